@@ -1,0 +1,64 @@
+"""Validators: each returns the cleaned value, or says in one sentence what was seen and what is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Sized
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .errors import DataError, UnknownName
+
+__all__ = ["finite_scores", "non_negative", "one_of", "same_length", "segment_ids"]
+
+
+def same_length(**named: Sized) -> int:
+    """The common length of all arguments; a DataError names those that differ."""
+    lengths = {name: len(value) for name, value in named.items()}
+    if len(set(lengths.values())) > 1:
+        raise DataError("lengths differ: " + ", ".join(f"{n} has {k}" for n, k in lengths.items()) + "; they must align.")
+    return next(iter(lengths.values()))
+
+
+def one_of(value: str, known: Iterable[str], kind: str) -> str:
+    """`value` if it is known, else UnknownName with the nearest name."""
+    known = list(known)
+    if value not in known:
+        raise UnknownName(kind, value, known)
+    return value
+
+
+def segment_ids(segment: ArrayLike, n_segments: int | None = None) -> np.ndarray:
+    """(n,) int64 ids of the segment to which each candidate belongs; non-negative and below `n_segments`."""
+    ids = np.asarray(segment)
+    if ids.ndim != 1 or (ids.size and not np.issubdtype(ids.dtype, np.integer)):
+        raise DataError(f"segment ids must be a flat array of integers, got shape {ids.shape} of {ids.dtype}.")
+    if ids.size and (ids.min() < 0 or (n_segments is not None and ids.max() >= n_segments)):
+        bad = int(np.flatnonzero((ids < 0) | (ids >= (n_segments if n_segments is not None else ids.max() + 1)))[0])
+        raise DataError(f"candidate {bad} names segment {ids[bad]}, but there are segments 0 to {(n_segments or 0) - 1}.")
+    return ids.astype(np.int64, copy=False)
+
+
+def finite_scores(name: str, scores: ArrayLike, segment: Sequence[int] | np.ndarray) -> np.ndarray:
+    """(n,) float64 scores, all finite; otherwise a DataError naming the first bad segment and candidate."""
+    values = np.ascontiguousarray(scores, dtype=np.float64)
+    if values.ndim != 1:
+        raise DataError(f"{name} must be a flat array, got shape {values.shape}.")
+    same_length(**{name: values, "segment": segment})
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        i = int(bad[0])
+        k = i - int(np.flatnonzero(np.asarray(segment) == segment[i])[0])
+        raise DataError(
+            f"{name} of segment {segment[i]}, its candidate {k} (flat index {i}) is {values[i]}; "
+            f"{bad.size} such of {values.size}: drop those candidates, scores must be finite."
+        )
+    return values
+
+
+def non_negative(name: str, value: float) -> float:
+    """A number in [0, ∞]; nan and negative numbers are refused."""
+    number = float(value)
+    if not number >= 0:
+        raise DataError(f"{name} must be in [0, inf], got {value}.")
+    return number

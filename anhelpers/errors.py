@@ -1,0 +1,65 @@
+"""The few ways in which things go wrong, each told in one sentence with the next move."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable
+from os import PathLike
+from types import ModuleType
+
+__all__ = ["AnhelpersError", "DataError", "MissingExtra", "UnknownName", "nearest", "need"]
+
+EXTRA_OF = {
+    "torch": "neural", "transformers": "neural", "comet": "neural",
+    "papermill": "notebooks", "nbconvert": "notebooks", "ipywidgets": "notebooks", "jupyterlab": "notebooks",
+    "distributed": "cluster", "dask_jobqueue": "cluster",
+}  # fmt: skip
+
+
+class AnhelpersError(Exception):
+    """Base of every error this package raises on purpose: its text is a sentence for the user."""
+
+
+class DataError(AnhelpersError, ValueError):
+    """Something in the user's data is wrong; the message starts with the file and the line where known.
+
+    Parameters
+    ----------
+    message : what is wrong, the value seen, and what to do.
+    path : the file, or the name of an argument where there is no file.
+    line : 1-based line in that file.
+    """
+
+    def __init__(self, message: str, path: str | PathLike | None = None, line: int | None = None):
+        self.path, self.line = path, line
+        where = "" if path is None else f"{path}: " if line is None else f"{path}, line {line}: "
+        super().__init__(where + message)
+
+
+class MissingExtra(AnhelpersError, ImportError):
+    """An optional library is not installed; the message carries the command that installs it."""
+
+
+class UnknownName(AnhelpersError, LookupError):
+    """A name that is not in the list; the message gives the nearest one and the list."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]):
+        known = sorted(known)
+        super().__init__(f"unknown {kind} '{name}'{nearest(name, known)}; known: {', '.join(known) or 'none'}.")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """``"; did you mean 'x'?"`` for the closest known name, or an empty string."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def need(module: str, why: str) -> ModuleType:
+    """Import an optional library, or raise MissingExtra with the line that installs it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        extra = EXTRA_OF.get(module.split(".")[0])
+        line = f"pip install -c constraints.txt 'anhelpers[{extra}]'" if extra else f"pip install {module}"
+        raise MissingExtra(f"{why} needs {module}, which cannot be imported ({error}); install it with: {line}") from error

@@ -1,0 +1,47 @@
+"""One frozen value per metric: its name, unit, direction, what it needs, its signature, and how to score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+__all__ = ["Metric"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A segment-level score and, where the field defines one, its corpus-level sibling.
+
+    Parameters
+    ----------
+    name : as typed on the command line, e.g. "chrf".
+    label : as printed on an axis, e.g. "chrF".
+    unit : e.g. "points, 0 to 100" or "nats per token".
+    higher_is_better : the direction; `oriented` turns every score to higher is better.
+    needs : of "refs" and "srcs", those that scoring needs.
+    signature : options, library version and model revision, in sacreBLEU's key:value style.
+    score_segments : (hyps, refs=, srcs=, segment=) -> (n,) float64, one score per hypothesis. `hyps` are n texts, `refs`
+        a list of R streams of N texts, `srcs` N texts, `segment` the (n,) index of each hypothesis' source,
+        by default 0..n-1. nan where the stated policy gives no score.
+    score_corpus : (hyps, refs=, srcs=) -> float, or None where only the mean of segment scores is defined.
+    """
+
+    name: str
+    label: str
+    unit: str
+    higher_is_better: bool
+    needs: tuple[str, ...]
+    signature: str
+    score_segments: Callable[..., np.ndarray] = field(repr=False)
+    score_corpus: Callable[..., float] | None = field(default=None, repr=False)
+
+    def oriented(self, scores: np.ndarray) -> np.ndarray:
+        """The scores turned so that higher is better: the accuracy of AN eq. 1, or the mean log-probability of eq. 5."""
+        return scores if self.higher_is_better else -scores
+
+    @property
+    def axis_title(self) -> str:
+        """Label, unit and direction, for charts and tables."""
+        return f"{self.label} ({self.unit}, {'higher' if self.higher_is_better else 'lower'} is better)"
