@@ -16,7 +16,9 @@ def same_length(**named: Sized) -> int:
     """The common length of all arguments; a DataError names those that differ."""
     lengths = {name: len(value) for name, value in named.items()}
     if len(set(lengths.values())) > 1:
-        raise DataError("lengths differ: " + ", ".join(f"{n} has {k}" for n, k in lengths.items()) + "; they must align.")
+        raise DataError(
+            "lengths differ: " + ", ".join(f"{n} has {k}" for n, k in lengths.items()) + "; they must align."
+        )
     return next(iter(lengths.values()))
 
 
@@ -35,7 +37,9 @@ def segment_ids(segment: ArrayLike, n_segments: int | None = None) -> np.ndarray
         raise DataError(f"segment ids must be a flat array of integers, got shape {ids.shape} of {ids.dtype}.")
     if ids.size and (ids.min() < 0 or (n_segments is not None and ids.max() >= n_segments)):
         bad = int(np.flatnonzero((ids < 0) | (ids >= (n_segments if n_segments is not None else ids.max() + 1)))[0])
-        raise DataError(f"candidate {bad} names segment {ids[bad]}, but there are segments 0 to {(n_segments or 0) - 1}.")
+        raise DataError(
+            f"candidate {bad} names segment {ids[bad]}, but there are segments 0 to {(n_segments or 0) - 1}."
+        )
     return ids.astype(np.int64, copy=False)
 
 

@@ -62,4 +62,6 @@ def need(module: str, why: str) -> ModuleType:
     except ImportError as error:
         extra = EXTRA_OF.get(module.split(".")[0])
         line = f"pip install -c constraints.txt 'anhelpers[{extra}]'" if extra else f"pip install {module}"
-        raise MissingExtra(f"{why} needs {module}, which cannot be imported ({error}); install it with: {line}") from error
+        raise MissingExtra(
+            f"{why} needs {module}, which cannot be imported ({error}); install it with: {line}"
+        ) from error

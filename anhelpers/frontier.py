@@ -1,0 +1,278 @@
+"""The exact oracle curve of AN §5.1: every vertex for every β in [0, ∞], without a grid.
+
+For one source, the score ``accuracy + β · naturalness`` is linear in β, so only candidates on the upper concave hull of
+the points (naturalness, accuracy) can ever win, and the winner changes where β is minus the slope of a hull edge.
+Merging the edges of all sources by that slope gives the whole curve.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike
+
+from . import checks
+from .errors import DataError
+
+__all__ = ["OracleCurve", "oracle_curve", "pareto_mask"]
+
+
+@dataclass(frozen=True)
+class OracleCurve:
+    """All mean (naturalness, accuracy) points that an oracle reaches by maximising accuracy + β · naturalness.
+
+    Vertex v is optimal for β in [beta[v], beta[v+1]), the last one up to ∞. S sources, n candidates, V vertices, H
+    hull rows.
+
+    Parameters
+    ----------
+    beta : (V,) strictly increasing, beta[0] == 0.
+    accuracy, naturalness : (V,) means over the S sources, in the units of the input; the first never rises along the
+        curve, the second never falls.
+    chain_segment, chain_candidate, chain_beta : (H,) the hull of every source in order, from its most accurate to its
+        most
+        natural candidate: source, flat index of the candidate, and the β from which it wins (0 for the first).
+    n_candidates : how many candidates were given.
+    max_edge : (2,) the largest step of one source in (naturalness, accuracy), divided by S: no selection of one
+        candidate per
+        source can beat the curve, and some selection is within this of every point on it.
+    """
+
+    beta: np.ndarray
+    accuracy: np.ndarray
+    naturalness: np.ndarray
+    chain_segment: np.ndarray
+    chain_candidate: np.ndarray
+    chain_beta: np.ndarray
+    n_candidates: int
+    max_edge: np.ndarray
+    _first: np.ndarray = field(repr=False)
+    _edge_beta: np.ndarray = field(repr=False)
+    _edge_segment: np.ndarray = field(repr=False)
+    _edge_candidate: np.ndarray = field(repr=False)
+
+    @property
+    def n_segments(self) -> int:
+        """Number of sources S."""
+        return len(self._first)
+
+    @property
+    def n_hull(self) -> int:
+        """Number of candidates that win for some β."""
+        return len(self.chain_candidate)
+
+    @property
+    def share_off_hull(self) -> float:
+        """Share of all candidates that no β ever selects, in [0, 1]."""
+        return 1 - self.n_hull / self.n_candidates
+
+    def select(self, beta: float) -> np.ndarray:
+        """(S,) flat index of the chosen candidate of every source: argmax of eq. 5 at this β in [0, ∞].
+
+        On a tie the more accurate wins at β = 0 and the more natural at every other β; of equal points, the first.
+        """
+        beta = checks.non_negative("beta", beta)
+        chosen = self._first.copy()
+        k = np.searchsorted(self._edge_beta, beta, side="right") if beta > 0 else 0
+        chosen[self._edge_segment[:k]] = self._edge_candidate[:k]
+        return chosen
+
+    def vertex(self, beta: float) -> int:
+        """Index of the vertex that is optimal at this β in [0, ∞]."""
+        beta = checks.non_negative("beta", beta)
+        return int(np.searchsorted(self.beta, beta, side="right")) - 1 if beta > 0 else 0
+
+    def accuracy_at(self, naturalness: ArrayLike) -> np.ndarray:
+        """The most accuracy of any mixture of selections at this naturalness or more; nan beyond the last vertex."""
+        n = np.asarray(naturalness, dtype=np.float64)
+        return np.interp(n, self.naturalness, self.accuracy, right=np.nan)
+
+
+def oracle_curve(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike) -> OracleCurve:
+    """The oracle that picks, for every source, the candidate with the largest accuracy + β · naturalness, for all β at
+    once.
+
+    Parameters
+    ----------
+    segment : (n,) source of each candidate, 0..S-1 in any order, each at least once; the counts may differ.
+    accuracy : (n,) higher is better, any unit (-Δ of AN eq. 1).
+    naturalness : (n,) higher is better, any unit (mean log-probability per token in AN eq. 5).
+
+    Returns
+    -------
+    OracleCurve; its `select(beta)` gives flat indices into the arrays given here.
+
+    Raises
+    ------
+    DataError for a score that is not finite (naming segment and candidate), a source without candidates, unequal
+    lengths.
+
+    References
+    ----------
+    Flamich et al. 2025, eqs. 5 and 6, in the exact form.
+
+    >>> curve = oracle_curve([0, 0, 1], [80, 50, 60], [-4, -1, -2])
+    >>> curve.beta, curve.accuracy, curve.naturalness
+    (array([ 0., 10.]), array([70., 55.]), array([-3. , -1.5]))
+    >>> curve.select(9.9), curve.select(10)
+    (array([0, 2]), array([1, 2]))
+    """
+    segment = checks.segment_ids(segment)
+    accuracy, naturalness = (np.ascontiguousarray(v, dtype=np.float64) for v in (accuracy, naturalness))
+    checks.same_length(segment=segment, accuracy=accuracy, naturalness=naturalness)
+    if not len(segment):
+        raise DataError("there are no candidates: give at least one per source.")
+    order, starts = _group(segment)
+    rows, counts, finite = _hulls(order, starts, accuracy, naturalness)
+    if not finite:
+        checks.finite_scores("accuracy", accuracy, segment)
+        checks.finite_scores("naturalness", naturalness, segment)
+    return _merge(rows, counts, accuracy, naturalness, len(segment))
+
+
+def pareto_mask(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
+    """(n,) bool: no other candidate of the same source is at least as good on both axes and better on one.
+
+    Every hull candidate is Pareto-optimal; a Pareto-optimal candidate off the hull is never chosen by any β.
+    """
+    segment = checks.segment_ids(segment)
+    accuracy = checks.finite_scores("accuracy", accuracy, segment)
+    naturalness = checks.finite_scores("naturalness", naturalness, segment)
+    order = np.lexsort((-accuracy, -naturalness, segment))
+    best = np.full(int(segment.max()) + 1, -np.inf)
+    mask = np.zeros(len(segment), dtype=bool)
+    _sweep(order, segment, accuracy, naturalness, best, mask)
+    return mask
+
+
+@njit(cache=True, nogil=True)
+def _sweep(order, segment, accuracy, naturalness, best, mask):
+    last = -1
+    for i in order:
+        s = segment[i]
+        same = (
+            last >= 0 and segment[last] == s and accuracy[last] == accuracy[i] and naturalness[last] == naturalness[i]
+        )
+        if accuracy[i] > best[s] or (same and mask[last]):
+            mask[i] = True
+            best[s] = accuracy[i]
+        last = i
+
+
+def _group(segment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(order, starts): source s has the candidates order[starts[s]:starts[s+1]]; order is empty if already sorted."""
+    if _is_sorted(segment):
+        order, ordered = np.empty(0, dtype=np.int64), segment
+    else:
+        order = np.argsort(segment, kind="stable")
+        ordered = segment[order]
+    starts = np.searchsorted(ordered, np.arange(ordered[-1] + 2))
+    empty = np.flatnonzero(np.diff(starts) == 0)
+    if empty.size:
+        raise DataError(
+            f"segment {empty[0]} has no candidate ({empty.size} such of {len(starts) - 1}); each source needs one."
+        )
+    return order, starts
+
+
+@njit(cache=True, nogil=True)
+def _is_sorted(a):
+    for i in range(len(a) - 1):  # noqa: SIM110 (numba compiles the loop, not the generator)
+        if a[i + 1] < a[i]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _hulls(order, starts, acc, nat):
+    """Per source: the two ends, the points above their chord, and the monotone chain of those."""
+    n_seg = len(starts) - 1
+    rows = np.empty(len(acc), np.int64)
+    counts = np.empty(n_seg, np.int64)
+    work = np.empty(len(acc), np.int64)
+    beta = np.empty(len(acc), np.float64)
+    used = 0
+    finite = True
+    for s in range(n_seg):
+        lo, hi = starts[s], starts[s + 1]
+        top = right = order[lo] if len(order) else lo
+        a_top = a_right = acc[top]
+        n_top = n_right = nat[top]
+        for j in range(lo, hi):
+            i = order[j] if len(order) else j
+            a, n = acc[i], nat[i]
+            finite &= a - a == 0.0 and n - n == 0.0
+            if a >= a_top and (a > a_top or n > n_top):
+                top, a_top, n_top = i, a, n
+            if n >= n_right and (n > n_right or a > a_right):
+                right, a_right, n_right = i, a, n
+        chain = rows[used:]
+        chain[0] = top
+        m = 1
+        if n_right > n_top:
+            da, dn = a_top - a_right, n_right - n_top
+            k = 0
+            for j in range(lo, hi):  # strictly above the chord, so between its ends on both axes or beyond them
+                i = order[j] if len(order) else j
+                if (acc[i] - a_right) * dn > (n_right - nat[i]) * da:
+                    work[k] = i
+                    k += 1
+            inner = work[:k]
+            inner = inner[np.argsort(nat[inner], kind="mergesort")] if k > 1 else inner
+            for j in range(k + 1):
+                i = inner[j] if j < k else right
+                m = _push(chain, beta, m, i, acc, nat)
+        counts[s] = m
+        used += m
+    return rows[:used], counts, finite
+
+
+@njit(cache=True, nogil=True)
+def _push(chain, beta, m, i, acc, nat):
+    """Append point i to the chain, dropping those it makes useless; the β of successive edges rises strictly."""
+    while True:
+        p = chain[m - 1]
+        if nat[i] == nat[p]:
+            if acc[i] <= acc[p] or m == 1:
+                return m
+            m -= 1
+            continue
+        if nat[i] < nat[p]:
+            return m
+        b = (acc[p] - acc[i]) / (nat[i] - nat[p])
+        if m > 1 and b <= beta[m - 1]:
+            m -= 1
+            continue
+        chain[m] = i
+        beta[m] = b
+        return m + 1
+
+
+def _merge(rows, counts, accuracy, naturalness, n) -> OracleCurve:
+    """All edges of all sources, sorted by the β at which they are taken; running sums are the vertices."""
+    n_seg = len(counts)
+    starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
+    chain_segment = np.repeat(np.arange(n_seg), counts)
+    is_edge = np.ones(len(rows), dtype=bool)
+    is_edge[starts] = False
+    here, before = rows[is_edge], rows[np.flatnonzero(is_edge) - 1]
+    d_acc, d_nat = accuracy[here] - accuracy[before], naturalness[here] - naturalness[before]
+    chain_beta = np.zeros(len(rows))
+    with np.errstate(over="ignore"):
+        chain_beta[is_edge] = -d_acc / d_nat
+    order = np.argsort(chain_beta[is_edge], kind="stable")
+    edge_beta = chain_beta[is_edge][order]
+    last = np.append(edge_beta[1:] != edge_beta[:-1], True) if len(edge_beta) else np.empty(0, dtype=bool)
+    first = rows[starts]
+
+    def vertices(scores: np.ndarray, steps: np.ndarray) -> np.ndarray:
+        return (scores[first].sum() + np.concatenate(([0.0], np.cumsum(steps[order])[last]))) / n_seg
+
+    edges = np.array([np.max(np.abs(d), initial=0.0) for d in (d_nat, d_acc)]) / n_seg
+    return OracleCurve(
+        np.concatenate(([0.0], edge_beta[last])), vertices(accuracy, d_acc), vertices(naturalness, d_nat),
+        chain_segment, rows, chain_beta, n, edges,
+        first, edge_beta, chain_segment[is_edge][order], here[order],
+    )  # fmt: skip

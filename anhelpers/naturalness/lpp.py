@@ -1,0 +1,85 @@
+"""From log-probabilities to naturalness: LPP(Q), and its distance to text written in the language (AN §5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import DataError
+
+__all__ = ["LppDistance", "lpp", "lpp_distance", "shared_lines"]
+
+
+@dataclass(frozen=True)
+class LppDistance:
+    """D(Q,R) = |LPP(Q) - LPP(R)| in nats per token, with a 95 % interval; N(Q) = -D(Q,R).
+
+    `gap` is LPP(Q) - LPP(R) with its sign: where it is negative, a lower perplexity makes a system LESS natural by
+    this D.
+    """
+
+    lpp_q: float
+    lpp_r: float
+    se: float
+    n_q: int
+    n_r: int
+    excluded_q: int
+    excluded_r: int
+
+    @property
+    def gap(self) -> float:
+        return self.lpp_q - self.lpp_r
+
+    @property
+    def distance(self) -> float:
+        return abs(self.gap)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % normal interval of the signed gap."""
+        return self.gap - 1.96 * self.se, self.gap + 1.96 * self.se
+
+    @property
+    def warning(self) -> str | None:
+        """A plain sentence where LPP(Q) < LPP(R), else None."""
+        if self.gap >= 0:
+            return None
+        return (
+            f"LPP(Q) = {self.lpp_q:.3f} is below LPP(R) = {self.lpp_r:.3f} nats per token: under this D a still lower "
+            "perplexity is LESS natural, and the most probable candidates are not the most natural ones."
+        )
+
+
+def lpp(mean_logprobs: ArrayLike) -> tuple[float, float, int]:
+    """(LPP, standard error, n): the mean over sentences of -log Γ(y)/|y|, in nats per token; nan entries are left out
+    of n.
+
+    >>> lpp([-2.0, -4.0])
+    (3.0, 1.0, 2)
+    """
+    values = -np.asarray(mean_logprobs, dtype=np.float64)
+    values = values[~np.isnan(values)]
+    if len(values) < 2:
+        raise DataError(f"LPP needs at least 2 scored texts, got {len(values)}.")
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))), len(values)
+
+
+def lpp_distance(q_mean_logprobs: ArrayLike, r_mean_logprobs: ArrayLike) -> LppDistance:
+    """D(Q,R) from the per-sentence mean log-probabilities of a system's outputs and of monolingual reference text.
+
+    >>> d = lpp_distance([-2.0, -4.0], [-5.0, -5.0])
+    >>> d.distance, d.gap
+    (2.0, -2.0)
+    """
+    (lpp_q, se_q, n_q), (lpp_r, se_r, n_r) = lpp(q_mean_logprobs), lpp(r_mean_logprobs)
+    excluded = np.size(q_mean_logprobs) - n_q, np.size(r_mean_logprobs) - n_r
+    return LppDistance(lpp_q, lpp_r, float(np.hypot(se_q, se_r)), n_q, n_r, *excluded)
+
+
+def shared_lines(reference: Sequence[str], *others: Iterable[str]) -> list[str]:
+    """Lines of R that also stand in other texts (an LM's training lines, the systems' outputs): R must be unseen."""
+    seen = {" ".join(line.split()) for lines in others for line in lines}
+    return [line for line in reference if " ".join(line.split()) in seen]

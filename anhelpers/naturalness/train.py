@@ -1,0 +1,219 @@
+"""Train a very small causal language model from plain text: how ``data/lm/de-tiny`` was made.
+
+The point is a model that a classroom can carry: a few megabytes, offline, honest about what it is. The recipe is a
+GPT-2
+shape with byte-level BPE, one sentence per training example, BOS before and EOS after each.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import DataError, need
+
+__all__ = ["Recipe", "split_lines", "train_lm"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides the result: the same recipe, text and thread count give the same model."""
+
+    vocab_size: int = 4096
+    width: int = 192
+    layers: int = 4
+    heads: int = 6
+    max_tokens: int = 256  # longer lines are cut, and counted in the model card
+    dropout: float = 0.15
+    epochs: int = 16
+    tokens_per_batch: int = 4096
+    learning_rate: float = 3e-3
+    weight_decay: float = 0.1
+    held_out: int = 500  # lines
+    seed: int = 13
+
+
+def split_lines(lines: Sequence[str], held_out: int, seed: int) -> tuple[list[str], list[str]]:
+    """Distinct non-blank lines in a seeded order, cut into (training, held-out); no line is in both."""
+    distinct = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    if len(distinct) < 2 * held_out:
+        raise DataError(f"only {len(distinct)} distinct lines, too few to hold out {held_out}; give more text.")
+    order = np.random.default_rng(seed).permutation(len(distinct))
+    shuffled = [distinct[i] for i in order]
+    return shuffled[held_out:], shuffled[:held_out]
+
+
+def train_tokenizer(lines: Sequence[str], vocab_size: int, max_tokens: int):
+    """A byte-level BPE tokenizer with <s>, </s> and <pad>: any text can be encoded, no special token is added."""
+    tokenizers = need("tokenizers", "training a language model")
+    transformers = need("transformers", "training a language model")
+    bpe = tokenizers.ByteLevelBPETokenizer(add_prefix_space=True)
+    bpe.train_from_iterator(
+        lines, vocab_size=vocab_size, min_frequency=2, special_tokens=["<s>", "</s>", "<pad>"], show_progress=False
+    )
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=bpe._tokenizer,
+        bos_token="<s>",
+        eos_token="</s>",
+        pad_token="<pad>",
+        model_max_length=max_tokens,
+    )
+
+
+def _encode(tokenizer, lines: Sequence[str], recipe: Recipe) -> tuple[list[list[int]], int]:
+    """Token ids with BOS and EOS, and how many lines had to be cut."""
+    ids = tokenizer(list(lines), add_special_tokens=False, verbose=False)["input_ids"]
+    cut = sum(len(i) + 2 > recipe.max_tokens for i in ids)
+    return [[tokenizer.bos_token_id, *i, tokenizer.eos_token_id][: recipe.max_tokens] for i in ids], cut
+
+
+def _batches(ids: list[list[int]], recipe: Recipe, rng: np.random.Generator | None) -> Iterator[list[list[int]]]:
+    """Batches of similar length within the token budget; shuffled when `rng` is given."""
+    noise = rng.uniform(0.8, 1.25, len(ids)) if rng is not None else np.ones(len(ids))
+    order = np.argsort(np.array([len(i) for i in ids]) * noise, kind="stable")
+    batches, batch, longest = [], [], 0
+    for i in order:
+        longest = max(longest, len(ids[i]))
+        if batch and longest * (len(batch) + 1) > recipe.tokens_per_batch:
+            batches.append(batch)
+            batch, longest = [], len(ids[i])
+        batch.append(ids[i])
+    batches.append(batch)
+    if rng is not None:
+        rng.shuffle(batches)
+    yield from batches
+
+
+def _loss(model, batch: list[list[int]], pad: int):
+    """Summed negative log-likelihood in nats and the number of predicted tokens (EOS included, BOS and padding not)."""
+    torch = need("torch", "training a language model")
+    longest = max(map(len, batch))
+    x = torch.tensor([i + [pad] * (longest - len(i)) for i in batch], device=model.device)
+    logits = model(input_ids=x).logits[:, :-1].float()
+    nll = torch.nn.functional.cross_entropy(logits.flatten(0, 1), x[:, 1:].flatten(), ignore_index=pad, reduction="sum")
+    return nll, sum(len(i) - 1 for i in batch)
+
+
+def _held_out_loss(model, ids: list[list[int]], recipe: Recipe, pad: int) -> float:
+    """Nats per token on the held-out lines, EOS included: total over total, as language modelling reports it."""
+    torch = need("torch", "training a language model")
+    model.eval()
+    with torch.inference_mode():
+        parts = [_loss(model, b, pad) for b in _batches(ids, recipe, None)]
+    model.train()
+    return float(sum(p[0] for p in parts)) / sum(p[1] for p in parts)
+
+
+def _new_model(tokenizer, recipe: Recipe):
+    transformers = need("transformers", "training a language model")
+    config = transformers.GPT2Config(
+        vocab_size=len(tokenizer), n_positions=recipe.max_tokens, n_embd=recipe.width, n_layer=recipe.layers,
+        n_head=recipe.heads, resid_pdrop=recipe.dropout, embd_pdrop=recipe.dropout, attn_pdrop=recipe.dropout,
+        bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
+    )  # fmt: skip
+    return transformers.GPT2LMHeadModel(config)
+
+
+def _optimizer(model, recipe: Recipe, steps: int):
+    """AdamW with decay on matrices only; 5 % linear warm-up, then a cosine to zero."""
+    torch = need("torch", "training a language model")
+    decayed = [p for p in model.parameters() if p.ndim >= 2]
+    plain = [p for p in model.parameters() if p.ndim < 2]
+    groups = [{"params": decayed, "weight_decay": recipe.weight_decay}, {"params": plain, "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, lr=recipe.learning_rate, betas=(0.9, 0.98))
+    warm = max(1, steps // 20)
+
+    def rate(step: int) -> float:
+        return (
+            (step + 1) / warm if step < warm else 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
+        )
+
+    return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
+
+
+def train_lm(
+    lines: Sequence[str], out: Path, recipe: Recipe = Recipe(), device: str = "cpu", say: Callable[[str], None] = print
+) -> dict:
+    """Train on `lines`, write a model folder that ``AutoModelForCausalLM.from_pretrained(out)`` loads, return its
+    facts.
+
+    Interrupt it when you like: the state after every epoch is kept in ``OUT.partial`` and the next call resumes there.
+    The weights are stored in half precision; the facts (tokens, held-out perplexity, recipe) are measured on them as
+    stored.
+    """
+    torch = need("torch", "training a language model")
+    out, partial = Path(out), Path(f"{out}.partial")
+    partial.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(recipe.seed)
+    train, held = split_lines(lines, recipe.held_out, recipe.seed)
+    tokenizer = train_tokenizer(train, recipe.vocab_size, recipe.max_tokens)
+    ids, n_cut = _encode(tokenizer, train, recipe)
+    held_ids, _ = _encode(tokenizer, held, recipe)
+    model = _new_model(tokenizer, recipe).to(device).train()
+    _run_epochs(model, ids, held_ids, recipe, tokenizer.pad_token_id, partial / "state.pt", say)
+    facts = {
+        "recipe": asdict(recipe), "train_lines": len(train), "train_tokens": sum(len(i) - 1 for i in ids),
+        "lines_cut": n_cut, "held_out_lines": len(held), "held_out_tokens": sum(len(i) - 1 for i in held_ids),
+        "held_out_bytes": sum(len(line.encode()) for line in held),
+        "parameters": sum(p.numel() for p in model.parameters()),
+    }  # fmt: skip
+    model.half().float()
+    loss = _held_out_loss(model, held_ids, recipe, tokenizer.pad_token_id)
+    facts |= {"held_out_nats_per_token": round(loss, 4), "held_out_perplexity": round(math.exp(loss), 2)}
+    _write(model, tokenizer, facts, out, partial)
+    return facts
+
+
+def _run_epochs(model, ids, held_ids, recipe: Recipe, pad: int, state_file: Path, say) -> None:
+    torch = need("torch", "training a language model")
+    per_epoch = sum(1 for _ in _batches(ids, recipe, np.random.default_rng(0)))
+    optimizer, schedule = _optimizer(model, recipe, int(per_epoch * recipe.epochs * 1.02))
+    first = 0
+    if state_file.exists():
+        state = torch.load(state_file, weights_only=False)
+        if state["recipe"] == asdict(recipe):
+            model.load_state_dict(state["model"])
+            optimizer.load_state_dict(state["optimizer"])
+            schedule.load_state_dict(state["schedule"])
+            torch.set_rng_state(state["rng"])
+            first = state["epoch"]
+            say(f"resumed after epoch {first} of {recipe.epochs}")
+    for epoch in range(first, recipe.epochs):
+        total = count = 0.0
+        for batch in _batches(ids, recipe, np.random.default_rng([recipe.seed, epoch])):
+            nll, n = _loss(model, batch, pad)
+            (nll / n).backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            optimizer.zero_grad(set_to_none=True)
+            total, count = total + nll.item(), count + n
+        held = _held_out_loss(model, held_ids, recipe, pad)
+        say(f"epoch {epoch + 1}/{recipe.epochs}: training {total / count:.3f}, held out {held:.3f} nats per token")
+        state = {
+            "recipe": asdict(recipe), "epoch": epoch + 1, "model": model.state_dict(), "rng": torch.get_rng_state(),
+            "optimizer": optimizer.state_dict(), "schedule": schedule.state_dict(),
+        }  # fmt: skip
+        torch.save(state, f"{state_file}.tmp")
+        os.replace(f"{state_file}.tmp", state_file)
+
+
+def _write(model, tokenizer, facts: dict, out: Path, partial: Path) -> None:
+    """The finished folder appears in one step, and the training state goes."""
+    fresh = partial / "model"
+    model.half().save_pretrained(fresh)
+    tokenizer.save_pretrained(fresh)
+    (fresh / "facts.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    if out.exists():
+        for kept in out.glob("*.md"):
+            shutil.copy(kept, fresh / kept.name)
+        shutil.rmtree(out)
+    os.replace(fresh, out)
+    shutil.rmtree(partial)

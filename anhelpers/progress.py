@@ -1,0 +1,43 @@
+"""How far long work has come: a bar in a terminal or notebook, plain lines elsewhere, always on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["progress"]
+
+SECONDS_BETWEEN_LINES = 15.0
+
+
+@contextmanager
+def progress(total: int, what: str, unit: str = "it") -> Iterator[Callable[[int], None]]:
+    """Yield a function that is told how many units were just done.
+
+    >>> with progress(3, "counting") as step:
+    ...     step(3)
+    """
+    if sys.stderr.isatty():
+        from tqdm import tqdm
+
+        with tqdm(total=total, desc=what, unit=unit, file=sys.stderr, leave=False) as bar:
+            yield bar.update
+    else:
+        yield _plain_lines(total, what, unit)
+
+
+def _plain_lines(total: int, what: str, unit: str) -> Callable[[int], None]:
+    """One line every 15 seconds, so that work of a few seconds says nothing."""
+    done, last = 0, time.monotonic()
+
+    def step(n: int) -> None:
+        nonlocal done, last
+        done += n
+        now = time.monotonic()
+        if now - last >= SECONDS_BETWEEN_LINES:
+            print(f"{what}: {done:,} of {total:,} {unit} ({done / max(total, 1):.0%})", file=sys.stderr, flush=True)
+            last = now
+
+    return step

@@ -1,0 +1,187 @@
+"""Log-probabilities against a naive float64 computation, on tiny models made here."""
+
+import math
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
+transformers = pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
+
+from anhelpers.errors import AnhelpersError, DataError  # noqa: E402
+from anhelpers.naturalness.lm import LanguageModel, load_lm, lpp_metric, score_texts  # noqa: E402
+from anhelpers.naturalness.train import Recipe, split_lines, train_lm, train_tokenizer  # noqa: E402
+
+pytestmark = pytest.mark.neural
+
+TEXTS = [
+    "Das Haus ist alt.", "Ein Satz, der über viele Wörter geht.", "ja", "",
+    "Das Haus ist alt.", "  ",
+    "Grüße 🙂 aus Köln </s>", "x", "Der Hund bellt, <s> die Katze schläft.", "<pad> und <pad>",
+]  # fmt: skip
+LINES = [
+    f"Der {a} {b} den {c}." for a in ("Hund", "Mann", "Baum") for b in ("sieht", "ruft") for c in ("Weg", "Ort", "Bus")
+] * 3
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return train_tokenizer([*LINES, *TEXTS], 300, 64)
+
+
+def tiny(kind: str, tokenizer):
+    common = {"vocab_size": len(tokenizer), "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2}
+    shape = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64,
+             "max_position_embeddings": 64}  # fmt: skip
+    torch.manual_seed(1)
+    if kind == "gpt2":
+        config = transformers.GPT2Config(n_embd=32, n_layer=2, n_head=4, n_positions=64, **common)
+    elif kind == "llama":
+        config = transformers.LlamaConfig(**shape, **common)
+    else:  # Gemma 2 caps its final logits, so hidden states alone do not give them
+        config = transformers.Gemma2Config(
+            **shape, **common, num_key_value_heads=2, head_dim=8, final_logit_softcapping=2.0
+        )
+    model = transformers.AutoModelForCausalLM.from_config(config)
+    with torch.no_grad():
+        for p in model.parameters():
+            p.mul_(3)  # far from uniform, so that mistakes show
+    return model.eval()
+
+
+@pytest.fixture(scope="module", params=["gpt2", "llama", "gemma2"])
+def lm(request, tokenizer):
+    return LanguageModel(tiny(request.param, tokenizer), tokenizer, request.param, "0", "float32", "cpu", 0, 64)
+
+
+def naive(lm, text, eos):
+    """One text at a time, in float64, straight from the definition."""
+    ids = lm.tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+    ids = [lm.context_token, *ids] + ([lm.tokenizer.eos_token_id] if eos else [])
+    model = lm.model.double()
+    try:
+        with torch.inference_mode():
+            logits = model(input_ids=torch.tensor([ids])).logits[0].double()
+    finally:
+        lm.model.float()
+    logp = torch.log_softmax(logits, -1)
+    return sum(float(logp[t, ids[t + 1]]) for t in range(len(ids) - 1)), len(ids) - 1
+
+
+@pytest.mark.parametrize("eos", [False, True])
+def test_totals_and_counts_are_those_of_the_definition(lm, eos):
+    scores = score_texts(lm, TEXTS, eos=eos)
+    for i, text in enumerate(TEXTS):
+        if not text.strip():
+            assert scores.tokens[i] == 0
+            assert math.isnan(scores.total[i])
+            continue
+        total, n = naive(lm, text, eos)
+        assert scores.tokens[i] == n
+        assert abs(scores.mean[i] - total / n) <= 2e-6
+    assert not scores.windowed.any()
+    assert scores.notes == ["2 of 10 texts without a scored token: excluded (nan)."]
+
+
+def test_the_fast_head_is_used_only_where_it_is_exact(lm):
+    assert lm.hidden_states_suffice == (lm.name != "gemma2")
+
+
+@pytest.mark.parametrize("budget", [1, 16, 100, 100_000])
+def test_a_batch_of_one_equals_any_other_batch(lm, budget):
+    alone, together = score_texts(lm, TEXTS, tokens_per_batch=1), score_texts(lm, TEXTS, tokens_per_batch=budget)
+    np.testing.assert_allclose(alone.mean, together.mean, atol=1e-5, rtol=0)
+    assert (alone.tokens == together.tokens).all()
+
+
+def test_long_texts_are_scored_whole_in_windows_and_counted(lm):
+    text = " ".join(["Der Hund ruft den Bus."] * 30)
+    long, short = score_texts(lm, [text, "ja"]), score_texts(lm, ["ja"])
+    n = len(lm.tokenizer(text, add_special_tokens=False)["input_ids"])
+    assert long.tokens.tolist() == [n, short.tokens[0]]
+    assert long.windowed.tolist() == [True, False]
+    assert "1 of 2 texts longer than the context: scored in windows." in long.notes
+    half = " ".join(
+        ["Der Hund ruft den Bus."] * 2
+    )  # fits the context: the first window of the long text agrees with it
+    assert np.isfinite(long.total).all()
+    assert abs(score_texts(lm, [half]).mean[0] - long.mean[0]) < 3
+
+
+def test_every_token_is_scored_exactly_once_for_any_length(lm, tokenizer):
+    from anhelpers.naturalness.lm import _windows
+
+    for length in range(2, 200):
+        seen = []
+        for _, window, skip in _windows([list(range(length))], 64):
+            assert len(window) <= 64
+            seen += window[1 + skip :]
+        assert seen == list(range(1, length))
+
+
+def test_special_tokens_in_a_text_are_text(lm):
+    plain = lm.tokenizer("a </s> b", add_special_tokens=False, split_special_tokens=True)["input_ids"]
+    assert lm.tokenizer.eos_token_id not in plain
+    assert score_texts(lm, ["a </s> b"]).tokens[0] == len(plain)
+
+
+def test_without_any_context_token_the_first_token_is_not_scored(lm):
+    bare = LanguageModel(lm.model, lm.tokenizer, lm.name, "0", "float32", "cpu", None, 64)
+    with_bos, without = score_texts(lm, ["Das Haus."]), score_texts(bare, ["Das Haus."])
+    assert without.tokens[0] == with_bos.tokens[0] - 1
+    assert "bos:none" in bare.signature(False)
+
+
+def test_a_saved_model_loads_and_says_who_it_is(lm, tmp_path):
+    lm.model.save_pretrained(tmp_path / "m")
+    lm.tokenizer.save_pretrained(tmp_path / "m")
+    loaded = load_lm(tmp_path / "m", device="cpu")
+    metric = lpp_metric(loaded)
+    assert metric.signature.startswith(f"lpp|model:m|rev:{loaded.revision}|dtype:float32|bos:<s>|eos:no|max:64|")
+    assert len(loaded.revision) == 12
+    assert not metric.higher_is_better
+    np.testing.assert_allclose(metric.score_segments(TEXTS), -score_texts(lm, TEXTS).mean, atol=1e-5)
+
+
+def test_wrong_calls_are_told_in_one_sentence(lm, tmp_path):
+    with pytest.raises(DataError, match="text 1 is None, not a string"):
+        score_texts(lm, ["a", None])
+    with pytest.raises(AnhelpersError, match="no language model at"):
+        load_lm(tmp_path)
+
+
+def test_no_texts_give_empty_arrays(lm):
+    assert score_texts(lm, []).mean.shape == (0,)
+
+
+def test_training_learns_resumes_and_writes_a_loadable_folder(tmp_path):
+    recipe = Recipe(
+        vocab_size=300, width=16, layers=1, heads=2, max_tokens=32, epochs=12, tokens_per_batch=64, held_out=3
+    )
+    facts = train_lm(LINES, tmp_path / "whole", recipe, say=lambda s: None)
+    said = []
+
+    def stop(line):
+        said.append(line)
+        if "epoch 2/" in line:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_lm(LINES, tmp_path / "cut", recipe, say=stop)
+    assert not (tmp_path / "cut").exists()
+    resumed = train_lm(LINES, tmp_path / "cut", recipe, say=said.append)
+    assert any(s.startswith("resumed after epoch") for s in said)
+    assert resumed["held_out_perplexity"] == pytest.approx(facts["held_out_perplexity"], rel=1e-3)
+    assert facts["held_out_perplexity"] < 300 / 2
+    assert not list(tmp_path.glob("*.partial"))
+    lm = load_lm(tmp_path / "whole", device="cpu")
+    good, shuffled = score_texts(lm, ["Der Mann sieht den Weg.", "Weg Mann. den sieht Der"]).mean
+    assert good > shuffled
+
+
+def test_held_out_lines_are_never_trained_on():
+    train, held = split_lines([*LINES, "", "  "], 4, seed=1)
+    assert not set(train) & set(held)
+    assert len(train) + len(held) == len(set(LINES))
+    with pytest.raises(DataError, match="too few to hold out"):
+        split_lines(["a", "b"], 5, seed=1)

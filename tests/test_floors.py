@@ -1,0 +1,82 @@
+"""Imports go down only, and the light modules stay light."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "anhelpers"
+FLOORS = [  # the first name that fits a module decides; a module may import from its own floor and below
+    {"errors", "checks"},
+    {"frontier", "exact", "stats", "divergences"},
+    {"metric", "data", "accuracy", "naturalness", "candidates", "scoring"},
+    {"plane", "mqm", "xmi"},
+    {"charts", "widgets"},
+    {"notebooks", "cli", "doctor", "__main__"},
+]
+ADDRESSES = {  # a heavy library and the only places that may name it
+    "torch": {"naturalness/lm.py", "naturalness/train.py"},
+    "transformers": {"naturalness/lm.py", "naturalness/train.py"},
+    "sacrebleu": {"accuracy/"},
+    "papermill": {"notebooks.py"},
+    "nbconvert": {"notebooks.py"},
+    "nbformat": {"notebooks.py"},
+    "anywidget": {"widgets/"},
+    "altair": {"charts/"},
+    "vl_convert": {"charts/"},
+}
+
+
+def floor_of(module: str) -> int:
+    head = module.split(".")[0]
+    found = [i for i, names in enumerate(FLOORS) if head in names]
+    assert found, f"{module} has no floor: add it to FLOORS"
+    return found[0]
+
+
+def imported(path: Path):
+    """(package module or None, top-level library or None) of every import and every need("...") in a file."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = parts[: len(parts) - node.level]
+            names = [node.module] if node.module else [a.name for a in node.names]
+            yield from ((".".join([*base, *name.split(".")]), None) for name in names)
+        elif isinstance(node, ast.ImportFrom):
+            yield None, node.module.split(".")[0]
+        elif isinstance(node, ast.Import):
+            yield from ((None, a.name.split(".")[0]) for a in node.names)
+        elif (
+            isinstance(node, ast.Call)
+            and getattr(node.func, "id", "") == "need"
+            and isinstance(node.args[0], ast.Constant)
+        ):
+            yield None, node.args[0].value.split(".")[0]
+
+
+FILES = sorted(p for p in PACKAGE.rglob("*.py") if p.parent != PACKAGE or p.name != "__init__.py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_go_down_only(path):
+    here = str(path.relative_to(PACKAGE))
+    mine = floor_of(here.removesuffix(".py").replace("/", "."))
+    for module, library in imported(path):
+        if module and module != "__version__":
+            assert floor_of(module) <= mine, f"{here} (floor {mine}) imports {module} (floor {floor_of(module)})"
+        allowed = ADDRESSES.get(library)
+        assert allowed is None or any(here.startswith(a) for a in allowed), (
+            f"{here} imports {library}; allowed: {allowed}"
+        )
+
+
+@pytest.mark.parametrize(
+    "module", ["anhelpers", "anhelpers.frontier", "anhelpers.data", "anhelpers.accuracy.surface", "anhelpers.cli"]
+)
+def test_light_modules_load_nothing_heavy(module):
+    code = f"import sys, {module}; print([m for m in ('torch', 'pandas', 'altair', 'papermill') if m in sys.modules])"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )

@@ -1,0 +1,170 @@
+"""The exact curve against brute force, an exact rational hull, and its own definition."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anhelpers.errors import DataError
+from anhelpers.frontier import oracle_curve, pareto_mask
+
+finite = st.floats(-1e6, 1e6, allow_nan=False, width=32)
+small = st.integers(-4, 4).map(float)
+
+
+@st.composite
+def problems(draw, score):
+    counts = draw(st.lists(st.integers(1, 9), min_size=1, max_size=6))
+    n = sum(counts)
+    segment = draw(st.permutations(np.repeat(np.arange(len(counts)), counts).tolist()))
+    return np.array(segment), *(np.array(draw(st.lists(score, min_size=n, max_size=n))) for _ in range(2))
+
+
+def best(segment, accuracy, naturalness, beta):
+    """Brute force: per source, the value of the best candidate at β."""
+    value = accuracy + beta * naturalness
+    return np.array([value[segment == s].max() for s in range(segment.max() + 1)])
+
+
+@given(problems(finite) | problems(small), st.floats(0, 1e5))
+@settings(max_examples=300, deadline=None)
+def test_select_is_the_argmax_at_any_beta(problem, beta):
+    segment, accuracy, naturalness = problem
+    curve = oracle_curve(*problem)
+    for b in [beta, 0.5, *curve.beta[:5]]:
+        chosen = curve.select(b)
+        assert (segment[chosen] == np.arange(curve.n_segments)).all()
+        value, wanted = accuracy[chosen] + b * naturalness[chosen], best(segment, accuracy, naturalness, b)
+        np.testing.assert_allclose(value, wanted, rtol=1e-9, atol=1e-9 * (1 + b) * (1 + np.abs(problem[1:]).max()))
+        v = curve.vertex(b)
+        np.testing.assert_allclose(curve.accuracy[v], accuracy[chosen].mean(), atol=1e-6)
+        np.testing.assert_allclose(curve.naturalness[v], naturalness[chosen].mean(), atol=1e-6)
+
+
+def exact_hull(points):
+    """Vertices of the upper-right chain in exact arithmetic, as a set of points; collinear points are not vertices."""
+    points = sorted({(Fraction(n), Fraction(a)) for n, a in points})
+    top = max(points, key=lambda p: (p[1], p[0]))
+    chain = []
+    for p in (q for q in points if q[0] >= top[0]):
+        while chain and chain[-1][1] <= p[1]:
+            chain.pop()
+        while len(chain) > 1 and (chain[-1][1] - chain[-2][1]) * (p[0] - chain[-2][0]) <= (p[1] - chain[-2][1]) * (
+            chain[-1][0] - chain[-2][0]
+        ):
+            chain.pop()
+        chain.append(p)
+    return set(chain)
+
+
+@given(problems(small))
+@settings(max_examples=300, deadline=None)
+def test_on_integers_the_chain_is_the_exact_rational_hull(problem):
+    segment, accuracy, naturalness = problem
+    curve = oracle_curve(*problem)
+    for s in range(curve.n_segments):
+        rows = curve.chain_candidate[curve.chain_segment == s]
+        here = segment == s
+        got = [(Fraction(naturalness[i]), Fraction(accuracy[i])) for i in rows]
+        assert len(got) == len(set(got))
+        assert set(got) == exact_hull(zip(naturalness[here], accuracy[here], strict=True))
+
+
+@given(problems(small))
+@settings(max_examples=200, deadline=None)
+def test_ends_take_the_best_of_the_ties(problem):
+    segment, accuracy, naturalness = problem
+    curve = oracle_curve(*problem)
+    for s, (i, j) in enumerate(zip(curve.select(0), curve.select(np.inf), strict=True)):
+        members = np.flatnonzero(segment == s)
+        key_0 = [(accuracy[m], naturalness[m]) for m in members]
+        key_inf = [(naturalness[m], accuracy[m]) for m in members]
+        assert (accuracy[i], naturalness[i]) == max(key_0)
+        assert (naturalness[j], accuracy[j]) == max(key_inf)
+        assert i == members[key_0.index(max(key_0))]  # of equal points, the first
+
+
+@given(problems(finite))
+@settings(max_examples=200, deadline=None)
+def test_the_curve_is_concave_non_increasing_and_above_every_selection(problem):
+    segment, accuracy, naturalness = problem
+    curve = oracle_curve(*problem)
+    scale = 1e-6 * (1 + np.abs(problem[1:]).max())
+    assert (np.diff(curve.beta) > 0).all()
+    assert curve.beta[0] == 0
+    assert (np.diff(curve.accuracy) <= scale).all()
+    assert (np.diff(curve.naturalness) >= -scale).all()
+    rng = np.random.default_rng(0)
+    members = [np.flatnonzero(segment == s) for s in range(curve.n_segments)]
+    for _ in range(5):
+        pick = np.array([rng.choice(m) for m in members])
+        a, n = accuracy[pick].mean(), naturalness[pick].mean()
+        for v in range(len(curve.beta)):
+            b = curve.beta[v]
+            slack = scale * (1 + b)
+            assert a + b * n <= curve.accuracy[v] + b * curve.naturalness[v] + slack
+
+
+def test_a_two_number_example():
+    curve = oracle_curve([0, 0, 0], [80.0, 60, 50], [-4.0, -3.5, -1])
+    assert curve.beta.tolist() == [0, 10]  # 60 lies below the line from 80 to 50
+    assert curve.n_hull == 2
+    assert curve.share_off_hull == pytest.approx(1 / 3)
+    assert curve.accuracy_at([-5, -4, -2.5, -1, 0]).tolist()[:4] == [80, 80, 65, 50]
+    assert np.isnan(curve.accuracy_at(0))
+
+
+def test_the_certificate_bounds_the_best_selection():
+    rng = np.random.default_rng(1)
+    segment = np.repeat(np.arange(4), 5)
+    accuracy, naturalness = rng.normal(size=20), rng.normal(size=20)
+    curve = oracle_curve(segment, accuracy, naturalness)
+    grid = np.stack(np.meshgrid(*[np.arange(5) + 5 * s for s in range(4)]), -1).reshape(-1, 4)
+    points = np.stack([naturalness[grid].mean(1), accuracy[grid].mean(1)], 1)
+    for n, a in points[points[:, 0] <= curve.naturalness[-1]]:
+        assert a <= curve.accuracy_at(n) + 1e-12
+    for n in np.linspace(curve.naturalness[0], curve.naturalness[-1], 50):
+        near = points[(points[:, 0] >= n - curve.max_edge[0] - 1e-12)]
+        assert near[:, 1].max() >= curve.accuracy_at(n) - curve.max_edge[1] - 1e-12
+
+
+@given(problems(small))
+@settings(max_examples=200, deadline=None)
+def test_pareto_mask_is_its_definition(problem):
+    segment, accuracy, naturalness = problem
+    mask = pareto_mask(*problem)
+    for i in range(len(segment)):
+        others = np.flatnonzero(segment == segment[i])
+        beaten = any(
+            accuracy[j] >= accuracy[i] and naturalness[j] >= naturalness[i]
+            and (accuracy[j] > accuracy[i] or naturalness[j] > naturalness[i])
+            for j in others
+        )  # fmt: skip
+        assert mask[i] == (not beaten)
+    assert mask[oracle_curve(*problem).chain_candidate].all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (([0, 0, 1], [1, np.nan, 2], [0, 0, 0]), "accuracy of segment 0, its candidate 1 (flat index 1) is nan"),
+        (([0, 1, 1], [1, 1, 2], [0, 0, -np.inf]), "naturalness of segment 1, its candidate 1 (flat index 2) is -inf"),
+        (([0, 2], [1, 2], [1, 2]), "segment 1 has no candidate"),
+        (([0, 1], [1, 2], [1]), "lengths differ"),
+        (([], [], []), "no candidates"),
+        (([0, -1], [1, 2], [1, 2]), "candidate 1 names segment -1"),
+        (([0.5, 1], [1, 2], [1, 2]), "integers"),
+    ],
+)
+def test_bad_input_is_one_sentence(arguments, words):
+    with pytest.raises(DataError) as error:
+        oracle_curve(*arguments)
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize("beta", [-1, np.nan])
+def test_beta_must_be_in_range(beta):
+    with pytest.raises(DataError, match="beta must be in"):
+        oracle_curve([0], [1], [1]).select(beta)
