@@ -1,0 +1,36 @@
+# Each line is one that you could type yourself. `make run` and `make test` set everything up on a fresh machine.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+EXTRAS := notebooks,neural,cluster,dev
+JOBS ?= 2
+
+.PHONY: run test lab lint bench strip clean
+
+run: $(VENV)/.ready   ## every notebook on the bundled sample; results in build/
+	$(BIN)/anhelpers run --out build --jobs $(JOBS)
+
+test: $(VENV)/.ready lint   ## all tests that this machine can run; the rest is skipped with a reason
+	$(BIN)/python -m pytest
+
+lab: $(VENV)/.ready   ## JupyterLab on the collection
+	$(BIN)/jupyter lab notebooks
+
+lint: $(VENV)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+bench: $(VENV)/.ready   ## speed, as ratios to the reference programs, side by side; results in build/
+	$(BIN)/python -m benchmarks
+
+strip: $(VENV)/.ready   ## remove outputs from the notebooks before a commit
+	$(BIN)/nbstripout notebooks/*.ipynb
+
+# pip, because constraints.txt pins it all; the stamp makes a second call free and works offline
+$(VENV)/.ready: constraints.txt pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$(EXTRAS)]"
+	touch $@
+
+clean:
+	rm -rf build .pytest_cache .ruff_cache

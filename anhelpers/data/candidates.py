@@ -1,0 +1,166 @@
+"""Read and write candidate translations: JSONL, flat text with K lines per source, parquet, a pandas table.
+
+One JSON object per candidate, ``{"segment": 0, "text": "…", "tag": "…", "id": "…", "src": "…"}`` (the last three are
+optional), or per source, ``{"src": "…", "refs": ["…"], "candidates": ["…", {"text": "…", "tag": "…"}]}``, optionally
+with "doc", "domain" and "lp".
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import checks
+from ..errors import DataError, need
+from .languages import UNDETERMINED
+from .lines import read_bytes, read_lines, write_text
+from .records import Fail, assemble, build_test_set, candidate_rows, per_source, read_jsonl, source_rows
+from .schema import CandidateSet, TestSet
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["from_systems", "read_candidate_file", "read_candidates", "write_candidates"]
+
+JSONL, PARQUET = (".jsonl", ".ndjson", ".json"), (".parquet", ".pq")
+
+
+def from_systems(test: TestSet, systems: Sequence[str] | None = None, *, distinct: bool = False) -> CandidateSet:
+    """Each system's output as a candidate, its tag the system; blank hypotheses are left out and counted in a note.
+
+    Parameters
+    ----------
+    systems : those to take, in this order; by default all.
+    distinct : merge equal texts of a source, with tags such as "Claude-3.5 | GPT-4".
+    """
+    names = [checks.one_of(name, test.systems, "system") for name in systems or test.systems]
+    if not names:
+        raise DataError(f"{test.name} has no systems, so there are no candidates to take from them.")
+    n = len(test) * len(names)
+    entries = [
+        (i, hyp, name)
+        for i, hyps in enumerate(zip(*(test.systems[name] for name in names), strict=True))
+        for name, hyp in zip(names, hyps, strict=True)
+        if hyp.strip()
+    ]
+    blank = n - len(entries)
+    notes = (f"{blank} blank hypotheses of {n} are left out.",) if blank else ()
+    segments, texts, tags = zip(*entries, strict=True) if entries else ((), (), ())
+    cands = CandidateSet(np.array(segments, dtype=np.int64), texts, tags, notes=notes).require(len(test), test.name)
+    return cands.deduplicated() if distinct else cands
+
+
+def read_candidates(
+    path: str | PathLike | pd.DataFrame, srcs: Sequence[str] | None = None, k: int | None = None
+) -> CandidateSet:
+    """The candidates of a file, by its ending: .jsonl, .parquet, anything else is text with `k` lines per source.
+
+    Parameters
+    ----------
+    path : the file, or a pandas table with the columns segment, text and optionally tag, id, src.
+    srcs : the N sources: every candidate must belong to one of them, and every one must have a candidate.
+    k : the number of candidates of each source; needed for text, checked elsewhere.
+    """
+    if hasattr(path, "columns"):
+        cands = _from_frame(path, "DataFrame", srcs)
+    elif Path(path).suffix in JSONL:
+        cands = _from_jsonl(path, srcs)
+    elif Path(path).suffix in PARQUET:
+        cands = _from_parquet(path, srcs)
+    else:
+        cands = _from_text(path, srcs, k)
+    odd = np.flatnonzero(cands.counts != k) if k is not None else np.array([])
+    if odd.size:
+        where = "DataFrame" if hasattr(path, "columns") else path
+        raise DataError(f"source {odd[0]} has {cands.counts[odd[0]]} candidates, expected k = {k}.", where)
+    return cands
+
+
+def read_candidate_file(path: str | PathLike, lp: str | None = None) -> tuple[TestSet | None, CandidateSet]:
+    """The candidates of a self-contained JSONL file, and the test set that its objects describe (None if they do not).
+
+    Parameters
+    ----------
+    lp : language pair; by default the "lp" that the objects carry, otherwise undetermined ("und-und").
+    """
+    if Path(path).suffix not in JSONL:
+        return None, read_candidates(path)
+    records, fail = read_jsonl(path), _fail_line(path)
+    if not per_source(records, fail):
+        return None, assemble(candidate_rows(records, fail), path, fail)
+    said = next((record["lp"] for record in records if "lp" in record), lp or UNDETERMINED)
+    for i, record in enumerate(records):
+        if record.get("lp", said) != (lp or said):
+            raise fail(i, f'"lp" is {record.get("lp", said)!r}, but {lp or said!r} is wanted.')
+    test = build_test_set(Path(path).stem, records, said, fail)
+    return test, assemble(source_rows(records, fail), path, fail)
+
+
+def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
+    """Write a JSONL file with one object per candidate, at once: a temporary file, then an atomic rename."""
+    lines = []
+    for i, (segment, text, tag) in enumerate(zip(cands.segment.tolist(), cands.texts, cands.tags, strict=True)):
+        record = {"segment": segment, "text": text} | ({"tag": tag} if tag else {})
+        record |= {"id": cands.ids[i]} if cands.ids is not None else {}
+        lines.append(json.dumps(record, ensure_ascii=False) + "\n")
+    return write_text(path, "".join(lines))
+
+
+def _from_jsonl(path: str | PathLike, srcs: Sequence[str] | None) -> CandidateSet:
+    """Candidates of a JSONL file of either kind."""
+    records, fail = read_jsonl(path), _fail_line(path)
+    rows = source_rows(records, fail) if per_source(records, fail) else candidate_rows(records, fail)
+    return assemble(rows, path, fail, srcs)
+
+
+def _from_text(path: str | PathLike, srcs: Sequence[str] | None, k: int | None) -> CandidateSet:
+    """Candidates of a text file: the first k lines belong to source 0, the next k to source 1."""
+    if k is None or k < 1:
+        raise DataError(f"k is {k}; say how many lines each source has, or give a .jsonl or .parquet file.", path)
+    lines = read_lines(path)
+    n = len(lines) // k if srcs is None else len(srcs)
+    if len(lines) != n * k or not lines:
+        wanted = f"a multiple of k = {k}" if srcs is None else f"{n} sources × k = {k}, {n * k} lines"
+        raise DataError(f"has {len(lines)} lines, expected {wanted}.", path)
+    records = [{"segment": i // k, "text": line} for i, line in enumerate(lines)]
+    fail = _fail_line(path)
+    return assemble(candidate_rows(records, fail), path, fail, srcs)
+
+
+def _from_parquet(path: str | PathLike, srcs: Sequence[str] | None) -> CandidateSet:
+    """Candidates of a parquet file."""
+    need("pyarrow", "reading parquet")
+    import pandas as pd
+
+    data = read_bytes(path)
+    try:
+        frame = pd.read_parquet(io.BytesIO(data))
+    except (OSError, ValueError) as error:
+        raise DataError(f"this is no parquet file ({error}).", path) from None
+    return _from_frame(frame, path, srcs)
+
+
+def _from_frame(frame: pd.DataFrame, path: str | PathLike, srcs: Sequence[str] | None) -> CandidateSet:
+    """Candidates of a table; rows are counted from 0 in errors."""
+    absent = [column for column in ("segment", "text") if column not in frame.columns]
+    if absent or not len(frame):
+        what = (
+            f"has no column '{absent[0]}'; columns: {', '.join(map(str, frame.columns))}" if absent else "has no rows"
+        )
+        raise DataError(f"the table {what}.", path)
+    columns = [column for column in ("segment", "text", "tag", "id", "src") if column in frame.columns]
+    values = [frame[c].astype(object).where(frame[c].notna(), None).tolist() for c in columns]
+    records: list[dict[str, Any]] = [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
+    fail: Fail = lambda i, message: DataError(f"row {i}: {message}", path)  # noqa: E731
+    return assemble(candidate_rows(records, fail), path, fail, srcs)
+
+
+def _fail_line(path: str | PathLike) -> Fail:
+    """Errors that name a line of this file."""
+    return lambda i, message: DataError(message, path, i + 1)

@@ -1,0 +1,79 @@
+r"""The one way to read a text file into lines, and to write one.
+
+A line ends at ``"\n"`` and nowhere else: U+2028, U+0085, vertical tabs and lone carriage returns are text.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from os import PathLike
+from pathlib import Path
+
+from ..errors import DataError, nearest
+
+__all__ = ["read_bytes", "read_lines", "write_text"]
+
+
+def read_lines(path: str | PathLike) -> tuple[str, ...]:
+    r"""The lines of a UTF-8 file, in order, without their ends.
+
+    A last ``"\n"`` ends the last line; where every line ends in ``"\r\n"`` that is the line end; a byte order mark
+    is dropped. Everything else is text.
+
+    Raises
+    ------
+    DataError : no such file, or a byte that is not UTF-8 (its line, and its column in characters, from 1).
+    """
+    data = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
+    if 0 < data.count(b"\n") == data.count(b"\r\n"):
+        data = data.replace(b"\r\n", b"\n")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        start = data.rfind(b"\n", 0, error.start) + 1
+        line, column = data.count(b"\n", 0, start) + 1, len(data[start : error.start].decode("utf-8")) + 1
+        seen = f"byte 0x{data[error.start]:02x} at column {column}"
+        raise DataError(f"{seen} is not UTF-8; re-save the file as UTF-8.", path, line) from None
+    return tuple(text.removesuffix("\n").split("\n")) if text else ()
+
+
+def write_text(path: str | PathLike, text: str) -> Path:
+    """Write a UTF-8 file at once: a temporary file beside it, then an atomic rename. Returns the path."""
+    path = Path(path)
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise DataError(f"character U+{ord(text[error.start]):04X} cannot be written as UTF-8.", path) from None
+    if not path.parent.is_dir():
+        raise DataError(f"there is no folder {path.parent}; make it first.", path)
+    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        part.write_bytes(data)
+        os.replace(part, path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise DataError(f"cannot be written ({error.strerror}).", path) from error
+    return path
+
+
+def read_bytes(path: str | PathLike) -> bytes:
+    """The bytes of a file, or a DataError that says what is there instead."""
+    path = Path(path)
+    if path.is_dir():
+        raise DataError("this is a folder, and a text file is wanted.", path)
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(_absent(path), path) from None
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror}).", path) from error
+
+
+def _absent(path: Path) -> str:
+    """What to say of a file that is not there: the nearest name in its folder, or the folder that is missing."""
+    if not path.parent.is_dir():
+        return f"no such file, and there is no folder {path.parent} either."
+    here = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
+    listed = ", ".join(here[:5]) + (", …" if len(here) > 5 else "") if here else "no files"
+    return "no such file" + (nearest(path.name, here) or f"; that folder holds {listed}.")

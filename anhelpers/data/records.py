@@ -1,0 +1,182 @@
+"""Candidates as records, one dict per candidate or per source, checked field by field before they become a set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from os import PathLike
+from typing import Any, NamedTuple
+
+from ..errors import DataError
+from .languages import UNDETERMINED
+from .lines import read_lines
+from .schema import CandidateSet, TestSet
+
+__all__ = ["Row", "assemble", "build_test_set", "candidate_rows", "per_source", "read_jsonl", "source_rows"]
+
+Fail = Callable[[int, str], DataError]
+"""(number of a record from 0, what is wrong) -> the error that says where."""
+
+KINDS = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
+
+
+class Row(NamedTuple):
+    """One candidate, and the number of the record that it comes from."""
+
+    segment: int
+    text: str
+    tag: str
+    id: str | None
+    src: str | None
+    record: int
+
+
+def read_jsonl(path: str | PathLike) -> list[dict[str, Any]]:
+    """The objects of a file with one JSON object per line."""
+    records = []
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise DataError(f"bad JSON ({error}); one object per line is wanted.", path, number) from None
+        if not isinstance(record, dict):
+            raise DataError(f"{line[:60]} is no JSON object; one per line is wanted.", path, number)
+        records.append(record)
+    if not records:
+        raise DataError("this file holds no candidates.", path)
+    return records
+
+
+def per_source(records: Sequence[dict[str, Any]], fail: Fail) -> bool:
+    """Whether each record is a source with its list of candidates; False: each is one candidate; a mixture fails."""
+    sources = "candidates" in records[0]
+    for i, record in enumerate(records):
+        if ("candidates" in record) != sources:
+            kinds = ("one candidate", "a source with its candidates")
+            raise fail(i, f"this object is {kinds[not sources]}, but the first is {kinds[sources]}; do not mix them.")
+    return sources
+
+
+def candidate_rows(records: Iterable[dict[str, Any]], fail: Fail) -> list[Row]:
+    """Rows of records ``{"segment": 0, "text": "…"}`` with an optional tag, id and src."""
+    rows = []
+    for i, record in enumerate(records):
+        if record.get("segment") is None:
+            raise fail(i, 'a candidate without a source; give its "segment", the number of its source from 0.')
+        src = _get(record, "src", str, i, fail) if record.get("src") is not None else None
+        rows.append(_row(_get(record, "segment", int, i, fail), record, src, i, fail))
+    return rows
+
+
+def source_rows(records: Iterable[dict[str, Any]], fail: Fail) -> list[Row]:
+    """Rows of records ``{"src": "…", "candidates": ["…", {"text": "…", "tag": "…"}]}``; record i is source i."""
+    rows = []
+    for i, record in enumerate(records):
+        if record.get("segment", i) != i:
+            raise fail(i, f'"segment" is {record["segment"]!r}, but this is source {i}, counted from 0.')
+        src = _get(record, "src", str, i, fail) if record.get("src") is not None else None
+        candidates = _get(record, "candidates", list, i, fail)
+        if not candidates:
+            raise fail(i, f"source {i} has no candidate; every source needs at least one.")
+        for candidate in candidates:
+            if not isinstance(candidate, (str, dict)):
+                raise fail(i, f"candidate {candidate!r} is neither a text nor an object with a text.")
+            rows.append(_row(i, {"text": candidate} if isinstance(candidate, str) else candidate, src, i, fail))
+    return rows
+
+
+def assemble(rows: Sequence[Row], path: str | PathLike, fail: Fail, srcs: Sequence[str] | None = None) -> CandidateSet:
+    """The set of these rows, sorted by source; with `srcs`, each row must belong to one of them and all be covered."""
+    seen: set[str] = set()
+    for row in rows:
+        if row.segment < 0 or (srcs is not None and row.segment >= len(srcs)):
+            there = f"; there are sources 0 to {len(srcs) - 1}" if srcs is not None else "; sources count from 0"
+            raise fail(row.record, f"segment {row.segment} does not exist{there}.")
+        if srcs is not None and row.src is not None and row.src != srcs[row.segment]:
+            raise fail(row.record, f'"src" is {row.src!r}, but source {row.segment} is {srcs[row.segment]!r}.')
+        if (row.id is None) != (rows[0].id is None):
+            raise fail(
+                row.record, f'"id" is {row.id!r}, and {rows[0].id!r} at the first candidate; give all an id or none.'
+            )
+        if row.id is not None and row.id in seen:
+            raise fail(row.record, f"id '{row.id}' is used twice; ids must differ.")
+        seen.add(row.id or "")
+    rows = sorted(rows, key=lambda row: row.segment)
+    segments, texts, tags, ids, *_ = zip(*rows, strict=True)
+    blank = sum(not text.strip() for text in texts)
+    notes = (f"{blank} blank candidates of {len(texts)}.",) if blank else ()
+    n = segments[-1] + 1 if srcs is None else len(srcs)
+    present = sorted(set(segments))
+    if len(present) < n:
+        gap = next((i for i, segment in enumerate(present) if segment != i), len(present))
+        raise DataError(f"source {gap} of {n} has no candidate; every source needs at least one.", path)
+    return CandidateSet(segments, texts, tags, None if ids[0] is None else ids, notes)
+
+
+def build_test_set(name: str, records: Sequence[dict[str, Any]], lp: str, fail: Fail) -> TestSet | None:
+    """The sources, references, documents and domains that per-source records carry; None where they carry no src."""
+    srcs = _column(records, "src", str, fail)
+    if srcs is None:
+        i = next((i for i, record in enumerate(records) if record.get("refs") is not None), None)
+        if i is not None:
+            raise fail(i, 'there are "refs" and no "src"; give both.')
+        return None
+    docs, domains = _column(records, "doc", str, fail), _column(records, "domain", str, fail)
+    notes = () if lp != UNDETERMINED else (f'{name} names no language pair ("lp"), so languages are undetermined.',)
+    return TestSet(name, lp, srcs, _references(records, fail), docs=docs or (), domains=domains or (), notes=notes)
+
+
+def _references(records: Sequence[dict[str, Any]], fail: Fail) -> dict[str, list[str]]:
+    """Reference name -> texts, of ``"refs": ["…"]`` (called refA, refB, …) or ``"refs": {"name": "…"}``."""
+    refs: dict[str, list[str]] = {}
+    for i, given in enumerate(_column(records, "refs", (list, dict), fail) or []):
+        named = {_letter(j): ref for j, ref in enumerate(given)} if isinstance(given, list) else given
+        if i and list(named) != list(refs):
+            raise fail(
+                i, f"references {', '.join(named) or 'none'}, but {', '.join(refs) or 'none'} in the first line."
+            )
+        for name in named:
+            refs.setdefault(name, []).append(_get(named, name, str, i, fail))
+    return refs
+
+
+def _letter(j: int) -> str:
+    """refA, refB, … as WMT calls references; ref27 after refZ."""
+    return f"ref{chr(ord('A') + j)}" if j < 26 else f"ref{j + 1}"
+
+
+def _column(records: Sequence[dict[str, Any]], key: str, kind: type | tuple, fail: Fail) -> list[Any] | None:
+    """A field of all records, or None where no record has it; it must not be missing from some."""
+    has = [record.get(key) is not None for record in records]
+    if not any(has):
+        return None
+    if not all(has):
+        raise fail(has.index(False), f'"{key}" is missing here, and line {has.index(True) + 1} has it; give it to all.')
+    return [_get(record, key, kind, i, fail) for i, record in enumerate(records)]
+
+
+def _row(segment: int, record: dict[str, Any], src: str | None, i: int, fail: Fail) -> Row:
+    """One candidate of source `segment`; a whole number as id is taken as its digits."""
+    tag = _get(record, "tag", str, i, fail) if record.get("tag") is not None else ""
+    name = record.get("id")
+    if name is not None and (isinstance(name, bool) or not isinstance(name, int)):
+        name = _get(record, "id", str, i, fail)
+    return Row(segment, _get(record, "text", str, i, fail), tag, None if name is None else str(name), src, i)
+
+
+def _get(record: dict[str, Any], key: str, kind: type | tuple[type, ...], i: int, fail: Fail) -> Any:
+    """A field of the wanted type; a text must be one that UTF-8 can write."""
+    value = record.get(key)
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    wanted = " or ".join(KINDS[k] for k in kinds)
+    if value is None:
+        raise fail(i, f'"{key}" is missing, and {wanted} is wanted.')
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        raise fail(i, f'"{key}" is {value!r:.60} ({type(value).__name__}), and {wanted} is wanted.')
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            bad = f"U+{ord(value[error.start]):04X}"
+            raise fail(i, f'"{key}" holds {bad}, half of a surrogate pair, which is no character.') from None
+    return value

@@ -1,0 +1,150 @@
+"""The text trees of the WMT general tasks: two layouts, told apart by the names of their files.
+
+2024: ``sources/LP.txt  references/LP.REF.txt  system-outputs/LP/SYSTEM.txt  documents/LP.docs``
+2023: ``sources/TEST.LP.src.en  references/TEST.LP.ref.REF.de  system-outputs/TEST.LP.hyp.SYSTEM.de``
+An optional ``systems.tsv`` (``system<TAB>category``) lies in the tree or beside its folder ``txt``.
+"""
+
+from __future__ import annotations
+
+import re
+from os import PathLike
+from pathlib import Path
+
+from .. import checks
+from ..errors import DataError, UnknownName
+from .languages import split_pair
+from .lines import read_lines
+from .plain import ParallelFiles, is_canary, read_parallel
+from .schema import CATEGORIES, TestSet
+
+__all__ = ["DEFAULT_REFERENCE", "find_2024", "language_pairs", "read_categories", "read_wmt", "with_default_reference"]
+
+DEFAULT_REFERENCE = {"wmt24/en-de": "refB"}
+"""The reference that a task calls standard, where it is not the first by name; WMT24 en-de: refA is a second human."""
+
+_SOURCE_2023 = re.compile(r"(?P<test>.+)\.(?P<lp>[^.]+)\.src\.[^.]+")
+
+
+def read_wmt(
+    folder: str | PathLike, lp: str, *, year: int | None = None, reference: str | None = None, name: str = ""
+) -> TestSet:
+    """The test set of one language pair of a WMT text tree, with all systems.
+
+    Parameters
+    ----------
+    folder : the tree, or the folder that holds it as ``txt``.
+    lp : language pair, e.g. "en-de".
+    year : the layout, 2023 or 2024; by default the one that holds `lp`.
+    reference : the default reference; otherwise DEFAULT_REFERENCE, otherwise the first by name.
+    name : of the set; by default wmt23/LP, wmt24/LP where the tree carries WMT24's canary, or FOLDER/LP.
+
+    Raises
+    ------
+    UnknownName : no such language pair or reference. DataError : files that do not belong together.
+    """
+    split_pair(lp)
+    root = _root(Path(folder))
+    layout = _layout(root, lp, year)
+    files = find_2023(root, lp) if layout == 2023 else find_2024(root, lp)
+    if not files.systems:
+        raise DataError(f"no system outputs for {lp} in {root / 'system-outputs'}.", folder)
+    test = read_parallel(name or _name(root, lp, layout, files), lp, files, _categories(root, files))
+    return with_default_reference(test, reference)
+
+
+def language_pairs(folder: str | PathLike) -> dict[str, int]:
+    """The language pairs of a tree, each with the year of its layout."""
+    sources = [path.name for path in _files(_root(Path(folder)) / "sources", "*")]
+    pairs = {match["lp"]: 2023 for name in sources if (match := _SOURCE_2023.fullmatch(name))}
+    return pairs | {name[:-4]: 2024 for name in sources if re.fullmatch(r"[^.]+-[^.]+\.txt", name)}
+
+
+def with_default_reference(test: TestSet, reference: str | None) -> TestSet:
+    """The set with the reference that was asked for, or that DEFAULT_REFERENCE names, in front."""
+    default = DEFAULT_REFERENCE.get(test.name)
+    chosen = reference or (default if default in test.refs else None)
+    return test.with_reference(chosen) if chosen else test
+
+
+def find_2024(root: Path, lp: str) -> ParallelFiles:
+    """The files of a language pair in the layout of 2024, which mt-metrics-eval shares."""
+    refs = {path.name[len(lp) + 1 : -4]: path for path in _files(root / "references", f"{lp}.*.txt")}
+    systems = {path.stem: path for path in _files(root / "system-outputs" / lp, "*.txt")}
+    docs = root / "documents" / f"{lp}.docs"
+    return ParallelFiles(root / "sources" / f"{lp}.txt", refs, systems, docs if docs.exists() else None)
+
+
+def find_2023(root: Path, lp: str) -> ParallelFiles:
+    """The files of a language pair in the layout of 2023."""
+    sources = _files(root / "sources", f"*.{lp}.src.*")
+    if len(sources) != 1:
+        names = ", ".join(path.name for path in sources)
+        raise DataError(f"one source file for {lp} is wanted, there are {len(sources)} ({names}).", root / "sources")
+    test = _SOURCE_2023.fullmatch(sources[0].name)["test"]
+    found = {}
+    for kind, where in (("ref", "references"), ("hyp", "system-outputs")):
+        prefix = f"{test}.{lp}.{kind}."
+        found[kind] = {
+            p.stem[len(prefix) :]: p for p in _files(root / where, f"{prefix}*") if len(p.stem) > len(prefix)
+        }
+    docs = root / "documents" / f"{test}.{lp}.docs"
+    return ParallelFiles(sources[0], found["ref"], found["hyp"], docs if docs.exists() else None)
+
+
+def read_categories(path: str | PathLike) -> dict[str, str]:
+    """System -> category, from lines ``system<TAB>category``; a header of these words and more columns may be there."""
+    categories: dict[str, str] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        fields = line.split("\t")
+        if number == 1 and fields[:2] == ["system", "category"]:
+            continue
+        if len(fields) < 2 or fields[1] not in CATEGORIES:
+            known = ", ".join(CATEGORIES)
+            raise DataError(f"'{line}' is no line of the form system<TAB>category; categories: {known}.", path, number)
+        if fields[0] in categories:
+            raise DataError(f"system '{fields[0]}' is listed twice.", path, number)
+        categories[fields[0]] = fields[1]
+    return categories
+
+
+def _categories(root: Path, files: ParallelFiles) -> dict[str, str]:
+    """What systems.tsv says of the systems of this language pair; nothing where there is no such file."""
+    places = [root, root.parent] if root.name == "txt" else [root]
+    found = [folder / "systems.tsv" for folder in places if (folder / "systems.tsv").exists()]
+    given = read_categories(found[0]) if found else {}
+    return {system: given[system] for system in files.systems if system in given}
+
+
+def _root(folder: Path) -> Path:
+    """The folder that holds ``sources``: this one, or its ``txt``."""
+    for root in (folder, folder / "txt"):
+        if (root / "sources").is_dir():
+            return root
+    what = "this folder has" if folder.is_dir() else "there is no such folder, so"
+    raise DataError(
+        f"{what} neither sources nor txt/sources; a WMT tree has sources, references, system-outputs.", folder
+    )
+
+
+def _layout(root: Path, lp: str, year: int | None) -> int:
+    """The layout in which a tree holds a language pair."""
+    if year is not None:
+        checks.one_of(str(year), ("2023", "2024"), "WMT layout")
+    pairs = {pair: layout for pair, layout in language_pairs(root).items() if year in (None, layout)}
+    if lp not in pairs:
+        raise UnknownName("language pair", lp, pairs)
+    return pairs[lp]
+
+
+def _name(root: Path, lp: str, layout: int, files: ParallelFiles) -> str:
+    """What to call a set whose name was not given."""
+    if layout == 2023 or is_canary(read_lines(files.src)):
+        return f"wmt{layout - 2000}/{lp}"
+    folder = root.resolve()
+    return f"{folder.parent.name if folder.name == 'txt' else folder.name}/{lp}"
+
+
+def _files(folder: Path, pattern: str) -> list[Path]:
+    """The files of a folder that match, by name; hidden ones left out."""
+    return sorted(path for path in folder.glob(pattern) if path.is_file() and not path.name.startswith("."))

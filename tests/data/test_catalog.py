@@ -1,0 +1,184 @@
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from anhelpers import data
+from anhelpers.data import catalog
+from anhelpers.errors import DataError, UnknownName
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package data folder with a teaching set of two segments."""
+    for name, text in {
+        "txt/sources/en-de.txt": "a\nb\n", "txt/references/en-de.refA.txt": "A\nB\n",
+        "txt/references/en-de.refB.txt": "C\nD\n", "txt/system-outputs/en-de/X.txt": "x\ny\n",
+        "txt/documents/en-de.docs": "news\td\nnews\td\n", "systems.tsv": "X\tMT\n",
+        "candidates.jsonl": '{"segment": 0, "text": "p"}\n{"segment": 1, "text": "q"}\n', "mono.de.txt": "eins\nzwei\n",
+    }.items():  # fmt: skip
+        path = tmp_path / "data" / "teaching" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.setattr(catalog, "_bundle_root", lambda: tmp_path / "data")
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def shared(tmp_path, monkeypatch):
+    """An empty shared folder, named by the environment."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    (folder / "MANIFEST.tsv").write_text("dataset\n")
+    monkeypatch.setenv("ANHELPERS_DATA", str(folder))
+    return folder
+
+
+def test_importing_loads_nothing_heavy():
+    code = "import sys, anhelpers.data; print({'pandas', 'pyarrow', 'torch', 'altair', 'scipy'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_the_teaching_set_comes_with_the_package(package):
+    test = data.load("teaching", lp="en-de", reference="refB")
+    assert (test.name, test.reference, test.categories) == ("teaching", "refB", {"X": "MT"})
+    assert data.load_candidates("teaching").texts == ("p", "q")
+    assert data.load_mono("teaching") == ("eins", "zwei")
+    assert data.bundled("teaching/mono.de.txt") == package / "teaching" / "mono.de.txt"
+    with pytest.raises(UnknownName, match="unknown language pair of teaching 'en-fr'"):
+        data.load("teaching", lp="en-fr")
+
+
+def test_unknown_bundled_files_list_their_folder(package):
+    with pytest.raises(UnknownName, match=r"unknown bundled file 'mono\.txt'; did you mean 'mono\.de\.txt'"):
+        data.bundled("teaching/mono.txt")
+    with pytest.raises(UnknownName, match="unknown bundled file 'lm'; known: teaching"):
+        data.bundled("lm")
+    with pytest.raises(DataError, match="names are relative"):
+        data.bundled("../secret")
+
+
+def test_a_checkout_has_a_data_folder():
+    assert catalog._bundle_root().name == "data"
+
+
+def test_an_installed_package_has_its_own_data_folder(tmp_path, monkeypatch):
+    package = tmp_path / "site-packages" / "anhelpers"
+    (package / "data").mkdir(parents=True)
+    monkeypatch.setattr(catalog, "__file__", str(package / "data" / "catalog.py"))
+    (tmp_path / "site-packages" / "data").mkdir()  # another package's, not ours
+    with pytest.raises(DataError, match="the package's data folder is missing"):
+        data.bundled("teaching")
+    (package / "_bundle" / "data" / "teaching").mkdir(parents=True)
+    assert data.bundled("teaching") == package / "_bundle" / "data" / "teaching"
+
+
+def test_without_the_environment_the_sentence_says_what_to_set(monkeypatch):
+    monkeypatch.delenv("ANHELPERS_DATA", raising=False)
+    assert data.shared_data() is None
+    with pytest.raises(
+        DataError, match=r"wmt24/en-de is not here; set ANHELPERS_DATA to a folder with MANIFEST.tsv and wmt24/txt"
+    ):
+        data.load("wmt24/en-de")
+    present = {row["name"]: row["present"] for row in data.available()}
+    assert not present["wmt24/en-de"]
+    assert not present["wmt23/en-de"]
+
+
+def test_a_wrong_environment_is_told(tmp_path, monkeypatch, shared):
+    assert data.shared_data() == shared
+    with pytest.raises(DataError, match=r"and wmt23/txt \(there is no wmt23/txt in it\)"):
+        data.load("wmt23/en-de")
+    with pytest.raises(DataError, match=r"mono/de\.original\.txt in it"):
+        data.load_mono("wmt24/en-de")
+    monkeypatch.setenv("ANHELPERS_DATA", str(tmp_path))
+    with pytest.raises(DataError, match=r"which ANHELPERS_DATA names, holds no MANIFEST\.tsv"):
+        data.shared_data()
+    monkeypatch.setenv("ANHELPERS_DATA", str(tmp_path / "no"))
+    with pytest.raises(DataError, match="does not exist"):
+        data.shared_data()
+
+
+def test_available_lists_every_name(package, shared):
+    rows = {row["name"]: row for row in data.available()}
+    assert list(rows) == ["teaching", "wmt24/en-de", "wmt24/ja-zh", "wmt23/en-de"]
+    assert rows["teaching"]["present"] is True
+    assert rows["wmt24/en-de"] == {
+        "name": "wmt24/en-de", "where": "ANHELPERS_DATA: wmt24/txt", "present": False,
+        "note": "26 systems, refB (standard) and refA; research use",
+    }  # fmt: skip
+
+
+def test_paths_are_trees_directories_or_candidates(package, tmp_path):
+    tree = package / "teaching"
+    assert data.load(tree).name == "teaching/en-de"
+    assert data.load_candidates(tree).tags == ("X", "X")
+    (tree / "txt" / "metric-scores").mkdir()
+    assert data.load(tree / "txt", reference="refB").name == "txt/en-de"  # read as mt-metrics-eval
+    (tree / "txt/sources/ja-zh.txt").write_text("a\n")
+    with pytest.raises(DataError, match=r"holds 2 language pairs \(en-de, ja-zh\); say which with lp"):
+        data.load(tree)
+    path = tmp_path / "c.jsonl"
+    path.write_text('{"src": "a", "refs": ["A", "B"], "candidates": ["x"]}\n')
+    test = data.load(path, lp="en-de", reference="refB")
+    assert (test.lp, list(test.refs)) == ("en-de", ["refB", "refA"])
+    assert data.load_candidates(path).texts == ("x",)
+    assert data.load_mono(tree / "mono.de.txt") == ("eins", "zwei")
+
+
+def test_paths_without_sources_and_unknown_names_are_told(package, tmp_path):
+    with pytest.raises(DataError, match="holds no sources"):
+        data.load(package / "teaching" / "candidates.jsonl")
+    with pytest.raises(DataError, match="holds no sources"):
+        data.load(package / "teaching" / "mono.de.txt")
+    with pytest.raises(DataError, match="wmt24/en-dd: neither a known data set nor a path that exists; did you mean"):
+        data.load("wmt24/en-dd")
+    with pytest.raises(DataError, match="neither sources nor txt/sources"):
+        data.load(tmp_path)
+    with pytest.raises(UnknownName, match="unknown data set 'nothing'"):
+        data.load_mono("nothing")
+    with pytest.raises(DataError, match="ja-zh has no monolingual reference"):
+        data.load_mono("wmt24/ja-zh")
+
+
+@pytest.fixture
+def real():
+    if not os.environ.get("ANHELPERS_DATA"):
+        pytest.skip("ANHELPERS_DATA is not set; point it at the shared data to check the real sets.")
+
+
+@pytest.mark.real
+def test_wmt24_english_german(real):
+    test = data.load("wmt24/en-de")
+    assert (len(test), len(test.systems), list(test.refs)) == (997, 26, ["refB", "refA"])
+    blanks = {"Occiglot": 86, "Aya23": 1, "CommandR-plus": 1, "Gemini-1.5-Pro": 1}
+    assert {name: k for name, k in test.blanks.items() if k} == blanks
+    assert "Occiglot: 86 blank hypotheses of 997." in test.notes
+    assert Counter(test.domains) == {"social": 531, "literary": 206, "news": 149, "speech": 111}
+    assert not any(
+        "CANARY" in text for texts in (test.srcs, *test.refs.values(), *test.systems.values()) for text in texts
+    )
+    cands = data.load_candidates("wmt24/en-de")
+    assert (len(cands), cands.notes) == (997 * 26 - 89, ("89 blank hypotheses of 25922 are left out.",))
+    assert len(data.load_mono("wmt24/en-de")) == 2504
+
+
+@pytest.mark.real
+def test_wmt24_japanese_chinese(real):
+    test = data.load("wmt24/ja-zh")
+    assert (len(test), len(test.systems), list(test.refs)) == (721, 22, ["refA"])
+    assert {name: k for name, k in test.blanks.items() if k} == {"ONLINE-W": 1, "Phi-3-Medium": 1}
+
+
+@pytest.mark.real
+def test_wmt23_english_german(real):
+    test = data.load("wmt23/en-de")
+    assert (len(test), len(test.systems), list(test.refs)) == (557, 12, ["refA"])
+    assert test.notes == ()
+
+
+@pytest.mark.real
+def test_all_named_sets_are_present(real):
+    assert all(row["present"] for row in data.available() if row["name"].startswith("wmt"))

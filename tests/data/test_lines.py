@@ -1,0 +1,105 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anhelpers.data import read_lines, write_text
+from anhelpers.errors import DataError
+
+ODD = "a\u2028b\u2029c\x0bd\x0ce\x1cf\x85g\rh\ti 🙂"
+
+
+@pytest.fixture
+def file(tmp_path):
+    def make(data: bytes, name: str = "a.txt"):
+        path = tmp_path / name
+        path.write_bytes(data)
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        (b"", ()),
+        (b"\n", ("",)),
+        (b"\n\n", ("", "")),
+        (b"a\nb\n", ("a", "b")),
+        (b"a\nb", ("a", "b")),
+        (b"a\n\n", ("a", "")),
+        (b"a\r\nb\r\n", ("a", "b")),
+        (b"a\r\nb", ("a", "b")),
+        (b"a\r\nb\n", ("a\r", "b")),
+        (b"a\rb\nc\n", ("a\rb", "c")),
+        (b"a\r\r\nb\r\n", ("a\r", "b")),
+        (b"\xef\xbb\xbfa\n", ("a",)),
+        (b"a\n\xef\xbb\xbfb\n", ("a", "\ufeffb")),
+        (f"{ODD}\n{ODD}\n".encode(), (ODD, ODD)),
+    ],
+)
+def test_only_a_line_feed_ends_a_line(file, data, lines):
+    assert read_lines(file(data)) == lines
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])), min_size=1))
+def test_any_text_survives_writing_and_reading(tmp_path_factory, lines):
+    path = tmp_path_factory.mktemp("lines") / "a.txt"
+    write_text(path, "".join(line + "\n" for line in lines))
+    marks = lines[0].startswith("\ufeff") or all(line.endswith("\r") for line in lines)
+    assert marks or read_lines(path) == tuple(lines)
+
+
+def test_a_byte_that_is_not_utf8_is_named_with_line_and_column(file):
+    path = file("eins\nzwä".encode() + b"\xff\ndrei\n")
+    with pytest.raises(DataError) as error:
+        read_lines(path)
+    assert str(error.value) == f"{path}, line 2: byte 0xff at column 4 is not UTF-8; re-save the file as UTF-8."
+    assert error.value.line == 2
+
+
+def test_a_latin1_file_is_refused(file):
+    with pytest.raises(DataError, match="line 1: byte 0xfc at column 2"):
+        read_lines(file("für\n".encode("latin-1")))
+
+
+def test_a_missing_file_names_the_nearest_one(file):
+    path = file(b"", "en-de.refA.txt")
+    with pytest.raises(DataError, match=r"no such file; did you mean 'en-de\.refA\.txt'\?"):
+        read_lines(path.with_name("en-de.refa.txt"))
+
+
+def test_a_missing_file_lists_its_folder(file):
+    with pytest.raises(DataError, match=r"no such file; that folder holds a\.txt\."):
+        read_lines(file(b"").with_name("quite-another"))
+
+
+def test_a_missing_folder_and_a_folder_are_named(tmp_path):
+    with pytest.raises(DataError, match="there is no folder"):
+        read_lines(tmp_path / "no" / "a.txt")
+    with pytest.raises(DataError, match="this is a folder"):
+        read_lines(tmp_path)
+
+
+def test_writing_leaves_no_temporary_file(tmp_path):
+    path = write_text(tmp_path / "a.txt", "eins\n")
+    write_text(path, "zwei\n")
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+    assert read_lines(path) == ("zwei",)
+
+
+def test_half_a_surrogate_pair_or_a_missing_folder_stops_the_writer(tmp_path):
+    path = write_text(tmp_path / "a.txt", "eins\n")
+    with pytest.raises(DataError, match=r"U\+D800"):
+        write_text(path, "\ud800")
+    assert read_lines(path) == ("eins",)
+    with pytest.raises(DataError, match="make it first"):
+        write_text(tmp_path / "no" / "a.txt", "")
+
+
+def test_a_failed_write_keeps_the_old_file(tmp_path, monkeypatch):
+    path = write_text(tmp_path / "a.txt", "eins\n")
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(DataError, match="No space left"):
+        write_text(path, "zwei\n")
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+    assert read_lines(path) == ("eins",)

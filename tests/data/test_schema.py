@@ -1,0 +1,154 @@
+import pickle
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pytest
+
+from anhelpers.data import CandidateSet, TestSet
+from anhelpers.errors import DataError, UnknownName
+
+
+@pytest.fixture
+def three():
+    return TestSet(
+        "tiny", "en-de", ["a", "b", "c"],
+        refs={"refA": ["A", "B", "C"], "refB": ["A2", "B2", "C2"]},
+        systems={"X": ["x", "", " "], "Y": ["y", "y", ""]},
+        docs=["d1", "d1", "d2"], domains=["news", "news", "social"], categories={"Y": "LLM"}, notes=["Hello."],
+    )  # fmt: skip
+
+
+@pytest.fixture
+def cands():
+    return CandidateSet([0, 0, 1, 1, 1], list("ababa"), ["s", "t", "s", "", "u"], ids=list("vwxyz"))
+
+
+def test_a_test_set_says_what_it_holds(three):
+    assert (len(three), three.src_lang, three.trg_lang, three.reference) == (3, "en", "de", "refA")
+    assert repr(three) == "TestSet(tiny, en-de: 3 segments, 2 systems, references: refA, refB)"
+    assert three.categories == {"X": "unknown", "Y": "LLM"}
+    assert three.refs["refB"] == ("A2", "B2", "C2")
+    assert three.blanks == {"X": 2, "Y": 1}
+    assert three.notes == ("Hello.", "X: 2 blank hypotheses of 3.", "Y: 1 blank hypothesis of 3.")
+    assert pickle.loads(pickle.dumps(three)) == three
+    with pytest.raises(FrozenInstanceError):
+        three.lp = "de-en"
+
+
+def test_without_documents_each_segment_is_its_own():
+    test = TestSet("tiny", "en-de", ["a", "b"])
+    assert (test.docs, test.domains, test.refs, test.reference) == (("0", "1"), ("all", "all"), {}, None)
+    assert repr(test) == "TestSet(tiny, en-de: 2 segments, 0 systems, references: none)"
+
+
+@pytest.mark.parametrize("index", [[2, 0], np.array([2, 0]), slice(None, None, -2)])
+def test_a_subset_keeps_the_order_asked_for_and_recounts_blanks(three, index):
+    part = three.subset(index)
+    assert (part.srcs, part.refs["refA"], part.systems["X"]) == (("c", "a"), ("C", "A"), (" ", "x"))
+    assert (part.docs, part.domains) == (("d2", "d1"), ("social", "news"))
+    assert part.notes == ("Hello.", "X: 1 blank hypothesis of 2.", "Y: 1 blank hypothesis of 2.")
+
+
+def test_a_mask_and_an_empty_index_are_indices(three):
+    assert three.subset([True, False, True]).srcs == ("a", "c")
+    assert len(three.subset([])) == 0
+    for index in ([3], [True, False], [0.5]):
+        with pytest.raises(DataError, match="there are 0 to 2"):
+            three.subset(index)
+
+
+def test_another_reference_comes_to_the_front(three):
+    assert list(three.with_reference("refB").refs) == ["refB", "refA"]
+    with pytest.raises(UnknownName, match="unknown reference 'refC'; did you mean"):
+        three.with_reference("refC")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"lp": "en-qq"}, "unknown language pair 'en-qq'"),
+        ({"refs": {"refA": ["A"]}}, "refs refA has 1 entries, but there are 3"),
+        ({"systems": {"X": ["x"] * 4}}, "systems X has 4 entries"),
+        ({"systems": {"X": "abc"}}, "systems X is one text"),
+        ({"srcs": ["a", None, "c"]}, r"srcs, entry 1 is None \(NoneType\)"),
+        ({"docs": ["d"]}, "docs has 1 entries"),
+    ],
+)
+def test_a_bad_test_set_is_told(three, change, sentence):
+    with pytest.raises(DataError, match=sentence):
+        replace(three, **change)
+
+
+def test_categories_are_known_and_of_known_systems(three):
+    with pytest.raises(UnknownName, match="unknown category 'llm'"):
+        replace(three, categories={"X": "llm"})
+    with pytest.raises(UnknownName, match="unknown system 'Z'"):
+        replace(three, categories={"Z": "MT"})
+
+
+def test_candidates_are_flat_and_may_be_ragged(cands):
+    assert cands.segment.dtype == np.int64
+    assert not cands.segment.flags.writeable
+    assert (len(cands), cands.n_segments, cands.counts.tolist()) == (5, 2, [2, 3])
+    assert repr(cands) == "CandidateSet(5 candidates for 2 sources (2 to 3 each))"
+    assert cands == pickle.loads(pickle.dumps(cands))
+    assert cands != replace(cands, tags=["s"] * 5)
+    assert CandidateSet([0], ["a"]).tags == ("",)
+    assert repr(CandidateSet([], [])) == "CandidateSet(0 candidates for 0 sources)"
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"segment": [0, 1, 0, 1, 1]}, "candidate 2 is for segment 0, after one for 1; sort them"),
+        ({"segment": [0, 0, 2, 2, 2]}, r"source 1 has no candidate \(1 such of 3\)"),
+        ({"segment": [1, 1, 1, 1, 1]}, "source 0 has no candidate"),
+        ({"segment": [0, 0, 0, 0, 10**15]}, "source 1 has no candidate"),
+        ({"segment": [-1, 0, 0, 0, 0]}, "candidate 0 names segment -1"),
+        ({"segment": [0.0] * 5}, "flat array of integers"),
+        ({"texts": ["a"]}, "texts has 1 entries, but there are 5"),
+        ({"texts": ["a", "b", 3, "d", "e"]}, r"texts, entry 2 is 3 \(int\)"),
+        ({"ids": list("vwxyw")}, "candidate id 'w' is used twice"),
+    ],
+)
+def test_a_bad_candidate_set_is_told(cands, change, sentence):
+    with pytest.raises(DataError, match=sentence):
+        replace(cands, **change)
+
+
+def test_the_number_of_sources_can_be_required(cands):
+    assert cands.require(2) is cands
+    with pytest.raises(DataError, match="source 2 has no candidate"):
+        cands.require(3)
+    with pytest.raises(DataError, match="segments 0 to 0"):
+        cands.require(1)
+
+
+def test_duplicates_are_merged_and_keep_all_tags(cands):
+    once = cands.deduplicated()
+    assert once.texts == ("a", "b", "a", "b")
+    assert once.segment.tolist() == [0, 0, 1, 1]
+    assert once.tags == ("s", "t", "s | u", "")
+    assert once.ids == ("v", "w", "x", "y")
+    assert once.notes == ("1 candidates of 5 repeat another and were merged with it.",)
+    assert once.deduplicated() is once
+
+
+def test_merging_keeps_sources_together(cands):
+    other = CandidateSet([0, 1], ["p", "q"], ["new", "new"], notes=["From elsewhere."])
+    both = cands.merge(other)
+    assert both.texts == ("a", "b", "p", "a", "b", "a", "q")
+    assert both.segment.tolist() == [0, 0, 0, 1, 1, 1, 1]
+    assert (both.ids, both.notes) == (None, ("From elsewhere.",))
+    with pytest.raises(DataError, match="for 2 sources and the other for 1"):
+        cands.merge(CandidateSet([0], ["p"]))
+    with pytest.raises(DataError, match="'v' is used twice"):
+        cands.merge(cands)
+
+
+def test_blanks_can_be_left_out():
+    cands = CandidateSet([0, 0, 1], ["a", " ", "b"])
+    assert cands.without_blanks().texts == ("a", "b")
+    assert cands.without_blanks().notes == ("1 blank candidates of 3 left out.",)
+    with pytest.raises(DataError, match="source 1 is left without a candidate"):
+        replace(cands, texts=["a", "b", ""]).without_blanks()
