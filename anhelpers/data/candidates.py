@@ -26,7 +26,7 @@ from .schema import CandidateSet, TestSet
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["from_systems", "read_candidate_file", "read_candidates", "write_candidates"]
+__all__ = ["from_systems", "read_candidate_file", "read_candidates", "sample_candidates", "write_candidates"]
 
 JSONL, PARQUET = (".jsonl", ".ndjson", ".json"), (".parquet", ".pq")
 
@@ -54,6 +54,18 @@ def from_systems(test: TestSet, systems: Sequence[str] | None = None, *, distinc
     segments, texts, tags = zip(*entries, strict=True) if entries else ((), (), ())
     cands = CandidateSet(np.array(segments, dtype=np.int64), texts, tags, notes=notes).require(len(test), test.name)
     return cands.deduplicated() if distinct else cands
+
+
+def sample_candidates(cands: CandidateSet, k: int, rng: np.random.Generator) -> CandidateSet:
+    """At most `k` candidates of each source, drawn without replacement; a note says how many were left out."""
+    if k < 1:
+        raise DataError(f"k must be at least 1, got {k}.")
+    rank = np.lexsort((rng.random(len(cands)), cands.segment))
+    place = np.arange(len(cands)) - np.repeat(np.cumsum(cands.counts) - cands.counts, cands.counts)
+    rows = rank[place < k]
+    return cands.take(
+        rows, f"{len(cands) - len(rows)} of {len(cands)} candidates were left out at random: at most {k} each."
+    )
 
 
 def read_candidates(

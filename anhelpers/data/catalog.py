@@ -101,14 +101,14 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
     return read_wmt(tree, entry.lp, year=entry.year, reference=reference, name=str(name))
 
 
-def load_candidates(name: str | PathLike) -> CandidateSet:
+def load_candidates(name: str | PathLike, lp: str | None = None) -> CandidateSet:
     """Candidates by name, or from a path: the bundled ones of "teaching"; elsewhere each system's output is one."""
     entry = ENTRIES.get(str(name))
     if entry is not None and entry.candidates:
         return read_candidates(_place(str(name), entry.candidates), srcs=load(name).srcs)
     if entry is None and Path(name).is_file():
         return read_candidates(name)
-    return from_systems(load(name))
+    return from_systems(load(name, lp))
 
 
 def load_mono(name: str | PathLike) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.catalog import bundled
 from ..errors import AnhelpersError, DataError, need
 from ..metric import Metric
 from ..progress import progress
@@ -34,6 +36,8 @@ class LanguageModel:
     context_token : id placed once before every text and never scored (BOS, or EOS in models without BOS such as GPT-2);
         None where the model has neither: then the first token of each text is not scored.
     max_tokens : the longest input the model takes, context token included.
+    language : the only language it knows, where its folder says so (facts.json); None for no restriction.
+    training_lines : `lpp.line_fingerprints` of what it was trained on, where its folder has them; None: unknown.
     """
 
     model: Any = field(repr=False)
@@ -44,6 +48,8 @@ class LanguageModel:
     device: str
     context_token: int | None
     max_tokens: int
+    language: str | None = None
+    training_lines: np.ndarray | None = field(default=None, repr=False)
 
     @cached_property
     def hidden_states_suffice(self) -> bool:
@@ -101,11 +107,11 @@ class TextLogProbs:
 def load_lm(
     name: str | Path, revision: str | None = None, device: str | None = None, dtype: str = "float32"
 ) -> LanguageModel:
-    """A causal language model from a local folder, or from the hub (or its cache) by id and revision.
+    """A causal language model: a bundled one, a local folder, or from the hub (or its cache) by id and revision.
 
     Parameters
     ----------
-    name : a folder that holds a config.json, or a hub id such as "google/gemma-2-2b".
+    name : "de-tiny", a folder with a config.json, or a hub id such as "google/gemma-2-2b", optionally "id@revision".
     revision : hub commit, tag or branch; not for folders.
     device : "cpu", "cuda", "cuda:1"; None takes the GPU if there is one.
     dtype : "float32" (default), "bfloat16" or "float16".
@@ -113,24 +119,36 @@ def load_lm(
     torch = need("torch", "language-model scoring")
     transformers = need("transformers", "language-model scoring")
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    place, revision = _place(name, revision)
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name, revision=revision)
-        model = transformers.AutoModelForCausalLM.from_pretrained(name, revision=revision, dtype=getattr(torch, dtype))
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place, revision=revision)
+        model = transformers.AutoModelForCausalLM.from_pretrained(place, revision=revision, dtype=getattr(torch, dtype))
     except (OSError, ValueError) as error:
         raise AnhelpersError(_why_not_loaded(str(name), revision, error)) from error
     context = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
-    local = Path(name).is_dir()
-    commit = (
-        _weights_hash(Path(name)) if local else getattr(model.config, "_commit_hash", None) or revision or "unknown"
-    )
-    limits = (getattr(model.config.get_text_config(), "max_position_embeddings", None), tokenizer.model_max_length)
-    longest = (
-        min(int(limit) for limit in (*limits, 4096) if limit and limit > 1) // 2 * 2
-    )  # even: windows overlap by half
-    return LanguageModel(
-        model.eval().to(device), tokenizer, Path(name).resolve().name if local else str(name), commit[:12], dtype,
-        device, context, longest,
-    )  # fmt: skip
+    config = model.config.get_text_config()
+    limits = (getattr(config, "max_position_embeddings", None), tokenizer.model_max_length, 4096)
+    longest = min(int(limit) for limit in limits if limit and limit > 1) // 2 * 2  # even: windows overlap by half
+    commit = getattr(config, "_commit_hash", None) or revision or "unknown"
+    said, language, lines = str(name).partition("@")[0], None, None
+    if (folder := Path(place)).is_dir():
+        commit, said = _weights_hash(folder), folder.resolve().name
+        facts = folder / "facts.json"
+        language = json.loads(facts.read_text(encoding="utf-8")).get("language") if facts.is_file() else None
+        lines = np.load(folder / "train_lines.npy") if (folder / "train_lines.npy").is_file() else None
+    model = model.eval().to(device)
+    return LanguageModel(model, tokenizer, said, commit[:12], dtype, device, context, longest, language, lines)
+
+
+def _place(name: str | Path, revision: str | None) -> tuple[str, str | None]:
+    """Where to load from: a folder as it is, else a bundled model, else hub id and revision."""
+    if Path(name).is_dir():
+        return str(name), revision
+    tiny = bundled("teaching").parent / "lm" / Path(name).name
+    if tiny.is_dir() and str(name) == tiny.name:
+        return str(tiny), None
+    hub_id, _, inline = str(name).partition("@")
+    return hub_id, revision or inline or None
 
 
 def _why_not_loaded(name: str, revision: str | None, error: Exception) -> str:
@@ -261,8 +279,15 @@ def _forward(lm: LanguageModel, batch: Sequence[Sequence[int]]) -> list[np.ndarr
     return np.split(flat, np.cumsum(np.array(lengths[:-1]) - 1))
 
 
-def lpp_metric(lm: LanguageModel, eos: bool = False) -> Metric:
-    """-log Γ(y)/|y| in nats per token as a metric: lower is more natural (AN §5.1); blank texts are nan."""
+def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None) -> Metric:
+    """-log Γ(y)/|y| in nats per token as a metric: lower is more natural (AN §5.1); blank texts are nan.
+
+    `trg_lang` is the language of the texts: a DataError where the model is known to know another one only.
+    """
+    if lm.language and trg_lang not in (None, "und", lm.language):
+        raise DataError(
+            f"{lm.name} knows only '{lm.language}' and the texts are '{trg_lang}'; name another language model."
+        )
 
     def score_segments(hyps, refs=None, srcs=None, segment=None) -> np.ndarray:
         return -score_texts(lm, hyps, eos).mean

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import DataError
 
-__all__ = ["LppDistance", "lpp", "lpp_distance", "shared_lines"]
+__all__ = ["LppDistance", "line_fingerprints", "lpp", "lpp_distance", "shared_lines"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,16 @@ def lpp_distance(q_mean_logprobs: ArrayLike, r_mean_logprobs: ArrayLike) -> LppD
     return LppDistance(lpp_q, lpp_r, float(np.hypot(se_q, se_r)), n_q, n_r, *excluded)
 
 
-def shared_lines(reference: Sequence[str], *others: Iterable[str]) -> list[str]:
-    """Lines of R that also stand in other texts (an LM's training lines, the systems' outputs): R must be unseen."""
-    seen = {" ".join(line.split()) for lines in others for line in lines}
-    return [line for line in reference if " ".join(line.split()) in seen]
+def line_fingerprints(lines: Iterable[str]) -> np.ndarray:
+    """Sorted distinct 64-bit hashes of lines, white space folded: enough to recognise a line, not to read it."""
+    digests = {hashlib.sha256(" ".join(line.split()).encode()).digest()[:8] for line in lines}
+    return np.sort(np.frombuffer(b"".join(digests), dtype="<u8"))
+
+
+def shared_lines(reference: Sequence[str], others: Iterable[str] | np.ndarray) -> list[str]:
+    """Lines of R that also stand elsewhere: R must be unseen by the language model, and by the systems.
+
+    `others` are texts, or the `line_fingerprints` of a model's training lines.
+    """
+    known = others if isinstance(others, np.ndarray) else line_fingerprints(others)
+    return [line for line in reference if np.isin(line_fingerprints([line]), known).all()]

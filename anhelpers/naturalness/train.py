@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import DataError, need
+from .lpp import line_fingerprints
 
 __all__ = ["Recipe", "split_lines", "train_lm"]
 
@@ -32,12 +33,13 @@ class Recipe:
     heads: int = 6
     max_tokens: int = 256  # longer lines are cut, and counted in the model card
     dropout: float = 0.15
-    epochs: int = 16
-    tokens_per_batch: int = 4096
-    learning_rate: float = 3e-3
+    epochs: int = 18
+    tokens_per_batch: int = 1536
+    learning_rate: float = 2e-3
     weight_decay: float = 0.1
     held_out: int = 500  # lines
     seed: int = 13
+    language: str = "de"
 
 
 def split_lines(lines: Sequence[str], held_out: int, seed: int) -> tuple[list[str], list[str]]:
@@ -159,7 +161,8 @@ def train_lm(
     model = _new_model(tokenizer, recipe).to(device).train()
     _run_epochs(model, ids, held_ids, recipe, tokenizer.pad_token_id, partial / "state.pt", say)
     facts = {
-        "recipe": asdict(recipe), "train_lines": len(train), "train_tokens": sum(len(i) - 1 for i in ids),
+        "language": recipe.language, "recipe": asdict(recipe),
+        "train_lines": len(train), "train_tokens": sum(len(i) - 1 for i in ids),
         "lines_cut": n_cut, "held_out_lines": len(held), "held_out_tokens": sum(len(i) - 1 for i in held_ids),
         "held_out_bytes": sum(len(line.encode()) for line in held),
         "parameters": sum(p.numel() for p in model.parameters()),
@@ -167,7 +170,7 @@ def train_lm(
     model.half().float()
     loss = _held_out_loss(model, held_ids, recipe, tokenizer.pad_token_id)
     facts |= {"held_out_nats_per_token": round(loss, 4), "held_out_perplexity": round(math.exp(loss), 2)}
-    _write(model, tokenizer, facts, out, partial)
+    _write(model, tokenizer, facts, line_fingerprints(train), out, partial)
     return facts
 
 
@@ -205,12 +208,13 @@ def _run_epochs(model, ids, held_ids, recipe: Recipe, pad: int, state_file: Path
         os.replace(f"{state_file}.tmp", state_file)
 
 
-def _write(model, tokenizer, facts: dict, out: Path, partial: Path) -> None:
+def _write(model, tokenizer, facts: dict, lines: np.ndarray, out: Path, partial: Path) -> None:
     """The finished folder appears in one step, and the training state goes."""
     fresh = partial / "model"
     model.half().save_pretrained(fresh)
     tokenizer.save_pretrained(fresh)
     (fresh / "facts.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    np.save(fresh / "train_lines.npy", lines)
     if out.exists():
         for kept in out.glob("*.md"):
             shutil.copy(kept, fresh / kept.name)

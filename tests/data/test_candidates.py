@@ -1,11 +1,20 @@
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anhelpers.data import CandidateSet, TestSet, from_systems, read_candidate_file, read_candidates, write_candidates
+from anhelpers.data import (
+    CandidateSet,
+    TestSet,
+    from_systems,
+    read_candidate_file,
+    read_candidates,
+    sample_candidates,
+    write_candidates,
+)  # fmt: skip
 from anhelpers.errors import DataError, UnknownName
 
 SRCS = ("eins", "zwei")
@@ -242,3 +251,13 @@ def test_systems_can_be_chosen_and_must_answer_every_source(test):
         from_systems(test, ["W"])
     with pytest.raises(DataError, match="tiny has no systems"):
         from_systems(TestSet("tiny", "en-de", SRCS))
+
+
+def test_a_sample_keeps_at_most_k_of_each_source():
+    cands = CandidateSet(np.array([0, 0, 0, 1, 2, 2]), tuple("abcdef"))
+    fewer = sample_candidates(cands, 2, np.random.default_rng(0))
+    assert fewer.counts.tolist() == [2, 1, 2]
+    assert set(fewer.texts) < set(cands.texts)
+    assert "1 of 6 candidates" in fewer.notes[-1]
+    drawn = {sample_candidates(cands, 1, np.random.default_rng(s)).texts[0] for s in range(50)}
+    assert drawn == {"a", "b", "c"}

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from anhelpers.errors import DataError
-from anhelpers.naturalness.lpp import lpp, lpp_distance, shared_lines
+from anhelpers.naturalness.lpp import line_fingerprints, lpp, lpp_distance, shared_lines
 
 
 def test_the_mean_is_over_sentences_not_tokens_and_missing_is_left_out():
@@ -32,5 +32,7 @@ def test_too_few_texts_are_an_error():
         lpp([-1.0, np.nan])
 
 
-def test_shared_lines_are_found_whatever_their_spacing():
-    assert shared_lines(["a  b", "c", "d"], ["a b"], iter([" d "])) == ["a  b", "d"]
+def test_shared_lines_are_found_whatever_their_spacing_in_texts_and_in_fingerprints():
+    for others in (["a b", " d "], line_fingerprints(["a   b", "d"])):
+        assert shared_lines(["a  b", "c", "d"], others) == ["a  b", "d"]
+    assert shared_lines(["c"], []) == []
