@@ -22,10 +22,12 @@ class Metric:
     higher_is_better : the direction; `oriented` turns every score to higher is better.
     needs : of "refs" and "srcs", those that scoring needs.
     signature : options, library version and model revision, in sacreBLEU's key:value style.
-    score_segments : (hyps, refs=, srcs=, segment=) -> (n,) float64, one score per hypothesis. `hyps` are n texts, `refs`
+    score_segments : (hyps, refs=, srcs=, segment=) -> (n,) float64, one score per hypothesis. `hyps` are n texts,
+        `refs`
         a list of R streams of N texts, `srcs` N texts, `segment` the (n,) index of each hypothesis' source,
         by default 0..n-1. nan where the stated policy gives no score.
     score_corpus : (hyps, refs=, srcs=) -> float, or None where only the mean of segment scores is defined.
+    corpus_signature : the signature of `score_corpus` where it differs; None: it is `signature`.
     """
 
     name: str
@@ -36,10 +38,16 @@ class Metric:
     signature: str
     score_segments: Callable[..., np.ndarray] = field(repr=False)
     score_corpus: Callable[..., float] | None = field(default=None, repr=False)
+    corpus_signature: str | None = None
 
     def oriented(self, scores: np.ndarray) -> np.ndarray:
-        """The scores turned so that higher is better: the accuracy of AN eq. 1, or the mean log-probability of eq. 5."""
+        """The scores turned so that higher is better: accuracy (AN eq. 1), or the mean log-probability of eq. 5."""
         return scores if self.higher_is_better else -scores
+
+    @property
+    def oriented_title(self) -> str:
+        """Label and unit of the oriented score, which is negated where the metric itself is lower-is-better."""
+        return f"{'' if self.higher_is_better else '−'}{self.label} ({self.unit}, higher is better)"
 
     @property
     def axis_title(self) -> str:

@@ -95,6 +95,10 @@ class TestSet:
         checks.one_of(name, self.refs, "reference")
         return replace(self, refs={name: self.refs[name], **self.refs})
 
+    def one_reference(self) -> TestSet:
+        """The same set with its default reference alone."""
+        return replace(self, refs={k: self.refs[k] for k in list(self.refs)[:1]})
+
     def subset(self, index: ArrayLike | slice) -> TestSet:
         """The segments at these positions (or a boolean mask, or a slice), in that order; blanks are counted anew."""
         rows = _rows(index, len(self))

@@ -20,8 +20,9 @@ from .schema import CATEGORIES, TestSet
 
 __all__ = ["DEFAULT_REFERENCE", "find_2024", "language_pairs", "read_categories", "read_wmt", "with_default_reference"]
 
-DEFAULT_REFERENCE = {"wmt24/en-de": "refB"}
-"""The reference that a task calls standard, where it is not the first by name; WMT24 en-de: refA is a second human."""
+DEFAULT_REFERENCE = {"wmt24/en-de": "refB", "teaching": "refB"}
+"""The reference that a task calls standard, where it is not the first by name; WMT24 en-de: refA is a second human;
+teaching: refA is the text that many candidates vary by a word."""
 
 _SOURCE_2023 = re.compile(r"(?P<test>.+)\.(?P<lp>[^.]+)\.src\.[^.]+")
 

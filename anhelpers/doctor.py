@@ -1,0 +1,108 @@
+"""What is installed, what is missing for which feature, and the command that mends it: `anhelpers check`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from . import __version__
+from .data.catalog import available, bundled
+
+__all__ = ["Finding", "findings", "report"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report: a feature, whether it is there, what was seen, and the command that mends it."""
+
+    feature: str
+    ok: bool
+    seen: str
+    mend: str = ""
+
+
+FEATURES = {  # feature -> (distributions, what installs them)
+    "scores, curves, charts, explorer": (
+        ("numpy", "scipy", "pandas", "numba", "sacrebleu", "altair", "vl-convert-python", "anywidget", "pyarrow"), "",
+    ),
+    "notebooks (anhelpers run, make lab)": (("jupyterlab", "papermill", "nbconvert", "ipykernel"), "notebooks"),
+    "language models (lpp)": (("torch", "transformers"), "neural"),
+    "COMET": (("unbabel-comet",), "neural"),
+    "cluster": (("dask", "distributed", "dask-jobqueue"), "cluster"),
+    "tests": (("pytest", "hypothesis", "ruff", "playwright", "nbstripout", "fastchrf"), "dev"),
+}  # fmt: skip
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _pip(extra: str) -> str:
+    target = f"'anhelpers[{extra}]'" if extra else "anhelpers"
+    if not (bundled("teaching").parents[1] / "pyproject.toml").is_file():
+        return f"{sys.executable} -m pip install {target}"
+    return f"{sys.executable} -m pip install -c constraints.txt -e " + (f"'.[{extra}]'" if extra else ".")
+
+
+def _packages() -> list[Finding]:
+    rows = []
+    for feature, (names, extra) in FEATURES.items():
+        found = {name: _version(name) for name in names}
+        missing = [name for name, v in found.items() if v is None]
+        seen = (
+            f"missing: {', '.join(missing)}" if missing else ", ".join(f"{n} {v}" for n, v in list(found.items())[:4])
+        )
+        rows.append(Finding(feature, not missing, seen, _pip(extra) if missing else ""))
+    return rows
+
+
+def _data() -> list[Finding]:
+    rows = []
+    for entry in available():
+        mend = "" if entry["present"] else "export ANHELPERS_DATA=FOLDER   (a folder with MANIFEST.tsv and this set)"
+        rows.append(Finding(f"data set {entry['name']}", entry["present"], str(entry["note"] or entry["where"]), mend))
+    there = (bundled("teaching").parent / "lm" / "de-tiny" / "config.json").is_file()
+    rows.append(
+        Finding(
+            "language model de-tiny",
+            there,
+            "data/lm/de-tiny" if there else "missing",
+            "" if there else "git checkout data/lm",
+        )
+    )
+    return rows
+
+
+def _browser() -> Finding:
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    return Finding("browser tests", bool(path), path or "no chromium", "" if path else "apt-get install -y chromium")
+
+
+def findings() -> list[Finding]:
+    """Everything that `anhelpers check` reports."""
+    return [*_packages(), *_data(), _browser()]
+
+
+def report() -> str:
+    """One screen of plain text: a line per feature, then the commands that mend what is missing."""
+    rows = findings()
+    width = max(len(r.feature) for r in rows)
+    lines = [
+        f"anhelpers {__version__}, Python {sys.version.split()[0]}, "
+        f"ANHELPERS_DATA={os.environ.get('ANHELPERS_DATA', 'not set')}",
+        "",
+    ]
+    lines += [f"{'ok' if r.ok else '--'}  {r.feature:<{width}}  {r.seen}" for r in rows]
+    mends: dict[str, list[str]] = {}
+    for r in rows:
+        if r.mend:
+            mends.setdefault(r.mend, []).append(r.feature)
+    lines += ["", "To mend:" if mends else "Nothing is missing."]
+    lines += [f"  {mend}\n      for {', '.join(features)}" for mend, features in mends.items()]
+    return "\n".join(lines)

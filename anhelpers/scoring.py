@@ -1,0 +1,90 @@
+"""Systems → tidy tables of scores: a row per system and metric, or per segment, each with unit, n and signature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .data.schema import TestSet
+from .errors import DataError
+from .metric import Metric
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["check_needs", "segment_rows", "system_rows", "system_scores"]
+
+
+def check_needs(test: TestSet, metric: Metric) -> None:
+    """A DataError where the metric needs references and the test set has none."""
+    if "refs" in metric.needs and not test.refs:
+        raise DataError(f"{metric.name} compares with a reference, and {test.name} has none; give one (-r REF).")
+
+
+def system_scores(test: TestSet, metric: Metric, refs: Sequence[str] | None = None) -> np.ndarray:
+    """(N, systems) segment scores in the metric's own direction, nan where its policy gives none.
+
+    All systems are scored in one call, so that shared work (equal texts, a reference's n-grams) is done once.
+    `refs` names the references to use; all by default.
+    """
+    check_needs(test, metric)
+    k, n = len(test.systems), len(test)
+    texts = [text for hyps in test.systems.values() for text in hyps]
+    streams = [test.refs[name] for name in refs or test.refs]
+    if not k:
+        return np.empty((n, 0))
+    return metric.score_segments(texts, refs=streams, srcs=test.srcs, segment=np.tile(np.arange(n), k)).reshape(k, n).T
+
+
+def system_rows(test: TestSet, metrics: Sequence[Metric], level: str = "corpus") -> pd.DataFrame:
+    """system, metric, level, value, unit, n, signature: one row per system and metric (two with level "both").
+
+    The corpus score and the mean of the segment scores are two different numbers and never mixed: `level` says which.
+    A metric without a corpus score gives its segment mean. n counts the segments behind the value; blank hypotheses
+    count
+    as sacreBLEU counts them in surface metrics (they score 0), and are left out of n where the metric gives no score.
+    """
+    import pandas as pd
+
+    rows = [row for metric in metrics for row in _rows_of(test, metric, level)]
+    return pd.DataFrame(rows, columns=["system", "metric", "level", "value", "unit", "n", "signature"])
+
+
+def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
+    check_needs(test, metric)
+    streams = list(test.refs.values())
+    if metric.score_corpus is not None and level in ("corpus", "both"):
+        for system, hyps in test.systems.items():
+            value = metric.score_corpus(hyps, refs=streams, srcs=test.srcs)
+            yield (
+                system,
+                metric.name,
+                "corpus",
+                value,
+                metric.unit,
+                len(test),
+                metric.corpus_signature or metric.signature,
+            )
+    if metric.score_corpus is None or level in ("segment-mean", "both"):
+        scores = system_scores(test, metric)
+        for j, system in enumerate(test.systems):
+            there = scores[~np.isnan(scores[:, j]), j]
+            value = float(there.mean()) if len(there) else np.nan
+            yield system, metric.name, "segment-mean", value, metric.unit, len(there), metric.signature
+
+
+def segment_rows(test: TestSet, metrics: Sequence[Metric]) -> pd.DataFrame:
+    """system, segment, doc, domain, metric, value, unit, signature: one row per system, segment (from 0) and metric."""
+    import pandas as pd
+
+    n, frames = len(test), []
+    for metric in metrics:
+        scores = system_scores(test, metric)
+        for j, system in enumerate(test.systems):
+            frames.append(pd.DataFrame({
+                "system": system, "segment": np.arange(n), "doc": test.docs, "domain": test.domains,
+                "metric": metric.name, "value": scores[:, j], "unit": metric.unit, "signature": metric.signature,
+            }))  # fmt: skip
+    return pd.concat(frames, ignore_index=True)

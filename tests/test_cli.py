@@ -1,0 +1,203 @@
+"""The command line, as a user types it."""
+
+import io
+import json
+import os
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import sacrebleu
+
+from anhelpers import cli
+from anhelpers.doctor import report
+
+REF, HYP, OTHER = "Das Haus ist alt.\nEs regnet nicht.\n", "Das Haus war alt.\nEs regnet nicht.\n", "Ein Haus.\n\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, text in {
+        "src.en": "The house is old.\nIt does not rain.\n",
+        "ref.de": REF,
+        "A.de": HYP,
+        "B.de": OTHER,
+    }.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def score(files, *more):
+    named = [files / n for n in ("src.en", "ref.de", "A.de", "B.de")]
+    return cli.main(["score", "-s", str(named[0]), "-r", str(named[1]), "-t", *map(str, named[2:]), *more])
+
+
+def test_score_prints_a_row_per_system_and_metric_with_sacrebleu_s_values(files, capsys):
+    assert score(files, "-m", "chrf", "bleu", "ter") == 0
+    out, err = capsys.readouterr()
+    table = pd.read_csv(io.StringIO(out))
+    assert table.columns.tolist() == ["system", "metric", "level", "value", "unit", "n", "signature"]
+    assert table[["system", "metric"]].values.tolist() == [[s, m] for m in ("chrf", "bleu", "ter") for s in "AB"]
+    refs = [REF.rstrip("\n").split("\n")]
+    for metric in (sacrebleu.CHRF(), sacrebleu.BLEU(), sacrebleu.TER()):
+        for system, text in {"A": HYP, "B": OTHER}.items():
+            name = type(metric).__name__.lower()
+            row = table[(table.system == system) & (table.metric == name)].iloc[0]
+            assert row.value == metric.corpus_score(text[:-1].split("\n"), refs).score
+            assert (row.level, row.n) == ("corpus", 2)
+            assert f"version:{sacrebleu.__version__}" in row.signature
+    assert "note: B: 1 blank hypothesis of 2." in err
+
+
+def test_score_by_segment_with_a_language_model_to_parquet(files, tiny_lm, capsys):
+    target = files / "out" / "scores.parquet"
+    assert score(files, "-m", "chrf", "--lm", str(tiny_lm), "--segments", "-o", str(target)) == 0
+    table = pd.read_parquet(target)
+    assert len(table) == 2 * 2 * 2
+    blank = table[(table.system == "B") & (table.segment == 1)].set_index("metric").value
+    assert blank["chrf"] == 0
+    assert pd.isna(blank["lpp"])
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "wrote" in err
+    assert not list(target.parent.glob(".*"))
+
+
+def test_score_with_a_language_model_alone_needs_no_reference(files, tiny_lm, capsys):
+    code = cli.main(["score", "-s", str(files / "src.en"), "-t", str(files / "B.de"), "--lm", str(tiny_lm)])
+    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert code == 0
+    assert table[["metric", "level", "n", "unit"]].values.tolist() == [["lpp", "segment-mean", 1, "nats per token"]]
+    assert "|rev:" in table.signature[0]
+
+
+def test_both_levels_are_two_rows(files, capsys):
+    assert score(files, "--level", "both") == 0
+    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert table.level.tolist() == ["corpus", "corpus", "segment-mean", "segment-mean"]
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "words"),
+    [
+        ({"A.de": "nur eine Zeile\n"}, [], ["A.de", "1 line", "2"]),
+        ({}, ["-m", "chfr"], ["'chfr'", "did you mean 'chrf'"]),
+        ({}, ["-o", "x.xlsx"], ["x.xlsx", ".parquet"]),
+        ({}, ["-l", "en-qq"], ["qq"]),
+        ({"B.de": b"gut\nschl\xe4cht\n"}, [], ["B.de", "line 2", "UTF-8"]),
+        ({}, ["--lm", "no/such-model"], ["no/such-model"]),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(files, capsys, change, arguments, words):
+    for name, content in change.items():
+        (files / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert score(files, *arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    last = err.strip().splitlines()[-1]
+    assert last.startswith("anhelpers score: ")
+    assert all(word in last for word in words), last
+
+
+def test_curve_of_one_self_contained_file(tmp_path, tiny_lm, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    house = {"src": "The house is old.", "refs": ["Das Haus ist alt."], "candidates": ["Das Haus ist alt", "Der Hund."]}
+    no = {"src": "No.", "refs": ["Nein."], "candidates": ["Nein!", {"text": "Nicht.", "tag": "free"}, "Das Haus."]}
+    lines = [house, no]
+    Path("mine.jsonl").write_text("\n".join(json.dumps(line) for line in lines) + "\n", encoding="utf-8")
+    assert cli.main(["curve", "mine.jsonl", "--lm", str(tiny_lm)]) == 0
+    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert table.beta[0] == 0
+    assert table.accuracy.is_monotonic_decreasing
+    assert table.naturalness.is_monotonic_increasing
+    page = Path("build/mine.curve.html").read_text(encoding="utf-8")
+    assert "Das Haus ist alt" in page
+    assert not re.search(r'(src|href)="https?://', page)
+
+
+def test_curve_of_k_lines_per_source_beside_plain_texts(files, tiny_lm, capsys):
+    (files / "four.txt").write_text("Das Haus\nEin Haus\nEs regnet\nRegen\n", encoding="utf-8")
+    call = [
+        "curve",
+        str(files / "four.txt"),
+        "-s",
+        str(files / "src.en"),
+        "-r",
+        str(files / "ref.de"),
+        "--lm",
+        str(tiny_lm),
+    ]
+    assert cli.main([*call, "-k", "2", "--html", str(files / "x" / "p.html"), "-o", str(files / "c.csv")]) == 0
+    assert (files / "x" / "p.html").is_file()
+    assert pd.read_csv(files / "c.csv").n.eq(2).all()
+    assert cli.main([*call, "-k", "3"]) == 2
+    assert "four.txt" in capsys.readouterr().err
+
+
+def test_curve_without_references_says_what_to_give(tmp_path, capsys):
+    path = tmp_path / "c.jsonl"
+    path.write_text('{"segment": 0, "text": "a"}\n', encoding="utf-8")
+    assert cli.main(["curve", str(path)]) == 2
+    assert "give them by -s SRC -r REF" in capsys.readouterr().err
+
+
+def test_check_fits_one_screen_and_names_the_mending_command(monkeypatch, capsys):
+    monkeypatch.delenv("ANHELPERS_DATA", raising=False)
+    assert cli.main(["check"]) == 0
+    text = capsys.readouterr().out
+    assert len(text.splitlines()) <= 40
+    assert "ANHELPERS_DATA=not set" in text
+    assert "export ANHELPERS_DATA=" in text
+    assert "ok  data set teaching" in text
+
+
+def test_check_tells_what_installs_a_missing_package(monkeypatch):
+    import anhelpers.doctor as doctor
+
+    real = doctor._version
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "torch" else real(name))
+    text = report()
+    assert "missing: torch" in text
+    assert "-m pip install -c constraints.txt -e '.[neural]'" in text
+
+
+def test_unknown_commands_and_missing_arguments_exit_with_2(capsys):
+    for arguments in (["scor"], ["score"], []):
+        with pytest.raises(SystemExit) as stop:
+            cli.main(arguments)
+        assert stop.value.code == 2
+    capsys.readouterr()
+
+
+def test_train_lm_writes_a_model_that_score_takes(tmp_path, files, capsys, monkeypatch):
+    pytest.importorskip("torch")
+    import anhelpers.naturalness.train as train
+
+    small = train.Recipe(
+        vocab_size=280, width=8, layers=1, heads=1, max_tokens=32, epochs=1, held_out=2, tokens_per_batch=99
+    )
+    monkeypatch.setattr(train, "Recipe", lambda **chosen: small)
+    (tmp_path / "t.txt").write_text("".join(f"Zeile {i} steht hier.\n" for i in range(12)), encoding="utf-8")
+    assert cli.main(["train-lm", str(tmp_path / "t.txt"), str(tmp_path / "m")]) == 0
+    assert "held-out perplexity" in capsys.readouterr().out
+    assert score(files, "--lm", str(tmp_path / "m")) == 0
+
+
+@pytest.mark.real
+@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+def test_score_reproduces_the_official_bleu_and_chrf_of_wmt23(capsys):
+    root = Path(os.environ["ANHELPERS_DATA"]) / "wmt23"
+    txt, test = root / "txt", "generaltest2023.en-de"
+    hyps = sorted(map(str, (txt / "system-outputs").glob(f"{test}.hyp.*.de")))
+    code = cli.main(["score", "-s", f"{txt}/sources/{test}.src.en", "-r", f"{txt}/references/{test}.ref.refA.de",
+                     "-t", *hyps, "-m", "bleu", "chrf"])  # fmt: skip
+    assert code == 0
+    ours = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    official = pd.read_csv(root / "automatic-scores.tsv", sep="\t")
+    official = official[(official.pair == "en-de") & official.metric.isin(["bleu-refA", "chrf-refA"])]
+    ours["key"] = ours.system.str.replace(f"{test}.hyp.", "", regex=False) + "/" + ours.metric
+    wanted = dict(zip(official.system + "/" + official.metric.str.replace("-refA", ""), official.score, strict=True))
+    assert len(ours) == 24
+    for key, value in zip(ours.key, ours.value, strict=True):
+        assert round(value, 4) == round(float(wanted[key]), 4), key

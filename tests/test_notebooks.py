@@ -1,0 +1,119 @@
+"""The collection: its form, and that it runs headless to the end."""
+
+import ast
+import re
+import statistics
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from anhelpers import cli
+from anhelpers.errors import UnknownName
+from anhelpers.notebooks import notebook_paths, parameters_of, run
+
+COLLECTION = notebook_paths()
+
+
+def cells(path, kind):
+    return [c for c in nbformat.read(path, 4).cells if c.cell_type == kind]
+
+
+def lines(cell):
+    return [line for line in cell.source.splitlines() if line.strip()]
+
+
+@pytest.fixture(params=COLLECTION, ids=lambda p: p.stem)
+def path(request):
+    return request.param
+
+
+def test_there_is_a_collection():
+    assert "an_5_1_oracle_curve" in {p.stem for p in COLLECTION}
+
+
+def test_no_outputs_no_counts_and_a_plain_kernel(path):
+    book = nbformat.read(path, 4)
+    nbformat.validate(book)
+    assert all(not c.outputs and c.execution_count is None for c in book.cells if c.cell_type == "code")
+    assert book.metadata.kernelspec.name == "python3"
+    assert len({c.id for c in book.cells}) == len(book.cells)
+
+
+def test_parameters_are_literals_with_a_comment(path):
+    (cell,) = (c for c in cells(path, "code") if "parameters" in c.metadata.get("tags", []))
+    for statement in ast.parse(cell.source).body:
+        assert isinstance(statement, ast.Assign)
+        ast.literal_eval(statement.value)
+    assert sum("#" in line for line in lines(cell)) >= len(lines(cell)) - 1
+    assert {"data", "seed"} <= set(parameters_of(path))
+
+
+def test_the_form_of_a_teaching_notebook(path):
+    code, prose = cells(path, "code"), cells(path, "markdown")
+    sizes = [len(lines(c)) for c in code]
+    words = sum(len(re.findall(r"\w+", c.source)) for c in prose)
+    assert max(sizes) <= 12
+    assert statistics.median(sizes) <= 5
+    assert words / sum(sizes) >= 8
+    text = "\n".join(c.source for c in prose)
+    for part in ("Guess first", "does and does not say", "## Exercises", "## Sources and licences"):
+        assert part in text, part
+    assert "$" not in text  # formulas are Unicode: the exported page has no network for MathJax
+    assert any("assert" in c.source for c in code)
+    assert any("solution" in c.metadata.get("tags", []) for c in code)
+    assert not any(isinstance(node, ast.FunctionDef) for c in code for node in ast.walk(ast.parse(c.source)))
+
+
+@pytest.mark.notebook
+@pytest.mark.neural
+def test_it_runs_headless_and_leaves_one_self_contained_page(path, tiny_lm, tmp_path):
+    (outcome,) = run([str(path)], {"lm": str(tiny_lm)} if "lm" in parameters_of(path) else {}, tmp_path)
+    assert outcome.error is None, outcome.error
+    page = outcome.html.read_text(encoding="utf-8")
+    assert not re.search(r"""<(script|link|img|iframe)[^>]+(src|href)=["']?(https?:)?//""", page)
+    assert sorted(p.name for p in tmp_path.iterdir()) == [f"{path.stem}.html", f"{path.stem}.ipynb"]
+
+
+def small_notebook(folder: Path, name: str, *sources: str) -> Path:
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources])
+    book.cells[0].metadata["tags"] = ["parameters"]
+    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(book, folder / f"{name}.ipynb")
+    return folder / f"{name}.ipynb"
+
+
+@pytest.mark.notebook
+def test_parameters_are_injected_and_results_appear_together(tmp_path, capsys):
+    one = small_notebook(tmp_path, "one", "a = 1\ntext = 'x'", "print('a is', a + 1, text)")
+    two = small_notebook(tmp_path, "two", "a = 1", "print(a)")
+    call = ["run", str(one), str(two), "-p", "a", "41", "-p", "text", "wmt24/en-de", "--jobs", "2"]
+    assert cli.main([*call, "--out", str(tmp_path / "out")]) == 0
+    assert "a is 42 wmt24/en-de" in (tmp_path / "out" / "one.html").read_text(encoding="utf-8")
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [str(tmp_path / "out" / f"{n}.html") for n in ("one", "two")]
+    assert "[2/2]" in err
+
+
+@pytest.mark.notebook
+def test_a_failing_cell_is_told_and_earlier_results_stay(tmp_path, capsys):
+    path = small_notebook(tmp_path, "bad", "a = 1", "print(1 / (a - 1))")
+    out = tmp_path / "out"
+    assert cli.main(["run", str(path), "-p", "a", "2", "--out", str(out)]) == 0
+    before = {p.name: p.read_bytes() for p in out.iterdir()}
+    capsys.readouterr()
+    assert cli.main(["run", str(path), "--out", str(out)]) == 1
+    assert "ZeroDivisionError: division by zero" in capsys.readouterr().out
+    assert {p.name: p.read_bytes() for p in out.iterdir()} == before
+
+
+def test_an_unknown_parameter_is_refused_before_anything_runs(tmp_path, capsys):
+    path = small_notebook(tmp_path, "one", "seed = 1\ndata = 'teaching'", "print(seed)")
+    assert cli.main(["run", str(path), "-p", "sede", "3", "--out", str(tmp_path / "out")]) == 2
+    assert "'sede'; did you mean 'seed'?" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_notebook_names_the_nearest():
+    with pytest.raises(UnknownName, match="did you mean 'an_5_1_oracle_curve'"):
+        notebook_paths(["an_5_1_oracle_curves"])

@@ -1,0 +1,150 @@
+"""Scores and curves of whole test sets, with metrics whose values are known."""
+
+import os
+
+import numpy as np
+import pytest
+
+from anhelpers.accuracy.surface import surface_metric
+from anhelpers.data import CandidateSet, TestSet, from_systems, load, load_candidates
+from anhelpers.errors import DataError
+from anhelpers.frontier import oracle_curve
+from anhelpers.metric import Metric
+from anhelpers.plane import curve_rows, oracle_study, score_candidates, systems_table, with_human_points
+from anhelpers.scoring import segment_rows, system_rows
+
+
+def length_metric(higher: bool = True) -> Metric:
+    """Number of words; nan for a blank text. Reads no reference, so it stands in for a naturalness measure."""
+
+    def score(hyps, refs=None, srcs=None, segment=None):
+        return np.array([float(len(h.split())) if h.strip() else np.nan for h in hyps])
+
+    return Metric("words", "words", "words", higher, (), "words|v:1", score)
+
+
+TWO_REFS = TestSet(
+    "t", "en-de", ("a", "b", "c", "d"),
+    {"ref": ("ein Haus", "zwei", "drei drei", "x"), "other": ("Haus", "zwo", "drei", "y")},
+    {"A": ("ein Haus", "zwei", "", "x y z"), "B": ("Haus", "zwei zwei", "drei", "x")},
+    docs=("1", "1", "2", "2"), domains=("n", "n", "m", "m"), categories={"A": "MT", "B": "LLM"},
+)  # fmt: skip
+TEST = TWO_REFS.one_reference()
+CHRF = surface_metric("chrf", "de")
+
+
+def test_a_blank_output_removes_its_segment_for_all_and_is_told():
+    study = oracle_study(with_human_points(TWO_REFS), from_systems(TEST), CHRF, length_metric(False))
+    assert len(study.test) == 3
+    assert any("1 of 4 segments are left out" in note for note in study.notes)
+    assert list(study.test.systems) == ["A", "B", "other"]
+    assert study.system_accuracy.shape == (3, 3)
+    table = study.systems(np.random.default_rng(0))
+    assert table.n.tolist() == [3, 3, 3]
+    assert table.category.tolist() == ["MT", "LLM", "human"]
+    np.testing.assert_allclose(table.accuracy, study.system_accuracy.mean(0))
+    assert (table.accuracy_low <= table.accuracy).all()
+    assert (table.naturalness <= table.naturalness_high).all()
+
+
+def test_sparse_systems_can_be_left_out_by_their_share_of_blanks():
+    study = oracle_study(TEST, from_systems(TEST), CHRF, length_metric(), max_blank_share=0.2)
+    assert list(study.test.systems) == ["B"]
+    assert len(study.test) == 4
+    assert any(note.startswith("A: left out of the comparison") for note in study.notes)
+
+
+def test_direction_is_turned_once():
+    low, high = (score_candidates(TEST, from_systems(TEST), length_metric(h)) for h in (False, True))
+    assert (low == -high).all()
+    ter = surface_metric("ter", "de")
+    scores = score_candidates(TWO_REFS, from_systems(TEST), ter, ["ref"])
+    assert scores.max() == 0  # a perfect copy needs no edit, and is the best there is
+
+
+def test_the_curve_is_that_of_the_kept_candidates_and_no_system_lies_above_it():
+    study = oracle_study(TEST, from_systems(TEST), CHRF, length_metric())
+    again = oracle_curve(study.cands.segment, study.accuracy, study.naturalness)
+    assert (again.accuracy == study.curve.accuracy).all()
+    table = study.systems(np.random.default_rng(0))
+    assert (table.accuracy <= study.curve.accuracy_at(table.naturalness) + 1e-9).all()
+    rows = curve_rows(study)
+    assert rows.columns.tolist() == [
+        "beta",
+        "accuracy",
+        "naturalness",
+        "n",
+        "accuracy_signature",
+        "naturalness_signature",
+    ]
+    assert rows.n.eq(3).all()
+
+
+def test_a_domain_is_the_study_of_its_segments():
+    study = oracle_study(TEST, from_systems(TEST), CHRF, length_metric()).domain("n")
+    assert study.test.srcs == ("a", "b")
+    assert set(study.cands.segment) == {0, 1}
+    with pytest.raises(DataError, match="no segment is of domain 'z'"):
+        study.domain("z")
+
+
+def test_a_metric_without_its_reference_says_so():
+    bare = TestSet("bare", "en-de", ("a",), systems={"A": ("x",)})
+    with pytest.raises(DataError, match="chrf compares with a reference, and bare has none"):
+        score_candidates(bare, CandidateSet(np.array([0]), ("x",)), CHRF)
+
+
+def test_no_common_segment_is_an_error():
+    blank = TestSet("t", "en-de", ("a", "b"), systems={"A": ("", "x"), "B": ("x", "")}, refs={"r": ("x", "x")})
+    with pytest.raises(DataError, match="no segment has text from every system"):
+        oracle_study(blank, from_systems(blank), CHRF, length_metric())
+
+
+def test_without_systems_there_is_a_curve_and_an_empty_table():
+    bare = TestSet("bare", "en-de", ("a",), {"r": ("x y",)})
+    study = oracle_study(bare, CandidateSet(np.array([0, 0]), ("x", "x y z")), CHRF, length_metric())
+    assert len(study.curve.beta) >= 1
+    assert study.systems(np.random.default_rng(0)).empty
+
+
+def test_system_rows_name_their_level_and_never_mix_two():
+    table = system_rows(TEST, [CHRF, length_metric()], "both")
+    assert table.groupby(["metric", "level"]).size().to_dict() == {
+        ("chrf", "corpus"): 2, ("chrf", "segment-mean"): 2, ("words", "segment-mean"): 2,
+    }  # fmt: skip
+    words = table[table.metric == "words"].set_index("system")
+    assert words.n.to_dict() == {"A": 3, "B": 4}  # the blank output is missing, not 0
+    assert words.value["A"] == pytest.approx(2.0)
+    one = system_rows(TEST, [CHRF, length_metric()])
+    assert one.level.tolist() == ["corpus", "corpus", "segment-mean", "segment-mean"]
+
+
+def test_segment_rows_are_one_per_system_segment_and_metric():
+    table = segment_rows(TEST, [CHRF, length_metric()])
+    assert len(table) == 2 * 4 * 2
+    assert table[table.metric == "words"].value.isna().sum() == 1
+
+
+def test_intervals_of_one_document_resample_segments():
+    one = TestSet("t", "en-de", ("a", "b"), {"r": ("x", "y")}, {"A": ("x", "z")}, docs=("1", "1"))
+    table = systems_table(one, np.array([[1.0], [2.0]]), np.array([[1.0], [2.0]]), np.random.default_rng(0))
+    assert table.n_docs.tolist() == [2]
+
+
+def test_the_teaching_systems_lie_on_or_below_the_curve():
+    test, cands = load("teaching").one_reference(), load_candidates("teaching")
+    study = oracle_study(test, cands, CHRF, length_metric(False))
+    table = study.systems(np.random.default_rng(0))
+    assert (table.accuracy <= study.curve.accuracy_at(table.naturalness) + 1e-9).all()
+
+
+@pytest.mark.real
+@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+def test_all_wmt24_systems_lie_on_or_below_the_oracle_of_their_outputs():
+    test = load("wmt24/en-de").one_reference()
+    study = oracle_study(test, from_systems(test), CHRF, length_metric(False))
+    table = study.systems(np.random.default_rng(0))
+    assert len(table) == 26
+    assert table.n.unique().tolist() == [len(study.test)]
+    assert len(study.test) > 900
+    assert (table.accuracy <= study.curve.accuracy_at(table.naturalness) + 1e-9).all()
