@@ -53,8 +53,28 @@ class OracleStudy:
         return _restricted(self, rows)
 
     def systems(self, rng: np.random.Generator, n_draws: int = 1000) -> pd.DataFrame:
-        """`systems_table` of this study."""
-        return systems_table(self.test, self.system_accuracy, self.system_naturalness, rng, n_draws)
+        """`systems_table` of this study, with two columns more.
+
+        below_curve : how much more accuracy the oracle has at the system's naturalness, in the metric's points; never
+            negative where among_candidates : every output of the system is one of the candidates.
+        """
+        table = systems_table(self.test, self.system_accuracy, self.system_naturalness, rng, n_draws)
+        offered = set(zip(self.cands.segment.tolist(), self.cands.texts, strict=True))
+        table["below_curve"] = self.curve.accuracy_at(table.naturalness) - table.accuracy
+        table["among_candidates"] = [
+            all(pair in offered for pair in enumerate(self.test.systems[name])) for name in table.system
+        ]
+        return table
+
+    def candidates(self) -> pd.DataFrame:
+        """A row per candidate: segment, doc, domain, tag, accuracy, naturalness, text."""
+        import pandas as pd
+
+        where, cands = self.cands.segment, self.cands
+        docs, domains = np.array(self.test.docs)[where], np.array(self.test.domains)[where]
+        columns = {"segment": where, "doc": docs, "domain": domains, "tag": cands.tags}
+        scores = {"accuracy": self.accuracy, "naturalness": self.naturalness, "text": cands.texts}
+        return pd.DataFrame(columns | scores)
 
 
 def score_candidates(

@@ -22,6 +22,7 @@ class MeanInterval:
     ----------
     mean, low, high, se : (C,) in the unit of the column.
     n, n_clusters : segments behind the mean, and documents that were resampled.
+    level : of the interval, in (0, 1).
     draws : (B, C) the bootstrap means; columns of one row come from the same draw, so differences between columns are
         paired.
     """
@@ -32,7 +33,14 @@ class MeanInterval:
     se: np.ndarray
     n: int
     n_clusters: int
+    level: float
     draws: np.ndarray
+
+    def text(self, unit: str = "", column: int = 0, digits: int = 2) -> str:
+        """ "1.50 chrF, 95 % interval 1.20 to 1.80 (n = 52 segments in 12 clusters)", for a notebook or a report."""
+        mean, low, high = (f"{v[column]:.{digits}f}" for v in (self.mean, self.low, self.high))
+        where = f"n = {self.n} segments" + (f" in {self.n_clusters} documents" if self.n_clusters < self.n else "")
+        return f"{mean}{unit and ' ' + unit}, {self.level:.0%} interval {low} to {high} ({where})".replace("%", " %", 1)
 
 
 def cluster_counts(
@@ -57,7 +65,7 @@ def bootstrap_means(
 
     Parameters
     ----------
-    columns : (n, C) finite numbers, one row per segment; all columns are resampled together.
+    columns : (n, C) or (n,) finite numbers, one row per segment; all columns are resampled together.
     clusters : (n,) cluster of each segment; segments of a document are not independent, so documents are drawn.
     rng : the randomness; n_draws resamples; level of the interval in (0, 1).
 
@@ -65,11 +73,11 @@ def bootstrap_means(
     ------
     DataError for unequal lengths, fewer than 2 clusters, or numbers that are not finite.
 
-    >>> m = bootstrap_means([[0.0], [1.0], [0.0], [1.0]], [0, 1, 2, 3], np.random.default_rng(0))
-    >>> float(m.mean[0]), m.n, m.n_clusters
-    (0.5, 4, 4)
+    >>> bootstrap_means([0.0, 1.0, 0.0, 1.0], [0, 1, 2, 3], np.random.default_rng(0)).text("points", digits=1)
+    '0.5 points, 95 % interval 0.0 to 1.0 (n = 4 segments)'
     """
     x = np.asarray(columns, dtype=np.float64)
+    x = x[:, None] if x.ndim == 1 else x
     if x.ndim != 2 or not np.isfinite(x).all():
         raise DataError(
             f"columns must be (segments, columns) of finite numbers, got shape {x.shape}; drop missing rows first."
@@ -84,4 +92,4 @@ def bootstrap_means(
     sizes = np.bincount(index, minlength=m)
     draws = (counts @ sums) / (counts @ sizes)[:, None]
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return MeanInterval(x.mean(0), low, high, draws.std(0, ddof=1), len(x), m, draws)
+    return MeanInterval(x.mean(0), low, high, draws.std(0, ddof=1), len(x), m, level, draws)

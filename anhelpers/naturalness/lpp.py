@@ -43,6 +43,13 @@ class LppDistance:
         """95 % normal interval of the signed gap."""
         return self.gap - 1.96 * self.se, self.gap + 1.96 * self.se
 
+    def __str__(self) -> str:
+        low, high = self.interval
+        return (
+            f"LPP(Q) {self.lpp_q:.3f} (n = {self.n_q}), LPP(R) {self.lpp_r:.3f} (n = {self.n_r}), "
+            f"D = {self.distance:.3f}, signed gap {self.gap:+.3f} ({low:+.3f} to {high:+.3f}, 95 %) nats per token"
+        )
+
     @property
     def warning(self) -> str | None:
         """A plain sentence where LPP(Q) < LPP(R), else None."""

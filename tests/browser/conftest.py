@@ -1,0 +1,138 @@
+"""A chromium that reaches this machine only, and an isolated JupyterLab."""
+
+import contextlib
+import importlib.util
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+SETTINGS = {
+    "apputils-extension/notification.jupyterlab-settings": {"fetchNews": "false", "checkForUpdates": False},
+    "notebook-extension/tracker.jupyterlab-settings": {"windowingMode": "none"},
+}
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker("browser")
+
+
+@pytest.fixture(scope="session")
+def tiny():
+    spec = importlib.util.spec_from_file_location("tiny", HERE / "tiny.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    api = pytest.importorskip("playwright.sync_api", reason="install playwright: pip install 'anhelpers[dev]'")
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if not found:
+        pytest.skip("no chromium on the PATH; install it, e.g. with: apt-get install chromium")
+    args = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=args)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium):
+    """A fresh page; afterwards there must have been no script error and no request to the outside."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    errors, outside = [], []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    local = ("file:", "data:", "blob:", "http://127.0.0.1:", "ws://127.0.0.1:")
+    page.on("request", lambda request: None if request.url.startswith(local) else outside.append(request.url))
+    yield page
+    context.close()
+    assert not errors
+    assert not outside
+
+
+def write_notebook(path, *cells):
+    nbformat = pytest.importorskip("nbformat", reason="install nbformat: pip install 'anhelpers[notebooks]'")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, path)
+    return notebook
+
+
+@pytest.fixture(scope="session")
+def notebook():
+    return write_notebook
+
+
+@pytest.fixture(scope="session")
+def isolated(tmp_path_factory):
+    """Environment of a Jupyter process that sees none of the user's settings; its folder `work` holds tiny.py."""
+    top = tmp_path_factory.mktemp("jupyter")
+    settings = top / "settings" / "@jupyterlab"
+    for name, value in SETTINGS.items():
+        (settings / name).parent.mkdir(parents=True)
+        (settings / name).write_text(json.dumps(value))
+    (top / "work").mkdir()
+    shutil.copy(HERE / "tiny.py", top / "work")
+    folders = {name: str(top / name) for name in ("HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
+    folders |= {"JUPYTER_RUNTIME_DIR": str(top / "run"), "JUPYTERLAB_WORKSPACES_DIR": str(top / "workspaces")}
+    folders |= {"JUPYTERLAB_SETTINGS_DIR": str(top / "settings"), "PYTHONPATH": str(ROOT)}
+    environment = {k: v for k, v in os.environ.items() if k != "ANX_MODE"} | folders
+    return environment, top / "work"
+
+
+@pytest.fixture(scope="session")
+def lab(isolated):
+    """(address of a file, folder): a real JupyterLab on a free port."""
+    pytest.importorskip("jupyterlab", reason="install JupyterLab: pip install 'anhelpers[notebooks]'")
+    environment, work = isolated
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    token = secrets.token_hex(12)
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"]
+    command += ["--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", "--expose-app-in-browser"]
+    command += ["--LabApp.extension_manager=readonly", "--allow-root", f"--ServerApp.root_dir={work}"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+    server = subprocess.Popen(command, env=environment, cwd=work, **quiet)
+    try:
+        _wait_until_up(f"http://127.0.0.1:{port}/api?token={token}", server)
+        yield (lambda name: f"http://127.0.0.1:{port}/doc/tree/{name}?token={token}&reset"), work
+    finally:
+        _stop(server, f"http://127.0.0.1:{port}/api/shutdown?token={token}")
+
+
+def _stop(server, address):
+    """Ask the server to end itself and its kernels; kill it if it does not."""
+    with contextlib.suppress(OSError):
+        urllib.request.urlopen(urllib.request.Request(address, method="POST"), timeout=5).close()
+    try:
+        server.wait(10)
+    except subprocess.TimeoutExpired:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait(5)
+
+
+def _wait_until_up(address, server, seconds=40):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and server.poll() is None:
+        try:
+            return urllib.request.urlopen(address, timeout=2).close()
+        except OSError:
+            time.sleep(0.2)
+    raise RuntimeError(f"JupyterLab did not answer within {seconds} s (exit status {server.poll()})")

@@ -1,0 +1,300 @@
+"""The β explorer in a browser: as a page of its own, in a real JupyterLab, and in an exported notebook."""
+
+import os
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+ROWS = """root => [...root.querySelectorAll('tbody tr')].map(
+    tr => [+tr.dataset.segment, tr.querySelector('.anx-chosen > div').textContent])"""
+CELLS = "jupyterapp.shell.currentWidget.content.widgets"
+SETUP = """import tiny
+from anhelpers.widgets.explorer import beta_explorer
+curve, srcs, refs, texts, options = tiny.corpus()"""
+SHOW = "w = beta_explorer(curve, srcs, refs, texts, **options)\nw"
+CHART = (
+    "from anhelpers.charts import curve as c, offline\noffline.use_offline()\nc.plot_curve(curve, title='One <curve>')"
+)
+
+
+def beta_of(root):
+    return float(root.get_attribute("data-beta"))
+
+
+def assert_oracle(root, curve, texts, beta=None):
+    """Every row of the table shows what the exact curve selects at the β of the page."""
+    beta = beta_of(root) if beta is None else beta
+    assert beta_of(root) == pytest.approx(beta, rel=1e-12)
+    rows = root.evaluate(ROWS)
+    chosen = curve.select(beta_of(root))
+    assert rows
+    assert rows == [[s, texts[chosen[s]]] for s, _ in rows]
+
+
+def assert_point(root, curve, box):
+    x0, x1, y0, y1, width, height = box
+    v = curve.vertex(beta_of(root))
+    want = (curve.naturalness[v] - x0) / (x1 - x0) * width, height - (curve.accuracy[v] - y0) / (y1 - y0) * height
+    at = root.locator(".bxpoint_marks path").get_attribute("transform")
+    assert [float(x) for x in re.findall(r"-?[\d.]+", at)] == pytest.approx(want, abs=0.05)
+
+
+def drag(page, slider, moves=40):
+    """A real mouse drag from the middle to three quarters; the number of different β on the way."""
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    y = box["y"] + box["height"] / 2
+    slider.evaluate("""slider => { const root = slider.closest('.anx'); window.seen = new Set();
+        new MutationObserver(() => seen.add(root.dataset.beta)).observe(root, {attributeFilter: ['data-beta']}); }""")
+    page.mouse.move(box["x"] + box["width"] / 2, y)
+    page.mouse.down()
+    for i in range(1, moves + 1):
+        page.mouse.move(box["x"] + box["width"] * (0.5 + 0.25 * i / moves), y)
+    page.mouse.up()
+    return page.evaluate("window.seen.size")
+
+
+@pytest.fixture
+def opened(tiny, page, tmp_path):
+    from anhelpers.widgets.explorer import beta_explorer
+
+    curve, srcs, refs, texts, options = tiny.corpus()
+    widget = beta_explorer(curve, srcs, refs, texts, show=10, **options)
+    page.goto(widget.save(tmp_path / "explorer.html").as_uri())
+    scores = options["accuracy"], options["naturalness"]
+    root, slider = page.locator(".anx"), page.get_by_role("slider")
+    return SimpleNamespace(root=root, slider=slider, curve=curve, texts=texts, widget=widget, scores=scores)
+
+
+def test_keys_and_drag_show_what_the_curve_selects(opened, page):
+    root, slider, curve, texts = opened.root, opened.slider, opened.curve, opened.texts
+    box = opened.widget.data["box"]
+    assert_oracle(root, curve, texts, 1.0)
+    slider.focus()
+    for keys, beta in [
+        (["Home"], 0), (["ArrowRight"], 1e-4), (["PageUp"] * 5, 1.0), (["ArrowUp"], 10**0.02), (["PageUp"], 10**0.82),
+        (["PageUp"], 10**1.62), (["ArrowLeft"] * 3, 10**1.56), (["End"], np.inf), (["ArrowDown"], 1e4),
+        (["PageDown"], 10**3.2),
+    ]:  # fmt: skip
+        for key in keys:
+            page.keyboard.press(key)
+        assert_oracle(root, curve, texts, beta)
+        assert_point(root, curve, box)
+    assert drag(page, slider) >= 10
+    assert 1 < beta_of(root) < 1e4
+    assert_oracle(root, curve, texts)
+    assert_point(root, curve, box)
+
+
+def test_what_a_screen_reader_says(opened, page):
+    root, slider, curve = opened.root, opened.slider, opened.curve
+    slider.focus()
+    page.keyboard.press("End")
+    said = slider.get_attribute("aria-valuetext")
+    assert said == f"β = ∞ · chrF {curve.accuracy[-1]:.1f} · log-prob. −{-curve.naturalness[-1]:.2f}"
+    page.keyboard.press("Home")
+    assert slider.get_attribute("aria-valuetext").startswith("β = 0 ·")
+    assert page.get_by_label("β (naturalness weight)").count() == 1
+    assert root.locator("svg").get_attribute("aria-label").startswith("oracle curve from accuracy")
+
+
+def test_a_domain_has_its_own_curve_rows_and_point(opened, page):
+    root, slider, curve, texts = opened.root, opened.slider, opened.curve, opened.texts
+    page.get_by_label("domain").select_option("literary")
+    inside = [s for s in range(24) if s % 3 == 0]
+    shown = root.evaluate(ROWS)
+    assert [s for s, _ in shown] == inside
+    slider.focus()
+    for key in ("PageUp", "PageUp", "End", "PageDown"):
+        page.keyboard.press(key)
+        assert_oracle(root, curve, texts)
+        means = [v[curve.select(beta_of(root))[inside]].mean() for v in opened.scores]
+        x0, x1, y0, y1, width, height = opened.widget.data["box"]
+        at = root.locator(".bxpoint_marks path").get_attribute("transform")
+        want = (means[1] - x0) / (x1 - x0) * width, height - (means[0] - y0) / (y1 - y0) * height
+        assert [float(x) for x in re.findall(r"-?[\d.]+", at)] == pytest.approx(want, abs=0.05)
+        assert f"chrF {means[0]:.1f}" in root.locator(".anx-readout").inner_text()
+
+
+def test_pages_orders_and_changes(opened, page):
+    root, slider, curve, texts = opened.root, opened.slider, opened.curve, opened.texts
+    assert [s for s, _ in root.evaluate(ROWS)] == list(range(10))
+    page.get_by_label("Next page of rows").click()
+    page.get_by_label("Next page of rows").click()
+    assert [s for s, _ in root.evaluate(ROWS)] == [20, 21, 22, 23]
+    assert_oracle(root, curve, texts)
+    page.get_by_label("rows", exact=True).select_option("changes")
+    lengths = {row["id"]: len(row["beta"]) for row in opened.widget.data["rows"]}
+    shown = [lengths[s] for s, _ in root.evaluate(ROWS)]
+    assert shown == sorted(lengths.values(), reverse=True)[:10]
+    slider.focus()
+    page.keyboard.press("Home")
+    here = dict(root.evaluate(ROWS))
+    starts = sorted({b for row in opened.widget.data["rows"] if row["id"] in here for b in row["beta"]})
+    for beta in starts[1:]:
+        before = root.evaluate(ROWS)
+        page.get_by_label("Next change").click()
+        assert_oracle(root, curve, texts, beta)
+        assert root.evaluate(ROWS) != before
+    assert page.get_by_label("Next change").get_attribute("aria-disabled") == "true"
+    page.get_by_label("Previous change").click()
+    assert_oracle(root, curve, texts, starts[-2])
+
+
+def test_marks_text_and_narrow_screen(opened, page):
+    root, slider = opened.root, opened.slider
+    slider.focus()
+    page.keyboard.press("Home")
+    assert root.locator("mark").count() == 0
+    page.keyboard.press("End")
+    assert root.locator("mark").count() > 0
+    assert root.locator("td b").count() == 0  # the <b> in the made-up texts is text
+    assert "<b>spielen</b>" in root.inner_text()
+    style = root.locator("mark").first.evaluate(
+        "m => [getComputedStyle(m).fontWeight, getComputedStyle(m).textDecorationLine]"
+    )
+    assert style == ["700", "underline"]
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert slider.bounding_box()["width"] > 300
+
+
+def test_without_scripts_a_picture_and_a_table_remain(tiny, chromium, tmp_path):
+    from anhelpers.widgets.explorer import beta_explorer
+
+    curve, srcs, refs, texts, options = tiny.corpus()
+    path = beta_explorer(curve, srcs, refs, texts, **options).save(tmp_path / "explorer.html")
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert page.get_by_role("img").get_attribute("alt").startswith("oracle curve from accuracy")
+    assert page.locator("tbody tr").count() == 6
+    assert page.locator("tbody tr td:nth-child(3)").first.inner_text().startswith(texts[curve.select(0)[0]])
+    context.close()
+
+
+def test_a_key_press_is_answered_within_a_frame(tiny, page, tmp_path, capsys):
+    from anhelpers.widgets.explorer import beta_explorer
+
+    curve, srcs, refs, texts, options = tiny.corpus(n_segments=1000, n_candidates=16, words=40)
+    widget = beta_explorer(curve, srcs, refs, texts, **options)
+    path = widget.save(tmp_path / "large.html")
+    page.goto(path.as_uri())
+    page.get_by_role("slider").focus()
+    page.evaluate("""() => { window.took = []; let at = 0;
+        addEventListener('keydown', () => { at = performance.now(); }, true);
+        new MutationObserver(() => took.push(performance.now() - at)).observe(
+            document.querySelector('.anx'), {attributeFilter: ['data-beta']}); }""")
+    page.keyboard.press("Home")
+    for key in ["PageUp"] * 3 + ["ArrowRight"] * 80:
+        page.keyboard.press(key)
+    took = page.evaluate("window.took")
+    assert len(took) >= 80
+    said = f"median {np.median(took):.2f} ms, 95 % {np.quantile(took, 0.95):.2f} ms"
+    size = f"{curve.n_hull / 1000:.1f} hull candidates for each of 1,000 segments, {path.stat().st_size / 1e6:.2f} MB"
+    with capsys.disabled():
+        print(f"\nfrom key to table: {said}; {size}")
+    assert np.median(took) < 50
+    page.get_by_label("rows", exact=True).select_option("changes")
+    assert_oracle(page.locator(".anx"), curve, texts)
+
+
+def run_all(page, address, n_cells):
+    page.goto(address)
+    kernel = "window.jupyterapp?.shell?.currentWidget?.context?.sessionContext?.session?.kernel?.status"
+    page.wait_for_function(f"{kernel} === 'idle'", timeout=60_000)
+    page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
+    done = f"{CELLS}.length === {n_cells} && {CELLS}.every(c => c.model.sharedModel.execution_count)"
+    page.wait_for_function(done, timeout=60_000)
+    outputs = page.evaluate(f"{CELLS}.flatMap(c => c.model.sharedModel.getOutputs().map(o => o.output_type))")
+    assert "error" not in outputs
+
+
+def test_in_jupyterlab(lab, notebook, tiny, page):
+    address, work = lab
+    vega = CHART.replace("use_offline()", "use_offline(tooltips=True)")
+    notebook(work / "live.ipynb", SETUP, SHOW, CHART, vega, "print(w.beta, w.domain)")
+    run_all(page, address("live.ipynb"), 5)
+    curve, _, _, texts, _ = tiny.corpus()
+    root, slider = page.locator(".anx"), page.get_by_role("slider")
+    root.wait_for()
+    assert root.count() == 1
+    assert page.locator("img[alt*='One <curve>']").count() == 1
+    assert page.locator(".vega-embed :is(canvas, svg)").first.is_visible()
+    slider.focus()
+    for key, beta in [("Home", 0), ("ArrowRight", 1e-4), ("End", np.inf), ("PageDown", 10**3.22)]:
+        page.keyboard.press(key)
+        assert_oracle(root, curve, texts, beta)
+    page.keyboard.press("Home")
+    for _ in range(10):  # slow enough for the kernel's echoes to arrive in between: they must undo nothing
+        page.wait_for_timeout(60)
+        page.keyboard.press("PageUp")
+    assert_oracle(root, curve, texts, 10**3.98)
+    assert drag(page, slider) >= 10
+    assert_oracle(root, curve, texts)
+    slider.focus()
+    for key in "ddbx":
+        page.keyboard.press(key)
+    assert page.evaluate(f"{CELLS}.length") == 5
+    assert page.evaluate("document.activeElement.type") == "range"
+    page.get_by_label("domain").select_option("news")
+    beta = beta_of(root)
+    assert said_by_python(page) == [str(beta), "news"]
+    page.locator(".anx input").focus()
+    page.keyboard.press("End")
+    assert said_by_python(page) == ["inf", "news"]
+
+
+def said_by_python(page):
+    """Run the last cell again and read what it prints, after the page had the time to send."""
+    page.wait_for_timeout(300)
+    count = page.evaluate(f"{CELLS}.at(-1).model.sharedModel.execution_count")
+    page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex = 4")
+    page.evaluate("jupyterapp.commands.execute('notebook:run-cell')")
+    page.wait_for_function(f"{CELLS}.at(-1).model.sharedModel.execution_count > {count}")
+    page.wait_for_function(f"{CELLS}.at(-1).model.sharedModel.getOutputs().length > 0")
+    text = page.evaluate(f"{CELLS}.at(-1).model.sharedModel.getOutputs()[0].text")
+    return "".join(text).split()
+
+
+@pytest.fixture(scope="module")
+def executed(isolated, notebook):
+    """A notebook run without a browser under ANX_MODE=static, as the runner does; (its content, its path)."""
+    nbclient = pytest.importorskip("nbclient", reason="install nbclient: pip install 'anhelpers[notebooks]'")
+    nbformat = pytest.importorskip("nbformat", reason="install nbformat: pip install 'anhelpers[notebooks]'")
+    environment, work = isolated
+    node = notebook(work / "static.ipynb", SETUP, SHOW, CHART)
+    client = nbclient.NotebookClient(node, resources={"metadata": {"path": str(work)}}, timeout=60)
+    client.execute(env=environment | {"ANX_MODE": "static", "PATH": os.environ["PATH"]})
+    nbformat.write(node, work / "static.ipynb")
+    return node, work
+
+
+def test_exported_notebook_works_without_kernel(executed, tiny, page, tmp_path):
+    nbconvert = pytest.importorskip("nbconvert", reason="install nbconvert: pip install 'anhelpers[notebooks]'")
+    node, _ = executed
+    assert "widgets" not in node.metadata
+    body, _ = nbconvert.HTMLExporter(mathjax_url="", require_js_url="").from_notebook_node(node)
+    path = tmp_path / "export.html"
+    path.write_text(body, encoding="utf-8")
+    page.goto(path.as_uri())
+    curve, _, _, texts, _ = tiny.corpus()
+    root, slider = page.locator(".anx"), page.get_by_role("slider")
+    slider.focus()
+    for key, beta in [("Home", 0), ("End", np.inf), ("PageDown", 10**3.22)]:
+        page.keyboard.press(key)
+        assert_oracle(root, curve, texts, beta)
+    assert page.locator("img[alt*='One <curve>']").count() == 1
+
+
+def test_untrusted_notebook_shows_picture_and_table(executed, lab, page):
+    address, _ = lab
+    page.goto(address("static.ipynb"))
+    output = page.locator(".jp-OutputArea-output")
+    output.locator("table").first.wait_for(timeout=60_000)
+    assert page.locator(".anx").count() == 0
+    assert output.locator("img").count() == 2
+    assert output.locator("tbody tr").count() == 6
+    assert output.locator("mark").count() > 0

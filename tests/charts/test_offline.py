@@ -1,0 +1,66 @@
+"""Charts that need no network, as a notebook's output and as files."""
+
+import base64
+import re
+import subprocess
+import sys
+
+import altair as alt
+import pandas as pd
+import pytest
+
+from anhelpers.charts import offline
+from anhelpers.errors import UnknownName
+
+
+@pytest.fixture
+def chart():
+    chart = alt.Chart(pd.DataFrame({"a": [1], "b": [2]})).mark_point().encode(x="a:Q", y="b:Q")
+    return chart.properties(description='one "point" & more')
+
+
+@pytest.fixture
+def restored():
+    before = alt.renderers.active
+    yield
+    alt.renderers.enable(before)
+
+
+def test_import_enables_nothing():
+    code = "import altair; from anhelpers.charts import offline, curve; print(altair.renderers.active)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "default"
+
+
+def test_a_picture_with_alt_text(chart, restored):
+    offline.use_offline()
+    bundle = chart._repr_mimebundle_()
+    bundle = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert set(bundle) == {"text/html", "text/plain"}
+    assert 'alt="one &quot;point&quot; &amp; more"' in bundle["text/html"]
+    data = re.search(r"base64,([^\"]+)", bundle["text/html"]).group(1)
+    assert base64.b64decode(data).decode() == offline.to_svg(chart)
+    assert bundle["text/plain"] == '<chart: one "point" & more>'
+
+
+def test_tooltips_bring_the_mime_type_that_jupyterlab_draws(chart, restored):
+    offline.use_offline(tooltips=True)
+    bundle = chart._repr_mimebundle_()
+    bundle = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert set(bundle) == {"application/vnd.vegalite.v5+json", "image/svg+xml", "text/plain"}
+    assert "/vega-lite/v5" in bundle["application/vnd.vegalite.v5+json"]["$schema"]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("html", b"<!DOCTYPE")]
+)
+def test_files(chart, tmp_path, suffix, start):
+    path = offline.save(chart, tmp_path / "new" / f"chart.{suffix}")
+    content = path.read_bytes()
+    assert content.startswith(start)
+    if suffix == "html":
+        assert not re.findall(rb"<(?:script|link)[^>]+(?:src|href)=", content)
+
+
+def test_an_unknown_file_type_is_told(chart, tmp_path):
+    with pytest.raises(UnknownName, match=r"did you mean '\.png'"):
+        offline.save(chart, tmp_path / "chart.pngg")
