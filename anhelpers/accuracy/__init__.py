@@ -1,0 +1,1 @@
+"""Accuracy: scores that compare a translation with references (AN eq. 1)."""

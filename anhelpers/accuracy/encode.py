@@ -1,0 +1,146 @@
+"""Texts as arrays of code points, in batches of candidates that share their references."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import checks
+from ..errors import DataError
+
+__all__ = ["WHITESPACE", "Batch", "batches", "code_points", "compiled", "gather"]
+
+BATCH_CHARACTERS = 2**18  # one array of code points of 1 MiB: it stays in a core's second-level cache
+
+# The characters at which str.split() splits; all others are text.
+SPACES = (range(0x09, 0x0E), range(0x1C, 0x21), [0x85, 0xA0, 0x1680], range(0x2000, 0x200B), [0x2028, 0x2029, 0x202F])
+WHITESPACE = np.array([*chain(*SPACES), 0x205F, 0x3000], dtype=np.uint32)
+
+
+def compiled(function: Callable) -> Callable:
+    """Compile with numba, and keep the machine code on disk where some cache folder can be written.
+
+    A cached kernel does not notice that a kernel it calls has changed in another file: kernels that call each other
+    live in one file.
+    """
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # neither this folder nor the user's cache can be written; NUMBA_CACHE_DIR would name another
+        return numba.njit(nogil=True)(function)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some hypotheses, ordered so that those of one segment are neighbours, with the references of their segments.
+
+    Parameters
+    ----------
+    rows : where the scores of these hypotheses go: a slice of, or indices into, the caller's n hypotheses.
+    hyps : m texts.
+    groups : (G+1,) int64; hypotheses groups[g] to groups[g+1] translate the segment g of this batch.
+    refs : R streams of G texts.
+    """
+
+    rows: slice | np.ndarray
+    hyps: list[str]
+    groups: np.ndarray
+    refs: list[list[str]]
+
+
+def code_points(texts: list[str], joined: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """All characters of all texts as one read-only uint32 array, and the (n+1,) int64 offsets of the texts in it.
+
+    Parameters
+    ----------
+    texts : n texts.
+    joined : "".join(texts), where the caller has it already.
+    """
+    starts = np.zeros(len(texts) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=starts[1:])
+    joined = "".join(texts) if joined is None else joined
+    return np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32), starts
+
+
+def gather(
+    of_batch: Callable[[Batch], np.ndarray],
+    hyps: Sequence[str],
+    refs: Sequence[Sequence[str]],
+    segment: ArrayLike | None = None,
+) -> np.ndarray:
+    """(n, ...) results for n hypotheses, in their order, of a function that handles one batch; see `batches`."""
+    out = None
+    for batch in batches(hyps, refs, segment):
+        part = of_batch(batch)
+        if out is None:
+            out = np.empty((len(hyps), *part.shape[1:]), dtype=part.dtype)
+        out[batch.rows] = part
+    return out
+
+
+def batches(
+    hyps: Sequence[str], refs: Sequence[Sequence[str]], segment: ArrayLike | None, characters: int = BATCH_CHARACTERS
+) -> Iterator[Batch]:
+    """Cut n hypotheses into batches of about `characters` characters, or into one empty batch where n = 0; see Batch.
+
+    Parameters
+    ----------
+    hyps : n texts.
+    refs : R streams of N texts.
+    segment : (n,) which of the N segments each hypothesis translates; None where n = N and they are in order.
+
+    Raises
+    ------
+    DataError where lengths differ, a text is no string, or a segment is out of range.
+    """
+    hyps, refs = list(hyps), _streams(refs)
+    if segment is None:
+        checks.same_length(hyps=hyps, refs=refs[0])
+        segment = np.arange(len(hyps))
+    segment = checks.segment_ids(segment, len(refs[0]))
+    checks.same_length(hyps=hyps, segment=segment)
+    lengths = _lengths("hyps", hyps)
+    order = None
+    if (segment[1:] < segment[:-1]).any():
+        order = np.argsort(segment, kind="stable")
+        hyps, segment, lengths = [hyps[i] for i in order], segment[order], lengths[order]
+    # A batch ends where its characters are enough; every hypothesis counts for one more, so that blank ones end too.
+    filled = np.cumsum(lengths + 1)
+    begin, n = 0, len(hyps)
+    while begin < n or begin == n == 0:
+        goal = (filled[begin - 1] if begin else 0) + characters
+        end = min(n, max(begin + 1, int(np.searchsorted(filled, goal))))
+        yield _batch(begin, end, hyps, refs, segment, order)
+        begin = max(end, 1)
+
+
+def _batch(begin: int, end: int, hyps: list[str], refs: list, segment: np.ndarray, order: np.ndarray | None) -> Batch:
+    rows = slice(begin, end) if order is None else order[begin:end]
+    here = segment[begin:end]
+    first = np.flatnonzero(np.diff(here, prepend=-1))
+    groups = np.append(first, end - begin)
+    return Batch(rows, hyps[begin:end], groups, [[stream[i] for i in here[first].tolist()] for stream in refs])
+
+
+def _streams(refs: Sequence[Sequence[str]]) -> list[list[str]]:
+    if isinstance(refs, str) or not len(refs) or any(isinstance(stream, str) for stream in refs):
+        raise DataError("refs must be a list of streams, one list of N texts per reference, e.g. refs=[texts].")
+    streams = [list(stream) for stream in refs]
+    checks.same_length(**{f"reference stream {r}": stream for r, stream in enumerate(streams)})
+    for r, stream in enumerate(streams):
+        _lengths(f"reference stream {r}", stream)
+    return streams
+
+
+def _lengths(name: str, texts: list[str]) -> np.ndarray:
+    """(n,) int64 lengths in characters; a DataError names the first text that is no string."""
+    if set(map(type, texts)) - {str}:
+        for i, text in enumerate(texts):
+            if not isinstance(text, str):
+                kind = type(text).__name__
+                raise DataError(f"text {i} of {name} is {text!r} of type {kind}; every text must be a string.")
+    return np.fromiter(map(len, texts), np.int64, len(texts))

@@ -1,0 +1,67 @@
+"""TER (Snover et al. 2006): sacreBLEU's own edits and lengths, each distinct pair of texts once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import sacrebleu
+from numpy.typing import ArrayLike
+
+from .encode import Batch, gather
+
+__all__ = ["counter", "scores", "statistics"]
+
+
+def statistics(hyps: Sequence[str], refs: Sequence[Sequence[str]], segment: ArrayLike | None = None) -> np.ndarray:
+    """How many edits (insert, delete, replace, shift a block) turn the hypothesis into a reference, and its length.
+
+    Parameters
+    ----------
+    hyps : n texts.
+    refs : R streams of N texts; the fewest edits count, and the mean of the lengths.
+    segment : (n,) which of the N segments each hypothesis translates; None where n = N, in order.
+
+    Returns
+    -------
+    (n, 2) float64: edits, words of the reference.
+    """
+    return gather(counter(), hyps, refs, segment)
+
+
+def counter() -> Callable[[Batch], np.ndarray]:
+    """A function from a batch of hypotheses to their `statistics`; it keeps the pairs it has seen."""
+    metric = sacrebleu.TER()
+    known: dict[tuple[str, ...], tuple[float, float]] = {}
+
+    def count(batch: Batch) -> np.ndarray:
+        stats = np.empty((len(batch.hyps), 2))
+        sizes = np.diff(batch.groups)
+        for i, g in enumerate(np.repeat(np.arange(len(sizes)), sizes).tolist()):
+            pair = (batch.hyps[i], *(stream[g] for stream in batch.refs))
+            if pair not in known:
+                score = metric.sentence_score(pair[0], list(pair[1:]))
+                known[pair] = score.num_edits, score.ref_length
+            stats[i] = known[pair]
+        return stats
+
+    return count
+
+
+def scores(stats: ArrayLike) -> np.ndarray:
+    """Edits per 100 words of the reference; 100 where the references are empty and the hypothesis is not.
+
+    Parameters
+    ----------
+    stats : (..., 2) `statistics` of segments, or sums of them: the score of a corpus or of a bootstrap replicate.
+
+    Returns
+    -------
+    (...) float64, edits per 100 reference words, 0 or more; lower is better.
+
+    >>> scores([[1, 4], [2, 0], [0, 0]])
+    array([ 25., 100.,   0.])
+    """
+    stats = np.asarray(stats, dtype=np.float64)
+    edits, words = stats[..., 0], stats[..., 1]
+    return 100 * np.where(words > 0, edits / np.where(words > 0, words, 1), edits > 0)

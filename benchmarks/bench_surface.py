@@ -1,0 +1,133 @@
+"""Segment chrF and sentence BLEU of many candidates per source, beside sacreBLEU and fastchrf, on WMT24 en-de.
+
+Candidates are the systems' outputs and random span swaps between two of them. Baselines run on a sample that holds
+every source equally often (sacreBLEU) or on all candidates of some sources (fastchrf), and count per pair; every
+repetition runs them all, one after the other, and the ratios are medians over repetitions. sacreBLEU and we use one
+thread and are compared by processor time, which other programs on the machine disturb least; fastchrf uses all cores
+and is compared by the clock on the wall.
+
+    ANHELPERS_DATA=... python -m benchmarks.bench_surface [--quick]
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import fastchrf
+import numpy as np
+import sacrebleu
+
+from anhelpers.accuracy.surface import surface_metric
+
+GOALS = {("sacreBLEU CHRF", 1024): 250, ("sacreBLEU CHRF", 25): 40, ("fastchrf", 1024): 75, ("fastchrf", 25): 10,
+         ("sacreBLEU BLEU", 1024): 60, ("sacreBLEU BLEU", 25): 25}  # fmt: skip
+
+
+def candidates(k: int, n: int, rng: np.random.Generator) -> tuple[list[list[str]], list[str]]:
+    """K candidates for each of the first n segments of WMT24 en-de, and the references (refB, the standard one)."""
+    texts = Path(os.environ["ANHELPERS_DATA"]) / "wmt24" / "txt"
+    files = sorted(path for path in (texts / "system-outputs" / "en-de").glob("*.txt") if path.stem != "MSLC")
+    systems = [_lines(path)[:n] for path in files]
+    cands = []
+    for outputs in zip(*systems, strict=True):
+        words = [output.split(" ") for output in outputs]
+        swaps = rng.integers(0, len(words), size=(max(k - len(words), 0), 2))
+        cuts = np.sort(rng.random(swaps.shape), axis=1)
+        mixed = [_swap(words[a], words[b], *cut) for (a, b), cut in zip(swaps, cuts, strict=True)]
+        cands.append([*outputs, *mixed][:k])
+    return cands, _lines(texts / "references" / "en-de.refB.txt")[:n]
+
+
+def _swap(a: list[str], b: list[str], low: float, high: float) -> str:
+    """`a` with the words between two relative positions taken from `b`."""
+    head, tail = a[: int(low * len(a))], a[int(high * len(a)) :]
+    return " ".join(head + b[int(low * len(b)) : int(high * len(b))] + tail)
+
+
+def _lines(path: Path) -> list[str]:
+    """The lines of a file after its first, the canary."""
+    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")[1:]
+
+
+def _timed(clock: Callable[[], float], function: Callable) -> tuple[float, object]:
+    start = clock()
+    result = function()
+    return clock() - start, result
+
+
+def _score(metric, cands: list[list[str]], refs: list[str]) -> Callable[[], np.ndarray]:
+    flat = [cand for of_source in cands for cand in of_source]
+    segment = np.repeat(np.arange(len(cands)), [len(of_source) for of_source in cands])
+    return lambda: metric.score_segments(flat, refs=[refs], segment=segment)
+
+
+def _beside_sacrebleu(name: str, cands, refs, repeats: int, rng: np.random.Generator) -> dict:
+    """Our time per pair on all pairs beside sacreBLEU's sentence_score on a few candidates of every source."""
+    metric = surface_metric(name, "de")
+    oracle = sacrebleu.CHRF() if name == "chrf" else sacrebleu.BLEU(effective_order=True)
+    k, ours = len(cands[0]), _score(metric, cands, refs)
+    ours()
+    times, equal, sampled = [], 0, 0
+    for _ in range(repeats):
+        seconds, scores = _timed(time.process_time, ours)
+        pairs = [(i, j) for i in range(len(cands)) for j in rng.integers(0, k, size=2)]
+        theirs = _timed(
+            time.process_time,
+            lambda pairs=pairs: [oracle.sentence_score(cands[i][j], [refs[i]]).score for i, j in pairs],
+        )
+        times.append((theirs[0] / len(pairs), seconds / len(scores)))
+        equal += sum(scores[i * k + j] == score for (i, j), score in zip(pairs, theirs[1], strict=True))
+        sampled += len(pairs)
+    return _row(name, f"sacreBLEU {name.upper()}", k, times, f"{equal}/{sampled} bits")
+
+
+def _beside_fastchrf(cands, refs, repeats: int) -> dict:
+    """Our time per pair beside fastchrf.pairwise_chrf, one call per source, both on about 20,000 pairs."""
+    step = max(1, len(cands) * len(cands[0]) // 20_000)
+    cands, refs = cands[::step], refs[::step]
+    ours = _score(surface_metric("chrf", "de"), cands, refs)
+    ours()
+    times, equal, n = [], 0, sum(map(len, cands))
+    for _ in range(repeats):
+        seconds, scores = _timed(time.perf_counter, ours)
+        theirs = _timed(
+            time.perf_counter, lambda: [fastchrf.pairwise_chrf([c], [[r]])[0] for c, r in zip(cands, refs, strict=True)]
+        )
+        times.append((theirs[0] / n, seconds / n))
+        equal = int((scores == np.concatenate([np.ravel(part) for part in theirs[1]])).sum())
+    return _row("chrf", "fastchrf", len(cands[0]), times, f"{equal}/{n} bits")
+
+
+def _row(name: str, baseline: str, k: int, times: list[tuple[float, float]], agree: str) -> dict:
+    theirs, ours = (statistics.median(t) * 1e6 for t in zip(*times, strict=True))
+    return {
+        "workload": f"segment {name}, K={k}",
+        "baseline": f"{baseline} {theirs:.1f} µs a pair",
+        "ours": f"{ours:.2f} µs a pair",
+        "ratio": round(statistics.median(a / b for a, b in times), 1),
+        "goal": f">= {GOALS[baseline, k]}",
+        "agree": agree,
+    }
+
+
+def rows(quick: bool) -> list[dict]:
+    """One row per workload and baseline: workload, baseline, ours, ratio, goal, agree."""
+    rng = np.random.default_rng(24)
+    n, repeats = (60, 3) if quick else (997, 5)
+    table = []
+    for k in (1024, 25):
+        cands, refs = candidates(k, n, rng)
+        table.append(_beside_sacrebleu("chrf", cands, refs, repeats, rng))
+        table.append(_beside_fastchrf(cands, refs, repeats))
+        table.append(_beside_sacrebleu("bleu", cands, refs, repeats, rng))
+    return table
+
+
+if __name__ == "__main__":
+    for row in rows("--quick" in sys.argv):
+        print(" | ".join(f"{key} {value}" for key, value in row.items()), flush=True)

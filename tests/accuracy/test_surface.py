@@ -1,0 +1,197 @@
+"""The surface metrics against sacreBLEU, bit by bit."""
+
+import csv
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sacrebleu
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from anhelpers.accuracy import bleu, chrf
+from anhelpers.accuracy.encode import code_points
+from anhelpers.accuracy.surface import METRICS, surface, surface_metric
+from anhelpers.errors import DataError, MissingExtra, UnknownName
+
+ORACLES = {
+    "chrf": (sacrebleu.CHRF(), sacrebleu.CHRF()),
+    "chrf++": (sacrebleu.CHRF(word_order=2), sacrebleu.CHRF(word_order=2)),
+    "bleu": (sacrebleu.BLEU(effective_order=True), sacrebleu.BLEU()),
+    "ter": (sacrebleu.TER(), sacrebleu.TER()),
+}
+PIECES = [
+    *"ab.,-–'\"!?&;:()/ \t\n\r\x0b\x1c\x85\xa0\u3000\u200b0ß漢字é😀\ue000\ud800",
+    *("das", "Haus", " ", " ", "<skipped>", "-\n", "&quot;", "&amp;", "&amp;lt;", "&lt;", "&gt;"),
+    *("1,000.5", "3-4", "...", "U.S.", ". ,", "(hi)"),
+]  # fmt: skip
+ODD_TEXT = st.lists(st.sampled_from(PIECES), max_size=25).map("".join) | st.text(max_size=10)
+
+
+@st.composite
+def tasks(draw):
+    """Hypotheses, reference streams, and the segment of each hypothesis: ragged, unordered, some segments unused."""
+    n, n_refs = draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    refs = [draw(st.lists(ODD_TEXT, min_size=n, max_size=n)) for _ in range(n_refs)]
+    hyps = draw(st.lists(ODD_TEXT | st.sampled_from(refs[0]), min_size=1, max_size=8))
+    return hyps, refs, [draw(st.integers(0, n - 1)) for _ in hyps]
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(task=tasks())
+@settings(max_examples=150, deadline=None)
+def test_segment_scores_are_sacrebleus(name, task):
+    hyps, refs, segment = task
+    ours = surface_metric(name, "de", len(refs)).score_segments(hyps, refs=refs, segment=np.array(segment))
+    oracle = ORACLES[name][0]
+    theirs = [oracle.sentence_score(h, [r[s] for r in refs]).score for h, s in zip(hyps, segment, strict=True)]
+    assert ours.tolist() == theirs
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(task=tasks())
+@settings(max_examples=75, deadline=None)
+def test_corpus_scores_are_sacrebleus(name, task):
+    hyps, refs, _ = task
+    n = min(len(hyps), len(refs[0]))
+    hyps, refs = hyps[:n], [stream[:n] for stream in refs]
+    ours = surface_metric(name, "de", len(refs)).score_corpus(hyps, refs=refs)
+    assert ours == ORACLES[name][1].corpus_score(hyps, refs).score
+
+
+@given(st.lists(ODD_TEXT, max_size=4).map(" ".join))
+@example("&amp;quot; &amp;lt;skipped>")
+@example("..,a.,5 .5. 1.- 2-\u3000.\x1c,")
+@example("ende-\n")
+@settings(max_examples=300, deadline=None)
+def test_13a_word_by_word_is_13a(text):
+    whole = sacrebleu.BLEU().tokenizer(text.rstrip()).split()
+    words = bleu.clean_13a(text).split()
+    pool, begin = code_points(words)
+    codes, starts = bleu.split_13a(pool, begin, np.arange(len(words)))
+    split = codes.tobytes().decode("utf-32-le", "surrogatepass")
+    assert [token for a, b in pairwise(starts) for token in split[a:b].split()] == whole
+
+
+@pytest.mark.parametrize("lang", ["zh", "zh-CN", "zh_TW"])
+def test_chinese_has_its_own_tokenizer(lang):
+    metric = surface_metric("bleu", lang)
+    hyps, refs = ["他喜欢 Tee, 我也是。", "好"], ["他也喜欢 Tee, 我也是。", "你好"]
+    oracle = sacrebleu.BLEU(tokenize="zh", effective_order=True)
+    assert metric.score_segments(hyps, refs=[refs]).tolist() == [
+        oracle.sentence_score(h, [r]).score for h, r in zip(hyps, refs, strict=True)
+    ]
+    assert "tok:zh" in metric.signature
+
+
+@pytest.mark.parametrize("lang", ["ja", "ko"])
+def test_a_missing_tokenizer_says_how_to_install_it(lang, monkeypatch):
+    module = __import__(f"sacrebleu.tokenizers.tokenizer_{lang}_mecab", fromlist=["MeCab"])
+    monkeypatch.setattr(module, "MeCab", None)
+    with pytest.raises(MissingExtra, match=rf"sacrebleu\[{lang}\]"):
+        surface_metric("bleu", lang)
+
+
+def test_signatures_are_sacrebleus():
+    metric = surface_metric("bleu", "de", n_refs=2)
+    version = sacrebleu.__version__
+    assert metric.signature == f"BLEU|nrefs:2|case:mixed|eff:yes|tok:13a|smooth:exp|version:{version}"
+    assert metric.corpus_signature == f"BLEU|nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp|version:{version}"
+    metric = surface_metric("chrf", "de")
+    assert metric.signature == f"chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:{version}"
+    assert metric.corpus_signature is None
+    assert surface_metric("ter", "de").signature.startswith("TER|nrefs:1|case:lc|tok:tercom|")
+
+
+def test_direction_and_blank_hypotheses():
+    for name in METRICS:
+        metric = surface_metric(name, "de")
+        blank, same = metric.oriented(metric.score_segments(["", "Das ist gut."], refs=[["Das ist gut."] * 2]))
+        assert blank < same
+        assert metric.score_segments([], refs=[[]]).tolist() == []
+
+
+def test_any_sum_of_statistics_can_be_scored_at_once():
+    hyps, refs = ["a b c d", "x", "a c b d e"], ["a b c e", "x y", "a c b d e"]
+    draws = np.array([[0, 1, 2], [2, 2, 1]])
+    for name in METRICS:
+        definition = surface(name, "de")
+        stats = definition.statistics(hyps, [refs])
+        sums = stats[draws].sum(axis=1)
+        expected = [
+            ORACLES[name][1].corpus_score([hyps[i] for i in draw], [[refs[i] for i in draw]]).score for draw in draws
+        ]
+        assert definition.corpus_scores(sums).tolist() == expected
+
+
+def test_mistakes_are_told_in_a_sentence():
+    with pytest.raises(UnknownName, match="did you mean 'chrf'"):
+        surface_metric("chr", "de")
+    with pytest.raises(DataError, match="n_refs=0"):
+        surface_metric("chrf", "de", n_refs=0)
+    with pytest.raises(DataError, match=r"made for 1 reference.* holds 2"):
+        surface_metric("chrf", "de").score_segments(["a"], refs=[["a"], ["b"]])
+    with pytest.raises(DataError, match="at least one segment"):
+        surface_metric("chrf", "de").score_corpus([], refs=[[]])
+
+
+def test_importing_loads_nothing_heavy():
+    heavy = "torch", "pandas", "altair", "transformers"
+    code = f"import sys, anhelpers.accuracy.surface; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# ---- real data
+
+
+@pytest.fixture(scope="module")
+def data() -> Path:
+    if "ANHELPERS_DATA" not in os.environ:
+        pytest.skip("set ANHELPERS_DATA to the folder of the shared data sets to run this test.")
+    return Path(os.environ["ANHELPERS_DATA"])
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("name", "column"), [("bleu", "bleu-refA"), ("chrf", "chrf-refA")])
+def test_official_scores_of_wmt23(data, name, column):
+    texts = data / "wmt23" / "txt"
+    refs = [lines(texts / "references" / "generaltest2023.en-de.ref.refA.de")]
+    with (data / "wmt23" / "automatic-scores.tsv").open(encoding="utf-8", newline="") as file:
+        rows = [
+            row for row in csv.DictReader(file, delimiter="\t") if (row["pair"], row["metric"]) == ("en-de", column)
+        ]
+    assert len(rows) == 12
+    metric = surface_metric(name, "de")
+    for row in rows:
+        hyps = lines(texts / "system-outputs" / f"generaltest2023.en-de.hyp.{row['system']}.de")
+        assert metric.score_corpus(hyps, refs=refs) == pytest.approx(float(row["score"]), abs=5e-5)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", ["chrf", "chrf++", "bleu"])
+def test_wmt24_pairs_bit_by_bit(data, name):
+    texts = data / "wmt24" / "txt"
+    refs = [lines(texts / "references" / f"en-de.{ref}.txt")[1:] for ref in ("refA", "refB")]
+    outputs = [lines(path)[1:] for path in sorted((texts / "system-outputs" / "en-de").glob("*.txt"))]
+    segment = np.tile(np.arange(len(refs[0])), len(outputs))
+    hyps = [hyp for output in outputs for hyp in output]
+    for streams in (refs[1:], refs):
+        ours = surface_metric(name, "de", len(streams)).score_segments(hyps, refs=streams, segment=segment)
+        for i in np.random.default_rng(7).choice(len(hyps), 1000, replace=False):
+            theirs = ORACLES[name][0].sentence_score(hyps[i], [stream[segment[i]] for stream in streams]).score
+            assert ours[i] == theirs, hyps[i]
+
+
+def test_statistics_by_hand():
+    # "abab" and "abc": a, b twice in the hypothesis, once in the reference; ab twice and once; aba, bab never.
+    assert chrf.statistics(["ab ab"], [["abc"]])[0, :9].tolist() == [4, 3, 2, 3, 2, 1, 2, 1, 0]
+    assert bleu.statistics(["a a b"], [["a b"]])[0].tolist() == [3, 2, 2, 1, 0, 0, 3, 2, 1, 0]
