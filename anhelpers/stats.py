@@ -40,7 +40,7 @@ class MeanInterval:
         """ "1.50 chrF, 95 % interval 1.20 to 1.80 (n = 52 segments in 12 clusters)", for a notebook or a report."""
         mean, low, high = (f"{v[column]:.{digits}f}" for v in (self.mean, self.low, self.high))
         where = f"n = {self.n} segments" + (f" in {self.n_clusters} documents" if self.n_clusters < self.n else "")
-        return f"{mean}{unit and ' ' + unit}, {self.level:.0%} interval {low} to {high} ({where})".replace("%", " %", 1)
+        return f"{mean}{' ' + unit if unit else ''}, {100 * self.level:g} % interval {low} to {high} ({where})"
 
 
 def cluster_counts(

@@ -25,7 +25,7 @@ CATEGORIES = {  # mark and fill: Okabe and Ito 2008, each with a black outline a
 }
 ACCURACY_TITLE = "Accuracy (higher is better)"
 NATURALNESS_TITLE = "Mean log-probability (nats per token, higher is more natural)"
-LINE, POINT, BARS = "#0072B2", "#D55E00", "#555555"
+LINE, POINT, BARS = "#0072B2", "#D55E00", "#8A8A8A"
 FONT = 16  # smallest text, in pixels; titles are 18, legible from the last row of a seminar room
 Ranges = tuple[tuple[float, float], tuple[float, float]]  # (from, to) of naturalness and of accuracy
 Size = tuple[int, int]
@@ -166,7 +166,7 @@ def _bars(systems: pd.DataFrame, axes: dict) -> list[alt.Chart]:
     for channel, column in (("x", "naturalness"), ("y", "accuracy")):
         low, high = f"{column}_low", f"{column}_high"
         if low in systems and high in systems:
-            rule = alt.Chart(systems.dropna(subset=[low, high])).mark_rule(color=BARS, strokeWidth=2)
+            rule = alt.Chart(systems.dropna(subset=[low, high])).mark_rule(color=BARS, strokeWidth=1.5)
             span = {channel: axes[channel].copy(), f"{channel}2": f"{high}:Q"}
             span[channel].shorthand = f"{low}:Q"
             charts.append(rule.encode(**(axes | span)))
@@ -194,15 +194,19 @@ def _labels(line, marks, systems, axes: dict, ranges, size) -> list[alt.Chart]:
         return []
     x, y = _pixels(*(np.r_[marks[c], systems[c].astype(float)] for c in ("naturalness", "accuracy")), ranges, size)
     curve = np.stack(_pixels(line["naturalness"], line["accuracy"], ranges, size), axis=1)
-    placed = place_labels(np.stack([x, y], axis=1), names, curve, size)
+    lines = [curve, *_bar_lines(systems, ranges, size)]
+    placed = place_labels(np.stack([x, y], axis=1), names, lines, size)
     (x0, x1), (y0, y1), (w, h) = *ranges, size
     frame = pd.DataFrame(placed, columns=["px", "py", "align", "away"]).assign(label=names)
     frame["naturalness"] = x0 + frame["px"] / w * (x1 - x0)
     frame["accuracy"] = y0 + (h - frame["py"]) / h * (y1 - y0)
     frame["to_x"], frame["to_y"] = x0 + x / w * (x1 - x0), y0 + (h - y) / h * (y1 - y0)
-    text = {"fontSize": FONT, "baseline": "middle", "color": "#000000"}
+    halo = {"stroke": "#FFFFFF", "strokeWidth": 4, "strokeOpacity": 0.85}  # keeps a label legible across a bar
     layers = [
-        alt.Chart(group).mark_text(align=align, **text).encode(x=axes["x"], y=axes["y"], text="label:N")
+        alt.Chart(group)
+        .mark_text(align=align, fontSize=FONT, baseline="middle", color="#000000", **under)
+        .encode(x=axes["x"], y=axes["y"], text="label:N")
+        for under in (halo, {})
         for align, group in frame.groupby("align", sort=True)
     ]
     far = frame[frame["away"]]
@@ -211,14 +215,26 @@ def _labels(line, marks, systems, axes: dict, ranges, size) -> list[alt.Chart]:
     return [leader, *layers] if len(far) else layers
 
 
-def place_labels(points: np.ndarray, texts: Sequence[str], line: np.ndarray, size: Size) -> list[tuple]:
+def _bar_lines(systems: pd.DataFrame, ranges: Ranges, size: Size) -> list[np.ndarray]:
+    """(2, 2) pixels of the two ends of every interval bar."""
+    ends = []
+    for column, other in (("naturalness", "accuracy"), ("accuracy", "naturalness")):
+        if f"{column}_low" in systems:
+            for row in systems.dropna(subset=[f"{column}_low"]).to_dict("records"):
+                span, fixed = [row[f"{column}_low"], row[f"{column}_high"]], [row[other]] * 2
+                at = (span, fixed) if column == "naturalness" else (fixed, span)
+                ends.append(np.stack(_pixels(*at, ranges, size), axis=1))
+    return ends
+
+
+def place_labels(points: np.ndarray, texts: Sequence[str], lines: Sequence[np.ndarray], size: Size) -> list[tuple]:
     """(x, y, alignment, whether far away) of each label: of 24 places around its point the one that hides least.
 
     Parameters
     ----------
-    points : (n, 2) pixels; texts : n labels; line : (V, 2) pixels of a polyline to keep clear of; size : of the plane.
+    points : (n, 2) pixels; texts : n labels; lines : (V, 2) pixels of polylines to keep clear of; size : of the plane.
     """
-    blocked = np.concatenate([points, _densely(line)])
+    blocked = np.concatenate([points, *map(_densely, lines)])
     boxes, placed = np.empty((0, 4)), []
     for (x, y), text in zip(points, texts, strict=True):
         best = min(_places(x, y, 0.56 * FONT * len(text)), key=lambda p: _cost(p, blocked, boxes, size))

@@ -45,10 +45,8 @@ class LppDistance:
 
     def __str__(self) -> str:
         low, high = self.interval
-        return (
-            f"LPP(Q) {self.lpp_q:.3f} (n = {self.n_q}), LPP(R) {self.lpp_r:.3f} (n = {self.n_r}), "
-            f"D = {self.distance:.3f}, signed gap {self.gap:+.3f} ({low:+.3f} to {high:+.3f}, 95 %) nats per token"
-        )
+        q, r = f"LPP(Q) {self.lpp_q:.3f} (n = {self.n_q})", f"LPP(R) {self.lpp_r:.3f} (n = {self.n_r})"
+        return f"{q}, {r}, D = {self.distance:.3f}, signed gap {self.gap:+.3f} ({low:+.3f} to {high:+.3f})"
 
     @property
     def warning(self) -> str | None:

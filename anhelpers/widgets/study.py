@@ -35,7 +35,7 @@ def explore(
     study: OracleStudy, *, beta: float = 1.0, title: str = "", rng: np.random.Generator | None = None,
     segments: Sequence[int] | None = None, show: int = 6,
 ) -> BetaExplorer:  # fmt: skip
-    """The β explorer of a study; `segments` are those whose texts are shipped (all by default), the curve is over all."""
+    """The β explorer of a study; `segments` are those whose texts are shipped (default: all), the curve is over all."""
     return beta_explorer(**_arguments(study, rng, segments), beta=beta, title=title, show=show)
 
 

@@ -85,13 +85,13 @@ def test_labels_do_not_collide():
     rng = np.random.default_rng(0)
     points = np.stack([rng.uniform(60, 480, 14), rng.uniform(160, 380, 14)], axis=1)
     names = [f"system-{i}" for i in range(14)]
-    placed = charts.place_labels(points, names, np.array([[50.0, 20], [300, 40], [560, 300]]), (620, 420))
+    placed = charts.place_labels(points, names, [np.array([[50.0, 20], [300, 40], [560, 300]])], (620, 420))
     left = {"left": 0.0, "center": 0.5, "right": 1.0}
     boxes = [(x - left[a] * 8 * len(n), y, 8 * len(n)) for (x, y, a, _), n in zip(placed, names, strict=True)]
     for i, (x, y, w) in enumerate(boxes):
         assert 0 <= x <= 620 - w
         assert all(abs(y - y2) >= 14 or x + w <= x2 or x2 + w2 <= x for x2, y2, w2 in boxes[:i])
-    again = charts.place_labels(points, names, np.array([[50.0, 20], [300, 40], [560, 300]]), (620, 420))
+    again = charts.place_labels(points, names, [np.array([[50.0, 20], [300, 40], [560, 300]])], (620, 420))
     assert placed == again
 
 
