@@ -28,6 +28,8 @@ OFFLINE_HTML = {
 }
 """nbconvert's links to outside scripts, all dropped: the page must open from a USB stick."""
 
+QUIET_KERNEL = ["--IPKernelApp.log_level=40"]  # errors only: its warning about TCP on loopback alarms for nothing
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -95,7 +97,7 @@ def execute(path: Path, parameters: Mapping[str, Any], out: Path) -> Outcome:
         try:
             papermill.execute_notebook(
                 str(path), str(fresh), parameters=dict(parameters), cwd=os.getcwd(), progress_bar=sys.stderr.isatty(),
-                kernel_name="python3", log_output=False,
+                kernel_name="python3", log_output=False, extra_arguments=QUIET_KERNEL,
             )  # fmt: skip
         except papermill.PapermillExecutionError as error:
             return Outcome(path.stem, time.monotonic() - began, error=_told(error))

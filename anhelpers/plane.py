@@ -12,13 +12,13 @@ from .data.schema import CandidateSet, TestSet
 from .errors import DataError
 from .frontier import OracleCurve, oracle_curve
 from .metric import Metric
-from .scoring import check_needs, system_scores
+from .scoring import check_needs
 from .stats import bootstrap_means
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["OracleStudy", "curve_rows", "oracle_study", "score_candidates", "systems_table", "with_human_points"]
+__all__ = ["OracleStudy", "curve_rows", "oracle_study", "systems_table", "with_human_points"]
 
 
 @dataclass(frozen=True)
@@ -77,16 +77,6 @@ class OracleStudy:
         return pd.DataFrame(columns | scores)
 
 
-def score_candidates(
-    test: TestSet, cands: CandidateSet, metric: Metric, refs: Sequence[str] | None = None
-) -> np.ndarray:
-    """(n,) one score per candidate, higher is better, against the references named (all by default); nan where none."""
-    check_needs(test, metric)
-    cands.require(len(test))
-    streams = [test.refs[name] for name in refs or test.refs]
-    return metric.oriented(metric.score_segments(cands.texts, refs=streams, srcs=test.srcs, segment=cands.segment))
-
-
 def systems_table(
     test: TestSet, accuracy: np.ndarray, naturalness: np.ndarray, rng: np.random.Generator, n_draws: int = 1000
 ) -> pd.DataFrame:
@@ -136,11 +126,8 @@ def oracle_study(
     ]
     test = replace(test, systems=kept, categories={s: test.categories[s] for s in kept})
     cands = cands.without_blanks()
-    study = OracleStudy(
-        test, cands, score_candidates(test, cands, accuracy), score_candidates(test, cands, naturalness),
-        accuracy.oriented(system_scores(test, accuracy)), naturalness.oriented(system_scores(test, naturalness)),
-        (accuracy, naturalness), None, (),
-    )  # fmt: skip
+    (a, system_a), (n, system_n) = (_scores_of_all(test, cands, metric) for metric in (accuracy, naturalness))
+    study = OracleStudy(test, cands, a, n, system_a, system_n, (accuracy, naturalness), None, ())
     rows = np.isfinite(study.system_accuracy + study.system_naturalness).all(1)
     if not rows.any():
         raise DataError(
@@ -152,6 +139,19 @@ def oracle_study(
         )
     study = _restricted(study, np.flatnonzero(rows))
     return replace(study, notes=(*test.notes, *cands.notes, *notes))
+
+
+def _scores_of_all(test: TestSet, cands: CandidateSet, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) scores of the candidates and (N, systems) of the systems, higher is better; equal texts are scored once."""
+    check_needs(test, metric)
+    cands.require(len(test))
+    n, k = len(test), len(test.systems)
+    texts = [*cands.texts, *(text for hyps in test.systems.values() for text in hyps)]
+    segment = np.concatenate([cands.segment, np.tile(np.arange(n), k)])
+    scores = metric.oriented(
+        metric.score_segments(texts, refs=list(test.refs.values()), srcs=test.srcs, segment=segment)
+    )
+    return scores[: len(cands)], scores[len(cands) :].reshape(k, n).T
 
 
 def _restricted(study: OracleStudy, rows: np.ndarray) -> OracleStudy:

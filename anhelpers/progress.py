@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 __all__ = ["progress"]
 
-SECONDS_BETWEEN_LINES = 15.0
+SECONDS_BETWEEN_LINES = 30.0
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def progress(total: int, what: str, unit: str = "it") -> Iterator[Callable[[int]
 
 
 def _plain_lines(total: int, what: str, unit: str) -> Callable[[int], None]:
-    """One line every 15 seconds, so that work of a few seconds says nothing."""
+    """One line every half minute, so that short work says nothing."""
     done, last = 0, time.monotonic()
 
     def step(n: int) -> None:

@@ -23,16 +23,15 @@ def check_needs(test: TestSet, metric: Metric) -> None:
         raise DataError(f"{metric.name} compares with a reference, and {test.name} has none; give one (-r REF).")
 
 
-def system_scores(test: TestSet, metric: Metric, refs: Sequence[str] | None = None) -> np.ndarray:
+def system_scores(test: TestSet, metric: Metric) -> np.ndarray:
     """(N, systems) segment scores in the metric's own direction, nan where its policy gives none.
 
     All systems are scored in one call, so that shared work (equal texts, a reference's n-grams) is done once.
-    `refs` names the references to use; all by default.
     """
     check_needs(test, metric)
     k, n = len(test.systems), len(test)
     texts = [text for hyps in test.systems.values() for text in hyps]
-    streams = [test.refs[name] for name in refs or test.refs]
+    streams = list(test.refs.values())
     if not k:
         return np.empty((n, 0))
     return metric.score_segments(texts, refs=streams, srcs=test.srcs, segment=np.tile(np.arange(n), k)).reshape(k, n).T

@@ -10,7 +10,7 @@ from anhelpers.data import CandidateSet, TestSet, from_systems, load, load_candi
 from anhelpers.errors import DataError
 from anhelpers.frontier import oracle_curve
 from anhelpers.metric import Metric
-from anhelpers.plane import curve_rows, oracle_study, score_candidates, systems_table, with_human_points
+from anhelpers.plane import curve_rows, oracle_study, systems_table, with_human_points
 from anhelpers.scoring import segment_rows, system_rows
 
 
@@ -55,11 +55,11 @@ def test_sparse_systems_can_be_left_out_by_their_share_of_blanks():
 
 
 def test_direction_is_turned_once():
-    low, high = (score_candidates(TEST, from_systems(TEST), length_metric(h)) for h in (False, True))
-    assert (low == -high).all()
-    ter = surface_metric("ter", "de")
-    scores = score_candidates(TWO_REFS, from_systems(TEST), ter, ["ref"])
-    assert scores.max() == 0  # a perfect copy needs no edit, and is the best there is
+    low, high = (oracle_study(TEST, from_systems(TEST), CHRF, length_metric(h)) for h in (False, True))
+    assert (low.naturalness == -high.naturalness).all()
+    ter = oracle_study(TEST, from_systems(TEST), surface_metric("ter", "de"), length_metric())
+    assert ter.accuracy.max() == 0  # a perfect copy needs no edit, and is the best there is
+    assert ter.system_accuracy.max() == 0
 
 
 def test_the_curve_is_that_of_the_kept_candidates_and_no_system_lies_above_it():
@@ -91,7 +91,7 @@ def test_a_domain_is_the_study_of_its_segments():
 def test_a_metric_without_its_reference_says_so():
     bare = TestSet("bare", "en-de", ("a",), systems={"A": ("x",)})
     with pytest.raises(DataError, match="chrf compares with a reference, and bare has none"):
-        score_candidates(bare, CandidateSet(np.array([0]), ("x",)), CHRF)
+        oracle_study(bare, CandidateSet(np.array([0]), ("x",)), CHRF, length_metric())
 
 
 def test_no_common_segment_is_an_error():
