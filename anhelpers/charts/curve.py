@@ -125,7 +125,7 @@ def checked_systems(systems: pd.DataFrame | None) -> pd.DataFrame:
 def _axes(ranges: Ranges, size: Size, naturalness_title: str, accuracy_title: str) -> dict:
     def axis(title, length):
         look = {"labelFontSize": FONT, "titleFontSize": 18, "titlePadding": 10, "gridOpacity": 0.6}
-        return alt.Axis(title=textwrap.wrap(title, max(12, length // 10)), tickCount=length // 80, **look)
+        return alt.Axis(title=textwrap.wrap(title, max(12, length // 9)), tickCount=length // 80, **look)
 
     x, y = (alt.Scale(domain=list(r), nice=False, zero=False) for r in ranges)
     return {
@@ -197,7 +197,9 @@ def _labels(line, marks, systems, axes: dict, ranges, size) -> list[alt.Chart]:
     lines = [curve, *_bar_lines(systems, ranges, size)]
     placed = place_labels(np.stack([x, y], axis=1), names, lines, size)
     (x0, x1), (y0, y1), (w, h) = *ranges, size
-    frame = pd.DataFrame(placed, columns=["px", "py", "align", "away"]).assign(label=names)
+    kept = [i for i, place in enumerate(placed) if place]
+    frame = pd.DataFrame([placed[i] for i in kept], columns=["px", "py", "align", "away"])
+    frame["label"], x, y = [names[i] for i in kept], x[kept], y[kept]
     frame["naturalness"] = x0 + frame["px"] / w * (x1 - x0)
     frame["accuracy"] = y0 + (h - frame["py"]) / h * (y1 - y0)
     frame["to_x"], frame["to_y"] = x0 + x / w * (x1 - x0), y0 + (h - y) / h * (y1 - y0)
@@ -230,6 +232,8 @@ def _bar_lines(systems: pd.DataFrame, ranges: Ranges, size: Size) -> list[np.nda
 def place_labels(points: np.ndarray, texts: Sequence[str], lines: Sequence[np.ndarray], size: Size) -> list[tuple]:
     """(x, y, alignment, whether far away) of each label: of 24 places around its point the one that hides least.
 
+    None for a label that would run into another: a crowd stays readable, and tooltips and tables name everybody.
+
     Parameters
     ----------
     points : (n, 2) pixels; texts : n labels; lines : (V, 2) pixels of polylines to keep clear of; size : of the plane.
@@ -238,9 +242,16 @@ def place_labels(points: np.ndarray, texts: Sequence[str], lines: Sequence[np.nd
     boxes, placed = np.empty((0, 4)), []
     for (x, y), text in zip(points, texts, strict=True):
         best = min(_places(x, y, 0.56 * FONT * len(text)), key=lambda p: _cost(p, blocked, boxes, size))
-        boxes = np.vstack([boxes, best[4]])
-        placed.append(best[:4])
+        fits = _overlap(best[4], boxes).sum() <= 0.05 * np.prod(best[4][2:] - best[4][:2])
+        boxes = np.vstack([boxes, best[4]]) if fits else boxes
+        placed.append(best[:4] if fits else None)
     return placed
+
+
+def _overlap(box: np.ndarray, boxes: np.ndarray) -> np.ndarray:
+    """(m,) area in pixels that a box shares with each of m others."""
+    sides = np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2])
+    return np.clip(sides, 0, None).prod(axis=1)
 
 
 def _places(x: float, y: float, width: float) -> Iterable[tuple]:
@@ -257,8 +268,7 @@ def _cost(place: tuple, blocked: np.ndarray, boxes: np.ndarray, size: Size) -> f
     """What a label would hide: marks and curve, other labels, its own text beyond the frame; and how far it lies."""
     x0, y0, x1, y1 = place[4]
     hidden = np.sum((blocked > (x0 - 5, y0 - 5)) & (blocked < (x1 + 5, y1 + 5)), axis=1) == 2
-    sides = np.minimum(boxes[:, 2:], place[4][2:]) - np.maximum(boxes[:, :2], place[4][:2])
-    overlap = np.clip(sides, 0, None).prod(axis=1)
+    overlap = _overlap(place[4], boxes)
     outside = max(0, -x0) + max(0, -y0) + max(0, x1 - size[0]) + max(0, y1 - size[1])
     return 10.0 * hidden.sum() + 0.5 * overlap.sum() + 2.0 * outside + 3.0 * place[5]
 

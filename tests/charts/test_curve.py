@@ -121,3 +121,11 @@ def test_layers_can_be_added_and_the_picture_describes_itself(curve, systems):
     assert len((chart + charts.plot_curve(curve)).to_dict()["layer"]) > 3
     assert chart.to_dict()["description"].startswith("A claim: oracle curve from accuracy")
     assert "B (52, -3.1)" in chart.to_dict()["description"]
+
+
+def test_in_a_crowd_labels_are_left_out_rather_than_printed_over_each_other():
+    points = np.full((40, 2), 200.0) + np.random.default_rng(2).normal(size=(40, 2))
+    placed = charts.place_labels(points, [f"system-{i}" for i in range(40)], [np.array([[0.0, 0], [1, 1]])], (620, 420))
+    shown = [p for p in placed if p]
+    assert placed[0]
+    assert 3 <= len(shown) < 40
