@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from . import __version__
 from .data.catalog import available, bundled
+from .errors import install_line
 
 __all__ = ["Finding", "findings", "report"]
 
@@ -43,13 +44,6 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _pip(extra: str) -> str:
-    target = f"'anhelpers[{extra}]'" if extra else "anhelpers"
-    if not (bundled("teaching").parents[1] / "pyproject.toml").is_file():
-        return f"{sys.executable} -m pip install {target}"
-    return f"{sys.executable} -m pip install -c constraints.txt -e " + (f"'.[{extra}]'" if extra else ".")
-
-
 def _packages() -> list[Finding]:
     rows = []
     for feature, (names, extra) in FEATURES.items():
@@ -58,7 +52,7 @@ def _packages() -> list[Finding]:
         seen = (
             f"missing: {', '.join(missing)}" if missing else ", ".join(f"{n} {v}" for n, v in list(found.items())[:4])
         )
-        rows.append(Finding(feature, not missing, seen, _pip(extra) if missing else ""))
+        rows.append(Finding(feature, not missing, seen, install_line(extra) if missing else ""))
     return rows
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import sys
 from collections.abc import Iterable
 from os import PathLike
+from pathlib import Path
 from types import ModuleType
 
-__all__ = ["AnhelpersError", "DataError", "MissingExtra", "UnknownName", "nearest", "need"]
+__all__ = ["AnhelpersError", "DataError", "MissingExtra", "UnknownName", "install_line", "nearest", "need"]
 
 EXTRA_OF = {
     "torch": "neural", "transformers": "neural", "comet": "neural",
@@ -55,13 +57,21 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean '{close[0]}'?" if close else ""
 
 
+def install_line(extra: str = "") -> str:
+    """The exact command that installs the package with an extra, into this Python, from wherever it is typed."""
+    checkout, wanted = Path(__file__).resolve().parents[1], f"[{extra}]" if extra else ""
+    if (checkout / "pyproject.toml").is_file():
+        return f"{sys.executable} -m pip install -c {checkout}/constraints.txt -e '{checkout}{wanted}'"
+    return f"{sys.executable} -m pip install 'anhelpers{wanted}'"
+
+
 def need(module: str, why: str) -> ModuleType:
     """Import an optional library, or raise MissingExtra with the line that installs it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         extra = EXTRA_OF.get(module.split(".")[0])
-        line = f"pip install -c constraints.txt 'anhelpers[{extra}]'" if extra else f"pip install {module}"
+        line = install_line(extra) if extra else f"{sys.executable} -m pip install {module}"
         raise MissingExtra(
             f"{why} needs {module}, which cannot be imported ({error}); install it with: {line}"
         ) from error
