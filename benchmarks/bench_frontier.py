@@ -96,7 +96,7 @@ def rows(quick: bool) -> list[dict]:
     """One row per workload: workload, baseline, ours, ratio, goal, agree."""
     n, k = (200, 1024) if quick else (997, 1024)
     curves = [_curve_row(kind, n, k, quick) for kind in ("Gaussian", "rounded")]
-    return [*curves, _query_row(n, k), _growth_row(n // 4, k)]
+    return [*curves, _query_row(n, k), _growth_row(n, k)]
 
 
 if __name__ == "__main__":

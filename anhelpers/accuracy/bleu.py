@@ -39,7 +39,7 @@ def oracle(trg_lang: str = "", *, effective_order: bool = False) -> sacrebleu.BL
     try:
         return sacrebleu.BLEU(trg_lang=lang, effective_order=effective_order)
     except (RuntimeError, ImportError) as error:
-        line = f"pip install -c constraints.txt 'sacrebleu[{lang}]'"
+        line = f"{sys.executable} -m pip install 'sacrebleu[{lang}]'"
         raise MissingExtra(
             f"BLEU into '{trg_lang}' needs sacreBLEU's tokenizer for it; install it with: {line}"
         ) from error

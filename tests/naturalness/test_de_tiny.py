@@ -1,6 +1,8 @@
 """The bundled language model is what its card says."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -62,6 +64,18 @@ def test_it_was_not_trained_on_the_monolingual_reference_nor_on_candidates(lm):
 def test_it_refuses_other_languages(lm):
     with pytest.raises(DataError, match="knows only 'de' and the texts are 'zh'"):
         lpp_metric(lm, trg_lang="zh")
+
+
+def test_the_first_call_of_a_process_is_as_exact_as_the_second():
+    code = """
+from anhelpers.data import load_candidates
+from anhelpers.naturalness.lm import load_lm, score_texts
+lm, texts = load_lm("de-tiny", device="cpu"), sorted(load_candidates("teaching").texts, key=len)[-300:]
+first, second = score_texts(lm, texts).mean, score_texts(lm, texts).mean
+print(abs(first - second).max())
+"""
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert float(said) <= 2e-6
 
 
 def test_candidates_differ_in_naturalness_as_their_tags_say(lm):
