@@ -19,7 +19,7 @@ from ..progress import progress
 
 __all__ = ["LanguageModel", "TextLogProbs", "load_lm", "lpp_metric", "score_texts"]
 
-TOKENS_PER_BATCH = {"cpu": 1024, "cuda": 16384}  # on a CPU more than 2048 leaves the cache and is slower
+TOKENS_PER_BATCH = {"cpu": 2048, "cuda": 16384}  # on a CPU more leaves the cache and is slower
 LOGITS_PER_CHUNK = 2**20  # 4 MiB of float32 logits at a time stay in a CPU's cache
 
 
