@@ -1,6 +1,7 @@
 """The collection: its form, and that it runs headless to the end."""
 
 import ast
+import os
 import re
 import statistics
 from pathlib import Path
@@ -73,6 +74,18 @@ def test_it_runs_headless_and_leaves_one_self_contained_page(path, tiny_lm, tmp_
     page = outcome.html.read_text(encoding="utf-8")
     assert not re.search(r"""<(script|link|img|iframe)[^>]+(src|href)=["']?(https?:)?//""", page)
     assert sorted(p.name for p in tmp_path.iterdir()) == [f"{path.stem}.html", f"{path.stem}.ipynb"]
+
+
+@pytest.mark.notebook
+@pytest.mark.neural
+@pytest.mark.real
+@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+def test_the_oracle_curve_runs_on_wmt24_with_every_system_on_or_below_it(tiny_lm, tmp_path, capsys):
+    call = ["run", "an_5_1_oracle_curve", "--data", "wmt24/en-de", "-p", "lm", str(tiny_lm), "--out", str(tmp_path)]
+    assert cli.main(call) == 0, capsys.readouterr().out
+    page = (tmp_path / "an_5_1_oracle_curve.html").read_text(encoding="utf-8")
+    assert "Occiglot: 86 blank hypotheses of 997." in page
+    assert all(system in page for system in ("Unbabel-Tower70B", "CycleL2", "refA"))
 
 
 def small_notebook(folder: Path, name: str, *sources: str) -> Path:
