@@ -23,8 +23,8 @@ __all__ = ["OracleCurve", "oracle_curve", "pareto_mask"]
 class OracleCurve:
     """All mean (naturalness, accuracy) points that an oracle reaches by maximising accuracy + β · naturalness.
 
-    Vertex v is optimal for β in [beta[v], beta[v+1]), the last one up to ∞. S sources, n candidates, V vertices, H
-    hull rows.
+    Vertex v is optimal for β in [beta[v], beta[v+1]), the last one up to ∞.
+    S sources, n candidates, V vertices, H hull rows.
 
     Parameters
     ----------
@@ -32,12 +32,10 @@ class OracleCurve:
     accuracy, naturalness : (V,) means over the S sources, in the units of the input; the first never rises along the
         curve, the second never falls.
     chain_segment, chain_candidate, chain_beta : (H,) the hull of every source in order, from its most accurate to its
-        most
-        natural candidate: source, flat index of the candidate, and the β from which it wins (0 for the first).
+        most natural candidate: source, flat index of the candidate, and the β from which it wins (0 for the first).
     n_candidates : how many candidates were given.
     max_edge : (2,) the largest step of one source in (naturalness, accuracy), divided by S: no selection of one
-        candidate per
-        source can beat the curve, and some selection is within this of every point on it.
+        candidate per source can beat the curve, and some selection is within this of every point on it.
     """
 
     beta: np.ndarray
@@ -91,8 +89,7 @@ class OracleCurve:
 
 
 def oracle_curve(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike) -> OracleCurve:
-    """The oracle that picks, for every source, the candidate with the largest accuracy + β · naturalness, for all β at
-    once.
+    """The oracle that picks the candidate with the largest accuracy + β · naturalness of every source, for all β.
 
     Parameters
     ----------
@@ -106,8 +103,7 @@ def oracle_curve(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
 
     Raises
     ------
-    DataError for a score that is not finite (naming segment and candidate), a source without candidates, unequal
-    lengths.
+    DataError for unequal lengths, a source without candidates, a score that is not finite (naming the candidate).
 
     References
     ----------

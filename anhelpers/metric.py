@@ -50,6 +50,6 @@ class Metric:
         return f"{'' if self.higher_is_better else '−'}{self.label} ({self.unit}, higher is better)"
 
     @property
-    def axis_title(self) -> str:
-        """Label, unit and direction, for charts and tables."""
-        return f"{self.label} ({self.unit}, {'higher' if self.higher_is_better else 'lower'} is better)"
+    def scale(self) -> str:
+        """Unit and direction, e.g. "edits per 100 reference words (lower is better)": no score leaves without."""
+        return f"{self.unit} ({'higher' if self.higher_is_better else 'lower'} is better)"

@@ -115,9 +115,8 @@ def oracle_study(
     test : sources, references (all are given to the metric) and the systems to place beside the curve.
     cands : the candidates the oracle may choose from.
     accuracy, naturalness : the two metrics; either direction, both are turned to higher is better.
-    max_blank_share : systems with a larger share of blank outputs are left out of the comparison (not of the
-        candidates).
-        Each system that stays removes its blank segments for all, so that every mean is over the same segments.
+    max_blank_share : systems with a larger share of blank outputs leave the comparison (not the candidates). Each that
+        stays removes its blank segments for all, so that every mean is over the same segments.
     """
     sparse = [s for s, blank in test.blanks.items() if blank > max_blank_share * len(test)]
     kept = {s: hyps for s, hyps in test.systems.items() if s not in sparse}

@@ -40,10 +40,10 @@ def system_scores(test: TestSet, metric: Metric) -> np.ndarray:
 def system_rows(test: TestSet, metrics: Sequence[Metric], level: str = "corpus") -> pd.DataFrame:
     """system, metric, level, value, unit, n, signature: one row per system and metric (two with level "both").
 
-    The corpus score and the mean of the segment scores are two different numbers and never mixed: `level` says which.
-    A metric without a corpus score gives its segment mean. n counts the segments behind the value; blank hypotheses
-    count
-    as sacreBLEU counts them in surface metrics (they score 0), and are left out of n where the metric gives no score.
+    `unit` says the direction as well. The corpus score and the mean of the segment scores are two different numbers and
+    never mixed: `level` says which. A metric without a corpus score gives its segment mean. n counts the segments
+    behind the value; blank hypotheses count as sacreBLEU counts them in surface metrics (they score 0), and are left
+    out of n where the metric gives no score.
     """
     import pandas as pd
 
@@ -62,7 +62,7 @@ def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
                 metric.name,
                 "corpus",
                 value,
-                metric.unit,
+                metric.scale,
                 len(test),
                 metric.corpus_signature or metric.signature,
             )
@@ -71,7 +71,7 @@ def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
         for j, system in enumerate(test.systems):
             there = scores[~np.isnan(scores[:, j]), j]
             value = float(there.mean()) if len(there) else np.nan
-            yield system, metric.name, "segment-mean", value, metric.unit, len(there), metric.signature
+            yield system, metric.name, "segment-mean", value, metric.scale, len(there), metric.signature
 
 
 def segment_rows(test: TestSet, metrics: Sequence[Metric]) -> pd.DataFrame:
@@ -84,6 +84,6 @@ def segment_rows(test: TestSet, metrics: Sequence[Metric]) -> pd.DataFrame:
         for j, system in enumerate(test.systems):
             frames.append(pd.DataFrame({
                 "system": system, "segment": np.arange(n), "doc": test.docs, "domain": test.domains,
-                "metric": metric.name, "value": scores[:, j], "unit": metric.unit, "signature": metric.signature,
+                "metric": metric.name, "value": scores[:, j], "unit": metric.scale, "signature": metric.signature,
             }))  # fmt: skip
     return pd.concat(frames, ignore_index=True)

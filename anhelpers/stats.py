@@ -23,8 +23,7 @@ class MeanInterval:
     mean, low, high, se : (C,) in the unit of the column.
     n, n_clusters : segments behind the mean, and documents that were resampled.
     level : of the interval, in (0, 1).
-    draws : (B, C) the bootstrap means; columns of one row come from the same draw, so differences between columns are
-        paired.
+    draws : (B, C) the bootstrap means; one row is one draw, so differences between columns are paired.
     """
 
     mean: np.ndarray
@@ -60,8 +59,7 @@ def bootstrap_means(
     n_draws: int = 1000,
     level: float = 0.95,
 ) -> MeanInterval:
-    """Means over segments with percentile intervals from resampling whole clusters (documents; or segment ids for
-    segments).
+    """Means over segments with percentile intervals from resampling clusters: documents, or segments by their ids.
 
     Parameters
     ----------

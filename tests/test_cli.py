@@ -68,7 +68,8 @@ def test_score_with_a_language_model_alone_needs_no_reference(files, tiny_lm, ca
     code = cli.main(["score", "-s", str(files / "src.en"), "-t", str(files / "B.de"), "--lm", str(tiny_lm)])
     table = pd.read_csv(io.StringIO(capsys.readouterr().out))
     assert code == 0
-    assert table[["metric", "level", "n", "unit"]].values.tolist() == [["lpp", "segment-mean", 1, "nats per token"]]
+    row = ["lpp", "segment-mean", 1, "nats per token (lower is better)"]
+    assert table[["metric", "level", "n", "unit"]].values.tolist() == [row]
     assert "|rev:" in table.signature[0]
 
 

@@ -60,8 +60,7 @@ class LppDistance:
 
 
 def lpp(mean_logprobs: ArrayLike) -> tuple[float, float, int]:
-    """(LPP, standard error, n): the mean over sentences of -log Γ(y)/|y|, in nats per token; nan entries are left out
-    of n.
+    """(LPP, standard error, n): the mean over sentences of -log Γ(y)/|y|, in nats per token; nan is left out of n.
 
     >>> lpp([-2.0, -4.0])
     (3.0, 1.0, 2)

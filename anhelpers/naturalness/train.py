@@ -144,12 +144,10 @@ def _optimizer(model, recipe: Recipe, steps: int):
 def train_lm(
     lines: Sequence[str], out: Path, recipe: Recipe = Recipe(), device: str = "cpu", say: Callable[[str], None] = print
 ) -> dict:
-    """Train on `lines`, write a model folder that ``AutoModelForCausalLM.from_pretrained(out)`` loads, return its
-    facts.
+    """Train on `lines`, write a folder that ``AutoModelForCausalLM.from_pretrained(out)`` loads, return its facts.
 
     Interrupt it when you like: the state after every epoch is kept in ``OUT.partial`` and the next call resumes there.
-    The weights are stored in half precision; the facts (tokens, held-out perplexity, recipe) are measured on them as
-    stored.
+    Weights are stored in half precision; the facts (tokens, held-out perplexity, recipe) are measured as stored.
     """
     torch = need("torch", "training a language model")
     out, partial = Path(out), Path(f"{out}.partial")
