@@ -66,8 +66,10 @@ def test_score_by_segment_with_a_language_model_to_parquet(files, tiny_lm, capsy
 
 def test_score_with_a_language_model_alone_needs_no_reference(files, tiny_lm, capsys):
     code = cli.main(["score", "-s", str(files / "src.en"), "-t", str(files / "B.de"), "--lm", str(tiny_lm)])
-    table = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    out, err = capsys.readouterr()
+    table = pd.read_csv(io.StringIO(out))
     assert code == 0
+    assert "note: log-perplexity under tiny: 1 of 2 texts without a scored token: excluded (nan)." in err
     row = ["lpp", "segment-mean", 1, "nats per token (lower is better)"]
     assert table[["metric", "level", "n", "unit"]].values.tolist() == [row]
     assert "|rev:" in table.signature[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -281,7 +282,8 @@ def _forward(lm: LanguageModel, batch: Sequence[Sequence[int]]) -> list[np.ndarr
 def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None) -> Metric:
     """-log Γ(y)/|y| in nats per token as a metric: lower is more natural (AN §5.1); blank texts are nan.
 
-    `trg_lang` is the language of the texts: a DataError where the model is known to know another one only.
+    How many texts were blank or longer than the model's context is told on stderr. `trg_lang` is the language of the
+    texts: a DataError where the model is known to know another one only.
     """
     if lm.language and trg_lang not in (None, "und", lm.language):
         raise DataError(
@@ -289,7 +291,10 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
         )
 
     def score_segments(hyps, refs=None, srcs=None, segment=None) -> np.ndarray:
-        return -score_texts(lm, hyps, eos).mean
+        scores = score_texts(lm, hyps, eos)
+        for note in scores.notes:
+            print(f"note: log-perplexity under {lm.name}: {note}", file=sys.stderr)
+        return -scores.mean
 
     return Metric(
         "lpp", f"log-perplexity under {lm.name}", "nats per token", False, (), lm.signature(eos), score_segments
