@@ -17,8 +17,8 @@ FLOORS = [  # the first name that fits a module decides; a module may import fro
     {"notebooks", "cli", "doctor", "__main__"},
 ]
 ADDRESSES = {  # a heavy library and the only places that may name it
-    "torch": {"naturalness/lm.py", "naturalness/train.py"},
-    "transformers": {"naturalness/lm.py", "naturalness/train.py"},
+    "torch": {"naturalness/load.py", "naturalness/lm.py", "naturalness/train.py"},
+    "transformers": {"naturalness/load.py", "naturalness/lm.py", "naturalness/train.py"},
     "sacrebleu": {"accuracy/"},
     "papermill": {"notebooks.py"},
     "nbconvert": {"notebooks.py"},
