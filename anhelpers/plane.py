@@ -12,7 +12,7 @@ from .data.schema import CandidateSet, TestSet
 from .errors import DataError
 from .frontier import OracleCurve, oracle_curve
 from .metric import Metric
-from .scoring import check_needs
+from .scoring import score_all
 from .stats import bootstrap_means
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def systems_table(
     """A row per system: means on both axes (segment-mean level) with 95 % intervals from resampling documents jointly.
 
     Columns: system, category, accuracy, accuracy_low, accuracy_high, naturalness, naturalness_low, naturalness_high,
-    n (segments), n_docs. Where there is one document only, segments are resampled.
+    n (segments), n_docs. Where there is one document only, segments are resampled; one segment has no interval (nan).
     """
     import pandas as pd
 
@@ -91,11 +91,16 @@ def systems_table(
     if not k:
         return pd.DataFrame(columns=["system", "category", "accuracy", "naturalness", "n", "n_docs"])
     clusters: Sequence = test.docs if len(set(test.docs)) > 1 else range(len(test))
-    m = bootstrap_means(np.hstack([accuracy, naturalness]), clusters, rng, n_draws)
+    scores = np.hstack([accuracy, naturalness])
+    if len(test) > 1:
+        m = bootstrap_means(scores, clusters, rng, n_draws)
+        mean, low, high, n_docs = m.mean, m.low, m.high, m.n_clusters
+    else:  # one segment has a score, and no interval
+        mean, low, high, n_docs = scores[0], np.full(2 * k, np.nan), np.full(2 * k, np.nan), 1
     columns = {"system": names, "category": [test.categories[s] for s in names]}
     for axis, cut in (("accuracy", slice(0, k)), ("naturalness", slice(k, None))):
-        columns |= {axis: m.mean[cut], f"{axis}_low": m.low[cut], f"{axis}_high": m.high[cut]}
-    return pd.DataFrame(columns | {"n": m.n, "n_docs": m.n_clusters})
+        columns |= {axis: mean[cut], f"{axis}_low": low[cut], f"{axis}_high": high[cut]}
+    return pd.DataFrame(columns | {"n": len(test), "n_docs": n_docs})
 
 
 def with_human_points(test: TestSet) -> TestSet:
@@ -125,7 +130,9 @@ def oracle_study(
     ]
     test = replace(test, systems=kept, categories={s: test.categories[s] for s in kept})
     cands = cands.without_blanks()
-    (a, system_a), (n, system_n) = (_scores_of_all(test, cands, metric) for metric in (accuracy, naturalness))
+    (a, system_a), (n, system_n) = (
+        map(metric.oriented, score_all(test, metric, cands)) for metric in (accuracy, naturalness)
+    )
     study = OracleStudy(test, cands, a, n, system_a, system_n, (accuracy, naturalness), None, ())
     rows = np.isfinite(study.system_accuracy + study.system_naturalness).all(1)
     if not rows.any():
@@ -138,19 +145,6 @@ def oracle_study(
         )
     study = _restricted(study, np.flatnonzero(rows))
     return replace(study, notes=(*test.notes, *cands.notes, *notes))
-
-
-def _scores_of_all(test: TestSet, cands: CandidateSet, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
-    """(n,) scores of the candidates and (N, systems) of the systems, higher is better; equal texts are scored once."""
-    check_needs(test, metric)
-    cands.require(len(test))
-    n, k = len(test), len(test.systems)
-    texts = [*cands.texts, *(text for hyps in test.systems.values() for text in hyps)]
-    segment = np.concatenate([cands.segment, np.tile(np.arange(n), k)])
-    scores = metric.oriented(
-        metric.score_segments(texts, refs=list(test.refs.values()), srcs=test.srcs, segment=segment)
-    )
-    return scores[: len(cands)], scores[len(cands) :].reshape(k, n).T
 
 
 def _restricted(study: OracleStudy, rows: np.ndarray) -> OracleStudy:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .data.schema import TestSet
+from .data.schema import CandidateSet, TestSet
 from .errors import DataError
 from .metric import Metric
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_needs", "segment_rows", "system_rows", "system_scores"]
+__all__ = ["check_needs", "score_all", "segment_rows", "system_rows", "system_scores"]
 
 
 def check_needs(test: TestSet, metric: Metric) -> None:
@@ -23,18 +23,24 @@ def check_needs(test: TestSet, metric: Metric) -> None:
         raise DataError(f"{metric.name} compares with a reference, and {test.name} has none; give one (-r REF).")
 
 
-def system_scores(test: TestSet, metric: Metric) -> np.ndarray:
-    """(N, systems) segment scores in the metric's own direction, nan where its policy gives none.
+def score_all(test: TestSet, metric: Metric, cands: CandidateSet | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) scores of the candidates and (N, systems) of the systems, in its own direction, nan where none.
 
-    All systems are scored in one call, so that shared work (equal texts, a reference's n-grams) is done once.
+    All in one call, so that shared work (equal texts, a reference's n-grams) is done once.
     """
     check_needs(test, metric)
     k, n = len(test.systems), len(test)
-    texts = [text for hyps in test.systems.values() for text in hyps]
-    streams = list(test.refs.values())
-    if not k:
-        return np.empty((n, 0))
-    return metric.score_segments(texts, refs=streams, srcs=test.srcs, segment=np.tile(np.arange(n), k)).reshape(k, n).T
+    texts, segment = ((), np.empty(0, np.int64)) if cands is None else (cands.require(n).texts, cands.segment)
+    texts = [*texts, *(text for hyps in test.systems.values() for text in hyps)]
+    segment = np.concatenate([segment, np.tile(np.arange(n), k)])
+    scores = metric.score_segments(texts, refs=list(test.refs.values()), srcs=test.srcs, segment=segment)
+    first = len(texts) - n * k
+    return scores[:first], scores[first:].reshape(k, n).T
+
+
+def system_scores(test: TestSet, metric: Metric) -> np.ndarray:
+    """(N, systems) segment scores in the metric's own direction, nan where its policy gives none."""
+    return score_all(test, metric)[1]
 
 
 def system_rows(test: TestSet, metrics: Sequence[Metric], level: str = "corpus") -> pd.DataFrame:

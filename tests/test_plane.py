@@ -131,6 +131,15 @@ def test_intervals_of_one_document_resample_segments():
     assert table.n_docs.tolist() == [2]
 
 
+def test_one_segment_has_scores_and_no_interval():
+    one = oracle_study(TEST, from_systems(TEST), CHRF, length_metric()).domain("m")
+    assert len(one.test) == 1
+    table = one.systems(np.random.default_rng(0))
+    assert table.n.tolist() == table.n_docs.tolist() == [1, 1]
+    assert table.accuracy.notna().all()
+    assert table[["accuracy_low", "naturalness_high"]].isna().all(axis=None)
+
+
 def test_the_teaching_systems_lie_on_or_below_the_curve():
     test, cands = load("teaching").one_reference(), load_candidates("teaching")
     study = oracle_study(test, cands, CHRF, length_metric(False))
