@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike
 
 from .errors import DataError, UnknownName
 
-__all__ = ["finite_scores", "non_negative", "one_of", "same_length", "segment_ids"]
+__all__ = ["finite_scores", "non_negative", "one_of", "pmf", "pmf_pair", "same_length", "segment_ids"]
+
+SUM_TOLERANCE = 1e-9  # how far from 1 the probabilities of a distribution may add up
 
 
 def same_length(**named: Sized) -> int:
@@ -66,3 +68,24 @@ def non_negative(name: str, value: float) -> float:
     if not number >= 0:
         raise DataError(f"{name} must be in [0, inf], got {value}.")
     return number
+
+
+def pmf(name: str, probabilities: ArrayLike) -> np.ndarray:
+    """(Y,) float64 probabilities, each finite and >= 0, that add up to 1 within 1e-9; then divided by their sum."""
+    p = np.asarray(probabilities, dtype=np.float64)
+    if p.ndim != 1 or not p.size:
+        raise DataError(f"{name} must be a flat array of probabilities, got shape {p.shape}.")
+    bad = np.flatnonzero(~(np.isfinite(p) & (p >= 0)))
+    if bad.size:
+        raise DataError(f"{name}[{bad[0]}] is {p[bad[0]]}: probabilities must be finite and not negative.")
+    total = p.sum()
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise DataError(f"{name} adds up to {total:.10g}: divide by the sum, probabilities must add up to 1.")
+    return p / total
+
+
+def pmf_pair(q: ArrayLike, r: ArrayLike, names: tuple[str, str] = ("q", "r")) -> tuple[np.ndarray, np.ndarray]:
+    """Two distributions over the same Y outcomes, each as `pmf` returns it."""
+    q, r = pmf(names[0], q), pmf(names[1], r)
+    same_length(**{names[0]: q, names[1]: r})
+    return q, r

@@ -1,0 +1,309 @@
+import tracemalloc
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from anhelpers.divergences import pmf
+from anhelpers.divergences.kernels import Kernel, laplace, linear, median_bandwidth, rbf
+from anhelpers.divergences.mmd import _from_forms, _labels, mmd2, permutation_test
+from anhelpers.divergences.tiles import _powers_of_two, tiles
+from anhelpers.errors import DataError, UnknownName
+
+KERNELS = [rbf(1.3), laplace(2.0), linear()]
+
+
+def seeded(seed=0):
+    return np.random.default_rng(seed)
+
+
+def matrix(kernel, x, y):
+    """The definition, one pair at a time, in float64."""
+    similarity = {
+        "rbf": lambda a, b: np.exp(-((a - b) ** 2).sum() / (2 * kernel.bandwidth**2)),
+        "laplace": lambda a, b: np.exp(-np.abs(a - b).sum() / kernel.bandwidth),
+        "linear": lambda a, b: a @ b,
+    }[kernel.name]
+    return np.array([[similarity(a, b) for b in y.astype(float)] for a in x.astype(float)])
+
+
+def by_definition(kernel, x, y):
+    """MMD² and its standard error from the full matrices."""
+    n, m = len(x), len(y)
+    xx, yy, xy = matrix(kernel, x, x), matrix(kernel, y, y), matrix(kernel, x, y)
+    np.fill_diagonal(xx, 0)
+    np.fill_diagonal(yy, 0)
+    a = xx.sum(1) / (n - 1) - xy.mean(1)
+    b = yy.sum(1) / (m - 1) - xy.mean(0)
+    se = 2 * np.sqrt(a.var(ddof=1) / n + b.var(ddof=1) / m)
+    return xx.sum() / (n * (n - 1)) + yy.sum() / (m * (m - 1)) - 2 * xy.mean(), se
+
+
+# --- kernels -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
+def test_kernels_are_their_formulas_also_far_from_the_origin(kernel):
+    x, y = seeded(1).normal(size=(5, 3)), seeded(2).normal(size=(4, 3))
+    np.testing.assert_allclose(kernel.matrix(x, y), matrix(kernel, x, y), rtol=1e-13, atol=1e-15)
+    if kernel.name != "linear":
+        np.testing.assert_allclose(kernel.matrix(x + 1e4, y + 1e4), kernel.matrix(x, y), rtol=1e-10)
+
+
+def test_a_kernel_tells_its_name_and_bandwidth():
+    assert [k.signature for k in KERNELS] == ["rbf|bandwidth:1.3", "laplace|bandwidth:2", "linear"]
+    with pytest.raises(UnknownName, match="rbf"):
+        Kernel("rbff", 1.0)
+    for bad in (0, -1, np.nan, np.inf):
+        with pytest.raises(DataError, match="bandwidth of laplace"):
+            laplace(bad)
+
+
+def test_the_median_bandwidth_is_the_median_distance():
+    x, y = np.array([[0.0], [1.0]]), np.array([[3.0], [7.0]])  # distances 1 2 3 4 6 7
+    assert median_bandwidth(x, y, seeded()) == 3.5
+    many = seeded(1).normal(size=(3000, 2))
+    assert median_bandwidth(many, many, seeded(2), n=500) == median_bandwidth(many, many, seeded(2), n=500)
+    assert median_bandwidth(many, many, seeded(3), n=800) == pytest.approx(np.sqrt(4 * np.log(2)), rel=0.05)
+    with pytest.raises(DataError, match="median distance"):
+        median_bandwidth(np.zeros((5, 2)), np.ones((1, 2)), seeded())
+
+
+# --- the estimate --------------------------------------------------------------------------------------------------
+
+
+def test_two_and_two_points_by_hand():
+    x, y = np.array([[0.0], [2.0]]), np.array([[1.0], [1.0]])
+    k1, k2 = np.exp(-0.5), np.exp(-2.0)  # distances 1 and 2
+    assert mmd2(x, y, rbf(1)).value == pytest.approx(k2 + 1 - 2 * k1, rel=1e-14)
+    assert mmd2(x, y, linear()).value == 0 * 2 + 1 * 1 - 2 * 1
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.sampled_from(KERNELS), st.integers(2, 23), st.integers(2, 19), st.integers(1, 4), st.integers(1, 9),
+    st.integers(0, 10**6),
+)  # fmt: skip
+def test_float64_is_the_definition_in_tiles_of_any_size(kernel, n, m, d, block, seed):
+    rng = seeded(seed)
+    x, y = rng.normal(size=(n, d)), rng.normal(0.3, 1, size=(m, d))
+    value, se = by_definition(kernel, x, y)
+    estimate = mmd2(x, y, kernel, block=block)
+    assert estimate.value == pytest.approx(value, rel=1e-11, abs=1e-13)
+    assert estimate.se == pytest.approx(se, rel=1e-9, abs=1e-13)
+    assert (estimate.n_q, estimate.n_r, estimate.bias) == (n, m, "unbiased")
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(2, 60), st.integers(2, 50), st.integers(1, 40), st.integers(0, 10**6), st.floats(0.1, 30))
+def test_float32_is_the_definition_to_what_float32_holds(n, m, block, seed, bandwidth):
+    rng = seeded(seed)
+    x, y = (rng.normal(size=(k, 3)).astype(np.float32) for k in (n, m))
+    value, se = by_definition(rbf(bandwidth), x, y)
+    estimate = mmd2(x, y, rbf(bandwidth), block=block)
+    rounding = 1.5e-6 * (1 + max((x**2).sum(1).max(), (y**2).sum(1).max()) / bandwidth**2)
+    assert estimate.value == pytest.approx(value, abs=rounding)
+    assert estimate.se == pytest.approx(se, abs=rounding)
+    assert estimate.signature == f"rbf|bandwidth:{bandwidth:.6g}|U-statistic|float32"
+
+
+def test_float32_agrees_to_1e_6_of_a_small_value():
+    rng = seeded(0)
+    x, y = rng.normal(size=(1500, 96)), rng.normal(size=(1400, 96))
+    y[:, 0] += 0.5
+    x, y = (v.astype(np.float32) / np.float32(10) for v in (x, y))
+    exact = mmd2(x.astype(float), y.astype(float), rbf(1.4))
+    assert exact.value < 2e-3
+    assert mmd2(x, y, rbf(1.4)).value == pytest.approx(exact.value, rel=1e-6)
+    assert mmd2(x, y, rbf(1.4)).se == pytest.approx(exact.se, rel=1e-6)
+    far = (v + np.float32(8) for v in (x, y))  # every text vector has a large common part
+    assert mmd2(*far, rbf(1.4)).value == pytest.approx(exact.value, rel=2e-4)  # float32 has already lost the rest
+
+
+def test_float32_powers_are_right_to_the_last_bit_or_two():
+    t = np.linspace(-30, 0, 300_001).astype(np.float32)
+    out, none = t[None].copy(), np.zeros(1)
+    _powers_of_two(out, none.astype(np.float32), np.zeros_like(t), none, np.zeros(len(t)), 0, False)
+    assert np.abs(out[0] / np.exp2(t.astype(float)) - 1).max() < 1e-7
+
+
+def test_float32_powers_stay_small_and_finite_where_points_are_far_apart():
+    x = np.array([[0.0], [1e4]], dtype=np.float32)
+    assert mmd2(x, x, rbf(1e-2)).value == pytest.approx(-1.0, abs=1e-6)  # 0 + 0 - 2 · (2/4)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
+def test_unbiased_over_every_pair_of_samples(kernel):
+    points = np.array([[0.0, 1.0], [2.0, 0.5], [-1.0, 3.0]])
+    q, r = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.3, 0.6])
+    mean = 0.0
+    for x in product(range(3), repeat=3):
+        for y in product(range(3), repeat=2):
+            p = np.prod(q[list(x)]) * np.prod(r[list(y)])
+            mean += p * mmd2(points[list(x)], points[list(y)], kernel).value
+    assert mean == pytest.approx(pmf.mmd_squared(q, r, matrix(kernel, points, points)), rel=1e-12)
+
+
+def test_the_standard_error_is_the_spread_of_new_samples_where_q_and_r_differ():
+    rng = seeded(5)
+    runs = [mmd2(rng.normal(size=(60, 2)), rng.normal(1, 1, (80, 2)), rbf(1.0)) for _ in range(400)]
+    spread = np.std([e.value for e in runs], ddof=1)
+    assert np.sqrt(np.mean([e.se**2 for e in runs])) == pytest.approx(spread, rel=0.1)
+    truth = np.mean([e.value for e in runs])
+    covered = np.mean([e.interval[0] <= truth <= e.interval[1] for e in runs])
+    assert 0.91 <= covered <= 0.985
+
+
+def test_negative_estimates_stay_negative():
+    rng = seeded(1)
+    values = [mmd2(rng.normal(size=(8, 1)), rng.normal(size=(8, 1)), rbf(1)).value for _ in range(40)]
+    assert min(values) < 0 < max(values)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(2, 30), st.integers(2, 30), st.integers(0, 10**6))
+def test_sparse_rows_are_the_dense_ones(n, m, seed):
+    rng = seeded(seed)
+    x, y = ((rng.random((k, 40)) < 0.1) * rng.integers(1, 5, (k, 40)) for k in (n, m))
+    dense, thin = mmd2(x, y, linear()), mmd2(sparse.csr_matrix(x), sparse.csr_array(y), linear())
+    value, se = by_definition(linear(), x, y)
+    for estimate in (dense, thin):
+        assert estimate.value == pytest.approx(value, rel=1e-11, abs=1e-12)
+        assert estimate.se == pytest.approx(se, rel=1e-10, abs=1e-12)
+
+
+def test_extra_memory_is_a_copy_of_the_samples_and_a_few_tiles():
+    x = seeded().normal(size=(1800, 8)).astype(np.float32)
+    mmd2(x[:10], x[:10], rbf(4))
+    for points, most in ((x, 4), (x.astype(float), 8)):
+        tracemalloc.start()
+        mmd2(points, points + 1, rbf(4), block=256)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 5 * points.nbytes + most * 256 * 256 * 8 < 0.3 * len(x) ** 2 * 8
+
+
+def test_tiles_hold_every_pair_once():
+    x = seeded(3).normal(size=(11, 2)).astype(np.float32)
+    for points in (x, x.astype(float)):
+        whole = np.full((11, 11), np.nan)
+        for tile in tiles(rbf(1), points, None, 4):
+            whole[tile.rows, tile.cols] = tile.matrix
+            np.testing.assert_allclose(tile.row_sums, tile.matrix.sum(1), rtol=1e-6, atol=1e-12)
+            np.testing.assert_allclose(tile.col_sums, tile.matrix.sum(0), rtol=1e-6, atol=1e-12)
+        upper = np.triu_indices(11, 1)
+        assert np.isfinite(whole[upper]).all()
+        assert (whole[upper] > 0).all()
+        assert not np.nan_to_num(np.tril(whole)).any()
+
+
+# --- the permutation test ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
+@pytest.mark.parametrize(("n", "m"), [(9, 9), (7, 12), (2, 3)])
+def test_the_null_is_that_of_dealing_the_points_out_anew(kernel, n, m):
+    z = seeded(4).normal(size=(n + m, 3))
+    found = permutation_test(z[:n], z[n:], kernel, seeded(5), 40, block=5)
+    labels = _labels(n, m, 40, seeded(5))
+    anew = [mmd2(z[e > 0], z[e < 0], kernel).value for e in labels.T]
+    np.testing.assert_allclose(found.null, anew[1:], rtol=1e-10, atol=1e-13)
+    assert found.statistic.value == pytest.approx(mmd2(z[:n], z[n:], kernel).value, rel=1e-10)
+    assert found.statistic.se == pytest.approx(mmd2(z[:n], z[n:], kernel).se, rel=1e-10)
+    assert (labels > 0).sum(0).tolist() == [n] * 41
+    assert found.null_quantiles[0.5] == np.median(found.null)
+
+
+def test_the_null_in_float32_and_on_sparse_rows():
+    z = seeded(6).normal(size=(2400, 6)).astype(np.float32)
+    found = permutation_test(z[:1000], z[1000:], rbf(3), seeded(7), 5, block=700)
+    labels = _labels(1000, 1400, 5, seeded(7))
+    anew = [mmd2(z[e > 0].astype(float), z[e < 0].astype(float), rbf(3)).value for e in labels.T]
+    np.testing.assert_allclose(found.null, anew[1:], rtol=0, atol=1e-8)
+    assert found.statistic.value == pytest.approx(anew[0], rel=1e-6)
+    counts = seeded(8).poisson(0.1, size=(20, 5000)).astype(float)
+    thin = permutation_test(*(sparse.csr_array(v) for v in (counts[:8], counts[8:])), linear(), seeded(9), 30)
+    dense = permutation_test(counts[:8], counts[8:], linear(), seeded(9), 30)
+    np.testing.assert_allclose(thin.null, dense.null, rtol=1e-11)
+    assert thin.p_value == dense.p_value
+
+
+def every_split(kernel, x, y):
+    """The exact p-value: the share of all ways to deal the labels out."""
+    z, n = np.concatenate([x, y]), len(x)
+    observed, rows = by_definition(kernel, x, y)[0], range(len(z))
+    splits = [(list(s), [i for i in rows if i not in s]) for s in combinations(rows, n)]
+    return np.mean([by_definition(kernel, z[a], z[b])[0] >= observed - 1e-12 for a, b in splits])
+
+
+@pytest.mark.parametrize(("seed", "shift"), [(0, 0.0), (1, 1.0), (2, 2.5)])
+def test_the_p_value_tends_to_that_of_every_split_also_with_ties(seed, shift):
+    rng = seeded(seed)
+    x, y = rng.integers(0, 3, (4, 1)) * 1.0, rng.integers(0, 3, (4, 1)) + shift
+    exact = every_split(rbf(1), x, y)
+    p = permutation_test(x, y, rbf(1), seeded(3), 20_000).p_value
+    assert abs(p - exact) < 4 * np.sqrt(exact * (1 - exact) / 20_000) + 1e-4
+
+
+def test_equal_values_are_ties_however_they_are_rounded():
+    for seed in range(10):  # few distinct points, so that many labellings have the same MMD²
+        z = seeded(seed).integers(0, 3, (9, 1)) * 0.7
+        found = permutation_test(z[:4], z[4:], rbf(1), seeded(seed), 200)
+        as_far = (found.null >= found.statistic.value - 1e-9).sum()
+        assert found.p_value == (1 + as_far) / 201
+
+
+def test_under_the_null_p_below_alpha_comes_at_most_about_alpha_often():
+    rng = seeded(11)
+    p = [
+        permutation_test(rng.normal(size=(12, 2)), rng.normal(size=(10, 2)), rbf(1), rng, 99).p_value
+        for _ in range(600)
+    ]
+    for alpha in (0.05, 0.2):
+        share, error = np.mean(np.array(p) <= alpha), np.sqrt(alpha * (1 - alpha) / 600)
+        assert abs(share - alpha) < 3.5 * error
+    assert min(p) >= 0.01
+
+
+def test_two_distributions_that_differ_are_told_apart():
+    rng = seeded(12)
+    assert permutation_test(rng.normal(size=(60, 2)), rng.normal(1, 1, (60, 2)), rbf(1), rng, 199).p_value == 1 / 200
+
+
+def test_the_forms_hold_for_any_symmetric_matrix():
+    rng, n, m = seeded(13), 4, 6
+    k = rng.normal(size=(10, 10))
+    k = k + k.T
+    np.fill_diagonal(k, 0)
+    labels = _labels(n, m, 3, rng)
+    value, _ = _from_forms(k.sum(1), ((labels.T @ k) * labels.T).sum(1), labels)
+    for e, v in zip(labels.T, value, strict=True):
+        x, y = e > 0, e < 0
+        expected = k[x][:, x].sum() / (n * (n - 1)) + k[y][:, y].sum() / (m * (m - 1)) - 2 * k[x][:, y].mean()
+        assert v == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "kernel", "words"),
+    [
+        (np.zeros((1, 2)), np.zeros((3, 2)), rbf(1), r"shapes \(1, 2\) and \(3, 2\)"),
+        (np.zeros((3, 2)), np.zeros((3, 1)), rbf(1), "shapes"),
+        (np.zeros(3), np.zeros(3), rbf(1), r"shapes \(3,\)"),
+        (np.full((2, 1), np.nan), np.zeros((3, 1)), rbf(1), "x holds"),
+        (np.zeros((2, 1)), np.array([[np.inf], [0]]), linear(), "y holds"),
+        (sparse.eye_array(3), sparse.eye_array(3), rbf(1), "sparse rows have the linear kernel"),
+        (sparse.eye_array(3), np.eye(3), linear(), "same form"),
+    ],
+)
+def test_bad_samples_are_refused(x, y, kernel, words):
+    for call in (mmd2, lambda *a: permutation_test(*a, seeded())):
+        with pytest.raises(DataError, match=words):
+            call(x, y, kernel)
+
+
+def test_a_test_without_permutations_is_refused():
+    with pytest.raises(DataError, match="n_permutations is 0"):
+        permutation_test(np.eye(2), np.eye(2), linear(), seeded(), 0)

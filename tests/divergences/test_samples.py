@@ -1,0 +1,203 @@
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import wasserstein_distance
+
+from anhelpers.divergences import pmf
+from anhelpers.divergences.samples import Estimate, kl_from_logprobs, mean_critic, plug_in, wasserstein_1d
+from anhelpers.errors import DataError, UnknownName
+
+SCORES = arrays(float, st.integers(2, 12), elements=st.floats(-50, 50))
+
+
+def seeded(seed=0):
+    return np.random.default_rng(seed)
+
+
+def test_an_estimate_tells_its_interval_its_n_and_its_bias():
+    estimate = Estimate("kl", -0.5, 0.1, 40, 0, "unbiased", "nats", left_out=2)
+    assert estimate.interval == pytest.approx((-0.695996, -0.304004), abs=1e-6)
+    assert str(estimate) == "kl -0.5 nats, 95 % interval -0.696 to -0.304 (n = 40, 2 missing; unbiased)"
+    assert math.isnan(estimate.bias_estimate)
+
+
+# --- plug-in -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*pmf.DIVERGENCES, "renyi"])
+def test_the_plug_in_is_the_divergence_of_the_relative_frequencies(name):
+    x, y = list("abbc"), list("aabbccccdd")
+    order = 0.5 if name == "renyi" else None
+    exact = pmf.renyi if name == "renyi" else pmf.DIVERGENCES[name]
+    estimate = plug_in(name, x, y, rng=seeded(), order=order, n_draws=20)
+    assert estimate.value == exact([0.25, 0.5, 0.25, 0], [0.2, 0.2, 0.4, 0.2], *([0.5] if order else []))
+    assert (estimate.n_q, estimate.n_r) == (4, 10)
+    assert "upward" in estimate.bias
+
+
+def exact_mean(name, q, r, n):
+    """The mean of the plug-in and of the plug-in minus its bias estimate over every pair of samples of size n."""
+    plain = corrected = 0.0
+    for x in product(range(len(q)), repeat=n):
+        for y in product(range(len(q)), repeat=n):
+            p = np.prod(q[list(x)]) * np.prod(r[list(y)])
+            estimate = plug_in(name, x, y, rng=seeded(), n_draws=2)
+            plain += p * estimate.value
+            corrected += p * (estimate.value - estimate.bias_estimate)
+    return plain, corrected
+
+
+def test_the_bias_is_upward_and_the_jackknife_takes_most_of_it_away():
+    q, r = np.array([0.85, 0.15]), np.array([0.3, 0.7])
+    truth = pmf.jensen_shannon(q, r)
+    plain, corrected = exact_mean("jensen_shannon", q, r, 4)
+    assert plain > truth
+    assert abs(corrected - truth) < 0.5 * (plain - truth)
+
+
+def test_the_jackknife_is_leaving_one_out_at_a_time():
+    x, y = np.array([0, 0, 1, 2, 1]), np.array([1, 2, 2, 0, 0, 0])
+
+    def value(a, b):
+        return pmf.kl(np.bincount(a, minlength=3) / len(a), np.bincount(b, minlength=3) / len(b))
+
+    parts = [4 * (np.mean([value(np.delete(x, i), y) for i in range(5)]) - value(x, y))]
+    y2 = np.array([1, 1, 2, 2, 0, 0])
+    parts = [4 * (np.mean([value(np.delete(x, i), y2) for i in range(5)]) - value(x, y2))]
+    parts += [5 * (np.mean([value(x, np.delete(y2, i)) for i in range(6)]) - value(x, y2))]
+    assert plug_in("kl", x, y2, rng=seeded()).bias_estimate == pytest.approx(sum(parts), rel=1e-12)
+    assert math.isnan(plug_in("kl", x, y, rng=seeded()).bias_estimate)  # without its only 1, y makes kl infinite
+
+
+def test_the_bootstrap_error_is_about_the_spread_of_new_samples():
+    q, r, rng = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5]), seeded(1)
+    n = 400
+    values = [pmf.jensen_shannon(a / n, b / n) for a, b in zip(*(rng.multinomial(n, p, 2000) for p in (q, r)))]  # noqa: B905
+    x, y = np.repeat([0, 1, 2], (q * n).astype(int)), np.repeat([0, 1, 2], (r * n).astype(int))
+    se = plug_in("jensen_shannon", x, y, rng=seeded(2), n_draws=1000).se
+    assert se == pytest.approx(np.std(values), rel=0.1)
+
+
+def test_an_outcome_that_the_reference_lacks_makes_kl_infinite_and_its_error_nan():
+    estimate = plug_in("kl", list("aab"), list("aaa"), rng=seeded())
+    assert estimate.value == math.inf
+    assert math.isnan(estimate.se)
+    assert math.isnan(estimate.bias_estimate)
+    assert "lacks" in estimate.bias
+    assert math.isfinite(plug_in("total_variation", list("aab"), list("aaa"), rng=seeded()).se)
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "order", "error", "words"),
+    [
+        ("kll", list("ab"), None, UnknownName, "did you mean 'kl'"),
+        ("renyi", list("ab"), None, DataError, "give an order"),
+        ("kl", list("ab"), 2.0, DataError, "to no other"),
+        ("kl", ["a"], None, DataError, "at least 2"),
+        ("kl", [[0, 1]], None, DataError, "flat"),
+        ("kl", [0.5, math.nan], None, DataError, "nan"),
+    ],
+)
+def test_bad_samples_of_categories_are_refused(name, x, order, error, words):
+    with pytest.raises(error, match=words):
+        plug_in(name, x, x, rng=seeded(), order=order)
+
+
+# --- scores --------------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(SCORES, SCORES)
+def test_wasserstein_is_scipys(x, y):
+    assert wasserstein_1d(x, y, rng=seeded(), n_draws=2).value == pytest.approx(wasserstein_distance(x, y), abs=1e-12)
+
+
+@given(st.integers(2, 9), st.integers(0, 10**6))
+def test_wasserstein_of_equal_sizes_pairs_the_sorted_scores(n, seed):
+    x, y = seeded(seed).normal(size=(2, n))
+    expected = np.abs(np.sort(x) - np.sort(y)).mean()
+    assert wasserstein_1d(x, y, rng=seeded(), n_draws=2).value == pytest.approx(expected, abs=1e-14)
+
+
+def test_wasserstein_with_ties_and_its_error_where_the_samples_are_apart():
+    assert wasserstein_1d([1, 1, 2], [1, 2, 2], rng=seeded()).value == pytest.approx(1 / 3, abs=1e-15)
+    x, y = seeded(3).normal(size=400), seeded(4).normal(9, 2, size=300)  # far apart: the difference of means
+    estimate = wasserstein_1d(x, y, rng=seeded(5), n_draws=2000, unit="nats")
+    welch = math.sqrt(x.var(ddof=1) / 400 + y.var(ddof=1) / 300)
+    assert estimate.value == pytest.approx(y.mean() - x.mean(), rel=1e-12)
+    assert estimate.se == pytest.approx(welch, rel=0.06)
+    assert (estimate.unit, estimate.n_q, estimate.n_r) == ("nats", 400, 300)
+    assert mean_critic(x, y).se == pytest.approx(welch, rel=1e-12)
+
+
+def test_one_critic_sees_the_difference_of_means_without_its_sign():
+    x, y = [0.0, 2.0], [5.0, 9.0]
+    assert mean_critic(x, y).value == mean_critic(y, x).value == 6
+    assert mean_critic(x, y).se == pytest.approx(math.sqrt(2 / 2 + 8 / 2))
+
+
+@pytest.mark.parametrize("bad", [[1.0], [1.0, math.nan], [[1.0, 2.0]], [1.0, math.inf]])
+def test_bad_scores_are_refused(bad):
+    for call in (lambda: mean_critic([0, 1], bad), lambda: wasserstein_1d(bad, [0, 1], rng=seeded())):
+        with pytest.raises(DataError, match="at least 2 finite scores"):
+            call()
+
+
+# --- log-probabilities ---------------------------------------------------------------------------------------------
+
+
+def test_kl_from_logprobs_is_unbiased_over_every_sample():
+    q, f = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5])
+    mean = second = 0.0
+    for y in product(range(3), repeat=3):
+        estimate = kl_from_logprobs(np.log(q[list(y)]), np.log(f[list(y)]))
+        mean += np.prod(q[list(y)]) * estimate.value
+        second += np.prod(q[list(y)]) * estimate.se**2
+    ratio = np.log(q / f)
+    assert mean == pytest.approx(pmf.kl(q, f), rel=1e-14)
+    assert second == pytest.approx((q @ ratio**2 - (q @ ratio) ** 2) / 3, rel=1e-13)  # so is the squared error
+
+
+def test_conditional_log_probabilities_give_kl_plus_mutual_information():
+    given_x, f = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), np.array([0.2, 0.5, 0.3])  # two sources, equally likely
+    marginal = given_x.mean(0)
+    limit = 0.5 * (given_x * np.log(given_x / f)).sum()  # what eq. 14 tends to with log q(y | x)
+    information = pmf.entropy(marginal) - 0.5 * (pmf.entropy(given_x[0]) + pmf.entropy(given_x[1]))
+    assert limit == pytest.approx(pmf.kl(marginal, f) + information, rel=1e-14)
+    counts = (given_x * 10).round().astype(int)  # a sample in exactly these proportions
+    x, y = np.repeat([0, 0, 0, 1, 1, 1], counts.ravel()), np.repeat([0, 1, 2, 0, 1, 2], counts.ravel())
+    assert kl_from_logprobs(np.log(given_x[x, y]), np.log(f[y])).value == pytest.approx(limit, rel=1e-13)
+
+
+def test_missing_pairs_are_left_out_and_counted_and_negative_values_stay():
+    estimate = kl_from_logprobs([-3.0, math.nan, -2.0, -9.0], [-1.0, -1.0, -1.0, math.nan])
+    assert (estimate.value, estimate.n_q, estimate.n_r, estimate.left_out) == (-1.5, 2, 0, 2)
+    assert estimate.se == pytest.approx(0.5)
+    assert (estimate.bias, estimate.unit) == ("unbiased", "nats")
+
+
+def test_an_output_that_the_language_model_excludes_makes_it_infinite():
+    estimate = kl_from_logprobs([-1.0, -1.0], [-1.0, -math.inf])
+    assert estimate.value == math.inf
+    assert math.isnan(estimate.se)
+
+
+@pytest.mark.parametrize(
+    ("log_q", "log_f", "words"),
+    [
+        ([-1.0, 0.25], [-1.0, -1.0], r"log_q, line 2: 0\.25 is no log-probability"),
+        ([-1.0, -1.0, -1.0], [-1.0, -1.0, 1e-9], r"log_f, line 3: 1e-09"),
+        ([-math.inf, -1.0], [-1.0, -1.0], "log_q, line 1: -inf"),
+        ([-1.0, -1.0], [-1.0], "lengths differ"),
+        ([-1.0, math.nan], [-1.0, -1.0], r"1 pairs of log-probabilities \(1 missing\)"),
+        ([[-1.0]], [[-1.0]], "flat"),
+    ],
+)
+def test_bad_log_probabilities_are_refused_with_their_line(log_q, log_f, words):
+    with pytest.raises(DataError, match=words):
+        kl_from_logprobs(log_q, log_f)
