@@ -1,0 +1,176 @@
+"""Distances by critics: hand-worked, as norms, from samples with their errors, and Theorem E.1."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from anhelpers.divergences.critics import (
+    classification_risk,
+    critic_distance,
+    power_mean,
+    risk_chain,
+    sample_critic_distance,
+)
+from anhelpers.errors import DataError
+
+INF = float("inf")
+SCORES = arrays(float, (4, 5), elements=st.floats(-100, 100).map(lambda v: round(v, 3)))
+POWERS = st.one_of(st.floats(0.05, 60), st.just(INF))
+
+
+@st.composite
+def pmfs(draw, y=5):
+    counts = draw(st.lists(st.integers(0, 20), min_size=y, max_size=y))
+    assume(sum(counts))
+    return np.array(counts) / sum(counts)
+
+
+def test_critics_hand_worked():
+    """Gaps of 3 and 4 points: mean 3.5, root mean square 5/√2, at most 4; a third critic counts for half."""
+    q, r, critics = [0, 1], [1, 0], [[0, 3], [0, -4]]
+    assert critic_distance(q, r, critics) == 3.5
+    assert critic_distance(q, r, critics, power=2) == pytest.approx(5 / math.sqrt(2), rel=1e-15)
+    assert critic_distance(q, r, critics, power=INF) == 4
+    assert critic_distance(q, r, [*critics, [1, 9]], weights=[0.25, 0.25, 0.5]) == pytest.approx(5.75)
+    assert critic_distance(q, r, [*critics, [1, 9]], weights=[0.5, 0.5, 0], power=INF) == 4
+
+
+def test_critics_that_give_the_reference_0_are_averaged():
+    """The remark on eq. 4: D_1 of one critic ≥ 0 without errors in the reference is a mean no-reference score."""
+    q, r, errors = np.array([0.2, 0.3, 0.5]), [1, 0, 0], np.array([0, 5, 1])
+    assert critic_distance(q, r, errors) == pytest.approx(q @ errors, rel=1e-15)
+
+
+def test_critics_with_all_signs_give_total_variation():
+    """D_∞ over all critics with values ±1/2 is the total variation: half the L1 distance."""
+    q, r = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.6, 0.3])
+    signs = np.array(np.meshgrid(*[[-0.5, 0.5]] * 3)).reshape(3, -1).T
+    assert critic_distance(q, r, signs, power=INF) == pytest.approx(np.abs(q - r).sum() / 2, rel=1e-15)
+
+
+@given(pmfs(), pmfs(), SCORES, POWERS, POWERS)
+def test_critics_distance_rises_with_p_to_the_largest(q, r, critics, p, other):
+    low, high = sorted([p, other])
+    top = critic_distance(q, r, critics, power=INF)
+    assert critic_distance(q, r, critics, power=low) <= critic_distance(q, r, critics, power=high) * (1 + 1e-12)
+    assert 4 ** (-1 / 1e4) * top <= critic_distance(q, r, critics, power=1e4) * (1 + 1e-12) <= top * (1 + 2e-12)
+
+
+@given(pmfs(), pmfs(), pmfs(), SCORES, st.one_of(st.floats(1, 60), st.just(INF)))
+def test_critics_distance_is_a_pseudo_metric_from_p_1_on(q, r, s, critics, p):
+    def d(a, b):
+        return critic_distance(a, b, critics, power=p)
+
+    assert d(q, q) == 0
+    assert d(q, r) == d(r, q)
+    assert d(q, r) <= d(q, s) + d(s, r) + 1e-12 * np.abs(critics).max()
+    assert critic_distance(q, r, -3 * critics + 7, power=p) == pytest.approx(3 * d(q, r), rel=1e-9, abs=1e-10)
+
+
+def test_critics_distance_below_p_1_is_no_metric():
+    q, s, r, critics = [1, 0, 0], [0, 1, 0], [0, 0, 1], [[1, 0, 0], [0, 0, 1]]
+    way = [critic_distance(*pair, critics, power=0.5) for pair in ((q, s), (s, r), (q, r))]
+    assert way == [0.25, 0.25, 1.0]
+
+
+def test_critics_refuse_what_cannot_be():
+    with pytest.raises(DataError, match="above 0, got 0"):
+        power_mean([1], 0)
+    with pytest.raises(DataError, match=r"\(critics, 2 outcomes\), got shape \(1, 3\)"):
+        critic_distance([0.5, 0.5], [1, 0], [1, 2, 3])
+    with pytest.raises(DataError, match="must be finite"):
+        critic_distance([0.5, 0.5], [1, 0], [1, np.nan])
+    with pytest.raises(DataError, match="weights has 1"):
+        critic_distance([0.5, 0.5], [1, 0], [[1, 2], [0, 1]], weights=[1])
+    with pytest.raises(DataError, match="sampled=False"):
+        sample_critic_distance([[1, 2]], [[1, 2]])
+    with pytest.raises(DataError, match="at least 2"):
+        sample_critic_distance([[1]], [[1, 2]])
+    with pytest.raises(DataError, match="no standard error"):
+        sample_critic_distance([[1, 2], [0, 1]], [[1, 2], [3, 4]], power=INF)
+
+
+def test_critics_on_all_outcomes_once_are_the_exact_distance():
+    rng = np.random.default_rng(0)
+    critics, q, r = rng.normal(size=(6, 4)), np.array([0.5, 0.25, 0.25, 0]), np.array([0, 0.5, 0.25, 0.25])
+    x, y = np.repeat(np.arange(4), [2, 1, 1, 0]), np.repeat(np.arange(4), [0, 2, 1, 1])
+    for p in (0.5, 1, 2, 7):
+        found = sample_critic_distance(critics[:, x], critics[:, y], power=p)
+        assert found.value == pytest.approx(critic_distance(q, r, critics, power=p), rel=1e-14)
+        assert (found.n_q, found.n_r) == (4, 4)
+
+
+@pytest.mark.parametrize(("power", "sampled"), [(1, True), (2, True), (1, False), (3, False), (INF, False)])
+def test_critics_standard_error_is_the_spread_of_repetitions(power, sampled):
+    rng = np.random.default_rng(3)
+    pool, q, r = rng.normal(size=(500, 6)) + np.arange(6), np.full(6, 1 / 6), np.array([0.4, 0.2, 0.1, 0.1, 0.1, 0.1])
+    found = []
+    for _ in range(600):
+        critics = pool[rng.integers(0, 500, 20)] if sampled else pool[:20]
+        x, y = rng.choice(6, 80, p=q), rng.choice(6, 120, p=r)
+        found.append(sample_critic_distance(critics[:, x], critics[:, y], power=power, sampled=sampled))
+    spread, said = np.std([f.value for f in found], ddof=1), np.mean([f.se for f in found])
+    assert said == pytest.approx(spread, rel=0.1)  # a spread of 600 has an error of 3 %
+
+
+def test_critics_standard_error_in_small():
+    """One critic: √(var x / N + var y / M), whatever the side; no difference at all has no error to give."""
+    found = sample_critic_distance([[1, 2, 6]], [[7, 9]], sampled=False)
+    assert found.value == 5
+    assert found.se == pytest.approx(math.sqrt(7 / 3 + 2 / 2), rel=1e-14)
+    assert math.isnan(sample_critic_distance([[1, 3]], [[2, 2]], sampled=False).se)
+
+
+def losses(eps, label, score):
+    return -score / eps if label == 1 else score / (1 - eps)
+
+
+@pytest.mark.parametrize("eps", [0.1, 0.5, 0.8])
+def test_critics_risk_is_the_expected_loss_of_a_classifier(eps):
+    """Eqs. 32 and 33 outcome by outcome, and as a game of 200,000 rounds; the share of the classes cancels."""
+    rng = np.random.default_rng(4)
+    critics, q, r, w = rng.normal(size=(3, 4)), np.array([0.1, 0.2, 0.3, 0.4]), np.full(4, 0.25), [0.5, 0.3, 0.2]
+    risk = classification_risk(q, r, critics, weights=w)
+    exact = sum(
+        w[k] * (eps * r[x] * losses(eps, 1, critics[k, x]) + (1 - eps) * q[x] * losses(eps, -1, critics[k, x]))
+        for k in range(3)
+        for x in range(4)
+    )
+    assert risk == pytest.approx(exact, rel=1e-12)
+    n = 200_000
+    reference, f = rng.random(n) < eps, rng.choice(3, n, p=w)
+    x = np.where(reference, rng.choice(4, n, p=r), rng.choice(4, n, p=q))
+    paid = np.where(reference, losses(eps, 1, critics[f, x]), losses(eps, -1, critics[f, x]))
+    assert abs(paid.mean() - risk) < 4 * paid.std() / math.sqrt(n)
+
+
+@given(pmfs(), pmfs(), SCORES)
+def test_critics_risk_chain_is_in_the_order_of_theorem_e1(q, r, critics):
+    chain = risk_chain(q, r, critics, powers=(1, 1.5, 2, 10, INF))
+    values = list(chain.values())
+    assert list(chain) == ["-D_inf", "-D_10", "-D_2", "-D_1.5", "-D_1", "R"]
+    assert all(a <= b + 1e-12 * abs(a) for a, b in pairwise(values))
+    turned = np.sign(-(critics @ (q - r)))[:, None] * critics  # each critic the way round that classifies better
+    assert classification_risk(q, r, turned) == pytest.approx(chain["-D_1"], rel=1e-9, abs=1e-12)
+
+
+def test_errata_theorem_e1_needs_critics_of_both_signs():
+    """R_∞ = -D_∞ is the best risk only where each critic's negative is a critic, too (so in Sriperumbudur 2009)."""
+    q, r, one_sided = np.array([0.5, 0.5]), np.array([1.0, 0.0]), np.array([[0.0, 4.0], [0.0, 1.0]])
+    best = min(classification_risk(q, r, f) for f in one_sided)
+    assert (best, risk_chain(q, r, one_sided)["-D_inf"]) == (0.5, -2.0)
+    both = np.vstack([one_sided, -one_sided])
+    assert min(classification_risk(q, r, f) for f in both) == risk_chain(q, r, both)["-D_inf"] == -2.0
+
+
+def test_errata_theorem_e1_does_not_hold_below_p_1():
+    """It is stated for p in [0, ∞); for p < 1 -D_p lies above -D_1, and even above the risk itself."""
+    q, r, critics = [0.0, 1.0], [1.0, 0.0], [[0, -4], [0, -0.5]]
+    assert -critic_distance(q, r, critics, power=0.5) > classification_risk(q, r, critics) == -2.25
+    with pytest.raises(DataError, match=r"at least 1, got 0\.5"):
+        risk_chain(q, r, critics, powers=(0.5, 1))

@@ -1,0 +1,190 @@
+"""Appendix E, D_2: second moments against critics drawn one by one, and the estimate of eq. 38 against counting."""
+
+import math
+import tracemalloc
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+
+from anhelpers.divergences.critics import critic_distance
+from anhelpers.divergences.memed import log_gp_white, memed, memed_matrices, memed_samples, memed_squared
+from anhelpers.divergences.processes import (
+    CriticProcess,
+    draw_critics,
+    estimate_distance,
+    first_moment,
+    gp_distance,
+    second_moment,
+)
+from anhelpers.errors import DataError
+
+N_DRAWS = 200_000
+PLACES = np.array([0.0, 0.4, 1.1, 2.0])
+KERNEL = 0.6 * np.exp(-(np.subtract.outer(PLACES, PLACES) ** 2))
+Q, R = np.array([0.5, 0.25, 0.25, 0]), np.array([0.1, 0.2, 0.3, 0.4])
+MEANS = [np.zeros(4), np.array([0.3, -0.5, 0.2, 1.0]), np.array([-1.0, 0.0, -2.0, 0.5])]
+LINKS = ["identity", "exp", "probit"]
+
+
+def off(found, wanted):
+    """How many standard errors a number is from what was estimated."""
+    return abs(found.value - wanted) / found.se
+
+
+@pytest.mark.parametrize("mean", MEANS, ids=["m=0", "m", "m far"])
+@pytest.mark.parametrize("link", LINKS)
+def test_moments_are_those_of_drawn_critics(link, mean):
+    """Eqs. 53, 54 and 60 hold, on the diagonal, too."""
+    process = CriticProcess(link, mean, KERNEL)
+    f = draw_critics(process, N_DRAWS, np.random.default_rng(7))
+    assert (np.abs(f.mean(0) - first_moment(process)) < 4 * f.std(0) / math.sqrt(N_DRAWS)).all()
+    for x, y in product(range(4), repeat=2):
+        pairs = f[:, x] * f[:, y]
+        assert abs(pairs.mean() - second_moment(process)[x, y]) < 4 * pairs.std() / math.sqrt(N_DRAWS)
+
+
+@pytest.mark.parametrize("mean", MEANS, ids=["m=0", "m", "m far"])
+@pytest.mark.parametrize("link", LINKS)
+def test_memed_is_d2_of_drawn_critics(link, mean):
+    process = CriticProcess(link, mean, KERNEL)
+    found = estimate_distance(Q, R, process, np.random.default_rng(8), power=2, n_critics=N_DRAWS)
+    assert off(found, memed(Q, R, second_moment(process))) < 4
+    assert memed(Q, R, second_moment(process)) ** 2 == pytest.approx(memed_squared(Q, R, second_moment(process)))
+
+
+def test_memed_of_finitely_many_critics_is_d2():
+    """C = Fᵀ F / K for K critics, each as probable: Theorem E.2 without any process."""
+    critics = np.random.default_rng(9).normal(size=(5, 4))
+    assert memed(Q, R, critics.T @ critics / 5) == pytest.approx(critic_distance(Q, R, critics, power=2), rel=1e-13)
+
+
+def test_memed_of_a_gp_is_its_d2():
+    for mean in MEANS:
+        process = CriticProcess("identity", mean, KERNEL)
+        assert memed(Q, R, second_moment(process)) == pytest.approx(gp_distance(Q, R, process, power=2), rel=1e-12)
+
+
+def test_errata_theorem_e5_has_the_link_the_wrong_way_round():
+    """λ∘f is the Gaussian process, so f = Φ(g) is λ = Φ⁻¹; with λ = Φ as printed eq. 35 asks for Φ⁻¹ of any number."""
+    g = draw_critics(CriticProcess("identity", MEANS[1], KERNEL), 1000, np.random.default_rng(10))
+    assert np.isnan(ndtri(g)).any(axis=0).all()
+    again = draw_critics(CriticProcess("probit", MEANS[1], KERNEL), 1000, np.random.default_rng(10))
+    np.testing.assert_allclose(ndtri(again), g, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("mean", [np.zeros(4), np.array([0.3, -0.5, 0.2, 0.6]), np.log([50, 20, 90, 40])])
+def test_errata_eq58(mean):
+    """Printed D_2 = e |E_q e^m - E_r e^m|. The factor belongs to D_2², and outcomes with a probability keep a term."""
+    process = CriticProcess("exp", mean, np.eye(4))
+    found = estimate_distance(Q, R, process, np.random.default_rng(11), power=2, n_critics=N_DRAWS)
+    gap = abs(np.exp(mean) @ (Q - R))
+    right = log_gp_white(Q, R, mean)
+    assert off(found, right) < 4
+    assert right == pytest.approx(memed(Q, R, second_moment(process)), rel=1e-12)
+    assert off(found, math.e * gap) > 10
+    assert off(found, math.sqrt(math.e) * gap) > 10  # the factor alone is not enough where there are atoms
+
+
+def test_errata_eq58_without_atoms_the_factor_is_the_root_of_e():
+    """Over 10⁶ outcomes the diagonal fades away, and what is left is √e, not e, times the gap."""
+    y = np.linspace(0, 1, 10**6)
+    q, r = np.full(10**6, 1e-6), (y + 0.5) / (y + 0.5).sum()
+    gap = abs(np.exp(y) @ (q - r))
+    assert log_gp_white(q, r, y) == pytest.approx(math.sqrt(math.e) * gap, rel=1e-4)
+
+
+def test_memed_samples_are_unbiased_by_counting_all_samples():
+    """All 3³ · 3² samples of 3 + 2 outcomes, each with its probability: the mean is D_2² to rounding."""
+    q, r = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.2, 0.6])
+    for link in LINKS:
+        process = CriticProcess(link, MEANS[1][:3], KERNEL[:3, :3])
+        c, mean, root = second_moment(process), 0.0, 0.0
+        for x, y in product(product(range(3), repeat=3), product(range(3), repeat=2)):
+            weight = q[list(x)].prod() * r[list(y)].prod()
+            value = memed_matrices(c[np.ix_(x, x)], c[np.ix_(x, y)], c[np.ix_(y, y)]).value
+            mean += weight * value
+            root += weight * math.sqrt(max(value, 0))
+        assert mean == pytest.approx(memed_squared(q, r, c), rel=1e-12)
+        assert abs(root - memed(q, r, c)) > 0.05 * root  # the text names D_2: its root is not without bias
+
+
+def rows(n, rng):
+    return rng.normal(size=(n, 3))
+
+
+def rbf(x, y):
+    return np.exp(-((x[:, None] - y) ** 2).sum(-1))
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_memed_samples_in_blocks_are_the_definition(link):
+    rng = np.random.default_rng(12)
+    x, y, process = rows(11, rng), rows(7, rng), CriticProcess(link, lambda t: t[:, 0], rbf)
+    wanted = memed_matrices(second_moment(process, x), second_moment(process, x, y), second_moment(process, y))
+    sums = second_moment(process, x).sum() - np.trace(second_moment(process, x))
+    sums_y = second_moment(process, y).sum() - np.trace(second_moment(process, y))
+    by_hand = sums / 110 + sums_y / 42 - 2 * second_moment(process, x, y).mean()
+    assert wanted.value == pytest.approx(by_hand, rel=1e-12)
+    for block in (1, 3, 7, 100):
+        found = memed_samples(x, y, process, block=block)
+        assert found.value == pytest.approx(wanted.value, rel=1e-10)
+        assert found.se == pytest.approx(wanted.se, rel=1e-10)
+
+
+def test_memed_samples_take_texts_and_equal_texts_share_a_score():
+    """Words as texts and white noise: a finite process over the same words gives the same numbers."""
+    words, perplexity = ["a", "b", "c"], {"a": 2.0, "b": 3.0, "c": 5.0}
+    process = CriticProcess(
+        "exp", lambda t: np.log([perplexity[w] for w in t]), lambda s, t: np.equal.outer(np.array(s), np.array(t)) * 1.0
+    )
+    finite = CriticProcess("exp", np.log([2, 3, 5]), np.eye(3))
+    x, y = [0, 0, 1, 2], [1, 1, 2]
+    found = memed_samples([words[i] for i in x], [words[i] for i in y], process)
+    assert found.value == pytest.approx(memed_samples(x, y, finite).value, rel=1e-12)
+    assert found.se == pytest.approx(memed_samples(x, y, finite).se, rel=1e-12)
+
+
+def test_memed_samples_hand_worked():
+    """White noise alone: C = 1[x = y]. One equal pair of three among x, none among y, two equal pairs across."""
+    found = memed_samples([0, 0, 1], [1, 2], CriticProcess("identity", np.zeros(3), np.eye(3)))
+    assert found.value == pytest.approx(2 / 6 + 0 - 2 * 1 / 6, abs=1e-16)
+    below = memed_samples([0, 1], [1, 0], CriticProcess("identity", np.zeros(3), np.eye(3)))
+    assert (below.value, below.n_q, below.n_r, below.bias) == (-1.0, 2, 2, "unbiased")
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_memed_standard_error_is_the_spread_of_repetitions(link):
+    rng = np.random.default_rng(13)
+    process, found = CriticProcess(link, MEANS[1], KERNEL), []
+    for _ in range(300):
+        found.append(memed_samples(rng.choice(4, 150, p=Q), rng.choice(4, 100, p=R), process))
+    values = np.array([f.value for f in found])
+    assert np.mean([f.se for f in found]) == pytest.approx(values.std(ddof=1), rel=0.15)
+    assert abs(values.mean() - memed_squared(Q, R, second_moment(process))) < 4 * values.std() / math.sqrt(300)
+
+
+def test_memed_samples_need_memory_for_blocks_only():
+    x = rows(3000, np.random.default_rng(14))
+    process = CriticProcess("exp", lambda t: t[:, 0], lambda s, t: s @ t.T / 10)
+    tracemalloc.start()
+    memed_samples(x, x[:2000], process, block=256)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4e6  # 3,000 x 2,000 pairs would be 48 MB
+
+
+def test_memed_refuses_what_cannot_be():
+    with pytest.raises(DataError, match="squared distance is -2"):
+        memed([1, 0], [0, 1], [[1, 2], [2, 1]])
+    with pytest.raises(DataError, match=r"must be \(2, 2\), got shape \(1, 1\)"):
+        memed([1, 0], [0, 1], [[1]])
+    with pytest.raises(DataError, match="shapes"):
+        memed_matrices([[1]], [[1, 2]], [[1]])
+    with pytest.raises(DataError, match="at least 2 texts"):
+        memed_samples([0], [0, 0], CriticProcess("identity", [0], [[1]]))
+    with pytest.raises(DataError, match=r"would be e\^802"):
+        memed_samples([0, 0], [0, 0], CriticProcess("exp", [400.0], [[1.0]]))
+    with pytest.raises(DataError, match="not finite for some pair"):
+        memed_samples([1.0, np.nan], [2.0, 3.0], CriticProcess("exp", np.array, np.multiply.outer))

@@ -1,0 +1,178 @@
+"""Theorem E.3: closed forms against critics drawn one by one; what is printed is shown to be wrong where it is."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import gamma, hyp1f1, ndtr
+
+from anhelpers.divergences.folded import folded_norm
+from anhelpers.divergences.memed import memed_squared
+from anhelpers.divergences.processes import (
+    CriticProcess,
+    draw_critics,
+    estimate_distance,
+    gp_distance,
+    second_moment,
+)
+from anhelpers.errors import DataError, UnknownName
+
+N_DRAWS = 200_000
+PLACES = np.array([0.0, 0.4, 1.1, 2.0])
+KERNEL = 0.6 * np.exp(-(np.subtract.outer(PLACES, PLACES) ** 2))
+Q, R = np.array([0.5, 0.25, 0.25, 0]), np.array([0.1, 0.2, 0.3, 0.4])
+MEANS = [np.zeros(4), np.array([0.3, -0.5, 0.2, 1.0]), np.array([-1.0, 0.0, -2.0, 0.5])]
+
+
+def off(found, wanted):
+    """How many standard errors a number is from what was estimated."""
+    return abs(found.value - wanted) / found.se
+
+
+@pytest.mark.parametrize("mean", MEANS, ids=["m=0", "m", "m far"])
+@pytest.mark.parametrize("power", [0.5, 1, 2, 3, 5])
+def test_gp_distance_is_that_of_drawn_critics(mean, power):
+    process = CriticProcess("identity", mean, KERNEL)
+    found = estimate_distance(Q, R, process, np.random.default_rng(1), power=power, n_critics=N_DRAWS)
+    assert found.se < 0.01 * found.value
+    assert off(found, gp_distance(Q, R, process, power=power)) < 4
+
+
+@pytest.mark.parametrize("power", [0.1, 0.5, 1, 1.5, 2, 3, 7.3, 29.9, 30.1, 100, 333.3, 1e4])
+def test_folded_norm_in_40_digits(power):
+    """Eq. 51 as printed, in 40 digits, where float64 overflows or cancels, too."""
+    mp = pytest.importorskip("mpmath", reason="pip install mpmath")
+    for s in (0, 1e-6, 0.1, 1, 4, 29.9, 30.1, 60):
+        with mp.workdps(40):
+            p, z = mp.mpf(power), mp.mpf(s) ** 2 / 2
+            series = mp.exp(-z) * mp.hyp1f1((1 + p) / 2, 0.5, z, maxterms=10**6)  # Kummer: M(-p/2, 1/2, -z)
+            wanted = float(mp.sqrt(2) * (mp.gamma((1 + p) / 2) / mp.sqrt(mp.pi) * series) ** (1 / p))
+        assert folded_norm(3 * s, 3, power) == pytest.approx(3 * wanted, rel=5e-14)
+
+
+@given(st.floats(-5, 5), st.floats(0.01, 5), st.floats(0.1, 40))
+def test_folded_norm_has_no_seams(mu, sigma, power):
+    near = folded_norm(mu, sigma, power)
+    assert near == folded_norm(-mu, sigma, power)
+    assert near <= folded_norm(mu, sigma, power * 1.01)
+    assert near == pytest.approx(sigma * folded_norm(mu / sigma, 1, power), rel=1e-12)
+    assert near == pytest.approx(folded_norm(mu, sigma, power * (1 + 1e-9)), rel=1e-8)
+
+
+def test_folded_norm_at_its_ends():
+    assert folded_norm(-3, 0, 7) == 3
+    assert folded_norm(0, 0, 1) == 0
+    assert folded_norm(3, 1e-300, 40) == 3
+    assert folded_norm(1e200, 1, 0.5) == 1e200
+    assert folded_norm(1, 1, math.inf) == math.inf
+    assert folded_norm(-2, 0, math.inf) == 2
+    with pytest.raises(DataError, match="p > 0, got 1, 1 and 0"):
+        folded_norm(1, 1, 0)
+
+
+def sizes(mu, sigma, power):
+    """|σε + μ|^p of drawn ε: mean and standard error."""
+    drawn = np.abs(mu + sigma * np.random.default_rng(5).standard_normal(N_DRAWS)) ** power
+    return drawn.mean(), drawn.std() / math.sqrt(N_DRAWS)
+
+
+@pytest.mark.parametrize(("mu", "sigma"), [(2, 0.5), (0.7, 1), (-0.7, 1), (3, 2)])
+def test_errata_eq46(mu, sigma):
+    """The last term of D_1 is printed μ (1 - Φ(μ/σ)); the mean of a folded normal has μ (1 - 2Φ(-μ/σ))."""
+    mean, se = sizes(mu, sigma, 1)
+    bell = math.sqrt(2 / math.pi) * sigma * math.exp(-(mu**2) / (2 * sigma**2))
+    printed, right = bell + mu * (1 - ndtr(mu / sigma)), bell + mu * (1 - 2 * ndtr(-mu / sigma))
+    assert abs(printed - mean) > 10 * se
+    assert abs(right - mean) < 4 * se
+    assert folded_norm(mu, sigma) == pytest.approx(right, rel=1e-13)
+    if (mu, sigma) == (2, 0.5):
+        assert (round(printed, 4), round(right, 4)) == (0.0002, 2.0)
+
+
+def test_errata_eq46_and_eq45_disagree_in_print():
+    """Eq. 45 at p = 1 is the right form, so the paper contradicts itself."""
+    for mu, sigma in [(2, 0.5), (0.3, 1), (0, 2)]:
+        eq45 = sigma * math.sqrt(2 / math.pi) * hyp1f1(-0.5, 0.5, -((mu / sigma) ** 2) / 2)
+        assert folded_norm(mu, sigma) == pytest.approx(eq45, rel=1e-13)
+
+
+def test_errata_eq49():
+    """The variance of E_q f - E_r f is the double integral of k, which is MMD² and not MMD."""
+    gaps = draw_critics(CriticProcess("identity", MEANS[1], KERNEL), N_DRAWS, np.random.default_rng(6)) @ (Q - R)
+    double_integral = (Q - R) @ KERNEL @ (Q - R)
+    mmd = gp_distance(Q, R, CriticProcess("identity", MEANS[0], KERNEL), power=2)
+    variance, se = gaps.var(), gaps.var() * math.sqrt(2 / N_DRAWS)
+    assert abs(variance - double_integral) < 4 * se
+    assert abs(variance - mmd) > 10 * se
+    assert mmd**2 == pytest.approx(double_integral, rel=1e-13)
+
+
+@pytest.mark.parametrize(("sigma", "power"), [(1, 3), (1, 1.5), (0.3, 2), (4, 6)])
+def test_errata_eq52(sigma, power):
+    """Printed σ √(2/π) Γ((1+p)/2)^(1/p): √π stands outside the root. Right: σ √2 (Γ((1+p)/2) / √π)^(1/p)."""
+    mean, se = sizes(0, sigma, power)
+    printed = sigma * math.sqrt(2 / math.pi) * gamma((1 + power) / 2) ** (1 / power)
+    right = sigma * math.sqrt(2) * (gamma((1 + power) / 2) / math.sqrt(math.pi)) ** (1 / power)
+    assert abs(printed**power - mean) > 10 * se
+    assert abs(right**power - mean) < 4 * se
+    assert folded_norm(0, sigma, power) == pytest.approx(right, rel=1e-13)
+    if (sigma, power) == (1, 3):
+        assert (round(printed, 3), round(right, 3)) == (0.798, 1.169)
+
+
+@pytest.mark.parametrize("mean", MEANS, ids=["m=0", "m", "m far"])
+def test_errata_eq47_holds_for_the_right_eq52_and_for_any_mean(mean):
+    """√(e/(p+1)) D_p → MMD; with eq. 52 as printed the limit would be MMD / √π. A mean adds at most |μ| √(e/(p+1))."""
+    p, mmd = 1e8, gp_distance(Q, R, CriticProcess("identity", MEANS[0], KERNEL), power=2)
+    mu = float(mean @ (Q - R))
+    limit = math.sqrt(math.e / (p + 1)) * gp_distance(Q, R, CriticProcess("identity", mean, KERNEL), power=p)
+    assert abs(limit - mmd) <= abs(mu) * math.sqrt(math.e / (p + 1)) + 1e-7 * mmd
+    printed = math.sqrt(math.e / (p + 1) * 2 / math.pi) * math.exp(math.lgamma((1 + p) / 2) / p) * mmd
+    assert printed == pytest.approx(mmd / math.sqrt(math.pi), rel=1e-6)
+
+
+def test_errata_theorem_e3_the_mean_alone_can_metrize():
+    """ "D_p metrizes weak convergence iff MMD_k does" is about m = 0: here MMD is 0 for all pairs and D_p is not."""
+    process = CriticProcess("identity", [0, 1], np.zeros((2, 2)))
+    for a, b in [(0.3, 0.8), (0.0, 0.01)]:
+        q, r = [1 - a, a], [1 - b, b]
+        assert memed_squared(q, r, process.cov) == 0
+        assert gp_distance(q, r, process, power=3) == pytest.approx(abs(a - b))
+    assert gp_distance([1, 0], [0.6, 0.4], CriticProcess("identity", [0, 0], np.eye(2)), power=2) > 0.5
+
+
+def test_a_covariance_that_is_no_kernel_is_refused():
+    process = CriticProcess("identity", [0, 0], [[1, 2], [2, 1]])
+    with pytest.raises(DataError, match=r"smallest eigenvalue is -1,"):
+        draw_critics(process, 3, np.random.default_rng(0))
+    with pytest.raises(DataError, match="squared distance is -2"):
+        gp_distance([1, 0], [0, 1], process)
+
+
+def test_a_process_says_what_is_wrong():
+    with pytest.raises(UnknownName, match="did you mean 'probit'"):
+        CriticProcess("probits", [0], [[1]])
+    with pytest.raises(DataError, match="both be functions"):
+        CriticProcess("exp", len, [[1]])
+    with pytest.raises(DataError, match=r"shapes \(2,\) and \(1, 1\)"):
+        CriticProcess("exp", [0, 0], [[1]])
+    with pytest.raises(DataError, match="symmetric"):
+        CriticProcess("exp", [0, 0], [[1, 0], [1, 1]])
+    with pytest.raises(DataError, match="finite space"):
+        second_moment(CriticProcess("exp", len, len))
+    with pytest.raises(DataError, match="identity link"):
+        gp_distance([1], [1], CriticProcess("exp", [0], [[1]]))
+    with pytest.raises(DataError, match="outcomes has 1, q has 2"):
+        gp_distance([1, 0], [1, 0], CriticProcess("identity", [0], [[1]]))
+
+
+def test_equal_seeds_draw_equal_critics_and_equal_distributions_have_no_distance():
+    process = CriticProcess("probit", MEANS[1], KERNEL)
+    one, two = (draw_critics(process, 5, np.random.default_rng(3)) for _ in range(2))
+    assert (one == two).all()
+    assert one.shape == (5, 4)
+    same = estimate_distance(Q, Q, process, np.random.default_rng(3), n_critics=10)
+    assert same.value == 0
+    assert math.isnan(same.se)
