@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-EXTRAS := notebooks,neural,cluster,dev
+EXTRAS := notebooks,theory,neural,cluster,dev
 JOBS ?= 2
 
 .PHONY: run test lab lint bench strip clean

@@ -25,6 +25,7 @@ ADDRESSES = {  # a heavy library and the only places that may name it
     "nbformat": {"notebooks.py"},
     "anywidget": {"widgets/"},
     "altair": {"charts/"},
+    "cvxpy": {"exact/"},
     "vl_convert": {"charts/"},
 }
 

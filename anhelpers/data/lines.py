@@ -5,14 +5,16 @@ A line ends at ``"\n"`` and nowhere else: U+2028, U+0085, vertical tabs and lone
 
 from __future__ import annotations
 
+import csv
 import os
 import secrets
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 
 from ..errors import DataError, nearest
 
-__all__ = ["read_bytes", "read_lines", "write_text"]
+__all__ = ["csv_rows", "read_bytes", "read_lines", "write_text"]
 
 
 def read_lines(path: str | PathLike) -> tuple[str, ...]:
@@ -36,6 +38,21 @@ def read_lines(path: str | PathLike) -> tuple[str, ...]:
         seen = f"byte 0x{data[error.start]:02x} at column {column}"
         raise DataError(f"{seen} is not UTF-8; re-save the file as UTF-8.", path, line) from None
     return tuple(text.removesuffix("\n").split("\n")) if text else ()
+
+
+def csv_rows(path: str | PathLike, header: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
+    """(line, cells) of each row of a CSV file that must have this header."""
+    lines = read_lines(path)
+    for number, cells in enumerate(csv.reader(lines), 1):
+        cells = [cell.strip() for cell in cells]
+        if number == 1 and tuple(cells) != header:
+            raise DataError(f"the header must be {','.join(header)}; it is {lines[0]}.", path, 1)
+        if cells and len(cells) != len(header):
+            raise DataError(f"{len(cells)} cells, and the header has {len(header)}.", path, number)
+        if cells and number > 1:
+            yield number, cells
+    if not lines:
+        raise DataError(f"this file is empty; its header must be {','.join(header)}.", path)
 
 
 def write_text(path: str | PathLike, text: str) -> Path:

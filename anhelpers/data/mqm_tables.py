@@ -6,7 +6,6 @@ A scheme: ``category,dimension,source``. Weights: ``severity,category,weight,sou
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections.abc import Iterable
@@ -18,7 +17,7 @@ from pathlib import Path
 from .. import checks
 from ..errors import DataError
 from .catalog import bundled
-from .lines import read_lines
+from .lines import csv_rows
 from .ratings import category_key
 
 __all__ = ["DIMENSIONS", "Scheme", "Weights", "load_scheme", "load_weights"]
@@ -63,7 +62,7 @@ def load_scheme(name: str | PathLike | Scheme) -> Scheme:
     if isinstance(name, Scheme):
         return name
     rows, path = [], _place("scheme", name)
-    for line, (category, dimension, source) in _rows(path, ("category", "dimension", "source")):
+    for line, (category, dimension, source) in csv_rows(path, ("category", "dimension", "source")):
         if dimension not in DIMENSIONS:
             raise DataError(f"unknown dimension '{dimension}'; known: {', '.join(DIMENSIONS)}.", path, line)
         rows.append((category, dimension, source))
@@ -75,7 +74,7 @@ def load_weights(name: str | PathLike | Weights) -> Weights:
     if isinstance(name, Weights):
         return name
     rows, path = [], _place("weights", name)
-    for line, (severity, category, weight, source) in _rows(path, ("severity", "category", "weight", "source")):
+    for line, (severity, category, weight, source) in csv_rows(path, ("severity", "category", "weight", "source")):
         try:
             number = float(weight)
         except ValueError:
@@ -96,21 +95,6 @@ def _place(kind: str, name: str | PathLike) -> Path:
 
 def _name(path: Path, kind: str) -> str:
     return path.stem.removeprefix(f"{kind}.")
-
-
-def _rows(path: Path, header: tuple[str, ...]) -> Iterable[tuple[int, list[str]]]:
-    """(line, cells) of each row of a CSV file that must have this header."""
-    lines = read_lines(path)
-    for number, cells in enumerate(csv.reader(lines), 1):
-        cells = [cell.strip() for cell in cells]
-        if number == 1 and tuple(cells) != header:
-            raise DataError(f"the header must be {','.join(header)}; it is {lines[0]}.", path, 1)
-        if cells and len(cells) != len(header):
-            raise DataError(f"{len(cells)} cells, and the header has {len(header)}.", path, number)
-        if cells and number > 1:
-            yield number, cells
-    if not lines:
-        raise DataError(f"this file is empty; its header must be {','.join(header)}.", path)
 
 
 @lru_cache(65536)

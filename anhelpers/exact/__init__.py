@@ -1,0 +1,13 @@
+"""The AN function A(N) of eq. 3, solved exactly on finite spaces (AN §3, Theorems 3.1 and B.1)."""
+
+from .divergence import Divergence, critics, mmd_squared, renyi, wasserstein
+from .optimism import sampled_oracle
+from .problem import ExactCurve, Problem, Solution
+from .solve import Theorem31, check_theorem, solve, solve_curve
+from .uniqueness import Minimisers, conditional_entropy, minimisers, perturbed, stability
+
+__all__ = [
+    "Divergence", "ExactCurve", "Minimisers", "Problem", "Solution", "Theorem31", "check_theorem",
+    "conditional_entropy", "critics", "minimisers", "mmd_squared", "perturbed", "renyi", "sampled_oracle", "solve",
+    "solve_curve", "stability", "wasserstein",
+]  # fmt: skip

@@ -1,0 +1,234 @@
+"""The divergences D(Q, R) that the AN function can be solved for: how each is written for a solver.
+
+A polyhedral one (total variation, Wasserstein-1, a mean over critics) is a linear program; a convex one goes to a cone
+solver. All are written for the first slot, Q, with R fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from .. import checks
+from ..divergences import pmf
+from ..errors import DataError
+
+__all__ = [
+    "NAMED",
+    "Ball",
+    "Divergence",
+    "Polyhedron",
+    "critics",
+    "divergence_of",
+    "mmd_squared",
+    "renyi",
+    "wasserstein",
+]
+
+
+@dataclass(frozen=True)
+class Polyhedron:
+    """D(q, r) = min weights·u over u >= 0 with upper_q q + upper_u u <= upper and equal_q q + equal_u u = equal."""
+
+    weights: np.ndarray
+    upper_q: sparse.sparray
+    upper_u: sparse.sparray
+    upper: np.ndarray
+    equal_q: sparse.sparray
+    equal_u: sparse.sparray
+    equal: np.ndarray
+
+
+@dataclass(frozen=True)
+class Ball:
+    """D(q, r) <= d as `expression` <= bound(d) under `constraints`; `slope` is the derivative of `bound`."""
+
+    expression: Any
+    constraints: list
+    bound: Callable[[float], float] = lambda d: d
+    slope: Callable[[float], float] = lambda d: 1.0
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """A D(Q, R) with its name, and how a solver reads it.
+
+    Parameters
+    ----------
+    name, label, unit : "tv", "total variation", "probability".
+    value : (q, r) -> D.
+    convex : whether D is convex in Q, which is what part 2 of Theorem 3.1 asks. Where it is not, A(N) is still solved
+        exactly if {D <= d} is a convex set, but need not be concave.
+    polyhedron : r -> Polyhedron, or None.
+    ground : Y -> (Y, Y) cost of moving probability, or None. Where there is one, a step along the curve is a small
+        transport problem.
+    ball : (cvxpy, q, r, there) -> Ball, or None; `there` are the targets that can be said, q is 0 at the others.
+    absolute : D is infinite where Q says what R never says.
+    apart : (M, Y) matrix with D(q, r) = 0 exactly where apart @ q = apart @ r; None: only where q = r.
+    """
+
+    name: str
+    label: str
+    unit: str
+    value: Callable[[np.ndarray, np.ndarray], float] = field(repr=False)
+    convex: bool = True
+    polyhedron: Callable[[np.ndarray], Polyhedron] | None = field(default=None, repr=False)
+    ground: Callable[[int], np.ndarray] | None = field(default=None, repr=False)
+    ball: Callable[[Any, Any, np.ndarray, np.ndarray], Ball] | None = field(default=None, repr=False)
+    absolute: bool = False
+    apart: np.ndarray | None = field(default=None, repr=False)
+
+
+def divergence_of(divergence: str | Divergence) -> Divergence:
+    """A Divergence by its name (one of NAMED), or as it is."""
+    return NAMED[checks.one_of(divergence, NAMED, "divergence")] if isinstance(divergence, str) else divergence
+
+
+def wasserstein(ground: ArrayLike, unit: str = "unit of the ground cost") -> Divergence:
+    """Wasserstein-1 of any (Y, Y) ground cost, or of (Y,) positions on a line: the cheapest way to turn Q into R."""
+    ground = np.asarray(ground, dtype=np.float64)
+    if ground.ndim == 1:
+        ground = np.abs(ground[:, None] - ground)
+    if ground.ndim != 2 or ground.shape[0] != ground.shape[1] or not (np.isfinite(ground) & (ground >= 0)).all():
+        raise DataError(f"a ground cost is (Y, Y), finite and not negative, got shape {ground.shape}.")
+    if np.diag(ground).any():
+        raise DataError("moving nothing costs nothing: the diagonal of a ground cost must be 0.")
+
+    def sized(n: int) -> np.ndarray:
+        if len(ground) != n:
+            raise DataError(f"the ground cost is for {len(ground)} targets, the world has {n}.")
+        return ground
+
+    value = partial(pmf.wasserstein, ground=ground)
+    return Divergence("w1", "Wasserstein-1", unit, value, polyhedron=partial(_transport, sized), ground=sized)
+
+
+def critics(values: ArrayLike, unit: str = "unit of the critics") -> Divergence:
+    """D_1 of AN eq. 4 for K critics, (K, Y) or one (Y,): the mean over critics of |E_Q f - E_R f|.
+
+    With the one critic f(y) = log-probability per token it is |LPP(Q) - LPP(R)| of AN §5.1.
+    """
+    values = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    if values.ndim != 2 or not np.isfinite(values).all():
+        raise DataError(f"critics must be (critics, targets) and finite, got shape {values.shape}.")
+    return Divergence(
+        "critics", f"mean over {len(values)} critic{'s' * (len(values) > 1)}", unit,
+        lambda q, r: float(np.abs(values @ (q - r)).mean()), polyhedron=partial(_critics, values),
+    )  # fmt: skip
+
+
+def renyi(order: float) -> Divergence:
+    """Rényi's divergence. Convex in Q for an order in (0, 1); above 1 it is not, and the result says so."""
+    order = float(order)
+    if not 0 < order < np.inf or order == 1:
+        raise DataError(f"Rényi's order must be in (0, 1) or above 1, got {order:g}; order 1 is 'kl'.")
+    value, ball = partial(pmf.renyi, order=order), partial(_renyi_ball, order=order)
+    names = f"renyi{order:g}", f"Rényi of order {order:g}", "nats"
+    return Divergence(*names, value, order < 1, ball=ball, absolute=order > 1)
+
+
+def mmd_squared(kernel: ArrayLike) -> Divergence:
+    """Squared maximum mean discrepancy of a (Y, Y) kernel matrix, symmetric and positive semidefinite."""
+    kernel = np.asarray(kernel, dtype=np.float64)
+    if kernel.ndim != 2 or kernel.shape[0] != kernel.shape[1] or not np.allclose(kernel, kernel.T):
+        raise DataError(f"a kernel matrix is (Y, Y) and symmetric, got shape {kernel.shape}.")
+    values, vectors = np.linalg.eigh(kernel)
+    if values[0] < -1e-9 * max(1.0, values[-1]):
+        raise DataError(f"the kernel has the eigenvalue {values[0]:.3g}: with it D is not convex; use one without.")
+    kept = values > 1e-12 * max(values[-1], 1e-300)
+    root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+    value, ball = partial(pmf.mmd_squared, kernel=kernel), partial(_mmd_ball, root=root)
+    return Divergence("mmd2", "squared MMD", "unit of the kernel", value, ball=ball, apart=root)
+
+
+def _empty(n: int) -> sparse.sparray:
+    return sparse.csr_array((0, n))
+
+
+def _total_variation(r: np.ndarray) -> Polyhedron:
+    """u >= q - r, and D = Σ u: both sum to 1, so what lies above r equals what lies below."""
+    n, one = len(r), sparse.eye_array(len(r), format="csr")
+    return Polyhedron(np.ones(n), one, -one, r, _empty(n), _empty(n), np.empty(0))
+
+
+def _transport(sized: Callable[[int], np.ndarray], r: np.ndarray) -> Polyhedron:
+    """u(y, y') is moved from y to y': Σ_y' u(y, y') = q(y), Σ_y u(y, y') = r(y')."""
+    n = len(r)
+    leave = sparse.kron(sparse.eye_array(n), np.ones((1, n)))
+    arrive = sparse.kron(np.ones((1, n)), sparse.eye_array(n))
+    equal_q = sparse.vstack([-sparse.eye_array(n), sparse.csr_array((n, n))])
+    equal = np.concatenate([np.zeros(n), r])
+    return Polyhedron(
+        sized(n).ravel(), _empty(n), _empty(n * n), np.empty(0), equal_q, sparse.vstack([leave, arrive]), equal
+    )
+
+
+def _critics(values: np.ndarray, r: np.ndarray) -> Polyhedron:
+    """u_k >= ±(E_q f_k - E_r f_k), and D is their mean."""
+    if values.shape[1] != len(r):
+        raise DataError(f"the critics score {values.shape[1]} targets, the world has {len(r)}.")
+    k, one = len(values), sparse.eye_array(len(values))
+    both, mean = np.concatenate([values, -values]), values @ r
+    upper = np.concatenate([mean, -mean])
+    none = _empty(len(r)), _empty(k), np.empty(0)
+    return Polyhedron(np.full(k, 1 / k), sparse.csr_array(both), sparse.vstack([-one, -one]), upper, *none)
+
+
+def _kl_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
+    unsaid = r.sum() - r[there].sum()  # each term is q log(q / r) - q + r, which is not negative
+    return Ball(cp.sum(cp.kl_div(q[there], r[there])) + unsaid, [])
+
+
+def _chi_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
+    unsaid = r.sum() - r[there].sum()  # (0 - r)² / r
+    return Ball(cp.sum_squares(cp.multiply(q[there] - r[there], 1 / np.sqrt(r[there]))) + unsaid, [])
+
+
+def _js_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
+    q, r, unsaid = q[there], r[there], (r.sum() - r[there].sum()) * np.log(2)  # r log(r / (r / 2))
+    middle = (q + r) / 2
+    return Ball((cp.sum(cp.kl_div(q, middle)) + cp.sum(cp.kl_div(r, middle)) + unsaid) / 2, [])
+
+
+def _mmd_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, root: np.ndarray) -> Ball:
+    if root.shape[1] != len(r):
+        raise DataError(f"the kernel is for {root.shape[1]} targets, the world has {len(r)}.")
+    return Ball(cp.sum_squares(root @ (q - r)), [])
+
+
+def _renyi_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, order: float) -> Ball:
+    """D <= d where (Σ q^a r^(1-a) - 1) / (a - 1) <= (e^((a-1)d) - 1) / (a - 1): each term is a power cone."""
+    there = there[r[there] > 0]
+    q, r, t = q[there], r[there], cp.Variable(len(there), nonneg=True)
+
+    def bound(d: float) -> float:
+        return np.expm1((order - 1) * d) / (order - 1)
+
+    def slope(d: float) -> float:
+        return np.exp((order - 1) * d)
+
+    cone = (q, r, t) if order < 1 else (t, r, q)
+    power = min(order, 1 / order)  # of one triple a number, as cvxpy wants it
+    triples = (*cone, np.full(len(r), power)) if len(r) > 1 else (*(side[0] for side in cone), power)
+    return Ball((cp.sum(t) - 1) / (order - 1), [cp.constraints.PowCone3D(*triples)], bound, slope)
+
+
+NAMED: dict[str, Divergence] = {
+    "tv": Divergence(
+        "tv",
+        "total variation",
+        "probability",
+        pmf.total_variation,
+        polyhedron=_total_variation,
+        ground=lambda n: 1 - np.eye(n),
+    ),
+    "kl": Divergence("kl", "Kullback-Leibler", "nats", pmf.kl, ball=_kl_ball, absolute=True),
+    "js": Divergence("js", "Jensen-Shannon", "nats", pmf.jensen_shannon, ball=_js_ball),
+    "chi2": Divergence("chi2", "χ²", "no unit", pmf.chi_squared, ball=_chi_ball, absolute=True),
+}

@@ -1,0 +1,180 @@
+"""A(N) where D is polyhedral: a linear program for one N, and every breakpoint of the whole curve.
+
+For a weight β the Lagrangian -A(Q) + β D(Q, R) has a vertex of the curve as its solution. Two known vertices give the
+slope of the line between them; the Lagrangian at that slope either finds a vertex above the line or proves that there
+is none. So a curve of V vertices takes about 2V small programs, and no grid (Eisner and Severance 1976).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import OptimizeResult, linprog
+
+from ..errors import AnhelpersError
+from .divergence import Divergence, Polyhedron
+from .problem import SLACK, Problem
+
+__all__ = ["best_targets", "solve_equal", "solve_point", "solve_vertices"]
+
+Vertex = tuple[float, float, np.ndarray]
+"""D, cost, and (X, Y) the mass that is said: P(x) Q(y|x)."""
+
+
+def solve_point(problem: Problem, divergence: Divergence, limit: float) -> tuple[np.ndarray, float]:
+    """(mass, β) of the best translator with D <= limit: one linear program by HiGHS, and its multiplier."""
+    program = _Program(problem, divergence.polyhedron(problem.reference))
+    if not np.isfinite(limit):
+        return program.most_natural_of_the_most_accurate()[2], 0.0
+    return program.within(limit)
+
+
+def solve_equal(problem: Problem, apart: np.ndarray) -> np.ndarray:
+    """The mass of the best translator with apart @ q = apart @ R: what is left where D must be 0."""
+    x, y = problem.cost.shape
+    said = sparse.kron(np.ones((1, x)), sparse.eye_array(y))
+    spoken = sparse.kron(sparse.eye_array(x), np.ones((1, y)))
+    equal = sparse.vstack([spoken, sparse.csr_array(apart) @ said], format="csr")
+    to = np.concatenate([problem.p_x, apart @ problem.reference])
+    result = _solved(linprog(problem.cost.ravel(), A_eq=equal, b_eq=to, method="highs"))
+    return np.maximum(result.x, 0).reshape(x, y)
+
+
+def solve_vertices(problem: Problem, divergence: Divergence) -> list[Vertex]:
+    """All vertices of the curve, from the most accurate to the most natural."""
+    n = len(problem.reference)
+    if divergence.ground is not None:
+        steps = _Transport(problem, divergence.ground(n))
+    else:
+        steps = _Program(problem, divergence.polyhedron(problem.reference))
+    first, last = steps.most_natural_of_the_most_accurate(), steps.most_accurate_of_the_most_natural()
+    if first[0] - last[0] <= SLACK or last[1] - first[1] <= SLACK * max(1.0, abs(last[1])):
+        return [last if last[1] - first[1] <= SLACK else first]
+    done, todo = [first], [last]
+    while todo:
+        (d0, c0, _), (d1, c1, _) = done[-1], todo[-1]
+        beta = (c1 - c0) / (d0 - d1)
+        found = steps.lagrangian(beta)
+        between = d1 + SLACK * first[0] < found[0] < d0 - SLACK * first[0]
+        if between and c0 + beta * d0 - (found[1] + beta * found[0]) > SLACK * max(last[1] - first[1], SLACK):
+            todo.append(found)
+        else:
+            done.append(todo.pop())
+    return done
+
+
+class _Program:
+    """The variables are the mass f(x, y) = P(x) Q(y|x) and whatever u the divergence needs."""
+
+    def __init__(self, problem: Problem, d: Polyhedron):
+        self.shape = x, y = problem.cost.shape
+        self.cost = problem.cost.ravel()
+        self.weights = d.weights
+        said = sparse.kron(np.ones((1, x)), sparse.eye_array(y))  # (Y, XY): q = said @ f
+        spoken = sparse.kron(sparse.eye_array(x), np.ones((1, y)))  # (X, XY): Σ_y f(x, y) = P(x)
+        n_u = len(d.weights)
+        rows = [[spoken, sparse.csr_array((x, n_u))], [d.equal_q @ said, d.equal_u]]
+        self.equal = sparse.block_array(rows, format="csr")
+        self.equal_to = np.concatenate([problem.p_x, d.equal])
+        self.upper = sparse.block_array([[d.upper_q @ said, d.upper_u]], format="csr")
+        self.upper_to = d.upper
+
+    def within(self, limit: float) -> tuple[np.ndarray, float]:
+        costs = np.concatenate([np.zeros(len(self.cost)), self.weights])
+        upper = sparse.vstack([self.upper, sparse.csr_array(costs[None])], format="csr")
+        result = self._solve(self._objective(0.0), upper, np.append(self.upper_to, limit))
+        return self._mass(result), max(0.0, -float(result.ineqlin.marginals[-1]))
+
+    def lagrangian(self, beta: float) -> Vertex:
+        return self._vertex(self._solve(self._objective(beta), self.upper, self.upper_to))
+
+    def most_natural_of_the_most_accurate(self) -> Vertex:
+        cost = self.cost.reshape(self.shape)
+        allowed = best_targets(cost).ravel()
+        objective = np.concatenate([np.zeros(len(self.cost)), self.weights])
+        top = np.concatenate([np.where(allowed, np.inf, 0.0), np.full(len(self.weights), np.inf)])
+        return self._vertex(self._solve(objective, self.upper, self.upper_to, top))
+
+    def most_accurate_of_the_most_natural(self) -> Vertex:
+        mass, _ = self.within(0.0)
+        return 0.0, float(self.cost @ mass.ravel()), mass
+
+    def _objective(self, beta: float) -> np.ndarray:
+        return np.concatenate([self.cost, beta * self.weights])
+
+    def _solve(self, objective, upper, upper_to, top=np.inf) -> OptimizeResult:
+        bounds = np.stack([np.zeros(len(objective)), np.broadcast_to(top, len(objective))], axis=1)
+        there = {"A_ub": upper, "b_ub": upper_to} if upper.shape[0] else {}
+        return _solved(linprog(objective, **there, A_eq=self.equal, b_eq=self.equal_to, bounds=bounds, method="highs"))
+
+    def _mass(self, result: OptimizeResult) -> np.ndarray:
+        return np.maximum(result.x[: len(self.cost)], 0).reshape(self.shape)
+
+    def _vertex(self, result: OptimizeResult) -> Vertex:
+        mass = self._mass(result)
+        return float(self.weights @ result.x[len(self.cost) :]), float(self.cost @ mass.ravel()), mass
+
+
+class _Transport:
+    """Where D moves probability at a ground cost: x says y', of which y is made; the best y' of each (x, y) counts.
+
+    So a Lagrangian step is one transport of P(x) to R(y) at the cost h(x, y) = min_y' [cost(x, y') + β ground(y', y)].
+    """
+
+    def __init__(self, problem: Problem, ground: np.ndarray):
+        self.problem, self.ground = problem, ground
+        x, y = problem.cost.shape
+        spoken = sparse.kron(sparse.eye_array(x), np.ones((1, y)))
+        arrives = sparse.kron(np.ones((1, x)), sparse.eye_array(y))
+        self.equal = sparse.vstack([spoken, arrives], format="csc")
+        self.equal_to = np.concatenate([problem.p_x, problem.reference])
+        self.columns = np.arange(x * y)  # those of the last solution and those that nearly came in
+
+    def lagrangian(self, beta: float) -> Vertex:
+        return self._step(self.problem.cost, beta)
+
+    def most_natural_of_the_most_accurate(self) -> Vertex:
+        return self._step(np.where(best_targets(self.problem.cost), 0.0, np.inf), 1.0)
+
+    def most_accurate_of_the_most_natural(self) -> Vertex:
+        through = np.where(self.ground == 0, 0.0, np.inf)
+        return self._step(self.problem.cost, 1.0, through)
+
+    def _step(self, cost: np.ndarray, beta: float, ground: np.ndarray | None = None) -> Vertex:
+        moved = beta * (self.ground if ground is None else ground)
+        via = np.stack([(row[:, None] + moved).argmin(0) for row in cost])
+        rows = np.arange(len(cost))[:, None]
+        h = cost[rows, via] + moved[via, np.arange(len(moved))]
+        plan = self._plan(h.ravel()).reshape(h.shape)
+        mass = np.zeros_like(plan)
+        np.add.at(mass, (np.broadcast_to(rows, via.shape), via), plan)
+        d = float((plan * self.ground[via, np.arange(len(moved))]).sum())
+        return d, float((mass * self.problem.cost).sum()), mass
+
+    def _plan(self, h: np.ndarray) -> np.ndarray:
+        """The cheapest transport. It uses few pairs, so the solver gets few; its duals say if one was missed."""
+        columns, rounding = self.columns, 1e-11 * (1 + np.abs(h).max())
+        while True:
+            program = {"A_eq": self.equal[:, columns], "b_eq": self.equal_to, "method": "highs-ds"}
+            result = _solved(linprog(h[columns], **program))
+            reduced = h - self.equal.T @ result.eqlin.marginals
+            missed = np.setdiff1d(np.flatnonzero(reduced < -rounding), columns)
+            if not missed.size:
+                break
+            columns = np.union1d(columns, missed)
+        plan = np.zeros(len(h))
+        plan[columns] = np.maximum(result.x, 0)
+        near = np.argsort(reduced, kind="stable")[: 2 * self.equal.shape[0]]
+        self.columns = np.union1d(np.flatnonzero(plan), near)
+        return plan
+
+
+def best_targets(cost: np.ndarray) -> np.ndarray:
+    """(X, Y) bool: the targets with the smallest expected distortion for each source, ties up to rounding included."""
+    return cost <= cost.min(1, keepdims=True) + SLACK * max(1.0, float(np.abs(cost[np.isfinite(cost)]).max()))
+
+
+def _solved(result: OptimizeResult) -> OptimizeResult:
+    if result.status != 0:
+        raise AnhelpersError(f"HiGHS did not solve the linear program: {result.message}")
+    return result

@@ -1,0 +1,59 @@
+"""Worlds as CSV files: what is read, and what is refused with its line."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from anhelpers import exact
+from anhelpers.data import bundled
+from anhelpers.data.worlds import load_world
+from anhelpers.errors import DataError, UnknownName
+
+
+@pytest.fixture
+def folder(tmp_path):
+    shutil.copytree(bundled("worlds/teacher"), tmp_path / "mine")
+    return tmp_path / "mine"
+
+
+def test_the_teacher_world():
+    world = load_world("teacher")
+    p = world.problem
+    assert p.joint[0] == pytest.approx([0.2, 0.1, 0, 0, 0, 0])
+    assert p.reference == pytest.approx([0.44, 0.022, 0.008, 0.49, 0.03, 0.01])
+    lehrerin, plain, female, male, doctor = 0, 0, 1, 2, 3
+    assert p.distortion[lehrerin, female, [plain, female, male, doctor]].tolist() == [1, 0, 2, 3]
+    assert p.distortion[lehrerin, plain, [plain, female, male, doctor]].tolist() == [0, 0, 2, 3]
+    assert exact.minimisers(p).unique
+    assert exact.minimisers(p).targets[lehrerin].argmax() == female
+    assert world.logprob_per_word()[0] == pytest.approx(np.log(0.44) / 4)
+
+
+def test_a_folder_of_ones_own(folder):
+    assert load_world(folder).problem.joint.sum() == pytest.approx(1)
+    with pytest.raises(UnknownName, match="'techer'; did you mean 'teacher'"):
+        load_world("techer")
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("pairs.csv", ",20", ",many", r"pairs.csv, line 2: 'many' is no count"),
+        ("pairs.csv", ",20", ",-1", r"line 2: '-1' is no count; it must be a number ≥ 0"),
+        ("pairs.csv", "My male doctor", "My mail doctor", r"line 9: no row .* did you mean 'My male doctor is nice.'"),
+        ("targets.csv", "My male teacher", "My teacher", r"targets.csv, line 4: .* second time; the first is line 2"),
+        ("distortion.csv", "*,*,*,3\n", "", r"no row says what 'My doctor is nice.' costs"),
+        ("distortion.csv", "Meine Lehrerin ist nett.,*,My f", "Meine Lererin ist nett.,*,My f",
+         r"line 2: unknown source .* 'Meine Lehrerin"),
+        ("distortion.csv", ",2\n", ",nan\n", r"line 4: 'nan' is no distortion"),
+        ("targets.csv", "target,count", "text,n", "the header must be target,count"),
+    ],
+)  # fmt: skip
+def test_bad_files_are_refused_with_their_line(folder, file, old, new, said):
+    path = folder / file
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(DataError, match=said):
+        load_world(folder)
