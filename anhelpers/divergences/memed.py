@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..errors import DataError
 from .processes import CriticProcess, pair_moment, quadratic_form
-from .samples import Estimate
+from .samples import Estimate, u_statistic
 
 __all__ = ["log_gp_white", "memed", "memed_matrices", "memed_samples", "memed_squared"]
 
@@ -161,10 +161,7 @@ def _estimate(
         raise DataError(f"an unbiased estimate needs at least 2 texts on either side, got {n} and {m}.")
     if not all(np.isfinite(s).all() for s in (xx, yy, xy, yx)):
         raise DataError("C is not finite for some pair: leave out the texts whose mean or covariance is missing.")
-    at_x, at_y = xx / (n - 1) - xy / m, yy / (m - 1) - yx / n
-    se = 2 * math.sqrt(at_x.var(ddof=1) / n + at_y.var(ddof=1) / m)
-    value = float(xx.sum() / (n * (n - 1)) + yy.sum() / (m * (m - 1)) - 2 * xy.sum() / (n * m))
-    return Estimate("D_2²", value, se, n, m, "unbiased", unit, signature)
+    return Estimate("D_2²", *u_statistic(xx, yy, xy, yx), n, m, "unbiased", unit, signature)
 
 
 def _difference(q: ArrayLike, r: ArrayLike, second: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ..errors import DataError
 from .kernels import Kernel
-from .samples import Estimate
+from .samples import Estimate, u_statistic
 from .tiles import scaled_for, tiles
 
 __all__ = ["PermutationTest", "mmd2", "permutation_test"]
@@ -67,9 +67,8 @@ def mmd2(x: np.ndarray, y: np.ndarray, kernel: Kernel, *, block: int = BLOCK) ->
 
     Returns
     -------
-    Estimate in the unit of the kernel. Unbiased, so it may be negative, and stays so. Its squared standard error is
-    that of the linear part of the U-statistic, 4 var(a)/N + 4 var(b)/M with a_i = mean k(x_i, x) - mean k(x_i, y) and
-    b_j alike: right where q and r differ; where they are equal the estimate is not normal, use `permutation_test`.
+    Estimate in the unit of the kernel: `u_statistic`. Unbiased, so it may be negative, and stays so. Its standard error
+    is right where q and r differ; where they are equal the estimate is not normal, use `permutation_test`.
 
     Raises
     ------
@@ -154,13 +153,9 @@ def _samples(x: np.ndarray, y: np.ndarray, kernel: Kernel) -> tuple[np.ndarray, 
 
 
 def _estimate(sums: _Sums, kernel: Kernel, x: np.ndarray) -> Estimate:
-    n, m = len(sums.xx), len(sums.yy)
-    value = sums.xx.sum() / (n * (n - 1)) + sums.yy.sum() / (m * (m - 1)) - 2 * sums.xy.sum() / (n * m)
-    a = sums.xx / (n - 1) - sums.xy / m
-    b = sums.yy / (m - 1) - sums.yx / n
-    se = 2 * np.sqrt(a.var(ddof=1) / n + b.var(ddof=1) / m)
+    value, se = u_statistic(sums.xx, sums.yy, sums.xy, sums.yx)
     signature = f"{kernel.signature}|U-statistic|{x.dtype}"
-    return Estimate("MMD²", float(value), float(se), n, m, "unbiased", signature=signature)
+    return Estimate("MMD²", value, se, len(sums.xx), len(sums.yy), "unbiased", signature=signature)
 
 
 def _kernel_sums(kernel: Kernel, x: np.ndarray, y: np.ndarray | None, block: int) -> tuple[np.ndarray, np.ndarray]:

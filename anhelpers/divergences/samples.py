@@ -14,7 +14,7 @@ from .. import checks
 from ..errors import DataError
 from . import pmf
 
-__all__ = ["Estimate", "kl_from_logprobs", "mean_critic", "plug_in", "wasserstein_1d"]
+__all__ = ["Estimate", "kl_from_logprobs", "mean_critic", "plug_in", "u_statistic", "wasserstein_1d"]
 
 Z95 = 1.959963984540054  # 97.5 % quantile of the standard normal
 UPWARD = "biased upward, because noise also sets two samples apart"
@@ -217,6 +217,25 @@ def _scores(name: str, values: ArrayLike) -> np.ndarray:
     if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
         raise DataError(f"{name} has shape {values.shape}: give a flat sample of at least 2 finite scores.")
     return values
+
+
+def u_statistic(xx: np.ndarray, yy: np.ndarray, xy: np.ndarray, yx: np.ndarray) -> tuple[float, float]:
+    """(value, standard error) of mean C(x, x') + mean C(y, y') - 2 mean C(x, y), no point with itself (AN eq. 38).
+
+    Parameters
+    ----------
+    xx, yy : (N,) and (M,) sums of C from each point to the others of its own sample.
+    xy, yx : (N,) and (M,) sums from each point to the other sample.
+
+    Returns
+    -------
+    Unbiased, so it may be negative. The squared error is that of the linear term, 4 var(a)/N + 4 var(b)/M with
+    a_i = mean C(x_i, x) - mean C(x_i, y) and b_j alike; where q = r that term is 0.
+    """
+    n, m = len(xx), len(yy)
+    value = xx.sum() / (n * (n - 1)) + yy.sum() / (m * (m - 1)) - 2 * xy.sum() / (n * m)
+    a, b = xx / (n - 1) - xy / m, yy / (m - 1) - yx / n
+    return float(value), 2 * math.sqrt(a.var(ddof=1) / n + b.var(ddof=1) / m)
 
 
 def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike) -> Estimate:

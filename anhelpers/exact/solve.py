@@ -35,9 +35,9 @@ def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "
     ------
     DataError for N > 0, which is infeasible; MissingExtra where a cone program is wanted and cvxpy is not installed.
 
-    >>> world = Problem([[0.5, 0.5]], [[0, 1], [1, 0]], [0.9, 0.1])
-    >>> solve(world, -0.2).marginal.round(2), solve(world, 0).accuracy
-    (array([0.7, 0.3]), -0.5)
+    >>> world = Problem([[0.75, 0.25]], [[0, 1], [1, 0]], [0.2, 0.8])
+    >>> solve(world, -0.2).marginal.round(2), round(solve(world, -0.2).accuracy, 2), round(solve(world, 0).accuracy, 2)
+    (array([0.4, 0.6]), -0.55, -0.65)
     """
     divergence, n = divergence_of(divergence), asked(naturalness)
     if divergence.polyhedron is not None:

@@ -20,8 +20,8 @@ __all__ = ["Minimisers", "conditional_entropy", "minimisers", "perturbed", "stab
 def conditional_entropy(joint: ArrayLike) -> float:
     """H[y | x] of a joint (X, Z) P(x, y), in nats: 0 exactly where every source has one translation.
 
-    >>> conditional_entropy([[0.5, 0.0], [0.25, 0.25]]) == 0.5 * np.log(2)
-    True
+    >>> round(conditional_entropy([[0.5, 0.0], [0.25, 0.25]]), 4)  # half the time, log 2
+    0.3466
     """
     joint = np.asarray(joint, dtype=np.float64)
     return float(entr(joint).sum() - entr(joint.sum(1)).sum())
