@@ -27,13 +27,15 @@ class Finding:
 
 FEATURES = {  # feature -> (distributions, what installs them)
     "scores, curves, charts, explorer": (
-        ("numpy", "scipy", "pandas", "numba", "sacrebleu", "altair", "vl-convert-python", "anywidget", "pyarrow"), "",
+        ("numpy", "scipy", "pandas", "numba", "sacrebleu", "altair", "vl-convert-python", "anywidget", "pyarrow",
+         "zstandard"), "",
     ),
     "notebooks (anhelpers run, make lab)": (("jupyterlab", "papermill", "nbconvert", "ipykernel"), "notebooks"),
+    "exact A(N) for KL, Rényi, JS, χ², MMD": (("cvxpy", "clarabel"), "theory"),
     "language models (lpp)": (("torch", "transformers"), "neural"),
     "COMET": (("unbabel-comet",), "neural"),
     "cluster": (("dask", "distributed", "dask-jobqueue"), "cluster"),
-    "tests": (("pytest", "hypothesis", "ruff", "playwright", "nbstripout", "fastchrf"), "dev"),
+    "tests": (("pytest", "hypothesis", "ruff", "playwright", "nbstripout", "fastchrf", "lexicalrichness", "POT", "mpmath"), "dev"),
 }  # fmt: skip
 
 
