@@ -1,11 +1,9 @@
 // The β explorer: a slider, the moving point and the table. Python sends every breakpoint once; here a β is only looked up.
-// One module for three hosts: anywidget, a fragment in a notebook's output, a standalone page (the last two with fakeModel).
 
 const FIRST_DECADE = -4, STEPS_PER_DECADE = 50, LAST = 402; // positions 1..401 are 1e-4..1e4; 0 is β = 0, LAST is β = ∞
 const PAGE_STEPS = 40; // 0.8 decade
 
 const betaAt = (k) => (k <= 0 ? 0 : k >= LAST ? Infinity : 10 ** (FIRST_DECADE + (k - 1) / STEPS_PER_DECADE));
-const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
 
 function positionOf(beta) { // of any β, between the steps as well
   if (beta === 0) return 0;
@@ -29,51 +27,17 @@ function winner(starts, beta) { // index of the last start <= β; at β = 0 alwa
   return low;
 }
 
-const number = (x, digits) => x.toFixed(digits).replace("-", "\u2212");
-const whole = (text) => make("span", { class: "anx-whole" }, text); // never broken across lines
-function betaText(beta) {
-  if (beta === 0) return "β = 0";
-  if (beta === Infinity) return "β = ∞";
-  return "β = " + (beta >= 100 ? Math.round(beta) : beta.toPrecision(3));
-}
-
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
-
-function fakeModel(state) { // what render() needs of an anywidget model, without a kernel
-  const listeners = {};
-  return {
-    get: (key) => state[key],
-    set(key, value) {
-      if (state[key] === value) return;
-      state[key] = value;
-      (listeners["change:" + key] || []).slice().forEach((f) => f());
-    },
-    on: (event, f) => (listeners[event] = listeners[event] || []).push(f),
-    off: (event, f) => (listeners[event] = (listeners[event] || []).filter((g) => g !== f)),
-    save_changes() {},
-  };
-}
-
-let made = 0; // so that labels and controls of two explorers in one page find each other
-
 function controls() {
-  const id = "anx-" + ++made + "-" + Math.random().toString(36).slice(2, 8);
-  const quiet = { "data-lm-suppress-shortcuts": "true" }; // JupyterLab: keys pressed here are not commands
-  const slider = make("input", { type: "range", min: 0, max: LAST, step: 1, id, ...quiet });
+  const id = newId();
+  const slider = make("input", { type: "range", min: 0, max: LAST, step: 1, id, ...QUIET });
   const value = make("output", { class: "anx-value", for: id, "aria-live": "off" });
-  const button = (text, label) => make("button", { type: "button", "aria-label": label, title: label, ...quiet }, text);
   const ui = {
     slider, value,
     readout: make("div", { class: "anx-readout" }),
     before: button("◀ change", "Previous change: the next smaller β at which a translation on this page changes"),
     after: button("change ▶", "Next change: the next larger β at which a translation on this page changes"),
-    domain: make("select", { id: id + "-d", ...quiet }),
-    order: make("select", { id: id + "-o", ...quiet }),
+    domain: make("select", { id: id + "-d", ...QUIET }),
+    order: make("select", { id: id + "-o", ...QUIET }),
     back: button("‹", "Previous page of rows"),
     forth: button("›", "Next page of rows"),
     where: make("span", { class: "anx-where" }),
@@ -104,7 +68,7 @@ function table(body, data) {
 function render({ model, el }) {
   const data = model.get("data");
   const ui = controls();
-  const root = make("div", { class: "anx", role: "group", "aria-label": data.title || "β explorer" });
+  const root = make("div", { class: "anx anx-beta", role: "group", "aria-label": data.title || "β explorer" });
   ui.title.textContent = data.title;
   ui.title.hidden = !data.title;
   root.append(ui.title, ui.bar, ui.tools, make("div", { class: "anx-main" },
@@ -126,8 +90,7 @@ function render({ model, el }) {
       if (k !== one.k) fill(one, k, flash && one.k >= 0);
     }
     const v = winner(choice.beta, b), a = choice.accuracy[v], n = choice.naturalness[v];
-    const [x0, x1, y0, y1, w, h] = data.box;
-    point.setAttribute("transform", `translate(${((n - x0) / (x1 - x0)) * w},${h - ((a - y0) / (y1 - y0)) * h})`);
+    movePoint(point, data.box, n, a);
     const text = betaText(b);
     const means = `${data.names[0]} ${number(a, data.digits[0])} · ${data.names[1]} ${number(n, data.digits[1])}`;
     ui.slider.value = Math.round(positionOf(b));
@@ -198,20 +161,7 @@ function render({ model, el }) {
     layOrder();
   }
 
-  function parsed(one) { // drawn by Altair from our own numbers; texts in it are escaped there
-    const holder = make("div");
-    holder.innerHTML = one.svg;
-    const svg = holder.querySelector("svg");
-    svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", one.alt);
-    svg.removeAttribute("width");
-    svg.removeAttribute("height");
-    return svg;
-  }
-
   // ---- where the hand goes
-  function off(button, is) { button.setAttribute("aria-disabled", is); } // keeps the keyboard focus, unlike `disabled`
-
   function jump(direction) { // the β of the neighbouring table, or null where there is none
     const b = beta();
     let best = null, here = 0; // here: where the present table begins
@@ -228,41 +178,28 @@ function render({ model, el }) {
     return here > 0 ? best ?? 0 : null;
   }
 
-  function put(key, value) { // saved at once: the echo of an older value would undo one that was set and not yet saved
-    model.set(key, value);
-    model.save_changes();
-  }
-  function putBeta(b) { put("beta", b === Infinity ? "inf" : b); }
+  function putBeta(b) { put(model, "beta", b === Infinity ? "inf" : b); }
 
   const KEYS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: PAGE_STEPS, PageDown: -PAGE_STEPS,
     Home: -LAST, End: LAST };
-  ui.slider.addEventListener("keydown", (event) => {
-    if (!(event.key in KEYS) || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    putBeta(betaAt(stepped(beta(), KEYS[event.key])));
-  });
+  onKeys(ui.slider, KEYS, (steps) => putBeta(betaAt(stepped(beta(), steps))));
   ui.slider.addEventListener("input", () => putBeta(betaAt(+ui.slider.value)));
   for (const [button, direction] of [[ui.before, -1], [ui.after, 1]])
     button.addEventListener("click", () => { const b = jump(direction); if (b !== null) putBeta(b); });
   for (const [button, step] of [[ui.back, -1], [ui.forth, 1]])
     button.addEventListener("click", () => {
       if (button.getAttribute("aria-disabled") === "true") return;
-      put("page", (Math.round(model.get("page")) || 1) + step);
+      put(model, "page", (Math.round(model.get("page")) || 1) + step);
     });
-  ui.domain.addEventListener("change", () => { model.set("page", 1); put("domain", ui.domain.value); });
-  ui.order.addEventListener("change", () => { model.set("page", 1); put("order", ui.order.value); });
-  root.addEventListener("keydown", (event) => { // JupyterLab would take arrows, and "d d" deletes the cell
-    if (event.ctrlKey || event.metaKey || event.altKey || event.key === "Escape" || event.key === "Tab") return;
-    event.stopPropagation();
-  });
+  ui.domain.addEventListener("change", () => { model.set("page", 1); put(model, "domain", ui.domain.value); });
+  ui.order.addEventListener("change", () => { model.set("page", 1); put(model, "order", ui.order.value); });
+  keepKeys(root);
 
   for (const one of data.choices) ui.domain.append(make("option", { value: one.name }, `${one.name} (${one.count})`));
   ui.domainBox.hidden = data.choices.length < 2;
   const onBeta = () => paint(true);
   const events = [["change:beta", onBeta], ["change:page", layPage], ["change:order", layOrder], ["change:domain", layDomain]];
-  for (const [event, f] of events) model.on(event, f);
+  const end = follow(model, events);
   layDomain();
-  return () => { for (const [event, f] of events) model.off(event, f); };
+  return end;
 }
-
-export default { render };

@@ -5,30 +5,21 @@ Python shapes what `frontier` computed and ships it once; explorer.js only looks
 
 from __future__ import annotations
 
-import html
-import json
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
-import anywidget
-import comm
-import ipywidgets
 import pandas as pd
 import traitlets
 
 from .. import checks
 from ..charts.curve import beta_label
 from ..frontier import OracleCurve
+from .base import Widget, module, styles, without_kernel
 from .shape import ALL, choice, shaped, static_html
 
 __all__ = ["BetaExplorer", "StaticView", "beta_explorer", "static_view"]
-
-HERE = Path(__file__).parent
 
 
 def beta_explorer(
@@ -56,10 +47,7 @@ def beta_explorer(
     BetaExplorer. Where the environment has ANX_MODE=static it shows itself as HTML that works without a kernel.
     """
     data, chart = shaped(curve, srcs, refs, texts, point=beta, **options)
-    silent = {}
-    if _is_static():  # and then leaves no widget state in the notebook, for which an export would load a script
-        silent = {"comm": comm.DummyComm(), "layout": ipywidgets.Layout(comm=comm.DummyComm())}
-    widget = BetaExplorer(data=data, beta=beta, **silent)
+    widget = BetaExplorer(data=data, beta=beta, **without_kernel())
     widget.chart = chart
     return widget
 
@@ -102,12 +90,12 @@ class StaticView:
         return static_html(self.data, self.betas)
 
 
-class BetaExplorer(anywidget.AnyWidget):
+class BetaExplorer(Widget):
     """The widget that `beta_explorer` makes; `beta`, `domain`, `page` and `order` follow the page and can be set."""
 
-    _esm = HERE / "explorer.js"
-    _css = HERE / "explorer.css"
-    data = traitlets.Dict().tag(sync=True)
+    _esm = module("explorer.js")
+    _css = styles("explorer.css")
+    noun = "β explorer"
     beta = traitlets.Float(1.0).tag(
         sync=True, to_json=lambda b, _: "inf" if math.isinf(b) else b, from_json=lambda b, _: float(b)
     )
@@ -127,46 +115,5 @@ class BetaExplorer(anywidget.AnyWidget):
     def __repr__(self) -> str:
         return f"BetaExplorer({beta_label(self.beta)}, domain {self.domain!r}, {len(self.data['rows'])} segments)"
 
-    def _repr_mimebundle_(self, **kwargs):
-        shown = {"text/plain": repr(self), "text/html": self.fragment()}
-        if _is_static():
-            return shown
-        bundle, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return bundle | shown, metadata
-
-    def fragment(self) -> str:
-        """HTML for a notebook's output: a picture and a table, which a script, where one may run, makes interactive."""
-        state = {"data": self.data, "beta": "inf" if math.isinf(self.beta) else self.beta}
-        state |= {"domain": self.domain, "page": self.page, "order": self.order}
-        render = f"render({{ model: fakeModel({_script_json(state)}), el: box }});"
-        script = (
-            "(() => {\nconst host = document.currentScript.parentElement;\n"
-            + (HERE / "explorer.js").read_text(encoding="utf-8").replace("export default { render };", "")
-            + "const box = make('div'), css = make('style');\n"
-            + f"css.textContent = {_script_json((HERE / 'explorer.css').read_text(encoding='utf-8'))};\n"
-            + f"{render}\nhost.replaceChildren(css, box);\n}})();"
-        )
-        return f'<div class="anx-host">{static_html(self.data)}<script>{script}</script></div>'
-
-    def to_html(self) -> str:
-        """A page of its own that needs neither kernel nor network."""
-        head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        title = html.escape(self.data["title"] or "β explorer")
-        body = f'<body class="anx-page">{self.fragment()}</body>'
-        return f'<!doctype html><html lang="en"><head>{head}<title>{title}</title></head>{body}</html>\n'
-
-    def save(self, path: str | PathLike) -> Path:
-        """Write `to_html()` to a file, to hand out; returns the path."""
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self.to_html(), encoding="utf-8")
-        return path
-
-
-def _is_static() -> bool:
-    return os.environ.get("ANX_MODE") == "static"
-
-
-def _script_json(value: Any) -> str:
-    """JSON that cannot end the script element around it."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    def static_html(self) -> str:
+        return static_html(self.data)

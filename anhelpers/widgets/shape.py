@@ -20,6 +20,7 @@ from ..charts.curve import axis_ranges, beta_label, plot_curve
 from ..charts.offline import alt_text, picture, to_svg
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
+from .base import digits_of
 
 __all__ = ["ALL", "choice", "shaped", "static_html", "word_parts"]
 
@@ -69,7 +70,7 @@ def shaped(
         "max_vertices": 400,
     } | chart
     charts = {name: plot_curve(one, tables[name], point=point, **settings) for name, one in curves.items()}
-    digits = [_digits(v[curve.chain_candidate]) for v in (accuracy, naturalness)]
+    digits = [digits_of(v[curve.chain_candidate]) for v in (accuracy, naturalness)]
     candidates = {"text": texts, "tag": tags, "accuracy": accuracy, "naturalness": naturalness}
     kept = range(len(srcs)) if segments is None else [int(s) for s in segments]
     if unknown := [s for s in kept if not 0 <= s < len(srcs)]:
@@ -148,12 +149,6 @@ def _systems_of(systems: Systems, name: str) -> pd.DataFrame | None:
     if isinstance(systems, pd.DataFrame):
         return systems if name == ALL else None
     return systems(name) if callable(systems) else (systems or {}).get(name)
-
-
-def _digits(scores: np.ndarray) -> int:
-    """Decimals that show a hundredth of the spread: 1 for chrF, 3 for COMET."""
-    spread = float(np.ptp(scores))
-    return min(6, max(0, 2 - math.floor(math.log10(spread)))) if spread else 2
 
 
 def _chain(curve: OracleCurve, s: int, candidates: dict, digits: list[int]) -> dict:

@@ -1,0 +1,228 @@
+"""Lines of several series with points beside them: closed forms against Monte Carlo, one bound against another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from .. import checks
+from ..errors import DataError
+from .axes import Size, headline
+from .describe import description
+from .ends import LINE_HEIGHT, End, free_place, name_lines, outline
+from .labels import HALO
+from .marks import FONT, checked_columns
+from .scales import Plane, plane_of
+
+__all__ = ["COLOURS", "DASHES", "SHAPES", "plot_lines"]
+
+# Okabe and Ito 2008: those dark enough for a line on white (3:1), and darker forms of their orange and a violet
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#7A5200", "#6E6E6E", "#5B2A86"]
+DASHES = [[1, 0], [9, 4], [2, 3], [10, 3, 2, 3], [5, 3], [14, 4], [2, 6], [10, 3, 2, 3, 2, 3]]
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
+INKS = ["#0072B2", "#B34E00", "#007A58", "#A04B78", "#000000", "#7A5200", "#666666", "#5B2A86"]  # 4.5:1, for names
+QUIET = "#555555"  # of reference values
+MOST_ROWS = 4000  # Altair draws up to 5000
+Rule = tuple[str, float, str]
+
+
+def plot_lines(
+    lines: pd.DataFrame | None,
+    points: pd.DataFrame | None = None,
+    *,
+    x_title: str,
+    y_title: str,
+    title: str = "",
+    series_title: str | None = None,
+    log_x: bool = False,
+    log_y: bool = False,
+    size: Size = (620, 420),
+    rules: Sequence[Rule] = (),
+) -> alt.LayerChart:
+    """A line per series, named at its end, and points with intervals in the same colours.
+
+    Parameters
+    ----------
+    lines : series, x, y; a row per vertex, joined in the order of the rows. A nan leaves a gap. At most 8 series,
+        each with its own colour and dashes.
+    points : series, x, y and, where known, low and high of y; each series with its own shape. A nan is not drawn.
+    x_title, y_title : with unit and direction. title : what the picture claims.
+    series_title : what the names are names of.
+    log_x, log_y : a logarithmic axis; then all its values must be positive.
+    size : (width, height) of the plane in pixels; names stand to its right.
+    rules : reference values, each ("x" or "y", value, label).
+
+    Returns
+    -------
+    A layered chart without a configuration of its own; its alt text holds the ends of the lines.
+
+    Raises
+    ------
+    DataError for a missing column, an infinite number, nothing to draw, more than 8 series.
+    """
+    lines, points = _checked(lines, "lines"), _checked(points, "points")
+    names = list(dict.fromkeys([*lines["series"], *points["series"]]))
+    if not 1 <= len(names) <= len(COLOURS):
+        raise DataError(f"{len(names)} series; between 1 and {len(COLOURS)} can be told apart in one picture.")
+    rules = [(checks.one_of(axis, "xy", "axis of a rule"), float(value), str(label)) for axis, value, label in rules]
+    extent = (_extent("x", lines, points, rules), _extent("y", lines, points, rules))
+    plane = plane_of(*extent, (x_title, y_title), log=(log_x, log_y), size=size)
+    rows = _thinned(lines, plane)
+    paths = [_path(rows, points, name, plane) for name in names]
+    rule_layers, outlines = _rule_layers(rules, paths, plane)
+    ends = name_lines(names, paths, size, outlines)
+    layers = [*rule_layers, *_leaders(names, ends, plane), *_line_layers(rows, names, plane)]
+    layers += [*_point_layers(points, names, plane), *_name_layers(ends, series_title, plane)]
+    parts = [f"{y_title} by {x_title}", *_words(lines, points, names), *(f"{a} = {v:.4g}: {t}" for a, v, t in rules)]
+    words = description(title, parts)
+    chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
+    return chart.properties(**headline(title, [], size[0]))
+
+
+def _checked(table: pd.DataFrame | None, of: str) -> pd.DataFrame:
+    """series, x, y (and low, high) of a table, as text and floats; a DataError names what cannot be drawn."""
+    if table is None:
+        return pd.DataFrame({"series": np.array([], dtype=str), "x": np.array([]), "y": np.array([])})
+    both = [c for c in ("low", "high") if c in table]
+    checked_columns(table, ["series", "x", "y", *(["low", "high"] if both else [])], of)
+    numbers = ["x", "y", *both]
+    frame = table[["series", *numbers]].reset_index(drop=True).astype({"series": str} | dict.fromkeys(numbers, float))
+    for row, column in np.argwhere(np.isinf(frame[numbers].to_numpy()))[:1]:
+        seen = f"{numbers[column]} of series '{frame['series'][row]}' is {frame[numbers[column]][row]}"
+        raise DataError(f"{seen} in the table of {of}; leave it out, or make it nan.")
+    return frame if of == "lines" else frame.dropna(subset=["x", "y"]).reset_index(drop=True)
+
+
+def _extent(axis: str, lines: pd.DataFrame, points: pd.DataFrame, rules: list[Rule]) -> np.ndarray:
+    """(n,) all values that an axis has to show."""
+    drawn = lines.dropna(subset=["x", "y"])
+    columns = [drawn[axis], points[axis], *(points[c] for c in ("low", "high") if axis == "y" and c in points)]
+    values = np.concatenate([*columns, [value for where, value, _ in rules if where == axis]]).astype(float)
+    return values[~np.isnan(values)]
+
+
+def _thinned(lines: pd.DataFrame, plane: Plane) -> pd.DataFrame:
+    """The rows to draw: all; of too many, those that enter another cell of a grid that is fine enough to keep few."""
+    rows, cells = lines.assign(order=range(len(lines))), 8.0  # cells per pixel
+    at, series = plane.pixels(rows["x"], rows["y"]), pd.factorize(rows["series"])[0]
+    while len(rows) > MOST_ROWS:
+        cells /= 2
+        cell = np.nan_to_num(np.floor(at * cells), nan=-1e9)
+        new = np.any(np.diff(np.c_[series, cell], axis=0), axis=1)
+        rows = lines.assign(order=range(len(lines)))[np.r_[True, new] | np.r_[new, True]]
+    return rows
+
+
+def _path(rows: pd.DataFrame, points: pd.DataFrame, name: str, plane: Plane) -> np.ndarray:
+    """(V, 2) pixels of a series: of its line, or of its points where it has none."""
+    for frame in (rows, points):
+        own = frame[frame["series"] == name].dropna(subset=["x", "y"])
+        if len(own):
+            return plane.pixels(own["x"], own["y"])
+    raise DataError(f"series '{name}' has no row with both x and y; leave it out.")
+
+
+def _look(names: list[str], **ranges: list) -> dict:
+    """Colour, dashes or shape by series, without a legend: the names stand beside the lines."""
+    kinds = {"color": alt.Color, "strokeDash": alt.StrokeDash, "shape": alt.Shape}
+    return {
+        channel: kinds[channel]("series:N", scale=alt.Scale(domain=names, range=values[: len(names)]), legend=None)
+        for channel, values in ranges.items()
+    }
+
+
+def _line_layers(rows: pd.DataFrame, names: list[str], plane: Plane) -> list[alt.Chart]:
+    if rows.empty:
+        return []
+    chart = alt.Chart(rows, name="lines").mark_line(strokeWidth=3, strokeJoin="round")
+    return [chart.encode(**plane.channels, order="order:Q", **_look(names, color=COLOURS, strokeDash=DASHES))]
+
+
+def _point_layers(points: pd.DataFrame, names: list[str], plane: Plane) -> list[alt.Chart]:
+    """Intervals, and above them the marks."""
+    layers = []
+    if "low" in points:
+        low = plane.channels["y"].copy()
+        low.shorthand = "low:Q"
+        bars = alt.Chart(points.dropna(subset=["low", "high"]), name="intervals").mark_rule(strokeWidth=2)
+        layers.append(bars.encode(x=plane.channels["x"], y=low, y2="high:Q", **_look(names, color=COLOURS)))
+    if len(points):
+        tips = ["series:N", *(alt.Tooltip(f"{c}:Q", format=".4~g") for c in points if c != "series")]
+        look = {"filled": True, "size": 130, "stroke": "#FFFFFF", "strokeWidth": 1, "opacity": 1}
+        marks = alt.Chart(points, name="points").mark_point(**look)
+        layers.append(marks.encode(**plane.channels, **_look(names, color=COLOURS, shape=SHAPES), tooltip=tips))
+    return layers
+
+
+def _leaders(names: list[str], ends: list[End], plane: Plane) -> list[alt.Chart]:
+    """Thin lines to the names that stand apart, in the colours of the lines."""
+    led = [(name, end) for name, end in zip(names, ends, strict=True) if not np.isnan(end.from_x)]
+    if not led:
+        return []
+    frame = pd.DataFrame({"series": [name for name, _ in led]})
+    frame["x"], frame["y"] = plane.values([end.from_x for _, end in led], [end.from_y for _, end in led])
+    frame["to_x"], frame["to_y"] = plane.values([end.x - 4 * end.beside for _, end in led], [end.y for _, end in led])
+    rule = alt.Chart(frame, name="leaders").mark_rule(strokeWidth=1.5)
+    return [rule.encode(**plane.channels, x2="to_x:Q", y2="to_y:Q", **_look(names, color=COLOURS))]
+
+
+def _name_layers(ends: list[End], series_title: str | None, plane: Plane) -> list[alt.Chart]:
+    """The names, those in the plane with a halo, and above those beside it what they are names of."""
+    rows = [
+        (line, end.x, end.y + LINE_HEIGHT * (k - end.text.count("\n") / 2), end.align, ink, end.beside)
+        for end, ink in zip(ends, INKS, strict=False)
+        for k, line in enumerate(end.text.split("\n"))
+    ]
+    beside = [row for row in rows if row[-1]]
+    layers = [*_texts([row[:5] for row in rows if not row[-1]], plane, **HALO), *_texts([r[:5] for r in rows], plane)]
+    if series_title and beside:
+        above = min(row[2] for row in beside) - 1.2 * LINE_HEIGHT
+        layers += _texts([(series_title, beside[0][1], above, "left", QUIET)], plane, fontStyle="italic")
+    return layers
+
+
+def _texts(rows: list[tuple], plane: Plane, **look) -> list[alt.Chart]:
+    """Text layers of (text, x, y, alignment, colour) in pixels, one for each alignment."""
+    layers, look = [], {"fontSize": FONT, "baseline": "middle"} | look
+    for align in sorted({row[3] for row in rows}):
+        own = [row for row in rows if row[3] == align]
+        frame = pd.DataFrame({"label": [row[0] for row in own], "ink": [row[4] for row in own]})
+        frame["x"], frame["y"] = plane.values([row[1] for row in own], [row[2] for row in own])
+        ink = alt.Fill("ink:N", scale=None)
+        layers.append(
+            alt.Chart(frame).mark_text(align=align, **look).encode(**plane.channels, text="label:N", fill=ink)
+        )
+    return layers
+
+
+def _rule_layers(rules: list[Rule], paths: list[np.ndarray], plane: Plane) -> tuple[list[alt.Chart], list[np.ndarray]]:
+    """Dashed lines across the plane, their labels where these hide least, and (V, 2) pixels of both."""
+    layers, texts, (wide, high) = [], [], plane.size
+    at = [plane.pixels([v if axis == "x" else 1.0], [v if axis == "y" else 1.0])[0] for axis, v, _ in rules]
+    drawn = [
+        np.array([[x, 0], [x, high]] if axis == "x" else [[0, y], [wide, y]])
+        for (x, y), (axis, _, _) in zip(at, rules, strict=True)
+    ]
+    for k, (axis, value, label) in enumerate(rules):
+        mark = alt.Chart(pd.DataFrame({axis: [value]})).mark_rule(color=QUIET, strokeWidth=1.5, strokeDash=[4, 4])
+        layers.append(mark.encode(**{axis: plane.channels[axis]}))
+        place = free_place(label, axis, at[k], plane.size, [*paths, *drawn[:k], *drawn[k + 1 :]])
+        texts.append((label, *place, QUIET))
+        drawn.append(outline(label, *place))
+    return [*layers, *_texts(texts, plane, **HALO), *_texts(texts, plane)], drawn
+
+
+def _words(lines: pd.DataFrame, points: pd.DataFrame, names: list[str]) -> list[str]:
+    """Each series in words: the ends of its line, and how many points with which ends."""
+    parts = []
+    for name in names:
+        for kind, frame in (("line", lines), ("points", points)):
+            own = frame[frame["series"] == name].dropna(subset=["x", "y"])
+            if len(own):
+                ends = " to ".join(f"({x:.4g}, {y:.4g})" for x, y in own[["x", "y"]].iloc[[0, -1]].to_numpy())
+                count = f"{len(own)} points" + (" with intervals" if "low" in own else "")
+                parts.append(f"{name}: {'line' if kind == 'line' else count} from {ends}")
+    return parts

@@ -1,0 +1,78 @@
+"""A plane for any two quantities, linear or logarithmic, in known pixels."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+
+import altair as alt
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import DataError
+from . import axes
+from .marks import Ranges
+
+__all__ = ["Plane", "plane_of"]
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The channels of a picture, and where its values are drawn.
+
+    ranges : (from, to) of x and of y, of their logarithms (base 10) on a logarithmic axis. size : in pixels.
+    log : which axes are logarithmic. channels : "x" and "y", for encodings with fields of these names.
+    """
+
+    ranges: Ranges
+    size: axes.Size
+    log: tuple[bool, bool]
+    channels: dict
+
+    def pixels(self, x: ArrayLike, y: ArrayLike) -> np.ndarray:
+        """(n, 2) pixels from the left and from the upper side, of (n,) values."""
+        x, y = (_scaled(v, log) for v, log in zip((x, y), self.log, strict=True))
+        return np.stack(axes.pixels(x, y, self.ranges, self.size), axis=-1)
+
+    def values(self, x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """(n,) values of x and y that are drawn at (n,) pixels, beyond the plane too: the inverse of `pixels`."""
+        both = axes.points(x, y, self.ranges, self.size)
+        return tuple(10.0**v if log else v for v, log in zip(both, self.log, strict=True))
+
+
+def plane_of(x: ArrayLike, y: ArrayLike, titles: tuple[str, str], *, log: tuple[bool, bool], size: axes.Size) -> Plane:
+    """A plane that holds all these values: x with 2 % of air, y with 7 %.
+
+    Parameters
+    ----------
+    x, y : (n,) and (m,) finite values; all positive where the axis is logarithmic. titles : of the two axes.
+    """
+    ranges, channels = [], {}
+    for k, (name, values) in enumerate((("x", x), ("y", y))):
+        values = np.asarray(values, dtype=float)
+        if not values.size:
+            raise DataError(f"nothing of column {name} can be drawn: every row has a nan, or there is no row.")
+        if log[k] and values.min() <= 0:
+            raise DataError(f"{name} has the value {values.min():g}, which a logarithmic axis cannot show.")
+        low, high = _scaled([values.min(), values.max()], log[k])
+        air = (0.02, 0.07)[k] * (high - low) or 0.05 * abs(high) or 1.0
+        ranges.append((float(low - air), float(high + air)))
+        channels[name] = _channel(name, ranges[k], titles[k], length=size[k], log=log[k])
+    return Plane((ranges[0], ranges[1]), size, log, channels)
+
+
+def _channel(name: str, span: tuple[float, float], title: str, *, length: int, log: bool) -> alt.X | alt.Y:
+    """The x or the y channel; a logarithmic axis over two decades or more is marked at whole powers of ten only."""
+    look = {"title": textwrap.wrap(title, max(12, length // 9)), "tickCount": length // 80} | axes.AXIS
+    if log:
+        powers = np.arange(np.ceil(span[0]), np.floor(span[1]) + 1)
+        step = -(-len(powers) * 60 // length)
+        look |= {"format": "~g"} | ({"values": (10.0 ** powers[::step]).tolist()} if len(powers) >= 3 else {})
+    domain, kind = ([float(10**v) for v in span], {"type": "log"}) if log else (list(span), {"zero": False})
+    scale = alt.Scale(domain=domain, nice=False, **kind)
+    return {"x": alt.X, "y": alt.Y}[name](f"{name}:Q", scale=scale, axis=alt.Axis(**look))
+
+
+def _scaled(values: ArrayLike, log: bool) -> np.ndarray:
+    values = np.asarray(values, dtype=float)
+    return np.log10(values) if log else values

@@ -1,0 +1,93 @@
+"""The exact AN function of a finite world: its line, its vertices, and a point that a widget can move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from .axes import Size, axis_ranges, headline, pixels, plane_axes
+from .describe import description
+from .labels import label_layers, named_points
+from .marks import FONT, LINE, POINT, tip
+
+if TYPE_CHECKING:
+    from ..exact import ExactCurve
+
+__all__ = ["plot_tradeoff"]
+
+MOST_MARKS = 60  # more vertices than this would run together
+
+
+def plot_tradeoff(
+    curve: ExactCurve,
+    *,
+    at: Sequence[float] = (),
+    point: float | None = None,
+    title: str = "",
+    accuracy_title: str = "Accuracy A(N) (higher is better)",
+    naturalness_title: str | None = None,
+    size: Size = (620, 420),
+) -> alt.LayerChart:
+    """The best accuracy A(N) that naturalness N allows, with the vertices marked and both ends named.
+
+    Several curves on one plane, or a curve and Monte Carlo points: `charts.lines.plot_lines`.
+
+    Parameters
+    ----------
+    curve : from `exact.solve_curve`.
+    at : values of N that are marked and labelled, between the ends of the curve.
+    point : an N that gets the large mark named ``bxpoint``, which the tradeoff explorer moves.
+    title : what the picture claims. accuracy_title, naturalness_title : with unit and direction; by default the
+        second names the divergence.
+    size : (width, height) of the plane in pixels.
+    """
+    ranges = axis_ranges([curve])
+    naturalness_title = naturalness_title or naturalness_axis(curve)
+    axes = plane_axes(ranges, size, naturalness_title, accuracy_title)
+    line = _rows(curve, curve.naturalness).assign(beta=curve.beta)
+    layers = [alt.Chart(line, name="bxline").mark_line(color=LINE, strokeWidth=3).encode(**axes, order="naturalness:Q")]
+    tips = [tip("naturalness"), tip("accuracy"), tip("beta", "β from")]
+    look = {"filled": True, "fill": LINE, "stroke": "#000000", "strokeWidth": 1, "opacity": 1}
+    corners = line if curve.exact and len(line) <= MOST_MARKS else line.iloc[sorted({0, len(line) - 1})]
+    layers.append(alt.Chart(corners, name="vertices").mark_point(size=60, **look).encode(**axes, tooltip=tips))
+    marked = _rows(curve, at).assign(label=[f"N = {n:.3g}".replace("-", "−") for n in at])
+    layers += [alt.Chart(marked, name="marked").mark_point(size=110, **look).encode(**axes)] if len(marked) else []
+    path = np.stack(pixels(line["naturalness"], line["accuracy"], ranges, size), axis=1)
+    named = named_points(pd.concat([marked, _ends(curve)]), line.assign(system="").iloc[:0])
+    leaders, texts, _ = label_layers(named, [path], axes, ranges=ranges, size=size)
+    layers = [*leaders, *layers, *texts]
+    if point is not None:
+        look = {"filled": True, "fill": POINT, "stroke": "#000000", "strokeWidth": 2, "size": 320, "opacity": 1}
+        layers.append(alt.Chart(_rows(curve, [point]), name="bxpoint").mark_point(**look).encode(**axes))
+    words = description(title, _words(curve))
+    chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
+    return chart.properties(**headline(title, [], size[0], font=max(FONT, 20)))
+
+
+def naturalness_axis(curve: ExactCurve) -> str:
+    """The title of the axis of N: which divergence, its unit, the direction."""
+    return f"Naturalness N = −D(Q, R) ({curve.divergence.label}, {curve.divergence.unit}; higher is more natural)"
+
+
+def _rows(curve: ExactCurve, naturalness: Sequence[float]) -> pd.DataFrame:
+    """naturalness and A(N) there."""
+    n = np.asarray(naturalness, dtype=float)
+    return pd.DataFrame({"naturalness": n, "accuracy": np.interp(n, curve.naturalness, curve.accuracy)})
+
+
+def _ends(curve: ExactCurve) -> pd.DataFrame:
+    if len(curve.naturalness) == 1:
+        return _rows(curve, curve.naturalness).assign(label="no tradeoff")
+    return _rows(curve, curve.naturalness[[0, -1]]).assign(label=["most accurate", "most natural"])
+
+
+def _words(curve: ExactCurve) -> list[str]:
+    """The curve in words: its two ends, how many vertices, and how exact it is."""
+    n, a = (values.round(9) + 0.0 for values in (curve.naturalness, curve.accuracy))
+    ends = f"A(N) under {curve.divergence.label} from accuracy {a[0]:.4g} at naturalness {n[0]:.4g}"
+    kind = f"{len(n)} vertices" if curve.exact else f"{len(n)} points, at most {curve.gap:.2g} below the true curve"
+    return [f"{ends} to {a[-1]:.4g} at {n[-1]:.4g}", kind]

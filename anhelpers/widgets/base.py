@@ -1,0 +1,119 @@
+"""What every widget here shares: one script for a live notebook, an exported page and a headless run.
+
+A widget is a class with `data`, its traits and a `static_html`, one .js file with `render({ model, el })`, and a .css
+file where it needs one. `common.js` and `common.css` stand in front of them; there is no build.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import os
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import comm
+import ipywidgets
+import numpy as np
+import traitlets
+from numpy.typing import ArrayLike
+
+__all__ = ["Widget", "digits_of", "is_static", "module", "script_json", "styles", "without_kernel"]
+
+HERE = Path(__file__).parent
+
+
+def _joined(first: str, *files: str) -> str:
+    return "\n".join((HERE / name).read_text(encoding="utf-8") for name in (first, *files))
+
+
+def module(*files: str) -> str:
+    """The JavaScript module of a widget: the common file, its own files, and the export of `render`."""
+    return _joined("common.js", *files) + "\nexport default { render };\n"
+
+
+def styles(*files: str) -> str:
+    """The style sheet of a widget: the common one and its own."""
+    return _joined("common.css", *files)
+
+
+class Widget(anywidget.AnyWidget):
+    """A widget that shows itself with a kernel, without one, without scripts, and as a page of its own.
+
+    A subclass sets `_esm = module(...)`, `_css = styles(...)`, `noun` (the title of its page), its synced traits and
+    `static_html`. What it shows goes into `data`, as JSON values with all texts unescaped; what the user can change
+    goes into other traits.
+    """
+
+    data = traitlets.Dict().tag(sync=True)
+    chart: Any = None
+    noun = "widget"
+
+    def static_html(self) -> str:
+        """What is left where no script may run: elements that JupyterLab keeps in a notebook it does not trust."""
+        raise NotImplementedError
+
+    def _repr_mimebundle_(self, **kwargs):
+        shown = {"text/plain": repr(self), "text/html": self.fragment()}
+        if is_static():
+            return shown
+        bundle, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
+        return bundle | shown, metadata
+
+    def fragment(self) -> str:
+        """HTML for a notebook's output: a picture and a table, which a script, where one may run, makes interactive."""
+        known = anywidget.AnyWidget.class_traits()
+        own = [name for name in type(self).class_traits(sync=True) if name not in known and not name.startswith("_")]
+        state = script_json(self.get_state(own))
+        script = (
+            "(() => {\nconst host = document.currentScript.parentElement;\n"
+            + str(self._esm).replace("export default { render };", "")
+            + "const box = make('div'), css = make('style');\n"
+            + f"css.textContent = {script_json(str(self._css))};\n"
+            + f"render({{ model: fakeModel({state}), el: box }});\nhost.replaceChildren(css, box);\n}})();"
+        )
+        return f'<div class="anx-host">{self.static_html()}<script>{script}</script></div>'
+
+    def to_html(self) -> str:
+        """A page of its own that needs neither kernel nor network."""
+        head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        title = html.escape(self.data.get("title") or self.noun)
+        body = f'<body class="anx-page">{self.fragment()}</body>'
+        return f'<!doctype html><html lang="en"><head>{head}<title>{title}</title></head>{body}</html>\n'
+
+    def save(self, path: str | PathLike) -> Path:
+        """Write `to_html()` to a file, to hand out; returns the path."""
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.to_html(), encoding="utf-8")
+        return path
+
+
+def is_static() -> bool:
+    """Whether the environment says ANX_MODE=static: no kernel will be there when the notebook is read."""
+    return os.environ.get("ANX_MODE") == "static"
+
+
+def without_kernel() -> dict:
+    """Arguments for a widget that leave no widget state in a static notebook, for which an export loads a script."""
+    if not is_static():
+        return {}
+    return {"comm": comm.DummyComm(), "layout": ipywidgets.Layout(comm=comm.DummyComm())}
+
+
+def digits_of(values: ArrayLike) -> int:
+    """Decimals that show a hundredth of the spread: 1 for chrF, 3 for COMET.
+
+    >>> digits_of([20.5, 61.2]), digits_of([0.71, 0.86])
+    (1, 3)
+    """
+    spread = float(np.ptp(values))
+    return min(6, max(0, 2 - math.floor(math.log10(spread)))) if spread else 2
+
+
+def script_json(value: Any) -> str:
+    """JSON that cannot end the script element around it."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

@@ -1,0 +1,85 @@
+// What every widget here needs. It stands in front of the widget's own file, in one module, for three hosts: anywidget,
+// a fragment in a notebook's output, a standalone page (the last two with fakeModel).
+
+const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
+const number = (x, digits) => x.toFixed(digits).replace("-", "\u2212");
+const whole = (text) => make("span", { class: "anx-whole" }, text); // never broken across lines
+const QUIET = { "data-lm-suppress-shortcuts": "true" }; // JupyterLab: keys pressed here are not commands
+let made = 0; // so that labels and controls of two widgets in one page find each other
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+function newId() { return "anx-" + ++made + "-" + Math.random().toString(36).slice(2, 8); }
+
+function button(text, label) {
+  return make("button", { type: "button", "aria-label": label, title: label, ...QUIET }, text);
+}
+
+function off(button, is) { button.setAttribute("aria-disabled", is); } // keeps the keyboard focus, unlike `disabled`
+
+function betaText(beta) {
+  if (beta === 0) return "β = 0";
+  if (beta === Infinity) return "β = ∞";
+  return "β = " + (beta >= 100 ? Math.round(beta) : beta.toPrecision(3));
+}
+
+function parsed(one) { // drawn by Altair from our own numbers; texts in it are escaped there
+  const holder = make("div");
+  holder.innerHTML = one.svg;
+  const svg = holder.querySelector("svg");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", one.alt);
+  svg.removeAttribute("width");
+  svg.removeAttribute("height");
+  return svg;
+}
+
+function movePoint(point, box, x, y) { // box: from and to of x, of y, width and height of the plane
+  const [x0, x1, y0, y1, w, h] = box;
+  point.setAttribute("transform", `translate(${((x - x0) / (x1 - x0)) * w},${h - ((y - y0) / (y1 - y0)) * h})`);
+}
+
+function put(model, key, value) { // saved at once: the echo of an older value would undo one that was set and not yet saved
+  model.set(key, value);
+  model.save_changes();
+}
+
+function keepKeys(root) { // JupyterLab would take arrows, and "d d" deletes the cell
+  root.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.key === "Escape" || event.key === "Tab") return;
+    event.stopPropagation();
+  });
+}
+
+function onKeys(slider, keys, act) { // act(keys[pressed]) in place of what the browser does
+  slider.addEventListener("keydown", (event) => {
+    if (!(event.key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    act(keys[event.key]);
+  });
+}
+
+function follow(model, events) { // [event, function] pairs; returns what ends them
+  for (const [event, f] of events) model.on(event, f);
+  return () => { for (const [event, f] of events) model.off(event, f); };
+}
+
+function fakeModel(state) { // what render() needs of an anywidget model, without a kernel
+  const listeners = {};
+  return {
+    get: (key) => state[key],
+    set(key, value) {
+      if (state[key] === value) return;
+      state[key] = value;
+      (listeners["change:" + key] || []).slice().forEach((f) => f());
+    },
+    on: (event, f) => (listeners[event] = listeners[event] || []).push(f),
+    off: (event, f) => (listeners[event] = (listeners[event] || []).filter((g) => g !== f)),
+    save_changes() {},
+  };
+}

@@ -1,0 +1,196 @@
+// The A(N) explorer: a slider over the exact curve and the translator that is best there. Python sends the vertices once;
+// between two of them the best translator is their mixture, so N, A(N) and Q(y|x) are linear.
+
+const LAST = 300, PAGE_STEPS = 30; // 301 positions; PageUp moves a tenth of the curve
+const NIL = 5e-7; // Python rounds to six decimals
+
+const plain = (x, digits) => number(x, digits).replace(/^\u2212(0(\.0*)?)$/, "$1"); // no minus before a zero
+const betaNumber = (b) => (b === Infinity ? "∞" : b >= 100 ? String(Math.round(b)) : String(+b.toPrecision(3)));
+const percent = (q) => (q < NIL ? "·" : q < 5e-4 ? "<\u00a00.1\u00a0%" : `${(100 * q).toFixed(q > 1 - NIL ? 0 : 1)}\u00a0%`);
+
+function signed(d) { // percentage points; a sign and an arrow beside the colour
+  const points = Math.abs(100 * d) < 0.05 ? 0 : 100 * d;
+  return points === 0 ? "0.0" : points > 0 ? `▲\u00a0+${points.toFixed(1)}` : `▼\u00a0${number(points, 1)}`;
+}
+
+// ---- the curve: where an N lies, and which N a β chooses
+function curveOf(data) {
+  const { naturalness: n, accuracy: a, beta } = data;
+  const end = n.length - 1, width = n[end] - n[0];
+  const place = (at) => { // [v, share]: the vertex at or before N, and how far on the way to the next one
+    let v = 0;
+    while (v < end && n[v + 1] <= at + 1e-9 * width) v += 1;
+    const share = v < end ? (at - n[v]) / (n[v + 1] - n[v]) : 0;
+    return [v, share > 1e-9 ? share : 0];
+  };
+  const vertexOf = (b) => { let v = 0; while (v < end && beta[v + 1] <= b) v += 1; return v; };
+  const middle = (v) => (v === 0 ? 0 : v === end ? Infinity : Math.sqrt(beta[v] * beta[v + 1])); // a β of vertex v
+  const low = Math.log(beta.find((b) => b > 0) || 1) - 0.5, high = Math.log(beta[end] || 1) + 0.5;
+  const betaAt = (k) => (k <= 0 ? 0 : k >= LAST ? Infinity : Math.exp(low + ((high - low) * (k - 1)) / (LAST - 2)));
+  const positionOf = (b) =>
+    b === 0 ? 0 : b === Infinity ? LAST : clamp(1 + ((Math.log(b) - low) / (high - low)) * (LAST - 2), 1, LAST - 1);
+  const natAt = (k) => (k >= LAST ? n[end] : n[0] + (width * clamp(k, 0, LAST)) / LAST);
+  const positionOfNat = (at) => (width > 0 ? ((at - n[0]) / width) * LAST : 0);
+  return { n, a, beta, end, place, vertexOf, middle, betaAt, positionOf, natAt, positionOfNat };
+}
+
+function stepped(at, steps) { // the position `steps` away; a place between two positions first moves onto one
+  const near = Math.round(at);
+  const from = Math.abs(at - near) < 1e-6 ? near : steps > 0 ? Math.floor(at) : Math.ceil(at);
+  return clamp(from + steps, 0, LAST);
+}
+
+// ---- what is on the page
+function controls(data) {
+  const id = newId(), corner = data.exact ? "vertex" : "point";
+  const slider = make("input", { type: "range", min: 0, max: LAST, step: 1, id, ...QUIET });
+  const ui = {
+    slider,
+    label: make("label", { for: id }),
+    value: make("output", { class: "anx-value", for: id, "aria-live": "off" }),
+    before: button(`◀ ${corner}`, `Previous ${corner}: towards the most accurate translator`),
+    after: button(`${corner} ▶`, `Next ${corner}: towards the most natural translator`),
+    scale: make("select", { id: id + "-s", ...QUIET }),
+    readout: make("div", { class: "anx-readout" }),
+    chart: make("div", { class: "anx-chart" }),
+    title: make("div", { class: "anx-title" }, data.title),
+  };
+  ui.scale.append(make("option", { value: "naturalness" }, "N, every translator on the curve"));
+  ui.scale.append(make("option", { value: "beta" }, `β, from ${corner} to ${corner}`));
+  ui.title.hidden = !data.title;
+  ui.bar = make("div", { class: "anx-bar" },
+    make("div", { class: "anx-slide" }, ui.label, ui.before, slider, ui.after, ui.value));
+  ui.tools = make("div", { class: "anx-tools" },
+    make("span", { class: "anx-pair" }, make("label", { for: id + "-s" }, "slider moves"), ui.scale), ui.readout);
+  return ui;
+}
+
+function table(data) { // {element, cells (X, C), marginal (C), difference (C)}
+  const lang = (i) => (data.langs[i] ? { lang: data.langs[i] } : {});
+  const names = data.targets.map((name) => make("th", { scope: "col", dir: "auto", ...lang(1) }, name));
+  if (data.others) names.push(make("th", { scope: "col", class: "anx-others" }, `others (${data.others})`));
+  const head = make("tr", {}, make("th", { scope: "col" }, "source"), make("th", { scope: "col" }, "P(x)"), ...names);
+  const row = (kind) => data.r.map(() => make("td", { class: kind }));
+  const cells = data.sources.map(() => row("anx-q"));
+  const body = data.sources.map((name, x) => make("tr", {},
+    make("th", { scope: "row", dir: "auto", ...lang(0) }, name), make("td", { class: "anx-p" }, percent(data.p[x])), ...cells[x]));
+  const marginal = row("anx-q"), reference = row("anx-q"), difference = row("anx-d");
+  reference.forEach((cell, y) => show(cell, data.r[y]));
+  const line = (name, some) => make("tr", {}, make("th", { scope: "row", colspan: 2 }, name), ...some);
+  const foot = make("tfoot", {}, line("marginal Q(y)", marginal), line("reference R(y)", reference),
+    line("difference, points", difference));
+  const caption = make("caption", {}, make("span", {}, "Each row is Q(y|x): how often the best translator says each target for this " +
+    "source. Bold: the most probable. Below: what it says over all sources, and the monolingual reference."));
+  const element = make("table", {}, caption, make("thead", {}, head), make("tbody", {}, ...body), foot);
+  return { element, cells, marginal, difference };
+}
+
+function show(cell, q, bold = false) {
+  const text = percent(q);
+  if (cell.textContent !== text) cell.textContent = text;
+  cell.classList.toggle("anx-nil", q < NIL);
+  cell.classList.toggle("anx-best", bold);
+  cell.style.setProperty("--w", `${(100 * clamp(q, 0, 1)).toFixed(1)}%`);
+  if (q < NIL) cell.setAttribute("aria-label", "0 %");
+  else cell.removeAttribute("aria-label");
+}
+
+function render({ model, el }) {
+  const data = model.get("data"), curve = curveOf(data), ui = controls(data), grid = table(data);
+  const [aName, nName] = data.names;
+  const root = make("div", { class: "anx anx-an", role: "group", "aria-label": data.title || "A(N) explorer" });
+  root.append(ui.title, ui.bar, ui.tools, make("div", { class: "anx-main" },
+    make("div", { class: "anx-left" }, ui.chart), make("div", { class: "anx-table", tabindex: 0, role: "region", "aria-label": "the translator Q(y|x)" }, grid.element)));
+  el.append(root);
+  ui.chart.append(parsed(data));
+  if (!data.exact) ui.chart.append(make("div", { class: "anx-note" },
+    `The true curve lies at most ${betaNumber(data.gap)} above the drawn line.`));
+  const point = ui.chart.querySelector(".bxpoint_marks path");
+
+  const nat = () => model.get("naturalness");
+  const byBeta = () => model.get("scale") === "beta";
+  let weight = null; // the β of the slider, as long as it still stands for this N
+
+  function weightHere() {
+    const [v, share] = curve.place(nat());
+    if (share > 0) return curve.beta[v + 1]; // all mixtures of an edge are best for its β
+    const fits = weight !== null && curve.vertexOf(weight) === v;
+    return fits ? weight : curve.middle(v);
+  }
+
+  function betaSaid(v, share) { // for which β this translator is best
+    const about = data.exact ? "" : "about ";
+    if (share > 0) return `β = ${about}${betaNumber(curve.beta[v + 1])}`;
+    if (v === curve.end) return `β ≥ ${about}${betaNumber(curve.beta[v])}`;
+    return `β from ${about}${betaNumber(curve.beta[v])} to ${betaNumber(curve.beta[v + 1])}`;
+  }
+
+  // ---- what an N changes: every number, the bars and the point
+  function paint() {
+    const at = nat(), [v, share] = curve.place(at), next = share > 0 ? v + 1 : v;
+    const mixed = (from, to) => (1 - share) * from + share * to;
+    const a = mixed(curve.a[v], curve.a[next]);
+    const marginal = data.r.map(() => 0);
+    grid.cells.forEach((cells, x) => {
+      const q = cells.map((_, y) => mixed(data.q[v][x][y], data.q[next][x][y]));
+      const best = Math.max(NIL, Math.max(...q.slice(0, data.targets.length)) - 1e-6);
+      cells.forEach((cell, y) => {
+        marginal[y] += data.p[x] * q[y];
+        show(cell, q[y], y < data.targets.length && q[y] >= best);
+      });
+    });
+    grid.marginal.forEach((cell, y) => show(cell, marginal[y]));
+    grid.difference.forEach((cell, y) => {
+      const text = signed(marginal[y] - data.r[y]);
+      cell.textContent = text;
+      cell.className = "anx-d" + (text[0] === "▲" ? " anx-up" : text[0] === "▼" ? " anx-down" : "");
+    });
+    movePoint(point, data.box, at, a);
+    const b = weightHere(), nText = `${nName} = ${plain(at, data.digits[1])}`;
+    const text = byBeta() ? `β = ${betaNumber(b)}` : nText;
+    const said = `${nText} · ${aName} = ${plain(a, data.digits[0])} · ${betaSaid(v, share)}`;
+    ui.slider.value = Math.round(byBeta() ? curve.positionOf(b) : curve.positionOfNat(at));
+    ui.slider.setAttribute("aria-valuetext", byBeta() ? `${text} · ${said}` : said);
+    ui.value.textContent = text;
+    ui.readout.textContent = said;
+    root.dataset.naturalness = at;
+    off(ui.before, v === 0 && share === 0);
+    off(ui.after, v === curve.end);
+  }
+
+  function layScale() {
+    ui.scale.value = model.get("scale");
+    ui.label.textContent = byBeta() ? "β (naturalness weight)" : `${nName} (naturalness)`;
+    paint();
+  }
+
+  // ---- where the hand goes
+  function goTo(position) {
+    if (!byBeta()) return put(model, "naturalness", curve.natAt(position));
+    weight = curve.betaAt(position);
+    const at = curve.n[curve.vertexOf(weight)];
+    if (at === nat()) paint();
+    else put(model, "naturalness", at);
+  }
+
+  function jump(direction) { // to the neighbouring vertex
+    const [v, share] = curve.place(nat());
+    const to = clamp(direction > 0 ? v + 1 : share > 0 ? v : v - 1, 0, curve.end);
+    weight = null;
+    put(model, "naturalness", curve.n[to]);
+  }
+
+  const KEYS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: PAGE_STEPS, PageDown: -PAGE_STEPS,
+    Home: -LAST, End: LAST };
+  onKeys(ui.slider, KEYS, (steps) =>
+    goTo(stepped(byBeta() ? curve.positionOf(weightHere()) : curve.positionOfNat(nat()), steps)));
+  ui.slider.addEventListener("input", () => goTo(+ui.slider.value));
+  ui.before.addEventListener("click", () => jump(-1));
+  ui.after.addEventListener("click", () => jump(1));
+  ui.scale.addEventListener("change", () => put(model, "scale", ui.scale.value));
+  keepKeys(root);
+
+  const end = follow(model, [["change:naturalness", paint], ["change:scale", layScale]]);
+  layScale();
+  return end;
+}

@@ -1,0 +1,173 @@
+"""The exact tradeoff explorer: drag N and watch A(N), and what the most accurate translator that is so natural says.
+
+Python ships the vertices of the curve once; tradeoff.js mixes the two neighbours, so no kernel is needed later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import traitlets
+
+from ..charts.axes import axis_ranges
+from ..charts.offline import alt_text, to_svg
+from ..charts.tradeoff import plot_tradeoff
+from ..errors import DataError
+from .base import Widget, digits_of, module, styles, without_kernel
+from .translator import OTHERS, columns, mixture, static_html
+
+if TYPE_CHECKING:
+    from ..exact import ExactCurve
+
+__all__ = ["TradeoffExplorer", "TradeoffView", "static_view", "tradeoff_explorer"]
+
+
+def tradeoff_explorer(
+    curve: ExactCurve, sources: Sequence[str], targets: Sequence[str], *, start: float | None = None, **options
+) -> TradeoffExplorer:
+    """A slider over the naturalness N beside A(N) and the table Q(y|x) of the best translator that is so natural.
+
+    Parameters
+    ----------
+    curve : from `exact.solve_curve`: X sources, Y targets.
+    sources, targets : X and Y names.
+    start : the N at which the slider starts, between the ends of the curve; by default in their middle.
+    options : title : the claim. names : how accuracy and naturalness are called in the readout, ("A(N)", "N").
+        langs : language codes of sources and targets. show : how many targets get a column, those with the largest
+        probability anywhere; the rest is added up as "others". accuracy_title, naturalness_title, size : as in
+        `charts.tradeoff.plot_tradeoff`.
+
+    Returns
+    -------
+    TradeoffExplorer; its `naturalness` follows the page and can be set. Where the environment has ANX_MODE=static it
+    shows itself as HTML that works without a kernel.
+
+    Raises
+    ------
+    DataError where the names do not fit the curve, or N is beyond its ends.
+    """
+    n = curve.naturalness
+    start = float(n[0] + n[-1]) / 2 if start is None else start
+    data, chart = _shaped(curve, sources, targets, point=start, **options)
+    widget = TradeoffExplorer(data=data, naturalness=start, **without_kernel())
+    widget.chart = chart
+    return widget
+
+
+def static_view(
+    curve: ExactCurve, sources: Sequence[str], targets: Sequence[str], *, at: Sequence[float] | None = None, **options
+) -> TradeoffView:
+    """The chart of `tradeoff_explorer` and the table Q(y|x) at a few N, for print and headless runs.
+
+    Its `chart` is an Altair chart, its `table` a data frame; `at` are values of N, by default both ends and the
+    middle. Other arguments as above.
+    """
+    n = curve.naturalness
+    at = _three(n) if at is None else tuple(_inside(value, n) for value in at)
+    data, chart = _shaped(curve, sources, targets, at=at, **options)
+    return TradeoffView(data, chart, at)
+
+
+@dataclass(frozen=True, repr=False)
+class TradeoffView:
+    """A chart and the best translators at a few N; shown as one picture with alt text and one plain table for each."""
+
+    data: dict
+    chart: Any
+    at: tuple[float, ...]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """naturalness, accuracy, source, p (of the source), target, q: a row per N, source and shown target."""
+        rows = []
+        for n in self.at:
+            accuracy, q = mixture(self.data, n)
+            names = self.data["targets"] + ([OTHERS] if self.data["others"] else [])
+            for x, (source, p) in enumerate(zip(self.data["sources"], self.data["p"], strict=True)):
+                rows += [(n, accuracy, source, p, y, float(v)) for y, v in zip(names, q[x], strict=True)]
+        return pd.DataFrame(rows, columns=["naturalness", "accuracy", "source", "p", "target", "q"])
+
+    def __repr__(self) -> str:
+        return f"TradeoffView(N = {', '.join(f'{n:.3g}' for n in self.at)}; {len(self.data['sources'])} sources)"
+
+    def _repr_html_(self) -> str:
+        return static_html(self.data, self.at)
+
+
+class TradeoffExplorer(Widget):
+    """The widget that `tradeoff_explorer` makes; `naturalness` and `scale` follow the page and can be set.
+
+    scale : what the slider moves, "naturalness" or "beta" (then it jumps from vertex to vertex).
+    """
+
+    _esm = module("tradeoff.js")
+    _css = styles("tradeoff.css")
+    noun = "A(N) explorer"
+    naturalness = traitlets.Float(0.0).tag(sync=True)
+    scale = traitlets.Enum(["naturalness", "beta"], "naturalness").tag(sync=True)
+
+    @traitlets.validate("naturalness")
+    def _valid_naturalness(self, proposal):
+        return _inside(proposal["value"], self.data.get("naturalness", [proposal["value"]]))
+
+    def __repr__(self) -> str:
+        accuracy, (x, y) = mixture(self.data, self.naturalness)[0], np.shape(self.data["q"])[1:]
+        return f"TradeoffExplorer(N = {self.naturalness:.4g}, A(N) = {accuracy:.4g}, {x} sources, {y} columns)"
+
+    def static_html(self) -> str:
+        return static_html(self.data, _three(self.data["naturalness"]))
+
+
+def _three(n: Sequence[float]) -> tuple[float, ...]:
+    """Both ends of a curve and the middle; one value where the ends are one."""
+    return tuple(dict.fromkeys([float(n[0]), float(n[0] + n[-1]) / 2, float(n[-1])]))
+
+
+def _inside(value: float, n: Sequence[float]) -> float:
+    """N between the ends of the curve, with room for rounding."""
+    value, low, high = float(value), float(n[0]), float(n[-1])
+    room = 1e-9 * max(1.0, high - low)
+    if not low - room <= value <= high + room:
+        below = "; below, the constraint costs nothing" if value < low else ""
+        raise DataError(f"naturalness must be in [{low:.6g}, {high:.6g}], the ends of this curve{below}, got {value}.")
+    return min(max(value, low), high)
+
+
+def _shaped(
+    curve: ExactCurve,
+    sources: Sequence[str],
+    targets: Sequence[str],
+    *,
+    title: str = "",
+    names: tuple[str, str] = ("A(N)", "N"),
+    langs: tuple[str, str] = ("", ""),
+    show: int = 6,
+    point: float | None = None,
+    at: Sequence[float] = (),
+    **chart,
+) -> tuple[dict, Any]:
+    """(data, chart); arguments as in `tradeoff_explorer`, `at` are the labelled N."""
+    sources, targets = list(map(str, sources)), list(map(str, targets))
+    _, n_sources, n_targets = curve.translators.shape
+    if (len(sources), len(targets)) != (n_sources, n_targets):
+        seen = f"{len(sources)} sources and {len(targets)} targets"
+        raise DataError(f"{seen} are named, the curve is over {n_sources} and {n_targets}; name each once.")
+    if show < 1:
+        raise DataError(f"show must be at least 1, got {show}: one target needs a column.")
+    if point is not None:
+        point = _inside(point, curve.naturalness)
+    settings = {"size": (430, 340)} | chart
+    drawn = plot_tradeoff(curve, point=point, at=at, **settings)
+    spec = drawn.to_dict()
+    box = [v for span in axis_ranges([curve]) for v in span] + list(settings["size"])
+    kept, q, r = columns(curve, int(show))
+    data = {"title": title, "names": list(names), "langs": list(langs), "box": box, "sources": sources}
+    data |= {"targets": [targets[y] for y in kept], "others": n_targets - len(kept), "p": curve.problem.p_x.tolist()}
+    data |= {"digits": [digits_of(curve.accuracy), digits_of(curve.naturalness)], "q": q.tolist(), "r": r.tolist()}
+    data |= {name: getattr(curve, name).tolist() for name in ("naturalness", "accuracy", "beta")}
+    data |= {"exact": bool(curve.exact), "gap": float(curve.gap), "svg": to_svg(spec), "alt": alt_text(spec)}
+    return data, drawn
