@@ -35,7 +35,9 @@ FEATURES = {  # feature -> (distributions, what installs them)
     "language models (lpp)": (("torch", "transformers"), "neural"),
     "COMET": (("unbabel-comet",), "neural"),
     "cluster": (("dask", "distributed", "dask-jobqueue"), "cluster"),
-    "tests": (("pytest", "hypothesis", "ruff", "playwright", "nbstripout", "fastchrf", "lexicalrichness", "POT", "mpmath"), "dev"),
+    "tests": (("pytest", "hypothesis", "ruff", "playwright", "nbstripout", "fastchrf", "lexicalrichness", "POT",
+               "mpmath"),
+              "dev"),
 }  # fmt: skip
 
 
