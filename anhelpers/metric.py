@@ -12,7 +12,7 @@ __all__ = ["Metric"]
 
 @dataclass(frozen=True)
 class Metric:
-    """A segment-level score and, where the field defines one, its corpus-level sibling.
+    """A segment-level score, its corpus-level sibling, or both: as far as the field defines them.
 
     Parameters
     ----------
@@ -25,11 +25,13 @@ class Metric:
     score_segments : (hyps, refs=, srcs=, segment=) -> (n,) float64, one score per hypothesis. `hyps` are n texts,
         `refs`
         a list of R streams of N texts, `srcs` N texts, `segment` the (n,) index of each hypothesis' source,
-        by default 0..n-1. nan where the stated policy gives no score.
+        by default 0..n-1. nan where the stated policy gives no score. None for a measure of whole corpora.
     score_corpus : (hyps, refs=, srcs=) -> float, or None where only the mean of segment scores is defined.
     corpus_signature : the signature of `score_corpus` where it differs; None: it is `signature`.
     count, score_count : where the corpus score is a function of sums: (hyps, refs, segment) -> (n, S) counts, and
         (..., S) their sums over any segments -> (...) corpus scores. A resample never touches text again.
+    skips_blank : blank hypotheses have no part in the corpus score either, so they are left out of its n.
+    praise : what the better direction is: "better", or for a lexical measure "more diverse".
     """
 
     name: str
@@ -38,11 +40,13 @@ class Metric:
     higher_is_better: bool
     needs: tuple[str, ...]
     signature: str
-    score_segments: Callable[..., np.ndarray] = field(repr=False)
+    score_segments: Callable[..., np.ndarray] | None = field(repr=False)
     score_corpus: Callable[..., float] | None = field(default=None, repr=False)
     corpus_signature: str | None = None
     count: Callable[..., np.ndarray] | None = field(default=None, repr=False)
     score_count: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
+    skips_blank: bool = False
+    praise: str = "better"
 
     def oriented(self, scores: np.ndarray) -> np.ndarray:
         """The scores turned so that higher is better: accuracy (AN eq. 1), or the mean log-probability of eq. 5."""
@@ -51,9 +55,9 @@ class Metric:
     @property
     def oriented_title(self) -> str:
         """Label and unit of the oriented score, which is negated where the metric itself is lower-is-better."""
-        return f"{'' if self.higher_is_better else '−'}{self.label} ({self.unit}, higher is better)"
+        return f"{'' if self.higher_is_better else '−'}{self.label} ({self.unit}, higher is {self.praise})"
 
     @property
     def scale(self) -> str:
         """Unit and direction, e.g. "edits per 100 reference words (lower is better)": no score leaves without."""
-        return f"{self.unit} ({'higher' if self.higher_is_better else 'lower'} is better)"
+        return f"{self.unit} ({'higher' if self.higher_is_better else 'lower'} is {self.praise})"

@@ -34,18 +34,21 @@ INTERVALS = {"accuracy": 1, "naturalness": 2, "accuracy_lack": 1, "naturalness_l
 def appendix(plane: Plane, table: pd.DataFrame, n_draws: int, seed: int, tests: pd.DataFrame | None = None) -> str:
     """The sentences for a paper's appendix: what was measured, over what, how, with all signatures."""
     accuracy, naturalness = plane.axes
-    what = "the corpus score" if accuracy.level == "corpus" else "the mean of segment scores"
+    levels = {"segment-mean": "the mean of segment scores"}
+    what, whose = (levels.get(axis.level, "the corpus score") for axis in plane.axes)
     n, docs = sorted(set(table.n) - {0}), int(table.n_docs.iloc[0])
     over = f"{n[0]} segments" if len(n) == 1 else f"{n[0]} to {n[-1]} segments"
     unit = "documents" if docs < len(plane) else "segments"
     sentences = [
         f"{plane.name}: {len(table)} systems, {over} in {docs} {unit}.",
         f"Accuracy is {accuracy.title}, {what} (signature {accuracy.signature}).",
-        f"Naturalness is {naturalness.title}, the mean of segment scores (signature {naturalness.signature}).",
+        f"Naturalness is {naturalness.title}, {whose} (signature {naturalness.signature}).",
         f"Intervals are 95 % percentile intervals of {n_draws:,} bootstrap resamples of {unit}, drawn jointly for all "
         f"systems and both axes (seed {seed}).",
         few_clusters(docs, unit),
     ]
+    if naturalness.level == "stored":
+        sentences.append("The naturalness is known per system only and has no interval.")
     if "accuracy_lack" in table:
         sentences.append("Lacks are distances to the exact oracle curve over the candidates, redrawn in each resample.")
     if tests is not None and len(tests):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,11 @@ from .metric import Metric
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["check_needs", "score_all", "segment_rows", "system_rows", "system_scores"]
+    from .divergences.samples import Estimate
+
+__all__ = ["check_needs", "estimate_rows", "score_all", "segment_rows", "system_rows", "system_scores"]
+
+COLUMNS = ["system", "metric", "level", "value", "unit", "n", "signature"]
 
 
 def check_needs(test: TestSet, metric: Metric) -> None:
@@ -29,6 +33,10 @@ def score_all(test: TestSet, metric: Metric, cands: CandidateSet | None = None) 
     All in one call, so that shared work (equal texts, a reference's n-grams) is done once.
     """
     check_needs(test, metric)
+    if metric.score_segments is None:
+        raise DataError(
+            f"{metric.name} is a measure of a whole corpus and has no score of a segment; leave it out here."
+        )
     k, n = len(test.systems), len(test)
     texts, segment = ((), np.empty(0, np.int64)) if cands is None else (cands.require(n).texts, cands.segment)
     texts = [*texts, *(text for hyps in test.systems.values() for text in hyps)]
@@ -47,31 +55,38 @@ def system_rows(test: TestSet, metrics: Sequence[Metric], level: str = "corpus")
     """system, metric, level, value, unit, n, signature: one row per system and metric (two with level "both").
 
     `unit` says the direction as well. The corpus score and the mean of the segment scores are two different numbers and
-    never mixed: `level` says which. A metric without a corpus score gives its segment mean. n counts the segments
-    behind the value; blank hypotheses count as sacreBLEU counts them in surface metrics (they score 0), and are left
-    out of n where the metric gives no score.
+    never mixed: `level` says which. A metric that has only one of the two gives that one. n counts the segments behind
+    the value; blank hypotheses count as sacreBLEU counts them in surface metrics (they score 0), and are left out of n
+    where the metric gives no score.
     """
     import pandas as pd
 
     rows = [row for metric in metrics for row in _rows_of(test, metric, level)]
-    return pd.DataFrame(rows, columns=["system", "metric", "level", "value", "unit", "n", "signature"])
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def estimate_rows(metric: str, estimates: Mapping[str, Estimate], direction: str = "lower is better") -> pd.DataFrame:
+    """The same columns for estimates that are means over segments: system -> Estimate."""
+    import pandas as pd
+
+    rows = [
+        (system, metric, "segment-mean", e.value, f"{e.unit} ({direction})", e.n_q, e.signature)
+        for system, e in estimates.items()
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
     check_needs(test, metric)
     streams = list(test.refs.values())
-    if metric.score_corpus is not None and level in ("corpus", "both"):
+    if metric.score_corpus is not None and (level in ("corpus", "both") or metric.score_segments is None):
+        signature = metric.corpus_signature or metric.signature
         for system, hyps in test.systems.items():
             value = metric.score_corpus(hyps, refs=streams, srcs=test.srcs)
-            yield (
-                system,
-                metric.name,
-                "corpus",
-                value,
-                metric.scale,
-                len(test),
-                metric.corpus_signature or metric.signature,
-            )
+            n = len(test) - test.blanks[system] if metric.skips_blank else len(test)
+            yield system, metric.name, "corpus", value, metric.scale, n, signature
+    if metric.score_segments is None:
+        return
     if metric.score_corpus is None or level in ("segment-mean", "both"):
         scores = system_scores(test, metric)
         for j, system in enumerate(test.systems):

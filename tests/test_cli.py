@@ -214,3 +214,104 @@ def test_score_reproduces_the_official_bleu_and_chrf_of_wmt23(capsys):
     assert len(ours) == 24
     for key, value in zip(ours.key, ours.value, strict=True):
         assert round(value, 4) == round(float(wanted[key]), 4), key
+
+
+def table_of(capsys):
+    out, err = capsys.readouterr()
+    return pd.read_csv(io.StringIO(out)), err
+
+
+def test_lexical_measures_are_of_the_corpus_and_need_no_reference(files, capsys):
+    names = ["ttr", "mattr", "mtld", "yules_i", "yules_k", "shannon", "simpson"]
+    call = ["score", "-s", str(files / "src.en"), "-t", str(files / "B.de"), "-m", *names]
+    assert cli.main(call) == 0
+    table, _ = table_of(capsys)
+    assert table.metric.tolist() == names
+    assert (table.level == "corpus").all()
+    assert (table.n == 1).all()  # the second output is blank
+    assert table.value.tolist()[:1] == [1.0]
+    assert table.value[1:4].isna().all()  # two words are too few, and none is repeated
+    assert table.unit[0] == "types per token (higher is more diverse)"
+    assert cli.main([*call, "--segments"]) == 2
+    assert "ttr is a measure of a whole corpus and has no score of a segment" in capsys.readouterr().err
+
+
+def test_an_unknown_metric_gets_the_whole_list(files, capsys):
+    assert score(files, "-m", "mtdl") == 2
+    err = capsys.readouterr().err
+    assert "did you mean 'mtld'" in err
+    assert all(name in err for name in ("chrf++", "lpp", "simpson", "zip"))
+
+
+def test_zip_has_two_levels_and_takes_the_place_of_lpp(files, tiny_lm, capsys):
+    assert score(files, "-m", "zip", "chrf", "--lm", str(tiny_lm), "--level", "both") == 0
+    table, err = table_of(capsys)
+    assert table[["metric", "level"]].drop_duplicates().values.tolist() == [
+        ["zip", "corpus"], ["zip", "segment-mean"], ["chrf", "corpus"], ["chrf", "segment-mean"]]  # fmt: skip
+    rows = table[table.metric == "zip"].set_index(["level", "system"])
+    assert rows.n.tolist() == [2, 1, 2, 1]
+    assert rows.value["corpus", "B"] == pytest.approx(rows.value["segment-mean", "B"])  # one text either way
+    assert rows.unit.eq("nats per segment (lower is better)").all()
+    assert rows.signature["corpus", "A"].endswith("texts:joined")
+    assert "note: zip under tiny: 1 of 2 texts without a scored token: excluded (nan)." in err
+    assert score(files, "-m", "zip") == 2
+    assert "zip needs a language model; name one (--lm MODEL" in capsys.readouterr().err
+
+
+def test_lpp_by_name_is_the_one_that_comes_with_a_model(files, tiny_lm, capsys):
+    assert score(files, "-m", "lpp", "zip", "--lm", str(tiny_lm)) == 0
+    named, _ = table_of(capsys)
+    assert named.metric.tolist() == ["lpp", "lpp", "zip", "zip"]
+    assert score(files, "--lm", str(tiny_lm)) == 0
+    pd.testing.assert_frame_equal(table_of(capsys)[0], named[:2])
+
+
+def test_known_log_probabilities_of_a_system_give_its_kl(files, tiny_lm, capsys):
+    from anhelpers.naturalness.lm import load_lm, score_texts
+
+    (files / "a.logprobs").write_text("-40.5\n-30\n", encoding="utf-8")
+    assert score(files, "-m", "chrf", "--lm", str(tiny_lm), "--system-logprobs", f"A={files / 'a.logprobs'}") == 0
+    table, err = table_of(capsys)
+    assert table.metric.tolist() == ["chrf", "chrf", "lpp", "lpp", "kl"]
+    row = table.iloc[-1]
+    log_f = score_texts(load_lm(str(tiny_lm)), HYP[:-1].split("\n"), eos=True).total
+    assert row.value == pytest.approx(((-40.5 - log_f[0]) + (-30 - log_f[1])) / 2)
+    assert (row.system, row.level, row.unit, row.n) == ("A", "segment-mean", "nats per segment (lower is better)", 2)
+    assert row.signature.startswith("kl|model:tiny|")
+    assert re.search(r"^note: A: kl \S+ nats per segment, 95 % interval \S+ to \S+ \(n = 2; unbiased\)$", err, re.M)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("A", "-1\n", ["A.lp: has 1 line, and 2 are wanted"]),
+        ("A", "-1\nx\n", ["A.lp, line 2: 'x' is no finite number"]),
+        ("A", "-1\n3\n", ["A.lp, line 2: 3 is a probability above 1", "negative log-probabilities?"]),
+        ("AB", "-1\n-2\n", ["unknown system 'AB'", "known: A, B"]),
+    ],
+)
+def test_wrong_log_probabilities_are_told_before_a_model_is_loaded(files, capsys, name, text, words):
+    (files / "A.lp").write_text(text, encoding="utf-8")
+    assert score(files, "--lm", "no/such-model", "--system-logprobs", f"{name}={files / 'A.lp'}") == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert all(word in err for word in words), err
+
+
+@pytest.mark.parametrize("more", [[], ["--lm", "x", "--segments"]])
+def test_log_probabilities_need_a_model_and_whole_systems(files, capsys, more):
+    with pytest.raises(SystemExit) as stop:
+        score(files, "--system-logprobs", "A=a", *more)
+    assert stop.value.code == 2
+    assert "give --lm MODEL" in capsys.readouterr().err
+
+
+def test_a_measure_of_the_corpus_is_written_to_mt_metrics_eval_for_systems_only(files, tmp_path, capsys):
+    folder = tmp_path / "mine"
+    assert score(files, "-m", "yules_k", "chrf", "--mme", str(folder)) == 0
+    written = {p.name for p in (folder / "metric-scores" / "en-de").iterdir()}
+    assert {"yules_k-src.sys.score", "chrf-ref.seg.score", "chrf-ref.sys.score"} <= written
+    assert "yules_k-src.seg.score" not in written
+    values = (folder / "metric-scores" / "en-de" / "yules_k-src.sys.score").read_text(encoding="utf-8")
+    assert "A\t-" in values  # negated: lower is more diverse
+    assert "yules_k-src is negated" in capsys.readouterr().err

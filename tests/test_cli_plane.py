@@ -122,3 +122,30 @@ def test_systems_of_wmt23_without_documents_are_resampled_by_segment(tmp_path, t
     assert table.n_docs.eq(60).all()
     assert not table.above_curve.any()
     assert "resamples of segments" in (tmp_path / "out" / "appendix.txt").read_text()
+
+
+def test_zip_may_be_the_naturalness(tmp_path, tiny_lm):
+    assert plane(tmp_path, tiny_lm, "--data", "teaching", "--naturalness", "zip") == 0
+    table = pd.read_csv(tmp_path / "out" / "systems.csv")
+    assert table.naturalness_signature.str.startswith("zip|model:tiny|").all()
+    assert not table.above_curve[table.among_candidates].any()
+    assert (table.naturalness_low < table.naturalness).all()
+    assert "nats per segment, higher is better" in (tmp_path / "out" / "plane.html").read_text()
+
+
+@pytest.mark.parametrize("measure", [["zip", "--naturalness-level", "corpus"], ["mtld"]])
+def test_a_measure_of_the_corpus_is_a_point_without_an_interval(measure, tmp_path, tiny_lm, capsys):
+    assert plane(tmp_path, tiny_lm, "--data", "teaching", "--naturalness", *measure) == 0
+    table = pd.read_csv(tmp_path / "out" / "systems.csv")
+    assert table.naturalness.notna().all()
+    assert table.naturalness_low.isna().all()
+    assert (table.accuracy_low < table.accuracy).all()
+    assert "known per system only and has no interval" in (tmp_path / "out" / "appendix.txt").read_text()
+    assert "No test of the claim" in capsys.readouterr().out
+
+
+def test_an_accuracy_that_is_none(tmp_path, tiny_lm, capsys):
+    assert plane(tmp_path, tiny_lm, "--data", "teaching", "-m", "ttr") == 2
+    assert "'ttr'" in capsys.readouterr().err
+    assert plane(tmp_path, tiny_lm, "--data", "teaching", "--naturalness", "zap") == 2
+    assert "'zap'; did you mean 'zip'" in capsys.readouterr().err

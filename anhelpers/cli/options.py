@@ -9,14 +9,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .. import checks
 from ..errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ..metric import Metric
+    from ..naturalness.lm import LanguageModel
 
-__all__ = ["lm", "lpp", "metrics", "print_notes", "texts", "translations", "write_table"]
+__all__ = ["lm", "load_model", "lpp", "metrics", "print_notes", "texts", "translations", "write_table"]
 
 
 def texts(parser: argparse.ArgumentParser, required: bool) -> None:
@@ -44,19 +46,32 @@ def lm(parser: argparse.ArgumentParser) -> None:
                         help="folder or hub id[@revision] (default: the bundled de-tiny, for German)")  # fmt: skip
 
 
-def metrics(names: Sequence[str], model: str | None, trg_lang: str, n_refs: int) -> list[Metric]:
-    """The metrics that the options name, in that order; the log-perplexity last."""
-    from ..accuracy.surface import surface_metric
+def metrics(names: Sequence[str], lm: LanguageModel | None, trg_lang: str, n_refs: int) -> list[Metric]:
+    """The metrics that the options name, in that order; where none of them uses the model, lpp under it at the end."""
+    from ..accuracy.surface import METRICS, surface_metric
+    from ..naturalness.registry import NAMES, WITH_LM, naturalness_metric
 
-    chosen = [surface_metric(name, trg_lang, n_refs) for name in names]
-    return [*chosen, lpp(model, trg_lang)] if model else chosen
+    for name in names:
+        checks.one_of(name, [*METRICS, *NAMES], "metric")
+    asked = [*names, "lpp"] if lm is not None and not set(names) & set(WITH_LM) else names
+    return [
+        surface_metric(name, trg_lang, n_refs) if name in METRICS else naturalness_metric(name, trg_lang, lm)
+        for name in asked
+    ]
+
+
+def load_model(name: str | None) -> LanguageModel | None:
+    """The language model that --lm names; None without."""
+    from ..naturalness.lm import load_lm
+
+    return load_lm(name) if name else None
 
 
 def lpp(model: str, trg_lang: str) -> Metric:
     """The log-perplexity under a model."""
-    from ..naturalness.lm import load_lm, lpp_metric
+    from ..naturalness.registry import naturalness_metric
 
-    return lpp_metric(load_lm(model), trg_lang=trg_lang)
+    return naturalness_metric("lpp", trg_lang, load_model(model))
 
 
 def print_notes(notes: Iterable[str]) -> None:

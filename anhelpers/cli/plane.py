@@ -34,6 +34,12 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--docs", metavar="FILE", help="lines domain<TAB>document for -s; documents are resampled")
     parser.add_argument("-m", "--metric", default="chrf", metavar="METRIC",
                         help="accuracy: chrf, chrf++, bleu or ter (default: chrf)")  # fmt: skip
+    parser.add_argument("--naturalness", default="lpp", metavar="MEASURE",
+                        help="lpp, zip, or of a corpus' words ttr, mattr, mtld, yules_i, yules_k, shannon, simpson "
+                        "(default: lpp)")  # fmt: skip
+    parser.add_argument("--naturalness-level", choices=["segment-mean", "corpus"],
+                        help="of the naturalness; corpus has neither intervals nor a curve (default: segment-mean "
+                        "where there is one)")  # fmt: skip
     shared.lm(parser)
     parser.add_argument("--level", choices=["segment-mean", "corpus"], default="segment-mean",
                         help="of the accuracy; the curve needs segment-mean (default: segment-mean)")  # fmt: skip
@@ -50,7 +56,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Score, measure, draw, write."""
     from .. import plane as planes
+    from ..accuracy.surface import surface_metric
     from ..data.plain import named_files
+    from ..naturalness.registry import WITH_LM, naturalness_metric
     from ..report import appendix
     from ..stats import few_clusters
 
@@ -59,10 +67,14 @@ def run(args: argparse.Namespace) -> None:
     translations = list(test.systems)
     if args.sanity:
         test = planes.with_sanity_systems(test, rng)
-    accuracy = shared.metrics([args.metric], None, test.trg_lang, len(test.refs))[0]
-    naturalness = shared.lpp(args.lm, test.trg_lang)
-    if args.level == "corpus" or args.own_segments:
-        plane = planes.system_plane(test, accuracy, naturalness, args.level, shared=not args.own_segments)
+    accuracy = surface_metric(args.metric, test.trg_lang, len(test.refs))
+    model = shared.load_model(args.lm) if args.naturalness in WITH_LM else None
+    naturalness = naturalness_metric(args.naturalness, test.trg_lang, model)
+    level = args.naturalness_level or ("corpus" if naturalness.score_segments is None else "segment-mean")
+    if "corpus" in (args.level, level) or args.own_segments:
+        plane = planes.system_plane(
+            test, accuracy, naturalness, args.level, not args.own_segments, naturalness_level=level
+        )
         curve, table = None, planes.systems_table(plane, rng, args.draws)
         notes = plane.notes
     else:
@@ -70,13 +82,16 @@ def run(args: argparse.Namespace) -> None:
         plane, curve, table, notes = study.plane, study.curve, study.systems(rng, args.draws), study.notes
     n_docs = len(set(plane.clusters.tolist()))
     counts = f"{len(plane)} of {len(test)} segments compared, resampled as {n_docs} documents; {len(table)} systems."
+    if naturalness.name == "zip" and level == "segment-mean":
+        notes = (*notes, "zip's mean over segments mostly follows the length of the outputs (longer ones look more natural); "
+                 "see --naturalness-level corpus.")  # fmt: skip
     shared.print_notes(filter(None, [counts, *notes, few_clusters(n_docs)]))
     results = {"systems": table}
     if curve is not None:
         results["curve"] = planes.curve_rows(study)
     if len(table) > 1 and not args.own_segments and len(plane) > 1:
         results["pairs"] = planes.paired_tests(plane, rng, max(10_000, args.draws), args.against)
-    if args.by:
+    if args.by and plane.naturalness.level != "stored":
         results["slices"] = planes.sliced_table(plane, rng, args.by, args.draws)
     claim = _claim(plane.only(translations), curve, rng, args.draws, results)
     told = appendix(replace(plane, notes=notes), table, args.draws, args.seed, results.get("pairs"))
@@ -116,6 +131,8 @@ def _claim(plane: Plane, curve: OracleCurve | None, rng: np.random.Generator, dr
     """Whether accuracy and naturalness go against each other near the frontier; adds the table claim."""
     from ..plane import FEWEST, local_correlation, verdict
 
+    if plane.naturalness.level == "stored":
+        return "No test of the claim: the naturalness is known per system only."
     scored = int(plane.there.any(0).sum())
     if scored < FEWEST or len(plane) < 2:
         return f"{scored} systems on {len(plane)} segments are too few for a correlation near the frontier."

@@ -11,8 +11,11 @@ import numpy as np
 from . import options as shared
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..data import TestSet
     from ..metric import Metric
+    from ..naturalness.lm import LanguageModel
 
 HELP = "score system outputs: a row per system and metric, or per segment"
 
@@ -28,11 +31,14 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--metrics",
         nargs="+",
         metavar="METRIC",
-        help="of chrf, chrf++, bleu, ter (default: chrf, or none with --lm)",
+        help="of chrf, chrf++, bleu, ter; lpp, zip (with --lm); of a corpus' words: ttr, mattr, mtld, yules_i, "
+        "yules_k, shannon, simpson (default: chrf, or none with --lm)",
     )
-    parser.add_argument(
-        "--lm", metavar="MODEL", help="adds lpp under this model: de-tiny (German), a folder or hub id[@revision]"
-    )
+    parser.add_argument("--lm", metavar="MODEL", help="the language model of lpp and zip, and adds lpp where -m "
+                        "names neither: de-tiny (German), a folder or hub id[@revision]")  # fmt: skip
+    parser.add_argument("--system-logprobs", nargs="+", default=[], metavar="NAME=FILE",
+                        help="adds kl from that system to the model; per line the summed natural-log probability "
+                        "of an output under the system itself")  # fmt: skip
     parser.add_argument("--level", choices=["corpus", "segment-mean", "both"], default="corpus",
                         help="of a system's score; without a corpus score: segment-mean (default: corpus)")  # fmt: skip
     parser.add_argument("--segments", action="store_true", help="a row per segment instead of per system")
@@ -48,15 +54,42 @@ def run(args: argparse.Namespace) -> None:
     from ..scoring import segment_rows, system_rows
 
     test = _test_set(args)
+    logprobs = _logprobs(args, test)
     names = args.metrics if args.metrics is not None else ([] if args.lm else ["chrf"])
-    metrics = shared.metrics(names, args.lm, test.trg_lang, max(1, len(test.refs)))
+    model = shared.load_model(args.lm)
+    metrics = shared.metrics(names, model, test.trg_lang, max(1, len(test.refs)))
     shared.print_notes(test.notes)
     if args.mme:
         write_mme(test, args.mme)
         metrics = [_scored(test, metric) for metric in metrics]
         shared.print_notes(note for metric in metrics for note in _write_scores(test, metric, args.mme))
     table = segment_rows(test, metrics) if args.segments else system_rows(test, metrics, args.level)
-    shared.write_table(table, args.output)
+    shared.write_table(_with_kl(table, test, logprobs, model) if logprobs else table, args.output)
+
+
+def _logprobs(args: argparse.Namespace, test: TestSet) -> dict[str, np.ndarray]:
+    """System -> log-probabilities of its outputs; wrong files are told before any model is loaded."""
+    from .. import checks
+    from ..data.numbers import read_logprobs
+    from ..data.plain import named_files
+
+    if args.system_logprobs and (args.segments or not args.lm):
+        args.refuse("--system-logprobs gives a row per system and compares with a language model: give --lm MODEL, "
+                    "and leave out --segments.")  # fmt: skip
+    files = named_files(args.system_logprobs)
+    return {checks.one_of(name, test.systems, "system"): read_logprobs(path, len(test)) for name, path in files.items()}
+
+
+def _with_kl(table: pd.DataFrame, test: TestSet, logprobs: dict, model: LanguageModel) -> pd.DataFrame:
+    """The table with a row kl per system whose log-probabilities are known; its interval is a note."""
+    import pandas as pd
+
+    from ..naturalness.kl import system_kl
+    from ..scoring import estimate_rows
+
+    estimates = system_kl(test, logprobs, model)
+    shared.print_notes(f"{system}: {estimate}" for system, estimate in estimates.items())
+    return pd.concat([table, estimate_rows("kl", estimates)], ignore_index=True)
 
 
 def _test_set(args: argparse.Namespace) -> TestSet:
@@ -80,6 +113,8 @@ def _scored(test: TestSet, metric: Metric) -> Metric:
     """The metric with its segment scores of this test set's systems made once: a language model takes its time."""
     from ..scoring import system_scores
 
+    if metric.score_segments is None:
+        return metric
     scores = system_scores(test, metric).T.ravel()
     return replace(metric, score_segments=lambda *texts, **others: scores)
 
@@ -95,11 +130,13 @@ def _write_scores(test: TestSet, metric: Metric, folder: str) -> list[str]:
     seen = list(test.refs) if "refs" in metric.needs else []
     columns = [j for j, system in enumerate(test.systems) if system not in seen]
     systems, ref = [list(test.systems)[j] for j in columns], ".".join(sorted(seen)) or "src"
-    segments = metric.oriented(system_scores(test, metric))[:, columns]
     corpus = metric.oriented(system_rows(test, [metric]).value.to_numpy())[columns]
-    write_mme_scores(folder, test.lp, metric.name, segments, systems=systems, ref=ref)
     write_mme_scores(folder, test.lp, metric.name, corpus, systems=systems, ref=ref, level="sys")
-    name, missing = f"{metric.name}-{ref}", int(np.isnan(segments).sum())
+    name, missing = f"{metric.name}-{ref}", 0
+    if metric.score_segments is not None:
+        segments = metric.oriented(system_scores(test, metric))[:, columns]
+        write_mme_scores(folder, test.lp, metric.name, segments, systems=systems, ref=ref)
+        missing = int(np.isnan(segments).sum())
     notes = (
         [] if metric.higher_is_better else [f"{name} is negated in {folder}: mt-metrics-eval takes higher as better."]
     )

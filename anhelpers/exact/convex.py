@@ -123,4 +123,6 @@ def _solve(program: Any, mass: Any, cells: np.ndarray, p_x: np.ndarray) -> np.nd
         raise AnhelpersError(f"Clarabel did not solve the convex program ({program.status}); ask for a larger D.")
     found = np.zeros(cells.shape)
     found[cells] = np.maximum(mass.value, 0)
+    silent = found.sum(1) == 0  # a source rarer than the solver's tolerance
+    found[silent] = cells[silent]
     return found / found.sum(1, keepdims=True) * p_x[:, None]

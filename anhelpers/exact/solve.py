@@ -122,6 +122,9 @@ def _solution(
     problem: Problem, divergence: Divergence, mass: np.ndarray, beta: float, d: float | None = None
 ) -> Solution:
     """What (X, Y) mass P(x) Q(y|x) amounts to, computed from the translator itself; D too where it is not given."""
+    silent = mass.sum(1) == 0  # a source rarer than the solver's tolerance
+    if silent.any():
+        mass = np.where(silent[:, None], best_targets(problem.cost), mass)
     translator = mass / mass.sum(1, keepdims=True)
     q = problem.marginal(translator)
     d = divergence.value(q / q.sum(), problem.reference) if d is None else d

@@ -192,21 +192,25 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean") -> A
     Parameters
     ----------
     level : "segment-mean", which the oracle curve shares; or "corpus", where the metric has a corpus score: a blank
-        output then counts as sacreBLEU counts it.
+        output then counts as sacreBLEU counts it. A corpus score that is no function of sums (compressed lengths, a
+        vocabulary) is a stored axis, over the segments for which all systems have text: it has no interval.
     """
     checks.one_of(level, LEVELS, "level")
     check_needs(test, metric)
     if level == "segment-mean":
         values = metric.oriented(system_scores(test, metric))
         return mean_axis(metric.name, metric.oriented_title, metric.signature, values)
-    if metric.count is None:
+    title = metric.oriented_title.replace(metric.label, f"corpus {metric.label}", 1)
+    signature = metric.corpus_signature or metric.signature
+    if metric.score_corpus is None:
         raise DataError(f"{metric.name} has no corpus score, only the mean of segment scores; use level segment-mean.")
+    if metric.count is None:
+        return stored_axis(metric.name, title, signature, *_whole(test, metric))
     n, k = len(test), len(test.systems)
     hyps = [text for texts in test.systems.values() for text in texts]
     counts = metric.count(hyps, refs=list(test.refs.values()), segment=np.tile(np.arange(n), k))
     counts = counts.reshape(k, n, -1).swapaxes(0, 1)
-    title = metric.oriented_title.replace(metric.label, f"corpus {metric.label}", 1)
-    signature, there = metric.corpus_signature or metric.signature, np.ones((n, k), dtype=bool)
+    there = np.ones((n, k), dtype=bool)
 
     def score(sums: np.ndarray) -> np.ndarray:
         return metric.oriented(metric.score_count(sums))
@@ -217,17 +221,23 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean") -> A
 
 
 def system_plane(
-    test: TestSet, accuracy: Metric, naturalness: Metric, level: str = "segment-mean", shared: bool = True
+    test: TestSet,
+    accuracy: Metric,
+    naturalness: Metric,
+    level: str = "segment-mean",
+    shared: bool = True,
+    *,
+    naturalness_level: str = "segment-mean",
 ) -> Plane:
     """The systems of a test set on the plane of two metrics.
 
     Parameters
     ----------
     test : its references are those that the metrics see; its systems are those to compare.
-    level : of the accuracy; the naturalness is a mean over segments (formulas §2).
+    level, naturalness_level : of the two axes, as in `metric_axis`; log-perplexity is a mean over segments.
     shared : only the segments that all systems share (`Plane.shared`); False: each system over its own (`Plane.own`).
     """
-    axes = metric_axis(test, accuracy, level), metric_axis(test, naturalness)
+    axes = metric_axis(test, accuracy, level), metric_axis(test, naturalness, naturalness_level)
     return plane_of(test, *axes, shared=shared)
 
 
@@ -246,6 +256,21 @@ def plane_of(test: TestSet, accuracy: Axis, naturalness: Axis, *, shared: bool |
     if shared is None or not test.systems:
         return plane
     return plane.shared() if shared else plane.own()
+
+
+def _whole(test: TestSet, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
+    """(k,) corpus scores, higher is better, over the segments for which all systems have text, and (N, k) which."""
+    said = np.array([[bool(text.strip()) for text in hyps] for hyps in test.systems.values()], dtype=bool).T
+    speaks = said.any(0)
+    rows = np.flatnonzero(said[:, speaks].all(1))
+    refs, srcs = [[texts[i] for i in rows] for texts in test.refs.values()], [test.srcs[i] for i in rows]
+    scores = [
+        metric.oriented(metric.score_corpus([hyps[i] for i in rows], refs=refs, srcs=srcs)) if spoke else np.nan
+        for hyps, spoke in zip(test.systems.values(), speaks, strict=True)
+    ]
+    there = np.zeros_like(said)
+    there[rows] = speaks & ~np.isnan(scores)
+    return np.array(scores), there
 
 
 def _mean(sums: np.ndarray) -> np.ndarray:

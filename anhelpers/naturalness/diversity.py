@@ -1,0 +1,224 @@
+"""Lexical measures of systems' outputs: as metrics of a corpus, and as a table with jackknife intervals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import __version__, checks
+from ..data.schema import TestSet
+from ..metric import Metric
+from ..stats import clusters_of, few_clusters
+from . import lexical
+from .tokens import TOKENIZER, check_words, words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "MEASURES",
+    "Measure",
+    "frequency_measures",
+    "jackknife",
+    "lexical_metric",
+    "lexical_metrics",
+    "lexical_table",
+]
+
+Code = Callable[[Sequence[Hashable]], np.ndarray]
+COLUMNS = ["system", "measure", "value", "se", "low", "high", "n_tokens", "n_types", "n_docs", "unit", "direction",
+           "signature"]  # fmt: skip
+Z95 = 1.959963984540054  # 97.5 % quantile of the standard normal
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number for the words of a corpus.
+
+    Parameters
+    ----------
+    name, label, unit, higher_is_better : as in Metric; better is "more diverse".
+    of : (N,) whole numbers of the tokens -> the measure, nan where it is not defined.
+    options : for the signature; "" where there is nothing to choose.
+    wants : what a text must have for the measure to be defined.
+    code : words -> (N,) whole numbers >= 0.
+    """
+
+    name: str
+    label: str
+    unit: str
+    higher_is_better: bool
+    of: Callable[[np.ndarray], float] = field(repr=False)
+    options: str = ""
+    wants: str = "a word"
+    code: Code = field(default=lexical.codes_of, repr=False)
+
+    def signature(self, trg_lang: str) -> str:
+        """Options, tokenization, language and version, in sacreBLEU's key:value style."""
+        parts = [self.name, self.options, TOKENIZER, f"lang:{trg_lang}", f"anhelpers:{__version__}"]
+        return "|".join(filter(None, parts))
+
+    @property
+    def direction(self) -> str:
+        """Which end is the richer vocabulary."""
+        return f"{'higher' if self.higher_is_better else 'lower'} is more diverse"
+
+
+MEASURES: dict[str, Measure] = {
+    measure.name: measure
+    for measure in (
+        Measure("ttr", "type-token ratio", "types per token", True, lexical.ttr),
+        Measure("mattr", "moving-average type-token ratio", "types per token", True, lexical.mattr,
+                f"window:{lexical.WINDOW}", f"{lexical.WINDOW} words"),
+        Measure("mtld", "MTLD", "tokens", True, lexical.mtld, f"threshold:{lexical.THRESHOLD}", "a repeated word"),
+        Measure("yules_i", "Yule's I", "no unit", True, lexical.yules_i, "V²/(Σf²-V)", "a repeated word"),
+        Measure("yules_k", "Yule's K", "in 10,000", False, lexical.yules_k, "10⁴(Σf²-N)/N²"),
+        Measure("shannon", "Shannon entropy of words", "nats per token", True, lexical.shannon, "plug-in"),
+        Measure("simpson", "Simpson diversity", "probability", True, lexical.simpson, "1-Σp²"),
+    )
+}  # fmt: skip
+"""The measures by the names of the command line."""
+
+
+def frequency_measures(reference_texts: Sequence[str], bands: Sequence[int] = lexical.BANDS) -> list[Measure]:
+    """The two ends of the lexical frequency profile: the share of common words, and that of rare ones.
+
+    Parameters
+    ----------
+    reference_texts : a large text of the language, whose ranks are the yardstick for all systems.
+    bands : as in `lexical.band_of`: words up to the first rank are common, those beyond the last one are rare.
+    """
+    band = lexical.band_of([word for text in reference_texts for word in words(text)], bands)
+    last = len(bands)
+
+    def code(tokens: Sequence[Hashable]) -> np.ndarray:
+        return np.fromiter((band.get(token, last) for token in tokens), np.int64, len(tokens))
+
+    options = f"bands:{'+'.join(map(str, bands))}|ranks:{len(reference_texts)}texts"
+    return [
+        Measure(name, label, "share of tokens", higher, partial(_share, k), options, code=code)
+        for name, label, higher, k in (
+            ("common", f"words among the {bands[0]} most frequent", False, 0),
+            ("rare", f"words beyond the {bands[-1]} most frequent", True, last),
+        )
+    ]
+
+
+def jackknife(
+    measure: Callable[[np.ndarray], float], docs: Sequence[Sequence[Hashable]], code: Code = lexical.codes_of
+) -> tuple[float, float, int]:
+    """(value, standard error, documents): what leaving out one document at a time does to a measure of a corpus.
+
+    Resampling with replacement, as elsewhere, would repeat documents: the types stay and the tokens double, so that
+    every draw is poorer than the corpus. The jackknife repeats nothing; its error is on average a little too large.
+
+    Parameters
+    ----------
+    measure : (N,) whole numbers of the tokens -> number; `lexical.ttr` and its like.
+    docs : the tokens of each document, in order; documents without a token are not counted.
+    code : all tokens -> their whole numbers.
+
+    Returns
+    -------
+    The measure of all documents in a row; sqrt((m - 1)/m Σ (θ_i - mean θ)²) of the values θ_i without document i, nan
+    where one of them is nan or there are fewer than 2 documents; m.
+
+    References
+    ----------
+    Efron and Stein 1981, Annals of Statistics 9.
+
+    >>> jackknife(lexical.ttr, ["a b".split(), "a c".split(), "a d".split()])
+    (0.6666666666666666, 0.0, 3)
+    """
+    docs = [doc for doc in docs if len(doc)]
+    codes, m = code([token for doc in docs for token in doc]), len(docs)
+    ends = np.cumsum([0, *map(len, docs)])
+    value = float(measure(codes))
+    if m < 2:
+        return value, np.nan, m
+    others = np.array([measure(np.concatenate([codes[:a], codes[b:]])) for a, b in pairwise(ends)])
+    return value, float(np.sqrt((m - 1) / m * ((others - others.mean()) ** 2).sum())), m
+
+
+def lexical_metric(measure: str | Measure, trg_lang: str) -> Metric:
+    """A lexical measure as a Metric of whole corpora; it has no segment scores, and no part in a bootstrap.
+
+    Parameters
+    ----------
+    measure : a name in MEASURES, or a Measure with options of its own.
+    trg_lang : language of the texts; a DataError where its words are not separated by spaces.
+    """
+    check_words(trg_lang)
+    measure = MEASURES[checks.one_of(measure, MEASURES, "lexical measure")] if isinstance(measure, str) else measure
+
+    def score_corpus(hyps, refs=None, srcs=None) -> float:
+        return float(measure.of(measure.code([word for text in hyps for word in words(text)])))
+
+    return Metric(
+        measure.name, measure.label, measure.unit, measure.higher_is_better, (), measure.signature(trg_lang), None,
+        score_corpus, skips_blank=True, praise="more diverse",
+    )  # fmt: skip
+
+
+def lexical_metrics(trg_lang: str, reference_texts: Sequence[str] | None = None) -> list[Metric]:
+    """All lexical measures as Metrics; with texts of the language also those of the lexical frequency profile."""
+    more = [] if reference_texts is None else frequency_measures(reference_texts)
+    return [lexical_metric(measure, trg_lang) for measure in (*MEASURES.values(), *more)]
+
+
+def lexical_table(test: TestSet, measures: Sequence[str | Measure] = tuple(MEASURES)) -> pd.DataFrame:
+    """Lexical measures of the systems of a test set, with intervals from leaving out one document at a time.
+
+    Parameters
+    ----------
+    test : its systems; references and other texts can be added to them (`plane.with_human_points`).
+    measures : names in MEASURES, or Measures, such as those of `frequency_measures`.
+
+    Returns
+    -------
+    Tidy table: system, measure, value, se, low, high (95 %, normal), n_tokens, n_types, n_docs, unit, direction,
+    signature. `table.attrs["notes"]` says why a value is nan, and where documents are few. Intervals are of each
+    system by itself: of two systems on the same sources the difference is surer than their intervals say.
+
+    Raises
+    ------
+    UnknownName for a measure, DataError for a language whose words are not separated by spaces.
+    """
+    import pandas as pd
+
+    check_words(test.trg_lang)
+    chosen = [MEASURES[checks.one_of(m, MEASURES, "lexical measure")] if isinstance(m, str) else m for m in measures]
+    clusters = clusters_of(test.docs)
+    rows, notes = [], []
+    for system, hyps in test.systems.items():
+        docs = _words_of(hyps, clusters)
+        counts = Counter(word for doc in docs for word in doc)
+        for m in chosen:
+            value, se, n_docs = jackknife(m.of, docs, m.code)
+            rows.append((system, m.name, value, se, value - Z95 * se, value + Z95 * se, counts.total(), len(counts),
+                         n_docs, m.unit, m.direction, m.signature(test.trg_lang)))  # fmt: skip
+            if np.isnan(value):
+                notes.append(f"{system}: {m.label} is nan; it needs {m.wants}, and there are {counts.total()} words.")
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    few = few_clusters(len(set(clusters.tolist())))
+    table.attrs["notes"] = tuple(filter(None, (*notes, few)))
+    return table
+
+
+def _words_of(hyps: Sequence[str], clusters: np.ndarray) -> list[list[str]]:
+    """The words of each document, the documents in the order in which they first occur."""
+    docs: dict[Hashable, list[str]] = {}
+    for text, doc in zip(hyps, clusters.tolist(), strict=True):
+        docs.setdefault(doc, []).extend(words(text))
+    return list(docs.values())
+
+
+def _share(band: int, codes: np.ndarray) -> float:
+    """The share of one frequency band in the tokens."""
+    return float((codes == band).mean()) if len(codes) else np.nan

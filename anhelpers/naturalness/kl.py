@@ -1,0 +1,59 @@
+"""KL from a system to a language model where the system's own log-probabilities are known (AN eq. 14)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+
+from numpy.typing import ArrayLike
+
+from .. import checks
+from ..data.schema import TestSet
+from ..divergences.samples import Estimate, kl_from_logprobs
+from .lm import LanguageModel, lpp_metric, score_texts
+
+__all__ = ["system_kl"]
+
+
+def system_kl(
+    test: TestSet, logprobs: Mapping[str, ArrayLike], lm: LanguageModel, *, eos: bool | None = None
+) -> dict[str, Estimate]:
+    """KL(Q || P_LM) of systems, in nats per segment: how much likelier their outputs are to them than to the model.
+
+    The outputs must be samples of the system; of its most probable outputs, as beam search finds them, the mean is no
+    estimate of KL. It is KL of the marginal Q(y) for log q(y) only; with the log q(y | x) that a translation system
+    gives it is KL plus the mutual information of source and output.
+
+    Parameters
+    ----------
+    test : its systems' outputs.
+    logprobs : system -> (N,) summed natural-log probabilities of its outputs under itself, aligned with them; nan where
+        there is none. The end of the text should be part of both sums, or of neither.
+    lm : the language model; a DataError where it is known to know another language only.
+    eos : whether the model's sum has the end of the text; by default wherever it has such a token.
+
+    Returns
+    -------
+    system -> Estimate; blank outputs and nan are left out and counted.
+
+    Raises
+    ------
+    UnknownName for a system, DataError for another number of log-probabilities or for positive ones.
+
+    References
+    ----------
+    Flamich et al. 2025, eq. 14.
+    """
+    eos = lm.tokenizer.eos_token_id is not None if eos is None else eos
+    model = lpp_metric(lm, eos, test.trg_lang).signature.removeprefix("lpp|")
+    estimates = {}
+    for system, log_q in logprobs.items():
+        hyps = test.systems[checks.one_of(system, test.systems, "system")]
+        checks.same_length(**{f"log-probabilities of {system}": log_q, "outputs": hyps})
+        scores = score_texts(lm, hyps, eos)
+        for note in scores.notes:
+            print(f"note: {system} under {lm.name}: {note}", file=sys.stderr)
+        estimate = kl_from_logprobs(log_q, scores.total)
+        estimates[system] = replace(estimate, unit="nats per segment", signature=f"kl|{model}|{estimate.signature}")
+    return estimates

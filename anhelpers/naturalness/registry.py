@@ -1,0 +1,61 @@
+"""The naturalness metrics by name: what the command line calls them, and how each is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .. import checks
+from ..errors import DataError
+from ..metric import Metric
+from .diversity import MEASURES, lexical_metric
+
+if TYPE_CHECKING:
+    from .lm import LanguageModel
+
+__all__ = ["NAMES", "OF_SEGMENTS", "WITH_LM", "naturalness_metric"]
+
+
+def _lpp(lm: LanguageModel, trg_lang: str) -> Metric:
+    from .lm import lpp_metric
+
+    return lpp_metric(lm, trg_lang=trg_lang)
+
+
+def _zip(lm: LanguageModel, trg_lang: str) -> Metric:
+    from .compression import zip_metric
+
+    return zip_metric(lm, trg_lang)
+
+
+WITH_LM: dict[str, Callable[[LanguageModel, str], Metric]] = {"lpp": _lpp, "zip": _zip}
+"""Those that a language model is part of."""
+
+OF_SEGMENTS = tuple(WITH_LM)
+"""Those with a score for each segment, which the plane needs; the others are measures of whole corpora."""
+
+NAMES = (*WITH_LM, *MEASURES)
+
+
+def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None) -> Metric:
+    """A naturalness metric ready to score.
+
+    Parameters
+    ----------
+    name : one of NAMES: lpp and zip with a language model; ttr, mattr, mtld, yules_i, yules_k, shannon, simpson.
+    trg_lang : language of the texts.
+    lm : from `naturalness.lm.load_lm`.
+
+    Raises
+    ------
+    UnknownName; DataError without the language model that is needed, or where the language does not fit.
+
+    >>> naturalness_metric("ttr", "de").score_corpus(["Das ist gut.", "Das nicht."])
+    0.8
+    """
+    checks.one_of(name, NAMES, "naturalness metric")
+    if name not in WITH_LM:
+        return lexical_metric(name, trg_lang)
+    if lm is None:
+        raise DataError(f"{name} needs a language model; name one (--lm MODEL, or lm=load_lm(MODEL)).")
+    return WITH_LM[name](lm, trg_lang)

@@ -1,0 +1,148 @@
+"""Bits against the decompressors, and D_zip against its definition and a source whose divergence is known."""
+
+import bz2
+import lzma
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anhelpers.errors import DataError
+from anhelpers.naturalness import compression
+from anhelpers.naturalness.compression import (
+    COMPRESSORS,
+    compressed_bits,
+    compressed_bits_each,
+    zip_metric,
+    zip_score,
+)
+
+
+def inverse(name, packed):
+    if name == "zlib":
+        return zlib.decompress(packed, wbits=-15)
+    if name == "bz2":
+        return bz2.decompress(packed)
+    if name == "lzma":
+        chain = [{"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 2**20, "pb": 0}]
+        return lzma.decompress(packed, lzma.FORMAT_RAW, filters=chain)
+    return zstandard.ZstdDecompressor(format=zstandard.FORMAT_ZSTD1_MAGICLESS).decompressobj().decompress(packed)
+
+
+@settings(deadline=None)
+@given(st.text(max_size=300), st.integers(1, 30))
+def test_every_stream_holds_the_whole_text_and_the_least_is_taken(text, times):
+    data = (text * times).encode()
+    each = compressed_bits_each(data)
+    for name, pack in COMPRESSORS.items():
+        packed = pack(data)
+        assert inverse(name, packed) == data
+        assert each[name] == 8 * max(0, len(packed) - len(pack(b"")))
+    assert compressed_bits(text * times) == min(each.values())
+
+
+def test_the_empty_text_costs_nothing_and_a_letter_one_byte():
+    assert compressed_bits_each("") == dict.fromkeys(COMPRESSORS, 0)
+    assert compressed_bits("") == 0
+    assert compressed_bits("a") == 8
+    assert compressed_bits("ä") == 16
+
+
+def test_a_raw_stream_is_the_usual_one_without_its_container():
+    data = b"Das Haus ist alt. " * 50
+    assert len(COMPRESSORS["zlib"](data)) == len(zlib.compress(data, 9)) - 6  # header 2, Adler-32 4
+    assert len(COMPRESSORS["zlib"](b"")) == 2
+
+
+def test_bits_and_nats_meet_in_nats_and_a_negative_score_stays():
+    np.testing.assert_allclose(
+        zip_score([3 * np.log(2), 0.0, np.nan], [1, 8, 8]), [2 * np.log(2), -8 * np.log(2), np.nan]
+    )
+
+
+def d_zip(q, p, n):
+    """D_zip per letter of a system q and a language model p, over n letters in one text."""
+    letters = np.random.default_rng(3).choice(len(q), n, p=q)
+    text = letters.astype(np.uint8).tobytes()
+    return float(zip_score(-np.log(p)[letters].sum(), compressed_bits(text))) / n
+
+
+def test_d_zip_is_the_divergence_where_a_compressor_reaches_the_entropy():
+    """Probabilities that are powers of 2, for which Huffman's code is optimal: 8 letters of 4 bits, 128 of 8 bits."""
+    q, p = np.r_[np.full(8, 1 / 16), np.full(128, 1 / 256)], np.full(136, 1 / 136)
+    kl, n = float(q @ np.log(q / p)), 50_000
+    assert d_zip(q, p, n) == pytest.approx(kl, abs=0.008)  # the sample has a standard error of 0.006
+    assert -0.01 < d_zip(q, q, n) < 0  # here it cancels: zstd needs 6.012 bits where 6 are due
+
+
+def test_d_zip_stays_below_the_divergence_where_it_does_not():
+    """Letters drawn with 0.7, 0.1, 0.1, 0.1, which a code of whole bits cannot match, however long the text."""
+    q, p = np.array([0.7, 0.1, 0.1, 0.1]), np.full(4, 0.25)
+    kl = float(q @ np.log(q / p))
+    assert 0.5 * kl < d_zip(q, p, 5_000) < d_zip(q, p, 50_000) < 0.7 * kl
+    assert d_zip(q, q, 50_000) < -0.15
+
+
+def test_text_that_is_no_utf_8_is_told():
+    with pytest.raises(DataError, match=r"U\+D800 cannot be compressed"):
+        compressed_bits("a\ud800")
+
+
+TEXTS = ["Das Haus ist alt.", "", "Der Hund bellt nicht.", "Das Haus ist alt.", " "]
+
+
+@pytest.fixture(scope="module")
+def lm(tiny_lm):
+    from anhelpers.naturalness.lm import load_lm
+
+    return load_lm(tiny_lm)
+
+
+@pytest.mark.neural
+def test_the_metric_is_its_definition_on_segments_and_on_the_corpus(lm):
+    from anhelpers.naturalness.lm import score_texts
+
+    metric = zip_metric(lm, "de")
+    nats = -score_texts(lm, TEXTS, eos=True).total
+    bits = [compressed_bits(text) for text in TEXTS]
+    wanted = [n - b * np.log(2) if text.strip() else np.nan for n, b, text in zip(nats, bits, TEXTS, strict=True)]
+    np.testing.assert_allclose(metric.score_segments(TEXTS), wanted, rtol=1e-12)
+    joined = compressed_bits("Das Haus ist alt.\nDer Hund bellt nicht.\nDas Haus ist alt.")
+    assert metric.score_corpus(TEXTS) == pytest.approx((np.nansum(nats) - joined * np.log(2)) / 3, rel=1e-12)
+    assert np.isnan(metric.score_corpus(["", " "]))
+    assert (metric.unit, metric.higher_is_better) == ("nats per segment", False)
+    assert metric.signature.startswith(f"zip|model:{lm.name}|rev:{lm.revision}|")
+    assert "|eos:yes|" in metric.signature
+    assert f"|zstandard:{zstandard.__version__}|texts:each" in metric.signature
+    assert metric.corpus_signature.endswith("|texts:joined")
+
+
+@pytest.mark.neural
+def test_the_end_of_the_text_is_scored_where_the_model_has_one_unless_told_otherwise(lm):
+    from anhelpers.naturalness.lm import score_texts
+
+    without = zip_metric(lm, "de", eos=False)
+    assert "|eos:no|" in without.signature
+    wanted = -score_texts(lm, TEXTS[:1], eos=False).total - compressed_bits(TEXTS[0]) * np.log(2)
+    np.testing.assert_allclose(without.score_segments(TEXTS[:1]), wanted, rtol=1e-12)
+
+
+@pytest.mark.neural
+def test_the_model_reads_a_text_once_for_both_levels(lm, monkeypatch):
+    read, real = [], compression.score_texts
+    monkeypatch.setattr(compression, "score_texts", lambda lm, texts, eos: read.extend(texts) or real(lm, texts, eos))
+    metric = zip_metric(lm, "de")
+    metric.score_segments(TEXTS)
+    metric.score_corpus(TEXTS)
+    metric.score_segments([*TEXTS, "neu"])
+    assert sorted(read) == sorted({*TEXTS, "neu"})
+
+
+@pytest.mark.neural
+def test_a_model_of_another_language_is_refused(lm):
+    with pytest.raises(DataError, match="knows only 'de' and the texts are 'ja'"):
+        zip_metric(replace(lm, language="de"), "ja")
