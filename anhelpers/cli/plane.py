@@ -83,8 +83,8 @@ def run(args: argparse.Namespace) -> None:
     n_docs = len(set(plane.clusters.tolist()))
     counts = f"{len(plane)} of {len(test)} segments compared, resampled as {n_docs} documents; {len(table)} systems."
     if naturalness.name == "zip" and level == "segment-mean":
-        notes = (*notes, "zip's mean over segments mostly follows the length of the outputs (longer ones look more natural); "
-                 "see --naturalness-level corpus.")  # fmt: skip
+        length = "zip's mean over segments mostly follows the length of the outputs (longer ones look more natural)"
+        notes = (*notes, f"{length}; see --naturalness-level corpus.")
     shared.print_notes(filter(None, [counts, *notes, few_clusters(n_docs)]))
     results = {"systems": table}
     if curve is not None:
