@@ -137,8 +137,9 @@ def sample_critic_distance(
     value = power_mean(gaps, power)
     pull = _pull(gaps, value, power)
     variance = (pull @ fx).var(ddof=1) / n + (pull @ fy).var(ddof=1) / m
-    if sampled:
-        variance += power_mean_se(gaps, power) ** 2
+    if sampled and value:  # how measured gaps scatter over critics holds the noise of each critic's own texts already
+        own = pull**2 @ (fx.var(1, ddof=1) / n + fy.var(1, ddof=1) / m)
+        variance += max(0.0, power_mean_se(gaps, power) ** 2 - float(own))
     bias = "upward: a difference is folded at 0, by O(1/√n) where critics see none"
     bias += "; downward by O(1/K) over the critics" if sampled and power > 1 else ""
     kind, se = "drawn" if sampled else "given", math.sqrt(variance) if value else math.nan

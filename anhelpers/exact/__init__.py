@@ -4,10 +4,10 @@ from .divergence import Divergence, critics, mmd_squared, renyi, wasserstein
 from .optimism import sampled_oracle
 from .problem import ExactCurve, Problem, Solution
 from .solve import Theorem31, check_theorem, solve, solve_curve
-from .uniqueness import Minimisers, conditional_entropy, minimisers, perturbed, stability
+from .uniqueness import Minimisers, conditional_entropy, minimisers, own_p_y, perturbed, stability
 
 __all__ = [
     "Divergence", "ExactCurve", "Minimisers", "Problem", "Solution", "Theorem31", "check_theorem",
-    "conditional_entropy", "critics", "minimisers", "mmd_squared", "perturbed", "renyi", "sampled_oracle", "solve",
+    "conditional_entropy", "critics", "minimisers", "mmd_squared", "own_p_y", "perturbed", "renyi", "sampled_oracle", "solve",
     "solve_curve", "stability", "wasserstein",
 ]  # fmt: skip

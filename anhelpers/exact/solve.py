@@ -132,12 +132,15 @@ def _solution(
 
 
 def _at(problem: Problem, divergence: Divergence, at: Callable, naturalness: float) -> Solution:
-    """A cone program's solution at this N, moved towards R just so far that rounding does not break the constraint."""
+    """A cone program's solution at this N, moved towards R just so far that rounding does not break the constraint.
+
+    At N = 0 only Q = R would do, which rounding never reaches: the solution stays as it is.
+    """
     mass, beta = at(-naturalness)
     found = _solution(problem, divergence, mass, beta)
     same = problem.p_x[:, None] * problem.reference
     share = 1e-10
-    while found.naturalness < naturalness and share < 0.1:
+    while found.naturalness < naturalness < 0 and share < 0.1:
         found = _solution(problem, divergence, (1 - share) * mass + share * same, beta)
         share *= 1.5
     return found

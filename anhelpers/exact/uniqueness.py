@@ -14,7 +14,7 @@ from .divergence import NAMED
 from .linear import best_targets, solve_point
 from .problem import Problem
 
-__all__ = ["Minimisers", "conditional_entropy", "minimisers", "perturbed", "stability"]
+__all__ = ["Minimisers", "conditional_entropy", "minimisers", "own_p_y", "perturbed", "stability"]
 
 
 def conditional_entropy(joint: ArrayLike) -> float:

@@ -174,3 +174,15 @@ def test_errata_theorem_e1_does_not_hold_below_p_1():
     assert -critic_distance(q, r, critics, power=0.5) > classification_risk(q, r, critics) == -2.25
     with pytest.raises(DataError, match=r"at least 1, got 0\.5"):
         risk_chain(q, r, critics, powers=(0.5, 1))
+
+
+@pytest.mark.parametrize("noise", ["own", "shared"])
+def test_the_error_over_drawn_critics_counts_the_noise_of_texts_once(noise):
+    rng, k, n, runs = np.random.default_rng(5), 20, 50, 1500
+    found = []
+    for _ in range(runs):
+        ability = rng.normal(2, 0.1, size=(k, 1))  # every critic sees about 2 points
+        error = rng.normal(size=(2, k if noise == "own" else 1, n))
+        found.append(sample_critic_distance(ability + error[0], np.zeros((k, 1)) + error[1]))
+    scatter = np.std([e.value for e in found], ddof=1)
+    assert np.mean([e.se for e in found]) == pytest.approx(scatter, rel=0.08)

@@ -83,6 +83,14 @@ def test_a_smooth_curve_lies_within_its_gap(divergence):
         assert drawn - 1e-6 <= true <= drawn + curve.gap + 1e-6
 
 
+@pytest.mark.parametrize("divergence", SMOOTH, ids=lambda d: getattr(d, "name", d))
+@pytest.mark.parametrize("seed", [0, 4])
+def test_at_the_natural_end_only_r_itself_is_said(divergence, seed):
+    problem = world(seed)
+    equal = exact.solve(problem, 0, "tv")  # a linear program: Q = R is what every D asks for at N = 0
+    assert exact.solve(problem, 0, divergence).accuracy == pytest.approx(equal.accuracy, abs=1e-8)
+
+
 def test_an_order_above_one_is_solved_but_marked():
     problem, two = world(5), exact.renyi(2)
     low = exact.solve(problem, -np.inf, two).naturalness
