@@ -8,6 +8,6 @@ from .uniqueness import Minimisers, conditional_entropy, minimisers, own_p_y, pe
 
 __all__ = [
     "Divergence", "ExactCurve", "Minimisers", "Problem", "Solution", "Theorem31", "check_theorem",
-    "conditional_entropy", "critics", "minimisers", "mmd_squared", "own_p_y", "perturbed", "renyi", "sampled_oracle", "solve",
-    "solve_curve", "stability", "wasserstein",
+    "conditional_entropy", "critics", "minimisers", "mmd_squared", "own_p_y", "perturbed", "renyi", "sampled_oracle",
+    "solve", "solve_curve", "stability", "wasserstein",
 ]  # fmt: skip
