@@ -73,7 +73,7 @@ def plot_lines(
     rows = _thinned(lines, plane)
     paths = [_path(rows, points, name, plane) for name in names]
     rule_layers, outlines = _rule_layers(rules, paths, plane)
-    ends = name_lines(names, paths, size, outlines)
+    ends = name_lines(names, paths, size, [*outlines, *_bars(points, plane)])
     layers = [*rule_layers, *_leaders(names, ends, plane), *_line_layers(rows, names, plane)]
     layers += [*_point_layers(points, names, plane), *_name_layers(ends, series_title, plane)]
     parts = [f"{y_title} by {x_title}", *_words(lines, points, names), *(f"{a} = {v:.4g}: {t}" for a, v, t in rules)]
@@ -123,6 +123,13 @@ def _path(rows: pd.DataFrame, points: pd.DataFrame, name: str, plane: Plane) -> 
         if len(own):
             return plane.pixels(own["x"], own["y"])
     raise DataError(f"series '{name}' has no row with both x and y; leave it out.")
+
+
+def _bars(points: pd.DataFrame, plane: Plane) -> list[np.ndarray]:
+    """(2, 2) pixels of each interval."""
+    drawn = points.dropna(subset=["low", "high"]) if "low" in points else points[:0].assign(low=np.nan, high=np.nan)
+    ends = np.stack([plane.pixels(drawn["x"], drawn[end]) for end in ("low", "high")], axis=1)
+    return list(ends)
 
 
 def _look(names: list[str], **ranges: list) -> dict:

@@ -217,3 +217,17 @@ def test_the_label_of_a_rule_avoids_the_lines():
     x, y, align = ends.free_place("start", "x", (600, 0), (620, 420), [np.array([[0.0, 10], [1, 10]])])
     assert align == "right"
     assert x < 600
+
+
+def test_a_name_keeps_off_the_interval_of_its_own_point():
+    points = pd.DataFrame({"series": ["LLM-Free"], "x": [0.5], "y": [0.1], "low": [0.05], "high": [0.95]})
+    line = pd.DataFrame({"series": "all", "x": [0.0, 1.0], "y": [0.9, 1.0]})
+    spec = plot_lines(line, points, x_title="x", y_title="y").to_dict()
+    places = {
+        row["x"]
+        for rows in spec["datasets"].values()
+        for row in rows
+        if row.get("label") == "LLM-Free" and "ink" in row
+    }
+    assert places
+    assert all(abs(x - 0.5) > 0.005 for x in places)  # beside the bar, not centred on it
