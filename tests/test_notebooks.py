@@ -105,6 +105,10 @@ def test_the_oracle_curve_runs_on_wmt24_with_every_system_on_or_below_it(tiny_lm
             "an_5_2_systems", ["--data", "wmt23/en-de", "-p", "n_draws", "200"],
             ["none lies above", "NLLB_MBR_BLEU", "the systems' own hull (557 segments"],
         ),
+        (
+            "an_4_no_reference_metrics", ["--data", "wmt23/en-de", "-p", "lm", "null"],
+            ["critics who find nothing in refA: 0 of 10", "critics disagree in direction on 7 of 9 systems"],
+        ),
     ],
 )  # fmt: skip
 def test_systems_and_ratings_run_on_real_data(name, more, said, tmp_path, capsys):
