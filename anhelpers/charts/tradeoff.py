@@ -57,7 +57,9 @@ def plot_tradeoff(
     marked = _rows(curve, at).assign(label=[f"N = {n:.3g}".replace("-", "−") for n in at])
     layers += [alt.Chart(marked, name="marked").mark_point(size=110, **look).encode(**axes)] if len(marked) else []
     path = np.stack(pixels(line["naturalness"], line["accuracy"], ranges, size), axis=1)
-    named = named_points(pd.concat([marked, _ends(curve)]), line.assign(system="").iloc[:0])
+    ends = _ends(curve)
+    ends = ends[~ends["naturalness"].round(9).isin(marked["naturalness"].round(9))]  # a place has one label
+    named = named_points(pd.concat([marked, ends]), line.assign(system="").iloc[:0])
     leaders, texts, _ = label_layers(named, [path], axes, ranges=ranges, size=size)
     layers = [*leaders, *layers, *texts]
     if point is not None:
