@@ -6,6 +6,7 @@ A line ends at ``"\n"`` and nowhere else: U+2028, U+0085, vertical tabs and lone
 from __future__ import annotations
 
 import csv
+import math
 import os
 import secrets
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from ..errors import DataError, nearest
 
-__all__ = ["csv_rows", "read_bytes", "read_lines", "write_text"]
+__all__ = ["csv_number", "csv_rows", "read_bytes", "read_lines", "write_text"]
 
 
 def read_lines(path: str | PathLike) -> tuple[str, ...]:
@@ -53,6 +54,17 @@ def csv_rows(path: str | PathLike, header: tuple[str, ...]) -> Iterator[tuple[in
             yield number, cells
     if not lines:
         raise DataError(f"this file is empty; its header must be {','.join(header)}.", path)
+
+
+def csv_number(cell: str, what: str, path: str | PathLike, line: int) -> float:
+    """A number in [0, ∞) from a cell; a DataError says what it should have been, and where."""
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise DataError(f"'{cell}' is no {what}; it must be a number ≥ 0.", path, line)
+    return value
 
 
 def write_text(path: str | PathLike, text: str) -> Path:

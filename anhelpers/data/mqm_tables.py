@@ -17,7 +17,7 @@ from pathlib import Path
 from .. import checks
 from ..errors import DataError
 from .catalog import bundled
-from .lines import csv_rows
+from .lines import csv_number, csv_rows
 from .ratings import category_key
 
 __all__ = ["DIMENSIONS", "Scheme", "Weights", "load_scheme", "load_weights"]
@@ -75,13 +75,7 @@ def load_weights(name: str | PathLike | Weights) -> Weights:
         return name
     rows, path = [], _place("weights", name)
     for line, (severity, category, weight, source) in csv_rows(path, ("severity", "category", "weight", "source")):
-        try:
-            number = float(weight)
-        except ValueError:
-            number = math.nan
-        if not 0 <= number < math.inf:
-            raise DataError(f"'{weight}' is no weight; weights are numbers ≥ 0.", path, line)
-        rows.append((severity, category, number, source))
+        rows.append((severity, category, csv_number(weight, "weight", path, line), source))
     return Weights(_name(path, "weights"), tuple(rows))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from ..errors import DataError, nearest
 from ..exact import Problem
 from .catalog import bundled
-from .lines import csv_rows
+from .lines import csv_number, csv_rows
 
 __all__ = ["World", "load_world"]
 
@@ -79,7 +78,7 @@ def _counts(path: Path, header: tuple[str, ...]) -> dict[tuple[str, ...], tuple[
             raise DataError(
                 f"'{names[-1]}' stands here a second time; the first is line {table[tuple(names)][0]}.", path, line
             )
-        table[tuple(names)] = line, _number(cell, "count", path, line)
+        table[tuple(names)] = line, csv_number(cell, "count", path, line)
     if not sum(count for _, count in table.values()) > 0:
         raise DataError("no row has a count above 0.", path)
     return table
@@ -93,7 +92,7 @@ def _distortion(path: Path, sources: tuple[str, ...], texts: tuple[str, ...]) ->
         for column, text, here in zip(("source", "reference", "candidate"), names, known, strict=True):
             if text != "*" and text not in here:
                 raise DataError(f"unknown {column} '{text}'{nearest(text, here)}.", path, line)
-        rows.append((*names, _number(cell, "distortion", path, line)))
+        rows.append((*names, csv_number(cell, "distortion", path, line)))
     delta = np.full((len(sources), len(texts), len(texts)), np.nan)
     for source, reference, candidate, value in reversed(rows):  # the first row that fits has the last word
         at = (_at(name, names) for name, names in ((source, sources), (reference, texts), (candidate, texts)))
@@ -110,13 +109,3 @@ def _distortion(path: Path, sources: tuple[str, ...], texts: tuple[str, ...]) ->
 
 def _at(name: str, names: tuple[str, ...]) -> np.ndarray:
     return np.arange(len(names)) if name == "*" else np.array([names.index(name)])
-
-
-def _number(cell: str, what: str, path: Path, line: int) -> float:
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < math.inf:
-        raise DataError(f"'{cell}' is no {what}; it must be a number ≥ 0.", path, line)
-    return value

@@ -80,6 +80,37 @@ def notebook():
 
 
 @pytest.fixture(scope="session")
+def execute(isolated):
+    """Run cells without a browser under ANX_MODE=static, as the runner does; returns the notebook, also written."""
+    nbclient = pytest.importorskip("nbclient", reason="install nbclient: pip install 'anhelpers[notebooks]'")
+    nbformat = pytest.importorskip("nbformat", reason="install nbformat: pip install 'anhelpers[notebooks]'")
+    environment, work = isolated
+
+    def run(name, *cells):
+        node = write_notebook(work / name, *cells)
+        client = nbclient.NotebookClient(node, resources={"metadata": {"path": str(work)}}, timeout=60)
+        client.execute(env=environment | {"ANX_MODE": "static", "PATH": os.environ["PATH"]})
+        nbformat.write(node, work / name)
+        return node
+
+    return run
+
+
+@pytest.fixture
+def exported(tmp_path):
+    """The address of a notebook as a page, with no widget state in it."""
+    nbconvert = pytest.importorskip("nbconvert", reason="install nbconvert: pip install 'anhelpers[notebooks]'")
+
+    def write(node):
+        assert "widgets" not in node.metadata
+        body, _ = nbconvert.HTMLExporter(mathjax_url="", require_js_url="").from_notebook_node(node)
+        (tmp_path / "export.html").write_text(body, encoding="utf-8")
+        return (tmp_path / "export.html").as_uri()
+
+    return write
+
+
+@pytest.fixture(scope="session")
 def isolated(tmp_path_factory):
     """Environment of a Jupyter process that sees none of the user's settings; its folder `work` holds tiny.py."""
     top = tmp_path_factory.mktemp("jupyter")

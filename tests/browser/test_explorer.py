@@ -1,6 +1,5 @@
 """The β explorer in a browser: as a page of its own, in a real JupyterLab, and in an exported notebook."""
 
-import os
 import re
 from types import SimpleNamespace
 
@@ -260,26 +259,12 @@ def said_by_python(page):
 
 
 @pytest.fixture(scope="module")
-def executed(isolated, notebook):
-    """A notebook run without a browser under ANX_MODE=static, as the runner does; (its content, its path)."""
-    nbclient = pytest.importorskip("nbclient", reason="install nbclient: pip install 'anhelpers[notebooks]'")
-    nbformat = pytest.importorskip("nbformat", reason="install nbformat: pip install 'anhelpers[notebooks]'")
-    environment, work = isolated
-    node = notebook(work / "static.ipynb", SETUP, SHOW, CHART)
-    client = nbclient.NotebookClient(node, resources={"metadata": {"path": str(work)}}, timeout=60)
-    client.execute(env=environment | {"ANX_MODE": "static", "PATH": os.environ["PATH"]})
-    nbformat.write(node, work / "static.ipynb")
-    return node, work
+def executed(execute):
+    return execute("static.ipynb", SETUP, SHOW, CHART)
 
 
-def test_exported_notebook_works_without_kernel(executed, tiny, page, tmp_path):
-    nbconvert = pytest.importorskip("nbconvert", reason="install nbconvert: pip install 'anhelpers[notebooks]'")
-    node, _ = executed
-    assert "widgets" not in node.metadata
-    body, _ = nbconvert.HTMLExporter(mathjax_url="", require_js_url="").from_notebook_node(node)
-    path = tmp_path / "export.html"
-    path.write_text(body, encoding="utf-8")
-    page.goto(path.as_uri())
+def test_exported_notebook_works_without_kernel(executed, tiny, page, exported):
+    page.goto(exported(executed))
     curve, _, _, texts, _ = tiny.corpus()
     root, slider = page.locator(".anx"), page.get_by_role("slider")
     slider.focus()

@@ -1,6 +1,5 @@
 """The A(N) explorer in a browser: as a page of its own, in a real JupyterLab, and in an exported notebook."""
 
-import os
 import re
 from types import SimpleNamespace
 
@@ -239,26 +238,12 @@ def run_cell(page, cell):
 
 
 @pytest.fixture(scope="module")
-def executed(isolated, notebook):
-    """A notebook run without a browser under ANX_MODE=static, as the runner does; (its content, its folder)."""
-    nbclient = pytest.importorskip("nbclient", reason="install nbclient: pip install 'anhelpers[notebooks]'")
-    nbformat = pytest.importorskip("nbformat", reason="install nbformat: pip install 'anhelpers[notebooks]'")
-    environment, work = isolated
-    node = notebook(work / "tradeoff_static.ipynb", SETUP, SHOW)
-    client = nbclient.NotebookClient(node, resources={"metadata": {"path": str(work)}}, timeout=60)
-    client.execute(env=environment | {"ANX_MODE": "static", "PATH": os.environ["PATH"]})
-    nbformat.write(node, work / "tradeoff_static.ipynb")
-    return node, work
+def executed(execute):
+    return execute("tradeoff_static.ipynb", SETUP, SHOW)
 
 
-def test_exported_notebook_works_without_kernel(executed, made, page, tmp_path):
-    nbconvert = pytest.importorskip("nbconvert", reason="install nbconvert: pip install 'anhelpers[notebooks]'")
-    node, _ = executed
-    assert "widgets" not in node.metadata
-    body, _ = nbconvert.HTMLExporter(mathjax_url="", require_js_url="").from_notebook_node(node)
-    path = tmp_path / "export.html"
-    path.write_text(body, encoding="utf-8")
-    page.goto(path.as_uri())
+def test_exported_notebook_works_without_kernel(executed, made, page, exported):
+    page.goto(exported(executed))
     page.get_by_role("slider").focus()
     for key in ("Home", "PageUp", "End"):
         page.keyboard.press(key)
