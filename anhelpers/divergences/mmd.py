@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -10,7 +12,7 @@ from scipy import sparse
 from ..errors import DataError
 from .kernels import Kernel
 from .samples import Estimate, u_statistic
-from .tiles import scaled_for, tiles
+from .tiles import Tile, scaled_for, tiles
 
 __all__ = ["PermutationTest", "mmd2", "permutation_test"]
 
@@ -125,11 +127,12 @@ def permutation_test(
     if n + m <= EXACT_BELOW:
         x, y = x.astype(np.float64), y.astype(np.float64)
     labels = _labels(n, m, n_permutations, rng)
-    forms = _linear_forms(x, y, labels) if kernel.name == "linear" else _tiled_forms(kernel, x, y, labels, block)
-    value, size = _from_forms(*forms, labels)
+    linear = kernel.name == "linear"
+    sums, forms = _linear_forms(x, y, labels) if linear else _tiled_forms(kernel, x, y, labels, block)
+    value, size = _from_forms(np.concatenate([sums.xx + sums.xy, sums.yy + sums.yx]), forms, labels)
     tie = (1e-9 if x.dtype == np.float32 else 1e-12) * size  # what rounding may have parted
     p = (1 + int((value[1:] >= value[0] - tie).sum())) / (1 + n_permutations)
-    return PermutationTest(mmd2(x, y, kernel, block=block), p, n_permutations, value[1:])
+    return PermutationTest(_estimate(sums, kernel, x), p, n_permutations, value[1:])
 
 
 def _samples(x: np.ndarray, y: np.ndarray, kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:
@@ -158,11 +161,18 @@ def _estimate(sums: _Sums, kernel: Kernel, x: np.ndarray) -> Estimate:
     return Estimate("MMD²", value, se, len(sums.xx), len(sums.yy), "unbiased", signature=signature)
 
 
-def _kernel_sums(kernel: Kernel, x: np.ndarray, y: np.ndarray | None, block: int) -> tuple[np.ndarray, np.ndarray]:
+def _kernel_sums(
+    kernel: Kernel,
+    x: np.ndarray,
+    y: np.ndarray | None,
+    block: int,
+    visit: Callable[[Tile], None] = lambda tile: None,
+) -> tuple[np.ndarray, np.ndarray]:
     """(n,) and (m,) sums over the other sample; without y twice the (n,) sums over all other points of x."""
     rows = np.zeros(len(x))
     cols = rows if y is None else np.zeros(len(y))
     for tile in tiles(kernel, x, y, block):
+        visit(tile)
         rows[tile.rows] += tile.row_sums
         cols[tile.cols] += tile.col_sums
     return rows, cols
@@ -189,26 +199,30 @@ def _labels(n: int, m: int, n_permutations: int, rng: np.random.Generator) -> np
 
 def _tiled_forms(
     kernel: Kernel, x: np.ndarray, y: np.ndarray, labels: np.ndarray, block: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """(n + m,) row sums of K, the kernel matrix of all points with 0 on its diagonal; (1 + B,) eᵀKe of every label."""
-    z = np.concatenate(scaled_for(kernel, x, y))
-    labels = labels.astype(z.dtype, copy=False)
-    sums, forms = np.zeros(len(z)), np.zeros(labels.shape[1])
-    for tile in tiles(kernel, z, None, block):
-        forms += 2 * np.einsum("ib,ib->b", tile.matrix @ labels[tile.cols], labels[tile.rows], dtype=np.float64)
-        sums[tile.rows] += tile.row_sums
-        sums[tile.cols] += tile.col_sums
-    return sums, forms
+) -> tuple[_Sums, np.ndarray]:
+    """The sums of `mmd2`; (1 + B,) eᵀKe of every label e, K being the kernel matrix of all points, 0 on its diagonal."""
+    x, y = scaled_for(kernel, x, y)
+    of_x, of_y = np.split(labels.astype(x.dtype, copy=False), [len(x)])
+    forms = np.zeros(labels.shape[1])
+
+    def add(tile: Tile, rows: np.ndarray, cols: np.ndarray) -> None:
+        forms[:] += 2 * np.einsum("ib,ib->b", tile.matrix @ cols[tile.cols], rows[tile.rows], dtype=np.float64)
+
+    parts = ((x, None, of_x, of_x), (y, None, of_y, of_y), (x, y, of_x, of_y))
+    (xx, _), (yy, _), (xy, yx) = (
+        _kernel_sums(kernel, a, b, block, partial(add, rows=rows, cols=cols)) for a, b, rows, cols in parts
+    )
+    return _Sums(xx, yy, xy, yx), forms
 
 
-def _linear_forms(x: np.ndarray, y: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _linear_forms(x: np.ndarray, y: np.ndarray, labels: np.ndarray) -> tuple[_Sums, np.ndarray]:
     """The same for the linear kernel, a few features at a time: eᵀKe = |Σ e_i z_i|² - Σ e_i² |z_i|²."""
     z = sparse.vstack([x, y], format="csc") if sparse.issparse(x) else np.concatenate([x, y])
     labels, squares = labels.astype(np.float64), _squares(z)
     forms = np.full(labels.shape[1], -0.25 * squares.sum())
     for f in range(0, z.shape[1], FEATURES):
         forms += np.square(z[:, f : f + FEATURES].T @ labels).sum(0)
-    return z @ np.asarray(z.sum(0)).ravel() - squares, forms
+    return _linear_sums(x, y), forms
 
 
 def _from_forms(sums: np.ndarray, forms: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float]:

@@ -215,9 +215,7 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean") -> A
     def score(sums: np.ndarray) -> np.ndarray:
         return metric.oriented(metric.score_count(sums))
 
-    return Axis(
-        metric.name, title, signature, level, counts, there, lambda sums: metric.oriented(metric.score_count(sums))
-    )
+    return Axis(metric.name, title, signature, level, counts, there, score)
 
 
 def system_plane(
