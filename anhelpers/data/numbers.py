@@ -7,6 +7,7 @@ from os import PathLike
 
 import numpy as np
 
+from ..divergences.samples import ROUNDING
 from ..errors import DataError
 from .lines import read_lines
 
@@ -38,7 +39,7 @@ def read_logprobs(path: str | PathLike, n: int | None = None) -> np.ndarray:
     DataError as in `read_numbers`, and for a positive number, with its line.
     """
     values = read_numbers(path, n)
-    positive = np.flatnonzero(values > 0)
+    positive = np.flatnonzero(values > ROUNDING)
     if positive.size:
         value = values[positive[0]]
         sentence = f"{value:g} is a probability above 1; are these negative log-probabilities? Turn their sign."

@@ -200,7 +200,7 @@ def _labels(n: int, m: int, n_permutations: int, rng: np.random.Generator) -> np
 def _tiled_forms(
     kernel: Kernel, x: np.ndarray, y: np.ndarray, labels: np.ndarray, block: int
 ) -> tuple[_Sums, np.ndarray]:
-    """The sums of `mmd2`; (1 + B,) eᵀKe of every label e, K being the kernel matrix of all points, 0 on its diagonal."""
+    """The sums of `mmd2`; (1 + B,) eᵀKe of every label e, K being the kernel matrix of all points less its diagonal."""
     x, y = scaled_for(kernel, x, y)
     of_x, of_y = np.split(labels.astype(x.dtype, copy=False), [len(x)])
     forms = np.zeros(labels.shape[1])

@@ -14,12 +14,13 @@ from .. import checks
 from ..errors import DataError
 from . import pmf
 
-__all__ = ["Estimate", "kl_from_logprobs", "mean_critic", "plug_in", "u_statistic", "wasserstein_1d"]
+__all__ = ["ROUNDING", "Estimate", "kl_from_logprobs", "mean_critic", "plug_in", "u_statistic", "wasserstein_1d"]
 
 Z95 = 1.959963984540054  # 97.5 % quantile of the standard normal
 UPWARD = "biased upward, because noise also sets two samples apart"
 INFINITE = "infinite: the system has an outcome that the sample of the reference lacks, which more samples may cure"
 MOST_OUTCOMES = 2000  # the jackknife takes time in the square of the outcomes
+ROUNDING = 1e-5  # a sum of log-probabilities in float32 may come out this much above 0 for a certain output
 UNITS = {"kl": "nats", "renyi": "nats", "jensen_shannon": "nats"}
 
 
@@ -243,7 +244,8 @@ def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike) -> Estimate:
 
     Parameters
     ----------
-    log_q : (n,) natural-log probability of each output y, drawn from q, under the system; finite, at most 0.
+    log_q : (n,) natural-log probability of each output y, drawn from q, under the system; finite, at most 0 (rounding
+        above it counts as 0).
     log_f : (n,) the same under the language model; -inf where it excludes the output. A nan on either side leaves the
         pair out.
 
@@ -267,12 +269,15 @@ def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike) -> Estimate:
     if log_q.ndim != 1 or log_f.ndim != 1:
         raise DataError(f"log-probabilities have shapes {log_q.shape} and {log_f.shape}: give two flat arrays.")
     checks.same_length(log_q=log_q, log_f=log_f)
-    for name, values, bad in (("log_q", log_q, (log_q > 0) | np.isneginf(log_q)), ("log_f", log_f, log_f > 0)):
+    for name, values, bad in (
+        ("log_q", log_q, (log_q > ROUNDING) | np.isneginf(log_q)),
+        ("log_f", log_f, log_f > ROUNDING),
+    ):
         if bad.any():
             line = int(np.argmax(bad)) + 1
             raise DataError(f"{values[line - 1]} is no log-probability of an output: at most 0, finite.", name, line)
     there = ~(np.isnan(log_q) | np.isnan(log_f))
-    ratio, missing = (log_q - log_f)[there], int((~there).sum())
+    ratio, missing = (np.minimum(log_q, 0) - np.minimum(log_f, 0))[there], int((~there).sum())
     if len(ratio) < 2:
         raise DataError(f"{len(ratio)} pairs of log-probabilities ({missing} missing): at least 2 are needed.")
     value = float(ratio.mean())

@@ -201,3 +201,9 @@ def test_an_output_that_the_language_model_excludes_makes_it_infinite():
 def test_bad_log_probabilities_are_refused_with_their_line(log_q, log_f, words):
     with pytest.raises(DataError, match=words):
         kl_from_logprobs(log_q, log_f)
+
+
+def test_rounding_above_a_certain_output_is_no_error():
+    assert kl_from_logprobs([3e-7, -1.0], [-1.0, -2.0]).value == 1.0
+    with pytest.raises(DataError, match=r"log_q, line 1: 0.001 is no log-probability"):
+        kl_from_logprobs([1e-3, -1.0], [-1.0, -2.0])
