@@ -191,7 +191,7 @@ def test_an_output_that_the_language_model_excludes_makes_it_infinite():
     ("log_q", "log_f", "words"),
     [
         ([-1.0, 0.25], [-1.0, -1.0], r"log_q, line 2: 0\.25 is no log-probability"),
-        ([-1.0, -1.0, -1.0], [-1.0, -1.0, 1e-9], r"log_f, line 3: 1e-09"),
+        ([-1.0, -1.0, -1.0], [-1.0, -1.0, 1e-4], r"log_f, line 3: 0.0001"),
         ([-math.inf, -1.0], [-1.0, -1.0], "log_q, line 1: -inf"),
         ([-1.0, -1.0], [-1.0], "lengths differ"),
         ([-1.0, math.nan], [-1.0, -1.0], r"1 pairs of log-probabilities \(1 missing\)"),
