@@ -117,6 +117,22 @@ def test_systems_and_ratings_run_on_real_data(name, more, said, tmp_path, capsys
     assert [words for words in said if words not in page] == []
 
 
+@pytest.mark.notebook
+def test_the_tradeoff_runs_on_a_world_of_ones_own(tmp_path, capsys):
+    files = {
+        "pairs.csv": "source,reference,count\nTu viens ?,Are you coming?,3\nVous venez ?,Are you coming?,2\n"
+        "Vous venez ?,Are you coming sir?,1\n",
+        "targets.csv": "target,count\nAre you coming?,95\nAre you coming sir?,5\n",
+        "distortion.csv": "source,reference,candidate,distortion\nVous venez ?,*,Are you coming sir?,0\n*,*,*,1\n",
+    }
+    (tmp_path / "court").mkdir()
+    for name, text in files.items():
+        (tmp_path / "court" / name).write_text(text, encoding="utf-8")
+    call = ["run", "an_3_tradeoff", "--data", str(tmp_path / "court"), "--out", str(tmp_path / "out")]
+    assert cli.main(call) == 0, capsys.readouterr().out
+    assert "Are you coming sir?" in html.unescape((tmp_path / "out" / "an_3_tradeoff.html").read_text(encoding="utf-8"))
+
+
 def small_notebook(folder: Path, name: str, *sources: str) -> Path:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources])
     book.cells[0].metadata["tags"] = ["parameters"]
