@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import AnhelpersError
-from . import check, curve, data, fetch, mqm, plane, run, score, train_lm
+from . import check, curve, data, fetch, mqm, plane, run, score, train_lm, xmi
 
 __all__ = ["main"]
 
@@ -22,6 +22,7 @@ COMMANDS = {  # in the order of --help; each module has HELP, options(parser) an
     "curve": curve,
     "plane": plane,
     "mqm": mqm,
+    "xmi": xmi,
     "train-lm": train_lm,
 }
 

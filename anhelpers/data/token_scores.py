@@ -1,0 +1,235 @@
+"""Files of log-probabilities of given sentences, per token or summed, in the formats that scorers write."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+
+from .. import checks
+from ..divergences.samples import ROUNDING
+from ..errors import DataError
+from .lines import read_lines
+
+__all__ = ["TokenScores", "read_token_scores"]
+
+NATS = {"nats": 1.0, "bits": math.log(2)}  # nats in one of each
+NAMES = {  # the name of a column or a key -> the unit that it declares; None: none
+    "logprobs": None, "token_logprobs": None, "logprob": None,
+    "logprobs_nats": "nats", "logprob_nats": "nats", "lnprob": "nats", "lnprobs": "nats",
+    "logprobs_bits": "bits", "logprob_bits": "bits", "log2prob": "bits", "log2probs": "bits",
+}  # fmt: skip
+ALIASES = {"nats": "nats", "nat": "nats", "ln": "nats", "e": "nats",
+           "bits": "bits", "bit": "bits", "log2": "bits", "2": "bits"}  # fmt: skip
+FAIRSEQ = re.compile(r"([STHDPA])-(\d+)\t(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class TokenScores:
+    """Log-probabilities of N sentences as a file gives them.
+
+    Parameters
+    ----------
+    logprobs : (N,) summed over the tokens of each sentence, in nats, at most 0; nan where it is missing.
+    counts : per sentence the number of scored tokens; None where the file has sums only.
+    tokens : per sentence its tokens; None where the file does not tell them.
+    unit : of the numbers in the file, "nats" or "bits"; source: "declared" by the file, "given", or "assumed".
+    layout : "jsonl", "fairseq" or "numbers".
+    """
+
+    logprobs: np.ndarray
+    counts: tuple[int | None, ...]
+    tokens: tuple[tuple[str, ...] | None, ...]
+    unit: str
+    source: str
+    layout: str
+
+    def __len__(self) -> int:
+        return len(self.logprobs)
+
+    def sequences(self) -> list[int | tuple[str, ...] | None]:
+        """What is known of each sentence's tokens: the tokens, else their number, else None."""
+        return [c if t is None else t for t, c in zip(self.tokens, self.counts, strict=True)]
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One sentence of a file: its line, its scores in the file's unit, whether they are of tokens."""
+
+    line: int
+    scores: tuple[float, ...] | None
+    per_token: bool
+    tokens: tuple[str, ...] | None = None
+    unit: str | None = None
+
+
+def read_token_scores(path: str | PathLike, unit: str | None = None) -> TokenScores:
+    r"""Summed log-probabilities in nats, with tokens or their numbers where the file has them.
+
+    Three layouts, told apart by what the file holds:
+
+    - JSONL, an object per sentence with `logprobs` or `token_logprobs` (a list, or one sum; null: missing) and perhaps
+      `tokens` and `unit`; `logprobs_nats`, `lnprobs`, `log2probs`, `logprobs_bits` name the unit in the key;
+    - the output of fairseq-generate with --score-reference, whose lines ``P-<id>\t...`` hold a score per token; the
+      sentences come in the order of their ids, and an id that is left out is missing (nan);
+    - numbers, a line per sentence: one sum, or the scores of its tokens; "nan" is a missing one; a first line such as
+      ``logprob_nats`` or ``log2prob`` declares the unit.
+
+    Parameters
+    ----------
+    unit : "nats" or "bits". None: what the file declares, else nats, but bits for fairseq, whose newer versions write
+        base-2 logarithms; its old ones (0.6) write natural ones and need unit="nats".
+
+    Raises
+    ------
+    DataError with file and line for what cannot be read, a positive or infinite score, a token without a score, or a
+    declared unit that contradicts `unit`.
+    """
+    if unit is not None:
+        checks.one_of(unit, NATS, "unit")
+    lines = read_lines(path)
+    layout, rows = _rows(lines, path)
+    found, source = _unit(rows, unit, "bits" if layout == "fairseq" else "nats", path)
+    sums = np.array([_sum(row, path) for row in rows], dtype=np.float64) * NATS[found]
+    counts = tuple(len(row.scores) if row.per_token and row.scores is not None else None for row in rows)
+    return TokenScores(sums, counts, tuple(row.tokens for row in rows), found, source, layout)
+
+
+def _rows(lines: Sequence[str], path: str | PathLike) -> tuple[str, list[_Row]]:
+    """The layout, and the sentences."""
+    first = next((line for line in lines if line.strip()), None)
+    if first is None:
+        raise DataError("this file is empty; give a line per sentence.", path)
+    if first.lstrip().startswith("{"):
+        return "jsonl", [_object(line, path, i) for i, line in enumerate(lines, 1) if line.strip()]
+    if any(FAIRSEQ.match(line) for line in lines):
+        return "fairseq", list(_fairseq(lines, path))
+    return "numbers", list(_numbers(lines, path))
+
+
+def _unit(rows: Sequence[_Row], unit: str | None, usual: str, path: str | PathLike) -> tuple[str, str]:
+    """The unit of all numbers of the file, and how it is known."""
+    found, source = (unit, "given") if unit else (None, "assumed")
+    for row in rows:
+        if row.unit is None:
+            continue
+        if found is None:
+            found = row.unit
+        elif row.unit != found:
+            other = "you say" if source == "given" else "the lines above say"
+            raise DataError(f"these scores are declared as {row.unit}, and {other} {found}.", path, row.line)
+        source = "declared" if source == "assumed" else source
+    return found or usual, source
+
+
+def _sum(row: _Row, path: str | PathLike) -> float:
+    """The sum of a sentence's scores; nan where they are missing."""
+    if row.scores is None:
+        return math.nan
+    for k, score in enumerate(row.scores, 1):
+        where = f"token {k}: " if row.per_token else ""
+        if math.isinf(score) or (math.isnan(score) and row.per_token):
+            raise DataError(f"{where}'{score:g}' is no finite number.", path, row.line)
+        if score > ROUNDING:
+            sentence = "is a probability above 1; are these negative log-probabilities? Turn their sign."
+            raise DataError(f"{where}{score:g} {sentence}", path, row.line)
+    return min(0.0, math.fsum(row.scores))
+
+
+def _object(line: str, path: str | PathLike, number: int) -> _Row:
+    """A sentence of a JSONL file."""
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise DataError(f"this is no JSON ({error}).", path, number) from None
+    keys = [key for key in NAMES if isinstance(row, dict) and key in row]
+    if len(keys) != 1:
+        seen = f"has {' and '.join(keys)}" if keys else f"has none of {', '.join(NAMES)}"
+        raise DataError(f"{seen}; one of them is wanted.", path, number)
+    value, tokens = row[keys[0]], row.get("tokens")
+    unit = _declared(keys[0], row.get("unit"), path, number)
+    if value is None:
+        return _Row(number, None, False, None, unit)
+    if not isinstance(value, list):
+        scores = (_score(value, path, number, ""),)
+        return _Row(number, None if math.isnan(scores[0]) else scores, False, None, unit)
+    scores = tuple(_score(v, path, number, f"token {k}: ") for k, v in enumerate(value, 1))
+    if not scores:
+        raise DataError("there is no token, and at least the end of the sentence has a score.", path, number)
+    if tokens is not None and (not isinstance(tokens, list) or len(tokens) != len(scores)):
+        n = len(tokens) if isinstance(tokens, list) else "no list of"
+        raise DataError(f"{n} tokens and {len(scores)} log-probabilities; each token needs one.", path, number)
+    return _Row(number, scores, True, None if tokens is None else tuple(map(str, tokens)), unit)
+
+
+def _declared(key: str, unit: object, path: str | PathLike, line: int) -> str | None:
+    """The unit that a key, a column or a "unit" declares."""
+    if unit is None:
+        return NAMES[key]
+    named = ALIASES.get(str(unit).lower())
+    if named is None:
+        raise DataError(f"unknown unit '{unit}'; known: nats, bits.", path, line)
+    if NAMES[key] not in (None, named):
+        raise DataError(f"{key} are {NAMES[key]}, and unit says {named}.", path, line)
+    return named
+
+
+def _score(value: object, path: str | PathLike, line: int, where: str) -> float:
+    """A number of a JSON object; a token that the model did not predict is an error."""
+    if value is None:
+        raise DataError(f"{where}null; a sentence's first token needs a score too: put a start token before it.",
+                        path, line)  # fmt: skip
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DataError(f"{where}{value!r} is no number.", path, line)
+    return float(value)
+
+
+def _fairseq(lines: Sequence[str], path: str | PathLike) -> Iterator[_Row]:
+    """The sentences of a fairseq-generate output, by their ids; tokens from H where they fit the scores."""
+    scores, texts = {}, {}
+    for number, line in enumerate(lines, 1):
+        found = FAIRSEQ.fullmatch(line)
+        if not found:
+            continue
+        kind, key, rest = found[1], int(found[2]), found[3]
+        if kind == "H":
+            texts[key] = rest.split("\t", 1)[-1].split()
+        if kind == "P" and key in scores:
+            raise DataError(f"sentence {key} has a second hypothesis; score one text each (--score-reference).",
+                            path, number)  # fmt: skip
+        if kind == "P":
+            scores[key] = number, tuple(_number(word, path, number) for word in rest.split())
+    if not scores:
+        raise DataError("fairseq's output without lines of P-<id>, the scores per token; do not use --quiet.", path)
+    for key in range(max(scores) + 1):
+        number, values = scores.get(key, (0, None))
+        words = texts.get(key)
+        fits = values is not None and words is not None and len(words) + 1 == len(values)
+        yield _Row(number, values, values is not None, (*words, "</s>") if fits else None)
+
+
+def _numbers(lines: Sequence[str], path: str | PathLike) -> Iterator[_Row]:
+    """The sentences of a file of numbers, perhaps below a header that declares their unit."""
+    name = lines[0].strip().lower()
+    rows = [line.split() for line in lines]
+    each = any(len(words) > 1 for words in rows)
+    for number, words in enumerate(rows, 1):
+        if number == 1 and name in NAMES:
+            continue
+        if not words:
+            raise DataError("'' is no number; write nan where there is none.", path, number)
+        values = tuple(_number(word, path, number) for word in words)
+        missing = len(values) == 1 and math.isnan(values[0])
+        yield _Row(number, None if missing else values, each, None, NAMES.get(name))
+
+
+def _number(word: str, path: str | PathLike, line: int) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise DataError(f"'{word}' is no number.", path, line) from None

@@ -1,0 +1,218 @@
+"""Cross-entropies and cross-mutual information in bits, with intervals from resampling sentences or documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import checks, stats
+from ..errors import DataError
+from .results import Bits, Xmi, XmiPerChar
+from .scores import Tokens, in_bits, same_tokens
+
+__all__ = ["cross_entropy", "per_character", "xmi", "xmi_difference"]
+
+SENTENCE, CHARACTER = "bits per sentence", "bits per character"
+LEVEL = 0.95
+
+
+def cross_entropy(
+    logprobs: ArrayLike,
+    *,
+    unit: str = "nats",
+    docs: Sequence | None = None,
+    rng: np.random.Generator,
+    n_draws: int = 1000,
+) -> Bits:
+    """How many bits a model needs for a sentence on average: H = -(1/N) Σ log2 q(t).
+
+    Parameters
+    ----------
+    logprobs : (N,) log-probabilities summed over the tokens of a sentence, its end included; nan: missing, left out.
+    unit : of the scores: "nats" (natural logarithm) or "bits" (base 2). Numbers do not show it; see `unit_doubt`.
+    docs : (N,) document of each sentence, resampled whole; None, or one document only: sentences are resampled.
+
+    Raises
+    ------
+    DataError with the line of a positive or infinite score, or for fewer than 2 sentences.
+
+    References
+    ----------
+    Bugliarello et al. 2020, eqs. 1 and 2.
+
+    >>> cross_entropy([-2.0, -4.0], unit="bits", rng=np.random.default_rng(0)).value
+    3.0
+    """
+    bits = in_bits("logprobs", logprobs, unit)
+    there, docs = ~np.isnan(bits), _docs(docs, len(bits))
+    return _means(["H"], bits[there, None], docs[there], unit=unit, rng=rng, n_draws=n_draws)[0]
+
+
+def xmi(
+    mt_logprobs: ArrayLike,
+    lm_logprobs: ArrayLike,
+    *,
+    unit: str = "nats",
+    tokens: tuple[Tokens, Tokens] | None = None,
+    docs: Sequence | None = None,
+    rng: np.random.Generator,
+    n_draws: int = 1000,
+) -> Xmi:
+    """How many bits of a target sentence its source saves: XMI(S → T) = H_LM(T) - H_MT(T | S), in bits per sentence.
+
+    Parameters
+    ----------
+    mt_logprobs, lm_logprobs : (N,) log q_MT(t | s) and log q_LM(t), summed over the tokens of a sentence, its end
+        included, over the same tokens; where one is nan (missing), both are left out, and counted.
+    unit : of all scores: "nats" (natural logarithm) or "bits" (base 2). Taking one for the other makes all numbers
+        1.44 times too large or too small, and the scores alone do not show it: `unit_doubt` finds some cases.
+    tokens : of (mt, lm), per sentence their number or the tokens themselves: they must agree.
+    docs : (N,) document of each sentence, resampled whole; None, or one document only: sentences are resampled.
+
+    Returns
+    -------
+    Xmi. It is negative where the translation model predicts the sentences worse than the language model does.
+
+    Raises
+    ------
+    DataError for unequal lengths, positive or infinite scores, different tokens, fewer than 2 sentences.
+
+    References
+    ----------
+    Bugliarello et al. 2020, eqs. 2 and 3.
+
+    >>> xmi([-1.0, -3.0], [-5.0, -4.0], unit="bits", rng=np.random.default_rng(0)).xmi.value
+    2.5
+    """
+    mt, lm, there = _pair(mt_logprobs, lm_logprobs, unit, tokens)
+    docs = _docs(docs, len(mt))
+    columns = np.stack([lm, mt, lm - mt], 1)[there]
+    three = _means(["h_lm", "h_mt", "xmi"], columns, docs[there], unit=unit, rng=rng, n_draws=n_draws)
+    return Xmi(*three, left_out=int((~there).sum()))
+
+
+def per_character(
+    mt_logprobs: ArrayLike,
+    lm_logprobs: ArrayLike,
+    n_chars: ArrayLike,
+    *,
+    unit: str = "nats",
+    docs: Sequence | None = None,
+    rng: np.random.Generator,
+    n_draws: int = 1000,
+) -> XmiPerChar:
+    """The bits that the source saves per character: all bits of the test set divided by all its characters.
+
+    Two models with different tokenizers may be compared by it as far as each gives the probability of its own
+    segmentation; it is another quantity than XMI, and weighs long sentences more.
+
+    Parameters
+    ----------
+    mt_logprobs, lm_logprobs, unit, docs : as in `xmi`.
+    n_chars : (N,) characters of each target sentence, at least 1.
+
+    Raises
+    ------
+    DataError as in `xmi`, and for a sentence without characters.
+
+    >>> per_character([-1.0, -3.0], [-5.0, -5.0], [2, 4], unit="bits", rng=np.random.default_rng(0)).xmi_per_char.value
+    1.0
+    """
+    mt, lm, there = _pair(mt_logprobs, lm_logprobs, unit, None)
+    chars = np.asarray(n_chars, dtype=np.float64)
+    checks.same_length(logprobs=mt, n_chars=chars)
+    bad = np.flatnonzero(~(np.isfinite(chars) & (chars >= 1)))
+    if bad.size:
+        raise DataError(f"sentence {bad[0] + 1} has {chars[bad[0]]:g} characters; at least 1 is needed.", "n_chars")
+    columns, docs = np.stack([lm, mt, lm - mt, chars], 1)[there], _docs(docs, len(mt))[there]
+    found = _enough(columns, docs, rng, n_draws)
+    value, draws = found.mean[:3] / found.mean[3], found.draws[:, :3] / found.draws[:, 3:]
+    names = ["h_lm_per_char", "h_mt_per_char", "xmi_per_char"]
+    signature = _signature(unit, "all bits / all characters", found, n_draws)
+    return XmiPerChar(*_bits(names, value, draws, found, CHARACTER, signature), left_out=int((~there).sum()))
+
+
+def xmi_difference(
+    first: tuple[ArrayLike, ArrayLike],
+    second: tuple[ArrayLike, ArrayLike],
+    *,
+    unit: str = "nats",
+    docs: Sequence | None = None,
+    rng: np.random.Generator,
+    n_draws: int = 1000,
+) -> Bits:
+    """How many bits per sentence more the source saves in the first direction than in the second, sentence by sentence.
+
+    Parameters
+    ----------
+    first, second : (mt_logprobs, lm_logprobs) of two directions over the same N sentences, such as en → de and de → en
+        on a parallel test set; a sentence that misses any of the four scores is left out.
+
+    >>> first, second = ([-1.0, -3.0], [-5.0, -4.0]), ([-2.0, -2.0], [-3.0, -5.0])
+    >>> xmi_difference(first, second, unit="bits", rng=np.random.default_rng(0)).value
+    0.5
+    """
+    (a_mt, a_lm, a_there), (b_mt, b_lm, b_there) = (_pair(*pair, unit, None) for pair in (first, second))
+    checks.same_length(first=a_mt, second=b_mt)
+    there, docs = a_there & b_there, _docs(docs, len(a_mt))
+    column = ((a_lm - a_mt) - (b_lm - b_mt))[there, None]
+    return _means(["xmi difference"], column, docs[there], unit=unit, rng=rng, n_draws=n_draws)[0]
+
+
+def _pair(
+    mt_logprobs: ArrayLike, lm_logprobs: ArrayLike, unit: str, tokens: tuple[Tokens, Tokens] | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The two surprisals of each sentence in bits, and whether both are there."""
+    mt, lm = in_bits("mt_logprobs", mt_logprobs, unit), in_bits("lm_logprobs", lm_logprobs, unit)
+    checks.same_length(mt_logprobs=mt, lm_logprobs=lm)
+    there = ~(np.isnan(mt) | np.isnan(lm))
+    if tokens is not None:
+        same_tokens(*tokens, there)
+    return mt, lm, there
+
+
+def _docs(docs: Sequence | None, n: int) -> np.ndarray:
+    """(n,) the document of each sentence; each by itself without."""
+    if docs is None:
+        return np.arange(n)
+    checks.same_length(logprobs=range(n), docs=docs)
+    return np.asarray(docs)
+
+
+def _enough(columns: np.ndarray, docs: np.ndarray, rng: np.random.Generator, n_draws: int) -> stats.MeanInterval:
+    """Means of the columns by resampling documents; a DataError below 2 sentences."""
+    if len(columns) < 2:
+        raise DataError(f"{len(columns)} sentences have all their scores: at least 2 are needed.")
+    return stats.bootstrap_means(columns, stats.clusters_of(docs), rng, n_draws, LEVEL)
+
+
+def _means(
+    names: Sequence[str], columns: np.ndarray, docs: np.ndarray, *, unit: str, rng: np.random.Generator, n_draws: int
+) -> list[Bits]:
+    """The mean of each column."""
+    found = _enough(columns, docs, rng, n_draws)
+    signature = _signature(unit, "sum over tokens, mean over sentences", found, n_draws)
+    return _bits(names, found.mean, found.draws, found, SENTENCE, signature)
+
+
+def _bits(
+    names: Sequence[str],
+    value: np.ndarray,
+    draws: np.ndarray,
+    found: stats.MeanInterval,
+    unit: str,
+    signature: str,
+) -> list[Bits]:
+    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    numbers = zip(value, draws.std(0, ddof=1), low, high, strict=True)
+    return [
+        Bits(name, *map(float, four), found.n, found.n_clusters, unit, signature)
+        for name, four in zip(names, numbers, strict=True)
+    ]
+
+
+def _signature(unit: str, how: str, found: stats.MeanInterval, n_draws: int) -> str:
+    what = "documents" if found.n_clusters < found.n else "sentences"
+    return f"scores in {unit}; {how}; {n_draws} resamples of {found.n_clusters} {what}"

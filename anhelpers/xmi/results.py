@@ -1,0 +1,70 @@
+"""Numbers in bits, as they leave: with interval, n and signature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["Bits", "Xmi", "XmiPerChar"]
+
+
+@dataclass(frozen=True)
+class Bits:
+    """A number in bits, with its standard error and percentile interval from the same resamples.
+
+    Parameters
+    ----------
+    name, unit : of the quantity.
+    value, se, low, high : the estimate as it is (a negative one stays negative), its standard error, 95 % interval.
+    n, n_docs : sentences behind it, and what was resampled: documents, or the sentences themselves.
+    signature : unit of the scores, what was resampled and how often, so that the number can be repeated.
+    """
+
+    name: str
+    value: float
+    se: float
+    low: float
+    high: float
+    n: int
+    n_docs: int
+    unit: str
+    signature: str
+
+    def __str__(self) -> str:
+        where = f" in {self.n_docs} documents" if self.n_docs < self.n else ""
+        return (f"{self.name} {self.value:.4g} {self.unit}, 95 % interval {self.low:.4g} to {self.high:.4g} "
+                f"(n = {self.n} sentences{where})")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Xmi:
+    """H_LM(T), H_MT(T | S) and XMI(S → T) = H_LM - H_MT in bits per sentence, resampled together.
+
+    `left_out` counts the sentences that one of the models did not score.
+    """
+
+    h_lm: Bits
+    h_mt: Bits
+    xmi: Bits
+    left_out: int = 0
+
+    def __str__(self) -> str:
+        return _told((self.h_lm, self.h_mt, self.xmi), self.left_out)
+
+
+@dataclass(frozen=True)
+class XmiPerChar:
+    """The same three in bits per character: another quantity, not comparable with bits per sentence."""
+
+    h_lm_per_char: Bits
+    h_mt_per_char: Bits
+    xmi_per_char: Bits
+    left_out: int = 0
+
+    def __str__(self) -> str:
+        return _told((self.h_lm_per_char, self.h_mt_per_char, self.xmi_per_char), self.left_out)
+
+
+def _told(three: Sequence[Bits], left_out: int) -> str:
+    missing = f"; {left_out} sentences left out, a score is missing" if left_out else ""
+    return "; ".join(map(str, three)) + missing

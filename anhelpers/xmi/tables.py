@@ -1,0 +1,58 @@
+"""Tidy tables of cross-mutual information."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .measure import SENTENCE, xmi
+from .results import Xmi
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["xmi_rows", "xmi_table"]
+
+
+def xmi_table(
+    directions: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    *,
+    unit: str = "nats",
+    docs: Sequence | None = None,
+    rng: np.random.Generator,
+    n_draws: int = 1000,
+) -> pd.DataFrame:
+    """A row per direction: h_lm, h_mt and xmi, each with _se, _low and _high; unit, n, n_docs, left_out, signature.
+
+    Each direction is resampled with the same draws, so directions over the same sentences, none missing, are paired;
+    `xmi_difference` tells two of them apart.
+
+    Parameters
+    ----------
+    directions : name such as "en-de" -> (mt_logprobs, lm_logprobs); docs, where given, belong to all of them.
+    """
+    import pandas as pd
+
+    rows, seed = [], int(rng.integers(2**63))
+    for name, (mt, lm) in directions.items():
+        found = xmi(mt, lm, unit=unit, docs=docs, rng=np.random.default_rng(seed), n_draws=n_draws)
+        row = {"direction": name}
+        for b in (found.h_lm, found.h_mt, found.xmi):
+            row |= {b.name: b.value, f"{b.name}_se": b.se, f"{b.name}_low": b.low, f"{b.name}_high": b.high}
+        rows.append(row | {"unit": SENTENCE, "n": found.xmi.n, "n_docs": found.xmi.n_docs, "left_out": found.left_out,
+                           "signature": found.xmi.signature})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def xmi_rows(direction: str, found: Xmi) -> pd.DataFrame:
+    """direction, quantity, value, se, low, high, unit, n, signature: a row for each of h_lm, h_mt and xmi."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {"direction": direction, "quantity": b.name, "value": b.value, "se": b.se, "low": b.low, "high": b.high,
+         "unit": b.unit, "n": b.n, "signature": b.signature}
+        for b in (found.h_lm, found.h_mt, found.xmi)
+    )  # fmt: skip

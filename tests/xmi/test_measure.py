@@ -1,0 +1,206 @@
+"""Cross-mutual information against closed forms, scipy and itself."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import bootstrap
+
+from anhelpers import stats
+from anhelpers.errors import DataError, UnknownName
+from anhelpers.xmi import cross_entropy, per_character, unit_doubt, xmi, xmi_difference, xmi_rows, xmi_table
+
+MT, LM = [-1.0, -3.0, -2.0], [-5.0, -4.0, -3.0]
+
+
+def rng():
+    return np.random.default_rng(7)
+
+
+def mutual_information(joint):
+    s, t = joint.sum(1, keepdims=True), joint.sum(0, keepdims=True)
+    there = joint > 0
+    return float((joint[there] * np.log2((joint / (s * t))[there])).sum())
+
+
+def test_a_hand_worked_example():
+    found = xmi(MT, LM, unit="bits", rng=rng())
+    assert (found.h_lm.value, found.h_mt.value, found.xmi.value) == (4.0, 2.0, 2.0)
+    assert found.xmi.n == found.xmi.n_docs == 3
+    assert "scores in bits" in found.xmi.signature
+    assert str(found).startswith("h_lm 4 bits per sentence, 95 % interval ")
+    assert cross_entropy(MT, unit="bits", rng=rng()).value == 2.0
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        np.diag([4, 2, 1, 1]),  # a cipher: I = H
+        np.outer([1, 2, 1], [3, 1]),  # unrelated: I = 0
+        np.array([[3, 1], [1, 3]]),  # a noisy channel
+        np.array([[2, 0], [2, 0], [0, 4]]),  # two source words, one target word
+    ],
+)
+def test_models_that_know_the_truth_give_the_mutual_information(counts):
+    joint = counts / counts.sum()
+    s, t = np.repeat(np.indices(counts.shape).reshape(2, -1), counts.ravel(), axis=1)
+    lm = np.log(joint.sum(0))[t]
+    found = xmi(np.log(joint / joint.sum(1, keepdims=True), where=joint > 0)[s, t], lm, rng=rng())
+    assert found.xmi.value == pytest.approx(mutual_information(joint), abs=1e-12)
+    p = joint.sum(0)
+    assert found.h_lm.value == pytest.approx(-(p * np.log2(p)).sum(), abs=1e-12)
+
+
+def test_a_noisy_channel_is_within_the_interval_of_its_closed_form():
+    flip, random = 0.1, np.random.default_rng(0)
+    wrong = random.random((400, 5)) < flip  # sentences of 5 fair bits
+    mt = np.where(wrong, np.log(flip), np.log(1 - flip)).sum(1)
+    found = xmi(mt, np.full(400, 5 * np.log(0.5)), rng=rng()).xmi
+    truth = 5 * (1 + flip * np.log2(flip) + (1 - flip) * np.log2(1 - flip))
+    assert found.low < truth < found.high
+    assert found.se == pytest.approx(5**0.5 * 0.3 * np.log2(9) / 20, rel=0.1)
+
+
+def test_the_interval_is_scipy_s():
+    random = np.random.default_rng(1)
+    mt, lm = -random.gamma(9, 3, 80), -random.gamma(20, 3, 80)
+    found = xmi(mt, lm, unit="bits", rng=rng(), n_draws=20_000).xmi
+    theirs = bootstrap((lm, mt), lambda a, b, axis: (b - a).mean(axis), paired=True, method="percentile",
+                       n_resamples=20_000, rng=np.random.default_rng(2))  # fmt: skip
+    assert found.se == pytest.approx(theirs.standard_error, rel=0.02)
+    np.testing.assert_allclose([found.low, found.high], theirs.confidence_interval, atol=0.1 * found.se)
+
+
+def test_documents_are_resampled_whole():
+    docs = np.repeat(list("abcdefghijkl"), 10)
+    level = np.repeat(np.random.default_rng(3).normal(0, 5, 12), 10)
+    lm = -50 + level
+    apart, together = (xmi(np.full(120, -20.0), lm, docs=d, rng=rng()).xmi for d in (None, docs))
+    assert together.n_docs == 12
+    assert together.se > 2.5 * apart.se
+    same = stats.bootstrap_means(-20 - lm, docs, rng()).se[0] / math.log(2)
+    assert together.se == pytest.approx(same, rel=1e-12)
+    assert xmi(np.full(120, -20.0), lm, docs=["a"] * 120, rng=rng()).xmi == apart
+
+
+def test_both_scores_of_a_sentence_are_left_out_together():
+    mt, lm = [-1.0, np.nan, -3.0, -2.0, -9.0], [-5.0, -4.0, -4.0, -3.0, np.nan]
+    found = xmi(mt, lm, unit="bits", rng=rng())
+    assert found.left_out == 2
+    assert found.xmi == xmi(MT, LM, unit="bits", rng=rng()).xmi
+    assert "; 2 sentences left out" in str(found)
+
+
+scores = st.lists(st.tuples(st.floats(-500, 0), st.floats(-500, 0)), min_size=2, max_size=20)
+
+
+@settings(max_examples=50, deadline=None)
+@given(scores)
+def test_xmi_is_the_difference_antisymmetric_and_the_units_agree(pairs):
+    mt, lm = np.array(pairs).T
+    found, other = (xmi(a, b, rng=rng(), n_draws=50) for a, b in ((mt, lm), (lm, mt)))
+    assert found.xmi.value == pytest.approx(found.h_lm.value - found.h_mt.value, abs=1e-9)
+    assert found.xmi.value == pytest.approx(-other.xmi.value, abs=1e-9)
+    assert found.xmi.low == pytest.approx(-other.xmi.high, abs=1e-9)
+    base2 = xmi(mt / math.log(2), lm / math.log(2), unit="bits", rng=rng(), n_draws=50)
+    assert base2.xmi.value == pytest.approx(found.xmi.value, abs=1e-9)
+    assert base2.xmi.high == pytest.approx(found.xmi.high, abs=1e-9)
+
+
+def test_a_negative_xmi_stays_negative():
+    found = xmi(LM, MT, unit="bits", rng=rng()).xmi
+    assert found.value == -2.0
+    assert found.low < 0
+
+
+def test_rounding_above_0_is_a_certain_sentence():
+    assert cross_entropy([1e-6, 0.0], rng=rng()).value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("mt", "lm", "more", "words"),
+    [
+        (MT, LM[:2], {}, "mt_logprobs has 3, lm_logprobs has 2"),
+        ([-1, 0.5, -1], LM, {}, "mt_logprobs, line 2: 0.5 is a probability above 1"),
+        (MT, [-1, -1, 7], {}, "lm_logprobs, line 3: 7 is a probability above 1"),
+        ([-1, -np.inf, -1], LM, {}, "mt_logprobs, line 2: -inf makes the cross-entropy infinite"),
+        ([[-1]], LM, {}, r"shape \(1, 1\)"),
+        ([-1, np.nan, np.nan], LM, {}, "1 sentences have all their scores: at least 2"),
+        ([np.nan] * 3, LM, {}, "0 sentences have all"),
+        (MT, LM, {"docs": "ab"}, "docs has 2"),
+        (MT, LM, {"tokens": ([3, 4, 5], [3, 5, 5])}, "same token sequence: sentence 2 has 4 tokens under mt and 5 under"
+         " lm; XMI per sentence needs one tokenizer"),
+        (MT, LM, {"tokens": (["a", "b", "cd"], ["a", "b", "ce"])}, "sentence 3 has 'd' under mt and 'e' under lm as "
+         "token 2"),
+        (MT, LM, {"tokens": ([3, 4, 5], [3, 4])}, "lm_tokens has 2"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_told_in_one_sentence(mt, lm, more, words):
+    with pytest.raises(DataError, match=words):
+        xmi(mt, lm, rng=rng(), **more)
+
+
+def test_tokens_are_compared_where_both_are_known_and_scored():
+    tokens = ([3, None, 5], [("a", "b", "c"), 9, 6])
+    assert xmi(MT, [-5, -4, np.nan], tokens=tokens, rng=rng()).left_out == 1
+    with pytest.raises(UnknownName, match="unit 'nat'; did you mean 'nats'"):
+        xmi(MT, LM, unit="nat", rng=rng())
+
+
+def test_per_character_is_the_ratio_of_the_sums():
+    found = per_character([*MT, np.nan], [*LM, -1], [1, 2, 5, 9], unit="bits", rng=rng())
+    assert found.xmi_per_char.value == 6 / 8
+    assert found.xmi_per_char.unit == "bits per character"
+    assert found.left_out == 1
+    with pytest.raises(DataError, match="sentence 2 has 0 characters"):
+        per_character(MT, LM, [1, 0, 2], rng=rng())
+
+
+def test_the_se_of_a_ratio_is_that_of_the_linearised_one():
+    random = np.random.default_rng(5)
+    chars = random.integers(20, 200, 500)
+    mt, lm = -chars * random.gamma(20, 0.05, 500), -chars * random.gamma(40, 0.05, 500)
+    found = per_character(mt, lm, chars, unit="bits", rng=rng()).xmi_per_char
+    rest = (mt - lm) - found.value * chars
+    assert found.se == pytest.approx(rest.std(ddof=1) / 500**0.5 / chars.mean(), rel=0.08)
+
+
+def test_equal_lengths_make_characters_a_scale():
+    a, b = per_character(MT, LM, [4, 4, 4], rng=rng()).xmi_per_char, xmi(MT, LM, rng=rng()).xmi
+    np.testing.assert_allclose([a.value, a.se, a.low, a.high], np.array([b.value, b.se, b.low, b.high]) / 4, rtol=1e-12)
+
+
+def test_directions_over_the_same_sentences_are_paired():
+    random = np.random.default_rng(6)
+    lm = -random.gamma(20, 5, 100)
+    first, second = (lm * 0.5, lm), (lm * 0.52, lm)
+    difference = xmi_difference(first, second, rng=rng())
+    table = xmi_table({"en-de": first, "de-en": second}, rng=rng())
+    assert table.direction.tolist() == ["en-de", "de-en"]
+    assert difference.value == pytest.approx(table.xmi[0] - table.xmi[1], abs=1e-9)
+    assert difference.low > 0  # far apart, though the two intervals overlap
+    assert table.xmi_low[0] < table.xmi_high[1]
+    assert xmi_difference(first, first, rng=rng()).se == 0
+    np.testing.assert_allclose(table.h_lm_low[0], table.h_lm_low[1], rtol=0)  # one language model, one draw
+
+
+def test_the_difference_leaves_out_what_either_direction_misses():
+    found = xmi_difference(([-1, np.nan, -1, -1], [-2] * 4), ([-1] * 4, [-2, -2, np.nan, -2]), rng=rng())
+    assert found.n == 2
+    with pytest.raises(DataError, match="first has 3, second has 2"):
+        xmi_difference((MT, LM), (MT[:2], LM[:2]), rng=rng())
+
+
+def test_rows_are_tidy():
+    table = xmi_rows("en-de", xmi(MT, LM, unit="bits", rng=rng()))
+    assert list(table) == ["direction", "quantity", "value", "se", "low", "high", "unit", "n", "signature"]
+    assert table.quantity.tolist() == ["h_lm", "h_mt", "xmi"]
+    assert table.value.tolist() == [4.0, 2.0, 2.0]
+
+
+def test_only_worse_than_a_guess_makes_the_unit_doubtful():
+    uniform = 8 * math.log(1000)
+    assert unit_doubt([-0.999 * uniform, np.nan], [8, 3], n_vocab=1000) == ""
+    assert "is the unit really nats?" in unit_doubt([-1.001 * uniform, np.nan], [8, 3], n_vocab=1000)
