@@ -1,0 +1,116 @@
+"""Corpus features: by hand, by their laws, and against the published columns."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+from anhelpers.data.lines import read_lines
+from anhelpers.errors import DataError
+from anhelpers.xmi.features import corpus_features, ttr_distance, type_token_ratio
+from anhelpers.xmi.published import read_features
+
+WORDS = st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=8).map(" ".join)
+TEXTS = st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=6).map(lambda pairs: tuple(zip(*pairs, strict=True)))
+
+
+def test_by_hand():
+    """Source: 6 tokens, 4 types (a b c d); target: 4 tokens, 3 types (a b x); shared: a, b."""
+    found = corpus_features(["a b a", "c d a"], ["a b", "x a"])
+    assert (found.src_ttr, found.trg_ttr) == (4 / 6, 3 / 4)
+    assert found.ttr_distance == pytest.approx((1 / 9) ** 2, rel=1e-12)
+    assert found.word_overlap == 2 / 7
+    assert found.token_ratio == 6 / 4
+    assert found.n == 2
+
+
+@given(TEXTS)
+def test_turning_the_direction_around(texts):
+    src, trg = texts
+    there, back = corpus_features(src, trg), corpus_features(trg, src)
+    assert there.word_overlap == back.word_overlap
+    assert there.token_ratio * back.token_ratio == pytest.approx(1, rel=1e-12)
+    assert (there.src_ttr, there.trg_ttr) == (back.trg_ttr, back.src_ttr)
+    assert np.isclose(abs(1 - there.src_ttr / there.trg_ttr), np.sqrt(there.ttr_distance), rtol=0, atol=1e-12)
+
+
+@given(TEXTS)
+def test_bounds_are_reached_by_a_copy(texts):
+    src, trg = texts
+    assert 0 <= corpus_features(src, trg).word_overlap <= 0.5
+    copy = corpus_features(src, src)
+    assert (copy.word_overlap, copy.ttr_distance, copy.token_ratio) == (0.5, 0.0, 1.0)
+
+
+@given(TEXTS)
+def test_a_corpus_twice_has_half_the_ratio(texts):
+    assert type_token_ratio(texts[0] * 2) == pytest.approx(type_token_ratio(texts[0]) / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("src", "trg", "words"),
+    [
+        ("a b", ["a"], "src is one text"),
+        (["a"], ["", " "], "trg has no token in 2 sentences"),
+        ([], [], "src has no token in 0 sentences"),
+        (["a", "b"], ["a"], "src has 2, trg has 1"),
+    ],
+)
+def test_what_is_refused(src, trg, words):
+    with pytest.raises(DataError, match=words):
+        corpus_features(src, trg)
+
+
+@pytest.mark.parametrize("ttr", [0.0, -0.1, 1.1, float("nan")])
+def test_no_ratio_is_refused(ttr):
+    with pytest.raises(DataError, match="trg_ttr is"):
+        ttr_distance([0.5, 0.5], [0.5, ttr])
+
+
+# ---- real data
+
+
+@pytest.fixture(scope="module")
+def data() -> Path:
+    if not os.environ.get("ANHELPERS_DATA"):
+        pytest.skip("set ANHELPERS_DATA to the folder of the shared data sets to run this test.")
+    return Path(os.environ["ANHELPERS_DATA"])
+
+
+@pytest.mark.real
+def test_the_published_distance_is_ours_of_the_published_ratios(data):
+    """Within what the six decimals of the ratios and of the distance leave open, for its root (0.09 to 5.3)."""
+    table = read_features(data / "xmi/results")
+    ours = np.sqrt(ttr_distance(table.src_ttr, table.trg_ttr))
+    rounding = 5e-7 * (1 / table.src_ttr + 1 / table.trg_ttr) * table.src_ttr / table.trg_ttr
+    assert (abs(ours - np.sqrt(table.ttr_distance)) <= rounding + 5e-6).all()
+    assert rounding.max() < 5e-4
+
+
+@pytest.mark.real
+def test_the_published_features_obey_our_laws(data):
+    table = read_features(data / "xmi/results").set_index(["src", "trg"])
+    back = table.reindex([(trg, src) for src, trg in table.index])
+    assert (table.word_overlap.to_numpy() == back.word_overlap.to_numpy()).all()
+    assert table.word_overlap.between(0, 0.5).all()
+    assert np.allclose(table.token_ratio.to_numpy() * back.token_ratio.to_numpy(), 1, rtol=0, atol=2e-6)
+    assert (table.src_ttr.to_numpy() == back.trg_ttr.to_numpy()).all()
+
+
+@pytest.mark.real
+def test_the_test_sets_have_nearly_the_published_token_ratios(data):
+    """The published ones are of the training texts, which are not here, after another tokeniser (Moses)."""
+    published = read_features(data / "xmi/results").set_index("direction").token_ratio
+    split, ours = Tokenizer13a(), {}
+    for lang in ("bg", "de", "el", "es", "fi", "lt"):
+        src, trg = (
+            [split(line) for line in read_lines(data / f"xmi/outputs/{name}/truth.test")]
+            for name in (f"{lang}2en", f"en2{lang}")
+        )
+        ours[f"en-{lang}"] = corpus_features(src, trg).token_ratio
+    assert sorted(ours, key=ours.get) == sorted(ours, key=published.get)
+    assert all(abs(ratio / published[direction] - 1) < 0.02 for direction, ratio in ours.items())

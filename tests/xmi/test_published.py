@@ -1,0 +1,242 @@
+"""The published results on XMI: the bundled table, the authors' files, the correlations and BLEU."""
+
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import sacrebleu
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from anhelpers.data.lines import read_lines
+from anhelpers.errors import DataError, UnknownName
+from anhelpers.xmi.published import (
+    FEATURES,
+    correlations,
+    published_table,
+    read_features,
+    read_results,
+    recomputed_bleu,
+    sides,
+)
+
+LANGUAGES = {
+    "bg", "cs", "da", "de", "el", "es", "et", "fi", "fr", "hu",
+    "it", "lt", "lv", "nl", "pl", "pt", "ro", "sk", "sl", "sv",
+}  # fmt: skip
+
+
+def test_the_bundled_table_has_each_direction_once():
+    table = published_table()
+    assert set(table.direction) == {f"{x}-en" for x in LANGUAGES} | {f"en-{x}" for x in LANGUAGES}
+    assert len(table) == 40
+    assert (table.direction == table.src + "-" + table.trg).all()
+
+
+def test_xmi_is_the_difference_of_the_cross_entropies_within_rounding():
+    """Three numbers rounded to 0.01 each: their sum is known to 0.015, and so, in steps of 0.01, to 0.01."""
+    table = published_table()
+    off = (100 * (table.h_lm - table.h_mt - table.xmi)).round(6)
+    assert set(off) <= {-1.0, 0.0, 1.0}
+
+
+def test_means_and_correlations_with_bleu_of_the_bundled_table():
+    into, out = sides(published_table()).to_dict("records")
+    assert (round(into["xmi"], 2), round(out["xmi"], 2)) == (96.91, 102.16)
+    assert (round(into["pearson"], 3), round(out["pearson"], 3)) == (0.961, 0.645)
+    assert (into["n"], out["n"]) == (20, 20)
+
+
+def frames(y, x):
+    names = [f"d{i}" for i in range(len(y))]
+    return pd.DataFrame({"direction": names, "xmi": y}), pd.DataFrame({"direction": names[::-1], "f": x[::-1]})
+
+
+def test_a_correlation_by_hand():
+    """(1, 2, 3, 4) and (2, 1, 4, 3): r = 3/5, t = 0.6 √2 / 0.8 = 1.0607, and with 2 degrees of freedom p = 1 − r."""
+    found = correlations(*frames(np.array([1.0, 2, 3, 4]), np.array([2.0, 1, 4, 3])))
+    assert found.r.tolist() == pytest.approx([0.6, 0.6], rel=1e-12)
+    assert found.p.tolist() == pytest.approx([0.4, 0.4], rel=1e-12)
+    assert found.se.tolist() == pytest.approx([np.sqrt(0.32)] * 2, rel=1e-12)
+    assert found.n.tolist() == [4, 4]
+
+
+@given(arrays(float, (2, 9), elements=st.integers(-20, 20).map(float)))
+def test_scipy_agrees(values):
+    y, x = values
+    if min(np.ptp(x), np.ptp(y)) == 0:
+        assert correlations(*frames(y, x))[["r", "p"]].isna().all(axis=None)
+        return
+    found = correlations(*frames(y, x)).set_index("method")
+    for method, theirs in (("pearson", stats.pearsonr(y, x)), ("spearman", stats.spearmanr(y, x))):
+        assert found.r[method] == pytest.approx(theirs.statistic, abs=1e-12)
+        if abs(theirs.statistic) < 1 - 1e-9:
+            assert found.p[method] == pytest.approx(theirs.pvalue, rel=1e-7)
+
+
+def test_a_feature_that_does_not_vary_is_no_test():
+    """Not even where its mean is rounded; the threshold counts the other one only."""
+    table, features = frames(np.array([1.0, 3, 2, 5, 4]), np.array([1.0, 2, 3, 4, 5]))
+    found = correlations(table, features.assign(same=0.007962)).set_index(["feature", "method"])
+    assert found.loc["same"][["r", "p", "p_holm"]].isna().all(axis=None)
+    assert not found.loc["same"][["uncorrected", "bonferroni", "holm"]].any(axis=None)
+    assert (found.threshold == 0.05).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t, f: (t.iloc[:2], f, 0.05), "at least 3 directions, and there are 2"),
+        (lambda t, f: (t, f.iloc[1:], 0.05), "direction d3 has no features"),
+        (lambda t, f: (pd.concat([t, t]), f, 0.05), "d0 comes twice in the table"),
+        (lambda t, f: (t, pd.concat([f, f]), 0.05), "d3 comes twice in the features"),
+        (lambda t, f: (t, f.replace(4.0, np.nan), 0.05), "f of d2 is no finite number"),
+        (lambda t, f: (t, f, 5), "alpha is 5"),
+        (lambda t, f: (t, f[["direction"]], 0.05), "no column of numbers"),
+    ],
+)
+def test_what_correlations_refuse(change, words):
+    table, features = frames(np.array([1.0, 2, 3, 4]), np.array([2.0, 1, 4, 3]))
+    with pytest.raises(DataError, match=words):
+        correlations(*change(table, features))
+
+
+def test_output_files_of_ones_own(tmp_path):
+    place = tmp_path / "de2en"
+    place.mkdir()
+    (place / "preds.test").write_text("a b c d\na small house\n")
+    (place / "truth.test").write_text("a b c d\nthe small house\n")
+    found = recomputed_bleu(tmp_path)
+    theirs = sacrebleu.corpus_bleu(["a b c d", "a small house"], [["a b c d", "the small house"]]).score
+    assert found.to_numpy().tolist() == [["de-en", theirs, 2]]
+    with pytest.raises(DataError, match="holds no folder of outputs"):
+        recomputed_bleu(place)
+    (place / "truth.test").write_text("a b c d\n")
+    with pytest.raises(DataError, match=r"de2en/preds\.test has 2, de2en/truth\.test has 1"):
+        recomputed_bleu(tmp_path)
+
+
+# ---- real data
+
+
+@pytest.fixture(scope="module")
+def xmi() -> Path:
+    if not os.environ.get("ANHELPERS_DATA"):
+        pytest.skip("set ANHELPERS_DATA to the folder of the shared data sets to run this test.")
+    return Path(os.environ["ANHELPERS_DATA"]) / "xmi"
+
+
+@pytest.mark.real
+def test_the_bundled_table_is_the_results_rounded(xmi):
+    ours, theirs = published_table().set_index("direction"), read_results(xmi / "results").set_index("direction")
+    assert ours.index.tolist() == theirs.index.tolist()
+    for name in ("h_lm", "h_mt", "xmi"):
+        assert abs(ours[name] - theirs[name]).max() < 0.005 + 1e-9
+    assert (ours.bleu == theirs.bleu).all()
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("split", ["test", "valid"])
+def test_every_xmi_of_the_results_is_the_difference_to_the_last_digit(xmi, split):
+    table = read_results(xmi / "results", split)
+    assert len(table) == 40
+    assert abs(table.h_lm - table.h_mt - table.xmi).max() < 1e-9
+
+
+@pytest.mark.real
+def test_perplexity_is_two_to_the_bits_per_token(xmi):
+    table = read_results(xmi / "results")
+    for side in ("lm", "mt"):
+        slack = 0.005 + table[f"ppl_{side}"] * np.log(2) * 5e-5
+        assert (abs(2 ** table[f"nll_{side}"] - table[f"ppl_{side}"]) <= slack).all()
+
+
+@pytest.mark.real
+def test_into_english_the_two_models_do_not_predict_the_same_tokens(xmi):
+    table = read_results(xmi / "results").set_index("direction")
+    off = table.tokens_mt - table.tokens_lm
+    rounding = 5e-5 * (table.tokens_mt / table.nll_mt + table.tokens_lm / table.nll_lm) + 1e-4
+    same = set(table.index[abs(off) <= rounding])
+    assert same == {f"en-{x}" for x in LANGUAGES} | {"bg-en"}
+    assert round(off.min(), 2) == -0.86
+
+
+@pytest.mark.real
+def test_means_and_correlations_with_bleu_of_the_results(xmi):
+    into, out = sides(read_results(xmi / "results")).to_dict("records")
+    assert (round(into["xmi"], 2), round(out["xmi"], 2)) == (96.91, 102.16)
+    assert (round(into["pearson"], 3), round(out["pearson"], 3)) == (0.961, 0.645)
+
+
+@pytest.mark.real
+def test_exactly_these_correlations_are_significant(xmi):
+    found = correlations(read_results(xmi / "results"), read_features(xmi / "results"))
+    assert len(found) == 2 * 17
+    assert set(found.feature) == set(FEATURES)
+    assert found.threshold.round(4).unique().tolist() == [0.0029]
+    significant = {
+        flag: set(found.loc[found[flag], ["feature", "method"]].itertuples(index=False, name=None))
+        for flag in ("bonferroni", "holm")
+    }
+    paper = {("src_ttr", "pearson"), ("src_ttr", "spearman"), ("ttr_distance", "spearman")}
+    assert significant["bonferroni"] == paper
+    assert significant["holm"] == paper | {("src_hpe", "pearson")}
+    assert set(found.feature[found.p < 0.05 / 34]) == {"src_ttr"}
+    assert found.uncorrected.sum() == 14
+
+
+@pytest.mark.real
+def test_neither_side_alone_has_a_significant_correlation(xmi):
+    table, features = read_results(xmi / "results"), read_features(xmi / "results")
+    for side in (table.src == "en", table.trg == "en"):
+        found = correlations(table[side], features)
+        assert found.n.unique().tolist() == [20]
+        assert found.p.min() > 0.01
+        assert not found[["bonferroni", "holm"]].any(axis=None)
+
+
+@pytest.mark.real
+def test_on_the_validation_set_only_the_source_ratio_is_significant(xmi):
+    found = correlations(read_results(xmi / "results", "valid"), read_features(xmi / "results"))
+    assert found.feature[found.bonferroni].tolist() == ["src_ttr", "src_ttr"]
+
+
+@pytest.mark.real
+def test_bleu_of_the_output_files_is_the_published_one(xmi):
+    found, published = recomputed_bleu(xmi / "outputs"), published_table().set_index("direction").bleu
+    assert len(found) == 12
+    assert found.bleu.round(1).tolist() == published[found.direction].tolist()
+    assert set(found.n) == {2000}
+    place = xmi / "outputs/en2lt"
+    theirs = sacrebleu.corpus_bleu(read_lines(place / "preds.test"), [read_lines(place / "truth.test")]).score
+    assert found.set_index("direction").bleu["en-lt"] == theirs
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("file", "old", "new", "words"),
+    [
+        ("xent.mt.csv", "bg,en,51.8457", "bg,en,abc", "xent.mt.csv, line 2: 'abc' is no finite number"),
+        ("xent.mt.csv", "cs,en,57.2295", "bg,en,57.2295", "xent.mt.csv, line 3: bg-en is listed twice"),
+        ("xent.lm.csv", "bg,156.4857\n", "", "xent.lm.csv: has no row for bg"),
+        ("bleu.mt.csv", "src,tgt,value", "src,trg,value", "bleu.mt.csv, line 1: the header must be src,tgt,value"),
+    ],
+)
+def test_broken_results_are_refused_with_file_and_line(xmi, tmp_path, file, old, new, words):
+    shutil.copytree(xmi / "results/test", tmp_path / "test", copy_function=shutil.copyfile)
+    path = tmp_path / "test" / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(DataError, match=words):
+        read_results(tmp_path)
+
+
+def test_an_unknown_split_is_refused(tmp_path):
+    with pytest.raises(UnknownName, match="split 'tset'"):
+        read_results(tmp_path, "tset")
