@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .axes import Size
-from .labels import _densely, _hidden, _width
+from .labels import densely, hidden, width
 from .marks import FONT
 
 __all__ = ["End", "name_lines", "spread"]
@@ -84,7 +84,7 @@ def _near_line(
             align = {1: "left", 0: "center", -1: "right"}[dx]
             corners = outline(text, x, y, align)
             box = corners[[0, 2]].ravel()
-            if not _fits(corners, size) or _hidden(box, blocked, 3).any() or _hidden(box, own, 4).any():
+            if not _fits(corners, size) or hidden(box, blocked, 3).any() or hidden(box, own, 4).any():
                 continue
             clear = min(AIR, _away(box, others).min(initial=AIR)) - _away(box, own).min()
             if clear < NEARER:
@@ -101,7 +101,7 @@ def _away(box: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def _dense(path: np.ndarray) -> np.ndarray:
-    return _densely(path) if len(path) > 1 else path
+    return densely(path) if len(path) > 1 else path
 
 
 def _beside(names: Sequence[str], paths: Sequence[np.ndarray], size: Size) -> list[End]:
@@ -163,7 +163,7 @@ def free_place(
         places = [(where, level, align) for level in (12, high - 14, high / 2) for where, align in sides]
     blocked = np.concatenate([_dense(path) for path in paths])
     inside = [p for p in places if _fits(outline(text, *p), size)] or places
-    return min(inside, key=lambda p: int(_hidden(outline(text, *p)[[0, 2]].ravel(), blocked, 3).sum()))
+    return min(inside, key=lambda p: int(hidden(outline(text, *p)[[0, 2]].ravel(), blocked, 3).sum()))
 
 
 def _fits(corners: np.ndarray, size: Size) -> bool:
@@ -172,7 +172,7 @@ def _fits(corners: np.ndarray, size: Size) -> bool:
 
 def outline(text: str, x: float, y: float, align: str) -> np.ndarray:
     """(5, 2) pixels around one line of text whose middle is at height y, from its upper left corner and back."""
-    wide = _width(text, False)
+    wide = width(text, False)
     left, top = x - {"left": 0.0, "center": 0.5, "right": 1.0}[align] * wide, y - 0.6 * FONT
     right, low = left + wide, y + 0.6 * FONT
     return np.array([[left, top], [right, top], [right, low], [left, low], [left, top]])

@@ -11,7 +11,7 @@ import pandas as pd
 from .axes import Ranges, Size, pixels, points
 from .marks import FONT
 
-__all__ = ["label_layers", "place_labels"]
+__all__ = ["densely", "hidden", "label_layers", "place_labels", "width"]
 
 # under a label, so that it is legible across a bar
 HALO = {"stroke": "#FFFFFF", "strokeWidth": 4, "strokeOpacity": 0.85, "strokeJoin": "round"}
@@ -93,13 +93,13 @@ def place_labels(
     points : (n, 2) pixels; texts : n labels, the most important first; lines : (V, 2) pixels of polylines to keep
         clear of; size : of the plane; bold : which labels are.
     """
-    blocked = np.concatenate([points, *map(_densely, lines)])
+    blocked = np.concatenate([points, *map(densely, lines)])
     bold = [False] * len(texts) if bold is None else bold
     boxes, leaders, placed = np.empty((0, 4)), np.empty((0, 2)), []
     for own, ((x, y), text, heavy) in enumerate(zip(points, texts, bold, strict=True)):
         taken = {"boxes": boxes, "leaders": leaders, "size": size}
-        places = (p for p in _places(x, y, _width(text, heavy)) if _fits(p, own, points, **taken))
-        best = min(places, key=lambda p: 10 * _hidden(p[4], blocked, 5).sum() + 3 * p[5], default=None)
+        places = (p for p in _places(x, y, width(text, heavy)) if _fits(p, own, points, **taken))
+        best = min(places, key=lambda p: 10 * hidden(p[4], blocked, 5).sum() + 3 * p[5], default=None)
         placed.append(best and best[:4])
         if best:
             boxes = np.vstack([boxes, best[4]])
@@ -107,7 +107,7 @@ def place_labels(
     return placed
 
 
-def _width(text: str, bold: bool) -> float:
+def width(text: str, bold: bool) -> float:
     """About how many pixels a label takes, rather too many: letters of sans-serif fonts in units of the font size."""
     units = sum(1.0 if ord(c) >= 0x2E80 else 0.7 if c.isupper() else 0.54 for c in text)
     return FONT * units * (1.08 if bold else 1)
@@ -118,7 +118,7 @@ def _fits(place: tuple, own: int, marks: np.ndarray, *, boxes: np.ndarray, leade
     far, box = place[3:5]
     shared = np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2])
     outside = np.clip([-box[0], -box[1], box[2] - size[0], box[3] - size[1]], 0, None).sum()
-    if (shared > 0).all(axis=1).any() or outside >= FONT / 2 or _hidden(box, leaders, 0).any():
+    if (shared > 0).all(axis=1).any() or outside >= FONT / 2 or hidden(box, leaders, 0).any():
         return False
     away = np.hypot(*np.clip(np.maximum(box[:2] - marks, marks - box[2:]), 0, None).T)  # from the box to each mark
     least = 12 if far else min(12, away[own] - 3)  # with a line to its mark it only has to be clear of the others
@@ -126,16 +126,16 @@ def _fits(place: tuple, own: int, marks: np.ndarray, *, boxes: np.ndarray, leade
         return False
     line = _leader(marks[own], place)
     gaps = np.hypot(*(line[:, None] - np.delete(marks, own, axis=0)[None]).T)
-    return not (gaps < 10).any() and not any(_hidden(other, line, 0).any() for other in boxes)
+    return not (gaps < 10).any() and not any(hidden(other, line, 0).any() for other in boxes)
 
 
 def _leader(mark: np.ndarray, place: tuple) -> np.ndarray:
     """(m, 2) points along the line from a mark to its label: none where the label is near."""
-    line = _densely(np.stack([mark, np.array(place[:2])]))
+    line = densely(np.stack([mark, np.array(place[:2])]))
     return line[np.hypot(*(line - mark).T) > 10] if place[3] else line[:0]
 
 
-def _hidden(box: np.ndarray, points: np.ndarray, air: float) -> np.ndarray:
+def hidden(box: np.ndarray, points: np.ndarray, air: float) -> np.ndarray:
     """(n,) bool: a point lies in the box or within `air` pixels of it."""
     return ((points > box[:2] - air) & (points < box[2:] + air)).all(axis=1)
 
@@ -151,7 +151,7 @@ def _places(x: float, y: float, width: float) -> Iterable[tuple]:
             yield lx, ly, align, ring > 0, np.array([left, ly - 0.6 * FONT, left + width, ly + 0.6 * FONT]), ring
 
 
-def _densely(line: np.ndarray) -> np.ndarray:
+def densely(line: np.ndarray) -> np.ndarray:
     """Points at most 8 pixels apart along a polyline."""
     at = np.r_[0.0, np.cumsum(np.hypot(*np.diff(line, axis=0).T))]
     where = np.linspace(0, at[-1], int(at[-1] // 8) + 2)

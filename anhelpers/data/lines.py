@@ -56,14 +56,15 @@ def csv_rows(path: str | PathLike, header: tuple[str, ...]) -> Iterator[tuple[in
         raise DataError(f"this file is empty; its header must be {','.join(header)}.", path)
 
 
-def csv_number(cell: str, what: str, path: str | PathLike, line: int) -> float:
-    """A number in [0, ∞) from a cell; a DataError says what it should have been, and where."""
+def csv_number(cell: str, what: str, path: str | PathLike, line: int, *, least: float = 0) -> float:
+    """A finite number of at least `least` from a cell; a DataError says what it should have been, and where."""
     try:
         value = float(cell)
     except ValueError:
         value = math.nan
-    if not 0 <= value < math.inf:
-        raise DataError(f"'{cell}' is no {what}; it must be a number ≥ 0.", path, line)
+    if not (least <= value and math.isfinite(value)):
+        bounded = f"'{cell}' is no {what}; it must be a number ≥ {least:g}."
+        raise DataError(bounded if math.isfinite(least) else f"{what} '{cell}' is no finite number.", path, line)
     return value
 
 

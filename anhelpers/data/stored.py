@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import DataError, UnknownName
 from .languages import split_pair
-from .lines import read_lines
+from .lines import csv_number, read_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +72,8 @@ def read_system_scores(path: str | PathLike, lp: str) -> pd.DataFrame:
         label, unit, higher = _metric(metric, path, number)
         if (system, label) in rows:
             raise DataError(f"system '{system}' has a second {label}.", path, number)
-        rows[system, label] = (_value(value, path, number), unit, higher, f"{path.name}: {metric}")
+        score = csv_number(value, "value", path, number, least=-math.inf)
+        rows[system, label] = (score, unit, higher, f"{path.name}: {metric}")
     if lp not in pairs:
         raise UnknownName("language pair", lp, pairs)
     table = pd.DataFrame([(*key, *row) for key, row in rows.items()],
@@ -110,14 +111,3 @@ def _metric(name: str, path: Path, line: int) -> tuple[str, str, bool]:
         known = ", ".join(FAMILIES)
         raise DataError(f"metric '{name}' has no direction here; those of {known} do: remove its lines.", path, line)
     return name, *FAMILIES[family]
-
-
-def _value(text: str, path: Path, line: int) -> float:
-    """A finite number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise DataError(f"value '{text}' is no finite number.", path, line)
-    return value

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
+from ..stats import Z95
 from . import pmf
 
 __all__ = ["ROUNDING", "Estimate", "kl_from_logprobs", "mean_critic", "plug_in", "u_statistic", "wasserstein_1d"]
 
-Z95 = 1.959963984540054  # 97.5 % quantile of the standard normal
 UPWARD = "biased upward, because noise also sets two samples apart"
 INFINITE = "infinite: the system has an outcome that the sample of the reference lacks, which more samples may cure"
 MOST_OUTCOMES = 2000  # the jackknife takes time in the square of the outcomes

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from .. import checks
 from ..divergences import pmf
+from ..divergences.critics import critic_distance
 from ..errors import DataError
 
 __all__ = [
@@ -119,7 +120,7 @@ def critics(values: ArrayLike, unit: str = "unit of the critics") -> Divergence:
         raise DataError(f"critics must be (critics, targets) and finite, got shape {values.shape}.")
     return Divergence(
         "critics", f"mean over {len(values)} critic{'s' * (len(values) > 1)}", unit,
-        lambda q, r: float(np.abs(values @ (q - r)).mean()), polyhedron=partial(_critics, values),
+        partial(critic_distance, critics=values), polyhedron=partial(_critics, values),
     )  # fmt: skip
 
 

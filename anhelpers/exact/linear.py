@@ -32,8 +32,7 @@ def solve_point(problem: Problem, divergence: Divergence, limit: float) -> tuple
 def solve_equal(problem: Problem, apart: np.ndarray) -> np.ndarray:
     """The mass of the best translator with apart @ q = apart @ R: what is left where D must be 0."""
     x, y = problem.cost.shape
-    said = sparse.kron(np.ones((1, x)), sparse.eye_array(y))
-    spoken = sparse.kron(sparse.eye_array(x), np.ones((1, y)))
+    said, spoken = _sums(x, y)
     equal = sparse.vstack([spoken, sparse.csr_array(apart) @ said], format="csr")
     to = np.concatenate([problem.p_x, apart @ problem.reference])
     result = _solved(linprog(problem.cost.ravel(), A_eq=equal, b_eq=to, method="highs"))
@@ -70,8 +69,7 @@ class _Program:
         self.shape = x, y = problem.cost.shape
         self.cost = problem.cost.ravel()
         self.weights = d.weights
-        said = sparse.kron(np.ones((1, x)), sparse.eye_array(y))  # (Y, XY): q = said @ f
-        spoken = sparse.kron(sparse.eye_array(x), np.ones((1, y)))  # (X, XY): Σ_y f(x, y) = P(x)
+        said, spoken = _sums(x, y)
         n_u = len(d.weights)
         rows = [[spoken, sparse.csr_array((x, n_u))], [d.equal_q @ said, d.equal_u]]
         self.equal = sparse.block_array(rows, format="csr")
@@ -124,8 +122,7 @@ class _Transport:
     def __init__(self, problem: Problem, ground: np.ndarray):
         self.problem, self.ground = problem, ground
         x, y = problem.cost.shape
-        spoken = sparse.kron(sparse.eye_array(x), np.ones((1, y)))
-        arrives = sparse.kron(np.ones((1, x)), sparse.eye_array(y))
+        arrives, spoken = _sums(x, y)
         self.equal = sparse.vstack([spoken, arrives], format="csc")
         self.equal_to = np.concatenate([problem.p_x, problem.reference])
         self.columns = np.arange(x * y)  # those of the last solution and those that nearly came in
@@ -167,6 +164,12 @@ class _Transport:
         near = np.argsort(reduced, kind="stable")[: 2 * self.equal.shape[0]]
         self.columns = np.union1d(np.flatnonzero(plan), near)
         return plan
+
+
+def _sums(x: int, y: int) -> tuple[sparse.sparray, sparse.sparray]:
+    """(Y, XY) and (X, XY): said @ f is Q(y) = Σ_x f(x, y), spoken @ f is Σ_y f(x, y), for f of (X, Y) in a row."""
+    said = sparse.kron(np.ones((1, x)), sparse.eye_array(y))
+    return said, sparse.kron(sparse.eye_array(x), np.ones((1, y)))
 
 
 def best_targets(cost: np.ndarray) -> np.ndarray:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import entr
 
 from .. import checks
+from ..divergences import pmf
 from ..errors import DataError
 from .divergence import NAMED
 from .linear import best_targets, solve_point
@@ -24,7 +24,7 @@ def conditional_entropy(joint: ArrayLike) -> float:
     0.3466
     """
     joint = np.asarray(joint, dtype=np.float64)
-    return float(entr(joint).sum() - entr(joint.sum(1)).sum())
+    return pmf.entropy(joint.ravel()) - pmf.entropy(joint.sum(1))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from .. import __version__, checks
 from ..data.schema import TestSet
 from ..metric import Metric
-from ..stats import clusters_of, few_clusters
+from ..stats import Z95, clusters_of, few_clusters
 from . import lexical
 from .tokens import TOKENIZER, check_words, words
 
@@ -34,7 +34,6 @@ __all__ = [
 Code = Callable[[Sequence[Hashable]], np.ndarray]
 COLUMNS = ["system", "measure", "value", "se", "low", "high", "n_tokens", "n_types", "n_docs", "unit", "direction",
            "signature"]  # fmt: skip
-Z95 = 1.959963984540054  # 97.5 % quantile of the standard normal
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import DataError
+from ..stats import Z95
 from .lm import LanguageModel, score_texts
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def minimal_pair_table(lm: LanguageModel, pairs: Sequence[tuple[str, str, str]])
     return pd.DataFrame(rows, columns=["phenomenon", "n", "hits", "rate", "low", "high"])
 
 
-def _wilson(hits: int, n: int, z: float = 1.959963984540054) -> tuple[float, float]:
+def _wilson(hits: int, n: int, z: float = Z95) -> tuple[float, float]:
     """Wilson's score interval of a proportion (Wilson 1927): sensible for small n and rates near 0 or 1."""
     p, scale = hits / n, 1 + z * z / n
     centre, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))

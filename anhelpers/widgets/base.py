@@ -44,17 +44,14 @@ class Widget(anywidget.AnyWidget):
     """A widget that shows itself with a kernel, without one, without scripts, and as a page of its own.
 
     A subclass sets `_esm = module(...)`, `_css = styles(...)`, `noun` (the title of its page), its synced traits and
-    `static_html`. What it shows goes into `data`, as JSON values with all texts unescaped; what the user can change
+    `static_html()`: what is left where no script may run, of elements that JupyterLab keeps in a notebook that it does
+    not trust. What it shows goes into `data`, as JSON values with all texts unescaped; what the user can change
     goes into other traits.
     """
 
     data = traitlets.Dict().tag(sync=True)
     chart: Any = None
     noun = "widget"
-
-    def static_html(self) -> str:
-        """What is left where no script may run: elements that JupyterLab keeps in a notebook it does not trust."""
-        raise NotImplementedError
 
     def _repr_mimebundle_(self, **kwargs):
         shown = {"text/plain": repr(self), "text/html": self.fragment()}

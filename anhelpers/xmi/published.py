@@ -18,21 +18,18 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-from scipy.special import betainc
-
 from .. import checks
 from ..accuracy.bleu import scores, statistics
 from ..data.catalog import bundled, find_file
-from ..data.lines import csv_rows, read_lines
+from ..data.lines import csv_number, csv_rows, read_lines
 from ..errors import DataError
-from ..stats import holm, pearson, spearman
+from ..stats import correlation_p, pearson
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "FEATURES", "SCORES", "correlations", "published_table", "read_features", "read_results", "recomputed_bleu",
+    "FEATURES", "SCORES", "published_table", "read_features", "read_results", "recomputed_bleu",
     "sides",
 ]  # fmt: skip
 
@@ -79,7 +76,10 @@ def published_table() -> pd.DataFrame:
     import pandas as pd
 
     path = bundled("xmi_published.csv")
-    rows = [cells[:3] + [_number(cell, path, line) for cell in cells[3:]] for line, cells in csv_rows(path, COLUMNS)]
+    rows = [
+        cells[:3] + [csv_number(cell, "value", path, line, least=-math.inf) for cell in cells[3:]]
+        for line, cells in csv_rows(path, COLUMNS)
+    ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -115,53 +115,6 @@ def read_features(folder: str | PathLike | None = None) -> pd.DataFrame:
     return _joined(folder / "features", _directions(folder / "test" / SCORES["xmi"][0]), FEATURES)
 
 
-def correlations(table: pd.DataFrame, features: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
-    """How strongly each feature goes with XMI over the directions, and which of them three rules call significant.
-
-    On the published results, Bonferroni's p < 0.05/17 = 0.0029 leaves three: the source's type-token ratio (Pearson
-    −0.520, Spearman −0.514) and, in Spearman only, the distance of the ratios (−0.466). The paper's results name both
-    features without that restriction (Pearson of the distance: p = 0.0042), its introduction only the first. Holm's
-    method, with the same guarantee, rejects no less: it adds the head-POS entropy of the source in Pearson (0.457,
-    p = 0.00306). Corrected for all 34 tests at once (0.0015), only the source's type-token ratio remains. All p-values
-    take the directions as independent, which they are not: within the 20 directions into English, or the 20 out of it,
-    no feature has p < 0.01, and on the validation set only the source's type-token ratio passes Bonferroni.
-
-    Parameters
-    ----------
-    table : direction, xmi. features : direction and a column per feature (others than numbers are skipped).
-    alpha : in (0, 1), the probability of any false rejection within one method's tests.
-
-    Returns
-    -------
-    A row per feature and method: feature, method ("pearson", "spearman"), r, se (√((1 − r²)/(n − 2))), p (two-sided, t
-    with n − 2 degrees of freedom), n, threshold (alpha over the tests of the method), p_holm, and uncorrected,
-    bonferroni, holm: whether it is significant. A feature that does not vary has r and p nan and is no test.
-
-    Raises
-    ------
-    DataError : no feature, fewer than 3 directions, one twice or without features, a value that is not finite, alpha.
-
-    References
-    ----------
-    Bugliarello et al. 2020, Table 2 and App. D; Holm 1979.
-    """
-    import pandas as pd
-
-    if not 0 < alpha < 1:
-        raise DataError(f"alpha is {alpha}; it must be between 0 and 1.")
-    y, columns = _aligned(table, features)
-    n = len(y)
-    if n < 3:
-        raise DataError(f"a correlation needs at least 3 directions, and there are {n}.")
-    x = np.array(list(columns.values())).reshape(-1, n)
-    parts = []
-    for method, correlate in (("pearson", pearson), ("spearman", spearman)):
-        r = np.where((np.ptp(x, axis=1) > 0) & (np.ptp(y) > 0), correlate(x, np.broadcast_to(y, x.shape)), np.nan)
-        rows = {"feature": list(columns), "method": method, "r": r, "se": np.sqrt((1 - r) * (1 + r) / (n - 2))}
-        parts.append(pd.DataFrame(rows | _decisions(_two_sided(r, n), alpha) | {"n": n}))
-    return pd.concat(parts, ignore_index=True)
-
-
 def sides(table: pd.DataFrame) -> pd.DataFrame:
     """Into and out of English: mean XMI and mean BLEU with standard errors, and how the two correlate.
 
@@ -181,7 +134,7 @@ def sides(table: pd.DataFrame) -> pd.DataFrame:
         for name in ("xmi", "bleu"):
             row |= {name: part[name].mean(), f"{name}_se": part[name].std() / math.sqrt(n) if n > 1 else math.nan}
         spread = math.sqrt((1 - r) * (1 + r) / (n - 2)) if n > 2 else math.nan
-        rows.append(row | {"pearson": r, "pearson_se": spread, "p": float(_two_sided(np.array(r), n))})
+        rows.append(row | {"pearson": r, "pearson_se": spread, "p": float(correlation_p(r, n))})
     return pd.DataFrame(rows)
 
 
@@ -214,16 +167,6 @@ def _results(folder: str | PathLike | None) -> Path:
     return find_file("xmi") / "results" if folder is None else Path(folder)
 
 
-def _number(cell: str, path: Path, line: int) -> float:
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise DataError(f"'{cell}' is no finite number.", path, line)
-    return value
-
-
 def _values(path: Path, by: str) -> dict[tuple[str, ...], float]:
     """The values of a file, by (language,) or (source, target)."""
     header = ("src", "tgt", "value") if by == "both" else ("lang", "value")
@@ -231,7 +174,7 @@ def _values(path: Path, by: str) -> dict[tuple[str, ...], float]:
     for line, (*key, cell) in csv_rows(path, header):
         if tuple(key) in values:
             raise DataError(f"{'-'.join(key)} is listed twice; keep one row.", path, line)
-        values[tuple(key)] = _number(cell, path, line)
+        values[tuple(key)] = csv_number(cell, "value", path, line, least=-math.inf)
     return values
 
 
@@ -254,38 +197,3 @@ def _joined(folder: Path, pairs: list[tuple[str, str]], files: Mapping[str, tupl
             raise DataError(f"has no row for {'-'.join(lacking[0])}, which has an XMI; add it.", folder / file)
         columns[name] = [values[key] for key in keys]
     return pd.DataFrame(columns)
-
-
-def _aligned(table: pd.DataFrame, features: pd.DataFrame) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """XMI of each direction, and the numbers of each feature in the same order."""
-    for what, frame in (("table", table), ("features", features)):
-        twice = frame.direction[frame.direction.duplicated()]
-        if len(twice):
-            raise DataError(f"direction {twice.iloc[0]} comes twice in the {what}; keep one row.")
-    numbers = features.set_index("direction").select_dtypes("number").astype(float)
-    if numbers.empty:
-        raise DataError("the features have no column of numbers, or no row; give at least one feature.")
-    unknown = [direction for direction in table.direction if direction not in numbers.index]
-    if unknown:
-        raise DataError(f"direction {unknown[0]} has no features; leave it out or add them.")
-    joined = numbers.loc[list(table.direction)]
-    columns = {"xmi": table.xmi.to_numpy(float)} | {str(name): joined[name].to_numpy() for name in joined}
-    for name, values in columns.items():
-        if not np.isfinite(values).all():
-            bad = table.direction.iloc[int(np.flatnonzero(~np.isfinite(values))[0])]
-            raise DataError(f"{name} of {bad} is no finite number; leave the direction or the feature out.")
-    return columns.pop("xmi"), columns
-
-
-def _two_sided(r: np.ndarray, n: int) -> np.ndarray:
-    """P(|R| ≥ |r|) where there is no correlation: Student's t with n − 2 degrees of freedom, as an incomplete beta."""
-    return betainc((n - 2) / 2, 0.5, (1 - r) * (1 + r)) if n > 2 else np.full_like(r, np.nan)
-
-
-def _decisions(p: np.ndarray, alpha: float) -> dict[str, np.ndarray | float]:
-    """p-values with their corrections."""
-    threshold, adjusted = alpha / max(1, int(np.isfinite(p).sum())), holm(p)
-    return {
-        "p": p, "threshold": threshold, "p_holm": adjusted,
-        "uncorrected": p < alpha, "bonferroni": p < threshold, "holm": adjusted < alpha,
-    }  # fmt: skip

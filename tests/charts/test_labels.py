@@ -36,7 +36,7 @@ def test_a_label_is_nearer_to_its_own_point_or_has_a_line_to_it(at, length):
         if place is None:
             continue
         x, y, align, far = place
-        width = charts._width("n" * length, False)
+        width = charts.width("n" * length, False)
         left = x - {"left": 0.0, "center": 0.5, "right": 1.0}[align] * width
         low, high = np.array([left, y - 9.6]), np.array([left + width, y + 9.6])
         away = np.hypot(*np.clip(np.maximum(low - points, points - high), 0, None).T)
@@ -50,5 +50,5 @@ def test_the_first_label_has_the_choice_and_widths_are_those_of_its_letters():
     one, other = charts.place_labels(pair, ["ABC", "DEF"], [], (300, 300))
     assert one
     assert other is None or other[:2] != one[:2]
-    assert charts._width("MMM", False) > charts._width("iii", False)
-    assert charts._width("译文", False) == 2 * 16
+    assert charts.width("MMM", False) > charts.width("iii", False)
+    assert charts.width("译文", False) == 2 * 16

@@ -176,7 +176,7 @@ def test_no_name_is_printed_over_another_and_each_is_nearest_to_its_line_or_led_
     for i, a in enumerate(boxes):
         for b in boxes[:i]:
             assert (np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2]) <= 1e-6).any()
-    dense = [labels._densely(p) if len(p) > 1 else p for p in paths]
+    dense = [labels.densely(p) if len(p) > 1 else p for p in paths]
     for i, end in enumerate(found):
         assert end.text.replace("\n", " ") == names[i]
         if end.beside:

@@ -15,9 +15,9 @@ from scipy import stats
 
 from anhelpers.data.lines import read_lines
 from anhelpers.errors import DataError, UnknownName
+from anhelpers.xmi.correlations import correlations
 from anhelpers.xmi.published import (
     FEATURES,
-    correlations,
     published_table,
     read_features,
     read_results,
@@ -221,7 +221,7 @@ def test_bleu_of_the_output_files_is_the_published_one(xmi):
 @pytest.mark.parametrize(
     ("file", "old", "new", "words"),
     [
-        ("xent.mt.csv", "bg,en,51.8457", "bg,en,abc", "xent.mt.csv, line 2: 'abc' is no finite number"),
+        ("xent.mt.csv", "bg,en,51.8457", "bg,en,abc", "xent.mt.csv, line 2: value 'abc' is no finite number"),
         ("xent.mt.csv", "cs,en,57.2295", "bg,en,57.2295", "xent.mt.csv, line 3: bg-en is listed twice"),
         ("xent.lm.csv", "bg,156.4857\n", "", "xent.lm.csv: has no row for bg"),
         ("bleu.mt.csv", "src,tgt,value", "src,trg,value", "bleu.mt.csv, line 1: the header must be src,tgt,value"),
