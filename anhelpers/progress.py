@@ -7,9 +7,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["progress"]
+__all__ = ["note", "progress"]
 
 SECONDS_BETWEEN_LINES = 30.0
+
+
+def note(sentence: str) -> None:
+    """What a user should know of data or scores and need not stop for."""
+    print(f"note: {sentence}", file=sys.stderr)
 
 
 @contextmanager

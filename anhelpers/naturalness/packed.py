@@ -7,7 +7,6 @@ tried on the loaded model, not known from its name.
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..errors import need
+from ..progress import note
 from .load import LanguageModel
 
 __all__ = ["SHARED", "TOKENS_PER_ROW", "packs", "scores", "sharing_limit"]
@@ -155,16 +155,27 @@ def _room(longest: int, widest: int) -> int:
 
 
 def _neighbours(fitting: list[tuple[Tokens, int]], part: float) -> list[tuple[Tokens, int]]:
-    """Those with at least this part of their tokens in common with the one before, and the first of each such chain."""
-    _, joined = _chains([text for text, _ in fitting], part)
-    return [one for j, one in enumerate(fitting) if joined[j] or joined[j + 1]]
+    """Those close to the one before or to a later one.
+
+    Without the first of them, those left out are left out still: a later one not seen before is no closer.
+    """
+    _, before, ahead = _close([text for text, _ in fitting], part)
+    return [one for one, chosen in zip(fitting, before | ahead, strict=True) if chosen]
 
 
-def _chains(texts: Sequence[Tokens], part: float) -> tuple[list[int], list[bool]]:
-    """For sorted texts: tokens in common with the one before, and whether they are enough to be packed with it."""
+def _close(texts: Sequence[Tokens], part: float) -> tuple[list[int], np.ndarray, np.ndarray]:
+    """For sorted texts: tokens in common with the one before; whether they are at least this part of its own; and
+    whether some later text has so much in common with it."""
     common = [_common(texts[j - 1], texts[j]) if j else 0 for j in range(len(texts))]
-    joined = [j > 0 and common[j] >= part * len(text) for j, text in enumerate(texts)]
-    return common, [*joined, False]
+    shared, lengths, at = np.array(common), np.array([len(text) for text in texts], np.int64), np.arange(len(texts))
+    before = (shared >= part * lengths) & (at > 0)
+    steps = np.zeros(len(texts) + 1, np.int64)
+    for length in np.unique(lengths[before]):
+        first = np.maximum.accumulate(np.where(shared >= part * length, 0, at))  # the first that has so much in common
+        these = before & (lengths == length)
+        np.add.at(steps, first[these], 1)
+        np.add.at(steps, at[these], -1)
+    return common, before, np.cumsum(steps)[:-1] > 0
 
 
 def _common(a: Tokens, b: Tokens) -> int:
@@ -178,16 +189,16 @@ def _common(a: Tokens, b: Tokens) -> int:
 def _rows(chosen: list[tuple[Tokens, int]], part: float, widest: int) -> Iterator[tuple[list[int], int]]:
     """Sorted texts, each at most half as long as a row, in trees; and the width of each row at most.
 
-    Never the last alone of a chain of neighbours: without those before, it would not be packed.
+    Never first one close to the text before it only: without that one, it would not be packed.
     """
     texts = [text for text, _ in chosen]
-    common, joined = _chains(texts, part)
+    common, _, ahead = _close(texts, part)
     start = tokens = longest = 0
     for j, text in enumerate(texts):
         tokens += len(text) - (common[j] if j > start else 0)
         longest = max(longest, len(text))
         if tokens > _room(longest, widest):
-            cut = j - 1 if joined[j] and not joined[j + 1] else j
+            cut = j if ahead[j] else j - 1
             yield [i for _, i in chosen[start:cut]], _room(max(map(len, texts[start:cut])), widest)
             start, longest = cut, max(map(len, texts[cut : j + 1]))
             tokens = len(text) + (len(texts[cut]) - common[j] if cut < j else 0)
@@ -271,7 +282,7 @@ def _trial(lm: LanguageModel, length: int, width: int) -> list[list[int]]:
     return sorted(texts)
 
 
-def _say_once(lm: LanguageModel, note: str) -> None:
-    if note not in (told := _told.setdefault(lm.model, set())):
-        told.add(note)
-        print(f"note: log-probabilities under {lm.name}: {note}", file=sys.stderr)
+def _say_once(lm: LanguageModel, sentence: str) -> None:
+    if sentence not in (told := _told.setdefault(lm.model, set())):
+        told.add(sentence)
+        note(f"log-probabilities under {lm.name}: {sentence}")

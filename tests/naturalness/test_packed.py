@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
@@ -196,8 +196,9 @@ def test_a_node_sees_its_own_prefix_and_nothing_else(texts):
         assert [prefixes[v] for v in tree.after[path]] == [tuple(text[:k]) for k in range(1, len(text))]
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(some_texts, st.integers(1, 60), st.sampled_from([None, True]), st.integers(6, 20))
+@example([[0, 0], [1, 0], [1, 1], [1, 0, 1], [0, 0, 0, 0], [1, 0, 0, 0, 0]], 10, None, 6)  # a long one between two
 def test_without_the_first_packs_the_others_are_as_before(texts, budget, always, most):
     ids = dict(enumerate(texts))
     with pytest.MonkeyPatch.context() as patch:
