@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike
 
 from .errors import DataError, UnknownName
 
-__all__ = ["ROUNDING", "finite_scores", "non_negative", "one_of", "pmf", "pmf_pair", "same_length", "segment_ids"]
+__all__ = [
+    "ROUNDING", "finite_scores", "non_negative", "one_of", "pmf", "pmf_pair", "same_length", "segment_ids", "texts",
+]  # fmt: skip
 
 ROUNDING = 1e-5  # a sum of log-probabilities in float32 may come out this much above 0 for a certain output
 SUM_TOLERANCE = 1e-9  # how far from 1 the probabilities of a distribution may add up
@@ -23,6 +25,16 @@ def same_length(**named: Sized) -> int:
             "lengths differ: " + ", ".join(f"{n} has {k}" for n, k in lengths.items()) + "; they must align."
         )
     return next(iter(lengths.values()))
+
+
+def texts(name: str, values: Sequence[str]) -> Sequence[str]:
+    """The same list; a DataError for a lone text, or naming the first value that is no text."""
+    if isinstance(values, str):
+        raise DataError(f"{name} is a single text; give a list of texts.")
+    for i, value in enumerate(values):
+        if not isinstance(value, str):
+            raise DataError(f"{name} {i} is {value!r}, not a text.")
+    return values
 
 
 def one_of(value: str, known: Iterable[str], kind: str) -> str:

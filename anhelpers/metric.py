@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-__all__ = ["Metric"]
+__all__ = ["Metric", "signature_of"]
+
+
+def signature_of(parts: Mapping[str, object]) -> str:
+    """Everything that decides a score in sacreBLEU's key:value style; a part without a value is its name alone.
+
+    >>> signature_of({"lpp": None, "model": "de-tiny", "max": 256})
+    'lpp|model:de-tiny|max:256'
+    """
+    return "|".join(key if value is None else f"{key}:{value}" for key, value in parts.items())
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,9 @@ import transformers
 
 from anhelpers.data import load_candidates
 from anhelpers.data.catalog import bundled
-from anhelpers.naturalness.lm import TOKENS_PER_BATCH, _batches, _token_ids, _windows, load_lm, score_texts
+from anhelpers.naturalness.lm import TOKENS_PER_BATCH, _token_ids, _windows, load_lm, score_texts
 from anhelpers.naturalness.packed import _tree, packs
+from anhelpers.scoring.batches import batches
 
 
 def one_by_one(lm, texts: list[str]) -> np.ndarray:
@@ -38,9 +39,10 @@ def one_by_one(lm, texts: list[str]) -> np.ndarray:
 
 def bare_forward(lm, texts: list[str]) -> None:
     """The same padded batches through the model; the logits are thrown away. Tokenising is not counted here."""
-    for batch in _batches(list(_windows(texts, lm.max_tokens)), TOKENS_PER_BATCH["cpu"]):
-        longest = max(len(w) for _, w, _ in batch)
-        x = torch.tensor([[*w, *[0] * (longest - len(w))] for _, w, _ in batch])
+    windows = [window for _, window, _ in _windows(texts, lm.max_tokens)]
+    for rows in batches([len(window) for window in windows], TOKENS_PER_BATCH["cpu"]):
+        longest = max(len(windows[row]) for row in rows)
+        x = torch.tensor([[*windows[row], *[0] * (longest - len(windows[row]))] for row in rows])
         with torch.inference_mode():
             lm.model(input_ids=x, use_cache=False)
 
@@ -115,7 +117,7 @@ def saved(lm, ids: list[list[int]]) -> float:
 
 def _shared_rows(lm, quick: bool) -> list[dict]:
     table = []
-    for n, k in ((16, 8), (4, 32)) if quick else ((256, 8), (64, 128)):
+    for n, k in ((16, 8), (4, 32)) if quick else ((64, 8), (16, 128)):
         texts = list(dict.fromkeys(candidates(n, k)))
         ids = _token_ids(lm, texts, False)
         whole, shared = (score_texts(lm, texts, share_prefixes=choice) for choice in (False, None))

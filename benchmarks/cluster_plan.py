@@ -17,7 +17,7 @@ MICROSECONDS_PER_SCORE = 220.0
 BYTES_PER_SCORE = 56
 """Of the store's file, a score of 3 numbers (bench_store)."""
 
-RATES = (30, 285, 1000)
+RATES = (30, 580, 1000)
 WORKERS = (1, 8, 64)
 COLUMNS = ("rate of a worker", "workers", "days", "worker hours", "cost at {price:g} an hour", "busy client")
 

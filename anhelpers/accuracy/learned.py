@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -12,10 +11,11 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..errors import DataError
 from ..metric import Metric
+from ..progress import note
 from ..scoring.memo import memo
 from ..scoring.worker import Recipe
 
-__all__ = ["Learned", "batches", "learned_metric"]
+__all__ = ["Learned", "learned_metric"]
 
 NEEDS = {"src": "srcs", "ref": "refs"}
 
@@ -80,21 +80,6 @@ def learned_metric(model: Learned, n_refs: int = 1) -> Metric:
     )  # fmt: skip
 
 
-def batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Indices of inputs in batches of at most `budget` padded tokens, the longest first.
-
-    >>> batches([2, 5, 1, 2], 5)
-    [[1], [0, 3], [2]]
-    """
-    found: list[list[int]] = []
-    for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        if found and lengths[found[-1][0]] * (len(found[-1]) + 1) <= budget:
-            found[-1].append(i)
-        else:
-            found.append([i])
-    return found
-
-
 def _rows(
     model: Learned,
     hyps: Sequence[str],
@@ -107,31 +92,23 @@ def _rows(
     if refs is not None and len(refs) != n_refs:
         raise DataError(f"this {model.label} was made for {n_refs} reference(s) per segment, but refs holds "
                         f"{len(refs)} streams.")  # fmt: skip
-    if "src" in model.reads and (srcs is None or (len(srcs) and not any(s.strip() for s in _texts("srcs", srcs)))):
+    if "src" in model.reads and (
+        srcs is None or (len(srcs) and not any(s.strip() for s in checks.texts("srcs", srcs)))
+    ):
         raise DataError(f"{model.label} reads the source of each segment, and there is none: give the sources.")
     given = {f"refs {i}": texts for i, texts in enumerate(refs or ())}
     given |= {"srcs": srcs} if "src" in model.reads else {}
-    n = checks.same_length(**{name: _texts(name, texts) for name, texts in given.items()})
+    n = checks.same_length(**{name: checks.texts(name, texts) for name, texts in given.items()})
     if segment is None:
         segment = np.arange(checks.same_length(hyps=hyps, **given))
     of = checks.segment_ids(segment, n).tolist()
-    checks.same_length(hyps=_texts("hyps", hyps), segment=of)
+    checks.same_length(hyps=checks.texts("hyps", hyps), segment=of)
     columns = {"hyp": hyps, "src": [srcs[i] for i in of] if "src" in model.reads else None}
     rows: list[tuple[str, ...]] = []
     for stream in [None] if refs is None else refs:
         columns["ref"] = None if stream is None else [stream[i] for i in of]
         rows += zip(*(columns[kind] for kind in model.reads), strict=True)
     return rows, of * (len(rows) // max(1, len(of)))
-
-
-def _texts(name: str, texts: Sequence[str]) -> Sequence[str]:
-    """The same, or a DataError for a lone text, or for the first that is none."""
-    if isinstance(texts, str):
-        raise DataError(f"{name} is a single text; give a list of texts.")
-    for i, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise DataError(f"{name} {i} is {text!r}, not a text.")
-    return texts
 
 
 def _tell(model: Learned, hyps: Sequence[str], cut: int) -> None:
@@ -141,4 +118,4 @@ def _tell(model: Learned, hyps: Sequence[str], cut: int) -> None:
             (blank, "are blank: scored as any text")]  # fmt: skip
     for n, what in said:
         if n:
-            print(f"note: {model.label}: {n} of {len(hyps)} hypotheses {what}.", file=sys.stderr)
+            note(f"{model.label}: {n} of {len(hyps)} hypotheses {what}.")

@@ -12,9 +12,10 @@ import numpy as np
 
 from .. import checks, hub
 from ..errors import DataError, need
-from ..metric import Metric
+from ..metric import Metric, signature_of
+from ..scoring.batches import batches
 from ..scoring.worker import recipe
-from .learned import Learned, batches, learned_metric
+from .learned import Learned, learned_metric
 
 __all__ = ["MetricX", "load_metricx", "metricx_metric", "metricx_scores"]
 
@@ -78,7 +79,7 @@ class MetricX:
             "tok": self.pieces, "dtype": self.dtype, "max": variant.longest, "clip": "0-25",
             "transformers": need("transformers", "MetricX").__version__,
         }  # fmt: skip
-        return "|".join(k if v is None else f"{k}:{v}" for k, v in parts.items())
+        return signature_of(parts)
 
 
 def load_metricx(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import hub
+from .. import checks, hub
 from ..data.schema import CandidateSet
 from ..errors import DataError
 from ..naturalness.load import LanguageModel
@@ -94,13 +94,9 @@ def draw(
 
 def check_sources(drawing: Drawing, srcs: Sequence[str], path: str | None = None) -> None:
     """A DataError for the first source that cannot be drawn for: before hours of drawing, not after them."""
-    if isinstance(srcs, str) or not len(srcs):
-        raise DataError(
-            "the sources are a single text; give a list of texts." if srcs else "there are no sources.", path
-        )
+    if not len(checks.texts("srcs", srcs)):
+        raise DataError("there are no sources.", path)
     for i, src in enumerate(srcs):
-        if not isinstance(src, str):
-            raise DataError(f"source {i} is {src!r}, not a text.", path)
         try:
             drawing.start(i, src)
         except DataError as error:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import hub
 from ..errors import DataError, need
+from ..metric import signature_of
 from ..naturalness.load import LanguageModel, load_lm
 from ..translation.load import TranslationModel, load_mt
 from ..translation.score import source_ids
@@ -100,7 +101,7 @@ class Drawing:
         parts |= {"method": self.sampling.name, "temperature": f"{self.sampling.temperature:.15g}", "k": self.k}
         parts |= {"seed": self.seed, "max": self.max_tokens, "batch": self.batch, "device": model.device.split(":")[0]}
         parts["transformers"] = need("transformers", "drawing candidates").__version__
-        return "|".join(key if value is None else f"{key}:{value}" for key, value in parts.items())
+        return signature_of(parts)
 
     @cached_property
     def ends(self) -> frozenset[int]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .. import checks
 from ..errors import DataError
+from ..progress import note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,8 +139,8 @@ def lpp(model: str, trg_lang: str) -> Metric:
 
 def print_notes(notes: Iterable[str]) -> None:
     """What the user should see of the data, on standard error."""
-    for note in notes:
-        print(f"note: {note}", file=sys.stderr)
+    for sentence in notes:
+        note(sentence)
 
 
 def write_table(table: pd.DataFrame, output: str | None) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from ..errors import DataError
+from ..progress import note
 from . import options as shared
 
 HELP = "the store of slow scores: what is in it, remove some, carry them to another machine"
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
         raise DataError(f"the store is off: name a file (--store FILE, or {STORE}=FILE).")
     if args.action != "import" and not store.path.exists():
         raise DataError("no scores are kept here yet; scoring with a model makes the file.", store.path)
-    print(f"note: {DO[args.action](store, args)}", file=sys.stderr)
+    note(DO[args.action](store, args))
 
 
 def _info(store, args: argparse.Namespace) -> str:

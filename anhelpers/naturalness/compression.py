@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import lzma
 import platform
-import sys
 import zlib
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import DataError
 from ..metric import Metric
+from ..progress import note
 from .lm import LanguageModel, TextLogProbs, lpp_metric, score_texts
 
 __all__ = ["COMPRESSORS", "compressed_bits", "compressed_bits_each", "signature", "zip_metric", "zip_score"]
@@ -152,8 +152,8 @@ def zip_metric(lm: LanguageModel, trg_lang: str | None = None, *, eos: bool | No
             fresh = score_texts(lm, new, eos)
             known.update(zip(new, zip(fresh.total, fresh.tokens, fresh.windowed, strict=True), strict=True))
         columns = np.array([known[text] for text in texts], dtype=np.float64).reshape(-1, 3).T
-        for note in TextLogProbs(columns[0], columns[1], columns[2]).notes if new else ():
-            print(f"note: zip under {lm.name}: {note}", file=sys.stderr)
+        for sentence in TextLogProbs(columns[0], columns[1], columns[2]).notes if new else ():
+            note(f"zip under {lm.name}: {sentence}")
         return -columns[0]
 
     def score_segments(hyps, refs=None, srcs=None, segment=None) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..data.schema import TestSet
 from ..divergences.samples import Estimate, kl_from_logprobs
+from ..progress import note
 from .lm import LanguageModel, lpp_metric, score_texts
 
 __all__ = ["system_kl"]
@@ -52,8 +52,8 @@ def system_kl(
         hyps = test.systems[checks.one_of(system, test.systems, "system")]
         checks.same_length(**{f"log-probabilities of {system}": log_q, "outputs": hyps})
         scores = score_texts(lm, hyps, eos)
-        for note in scores.notes:
-            print(f"note: {system} under {lm.name}: {note}", file=sys.stderr)
+        for sentence in scores.notes:
+            note(f"{system} under {lm.name}: {sentence}")
         estimate = kl_from_logprobs(log_q, scores.total)
         estimates[system] = replace(estimate, unit="nats per segment", signature=f"kl|{model}|{estimate.signature}")
     return estimates

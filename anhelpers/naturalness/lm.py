@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from .. import hub
+from .. import checks, hub
 from ..errors import DataError, need
 from ..metric import Metric
+from ..progress import note
+from ..scoring.batches import batches
 from ..scoring.memo import memo
 from ..scoring.worker import lm_recipe
 from . import packed
@@ -121,9 +122,7 @@ def score_call(
 
 def _check(lm: LanguageModel, texts: Sequence[str], eos: bool) -> None:
     """A DataError for the first that is no text, or for an end of sequence that the model does not know."""
-    for i, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise DataError(f"text {i} is {text!r}, not a string.")
+    checks.texts("texts", texts)
     if eos and lm.tokenizer.eos_token_id is None:
         raise DataError(f"{lm.name} has no end-of-sequence token; leave eos=False.")
 
@@ -150,7 +149,9 @@ def _groups(ids: Mapping[int, Sequence[int]], longest: int, budget: int) -> Iter
 def _scores(lm: LanguageModel, ids: Sequence[Sequence[int]], budget: int) -> np.ndarray:
     """(m, 3) for the texts of a group: log-probability, scored tokens, whether in windows."""
     total, tokens, windows = np.zeros((3, len(ids)))
-    for batch in _batches(list(_windows(ids, lm.max_tokens)), budget):
+    parts = list(_windows(ids, lm.max_tokens))
+    for rows in batches([len(window) for _, window, _ in parts], budget):
+        batch = [parts[row] for row in rows]
         for (owner, window, skip), logprobs in zip(batch, _forward(lm, [w for _, w, _ in batch]), strict=True):
             total[owner] += logprobs[skip:].sum()
             tokens[owner] += len(window) - 1 - skip
@@ -183,18 +184,6 @@ def _windows(ids: Sequence[Sequence[int]], longest: int) -> Iterator[tuple[int, 
             yield owner, sequence[start : start + longest], half - 1
 
 
-def _batches(windows: list, budget: int) -> Iterator[list]:
-    """Longest first, so that padding is small and memory runs out at once or never."""
-    batch: list = []
-    for window in sorted(windows, key=lambda w: -len(w[1])):
-        if batch and len(batch[0][1]) * (len(batch) + 1) > budget:
-            yield batch
-            batch = []
-        batch.append(window)
-    if batch:
-        yield batch
-
-
 def _forward(lm: LanguageModel, batch: Sequence[Sequence[int]]) -> list[np.ndarray]:
     """Log-probability of every token after the first, per sequence, float64 values of a float32 log-softmax.
 
@@ -223,8 +212,8 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
 
     def score_segments(hyps, refs=None, srcs=None, segment=None) -> np.ndarray:
         scores = score_texts(lm, hyps, eos)
-        for note in scores.notes:
-            print(f"note: log-perplexity under {lm.name}: {note}", file=sys.stderr)
+        for sentence in scores.notes:
+            note(f"log-perplexity under {lm.name}: {sentence}")
         return -scores.mean
 
     return Metric(

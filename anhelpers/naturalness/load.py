@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import hub
 from ..errors import DataError, need
+from ..metric import signature_of
 
 __all__ = ["LanguageModel", "language_model", "load_lm"]
 
@@ -106,7 +107,7 @@ class LanguageModel:
         if self.never:
             parts["never"] = " ".join(self.tokenizer.convert_ids_to_tokens(list(self.never)))
         parts["transformers"] = version
-        return "|".join(k if v is None else f"{k}:{v}" for k, v in parts.items())
+        return signature_of(parts)
 
 
 def load_lm(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from itertools import chain
 from typing import Any
 
 from ..errors import AnhelpersError, DataError, need
+from ..progress import note
 from .memo import sharing
 from .slurm import read_slurm, slurm_options
 from .worker import Failed, Recipe, answer
@@ -246,7 +246,7 @@ def _slurm(settings: Mapping[str, Any], ends: ExitStack) -> Any:
     ends.callback(cluster.close)
     cluster.adapt(minimum_jobs=settings["n_jobs"], maximum_jobs=settings["n_jobs"])
     client = ends.enter_context(distributed.Client(cluster, set_as_default=False))
-    print(f"note: {settings['n_jobs']} SLURM jobs are asked for; work begins with the first.", file=sys.stderr)
+    note(f"{settings['n_jobs']} SLURM jobs are asked for; work begins with the first.")
     client.wait_for_workers(1)
     return client
 

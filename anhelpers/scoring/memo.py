@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import sys
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ import numpy as np
 
 from ..data.manifest import cache_folder
 from ..errors import DataError
-from ..progress import progress
+from ..progress import note, progress
 from .store import Store, key
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def _in_cache(path: Path) -> Store | None:
         with (store := Store(path)).connection():
             return store
     except DataError as error:
-        _say(f"scores are not kept: {error} To silence this: {STORE}=off.")
+        note(f"scores are not kept: {error} To silence this: {STORE}=off.")
         return None
 
 
@@ -173,7 +172,7 @@ def _looked_up(
     digests = [key(one) if isinstance(one, str) else key(*one) for one in keys]
     values, there = store.get(signature, digests, width)
     if known := int(there.sum()):
-        _say(f"{what or signature}: {known:,} of {len(keys):,} distinct scores come from the store {store.path.name}.")
+        note(f"{what or signature}: {known:,} of {len(keys):,} distinct scores come from the store {store.path.name}.")
     return values, there, lambda at, values: store.put(signature, [digests[i] for i in at], values)
 
 
@@ -240,10 +239,6 @@ def _fitting(scores: np.ndarray, n: int, width: int) -> np.ndarray:
     return scores.reshape(n, width)
 
 
-def _say(note: str) -> None:
-    print(f"note: {note}", file=sys.stderr)
-
-
 @functools.cache
-def _say_once(note: str) -> None:
-    _say(note)
+def _say_once(sentence: str) -> None:
+    note(sentence)

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import hub
 from ..errors import DataError, need
+from ..metric import signature_of
 from .languages import choose_language, known_languages
 
 __all__ = ["TranslationModel", "load_mt", "translation_model"]
@@ -56,7 +57,7 @@ class TranslationModel:
         parts |= {"given": self._tokens(self.prefix), "eos": "yes", "max": f"{self.max_src}/{self.max_trg}"}
         parts |= {"never": self._tokens(self.never)} if self.never else {}
         parts["transformers"] = need("transformers", "scoring translations").__version__
-        return "|".join(k if v is None else f"{k}:{v}" for k, v in parts.items())
+        return signature_of(parts)
 
     def _tokens(self, ids: tuple[int, ...]) -> str:
         return " ".join(self.tokenizer.convert_ids_to_tokens(list(ids)))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .. import checks, hub
-from ..errors import DataError, need
+from ..errors import need
+from ..scoring.batches import batches
 from ..scoring.memo import memo
 from .load import TranslationModel
 
@@ -69,8 +70,8 @@ def score_pairs(
     ------
     DataError : different numbers, or something that is not a text.
     """
-    _only_texts("source", srcs)
-    _only_texts("target", trgs)
+    checks.texts("srcs", srcs)
+    checks.texts("trgs", trgs)
     checks.same_length(srcs=srcs, trgs=trgs)
     pairs, budget = list(zip(srcs, trgs, strict=True)), tokens_per_batch or TOKENS_PER_BATCH[_kind(mt)]
     of_src: dict[str, list[int]] = {}
@@ -94,7 +95,7 @@ def score_pairs(
 
 def target_tokens(mt: TranslationModel, trgs: Sequence[str]) -> list[tuple[str, ...]]:
     """The tokens of each target that `score_pairs` scores, end of sequence included; none for a blank target."""
-    _only_texts("target", trgs)
+    checks.texts("trgs", trgs)
     return [tuple(mt.tokenizer.convert_ids_to_tokens(ids)) for ids in _target_ids(mt, trgs)]
 
 
@@ -117,15 +118,6 @@ def _ready(mt: TranslationModel) -> Any:
     if mt.trg_lang and mt.src_lang:
         mt.tokenizer.src_lang, mt.tokenizer.tgt_lang = mt.src_lang, mt.trg_lang
     return mt.tokenizer
-
-
-def _only_texts(kind: str, texts: Sequence[str]) -> None:
-    """A DataError for a lone text, or the first that is none."""
-    if isinstance(texts, str):
-        raise DataError(f"the {kind}s are a single text; give a list of texts.")
-    for i, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise DataError(f"{kind} {i} is {text!r}, not a text.")
 
 
 def _calls(mt: TranslationModel, ids: Mapping[int, Pair], budget: int) -> Iterator[list[int]]:
@@ -173,7 +165,8 @@ def _scores(mt: TranslationModel, ids: Sequence[Pair], budget: int) -> np.ndarra
     n_vocab = mt.model.get_output_embeddings().weight.shape[0]
     rows = min(budget, max(1, LOGITS_PER_BATCH[_kind(mt)] // n_vocab))
     most = budget // hidden.shape[1]  # targets beside sources of this length
-    for part in _batches(some, lambda i: len(mt.prefix) - 1 + len(ids[i][1]), rows, most):
+    for batch in batches([len(mt.prefix) - 1 + len(ids[i][1]) for i in some], rows, most):
+        part = [some[k] for k in batch]
         owner = [row[tuple(ids[i][0])] for i in part]
         scores[part, 0] = _decode(mt, hidden[owner], mask[owner], [ids[i][1] for i in part])
     return scores
@@ -181,18 +174,6 @@ def _scores(mt: TranslationModel, ids: Sequence[Pair], budget: int) -> np.ndarra
 
 def _kind(mt: TranslationModel) -> str:
     return "cuda" if "cuda" in mt.device else "cpu"
-
-
-def _batches(items: Sequence, size: Callable[[Any], int], budget: int, most: float = np.inf) -> Iterator[list]:
-    """Longest first, so that padding is small and memory runs out at once or never; at most `most` in one."""
-    batch: list = []
-    for item in items:
-        if batch and (size(batch[0]) * (len(batch) + 1) > budget or len(batch) >= most):
-            yield batch
-            batch = []
-        batch.append(item)
-    if batch:
-        yield batch
 
 
 def _encode(mt: TranslationModel, sources: Sequence[list[int]]) -> tuple[Any, Any]:

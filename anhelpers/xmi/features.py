@@ -114,9 +114,7 @@ def ttr_distance(src_ttr: ArrayLike, trg_ttr: ArrayLike) -> np.ndarray:
 
 def _tokens(texts: Sequence[str], name: str) -> list[str]:
     """All tokens, or a DataError where there are none."""
-    if isinstance(texts, str):
-        raise DataError(f"{name} is one text, and a list of sentences is wanted.")
-    tokens = [token for text in texts for token in text.split()]
+    tokens = [token for text in checks.texts(name, texts) for token in text.split()]
     if not tokens:
         raise DataError(f"{name} has no token in {len(texts)} sentences; a ratio needs at least one.")
     return tokens

@@ -79,6 +79,83 @@ def notebook():
     return write_notebook
 
 
+CELLS = "jupyterapp.shell.currentWidget.content.widgets"
+
+
+@pytest.fixture
+def run_cell(page):
+    """A function that runs a cell of the notebook open in JupyterLab, and waits for it."""
+
+    def run(cell):
+        count = page.evaluate(f"{CELLS}[{cell}].model.sharedModel.execution_count") or 0
+        page.evaluate(f"jupyterapp.shell.currentWidget.content.activeCellIndex = {cell}")
+        page.evaluate("jupyterapp.commands.execute('notebook:run-cell')")
+        page.wait_for_function(f"{CELLS}[{cell}].model.sharedModel.execution_count > {count}", timeout=60_000)
+
+    return run
+
+
+@pytest.fixture
+def printed(page, run_cell):
+    """A function that runs a cell after the page had the time to send, and returns the words that Python printed."""
+
+    def said(cell):
+        page.wait_for_timeout(300)
+        run_cell(cell)
+        page.wait_for_function(f"{CELLS}[{cell}].model.sharedModel.getOutputs().length > 0")
+        return "".join(page.evaluate(f"{CELLS}[{cell}].model.sharedModel.getOutputs()[0].text")).split()
+
+    return said
+
+
+@pytest.fixture
+def n_cells(page):
+    """A function that counts the cells of the notebook open in JupyterLab."""
+    return lambda: page.evaluate(f"{CELLS}.length")
+
+
+@pytest.fixture
+def in_lab(lab, notebook, page):
+    """A function that opens new cells in JupyterLab, and waits for their kernel."""
+
+    def show(name, *cells):
+        address, work = lab
+        notebook(work / name, *cells)
+        page.goto(address(name))
+        kernel = "window.jupyterapp?.shell?.currentWidget?.context?.sessionContext?.session?.kernel?.status"
+        page.wait_for_function(f"{kernel} === 'idle'", timeout=60_000)
+
+    return show
+
+
+@pytest.fixture
+def untrusted(lab, page):
+    """A function that opens an executed notebook, which JupyterLab does not trust, and returns its output."""
+
+    def show(name):
+        page.goto(lab[0](name))
+        output = page.locator(".jp-OutputArea-output")
+        output.locator("table").first.wait_for(timeout=60_000)
+        assert page.locator(".anx").count() == 0
+        return output
+
+    return show
+
+
+@pytest.fixture
+def without_scripts(chromium):
+    """A function that opens a file in a browser that runs no scripts."""
+    context = chromium.new_context(java_script_enabled=False)
+
+    def show(path):
+        page = context.new_page()
+        page.goto(path.as_uri())
+        return page
+
+    yield show
+    context.close()
+
+
 @pytest.fixture(scope="session")
 def execute(isolated):
     """Run cells without a browser under ANX_MODE=static, as the runner does; returns the notebook, also written."""

@@ -12,7 +12,6 @@ from anhelpers.xmi.published import FEATURE_NAMES, published_table, read_feature
 names = FEATURE_NAMES | {"src_ttr": "<b>TTR</b>"}
 found = correlations(published_table(), read_features())"""
 SHOW = "w = correction_explorer(found, names=names, title='A <claim>')\nw"
-CELLS = "jupyterapp.shell.currentWidget.content.widgets"
 FILLS = ["#0072B2", "#009E73", "#D55E00", "#FFFFFF"]  # of the levels, from all three rules to none
 
 
@@ -143,25 +142,17 @@ def test_an_alpha_from_python_between_two_steps(made, page, tmp_path):
     assert_shown(page.locator(".anx"), shown, 0.013)
 
 
-def test_without_scripts_a_picture_and_three_tables_remain(made, chromium, tmp_path):
-    path = made.widget.save(tmp_path / "decisions.html")
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(path.as_uri())
+def test_without_scripts_a_picture_and_three_tables_remain(made, without_scripts, tmp_path):
+    page = without_scripts(made.widget.save(tmp_path / "decisions.html"))
     assert page.get_by_role("img").get_attribute("alt").startswith("pearson: <b>TTR</b> r = -0.52")
     assert page.locator("table").count() == 3
     assert "5 of 17: <b>TTR</b>, source POS entropy" in page.locator("table").nth(1).inner_text()
-    context.close()
 
 
-def test_in_jupyterlab(lab, notebook, made, page):
-    address, work = lab
-    notebook(work / "decisions.ipynb", SETUP, SHOW, "print(w.alpha)\nw.alpha = 0.1")
-    page.goto(address("decisions.ipynb"))
-    kernel = "window.jupyterapp?.shell?.currentWidget?.context?.sessionContext?.session?.kernel?.status"
-    page.wait_for_function(f"{kernel} === 'idle'", timeout=60_000)
+def test_in_jupyterlab(in_lab, run_cell, printed, n_cells, made, page):
+    in_lab("decisions.ipynb", SETUP, SHOW, "print(w.alpha)\nw.alpha = 0.1")
     for cell in (0, 1):
-        run_cell(page, cell)
+        run_cell(cell)
     root, slider = page.locator(".anx"), page.get_by_role("slider")
     root.wait_for()
     slider.focus()
@@ -170,19 +161,10 @@ def test_in_jupyterlab(lab, notebook, made, page):
         assert_shown(root, made)
     for key in "ddbx":
         page.keyboard.press(key)
-    assert page.evaluate(f"{CELLS}.length") == 3
-    page.wait_for_timeout(300)  # the page needs the time to send
-    run_cell(page, 2)
-    page.wait_for_function(f"{CELLS}[2].model.sharedModel.getOutputs().length > 0")
-    assert "".join(page.evaluate(f"{CELLS}[2].model.sharedModel.getOutputs()[0].text")).split() == ["0.012"]
+    assert n_cells() == 3
+    assert printed(2) == ["0.012"]
     page.wait_for_function("document.querySelector('.anx').dataset.alpha === '0.1'")
     assert_shown(root, made, 0.1)
-
-
-def run_cell(page, cell):
-    page.evaluate(f"jupyterapp.shell.currentWidget.content.activeCellIndex = {cell}")
-    page.evaluate("jupyterapp.commands.execute('notebook:run-cell')")
-    page.wait_for_function(f"{CELLS}[{cell}].model.sharedModel.execution_count", timeout=60_000)
 
 
 @pytest.fixture(scope="module")
@@ -198,12 +180,8 @@ def test_exported_notebook_works_without_kernel(executed, made, page, exported):
         assert_shown(page.locator(".anx"), made)
 
 
-def test_untrusted_notebook_shows_picture_and_tables(executed, lab, page):
-    address, _ = lab
-    page.goto(address("decisions_static.ipynb"))
-    output = page.locator(".jp-OutputArea-output")
-    output.locator("table").first.wait_for(timeout=60_000)
-    assert page.locator(".anx").count() == 0
+def test_untrusted_notebook_shows_picture_and_tables(executed, untrusted):
+    output = untrusted("decisions_static.ipynb")
     assert output.locator("img").count() == 1
     assert output.locator("table").count() == 3
     assert "2 of 17: <b>TTR</b>, TTR distance" in output.inner_text()

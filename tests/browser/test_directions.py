@@ -14,7 +14,6 @@ keep = {name: rng.uniform(0.3, 0.5) for name in names} | {"<b>own</b>": 1.06}
 table = xmi_table({n: (lm[n] * keep[n] + rng.normal(0, 2, 60).clip(max=0), lm[n]) for n in lm}, unit="bits", rng=rng)
 table = table.assign(bleu=rng.uniform(20, 50, len(table)))"""
 SHOW = "w = direction_explorer(table, title='A <claim>', start='en-fi')\nw"
-CELLS = "jupyterapp.shell.currentWidget.content.widgets"
 PIECES = """rows => rows.map(row => { const track = row.querySelector('.anx-track').getBoundingClientRect();
     const share = (kind) => { const e = row.querySelector('.anx-' + kind); if (!e) return null;
       const box = e.getBoundingClientRect(); return [(box.left - track.left) / track.width, box.width / track.width]; };
@@ -180,25 +179,17 @@ def test_it_fits_a_projector_and_a_narrow_screen(opened, page):
         assert box["x"] + box["width"] <= 390
 
 
-def test_without_scripts_a_picture_and_a_table_remain(made, chromium, tmp_path):
-    path = made.widget.save(tmp_path / "directions.html")
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(path.as_uri())
+def test_without_scripts_a_picture_and_a_table_remain(made, without_scripts, tmp_path):
+    page = without_scripts(made.widget.save(tmp_path / "directions.html"))
     assert "English → Finnish" in page.get_by_role("img").get_attribute("alt")
     assert page.locator("tbody tr").count() == 17
     assert "The source saves" in page.inner_text("body")
-    context.close()
 
 
-def test_in_jupyterlab(lab, notebook, made, page):
-    address, work = lab
-    notebook(work / "directions.ipynb", SETUP, SHOW, "print(w.direction, w.order)\nw.direction = 'ro-en'")
-    page.goto(address("directions.ipynb"))
-    kernel = "window.jupyterapp?.shell?.currentWidget?.context?.sessionContext?.session?.kernel?.status"
-    page.wait_for_function(f"{kernel} === 'idle'", timeout=60_000)
+def test_in_jupyterlab(in_lab, run_cell, printed, n_cells, made, page):
+    in_lab("directions.ipynb", SETUP, SHOW, "print(w.direction, w.order)\nw.direction = 'ro-en'")
     for cell in (0, 1):
-        run_cell(page, cell)
+        run_cell(cell)
     root = page.locator(".anx")
     root.wait_for()
     listed = page.get_by_role("listbox", name="directions")
@@ -208,21 +199,11 @@ def test_in_jupyterlab(lab, notebook, made, page):
         assert_shown(root, made)
     for key in "ddbx":  # JupyterLab would delete the cell
         page.keyboard.press(key)
-    assert page.evaluate(f"{CELLS}.length") == 3
+    assert n_cells() == 3
     at = root.get_attribute("data-direction")
-    page.wait_for_timeout(300)  # the page needs the time to send
-    run_cell(page, 2)
-    page.wait_for_function(f"{CELLS}[2].model.sharedModel.getOutputs().length > 0")
-    text = "".join(page.evaluate(f"{CELLS}[2].model.sharedModel.getOutputs()[0].text"))
-    assert text.split() == [at, "xmi"]
+    assert printed(2) == [at, "xmi"]
     page.wait_for_function("document.querySelector('.anx').dataset.direction === 'ro-en'")
     assert_shown(root, made, "ro-en")
-
-
-def run_cell(page, cell):
-    page.evaluate(f"jupyterapp.shell.currentWidget.content.activeCellIndex = {cell}")
-    page.evaluate("jupyterapp.commands.execute('notebook:run-cell')")
-    page.wait_for_function(f"{CELLS}[{cell}].model.sharedModel.execution_count", timeout=60_000)
 
 
 @pytest.fixture(scope="module")
@@ -238,12 +219,8 @@ def test_exported_notebook_works_without_kernel(executed, made, page, exported):
         assert_shown(page.locator(".anx"), made)
 
 
-def test_untrusted_notebook_shows_picture_words_and_table(executed, lab, page):
-    address, _ = lab
-    page.goto(address("directions_static.ipynb"))
-    output = page.locator(".jp-OutputArea-output")
-    output.locator("table").first.wait_for(timeout=60_000)
-    assert page.locator(".anx").count() == 0
+def test_untrusted_notebook_shows_picture_words_and_table(executed, untrusted):
+    output = untrusted("directions_static.ipynb")
     assert output.locator("img").count() == 1
     assert output.locator("table").count() == 1
     assert "<b>own</b>" in output.inner_text()

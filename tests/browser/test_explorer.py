@@ -160,18 +160,14 @@ def test_marks_text_and_narrow_screen(opened, page):
     assert slider.bounding_box()["width"] > 300
 
 
-def test_without_scripts_a_picture_and_a_table_remain(tiny, chromium, tmp_path):
+def test_without_scripts_a_picture_and_a_table_remain(tiny, without_scripts, tmp_path):
     from anhelpers.widgets.explorer import beta_explorer
 
     curve, srcs, refs, texts, options = tiny.corpus()
-    path = beta_explorer(curve, srcs, refs, texts, **options).save(tmp_path / "explorer.html")
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(path.as_uri())
+    page = without_scripts(beta_explorer(curve, srcs, refs, texts, **options).save(tmp_path / "explorer.html"))
     assert page.get_by_role("img").get_attribute("alt").startswith("oracle curve from accuracy")
     assert page.locator("tbody tr").count() == 6
     assert page.locator("tbody tr td:nth-child(3)").first.inner_text().startswith(texts[curve.select(0)[0]])
-    context.close()
 
 
 def test_a_key_press_is_answered_within_a_frame(tiny, page, tmp_path, capsys):
@@ -200,22 +196,13 @@ def test_a_key_press_is_answered_within_a_frame(tiny, page, tmp_path, capsys):
     assert_oracle(page.locator(".anx"), curve, texts)
 
 
-def run_all(page, address, n_cells):
-    page.goto(address)
-    kernel = "window.jupyterapp?.shell?.currentWidget?.context?.sessionContext?.session?.kernel?.status"
-    page.wait_for_function(f"{kernel} === 'idle'", timeout=60_000)
-    page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
-    done = f"{CELLS}.length === {n_cells} && {CELLS}.every(c => c.model.sharedModel.execution_count)"
-    page.wait_for_function(done, timeout=60_000)
+def test_in_jupyterlab(in_lab, run_cell, printed, n_cells, tiny, page):
+    vega = CHART.replace("use_offline()", "use_offline(tooltips=True)")
+    in_lab("live.ipynb", SETUP, SHOW, CHART, vega, "print(w.beta, w.domain)")
+    for cell in range(5):
+        run_cell(cell)
     outputs = page.evaluate(f"{CELLS}.flatMap(c => c.model.sharedModel.getOutputs().map(o => o.output_type))")
     assert "error" not in outputs
-
-
-def test_in_jupyterlab(lab, notebook, tiny, page):
-    address, work = lab
-    vega = CHART.replace("use_offline()", "use_offline(tooltips=True)")
-    notebook(work / "live.ipynb", SETUP, SHOW, CHART, vega, "print(w.beta, w.domain)")
-    run_all(page, address("live.ipynb"), 5)
     curve, _, _, texts, _ = tiny.corpus()
     root, slider = page.locator(".anx"), page.get_by_role("slider")
     root.wait_for()
@@ -236,26 +223,14 @@ def test_in_jupyterlab(lab, notebook, tiny, page):
     slider.focus()
     for key in "ddbx":
         page.keyboard.press(key)
-    assert page.evaluate(f"{CELLS}.length") == 5
+    assert n_cells() == 5
     assert page.evaluate("document.activeElement.type") == "range"
     page.get_by_label("domain").select_option("news")
     beta = beta_of(root)
-    assert said_by_python(page) == [str(beta), "news"]
+    assert printed(4) == [str(beta), "news"]
     page.locator(".anx input").focus()
     page.keyboard.press("End")
-    assert said_by_python(page) == ["inf", "news"]
-
-
-def said_by_python(page):
-    """Run the last cell again and read what it prints, after the page had the time to send."""
-    page.wait_for_timeout(300)
-    count = page.evaluate(f"{CELLS}.at(-1).model.sharedModel.execution_count")
-    page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex = 4")
-    page.evaluate("jupyterapp.commands.execute('notebook:run-cell')")
-    page.wait_for_function(f"{CELLS}.at(-1).model.sharedModel.execution_count > {count}")
-    page.wait_for_function(f"{CELLS}.at(-1).model.sharedModel.getOutputs().length > 0")
-    text = page.evaluate(f"{CELLS}.at(-1).model.sharedModel.getOutputs()[0].text")
-    return "".join(text).split()
+    assert printed(4) == ["inf", "news"]
 
 
 @pytest.fixture(scope="module")
@@ -274,12 +249,8 @@ def test_exported_notebook_works_without_kernel(executed, tiny, page, exported):
     assert page.locator("img[alt*='One <curve>']").count() == 1
 
 
-def test_untrusted_notebook_shows_picture_and_table(executed, lab, page):
-    address, _ = lab
-    page.goto(address("static.ipynb"))
-    output = page.locator(".jp-OutputArea-output")
-    output.locator("table").first.wait_for(timeout=60_000)
-    assert page.locator(".anx").count() == 0
+def test_untrusted_notebook_shows_picture_and_table(executed, untrusted):
+    output = untrusted("static.ipynb")
     assert output.locator("img").count() == 2
     assert output.locator("tbody tr").count() == 6
     assert output.locator("mark").count() > 0

@@ -15,7 +15,6 @@ rng = np.random.default_rng(3)
 joint = rng.dirichlet(np.ones(20) * 0.4).reshape(4, 5)
 curve = solve_curve(Problem(joint, 1 - np.eye(5), rng.dirichlet(np.ones(5))), "tv")"""
 SHOW = f"w = tradeoff_explorer(curve, {SOURCES}, {TARGETS}, title='A <claim>', langs=('en', 'de'))\nw"
-CELLS = "jupyterapp.shell.currentWidget.content.widgets"
 SHARES = """root => [...root.querySelectorAll('tbody tr')].map(
     tr => [...tr.querySelectorAll('.anx-q')].map(td => parseFloat(td.style.getPropertyValue('--w')) / 100))"""
 TEXTS = """root => [...root.querySelectorAll('tbody tr')].map(
@@ -189,27 +188,17 @@ def test_a_world_without_a_tradeoff_has_a_slider_that_stays(page, tmp_path):
     assert "β ≥ 0" in page.locator(".anx-readout").inner_text()
 
 
-def test_without_scripts_a_picture_and_three_tables_remain(made, chromium, tmp_path):
-    path = made.widget.save(tmp_path / "tradeoff.html")
-    context = chromium.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(path.as_uri())
+def test_without_scripts_a_picture_and_three_tables_remain(made, without_scripts, tmp_path):
+    page = without_scripts(made.widget.save(tmp_path / "tradeoff.html"))
     assert page.get_by_role("img").get_attribute("alt").startswith("A(N) under total variation from")
     assert page.locator("table").count() == 3
     assert page.locator("tbody tr").count() == 3 * 4
-    context.close()
 
 
-def test_in_jupyterlab(lab, notebook, made, page):
-    address, work = lab
-    notebook(
-        work / "tradeoff.ipynb", SETUP, SHOW, "print(w.naturalness, w.scale)\nw.naturalness = curve.naturalness[1]"
-    )
-    page.goto(address("tradeoff.ipynb"))
-    kernel = "window.jupyterapp?.shell?.currentWidget?.context?.sessionContext?.session?.kernel?.status"
-    page.wait_for_function(f"{kernel} === 'idle'", timeout=60_000)
+def test_in_jupyterlab(in_lab, run_cell, printed, n_cells, made, page):
+    in_lab("tradeoff.ipynb", SETUP, SHOW, "print(w.naturalness, w.scale)\nw.naturalness = curve.naturalness[1]")
     for cell in (0, 1):
-        run_cell(page, cell)
+        run_cell(cell)
     root, slider = page.locator(".anx"), page.get_by_role("slider")
     root.wait_for()
     slider.focus()
@@ -220,21 +209,11 @@ def test_in_jupyterlab(lab, notebook, made, page):
         part.focus()
         for key in "ddbx":
             page.keyboard.press(key)
-    assert page.evaluate(f"{CELLS}.length") == 3
+    assert n_cells() == 3
     at = naturalness_of(root)
-    page.wait_for_timeout(300)  # the page needs the time to send
-    run_cell(page, 2)
-    page.wait_for_function(f"{CELLS}[2].model.sharedModel.getOutputs().length > 0")
-    text = "".join(page.evaluate(f"{CELLS}[2].model.sharedModel.getOutputs()[0].text"))
-    assert text.split() == [str(at), "naturalness"]
+    assert printed(2) == [str(at), "naturalness"]
     page.wait_for_function(f"document.querySelector('.anx').dataset.naturalness != {at}")
     assert_shown(root, made, made.curve.naturalness[1])
-
-
-def run_cell(page, cell):
-    page.evaluate(f"jupyterapp.shell.currentWidget.content.activeCellIndex = {cell}")
-    page.evaluate("jupyterapp.commands.execute('notebook:run-cell')")
-    page.wait_for_function(f"{CELLS}[{cell}].model.sharedModel.execution_count", timeout=60_000)
 
 
 @pytest.fixture(scope="module")
@@ -250,12 +229,8 @@ def test_exported_notebook_works_without_kernel(executed, made, page, exported):
         assert_shown(page.locator(".anx"), made)
 
 
-def test_untrusted_notebook_shows_picture_and_tables(executed, lab, page):
-    address, _ = lab
-    page.goto(address("tradeoff_static.ipynb"))
-    output = page.locator(".jp-OutputArea-output")
-    output.locator("table").first.wait_for(timeout=60_000)
-    assert page.locator(".anx").count() == 0
+def test_untrusted_notebook_shows_picture_and_tables(executed, untrusted):
+    output = untrusted("tradeoff_static.ipynb")
     assert output.locator("img").count() == 1
     assert output.locator("table").count() == 3
     assert "the <b>river</b> bank" in output.inner_text()

@@ -292,8 +292,8 @@ def test_the_signature_names_all_that_decides(mt, lm, prompt):
     ("srcs", "options", "sentence"),
     [
         (["Yes.", " \t"], {}, "source 1 is blank, and a blank has no candidates"),
-        (["Yes.", 3], {}, "source 1 is 3, not a text"),
-        ("Yes.", {}, "the sources are a single text"),
+        (["Yes.", 3], {}, "srcs 1 is 3, not a text"),
+        ("Yes.", {}, "srcs is a single text"),
         ([], {}, "there are no sources"),
         (["dog " * 80], {}, r"source 0 has \d+ tokens, and mt takes 64 in all; shorten it or leave it out"),
         (["Yes."], {"k": 0}, "k must be at least 1 sample per source, got 0"),

@@ -146,7 +146,7 @@ def test_a_saved_model_loads_and_says_who_it_is(lm, tmp_path):
 
 
 def test_wrong_calls_are_told_in_one_sentence(lm, tmp_path):
-    with pytest.raises(DataError, match="text 1 is None, not a string"):
+    with pytest.raises(DataError, match="texts 1 is None, not a text"):
         score_texts(lm, ["a", None])
     with pytest.raises(AnhelpersError, match="no language model at"):
         load_lm(tmp_path)

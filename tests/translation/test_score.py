@@ -155,9 +155,9 @@ def test_no_pairs_give_empty_arrays(mt):
 def test_wrong_calls_are_told_in_one_sentence(mt):
     with pytest.raises(DataError, match="srcs has 1, trgs has 2"):
         score_pairs(mt, ["a"], ["a", "b"])
-    with pytest.raises(DataError, match="target 1 is None, not a text"):
+    with pytest.raises(DataError, match="trgs 1 is None, not a text"):
         score_pairs(mt, ["a", "b"], ["a", None])
-    with pytest.raises(DataError, match="the sources are a single text"):
+    with pytest.raises(DataError, match="srcs is a single text"):
         score_pairs(mt, "a", ["a"])
 
 

@@ -54,7 +54,7 @@ def test_a_corpus_twice_has_half_the_ratio(texts):
 @pytest.mark.parametrize(
     ("src", "trg", "words"),
     [
-        ("a b", ["a"], "src is one text"),
+        ("a b", ["a"], "src is a single text"),
         (["a"], ["", " "], "trg has no token in 2 sentences"),
         ([], [], "src has no token in 0 sentences"),
         (["a", "b"], ["a"], "src has 2, trg has 1"),

@@ -15,6 +15,7 @@ from typing import Any
 
 from ... import checks, hub
 from ...errors import AnhelpersError, DataError, need
+from ...metric import signature_of
 from .files import NOUN, Checkpoint, find_checkpoint
 
 __all__ = ["Comet", "load_comet"]
@@ -79,7 +80,7 @@ class Comet:
             "version": need("comet", "COMET").__version__,
             "transformers": need("transformers", "COMET").__version__,
         }  # fmt: skip
-        return "|".join(k if v is None else f"{k}:{v}" for k, v in parts.items())
+        return signature_of(parts)
 
 
 def load_comet(

@@ -10,8 +10,9 @@ import numpy as np
 
 from ...errors import need
 from ...metric import Metric
+from ...scoring.batches import batches
 from ...scoring.worker import recipe
-from ..learned import Learned, batches, learned_metric
+from ..learned import Learned, learned_metric
 from .load import Comet, load_comet
 
 __all__ = ["comet_metric", "comet_scores"]
