@@ -77,13 +77,19 @@ def test_it_runs_headless_and_leaves_one_self_contained_page(path, tiny_lm, tmp_
     assert sorted(p.name for p in tmp_path.iterdir()) == [f"{path.stem}.html", f"{path.stem}.ipynb"]
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A store of scores, as every user has one: two notebooks ask for those of the same texts."""
+    return str(tmp_path_factory.mktemp("store") / "scores.sqlite")
+
+
 @pytest.mark.notebook
 @pytest.mark.neural
 @pytest.mark.real
 @pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
-def test_the_oracle_curve_runs_on_wmt24_with_every_system_on_or_below_it(tiny_lm, tmp_path, capsys):
-    call = ["run", "an_5_1_oracle_curve", "--data", "wmt24/en-de", "-p", "lm", str(tiny_lm), "--out", str(tmp_path)]
-    assert cli.main(call) == 0, capsys.readouterr().out
+def test_the_oracle_curve_runs_on_wmt24_with_every_system_on_or_below_it(tiny_lm, kept, tmp_path, capsys):
+    call = ["run", "an_5_1_oracle_curve", "--data", "wmt24/en-de", "-p", "lm", str(tiny_lm), "--store", kept]
+    assert cli.main([*call, "--out", str(tmp_path)]) == 0, capsys.readouterr().out
     page = (tmp_path / "an_5_1_oracle_curve.html").read_text(encoding="utf-8")
     assert "Occiglot: 86 blank hypotheses of 997." in page
     assert all(system in page for system in ("Unbabel-Tower70B", "CycleL2", "refA"))
@@ -110,6 +116,12 @@ def test_the_oracle_curve_runs_on_wmt24_with_every_system_on_or_below_it(tiny_lm
             ["critics who find nothing in refA: 0 of 10", "critics disagree in direction on 7 of 9 systems"],
         ),
         (
+            "an_f_optimism", ["--data", "wmt24/en-de", "-p", "n_draws", "200", "-p", "lm", "{tiny_lm}"],
+            ["sees the judging reference: 71.55 chrF", "sees all references: 68.72", "sees none (MBR): 62.54",
+             "oracle, all 26 − another reference, on refB: surely above 0 at 7, surely below at 0 of 7 places",
+             "oracle, all 26 − another reference, on refA: surely above 0 at 7, surely below at 0 of 7 places"],
+        ),
+        (
             "xmi_4_results", ["--data", "shared", "-p", "language", "ro", "-p", "n_draws", "500"],
             ["40 directions: H_LM − H_MT is XMI, to four decimals", "BLEU of 12 directions with output files, 2000",
              "For 20 of 20 languages", "English → Romanian minus the way back: BLEU -6.3 points, XMI +6.3 bits"],
@@ -120,9 +132,9 @@ def test_the_oracle_curve_runs_on_wmt24_with_every_system_on_or_below_it(tiny_lm
         ),
     ],
 )  # fmt: skip
-def test_systems_and_ratings_run_on_real_data(name, more, said, tiny_lm, tmp_path, capsys):
+def test_systems_and_ratings_run_on_real_data(name, more, said, tiny_lm, kept, tmp_path, capsys):
     more = [word.replace("{tiny_lm}", str(tiny_lm)) for word in more]
-    assert cli.main(["run", name, *more, "--out", str(tmp_path)]) == 0, capsys.readouterr().out
+    assert cli.main(["run", name, *more, "--store", kept, "--out", str(tmp_path)]) == 0, capsys.readouterr().out
     page = html.unescape((tmp_path / f"{name}.html").read_text(encoding="utf-8"))
     assert [words for words in said if words not in page] == []
 
