@@ -24,7 +24,7 @@ from anhelpers.data import load_candidates
 from anhelpers.naturalness.lm import LanguageModel, load_lm, score_texts
 from anhelpers.scoring.cluster import connect
 from anhelpers.scoring.memo import STORE
-from anhelpers.scoring.worker import answer, lm_recipe
+from anhelpers.scoring.worker import answer, loaded_recipe
 
 
 def _seconds(lm: LanguageModel, texts: Sequence[str], store: str | Path) -> tuple[float, float, np.ndarray]:
@@ -44,7 +44,8 @@ def rows(quick: bool) -> list[dict]:
         for workers in (1, 2):
             with connect(f"local:{workers}") as cluster:
                 _seconds(lm, ["Das Haus."], "off")
-                cluster.client.run(partial(answer, lm_recipe(lm), lm.signature(False), [(texts[:64], None)]))
+                made = loaded_recipe("lm", lm, eos=False, share_prefixes=None)
+                cluster.client.run(partial(answer, made, lm.signature(False), [(texts[:64], None)]))
                 times[workers], _, total = _seconds(lm, texts, "off")
                 totals.append(total)
                 if workers == 2:

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 HELP = "cross-mutual information in bits per sentence, from the scores of a translation and a language model"
 
 OF_FILES = ("mt_logprobs", "lm_logprobs", "unit", "vocab")
-OF_MODELS = ("mt", "lm", "sources", "src_lang", "trg_lang", "task", "device", "batch_tokens", "save_scores")
+OF_MODELS = (
+    "mt", "lm", "sources", "src_lang", "trg_lang", "task", "device", "batch_tokens", "store", "scheduler",
+    "save_scores",
+)  # fmt: skip
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +51,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     models.add_argument("--device", metavar="NAME", help="cpu, cuda, cuda:1 (default: the GPU if there is one)")
     models.add_argument("--batch-tokens", type=int, metavar="N", help="padded tokens at a time")
     shared.store(models)
+    shared.scheduler(models)
     models.add_argument("--save-scores", metavar="FILE.jsonl", help="writes both log-probabilities of every sentence")
     parser.add_argument("--per-char", action="store_true", help="bits per character of the target instead: for two "
                         "models with different tokenizers")  # fmt: skip
@@ -146,8 +150,10 @@ def _from_models(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str],
     codes = {"src_lang": args.src_lang, "trg_lang": args.trg_lang, "device": args.device}
     mt = load_mt(args.mt, task=args.task or "", **codes)
     lm = load_q_lm(args.lm, **codes)
-    scored = xmi_from_models(mt, lm, srcs, trgs, docs=docs, rng=np.random.default_rng(args.seed), n_draws=args.draws,
-                             per_char=args.per_char, tokens_per_batch=args.batch_tokens)  # fmt: skip
+    with shared.using_scheduler(args.scheduler):
+        scored = xmi_from_models(mt, lm, srcs, trgs, docs=docs, rng=np.random.default_rng(args.seed),
+                                 n_draws=args.draws, per_char=args.per_char,
+                                 tokens_per_batch=args.batch_tokens)  # fmt: skip
     if args.save_scores:
         _save(scored, args.save_scores)
     return scored.found, [*scored.notes, *_few(scored.found, len(trgs))], ""

@@ -13,7 +13,7 @@ from ..metric import Metric
 from ..progress import note
 from ..scoring.batches import batches
 from ..scoring.memo import memo
-from ..scoring.worker import lm_recipe
+from ..scoring.worker import loaded_recipe
 from . import packed
 from .load import LanguageModel, language_model, load_lm
 
@@ -102,7 +102,8 @@ def score_texts(
 
     total, tokens, windowed = memo(
         lm.signature(eos), texts, compute, width=3, groups=groups, what=f"log-probabilities under {lm.name}",
-        recipe=lm_recipe(lm, eos, share_prefixes), detail=lambda indices: (budget, trees.get(int(indices[0]))),
+        recipe=loaded_recipe("lm", lm, eos=eos, share_prefixes=share_prefixes),
+        detail=lambda indices: (budget, trees.get(int(indices[0]))),
     ).T  # fmt: skip
     return TextLogProbs(total, tokens.astype(np.int64), windowed > 0)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import AnhelpersError
 
-__all__ = ["Failed", "Recipe", "answer", "lm_recipe", "recipe"]
+__all__ = ["Failed", "Recipe", "answer", "loaded_recipe", "recipe"]
 
 MODELS = 2
 """Kept in a process; a run uses one after the other."""
@@ -57,15 +57,14 @@ def recipe(maker: str, here: str, /, **options: Any) -> Recipe:
     return Recipe(maker, tuple(sorted(options.items())), here.split(":")[0])
 
 
-def lm_recipe(lm: Any, eos: bool = False, share_prefixes: bool | None = None) -> Recipe | None:
-    """The recipe of `score_texts` for a model of `load_lm`; None for a model that was made in this process."""
+def loaded_recipe(maker: str, loaded: Any, **options: Any) -> Recipe | None:
+    """The recipe of a model of `load_lm` or `load_mt`; None for a model that was made in this process."""
     from .memo import IN_MEMORY
 
-    name, commit = getattr(lm.model, "name_or_path", ""), getattr(lm.model.config, "_commit_hash", None)
-    if lm.revision == IN_MEMORY or not name:
+    name, commit = getattr(loaded.model, "name_or_path", ""), getattr(loaded.model.config, "_commit_hash", None)
+    if loaded.revision == IN_MEMORY or not name:
         return None
-    options = {"revision": commit, "dtype": lm.dtype, "eos": eos, "share_prefixes": share_prefixes}
-    return recipe("lm", lm.device, name=name, **options)
+    return recipe(maker, loaded.device, name=name, revision=commit, dtype=loaded.dtype, **options)
 
 
 def answer(made_from: Recipe, signature: str, calls: Sequence[tuple[list, Any]]) -> list | Failed:
@@ -108,6 +107,21 @@ def _lm(name: str, revision: str | None, dtype: str, eos: bool, share_prefixes: 
     return Made(lm.signature(eos), lm.device, compute)
 
 
+def _mt(name: str, revision: str | None, **options: Any) -> Made:
+    from ..translation import load_mt
+    from ..translation.score import score_call, score_pairs
+
+    mt = load_mt(name, revision, **options)
+
+    def compute(pairs: list[tuple[str, str]], detail: Any) -> np.ndarray:
+        if detail is not None:
+            return score_call(mt, pairs, detail)
+        scores = score_pairs(mt, *zip(*pairs, strict=True))
+        return np.stack([scores.total, scores.tokens, scores.too_long, scores.unknown], 1)
+
+    return Made(mt.signature(), mt.device, compute)
+
+
 def _comet(name: str, **options: Any) -> Made:
     from ..accuracy.comet import comet_scores, load_comet
 
@@ -134,4 +148,6 @@ def _drawer(name: str, drawing: tuple[tuple[str, Any], ...], **options: Any) -> 
     return Made(made.signature, made.model.device, compute)
 
 
-MAKERS: Mapping[str, Callable[..., Made]] = {"lm": _lm, "comet": _comet, "metricx": _metricx, "drawer": _drawer}
+MAKERS: Mapping[str, Callable[..., Made]] = {
+    "lm": _lm, "mt": _mt, "comet": _comet, "metricx": _metricx, "drawer": _drawer,
+}  # fmt: skip

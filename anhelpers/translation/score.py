@@ -12,9 +12,10 @@ from .. import checks, hub
 from ..errors import need
 from ..scoring.batches import batches
 from ..scoring.memo import memo
+from ..scoring.worker import loaded_recipe
 from .load import TranslationModel
 
-__all__ = ["PairLogProbs", "score_pairs", "source_ids", "target_tokens"]
+__all__ = ["PairLogProbs", "score_call", "score_pairs", "source_ids", "target_tokens"]
 
 TOKENS_PER_BATCH = {"cpu": 2048, "cuda": 16384}
 LOGITS_PER_BATCH = {"cpu": 2**24, "cuda": 2**29}  # 64 MiB and 2 GiB of float32
@@ -89,8 +90,17 @@ def score_pairs(
         return _scores(mt, [(of_src[pairs[i][0]], of_trg[pairs[i][1]]) for i in indices], budget)
 
     what = f"log-probabilities under {mt.name}"
-    total, tokens, too_long, unknown = memo(mt.signature(), pairs, compute, width=4, groups=calls, what=what).T
+    recipe = loaded_recipe("mt", mt, src_lang=mt.src_lang, trg_lang=mt.trg_lang, task=mt.task)
+    total, tokens, too_long, unknown = memo(
+        mt.signature(), pairs, compute, width=4, groups=calls, what=what, recipe=recipe, detail=lambda indices: budget
+    ).T
     return PairLogProbs(total, tokens.astype(np.int64), too_long > 0, unknown.astype(np.int64))
+
+
+def score_call(mt: TranslationModel, pairs: Sequence[tuple[str, str]], budget: int) -> np.ndarray:
+    """(m, 4) for the pairs of one call of `score_pairs`, bit for bit: log-probability, tokens, too long, unknown."""
+    srcs, trgs = zip(*pairs, strict=True)
+    return _scores(mt, list(zip(source_ids(mt, srcs), _target_ids(mt, trgs), strict=True)), budget)
 
 
 def target_tokens(mt: TranslationModel, trgs: Sequence[str]) -> list[tuple[str, ...]]:

@@ -22,7 +22,7 @@ from anhelpers.scoring.cluster import connect  # noqa: E402
 from anhelpers.scoring.memo import IN_MEMORY, sharing  # noqa: E402
 from anhelpers.scoring.slurm import read_slurm, slurm_options  # noqa: E402
 from anhelpers.scoring.store import Store, key  # noqa: E402
-from anhelpers.scoring.worker import lm_recipe, recipe  # noqa: E402
+from anhelpers.scoring.worker import loaded_recipe, recipe  # noqa: E402
 
 pytestmark = [pytest.mark.cluster, pytest.mark.neural]
 
@@ -53,6 +53,10 @@ def small(monkeypatch):
 def store(tmp_path, monkeypatch):
     monkeypatch.setenv("ANHELPERS_STORE", str(tmp_path / "scores.sqlite"))
     return Store(tmp_path / "scores.sqlite")
+
+
+def of(lm):
+    return loaded_recipe("lm", lm, eos=False, share_prefixes=None)
 
 
 def rows(store) -> int:
@@ -130,7 +134,7 @@ def test_few_chunks_are_out_and_calls_are_read_as_they_are_needed(two, tiny_lm):
             read.append(i)
             yield i, [f"Haus {i}"], None
 
-    answers = two.answers(lm_recipe(lm), lm.signature(False), calls(), per_chunk=1)
+    answers = two.answers(of(lm), lm.signature(False), calls(), per_chunk=1)
     first = next(answers)
     assert first[1].shape == (1, 3)
     assert len(read) <= 2 * clusters.AHEAD + 2
@@ -144,6 +148,10 @@ def test_the_commands_with_a_running_scheduler_write_the_same_files(two, tiny_lm
     address = two.client.scheduler.address
     words = {
         "t.csv": ["score", "--lm", str(tiny_lm), "--segments", "-s", "src", "-t", "hyp"],
+        "x.csv": [
+            *("xmi", "--mt", str(tiny_marian / "mt"), "--lm", str(tiny_marian / "lm"), "-s", "src", "-t", "hyp"),
+            *("--draws", "20", "--batch-tokens", "40"),
+        ],
         "c.jsonl": ["generate", "--model", str(tiny_marian / "mt"), "-s", "src", "-n", "6", "--max-tokens", "9"],
     }
     for name, command in words.items():
@@ -168,7 +176,7 @@ def test_learned_metrics_go_to_the_workers_whose_errors_are_sentences(two, tmp_p
 
 def test_a_worker_with_another_model_is_an_error_that_names_both(two, tiny_lm):
     lm = load_lm(tiny_lm, device="cpu")
-    answers = two.answers(lm_recipe(lm), "lpp|model:other", [(0, ["ja"], None)])
+    answers = two.answers(of(lm), "lpp|model:other", [(0, ["ja"], None)])
     with pytest.raises(DataError, match=r"its scores would be of lpp\|model:tiny.*, and here they are of lpp\|model:o"):
         next(answers)
 
