@@ -5,16 +5,27 @@ BIN := $(VENV)/bin
 EXTRAS := notebooks,theory,neural,cluster,dev
 JOBS ?= 2
 
-.PHONY: run test lab lint bench strip clean
+.PHONY: run test lab site students pictures lint bench strip clean
 
 run: $(VENV)/.ready   ## every notebook on the bundled sample; results in build/
 	$(BIN)/anhelpers run --out build --jobs $(JOBS)
 
 test: $(VENV)/.ready lint   ## all tests that this machine can run; the rest is skipped with a reason
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 lab: $(VENV)/.ready   ## JupyterLab on the collection
 	$(BIN)/jupyter lab notebooks
+
+site: run   ## one offline folder from the executed notebooks: build/site/index.html, to open by double click
+	$(BIN)/anhelpers site
+
+students: $(VENV)/.ready   ## the notebooks without solutions in build/students, with them in build/teachers
+	$(BIN)/anhelpers students
+
+pictures: $(VENV)/.ready   ## the pictures of the README, from the notebooks
+	$(BIN)/anhelpers run an_5_1_oracle_curve -p picture docs/oracle_curve.svg --out build
+	$(BIN)/anhelpers run an_f_optimism -p picture docs/optimism.svg --out build
+	$(BIN)/anhelpers run xmi_4_results -p picture docs/directions.svg --out build
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .

@@ -15,6 +15,7 @@ __all__ = ["AnhelpersError", "DataError", "MissingExtra", "UnknownName", "instal
 EXTRA_OF = {
     "torch": "neural", "transformers": "neural", "comet": "neural",
     "papermill": "notebooks", "nbconvert": "notebooks", "ipywidgets": "notebooks", "jupyterlab": "notebooks",
+    "krippendorff": "notebooks",
     "distributed": "cluster", "dask_jobqueue": "cluster", "cvxpy": "theory",
 }  # fmt: skip
 

@@ -15,9 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from .data.catalog import bundled
+from .data.lines import write_text
 from .errors import AnhelpersError, DataError, UnknownName, need
+from .exercises import NOT_YET, RIGHT
 
-__all__ = ["Outcome", "execute", "notebook_paths", "parameters_of", "parse_value", "run"]
+__all__ = [
+    "About", "Outcome", "about", "execute", "notebook_paths", "parameters_of", "parse_value", "run", "write_editions",
+]  # fmt: skip
 
 OFFLINE_HTML = {
     "mathjax_url": "",
@@ -32,13 +36,25 @@ QUIET_KERNEL = ["--IPKernelApp.log_level=40"]  # errors only: its warning about 
 
 
 @dataclass(frozen=True)
+class About:
+    """What the first cell of a notebook tells: title, minutes, the notebooks to read before it, and the question."""
+
+    name: str
+    title: str
+    minutes: int
+    before: tuple[str, ...]
+    question: str
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """What became of one notebook: its files, or the failing cell and its error."""
+    """What became of one notebook: its files, what its exercises' checks say, or the failing cell and its error."""
 
     name: str
     seconds: float
     notebook: Path | None = None
     html: Path | None = None
+    checks: tuple[str, ...] = ()
     error: str | None = None
 
 
@@ -54,6 +70,21 @@ def notebook_paths(names: Sequence[str] = ()) -> list[Path]:
         else:
             raise UnknownName("notebook", name, there)
     return paths
+
+
+def about(path: Path) -> About:
+    """What a notebook says of itself in its first cell, by whose form the collection is listed everywhere.
+
+    The form: "# title", "About N minutes", a line "Before this: " with `names` or "nothing", and the first line that
+    ends in a question mark.
+    """
+    text = need("nbformat", "reading notebooks").read(path, 4).cells[0].source
+    parts = (r"^# (.+)$", r"About (\d+) minutes", r"^Before this: (.+)$", r"^([^#\s].*\?)$")
+    found = [re.search(part, text, re.MULTILINE) for part in parts]
+    if not all(found):
+        raise DataError("the first cell does not tell title, minutes, what to read before, and the question.", path)
+    title, minutes, before, question = (match[1] for match in found)
+    return About(path.stem, title, int(minutes), tuple(re.findall(r"`(\w+)`", before)), question)
 
 
 def parameters_of(path: Path) -> dict[str, str]:
@@ -102,12 +133,20 @@ def execute(path: Path, parameters: Mapping[str, Any], out: Path) -> Outcome:
             )  # fmt: skip
         except papermill.PapermillExecutionError as error:
             return Outcome(path.stem, time.monotonic() - began, error=_told(error))
+        checks = _checks(fresh)
         html = fresh.with_suffix(".html")
         html.write_text(export_html(fresh), encoding="utf-8")
         done = [out / fresh.name, out / html.name]
         for source, target in zip((fresh, html), done, strict=True):
             os.replace(source, target)
-    return Outcome(path.stem, time.monotonic() - began, *done)
+    return Outcome(path.stem, time.monotonic() - began, *done, checks=checks)
+
+
+def _checks(executed: Path) -> tuple[str, ...]:
+    """What the cells tagged `check` say of the exercises, a line each."""
+    cells = need("nbformat", "reading notebooks").read(executed, 4).cells
+    printed = [o.text for c in cells if "check" in c.metadata.get("tags", []) for o in c.outputs if "text" in o]
+    return tuple(line for text in printed for line in text.splitlines() if RIGHT in line or NOT_YET in line)
 
 
 def _told(error: Any) -> str:
@@ -132,6 +171,31 @@ def export_html(notebook: Path) -> str:
     return page
 
 
+def write_editions(names: Sequence[str] = (), out: Path | str = "build") -> list[Path]:
+    """Write OUT/students/NAME.ipynb, without the cells tagged `solution`, and OUT/teachers/NAME.ipynb, with them.
+
+    Both without outputs. What a student has worked on is never replaced: a DataError for a file that is there and
+    differs.
+    """
+    nbformat = need("nbformat", "writing notebooks")
+    written = {}
+    for path in notebook_paths(names):
+        book = nbformat.read(path, 4)
+        for cell in (c for c in book.cells if c.cell_type == "code"):
+            cell.outputs, cell.execution_count = [], None
+        written[Path(out) / "teachers" / path.name] = nbformat.writes(book)
+        book.cells = [c for c in book.cells if "solution" not in c.metadata.get("tags", [])]
+        written[Path(out) / "students" / path.name] = nbformat.writes(book)
+    for path, text in written.items():
+        if path.exists() and path.read_text(encoding="utf-8") != text:
+            raise DataError("is there already and differs: it may hold somebody's work. Move it, or name another "
+                            "folder with --out.", path)  # fmt: skip
+    for path, text in written.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, text)
+    return sorted(written)
+
+
 def run(
     names: Sequence[str] = (), parameters: Mapping[str, Any] | None = None, out: Path | str = "build", jobs: int = 1
 ) -> list[Outcome]:
@@ -149,6 +213,8 @@ def run(
                 outcomes.append(future.result())
                 o = outcomes[-1]
                 state = "FAILED" if o.error else "ok"
+                if o.checks:
+                    state += f", {sum(RIGHT in line for line in o.checks)} of {len(o.checks)} exercises right"
                 print(
                     f"[{len(outcomes)}/{len(plan)}] {o.name}: {state}, {o.seconds:.1f} s", file=sys.stderr, flush=True
                 )

@@ -5,12 +5,26 @@ import tempfile
 import warnings
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("anywhere", deadline=None)  # a machine that does other things too is no failure
+hypothesis.settings.load_profile("anywhere")
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # a test that asks the hub fails at once instead of hanging
 os.environ["ANHELPERS_CACHE"] = str(Path(tempfile.gettempdir(), "anhelpers-tests-without-cache"))  # nobody's downloads
 os.environ["ANHELPERS_STORE"] = "off"  # nobody's scores either; a test of the store names a file of its own
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # there are processes enough
+
+
+def pytest_collection_modifyitems(items):
+    """With several processes, tests of a file go to one of them, for their fixtures; notebooks go one by one."""
+    for item in items:
+        if not item.get_closest_marker("xdist_group"):
+            alone = item.get_closest_marker("notebook")
+            item.add_marker(pytest.mark.xdist_group(item.nodeid if alone else str(item.path)))
 
 
 @pytest.fixture(scope="session")

@@ -9,12 +9,12 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "anhelpers"
 FLOORS = [  # the first name that fits a module decides; a module may import from its own floor and below
-    {"errors", "checks", "progress"},
+    {"errors", "checks", "exercises", "progress"},
     {"frontier", "hull", "fan", "exact", "stats", "divergences"},
     {"metric", "data", "accuracy", "naturalness", "candidates", "scoring", "hub", "translation"},
-    {"plane", "mqm", "xmi"},
+    {"plane", "mqm", "raters", "xmi"},
     {"charts", "widgets", "report"},
-    {"notebooks", "cli", "doctor", "__main__"},
+    {"notebooks", "site", "cli", "doctor", "__main__"},
 ]
 ADDRESSES = {  # a heavy library and the only places that may name it
     "torch": {
@@ -48,6 +48,7 @@ ADDRESSES = {  # a heavy library and the only places that may name it
     "anywidget": {"widgets/"},
     "altair": {"charts/"},
     "cvxpy": {"exact/"},
+    "krippendorff": {"raters/"},
     "vl_convert": {"charts/"},
     "dask": {"scoring/cluster.py"},
     "distributed": {"scoring/cluster.py"},

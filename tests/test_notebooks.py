@@ -12,13 +12,22 @@ import pytest
 
 from anhelpers import cli
 from anhelpers.errors import UnknownName
-from anhelpers.notebooks import notebook_paths, parameters_of, run
+from anhelpers.exercises import NOT_YET, RIGHT
+from anhelpers.notebooks import about, notebook_paths, parameters_of, run
 
 COLLECTION = notebook_paths()
 
 
 def cells(path, kind):
     return [c for c in nbformat.read(path, 4).cells if c.cell_type == kind]
+
+
+def tags(cell):
+    return cell.metadata.get("tags", [])
+
+
+def names(cell, use):
+    return {n.id for n in ast.walk(ast.parse(cell.source)) if isinstance(n, ast.Name) and isinstance(n.ctx, use)}
 
 
 def lines(cell):
@@ -52,7 +61,7 @@ def test_parameters_are_literals_with_a_comment(path):
 
 
 def test_the_form_of_a_teaching_notebook(path):
-    code, prose = cells(path, "code"), cells(path, "markdown")
+    code, prose = [c for c in cells(path, "code") if "check" not in tags(c)], cells(path, "markdown")
     sizes = [len(lines(c)) for c in code]
     words = sum(len(re.findall(r"\w+", c.source)) for c in prose)
     assert max(sizes) <= 12
@@ -63,18 +72,67 @@ def test_the_form_of_a_teaching_notebook(path):
         assert part in text, part
     assert "$" not in text  # formulas are Unicode: the exported page has no network for MathJax
     assert any("assert" in c.source for c in code)
-    assert any("solution" in c.metadata.get("tags", []) for c in code)
-    assert not any(isinstance(node, ast.FunctionDef) for c in code for node in ast.walk(ast.parse(c.source)))
+    own = [c for c in code if not {"check", "exercise", "solution"} & set(tags(c))]
+    assert not any(isinstance(node, ast.FunctionDef) for c in own for node in ast.walk(ast.parse(c.source)))
+
+
+def test_its_first_cell_tells_what_lists_of_the_collection_need(path):
+    told = about(path)
+    assert 5 <= told.minutes <= 90
+    assert set(told.before) <= {p.stem for p in COLLECTION} - {path.stem}
+    assert "After this notebook you can" in cells(path, "markdown")[0].source
+
+
+def test_exercises_of_three_kinds_each_with_a_start_a_solution_and_a_check(path):
+    """### Exercise N · kind / exercise / solution … / check."""
+    book = nbformat.read(path, 4).cells
+    heads = [i for i, c in enumerate(book) if c.cell_type == "markdown" and c.source.startswith("### Exercise ")]
+    kinds = [re.match(r"### Exercise (\d+) · (check|extend|open)\n", book[i].source).groups() for i in heads]
+    assert [int(number) for number, _ in kinds] == [*range(1, len(kinds) + 1)]
+    assert {kind for _, kind in kinds} == {"check", "extend", "open"}
+    for (number, _), start, end in zip(kinds, heads, [*heads[1:], len(book)], strict=True):
+        tagged = [(c, tags(c)[0]) for c in book[start + 1 : end] if tags(c)]
+        order = [tag for k, (_, tag) in enumerate(tagged) if not k or tag != tagged[k - 1][1]]
+        assert order == ["exercise", "solution", "check"], number
+        given, checking = tagged[0][0], tagged[-1][0]
+        assert given.cell_type == "code"
+        assert "..." in given.source
+        assert checking.metadata.jupyter.source_hidden
+        (function,) = (node for node in ast.parse(checking.source).body if isinstance(node, ast.FunctionDef))
+        assert function.name == f"exercise_{number}"
+        assert ast.get_docstring(function)
+        steps = [node for node in ast.walk(function) if isinstance(node, ast.Assert)]
+        assert steps
+        assert all(step.msg is not None for step in steps)
+
+
+def test_without_the_solutions_no_name_is_missing(path):
+    code = cells(path, "code")
+    solved = {name for c in code if "solution" in tags(c) for name in names(c, ast.Store)}
+    others = [c for c in code if "solution" not in tags(c)]
+    known = {name for c in others for name in names(c, ast.Store)}
+    assert not {name for c in others for name in names(c, ast.Load)} & (solved - known)
 
 
 @pytest.mark.notebook
 @pytest.mark.neural
 def test_it_runs_headless_and_leaves_one_self_contained_page(path, tiny_lm, tmp_path):
-    (outcome,) = run([str(path)], {"lm": str(tiny_lm)} if "lm" in parameters_of(path) else {}, tmp_path)
+    """With the solutions every check says right; before a solution, it gives its hint."""
+    book = nbformat.read(path, 4)
+    for i, c in reversed([*enumerate(book.cells)]):
+        if "check" in tags(c):
+            start = max(k for k in range(i) if "exercise" in tags(book.cells[k]))
+            book.cells.insert(start + 1, nbformat.v4.new_code_cell(c.source, metadata=c.metadata))
+    nbformat.write(book, tmp_path / path.name)
+    out = tmp_path / "out"
+    (outcome,) = run([str(tmp_path / path.name)], {"lm": str(tiny_lm)} if "lm" in parameters_of(path) else {}, out)
     assert outcome.error is None, outcome.error
+    assert len(outcome.checks) == 2 * sum("check" in tags(c) for c in cells(path, "code"))
+    assert all(NOT_YET in line and "three dots" in line for line in outcome.checks[::2])
+    assert [line for line in outcome.checks[1::2] if RIGHT not in line] == []
     page = outcome.html.read_text(encoding="utf-8")
     assert not re.search(r"""<(script|link|img|iframe)[^>]+(src|href)=["']?(https?:)?//""", page)
-    assert sorted(p.name for p in tmp_path.iterdir()) == [f"{path.stem}.html", f"{path.stem}.ipynb"]
+    assert sorted(p.name for p in out.iterdir()) == [f"{path.stem}.html", f"{path.stem}.ipynb"]
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +141,7 @@ def kept(tmp_path_factory):
     return str(tmp_path_factory.mktemp("store") / "scores.sqlite")
 
 
+@pytest.mark.xdist_group("wmt24")
 @pytest.mark.notebook
 @pytest.mark.neural
 @pytest.mark.real
@@ -115,11 +174,12 @@ def test_the_oracle_curve_runs_on_wmt24_with_every_system_on_or_below_it(tiny_lm
             "an_4_no_reference_metrics", ["--data", "wmt23/en-de", "-p", "lm", "null"],
             ["critics who find nothing in refA: 0 of 10", "critics disagree in direction on 7 of 9 systems"],
         ),
-        (
+        pytest.param(
             "an_f_optimism", ["--data", "wmt24/en-de", "-p", "n_draws", "200", "-p", "lm", "{tiny_lm}"],
             ["sees the judging reference: 71.55 chrF", "sees all references: 68.72", "sees none (MBR): 62.54",
              "oracle, all 26 − another reference, on refB: surely above 0 at 7, surely below at 0 of 7 places",
              "oracle, all 26 − another reference, on refA: surely above 0 at 7, surely below at 0 of 7 places"],
+            marks=pytest.mark.xdist_group("wmt24"),
         ),
         (
             "xmi_4_results", ["--data", "shared", "-p", "language", "ro", "-p", "n_draws", "500"],

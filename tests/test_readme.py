@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from anhelpers import cli
-from anhelpers.notebooks import notebook_paths
+from anhelpers.notebooks import about, notebook_paths
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -17,9 +17,12 @@ def test_every_link_leads_somewhere(link):
     assert (ROOT / link).exists()
 
 
-def test_every_notebook_stands_in_the_table():
-    listed = set(re.findall(r"\[`(\w+)`\]\(notebooks/\w+\.ipynb\)", README))
-    assert listed == {p.stem for p in notebook_paths()}
+def test_every_notebook_stands_in_the_table_with_what_its_first_cell_says():
+    rows = re.findall(
+        r"^\| \[`(\w+)`\]\(notebooks/(\w+)\.ipynb\) \| [^|]+ \| (\d+) \| (.+?) \| [^|]+ \|$", README, re.MULTILINE
+    )
+    told = [about(path) for path in notebook_paths()]
+    assert rows == [(one.name, one.name, str(one.minutes), one.question) for one in told]
 
 
 @pytest.mark.parametrize("line", re.findall(r"^anhelpers [a-z].*$", README, re.MULTILINE))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import AnhelpersError
-from . import check, curve, data, fetch, generate, mqm, options, plane, run, score, store, train_lm, xmi
+from . import check, curve, data, fetch, generate, mqm, options, plane, run, score, site, store, students, train_lm, xmi
 
 __all__ = ["main"]
 
@@ -18,6 +18,8 @@ COMMANDS = {  # in the order of --help; each module has HELP, options(parser) an
     "data": data,
     "fetch": fetch,
     "run": run,
+    "site": site,
+    "students": students,
     "score": score,
     "generate": generate,
     "curve": curve,

@@ -1,0 +1,139 @@
+"""Systems on the plane before and after a convention changed: where each stood, where it stands, and a line between."""
+
+from __future__ import annotations
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from ..errors import DataError
+from ..frontier import pareto_mask
+from .axes import Ranges, Size, headline, plane_axes
+from .describe import description
+from .labels import HALO, label_layers, named_points
+from .marks import FONT, category_channels, checked_columns, checked_systems, tip
+
+__all__ = ["moves_ranges", "plot_moves", "zoom"]
+
+WAS = "#555555"  # of the small rings where systems stood, and of the lines from there
+AIR = (1.1, 0.06)  # room beyond the worst penalty, and beyond (0, 0), in units of the worst
+COLUMNS = ["accuracy", "naturalness", "accuracy_start", "naturalness_start"]
+
+
+def plot_moves(
+    table: pd.DataFrame,
+    *,
+    accuracy_title: str = "−MQM accuracy (points per segment, higher is better)",
+    naturalness_title: str = "−MQM fluency (points per segment, higher is better)",
+    title: str = "",
+    ranges: Ranges | None = None,
+    size: Size = (500, 470),
+    movable: bool = False,
+) -> alt.LayerChart:
+    """Systems by two negated penalties, each with a line from where it stood to where it stands; (0, 0) is no errors.
+
+    Parameters
+    ----------
+    table : one row per system: system, category (see `CATEGORIES`), accuracy and naturalness ≤ 0, where it stands,
+        accuracy_start and naturalness_start ≤ 0, where it stood.
+    ranges : ((from, to) of naturalness, (from, to) of accuracy), by default `moves_ranges` of all four columns.
+    size : (width, height) of the plane in pixels.
+    movable : every system gets a ring and a label, in layers whose names begin with bx, a mark per system in the order
+        of the table: a script moves them and hides those that are not wanted. Otherwise a label that would cover
+        another is left out, and rings are for the Pareto set alone.
+
+    Raises
+    ------
+    DataError : a column is missing, or a penalty has the wrong sign.
+    """
+    checked_columns(table, COLUMNS, "systems")
+    systems = checked_systems(table)
+    if systems.empty or (systems[COLUMNS] > 0).any(axis=None):
+        raise DataError("the systems must have penalties, negated: values of at most 0, and there must be one.")
+    ranges = ranges or moves_ranges(systems)
+    axes = plane_axes(ranges, size, naturalness_title, accuracy_title)
+    best = pareto_mask(np.zeros(len(systems), dtype=int), *(systems[c].round(9) for c in COLUMNS[:2]))
+    moved = (systems[COLUMNS[:2]].to_numpy() != systems[COLUMNS[2:]].to_numpy()).any(axis=1) | movable
+    layers = [_plus(axes), *_traces(systems[moved], axes), _rings(systems[best | movable], axes), _marks(systems, axes)]
+    if movable:
+        layers += _loose_labels(systems, axes)
+    else:
+        named = named_points(pd.DataFrame(columns=["label", "naturalness", "accuracy"]), systems, best)
+        leaders, texts, _ = label_layers(named, [], axes, ranges=ranges, size=size)
+        layers = [*leaders, *layers, *texts]
+    words = description(title, [_words(systems), "Ring: no other system beats it on both axes"])
+    chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
+    return chart.properties(**headline(title, [], size[0]))
+
+
+def moves_ranges(table: pd.DataFrame) -> Ranges:
+    """((from, to) of naturalness, (from, to) of accuracy) that hold all penalties, negated, and (0, 0)."""
+    spans = []
+    for axis in ("naturalness", "accuracy"):
+        worst = float(-table[[axis, f"{axis}_start"]].to_numpy().min()) or 1.0
+        spans.append((-AIR[0] * worst, AIR[1] * worst))
+    return spans[0], spans[1]
+
+
+def zoom(worst: float, low: float) -> float:
+    """1, 2, 5, 10, 20 …: how many times as far an axis from `low` < 0 to 0 must reach to hold the worst penalty.
+
+    >>> zoom(3.0, -4.0), zoom(5.0, -4.0), zoom(17.0, -4.0)
+    (1.0, 2.0, 5.0)
+    """
+    step = 0
+    while worst > -low / AIR[0] * (factor := (1, 2, 5)[step % 3] * 10.0 ** (step // 3)) * (1 + 1e-9):
+        step += 1
+    return float(factor)
+
+
+def _plus(axes: dict) -> alt.Chart:
+    zero = pd.DataFrame({"naturalness": [0.0], "accuracy": [0.0]})
+    plus = {"shape": "M-1,0H1M0,-1V1", "stroke": "#000000", "strokeWidth": 2, "size": 200, "opacity": 1}
+    return alt.Chart(zero).mark_point(**plus).encode(**axes)
+
+
+def _traces(systems: pd.DataFrame, axes: dict) -> list[alt.Chart]:
+    """The lines, and the small rings at their starts."""
+    if systems.empty:
+        return []
+    at = {channel: axes[channel].copy() for channel in "xy"}
+    at["x"].shorthand, at["y"].shorthand = "naturalness_start:Q", "accuracy_start:Q"
+    line = alt.Chart(systems, name="bxtrace").mark_rule(color=WAS, strokeWidth=2, strokeDash=[5, 3])
+    ring = {"shape": "circle", "filled": False, "stroke": WAS, "strokeWidth": 2, "size": 50, "opacity": 1}
+    return [
+        line.encode(**at, x2="naturalness:Q", y2="accuracy:Q"),
+        alt.Chart(systems, name="bxstart").mark_point(**ring).encode(**at),
+    ]
+
+
+def _rings(best: pd.DataFrame, axes: dict) -> alt.Chart:
+    ring = {"shape": "circle", "filled": False, "stroke": "#000000", "strokeWidth": 2, "size": 420, "opacity": 1}
+    return alt.Chart(best, name="bxring").mark_point(**ring).encode(**axes)
+
+
+def _marks(systems: pd.DataFrame, axes: dict) -> alt.Chart:
+    mark = alt.Chart(systems, name="bxsystem").mark_point(
+        filled=True, size=160, stroke="#000000", strokeWidth=1, opacity=1
+    )
+    tips = ["system:N", "category:N", *map(tip, COLUMNS)]
+    return mark.encode(**axes, **category_channels(systems["category"]), tooltip=tips)
+
+
+def _loose_labels(systems: pd.DataFrame, axes: dict) -> list[alt.Chart]:
+    """The names right of their marks, each with a halo under it, and lines for those that must move away."""
+    line = alt.Chart(systems, name="bxleader").mark_rule(color="#444444", strokeWidth=1)
+    look = {"align": "left", "dx": 14, "fontSize": FONT, "baseline": "middle", "color": "#000000"}
+    layers = (("bxhalo", look | HALO), ("bxlabel", look))
+    texts = [alt.Chart(systems, name=n).mark_text(**m).encode(**axes, text="system:N") for n, m in layers]
+    return [line.encode(**axes, x2="naturalness:Q", y2="accuracy:Q"), *texts]
+
+
+def _words(systems: pd.DataFrame) -> str:
+    """Every system with its penalties now, and at the start where these were others."""
+    parts = []
+    for row in systems.to_dict("records"):
+        now, start = ([f"{-row[c] + 0.0:.4g}" for c in columns] for columns in (COLUMNS[:2], COLUMNS[2:]))
+        was = f"; at the start {start[0]}, {start[1]}" if now != start else ""
+        parts.append(f"{row['system']} ({now[0]}, {now[1]}{was})")
+    return f"penalties on accuracy and fluency: {', '.join(parts)}"

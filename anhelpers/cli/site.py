@@ -1,0 +1,20 @@
+"""`anhelpers site`: the executed collection as one folder to open by double click."""
+
+from __future__ import annotations
+
+import argparse
+
+HELP = "one offline folder from the executed notebooks, to open by double click"
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """From where, whither."""
+    parser.add_argument("--built", default="build", metavar="DIR", help="where `anhelpers run` wrote (default: build)")
+    parser.add_argument("--out", default="build/site", metavar="DIR", help="the site (default: build/site)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Write it and print the path of its first page."""
+    from .. import site
+
+    print(site.write_site(args.built, args.out))

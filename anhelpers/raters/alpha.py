@@ -1,0 +1,119 @@
+"""How far raters agree beyond chance: Krippendorff's α, with an interval, and pair by pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import checks
+from ..errors import need
+from ..stats import cluster_counts, few_clusters
+from .files import ClassRatings
+from .sheet import SCALE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Agreement", "agreement", "pairwise_agreement"]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Krippendorff's α of one criterion: 1 where all agree, 0 as if ratings were dealt out at random, below that worse.
+
+    Parameters
+    ----------
+    alpha, low, high : α and its 95 % interval from resampling segments; nan where it is not defined.
+    n_units : translations with at least two ratings; n_segments : segments that they belong to, which are resampled.
+    n_raters, n_ratings : those who rated any of them, and their ratings. note : what to mind, or "".
+    """
+
+    criterion: str
+    level: str
+    alpha: float
+    low: float
+    high: float
+    n_units: int
+    n_segments: int
+    n_raters: int
+    n_ratings: int
+    note: str = ""
+
+    def __str__(self) -> str:
+        n = f"{self.n_units} translations in {self.n_segments} segments"
+        n += f", {self.n_raters} raters, {self.n_ratings} ratings"
+        interval = "" if np.isnan(self.low) else f", 95 % interval {self.low:.2f} to {self.high:.2f}"
+        alpha = "is not defined" if np.isnan(self.alpha) else f"= {self.alpha:.2f}"
+        return f"{self.criterion}: α ({self.level}) {alpha}{interval} (n = {n}).{' ' if self.note else ''}{self.note}"
+
+
+def agreement(
+    ratings: ClassRatings, criterion: str, rng: np.random.Generator, n_draws: int = 1000, *, level: str = "ordinal"
+) -> Agreement:
+    """How far raters agree beyond chance: α = 1 − D_o / D_e, observed over expected disagreement.
+
+    Parameters
+    ----------
+    criterion : "accuracy" or "fluency".
+    level : "ordinal" (4 and 5 are nearer than 1 and 5), "nominal" (equal or not), or "interval" (squared difference).
+
+    Returns
+    -------
+    Agreement. Translations with fewer than two ratings say nothing about agreement and are left out. α is nan where all
+    ratings are equal: there is no disagreement to expect by chance, so none to compare with.
+
+    References
+    ----------
+    Krippendorff 2011, Computing Krippendorff's Alpha-Reliability; computed by the package `krippendorff`.
+    """
+    need("krippendorff", "measuring the agreement of raters")
+    checks.one_of(level, ("nominal", "ordinal", "interval"), "level of measurement")
+    wide = ratings.matrix(criterion)
+    wide = wide[wide.notna().sum(axis=1) > 1]
+    segment = wide.index.get_level_values("segment").to_numpy()
+    counts = _counts(wide.to_numpy())
+    alpha, n_segments = _alpha(counts, level), len(set(segment.tolist()))
+    draws = np.full(1, np.nan)
+    if n_segments > 1 and not np.isnan(alpha):
+        times, index = cluster_counts(segment, n_draws, rng)
+        draws = np.array([_alpha(np.repeat(counts, drawn[index], axis=0), level) for drawn in times])
+    low, high = (np.nan, np.nan) if np.isnan(draws).all() else np.nanquantile(draws, [0.025, 0.975])
+    note = few_clusters(n_segments, "segments") if np.isfinite(low) else ""
+    if (lost := int(np.isnan(draws).sum())) and np.isfinite(low):
+        note += f" In {lost} of {n_draws} resamples all ratings are equal: left out of the interval."
+    if np.isnan(alpha):
+        note = "All ratings are equal, so there is no disagreement to expect." if len(wide) else (
+            "No translation has two ratings.")  # fmt: skip
+    n_raters = int(wide.notna().any().sum())
+    return Agreement(criterion, level, alpha, float(low), float(high), len(wide), n_segments, n_raters,
+                     int(counts.sum()), note)  # fmt: skip
+
+
+def pairwise_agreement(ratings: ClassRatings, criterion: str) -> pd.DataFrame:
+    """Rater by rater, the ordinal α of each pair; nan on the diagonal, and where it is not defined."""
+    import pandas as pd
+
+    need("krippendorff", "measuring the agreement of raters")
+    wide, names = ratings.matrix(criterion).to_numpy(), ratings.raters
+    table = np.full((len(names), len(names)), np.nan)
+    for i in range(len(names)):
+        for j in range(i):
+            table[i, j] = table[j, i] = _alpha(_counts(wide[:, [i, j]]), "ordinal")
+    return pd.DataFrame(table, index=names, columns=names)
+
+
+def _counts(values: np.ndarray) -> np.ndarray:
+    """(units, 5) how often each rating was given to each of (units, raters) values."""
+    return np.stack([(values == point).sum(axis=1) for point in SCALE], axis=1)
+
+
+def _alpha(counts: np.ndarray, level: str) -> float:
+    """α of (units, 5) counts; nan where fewer than two different ratings can be compared."""
+    import krippendorff
+
+    pairable = counts[counts.sum(axis=1) > 1]
+    if (pairable.sum(axis=0) > 0).sum() < 2:
+        return np.nan
+    return float(krippendorff.alpha(value_counts=pairable, value_domain=list(SCALE), level_of_measurement=level))

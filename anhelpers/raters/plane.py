@@ -1,0 +1,84 @@
+"""The accuracy-naturalness plane that a class draws: mean ratings of each system, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..data.schema import CandidateSet
+from ..errors import DataError
+from ..stats import bootstrap_means
+from .files import ClassRatings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["class_plane"]
+
+
+def class_plane(
+    ratings: ClassRatings,
+    systems: CandidateSet | Sequence[str],
+    rng: np.random.Generator,
+    n_draws: int = 1000,
+    *,
+    categories: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """The systems on the plane as the class sees them: mean ratings of accuracy and of fluency, here `naturalness`.
+
+    A translation's rating is the plain mean over its raters, a system's the mean over its segments, so a translation
+    with many ratings counts no more than one with few. Because some rate all high, there is a second pair of columns,
+    `adjusted_`: the same means after each rater's own mean by that criterion was subtracted, so 0 is as high as the
+    raters rate on average. That is fair only as far as they rated the same translations.
+
+    Parameters
+    ----------
+    systems : the candidate set of the sheet, whose tags are systems ("A | B" counts for both), or a name per candidate.
+    categories : system → category, for the marks of `charts.systems.plot_systems`; "unknown" where it is not said.
+
+    Returns
+    -------
+    system, category; accuracy, naturalness, adjusted_accuracy, adjusted_naturalness, each with _low and _high: 95 %
+    intervals from resampling segments, once for all, with the raters held fixed (nan for a system with fewer than two
+    segments); n (segments), n_ratings, n_raters.
+    """
+    import pandas as pd
+
+    table = _by_system(ratings, getattr(systems, "tags", systems))
+    axis = table.criterion.map({"accuracy": "accuracy", "fluency": "naturalness"})
+    own = table.rating - table.groupby(["rater", "criterion"]).rating.transform("mean")
+    long = pd.concat([table.assign(axis=axis), table.assign(axis="adjusted_" + axis, rating=own)])
+    translation = long.groupby(["axis", "system", "segment", "candidate"]).rating.mean()
+    wide = translation.groupby(["axis", "system", "segment"]).mean().unstack(["axis", "system"])
+    found = None
+    if len(wide) > 1:
+        found = bootstrap_means(wide.to_numpy(), wide.index.to_numpy(), rng, n_draws)
+    groups = table.groupby("system", sort=False)
+    plane = pd.DataFrame({"category": {name: (categories or {}).get(name, "unknown") for name in groups.groups}})
+    for name in ("accuracy", "naturalness", "adjusted_accuracy", "adjusted_naturalness"):
+        columns = {system: k for k, (axis, system) in enumerate(wide.columns) if axis == name}
+        enough = {system: found is not None and wide.iloc[:, k].notna().sum() > 1 for system, k in columns.items()}
+        plane[name] = pd.Series({system: wide.iloc[:, k].mean() for system, k in columns.items()}, dtype=float)
+        for end in ("low", "high"):
+            bound = {s: getattr(found, end)[k] if enough[s] else np.nan for s, k in columns.items()}
+            plane[f"{name}_{end}"] = pd.Series(bound, dtype=float)
+    plane["n"], plane["n_ratings"] = groups.segment.nunique(), groups.size()
+    plane["n_raters"] = groups.rater.nunique()
+    return plane.rename_axis("system").reset_index().sort_values("accuracy", ascending=False, ignore_index=True)
+
+
+def _by_system(ratings: ClassRatings, names: Sequence[str]) -> pd.DataFrame:
+    """The ratings that are there, each with the system whose translation was rated; one of two systems stands twice."""
+    table = ratings.table.dropna(subset=["rating"])
+    if table.empty:
+        raise DataError("not one rating is there, so there is no plane to draw.", "ratings")
+    most = int(table.candidate.max())
+    if most >= len(names):
+        raise DataError(f"candidate {most} was rated, and there are {len(names)}; give the candidates of the sheet.")
+    systems = [[name for name in str(names[i]).split(" | ") if name] for i in table.candidate]
+    if not all(systems):
+        unnamed = table.candidate.iloc[systems.index([])]
+        raise DataError(f"candidate {unnamed} has no tag, so its system is not known; give a name per candidate.")
+    return table.assign(system=systems).explode("system", ignore_index=True)

@@ -1,0 +1,101 @@
+"""What a class rates: a few segments, each with candidates of different systems whose names are not shown."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import checks
+from ..data.schema import CandidateSet, TestSet
+from ..errors import DataError
+
+__all__ = ["CRITERIA", "SCALE", "Cell", "Sheet", "draw_sheet"]
+
+CRITERIA = {  # what 1 and what 5 mean
+    "accuracy": ("says something else than the source", "says all that the source says, and nothing more"),
+    "fluency": ("hardly readable", "reads as if it had been written in this language"),
+}
+SCALE = (1, 2, 3, 4, 5)
+Cell = tuple[int, int, str]  # segment, candidate, criterion
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What everybody in a class rates: some segments, each with a few candidates, in the order in which they are shown.
+
+    Parameters
+    ----------
+    segments : N positions in the test set. srcs : N sources. refs : N references, or none.
+    candidates : N tuples of positions in the candidate set. texts : N tuples of their texts.
+    """
+
+    segments: tuple[int, ...]
+    srcs: tuple[str, ...]
+    candidates: tuple[tuple[int, ...], ...]
+    texts: tuple[tuple[str, ...], ...]
+    refs: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """12 hex digits of what is rated, in whatever order it is shown: files of one sheet have the same."""
+        rated = zip(self.segments, self.srcs, self.candidates, self.texts, strict=True)
+        shown = sorted([i, src, *sorted(zip(ids, texts, strict=True))] for i, src, ids, texts in rated)
+        return hashlib.sha256(json.dumps(shown, ensure_ascii=False).encode()).hexdigest()[:12]
+
+    @property
+    def rows(self) -> list[Cell]:
+        """(segment, candidate, criterion) of every rating that is asked for, in the order of the sheet.
+
+        >>> Sheet((7,), ("Yes.",), ((3, 1),), (("Ja.", "Doch."),)).rows[1:3]
+        [(7, 3, 'fluency'), (7, 1, 'accuracy')]
+        """
+        shown = zip(self.segments, self.candidates, strict=True)
+        return [(i, candidate, criterion) for i, ids in shown for candidate in ids for criterion in CRITERIA]
+
+
+def draw_sheet(
+    test: TestSet | Sequence[str], cands: CandidateSet, n_segments: int, n_candidates: int, *, rng: np.random.Generator
+) -> Sheet:
+    """Draw segments, and for each some candidates of different systems with different texts, in random order.
+
+    Systems (tags of the candidates) that were drawn less often so far go first: all are seen about equally often.
+
+    Raises
+    ------
+    DataError where too few segments have so many different candidates.
+    """
+    srcs = checks.texts("sources", getattr(test, "srcs", test))
+    cands.require(len(srcs), "candidates")
+    if n_segments < 1 or n_candidates < 1:
+        raise DataError(f"{n_segments} segments with {n_candidates} candidates each: both must be at least 1.")
+    drawn: dict[str, int] = {}
+    chosen: dict[int, tuple[int, ...]] = {}
+    for i in rng.permutation(len(srcs)).tolist():
+        if len(chosen) == n_segments:
+            break
+        rows = _different(cands, rng.permutation(np.flatnonzero(cands.segment == i)).tolist(), drawn, n_candidates)
+        if len(rows) == n_candidates:
+            chosen[i] = tuple(rng.permutation(rows).tolist())
+            drawn |= {cands.tags[row]: drawn.get(cands.tags[row], 0) + 1 for row in rows}
+    if len(chosen) < n_segments:
+        raise DataError(f"{len(chosen)} of {len(srcs)} segments have {n_candidates} different candidates of different "
+                        f"systems, and {n_segments} are wanted; ask for fewer.")  # fmt: skip
+    segments = tuple(sorted(chosen))
+    reference = getattr(test, "reference", None)
+    refs = tuple(test.refs[reference][i] for i in segments) if reference else ()
+    texts = tuple(tuple(cands.texts[row] for row in chosen[i]) for i in segments)
+    return Sheet(segments, tuple(srcs[i] for i in segments), tuple(chosen[i] for i in segments), texts, refs)
+
+
+def _different(cands: CandidateSet, rows: list[int], drawn: Mapping[str, int], n: int) -> list[int]:
+    """At most n of these candidates, those of the systems drawn least often first; no system and no text twice."""
+    taken: list[int] = []
+    for row in sorted(rows, key=lambda row: drawn.get(cands.tags[row], 0)):
+        same = any(cands.tags[row] == cands.tags[k] != "" or cands.texts[row] == cands.texts[k] for k in taken)
+        if not same and cands.texts[row].strip() and len(taken) < n:
+            taken.append(row)
+    return taken

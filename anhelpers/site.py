@@ -1,0 +1,113 @@
+"""The executed collection as one folder of pages that link to each other and need no network."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from .data.lines import write_text
+from .errors import DataError
+from .notebooks import About, about, notebook_paths
+
+__all__ = ["MOST_BYTES", "write_site"]
+
+MOST_BYTES = 60_000_000
+"""What fits an e-mail's cloud link and the slowest USB stick of the room."""
+
+STYLE = """<style>
+.anx-nav { display: flex; flex-wrap: wrap; gap: .4em 1.6em; justify-content: space-between; max-width: 1100px;
+  margin: 0 auto; padding: .8em 1em; font: 18px/1.4 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
+.anx-nav a { color: #00539b; text-underline-offset: .15em; padding: .2em 0; }
+.anx-nav a:focus-visible { outline: 3px solid #d55e00; outline-offset: 2px; }
+:root { --jp-content-font-size1: 17px; --jp-code-font-size: 15px; }
+.jp-Notebook { max-width: 1250px; margin: 0 auto; }
+@media print { .anx-nav { display: none; } }
+</style>"""
+"""For pages of notebooks: links, and letters that the last row of a classroom can read."""
+
+INDEX = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>The accuracy-naturalness tradeoff</title><style>
+body {{ color: #111; background: #fff; max-width: 60rem; margin: 0 auto; padding: 1.5rem 1rem 4rem;
+  font: clamp(17px, 1.3vw, 21px)/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }}
+h1 {{ line-height: 1.2; }} a {{ color: #00539b; text-underline-offset: .15em; }}
+a:focus-visible {{ outline: 3px solid #d55e00; outline-offset: 2px; }}
+li {{ margin: 0 0 1em; }} li p {{ margin: .1em 0; }} .soft {{ color: #4a4a4a; }}
+@media (prefers-color-scheme: dark) {{ body {{ color: #f1f1f1; background: #161616; }} a {{ color: #7fc4ff; }}
+  .soft {{ color: #c4c4c4; }} }}
+</style></head><body><main>
+<h1>How much accuracy does it cost to sound natural?</h1>
+<p>Executed notebooks on the accuracy-naturalness tradeoff of translations. Everything here works without a network and
+without Python: open a page, drag, watch. The whole folder can be copied to a USB stick.</p>
+<p><a href="{first}.html"><b>{title}</b></a>: a first picture, a drag of two minutes, and in which order to read.</p>
+<ol>
+{items}
+</ol></main></body></html>
+"""
+
+
+def write_site(built: Path | str, out: Path | str, names: Sequence[str] = ()) -> Path:
+    """Copy OUT/NAME.html, as `run` wrote it to `built`, with links from page to page, and OUT/index.html.
+
+    The folder is made anew beside `out` and takes its place when it is whole. Returns the path of index.html.
+
+    Raises
+    ------
+    DataError : a notebook of the collection has no page in `built`, `out` holds other files than a site's, or the site
+        is larger than `MOST_BYTES`.
+    """
+    built, out = Path(built), Path(out)
+    told = [about(path) for path in notebook_paths(names)]
+    for one in told:
+        if not (built / f"{one.name}.html").is_file():
+            raise DataError(f"is not there: execute the notebooks first (anhelpers run --out {built}).",
+                            built / f"{one.name}.html")  # fmt: skip
+    pages = {"index.html", *(f"{one.name}.html" for one in told)}
+    if strange := sorted({p.name for p in out.iterdir()} - pages) if out.is_dir() else []:
+        raise DataError(f"holds '{strange[0]}', which is no page of this site; name a new folder.", out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".site.") as folder:
+        fresh = Path(folder) / "site"
+        fresh.mkdir()
+        for i, one in enumerate(told):
+            page = (built / f"{one.name}.html").read_text(encoding="utf-8")
+            write_text(fresh / f"{one.name}.html", _linked(page, told, i))
+        write_text(fresh / "index.html", _index(told))
+        size = sum(p.stat().st_size for p in fresh.iterdir())
+        if size > MOST_BYTES:
+            raise DataError(f"the site has {size / 1e6:.0f} MB, more than {MOST_BYTES / 1e6:.0f}.", out)
+        if out.is_dir():
+            shutil.rmtree(out)
+        fresh.rename(out)
+    return out / "index.html"
+
+
+def _linked(page: str, told: Sequence[About], i: int) -> str:
+    """The page between two rows of links: to the one before, to the index, to the next; links to notebooks lead to
+    their pages."""
+    ways = [(told[i - 1], "← ", "") if i else None, None, (told[i + 1], "", " →") if i + 1 < len(told) else None]
+    links = [
+        '<a href="index.html">All notebooks</a>' if k == 1 else
+        f'<a href="{way[0].name}.html">{way[1]}{html.escape(way[0].title)}{way[2]}</a>' if way else "<span></span>"
+        for k, way in enumerate(ways)
+    ]  # fmt: skip
+    nav = '<nav class="anx-nav" aria-label="{}">' + "".join(links) + "</nav>"
+    known = "|".join(one.name for one in told)
+    page = re.sub(rf'href="({known})\.ipynb"', r'href="\1.html"', page)
+    page = re.sub(r"<body[^>]*>", lambda body: f"{body[0]}{STYLE}{nav.format('notebooks, top')}", page, count=1)
+    head, end = page.rsplit("</body>", 1)
+    return f"{head}{nav.format('notebooks, bottom')}</body>{end}"
+
+
+def _index(told: Sequence[About]) -> str:
+    items = (
+        f'<li><a href="{one.name}.html">{html.escape(one.title)}</a>'
+        f'<p>{html.escape(one.question)}</p><p class="soft">{one.minutes} minutes'
+        f"{'; before it: ' + ', '.join(one.before) if one.before else ''}</p></li>"
+        for one in told
+    )
+    return INDEX.format(first=told[0].name, title=html.escape(told[0].title), items="\n".join(items))

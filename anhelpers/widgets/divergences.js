@@ -1,0 +1,179 @@
+// The divergence explorer: a slider along a path of distributions Q, and eight divergences of Q from R. Python sends all
+// numbers on a grid of places along each path; here they are only looked up.
+
+const PAGE = 20; // PageUp moves t by twenty places, a tenth of a path of 200
+
+const probability = (p) => (p === 0 ? "0" : p < 0.0005 ? "< 0.1 %" : `${(100 * p).toFixed(1)} %`); // as percent() in Python
+const shortest = (x, digits) => (x === 0 ? "0" : number(x, digits)); // "0" only for what is equal
+const tText = (t) => `t = ${t.toFixed(3)}`;
+
+function neverSaid(data, q, reversed) { // the outcomes that one of the two never says and the other one does
+  const names = data.names.filter((_, y) => (reversed ? q[y] === 0 && data.r[y] > 0 : data.r[y] === 0 && q[y] > 0));
+  return `${reversed ? "Q" : "R"} never says ${names.map((name) => `“${name}”`).join(", ")}`;
+}
+
+// ---- what is on the page
+function controls(data) {
+  const id = newId();
+  const slider = make("input", { type: "range", min: 0, step: 1, id, ...QUIET });
+  const ui = {
+    slider,
+    label: make("label", { for: id }, "t (along the path)"),
+    value: make("output", { class: "anx-value", for: id, "aria-live": "off" }),
+    before: button("◀ stop", "Previous stop of the path"),
+    after: button("stop ▶", "Next stop of the path"),
+    path: make("select", { id: id + "-p", ...QUIET }),
+    order: make("select", { "aria-label": "order of Rényi's divergence", ...QUIET }),
+    printed: { path: make("b", { class: "anx-printed" }), order: make("span", { class: "anx-printed" }) },
+    text: make("div", { class: "anx-text", dir: "auto" }),
+    bars: make("div", { class: "anx-chart" }),
+    title: make("div", { class: "anx-title" }, data.title),
+  };
+  ui.path.append(...data.paths.map(({ name }) => make("option", { value: name }, name)));
+  ui.order.append(...data.orders.map(([value, text]) => make("option", { value }, text)));
+  ui.title.hidden = !data.title;
+  ui.bar = make("div", { class: "anx-bar" },
+    make("div", { class: "anx-slide" }, ui.label, ui.before, slider, ui.after, ui.value));
+  ui.tools = make("div", { class: "anx-tools" },
+    make("span", { class: "anx-pair" }, make("label", { for: id + "-p" }, "path"), ui.path), ui.printed.path, ui.text);
+  return ui;
+}
+
+function barsOf(data, holder) { // {show(q)}: the filled bars, their numbers, and the words for those who do not see them
+  const svg = parsed(data.bars);
+  holder.append(svg);
+  const bars = [...svg.querySelectorAll(".bxq_marks path")], texts = [...svg.querySelectorAll(".bxqtext_marks text")];
+  const places = bars.map((bar) => bar.getAttribute("d").match(/M0,([-\d.e]+)h[-\d.e]+v([-\d.e]+)/));
+  const show = (q) => {
+    q.forEach((p, y) => {
+      const [, top, high] = places[y], wide = p * data.bars.one;
+      bars[y].setAttribute("d", `M0,${top}h${wide}v${high}h${-wide}Z`);
+      texts[y].textContent = `Q ${probability(p)}`;
+    });
+    const words = q.map((p, y) => `${data.names[y]} R ${probability(data.r[y])}, Q ${probability(p)}`);
+    svg.setAttribute("aria-label", `Probabilities of the outcomes: ${words.join("; ")}.`);
+  };
+  return { show };
+}
+
+function panel(data, key) { // {element, choose(k), show(t, value)}
+  const drawn = data.panels[key], element = make("div", { class: "anx-chart" }, parsed(drawn));
+  const point = element.querySelector(".bxpoint_marks path");
+  const lines = data.paths.map((_, k) => [...element.querySelectorAll(`.bxpath${k}_marks path`)]);
+  const choose = (chosen) => lines.forEach((own, k) =>
+    own.forEach((line) => line.setAttribute("stroke-width", k === chosen ? 4.5 : 1.5)));
+  const show = (t, value) => movePoint(point, drawn.box, t, value === null ? drawn.infinite : value);
+  return { element, choose, show };
+}
+
+function table(data, order) { // {element, rows: [{kind, panels: key -> panel, value, note, bar}]}
+  const rows = Object.keys(data.labels).map((kind) => {
+    const keys = kind === "renyi" ? data.orders.map((_, k) => `renyi ${k}`) : [kind];
+    const panels = Object.fromEntries(keys.map((key) => [key, panel(data, key)]));
+    const value = make("span", { class: "anx-number" }), note = make("div", { class: "anx-note" });
+    const bar = make("div", { class: "anx-fill" });
+    const head = make("th", { scope: "row" }, data.labels[kind], ...(kind === "renyi" ? [" ", ...order] : []),
+      make("div", { class: "anx-note" }, data.units[kind]));
+    const element = make("tr", {}, head, make("td", { class: "anx-trace" }, ...keys.map((key) => panels[key].element)),
+      make("td", {}, value, note, make("div", { class: "anx-track", "aria-hidden": "true" }, bar)));
+    return { kind, panels, value, note, bar, element };
+  });
+  const head = make("tr", {}, ...["divergence", "along the paths", "here"].map((text) => make("th", { scope: "col" }, text)));
+  const legend = data.paths.map(({ name }, k) => make("span", { class: "anx-entry" },
+    make("span", { class: `anx-swatch anx-swatch${k}`, "aria-hidden": "true" }), name));
+  const caption = make("caption", {}, "Thick: the chosen path. Each divergence has one scale for all paths, from 0 (Q is R) " +
+    "up; what is infinite runs at ∞. The bar under a value is its share of the largest finite value on its path.");
+  const element = make("table", {}, caption, make("thead", {}, head), make("tbody", {}, ...rows.map((row) => row.element)));
+  return { element: make("div", {}, make("div", { class: "anx-legend" }, ...legend), element), rows };
+}
+
+function render({ model, el }) {
+  const data = model.get("data"), ui = controls(data), grid = table(data, [ui.order, ui.printed.order]);
+  const root = make("div", { class: "anx anx-dv", role: "group", "aria-label": data.title || "divergence explorer" });
+  const key = make("div", { class: "anx-note anx-key" }, "Outlined: R, what native writers say. Filled: Q, what the system says.");
+  root.append(ui.title, ui.bar, ui.tools, make("div", { class: "anx-main" },
+    make("div", { class: "anx-left" }, key, ui.bars), make("div", { class: "anx-table" }, grid.element)));
+  el.append(root);
+  const bars = barsOf(data, ui.bars);
+
+  const chosen = () => Math.max(0, data.paths.findIndex(({ name }) => name === model.get("path")));
+  const path = () => data.paths[chosen()];
+  const last = () => path().q.length - 1;
+  const place = () => clamp(Math.floor(model.get("t") * last() + 0.5), 0, last());
+  const order = () => Math.max(0, data.orders.findIndex(([value]) => value === model.get("order")));
+  const keyOf = (kind) => (kind === "renyi" ? `renyi ${order()}` : kind);
+
+  function why(kind, q) {
+    if (kind === "renyi" && data.orders[order()][0] < 1) return "no outcome in common"; // "inf" < 1 is false
+    return neverSaid(data, q, kind === "kl_reversed");
+  }
+
+  // ---- what a t changes: the bars, every value and the marks
+  function paint() {
+    const here = path(), i = place(), t = i / last(), q = here.q[i];
+    bars.show(q);
+    const said = grid.rows.map((row) => {
+      const key = keyOf(row.kind), value = here.values[key][i], most = here.largest[key], digits = data.digits[key];
+      const infinite = value === null, text = infinite ? "∞" : shortest(value, digits);
+      const share = infinite ? 1 : most > 0 ? clamp(value / most, 0, 1) : 0;
+      row.panels[key].show(t, value);
+      row.value.textContent = text;
+      row.note.textContent = infinite ? why(row.kind, q)
+        : most > 0 ? `${Math.round(100 * share)} % of ${number(most, digits)}`
+        : here.values[key].includes(null) ? "" : "0 on all of this path";
+      row.bar.style.width = `${100 * share}%`;
+      row.bar.classList.toggle("anx-infinite", infinite);
+      const name = data.labels[row.kind] + (row.kind === "renyi" ? ` of order ${data.orders[order()][1]}` : "");
+      return `${name} ${infinite ? "infinite" : text}`;
+    });
+    ui.value.textContent = tText(t);
+    ui.slider.value = i;
+    ui.slider.setAttribute("aria-valuetext", `${tText(t)} · ${said.join(" · ")}`);
+    root.dataset.t = t;
+    off(ui.before, i === 0);
+    off(ui.after, i === last());
+  }
+
+  function layPath() {
+    const k = chosen();
+    ui.path.value = path().name;
+    ui.text.textContent = path().text;
+    ui.printed.path.textContent = path().name;
+    ui.slider.max = last();
+    root.dataset.path = path().name;
+    for (const row of grid.rows) for (const own of Object.values(row.panels)) own.choose(k);
+    paint();
+  }
+
+  function layOrder() {
+    ui.order.value = data.orders[order()][0];
+    const { panels } = grid.rows.find((row) => row.kind === "renyi");
+    for (const [key, own] of Object.entries(panels)) own.element.hidden = key !== keyOf("renyi");
+    ui.printed.order.textContent = `of order ${data.orders[order()][1]}`;
+    root.dataset.order = ui.order.value;
+    paint();
+  }
+
+  // ---- where the hand goes
+  const goTo = (i) => put(model, "t", clamp(i, 0, last()) / last());
+  function jump(direction) { // to the neighbouring stop
+    const i = place(), stops = path().stops;
+    const to = direction > 0 ? stops.find((stop) => stop > i) : stops.findLast((stop) => stop < i);
+    if (to !== undefined) goTo(to);
+  }
+
+  const KEYS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: PAGE, PageDown: -PAGE,
+    Home: -Infinity, End: Infinity };
+  onKeys(ui.slider, KEYS, (by) => goTo(place() + by));
+  ui.slider.addEventListener("input", () => goTo(+ui.slider.value));
+  ui.before.addEventListener("click", () => jump(-1));
+  ui.after.addEventListener("click", () => jump(1));
+  ui.path.addEventListener("change", () => put(model, "path", ui.path.value));
+  ui.order.addEventListener("change", () => put(model, "order", data.orders[ui.order.selectedIndex][0]));
+  keepKeys(root);
+
+  const end = follow(model, [["change:t", paint], ["change:path", layPath], ["change:order", layOrder]]);
+  layPath();
+  layOrder();
+  return end;
+}

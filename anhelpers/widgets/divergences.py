@@ -1,0 +1,261 @@
+"""The divergence explorer: move a distribution Q away from R, and watch which distances see it.
+
+Python computes every number on a grid of places along each path once; divergences.js only looks them up, so no kernel
+is needed later.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import traitlets
+from numpy.typing import ArrayLike
+
+from .. import checks
+from ..charts.divergences import COLOURS, height_of, percent, plot_bars, plot_divergences, plot_trace
+from ..charts.offline import alt_text, picture, to_svg
+from ..errors import DataError
+from .base import Widget, module, styles, without_kernel
+from .routes import Route, along, divergences_of, kernel_of, three_routes
+
+__all__ = ["DivergenceExplorer", "Route", "divergence_explorer", "three_routes"]
+
+ORDERS = (0, 0.5, 1, 2, math.inf)
+TRACE, BARS = (230, 36), 290  # pixels: of a panel, of the longest bar
+NAMES = {
+    "total_variation": "Total variation", "wasserstein": "Wasserstein-1", "kl": "KL(Q, R)", "kl_reversed": "KL(R, Q)",
+    "jensen_shannon": "Jensen-Shannon", "chi_squared": "χ²(Q, R)", "renyi": "Rényi", "mmd_squared": "MMD²",
+}  # fmt: skip
+CELL = 'style="text-align:left;vertical-align:top;padding:.2em .8em .2em 0"'
+
+
+def divergence_explorer(
+    r: ArrayLike,
+    qs: ArrayLike | Mapping[str, ArrayLike | Route] | None = None,
+    *,
+    names: Sequence[str],
+    ground: ArrayLike | None = None,
+    unit: str = "steps",
+    kernel: ArrayLike | None = None,
+    orders: Sequence[float] = ORDERS,
+    title: str = "",
+) -> DivergenceExplorer:
+    """A slider along a path of distributions Q, its bars beside those of R, and eight divergences of Q from R.
+
+    Parameters
+    ----------
+    r : (Y,) the reference. names : of the Y outcomes, in an order.
+    qs : (m, Y) the stops of one path; or name → stops or Route, up to 4 paths; by default `three_routes`. Between two
+        stops Q is their mixture.
+    ground : (Y,) positions or (Y, Y) costs, as in `pmf.wasserstein`; by default 0, 1, 2, ... unit : of the ground.
+    kernel : (Y, Y) of MMD²; by default exp(−d/s) of the positions, s the median distance of two that differ, and for
+        costs 1 for equal outcomes and 0 for others.
+    orders : of Rényi's divergence, to choose from. title : the claim.
+
+    Returns
+    -------
+    DivergenceExplorer; its `t`, `path` and `order` follow the page and can be set. Where the environment has
+    ANX_MODE=static it shows itself as HTML that works without a kernel.
+
+    Raises
+    ------
+    DataError for what is no distribution over these outcomes, fewer than 2 stops, no path or more than 4.
+    """
+    r, names = checks.pmf("r", r), [str(name) for name in checks.texts("names", names)]
+    checks.same_length(r=r, names=names)
+    qs = three_routes(r, names, ground=ground) if qs is None else qs if isinstance(qs, Mapping) else {"the path": qs}
+    routes = {str(name): q if isinstance(q, Route) else Route(q) for name, q in qs.items()}
+    if not 1 <= len(routes) <= len(COLOURS):
+        raise DataError(f"{len(routes)} paths; between 1 and {len(COLOURS)} can be told apart in one picture.")
+    orders = [checks.non_negative("order", order) for order in dict.fromkeys(orders)]
+    if not orders:
+        raise DataError("orders is empty: Rényi's divergence needs at least one.")
+    kernel, of_kernel = kernel_of(kernel, ground, len(r))
+    each = divergences_of(r, np.arange(len(r)) if ground is None else ground, kernel, orders)
+    paths = [along(name, route, r, each) for name, route in routes.items()]
+    units = dict.fromkeys(NAMES, "nats") | {"total_variation": "0 to 1", "wasserstein": unit, "chi_squared": "no unit"}
+    data = {"title": title, "names": names, "r": r.tolist(), "units": units | {"mmd_squared": of_kernel}}
+    data |= {"labels": NAMES, "orders": [["inf" if math.isinf(o) else o, _order(o)] for o in orders], "paths": paths}
+    data |= {"digits": {key: _digits(paths, key) for key in each}}
+    order = 0.5 if 0.5 in orders else orders[0]
+    chart = plot_divergences(_frame(data, orders.index(order)), title=title)
+    data |= {"panels": {key: _panel(data, key) for key in each}, "bars": _bars(data)}
+    widget = DivergenceExplorer(data=data, path=paths[0]["name"], order=order, **without_kernel())
+    widget.chart, widget.drawn = chart, _drawn(chart)
+    return widget
+
+
+class DivergenceExplorer(Widget):
+    """The widget that `divergence_explorer` makes.
+
+    t : in [0, 1], the place on the path; what is shown is that of the nearest place on the path's grid.
+    path : its name. order : of Rényi's divergence, one of those given. All follow the page and can be set.
+    """
+
+    _esm = module("divergences.js")
+    _css = styles("divergences.css")
+    noun = "divergence explorer"
+    drawn: Mapping[str, str] = MappingProxyType({"svg": "", "alt": ""})
+    t = traitlets.Float(0.0).tag(sync=True)
+    path = traitlets.Unicode("").tag(sync=True)
+    order = traitlets.Float(0.5).tag(
+        sync=True, to_json=lambda o, _: "inf" if math.isinf(o) else o, from_json=lambda o, _: float(o)
+    )
+
+    @traitlets.validate("t")
+    def _valid_t(self, proposal):
+        t = float(proposal["value"])
+        if not 0 <= t <= 1:
+            raise DataError(f"t must be in [0, 1], from the start to the end of the path, got {t:g}.")
+        return t
+
+    @traitlets.validate("path")
+    def _valid_path(self, proposal):
+        known = [path["name"] for path in self.data.get("paths", [])]
+        return checks.one_of(proposal["value"], known, "path") if known else proposal["value"]
+
+    @traitlets.validate("order")
+    def _valid_order(self, proposal):
+        known = [float(value) for value, _ in self.data.get("orders", [])]
+        if known and proposal["value"] not in known:
+            raise DataError(f"order {proposal['value']:g} was not computed; those at hand are {known}.")
+        return proposal["value"]
+
+    def values(self) -> pd.DataFrame:
+        """divergence, name, unit, value, largest (finite one on this path): the numbers of t, path and order.
+
+        `attrs` hold the q of these numbers and its place t on the grid.
+        """
+        path, order = self._path(), [float(value) for value, _ in self.data["orders"]].index(self.order)
+        i = math.floor(self.t * (len(path["q"]) - 1) + 0.5)
+        keys = {key: f"renyi {order}" if key == "renyi" else key for key in NAMES}
+        rows = [
+            (key, self.data["labels"][key], self.data["units"][key], _number(path["values"][k][i]), path["largest"][k])
+            for key, k in keys.items()
+        ]
+        frame = pd.DataFrame(rows, columns=["divergence", "name", "unit", "value", "largest"])
+        frame.attrs = {"q": path["q"][i], "t": i / (len(path["q"]) - 1)}
+        return frame
+
+    def _path(self) -> dict:
+        return next(path for path in self.data["paths"] if path["name"] == self.path)
+
+    def __repr__(self) -> str:
+        total, moved = self.values()["value"].iloc[:2]
+        unit = self.data["units"]["wasserstein"]
+        here = f"t = {self.t:g} on “{self.path}”: total variation {total:.4g}, Wasserstein-1 {moved:.4g} {unit}"
+        return f"DivergenceExplorer({here}; {len(self.data['paths'])} paths)"
+
+    def static_html(self) -> str:
+        image = picture({"description": self.drawn["alt"]}, svg=self.drawn["svg"])
+        told = ((html.escape(path["name"]), html.escape(path["text"])) for path in self.data["paths"] if path["text"])
+        texts = "".join(f"<p><b>{name}.</b> {text}</p>" for name, text in told)
+        return f"<p>{image}</p>{texts}{_static_tables(self.data, self.order)}"
+
+
+def _number(value: float | None) -> float:
+    return math.inf if value is None else value
+
+
+def _order(order: float) -> str:
+    return "∞" if math.isinf(order) else f"{order:g}"
+
+
+def _digits(paths: list[dict], key: str) -> int:
+    """Decimals with which the largest value of all paths has four digits."""
+    most = max(path["largest"][key] for path in paths)
+    return min(6, max(0, 3 - math.floor(math.log10(most)))) if most else 2
+
+
+def _label(data: Mapping, key: str) -> str:
+    """ "KL(Q, R) (nats)"; of Rényi's with its order."""
+    kind, _, k = key.partition(" ")
+    name = data["labels"][kind] + (f", order {data['orders'][int(k)][1]}" if k else "")
+    return name if kind == "total_variation" else f"{name} ({data['units'][kind]})"
+
+
+def _frame(data: Mapping, order: int, keys: Sequence[str] | None = None) -> pd.DataFrame:
+    """divergence, path, t, value, as `charts.divergences` draws them."""
+    keys = [f"renyi {order}" if key == "renyi" else key for key in NAMES] if keys is None else keys
+    rows = [
+        (_label(data, key), path["name"], i / (len(path["q"]) - 1), _number(value))
+        for key in keys
+        for path in data["paths"]
+        for i, value in enumerate(path["values"][key])
+    ]
+    return pd.DataFrame(rows, columns=["divergence", "path", "t", "value"])
+
+
+def _drawn(chart: Any) -> dict[str, str]:
+    spec = chart.to_dict()
+    return {"svg": to_svg(spec), "alt": alt_text(spec)}
+
+
+def _panel(data: Mapping, key: str) -> dict[str, Any]:
+    """A panel, its plane as movePoint takes it, and where it draws what is infinite."""
+    frame = _frame(data, 0, [key])
+    height = height_of(frame["value"])
+    drawn = _drawn(plot_trace(frame, point=(0.0, _number(data["paths"][0]["values"][key][0])), size=TRACE))
+    infinite = None if math.isnan(height.infinite) else height.infinite
+    return drawn | {"box": [0, 1, height.low, height.high, *TRACE], "infinite": infinite}
+
+
+def _bars(data: Mapping) -> dict[str, Any]:
+    """The bars at the start of the first path, and how many pixels a probability of 1 takes."""
+    top = max(max(data["r"]), *(max(q) for path in data["paths"] for q in path["q"]))
+    return _drawn(plot_bars(data["r"], data["paths"][0]["q"][0], data["names"], top=top, width=BARS)) | {
+        "one": BARS / top
+    }
+
+
+def _static_tables(data: Mapping, order: float) -> str:
+    """Q, and all divergences, at the stops of the paths where Q is not R."""
+    at = [(path, i) for path in data["paths"] for i in path["stops"] if not np.allclose(path["q"][i], data["r"])]
+    head = "".join(
+        f"<th {CELL}>{html.escape(path['name'])}, t\u00a0=\u00a0{i / (len(path['q']) - 1):.3g}</th>" for path, i in at
+    )
+    rows = [
+        (name, [percent(data["r"][y]), *(percent(path["q"][i][y]) for path, i in at)])
+        for y, name in enumerate(data["names"])
+    ]
+    first = _static_table("Probabilities", f"<th {CELL}>R</th>{head}", rows)
+    chosen = [float(value) for value, _ in data["orders"]].index(order)
+    keys = [f"renyi {chosen}" if key == "renyi" else key for key in NAMES]
+    rows = [(_label(data, key), [_said(data, path, key, i) for path, i in at]) for key in keys]
+    return first + _static_table("Divergences of Q from R", head, rows)
+
+
+def _static_table(caption: str, head: str, rows: Sequence[tuple[str, Sequence[str]]]) -> str:
+    body = "".join(
+        f'<tr><th {CELL} dir="auto">{html.escape(name)}</th>{"".join(map(_cell, cells))}</tr>' for name, cells in rows
+    )
+    return f"<table><caption>{caption}</caption><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(text: str) -> str:
+    unbroken = html.escape(text).replace(" %", "\u00a0%")
+    return f"<td {CELL}>{unbroken}</td>"
+
+
+def _said(data: Mapping, path: Mapping, key: str, i: int) -> str:
+    """A value, or ∞ and why, as divergences.js prints them."""
+    value = path["values"][key][i]
+    if value is not None:
+        return f"{value:.{data['digits'][key]}f}".replace("-", "−") if value else "0"
+    return f"∞: {_why(data, path['q'][i], key)}"
+
+
+def _why(data: Mapping, q: Sequence[float], key: str) -> str:
+    kind, _, k = key.partition(" ")
+    if k and float(data["orders"][int(k)][0]) < 1:
+        return "no outcome in common"
+    never, says = ("Q", "R") if kind == "kl_reversed" else ("R", "Q")
+    p = {"Q": q, "R": data["r"]}
+    gone = [f"“{name}”" for name, a, b in zip(data["names"], p[never], p[says], strict=True) if a == 0 and b > 0]
+    return f"{never} never says {', '.join(gone)}"

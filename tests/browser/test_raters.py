@@ -1,0 +1,311 @@
+"""The rating sheet in a browser: as a page of its own, in a real JupyterLab, and in an exported notebook."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from anhelpers import raters
+
+SETUP = """import numpy as np
+from anhelpers.data import from_systems, load
+from anhelpers.widgets.raters import rating_sheet
+test = load("teaching")
+def sheet(**options):
+    return rating_sheet(test, from_systems(test), rng=np.random.default_rng(3), title='A <claim>', **options)"""
+SHOW = "w = sheet(path=PATH)\nw"
+PLAN = [1 + 7 * k % 5 for k in range(30)]  # the ratings that are typed below
+
+
+@pytest.fixture(scope="module")
+def made():
+    names = {}
+    exec(SETUP, names)  # the same code as in the notebooks below
+    return SimpleNamespace(sheet=names["sheet"], widget=names["sheet"]())
+
+
+def open_page(made, page, tmp_path):
+    page.goto(made.widget.save(tmp_path / "sheet.html").as_uri())
+    return page.locator(".anx")
+
+
+def shown(root):
+    """What every group of radio buttons says: 1 to 5, or None."""
+    groups = "rows => rows.map(row => +(row.querySelector('input:checked')?.value ?? 0) || null)"
+    return root.locator(".anx-rate").evaluate_all(groups)
+
+
+def focused(page):
+    """Which row the keyboard is in."""
+    row = page.evaluate("document.activeElement.dataset.row")
+    return None if row is None else int(row)
+
+
+def type_all(page, root, plan):
+    root.locator("input[data-row]").first.focus()
+    for k, rating in enumerate(plan):
+        assert focused(page) == k
+        page.keyboard.press(str(rating))
+        if k % 6 == 5 and k < 29:
+            page.keyboard.press("Enter")  # the focus is on "next", and goes to the first cell of the next sentence
+
+
+def download(page, act):
+    with page.expect_download() as started:
+        act()
+    return started.value
+
+
+def test_thirty_keys_rate_all_and_the_page_writes_the_file(made, page, tmp_path):
+    root = open_page(made, page, tmp_path)
+    type_all(page, root, PLAN)
+    assert shown(root) == PLAN
+    assert root.locator(".anx-value").inner_text() == "30 of 30"
+    assert root.locator("progress").get_attribute("value") == "1"
+    assert page.evaluate("document.activeElement.type") == "text"  # what is left is the name
+    page.keyboard.type("Žofie 2")
+    file = download(page, lambda: page.keyboard.press("Enter"))
+    assert file.suggested_filename == f"ratings_{made.widget.sheet.id}_Žofie_2.csv"
+    file.save_as(tmp_path / "one.csv")
+    found = raters.read_ratings(tmp_path / "one.csv")
+    assert found.raters == ("Žofie 2",)
+    assert found.sheet == made.widget.sheet.id
+    rows = found.table[["segment", "candidate", "criterion"]].itertuples(index=False, name=None)
+    assert list(rows) == made.widget.sheet.rows
+    assert found.table.rating.tolist() == PLAN
+    assert found.table.seconds.between(0, 60).all()
+    same = made.sheet()
+    same.rater, same.ratings, same.seconds = "Žofie 2", PLAN, found.table.seconds.tolist()
+    assert (tmp_path / "one.csv").read_bytes() == same.csv().encode()  # what Python would have written
+    assert root.locator(".anx-status").inner_text().startswith("Saved 30 of 30 ratings as a download: ratings_")
+
+
+def test_arrows_tab_backspace_and_page_keys(made, page, tmp_path):
+    root = open_page(made, page, tmp_path)
+    root.locator("input[data-row]").first.focus()
+    for key, row in [
+        ("ArrowRight", 1), ("ArrowRight", 1), ("ArrowDown", 3), ("ArrowDown", 5), ("ArrowDown", 5), ("ArrowLeft", 4),
+        ("ArrowUp", 2), ("Tab", 3), ("Shift+Tab", 2),
+    ]:  # fmt: skip
+        page.keyboard.press(key)
+        assert focused(page) == row, key
+    page.keyboard.press("4")
+    assert focused(page) == 3
+    page.keyboard.press("ArrowLeft")
+    assert shown(root)[:4] == [None, None, 4, None]
+    page.keyboard.press("5")  # another mind
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Backspace")
+    assert shown(root) == [None] * 30
+    assert focused(page) == 2
+    page.keyboard.press("9")
+    assert shown(root) == [None] * 30
+    for key, sentence in [("n", 2), ("N", 3), ("PageDown", 4), ("n", 5), ("n", 5), ("PageUp", 4), ("p", 3)]:
+        page.keyboard.press(key)
+        assert root.locator(".anx-where").inner_text() == f"sentence {sentence} of 5"
+        assert root.locator("section:visible").count() == 1
+        assert root.locator("section:visible .anx-source").inner_text() == made.widget.sheet.srcs[sentence - 1]
+    assert focused(page) == 12
+
+
+def test_a_mouse_rates_too_and_a_text_field_takes_letters(made, page, tmp_path):
+    root = open_page(made, page, tmp_path)
+    page.get_by_role("radiogroup", name="Fluency of B").get_by_text("4").click()
+    assert shown(root)[3] == 4
+    page.get_by_label("Next sentence (N)").click()
+    assert focused(page) == 6
+    page.get_by_role("radiogroup", name="Accuracy of A").locator("visible=true").get_by_role("radio").nth(1).click()
+    assert shown(root)[6] == 2
+    page.get_by_label("pseudonym").fill("")
+    page.get_by_label("pseudonym").press_sequentially("Ann 5")
+    assert page.get_by_label("pseudonym").input_value() == "Ann 5"
+    assert root.locator(".anx-where").inner_text() == "sentence 2 of 5"
+    assert root.locator(".anx-value").inner_text() == "2 of 30"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("  ", "Enter a pseudonym"), ("a,b", "cannot be written"), ("=1", "= + - @")]
+)
+def test_without_a_usable_name_nothing_is_saved(made, page, tmp_path, name, said):
+    root = open_page(made, page, tmp_path)
+    written = []
+    page.on("download", lambda _: written.append(1))
+    page.get_by_label("pseudonym").fill(name)
+    page.get_by_role("button", name="Save", exact=True).click()
+    assert said in root.locator(".anx-status").inner_text()
+    assert page.get_by_label("pseudonym").get_attribute("aria-invalid") == "true"
+    page.wait_for_timeout(100)
+    assert not written
+
+
+def test_a_saved_file_is_gone_on_with_and_merged_with_another(made, page, tmp_path):
+    first = made.sheet()
+    first.rater, first.ratings, first.seconds = "Mo", [*PLAN[:7], *[None] * 23], [1.5] * 7 + [None] * 23
+    first.save_ratings(tmp_path / "mo.csv")
+    root = open_page(made, page, tmp_path)
+    page.get_by_label("go on with a saved file").set_input_files(tmp_path / "mo.csv")
+    page.wait_for_function("document.querySelector('.anx').dataset.rated === '7'")
+    assert shown(root) == first.ratings
+    assert page.get_by_label("pseudonym").input_value() == "Mo"
+    assert root.locator(".anx-status").inner_text() == "Read mo.csv: 7 of 30 ratings."
+    page.get_by_label("Next sentence (N)").click()
+    for key in ("ArrowRight", str(PLAN[7])):
+        page.keyboard.press(key)
+    folder = tmp_path / "class"
+    folder.mkdir()
+    download(page, page.get_by_role("button", name="Save", exact=True).click).save_as(folder / "mo.csv")
+    other = made.sheet()
+    other.rater, other.ratings = "Di", [3] * 30
+    other.save_ratings(folder / "di.csv")
+    both = raters.read_ratings(folder)
+    assert both.raters == ("Di", "Mo")
+    assert both.notes == ("22 of 60 ratings are missing (Mo 22).",)
+    assert both.table.rating[both.table.rater == "Mo"].tolist()[:8] == PLAN[:8]
+    assert both.table.seconds[both.table.rater == "Mo"].tolist()[:7] == [1.5] * 7
+    again = made.sheet(path=folder / "mo.csv")  # and a kernel goes on where the page stopped
+    assert again.ratings == [*PLAN[:8], *[None] * 22]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text, id: text.replace(id, "0123456789ab"), "of another sheet"),
+        (lambda text, id: "<html>", "no file of ratings"),
+        (lambda text, id: text.replace(",accuracy,3", ",accuracy,7"), "not 1 to 5"),
+        (lambda text, id: text.replace("Mo,", "Di,", 1), "not the ratings of one rater"),
+    ],
+)
+def test_a_page_refuses_another_file(made, page, tmp_path, change, said):
+    first = made.sheet()
+    first.rater, first.ratings = "Mo", [3] * 30
+    (tmp_path / "x.csv").write_text(change(first.csv(), first.sheet.id))
+    root = open_page(made, page, tmp_path)
+    page.get_by_label("go on with a saved file").set_input_files(tmp_path / "x.csv")
+    page.wait_for_function("document.querySelector('.anx-status').textContent !== ''")
+    assert said in root.locator(".anx-status").inner_text()
+    assert shown(root) == [None] * 30
+
+
+def test_what_excel_saved_is_gone_on_with(made, page, tmp_path):
+    first = made.sheet()
+    first.rater, first.ratings = "Mo", PLAN
+    (tmp_path / "x.csv").write_bytes(("\ufeff" + first.csv().replace(",", ";").replace("\n", "\r\n")).encode())
+    root = open_page(made, page, tmp_path)
+    page.get_by_label("go on with a saved file").set_input_files(tmp_path / "x.csv")
+    page.wait_for_function("document.querySelector('.anx').dataset.rated === '30'")
+    assert shown(root) == PLAN
+
+
+def test_the_reference_is_behind_a_button_and_texts_are_text(made, page, tmp_path):
+    own = made.sheet(reference=True)
+    page.goto(own.save(tmp_path / "ref.html").as_uri())
+    root, ref = page.locator(".anx"), own.sheet.refs[0]
+    assert not page.get_by_text(ref).is_visible()
+    page.get_by_role("button", name="show a reference").click()
+    assert page.get_by_text(ref).is_visible()
+    page.get_by_role("button", name="hide the reference").click()
+    assert not page.get_by_text(ref).is_visible()
+    assert root.locator(".anx-title").inner_text() == "A <claim>"
+    page.emulate_media(media="print")
+    assert not page.get_by_text(ref).is_visible()
+
+
+def test_it_fits_a_projector_a_phone_and_a_dark_room(made, page, tmp_path):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    root = open_page(made, page, tmp_path)
+    for part in ("section:visible", ".anx-foot", ".anx-bar"):
+        box = root.locator(part).bounding_box()
+        assert box["y"] + box["height"] <= 720
+        assert box["x"] + box["width"] <= 1280
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert root.locator("section:visible tbody td").first.bounding_box()["width"] > 300
+    page.emulate_media(color_scheme="dark")
+    assert root.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(22, 22, 22)"
+    assert root.locator(".anx-source").first.evaluate("e => getComputedStyle(e).color") == "rgb(241, 241, 241)"
+
+
+def test_printed_it_shows_every_sentence_and_no_controls(made, page, tmp_path):
+    root = open_page(made, page, tmp_path)
+    root.locator("input[data-row]").first.focus()
+    page.keyboard.press("4")
+    page.emulate_media(media="print")
+    assert root.locator("section:visible").count() == 5
+    assert [root.locator(part).is_visible() for part in (".anx-bar", ".anx-save", ".anx-open")] == [False] * 3
+    assert made.widget.sheet.id in root.locator(".anx-paper").inner_text()
+    assert shown(root)[0] == 4
+
+
+def test_without_scripts_a_sheet_to_print_remains(made, without_scripts, tmp_path):
+    page = without_scripts(made.widget.save(tmp_path / "sheet.html"))
+    assert page.locator("table").count() == 5
+    assert page.locator("body").inner_text().count("☐") == 150
+    assert "Pseudonym (no real name is needed): ____" in page.locator("body").inner_text()
+
+
+def test_in_jupyterlab_the_kernel_saves_and_goes_on(in_lab, run_cell, printed, n_cells, lab, made, page, tmp_path):
+    file = lab[1] / "mo.csv"
+    again = "w = sheet(path='mo.csv')\nw"
+    said = "print(*w.ratings, w.place)"
+    in_lab("raters.ipynb", SETUP, SHOW.replace("PATH", "'mo.csv'"), said, "w.ratings = [5] * 30", again)
+    for cell in (0, 1):
+        run_cell(cell)
+    root = page.locator(".anx")
+    root.wait_for()
+    type_all(page, root, PLAN[:10])
+    for key in ("d", "d", "b", "x", "Backspace"):
+        page.keyboard.press(key)
+    assert n_cells() == 5
+    assert printed(2) == [*map(str, PLAN[:10]), *["None"] * 20, "1"]
+    page.get_by_label("pseudonym").fill("Mo")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.wait_for_function(
+        "document.querySelector('.anx-status').textContent.startsWith('Saved 10 of 30 ratings to mo')"
+    )
+    before = raters.read_ratings(file)
+    assert before.raters == ("Mo",)
+    assert before.table.rating.tolist()[:10] == PLAN[:10]
+    assert before.table.rating[10:].isna().all()
+    page.get_by_label("pseudonym").fill("Di")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.wait_for_function("document.querySelector('.anx-status').textContent.includes('holds the ratings of Mo')")
+    run_cell(3)
+    page.wait_for_function("document.querySelector('.anx').dataset.rated === '30'")
+    assert shown(root) == [5] * 30
+    run_cell(4)
+    page.wait_for_function("document.querySelectorAll('.anx').length === 2")
+    second = root.nth(1)
+    assert shown(second) == [*PLAN[:10], *[None] * 20]
+    assert second.get_by_label("pseudonym").input_value() == "Mo"
+    assert not second.locator(".anx-open").is_visible()
+    second.get_by_role("button", name="Save", exact=True).click()
+    page.wait_for_function("document.querySelectorAll('.anx-status')[1].textContent.startsWith('Saved 10')")
+    same = made.sheet(path=file)
+    assert file.read_bytes() == same.csv().encode()
+    page.evaluate("jupyterapp.shell.currentWidget.context.sessionContext.shutdown()")  # and nothing is lost without it
+    started = download(page, second.get_by_role("button", name="Save", exact=True).click)
+    started.save_as(tmp_path / "mo.csv")
+    assert (tmp_path / "mo.csv").read_bytes() == file.read_bytes()
+    assert second.locator(".anx-status").inner_text().startswith("The kernel is busy or gone. Saved 10 of 30 ratings")
+
+
+@pytest.fixture(scope="module")
+def executed(execute):
+    return execute("raters_static.ipynb", SETUP, SHOW.replace("PATH", "'nobody.csv'"))
+
+
+def test_exported_notebook_works_without_kernel(executed, made, page, exported, tmp_path):
+    page.goto(exported(executed))
+    root = page.locator(".anx")
+    type_all(page, root, PLAN)
+    page.get_by_label("pseudonym").fill("Mo")
+    file = download(page, page.get_by_role("button", name="Save", exact=True).click)
+    file.save_as(tmp_path / "mo.csv")
+    assert raters.read_ratings(tmp_path / "mo.csv").table.rating.tolist() == PLAN
+
+
+def test_untrusted_notebook_shows_a_sheet_to_print(executed, made, untrusted):
+    output = untrusted("raters_static.ipynb")
+    assert output.locator("table").count() == 5
+    text = output.inner_text()
+    assert text.count("☐") == 150
+    assert all(text_of in text for texts in made.widget.sheet.texts for text_of in texts)

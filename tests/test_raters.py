@@ -1,0 +1,455 @@
+"""A class as raters: the sheet, the students' files, their agreement and their plane."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anhelpers import raters
+from anhelpers.charts.systems import plot_systems
+from anhelpers.data import CandidateSet, from_systems, load, load_candidates
+from anhelpers.errors import DataError, UnknownName
+from anhelpers.raters.files import Row, together
+
+HEAD = ",".join(raters.COLUMNS)
+NAN = np.nan
+
+
+def rng():
+    return np.random.default_rng(5)
+
+
+@pytest.fixture(scope="module")
+def teaching():
+    test = load("teaching")
+    return test, from_systems(test)
+
+
+@pytest.fixture(scope="module")
+def sheet(teaching):
+    return raters.draw_sheet(*teaching, 5, 3, rng=rng())
+
+
+def of(matrix, criterion="accuracy", segment=None):
+    """ClassRatings of (units, raters) values of one criterion; each unit is a segment by itself unless said."""
+    found = {}
+    for k in range(len(matrix[0])):
+        rows = {}
+        for i, values in enumerate(matrix):
+            cell = (i if segment is None else segment[i], i, criterion)
+            rows[cell] = Row(0, f"r{k}", "s", cell, values[k], NAN, "0")
+        found[f"r{k}"] = rows
+    return together(found, [])
+
+
+# ---- the sheet
+
+
+def test_a_sheet_shows_different_systems_about_equally_often(teaching, sheet):
+    test, cands = teaching
+    assert len(sheet.segments) == 5
+    assert list(sheet.segments) == sorted(set(sheet.segments))
+    assert sheet.srcs == tuple(test.srcs[i] for i in sheet.segments)
+    assert sheet.refs == tuple(test.refs[test.reference][i] for i in sheet.segments)
+    for i, ids, texts in zip(sheet.segments, sheet.candidates, sheet.texts, strict=True):
+        assert [int(cands.segment[k]) for k in ids] == [i] * 3
+        assert texts == tuple(cands.texts[k] for k in ids)
+        assert len(set(texts)) == len({cands.tags[k] for k in ids}) == 3
+    seen = pd.Series([cands.tags[k] for ids in sheet.candidates for k in ids]).value_counts()
+    assert seen.max() - seen.min() <= 1
+    assert len(sheet.rows) == len(set(sheet.rows)) == 30
+
+
+def test_the_order_of_the_candidates_tells_nothing(teaching):
+    """Over many sheets every system stands in every place about equally often: 40 · 5 · 3 / 24 = 25 each."""
+    generator, counts = np.random.default_rng(1), {}
+    for _ in range(40):
+        drawn = raters.draw_sheet(*teaching, 5, 3, rng=generator)
+        for ids in drawn.candidates:
+            for place, k in enumerate(ids):
+                key = teaching[1].tags[k], place
+                counts[key] = counts.get(key, 0) + 1
+    assert len(counts) == 24
+    assert all(8 <= n <= 45 for n in counts.values())
+
+
+def test_the_id_is_of_what_is_rated_and_not_of_its_order(teaching, sheet):
+    again = raters.draw_sheet(*teaching, 5, 3, rng=rng())
+    assert again == sheet
+    turned = raters.Sheet(
+        sheet.segments[::-1], sheet.srcs[::-1], tuple(ids[::-1] for ids in sheet.candidates[::-1]),
+        tuple(texts[::-1] for texts in sheet.texts[::-1]),
+    )  # fmt: skip
+    assert turned.id == sheet.id
+    assert len(sheet.id) == 12
+    other = raters.Sheet(sheet.segments, sheet.srcs, sheet.candidates, (("x", *sheet.texts[0][1:]), *sheet.texts[1:]))
+    assert other.id != sheet.id
+
+
+def test_equal_texts_blank_texts_and_plain_sources():
+    cands = CandidateSet([0] * 4 + [1] * 3, list("aab ") + list("xyz"), ["A", "B", "C", "D", "A", "A", "B"])
+    drawn = raters.draw_sheet(["one", "two"], cands, 2, 2, rng=rng())
+    assert drawn.refs == ()
+    assert set(drawn.texts[0]) == {"a", "b"}
+    assert drawn.texts[1].count("z") == 1
+    with pytest.raises(DataError, match="0 of 2 segments have 3 different candidates of different systems, and 1 are"):
+        raters.draw_sheet(["one", "two"], cands, 1, 3, rng=rng())
+    with pytest.raises(DataError, match="both must be at least 1"):
+        raters.draw_sheet(["one", "two"], cands, 0, 2, rng=rng())
+
+
+def test_untagged_candidates_may_be_rated_too():
+    cands = CandidateSet([0, 0, 0], ["a", "b", "c"])
+    assert sorted(raters.draw_sheet(["one"], cands, 1, 3, rng=rng()).texts[0]) == ["a", "b", "c"]
+
+
+# ---- files
+
+
+def write(path, *lines, end="\n", head=HEAD, encoding="utf-8"):
+    path.write_bytes((end.join([head, *lines]) + end).encode(encoding))
+    return path
+
+
+def rated(*ratings, rater="Mo", sheet="s1"):
+    cells = itertools.product([0, 4], [7], ["accuracy", "fluency"])
+    return [f"{rater},{sheet},{i},{k},{c},{r},2.5,0.1" for (i, k, c), r in zip(cells, ratings, strict=False)]
+
+
+def test_several_files_make_one_tidy_table_and_blanks_are_counted(tmp_path):
+    write(tmp_path / "a.csv", *rated(5, 4, "", 3))
+    write(tmp_path / "b.CSV", *rated(1, 2, 3, rater="Žofie Ö"))
+    (tmp_path / "notes.txt").write_text("not one of them")
+    found = raters.read_ratings(tmp_path)
+    assert list(found.table) == list(raters.COLUMNS)
+    assert found.raters == ("Mo", "Žofie Ö")
+    assert found.table.rating.tolist()[:2] == [5, 4]
+    assert np.isnan(found.table.rating[2])
+    assert len(found.table) == 8
+    assert found.notes == ("2 of 8 ratings are missing (Mo 1, Žofie Ö 1).",)
+    assert repr(found) == "ClassRatings(sheet s1: 6 of 8 ratings by 2 raters)"
+    wide = found.matrix("fluency")
+    assert wide.loc[(0, 7)].tolist() == [4, 2]
+    assert np.isnan(wide.loc[(4, 7), "Žofie Ö"])
+    one = raters.read_ratings([tmp_path / "a.csv", str(tmp_path / "b.CSV")])
+    pd.testing.assert_frame_equal(one.table, found.table)
+
+
+def test_what_excel_makes_of_a_file_is_read(tmp_path):
+    plain = write(tmp_path / "plain.csv", *rated(5, 4, "", 3))
+    lines = [line.replace(",", ";").replace("2.5", "2,5") for line in rated(5, 4, "", 3)]
+    odd = write(tmp_path / "odd.csv", *lines, ";;;;;;;", end="\r\n", head="\ufeff" + HEAD.replace(",", ";").title())
+    tabs = write(
+        tmp_path / "tabs.csv", *[line.replace(",", "\t") for line in rated(5, 4, "", 3)], head=HEAD.replace(",", "\t")
+    )
+    told = write(tmp_path / "told.csv", HEAD.replace(",", ";"), *lines, head="sep=;")
+    quoted = write(tmp_path / "q.csv", *['"' + line.replace(",", '","') + '"' for line in rated(5, 4, "", 3)])
+    first = raters.read_ratings(plain).table
+    for path in (odd, tabs, told, quoted):
+        pd.testing.assert_frame_equal(raters.read_ratings(path).table, first)
+
+
+def test_columns_may_stand_in_another_order_and_the_last_two_may_be_missing(tmp_path):
+    path = write(tmp_path / "a.csv", "4,fluency,3,2,s1,Mo", head="rating,criterion,candidate,segment,sheet,rater")
+    row = raters.read_ratings(path).table.iloc[0]
+    assert (row.rater, row.segment, row.candidate, row.criterion, row.rating) == ("Mo", 2, 3, "fluency", 4)
+    assert np.isnan(row.seconds)
+
+
+def test_a_copy_is_read_once_and_told(tmp_path):
+    write(tmp_path / "a.csv", *rated(5, "", 3))
+    write(tmp_path / "b.csv", *rated(5, "", 3))
+    found = raters.read_ratings(tmp_path)
+    assert len(found.table) == 3
+    assert "repeats the ratings of Mo" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "Mo,s2,0,7,fluency,3,,",
+            "line 3: this is of sheet 's2', and in {path} it is 's1'; only ratings of one sheet",
+        ),
+        ("Mo,s1,0,7,fluency,6,,", "line 3: rating '6' is none of 1, 2, 3, 4, 5; leave it blank"),
+        ("Mo,s1,0,7,fluency,0,,", "line 3: rating '0' is none of"),
+        ("Mo,s1,0,7,fluency,3.5,,", "line 3: rating '3.5' is none of"),
+        ("Mo,s1,0,7,fluency,good,,", "line 3: rating 'good' is none of"),
+        ("Mo,s1,0,7,fluency,nan,,", "line 3: rating 'nan' is none of"),
+        ("Mo,s1,0,7,flency,3,,", "line 3: unknown criterion 'flency'; did you mean 'fluency'"),
+        ("Mo,s1,0,7,accuracy,3,,", "line 3: Mo rates the accuracy of candidate 7 a second time, first in line 2"),
+        ("Mo,s1,-1,7,fluency,3,,", "line 3: segment '-1' is no whole number"),
+        ("Mo,s1,0,²,fluency,3,,", "line 3: candidate '²' is no whole number"),
+        (",s1,0,7,fluency,3,,", "line 3: the rater is blank"),
+        ("Mo,,0,7,fluency,3,,", "line 3: the sheet is blank"),
+        ("Mo,s1,0,7,fluency,3", "line 3: 6 cells, and the header has 8"),
+    ],
+)
+def test_a_wrong_row_is_named_with_file_and_line(tmp_path, line, said):
+    path = write(tmp_path / "a.csv", "Mo,s1,0,7,accuracy,5,,", line)
+    with pytest.raises(DataError) as error:
+        raters.read_ratings(tmp_path)
+    assert str(error.value).startswith(f"{path}, {said.replace('{path}', str(path))}")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "this file is empty"),
+        ("\n\n", "this file is empty"),
+        (HEAD + "\n", "line 1: there is a header and no rating below it"),
+        ("<!doctype html>\n<html>", "line 1: this is HTML and no CSV: press Save on the page"),
+        ("name,mark\nMo,3\n", "line 1: there is no column rater, sheet, segment, candidate, criterion, rating; it has"),
+        (HEAD.replace("criterion,", "") + "\n", "line 1: there is no column criterion; it has rater, sheet"),
+    ],
+)
+def test_what_is_no_file_of_ratings_is_told(tmp_path, content, said):
+    (tmp_path / "a.csv").write_text(content)
+    with pytest.raises(DataError) as error:
+        raters.read_ratings(tmp_path / "a.csv")
+    assert said in str(error.value)
+
+
+def test_between_files_sheets_must_agree_and_a_rater_must_be_one(tmp_path):
+    write(tmp_path / "a.csv", *rated(5, 4))
+    other = write(tmp_path / "b.csv", *rated(5, 4, rater="Di", sheet="s2"))
+    with pytest.raises(DataError, match=r"b.csv, line 2: this is of sheet 's2', and in .*a.csv it is 's1'"):
+        raters.read_ratings(tmp_path)
+    write(other, *rated(5, 3))
+    with pytest.raises(DataError, match=r"b.csv, line 3: Mo has other ratings in .*a.csv: keep the file that counts"):
+        raters.read_ratings(tmp_path)
+    write(other, *rated(5))
+    with pytest.raises(DataError, match="Mo has other ratings"):
+        raters.read_ratings(tmp_path)
+
+
+def test_with_the_sheet_at_hand_all_of_it_is_asked_for(tmp_path, sheet):
+    (segment, candidate, criterion), *rest = sheet.rows
+    path = write(tmp_path / "a.csv", f"Mo,{sheet.id},{segment},{candidate},{criterion},4,,")
+    assert len(raters.read_ratings(path).table) == 1
+    found = raters.read_ratings(path, sheet)
+    assert found.notes == ("29 of 30 ratings are missing (Mo 29).",)
+    assert list(found.table[["segment", "candidate", "criterion"]].itertuples(index=False, name=None)) == sheet.rows
+    write(path, f"Mo,{sheet.id},{segment},{rest[-1][1]},{criterion},4,,")
+    with pytest.raises(DataError, match=rf"line 2: candidate {rest[-1][1]} of segment {segment} is not on the sheet"):
+        raters.read_ratings(path, sheet)
+    write(path, f"Mo,s1,{segment},{candidate},{criterion},4,,")
+    with pytest.raises(DataError, match=f"this is of sheet 's1', and the sheet at hand is '{sheet.id}'"):
+        raters.read_ratings(path, sheet)
+
+
+def test_no_file_at_all(tmp_path):
+    with pytest.raises(DataError, match=r"this folder holds no .csv file"):
+        raters.read_ratings(tmp_path)
+    with pytest.raises(DataError, match="no file to read"):
+        raters.read_ratings([])
+    with pytest.raises(DataError, match="no such file"):
+        raters.read_ratings(tmp_path / "a.csv")
+
+
+def test_an_invented_class_is_written_and_read_back(tmp_path, sheet):
+    invented = raters.invented_class(sheet, rng(), 4, missing=0.1)
+    assert invented.raters == ("invented-1", "invented-2", "invented-3", "invented-4")
+    assert "nobody gave them" in invented.notes[0]
+    assert set(invented.table.rating.dropna()) <= set(raters.SCALE)
+    assert invented.sheet == sheet.id
+    paths = raters.write_ratings(invented, tmp_path)
+    assert [p.name for p in paths] == [f"invented-{k}.csv" for k in (1, 2, 3, 4)]
+    back = raters.read_ratings(tmp_path)
+    pd.testing.assert_frame_equal(back.table, invented.table)
+    assert back.notes == invented.notes[1:]
+
+
+# ---- agreement
+
+PUBLISHED = [  # Krippendorff 2011, reliability data C: 12 units, 4 observers
+    (1, 1, NAN, 1), (2, 2, 3, 2), (3, 3, 3, 3), (3, 3, 3, 3), (2, 2, 2, 2), (1, 2, 3, 4),
+    (4, 4, 4, 4), (1, 1, 2, 1), (2, 2, 2, 2), (NAN, 5, 5, 5), (NAN, NAN, 1, 1), (NAN, NAN, 3, NAN),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("level", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
+def test_krippendorffs_own_example(level, alpha):
+    found = raters.agreement(of(PUBLISHED), "accuracy", rng(), 200, level=level)
+    assert round(found.alpha, 3) == alpha
+    assert (found.n_units, found.n_segments, found.n_raters, found.n_ratings) == (11, 11, 4, 40)
+    assert found.low < found.alpha < found.high <= 1
+
+
+def test_agreement_by_hand():
+    """Two raters, three translations, one disagreement: D_o = 2/6, D_e = 2·3·3/(6·5), so α = 1 − (1/3)/(3/5) = 4/9."""
+    found = raters.agreement(of([(4, 4), (5, 5), (4, 5)]), "accuracy", rng(), 300)
+    assert found.alpha == pytest.approx(4 / 9)
+    assert str(found).startswith("accuracy: α (ordinal) = 0.44, 95 % interval")
+    assert "(n = 3 translations in 3 segments, 2 raters, 6 ratings). 3 segments are few to resample" in str(found)
+
+
+def slow_alpha(matrix, level):
+    """α from its definition: mean squared distance of pairs within units over that of all pairs of pairable values."""
+    units = [[int(v) for v in row if not np.isnan(v)] for row in matrix]
+    units = [row for row in units if len(row) > 1]
+    values = [v for row in units for v in row]
+    n = {v: values.count(v) for v in range(1, 6)}
+
+    def distance(a, b):
+        if level == "nominal":
+            return float(a != b)
+        if level == "interval":
+            return float((a - b) ** 2)
+        a, b = min(a, b), max(a, b)
+        return (sum(n[g] for g in range(a, b + 1)) - (n[a] + n[b]) / 2) ** 2
+
+    within = sum(distance(a, b) / (len(row) - 1) for row in units for a, b in itertools.permutations(row, 2))
+    among = sum(distance(a, b) for a, b in itertools.permutations(values, 2)) / (len(values) - 1)
+    return 1 - within / among
+
+
+cell = st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0, NAN])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(cell, cell, cell), min_size=2, max_size=7), st.sampled_from(["nominal", "ordinal", "interval"])
+)
+def test_alpha_is_what_its_definition_says(matrix, level):
+    found = raters.agreement(of(matrix), "accuracy", rng(), 2, level=level)
+    pairable = [v for row in matrix if np.sum(~np.isnan(row)) > 1 for v in row if not np.isnan(v)]
+    if len(set(pairable)) < 2:
+        assert np.isnan(found.alpha)
+    else:
+        assert found.alpha == pytest.approx(slow_alpha(matrix, level), abs=1e-12)
+
+
+def test_equal_ratings_have_no_alpha():
+    found = raters.agreement(of([(4, 4), (4, 4)]), "accuracy", rng(), 10)
+    assert np.isnan([found.alpha, found.low, found.high]).all()
+    assert str(found) == (
+        "accuracy: α (ordinal) is not defined (n = 2 translations in 2 segments, 2 raters, 4 ratings). "
+        "All ratings are equal, so there is no disagreement to expect."
+    )
+    alone = raters.agreement(of([(4, NAN), (NAN, 4)]), "accuracy", rng(), 10)
+    assert alone.note == "No translation has two ratings."
+    with pytest.raises(UnknownName, match="did you mean 'fluency'"):
+        raters.agreement(of([(4, 4)]), "fluent", rng(), 10)
+    with pytest.raises(UnknownName, match="level of measurement"):
+        raters.agreement(of([(4, 4)]), "accuracy", rng(), 10, level="ratio")
+
+
+def test_segments_and_not_translations_are_resampled():
+    """Of two segments, a quarter of the draws has the first twice, where all agree, and a quarter the second twice."""
+    matrix = [(1, 1), (5, 5), (2, 2), (1, 5), (5, 4), (2, 1)]
+    one = raters.agreement(of(matrix, segment=[0] * 6), "accuracy", rng(), 50)
+    assert np.isnan([one.low, one.high]).all()
+    assert one.n_segments == 1
+    two = raters.agreement(of(matrix, segment=[0, 0, 0, 1, 1, 1]), "accuracy", rng(), 400)
+    assert two.high == pytest.approx(1)
+    assert two.note == "2 segments are few to resample: the intervals are too short."
+    assert two.low == pytest.approx(raters.agreement(of(matrix[3:] * 2), "accuracy", rng(), 1).alpha)
+
+
+def test_resamples_without_an_alpha_are_told():
+    found = raters.agreement(of([(1, 1), (1, 1), (5, 5)]), "accuracy", rng(), 100)
+    assert "resamples all ratings are equal: left out of the interval." in found.note
+    assert found.alpha == found.low == found.high == 1
+
+
+def test_pair_by_pair():
+    matrix = [(1, 1, 5), (2, 2, 4), (4, 4, 2), (5, 5, 1)]
+    table = raters.pairwise_agreement(of(matrix), "accuracy")
+    assert table.loc["r0", "r1"] == 1
+    assert table.loc["r0", "r2"] == table.loc["r2", "r0"] < 0
+    assert np.isnan(np.diag(table)).all()
+
+
+# ---- the plane
+
+SYSTEMS = ["A", "B", "A", "B"]
+
+
+def plane_of(rows, systems=SYSTEMS, n_draws=200):
+    """Of (rater, segment, candidate, criterion, rating)."""
+    found = {}
+    for rater, *cell, rating in rows:
+        found.setdefault(rater, {})[tuple(cell)] = Row(0, rater, "s", tuple(cell), rating, NAN, "")
+    return raters.class_plane(together(found, []), systems, rng(), n_draws).set_index("system")
+
+
+def test_the_plane_by_hand():
+    """A: (5 + 3) / 2 and 4, so 4; each translation counts once, however many rated it."""
+    rows = [
+        ("mild", 0, 0, "accuracy", 5), ("mild", 0, 1, "accuracy", 4), ("mild", 1, 2, "accuracy", 4),
+        ("strict", 0, 0, "accuracy", 3), ("strict", 0, 1, "accuracy", 1), ("strict", 1, 3, "accuracy", 2),
+        ("mild", 0, 0, "fluency", 2), ("mild", 0, 1, "fluency", 4),
+    ]  # fmt: skip
+    table = plane_of(rows)
+    assert table.accuracy.to_dict() == {"A": 4.0, "B": 2.25}
+    assert table.naturalness.to_dict() == {"A": 2.0, "B": 4.0}
+    mild, strict = 13 / 3, 2
+    a = ((5 - mild + 3 - strict) / 2 + 4 - mild) / 2
+    b = ((4 - mild + 1 - strict) / 2 + 2 - strict) / 2
+    assert table.adjusted_accuracy.to_dict() == pytest.approx({"A": a, "B": b})
+    assert table.adjusted_naturalness.to_dict() == {"A": -1, "B": 1}
+    assert table.n.to_dict() == {"A": 2, "B": 2}
+    assert table.n_ratings.to_dict() == {"A": 4, "B": 4}
+    assert table.n_raters.to_dict() == {"A": 2, "B": 2}
+    assert table.loc["A", ["accuracy_low", "accuracy_high"]].tolist() == [4, 4]
+    assert table.loc["B", ["accuracy_low", "accuracy_high"]].tolist() == [2, 2.5]
+    assert table.loc["A", ["naturalness_low", "naturalness_high"]].isna().all()  # one segment only
+
+
+def test_a_constant_lenience_vanishes_from_the_adjusted_plane(teaching, sheet):
+    one = raters.invented_class(sheet, rng(), 6, missing=0)
+    low = one.table.assign(rating=one.table.rating.clip(upper=4))
+    high = low.assign(rating=low.rating + (low.rater == "invented-2"))
+    planes = [raters.class_plane(raters.ClassRatings(t), teaching[1], rng(), 50) for t in (low, high)]
+    first, second = (plane.set_index("system").sort_index() for plane in planes)
+    assert (second.accuracy - first.accuracy).to_numpy() == pytest.approx(1 / 6)
+    for column in ("adjusted_accuracy", "adjusted_naturalness_low", "adjusted_naturalness_high"):
+        assert second[column].to_numpy() == pytest.approx(first[column].to_numpy(), nan_ok=True)
+
+
+def test_a_text_of_two_systems_counts_for_both():
+    rows = [("r", 0, 0, "accuracy", 5), ("r", 1, 1, "accuracy", 1), ("r", 0, 0, "fluency", 5)]
+    table = plane_of(rows, ["A | B", "B"])
+    assert table.accuracy.to_dict() == {"A": 5, "B": 3}
+    assert table.n_ratings.to_dict() == {"A": 2, "B": 3}
+
+
+def test_two_translations_of_one_system_count_equally_however_many_rated_them():
+    rows = [("r", 0, 0, "accuracy", 5), ("s", 0, 0, "accuracy", 5), ("r", 0, 2, "accuracy", 1)]
+    assert plane_of(rows).accuracy["A"] == 3
+
+
+def test_a_plane_without_one_axis_or_with_one_segment_has_nan():
+    table = plane_of([("r", 0, 0, "accuracy", 5), ("r", 0, 1, "accuracy", 1)])
+    assert table.accuracy.to_dict() == {"A": 5, "B": 1}
+    assert table[["naturalness", "naturalness_low", "accuracy_low", "accuracy_high"]].isna().all(axis=None)
+
+
+def test_a_plane_of_nothing_or_of_others_is_refused(teaching):
+    with pytest.raises(DataError, match="not one rating is there"):
+        plane_of([("r", 0, 0, "accuracy", NAN)])
+    with pytest.raises(DataError, match="candidate 4 was rated, and there are 4"):
+        plane_of([("r", 0, 4, "accuracy", 3)])
+    with pytest.raises(DataError, match="candidate 1 has no tag"):
+        plane_of([("r", 0, 1, "accuracy", 3)], ["A", ""])
+
+
+def test_it_is_drawn_as_every_plane(teaching, sheet):
+    test, cands = teaching
+    plane = raters.class_plane(raters.invented_class(sheet, rng()), cands, rng(), 100, categories=test.categories)
+    assert set(plane.category) <= {"LLM", "MT", "online", "human"}
+    spec = plot_systems(plane, uncertainty="cross", title="What the class sees").to_dict()
+    assert "Crosses: 95 % of each mean." in " ".join(spec["title"]["subtitle"])
+    adjusted = plane.filter(like="adjusted").rename(columns=lambda name: name.removeprefix("adjusted_"))
+    plot_systems(plane[["system", "category"]].join(adjusted), uncertainty="cross").to_dict()
+
+
+def test_kinds_of_candidates_can_be_rated_as_well_as_systems():
+    test, cands = load("teaching"), load_candidates("teaching")
+    drawn = raters.draw_sheet(test, cands, 3, 4, rng=rng())
+    plane = raters.class_plane(raters.invented_class(drawn, rng()), cands, rng(), 20)
+    assert set(plane.system) == {cands.tags[k] for ids in drawn.candidates for k in ids}

@@ -1,0 +1,171 @@
+"""What the rating sheet ships, what it saves, and how it shows itself without a browser."""
+
+import html
+import json
+import re
+
+import numpy as np
+import pytest
+
+from anhelpers import raters
+from anhelpers.data import from_systems, load
+from anhelpers.data.lines import read_lines
+from anhelpers.errors import DataError
+from anhelpers.widgets.raters import RatingSheet, rating_sheet
+
+
+def sheet(**options):
+    test = load("teaching")
+    return rating_sheet(test, from_systems(test), rng=np.random.default_rng(3), title="A <claim>", **options)
+
+
+@pytest.fixture
+def widget():
+    return sheet()
+
+
+def test_what_is_shipped_tells_no_system(widget):
+    test = load("teaching")
+    shipped = json.dumps(widget.data, ensure_ascii=False)
+    assert not [name for name in test.systems if name in shipped]
+    assert not [ref for ref in widget.sheet.refs if ref in shipped]
+    assert [s["texts"] for s in widget.data["segments"]] == [list(texts) for texts in widget.sheet.texts]
+    assert [s["src"] for s in widget.data["segments"]] == list(widget.sheet.srcs)
+    assert widget.data["langs"] == ["en", "de"]
+    assert [s["ref"] for s in sheet(reference=True).data["segments"]] == list(widget.sheet.refs)
+
+
+def test_nothing_is_rated_at_first(widget):
+    assert widget.ratings == widget.seconds == [None] * 30
+    assert repr(widget) == f"RatingSheet({widget.sheet.id}: 0 of 30 ratings)"
+    assert widget.table().rating.isna().all()
+    assert next(widget.table().itertuples(index=False))[:3] == widget.sheet.rows[0]
+
+
+def test_the_same_generator_gives_the_same_sheet_to_everybody(widget):
+    assert sheet().data == widget.data
+    assert rating_sheet(["one"], from_systems(load("teaching").subset([0])), n_segments=1,
+                        rng=np.random.default_rng(0)).data["langs"] == ["", ""]  # fmt: skip
+
+
+def rate(widget, rater="Mo", n=4):
+    widget.rater = rater
+    widget.ratings = [5, None, 1, 3][:n] + [None] * (30 - n)
+    widget.seconds = [2.5, None, 0.1, 12.0][:n] + [None] * (30 - n)
+    return widget
+
+
+def test_the_file_is_tidy_and_read_back(widget, tmp_path):
+    path = rate(widget).save_ratings(tmp_path / "mo.csv")
+    lines = read_lines(path)
+    assert lines[0] == "rater,sheet,segment,candidate,criterion,rating,seconds,version"
+    segment, candidate, _ = widget.sheet.rows[0]
+    assert lines[1].startswith(f"Mo,{widget.sheet.id},{segment},{candidate},accuracy,5,2.5,")
+    assert f",{candidate},fluency,,," in lines[2]
+    assert len(lines) == 31
+    back = raters.read_ratings(path)
+    assert back.raters == ("Mo",)
+    assert back.notes == ("27 of 30 ratings are missing (Mo 27).",)
+    assert back.table.rating.tolist()[:4] == pytest.approx([5, np.nan, 1, 3], nan_ok=True)
+    assert path.read_text(encoding="utf-8") == widget.csv()
+
+
+def test_a_file_that_is_there_is_gone_on_with(widget, tmp_path):
+    rate(widget).save_ratings(tmp_path / "mo.csv")
+    again = sheet(path=tmp_path / "mo.csv")
+    assert (again.rater, again.ratings, again.seconds) == ("Mo", widget.ratings, widget.seconds)
+    assert again.file == "mo.csv"
+    again.ratings = [5] * 30
+    again.asked = 1
+    assert again.answer == [1, "Saved 30 of 30 ratings to mo.csv."]
+    assert raters.read_ratings(tmp_path / "mo.csv").table.rating.tolist() == [5] * 30
+
+
+def test_a_file_of_another_rater_or_sheet_is_refused_and_stays(widget, tmp_path):
+    path = rate(widget).save_ratings(tmp_path / "mo.csv")
+    before = path.read_bytes()
+    mine = sheet(path=path)
+    mine.rater = "Di"
+    mine.asked = 1
+    assert mine.answer[1] == f"Not saved: {path}: holds the ratings of Mo, and not of Di; take another file."
+    test = load("teaching")
+    with pytest.raises(DataError, match=r"is of sheet .*, and this is .*; take another file"):
+        rating_sheet(test, from_systems(test), rng=np.random.default_rng(4), path=path)
+    (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match="there is no column rater"):
+        rate(sheet()).save_ratings(tmp_path / "notes.csv")
+    both = tmp_path / "both.csv"
+    both.write_text(widget.csv() + "\n".join(rate(sheet(), "Di").csv().splitlines()[1:]))
+    with pytest.raises(DataError, match="holds the ratings of 2 raters"):
+        sheet(path=both)
+    with pytest.raises(DataError, match="there is no folder"):
+        sheet(path=tmp_path / "nowhere" / "mo.csv")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a,b", 'a"b', "a;b", "=1+1", "-x", "@x", "a\nb", "x" * 41])
+def test_a_name_that_no_file_should_hold_is_refused(widget, name, tmp_path):
+    rate(widget, name)
+    with pytest.raises(DataError, match="pseudonym"):
+        widget.save_ratings(tmp_path / "x.csv")
+    assert not (tmp_path / "x.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["Mo", "Žofie Ö", "李", "नमस्ते", "O'Neil 2", "x" * 40])
+def test_names_of_all_scripts_are_read_back(widget, name, tmp_path):
+    assert raters.read_ratings(rate(widget, f" {name} ").save_ratings(tmp_path / "x.csv")).raters == (name,)
+
+
+def test_what_is_set_from_python_is_checked(widget):
+    for wrong in ([6] + [None] * 29, [0] + [None] * 29, [None] * 29, ["5"] + [None] * 29):
+        with pytest.raises(DataError, match="ratings must be 30, each 1 to 5, or None"):
+            widget.ratings = wrong
+    with pytest.raises(DataError, match="place must be a segment of the sheet, 0 to 4, got 5"):
+        widget.place = 5
+    with pytest.raises(DataError, match="give the sheet a path"):
+        rate(widget).save_ratings()
+
+
+def test_on_paper_there_is_a_table_with_empty_boxes_for_each_sentence(widget):
+    before, script = widget.fragment().split("<script>")
+    assert before.count("<table>") == 5
+    assert before.count("☐") == 30 * 5
+    assert all(html.escape(text) in before for texts in widget.sheet.texts for text in texts)
+    assert "Accuracy: 1 = says something else than the source; 5 = " in before
+    assert widget.sheet.id in before
+    assert "A &lt;claim&gt;" in before
+    assert "<svg" not in before
+    assert "<style" not in before
+    assert script.count("</script>") == 1
+
+
+def test_a_page_to_hand_out_is_empty_whoever_has_rated(tmp_path):
+    mine = rate(sheet(path=tmp_path / "secret-folder.csv"), "Mo-the-first")
+    page = mine.save(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Mo-the-first" not in page
+    assert "secret-folder" not in page
+    assert "<title>A &lt;claim&gt;</title>" in page
+    assert not re.search(r"""(?:src|href)=["']?https?:|@import|import\(""", page)
+    state = json.loads(re.search(r"fakeModel\((\{.*\})\), el: box", page).group(1))
+    assert state["ratings"] == state["seconds"] == [None] * 30
+    assert (state["rater"], state["file"], state["asked"], state["answer"]) == ("", "", 0, [])
+    assert mine.ratings[0] == 5
+
+
+def test_shown_live_and_static(widget, monkeypatch):
+    monkeypatch.delenv("ANX_MODE", raising=False)
+    bundle, _ = widget._repr_mimebundle_()
+    assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
+    monkeypatch.setenv("ANX_MODE", "static")
+    assert set(sheet()._repr_mimebundle_()) == {"text/html", "text/plain"}
+
+
+def test_the_checks_of_both_languages_are_the_same():
+    from anhelpers.widgets.base import HERE
+    from anhelpers.widgets.raters import NAME
+
+    script = (HERE / "raters.js").read_text(encoding="utf-8")
+    theirs = re.search(r"const NAME = /\^(.*)\$/u;", script)[1].replace(r"\u00", r"\x")
+    assert theirs == NAME.pattern
+    assert "localStorage" not in script
+    assert RatingSheet.noun == "rating sheet"
