@@ -84,7 +84,8 @@ def about(path: Path) -> About:
     if not all(found):
         raise DataError("the first cell does not tell title, minutes, what to read before, and the question.", path)
     title, minutes, before, question = (match[1] for match in found)
-    return About(path.stem, title, int(minutes), tuple(re.findall(r"`(\w+)`", before)), question)
+    before = tuple(re.findall(r"`(\w+)`", before))
+    return About(path.stem, title, int(minutes), before, re.sub(r"[*`]", "", question))
 
 
 def parameters_of(path: Path) -> dict[str, str]:

@@ -23,11 +23,17 @@ STYLE = """<style>
   margin: 0 auto; padding: .8em 1em; font: 18px/1.4 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
 .anx-nav a { color: #00539b; text-underline-offset: .15em; padding: .2em 0; }
 .anx-nav a:focus-visible { outline: 3px solid #d55e00; outline-offset: 2px; }
-:root { --jp-content-font-size1: 17px; --jp-code-font-size: 15px; }
+:root { --jp-content-font-size1: 17px; --jp-code-font-size: 15px; --jp-cell-prompt-width: 76px; }
 .jp-Notebook { max-width: 1250px; margin: 0 auto; }
-@media print { .anx-nav { display: none; } }
+.anx-solve { padding: 0 .5em; font: 18px/1.4 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
+#anx-solve { margin: 0 0 0 1em; width: 1.1em; height: 1.1em; }
+#anx-solve:not(:checked) ~ main :is(.celltag_solution, .celltag_check) { display: none; }
+@media print { .anx-nav, .anx-solve, #anx-solve { display: none; } }
 </style>"""
-"""For pages of notebooks: links, and letters that the last row of a classroom can read."""
+"""For pages of notebooks: links, letters that the last row can read, solutions that wait to be asked for."""
+
+SOLVE = """<input type="checkbox" id="anx-solve"><label class="anx-solve" for="anx-solve">Show solutions of the
+exercises</label>"""
 
 INDEX = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -98,16 +104,17 @@ def _linked(page: str, told: Sequence[About], i: int) -> str:
     nav = '<nav class="anx-nav" aria-label="{}">' + "".join(links) + "</nav>"
     known = "|".join(one.name for one in told)
     page = re.sub(rf'href="({known})\.ipynb"', r'href="\1.html"', page)
-    page = re.sub(r"<body[^>]*>", lambda body: f"{body[0]}{STYLE}{nav.format('notebooks, top')}", page, count=1)
+    page = re.sub(r"<body[^>]*>", lambda body: f"{body[0]}{STYLE}{nav.format('notebooks, top')}{SOLVE}", page, count=1)
     head, end = page.rsplit("</body>", 1)
     return f"{head}{nav.format('notebooks, bottom')}</body>{end}"
 
 
 def _index(told: Sequence[About]) -> str:
+    titles = {one.name: html.escape(one.title) for one in told}
     items = (
         f'<li><a href="{one.name}.html">{html.escape(one.title)}</a>'
         f'<p>{html.escape(one.question)}</p><p class="soft">{one.minutes} minutes'
-        f"{'; before it: ' + ', '.join(one.before) if one.before else ''}</p></li>"
+        f"{'; before it: ' + '; '.join(titles.get(name, name) for name in one.before) if one.before else ''}</p></li>"
         for one in told
     )
     return INDEX.format(first=told[0].name, title=html.escape(told[0].title), items="\n".join(items))

@@ -37,6 +37,7 @@ def test_every_page_leads_to_its_neighbours_and_to_the_index(built, capsys):
         around = [*NAMES[max(0, i - 1) : i], "index", *NAMES[i + 1 : i + 2]]
         assert links == 2 * around
         assert page.count("<nav") == 2
+        assert page.count("Show solutions") == 1
         assert name in page
 
 

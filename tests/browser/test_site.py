@@ -44,5 +44,14 @@ def test_a_page_holds_all_that_it_shows(page, name):
     assert page.evaluate(broken) == 0
 
 
+def test_solutions_wait_until_they_are_asked_for(page):
+    page.goto((SITE / f"{PAGES[0]}.html").as_uri())
+    hidden = page.locator(".celltag_solution, .celltag_check")
+    assert hidden.count() > 3
+    assert not any(cell.is_visible() for cell in hidden.all())
+    page.get_by_label("Show solutions").check()
+    assert all(cell.is_visible() for cell in hidden.all())
+
+
 def test_it_fits_a_stick():
     assert sum(path.stat().st_size for path in SITE.iterdir()) < 60_000_000
