@@ -5,10 +5,13 @@ BIN := $(VENV)/bin
 EXTRAS := notebooks,theory,neural,cluster,dev
 JOBS ?= 2
 
-.PHONY: run test lab site students pictures lint bench strip clean
+.PHONY: run start test lab site students pictures lint bench strip clean
 
 run: $(VENV)/.ready   ## every notebook on the bundled sample; results in build/
 	$(BIN)/anhelpers run --out build --jobs $(JOBS)
+
+start: $(VENV)/.ready   ## the first notebook alone: open build/00_start_here.html and drag
+	$(BIN)/anhelpers run 00_start_here --out build
 
 test: $(VENV)/.ready lint   ## all tests that this machine can run; the rest is skipped with a reason
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup

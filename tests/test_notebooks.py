@@ -135,6 +135,17 @@ def test_it_runs_headless_and_leaves_one_self_contained_page(path, tiny_lm, tmp_
     assert sorted(p.name for p in out.iterdir()) == [f"{path.stem}.html", f"{path.stem}.ipynb"]
 
 
+@pytest.mark.notebook
+@pytest.mark.neural
+def test_a_students_copy_runs_to_its_end_and_every_check_gives_a_hint(tiny_lm, tmp_path, capsys):
+    assert cli.main(["students", "00_start_here", "--out", str(tmp_path)]) == 0
+    copy = str(tmp_path / "students" / "00_start_here.ipynb")
+    assert cli.main(["run", copy, "-p", "lm", str(tiny_lm), "--out", str(tmp_path / "out")]) == 0
+    assert "ok, 0 of 3 exercises right" in capsys.readouterr().err
+    page = html.unescape((tmp_path / "out" / "00_start_here.html").read_text(encoding="utf-8"))
+    assert "How many points does the second one lose" in page
+
+
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
     """A store of scores, as every user has one: two notebooks ask for those of the same texts."""

@@ -53,11 +53,12 @@ def chromium():
 
 @pytest.fixture
 def page(chromium):
-    """A fresh page; afterwards there must have been no script error and no request to the outside."""
+    """A fresh page; afterwards no script error, none in a page's console, and no request to the outside."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     errors, outside = [], []
     page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda m: errors.append(m.text) if m.type == "error" and page.url.startswith("file:") else None)
     local = ("file:", "data:", "blob:", "http://127.0.0.1:", "ws://127.0.0.1:")
     page.on("request", lambda request: None if request.url.startswith(local) else outside.append(request.url))
     yield page

@@ -173,7 +173,7 @@ def test_without_scripts_a_picture_and_a_table_remain(tiny, without_scripts, tmp
 def test_a_key_press_is_answered_within_a_frame(tiny, page, tmp_path, capsys):
     from anhelpers.widgets.explorer import beta_explorer
 
-    curve, srcs, refs, texts, options = tiny.corpus(n_segments=1000, n_candidates=16, words=40)
+    curve, srcs, refs, texts, options = tiny.corpus(n_segments=200, n_candidates=1024, words=40)
     widget = beta_explorer(curve, srcs, refs, texts, **options)
     path = widget.save(tmp_path / "large.html")
     page.goto(path.as_uri())
@@ -188,7 +188,7 @@ def test_a_key_press_is_answered_within_a_frame(tiny, page, tmp_path, capsys):
     took = page.evaluate("window.took")
     assert len(took) >= 80
     said = f"median {np.median(took):.2f} ms, 95 % {np.quantile(took, 0.95):.2f} ms"
-    size = f"{curve.n_hull / 1000:.1f} hull candidates for each of 1,000 segments, {path.stat().st_size / 1e6:.2f} MB"
+    size = f"{curve.n_hull / 200:.1f} hull candidates for each of 200 segments, {path.stat().st_size / 1e6:.2f} MB"
     with capsys.disabled():
         print(f"\nfrom key to table: {said}; {size}")
     assert np.median(took) < 50
