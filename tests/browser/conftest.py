@@ -144,6 +144,46 @@ def untrusted(lab, page):
 
 
 @pytest.fixture
+def drag(page):
+    """A function: a real mouse drags a slider from the middle to three quarters; how many states its widget passed."""
+
+    def dragged(slider, state):
+        slider.scroll_into_view_if_needed()
+        box = slider.bounding_box()
+        y = box["y"] + box["height"] / 2
+        slider.evaluate(
+            """(slider, name) => { const root = slider.closest('.anx'); window.seen = new Set();
+                const note = () => seen.add(root.getAttribute(name));
+                new MutationObserver(note).observe(root, {attributeFilter: [name]}); }""",
+            f"data-{state}",
+        )
+        page.mouse.move(box["x"] + box["width"] / 2, y)
+        page.mouse.down()
+        for i in range(1, 41):
+            page.mouse.move(box["x"] + box["width"] * (0.5 + 0.25 * i / 40), y)
+        page.mouse.up()
+        return page.evaluate("window.seen.size")
+
+    return dragged
+
+
+@pytest.fixture
+def fits(page):
+    """A function: on a projector these parts are seen at once; then the screen is a phone's, and nothing sticks out."""
+
+    def checked(root, *parts):
+        page.set_viewport_size({"width": 1280, "height": 720})
+        for part in parts:
+            box = root.locator(part).bounding_box()
+            assert box["y"] + box["height"] <= 720
+            assert box["x"] + box["width"] <= 1280
+        page.set_viewport_size({"width": 390, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    return checked
+
+
+@pytest.fixture
 def without_scripts(chromium):
     """A function that opens a file in a browser that runs no scripts."""
     context = chromium.new_context(java_script_enabled=False)

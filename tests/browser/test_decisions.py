@@ -71,18 +71,9 @@ def test_keys_show_every_decision(opened, page):
         assert_shown(opened.root, opened, alpha)
 
 
-def test_a_mouse_drags_it(opened, page):
+def test_a_mouse_drags_it(drag, opened, page):
     root, slider = opened.root, opened.slider
-    box = slider.bounding_box()
-    y = box["y"] + box["height"] / 2
-    root.evaluate("""root => { window.seen = new Set();
-        new MutationObserver(() => seen.add(root.dataset.alpha)).observe(root, {attributeFilter: ['data-alpha']}); }""")
-    page.mouse.move(box["x"] + box["width"] / 2, y)
-    page.mouse.down()
-    for i in range(1, 41):
-        page.mouse.move(box["x"] + box["width"] * (0.5 + 0.25 * i / 40), y)
-    page.mouse.up()
-    assert page.evaluate("window.seen.size") >= 10
+    assert drag(slider, "alpha") >= 10
     assert alpha_of(root) == pytest.approx(0.15, abs=0.005)
     assert_shown(root, opened)
 
@@ -119,14 +110,8 @@ def test_what_a_screen_reader_says(opened, page):
     assert opened.root.locator("td b").count() == 0
 
 
-def test_it_fits_a_projector_and_a_narrow_screen(opened, page):
-    page.set_viewport_size({"width": 1280, "height": 720})
-    for part in (".anx-chart", "table", ".anx-bar", ".anx-readout"):
-        box = opened.root.locator(part).bounding_box()
-        assert box["y"] + box["height"] <= 720
-        assert box["x"] + box["width"] <= 1280
-    page.set_viewport_size({"width": 390, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+def test_it_fits_a_projector_and_a_narrow_screen(fits, opened, page):
+    fits(opened.root, ".anx-chart", "table", ".anx-bar", ".anx-readout")
     assert opened.slider.bounding_box()["width"] > 300
 
 

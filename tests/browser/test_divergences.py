@@ -133,18 +133,9 @@ def test_buttons_go_from_stop_to_stop(opened, page):
         assert_shown(opened.root, opened, t, SHIFT)
 
 
-def test_a_mouse_drags_it(opened, page):
+def test_a_mouse_drags_it(drag, opened, page):
     root = opened.root
-    box = opened.slider.bounding_box()
-    y = box["y"] + box["height"] / 2
-    root.evaluate("""root => { window.seen = new Set();
-        new MutationObserver(() => seen.add(root.dataset.t)).observe(root, {attributeFilter: ['data-t']}); }""")
-    page.mouse.move(box["x"] + box["width"] / 2, y)
-    page.mouse.down()
-    for i in range(1, 41):
-        page.mouse.move(box["x"] + box["width"] * (0.5 + 0.25 * i / 40), y)
-    page.mouse.up()
-    assert page.evaluate("window.seen.size") >= 10
+    assert drag(opened.slider, "t") >= 10
     assert state_of(root)[0] == pytest.approx(0.75, abs=0.02)
     assert_shown(root, opened)
 
@@ -177,21 +168,15 @@ def test_what_a_screen_reader_says(opened, page):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_a_projector_and_a_narrow_screen(opened, page, scheme):
+def test_it_fits_a_projector_and_a_narrow_screen(fits, opened, page, scheme):
     page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": 1280, "height": 720})
-    for part in (".anx-left .anx-chart", "table", ".anx-bar", ".anx-legend"):
-        box = opened.root.locator(part).bounding_box()
-        assert box["y"] + box["height"] <= 720
-        assert box["x"] + box["width"] <= 1280
+    fits(opened.root, ".anx-left .anx-chart", "table", ".anx-bar", ".anx-legend")
     inks = opened.root.locator(".bxpath0_marks path, .bxq_marks path, th").evaluate_all(
         "some => some.map(e => getComputedStyle(e).color + getComputedStyle(e).stroke)"
     )
     ground = opened.root.evaluate("e => getComputedStyle(e).backgroundColor")
     assert ground == ("rgb(22, 22, 22)" if scheme == "dark" else "rgb(255, 255, 255)")
     assert not any(ground in ink for ink in inks)
-    page.set_viewport_size({"width": 390, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert opened.slider.bounding_box()["width"] > 300
 
 

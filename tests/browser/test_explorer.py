@@ -40,21 +40,6 @@ def assert_point(root, curve, box):
     assert [float(x) for x in re.findall(r"-?[\d.]+", at)] == pytest.approx(want, abs=0.05)
 
 
-def drag(page, slider, moves=40):
-    """A real mouse drag from the middle to three quarters; the number of different β on the way."""
-    slider.scroll_into_view_if_needed()
-    box = slider.bounding_box()
-    y = box["y"] + box["height"] / 2
-    slider.evaluate("""slider => { const root = slider.closest('.anx'); window.seen = new Set();
-        new MutationObserver(() => seen.add(root.dataset.beta)).observe(root, {attributeFilter: ['data-beta']}); }""")
-    page.mouse.move(box["x"] + box["width"] / 2, y)
-    page.mouse.down()
-    for i in range(1, moves + 1):
-        page.mouse.move(box["x"] + box["width"] * (0.5 + 0.25 * i / moves), y)
-    page.mouse.up()
-    return page.evaluate("window.seen.size")
-
-
 @pytest.fixture
 def opened(tiny, page, tmp_path):
     from anhelpers.widgets.explorer import beta_explorer
@@ -67,7 +52,7 @@ def opened(tiny, page, tmp_path):
     return SimpleNamespace(root=root, slider=slider, curve=curve, texts=texts, widget=widget, scores=scores)
 
 
-def test_keys_and_drag_show_what_the_curve_selects(opened, page):
+def test_keys_and_drag_show_what_the_curve_selects(drag, opened, page):
     root, slider, curve, texts = opened.root, opened.slider, opened.curve, opened.texts
     box = opened.widget.data["box"]
     assert_oracle(root, curve, texts, 1.0)
@@ -81,7 +66,7 @@ def test_keys_and_drag_show_what_the_curve_selects(opened, page):
             page.keyboard.press(key)
         assert_oracle(root, curve, texts, beta)
         assert_point(root, curve, box)
-    assert drag(page, slider) >= 10
+    assert drag(slider, "beta") >= 10
     assert 1 < beta_of(root) < 1e4
     assert_oracle(root, curve, texts)
     assert_point(root, curve, box)
@@ -196,7 +181,7 @@ def test_a_key_press_is_answered_within_a_frame(tiny, page, tmp_path, capsys):
     assert_oracle(page.locator(".anx"), curve, texts)
 
 
-def test_in_jupyterlab(in_lab, run_cell, printed, n_cells, tiny, page):
+def test_in_jupyterlab(drag, in_lab, run_cell, printed, n_cells, tiny, page):
     vega = CHART.replace("use_offline()", "use_offline(tooltips=True)")
     in_lab("live.ipynb", SETUP, SHOW, CHART, vega, "print(w.beta, w.domain)")
     for cell in range(5):
@@ -218,7 +203,7 @@ def test_in_jupyterlab(in_lab, run_cell, printed, n_cells, tiny, page):
         page.wait_for_timeout(60)
         page.keyboard.press("PageUp")
     assert_oracle(root, curve, texts, 10**3.98)
-    assert drag(page, slider) >= 10
+    assert drag(slider, "beta") >= 10
     assert_oracle(root, curve, texts)
     slider.focus()
     for key in "ddbx":

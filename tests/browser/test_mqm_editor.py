@@ -132,18 +132,9 @@ def test_every_category_on_one_side_leaves_no_correlation(opened, page):
     assert "no correlation" in opened.root.locator(".anx-told").inner_text()
 
 
-def test_a_mouse_drags_a_weight(opened, page):
+def test_a_mouse_drags_a_weight(drag, opened, page):
     root, one = opened.root, slider(page, "Major")
-    box = one.bounding_box()
-    y = box["y"] + box["height"] / 2
-    root.evaluate("""root => { window.seen = new Set(); const note = () => seen.add(root.dataset.weights);
-        new MutationObserver(note).observe(root, {attributeFilter: ['data-weights']}); }""")
-    page.mouse.move(box["x"] + box["width"] / 2, y)
-    page.mouse.down()
-    for i in range(1, 41):
-        page.mouse.move(box["x"] + box["width"] * (0.5 + 0.25 * i / 40), y)
-    page.mouse.up()
-    assert page.evaluate("window.seen.size") >= 10
+    assert drag(one, "weights") >= 10
     weights = points(root.get_attribute("data-weights"))
     assert weights[1] == pytest.approx(18.75, abs=0.5)
     opened.widget.weights = {"Major": weights[1]}
@@ -201,14 +192,8 @@ def test_what_a_screen_reader_says(opened, page):
     assert tabbed == ["INPUT"] * 4 + ["BUTTON", "DIVanx-box", "SELECT"]
 
 
-def test_it_fits_a_projector_and_a_phone(opened, page):
-    page.set_viewport_size({"width": 1280, "height": 720})
-    for part in (".anx-chart", ".anx-weights", ".anx-told", ".anx-box"):
-        box = opened.root.locator(part).bounding_box()
-        assert box["y"] + box["height"] <= 720
-        assert box["x"] + box["width"] <= 1280
-    page.set_viewport_size({"width": 390, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+def test_it_fits_a_projector_and_a_phone(fits, opened, page):
+    fits(opened.root, ".anx-chart", ".anx-weights", ".anx-told", ".anx-box")
     assert slider(page, "Major").bounding_box()["width"] > 300
     for select in opened.root.locator("select").all():
         box = select.bounding_box()

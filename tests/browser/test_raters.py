@@ -209,15 +209,9 @@ def test_the_reference_is_behind_a_button_and_texts_are_text(made, page, tmp_pat
     assert not page.get_by_text(ref).is_visible()
 
 
-def test_it_fits_a_projector_a_phone_and_a_dark_room(made, page, tmp_path):
-    page.set_viewport_size({"width": 1280, "height": 720})
+def test_it_fits_a_projector_a_phone_and_a_dark_room(fits, made, page, tmp_path):
     root = open_page(made, page, tmp_path)
-    for part in ("section:visible", ".anx-foot", ".anx-bar"):
-        box = root.locator(part).bounding_box()
-        assert box["y"] + box["height"] <= 720
-        assert box["x"] + box["width"] <= 1280
-    page.set_viewport_size({"width": 390, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    fits(root, "section:visible", ".anx-foot", ".anx-bar")
     assert root.locator("section:visible tbody td").first.bounding_box()["width"] > 300
     page.emulate_media(color_scheme="dark")
     assert root.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(22, 22, 22)"

@@ -60,23 +60,7 @@ def assert_shown(root, made, naturalness=None):
         assert text[0] == ("▲" if d > 0.0005 else "▼" if d < -0.0005 else "0")
 
 
-def drag(page, slider, moves=40):
-    """A real mouse drag from the middle to three quarters; the number of different N on the way."""
-    slider.scroll_into_view_if_needed()
-    box = slider.bounding_box()
-    y = box["y"] + box["height"] / 2
-    slider.evaluate("""slider => { const root = slider.closest('.anx'); window.seen = new Set();
-        new MutationObserver(() => seen.add(root.dataset.naturalness)).observe(
-            root, {attributeFilter: ['data-naturalness']}); }""")
-    page.mouse.move(box["x"] + box["width"] / 2, y)
-    page.mouse.down()
-    for i in range(1, moves + 1):
-        page.mouse.move(box["x"] + box["width"] * (0.5 + 0.25 * i / moves), y)
-    page.mouse.up()
-    return page.evaluate("window.seen.size")
-
-
-def test_keys_and_drag_show_the_exact_curve(opened, page):
+def test_keys_and_drag_show_the_exact_curve(drag, opened, page):
     root, slider = opened.root, opened.slider
     low, high = opened.curve.naturalness[[0, -1]]
     assert_shown(root, opened, (low + high) / 2)
@@ -88,7 +72,7 @@ def test_keys_and_drag_show_the_exact_curve(opened, page):
         for key in keys:
             page.keyboard.press(key)
         assert_shown(root, opened, low + (high - low) * position / 300)
-    assert drag(page, slider) >= 10
+    assert drag(slider, "naturalness") >= 10
     assert_shown(root, opened)
     assert naturalness_of(root) == pytest.approx(low + (high - low) * 0.75, abs=0.03 * (high - low))
 
@@ -162,14 +146,8 @@ def test_texts_are_texts_and_the_most_probable_is_bold(opened, page):
     assert root.locator("tbody th[lang=en]").count() == 4
 
 
-def test_it_fits_a_projector_and_a_narrow_screen(opened, page):
-    page.set_viewport_size({"width": 1280, "height": 720})
-    for part in (".anx-chart", "tfoot", ".anx-bar", ".anx-readout"):
-        box = opened.root.locator(part).bounding_box()
-        assert box["y"] + box["height"] <= 720
-        assert box["x"] + box["width"] <= 1280
-    page.set_viewport_size({"width": 390, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+def test_it_fits_a_projector_and_a_narrow_screen(fits, opened, page):
+    fits(opened.root, ".anx-chart", "tfoot", ".anx-bar", ".anx-readout")
     assert opened.slider.bounding_box()["width"] > 300
 
 
