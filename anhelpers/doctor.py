@@ -31,14 +31,16 @@ FEATURES = {  # feature -> (distributions, what installs them)
         ("numpy", "scipy", "pandas", "numba", "sacrebleu", "altair", "vl-convert-python", "anywidget", "pyarrow",
          "zstandard"), "",
     ),
-    "notebooks (anhelpers run, make lab)": (("jupyterlab", "papermill", "nbconvert", "ipykernel"), "notebooks"),
+    "notebooks (anhelpers run, make lab)": (
+        ("jupyterlab", "papermill", "nbconvert", "ipykernel", "krippendorff"), "notebooks",
+    ),
     "exact A(N) for KL, Rényi, JS, χ², MMD": (("cvxpy", "clarabel"), "theory"),
     "language models (lpp)": (("torch", "transformers"), "neural"),
     "COMET": (("unbabel-comet",), "neural"),
     "MetricX": (("torch", "transformers", "sentencepiece", "protobuf"), "neural"),
     "cluster": (("dask", "distributed", "dask-jobqueue"), "cluster"),
-    "tests": (("pytest", "hypothesis", "ruff", "playwright", "nbstripout", "fastchrf", "lexicalrichness", "POT",
-               "mpmath"),
+    "tests": (("pytest", "pytest-xdist", "hypothesis", "ruff", "playwright", "nbstripout", "fastchrf",
+               "lexicalrichness", "POT", "mpmath"),
               "dev"),
 }  # fmt: skip
 
