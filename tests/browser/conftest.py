@@ -168,6 +168,20 @@ def drag(page):
 
 
 @pytest.fixture
+def by_hand(page, drag):
+    """A function: a slider is dragged, and left by the tabulator for the next control of its widget."""
+
+    def used(slider, state):
+        assert drag(slider, state) >= 10
+        slider.focus()
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.closest('.anx') !== null")
+        assert not slider.evaluate("slider => slider === document.activeElement")
+
+    return used
+
+
+@pytest.fixture
 def fits(page):
     """A function: on a projector these parts are seen at once; then the screen is a phone's, and nothing sticks out."""
 

@@ -134,12 +134,13 @@ def test_without_scripts_a_picture_and_three_tables_remain(made, without_scripts
     assert "5 of 17: <b>TTR</b>, source POS entropy" in page.locator("table").nth(1).inner_text()
 
 
-def test_in_jupyterlab(in_lab, run_cell, printed, n_cells, made, page):
+def test_in_jupyterlab(by_hand, in_lab, run_cell, printed, n_cells, made, page):
     in_lab("decisions.ipynb", SETUP, SHOW, "print(w.alpha)\nw.alpha = 0.1")
     for cell in (0, 1):
         run_cell(cell)
     root, slider = page.locator(".anx"), page.get_by_role("slider")
     root.wait_for()
+    by_hand(slider, "alpha")
     slider.focus()
     for key in ("Home", "PageUp", "ArrowRight"):
         page.keyboard.press(key)
@@ -157,8 +158,9 @@ def executed(execute):
     return execute("decisions_static.ipynb", SETUP, SHOW)
 
 
-def test_exported_notebook_works_without_kernel(executed, made, page, exported):
+def test_exported_notebook_works_without_kernel(by_hand, executed, made, page, exported):
     page.goto(exported(executed))
+    by_hand(page.get_by_role("slider"), "alpha")
     page.get_by_role("slider").focus()
     for key in ("Home", "PageUp", "End"):
         page.keyboard.press(key)

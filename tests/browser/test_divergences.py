@@ -197,13 +197,14 @@ def test_without_scripts_a_picture_and_two_tables_remain(made, without_scripts, 
     assert "<b>sharp</b>" in page.locator("table").first.inner_text()
 
 
-def test_in_jupyterlab(in_lab, run_cell, printed, n_cells, made, page):
+def test_in_jupyterlab(by_hand, in_lab, run_cell, printed, n_cells, made, page):
     change = f"print(w.t, w.path.replace(' ', '_'), w.order)\nw.t, w.path, w.order = 0.25, {INVENT!r}, float('inf')"
     in_lab("divergences.ipynb", SETUP, SHOW, change)
     for cell in (0, 1):
         run_cell(cell)
     root, slider = page.locator(".anx"), page.get_by_role("slider")
     root.wait_for()
+    by_hand(slider, "t")
     page.get_by_label("path", exact=True).select_option(SHIFT)
     page.get_by_label("order of Rényi's divergence").select_option("2")
     slider.focus()
@@ -224,8 +225,9 @@ def executed(execute):
     return execute("divergences_static.ipynb", SETUP, SHOW)
 
 
-def test_exported_notebook_works_without_kernel(executed, made, page, exported):
+def test_exported_notebook_works_without_kernel(by_hand, executed, made, page, exported):
     page.goto(exported(executed))
+    by_hand(page.get_by_role("slider"), "t")
     page.get_by_role("slider").focus()
     for key in ("End", "PageDown", "Home"):
         page.keyboard.press(key)

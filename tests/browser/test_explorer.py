@@ -223,10 +223,11 @@ def executed(execute):
     return execute("static.ipynb", SETUP, SHOW, CHART)
 
 
-def test_exported_notebook_works_without_kernel(executed, tiny, page, exported):
+def test_exported_notebook_works_without_kernel(by_hand, executed, tiny, page, exported):
     page.goto(exported(executed))
     curve, _, _, texts, _ = tiny.corpus()
     root, slider = page.locator(".anx"), page.get_by_role("slider")
+    by_hand(slider, "beta")
     slider.focus()
     for key, beta in [("Home", 0), ("End", np.inf), ("PageDown", 10**3.22)]:
         page.keyboard.press(key)

@@ -252,7 +252,7 @@ def test_without_scripts_a_picture_and_three_tables_remain(made, without_scripts
     assert "Style/Unnatural or awkward" in page.locator("table").nth(2).inner_text()
 
 
-def test_in_jupyterlab(in_lab, run_cell, printed, n_cells, made, page):
+def test_in_jupyterlab(by_hand, in_lab, run_cell, printed, n_cells, made, page):
     widget = made.widget
     widget.reset()
     tell = "print(w.weights['Major'], w.categories['Fluency/Grammar'], round(w.systems().accuracy.sum(), 6))"
@@ -261,6 +261,7 @@ def test_in_jupyterlab(in_lab, run_cell, printed, n_cells, made, page):
         run_cell(cell)
     root = page.locator(".anx")
     root.wait_for()
+    by_hand(slider(page, "Major"), "weights")
     slider(page, "Major").focus()
     for key in ("Home", "PageUp", "ArrowRight"):
         page.keyboard.press(key)
@@ -282,9 +283,11 @@ def executed(execute):
     return execute("editor_static.ipynb", SETUP, SHOW)
 
 
-def test_exported_notebook_works_without_kernel(executed, made, page, exported):
+def test_exported_notebook_works_without_kernel(by_hand, executed, made, page, exported):
     made.widget.reset()
     page.goto(exported(executed))
+    by_hand(slider(page, "Major"), "weights")
+    page.get_by_role("button", name="reset").click()
     slider(page, "Minor").press("PageUp")
     side(page, "Accuracy/Omission").select_option("neither")
     made.widget.weights, made.widget.categories = {"Minor": 2}, {"Accuracy/Omission": "neither"}

@@ -173,12 +173,13 @@ def test_without_scripts_a_picture_and_three_tables_remain(made, without_scripts
     assert page.locator("tbody tr").count() == 3 * 4
 
 
-def test_in_jupyterlab(in_lab, run_cell, printed, n_cells, made, page):
+def test_in_jupyterlab(by_hand, in_lab, run_cell, printed, n_cells, made, page):
     in_lab("tradeoff.ipynb", SETUP, SHOW, "print(w.naturalness, w.scale)\nw.naturalness = curve.naturalness[1]")
     for cell in (0, 1):
         run_cell(cell)
     root, slider = page.locator(".anx"), page.get_by_role("slider")
     root.wait_for()
+    by_hand(slider, "naturalness")
     slider.focus()
     for key in ("Home", "PageUp", "ArrowRight"):
         page.keyboard.press(key)
@@ -199,8 +200,9 @@ def executed(execute):
     return execute("tradeoff_static.ipynb", SETUP, SHOW)
 
 
-def test_exported_notebook_works_without_kernel(executed, made, page, exported):
+def test_exported_notebook_works_without_kernel(by_hand, executed, made, page, exported):
     page.goto(exported(executed))
+    by_hand(page.get_by_role("slider"), "naturalness")
     page.get_by_role("slider").focus()
     for key in ("Home", "PageUp", "End"):
         page.keyboard.press(key)
