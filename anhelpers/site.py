@@ -16,7 +16,7 @@ from .notebooks import About, about, notebook_paths
 __all__ = ["MOST_BYTES", "write_site"]
 
 MOST_BYTES = 60_000_000
-"""What fits an e-mail's cloud link and the slowest USB stick of the room."""
+"""What the slowest USB stick of the room still takes in the break."""
 
 STYLE = """<style>
 .anx-nav { display: flex; flex-wrap: wrap; gap: .4em 1.6em; justify-content: space-between; max-width: 1100px;
@@ -56,7 +56,7 @@ without Python: open a page, drag, watch. The whole folder can be copied to a US
 """
 
 
-def write_site(built: Path | str, out: Path | str, names: Sequence[str] = ()) -> Path:
+def write_site(built: Path | str, out: Path | str) -> Path:
     """Copy OUT/NAME.html, as `run` wrote it to `built`, with links from page to page, and OUT/index.html.
 
     The folder is made anew beside `out` and takes its place when it is whole. Returns the path of index.html.
@@ -67,7 +67,7 @@ def write_site(built: Path | str, out: Path | str, names: Sequence[str] = ()) ->
         is larger than `MOST_BYTES`.
     """
     built, out = Path(built), Path(out)
-    told = [about(path) for path in notebook_paths(names)]
+    told = [about(path) for path in notebook_paths()]
     for one in told:
         if not (built / f"{one.name}.html").is_file():
             raise DataError(f"is not there: execute the notebooks first (anhelpers run --out {built}).",

@@ -128,11 +128,9 @@ def plot_bars(
         )
         texts = own.assign(label=[f"{kind.upper()} {percent(v)}" for v in own[kind]], y=own["y"] + BAR / 2)
         layers.append(_text(texts, y, x=width + NUMBERS, align="right", name=f"bx{kind}text"))
-    parts = (
-        f"{row.name_} R {percent(row.r)}, Q {percent(row.q)}"
-        for row in rows.rename(columns={"name": "name_"}).itertuples()
-    )
-    words = description("Probabilities of the outcomes", list(parts))
+    three = zip(rows["name"], rows["r"], rows["q"], strict=True)
+    parts = [f"{name} R {percent(in_r)}, Q {percent(in_q)}" for name, in_r, in_q in three]
+    words = description("Probabilities of the outcomes", parts)
     return alt.layer(*layers).properties(width=width, height=high, view={"stroke": None}, description=words)
 
 

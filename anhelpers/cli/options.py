@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ..scoring.cluster import Cluster
 
 __all__ = [
-    "ACCURACY", "lm", "load_model", "lpp", "metrics", "print_notes", "scheduler", "store", "texts", "translations",
-    "using_scheduler", "using_store", "write_table",
+    "ACCURACY", "lm", "load_model", "lpp", "metrics", "notebooks", "print_notes", "scheduler", "store", "texts",
+    "translations", "using_scheduler", "using_store", "write_table",
 ]  # fmt: skip
 
 
@@ -135,6 +135,13 @@ def lpp(model: str, trg_lang: str) -> Metric:
     from ..naturalness.registry import naturalness_metric
 
     return naturalness_metric("lpp", trg_lang, load_model(model))
+
+
+def notebooks(parser: argparse.ArgumentParser) -> None:
+    """Which notebooks."""
+    parser.add_argument(
+        "notebooks", nargs="*", metavar="NOTEBOOK", help="names or paths; all of the collection by default"
+    )
 
 
 def print_notes(notes: Iterable[str]) -> None:

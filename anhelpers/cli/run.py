@@ -11,9 +11,7 @@ HELP = "execute notebooks by papermill; writes executed notebooks and self-conta
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Which notebooks, with which parameters, whither."""
-    parser.add_argument(
-        "notebooks", nargs="*", metavar="NOTEBOOK", help="names or paths; all of the collection by default"
-    )
+    shared.notebooks(parser)
     parser.add_argument(
         "-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), help="set a parameter"
     )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from . import options as shared
+
 HELP = "write the notebooks without their solutions for students, and with them for the teacher"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Which notebooks, and whither."""
-    parser.add_argument(
-        "notebooks", nargs="*", metavar="NOTEBOOK", help="names or paths; all of the collection by default"
-    )
+    shared.notebooks(parser)
     parser.add_argument(
         "--out", default="build", metavar="DIR", help="students/ and teachers/ go there (default: build)"
     )

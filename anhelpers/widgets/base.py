@@ -10,6 +10,7 @@ import html
 import json
 import math
 import os
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,9 @@ import numpy as np
 import traitlets
 from numpy.typing import ArrayLike
 
-__all__ = ["Widget", "digits_of", "is_static", "module", "script_json", "styles", "without_kernel"]
+__all__ = [
+    "Widget", "detached", "digits_of", "is_static", "module", "plain_table", "script_json", "styles", "without_kernel",
+]  # fmt: skip
 
 HERE = Path(__file__).parent
 
@@ -96,9 +99,32 @@ def is_static() -> bool:
 
 def without_kernel() -> dict:
     """Arguments for a widget that leave no widget state in a static notebook, for which an export loads a script."""
-    if not is_static():
-        return {}
+    return detached() if is_static() else {}
+
+
+def detached() -> dict:
+    """Arguments for a widget that no kernel ever knows."""
     return {"comm": comm.DummyComm(), "layout": ipywidgets.Layout(comm=comm.DummyComm())}
+
+
+def plain_table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]], align: str = "left") -> str:
+    """A table of texts whose first column has names, of elements that are kept where no script may run.
+
+    Parameters
+    ----------
+    heads, rows : a head for each column; a text for each cell. align : of all columns but the first.
+    """
+    first, other = (
+        f'style="text-align:{side};vertical-align:top;padding:.2em .8em .2em 0"' for side in ("left", align)
+    )
+    head = "".join(f"<th {other if i else first}>{html.escape(text)}</th>" for i, text in enumerate(heads))
+    body = ""
+    for name, *texts in rows:
+        unbroken = (html.escape(text).replace(" %", "\u00a0%") for text in texts)
+        cells = "".join(f"<td {other}>{text}</td>" for text in unbroken)
+        body += f'<tr><th {first} dir="auto">{html.escape(name)}</th>{cells}</tr>'
+    caption = f"<caption>{html.escape(caption)}</caption>"
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def digits_of(values: ArrayLike) -> int:

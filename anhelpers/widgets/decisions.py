@@ -15,7 +15,7 @@ import traitlets
 from ..charts.decisions import LEVELS, decided, decision_plane, plot_decisions
 from ..charts.offline import alt_text, picture, to_svg
 from ..errors import DataError
-from .base import Widget, module, styles, without_kernel
+from .base import Widget, module, plain_table, styles, without_kernel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,6 @@ __all__ = ["LEAST", "MOST", "CorrectionExplorer", "correction_explorer"]
 
 LEAST, MOST = 0.001, 0.2  # ends of the slider, which moves by LEAST
 RULES = {"uncorrected": 2, "Holm": 1, "Bonferroni": 0}  # rule: the highest level of `decided` that it rejects
-LEFT = 'style="text-align:left;vertical-align:top;padding:.2em .8em .3em 0"'
 
 
 def correction_explorer(
@@ -130,16 +129,12 @@ def _significant(data: Mapping, level: int, alpha: float) -> dict[str, list[str]
 
 def _static_table(data: Mapping, alpha: float) -> str:
     """The features that each rule calls significant at one alpha."""
-    head = "".join(f"<th {LEFT}>{html.escape(method['name'])}</th>" for method in data["methods"])
-    body = ""
+    rows = []
     for rule, level in data["rules"].items():
         found = _significant(data, level, alpha).values()
-        cells = (_named(names, method["m"]) for names, method in zip(found, data["methods"], strict=True))
-        body += f"<tr><th {LEFT}>{rule}</th>{''.join(f'<td {LEFT}>{html.escape(cell)}</td>' for cell in cells)}</tr>"
-    return (
-        f"<table><caption>α = {alpha:g}. {html.escape(_expected(data, alpha))}</caption>"
-        f"<thead><tr><th {LEFT}>significant</th>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )
+        rows.append([rule, *(_named(names, m["m"]) for names, m in zip(found, data["methods"], strict=True))])
+    heads = ["significant", *(method["name"] for method in data["methods"])]
+    return plain_table(f"α = {alpha:g}. {_expected(data, alpha)}", heads, rows)
 
 
 def _named(names: Sequence[str], m: int) -> str:

@@ -21,7 +21,7 @@ from .. import checks
 from ..charts.divergences import COLOURS, height_of, percent, plot_bars, plot_divergences, plot_trace
 from ..charts.offline import alt_text, picture, to_svg
 from ..errors import DataError
-from .base import Widget, module, styles, without_kernel
+from .base import Widget, module, plain_table, styles, without_kernel
 from .routes import Route, along, divergences_of, kernel_of, three_routes
 
 __all__ = ["DivergenceExplorer", "Route", "divergence_explorer", "three_routes"]
@@ -32,7 +32,6 @@ NAMES = {
     "total_variation": "Total variation", "wasserstein": "Wasserstein-1", "kl": "KL(Q, R)", "kl_reversed": "KL(R, Q)",
     "jensen_shannon": "Jensen-Shannon", "chi_squared": "χ²(Q, R)", "renyi": "Rényi", "mmd_squared": "MMD²",
 }  # fmt: skip
-CELL = 'style="text-align:left;vertical-align:top;padding:.2em .8em .2em 0"'
 
 
 def divergence_explorer(
@@ -217,30 +216,16 @@ def _bars(data: Mapping) -> dict[str, Any]:
 def _static_tables(data: Mapping, order: float) -> str:
     """Q, and all divergences, at the stops of the paths where Q is not R."""
     at = [(path, i) for path in data["paths"] for i in path["stops"] if not np.allclose(path["q"][i], data["r"])]
-    head = "".join(
-        f"<th {CELL}>{html.escape(path['name'])}, t\u00a0=\u00a0{i / (len(path['q']) - 1):.3g}</th>" for path, i in at
-    )
+    heads = [f"{path['name']}, t\u00a0=\u00a0{i / (len(path['q']) - 1):.3g}" for path, i in at]
     rows = [
-        (name, [percent(data["r"][y]), *(percent(path["q"][i][y]) for path, i in at)])
+        [name, percent(data["r"][y]), *(percent(path["q"][i][y]) for path, i in at)]
         for y, name in enumerate(data["names"])
     ]
-    first = _static_table("Probabilities", f"<th {CELL}>R</th>{head}", rows)
+    first = plain_table("Probabilities", ["", "R", *heads], rows)
     chosen = [float(value) for value, _ in data["orders"]].index(order)
     keys = [f"renyi {chosen}" if key == "renyi" else key for key in NAMES]
-    rows = [(_label(data, key), [_said(data, path, key, i) for path, i in at]) for key in keys]
-    return first + _static_table("Divergences of Q from R", head, rows)
-
-
-def _static_table(caption: str, head: str, rows: Sequence[tuple[str, Sequence[str]]]) -> str:
-    body = "".join(
-        f'<tr><th {CELL} dir="auto">{html.escape(name)}</th>{"".join(map(_cell, cells))}</tr>' for name, cells in rows
-    )
-    return f"<table><caption>{caption}</caption><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _cell(text: str) -> str:
-    unbroken = html.escape(text).replace(" %", "\u00a0%")
-    return f"<td {CELL}>{unbroken}</td>"
+    rows = [[_label(data, key), *(_said(data, path, key, i) for path, i in at)] for key in keys]
+    return first + plain_table("Divergences of Q from R", ["", *heads], rows)
 
 
 def _said(data: Mapping, path: Mapping, key: str, i: int) -> str:

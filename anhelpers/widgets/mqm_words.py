@@ -12,11 +12,10 @@ from ..charts.offline import picture
 from ..frontier import pareto_mask
 from ..mqm import KINDS
 from ..stats import correlation_interval, pearson
+from .base import plain_table
 
 __all__ = ["on_frontier", "penalties", "ranks", "static_html", "told"]
 
-LEFT = 'style="text-align:left;vertical-align:top;padding:.1em .8em .1em 0"'
-RIGHT = 'style="text-align:right;vertical-align:top;padding:.1em .8em .1em 0"'
 MOST_MOVES = 8  # rank changes that are told one by one
 DIGITS = 9  # decimals of a penalty that count when two are compared
 
@@ -100,17 +99,6 @@ def static_html(data: Mapping, state: Mapping, chart: Any, words: Mapping[str, s
     )
 
 
-def _table(caption: str, heads: list[str], rows: list[list[str]]) -> str:
-    """A plain table whose first column has names."""
-    head = "".join(f"<th {RIGHT if i else LEFT}>{html.escape(text)}</th>" for i, text in enumerate(heads))
-    body = ""
-    for name, *cells in rows:
-        found = "".join(f"<td {RIGHT}>{html.escape(cell)}</td>" for cell in cells)
-        body += f"<tr><th {LEFT}>{html.escape(name)}</th>{found}</tr>"
-    caption = f"<caption>{html.escape(caption)}</caption>"
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
 def _systems(data: Mapping, state: Mapping) -> str:
     values = penalties(data, state)[:, [1, 2, 0]]
     places = np.stack([ranks(column) for column in values.T], axis=1)
@@ -121,13 +109,13 @@ def _systems(data: Mapping, state: Mapping) -> str:
     heads = ["system", *(f"{kind} (rank)" for kind in ("accuracy", "fluency", "penalty"))]
     n = " to ".join(map(str, sorted({min(data["n_segments"]), max(data["n_segments"])})))
     what = "Penalties in MQM points per segment: 0 is perfect, lower is better."
-    return _table(f"{what} n = {n} segments. In the picture, a ring: on the frontier.", heads, rows)
+    return plain_table(f"{what} n = {n} segments. In the picture, a ring: on the frontier.", heads, rows, "right")
 
 
 def _weights(data: Mapping, state: Mapping) -> str:
     start = data["start"]["weights"]
     rows = [[name, f"{value:g}", f"{start[name]:g}"] for name, value in state["weights"].items()]
-    return _table("What an error costs, in MQM points.", ["error", "weight", data["names"][1]], rows)
+    return plain_table("What an error costs, in MQM points.", ["error", "weight", data["names"][1]], rows, "right")
 
 
 def _categories(data: Mapping, state: Mapping) -> str:
@@ -137,7 +125,7 @@ def _categories(data: Mapping, state: Mapping) -> str:
         for (name, side), marks, p in zip(state["categories"].items(), data["marks"], points, strict=True)
     ]
     heads = ["category", "marks", "points per segment", "counts for", data["names"][0]]
-    return _table("What each category counts for. Points: the mean over the systems.", heads, rows)
+    return plain_table("What each category counts for. Points: the mean over the systems.", heads, rows, "right")
 
 
 def category_points(data: Mapping, state: Mapping) -> np.ndarray:

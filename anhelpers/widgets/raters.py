@@ -11,10 +11,9 @@ import re
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
+from string import ascii_uppercase as LETTERS
 from typing import TYPE_CHECKING, Any
 
-import comm
-import ipywidgets
 import numpy as np
 import traitlets
 
@@ -22,14 +21,13 @@ from .. import __version__, raters
 from ..data.lines import write_text
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
-from .base import Widget, module, styles, without_kernel
+from .base import Widget, detached, module, styles, without_kernel
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["RatingSheet", "rating_sheet"]
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 NAME = re.compile(r"""[^=+\-@'\s",;\x00-\x1f\x7f-\x9f][^",;\x00-\x1f\x7f-\x9f]{0,39}""")  # raters.js has the same
 HOW = (
     "Rate every translation twice, on a scale from 1 to 5. Keys: 1 to 5 rate and go on, Backspace clears, the arrows "
@@ -188,8 +186,7 @@ class RatingSheet(Widget):
 
     def fragment(self) -> str:
         """HTML for a notebook's output, of the empty sheet: a page that is handed out does not tell who rated."""
-        alone = {"comm": comm.DummyComm(), "layout": ipywidgets.Layout(comm=comm.DummyComm())}
-        return super(RatingSheet, RatingSheet(**_blank(self.data), **alone)).fragment()
+        return super(RatingSheet, RatingSheet(**_blank(self.data), **detached())).fragment()
 
     def __repr__(self) -> str:
         return f"RatingSheet({self.data['sheet']}: {self.n_rated} of {len(self.ratings)} ratings)"
