@@ -1,44 +1,68 @@
-"""`make bench`: every benchmark, a line as it comes, and all in build/bench.csv. `--quick` takes smaller ones."""
+"""`make bench`: every benchmark, a row as it comes; all of them in build/bench as CSV files and one page.
 
-import csv
+    python -m benchmarks [NAME ...] [--quick]
+
+NAME is that of a file bench_NAME.py; without names, all are run. A row that misses its goal says so, and so does one
+whose peer could not be had. The exit status is 1 where a row disagrees with its peer or a benchmark breaks.
+"""
+
+from __future__ import annotations
+
+import argparse
 import importlib
 import os
 import sys
-from pathlib import Path
+import traceback
+from collections.abc import Iterator
+
+from .page import write_results
+from .peers import PeerMissing
+from .table import Row, not_measured
 
 BENCHMARKS = {  # name -> needs ANHELPERS_DATA
-    "bench_bootstrap": True,
-    "bench_cluster": False,
-    "bench_comet": False,
-    "bench_exact": False,
-    "bench_fan": False,
-    "bench_frontier": False,
-    "bench_lm": False,
-    "bench_mmd": False,
-    "bench_mqm": True,
-    "bench_probit": False,
-    "bench_store": False,
-    "bench_surface": True,
-}
+    "surface": True, "bootstrap": True, "mqm": True, "frontier": False, "fan": False, "exact": False, "mmd": False,
+    "probit": False, "lm": False, "comet": False, "store": False, "cluster": False, "notebooks": False,
+    "explorer": False, "growth": True,
+}  # fmt: skip
 
 
-def main() -> None:
-    table = []
-    for name, needs_data in BENCHMARKS.items():
-        if needs_data and "ANHELPERS_DATA" not in os.environ:
-            print(f"{name}: left out, set ANHELPERS_DATA to the shared data sets", flush=True)
-            continue
-        for row in importlib.import_module(f"benchmarks.{name}").rows("--quick" in sys.argv):
-            table.append(row)
-            print(" | ".join(f"{key} {value}" for key, value in row.items()), flush=True)
-    target = Path("build/bench.csv")
-    target.parent.mkdir(exist_ok=True)
-    with target.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, ["workload", "baseline", "ours", "ratio", "goal", "agree"])
-        writer.writeheader()
-        writer.writerows(table)
-    print(f"wrote {target}")
+def rows_of(name: str, quick: bool) -> Iterator[Row]:
+    """The rows of a benchmark; one row with the reason where it cannot be run."""
+    if BENCHMARKS[name] and "ANHELPERS_DATA" not in os.environ:
+        yield not_measured(name, "its peers", "set ANHELPERS_DATA to a folder with the shared data sets")
+        return
+    try:
+        yield from importlib.import_module(f"benchmarks.bench_{name}").rows(quick)
+    except (PeerMissing, ImportError) as error:
+        yield not_measured(name, "its peers", str(error))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed beside named peers.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(BENCHMARKS)}")
+    parser.add_argument("--quick", action="store_true", help="smaller workloads: whether it runs, not how fast it is")
+    args = parser.parse_args()
+    if unknown := set(args.names) - set(BENCHMARKS):
+        parser.error(f"unknown benchmark {', '.join(sorted(unknown))}; known: {', '.join(BENCHMARKS)}")
+    table, broken = [], []
+    for name in args.names or BENCHMARKS:
+        try:
+            for row in rows_of(name, args.quick):
+                table.append(row)
+                print(row, flush=True)
+        except Exception:  # the rows of the others are still wanted
+            traceback.print_exc()
+            broken.append(name)
+    for path in write_results(table, args.quick):
+        print(f"wrote {path}")
+    told = [sum(row.met == met for row in table) for met in ("yes", "MISSED", "not measured")]
+    print("{} goals met, {} missed, {} rows not measured".format(*told))
+    if disagree := [row.workload for row in table if row.agrees is False]:
+        print(f"disagree: {'; '.join(disagree)}", file=sys.stderr)
+    if broken:
+        print(f"broke: {', '.join(broken)}", file=sys.stderr)
+    return 1 if broken or disagree else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

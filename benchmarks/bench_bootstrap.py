@@ -1,18 +1,17 @@
-"""The joint bootstrap of the plane beside sacreBLEU's, on all systems of WMT24 en-de: 1,000 resamples of 997 segments.
+"""The joint bootstrap of the plane, on all systems of WMT24 en-de: 1,000 resamples of 997 segments.
 
-The first rows start from counts that both have extracted, and draw the same resamples (seed 12345, segments): ours
-resamples a second axis of means in the same time. The last rows are end to end, texts included, beside sacreBLEU's
-paired bootstrap test. Ratios are medians of processor time over repetitions, one after the other.
+The first row has means of scores beside a loop over the resamples. The next start from counts that both have extracted
+and draw the same resamples as sacreBLEU (seed 12345, segments): ours resamples a second axis of means in the same time.
+The last rows are end to end, texts included, beside sacreBLEU's paired bootstrap test. Ratios are medians of processor
+time over rounds.
 
-    ANHELPERS_DATA=... python -m benchmarks.bench_bootstrap [--quick]
+    ANHELPERS_DATA=... python -m benchmarks bootstrap [--quick]
 """
 
 from __future__ import annotations
 
-import statistics
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 
 import numpy as np
 import sacrebleu
@@ -22,9 +21,12 @@ from anhelpers.accuracy.surface import surface_metric
 from anhelpers.data import TestSet, load
 from anhelpers.plane import Plane, mean_axis, metric_axis, paired_tests, plane_of
 
-GOALS = {"bleu": (70, ""), "chrf": (100, 50)}
+from .table import Row, beside, interleaved
+
+GOALS = {"bleu": (">= 70", ""), "chrf": (">= 100", ">= 50")}
 ORACLES = {"bleu": sacrebleu.BLEU, "chrf": sacrebleu.CHRF}
 N_DRAWS, SEED = 1000, 12345  # sacreBLEU's own
+SACREBLEU = f"sacreBLEU {sacrebleu.__version__}"
 
 
 def _plane(test: TestSet, name: str) -> Plane:
@@ -39,39 +41,47 @@ def _by_segment(test: TestSet) -> TestSet:
     return TestSet("by segment", test.lp, test.srcs, test.refs, test.systems, docs=("one",) * len(test))
 
 
-def _timed(function: Callable) -> tuple[float, object]:
-    start = time.process_time()
-    result = function()
-    return time.process_time() - start, result
+def _means(test: TestSet, repeats: int) -> Row:
+    """Means of two scores of every system, beside indexing the rows of each resample and averaging them."""
+    values = [np.random.default_rng(i).normal(size=(len(test), len(test.systems))) for i in range(2)]
+    plane = plane_of(test, *(mean_axis("n", "n", "n", one) for one in values))
+    both = np.concatenate(values, axis=1)
+
+    def loop() -> np.ndarray:
+        rng = np.random.default_rng(SEED)
+        return np.array([both[rng.choice(len(both), len(both))].mean(0) for _ in range(N_DRAWS)])
+
+    programs = [loop, lambda: plane.draws(np.random.default_rng(SEED), N_DRAWS)]
+    times, (wanted, (draws, _)) = interleaved(programs, 4 * repeats + 1, time.process_time)
+    apart = np.abs(draws.reshape(N_DRAWS, -1) - wanted).max()
+    workload = f"{N_DRAWS} resamples of two means, {len(test)} segments x {len(test.systems)} systems"
+    return _row(workload, f"numpy {np.__version__}, a loop", times[1:], ">= 7", apart, 1e-12)
 
 
-def _from_counts(test: TestSet, name: str, repeats: int) -> dict:
+def _from_counts(test: TestSet, name: str, repeats: int) -> Row:
     plane, oracle = _plane(test, name), ORACLES[name]()
     stats = [oracle._extract_corpus_statistics(hyps, [list(test.refs["refB"])]) for hyps in test.systems.values()]
-    times = []
-    for _ in range(repeats + 1):
-        theirs, drawn = _timed(lambda: [_bootstrap_resample(s, oracle, N_DRAWS)[1] for s in stats])
-        ours, (draws, _) = _timed(lambda: plane.draws(np.random.default_rng(SEED), N_DRAWS))
-        times.append((theirs, ours))
+    programs = [
+        lambda: [_bootstrap_resample(s, oracle, N_DRAWS)[1] for s in stats],
+        lambda: plane.draws(np.random.default_rng(SEED), N_DRAWS),
+    ]
+    times, (drawn, (draws, _)) = interleaved(programs, repeats + 1, time.process_time)
     wanted = np.array([[score.score for score in system] for system in drawn]).T
-    agree = f"to {np.abs(draws[:, 0] - wanted).max():.0e} (theirs sums in float32)"
     workload = f"{N_DRAWS} resamples of corpus {name} and a mean, {len(stats)} systems, from counts"
-    return _row(workload, "sacreBLEU, the score alone", times[1:], GOALS[name][0], agree)
+    apart = np.abs(draws[:, 0] - wanted).max()
+    return _row(workload, f"{SACREBLEU}, the score alone", times[1:], GOALS[name][0], apart, 1e-5)
 
 
-def _end_to_end(test: TestSet, name: str, repeats: int) -> dict:
+def _end_to_end(test: TestSet, name: str, repeats: int) -> Row:
     named = [(system, list(hyps)) for system, hyps in test.systems.items()]
-    times = []
-    for _ in range(repeats):
-        theirs, (_, found) = _timed(
-            lambda: PairedTest(named, {name: ORACLES[name]()}, [list(test.refs["refB"])], test_type="bs")()
-        )
-        ours, (scores, _) = _timed(lambda: _ours(test, name))
-        times.append((theirs, ours))
+    refs = [list(test.refs["refB"])]
+    programs = [
+        lambda: PairedTest(named, {name: ORACLES[name]()}, refs, test_type="bs")(), lambda: _ours(test, name)
+    ]  # fmt: skip
+    times, ((_, found), (scores, _)) = interleaved(programs, repeats, time.process_time)
     wanted = [result.score for key, results in found.items() if key != "System" for result in results]
-    agree = f"scores to {np.abs(scores - wanted).max():.0e}"
     workload = f"corpus {name} from texts: intervals and paired tests with the first of {len(named)} systems"
-    return _row(workload, "sacreBLEU PairedTest bs", times, GOALS[name][1], agree)
+    return _row(workload, f"{SACREBLEU} PairedTest", times, GOALS[name][1], np.abs(scores - wanted).max(), 1e-9)
 
 
 def _ours(test: TestSet, name: str) -> tuple[np.ndarray, object]:
@@ -81,23 +91,15 @@ def _ours(test: TestSet, name: str) -> tuple[np.ndarray, object]:
     return plane.scores()[0], tests
 
 
-def _row(workload: str, baseline: str, times: list[tuple[float, float]], goal: object, agree: str) -> dict:
-    theirs, ours = (statistics.median(t) * 1e3 for t in zip(*times, strict=True))
-    ratio = statistics.median(a / b for a, b in times)
-    return {
-        "workload": workload, "baseline": f"{baseline} {theirs:.0f} ms", "ours": f"{ours:.0f} ms",
-        "ratio": round(ratio, 1), "goal": f">= {goal}" if goal else "", "agree": agree,
-    }  # fmt: skip
+def _row(workload: str, peer: str, times: list[tuple[float, float]], goal: str, apart: float, most: float) -> Row:
+    told = {"agree": f"apart by at most {apart:.0e}", "agrees": apart <= most}
+    return beside(workload, peer, times, goal=goal, show=lambda s: f"{s * 1e3:.3g} ms", **told)
 
 
-def rows(quick: bool) -> list[dict]:
-    """One row per workload: workload, baseline, ours, ratio, goal, agree."""
+def rows(quick: bool) -> Iterator[Row]:
+    """Means, corpus scores from counts, and corpus scores from texts."""
     test = _by_segment(load("wmt24/en-de").one_reference())
     repeats = 1 if quick else 3
-    counts = [_from_counts(test, name, repeats) for name in GOALS]
-    return [*counts, *(_end_to_end(test, name, repeats) for name in GOALS)]
-
-
-if __name__ == "__main__":
-    for row in rows("--quick" in sys.argv):
-        print(" | ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+    yield _means(test, repeats)
+    yield from (_from_counts(test, name, 3 * repeats) for name in GOALS)
+    yield from (_end_to_end(test, name, repeats) for name in GOALS)

@@ -5,16 +5,15 @@ scores in the store. The ratio of "2 workers" is speed by that of one worker; of
 that is computed, scored alone. µs are processor time of this process for a text: tokens, keys,
 scheduler, answers, store.
 
-    python -m benchmarks.bench_cluster [--quick]
+    python -m benchmarks cluster [--quick]
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +25,8 @@ from anhelpers.scoring.cluster import connect
 from anhelpers.scoring.memo import STORE
 from anhelpers.scoring.worker import answer, loaded_recipe
 
+from .table import Row, beside
+
 
 def _seconds(lm: LanguageModel, texts: Sequence[str], store: str | Path) -> tuple[float, float, np.ndarray]:
     """Seconds, those of this process' processor, and the log-probabilities."""
@@ -35,8 +36,8 @@ def _seconds(lm: LanguageModel, texts: Sequence[str], store: str | Path) -> tupl
     return time.perf_counter() - start, time.process_time() - busy, total
 
 
-def rows(quick: bool) -> list[dict]:
-    """One row for two workers and one for a resumed run: workload, baseline, ours, ratio, goal, agree."""
+def rows(quick: bool) -> Iterator[Row]:
+    """One row for two workers and one for a resumed run."""
     lm, texts = load_lm("de-tiny", device="cpu"), list(dict.fromkeys(load_candidates("teaching").texts))
     texts = texts[: 600 if quick else len(texts)]
     half, times, totals = len(texts) // 2, {}, []
@@ -53,19 +54,18 @@ def rows(quick: bool) -> list[dict]:
                     _, busy, _ = _seconds(lm, texts[:half], store)
                     times["rest"], _, _ = _seconds(lm, texts[half:], "off")
                     times["resumed"], _, total = _seconds(lm, texts, store)
-    apart = float(np.nanmax(np.abs(totals[0] - totals[1])))
     work = f"{len(texts):,} texts under de-tiny"
-    return [
-        {"workload": f"{work}, 2 workers, client {1e6 * busy / half:.0f} µs a text",
-         "baseline": f"1 worker {len(texts) / times[1]:,.0f} texts/s",
-         "ours": f"{len(texts) / times[2]:,.0f} texts/s", "ratio": round(times[1] / times[2], 2), "goal": "> 1.8",
-         "agree": f"{apart:.1e} nats"},
-        {"workload": f"{work}, half of them known", "baseline": f"that half alone {times['rest']:.2f} s",
-         "ours": f"{times['resumed']:.2f} s", "ratio": round(times["resumed"] / times["rest"], 2), "goal": "< 1.1",
-         "agree": f"{float(np.nanmax(np.abs(total - totals[1]))):.1e} nats"},
-    ]  # fmt: skip
+    peer = "our own 1 worker"
+    yield beside(
+        f"{work}, 2 workers, client {1e6 * busy / half:.0f} µs a text", peer, [(times[1], times[2])], goal="> 1.8",
+        **_agreement(totals[0], totals[1]),
+    )  # fmt: skip
+    yield beside(
+        f"{work}, half of them known", "our own run of the other half", [(times["rest"], times["resumed"])],
+        goal="< 1.1", **_agreement(total, totals[1]),
+    )  # fmt: skip
 
 
-if __name__ == "__main__":
-    for row in rows("--quick" in sys.argv):
-        print(row)
+def _agreement(found: np.ndarray, wanted: np.ndarray) -> dict:
+    apart = float(np.nanmax(np.abs(found - wanted)))
+    return {"agree": f"apart by {apart:.0e} nats", "agrees": apart == 0}

@@ -1,4 +1,4 @@
-"""COMET beside comet's own predict in batches of 16: random models, K candidates for each of N sources, no store.
+"""COMET beside comet's own predict and mbrs, in batches of 16: random models, K candidates of N sources, no store.
 
 The checkpoints are regression models with XLM-R encoders of 0.03 and 1.8 million parameters (embeddings not counted),
 with a tokenizer trained on the teaching set; random weights tell speed and agreement, and nothing about translations.
@@ -7,25 +7,27 @@ Candidates are those of the teaching set with a span exchanged between two of th
 On paper, for a large encoder, whose passes are all that counts: comet's predict encodes 3 K texts for a source, we
 K + 2, which is 2.9 times fewer at K = 64, times what repeated texts save (4.0 where 28 % of the candidates repeat).
 
-    python -m benchmarks.bench_comet [--quick]
+    python -m benchmarks comet [--quick]
 """
 
 from __future__ import annotations
 
+import json
 import logging
-import statistics
-import sys
 import tempfile
-import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import ExitStack
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from anhelpers.accuracy.comet import Comet, comet_scores, load_comet
+from anhelpers.accuracy.comet import comet_scores, load_comet
 from anhelpers.data import load, load_candidates
+
+from .peers import NEEDS, PeerMissing, ask, peer
+from .table import Row, beside, interleaved, not_measured
 
 SHAPES = {"0.03 M": (32, 2), "1.8 M": (192, 4)}
 """Millions of parameters: width and layers."""
@@ -94,49 +96,63 @@ def _rows(n: int, k: int) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _seconds(function: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.perf_counter()
-    found = function()
-    return time.perf_counter() - start, found
-
-
-def _row(size: str, comet: Comet, rows: list[tuple[str, str, str]], n: int, rounds: int) -> dict:
+def _beside(size: str, folder: Path, n: int, k: int, rounds: int) -> Iterator[Row]:
+    comet, rows = load_comet(folder), _rows(n, k)
     data = [dict(zip(("src", "mt", "ref"), row, strict=True)) for row in rows]
     options = {"batch_size": 16, "gpus": int("cuda" in comet.device), "num_workers": 0, "progress_bar": False}
-    programs = [lambda: comet_scores(comet, rows)[:, 0], lambda: np.array(comet.model.predict(data, **options).scores)]
-    comet_scores(comet, rows[:50])
-    times: list[list[float]] = []
-    for r in range(rounds):
-        done = {i: _seconds(programs[i]) for i in ((0, 1), (1, 0))[r % 2]}
-        times.append([done[i][0] for i in (0, 1)])
-        ours, theirs = (done[i][1].reshape(n, -1) for i in (0, 1))
-    texts = np.array([row[1] for row in rows]).reshape(n, -1)
-    best = [texts[np.arange(n), scores.argmax(1)] for scores in (ours, theirs)]
-    seconds = [statistics.median(column) for column in zip(*times, strict=True)]
-    distinct = len(set(rows)) / len(rows)
-    return {
-        "workload": f"COMET {size}, {n} sources x {len(rows) // n} candidates, {distinct:.0%} distinct",
-        "baseline": f"comet.predict {len(rows) / seconds[1]:,.0f}/s", "ours": f"{len(rows) / seconds[0]:,.0f}/s",
-        "ratio": round(statistics.median(theirs / ours for ours, theirs in times), 2), "goal": ">= 3.2",
-        "agree": f"within {np.abs(ours - theirs).max():.0e} of scores that spread {theirs.std():.2f}, same best "
-                 f"candidate for {int((best[0] == best[1]).sum())} of {n}",
-    }  # fmt: skip
+    programs = [
+        lambda: np.array(comet.model.predict(data, **options).scores),
+        lambda: comet_scores(comet, rows)[:, 0],
+    ]
+    asked, answers, why = [row[0] for row in rows[::k]], [], ""
+    with ExitStack() as stack:
+        try:
+            of_source = [(src, [r[1] for r in rows[i * k : i * k + k]], rows[i * k][2]) for i, src in enumerate(asked)]
+            file = folder / "sources.json"
+            file.write_text(json.dumps(of_source), encoding="utf-8")
+            checkpoint = folder / "checkpoints" / "model.ckpt"
+            process = stack.enter_context(peer("mbrs", checkpoint, file, _threads()))
+            ask(process)  # so that it is there when the clock starts
+            programs.append(lambda: answers.append(ask(process)) or np.ravel(answers[-1]["scores"]))
+        except PeerMissing as error:
+            why = str(error)
+        comet_scores(comet, rows[:50])
+        times, results = interleaved(programs, rounds)
+    workload = f"COMET {size}, {n} sources x {k} candidates, {len(set(rows)) / len(rows):.0%} distinct"
+    texts = np.array([row[1] for row in rows]).reshape(n, k)
+    told = _agreement(results[1], results[0], texts, 1e-5)
+    name = f"comet {version('unbabel-comet')} predict"
+    yield beside(workload, name, [(a, b) for a, b, *_ in times], goal=">= 3.2", **told)
+    name = NEEDS["mbrs"][0].replace("==", " ")
+    if why:
+        yield not_measured(workload, name, why, ">= 1.5")
+    else:
+        pairs = [(answer["seconds"], ours) for answer, (_, ours, _) in zip(answers, times, strict=True)]
+        yield beside(workload, name, pairs, goal=">= 1.5", **_agreement(results[1], results[2], texts, 1e-5))
 
 
-def rows(quick: bool) -> list[dict]:
-    """One row per model: workload, baseline, ours, ratio, goal, agree."""
+def _threads() -> int:
+    import torch
+
+    return torch.get_num_threads()
+
+
+def _agreement(ours: np.ndarray, theirs: np.ndarray, texts: np.ndarray, most: float) -> dict:
+    """How far apart the scores are, and for how many sources the same text is best."""
+    n, apart = len(texts), np.abs(ours - theirs).max()
+    best = [texts[np.arange(n), scores.reshape(n, -1).argmax(1)] for scores in (ours, theirs)]
+    same = int((best[0] == best[1]).sum())
+    agree = f"apart by at most {apart:.0e}, scores spread {theirs.std():.2f}; the same best for {same} of {n}"
+    return {"agree": agree, "agrees": bool(apart <= most and same == n)}
+
+
+def rows(quick: bool) -> Iterator[Row]:
+    """Two rows per model."""
     n, k, rounds = (6, 16, 1) if quick else (50, 64, 3)
-    found = []
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")
         for size, shape in SHAPES.items():
-            comet = load_comet(_checkpoint(Path(folder) / size, *shape))
+            checkpoint = _checkpoint(Path(folder) / size.replace(" ", ""), *shape)
             for name in ("pytorch_lightning", "lightning", "comet"):
                 logging.getLogger(name).setLevel(logging.ERROR)
-            found.append(_row(size, comet, _rows(n, k), n, rounds))
-    return found
-
-
-if __name__ == "__main__":
-    for row in rows("--quick" in sys.argv):
-        print(" | ".join(f"{key} {value}" for key, value in row.items()))
+            yield from _beside(size, checkpoint, n, k, rounds)

@@ -3,18 +3,20 @@
 A grid answers at its own points only; the last column says how far apart the two are there, and the row how many
 vertices lie between the grid's points.
 
-    python -m benchmarks.bench_exact [--quick]
+    python -m benchmarks exact [--quick]
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 
 import numpy as np
+import scipy
 
 from anhelpers import exact
+
+from .table import Row, beside, seconds_of
 
 GRID = 101
 
@@ -27,29 +29,21 @@ def _world(n_x: int, n_y: int) -> exact.Problem:
     return exact.Problem(joint, distortion, rng.dirichlet(np.full(n_y, 0.7)))
 
 
-def rows(quick: bool = False) -> Iterator[dict]:
+def rows(quick: bool) -> Iterator[Row]:
     """A row per divergence: total variation, and a Wasserstein distance between points of a plane."""
     problem = _world(*((6, 40) if quick else (20, 200)))
     points = np.random.default_rng(1).random((len(problem.reference), 2))
     plane = exact.wasserstein(np.linalg.norm(points[:, None] - points, axis=2))
     for divergence, name in (("tv", "total variation"), (plane, "Wasserstein-1 in the plane")):
-        start = time.process_time()
-        curve = exact.solve_curve(problem, divergence)
-        middle = time.process_time()
+        ours, curve = seconds_of(lambda d=divergence: exact.solve_curve(problem, d), time.process_time)
         grid = np.linspace(curve.naturalness[0], 0, 11 if quick else GRID)
-        values = [exact.solve(problem, n, divergence).accuracy for n in grid]
-        end = time.process_time()
+        theirs, values = seconds_of(
+            lambda d=divergence, g=grid: [exact.solve(problem, n, d).accuracy for n in g], time.process_time
+        )
         apart = np.abs(curve.accuracy_at(grid) - values).max()
-        yield {
-            "workload": f"A(N), {name}, {' x '.join(map(str, problem.cost.shape))}: all {len(curve.beta)} vertices",
-            "baseline": f"{len(grid)} programs by HiGHS, {end - middle:.2f} s",
-            "ours": f"{middle - start:.2f} s",
-            "ratio": f"{(end - middle) / (middle - start):.2f}",
-            "goal": "",
-            "agree": f"to {apart:.0e}",
-        }
-
-
-if __name__ == "__main__":
-    for row in rows("--quick" in sys.argv):
-        print(row)
+        shape = " x ".join(map(str, problem.cost.shape))
+        yield beside(
+            f"A(N), {name}, {shape}: all {len(curve.beta)} vertices",
+            f"HiGHS in scipy {scipy.__version__}, {len(grid)} programs", [(theirs, ours)],
+            agree=f"apart by at most {apart:.0e}", agrees=apart < 1e-7,
+        )  # fmt: skip

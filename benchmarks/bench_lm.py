@@ -1,18 +1,22 @@
-"""Log-probabilities beside the same model called on one text at a time, and beside the bare forward pass.
+"""Log-probabilities beside the same model one text at a time, the bare forward pass, minicons and lmppl.
 
 The bare forward pass is what cannot be avoided: the same batches through the model, logits and nothing else. Texts are
-the candidates of the teaching set, the model is de-tiny; both programs use the same threads.
+the candidates of the teaching set, the models are de-tiny and a random one of 5.4 million parameters; all programs use
+the same threads. minicons and lmppl get the batch size, 1 or 16, at which they are faster here.
 
 N x K candidates are read with each distinct prefix once (`naturalness.packed`), beside each text whole and beside the
 bare forward pass over all of them. They are German sentences that branch: every candidate of a source leaves an earlier
 one after a word drawn at random and goes on as another sentence, which saves about half the tokens, as in samples.
+
+    python -m benchmarks lm [--quick]
 """
 
-import statistics
-import sys
-import time
+import json
+import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -23,6 +27,12 @@ from anhelpers.data.catalog import bundled
 from anhelpers.naturalness.lm import TOKENS_PER_BATCH, _token_ids, _windows, load_lm, score_texts
 from anhelpers.naturalness.packed import _tree, packs
 from anhelpers.scoring.batches import batches
+
+from .peers import NEEDS, PeerMissing, ask, peer
+from .table import Row, beside, interleaved, not_measured
+
+HF = f"transformers {transformers.__version__}"
+TOLERANCE = 2e-6  # nats per token
 
 
 def one_by_one(lm, texts: list[str]) -> np.ndarray:
@@ -47,12 +57,6 @@ def bare_forward(lm, texts: list[str]) -> None:
             lm.model(input_ids=x, use_cache=False)
 
 
-def _seconds(function) -> float:
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
-
-
 def larger(lm):
     """A random GPT-2 of 5.4 million parameters with 8,192 tokens, read through de-tiny's tokenizer: speed only."""
     config = transformers.GPT2Config(vocab_size=8192, n_embd=256, n_layer=4, n_head=8, n_positions=512, bos_token_id=0)
@@ -60,35 +64,48 @@ def larger(lm):
     return replace(lm, model=transformers.GPT2LMHeadModel(config).eval(), name="random 5.4 M", max_tokens=512)
 
 
-def rows(quick: bool) -> list[dict]:
-    """One row per model and baseline: workload, baseline, ours, ratio, goal, agree."""
-    lm = load_lm("de-tiny", device="cpu")
-    return [row for one in (lm, larger(lm)) for row in [*_rows(one, quick), *_shared_rows(one, quick)]]
-
-
-def _rows(lm, quick: bool) -> list[dict]:
+def _whole(lm, quick: bool) -> Iterator[Row]:
     rng = np.random.default_rng(3)
     distinct = list(dict.fromkeys(load_candidates("teaching").texts))
     texts = [distinct[i] for i in rng.permutation(len(distinct))[: 200 if quick else 400]]
     ids = _token_ids(lm, texts, False)
     tokens = sum(len(i) - 1 for i in ids)
-    worst = np.abs(score_texts(lm, texts, share_prefixes=False).mean - one_by_one(lm, texts)).max()
     ours = partial(score_texts, lm, texts, share_prefixes=False)
-    programs = ours, lambda: one_by_one(lm, texts), lambda: bare_forward(lm, ids)
-    rounds = []
-    for r in range(5 if quick else 11):  # in turning order, so that no program always follows the same neighbour
-        order = [(r + i) % 3 for i in range(3)]
-        seconds = {i: _seconds(programs[i]) for i in order}
-        rounds.append([seconds[i] for i in range(3)])
-    ours, naive, bare = (statistics.median(r[i] for r in rounds) for i in range(3))
-    workload, speed = f"log-probabilities, {lm.name}, {tokens:,} tokens", f"{tokens / ours:,.0f} tokens/s"
-    return [
-        {"workload": workload, "baseline": f"one by one {tokens / naive:,.0f} tokens/s", "ours": speed,
-         "ratio": round(statistics.median(r[1] / r[0] for r in rounds), 2), "goal": "> 1",
-         "agree": f"within {worst:.0e} nats/token"},
-        {"workload": workload, "baseline": f"bare forward pass {tokens / bare:,.0f} tokens/s", "ours": speed,
-         "ratio": round(statistics.median(r[2] / r[0] for r in rounds), 2), "goal": ">= 0.95", "agree": ""},
-    ]  # fmt: skip
+    programs = [lambda: one_by_one(lm, texts), lambda: bare_forward(lm, ids), ours]
+    times, (wanted, _, found) = interleaved(programs, 3 if quick else 11)
+    workload = f"log-probabilities, {lm.name}, {tokens:,} tokens"
+    show = lambda s: f"{tokens / s:,.0f} tokens/s"  # noqa: E731 (a name of its own would only be longer)
+    told = _agreement(found.mean, wanted)
+    yield beside(workload, HF + ", one by one", [(a, c) for a, _, c in times], goal="> 1", show=show, **told)
+    yield beside(workload, HF + ", the bare forward pass", [(b, c) for _, b, c in times], goal=">= 0.95", show=show)
+    for name in ("minicons", "lmppl"):
+        yield _beside_peer(name, workload, (lm, texts), 1 if quick else 5, show)
+
+
+def _beside_peer(name: str, workload: str, scored: tuple, rounds: int, show) -> Row:
+    lm, texts = scored
+    label = next(need for need in NEEDS["lm"] if need.startswith(name)).replace("==", " ")
+    ours = partial(score_texts, lm, texts, share_prefixes=False)
+    with tempfile.TemporaryDirectory() as folder:
+        lm.model.save_pretrained(folder)
+        lm.tokenizer.save_pretrained(folder)
+        file = Path(folder, "texts.json")
+        file.write_text(json.dumps(texts), encoding="utf-8")
+        try:
+            with peer("lm", name, folder, file, torch.get_num_threads()) as process:
+                size = min((1, 16), key=lambda size: ask(process, batch=size)["seconds"])
+                answers: list[dict] = []
+                times, (_, found) = interleaved([lambda: answers.append(ask(process, batch=size)), ours], rounds)
+        except PeerMissing as error:
+            return not_measured(workload, label, str(error), ">= 3")
+    pairs = [(answer["seconds"], seconds) for answer, (_, seconds) in zip(answers, times, strict=True)]
+    told = _agreement(found.mean, np.array(answers[-1]["means"]), 10 * TOLERANCE)
+    return beside(workload, f"{label}, batches of {size}", pairs, goal=">= 3", show=show, **told)
+
+
+def _agreement(found: np.ndarray, wanted: np.ndarray, most: float = TOLERANCE) -> dict:
+    apart = float(np.abs(found - wanted).max())
+    return {"agree": f"apart by at most {apart:.0e} nats a token", "agrees": apart <= most}
 
 
 def candidates(n: int, k: int) -> list[str]:
@@ -115,34 +132,26 @@ def saved(lm, ids: list[list[int]]) -> float:
     return (packed - read) / sum(len(i) - 1 for i in ids)
 
 
-def _shared_rows(lm, quick: bool) -> list[dict]:
-    table = []
+def _shared(lm, quick: bool) -> Iterator[Row]:
     for n, k in ((16, 8), (4, 32)) if quick else ((64, 8), (16, 128)):
         texts = list(dict.fromkeys(candidates(n, k)))
         ids = _token_ids(lm, texts, False)
-        whole, shared = (score_texts(lm, texts, share_prefixes=choice) for choice in (False, None))
-        worst = np.abs(whole.mean - shared.mean).max()
-        programs = (
-            lambda texts=texts: score_texts(lm, texts),
-            lambda texts=texts: score_texts(lm, texts, share_prefixes=False),
-            lambda ids=ids: bare_forward(lm, ids),
-        )
-        rounds = []
-        for r in range(3):
-            order = [(r + i) % 3 for i in range(3)]
-            seconds = {i: _seconds(programs[i]) for i in order}
-            rounds.append([seconds[i] for i in range(3)])
-        ours, plain, bare = (statistics.median(r[i] for r in rounds) for i in range(3))
+        programs = [
+            partial(bare_forward, lm, ids),
+            partial(score_texts, lm, texts, share_prefixes=False),
+            partial(score_texts, lm, texts),
+        ]
+        times, (_, whole, shared) = interleaved(programs, 3)
         workload = f"log-probabilities, {lm.name}, {n} x {k} candidates, {saved(lm, ids):.0%} of the tokens shared"
-        for other, i, seconds, goal in (("bare forward pass", 2, bare, ">= 1.6"), ("each text whole", 1, plain, "> 1")):
-            table.append({
-                "workload": workload, "baseline": f"{other} {seconds:.1f} s", "ours": f"{ours:.1f} s",
-                "ratio": round(statistics.median(r[i] / r[0] for r in rounds), 2), "goal": goal,
-                "agree": f"within {worst:.0e} nats/token",
-            })  # fmt: skip
-    return table
+        told = _agreement(shared.mean, whole.mean)
+        bare = HF + ", the bare forward pass over each text"
+        yield beside(workload, bare, [(a, c) for a, _, c in times], goal=">= 1.6", **told)
+        yield beside(workload, "ourselves, each text whole", [(b, c) for _, b, c in times], goal="> 1", **told)
 
 
-if __name__ == "__main__":
-    for row in rows("--quick" in sys.argv):
-        print(row)
+def rows(quick: bool) -> Iterator[Row]:
+    """Texts by themselves and candidates with common prefixes, for two models."""
+    lm = load_lm("de-tiny", device="cpu")
+    for one in (lm, larger(lm)):
+        yield from _whole(one, quick)
+        yield from _shared(one, quick)

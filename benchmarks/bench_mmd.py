@@ -1,23 +1,27 @@
-"""The MMD² U-statistic beside the matrix product alone and whole kernel matrices; its permutations beside re-indexing.
+"""The MMD² U-statistic beside the matrix products alone, whole kernel matrices and alibi-detect; its permutations.
 
-Unit vectors of 384 numbers in float32, the rbf kernel with the median bandwidth. A ratio to the product alone is its
-overhead, so less is better there; all others are how many times faster. Wall times, one after the other.
+Unit vectors of 384 numbers in float32, the rbf kernel with the median bandwidth, wall times. alibi-detect keeps all
+kernels of the pooled points and takes 19 GiB for 2 x 20,000 of them; it is asked once. Permutations are beside
+re-indexing the kernel matrix, which is timed on some labellings and multiplied: all of them take minutes.
 
-    python -m benchmarks.bench_mmd [--quick]
+    python -m benchmarks mmd [--quick]
 """
 
 from __future__ import annotations
 
 import statistics
-import sys
-import time
+import tempfile
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
 from anhelpers.divergences.kernels import Kernel, median_bandwidth, rbf
 from anhelpers.divergences.mmd import BLOCK, mmd2, permutation_test
+
+from .peers import NEEDS, PeerMissing, ask, peer
+from .table import Row, beside, interleaved, limited, not_measured, seconds_of
 
 N_FEATURES, N_PERMUTATIONS = 384, 500
 MEMORY_GOAL = 0.25  # GiB
@@ -30,12 +34,6 @@ def _points(n: int) -> tuple[np.ndarray, np.ndarray, Kernel]:
     for v in (x, y):
         v /= np.sqrt(np.einsum("id,id->i", v, v))[:, None]
     return x, y, rbf(median_bandwidth(x, y, np.random.default_rng(1)))
-
-
-def _timed(function: Callable) -> tuple[float, object]:
-    start = time.perf_counter()
-    result = function()
-    return time.perf_counter() - start, result
 
 
 def _products(x: np.ndarray, y: np.ndarray) -> None:
@@ -59,59 +57,59 @@ def _naive(x: np.ndarray, y: np.ndarray, kernel: Kernel) -> float:
     return (total(x, x) - n) / (n * (n - 1)) + (total(y, y) - m) / (m * (m - 1)) - 2 * total(x, y) / (n * m)
 
 
-def _row(workload: str, baseline: str, times: list[tuple[float, float]], goal: str, agree: str) -> dict:
-    """Pairs of (baseline, ours); a goal with "<=" wants ours over the baseline, any other the baseline over ours."""
-    theirs, ours = (statistics.median(t) for t in zip(*times, strict=True))
-    ratio = statistics.median(b / a if goal.startswith("<=") else a / b for a, b in times)
-    return {
-        "workload": workload, "baseline": f"{baseline} {theirs:.3g} s", "ours": f"{ours:.3g} s",
-        "ratio": round(ratio, 2), "goal": goal, "agree": agree,
-    }  # fmt: skip
-
-
-def _statistic(n: int, repeats: int) -> list[dict]:
+def _statistic(n: int, repeats: int) -> Iterator[Row]:
     x, y, kernel = _points(n)
     mmd2(x[:100], y[:100], kernel)  # compiles
     exact = mmd2(x.astype(np.float64), y.astype(np.float64), kernel).value
-    beside_product, beside_naive = [], []
-    for _ in range(repeats):
-        product, _ = _timed(lambda: _products(x, y))
-        ours, estimate = _timed(lambda: mmd2(x, y, kernel))
-        naive, whole = _timed(lambda: _naive(x, y, kernel))
-        beside_product.append((product, ours))
-        beside_naive.append((naive, ours))
-    off, theirs_off = abs(estimate.value / exact - 1), abs(whole / exact - 1)
-    theirs = f"theirs relative {theirs_off:.0e}"
-    agree = f"relative {off:.0e} to float64, at {exact:.2e}"
+    programs = [lambda: _products(x, y), lambda: _naive(x, y, kernel), lambda: mmd2(x, y, kernel)]
+    times, (_, whole, estimate) = interleaved(programs, repeats)
+    off = abs(estimate.value / exact - 1)
     workload = f"MMD² rbf {n} x {n} x {N_FEATURES} float32"
-    return [
-        _row(workload, "products alone", beside_product, "<= 1.3", agree),
-        _row(
-            workload,
-            "numpy float32, whole matrices",
-            beside_naive,
-            ">= 4",
-            f"{agree}; {theirs}",
-        ),
-    ]
+    told = {"agree": f"relative {off:.0e} to float64, at {exact:.2e}", "agrees": off <= 1e-6}
+    numpy = f"numpy {np.__version__}"
+    yield beside(workload, f"{numpy}, the products alone", [(a, c) for a, _, c in times], goal="<= 1.3", **told)
+    told["agree"] += f"; theirs {abs(whole / exact - 1):.0e}"
+    yield beside(workload, f"{numpy}, whole float32 matrices", [(b, c) for _, b, c in times], goal=">= 4", **told)
+    yield _beside_alibi(workload, (x, y, kernel), exact, statistics.median(c for *_, c in times))
 
 
-def _memory(n: int) -> dict:
+def _beside_alibi(workload: str, points: tuple[np.ndarray, np.ndarray, Kernel], exact: float, ours: float) -> Row:
+    name, goal = NEEDS["alibi"][0].replace("==", " "), ">= 6"
+    x, y, kernel = points
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder, f"{i}.npy") for i in range(2)]
+        for file, v in zip(files, (x, y), strict=True):
+            np.save(file, v)
+        try:
+            with peer("alibi", *files, kernel.bandwidth) as process:
+                theirs = ask(process)
+        except PeerMissing as error:
+            return not_measured(workload, name, str(error), goal)
+    again, estimate = seconds_of(lambda: mmd2(x, y, kernel))
+    off = abs(estimate.value / exact - 1)
+    agree = f"relative {off:.0e} to float64; theirs {abs(theirs['value'] / exact - 1):.0e}, {theirs['gib']:.0f} GiB"
+    return beside(
+        workload,
+        name,
+        [(theirs["seconds"], again), (theirs["seconds"], ours)],
+        goal=goal,
+        agree=agree,
+        agrees=off <= 1e-6,
+    )
+
+
+def _memory(n: int) -> Row:
     """The most that the call allocates beside the points, as numpy reports it."""
     x, y, kernel = _points(n)
     tracemalloc.start()
     mmd2(x, y, kernel)
     extra = tracemalloc.get_traced_memory()[1] / 2**30
     tracemalloc.stop()
-    return {
-        "workload": f"MMD² rbf {n} x {n} x {N_FEATURES} float32, extra memory",
-        "baseline": f"whole matrices {n * n * 4 * 2 / 2**30:.3g} GiB", "ours": f"{extra:.3f} GiB",
-        "ratio": round(extra / MEMORY_GOAL, 2), "goal": "<= 1 of 0.25 GiB", "agree": "",
-    }  # fmt: skip
+    workload = f"MMD² rbf {n} x {n} x {N_FEATURES} float32, extra memory"
+    return limited(workload, [extra], MEMORY_GOAL, lambda gib: f"{gib:.3f} GiB")
 
 
-def _permutations(n: int, sampled: int) -> dict:
-    """Re-indexing is timed on the first labellings and multiplied: all of them take minutes."""
+def _permutations(n: int, sampled: int) -> Row:
     x, y, kernel = _points(n)
     z = np.concatenate([x, y])
     matrix = kernel.matrix(z, z).astype(np.float32)
@@ -123,23 +121,25 @@ def _permutations(n: int, sampled: int) -> dict:
         xx, yy, xy = moved[:n, :n], moved[n:, n:], moved[:n, n:]
         return sum(v.sum(dtype=np.float64) for v in (xx, yy)) / (n * (n - 1)) - 2 * xy.mean(dtype=np.float64)
 
-    ours, found = _timed(lambda: permutation_test(x, y, kernel, np.random.default_rng(3), N_PERMUTATIONS))
     labels = np.random.default_rng(3).permuted(np.tile(np.repeat([0, 1], n), (N_PERMUTATIONS, 1)), axis=1)
     orders = [np.argsort(row, kind="stable") for row in labels[:sampled]]
-    theirs, values = _timed(lambda: [reindexed(order) for order in orders])
-    agree = f"{np.abs(found.null[:sampled] - values).max():.0e}, spread of the null {found.null.std():.0e}"
-    workload = f"{N_PERMUTATIONS} permutations of {n} + {n} points"
-    theirs *= N_PERMUTATIONS / sampled
-    return _row(workload, f"re-indexing ({sampled} timed)", [(theirs, ours)], ">= 300", agree)
+    programs = [
+        lambda: [reindexed(order) for order in orders],
+        lambda: permutation_test(x, y, kernel, np.random.default_rng(3), N_PERMUTATIONS),
+    ]
+    times, (values, found) = interleaved(programs, 2)
+    apart, spread = np.abs(found.null[:sampled] - values).max(), found.null.std()
+    scaled = [(theirs * N_PERMUTATIONS / sampled, ours) for theirs, ours in times]
+    return beside(
+        f"{N_PERMUTATIONS} permutations of {n} + {n} points", f"numpy {np.__version__}, re-indexing ({sampled} timed)",
+        scaled, goal=">= 300", agree=f"apart by {apart:.0e}, spread of the null {spread:.0e}",
+        agrees=apart < 1e-3 * spread,
+    )  # fmt: skip
 
 
-def rows(quick: bool) -> list[dict]:
-    """One row per workload: workload, baseline, ours, ratio, goal, agree."""
+def rows(quick: bool) -> Iterator[Row]:
+    """The statistic beside three peers, its memory, and its permutations."""
     n = 3000 if quick else 20_000
-    table = _statistic(n, 1 if quick else 3)
-    return [*table, _memory(n), _permutations(1500 if quick else 4000, 2 if quick else 10)]
-
-
-if __name__ == "__main__":
-    for row in rows("--quick" in sys.argv):
-        print(" | ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+    yield from _statistic(n, 1 if quick else 3)
+    yield _memory(n)
+    yield _permutations(1500 if quick else 4000, 2 if quick else 10)

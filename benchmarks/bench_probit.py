@@ -3,29 +3,24 @@
 Ratios are medians of processor time over repetitions, one after the other; SciPy's time is that of some of the pairs,
 scaled up to all. The last row has the unbiased estimate of D_2² in blocks beside whole matrices of pairs.
 
-    python -m benchmarks.bench_probit [--quick]
+    python -m benchmarks probit [--quick]
 """
 
 from __future__ import annotations
 
-import statistics
-import sys
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
+import scipy
 from scipy.stats import multivariate_normal
 
 from anhelpers.divergences.memed import memed_matrices, memed_samples
 from anhelpers.divergences.probit import probit_second_moment
 from anhelpers.divergences.processes import CriticProcess, second_moment
 
-
-def _timed(function: Callable) -> tuple[float, object]:
-    start = time.process_time()
-    result = function()
-    return time.process_time() - start, result
+from .table import Row, beside, interleaved
 
 
 def _texts(n: int, seed: int) -> np.ndarray:
@@ -46,32 +41,36 @@ def _by_scipy(m: np.ndarray, n: np.ndarray, k: np.ndarray, pairs: np.ndarray) ->
     return out
 
 
-def _second_moment(n: int, n_pairs: int, repeats: int) -> dict:
+def _second_moment(n: int, n_pairs: int, repeats: int) -> Row:
     x, y = _texts(n, 0), _texts(n, 1)
     k, one = _rbf(x, y), np.ones(n)
-    pairs, times = np.random.default_rng(2).integers(0, n, (n_pairs, 2)), []
-    for _ in range(repeats + 1):
-        theirs, wanted = _timed(lambda: _by_scipy(x[:, 0], y[:, 0], k, pairs))
-        ours, found = _timed(lambda: probit_second_moment(x[:, 0], one, y[:, 0], one, k))
-        times.append((theirs * n * n / n_pairs, ours))
+    pairs = np.random.default_rng(2).integers(0, n, (n_pairs, 2))
+    programs = [
+        lambda: _by_scipy(x[:, 0], y[:, 0], k, pairs),
+        lambda: probit_second_moment(x[:, 0], one, y[:, 0], one, k),
+    ]
+    times, (wanted, found) = interleaved(programs, repeats + 1, time.process_time)
     apart = np.abs(found[pairs[:, 0], pairs[:, 1]] - wanted).max()
-    baseline = f"scipy multivariate_normal.cdf a pair ({n_pairs} of {n * n} timed)"
-    return _row(f"E f(x) f(y) of probit critics, {n} x {n} texts", baseline, times[1:], 100, f"to {apart:.0e}")
+    peer = f"scipy {scipy.__version__} multivariate_normal.cdf a pair ({n_pairs} of {n * n} timed)"
+    scaled = [(theirs * n * n / n_pairs, ours) for theirs, ours in times[1:]]
+    workload = f"E f(x) f(y) of probit critics, {n} x {n} texts"
+    told = {"agree": f"apart by at most {apart:.0e}", "agrees": apart < 1e-12}
+    return beside(workload, peer, scaled, goal=">= 100", **told)
 
 
-def _blocks(n: int, repeats: int) -> dict:
-    x, y, times = _texts(n, 3), _texts(n, 4) + 0.2, []
+def _blocks(n: int, repeats: int) -> Row:
+    x, y = _texts(n, 3), _texts(n, 4) + 0.2
     process = CriticProcess("exp", lambda t: t[:, 0], _rbf)
 
     def whole() -> object:
         return memed_matrices(second_moment(process, x), second_moment(process, x, y), second_moment(process, y))
 
-    for _ in range(repeats + 1):
-        (theirs, wanted), (ours, found) = _timed(whole), _timed(lambda: memed_samples(x, y, process))
-        times.append((theirs, ours))
-    memory = [_peak(function) for function in (whole, lambda: memed_samples(x, y, process))]
-    agree = f"to {abs(found.value / wanted.value - 1):.0e}; memory {memory[0]:.0f} and {memory[1]:.0f} MiB"
-    return _row(f"D_2² of log-GP critics, {n} + {n} texts", "whole matrices", times[1:], 1, agree)
+    programs = [whole, lambda: memed_samples(x, y, process)]
+    times, (wanted, found) = interleaved(programs, repeats + 1, time.process_time)
+    memory, apart = [_peak(function) for function in programs], abs(found.value / wanted.value - 1)
+    agree = f"relative {apart:.0e}; memory {memory[0]:.0f} and {memory[1]:.0f} MiB"
+    workload = f"D_2² of log-GP critics, {n} + {n} texts"
+    return beside(workload, "our whole matrices", times[1:], goal=">= 1", agree=agree, agrees=apart < 1e-9)
 
 
 def _peak(function: Callable) -> float:
@@ -83,23 +82,8 @@ def _peak(function: Callable) -> float:
     return peak
 
 
-def _row(workload: str, baseline: str, times: list[tuple[float, float]], goal: object, agree: str) -> dict:
-    theirs, ours = (statistics.median(t) for t in zip(*times, strict=True))
-    return {
-        "workload": workload, "baseline": f"{baseline} {theirs:.2f} s", "ours": f"{ours:.2f} s",
-        "ratio": round(statistics.median(a / b for a, b in times), 1), "goal": f">= {goal}", "agree": agree,
-    }  # fmt: skip
-
-
-def rows(quick: bool) -> list[dict]:
-    """One row per workload: workload, baseline, ours, ratio, goal, agree."""
+def rows(quick: bool) -> Iterator[Row]:
+    """All pairs, and the estimate from blocks of pairs."""
     repeats = 1 if quick else 5
-    return [
-        _second_moment(500 if quick else 2000, 500 if quick else 2000, repeats),
-        _blocks(2500 if quick else 8000, repeats),
-    ]
-
-
-if __name__ == "__main__":
-    for row in rows("--quick" in sys.argv):
-        print(" | ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+    yield _second_moment(500 if quick else 2000, 500 if quick else 2000, repeats)
+    yield _blocks(2500 if quick else 8000, repeats)

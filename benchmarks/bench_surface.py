@@ -6,16 +6,15 @@ repetition runs them all, one after the other, and the ratios are medians over r
 thread and are compared by processor time, which other programs on the machine disturb least; fastchrf uses all cores
 and is compared by the clock on the wall.
 
-    ANHELPERS_DATA=... python -m benchmarks.bench_surface [--quick]
+    ANHELPERS_DATA=... python -m benchmarks surface [--quick]
 """
 
 from __future__ import annotations
 
 import os
-import statistics
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import fastchrf
@@ -24,8 +23,13 @@ import sacrebleu
 
 from anhelpers.accuracy.surface import surface_metric
 
-GOALS = {("sacreBLEU CHRF", 1024): 250, ("sacreBLEU CHRF", 25): 40, ("fastchrf", 1024): 75, ("fastchrf", 25): 10,
-         ("sacreBLEU BLEU", 1024): 60, ("sacreBLEU BLEU", 25): 25}  # fmt: skip
+from .table import Row, beside, interleaved
+
+GOALS = {
+    ("chrf", "sacreBLEU", 1024): 250, ("chrf", "sacreBLEU", 25): 40,
+    ("chrf", "fastchrf", 1024): 75, ("chrf", "fastchrf", 25): 10,
+    ("bleu", "sacreBLEU", 1024): 60, ("bleu", "sacreBLEU", 25): 25,
+}  # fmt: skip
 
 
 def candidates(k: int, n: int, rng: np.random.Generator) -> tuple[list[list[str]], list[str]]:
@@ -54,80 +58,55 @@ def _lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")[1:]
 
 
-def _timed(clock: Callable[[], float], function: Callable) -> tuple[float, object]:
-    start = clock()
-    result = function()
-    return clock() - start, result
-
-
-def _score(metric, cands: list[list[str]], refs: list[str]) -> Callable[[], np.ndarray]:
+def scoring(metric, cands: list[list[str]], refs: list[str]) -> Callable[[], np.ndarray]:
     flat = [cand for of_source in cands for cand in of_source]
     segment = np.repeat(np.arange(len(cands)), [len(of_source) for of_source in cands])
     return lambda: metric.score_segments(flat, refs=[refs], segment=segment)
 
 
-def _beside_sacrebleu(name: str, cands, refs, repeats: int, rng: np.random.Generator) -> dict:
+def _beside_sacrebleu(name: str, cands, refs, repeats: int, rng: np.random.Generator) -> Row:
     """Our time per pair on all pairs beside sacreBLEU's sentence_score on a few candidates of every source."""
     metric = surface_metric(name, "de")
     oracle = sacrebleu.CHRF() if name == "chrf" else sacrebleu.BLEU(effective_order=True)
-    k, ours = len(cands[0]), _score(metric, cands, refs)
+    k, ours = len(cands[0]), scoring(metric, cands, refs)
     ours()
     times, equal, sampled = [], 0, 0
-    for _ in range(repeats):
-        seconds, scores = _timed(time.process_time, ours)
+    for r in range(repeats):
         pairs = [(i, j) for i in range(len(cands)) for j in rng.integers(0, k, size=2)]
-        theirs = _timed(
-            time.process_time,
-            lambda pairs=pairs: [oracle.sentence_score(cands[i][j], [refs[i]]).score for i, j in pairs],
-        )
-        times.append((theirs[0] / len(pairs), seconds / len(scores)))
-        equal += sum(scores[i * k + j] == score for (i, j), score in zip(pairs, theirs[1], strict=True))
+        programs = [lambda pairs=pairs: [oracle.sentence_score(cands[i][j], [refs[i]]).score for i, j in pairs], ours]
+        [seconds], [theirs, scores] = interleaved(programs, 1, time.process_time, first=r)
+        times.append((seconds[0] / len(pairs), seconds[1] / len(scores)))
+        equal += sum(scores[i * k + j] == score for (i, j), score in zip(pairs, theirs, strict=True))
         sampled += len(pairs)
-    return _row(name, f"sacreBLEU {name.upper()}", k, times, f"{equal}/{sampled} bits")
+    return _row(name, f"sacreBLEU {sacrebleu.__version__} {name.upper()}", k, times, equal, sampled)
 
 
-def _beside_fastchrf(cands, refs, repeats: int) -> dict:
+def _beside_fastchrf(cands, refs, repeats: int) -> Row:
     """Our time per pair beside fastchrf.pairwise_chrf, one call per source, both on about 20,000 pairs."""
     step = max(1, len(cands) * len(cands[0]) // 20_000)
     cands, refs = cands[::step], refs[::step]
-    ours = _score(surface_metric("chrf", "de"), cands, refs)
+    ours = scoring(surface_metric("chrf", "de"), cands, refs)
     ours()
-    times, equal, n = [], 0, sum(map(len, cands))
-    for _ in range(repeats):
-        seconds, scores = _timed(time.perf_counter, ours)
-        theirs = _timed(
-            time.perf_counter, lambda: [fastchrf.pairwise_chrf([c], [[r]])[0] for c, r in zip(cands, refs, strict=True)]
-        )
-        times.append((theirs[0] / n, seconds / n))
-        equal = int((scores == np.concatenate([np.ravel(part) for part in theirs[1]])).sum())
-    return _row("chrf", "fastchrf", len(cands[0]), times, f"{equal}/{n} bits")
+    programs = [lambda: [fastchrf.pairwise_chrf([c], [[r]])[0] for c, r in zip(cands, refs, strict=True)], ours]
+    times, (theirs, scores) = interleaved(programs, repeats)
+    n = len(scores)
+    equal = int((scores == np.concatenate([np.ravel(part) for part in theirs])).sum())
+    return _row("chrf", f"fastchrf {version('fastchrf')}", len(cands[0]), [(a / n, b / n) for a, b in times], equal, n)
 
 
-def _row(name: str, baseline: str, k: int, times: list[tuple[float, float]], agree: str) -> dict:
-    theirs, ours = (statistics.median(t) * 1e6 for t in zip(*times, strict=True))
-    return {
-        "workload": f"segment {name}, K={k}",
-        "baseline": f"{baseline} {theirs:.1f} µs a pair",
-        "ours": f"{ours:.2f} µs a pair",
-        "ratio": round(statistics.median(a / b for a, b in times), 1),
-        "goal": f">= {GOALS[baseline, k]}",
-        "agree": agree,
-    }
+def _row(name: str, peer: str, k: int, times: list[tuple[float, float]], equal: int, n: int) -> Row:
+    return beside(
+        f"segment {name}, K={k}", peer, times, goal=f">= {GOALS[name, peer.split()[0], k]}",
+        agree=f"{equal:,} of {n:,} equal to the bit", agrees=equal == n, show=lambda s: f"{s * 1e6:.3g} µs a pair",
+    )  # fmt: skip
 
 
-def rows(quick: bool) -> list[dict]:
-    """One row per workload and baseline: workload, baseline, ours, ratio, goal, agree."""
+def rows(quick: bool) -> Iterator[Row]:
+    """A row per metric, peer and K."""
     rng = np.random.default_rng(24)
     n, repeats = (60, 3) if quick else (997, 5)
-    table = []
     for k in (1024, 25):
         cands, refs = candidates(k, n, rng)
-        table.append(_beside_sacrebleu("chrf", cands, refs, repeats, rng))
-        table.append(_beside_fastchrf(cands, refs, repeats))
-        table.append(_beside_sacrebleu("bleu", cands, refs, repeats, rng))
-    return table
-
-
-if __name__ == "__main__":
-    for row in rows("--quick" in sys.argv):
-        print(" | ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+        yield _beside_sacrebleu("chrf", cands, refs, repeats, rng)
+        yield _beside_fastchrf(cands, refs, repeats)
+        yield _beside_sacrebleu("bleu", cands, refs, repeats, rng)

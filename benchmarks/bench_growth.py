@@ -1,0 +1,135 @@
+"""Time and memory against the number of sources N and of candidates K: the exponent of a power law through the points.
+
+The exponent is the slope of a line through the logarithms: 1 is linear, and what a call costs in any case flattens
+it. Memory is the highest resident size during the call less that before it, as Linux counts it. Every point is the
+least of some calls, which go through all sizes in turn.
+
+    ANHELPERS_DATA=... python -m benchmarks growth [--quick]
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from anhelpers.accuracy.surface import surface_metric
+from anhelpers.frontier import oracle_curve
+from anhelpers.naturalness.lm import load_lm, score_texts
+
+from . import bench_frontier, bench_lm, bench_surface
+from .table import Row, limited, not_measured, seconds_of
+
+LIMIT = 1.05
+POINTS: list[dict] = []
+"""What the chart is drawn from: workload, along ("N" or "K"), size, seconds, mib."""
+
+
+@dataclass(frozen=True)
+class Growing:
+    """A workload at a size along one direction: `made(size)` gives the call that is measured."""
+
+    workload: str
+    along: str
+    sizes: tuple[int, ...]
+    made: Callable[[int], Callable[[], object]]
+    rounds: int = 3
+
+
+def workloads(quick: bool) -> Iterator[Growing]:
+    """Each along N with K fixed, and along K with N fixed."""
+    fewer = 4 if quick else 1
+    n, k = (60, 64) if quick else (997, 1024)
+    cands, refs = bench_surface.candidates(k, n, np.random.default_rng(24))
+    sizes_n = tuple(n // 2**i for i in (3, 2, 1, 0))
+    sizes_k = tuple(k // 2**i for i in (3, 2, 1, 0))
+    for name in ("chrf", "bleu"):
+        score = partial(_surface, surface_metric(name, "de"), cands, refs)
+        yield Growing(f"segment {name}", "N", sizes_n, lambda size, s=score: s(size, k // 4))
+        yield Growing(f"segment {name}", "K", sizes_k, lambda size, s=score: s(n // 4, size))
+    yield Growing("oracle curve", "N", tuple(4 * size for size in sizes_n), lambda size: _curve(size, k // 4), 7)
+    yield Growing("oracle curve", "K", tuple(4 * size for size in sizes_k), lambda size: _curve(n // 4, size), 7)
+    lm = load_lm("de-tiny", device="cpu")
+    sizes = tuple(size // fewer for size in (16, 32, 64, 128))
+    yield Growing("log-probabilities under de-tiny", "N", sizes, lambda size: _lm(lm, size, 8), 2)
+    yield Growing("log-probabilities under de-tiny", "K", sizes, lambda size: _lm(lm, 8, size), 2)
+
+
+def _surface(metric, cands, refs, n: int, k: int) -> Callable[[], object]:
+    return bench_surface.scoring(metric, [own[:k] for own in cands[:n]], refs[:n])
+
+
+def _curve(n: int, k: int) -> Callable[[], object]:
+    return partial(oracle_curve, *bench_frontier.problem("Gaussian", n, k))
+
+
+def _lm(lm, n: int, k: int) -> Callable[[], object]:
+    texts = list(dict.fromkeys(bench_lm.candidates(n, k)))
+    return partial(score_texts, lm, texts)
+
+
+def measured(growing: Growing) -> tuple[list[float], list[float]]:
+    """Seconds and MiB at each size."""
+    seconds, mib = np.full((2, len(growing.sizes)), np.inf)
+    growing.made(growing.sizes[0])()  # compiles
+    for r in range(growing.rounds):
+        for i, size in enumerate(growing.sizes):
+            program = growing.made(size)
+            taken, more = _with_memory(program) if r == 0 else (seconds_of(program)[0], np.inf)
+            seconds[i], mib[i] = min(seconds[i], taken), min(mib[i], more)
+    return seconds.tolist(), mib.tolist()
+
+
+def _with_memory(program: Callable[[], object]) -> tuple[float, float]:
+    """Seconds of a call, and by how many MiB the resident size rose above that before it; nan off Linux."""
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak starts anew
+        before = _status("VmRSS")
+    except (OSError, AttributeError):
+        return seconds_of(program)[0], float("nan")
+    taken, _ = seconds_of(program)
+    return taken, (_status("VmHWM") - before) / 1024
+
+
+def _status(what: str) -> int:
+    """KiB."""
+    return int(re.search(rf"{what}:\s+(\d+)", Path("/proc/self/status").read_text(encoding="ascii")).group(1))
+
+
+def exponent(sizes: tuple[int, ...], values: list[float]) -> float:
+    """The slope of the logarithms.
+
+    >>> round(exponent((1, 2, 4), [3.0, 6.0, 12.0]), 6)
+    1.0
+    """
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+
+
+def rows(quick: bool) -> Iterator[Row]:
+    """Two rows per workload and direction: time, memory."""
+    for growing in workloads(quick):
+        seconds, mib = measured(growing)
+        for size, s, m in zip(growing.sizes, seconds, mib, strict=True):
+            POINTS.append({"workload": growing.workload, "along": growing.along, "size": size, "seconds": s, "mib": m})
+        span = f"{growing.along} = {growing.sizes[0]} to {growing.sizes[-1]}"
+        yield _row(f"{growing.workload}, time against {span}", growing, seconds, lambda s: f"{s:.3g} s", 0)
+        yield _row(f"{growing.workload}, memory against {span}", growing, mib, lambda m: f"{m:.3g} MiB", 8.0)
+
+
+def _row(workload: str, growing: Growing, values: list[float], show: Callable[[float], str], small: float) -> Row:
+    """The exponent beside 1, or the largest value beside `small`, below which growth is lost in noise."""
+    goal = f"<= {LIMIT}"
+    if not np.isfinite(values).all():
+        return not_measured(workload, "linear growth", "memory is read from /proc, which is not here", goal)
+    if max(values) < small:
+        return limited(workload, [max(values)], small, show)
+    slope = exponent(growing.sizes, values)
+    told = f"exponent {slope:.2f}"
+    ends = f"{show(values[0])} to {show(values[-1])}"
+    return Row(workload, "linear growth", "exponent 1", told, slope, slope, slope, growing.rounds, goal, ends)

@@ -1,0 +1,81 @@
+"""What the bench leaves: build/bench/bench.csv, growth.csv, and one page with the table and the growth chart."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from anhelpers.charts.lines import plot_lines
+from anhelpers.charts.offline import picture
+from anhelpers.report import write_page, write_tables
+
+from .table import Row
+
+__all__ = ["write_results"]
+
+FOLDER = Path("build", "bench")
+HEADS = {
+    "workload": "workload", "peer": "beside", "theirs": "theirs", "ours": "ours", "ratio": "ratio (rounds)",
+    "goal": "goal", "met": "met", "agree": "agreement",
+}  # fmt: skip
+
+
+def write_results(table: Sequence[Row], quick: bool) -> list[Path]:
+    """Write the files; those of a part of the benchmarks replace those of all."""
+    from .bench_growth import POINTS
+
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    frame, points = pd.DataFrame([row.record() for row in table]), pd.DataFrame(POINTS)
+    tables = {"bench": frame} | ({"growth": points} if len(points) else {})
+    paths = write_tables(FOLDER, tables)
+    charts = [picture(_growth(points, what, title)) for what, title in GROWTH.items()] if len(points) else []
+    told = "Ratios are medians, with the ends of the rounds. With a goal of the form ≥ x we are so many times faster; "
+    told += "with one of the form ≤ x the ratio is our time or size by the peer's, or by the limit."
+    parts = {"What was measured": f"{told}\n{_machine(quick)}", "Rows": _readable(table)}
+    title = "anhelpers beside its peers"
+    return [*paths, write_page(FOLDER / "index.html", title, "\n".join(charts), parts)]
+
+
+def _readable(table: Sequence[Row]) -> pd.DataFrame:
+    rows = []
+    for row in table:
+        record = row.record()
+        if row.ratio == row.ratio:
+            record["ratio"] = f"{row.ratio:.3g} ({row.low:.3g} to {row.high:.3g}, n = {row.rounds})"
+        else:
+            record["ratio"] = "–"
+        record["agree"] += " DISAGREES" if row.agrees is False else ""
+        rows.append({head: record[key] for key, head in HEADS.items()})
+    return pd.DataFrame(rows)
+
+
+GROWTH = {
+    "seconds": "Time grows with the number of pairs",
+    "mib": "Memory grows with the number of pairs, or not at all",
+}
+
+
+def _growth(points: pd.DataFrame, what: str, title: str):
+    """The growth chart: a line per workload and direction, both axes logarithmic."""
+    drawn = points.dropna(subset=[what])
+    lines = pd.DataFrame({
+        "series": drawn.workload + " in " + drawn.along, "x": drawn["size"].astype(float),
+        "y": drawn[what].clip(lower=1e-4 if what == "seconds" else 0.1),
+    })  # fmt: skip
+    unit = "seconds" if what == "seconds" else "MiB above the input"
+    return plot_lines(
+        lines, lines, x_title="number of sources N, or of candidates K", y_title=f"{unit} (lower is better)",
+        title=title, series_title="workload", log_x=True, log_y=True,
+    )  # fmt: skip
+
+
+def _machine(quick: bool) -> str:
+    import os
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    size = " Smaller workloads than those of the goals (--quick)." if quick else ""
+    return f"Python {sys.version.split()[0]}, {platform.system()} {platform.machine()}, {cores} cores.{size}"
