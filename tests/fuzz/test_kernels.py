@@ -1,0 +1,201 @@
+"""The compiled kernels on odd input: texts against sacreBLEU, bit by bit, and arrays against the obvious definition.
+
+``tests/accuracy/test_surface.py`` has ragged tasks; here are the characters and lengths that break text kernels. More
+pairs than CI has time for: ``ANHELPERS_FUZZ=20000 python -m pytest tests/fuzz/test_kernels.py``.
+"""
+
+import itertools
+import os
+
+import numpy as np
+import pytest
+import sacrebleu
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from anhelpers.accuracy.surface import METRICS, surface_metric
+from anhelpers.errors import DataError
+from anhelpers.fan import expected_at, expected_curves
+from anhelpers.frontier import oracle_curve, pareto_mask
+from anhelpers.stats import cluster_sums
+
+EXAMPLES = int(os.environ.get("ANHELPERS_FUZZ", 40))
+bounded = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None,
+                   phases=[Phase.explicit, Phase.generate])  # fmt: skip
+
+CONTROLS = [*map(chr, range(0x20)), "\x7f", "\x85", "\xa0", "\xad", "\u2028", "\u2029", "\u3000", "\ufeff", "\u200b"]
+WORDS = [
+    "&quot;", "&amp;", "&lt;", "&gt;", "&amp;amp;", "&amp;quot;", "&#39;", "&", ";", "<skipped>", "<SKIPPED>", "<skip",
+    "-\n", "-\n-\n", "- \n", "\n-", "\r\n", "1,000.5", "1.", ".5", ",5,", "3-4", "-3-", "a-b", "1-a", "a.1", "U.S.",
+    "...", ". ,", "(hi)", "{[~]}", "`^_@", "'s", "“”", "«»", "-", "--", "…", "$5", "5%", "a/b", "\\", "|", "=", "+*",
+]  # fmt: skip
+SCRIPTS = [
+    "漢字", "かな", "한국어", "ทดสอบ", "שלום", "مرحبا", "\u202eabc\u202c", "\u2067x\u2069", "हिन्दी", "ß", "ẞ", "İ",
+    "ı", "ﬁ", "é", "e\u0301", "a\u0300\u0301\u0302" * 3, "\u0301", "\U0001f469\u200d\U0001f469\u200d\U0001f467",
+    "\U0001f1e9\U0001f1ea", "\U0001f44d\U0001f3fd", "\ufe0f", "\ue000", "\U000f0000", "\U0010ffff", "\ud800", "\udfff",
+    "\udcff", "\ufffe", "１２，３",
+]  # fmt: skip
+PIECE = st.sampled_from(WORDS) | st.sampled_from(SCRIPTS) | st.sampled_from(CONTROLS) | st.sampled_from(["a", "B", " "])
+ANY = st.text(st.characters(codec=None), max_size=12)  # surrogates too
+TEXT = st.lists(PIECE, max_size=20).map("".join) | st.lists(PIECE, max_size=20).map(" ".join) | ANY
+ORACLES = {
+    "chrf": (sacrebleu.CHRF(), sacrebleu.CHRF()),
+    "chrf++": (sacrebleu.CHRF(word_order=2), sacrebleu.CHRF(word_order=2)),
+    "bleu": (sacrebleu.BLEU(effective_order=True), sacrebleu.BLEU()),
+    "ter": (sacrebleu.TER(), sacrebleu.TER()),
+}
+OURS = {name: surface_metric(name, "de") for name in METRICS}
+
+
+def same(name, hyps, refs):
+    """Segment by segment and as a corpus, to the last bit."""
+    ours, (segments, corpus) = OURS[name], ORACLES[name]
+    theirs = [segments.sentence_score(hyp, [ref]).score for hyp, ref in zip(hyps, refs, strict=True)]
+    assert ours.score_segments(hyps, refs=[refs]).tolist() == theirs
+    assert ours.score_corpus(hyps, refs=[refs]) == corpus.corpus_score(hyps, [refs]).score
+
+
+@st.composite
+def pairs(draw):
+    """Up to 12 pairs; a hypothesis is its reference with pieces lost, doubled or moved, or any text."""
+    hyps, refs = [], []
+    for _ in range(draw(st.integers(1, 12))):
+        parts = draw(st.lists(PIECE, max_size=14))
+        at, to = (draw(st.integers(0, len(parts))) for _ in range(2))
+        near = [parts[:at] + parts[to:], parts[at:] + parts[:at], parts * 2, parts[::-1], parts]
+        glue = draw(st.sampled_from(["", " ", "\u3000", "-\n"]))
+        refs.append(glue.join(parts))
+        hyps.append(draw(st.sampled_from([glue.join(part) for part in near]) | TEXT))
+    return hyps, refs
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(pair=pairs())
+@bounded
+def test_odd_texts_score_as_sacrebleu_scores_them(name, pair):
+    same(name, *pair)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_odd_piece_against_every_other(name):
+    pieces = ["", *CONTROLS, *WORDS, *SCRIPTS]
+    pieces = pieces if name != "ter" else pieces[::3]  # sacreBLEU's own, which is slow
+    hyps, refs = zip(*itertools.product(pieces, pieces), strict=True)
+    same(name, [f"a {hyp} b" for hyp in hyps], [f"a {ref} b" for ref in refs])
+
+
+@pytest.mark.parametrize("name", ["chrf", "chrf++", "bleu"])
+@pytest.mark.parametrize("glue", ["", " ", ", ", "\u0301"])
+def test_long_texts(name, glue):
+    rng = np.random.default_rng(8)
+    pieces = np.array([*WORDS, *SCRIPTS, *"abcdefgh"], dtype=object)
+    texts = [glue.join(rng.choice(pieces, 3000)) for _ in range(2)]
+    same(name, [texts[0], texts[1], "", texts[0]], [texts[1], texts[1], texts[0], ""])
+
+
+NUMBERS = (
+    st.sampled_from([0.0, -0.0, 1 / 3, 1 + 2**-52, 1 - 2**-53, -1.0]) | st.integers(-3, 3) | st.floats(-9, 9, width=16)
+)
+SCALE = st.sampled_from([1.0, 1e-75, 1e75, 100.0])
+POINTS = st.tuples(st.lists(st.tuples(st.integers(0, 3), NUMBERS, NUMBERS), min_size=1, max_size=24), SCALE, SCALE)
+"""(source, accuracy, naturalness) of some candidates, many of them equal or in line, and a scale for each axis."""
+
+
+def flat(points):
+    """Sources numbered without gaps, and two columns of scores."""
+    rows, *scales = points
+    segment, *scores = (np.array(column) for column in zip(*rows, strict=True))
+    return np.unique(segment, return_inverse=True)[1], *(s * scale for s, scale in zip(scores, scales, strict=True))
+
+
+@given(POINTS, st.sampled_from([0.0, 1e-75, 0.5, 1.0, 3.0, 1e75, np.inf]))
+@bounded
+def test_the_curve_of_odd_points_ends_and_wins_where_it_must(points, beta):
+    segment, accuracy, naturalness = flat(points)
+    curve = oracle_curve(segment, accuracy, naturalness)
+    assert (np.diff(curve.beta) > 0).all()
+    chosen = {0.0: curve.select(0.0), np.inf: curve.select(np.inf), beta: curve.select(beta)}
+    for s in range(segment.max() + 1):
+        own = np.flatnonzero(segment == s)
+        assert all(picked[s] in own for picked in chosen.values())
+        assert accuracy[chosen[0.0][s]] == accuracy[own].max()
+        assert naturalness[chosen[np.inf][s]] == naturalness[own].max()
+        if 0 < beta < np.inf:
+            score = accuracy[own] + beta * naturalness[own]
+            scale = np.abs(accuracy[own]).max() + beta * np.abs(naturalness[own]).max()
+            picked = chosen[beta][s]
+            assert accuracy[picked] + beta * naturalness[picked] >= score.max() - 1e-12 * scale
+
+
+@given(POINTS)
+@bounded
+def test_what_nothing_beats_is_what_comparing_all_pairs_finds(points):
+    segment, accuracy, naturalness = flat(points)
+    rows = list(zip(segment, accuracy, naturalness, strict=True))
+    beaten = [any(s == t and b >= a and m >= n and (b > a or m > n) for t, b, m in rows) for s, a, n in rows]
+    assert pareto_mask(segment, accuracy, naturalness).tolist() == [not one for one in beaten]
+
+
+@given(POINTS)
+@bounded
+def test_one_random_candidate_is_the_mean_and_all_of_them_are_the_oracle(points):
+    segment, accuracy, naturalness = flat(points)
+    everything = int(np.bincount(segment).max())
+    curves = expected_curves(segment, accuracy, naturalness, [1, everything], cap=True)
+    table = expected_at(segment, accuracy, naturalness, [0.0, np.inf], [1, everything], cap=True)
+    oracle = oracle_curve(segment, accuracy, naturalness)
+    size = np.bincount(segment)
+    for axis, values in enumerate((accuracy, naturalness)):
+        mean, scale = np.bincount(segment, values) / size, np.abs(values).max()
+        np.testing.assert_allclose(table[axis, :, 0, 0], mean, rtol=0, atol=1e-14 * scale + 5e-324 * len(values))
+        ends = (curves.accuracy, curves.naturalness)[axis][:, 1][[0, -1]]
+        wanted = (oracle.accuracy, oracle.naturalness)[axis][[0, -1]]
+        np.testing.assert_allclose(ends, wanted, rtol=0, atol=1e-12 * scale + 1e-322)
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=2, max_size=12), st.integers(0, 3))
+@bounded
+def test_sums_of_clusters_and_their_resamples(rows, spread):
+    x = np.array(rows)
+    index = np.arange(len(x)) // (spread + 1)
+    by_hand = [x[index == c].sum(axis=0) for c in range(index.max() + 1)]
+    np.testing.assert_allclose(cluster_sums(x, index), by_hand, rtol=1e-12, atol=1e-12 * np.abs(x).max())
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("function", [oracle_curve, pareto_mask, lambda *given: expected_at(*given, [1.0], [1])])
+def test_no_kernel_is_given_what_is_not_finite(function, bad):
+    with pytest.raises(DataError, match=r"finite"):
+        function([0, 0], [1.0, bad], [0.0, 1.0])
+
+
+def test_of_nothing_nothing_is_unbeaten():
+    assert pareto_mask([], [], []).tolist() == []
+
+
+@pytest.mark.parametrize("function", [oracle_curve, lambda *given: expected_at(*given, [1.0], [1])])
+@pytest.mark.parametrize(
+    ("segment", "accuracy"), [([], []), ([0, 2], [1.0, 2.0]), ([-1, 0], [1.0, 2.0]), ([0], [1.0, 2.0])]
+)
+def test_no_kernel_is_given_sources_that_are_not_there(function, segment, accuracy):
+    with pytest.raises(DataError):
+        function(segment, accuracy, accuracy)
+
+
+def test_numba_checks_bounds_where_it_is_asked_to():
+    """With NUMBA_BOUNDSCHECK=1 (`make bounds`) the kernels raise; else this run says nothing about bounds."""
+    import numba
+
+    if not numba.config.BOUNDSCHECK:
+        pytest.skip("set NUMBA_BOUNDSCHECK=1 and a NUMBA_CACHE_DIR of its own")
+    from anhelpers.accuracy.encode import compiled
+    from anhelpers.hull import hulls
+
+    @compiled
+    def beyond(values):
+        return values[len(values)]
+
+    with pytest.raises(IndexError):
+        beyond(np.zeros(3))
+    with pytest.raises(IndexError):  # a source that begins beyond the candidates
+        hulls(np.empty(0, np.int64), np.array([0, 9]), np.zeros(3), np.zeros(3))

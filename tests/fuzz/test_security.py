@@ -1,0 +1,281 @@
+"""Nothing that a user downloads is run: no model's code, no pickle; no archive writes outside; the sources say so."""
+
+import ast
+import gzip
+import io
+import json
+import os
+import pickle
+import re
+import shutil
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import anhelpers
+from anhelpers.data.candidates import read_candidates
+from anhelpers.data.ratings import read_ratings
+from anhelpers.errors import AnhelpersError, DataError
+
+SOURCES = sorted(Path(anhelpers.__file__).parent.rglob("*.py"))
+ROOT = Path(anhelpers.__file__).parent
+RISKY = {  # function, by its last names -> keywords that make it safe; None: nothing does
+    "eval": None, "exec": None, "os.system": None, "os.popen": None, "__import__": None,
+    "pickle.load": None, "pickle.loads": None, "joblib.load": None, "pd.read_pickle": None, "marshal.loads": None,
+    "torch.load": {"weights_only": True}, "load_from_checkpoint": {"weights_only": True},
+    "np.load": {"allow_pickle": False}, "from_pretrained": {"trust_remote_code": False},
+    "yaml.load": None, "yaml.full_load": None, "yaml.unsafe_load": None, "shutil.unpack_archive": None,
+    "extractall": {"filter": "data"}, "extract": {"filter": "data"}, "tempfile.mktemp": None,
+}  # fmt: skip
+METHODS = {"load_from_checkpoint", "from_pretrained", "extractall", "extract"}  # of whatever object
+ALLOWED = {  # (file, call) -> why it is harmless all the same
+    ("hub.py", "load"): "the from_pretrained of a class of transformers, given trust_remote_code=False",
+}
+IMPORTS = {"pickle": {"accuracy/comet/load.py": "for the name of its exception"}}
+
+
+def called(node):
+    """The dotted name of what is called, as far as it can be read."""
+    if isinstance(node, ast.Attribute):
+        return f"{called(node.value)}.{node.attr}".lstrip(".")
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def offences(source):
+    """(line, what) of every call that could run or write what a file says."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            name = called(node.func)
+            last = name.rpartition(".")[2]
+            kind = last if last in METHODS else name if name in RISKY else None
+            given = {k.arg: getattr(k.value, "value", ...) for k in node.keywords}
+            if given.get("shell") or given.get("trust_remote_code") or given.get("allow_pickle"):
+                yield node.lineno, f"{name} with shell, trust_remote_code or allow_pickle"
+            if kind is not None and not (RISKY[kind] and RISKY[kind].items() <= given.items()):
+                yield node.lineno, name
+
+
+def test_no_source_runs_what_it_reads():
+    found = [f"{path.relative_to(ROOT)}:{line} {what}" for path in SOURCES for line, what in offences(path.read_text())]
+    assert found == []
+    for module, known in IMPORTS.items():
+        users = {str(p.relative_to(ROOT)) for p in SOURCES if f"import {module}" in p.read_text()}
+        assert users == set(known)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["eval(x)", "torch.load(f)", "torch.load(f, weights_only=False)", "np.load(f, allow_pickle=True)", "np.load(f)",
+     "Auto.from_pretrained(x)", "a.b.from_pretrained(x, trust_remote_code=True)", "yaml.load(x)", "t.extractall(p)",
+     "subprocess.run(x, shell=True)", "pickle.loads(x)", "load(x, trust_remote_code=flag)", "os.system(x)"],
+)  # fmt: skip
+def test_the_scan_finds(source):
+    assert list(offences(source))
+
+
+class Runs:
+    """A pickle of this makes a file when it is loaded."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.mark),)
+
+
+@pytest.fixture
+def mark(tmp_path):
+    """A path that exists once some code of the attacker ran; the attack itself works."""
+    pickle.loads(pickle.dumps(Runs(tmp_path / "works")))
+    assert (tmp_path / "works").is_dir()
+    yield tmp_path / "pwned"
+    assert not (tmp_path / "pwned").exists()
+
+
+@pytest.fixture
+def copy(tiny_lm, tmp_path):
+    return Path(shutil.copytree(tiny_lm, tmp_path / "model"))
+
+
+def evil_state(torch, path, mark, *, zipped=True):
+    torch.save({"weight": Runs(mark)}, path, _use_new_zipfile_serialization=zipped)
+
+
+@pytest.mark.neural
+@pytest.mark.parametrize("zipped", [True, False])
+def test_a_pickle_of_weights_is_refused(copy, mark, zipped):
+    torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
+    from anhelpers.naturalness.load import load_lm
+
+    for old in copy.glob("*.safetensors"):
+        old.unlink()
+    evil_state(torch, copy / "pytorch_model.bin", mark, zipped=zipped)
+    with pytest.raises(
+        AnhelpersError, match=r"pickle that is damaged or holds more than weights, and are not loaded.*safetensors"
+    ):
+        load_lm(copy, device="cpu")
+
+
+CODE = """import os
+os.mkdir({mark!r})
+from transformers import GPT2Config, GPT2LMHeadModel
+class C(GPT2Config):
+    model_type = {kind!r}
+class M(GPT2LMHeadModel):
+    config_class = C
+"""
+
+
+@pytest.mark.neural
+@pytest.mark.parametrize("kind", ["gpt2", "unheard-of"])
+def test_code_that_comes_with_a_model_is_not_run(copy, mark, kind, monkeypatch):
+    from anhelpers.naturalness.load import load_lm
+
+    (copy / "own.py").write_text(CODE.format(mark=str(mark), kind=kind))
+    config = json.loads((copy / "config.json").read_text())
+    config |= {"auto_map": {"AutoConfig": "own.C", "AutoModelForCausalLM": "own.M"}, "model_type": kind}
+    (copy / "config.json").write_text(json.dumps(config))
+    tokens = json.loads((copy / "tokenizer_config.json").read_text())
+    tokens |= {"auto_map": {"AutoTokenizer": ["own.M", "own.M"]}} if kind == "unheard-of" else {}
+    (copy / "tokenizer_config.json").write_text(json.dumps(tokens))
+    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("it asks at the terminal"))
+    if kind == "gpt2":  # transformers' own class is taken
+        assert type(load_lm(copy, device="cpu").model).__module__.startswith("transformers.")
+        return
+    with pytest.raises(AnhelpersError, match=r"brings code of its own, which is never run here"):
+        load_lm(copy, device="cpu")
+
+
+@pytest.mark.neural
+@pytest.mark.parametrize("loader", ["load_mt", "load_metricx", "load_drawer"])
+def test_no_loader_runs_a_models_code(tiny_lm, tmp_path, mark, loader):
+    pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
+    from anhelpers.accuracy.metricx import load_metricx
+    from anhelpers.candidates.drawing import load_drawer
+    from anhelpers.translation.load import load_mt
+
+    folder = Path(shutil.copytree(tiny_lm, tmp_path / "metricx-23"))
+    (folder / "own.py").write_text(CODE.format(mark=str(mark), kind="unheard-of"))
+    config = {"model_type": "unheard-of", "auto_map": {f"Auto{c}": "own.C" for c in ("Config", "ModelForSeq2SeqLM")}}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(AnhelpersError, match=r"brings code of its own"):
+        {"load_mt": load_mt, "load_metricx": load_metricx, "load_drawer": load_drawer}[loader](folder, device="cpu")
+
+
+@pytest.mark.neural
+def test_a_checkpoint_of_comet_that_would_run_code_is_refused(tmp_path, mark, tiny_lm):
+    torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
+    pytest.importorskip("comet", reason="pip install -c constraints.txt -e '.[neural]'")
+    from anhelpers.accuracy.comet import load_comet
+
+    (tmp_path / "hparams.yaml").write_text(
+        f"class_identifier: regression_metric\npretrained_model: {tiny_lm}\nencoder_model: XLM-RoBERTa\n"
+    )
+    evil_state(torch, tmp_path / "model.ckpt", mark)
+    with pytest.raises(AnhelpersError, match=r"model.ckpt: is no checkpoint of comet's regression_metric"):
+        load_comet(tmp_path / "model.ckpt", device="cpu")
+
+
+@pytest.mark.neural
+def test_state_of_training_that_would_run_code_is_refused(tmp_path, mark):
+    torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
+    from anhelpers.naturalness.train import _read_state
+
+    evil_state(torch, tmp_path / "state.pt", mark)
+    with pytest.raises(DataError, match=r"state.pt: is damaged"):
+        _read_state(tmp_path / "state.pt")
+
+
+@pytest.mark.neural
+def test_arrays_beside_a_model_that_would_run_code_are_refused(copy, mark):
+    from anhelpers.naturalness.load import load_lm
+
+    np.save(copy / "train_lines.npy", np.array([Runs(mark)], dtype=object))
+    with pytest.raises(DataError, match=r"train_lines.npy: is no array of the lines of training"):
+        load_lm(copy, device="cpu")
+
+
+def test_a_parquet_file_with_pickled_cells_is_refused(tmp_path, mark):
+    pa = pytest.importorskip("pyarrow", reason="pip install pyarrow")
+    from pyarrow import parquet
+
+    evil = pickle.dumps(Runs(mark))
+    meta = {b"pandas": evil, b"ARROW:extension:name": b"arrow.py_extension_type", b"ARROW:extension:metadata": evil}
+    field = pa.field("text", pa.binary(), metadata={k: v for k, v in meta.items() if k != b"pandas"})
+    table = pa.table(
+        [pa.array([0]), pa.array([evil])], schema=pa.schema([pa.field("segment", pa.int64()), field], meta)
+    )
+    parquet.write_table(table, tmp_path / "c.parquet")
+    with pytest.raises(DataError, match=r"c.parquet: "):
+        read_candidates(tmp_path / "c.parquet")
+
+
+def member(name, content=b"", **fields):
+    info = tarfile.TarInfo(name)
+    info.size = len(content)
+    for key, value in fields.items():
+        setattr(info, key, value)
+    return info, content
+
+
+TABLE = (
+    b"system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\nX\td\t1\t1\tr\ta\tb\tNo-error\tNo-error\n"
+)
+ARCHIVES = {  # kind -> members, and whether the table is read all the same (never written)
+    "a name that leads out": ([member("../../out.tsv", TABLE)], True),
+    "an absolute name": ([member("/tmp/anhelpers-out.tsv", TABLE)], True),
+    "a name of Windows": ([member("C:\\out.tsv", TABLE)], True),
+    "a symbolic link": ([member("l.tsv", type=tarfile.SYMTYPE, linkname="/etc/passwd")], False),
+    "a hard link": ([member("l.tsv", type=tarfile.LNKTYPE, linkname="../../etc/passwd")], False),
+    "a link and a file in it": ([member("l", type=tarfile.SYMTYPE, linkname=".."), member("l/out.tsv", TABLE)], True),
+    "a device": ([member("zero", type=tarfile.CHRTYPE, devmajor=1, devminor=5)], False),
+    "a pipe": ([member("pipe", type=tarfile.FIFOTYPE)], False),
+    "two files": ([member("a.tsv", TABLE), member("b.tsv", TABLE)], False),
+    "a program": ([member("a.tsv", TABLE, mode=0o6777)], True),
+    "nothing": ([], False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ARCHIVES)
+@pytest.mark.parametrize("mode", ["w:gz", "w"])
+def test_an_archive_is_read_and_writes_nothing(kind, mode, tmp_path):
+    members, read = ARCHIVES[kind]
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    path = inner / ("m.tar.gz" if mode == "w:gz" else "m.tar")
+    with tarfile.open(path, mode) as archive:
+        for info, content in members:
+            archive.addfile(info, io.BytesIO(content))
+    before = sorted(tmp_path.rglob("*"))
+    if read:
+        assert len(read_ratings(path)) == 1
+    else:
+        with pytest.raises(DataError, match=r"m.tar(.gz)?: one file is wanted in this archive"):
+            read_ratings(path)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert not Path("/tmp/anhelpers-out.tsv").exists()
+
+
+def test_a_bomb_is_read_as_it_streams(tmp_path):
+    """64 MB of blank lines behind one rating: they are passed over, and never in memory at once."""
+    import tracemalloc
+
+    with gzip.open(tmp_path / "m.tsv.gz", "wb", compresslevel=9) as file:
+        file.write(TABLE)
+        for _ in range(16):
+            file.write((b" " * 4095 + b"\n") * 256)
+    tracemalloc.start()
+    assert len(read_ratings(tmp_path / "m.tsv.gz")) == 1
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8e6
+
+
+def test_nothing_in_a_name_is_a_command_of_latex():
+    from anhelpers.report import _latex
+
+    said = _latex(r"\input{/etc/passwd} & 50 % $x_1^2$ #1 ~")
+    assert not re.search(r"(?<!\\)[&%$#_~^]|\\input", said)
+    assert said.startswith(r"\textbackslash")
