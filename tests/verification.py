@@ -1,0 +1,190 @@
+"""What is computed, and the three ways in which each of it is checked: docs/verification.md, written from the marks.
+
+A test says what it verifies by `@pytest.mark.verifies("chrF", by="foreign", of="sacreBLEU, bit for bit")`, with one or
+several quantities of the list below and by = "hand", "property" or "foreign"; an error of a paper that it shows, by
+`@pytest.mark.erratum("AN eq. 46")`. Run `python -m tests.verification` to write the page anew.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "verification.md"
+KINDS = ("hand", "property", "foreign")
+HEAD = """# Verification: each quantity is checked in three ways
+
+By hand: an example that can be worked on paper. By a property: an identity, a bound or an enumeration that must hold
+for any input. Against another: a foreign program or a published table. This page is written from the marks of the
+tests by `python -m tests.verification`, and a test holds it to them. AN is Flamich et al. 2025, XMI is Bugliarello et
+al. 2020. Tests marked `real` need the shared data sets (`ANHELPERS_DATA`).
+"""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number that the package gives, and where it is defined: a row of verification.tsv.
+
+    Parameters
+    ----------
+    section : of the page. quantity : its name, as in the marks.
+    source : the equation; AN is Flamich et al. 2025, XMI is Bugliarello et al. 2020.
+    functions : below anhelpers. unit : and direction. doctests : those of the functions whose doctest is by hand.
+    """
+
+    section: str
+    quantity: str
+    source: str
+    functions: str
+    unit: str
+    doctests: str
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """A place that prints something else than what holds, a row of errata.tsv; `untested`: why no test can show it."""
+
+    place: str
+    printed: str
+    holds: str
+    untested: str
+
+
+FILES = {Quantity: "verification", Erratum: "errata"}
+NETWORK = "none: the weights of a trained network cannot be worked through on paper"
+IMPOSSIBLE = {("COMET", "hand"): NETWORK, ("MetricX", "hand"): NETWORK}
+
+MODULES = [
+    "stats", "frontier", "fan", "mqm", "exact", "raters", "translation", "plane", "divergences.pmf",
+    "divergences.samples", "divergences.mmd", "divergences.kernels", "divergences.critics",
+    "divergences.folded", "divergences.processes", "divergences.memed", "divergences.probit",
+    "accuracy.surface", "accuracy.chrf", "accuracy.bleu", "accuracy.ter", "accuracy.ngrams", "accuracy.comet",
+    "accuracy.metricx", "candidates.mbr", "candidates.sampling", "candidates.decode", "naturalness.lpp",
+    "naturalness.lm", "naturalness.packed", "naturalness.kl", "naturalness.compression", "naturalness.lexical",
+    "naturalness.diversity", "naturalness.ngrams", "naturalness.probe", "xmi.measure", "xmi.models", "xmi.toy",
+    "xmi.gap", "xmi.features", "xmi.correlations", "xmi.published",
+]  # fmt: skip
+"""Every function in their `__all__` is in some row, or here: it reads, names, sorts or packs what others compute."""
+NOT_QUANTITIES = {
+    "stats": "clusters_of few_clusters",
+    "mqm": "base_system choose_scheme domain_of load_scheme",
+    "raters": "draw_sheet invented_class ratings_csv read_ratings write_ratings",
+    "translation": "load_mt target_tokens translation_model",
+    "plane": "curve_rows fluency_rows join_ratings mean_axis metric_against metric_axis oracle_study plane_of "
+    "rated_plane rated_texts rating_axis sliced_table slices stored_against stored_axis system_plane verdict "
+    "with_human_points with_sanity_systems",
+    "accuracy.surface": "surface",
+    "accuracy.chrf": "counter",
+    "accuracy.bleu": "counter oracle",
+    "accuracy.ter": "counter",
+    "accuracy.comet": "load_comet",
+    "accuracy.metricx": "load_metricx",
+    "candidates.sampling": "read_method",
+    "naturalness.lpp": "line_fingerprints shared_lines",
+    "naturalness.lm": "language_model lm_tokens load_lm score_call",
+    "naturalness.packed": "sharing_limit",
+    "naturalness.compression": "signature",
+    "naturalness.lexical": "codes_of",
+    "naturalness.diversity": "frequency_measures lexical_metric lexical_metrics lexical_table",
+    "naturalness.ngrams": "signature",
+    "naturalness.probe": "shuffled_words",
+    "xmi.models": "load_q_lm",
+    "xmi.published": "published_table read_features read_results recomputed_bleu",
+}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One `verifies` or `erratum` of a test."""
+
+    kind: str
+    of: str
+    file: str
+    test: str
+    real: bool
+
+    def __str__(self) -> str:
+        words = self.test.removeprefix("test_").replace("_", " ")
+        return f"[{words}](../{self.file}){' (`real`)' if self.real else ''}"
+
+
+@cache
+def marks() -> dict[str, list[Mark]]:
+    """Quantity or place of an erratum → the tests that are marked with it, in the order of files and lines."""
+    found: dict[str, list[Mark]] = {}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                real = any(ast.unparse(one) == "pytest.mark.real" for one in node.decorator_list)
+                for names, kind, of in filter(None, map(_mark, node.decorator_list)):
+                    mark = Mark(kind, of, path.relative_to(ROOT).as_posix(), node.name, real)
+                    for name in names:
+                        found.setdefault(name, []).append(mark)
+    return found
+
+
+def _mark(decorator: ast.expr) -> tuple[list[str], str, str] | None:
+    """(names, kind, of) of `pytest.mark.verifies(...)` or `pytest.mark.erratum(...)`."""
+    if not (isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Attribute)):
+        return None
+    if (kind := decorator.func.attr) not in ("verifies", "erratum"):
+        return None
+    options = {word.arg: ast.literal_eval(word.value) for word in decorator.keywords}
+    return [ast.literal_eval(a) for a in decorator.args], options.get("by", kind), options.get("of", "")
+
+
+def _rows(kind: type) -> list:
+    lines = (ROOT / "tests" / f"{FILES[kind]}.tsv").read_text(encoding="utf-8").splitlines()
+    return [kind(*line.split("\t")) for line in lines[1:]]
+
+
+def quantities() -> list[Quantity]:
+    """All, in the order of the page."""
+    return _rows(Quantity)
+
+
+def errata() -> list[Erratum]:
+    """All, in the order of the page."""
+    return _rows(Erratum)
+
+
+def checks(one: Quantity, kind: str) -> list[str]:
+    """What the page says of one kind of check of a quantity; empty where there is none."""
+    said = [f"doctest of `{name}`" for name in one.doctests.split()] if kind == "hand" else []
+    found = (mark for mark in marks().get(one.quantity, []) if mark.kind == kind)
+    return said + [f"{mark.of}: {mark}" if mark.of else str(mark) for mark in found]
+
+
+def page() -> str:
+    """The text of docs/verification.md."""
+    every = quantities()
+    whole = [one for one in every if all(checks(one, kind) for kind in KINDS)]
+    lines = [HEAD, f"**{len(every)} quantities, {len(whole)} with all three.**"]
+    for title, rows in groupby(every, lambda one: one.section):
+        lines += ["", f"## {title}", "", "| quantity | function | unit and direction | by hand | property | another |"]
+        lines += ["|---|---|---|---|---|---|", *map(_row, rows)]
+    lines += ["", "## Errata", "", "What the papers and their files print, what holds, and the test that shows it.", ""]
+    lines += ["| place | as printed | what holds | shown by |", "|---|---|---|---|"]
+    for one in errata():
+        shown = "; ".join(map(str, marks().get(one.place, []))) or one.untested
+        lines.append(_line(one.place, one.printed, one.holds, shown))
+    return "\n".join(lines) + "\n"
+
+
+def _row(one: Quantity) -> str:
+    functions = ", ".join(f"`{name}`" for name in one.functions.split())
+    cells = ["; ".join(checks(one, kind)) or IMPOSSIBLE[one.quantity, kind] for kind in KINDS]
+    return _line(f"{one.quantity} ({one.source})", functions, one.unit, *cells)
+
+
+def _line(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(page().split("**")[1])
