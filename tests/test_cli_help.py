@@ -1,0 +1,38 @@
+"""The help of every command: an example that parses, what each option is and its default, 80 columns."""
+
+import argparse
+import shlex
+
+import pytest
+
+from anhelpers import cli
+
+PARSER = cli._parser()
+(COMMANDS,) = (a.choices for a in PARSER._actions if isinstance(a, argparse._SubParsersAction))
+STORE = {f"store {k}": v for a in COMMANDS["store"]._actions if isinstance(a, argparse._SubParsersAction)
+         for k, v in a.choices.items()}  # fmt: skip
+OPTIONS = [pytest.param(action, id=f"{name} {'/'.join(action.option_strings) or action.dest}")
+           for name, parser in (COMMANDS | STORE).items() for action in parser._actions]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_purpose_an_example_that_parses_and_its_exit_statuses(name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = COMMANDS[name].format_help()
+    assert max(map(len, text.splitlines())) <= 80
+    example = cli.COMMANDS[name].EXAMPLE
+    assert f"example:\n  {example}\n" in text
+    assert "exit status:\n  0 " in text
+    words = shlex.split(example)
+    assert words[0] == "anhelpers"
+    assert PARSER.parse_args(words[1:]).command == name
+
+
+@pytest.mark.parametrize("action", OPTIONS)
+def test_every_option_tells_what_it_is_and_its_default(action):
+    if isinstance(action, argparse._SubParsersAction):
+        return
+    assert action.help
+    if action.default not in (None, False, [], "", argparse.SUPPRESS):
+        shown = f"{action.default:g}" if isinstance(action.default, float) else str(action.default)
+        assert f"default: {shown}" in action.help or f"the bundled {shown}" in action.help

@@ -1,0 +1,250 @@
+"""The same command twice gives the same bits, whatever the machine does otherwise; and every file names its maker."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+
+from anhelpers import __version__, cli
+from anhelpers.provenance import MAKING, in_page, made_by, making
+
+pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
+pytest.importorskip("papermill", reason="pip install -c constraints.txt -e '.[notebooks]'")
+pytestmark = pytest.mark.neural
+
+SETTINGS = [  # of two runs: a folder's name, and what must not matter
+    ("here", {"PYTHONHASHSEED": "1", "TZ": "UTC", "LC_ALL": "C.UTF-8", "NUMBA_NUM_THREADS": "1"}),
+    ("far/off", {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo", "LC_ALL": "C", "NUMBA_NUM_THREADS": "2"}),
+]
+THREADS = {"OMP_NUM_THREADS": "1"}  # torch's sums depend on their number in the seventh digit
+PLAIN = ["-s", "src.en", "-r", "ref.de", "-t", "A.de", "two=B.de"]
+MODELS = ["--mt", "marian/mt", "--lm", "marian/lm", "-s", "src.en", "-t", "ref.de"]
+COMMANDS = [
+    ["score", *PLAIN, "-m", "chrf", "bleu", "ter", "ttr", "zip", "lpp", "--lm", "tiny", "-o", "score.csv"],
+    ["score", *PLAIN, "-m", "chrf++", "--segments", "--mme", "mme", "-o", "segments.parquet"],
+    ["generate", "--model", "marian/mt", "-s", "src.en", "-n", "6", "--seed", "4", "--max-tokens", "9",
+     "-o", "drawn.jsonl"],
+    ["curve", "drawn.jsonl", "-s", "src.en", "-r", "ref.de", "--lm", "tiny", "--html", "curve.html", "-o", "curve.csv"],
+    ["plane", *PLAIN, "--lm", "tiny", "--docs", "docs.tsv", "--by", "length", "--draws", "40", "--seed", "7",
+     "-o", "plane"],
+    ["mqm", "mqm.tsv", "-o", "mqm.csv"],
+    ["mqm", "mqm.tsv", "--by", "rater", "-o", "raters.csv"],
+    ["xmi", "--mt-logprobs", "mt.txt", "--lm-logprobs", "lm.txt", "--unit", "nats", "--draws", "50", "-o", "xmi.csv"],
+    ["xmi", *MODELS, "--draws", "50", "--save-scores", "scores.jsonl", "-o", "models.csv"],
+    ["train-lm", "text.de", "trained", "--epochs", "1"],
+    ["run", "book.ipynb", "-p", "seed", "5", "--out", "run"],
+    ["students", "an_b_uniqueness", "--out", "editions"],
+]  # fmt: skip
+DRIVER = """
+import json, sys
+from pathlib import Path
+from anhelpers import cli
+for words in json.load(open("commands.json")):
+    if cli.main(words):
+        sys.exit(f"{words}: failed")
+import pandas as pd, altair as alt
+from anhelpers.charts import offline
+chart = alt.Chart(pd.DataFrame({"a": [1, 2], "b": [2, 3]})).mark_point().encode(x="a:Q", y="b:Q")
+for suffix in ("html", "svg", "png", "pdf", "json"):
+    offline.save(chart, f"charts/chart.{suffix}")
+for suffix in ("svg", "png", "pdf"):
+    offline.save(chart, f"charts/column.{suffix}", inches=3.3)
+"""
+BOOK = [
+    ("markdown", "# A book", None), ("code", "seed = 0  # of the numbers", "parameters"),
+    ("code", "import sys\nprint('first', seed)\nprint('told', file=sys.stderr)\nprint('second')", None),
+    ("code", "import altair as alt, pandas as pd\nfrom anhelpers.charts.offline import use_offline\nuse_offline()\n"
+     "alt.Chart(pd.DataFrame({'a': [seed]})).mark_point().encode(x='a:Q').properties(title='A')", None),
+    ("code", "from anhelpers.progress import progress, _plain_lines\nimport anhelpers.progress as p\n"
+     "p.SECONDS_BETWEEN_LINES = 0.0\nwith progress(2, 'slow') as step:\n    step(1)\n    step(1)", None),
+]  # fmt: skip
+KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+          "language_info": {"name": "python"}}  # fmt: skip
+FOREIGN = ("mme/", "editions/", "trained/")  # layouts of others, notebooks without results, files of transformers
+INPUTS = {"book.ipynb", "commands.json", "docs.tsv", "mqm.tsv", "src.en", "ref.de", "A.de", "B.de", "mt.txt", "lm.txt",
+          "text.de", "told.txt"}  # fmt: skip
+
+
+def write_inputs(folder, tiny_lm, marian):
+    """What the commands read: 24 pairs in 8 documents, ratings, two models and a notebook."""
+    shutil.copytree(tiny_lm, folder / "tiny")
+    shutil.copytree(marian, folder / "marian")
+    nouns, verbs = ("Hund", "Katze", "Haus", "Regen"), ("bellt", "schläft", "steht", "fällt", "ruht", "geht")
+    refs = [f"Der {noun} {verb} dort." for noun in nouns for verb in verbs]
+    lines = {"ref.de": refs, "src.en": ["The dog barks.", "The cat sleeps."] * 12}
+    lines["A.de"] = [ref.replace("dort", "da") for ref in refs]
+    lines["B.de"] = [ref if i % 3 else f"Ein {ref[4:]}" for i, ref in enumerate(refs)]
+    lines["docs.tsv"] = [f"news\td{i // 3}" for i in range(24)]
+    lines["text.de"] = [f"{ref[:-1]}, zum {i}. Mal." for i in range(2, 46) for ref in refs]
+    rng = np.random.default_rng(0)
+    for name in ("mt.txt", "lm.txt"):
+        lines[name] = [f"{x:.3f}" for x in -9 - 5 * rng.random(24)]
+    for name, rows in lines.items():
+        (folder / name).write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    shutil.copy(Path(__file__).parents[1] / "data/teaching/mqm.tsv", folder)
+    book = nbformat.v4.new_notebook(metadata=KERNEL)
+    for kind, source, tag in BOOK:
+        cell = getattr(nbformat.v4, f"new_{kind}_cell")(source, metadata={"tags": [tag]} if tag else {})
+        cell.id = f"c{len(book.cells)}"
+        book.cells.append(cell)
+    nbformat.write(book, folder / "book.ipynb")
+    (folder / "commands.json").write_text(json.dumps(COMMANDS), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory, tiny_lm, tiny_marian):
+    """Two folders in which two processes have run all commands."""
+    root, started = tmp_path_factory.mktemp("twice"), []
+    for name, setting in SETTINGS:
+        folder = root / name
+        folder.mkdir(parents=True)
+        write_inputs(folder, tiny_lm, tiny_marian)
+        env = {key: value for key, value in os.environ.items() if key != MAKING} | THREADS | setting
+        call = [sys.executable, "-c", DRIVER]
+        with (folder / "told.txt").open("w") as told:
+            started.append((folder, subprocess.Popen(call, cwd=folder, env=env, stdout=told, stderr=told)))
+    ended = [process.wait(900) for _, process in started]
+    assert ended == [0, 0], (started[0][0] / "told.txt").read_text("utf-8")
+    return [folder for folder, _ in started]
+
+
+def results(folder):
+    """Name -> path of all that the commands wrote."""
+    found = {p.relative_to(folder).as_posix(): p for p in sorted(folder.rglob("*")) if p.is_file()}
+    return {n: p for n, p in found.items() if n not in INPUTS and not n.startswith(("tiny/", "marian/"))}
+
+
+def test_two_runs_write_the_same_bits(runs):
+    one, two = map(results, runs)
+    assert list(one) == list(two)
+    same = [name for name in one if not name.endswith(".pdf")]  # whose renderer orders the fonts by chance
+    assert [name for name in same if one[name].read_bytes() != two[name].read_bytes()] == []
+    assert {Path(name).suffix for name in one} >= {*READ, ".txt", ".safetensors"}
+
+
+def _png(path):
+    data, at = path.read_bytes(), 8
+    while data[at + 4 : at + 8] != b"IEND":
+        n = int.from_bytes(data[at : at + 4], "big")
+        chunk = data[at + 4 : at + 8 + n]
+        assert zlib.crc32(chunk) == int.from_bytes(data[at + 8 + n : at + 12 + n], "big")
+        if chunk.startswith(b"iTXtSoftware\0"):
+            return [chunk.removeprefix(b"iTXtSoftware\0\0\0\0\0").decode()]
+        at += 12 + n
+    return []
+
+
+def _pdf(path):
+    """The Creator, found as a reader finds it: by the table of places at the end."""
+    data = path.read_bytes()
+    start = int(data.rstrip().splitlines()[-2])
+    lines = data[start:].splitlines()
+    assert lines[0] == b"xref"
+    number = int(re.search(rb"/Info (\d+) 0 R", data[start:])[1])
+    info = data[int(lines[2 + number].split()[0]) : start]
+    assert info.startswith(b"%d 0 obj" % number)
+    return [bytes.fromhex(re.search(rb"/Creator <feff(\w+)>", info)[1].decode()).decode("utf-16-be")]
+
+
+def _html(path):
+    page = path.read_text("utf-8")
+    shown = re.findall(r"<footer [^>]+>(.+?)</footer>", page)[-1].replace("<wbr>", "")
+    assert re.findall(r'<meta name="generator" content="([^"]+)">', page) == [shown]
+    return [shown]
+
+
+READ = {  # file type -> the lines that it carries, each of which must be the maker's
+    ".csv": lambda path: pd.read_csv(path).made_by.unique().tolist(),
+    ".parquet": lambda path: pd.read_parquet(path).made_by.unique().tolist(),
+    ".jsonl": lambda path: sorted({json.loads(line)["made_by"] for line in path.read_text("utf-8").splitlines()}),
+    ".json": lambda path: [json.loads(path.read_text("utf-8"))["usermeta"]["made_by"]],
+    ".ipynb": lambda path: [nbformat.read(path, 4).metadata.made_by],
+    ".html": _html,
+    ".svg": lambda path: re.findall(r"<metadata>(.+?)</metadata>", path.read_text("utf-8")),
+    ".png": _png,
+    ".pdf": _pdf,
+    ".tex": lambda path: [path.read_text("utf-8").splitlines()[0].removeprefix("% ")],
+    ".txt": lambda path: re.findall(r"\((anhelpers:[^)]+)\)\.$", path.read_text("utf-8")),
+}
+
+
+def test_every_file_names_versions_command_parameters_and_seed(runs):
+    wanted = {
+        "score.csv": "command:score|sources:src.en|references:ref.de|translations:A.de,two=B.de|",
+        "plane/plane.png": "|draws:40|seed:7|",
+        "plane/systems.tex": "|draws:40|seed:7|",
+        "plane/appendix.txt": "|draws:40|seed:7|",
+        "plane/pairs.csv": "|naturalness:lpp|lm:tiny|",
+        "drawn.jsonl": "|model:mt|",
+        "xmi.csv": "|lm_logprobs:lm.txt|unit:nats|draws:50|seed:0|",
+        "models.csv": "|torch:",
+        "run/book.ipynb": "notebook:book|seed:5|",
+        "run/book.html": "notebook:book|seed:5|",
+    }
+    for name, path in results(runs[1]).items():
+        if name.startswith(FOREIGN):
+            continue
+        (line,) = READ[path.suffix](path)
+        assert line.startswith(f"anhelpers:{__version__}|"), name
+        assert f"|python:{sys.version.split()[0]}|" in line, name
+        assert f"|numpy:{np.__version__}" in line, name
+        assert wanted.pop(name, "") in line, (name, line)
+        assert not re.search(r"/|far|\d{4}-\d\d-\d\d", line), (name, line)
+    assert not wanted
+
+
+def test_a_trained_model_names_its_maker(runs):
+    facts = json.loads((runs[0] / "trained" / "facts.json").read_text("utf-8"))
+    assert "|command:train-lm|text:text.de|epochs:1|" in facts["made_by"]
+
+
+def test_an_executed_notebook_has_no_times_folders_or_progress(runs):
+    book = nbformat.read(runs[1] / "run" / "book.ipynb", 4)
+    nbformat.validate(book)
+    text = nbformat.writes(book)
+    assert str(runs[1]) not in text
+    assert not re.search(r"papermill\"|start_time|slow: ", text)
+    printed = [(o.name, o.text) for o in book.cells[3].outputs]
+    assert sorted(printed) == [("stderr", "told\n"), ("stdout", "first 5\nsecond\n")]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (Path(__file__), "test_reproducible.py"),
+        (f"a={__file__}", "a=test_reproducible.py"),
+        ("comet:/models/tiny", "comet:tiny"),
+        ("wmt24/en-de", "wmt24/en-de"),
+        ("one|two\nthree\x00", "one%7Ctwo three "),
+        ("\udcff", "\\udcff"),
+        (0, "0"),
+        (True, "yes"),
+    ],
+)
+def test_a_parameter_is_told_on_one_line_without_folders(value, told):
+    with making({"it": value, "none": None, "no": False, "empty": []}):
+        assert made_by().split("|python:")[0] == f"anhelpers:{__version__}|it:{told}"
+    assert MAKING not in os.environ
+
+
+def test_a_page_shows_texts_of_the_maker_and_runs_none():
+    page = in_page("<head></head><body></body>", '"><script>')
+    assert "<script>" not in page
+    assert page.count("&quot;&gt;&lt;script&gt;") == 2
+
+
+def test_only_what_decides_a_number_is_told(tmp_path, capsys):
+    (tmp_path / "x.de").write_text("Ja.\n", encoding="utf-8")
+    call = ["score", "-s", f"{tmp_path}/x.de", "-r", f"{tmp_path}/x.de", "-t", f"{tmp_path}/x.de", "--store", "off"]
+    assert cli.main([*call, "-o", f"{tmp_path}/y.csv"]) == 0
+    assert cli.main(call) == 0
+    assert capsys.readouterr().out == (tmp_path / "y.csv").read_text("utf-8")
