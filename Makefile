@@ -4,8 +4,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 EXTRAS := notebooks,theory,neural,cluster,dev
 JOBS ?= 2
+COMPILED := tests/fuzz/test_kernels.py tests/accuracy/test_kernels.py tests/accuracy/test_surface.py tests/test_frontier.py tests/test_fan.py \
+  tests/exact/test_convex.py tests/naturalness/test_lexical.py tests/divergences/test_mmd.py
 
-.PHONY: run start test lab site students pictures lint bench strip clean
+.PHONY: run start test lab site students pictures lint bounds bench strip clean
 
 run: $(VENV)/.ready   ## every notebook on the bundled sample; results in build/
 	$(BIN)/anhelpers run --out build --jobs $(JOBS)
@@ -14,7 +16,7 @@ start: $(VENV)/.ready   ## the first notebook alone: open build/00_start_here.ht
 	$(BIN)/anhelpers run 00_start_here --out build
 
 test: $(VENV)/.ready lint   ## all tests that this machine can run; the rest is skipped with a reason
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 lab: $(VENV)/.ready   ## JupyterLab on the collection
 	$(BIN)/jupyter lab notebooks
@@ -33,8 +35,13 @@ pictures: $(VENV)/.ready   ## the pictures of the README, from the notebooks
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
-bench: $(VENV)/.ready   ## speed, as ratios to the reference programs, side by side; results in build/
+bounds: $(VENV)/.ready   ## the tests of compiled code once more, with every index checked (a cache of its own: numba's ignores the flag)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/numba-bounds $(BIN)/python -m pytest -n $(JOBS) --dist loadfile \
+	  -m "not browser and not notebook and not neural and not real" $(COMPILED)
+
+bench: $(VENV)/.ready   ## speed beside named peers, as ratios from one run; results in build/bench
 	$(BIN)/python -m benchmarks
 
 strip: $(VENV)/.ready   ## remove outputs from the notebooks before a commit

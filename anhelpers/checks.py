@@ -28,7 +28,12 @@ def same_length(**named: Sized) -> int:
 
 
 def texts(name: str, values: Sequence[str]) -> Sequence[str]:
-    """The same list; a DataError for a lone text, or naming the first value that is no text."""
+    """The same list; a DataError for a lone text, or naming the first value that is no text.
+
+    Parameters
+    ----------
+    name : of the argument, for the error. values : to be checked.
+    """
     if isinstance(values, str):
         raise DataError(f"{name} is a single text; give a list of texts.")
     for i, value in enumerate(values):
@@ -38,7 +43,12 @@ def texts(name: str, values: Sequence[str]) -> Sequence[str]:
 
 
 def one_of(value: str, known: Iterable[str], kind: str) -> str:
-    """`value` if it is known, else UnknownName with the nearest name."""
+    """`value` if it is known, else UnknownName with the nearest name.
+
+    Parameters
+    ----------
+    known : all names. kind : what they name, for the error.
+    """
     known = list(known)
     if value not in known:
         raise UnknownName(kind, value, known)
@@ -52,9 +62,8 @@ def segment_ids(segment: ArrayLike, n_segments: int | None = None) -> np.ndarray
         raise DataError(f"segment ids must be a flat array of integers, got shape {ids.shape} of {ids.dtype}.")
     if ids.size and (ids.min() < 0 or (n_segments is not None and ids.max() >= n_segments)):
         bad = int(np.flatnonzero((ids < 0) | (ids >= (n_segments if n_segments is not None else ids.max() + 1)))[0])
-        raise DataError(
-            f"candidate {bad} names segment {ids[bad]}, but there are segments 0 to {(n_segments or 0) - 1}."
-        )
+        there = "segments count from 0" if n_segments is None else f"there are segments 0 to {n_segments - 1}"
+        raise DataError(f"candidate {bad} names segment {ids[bad]}, but {there}.")
     return ids.astype(np.int64, copy=False)
 
 
@@ -76,7 +85,12 @@ def finite_scores(name: str, scores: ArrayLike, segment: Sequence[int] | np.ndar
 
 
 def non_negative(name: str, value: float) -> float:
-    """A number in [0, ∞]; nan and negative numbers are refused."""
+    """A number in [0, ∞]; nan and negative numbers are refused.
+
+    Parameters
+    ----------
+    name : of the argument, for the error. value : to be checked.
+    """
     number = float(value)
     if not number >= 0:
         raise DataError(f"{name} must be in [0, inf], got {value}.")
@@ -98,7 +112,12 @@ def pmf(name: str, probabilities: ArrayLike) -> np.ndarray:
 
 
 def pmf_pair(q: ArrayLike, r: ArrayLike, names: tuple[str, str] = ("q", "r")) -> tuple[np.ndarray, np.ndarray]:
-    """Two distributions over the same Y outcomes, each as `pmf` returns it."""
+    """Two distributions over the same Y outcomes, each as `pmf` returns it.
+
+    Parameters
+    ----------
+    q, r : (Y,) probabilities. names : of the two, for errors.
+    """
     q, r = pmf(names[0], q), pmf(names[1], r)
     same_length(**{names[0]: q, names[1]: r})
     return q, r

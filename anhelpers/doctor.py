@@ -6,19 +6,24 @@ import os
 import shutil
 import sys
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 from . import __version__
 from .data.catalog import available, bundled
 from .errors import install_line
+from .provenance import version_of
 
 __all__ = ["Finding", "findings", "report"]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the report: a feature, whether it is there, what was seen, and the command that mends it."""
+    """One line of the report: a feature, whether it is there, what was seen, and the command that mends it.
+
+    Parameters
+    ----------
+    ok : whether it works. mend : what to type where it does not.
+    """
 
     feature: str
     ok: bool
@@ -40,22 +45,15 @@ FEATURES = {  # feature -> (distributions, what installs them)
     "MetricX": (("torch", "transformers", "sentencepiece", "protobuf"), "neural"),
     "cluster": (("dask", "distributed", "dask-jobqueue"), "cluster"),
     "tests": (("pytest", "pytest-xdist", "hypothesis", "ruff", "playwright", "nbstripout", "fastchrf",
-               "lexicalrichness", "POT", "mpmath"),
+               "lexicalrichness", "POT", "mpmath", "hatchling"),
               "dev"),
 }  # fmt: skip
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def _packages() -> list[Finding]:
     rows = []
     for feature, (names, extra) in FEATURES.items():
-        found = {name: _version(name) for name in names}
+        found = {name: version_of(name) for name in names}
         missing = [name for name, v in found.items() if v is None]
         seen = (
             f"missing: {', '.join(missing)}" if missing else ", ".join(f"{n} {v}" for n, v in list(found.items())[:4])
@@ -66,11 +64,11 @@ def _packages() -> list[Finding]:
 
 def _comet() -> list[Finding]:
     """Whether an installed COMET can be imported, without doing it, which takes seconds: two libraries break it."""
-    if _version("unbabel-comet") is None:
+    if version_of("unbabel-comet") is None:
         return []
     broken = [] if find_spec("pkg_resources") else ["no pkg_resources: setuptools is 81 or later"]
-    if int((_version("transformers") or "0").split(".")[0]) >= 5:
-        broken.append(f"transformers is {_version('transformers')}, and COMET fails from 5 on")
+    if int((version_of("transformers") or "0").split(".")[0]) >= 5:
+        broken.append(f"transformers is {version_of('transformers')}, and COMET fails from 5 on")
     seen = "; ".join(broken) or "pkg_resources is there, transformers is before 5"
     return [Finding("COMET can be imported", not broken, seen, install_line("neural") if broken else "")]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import re
 import sys
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["AnhelpersError", "DataError", "MissingExtra", "UnknownName", "install_line", "nearest", "need"]
+__all__ = ["AnhelpersError", "DataError", "MissingExtra", "UnknownName", "install_line", "nearest", "need", "one_line"]
 
 EXTRA_OF = {
     "torch": "neural", "transformers": "neural", "comet": "neural",
@@ -19,9 +20,19 @@ EXTRA_OF = {
     "distributed": "cluster", "dask_jobqueue": "cluster", "cvxpy": "theory",
 }  # fmt: skip
 
+LONGEST = 2000
+_LINE_END = re.compile(r"[ \t]*\r?\n\s*")
+_UNSEEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")  # or reorders what is seen
+
 
 class AnhelpersError(Exception):
-    """Base of every error this package raises on purpose: its text is a sentence for the user."""
+    """Base of every error this package raises on purpose: its text is a sentence for the user, on one line.
+
+    What a file holds may stand in it, so control characters are shown by their codes, and a long text is cut.
+    """
+
+    def __init__(self, message: str = ""):
+        super().__init__(one_line(message))
 
 
 class DataError(AnhelpersError, ValueError):
@@ -52,6 +63,14 @@ class UnknownName(AnhelpersError, LookupError):
         super().__init__(f"unknown {kind} '{name}'{nearest(name, known)}; known: {', '.join(known) or 'none'}.")
 
 
+def one_line(message: str) -> str:
+    """A text that cannot steer a terminal: one line of at most LONGEST characters."""
+    if len(message) > LONGEST:
+        message = f"{message[: LONGEST - 300]} … {message[-290:]}"
+    line = _LINE_END.sub(" ", message)
+    return _UNSEEN.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), line)
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` for the closest known name, or an empty string."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
@@ -67,7 +86,12 @@ def install_line(extra: str = "") -> str:
 
 
 def need(module: str, why: str) -> ModuleType:
-    """Import an optional library, or raise MissingExtra with the line that installs it."""
+    """Import an optional library, or raise MissingExtra with the line that installs it.
+
+    Parameters
+    ----------
+    module : as imported, e.g. "torch". why : what cannot be done without, as the subject of a sentence.
+    """
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -136,6 +136,7 @@ def expected_at(
     Parameters
     ----------
     betas : (B,) any order. The others are as in `expected_curves`; time grows as n · log n.
+    ks : (M,) sizes K of the sample. counts, cap : as in `expected_curves`.
 
     >>> expected_at([0, 0, 0], [80, 50, 60], [-4, -1, -2], [0, 20], [1, 3])[0, 0].round(2)
     array([[63.33, 80.  ],
@@ -158,6 +159,10 @@ def rank_weights(n: int, ks: ArrayLike) -> np.ndarray:
     """(n, M) probability that the best of K candidates drawn from n without replacement is the one of rank 1, 2, …, n.
 
     C(n - j, K - 1) / C(n, K) for rank j, as a running product of factors below 1: exact to rounding for any n.
+
+    Parameters
+    ----------
+    n : candidates. ks : (M,) sizes K of the sample, each from 1 to n.
 
     >>> rank_weights(4, [1, 2, 4]).round(3).tolist()
     [[0.25, 0.5, 1.0], [0.25, 0.333, 0.0], [0.25, 0.167, 0.0], [0.25, 0.0, 0.0]]

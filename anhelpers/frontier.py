@@ -248,7 +248,7 @@ def pareto_mask(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike)
     accuracy = checks.finite_scores("accuracy", accuracy, segment)
     naturalness = checks.finite_scores("naturalness", naturalness, segment)
     order = np.lexsort((-accuracy, -naturalness, segment))
-    best = np.full(int(segment.max()) + 1, -np.inf)
+    best = np.full(int(segment.max(initial=-1)) + 1, -np.inf)
     mask = np.zeros(len(segment), dtype=bool)
     sweep(order, segment, accuracy, naturalness, best, mask)
     return mask
@@ -270,7 +270,7 @@ def _group(segment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return order, starts
 
 
-def _merge(rows, counts, accuracy, naturalness, n) -> OracleCurve:
+def _merge(rows: np.ndarray, counts: np.ndarray, accuracy: np.ndarray, naturalness: np.ndarray, n: int) -> OracleCurve:
     """All edges of all sources, sorted by the β at which they are taken; running sums are the vertices."""
     n_seg = len(counts)
     starts = np.concatenate(([0], np.cumsum(counts)[:-1]))

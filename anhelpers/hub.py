@@ -1,11 +1,14 @@
-"""Models of transformers, wherever they lie: bundled, in a folder, in the hub's cache, or on the hub."""
+"""Models of transformers, wherever they lie: bundled, in a folder, in the hub's cache, or on the hub.
+
+No code that comes with a model is ever run: unless told so, transformers asks at the terminal whether it may.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import logging
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,7 +30,12 @@ HARMLESS = "Recommended: pip install sacremoses"  # Marian's tokenizer has not u
 
 @dataclass(frozen=True)
 class Place:
-    """Where to load from: a folder (`folder` is set, no revision counts), or a hub id and a commit, tag or branch."""
+    """Where to load from: a folder (`folder` is set, no revision counts), or a hub id and a commit, tag or branch.
+
+    Parameters
+    ----------
+    address : as the user typed it.
+    """
 
     address: str
     revision: str | None = None
@@ -72,19 +80,29 @@ def device(name: str | None = None) -> str:
 
 
 def load_config(place: Place, noun: str) -> Any:
-    """The configuration: which kind of model lies there, before its weights are fetched."""
+    """The configuration: which kind of model lies there, before its weights are fetched.
+
+    Parameters
+    ----------
+    noun : what is wanted, for the error.
+    """
     transformers = need("transformers", f"loading a {noun}")
 
     def load(options: dict) -> Any:
         if place.folder is not None and not (place.folder / "config.json").is_file():
             raise OSError(NO_CONFIG)  # transformers would guess the kind of model from the folder's name
-        return transformers.AutoConfig.from_pretrained(place.address, **options)
+        return transformers.AutoConfig.from_pretrained(place.address, trust_remote_code=False, **options)
 
     return cache_first(place, noun, load)
 
 
 def load_model(place: Place, noun: str, auto: str, dtype: str = "float32") -> tuple[Any, Any]:
-    """Tokenizer and model; parameters and errors as in `load_weights`."""
+    """Tokenizer and model; parameters and errors as in `load_weights`.
+
+    Parameters
+    ----------
+    noun : what is wanted, for the error. auto : the class of transformers, e.g. "AutoModelForCausalLM".
+    """
     return load_tokenizer(place, noun), load_weights(place, noun, auto, dtype)
 
 
@@ -113,7 +131,9 @@ def load_weights(place: Place, noun: str, auto: str, dtype: str = "float32") -> 
     torch, transformers = (need(library, f"loading a {noun}") for library in ("torch", "transformers"))
     options = {"dtype": getattr(torch, dtype), "output_loading_info": True}
     load = getattr(transformers, auto).from_pretrained
-    model, told = cache_first(place, noun, lambda where: load(place.address, **options, **where))
+    model, told = cache_first(
+        place, noun, lambda where: load(place.address, trust_remote_code=False, **options, **where)
+    )
     if told["missing_keys"]:
         absent = sorted(told["missing_keys"])
         raise AnhelpersError(f"{place} has no weights for {len(absent)} parts of this {noun}, such as {absent[0]}; "
@@ -122,7 +142,12 @@ def load_weights(place: Place, noun: str, auto: str, dtype: str = "float32") -> 
 
 
 def longest(model: Any, tokenizer: Any, most: int = 4096) -> int:
-    """The longest input in tokens that the positions of the model and its tokenizer's own limit allow."""
+    """The longest input in tokens that the positions of the model and its tokenizer's own limit allow.
+
+    Parameters
+    ----------
+    most : a limit beside theirs.
+    """
     config = model.config.get_text_config()
     limits = (getattr(config, "max_position_embeddings", None), tokenizer.model_max_length, most)
     return min(int(limit) for limit in limits if limit and limit > 1)
@@ -165,7 +190,13 @@ def plain_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
 def encode(
     tokenizer: Any, texts: Sequence[str], side: str = "text", add_special_tokens: bool = True
 ) -> list[list[int]]:
-    """The token ids of texts in which nothing is a special token but what the tokenizer itself adds."""
+    """The token ids of texts in which nothing is a special token but what the tokenizer itself adds.
+
+    Parameters
+    ----------
+    side : "text", or "text_target" where a tokenizer treats both sides differently.
+    add_special_tokens : whether the tokenizer adds its own, e.g. the end.
+    """
     if not len(texts):
         return []
     before = tokenizer.split_special_tokens
@@ -180,7 +211,12 @@ def encode(
 
 
 def known_ids(ids: Iterable[Sequence[int]], n_vocab: int, name: str) -> None:
-    """A DataError where a token id is beyond the vocabulary of the model: tokenizer and weights are of two models."""
+    """A DataError where a token id is beyond the vocabulary of the model: tokenizer and weights are of two models.
+
+    Parameters
+    ----------
+    ids : of each text. n_vocab : rows of the model's embedding.
+    """
     most = max((max(i) for i in ids if len(i)), default=0)
     if most >= n_vocab:
         raise DataError(f"the tokenizer of {name} gives token {most}, and the model knows {n_vocab} tokens only; "
@@ -191,11 +227,11 @@ def _tokenizer(place: Place, options: dict) -> Any:
     """The fast tokenizer, or the slow one where only its conversion fails, which wants a matching protobuf."""
     auto = need("transformers", "loading a tokenizer").AutoTokenizer
     try:
-        return auto.from_pretrained(place.address, **options)
+        return auto.from_pretrained(place.address, trust_remote_code=False, **options)
     except ImportError as error:
         if "protobuf" not in str(error).lower():
             raise
-        return auto.from_pretrained(place.address, use_fast=False, **options)
+        return auto.from_pretrained(place.address, use_fast=False, trust_remote_code=False, **options)
 
 
 def cache_first(place: Place, noun: str, load: Callable[[dict], T], files: str = "config.json and weights") -> T:
@@ -250,6 +286,13 @@ def _why_not_loaded(place: Place, noun: str, error: Exception, files: str) -> st
             ("your account has no access yet", "run again") if token else ("no token is here", "`hf auth login`")
         )
         return f"the {noun} {place} is gated and {who}: accept its licence at {page}, then {then}."
+    if "trust_remote_code" in text:
+        return (
+            f"the {noun} {place} brings code of its own, which is never run here: name a model that transformers knows."
+        )
+    if any("Weights only load failed" in str(cause) for cause in _causes(error)):
+        return (f"the weights of the {noun} {place} are a pickle that is damaged or holds more than weights, and are "
+                "not loaded: name a model with .safetensors.")  # fmt: skip
     if "No space left" in text:
         return (
             f"the disk is full while fetching {place}: free some space, or set HF_HOME to a larger disk, and run again."
@@ -259,6 +302,13 @@ def _why_not_loaded(place: Place, noun: str, error: Exception, files: str) -> st
     said = (text.splitlines() or ["no reason given"])[0][:200]
     kind = "" if isinstance(error, OSError | ValueError) else f"{type(error).__name__}, "
     return f"the {noun} {place} could not be loaded, its files may be damaged or not belong together: {kind}{said}"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception and all that led to it."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def _weights_hash(folder: Path) -> str:

@@ -10,7 +10,13 @@ __all__ = ["hulls", "is_sorted", "sweep"]
 
 @njit(cache=True, nogil=True)
 def sweep(order, segment, accuracy, naturalness, best, mask):
-    """Mark what no other candidate of its source beats on both axes; `order` goes from natural to unnatural."""
+    """Mark what no other candidate of its source beats on both axes; `order` goes from natural to unnatural.
+
+    Parameters
+    ----------
+    order : (n,) candidates, the most natural first; segment, accuracy, naturalness : (n,) of each candidate.
+    best : (S,) -inf, changed here. mask : (n,) False, changed here to True for those that nothing beats.
+    """
     last = -1
     for i in order:
         s = segment[i]
@@ -34,7 +40,13 @@ def is_sorted(a):
 
 @njit(cache=True, nogil=True)
 def hulls(order, starts, acc, nat):
-    """Per source: the two ends, the points above their chord, and the monotone chain of those."""
+    """Per source: the two ends, the points above their chord, and the monotone chain of those.
+
+    Parameters
+    ----------
+    order : (n,) candidates by source, or empty where they lie so. starts : (S+1,) where each source begins.
+    acc, nat : (n,) scores.
+    """
     n_seg = len(starts) - 1
     rows = np.empty(len(acc), np.int64)
     counts = np.empty(n_seg, np.int64)

@@ -170,8 +170,9 @@ def score_ratings(
     values = np.stack([np.bincount(unit, column, minlength=len(units)) for column in counted], axis=1)
     docs = tuple(segment.doc for segment in ratings.segments)
     named = tuple((domains or {}).get(doc) or domain_of(doc) for doc in docs)
+    system, segment, rater = np.unravel_index(units, shape)
     return MqmScores(
-        ratings.systems, ratings.raters, ratings.segment_names, docs, named, *np.unravel_index(units, shape),
+        ratings.systems, ratings.raters, ratings.segment_names, docs, named, system, segment, rater,
         values, _signature(ratings, scheme, weights), ratings.notes + waived,
     )  # fmt: skip
 
@@ -238,8 +239,8 @@ def domain_of(doc: str) -> str:
     >>> [domain_of(doc) for doc in ("news_sky.com.32794:en-de", "test-en-literary_b.7", "talk.1", "sky.158")]
     ['news', 'literary', 'talk', 'unknown']
     """
-    word = re.match(r"(?:test-[a-z]+-)?([a-z]*)", doc.lower())[1]
-    return word if word in DOMAINS else "unknown"
+    match = re.match(r"(?:test-[a-z]+-)?([a-z]*)", doc.lower())
+    return match[1] if match and match[1] in DOMAINS else "unknown"
 
 
 def base_system(system: str) -> str:

@@ -5,19 +5,25 @@ from __future__ import annotations
 import ast
 import os
 import re
+import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .data.catalog import bundled
-from .data.lines import write_text
-from .errors import AnhelpersError, DataError, UnknownName, need
+from .data.lines import read_lines
+from .data.writing import make_folder, turn, unwritable, write_text
+from .errors import DataError, UnknownName, need
 from .exercises import NOT_YET, RIGHT
+from .progress import note
+from .provenance import in_page, made_by, making
 
 __all__ = [
     "About", "Outcome", "about", "execute", "notebook_paths", "parameters_of", "parse_value", "run", "write_editions",
@@ -32,7 +38,7 @@ OFFLINE_HTML = {
 }
 """nbconvert's links to outside scripts, all dropped: the page must open from a USB stick."""
 
-QUIET_KERNEL = ["--IPKernelApp.log_level=40"]  # errors only: its warning about TCP on loopback alarms for nothing
+QUIET_KERNEL = ["--IPKernelApp.log_level=50"]  # cells tell what fails; how a kernel ends alarms for nothing
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,12 @@ class About:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one notebook: its files, what its exercises' checks say, or the failing cell and its error."""
+    """What became of one notebook: its files, what its exercises' checks say, or the failing cell and its error.
+
+    Parameters
+    ----------
+    seconds : it took. notebook, html : the files written.
+    """
 
     name: str
     seconds: float
@@ -78,12 +89,12 @@ def about(path: Path) -> About:
     The form: "# title", "About N minutes", a line "Before this: " with `names` or "nothing", and the first line that
     ends in a question mark.
     """
-    text = need("nbformat", "reading notebooks").read(path, 4).cells[0].source
+    text = "".join(cell.source for cell in _book(path).cells[:1])
     parts = (r"^# (.+)$", r"About (\d+) minutes", r"^Before this: (.+)$", r"^([^#\s].*\?)$")
     found = [re.search(part, text, re.MULTILINE) for part in parts]
     if not all(found):
         raise DataError("the first cell does not tell title, minutes, what to read before, and the question.", path)
-    title, minutes, before, question = (match[1] for match in found)
+    title, minutes, before, question = (match[1] for match in found if match)
     before = tuple(re.findall(r"`(\w+)`", before))
     return About(path.stem, title, int(minutes), before, re.sub(r"[*`]", "", question))
 
@@ -91,7 +102,23 @@ def about(path: Path) -> About:
 def parameters_of(path: Path) -> dict[str, str]:
     """Name -> default (as written) of the cell tagged `parameters`; empty where there is none."""
     papermill = need("papermill", "running notebooks")
-    return {name: p["default"] for name, p in papermill.inspect_notebook(str(path)).items()}
+    _book(path)
+    try:
+        return {name: p["default"] for name, p in papermill.inspect_notebook(str(path)).items()}
+    except ValueError:  # no kernel or language is named
+        raise DataError("this notebook names no kernel; open it in JupyterLab, choose one and save it.", path) from None
+
+
+def _book(path: Path) -> Any:
+    """The notebook of a file, in version 4; a DataError where it is none."""
+    nbformat, text = need("nbformat", "reading notebooks"), "\n".join(read_lines(path))
+    try:
+        book = nbformat.reads(text, 4)
+        nbformat.validate(book)
+    except Exception as error:  # a damaged notebook ends in whatever its readers raise
+        raise DataError("this is no notebook of Jupyter, or a damaged one; save it again, or take a copy.",
+                        path) from error  # fmt: skip
+    return book
 
 
 def parse_value(text: str) -> Any:
@@ -120,27 +147,49 @@ def check_parameters(paths: Sequence[Path], given: Mapping[str, Any]) -> dict[Pa
 
 
 def execute(path: Path, parameters: Mapping[str, Any], out: Path) -> Outcome:
-    """Run one notebook, write OUT/NAME.ipynb and OUT/NAME.html; after an error nothing is written, older files stay."""
+    """Run one notebook, write OUT/NAME.ipynb and OUT/NAME.html; after an error nothing is written, older files stay.
+
+    Parameters
+    ----------
+    parameters : injected after the cell tagged `parameters`. out : folder.
+    """
     began = time.monotonic()
-    papermill = need("papermill", "running notebooks")
+    told = {name: parse_value(text) for name, text in parameters_of(path).items()} | dict(parameters)
     os.environ["ANX_MODE"] = "static"  # widgets write their kernel-free page, not a view that needs one
-    out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out, prefix=f".{path.stem}.") as folder:
-        fresh = Path(folder) / path.name
-        try:
-            papermill.execute_notebook(
-                str(path), str(fresh), parameters=dict(parameters), cwd=os.getcwd(), progress_bar=sys.stderr.isatty(),
-                kernel_name="python3", log_output=False, extra_arguments=QUIET_KERNEL,
-            )  # fmt: skip
-        except papermill.PapermillExecutionError as error:
-            return Outcome(path.stem, time.monotonic() - began, error=_told(error))
-        checks = _checks(fresh)
-        html = fresh.with_suffix(".html")
-        html.write_text(export_html(fresh), encoding="utf-8")
-        done = [out / fresh.name, out / html.name]
-        for source, target in zip((fresh, html), done, strict=True):
-            os.replace(source, target)
-    return Outcome(path.stem, time.monotonic() - began, *done, checks=checks)
+    make_folder(out)
+    try:
+        scratch = tempfile.TemporaryDirectory(dir=out, prefix=f".{path.stem}.", ignore_cleanup_errors=True)
+        with scratch as folder, making({"notebook": path.stem, **told}):
+            fresh = Path(folder) / path.name
+            if error := _executed(path, fresh, parameters):
+                return Outcome(path.stem, time.monotonic() - began, error=error)
+            checks = _checks(fresh)
+            _settle(fresh)
+            html = write_text(fresh.with_suffix(".html"), export_html(fresh))
+            done = [out / fresh.name, out / html.name]
+            with turn(out):
+                for source, target in zip((fresh, html), done, strict=True):
+                    os.replace(source, target)
+    except OSError as error:
+        raise unwritable(error, out) from error
+    return Outcome(path.stem, time.monotonic() - began, done[0], done[1], checks=checks)
+
+
+def _executed(path: Path, fresh: Path, parameters: Mapping[str, Any]) -> str | None:
+    """Write the executed notebook to `fresh`; what went wrong in it, or None."""
+    papermill, nbclient = (need(name, "running notebooks") for name in ("papermill", "nbclient.exceptions"))
+    # where a kernel tells its address: with the notebook, since a home folder may be read-only, or absent
+    os.environ["JUPYTER_RUNTIME_DIR"] = str(make_folder(fresh.parent / "runtime"))
+    try:
+        papermill.execute_notebook(
+            str(path), str(fresh), parameters=dict(parameters), cwd=os.getcwd(), progress_bar=sys.stderr.isatty(),
+            kernel_name="python3", log_output=False, extra_arguments=QUIET_KERNEL,
+        )  # fmt: skip
+    except papermill.PapermillExecutionError as error:
+        return _told(error)
+    except nbclient.DeadKernelError:
+        return "its kernel was killed, as happens when memory runs out; close other programs, or run with --jobs 1."
+    return None
 
 
 def _checks(executed: Path) -> tuple[str, ...]:
@@ -148,6 +197,33 @@ def _checks(executed: Path) -> tuple[str, ...]:
     cells = need("nbformat", "reading notebooks").read(executed, 4).cells
     printed = [o.text for c in cells if "check" in c.metadata.get("tags", []) for o in c.outputs if "text" in o]
     return tuple(line for text in printed for line in text.splitlines() if RIGHT in line or NOT_YET in line)
+
+
+def _settle(executed: Path) -> None:
+    """Name in the notebook what made it; leave away times, folders and ids by chance, so that a second run is equal."""
+    nbformat = need("nbformat", "writing notebooks")
+    book = nbformat.read(executed, 4)
+    book.metadata.pop("papermill", None)
+    book.metadata["made_by"] = made_by(installed=True)
+    for i, cell in enumerate(book.cells):
+        for name in ("papermill", "execution"):
+            cell.metadata.pop(name, None)
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell.id = f"injected-{i}"
+        if cell.cell_type == "code":
+            cell.outputs = _whole_streams(cell.outputs)
+    write_text(executed, nbformat.writes(book) + "\n")
+
+
+def _whole_streams(outputs: Sequence[Any]) -> list[Any]:
+    """The outputs with what was printed in one piece: how it came from the kernel is a matter of time."""
+    whole: list[Any] = []
+    for output in outputs:
+        if whole and output.output_type == whole[-1].output_type == "stream" and output.name == whole[-1].name:
+            whole[-1].text += output.text
+        else:
+            whole.append(output)
+    return whole
 
 
 def _told(error: Any) -> str:
@@ -169,7 +245,7 @@ def export_html(notebook: Path) -> str:
         "text/html", "image/svg+xml", "image/png", "image/jpeg", "text/markdown", "text/plain",
     ]  # fmt: skip
     page, _ = nbconvert.HTMLExporter(config=config, embed_images=True).from_filename(str(notebook))
-    return page
+    return in_page(page, made_by(installed=True))
 
 
 def write_editions(names: Sequence[str] = (), out: Path | str = "build") -> list[Path]:
@@ -177,11 +253,15 @@ def write_editions(names: Sequence[str] = (), out: Path | str = "build") -> list
 
     Both without outputs. What a student has worked on is never replaced: a DataError for a file that is there and
     differs.
+
+    Parameters
+    ----------
+    out : folder.
     """
     nbformat = need("nbformat", "writing notebooks")
     written = {}
     for path in notebook_paths(names):
-        book = nbformat.read(path, 4)
+        book = _book(path)
         for cell in (c for c in book.cells if c.cell_type == "code"):
             cell.outputs, cell.execution_count = [], None
         written[Path(out) / "teachers" / path.name] = nbformat.writes(book)
@@ -192,37 +272,77 @@ def write_editions(names: Sequence[str] = (), out: Path | str = "build") -> list
             raise DataError("is there already and differs: it may hold somebody's work. Move it, or name another "
                             "folder with --out.", path)  # fmt: skip
     for path, text in written.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         write_text(path, text)
     return sorted(written)
+
+
+def _ends_when_told() -> None:
+    """In a process that executes notebooks: the command ends it, and SIGTERM lets it remove what it has begun."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal
+    signal.signal(signal.SIGTERM, end)
+    threading.Thread(target=_ends_with, args=(os.getppid(),), daemon=True).start()
+
+
+def _ends_with(parent: int) -> None:
+    """End this process when the one that started it is gone, which kill -9 cannot tell it."""
+    while True:
+        time.sleep(1.0)
+        if os.getppid() != parent:  # first its kernel ends, then the process
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _outcome(future: Future[Outcome], path: Path) -> Outcome:
+    """What a process made of a notebook, or that it was killed over it."""
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        killed = "the process that ran it was killed, as happens when memory runs out; run this one again."
+        return Outcome(path.stem, 0.0, error=killed)
 
 
 def run(
     names: Sequence[str] = (), parameters: Mapping[str, Any] | None = None, out: Path | str = "build", jobs: int = 1
 ) -> list[Outcome]:
-    """Execute notebooks, `jobs` at a time, with a line on stderr for each; all are tried even where one fails."""
+    """Execute notebooks, `jobs` at a time, with a line on stderr for each; all are tried even where one fails.
+
+    Parameters
+    ----------
+    parameters : injected into every notebook that knows them. out : folder.
+    """
     if jobs < 1:
         raise DataError(f"jobs must be at least 1, got {jobs}.")
     paths = notebook_paths(names)
+    for path in paths:
+        if (target := Path(out, path.name)).exists() and path.samefile(target):
+            raise DataError("lies where its results go, which would replace it; name another folder.", path)
     plan = check_parameters(paths, parameters or {})
-    outcomes = []
-    with ProcessPoolExecutor(max_workers=min(jobs, len(plan)) or 1) as pool:
+    make_folder(out)
+    outcomes: list[Outcome] = []
+    with ProcessPoolExecutor(max_workers=min(jobs, len(plan)) or 1, initializer=_ends_when_told) as pool:
         running = {pool.submit(execute, path, p, Path(out)): path for path, p in plan.items()}
         print(f"running {len(plan)} notebook(s) into {out}", file=sys.stderr, flush=True)
         try:
             for future in as_completed(running):
-                outcomes.append(future.result())
-                o = outcomes[-1]
+                outcomes.append(o := _outcome(future, running[future]))
                 state = "FAILED" if o.error else "ok"
                 if o.checks:
                     state += f", {sum(RIGHT in line for line in o.checks)} of {len(o.checks)} exercises right"
                 print(
                     f"[{len(outcomes)}/{len(plan)}] {o.name}: {state}, {o.seconds:.1f} s", file=sys.stderr, flush=True
                 )
-        except KeyboardInterrupt:
+        except BaseException as error:
+            workers = list(pool._processes.values())
             pool.shutdown(wait=False, cancel_futures=True)
-            raise AnhelpersError(
-                f"interrupted: {len(outcomes)} of {len(plan)} notebooks are done; run again for the rest."
-            ) from None
+            for worker in workers:
+                worker.terminate()
+            if isinstance(error, KeyboardInterrupt):
+                rest = "run the others by name, or all again"
+                note(f"{len(outcomes)} of {len(plan)} notebooks are done, and kept in {out}; {rest}.")
+            raise
     order = {path.stem: i for i, path in enumerate(paths)}
     return sorted(outcomes, key=lambda o: order[o.name])

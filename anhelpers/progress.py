@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +22,10 @@ def note(sentence: str) -> None:
 def progress(total: int, what: str, unit: str = "it") -> Iterator[Callable[[int], None]]:
     """Yield a function that is told how many units were just done.
 
+    Parameters
+    ----------
+    total : how many units there are. what : happens, as shown before the bar.
+
     >>> with progress(3, "counting") as step:
     ...     step(3)
     """
@@ -34,14 +39,14 @@ def progress(total: int, what: str, unit: str = "it") -> Iterator[Callable[[int]
 
 
 def _plain_lines(total: int, what: str, unit: str) -> Callable[[int], None]:
-    """One line every half minute, so that short work says nothing."""
+    """One line every half minute, so that short work says nothing; none in a headless notebook, which would keep it."""
     done, last = 0, time.monotonic()
 
     def step(n: int) -> None:
         nonlocal done, last
         done += n
         now = time.monotonic()
-        if now - last >= SECONDS_BETWEEN_LINES:
+        if now - last >= SECONDS_BETWEEN_LINES and os.environ.get("ANX_MODE") != "static":
             print(f"{what}: {done:,} of {total:,} {unit} ({done / max(total, 1):.0%})", file=sys.stderr, flush=True)
             last = now
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import __version__
-from .data.lines import write_text
+from .data.writing import write_text
 from .plane import Plane
+from .provenance import in_page, made_by, with_made_by
 from .stats import few_clusters
 
 if TYPE_CHECKING:
@@ -31,8 +33,13 @@ INTERVALS = {"accuracy": 1, "naturalness": 2, "accuracy_lack": 1, "naturalness_l
 """The columns with an interval, and their decimals."""
 
 
-def appendix(plane: Plane, table: pd.DataFrame, n_draws: int, seed: int, tests: pd.DataFrame | None = None) -> str:
-    """The sentences for a paper's appendix: what was measured, over what, how, with all signatures."""
+def appendix(plane: Plane, table: pd.DataFrame, n_draws: int, seed: int, *, tests: pd.DataFrame | None = None) -> str:
+    """The sentences for a paper's appendix: what was measured, over what, how, with all signatures.
+
+    Parameters
+    ----------
+    tests : of `paired_tests`; None: none were made.
+    """
     accuracy, naturalness = plane.axes
     levels = {"segment-mean": "the mean of segment scores"}
     what, whose = (levels.get(axis.level, "the corpus score") for axis in plane.axes)
@@ -56,7 +63,8 @@ def appendix(plane: Plane, table: pd.DataFrame, n_draws: int, seed: int, tests: 
         sentences.append(
             f"p-values are from paired randomisation over {unit}, with Holm's correction for {per_axis} pairs per axis."
         )
-    return " ".join([*filter(None, sentences), *plane.notes, f"Computed with anhelpers {__version__}."]) + "\n"
+    sentences += [*plane.notes, f"Computed with anhelpers {__version__} ({made_by()})."]
+    return " ".join(filter(None, sentences)) + "\n"
 
 
 def latex_table(table: pd.DataFrame, plane: Plane) -> str:
@@ -73,7 +81,7 @@ def latex_table(table: pd.DataFrame, plane: Plane) -> str:
         f"{plane.name}: {plane.accuracy.title}; {plane.naturalness.title}. 95 % intervals; bold: Pareto-optimal."
     )
     frame = [
-        "% needs \\usepackage{booktabs}", r"\begin{table*}", r"\centering\small",
+        f"% {made_by()}", "% needs \\usepackage{booktabs}", r"\begin{table*}", r"\centering\small",
         rf"\begin{{tabular}}{{ll{'r' * (len(columns) - 2)}}}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule",
         r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table*}",
     ]  # fmt: skip
@@ -81,15 +89,25 @@ def latex_table(table: pd.DataFrame, plane: Plane) -> str:
 
 
 def write_tables(folder: str | PathLike, tables: Mapping[str, pd.DataFrame]) -> list[Path]:
-    """Each table as FOLDER/NAME.csv, written in one step; returns the paths."""
+    """Each table as FOLDER/NAME.csv, written in one step; returns the paths.
+
+    Parameters
+    ----------
+    tables : NAME -> table.
+    """
     return [
-        write_text(Path(folder) / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
+        write_text(Path(folder) / f"{name}.csv", with_made_by(table).to_csv(index=False, lineterminator="\n"))
         for name, table in tables.items()
     ]
 
 
 def write_page(path: str | PathLike, title: str, chart: str, parts: Mapping[str, pd.DataFrame | str]) -> Path:
-    """One self-contained HTML page: the HTML of a chart, then a heading with a table or with paragraphs each."""
+    """One self-contained HTML page: the HTML of a chart, then a heading with a table or with paragraphs each.
+
+    Parameters
+    ----------
+    chart : HTML. parts : heading -> a table, or paragraphs.
+    """
     body = [chart]
     for heading, part in parts.items():
         body.append(f"<h2>{html.escape(heading)}</h2>")
@@ -97,8 +115,9 @@ def write_page(path: str | PathLike, title: str, chart: str, parts: Mapping[str,
             body += [f"<p>{html.escape(line)}</p>" for line in part.splitlines() if line.strip()]
         else:
             body.append(f'<div class="wide">{readable(part).to_html(index=False, border=0, na_rep="–")}</div>')
-    page = _PAGE.replace("{title}", html.escape(title)).replace("{body}", "\n".join(body))
-    return write_text(path, page)
+    filled = {"{title}": html.escape(title), "{body}": "\n".join(body)}
+    page = re.sub("{title}|{body}", lambda match: filled[match[0]], _PAGE)  # at once: a title may say "{body}"
+    return write_text(path, in_page(page))
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:

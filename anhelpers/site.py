@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import html
 import re
-import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from .data.lines import write_text
+from .data.writing import make_folder, replace_folder, unwritable, write_text
 from .errors import DataError
 from .notebooks import About, about, notebook_paths
+from .provenance import in_page
 
 __all__ = ["MOST_BYTES", "write_site"]
 
@@ -75,21 +75,27 @@ def write_site(built: Path | str, out: Path | str) -> Path:
     pages = {"index.html", *(f"{one.name}.html" for one in told)}
     if strange := sorted({p.name for p in out.iterdir()} - pages) if out.is_dir() else []:
         raise DataError(f"holds '{strange[0]}', which is no page of this site; name a new folder.", out)
-    out.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(out.parent)
+    try:
+        _write(told, built, out)
+    except OSError as error:
+        raise unwritable(error, out) from error
+    return out / "index.html"
+
+
+def _write(told: Sequence[About], built: Path, out: Path) -> None:
+    """The folder, beside its place first."""
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".site.") as folder:
         fresh = Path(folder) / "site"
         fresh.mkdir()
         for i, one in enumerate(told):
             page = (built / f"{one.name}.html").read_text(encoding="utf-8")
             write_text(fresh / f"{one.name}.html", _linked(page, told, i))
-        write_text(fresh / "index.html", _index(told))
+        write_text(fresh / "index.html", in_page(_index(told)))
         size = sum(p.stat().st_size for p in fresh.iterdir())
         if size > MOST_BYTES:
             raise DataError(f"the site has {size / 1e6:.0f} MB, more than {MOST_BYTES / 1e6:.0f}.", out)
-        if out.is_dir():
-            shutil.rmtree(out)
-        fresh.rename(out)
-    return out / "index.html"
+        replace_folder(fresh, out)
 
 
 def _linked(page: str, told: Sequence[About], i: int) -> str:
@@ -110,11 +116,12 @@ def _linked(page: str, told: Sequence[About], i: int) -> str:
 
 
 def _index(told: Sequence[About]) -> str:
-    titles = {one.name: html.escape(one.title) for one in told}
+    titles = {one.name: one.title for one in told}
     items = (
         f'<li><a href="{one.name}.html">{html.escape(one.title)}</a>'
         f'<p>{html.escape(one.question)}</p><p class="soft">{one.minutes} minutes'
-        f"{'; before it: ' + '; '.join(titles.get(name, name) for name in one.before) if one.before else ''}</p></li>"
+        f"{html.escape('; before it: ' + '; '.join(titles.get(n, n) for n in one.before)) if one.before else ''}"
+        "</p></li>"
         for one in told
     )
     return INDEX.format(first=told[0].name, title=html.escape(told[0].title), items="\n".join(items))

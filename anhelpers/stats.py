@@ -36,6 +36,10 @@ FEW_CLUSTERS = 10  # below about this many, a percentile interval covers clearly
 def few_clusters(n: int, what: str = "documents") -> str:
     """A sentence where n clusters are too few to resample, else an empty text.
 
+    Parameters
+    ----------
+    what : they are called, in the plural.
+
     >>> few_clusters(5)
     '5 documents are few to resample: the intervals are too short.'
     """
@@ -95,6 +99,7 @@ def bootstrap_means(
     clusters: Sequence | np.ndarray,
     rng: np.random.Generator,
     n_draws: int = 1000,
+    *,
     level: float = 0.95,
 ) -> MeanInterval:
     """Means over segments with percentile intervals from resampling clusters: documents, or segments by their ids.
@@ -131,7 +136,12 @@ def bootstrap_means(
 
 
 def cluster_sums(x: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """(M, ...) the sum over the segments of each cluster: (n, ...) values, (n,) the cluster 0..M-1 of each segment."""
+    """(M, ...) the sum over the segments of each cluster: (n, ...) values, (n,) the cluster 0..M-1 of each segment.
+
+    Parameters
+    ----------
+    x : (n, ...) values. index : (n,) clusters.
+    """
     order, m = np.argsort(index, kind="stable"), int(index.max()) + 1
     ordered = x if (np.diff(order) == 1).all() else x[order]
     if m == len(x):  # each segment by itself
@@ -143,6 +153,10 @@ def resampled_sums(counts: np.ndarray, sums: np.ndarray) -> np.ndarray:
     """(B, C) float64 sums of the drawn clusters: (B, M) how often each is drawn, (M, C) the sums of each.
 
     Whole numbers whose sums stay below 2²⁴ are added in float32, which is twice as fast and just as exact.
+
+    Parameters
+    ----------
+    counts : (B, M) draws. sums : (M, C).
     """
     whole = np.issubdtype(sums.dtype, np.integer)
     exact = whole and sums.size and np.abs(sums).max() * counts.sum(1).max() < 2**24
@@ -168,6 +182,10 @@ def holm(p: ArrayLike) -> np.ndarray:
 
     Monotone, at most 1, in the given order; nan stays nan and is not counted.
 
+    Parameters
+    ----------
+    p : (m,) in [0, 1].
+
     References
     ----------
     Holm 1979, Scandinavian Journal of Statistics 6.
@@ -185,6 +203,10 @@ def holm(p: ArrayLike) -> np.ndarray:
 
 def pearson(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     """(...) Pearson correlation along the last axis, in [-1, 1]; nan where one of the two does not vary.
+
+    Parameters
+    ----------
+    x, y : (..., n), broadcast together.
 
     >>> float(pearson([1, 2, 3], [2, 4, 6]))
     1.0
@@ -229,7 +251,12 @@ def correlation_interval(r: ArrayLike, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> np.ndarray:
-    """(...) Spearman's rank correlation along the last axis, ties sharing their mean rank."""
+    """(...) Spearman's rank correlation along the last axis, ties sharing their mean rank.
+
+    Parameters
+    ----------
+    x, y : (..., n), broadcast together.
+    """
     from scipy.stats import rankdata
 
     return pearson(rankdata(x, axis=-1), rankdata(y, axis=-1))

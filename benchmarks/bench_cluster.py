@@ -27,6 +27,8 @@ from anhelpers.scoring.worker import answer, loaded_recipe
 
 from .table import Row, beside
 
+TOLERANCE = 1e-4  # nats a text: 2e-6 a token, by which the other texts of a batch may move a score
+
 
 def _seconds(lm: LanguageModel, texts: Sequence[str], store: str | Path) -> tuple[float, float, np.ndarray]:
     """Seconds, those of this process' processor, and the log-probabilities."""
@@ -62,10 +64,10 @@ def rows(quick: bool) -> Iterator[Row]:
     )  # fmt: skip
     yield beside(
         f"{work}, half of them known", "our own run of the other half", [(times["rest"], times["resumed"])],
-        goal="< 1.1", **_agreement(total, totals[1]),
+        goal="< 1.1", **_agreement(total, totals[1], TOLERANCE),
     )  # fmt: skip
 
 
-def _agreement(found: np.ndarray, wanted: np.ndarray) -> dict:
+def _agreement(found: np.ndarray, wanted: np.ndarray, most: float = 0.0) -> dict:
     apart = float(np.nanmax(np.abs(found - wanted)))
-    return {"agree": f"apart by {apart:.0e} nats", "agrees": apart == 0}
+    return {"agree": f"apart by {apart:.0e} nats", "agrees": apart <= most}

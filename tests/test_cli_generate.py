@@ -59,7 +59,7 @@ def test_the_same_command_twice_costs_nothing(call, tiny_marian, capsys):
 def test_help_says_what_of_the_paper_can_not_be_had(capsys):
     with pytest.raises(SystemExit):
         cli.main(["generate", "--help"])
-    assert "(Gemini 1.5 Flash, 1024 per source) cannot be drawn again" in capsys.readouterr().out
+    assert "(Gemini 1.5 Flash, 1024 per source) cannot be drawn again" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

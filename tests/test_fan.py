@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import hypergeom
 
 from anhelpers.errors import DataError
 from anhelpers.fan import expected_at, expected_curves, rank_weights
@@ -53,6 +54,7 @@ def between(beta):
     return np.append((beta[:-1] + beta[1:]) / 2, beta[-1] * 2 + 1)
 
 
+@pytest.mark.verifies("Expected oracle curve for K candidates", by="property")
 @given(anything)
 @settings(max_examples=100, deadline=None)
 def test_each_vertex_is_the_mean_over_all_subsets(problem):
@@ -70,6 +72,7 @@ def test_each_vertex_is_the_mean_over_all_subsets(problem):
                 np.testing.assert_allclose(at[:, :, 0, m], wanted, atol=scale)
 
 
+@pytest.mark.verifies("Expected oracle curve for K candidates", by="property")
 @given(anything)
 @settings(max_examples=200, deadline=None)
 def test_with_all_candidates_it_is_the_oracle_curve(problem):
@@ -163,6 +166,7 @@ def test_simulation_agrees_within_four_standard_errors():
                 assert abs(drawn.mean() - column[fan.vertex(b), m]) < 4 * drawn.std(ddof=1) / n_draws**0.5
 
 
+@pytest.mark.verifies("Expected oracle curve for K candidates", by="hand")
 def test_a_three_number_example():
     fan = expected_curves([0, 0, 0], [80.0, 50, 60], [-4.0, -1, -2], [2])
     # pairs at β = 0: 80 of two pairs, 60 of one; at 10 all three meet; then 50 twice, 60 once
@@ -221,3 +225,15 @@ def test_a_short_source_gives_all_it_has():
     fan = expected_curves(*problem, [1, 2, 3], cap=True)
     assert fan.n_capped.tolist() == [0, 1, 1]
     np.testing.assert_allclose(fan.accuracy[0], [(2 + 9) / 2, (8 / 3 + 9) / 2, (3 + 9) / 2])
+
+
+@pytest.mark.verifies("Expected oracle curve for K candidates", by="foreign", of="pass@k of Chen et al. 2021, scipy")
+def test_of_right_and_wrong_candidates_the_best_of_k_is_the_published_pass_at_k():
+    """Chen et al. 2021: of n candidates c are right; 1 − C(n − c, K) / C(n, K), by scipy's hypergeometric law."""
+    n, right, ks = 20, (0, 1, 4, 20), [1, 2, 5, 19, 20]
+    accuracy = np.concatenate([np.arange(n) < c for c in right]).astype(float)
+    fan = expected_curves(np.repeat(np.arange(4), n), accuracy, np.zeros(4 * n), ks)
+    wanted = [np.mean([1 - hypergeom.pmf(0, n, c, k) for c in right]) for k in ks]
+    np.testing.assert_allclose(fan.accuracy[0], wanted, rtol=1e-12)
+    none_better = hypergeom.pmf(0, n, np.arange(n + 1)[:, None], ks)  # none of the j best is among the K
+    np.testing.assert_allclose(rank_weights(n, ks), -np.diff(none_better, axis=0), atol=1e-13)

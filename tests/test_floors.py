@@ -1,6 +1,7 @@
 """Imports go down only, and the light modules stay light."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "anhelpers"
 FLOORS = [  # the first name that fits a module decides; a module may import from its own floor and below
     {"errors", "checks", "exercises", "progress"},
     {"frontier", "hull", "fan", "exact", "stats", "divergences"},
-    {"metric", "data", "accuracy", "naturalness", "candidates", "scoring", "hub", "translation"},
+    {"metric", "provenance", "data", "accuracy", "naturalness", "candidates", "scoring", "hub", "translation"},
     {"plane", "mqm", "raters", "xmi"},
     {"charts", "widgets", "report"},
     {"notebooks", "site", "cli", "doctor", "__main__"},
@@ -97,6 +98,19 @@ def test_imports_go_down_only(path):
         assert allowed is None or any(here.startswith(a) for a in allowed), (
             f"{here} imports {library}; allowed: {allowed}"
         )
+
+
+def test_the_picture_shows_these_floors():
+    """Every module and folder of the package stands on its floor in docs/architecture.md, and in its table."""
+    page = (PACKAGE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+    there = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    there -= {"__init__", "__main__"}
+    drawn = re.split(r"^(?=\d  )", re.search(r"```\n(5  doors.*?)```", page, re.S)[1], flags=re.M)[1:]
+    assert [there & set(re.findall(r"\w+", floor)) for floor in reversed(drawn)] == [names & there for names in FLOORS]
+    table = page.split("| module | what it knows |")[1].split("\n\n")[0]
+    assert {name for row in re.findall(r"^\|([^|]*)\|", table, re.M) for name in re.findall(r"`(\w+)`", row)} == there
+    for named in set(re.findall(r"`([a-z_/]+(?:/|\.py|\.tsv))`", page)) - {"build/"}:
+        assert any((root / named).exists() for root in (PACKAGE, PACKAGE.parent)), f"docs/architecture.md names {named}"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.spatial import ConvexHull
 
 from anhelpers.errors import DataError
 from anhelpers.frontier import mixtures_at, oracle_curve, pareto_mask
@@ -28,6 +30,7 @@ def best(segment, accuracy, naturalness, beta):
     return np.array([value[segment == s].max() for s in range(segment.max() + 1)])
 
 
+@pytest.mark.verifies("Selection at β", by="property")
 @given(problems(finite) | problems(small), st.floats(0, 1e5))
 @settings(max_examples=300, deadline=None)
 def test_select_is_the_argmax_at_any_beta(problem, beta):
@@ -59,6 +62,7 @@ def exact_hull(points):
     return set(chain)
 
 
+@pytest.mark.verifies("Oracle curve", "Share of candidates off the hull", by="property")
 @given(problems(small))
 @settings(max_examples=300, deadline=None)
 def test_on_integers_the_chain_is_the_exact_rational_hull(problem):
@@ -72,6 +76,7 @@ def test_on_integers_the_chain_is_the_exact_rational_hull(problem):
         assert set(got) == exact_hull(zip(naturalness[here], accuracy[here], strict=True))
 
 
+@pytest.mark.verifies("Selection at β", by="property")
 @given(problems(small))
 @settings(max_examples=200, deadline=None)
 def test_ends_take_the_best_of_the_ties(problem):
@@ -86,6 +91,7 @@ def test_ends_take_the_best_of_the_ties(problem):
         assert i == members[key_0.index(max(key_0))]  # of equal points, the first
 
 
+@pytest.mark.verifies("Oracle curve", by="property")
 @given(problems(finite))
 @settings(max_examples=200, deadline=None)
 def test_the_curve_is_concave_non_increasing_and_above_every_selection(problem):
@@ -107,6 +113,7 @@ def test_the_curve_is_concave_non_increasing_and_above_every_selection(problem):
             assert a + b * n <= curve.accuracy[v] + b * curve.naturalness[v] + slack
 
 
+@pytest.mark.verifies("Oracle curve", "Share of candidates off the hull", by="hand")
 def test_a_two_number_example():
     curve = oracle_curve([0, 0, 0], [80.0, 60, 50], [-4.0, -3.5, -1])
     assert curve.beta.tolist() == [0, 10]  # 60 lies below the line from 80 to 50
@@ -116,6 +123,7 @@ def test_a_two_number_example():
     assert np.isnan(curve.accuracy_at(0))
 
 
+@pytest.mark.verifies("Certificate: how far a selection is from the curve", by="property")
 def test_the_certificate_bounds_the_best_selection():
     rng = np.random.default_rng(1)
     segment = np.repeat(np.arange(4), 5)
@@ -130,6 +138,7 @@ def test_the_certificate_bounds_the_best_selection():
         assert near[:, 1].max() >= curve.accuracy_at(n) - curve.max_edge[1] - 1e-12
 
 
+@pytest.mark.verifies("Oracle curve", by="property")
 @given(problems(finite) | problems(small))
 @settings(max_examples=200, deadline=None)
 def test_a_judge_sees_the_mean_of_the_chosen(problem):
@@ -147,6 +156,7 @@ def test_a_judge_sees_the_mean_of_the_chosen(problem):
             np.testing.assert_allclose(point, wanted, atol=scale)
 
 
+@pytest.mark.verifies("Most accuracy of mixtures", by="property")
 @given(st.lists(st.tuples(small, small), min_size=1, max_size=6), st.integers(-5, 5))
 @settings(max_examples=200, deadline=None)
 def test_no_mixture_of_two_points_is_above_mixtures_at(points, at):
@@ -172,6 +182,7 @@ def test_judge_and_mixtures_refuse_what_is_not_finite_or_does_not_fit():
             mixtures_at(points, [0])
 
 
+@pytest.mark.verifies("Pareto set", by="property")
 @given(problems(small))
 @settings(max_examples=200, deadline=None)
 def test_pareto_mask_is_its_definition(problem):
@@ -210,3 +221,80 @@ def test_bad_input_is_one_sentence(arguments, words):
 def test_beta_must_be_in_range(beta):
     with pytest.raises(DataError, match="beta must be in"):
         oracle_curve([0], [1], [1]).select(beta)
+
+
+@pytest.mark.verifies("Oracle curve", "Selection at β", "Certificate: how far a selection is from the curve", by="hand")
+def test_certificate_and_selections_by_hand():
+    """Two sources; one step is 10 points for 1 nat, the other 6 for 2: the steps come at β = 3 and β = 10."""
+    curve = oracle_curve([0, 0, 1, 1], [50.0, 40, 30, 24], [-3.0, -2, -4, -2])
+    assert curve.beta.tolist() == [0, 3, 10]
+    assert curve.accuracy.tolist() == [40, 37, 32]
+    assert curve.naturalness.tolist() == [-3.5, -2.5, -2]
+    assert [curve.select(b).tolist() for b in (0, 2.9, 3, 9.9, 10)] == [[0, 2], [0, 2], [0, 3], [0, 3], [1, 3]]
+    assert curve.max_edge.tolist() == [1, 5]  # 2 nats and 10 points of one source of two
+    assert curve.lacks([36], [-2.5]).ravel() == pytest.approx([1, 0.1])  # 1 point below the corner, 1/10 nat of an edge
+
+
+@pytest.mark.verifies(
+    "Oracle curve",
+    "Selection at β",
+    "Certificate: how far a selection is from the curve",
+    "Most accuracy of mixtures",
+    by="foreign",
+    of="HiGHS",
+)
+def test_curve_and_certificate_are_those_of_linear_and_integer_programs():
+    """HiGHS: the best random choice with a mean naturalness of N or more, and the best choice of one candidate each."""
+    rng = np.random.default_rng(2)
+    segment, (a, n) = np.repeat(np.arange(6), 7), rng.normal(size=(2, 42))
+    curve = oracle_curve(segment, a, n)
+    each, one = (segment == np.arange(6)[:, None]).astype(float), np.ones(6)
+    for at in np.linspace(curve.naturalness[0], curve.naturalness[-1], 9):
+        mixed = linprog(-a / 6, A_ub=-n[None] / 6, b_ub=[-at + 1e-12], A_eq=each, b_eq=one)
+        assert curve.accuracy_at(at) == pytest.approx(-mixed.fun, abs=1e-9)
+        points = linprog(-a, A_ub=-n[None], b_ub=[-at], A_eq=np.ones((1, 42)), b_eq=[1])
+        assert mixtures_at([[a, n]], [at])[0, 0] == pytest.approx(-points.fun, abs=1e-9)
+        near = milp(-a / 6, integrality=np.ones(42), bounds=Bounds(0, 1), constraints=[
+            LinearConstraint(each, one, one), LinearConstraint(n[None] / 6, at - curve.max_edge[0] - 1e-9)
+        ])  # fmt: skip
+        assert -near.fun >= curve.accuracy_at(at) - curve.max_edge[1] - 1e-9
+    for beta in (0, 0.3, 1, 4):
+        best = linprog(-(a + beta * n) / 6, A_eq=each, b_eq=one)
+        chosen = curve.select(beta)
+        assert (a + beta * n)[chosen].mean() == pytest.approx(-best.fun, abs=1e-10)
+
+
+@pytest.mark.verifies("Share of candidates off the hull", by="foreign", of="scipy, Qhull")
+def test_the_hull_is_scipys():
+    """Of all corners of the convex hull those that some β in (0, ∞) prefers: from the highest to the rightmost."""
+    rng = np.random.default_rng(3)
+    a, n = rng.normal(size=(2, 5, 40))
+    curve = oracle_curve(np.repeat(np.arange(5), 40), a.ravel(), n.ravel())
+    found = 0
+    for s in range(5):
+        corners = ConvexHull(np.stack([n[s], a[s]], 1)).vertices  # counter-clockwise
+        turned = np.roll(corners, -int(np.flatnonzero(corners == n[s].argmax())[0]))
+        upper = turned[: int(np.flatnonzero(turned == a[s].argmax())[0]) + 1]
+        assert curve.chain_candidate[curve.chain_segment == s].tolist() == (upper[::-1] + 40 * s).tolist()
+        found += len(upper)
+    assert curve.share_off_hull == pytest.approx(1 - found / 200, rel=1e-14)
+
+
+@pytest.mark.verifies("Pareto set", by="foreign", of="HiGHS")
+def test_the_pareto_set_is_what_integer_programs_do_not_improve():
+    """Of the candidates that are at least as good on both axes HiGHS takes the one with the largest gain: is it 0?"""
+    a, n = np.random.default_rng(4).integers(0, 6, (2, 25)).astype(float)
+    mask = pareto_mask(np.zeros(25, dtype=int), a, n)
+    for i in range(25):
+        gain = milp(-(a + n - a[i] - n[i]), integrality=np.ones(25), bounds=Bounds(0, 1), constraints=[
+            LinearConstraint(np.stack([np.ones(25), a, n]), [1, a[i], n[i]], [1, np.inf, np.inf])
+        ])  # fmt: skip
+        assert mask[i] == (-gain.fun < 0.5)
+    assert 0 < mask.sum() < 25
+
+
+@pytest.mark.verifies("Most accuracy of mixtures", "Pareto set", by="hand")
+def test_pareto_and_mixtures_by_hand():
+    """(2, 2) is as good as (1, 2) on one axis and better on the other; halfway between (4, 0) and (0, 4) is (2, 2)."""
+    assert pareto_mask([0, 0, 0, 0], [4, 2, 1, 0], [0, 2, 2, 4]).tolist() == [True, True, False, True]
+    assert mixtures_at([[[4, 1, 0], [0, 1, 4]]], [2, 3]).tolist() == [[2, 1]]

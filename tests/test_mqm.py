@@ -3,6 +3,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -47,6 +48,9 @@ def read(tmp_path_factory):
     return make
 
 
+@pytest.mark.verifies(
+    "MQM weights", "MQM penalty, accuracy and fluency", "MQM by rater, segment, document, system", by="hand"
+)
 def test_a_score_that_can_be_done_on_paper(read):
     ratings = read(
         "A news-1 1 r1 Accuracy/Mistranslation|Major",
@@ -89,6 +93,7 @@ def _by_unit(scores) -> dict:
     return {(scores.systems[s], docs[g], ids[g], scores.raters[r]): value for s, g, r, value in names}
 
 
+@pytest.mark.verifies("MQM by rater, segment, document, system", by="property")
 @settings(max_examples=25)
 @given(rows=rows, random=st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_nothing(read, rows, random):
@@ -101,6 +106,7 @@ def test_the_order_of_rows_changes_nothing(read, rows, random):
         assert np.allclose(a[list(KINDS)], b[list(KINDS)], rtol=1e-12)
 
 
+@pytest.mark.verifies("MQM weights", "MQM penalty, accuracy and fluency", by="property")
 @settings(max_examples=40)
 @given(rows=rows, more=rows)
 def test_scores_are_additive_and_a_duplicate_counts_again(read, rows, more):
@@ -112,6 +118,7 @@ def test_scores_are_additive_and_a_duplicate_counts_again(read, rows, more):
         assert value == pytest.approx(2 * a[unit], abs=1e-12)
 
 
+@pytest.mark.verifies("MQM penalty, accuracy and fluency", by="property")
 @given(rows=rows)
 def test_the_penalty_is_accuracy_and_fluency_and_what_is_ignored(read, rows):
     penalty, accuracy, fluency = score_ratings(read(*rows)).values.T
@@ -141,6 +148,7 @@ def test_what_no_rule_covers_is_listed_unless_waived(read):
         score_ratings(ratings, unclassified="warn")
 
 
+@pytest.mark.verifies("MQM weights", by="foreign", of="the conventions of three programs")
 @pytest.mark.parametrize(
     ("weights", "expected"),
     [
@@ -263,7 +271,8 @@ def test_the_command(tmp_path, capsys, read):
     assert capsys.readouterr().out == out  # the seed is fixed
     target = tmp_path / "domains.csv"
     assert main(["mqm", str(bundled("teaching/mqm.tsv")), "--by", "domain", "--scheme", "wmt", "-o", str(target)]) == 0
-    assert {row["domain"] for row in csv.DictReader(target.open())} == {"news", "literary", "social", "speech"}
+    rows = csv.DictReader(target.read_text().splitlines())
+    assert {row["domain"] for row in rows} == {"news", "literary", "social", "speech"}
     odd = read("A d 1 r Odd|Minor", name="odd.tsv").paths[0]
     assert main(["mqm", odd]) == 2
     assert "anhelpers mqm: " + odd in capsys.readouterr().err
@@ -278,6 +287,13 @@ PUBLISHED = {  # README of google/wmt-mqm-human-evaluation, TED talks en-de; eTr
 }  # fmt: skip
 
 
+@pytest.mark.verifies(
+    "MQM penalty, accuracy and fluency",
+    "MQM by rater, segment, document, system",
+    by="foreign",
+    of="the published scores of TED 2021",
+)
+@pytest.mark.erratum("WMT MQM, TED 2021")
 @pytest.mark.real
 @pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
 def test_the_published_scores_of_ted_are_met():
@@ -301,3 +317,40 @@ def test_wmt23_is_scored_by_three_raters_per_segment():
     assert set(scores.by("segment")["n_raters"]) == {3}
     assert set(scores.domains) == {"news"}
     assert not np.isnan(scores.matrix().values).any()
+
+
+TABLE_4 = {  # Freitag et al. 2021, Table 4
+    ("Major", "Non-translation!"): 25, ("Major", "Accuracy/Mistranslation"): 5, ("Major", "Fluency/Punctuation"): 5,
+    ("Minor", "Fluency/Punctuation"): 0.1, ("Minor", "Fluency/Grammar"): 1, ("Minor", "Accuracy/Omission"): 1,
+    ("Neutral", "Style/Awkward"): 0,
+}  # fmt: skip
+
+
+@pytest.mark.verifies("MQM weights", by="foreign", of="Freitag et al. 2021, Table 4")
+def test_the_weights_are_those_of_the_published_table():
+    weights = load_weights("freitag2021")
+    assert {kind: weights.weight(*kind) for kind in TABLE_4} == TABLE_4
+
+
+@pytest.mark.verifies(
+    "MQM penalty, accuracy and fluency", "MQM by rater, segment, document, system", by="foreign", of="pandas"
+)
+@settings(max_examples=25)
+@given(rows=rows)
+def test_every_level_is_pandas_of_the_rows(read, rows):
+    """Weights of the published table by hand, summed per rater, then plain means: raters, segments."""
+    weight = {"Major": 5, "Minor": 1, "Neutral": 0, "No-error": 0}
+    named = {"Non-translation!|Major": 25, "Fluency/Punctuation|Minor": 0.1}
+    parts = [row.split(" ", 4) for row in rows]
+    table = pd.DataFrame([p[:4] for p in parts], columns=["system", "doc", "segment", "rater"])
+    table["penalty"] = [named.get(p[4], weight[p[4].split("|")[1]]) for p in parts]
+    scores = score_ratings(read(*rows))
+    per_rater = table.groupby(["system", "doc", "segment", "rater"]).penalty.sum()
+    per_segment = per_rater.groupby(["system", "doc", "segment"]).mean()
+    found = scores.by().set_index("system").penalty
+    assert found.to_dict() == pytest.approx(per_segment.groupby("system").mean().to_dict(), rel=1e-12)
+    by_doc = scores.by("doc").set_index(["system", "doc"]).penalty
+    assert by_doc.to_dict() == pytest.approx(per_segment.groupby(["system", "doc"]).mean().to_dict(), rel=1e-12)
+    by_rater = scores.by("rater").set_index(["system", "rater"]).penalty
+    wanted = per_rater.groupby(["system", "rater"]).mean().to_dict()
+    assert by_rater.to_dict() == pytest.approx(wanted, rel=1e-12)

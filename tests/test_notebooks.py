@@ -152,7 +152,6 @@ def kept(tmp_path_factory):
     return str(tmp_path_factory.mktemp("store") / "scores.sqlite")
 
 
-@pytest.mark.xdist_group("wmt24")
 @pytest.mark.notebook
 @pytest.mark.neural
 @pytest.mark.real
@@ -190,7 +189,7 @@ def test_the_oracle_curve_runs_on_wmt24_with_every_system_on_or_below_it(tiny_lm
             ["sees the judging reference: 71.55 chrF", "sees all references: 68.72", "sees none (MBR): 62.54",
              "oracle, all 26 − another reference, on refB: surely above 0 at 7, surely below at 0 of 7 places",
              "oracle, all 26 − another reference, on refA: surely above 0 at 7, surely below at 0 of 7 places"],
-            marks=pytest.mark.xdist_group("wmt24"),
+            id="an_f_optimism-wmt24",  # beside the other one: they share a store
         ),
         (
             "xmi_4_results", ["--data", "shared", "-p", "language", "ro", "-p", "n_draws", "500"],

@@ -201,7 +201,7 @@ def test_a_wrong_row_is_named_with_file_and_line(tmp_path, line, said):
         ("", "this file is empty"),
         ("\n\n", "this file is empty"),
         (HEAD + "\n", "line 1: there is a header and no rating below it"),
-        ("<!doctype html>\n<html>", "line 1: this is HTML and no CSV: press Save on the page"),
+        ("<!doctype html>\n<html>", "line 1: this is a web page and no CSV: press Save on it"),
         ("name,mark\nMo,3\n", "line 1: there is no column rater, sheet, segment, candidate, criterion, rating; it has"),
         (HEAD.replace("criterion,", "") + "\n", "line 1: there is no column criterion; it has rater, sheet"),
     ],
@@ -271,6 +271,7 @@ PUBLISHED = [  # Krippendorff 2011, reliability data C: 12 units, 4 observers
 ]  # fmt: skip
 
 
+@pytest.mark.verifies("Krippendorff's α", by="foreign", of="Krippendorff 2011, reliability data C")
 @pytest.mark.parametrize(("level", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
 def test_krippendorffs_own_example(level, alpha):
     found = raters.agreement(of(PUBLISHED), "accuracy", rng(), 200, level=level)
@@ -279,6 +280,7 @@ def test_krippendorffs_own_example(level, alpha):
     assert found.low < found.alpha < found.high <= 1
 
 
+@pytest.mark.verifies("Krippendorff's α", by="hand")
 def test_agreement_by_hand():
     """Two raters, three translations, one disagreement: D_o = 2/6, D_e = 2·3·3/(6·5), so α = 1 − (1/3)/(3/5) = 4/9."""
     found = raters.agreement(of([(4, 4), (5, 5), (4, 5)]), "accuracy", rng(), 300)
@@ -310,6 +312,7 @@ def slow_alpha(matrix, level):
 cell = st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0, NAN])
 
 
+@pytest.mark.verifies("Krippendorff's α", by="property")
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(cell, cell, cell), min_size=2, max_size=7), st.sampled_from(["nominal", "ordinal", "interval"])
@@ -356,6 +359,7 @@ def test_resamples_without_an_alpha_are_told():
     assert found.alpha == found.low == found.high == 1
 
 
+@pytest.mark.verifies("α of two raters", by="hand")
 def test_pair_by_pair():
     matrix = [(1, 1, 5), (2, 2, 4), (4, 4, 2), (5, 5, 1)]
     table = raters.pairwise_agreement(of(matrix), "accuracy")
@@ -377,6 +381,7 @@ def plane_of(rows, systems=SYSTEMS, n_draws=200):
     return raters.class_plane(together(found, []), systems, rng(), n_draws).set_index("system")
 
 
+@pytest.mark.verifies("Plane of a class's ratings", by="hand")
 def test_the_plane_by_hand():
     """A: (5 + 3) / 2 and 4, so 4; each translation counts once, however many rated it."""
     rows = [
@@ -400,6 +405,7 @@ def test_the_plane_by_hand():
     assert table.loc["A", ["naturalness_low", "naturalness_high"]].isna().all()  # one segment only
 
 
+@pytest.mark.verifies("Plane of a class's ratings", by="property")
 def test_a_constant_lenience_vanishes_from_the_adjusted_plane(teaching, sheet):
     one = raters.invented_class(sheet, rng(), 6, missing=0)
     low = one.table.assign(rating=one.table.rating.clip(upper=4))
@@ -453,3 +459,34 @@ def test_kinds_of_candidates_can_be_rated_as_well_as_systems():
     drawn = raters.draw_sheet(test, cands, 3, 4, rng=rng())
     plane = raters.class_plane(raters.invented_class(drawn, rng()), cands, rng(), 20)
     assert set(plane.system) == {cands.tags[k] for ids in drawn.candidates for k in ids}
+
+
+@pytest.mark.verifies("α of two raters", by="property")
+@pytest.mark.verifies("α of two raters", by="foreign", of="krippendorff, an ordinary table of ratings")
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(*[st.sampled_from([1.0, 2, 3, 4, 5])] * 3), min_size=2, max_size=6))
+def test_pairs_are_the_agreement_of_two_and_krippendorffs_own_program(matrix):
+    krippendorff = pytest.importorskip("krippendorff", reason="pip install -c constraints.txt -e '.[notebooks]'")
+    table = raters.pairwise_agreement(of(matrix), "accuracy")
+    values = np.array(matrix)
+    for i, j in itertools.combinations(range(3), 2):
+        two = values[:, [i, j]]
+        if len(set(two.ravel())) < 2:
+            assert np.isnan(table.iloc[i, j])
+            continue
+        theirs = krippendorff.alpha(two.T, level_of_measurement="ordinal", value_domain=range(1, 6))
+        assert table.iloc[i, j] == table.iloc[j, i] == pytest.approx(theirs, abs=1e-12)
+        assert table.iloc[i, j] == pytest.approx(slow_alpha(two, "ordinal"), abs=1e-12)
+
+
+@pytest.mark.verifies("Plane of a class's ratings", by="foreign", of="pandas")
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("xy"), st.integers(0, 3), st.integers(1, 5)), min_size=3, max_size=20,
+                unique_by=lambda row: row[:2]))  # fmt: skip
+def test_the_plane_is_pandas_of_the_ratings(rows):
+    """Candidates 0 and 1 are of segment 0, 2 and 3 of segment 1; two systems, each with one candidate a segment."""
+    plane = plane_of([(rater, c // 2, c, "accuracy", v) for rater, c, v in rows], n_draws=60)
+    table = pd.DataFrame(rows, columns=["rater", "candidate", "rating"])
+    table["system"], table["segment"] = [SYSTEMS[c] for c in table.candidate], table.candidate // 2
+    wanted = table.groupby(["system", "segment"]).rating.mean().groupby("system").mean()
+    assert plane.accuracy.to_dict() == pytest.approx(wanted.to_dict(), rel=1e-12)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..data.schema import TestSet
@@ -28,12 +30,13 @@ def check_alignment(test: TestSet) -> TestSet:
     """
     if test.reference is None or len(test) < 2 * FEWEST:
         return test
-    refs, chrf, at = [test.refs[test.reference]], surface_metric("chrf", test.trg_lang), np.arange(len(test))
+    refs, at = [test.refs[test.reference]], np.arange(len(test))
+    score: Any = surface_metric("chrf", test.trg_lang).score_segments
     for name, hyps in test.systems.items():
-        own, runs = chrf.score_segments(hyps, refs=refs), []
+        own, runs = score(hyps, refs=refs), []
         for lag in LAGS:
             rows = at[(at + lag >= 0) & (at + lag < len(test))]
-            there = chrf.score_segments([hyps[i] for i in rows], refs=refs, segment=rows + lag)
+            there = score([hyps[i] for i in rows], refs=refs, segment=rows + lag)
             start, stop = _best_run(there - own[rows] - GAIN)
             seen = own[rows][start:stop].sum(), there[start:stop].sum()
             runs.append((seen[1] - seen[0], stop - start, rows[start], lag, *seen))

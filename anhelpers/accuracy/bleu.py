@@ -31,6 +31,10 @@ COMPENSATED = sys.version_info >= (3, 12)  # from then on sum(), which sacreBLEU
 def oracle(trg_lang: str = "", *, effective_order: bool = False) -> sacrebleu.BLEU:
     """sacreBLEU's own object for a target language: its tokenizer and its signature.
 
+    Parameters
+    ----------
+    effective_order : orders without an n-gram in the candidate are left out, as sacreBLEU does for single sentences.
+
     Raises
     ------
     MissingExtra where the tokenizer of Japanese or Korean is not installed.

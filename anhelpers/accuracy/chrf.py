@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,7 +50,8 @@ def counter(word_order: int = 0) -> Callable[[Batch], np.ndarray]:
     def count(batch: Batch) -> np.ndarray:
         hyps = code_points(batch.hyps)
         hyp_words = vocabulary.tokens(batch.hyps) if word_order else None
-        best, best_score = None, None
+        best: Any = None
+        best_score: Any = None
         for stream in batch.refs:
             stats = np.empty((len(batch.hyps), 3 * (CHAR_ORDER + word_order)), dtype=np.int64)
             refs, groups = code_points(stream), batch.groups

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numba
 import numpy as np
@@ -72,8 +73,13 @@ def gather(
     refs: Sequence[Sequence[str]],
     segment: ArrayLike | None = None,
 ) -> np.ndarray:
-    """(n, ...) results for n hypotheses, in their order, of a function that handles one batch; see `batches`."""
-    out = None
+    """(n, ...) results for n hypotheses, in their order, of a function that handles one batch; see `batches`.
+
+    Parameters
+    ----------
+    of_batch : a batch of b hypotheses -> (b, ...) results.
+    """
+    out: Any = None
     for batch in batches(hyps, refs, segment):
         part = of_batch(batch)
         if out is None:

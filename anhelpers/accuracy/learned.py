@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,7 +65,7 @@ def learned_metric(model: Learned, n_refs: int = 1) -> Metric:
     if with_refs and n_refs < 1:
         raise DataError(f"{model.label} needs at least one reference per segment, got n_refs={n_refs}.")
 
-    def score_segments(hyps, refs=None, srcs=None, segment=None) -> np.ndarray:
+    def score_segments(hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None) -> np.ndarray:
         rows, of = _rows(model, hyps, [*(refs or ())] if with_refs else None, srcs, segment, n_refs)
         values = memo(
             model.signature, rows, lambda at: model.score([rows[i] for i in at]),
@@ -97,13 +98,14 @@ def _rows(
     ):
         raise DataError(f"{model.label} reads the source of each segment, and there is none: give the sources.")
     given = {f"refs {i}": texts for i, texts in enumerate(refs or ())}
-    given |= {"srcs": srcs} if "src" in model.reads else {}
+    srcs = srcs if "src" in model.reads else None
+    given |= {} if srcs is None else {"srcs": srcs}
     n = checks.same_length(**{name: checks.texts(name, texts) for name, texts in given.items()})
     if segment is None:
         segment = np.arange(checks.same_length(hyps=hyps, **given))
     of = checks.segment_ids(segment, n).tolist()
     checks.same_length(hyps=checks.texts("hyps", hyps), segment=of)
-    columns = {"hyp": hyps, "src": [srcs[i] for i in of] if "src" in model.reads else None}
+    columns: dict[str, Any] = {"hyp": hyps, "src": None if srcs is None else [srcs[i] for i in of]}
     rows: list[tuple[str, ...]] = []
     for stream in [None] if refs is None else refs:
         columns["ref"] = None if stream is None else [stream[i] for i in of]

@@ -186,7 +186,12 @@ def metricx_metric(name: str | Path, n_refs: int = 1, *, called: str | None = No
 def metricx_scores(
     metricx: MetricX, rows: Sequence[tuple[str, ...]], tokens_per_batch: int | None = None
 ) -> np.ndarray:
-    """(m, 2): the score of each tuple of texts, in the order of the variant's `reads`; 1 where the input was cut."""
+    """(m, 2): the score of each tuple of texts, in the order of the variant's `reads`; 1 where the input was cut.
+
+    Parameters
+    ----------
+    metricx : a loaded model.
+    """
     torch, variant = need("torch", "MetricX"), VARIANTS[metricx.variant]
     out = np.empty((len(rows), 2))
     if not len(rows):

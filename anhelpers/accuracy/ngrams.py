@@ -44,8 +44,8 @@ def clipped_matches(hyps, refs, groups, *, skipped, order) -> tuple[np.ndarray, 
     per_group = len(ref_lengths) // max(len(groups) - 1, 1)
     for i in np.flatnonzero(matches[:, 0] < 0):
         g = int(np.searchsorted(groups, i, side="right")) - 1
-        texts = [_text(*hyps, i, skipped)]
-        texts += [_text(*refs, r, skipped) for r in range(g * per_group, (g + 1) * per_group)]
+        texts = [_text(hyps[0], hyps[1], i, skipped)]
+        texts += [_text(refs[0], refs[1], r, skipped) for r in range(g * per_group, (g + 1) * per_group)]
         matches[i] = matches_by_sorting(texts, order)
     return lengths, ref_lengths, matches
 

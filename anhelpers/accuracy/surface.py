@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import sacrebleu
@@ -46,7 +47,7 @@ class Surface:
     segment_oracle: sacrebleu.metrics.base.Metric
     corpus_oracle: sacrebleu.metrics.base.Metric
 
-    def statistics(self, hyps: Sequence[str], refs: Sequence[Sequence[str]], segment=None) -> np.ndarray:
+    def statistics(self, hyps: Sequence[str], refs: Sequence[Sequence[str]], segment: Any = None) -> np.ndarray:
         """(n, S) counts of n hypotheses: their sum over any choice of segments is what `corpus_scores` takes."""
         return gather(self.counter(), hyps, refs, segment)
 
@@ -122,12 +123,12 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int = 1) -> Metric:
         _signature(oracle, n_refs) for oracle in (definition.segment_oracle, definition.corpus_oracle)
     )
 
-    def score_segments(hyps, refs, srcs=None, segment=None) -> np.ndarray:
+    def score_segments(hyps: Sequence[str], refs: Any, srcs: Any = None, segment: Any = None) -> np.ndarray:
         _same_refs(refs, n_refs, definition.label)
         count = definition.counter()
         return gather(lambda batch: definition.segment_scores(count(batch)), hyps, refs, segment)
 
-    def score_corpus(hyps, refs, srcs=None) -> float:
+    def score_corpus(hyps: Sequence[str], refs: Any, srcs: Any = None) -> float:
         _same_refs(refs, n_refs, definition.label)
         if not len(hyps):
             raise DataError(f"{definition.label} of a corpus needs at least one segment, got none.")

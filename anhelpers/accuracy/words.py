@@ -58,6 +58,7 @@ class Vocabulary:
         """Find the tokens of all words that came since the last time."""
         low, high = len(self._token_begin) - 1, self._size
         marked = _marked(self._pool, self._begin, low, high, self._marks)
+        assert self._split is not None  # a vocabulary without rules of splitting has nothing to learn
         codes, starts = self._split(self._pool, self._begin, low + np.flatnonzero(marked))
         codes.flags.writeable = False
         tokens, starts = self._words(codes, starts)

@@ -36,6 +36,7 @@ class Sample:
     ----------
     logprob : nats, of all its tokens under the whole model at temperature 1, whatever part was drawn from.
     ended : by an end token or the stop text; otherwise the limit cut it.
+    ids : tokens, the end included where it was reached.
     """
 
     ids: tuple[int, ...]
@@ -59,6 +60,8 @@ def sample(
     ----------
     numbers : of the source, from `sampling.numbers`.
     ended : the tokens so far -> whether the last of them ends the sample.
+    begin : the tokens of the source, or of the prompt, and the limit. k : samples.
+    sampling : method and temperature.
     """
     torch = need("torch", "drawing candidates")
     samples = []
@@ -79,7 +82,8 @@ def _drawn(
 ) -> list[Sample]:
     """One batch to its end: `numbers` gives (b, levels) numbers per step, and stops at the limit."""
     u = next(numbers)
-    ids, logprob = [[] for _ in u], np.zeros(len(u))
+    ids: list[list[int]] = [[] for _ in u]
+    logprob = np.zeros(len(u))
     live, going = np.arange(len(u)), np.ones(len(u), bool)  # who is in the batch; who goes on
     while True:
         tokens, logprobs = _next(logits, sampling, u[live])

@@ -76,6 +76,7 @@ def draw(
     srcs : N source texts, none of them blank.
     method : "ancestral", "epsilon:0.02", "top-p:0.9" or "top-k:50"; see `Sampling`.
     the others : see `Drawing`.
+    max_tokens : a sample that is longer is cut there, and counted as cut.
 
     Returns
     -------
@@ -111,7 +112,7 @@ def draw_source(drawing: Drawing, segment: int, src: str) -> SourceDraws:
     """
     samples = sample(
         drawing.model, drawing.start(segment, src), drawing.sampling, drawing.k,
-        numbers=numbers(drawing.seed, segment, src), batch=drawing.batch, ended=drawing.ended,
+        numbers=numbers(drawing.seed, segment, src), batch=drawing.batch or 1, ended=drawing.ended,
     )  # fmt: skip
     groups: dict[str, list[Sample]] = {}
     texts = {one.ids: drawing.text(one.ids) for one in samples}
@@ -129,7 +130,12 @@ def draw_source(drawing: Drawing, segment: int, src: str) -> SourceDraws:
 
 
 def together(drawing: Drawing, draws: Iterable[SourceDraws]) -> CandidateSet:
-    """The candidates of all sources as a set, with what its reader must know as notes."""
+    """The candidates of all sources as a set, with what its reader must know as notes.
+
+    Parameters
+    ----------
+    draws : one per source, in any order.
+    """
     draws = sorted(draws, key=lambda one: one.segment)
     segment = np.repeat([one.segment for one in draws], [len(one.texts) for one in draws])
     return CandidateSet(

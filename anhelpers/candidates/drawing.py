@@ -54,9 +54,10 @@ class Drawing:
     batch : samples at a time; None: 64, on a GPU 256. Part of what decides: another batch may turn the last bit of a
         probability, and with it, very rarely, a token.
     prompt : for a language model, and only there.
+    sampling : method and temperature.
     """
 
-    model: TranslationModel | LanguageModel = field(repr=False)
+    model: Any = field(repr=False)  # TranslationModel | LanguageModel
     k: int
     sampling: Sampling = Sampling()  # noqa: RUF009
     seed: int = 0
@@ -64,7 +65,7 @@ class Drawing:
     batch: int | None = None
     prompt: Prompt | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.k < 1:
             raise DataError(f"k must be at least 1 sample per source, got {self.k}.")
         if not 0 <= self.seed < 2**64:
@@ -78,7 +79,7 @@ class Drawing:
             raise DataError(f"{name} is a language model: give it a prompt.")
         if not asked and self.prompt is not None:
             raise DataError(f"{name} is a translation model, which takes no prompt; leave it out.")
-        if asked:
+        if self.prompt is not None:
             object.__setattr__(self, "prompt", self.prompt.settled(self.model))
             if not self.ends and self.prompt.stop is None:
                 raise DataError(f"{name} has no end-of-sequence token, so its answers have no end; name a stop text.")
@@ -93,7 +94,7 @@ class Drawing:
     def signature(self) -> str:
         """All of it in key:value style."""
         model = self.model
-        parts = {"draw": None, "model": model.name, "rev": model.revision, "dtype": model.dtype}
+        parts: dict[str, Any] = {"draw": None, "model": model.name, "rev": model.revision, "dtype": model.dtype}
         parts |= {"src": model.src_lang, "trg": model.trg_lang} if getattr(model, "trg_lang", None) else {}
         parts |= {"task": repr(model.task)} if getattr(model, "task", "") else {}
         parts |= {"prompt": self.prompt.hash(model)} if self.prompt else {}
@@ -112,7 +113,7 @@ class Drawing:
     def stoppers(self) -> np.ndarray:
         """(V,) bool, the tokens that can complete the prompt's stop text."""
         n_vocab = self.model.model.get_output_embeddings().weight.shape[0]
-        return _stoppers(self.model.tokenizer, self.prompt.stop, n_vocab)
+        return _stoppers(self.model.tokenizer, (self.prompt and self.prompt.stop) or "", n_vocab)
 
     def start(self, segment: int, src: str) -> Start:
         """What the model is given for a source; a DataError if it does not fit."""
@@ -157,7 +158,7 @@ def load_drawer(
     *,
     device: str | None = None,
     dtype: str = "float32",
-    **languages: str | None,
+    **languages: Any,
 ) -> TranslationModel | LanguageModel:
     """A translation model or a causal language model, whichever lies there.
 
@@ -184,7 +185,7 @@ def _start(drawing: Drawing, src: str, where: str) -> Start:
         ids, before, most = source_ids(model, [src])[0], list(model.prefix), model.max_src
         n, what, limit = len(ids), "tokens", model.max_trg - len(before) + 1
     else:
-        _check_source(drawing, src, where)
+        _check_source(model, prompt, src, where)
         ids, before, most = None, prompt.ids(model, src), model.max_tokens
         n, what, limit = len(before), "tokens with its prompt", most - len(before) + 1
     if n > most or limit < 2:
@@ -192,9 +193,8 @@ def _start(drawing: Drawing, src: str, where: str) -> Start:
     return Start(ids, before, min(limit, drawing.max_tokens))
 
 
-def _check_source(drawing: Drawing, src: str, where: str) -> None:
+def _check_source(model: LanguageModel, prompt: Prompt, src: str, where: str) -> None:
     """A DataError for a source that this prompt cannot hold."""
-    model, prompt = drawing.model, drawing.prompt
     if prompt.stop is not None and prompt.stop in src:
         raise DataError(
             f"{where} holds the stop text {prompt.stop!r}, which would cut its translation; choose another, or none."

@@ -68,7 +68,8 @@ def mbr_utility(metric: Metric, cands: CandidateSet, srcs: Sequence[str] | None 
 
 def _parts(cands: CandidateSet) -> Iterator[dict[int, list[tuple[str, int]]]]:
     """Source → (text, multiplicity) of its candidates, as many sources at a time as have about PAIRS pairs."""
-    part, pairs, begin = {}, 0, 0
+    part: dict[int, list[tuple[str, int]]] = {}
+    pairs, begin = 0, 0
     multiplicity = cands.multiplicity.tolist()
     for s, count in enumerate(cands.counts.tolist()):
         if part and pairs + count * count > PAIRS:
@@ -83,7 +84,7 @@ def _parts(cands: CandidateSet) -> Iterator[dict[int, list[tuple[str, int]]]]:
 
 def _of_sources(metric: Metric, part: dict[int, list[tuple[str, int]]], srcs: Sequence[str] | None) -> np.ndarray:
     """The utilities of the candidates of some sources, one after the other, from a single call of the metric."""
-    copies = [Counter() for _ in part]
+    copies: list[Counter[str]] = [Counter() for _ in part]
     for own, rows in zip(copies, part.values(), strict=True):
         for text, times in rows:
             own[text] += times
@@ -92,7 +93,8 @@ def _of_sources(metric: Metric, part: dict[int, list[tuple[str, int]]], srcs: Se
     hyps = [text for texts in distinct for text in texts * len(texts)]  # all of them for each pseudo-reference
     segment = np.repeat(np.arange(len(refs)), [len(texts) for texts in distinct for _ in texts])
     given = None if srcs is None else [srcs[s] for s, texts in zip(part, distinct, strict=True) for _ in texts]
-    scores = metric.oriented(metric.score_segments(hyps, refs=[refs], srcs=given, segment=segment))
+    scored = metric.score_segments(hyps, refs=[refs], srcs=given, segment=segment)  # type: ignore[misc]  # asked before
+    scores = metric.oriented(scored)
     values, at = [], 0
     for rows, names, count in zip(part.values(), distinct, copies, strict=True):
         table = scores[at : at + len(names) ** 2].reshape(len(names), len(names))  # (pseudo-reference, hypothesis)

@@ -55,7 +55,7 @@ class Prompt:
     separator: str | None = None
     stop: str | None = "\n"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.template is not None:
             _check_template(self.template)
         if self.stop == "":
@@ -77,8 +77,8 @@ class Prompt:
                 raise DataError(f"the prompt of {lm.name} names the languages, and {field} is not given; say it.")
         separator = self.separator if self.separator is not None else "" if chat else " "
         return Prompt(
-            self.src_lang, self.trg_lang, template, tuple(map(tuple, self.examples)), self.system, chat, separator,
-            self.stop,
+            self.src_lang, self.trg_lang, template, tuple((src, trg) for src, trg in self.examples), self.system, chat,
+            separator, self.stop,
         )  # fmt: skip
 
     def ids(self, lm: LanguageModel, src: str) -> list[int]:
@@ -97,19 +97,19 @@ class Prompt:
         turns = [{"role": "system", "content": self.system}] if self.system else []
         for shown, translation in self.examples:
             turns.append({"role": "user", "content": self.filled(shown)})
-            turns.append({"role": "assistant", "content": self.separator + translation})
+            turns.append({"role": "assistant", "content": (self.separator or "") + translation})
         return [*turns, {"role": "user", "content": self.filled(src)}]
 
     def text(self, src: str) -> str:
         """The examples, each ended by the stop text or a line end, and the template."""
         end = self.stop or "\n"
-        shown = [self.filled(s) + self.separator + t + end for s, t in self.examples]
+        shown = [self.filled(s) + (self.separator or "") + t + end for s, t in self.examples]
         return "".join(shown) + self.filled(src)
 
     def filled(self, src: str) -> str:
         """The template with this source; braces in the source are text."""
         values = {"src": src, "src_lang": self.src_lang, "trg_lang": self.trg_lang}
-        return FIELD.sub(lambda match: values[match[1]], self.template)
+        return FIELD.sub(lambda match: values[match[1]], self.template or PLAIN)
 
     def hash(self, lm: LanguageModel) -> str:
         """12 hex digits of the sha256 of all that the prompt says, the chat template included."""

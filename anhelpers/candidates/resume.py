@@ -11,23 +11,19 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
-from ..data.lines import write_bytes
 from ..data.schema import CandidateSet
+from ..data.writing import lock, still_at, unwritable, write_bytes
 from ..errors import DataError
 from ..progress import progress
+from ..provenance import made_by
 from .draw import SourceDraws, check_sources, draw_source, together
 from .drawing import Drawing
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None
 
 __all__ = ["draw_to_file"]
 
@@ -35,7 +31,12 @@ Draws = Callable[[Drawing, Sequence[tuple[int, str]]], Iterable[SourceDraws]]
 
 
 def draw_to_file(
-    drawing: Drawing, srcs: Sequence[str], output: str | PathLike, draws: Draws | None = None, path: str | None = None
+    drawing: Drawing,
+    srcs: Sequence[str],
+    output: str | PathLike,
+    draws: Draws | None = None,
+    *,
+    path: str | None = None,
 ) -> tuple[CandidateSet, int]:
     """Draw what is not yet in the file or in its partial one; a killed run ends with the bytes of an unbroken one.
 
@@ -62,9 +63,11 @@ def draw_to_file(
         raise DataError(f"there is no folder {output.parent}; make it first.", output)
     check_sources(drawing, srcs, path)
     header = {"draw": drawing.signature, "sources": _hash(srcs), "n": len(srcs)}
+    partial = output.with_name(f"{output.name}.partial")
     if (finished := _finished(output, header, srcs)) is not None:
+        _forget(partial, header)
         return together(drawing, finished), len(srcs)
-    with _opened(output.with_name(f"{output.name}.partial")) as file:
+    with _opened(partial) as file:
         lines = _resumed(file, header)
         before = len(lines)
         missing = [(i, src) for i, src in enumerate(srcs) if i not in lines]
@@ -96,7 +99,8 @@ def _line(drawing: Drawing, one: SourceDraws, src: str) -> bytes:
         for text, count, logprob in zip(one.texts, one.count, one.logprob, strict=True)
     ]
     record = {"segment": one.segment, "src": src, "candidates": candidates, "cut": one.cut, "respelt": one.respelt}
-    return (json.dumps(record | {"signature": drawing.signature}, ensure_ascii=False) + "\n").encode()
+    record |= {"signature": drawing.signature, "made_by": made_by()}
+    return (json.dumps(record, ensure_ascii=False) + "\n").encode()
 
 
 def _read(line: bytes) -> SourceDraws:
@@ -118,8 +122,22 @@ def _finished(output: Path, header: dict, srcs: Sequence[str]) -> list[SourceDra
         records = [json.loads(line) for line in lines]
         same = [(r["signature"], r["src"]) for r in records] == [(header["draw"], src) for src in srcs]
         return [_read(line) for line in lines] if same else None
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror}).", output) from error
     except (ValueError, KeyError, TypeError):
         return None  # another file, which is replaced when all is drawn
+
+
+def _forget(partial: Path, header: dict) -> None:
+    """Remove the partial file of a finished one: a run was killed between its last two steps."""
+    if partial.is_file():
+        with suppress(DataError), _opened(partial) as file:
+            if file.readline() == _first(header):
+                os.unlink(partial)
+
+
+def _first(header: dict) -> bytes:
+    return json.dumps(header).encode() + b"\n"
 
 
 def _resumed(file: IO[bytes], header: dict) -> dict[int, bytes]:
@@ -137,7 +155,7 @@ def _resumed(file: IO[bytes], header: dict) -> dict[int, bytes]:
     file.seek(sum(map(len, whole)))
     file.truncate()
     if not whole:
-        file.write(json.dumps(header).encode() + b"\n")
+        file.write(_first(header))
         file.flush()
     return finished
 
@@ -158,13 +176,13 @@ def _difference(found: Any, header: dict) -> str:
 def _opened(partial: Path) -> Iterator[IO[bytes]]:
     """The partial file, at its beginning, and for this process alone where the system can lock files."""
     try:
-        with open(partial, "a+b") as file:
-            if fcntl is not None:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    raise DataError("another process is drawing into it; wait for that one.", partial) from None
-            file.seek(0)
-            yield file
+        while True:
+            with open(partial, "a+b") as file:
+                if not lock(file.fileno()):
+                    raise DataError("another process is drawing into it; wait for that one.", partial)
+                if still_at(partial, file.fileno()):  # else another run ended between the two lines above
+                    file.seek(0)
+                    yield file
+                    return
     except OSError as error:
-        raise DataError(f"cannot be written ({error.strerror}).", partial) from error
+        raise unwritable(error, partial) from error

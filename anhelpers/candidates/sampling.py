@@ -48,7 +48,7 @@ class Sampling:
     value: float | None = None
     temperature: float = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         wanted = METHODS[checks.one_of(self.method, METHODS, "method")]
         if wanted is None and self.value is not None:
             raise DataError(f"{self.method} takes no parameter, got {self.value:g}.")
@@ -101,6 +101,7 @@ def probabilities(logits: Any, sampling: Sampling) -> tuple[Any, Any]:
     Parameters
     ----------
     logits : (b, V) tensor of the model's logits, -inf where it never generates a token.
+    sampling : method and temperature.
     """
     logits = logits.double()
     own = logits.softmax(1)
@@ -119,11 +120,12 @@ def least(p: Any, sampling: Sampling) -> Any:
     Parameters
     ----------
     p : (b, V) tensor of probabilities.
+    sampling : method and temperature.
     """
     if sampling.method == "epsilon":
         return p.max(1, keepdim=True).values.clamp(max=sampling.value)
     if sampling.method == "top-k":
-        return p.topk(min(int(sampling.value), p.shape[1])).values[:, -1:]
+        return p.topk(min(int(sampling.value or 0), p.shape[1])).values[:, -1:]
     n = FIRST_TRY
     while True:
         top = p.topk(min(n, p.shape[1])).values

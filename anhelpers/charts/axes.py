@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
@@ -11,6 +12,9 @@ import pandas as pd
 
 from ..frontier import OracleCurve
 from .marks import FONT, Ranges, checked_systems
+
+if TYPE_CHECKING:
+    from ..exact import ExactCurve
 
 __all__ = ["ACCURACY_TITLE", "COLUMN", "NATURALNESS_TITLE", "Ranges", "Size", "axis_ranges"]
 
@@ -20,7 +24,7 @@ COLUMN = (400, 320)  # size of a plane whose smallest text is at least 7 pt when
 Size = tuple[int, int]
 
 
-def axis_ranges(curves: Iterable[OracleCurve], systems: Iterable[pd.DataFrame | None] = ()) -> Ranges:
+def axis_ranges(curves: Iterable[OracleCurve | ExactCurve], systems: Iterable[pd.DataFrame | None] = ()) -> Ranges:
     """((from, to) of naturalness, (from, to) of accuracy) that hold all these curves and systems, with 7 % of air."""
     curves, frames = list(curves), [checked_systems(s) for s in systems]
     ranges = []
@@ -36,7 +40,7 @@ def axis_ranges(curves: Iterable[OracleCurve], systems: Iterable[pd.DataFrame | 
 def plane_axes(ranges: Ranges, size: Size, naturalness_title: str, accuracy_title: str) -> dict:
     """The x and y channels of a plane; long titles are wrapped to its sides."""
 
-    def axis(title, length):
+    def axis(title: str, length: int) -> alt.Axis:
         return alt.Axis(title=textwrap.wrap(title, max(12, length // 9)), tickCount=length // 80, **AXIS)
 
     x, y = (alt.Scale(domain=list(r), nice=False, zero=False) for r in ranges)
@@ -46,16 +50,16 @@ def plane_axes(ranges: Ranges, size: Size, naturalness_title: str, accuracy_titl
     }
 
 
-AXIS = {"labelFontSize": FONT, "titleFontSize": 18, "titlePadding": 10, "gridOpacity": 0.6}
+AXIS: dict[str, Any] = {"labelFontSize": FONT, "titleFontSize": 18, "titlePadding": 10, "gridOpacity": 0.6}
 
 
-def pixels(naturalness, accuracy, ranges: Ranges, size: Size) -> tuple[np.ndarray, np.ndarray]:
+def pixels(naturalness: Any, accuracy: Any, ranges: Ranges, size: Size) -> tuple[np.ndarray, np.ndarray]:
     """Where points of the plane are drawn: pixels from its left and from its upper side."""
     (x0, x1), (y0, y1), (w, h) = *ranges, size
     return (np.asarray(naturalness) - x0) / (x1 - x0) * w, h - (np.asarray(accuracy) - y0) / (y1 - y0) * h
 
 
-def points(x, y, ranges: Ranges, size: Size) -> tuple[np.ndarray, np.ndarray]:
+def points(x: Any, y: Any, ranges: Ranges, size: Size) -> tuple[np.ndarray, np.ndarray]:
     """(naturalness, accuracy) of pixels: the inverse of `pixels`."""
     (x0, x1), (y0, y1), (w, h) = *ranges, size
     return x0 + np.asarray(x) / w * (x1 - x0), y0 + (h - np.asarray(y)) / h * (y1 - y0)
@@ -79,10 +83,10 @@ def headline(title: str, notes: Sequence[str], width: int, font: int = 20) -> di
     """What a picture claims and, smaller, how to read it, wrapped to the width: the property `title`, or nothing."""
     if not title and not notes:
         return {}
-    look = {"fontSize": font, "anchor": "start", "frame": "bounds", "offset": 12}
+    look: dict[str, Any] = {"fontSize": font, "anchor": "start", "frame": "bounds", "offset": 12}
     title = title.replace(" = ", "\u00a0=\u00a0")  # nothing breaks inside "r = 0.5"
     text = textwrap.wrap(title, max(20, 2 * (width + 60) // font))
     lines = [line for note in notes for line in textwrap.wrap(note, max(24, (width + 60) // 8), break_on_hyphens=False)]
-    small = {"subtitle": lines, "subtitleFontSize": FONT, "subtitlePadding": 6} if lines else {}
+    small: dict[str, Any] = {"subtitle": lines, "subtitleFontSize": FONT, "subtitlePadding": 6} if lines else {}
     title = title or "\u00a0"  # below an empty title no note would be drawn
     return {"title": alt.TitleParams(text if len(text) > 1 else title, **look, **small)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -27,7 +28,12 @@ def compare_curves(
     title: str = "",
     size: tuple[int, int] = (520, 320),
 ) -> alt.Chart:
-    """One line per named curve (at most five), in the order given; titles as in `plot_curve`."""
+    """One line per named curve (at most five), in the order given; titles as in `plot_curve`.
+
+    Parameters
+    ----------
+    curves : name -> curve, all in the same two units.
+    """
     if not 1 <= len(curves) <= len(COLOURS):
         raise DataError(f"{len(curves)} curves; between 1 and {len(COLOURS)} can be told apart on one plane.")
     frames = [
@@ -35,7 +41,7 @@ def compare_curves(
         for name, c in curves.items()
     ]
     names, k = list(curves), len(curves)
-    axis = {"labelFontSize": 15, "titleFontSize": 16}
+    axis: dict[str, Any] = {"labelFontSize": 15, "titleFontSize": 16}
     words = description(title, [f"{name}: {curve_text(c)}" for name, c in curves.items()])
     chart = alt.Chart(pd.concat(frames), title=title, width=size[0], height=size[1], description=words)
     chart = chart.mark_line(strokeWidth=3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -57,7 +58,7 @@ def _panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> alt.Layer
     column, x_title = WINDOWS[kind]
     air = 0.06 * (rows[column].max() - rows[column].min()) or 1.0
     domain = (float(rows[column].min() - air), float(rows[column].max() + air))
-    ticks = {"tickMinStep": 1, "format": "d"} if kind == "nearest" else {}
+    ticks: dict[str, Any] = {"tickMinStep": 1, "format": "d"} if kind == "nearest" else {}
     x = alt.X(
         f"{column}:Q",
         title=textwrap.wrap(x_title, max(12, size[0] // 9)),
@@ -99,7 +100,8 @@ def _counts(rows: pd.DataFrame, column: str, domain: tuple[float, float], width:
     if len(sizes) == 1:
         middle, label = sum(domain) / 2, f"{sizes[0]:g} systems each" if len(rows) > 1 else f"{sizes[0]:g} systems"
         return pd.DataFrame({column: [middle], "pearson": [1.15], "label": [label]})
-    kept, last = [], -np.inf
+    kept: list[Any] = []
+    last = -np.inf
     for row in rows.sort_values(column)[[column, "n_systems"]].itertuples(index=False):
         x = (row[0] - domain[0]) / (domain[1] - domain[0]) * width
         if x - last >= 2 * FONT:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -65,7 +66,8 @@ def plot_curve(
     """
     systems = checked_systems(systems)
     ranges = ranges or axis_ranges([curve], [systems])
-    axes, plane = plane_axes(ranges, size, naturalness_title, accuracy_title), {"ranges": ranges, "size": size}
+    axes = plane_axes(ranges, size, naturalness_title, accuracy_title)
+    plane: dict[str, Any] = {"ranges": ranges, "size": size}
     tips = [tip("naturalness", naturalness_title), tip("accuracy", accuracy_title)]
     shown, notes = inside(systems, ranges)
     line, path = curve_line(curve, axes, max_vertices=max_vertices, **plane)
@@ -115,7 +117,9 @@ def beta_label(beta: float) -> str:
     return "β = ∞" if math.isinf(beta) else f"β = {beta:.4g}"
 
 
-def _vertices(curve: OracleCurve, index: Sequence[int], betas: Sequence[float] | None = None) -> pd.DataFrame:
+def _vertices(
+    curve: OracleCurve, index: Sequence[int] | np.ndarray, betas: Sequence[float] | None = None
+) -> pd.DataFrame:
     """The chosen vertices, in curve order; labelled where the β that they stand for are given."""
     index = np.asarray(index, dtype=int)
     frame = {"order": index, "naturalness": curve.naturalness[index], "accuracy": curve.accuracy[index]}

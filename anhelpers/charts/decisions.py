@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -110,7 +111,12 @@ def plot_decisions(
 
 
 def decision_plane(rows: pd.DataFrame, least: float, width: int) -> Plane:
-    """The plane of a panel: p on a logarithmic axis, with room for the thresholds of an alpha as small as `least`."""
+    """The plane of a panel: p on a logarithmic axis, with room for the thresholds of an alpha as small as `least`.
+
+    Parameters
+    ----------
+    rows : with column p. width : in pixels.
+    """
     low = max(LEAST, min(rows.p.min(), least / rows.m.max()) / 1.2)
     size = (width, ROW * int(rows.m.max()))
     return plane_of([low, 1.0], [1, rows.m.max()], ("p (two-sided, log scale)", ""), log=(True, False), size=size)
@@ -147,7 +153,7 @@ def _marks(rows: pd.DataFrame, key: str, channels: dict) -> alt.Chart:
     )  # fmt: skip
 
 
-def _text(rows: pd.DataFrame, column: str, x: float, y: alt.Y, **look) -> alt.Chart:
+def _text(rows: pd.DataFrame, column: str, x: float, y: Any, **look: Any) -> alt.Chart:
     """A column of text that ends at a pixel."""
     marks = alt.Chart(rows).mark_text(fontSize=FONT, baseline="middle", align="right", **look)
     return marks.encode(x=alt.value(x), y=y, text=f"{column}:N")

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-__all__ = ["description", "systems_text"]
+__all__ = ["description", "number", "systems_text"]
+
+
+def number(value: float, digits: int) -> str:
+    """A number as text, with a true minus sign, and none before a zero; `digits` decimals of the `value`.
+
+    >>> number(-2.04, 1), number(-0.01, 1)
+    ('−2.0', '0.0')
+    """
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def description(title: str, parts: Sequence[str]) -> str:
@@ -20,7 +29,12 @@ def description(title: str, parts: Sequence[str]) -> str:
 
 
 def systems_text(systems: pd.DataFrame, columns: Sequence[str] = ("accuracy", "naturalness")) -> str:
-    """ "systems: A (52, -3.1), B (50, -3)": every system with its numbers; empty for no system."""
+    """ "systems: A (52, -3.1), B (50, -3)": every system with its numbers; empty for no system.
+
+    Parameters
+    ----------
+    columns : the two numbers that are told.
+    """
     numbers = (", ".join(f"{value:.4g}" for value in row) for row in systems[list(columns)].itertuples(index=False))
     pairs = (f"{name} ({values})" for name, values in zip(systems["system"], numbers, strict=True))
     return f"systems: {', '.join(pairs)}" if len(systems) else ""

@@ -74,6 +74,10 @@ def checked_directions(table: pd.DataFrame, numbers: Sequence[str], pivot: str |
 def checked_split(table: pd.DataFrame, pivot: str | None = None) -> pd.DataFrame:
     """`checked_directions` of h_lm, h_mt and xmi, which must be two cross-entropies and their difference.
 
+    Parameters
+    ----------
+    pivot : code of the language at one end of every direction; None: the one that is.
+
     Raises
     ------
     DataError also for a negative cross-entropy, and where XMI is further from H_LM − H_MT than rounding explains.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -29,7 +30,12 @@ NUMBERS = 96  # pixels right of the bars, for their numbers
 
 @dataclass(frozen=True)
 class Height:
-    """The vertical span of a panel, and where it draws what is infinite (nan: nothing is)."""
+    """The vertical span of a panel, and where it draws what is infinite (nan: nothing is).
+
+    Parameters
+    ----------
+    low, high : of finite values.
+    """
 
     low: float
     high: float
@@ -43,6 +49,10 @@ class Height:
 
 def height_of(values: ArrayLike) -> Height:
     """Room for all finite values and 0, and above them a strip for infinite ones where there are any.
+
+    Parameters
+    ----------
+    values : (n,) numbers, inf among them.
 
     >>> height_of([0, 2.0]), height_of([0, 1.0, np.inf])
     (Height(low=0.0, high=2.2, infinite=nan), Height(low=0.0, high=1.6, infinite=1.4))
@@ -67,6 +77,7 @@ def plot_divergences(
     ----------
     values : divergence (its name, with unit), path, t in [0, 1], value (may be infinite); rows of a path by t.
     title : what the picture claims. columns : panels in a row. size : of the plane of a panel, in pixels.
+    x_title : of the way along the path.
 
     Raises
     ------
@@ -83,7 +94,7 @@ def plot_divergences(
     return chart.properties(**headline(title, [], columns * (size[0] + 60)))
 
 
-PANEL_TITLE = {"fontSize": 17, "anchor": "start", "frame": "group", "offset": 6}
+PANEL_TITLE: dict[str, Any] = {"fontSize": 17, "anchor": "start", "frame": "group", "offset": 6}
 
 
 def plot_trace(values: pd.DataFrame, *, point: tuple[float, float], size: Size = (230, 36)) -> alt.LayerChart:
@@ -176,7 +187,9 @@ def _layers(
     layers = [] if math.isnan(height.infinite) else _strip(height, x, y)
     for k, path in enumerate(paths):
         own = rows[rows["path"] == path]
-        named = {} if point is None else {"name": f"bxpath{k}"}  # panels of one picture must not share names
+        named: dict[str, Any] = (
+            {} if point is None else {"name": f"bxpath{k}"}
+        )  # panels of one picture must not share names
         line = alt.Chart(own[own["drawn"]], **named).mark_line(strokeWidth=3, strokeJoin="round", strokeCap="butt")
         layers.append(line.encode(x=x, y=y, detail="segment:N", order="t:Q", **look))
         ends = own[own["single"] & own["infinite"]]
@@ -212,13 +225,13 @@ def _channels(height: Height, axes: str) -> tuple[alt.X, alt.Y]:
         else None
     )
     top = height.high if math.isnan(height.infinite) else height.infinite / 1.4
-    ticks = _ticks(height.low, top)
+    ticks = _ticks(top)
     y_axis = alt.Axis(title=None, values=ticks, format=".3~g", **AXIS) if axes else None
     x = alt.X("t:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=x_axis)
     return x, alt.Y("value:Q", scale=alt.Scale(domain=[height.low, height.high], nice=False), axis=y_axis)
 
 
-def _ticks(low: float, top: float) -> list[float]:
+def _ticks(top: float) -> list[float]:
     """0 and the largest round number (1, 2 or 5 times a power of ten) that fits, and its half where that is short."""
     power = 10.0 ** math.floor(math.log10(top))
     most = next(m for m in (5, 2, 1) if m * power <= top * (1 + 1e-9)) * power

@@ -29,6 +29,11 @@ class End:
     """Where a line's name is printed, in pixels, and from where a thin line leads to it (nan: none).
 
     beside : outside the plane, to its right.
+
+    Parameters
+    ----------
+    text : the name. x, y : its anchor. align : "left", "center" or "right" of it.
+    from_x, from_y : where the thin line ends.
     """
 
     text: str
@@ -113,7 +118,8 @@ def _beside(names: Sequence[str], paths: Sequence[np.ndarray], size: Size) -> li
     where = spread([float(paths[i][-1, 1]) for i in order], heights[order], (0.0, float(size[1])))
     centre = dict(zip(order, where.tolist(), strict=True))
     return [
-        End(text, size[0] + GAP, centre[i], "left", *map(float, paths[i][-1]), True) for i, text in enumerate(texts)
+        End(text, size[0] + GAP, centre[i], "left", float(paths[i][-1][0]), float(paths[i][-1][1]), True)
+        for i, text in enumerate(texts)
     ]
 
 
@@ -140,7 +146,7 @@ def spread(at: ArrayLike, heights: ArrayLike, bounds: tuple[float, float]) -> np
             total, count = pools.pop()
             pools[-1][0] += total
             pools[-1][1] += count
-    level = np.concatenate([np.full(count, total / count) for total, count in pools])
+    level = np.concatenate([np.full(int(count), total / count) for total, count in pools])
     low, high = bounds[0] + heights[0] / 2, bounds[1] - heights[-1] / 2 - offset[-1]
     return np.clip(level, low, max(low, high)) + offset
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -97,7 +98,7 @@ def place_labels(
     bold = [False] * len(texts) if bold is None else bold
     boxes, leaders, placed = np.empty((0, 4)), np.empty((0, 2)), []
     for own, ((x, y), text, heavy) in enumerate(zip(points, texts, bold, strict=True)):
-        taken = {"boxes": boxes, "leaders": leaders, "size": size}
+        taken: dict[str, Any] = {"boxes": boxes, "leaders": leaders, "size": size}
         places = (p for p in _places(x, y, width(text, heavy)) if _fits(p, own, points, **taken))
         best = min(places, key=lambda p: 10 * hidden(p[4], blocked, 5).sum() + 3 * p[5], default=None)
         placed.append(best and best[:4])
@@ -108,7 +109,12 @@ def place_labels(
 
 
 def width(text: str, bold: bool) -> float:
-    """About how many pixels a label takes, rather too many: letters of sans-serif fonts in units of the font size."""
+    """About how many pixels a label takes, rather too many: letters of sans-serif fonts in units of the font size.
+
+    Parameters
+    ----------
+    bold : is wider.
+    """
     units = sum(1.0 if ord(c) >= 0x2E80 else 0.7 if c.isupper() else 0.54 for c in text)
     return FONT * units * (1.08 if bold else 1)
 
@@ -136,7 +142,12 @@ def _leader(mark: np.ndarray, place: tuple) -> np.ndarray:
 
 
 def hidden(box: np.ndarray, points: np.ndarray, air: float) -> np.ndarray:
-    """(n,) bool: a point lies in the box or within `air` pixels of it."""
+    """(n,) bool: a point lies in the box or within `air` pixels of it.
+
+    Parameters
+    ----------
+    box : (4,) left, top, right, bottom. points : (n, 2) pixels.
+    """
     return ((points > box[:2] - air) & (points < box[2:] + air)).all(axis=1)
 
 
@@ -152,7 +163,12 @@ def _places(x: float, y: float, width: float) -> Iterable[tuple]:
 
 
 def densely(line: np.ndarray) -> np.ndarray:
-    """Points at most 8 pixels apart along a polyline."""
+    """Points at most 8 pixels apart along a polyline.
+
+    Parameters
+    ----------
+    line : (n, 2) pixels.
+    """
     at = np.r_[0.0, np.cumsum(np.hypot(*np.diff(line, axis=0).T))]
     where = np.linspace(0, at[-1], int(at[-1] // 8) + 2)
     return np.stack([np.interp(where, at, line[:, i]) for i in (0, 1)], axis=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -46,7 +47,7 @@ def plot_lack(
 
 
 def _panel(rows: pd.DataFrame, column: str, title: str, size: Size) -> alt.LayerChart:
-    names = {
+    names: dict[str, Any] = {
         "labels": column == LACKS[0],
         "ticks": False,
         "labelFontSize": FONT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -191,7 +192,7 @@ def _name_layers(ends: list[End], series_title: str | None, plane: Plane) -> lis
     return layers
 
 
-def _texts(rows: list[tuple], plane: Plane, **look) -> list[alt.Chart]:
+def _texts(rows: list[tuple], plane: Plane, **look: Any) -> list[alt.Chart]:
     """Text layers of (text, x, y, alignment, colour) in pixels, one for each alignment."""
     layers, look = [], {"fontSize": FONT, "baseline": "middle"} | look
     for align in sorted({row[3] for row in rows}):

@@ -47,7 +47,9 @@ def tip(column: str, title: str = "") -> alt.Tooltip:
     return alt.Tooltip(f"{column}:Q", title=title or column.replace("_", " "), format=".4~g")
 
 
-def system_marks(systems: pd.DataFrame, axes: dict, tips: list[alt.Tooltip], legend_of: Iterable[str] | None = None):
+def system_marks(
+    systems: pd.DataFrame, axes: dict, tips: list[alt.Tooltip], legend_of: Iterable[str] | None = None
+) -> alt.Chart:
     """A mark per system, with a legend of the categories present (or of those given) and a tooltip with all numbers."""
     extra = [c for c in systems if c.endswith(("_low", "_high")) or c in DETAILS]
     mark = alt.Chart(systems).mark_point(filled=True, size=160, stroke="#000000", strokeWidth=1, opacity=1)

@@ -4,21 +4,39 @@ from __future__ import annotations
 
 import base64
 import html
+import io
+import json
 import re
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import altair as alt
 import vl_convert
 
 from .. import checks
+from ..data.writing import make_folder, write_bytes
 from ..errors import DataError
+from ..provenance import made_by
+from .stamp import stamped
 
 __all__ = ["interactive", "picture", "save", "to_svg", "use_offline"]
 
 VEGALITE_VERSION = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
 VEGALITE_MIME = "application/vnd.vegalite.v5+json"  # the newest that JupyterLab 4 draws by itself
-FILE_OPTIONS = {".html": {"inline": True}, ".svg": {}, ".png": {"scale_factor": 2}, ".pdf": {}}
+
+
+class InScript(json.JSONEncoder):
+    """JSON in which no text can end the script element around it."""
+
+    def encode(self, o: Any) -> str:
+        return super().encode(o).replace("<", "\\u003c")
+
+
+FILE_OPTIONS: dict[str, dict[str, Any]] = {
+    ".html": {"inline": True, "json_kwds": {"cls": InScript}}, ".svg": {}, ".png": {"scale_factor": 2}, ".pdf": {},
+    ".json": {},
+}  # fmt: skip
 SVG_SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')  # of the drawing: its first element's
 DPI = 300  # what printers of proceedings ask of pictures made of dots
 
@@ -57,12 +75,12 @@ def picture(chart: alt.TopLevelMixin | dict, svg: str | None = None) -> str:
 
 def interactive(chart: alt.TopLevelMixin) -> str:
     """HTML to put once into a page: the chart with tooltips and all its code (0.9 MB); a picture without scripts."""
-    spec = chart.to_dict()
+    spec = _made(chart).to_dict()
     page = vl_convert.vegalite_to_html(spec, vl_version=VEGALITE_VERSION, bundle=True)
     at = page.index('<div id="vega-chart">')  # the library writes pages, so it holds tags of its own; this one is ours
     library, body = page[page.index("<script") : page.rindex("</head>", 0, at)], page[at:]
     start, end = body.index("<script"), body.rindex("</script>")
-    chart_script = body[start:end].replace("</", "<\\/")  # a name in the data must not end the script
+    chart_script = body[start:end].replace("</", "<\\/").replace("<!", "\\u003c!")  # no name may end the script
     words = html.escape(alt_text(spec))
     figure = f'<figure role="img" aria-label="{words}" style="margin:0">{body[:start]}</figure>'
     return f"<noscript>{picture(spec)}</noscript>{figure}{library}{chart_script}</script>"
@@ -80,7 +98,9 @@ def alt_text(spec: dict) -> str:
 
 
 def save(chart: alt.TopLevelMixin, path: str | PathLike, inches: float | None = None) -> Path:
-    """Write the chart as .html (self-contained, with tooltips), .svg, .png (double size) or .pdf; returns the path.
+    """Write the chart as .html (self-contained, with tooltips), .svg, .png (double size), .pdf or .json (Vega-Lite).
+
+    Each names in its metadata what made it (`provenance.made_by`). Returns the path.
 
     Parameters
     ----------
@@ -90,19 +110,29 @@ def save(chart: alt.TopLevelMixin, path: str | PathLike, inches: float | None = 
     """
     path = Path(path)
     suffix = checks.one_of(path.suffix.lower(), FILE_OPTIONS, "chart file type")
-    if inches is not None and suffix == ".html":
-        raise DataError("a web page has no width in inches; save as .svg, .png or .pdf, or leave inches away.", path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if inches is not None and suffix in (".html", ".json"):
+        raise DataError(
+            f"a {suffix} file has no width in inches; save as .svg, .png or .pdf, or leave inches away.", path
+        )
+    make_folder(path.parent)
     if inches is None:
-        chart.save(str(path), **FILE_OPTIONS[suffix])
+        drawn = io.BytesIO() if suffix in (".png", ".pdf") else io.StringIO()
+        kind: Any = suffix[1:]
+        _made(chart).save(drawn, format=kind, **FILE_OPTIONS[suffix])
+        data = drawn.getvalue()
     else:
-        path.write_bytes(_printed(to_svg(chart), suffix, inches))
-    return path
+        data = _printed(to_svg(chart), suffix, inches)
+    return write_bytes(path, stamped(data if isinstance(data, bytes) else data.encode(), suffix))
+
+
+def _made(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
+    """The chart with its maker in the specification itself."""
+    return chart.properties(usermeta={"made_by": made_by(drawn=True)})
 
 
 def _printed(svg: str, suffix: str, inches: float) -> bytes:
     """The drawing at a width in inches: the same picture in .svg, .png and .pdf."""
-    width, height = (float(value) for value in SVG_SIZE.search(svg).groups())
+    width, height = (float(value) for value in SVG_SIZE.findall(svg)[0])
     if suffix == ".png":
         return vl_convert.svg_to_png(svg, scale=inches * 72 / width, ppi=DPI)
     wide, unit = (inches * 72, "") if suffix == ".pdf" else (inches, "in")  # a PDF's unit is the point
@@ -110,9 +140,9 @@ def _printed(svg: str, suffix: str, inches: float) -> bytes:
     return vl_convert.svg_to_pdf(sized) if suffix == ".pdf" else sized.encode()
 
 
-def _picture_bundle(spec: dict, **_) -> dict:
+def _picture_bundle(spec: dict, **_: Any) -> dict:
     return {"text/html": picture(spec), "text/plain": f"<chart: {alt_text(spec)}>"}
 
 
-def _vega_bundle(spec: dict, **_) -> dict:
+def _vega_bundle(spec: dict, **_: Any) -> dict:
     return {VEGALITE_MIME: spec, "image/svg+xml": to_svg(spec), "text/plain": f"<chart: {alt_text(spec)}>"}

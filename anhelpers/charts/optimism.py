@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -82,7 +83,8 @@ def plot_optimism(
         checks.one_of(name, systems["system"], "system")
     labelled = systems["system"].isin(named) | (systems["category"] == "human")
     ranges = ranges or _ranges(curves, fan, drawn, systems[labelled])
-    axes, plane = plane_axes(ranges, size, naturalness_title, accuracy_title), {"ranges": ranges, "size": size}
+    axes = plane_axes(ranges, size, naturalness_title, accuracy_title)
+    plane: dict[str, Any] = {"ranges": ranges, "size": size}
     shown, notes = inside(systems, ranges)
     paths = {name: _path(c.naturalness, c.accuracy, **plane) for name, c in curves.items()}
     fan_paths = {} if fan is None else _fan_paths(fan, **plane)
@@ -119,7 +121,9 @@ def _no_marks() -> pd.DataFrame:
     return pd.DataFrame({"label": [], "naturalness": [], "accuracy": []}, dtype=object)
 
 
-def _ranges(curves: Mapping[str, OracleCurve], fan, bands: Mapping[str, np.ndarray], systems: pd.DataFrame) -> Ranges:
+def _ranges(
+    curves: Mapping[str, OracleCurve], fan: Any, bands: Mapping[str, np.ndarray], systems: pd.DataFrame
+) -> Ranges:
     """What holds the curves, the fan, the bands and some systems."""
     more = [pd.DataFrame({"naturalness": b[0], "accuracy": b[1], "accuracy_high": b[2]}) for b in bands.values()]
     if fan is not None:

@@ -10,10 +10,10 @@ import pandas as pd
 
 from ..errors import DataError
 from .axes import AXIS, Size, headline
-from .describe import description
+from .describe import description, number
 from .labels import width
 from .marks import FONT, checked_columns
-from .xmi_bars import bits, digits_for
+from .xmi_bars import digits_for
 
 __all__ = ["COLOURS", "plot_pieces"]
 
@@ -47,7 +47,7 @@ def plot_pieces(
     if not 1 <= len(names) <= len(COLOURS):
         raise DataError(f"{len(names)} kinds of pieces; between 1 and {len(COLOURS)} can be told apart.")
     most = float(rows["to"].max()) or 1.0
-    rows["text"] = [bits(value, digits_for(most)) for value in rows["value"]]
+    rows["text"] = [number(value, digits_for(most)) for value in rows["value"]]
     axis = alt.Axis(title=unit, tickCount=size[0] // 90, grid=False, **AXIS)
     x = alt.X("from:Q", scale=alt.Scale(domain=[0, most], nice=False), axis=axis)
     labels = alt.Axis(title=None, labelFontSize=FONT, labelLimit=400, ticks=False, domain=False, labelPadding=10)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -37,7 +38,8 @@ class Plane:
     def values(self, x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """(n,) values of x and y that are drawn at (n,) pixels, beyond the plane too: the inverse of `pixels`."""
         both = axes.points(x, y, self.ranges, self.size)
-        return tuple(10.0**v if log else v for v, log in zip(both, self.log, strict=True))
+        x, y = (10.0**v if log else v for v, log in zip(both, self.log, strict=True))
+        return x, y
 
 
 def plane_of(x: ArrayLike, y: ArrayLike, titles: tuple[str, str], *, log: tuple[bool, bool], size: axes.Size) -> Plane:
@@ -46,6 +48,7 @@ def plane_of(x: ArrayLike, y: ArrayLike, titles: tuple[str, str], *, log: tuple[
     Parameters
     ----------
     x, y : (n,) and (m,) finite values; all positive where the axis is logarithmic. titles : of the two axes.
+    log : which of x and y are logarithmic.
     """
     ranges, channels = [], {}
     for k, (name, values) in enumerate((("x", x), ("y", y))):
@@ -63,14 +66,15 @@ def plane_of(x: ArrayLike, y: ArrayLike, titles: tuple[str, str], *, log: tuple[
 
 def _channel(name: str, span: tuple[float, float], title: str, *, length: int, log: bool) -> alt.X | alt.Y:
     """The x or the y channel; a logarithmic axis over two decades or more is marked at whole powers of ten only."""
-    look = {"title": textwrap.wrap(title, max(12, length // 9)), "tickCount": length // 80} | axes.AXIS
+    look: dict[str, Any] = {"title": textwrap.wrap(title, max(12, length // 9)), "tickCount": length // 80} | axes.AXIS
     if log:
         powers = np.arange(np.ceil(span[0]), np.floor(span[1]) + 1)
         step = -(-len(powers) * 60 // length)
         look |= {"format": "~g"} | ({"values": (10.0 ** powers[::step]).tolist()} if len(powers) >= 3 else {})
     domain, kind = ([float(10**v) for v in span], {"type": "log"}) if log else (list(span), {"zero": False})
     scale = alt.Scale(domain=domain, nice=False, **kind)
-    return {"x": alt.X, "y": alt.Y}[name](f"{name}:Q", scale=scale, axis=alt.Axis(**look))
+    channel = alt.X if name == "x" else alt.Y
+    return channel(f"{name}:Q", scale=scale, axis=alt.Axis(**look))
 
 
 def _scaled(values: ArrayLike, log: bool) -> np.ndarray:

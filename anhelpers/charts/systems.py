@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -60,7 +61,8 @@ def plot_systems(
     systems = _ranked(checked_systems(table))
     outlines = error_ellipses(systems) if uncertainty == "ellipse" else None
     ranges = ranges or _ranges(systems, curve, uncertainty, origin)
-    axes, plane = plane_axes(ranges, size, naturalness_title, accuracy_title), {"ranges": ranges, "size": size}
+    axes = plane_axes(ranges, size, naturalness_title, accuracy_title)
+    plane: dict[str, Any] = {"ranges": ranges, "size": size}
     tips = [tip("naturalness", naturalness_title), tip("accuracy", accuracy_title)]
     shown, notes = inside(systems, ranges)
     if shown.empty:
@@ -134,7 +136,9 @@ def _ranges(systems: pd.DataFrame, curve: OracleCurve | None, uncertainty: str, 
     return axis_ranges([] if curve is None else [curve], [frame])
 
 
-def _behind(systems, curve, axes, tips, *, pareto, betas, ranges, size) -> tuple[list, list, pd.DataFrame]:
+def _behind(
+    systems: Any, curve: Any, axes: Any, tips: Any, *, pareto: Any, betas: Any, ranges: Any, size: Any
+) -> tuple[list, list, pd.DataFrame]:
     """What lies behind the systems, curve and steps: layers, their pixels, and the labelled vertices of the curve."""
     layers, lines, marks = [], [], pd.DataFrame(columns=["label", "naturalness", "accuracy"])
     if curve is not None:
@@ -159,7 +163,7 @@ def staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
     return pd.DataFrame(corners | {"step": np.arange(2 * len(x) + 1)})
 
 
-def _unseen(table, systems, curve: OracleCurve | None, ranges: Ranges) -> list[str]:
+def _unseen(table: Any, systems: Any, curve: OracleCurve | None, ranges: Ranges) -> list[str]:
     """Sentences that tell of systems without a place, and of a curve that the picture does not show."""
     lost = [str(name) for name in table["system"] if name not in set(systems["system"])]
     notes = [f"Not drawn, for a score is missing: {', '.join(lost)}."] if lost else []

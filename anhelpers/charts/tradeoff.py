@@ -75,7 +75,7 @@ def naturalness_axis(curve: ExactCurve) -> str:
     return f"Naturalness N = −D(Q, R) ({curve.divergence.label}, {curve.divergence.unit}; higher is more natural)"
 
 
-def _rows(curve: ExactCurve, naturalness: Sequence[float]) -> pd.DataFrame:
+def _rows(curve: ExactCurve, naturalness: Sequence[float] | np.ndarray) -> pd.DataFrame:
     """naturalness and A(N) there."""
     n = np.asarray(naturalness, dtype=float)
     return pd.DataFrame({"naturalness": n, "accuracy": np.interp(n, curve.naturalness, curve.accuracy)})

@@ -8,7 +8,7 @@ import pandas as pd
 
 from .. import checks
 from .axes import AXIS, Size, headline
-from .describe import description
+from .describe import description, number
 from .directions import ALL, checked_split, language_name
 from .labels import width
 from .marks import FONT, tip
@@ -58,7 +58,7 @@ def plot_xmi_bars(
     least, most = 0.0, 0.0
     for column in ("xmi", "h_lm", "h_mt", *ends):
         least, most = min(least, np.nanmin(rows[column])), max(most, np.nanmax(rows[column]))
-    most = most or 1.0
+    most = most if most - least > 1e-9 else 1.0
     x = alt.X("from:Q", scale=alt.Scale(domain=[least, most], nice=False), axis=alt.Axis(**_axis(unit, size[0])))
     high = float(rows["place"].max() + 1) * size[1]
     y = alt.Y("place:Q", scale=alt.Scale(domain=[0, high / size[1]], reverse=True, nice=False), axis=None)
@@ -79,15 +79,6 @@ def digits_for(largest: float) -> int:
     (1, 2, 3)
     """
     return 1 if largest >= 20 else 2 if largest >= 5 else 3
-
-
-def bits(value: float, digits: int) -> str:
-    """A number of bits with a true minus sign, and none before a zero.
-
-    >>> bits(-2.04, 1), bits(-0.01, 1)
-    ('−2.0', '0.0')
-    """
-    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def _ordered(rows: pd.DataFrame, order: str, paired: bool) -> pd.DataFrame:
@@ -162,8 +153,8 @@ def _written(rows: pd.DataFrame, per_bit: float, digits: int, least: float) -> p
     """text, at, align, ink of what is written on and beside the bars; what does not fit its piece stands at the end."""
     texts = []
     for row in rows.to_dict("records"):
-        place, saved, left = row["place"] + 0.52, bits(row["xmi"], digits), bits(row["h_mt"], digits)
-        worse, whole = row["xmi"] < 0, bits(row["h_lm"], digits)
+        place, saved, left = row["place"] + 0.52, number(row["xmi"], digits), number(row["h_mt"], digits)
+        worse, whole = row["xmi"] < 0, number(row["h_lm"], digits)
         end = max(row["h_lm"], row["h_mt"]) if worse else row["h_lm"]
         outside = []
         pieces = [(saved, row["xmi"], row["xmi"] / 2, "#FFFFFF", "XMI")]
@@ -199,7 +190,7 @@ def _notes(rows: pd.DataFrame, table: pd.DataFrame, ends: list[str]) -> list[str
 def _words(rows: pd.DataFrame, digits: int) -> str:
     """Every bar in words, side by side where there are sides."""
     texts = rows.assign(text=[
-        f"{label} {bits(h_lm, digits)} = {bits(xmi, digits)} + {bits(h_mt, digits)}"
+        f"{label} {number(h_lm, digits)} = {number(xmi, digits)} + {number(h_mt, digits)}"
         for label, h_lm, xmi, h_mt in rows[["label", "h_lm", "xmi", "h_mt"]].itertuples(index=False)
     ])  # fmt: skip
     parts = [

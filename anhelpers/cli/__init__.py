@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
+from textwrap import fill
 
 from .. import __version__
-from ..errors import AnhelpersError
+from ..errors import AnhelpersError, one_line
+from ..provenance import making
 from . import check, curve, data, fetch, generate, mqm, options, plane, run, score, site, store, students, train_lm, xmi
+from .stopping import Terminated, mute, stoppable
 
 __all__ = ["main"]
 
-COMMANDS = {  # in the order of --help; each module has HELP, options(parser) and run(args) -> exit status or None
+COMMANDS = {  # in the order of --help; each has HELP, EXAMPLE, options(parser) and run(args) -> exit status or None
     "check": check,
     "data": data,
     "fetch": fetch,
@@ -30,28 +32,64 @@ COMMANDS = {  # in the order of --help; each module has HELP, options(parser) an
     "store": store,
 }
 
+STATUS = """\
+exit status:
+  0 all went well; 1 a notebook failed; 2 a wrong input or option;
+  70 a defect of anhelpers; 130 or 143 stopped by Ctrl-C or by a signal"""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; 0 where all went well, 1 where a notebook failed, 2 for a wrong input, 130 when interrupted."""
+    """Run a command; 0 where all went well, 1 where a notebook failed, 2 for a wrong input, 70 for a defect of this
+    package, 130 or 143 when stopped."""
     args = _parser().parse_args(argv)
     try:
-        with options.using_store(getattr(args, "store", None)):
-            return COMMANDS[args.command].run(args) or 0
-    except AnhelpersError as error:
-        print(f"anhelpers {args.command}: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        options.check(args)
+        with stoppable(), options.using_store(getattr(args, "store", None)), making(options.told(args)):
+            status = COMMANDS[args.command].run(args) or 0
+            sys.stdout.flush()
+            return status
+    except Exception as error:
+        if args.debug and not isinstance(error, BrokenPipeError):
+            raise
+        return _told(args.command, error)
+    except KeyboardInterrupt as stop:
+        ended = isinstance(stop, Terminated)
+        print(f"anhelpers {args.command}: {'terminated' if ended else 'interrupted'}.", file=sys.stderr)
+        return 143 if ended else 130
+
+
+def _told(command: str, error: Exception) -> int:
+    """Say in one sentence what went wrong; the exit status."""
+    if isinstance(error, BrokenPipeError):
+        mute()
         return 0
-    except KeyboardInterrupt:
-        print(f"anhelpers {args.command}: interrupted.", file=sys.stderr)
-        return 130
+    status, said = 2, str(error)
+    if isinstance(error, OSError) and not isinstance(error, AnhelpersError):
+        if error.filename is None:
+            mute()
+        said = f"{error.filename or 'standard output'}: cannot be read or written ({error.strerror or error})."
+    elif not isinstance(error, AnhelpersError):
+        status, what = 70, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        said = f"unexpected {what}; this is a defect of anhelpers, run it again with --debug and report what it prints."
+    print(f"anhelpers {command}: {one_line(said)}", file=sys.stderr)
+    return status
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="anhelpers", description="The accuracy-naturalness tradeoff of translations.")
+    parser = argparse.ArgumentParser(
+        prog="anhelpers", description="The accuracy-naturalness tradeoff of translations.",
+        epilog=f"`anhelpers COMMAND --help` tells the options of a command, with an example.\n\n{STATUS}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"anhelpers {__version__}")
+    told = "show where an error comes from, in Python's words"
+    parser.add_argument("--debug", action="store_true", help=told)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
-        module.options(commands.add_parser(name, help=module.HELP, description=module.HELP))
+        purpose = fill(f"{module.HELP[0].upper()}{module.HELP[1:]}.")
+        one = commands.add_parser(name, help=module.HELP, description=purpose)
+        module.options(one)
+        one.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=told)
+        one.epilog = "\n\n".join(filter(None, [f"example:\n  {module.EXAMPLE}", one.epilog, STATUS]))
+        one.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser

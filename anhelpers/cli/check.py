@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 HELP = "say what is installed, what is missing for which feature, and what mends it"
+EXAMPLE = "anhelpers check"
 
 
 def options(parser: argparse.ArgumentParser) -> None:

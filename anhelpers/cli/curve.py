@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..data import CandidateSet, TestSet
 
 HELP = "the exact oracle curve of a candidate set: all vertices as CSV, and a page with the explorer"
+EXAMPLE = "anhelpers curve candidates.jsonl -m chrf --html curve.html -o vertices.csv"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +45,6 @@ def run(args: argparse.Namespace) -> None:
     study = oracle_study(test, cands, accuracy, shared.lpp(args.lm, test.trg_lang))
     shared.print_notes(study.notes)
     page = Path(args.html or f"build/{Path(args.candidates).stem}.curve.html")
-    page.parent.mkdir(parents=True, exist_ok=True)
     explore(study).save(page)
     shared.write_table(curve_rows(study), args.output)
     print(f"wrote {page}", file=sys.stderr)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ..data.manifest import RemoteFile
 
 HELP = "list the data sets: what each is, its size and licence, where it lies here or how to get it"
+EXAMPLE = "anhelpers data wmt24/en-de"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +33,7 @@ def _set_lines(name: str) -> list[str]:
 
     place, files = whereabouts(name), _files(name)
     here = [path for path in files if path.is_file()]
-    sizes = [path.stat().st_size if path in here else row and row.size for path, row in files.items()]
+    sizes = [path.stat().st_size if path in here else row.size if row else None for path, row in files.items()]
     count = "1 file" if len(files) == 1 else f"{len(files)} files"
     facts = f"{count}, {megabytes(sizes)}; " if files else ""
     where = f"{'' if len(here) == len(files) else f'{len(here)} of them '}in {place}"

@@ -16,16 +16,21 @@ if TYPE_CHECKING:
     from ..scoring.cluster import Cluster
 
 HELP = "draw candidates: K samples per source from a translation or language model, resumable"
+EXAMPLE = "anhelpers generate --model MODEL -s src.en -n 64 -o candidates.jsonl"
 MORE = """\
-Prints nothing; OUT holds an object per source with its distinct candidates, how often each was drawn (count) and its
-natural-log probability under the model (logprob). `anhelpers curve OUT -s SRC -r REF` draws their oracle curve.
+Prints nothing; OUT holds an object per source with its distinct candidates,
+how often each was drawn (count) and its natural-log probability under the
+model (logprob). `anhelpers curve OUT -s SRC -r REF` draws their oracle curve.
 
-A run that was cut off, also by kill -9, goes on from OUT.partial when the same command is typed again, and ends with
-the same file. The model's own generation settings (top-k, penalties) are not used.
+A run that was cut off, also by kill -9, goes on from OUT.partial when the same
+command is typed again, and ends with the same file. The model's own generation
+settings (top-k, penalties) are not used.
 
-The candidates of Flamich et al. 2025 (Gemini 1.5 Flash, 1024 per source) cannot be drawn again: that model is closed
-and has moved on, and the paper gives neither prompt nor temperature. So its Figure 1 cannot be recomputed point by
-point; candidates of another model give another curve of the same kind.
+The candidates of Flamich et al. 2025 (Gemini 1.5 Flash, 1024 per source)
+cannot be drawn again: that model is closed and has moved on, and the paper
+gives neither prompt nor temperature. So its Figure 1 cannot be recomputed
+point by point; candidates of another model give another curve of the same
+kind.
 """
 
 
@@ -53,7 +58,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     add("--system", metavar="TEXT", help="system message of a chat")
     add("--plain", action="store_true", help="asks a chat model without its chat template")
     add("--stop", metavar="TEXT", help="ends an answer, '' for none but the model's own end (default: a line end)")
-    add("--dtype", choices=["float32", "bfloat16", "float16"], default="float32", help="of the weights")
+    add("--dtype", choices=["float32", "bfloat16", "float16"], default="float32",
+        help="of the weights (default: float32)")  # fmt: skip
     add("--device", metavar="DEVICE", help="cpu, cuda, cuda:1 (default: the GPU if there is one)")
     shared.scheduler(parser)
     add("-o", "--output", metavar="OUT", required=True, help="a .jsonl file")
@@ -120,15 +126,18 @@ def _prompt(args: argparse.Namespace) -> Prompt:
     stop = "\n" if args.stop is None else args.stop.replace("\\n", "\n").replace("\\t", "\t") or None
     chat = False if args.plain else None
     examples = _examples(args.examples) if args.examples else ()
-    return Prompt(*languages, template, examples, system=args.system or "", chat=chat, stop=stop)
+    src_lang, trg_lang = languages
+    return Prompt(src_lang, trg_lang, template, examples, system=args.system or "", chat=chat, stop=stop)
 
 
 def _examples(path: str) -> tuple[tuple[str, str], ...]:
     """(source, translation) of every line."""
     from ..data import read_lines
 
-    pairs = [tuple(line.split("\t")) for line in read_lines(path)]
-    for number, pair in enumerate(pairs, 1):
-        if len(pair) != 2 or not all(text.strip() for text in pair):
+    pairs: list[tuple[str, str]] = []
+    for number, line in enumerate(read_lines(path), 1):
+        source, _, translation = line.partition("\t")
+        if "\t" in translation or not (source.strip() and translation.strip()):
             raise DataError("an example is a source, a tab and its translation, none of them blank.", path, number)
+        pairs.append((source, translation))
     return tuple(pairs)

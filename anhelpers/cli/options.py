@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from .. import checks
 from ..errors import DataError
 from ..progress import note
+from ..provenance import with_made_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,10 +24,12 @@ if TYPE_CHECKING:
     from ..scoring.cluster import Cluster
 
 __all__ = [
-    "ACCURACY", "lm", "load_model", "lpp", "metrics", "notebooks", "print_notes", "scheduler", "store", "texts",
-    "translations", "using_scheduler", "using_store", "write_table",
+    "ACCURACY", "check", "lm", "load_model", "lpp", "metrics", "notebooks", "print_notes", "scheduler", "store",
+    "texts", "told", "translations", "using_scheduler", "using_store", "write_table",
 ]  # fmt: skip
 
+
+Parser = argparse.ArgumentParser | argparse._ArgumentGroup  # both take options
 
 ACCURACY = (
     "chrf, chrf++, bleu, ter; comet, cometkiwi, xcomet-xl, xcomet-xxl, or comet:MODEL for a folder, .ckpt file or hub "
@@ -36,7 +40,12 @@ ACCURACY = (
 
 
 def texts(parser: argparse.ArgumentParser, required: bool) -> None:
-    """The options that name plain files, as COMET and sacreBLEU call them."""
+    """The options that name plain files, as COMET and sacreBLEU call them.
+
+    Parameters
+    ----------
+    required : whether the command cannot do without.
+    """
     parser.add_argument("-s", "--sources", metavar="SRC", required=required, help="source text, a line per segment")
     parser.add_argument("-r", "--references", nargs="+", default=[], metavar="REF", help="reference text(s)")
     parser.add_argument(
@@ -49,7 +58,12 @@ def texts(parser: argparse.ArgumentParser, required: bool) -> None:
 
 
 def translations(parser: argparse.ArgumentParser, required: bool) -> None:
-    """-t: system outputs."""
+    """-t: system outputs.
+
+    Parameters
+    ----------
+    required : whether the command cannot do without.
+    """
     parser.add_argument("-t", "--translations", nargs="+", default=[], required=required, metavar="[NAME=]HYP",
                         help="system outputs, a line per segment")  # fmt: skip
 
@@ -60,18 +74,78 @@ def lm(parser: argparse.ArgumentParser) -> None:
                         help="folder or hub id[@revision] (default: the bundled de-tiny, for German)")  # fmt: skip
 
 
-def store(parser: argparse.ArgumentParser, default: str | None = None) -> None:
-    """--store: where slow scores are kept."""
+def store(parser: Parser, default: str | None = None) -> None:
+    """--store: where slow scores are kept.
+
+    Parameters
+    ----------
+    default : where nothing is typed; None: ANHELPERS_STORE, or the user's cache.
+    """
     parser.add_argument("--store", metavar="FILE|off", default=default,
                         help="keeps the scores of models, so that they are computed once (default: what "
                         "ANHELPERS_STORE says, else scores.sqlite in the cache folder)")  # fmt: skip
 
 
-def scheduler(parser: argparse.ArgumentParser) -> None:
+def scheduler(parser: Parser) -> None:
     """--scheduler: who computes."""
     parser.add_argument("--scheduler", metavar="WHERE", help="shares the work of models over a Dask cluster: local:N "
                         "(N processes here), tcp://HOST:PORT (a running scheduler), slurm:FILE.yaml "
                         "(see docs/cluster.md)")  # fmt: skip
+
+
+NOT_TOLD = {"refuse", "output", "out", "html", "mme", "save_scores", "store", "scheduler", "jobs", "action", "debug"}
+"""Of the arguments, those that decide where results go and who computes them, but no number."""
+
+
+def told(args: argparse.Namespace) -> dict[str, object]:
+    """The command and its parameters, defaults as well, as its results name them."""
+    rest = {name: value for name, value in vars(args).items() if name not in NOT_TOLD | {"command"}}
+    return {"command": args.command, **rest}
+
+
+def check(args: argparse.Namespace) -> None:
+    """A DataError, before anything is done: a number out of its range, or a result that cannot go where it should."""
+    for name, least in (("seed", 0), ("draws", 2)):
+        number = getattr(args, name, None)
+        if args.command != "xmi" and number is not None and number < least:
+            raise DataError(f"--{name} is {number}; it must be at least {least}.")
+    if args.command in ("score", "curve", "mqm", "xmi") and args.output:
+        check_table_name(args.output)
+    _check_places(args)
+
+
+def _check_places(args: argparse.Namespace) -> None:
+    """A DataError where a result would replace an input, or where something else is in its place."""
+    given = vars(args)
+    files = [given[name] for name in ("output", "html", "save_scores") if given.get(name)]
+    folders = [given[name] for name in ("out", "mme") if given.get(name)]
+    files += [args.file] if args.command == "store" and args.action == "export" else []
+    inputs = [value for name, value in given.items() if name not in ("output", "html", "save_scores", "out", "mme")
+              and not (name == "file" and files)]  # fmt: skip
+    for path in map(Path, files):
+        if path.is_dir():
+            raise DataError("this is a folder; name a file for the result.", path)
+        for text in _texts(inputs):
+            if path.exists() and Path(text).exists() and path.samefile(text):
+                raise DataError("is an input of this command, which the result would replace; name another file.", path)
+    for path in map(Path, [*files, *folders]):
+        there = next(place for place in (path, *path.absolute().parents) if place.exists())
+        if not there.is_dir() and str(path) not in files:
+            raise DataError("this is a file, and a folder is wanted for the results; name another one.", there)
+
+
+def _texts(values: Iterable[object]) -> Iterator[str]:
+    """The texts among arguments, a NAME= before them left out as well."""
+    for value in values:
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and len(text) < 4096 and "\0" not in text:
+                yield from (text, text.partition("=")[2]) if "=" in text else (text,)
+
+
+def check_table_name(output: str) -> None:
+    """A DataError where a table cannot be written under that name."""
+    if Path(output).suffix not in (".csv", ".parquet"):
+        raise DataError(f"cannot write '{Path(output).suffix}' files; name a .csv or .parquet file.", output)
 
 
 @contextmanager
@@ -107,7 +181,12 @@ def using_store(named: str | None) -> Iterator[None]:
 
 
 def metrics(names: Sequence[str], lm: LanguageModel | None, trg_lang: str, n_refs: int) -> list[Metric]:
-    """The metrics that the options name, in that order; where none of them uses the model, lpp under it at the end."""
+    """The metrics that the options name, in that order; where none of them uses the model, lpp under it at the end.
+
+    Parameters
+    ----------
+    n_refs : references per segment, which some signatures name.
+    """
     from ..accuracy import registry
     from ..naturalness.registry import NAMES, WITH_LM, naturalness_metric
 
@@ -151,18 +230,19 @@ def print_notes(notes: Iterable[str]) -> None:
 
 
 def write_table(table: pd.DataFrame, output: str | None) -> None:
-    """CSV on standard output, or a .csv/.parquet file that appears in one step."""
+    """CSV on standard output, or a .csv/.parquet file that appears in one step; a last column says what made it."""
+    from ..data.writing import make_folder, write_bytes, write_text
+
+    table = with_made_by(table)
     if output is None:
         sys.stdout.write(table.to_csv(index=False, lineterminator="\n"))
         return
+    check_table_name(output)
     path = Path(output)
-    if path.suffix not in (".csv", ".parquet"):
-        raise DataError(f"cannot write '{path.suffix}' files; name a .csv or .parquet file.", output)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.tmp")
+    make_folder(path.parent)
     if path.suffix == ".csv":
-        table.to_csv(fresh, index=False, lineterminator="\n")
+        write_text(path, table.to_csv(index=False, lineterminator="\n"))
     else:
-        table.to_parquet(fresh, index=False)
-    os.replace(fresh, path)
+        table.to_parquet(buffer := io.BytesIO(), index=False)
+        write_bytes(path, buffer.getvalue())
     print(f"wrote {path} ({len(table)} rows)", file=sys.stderr)

@@ -6,10 +6,11 @@ import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import checks
 from ..errors import DataError
 from . import options as shared
 
@@ -22,6 +23,7 @@ COLUMN_INCHES = 3.3
 """Width of a column in ACL's style."""
 
 HELP = "systems on the plane: tables (CSV, LaTeX), figures (SVG, PNG), a page, and the appendix sentence"
+EXAMPLE = "anhelpers plane -s src.en -r ref.de -t mine.de theirs.de -o build/plane"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -50,8 +52,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--against", metavar="SYSTEM", help="test only the pairs with this system")
     parser.add_argument("--sanity", action="store_true", help="adds source copied, references shuffled and the like")
     parser.add_argument("--draws", type=int, default=1000, metavar="B", help="resamples (default: 1000)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N")
-    parser.add_argument("-o", "--out", default="build/plane", metavar="DIR", help="default: build/plane")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)")
+    parser.add_argument("-o", "--out", default="build/plane", metavar="DIR",
+                        help="folder of the results (default: build/plane)")  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> None:
@@ -59,6 +62,7 @@ def run(args: argparse.Namespace) -> None:
     from .. import plane as planes
     from ..accuracy.registry import accuracy_metric
     from ..data.plain import named_files
+    from ..data.writing import make_folder, turn
     from ..naturalness.registry import WITH_LM, naturalness_metric
     from ..report import appendix
     from ..stats import few_clusters
@@ -68,13 +72,15 @@ def run(args: argparse.Namespace) -> None:
     translations = list(test.systems)
     if args.sanity:
         test = planes.with_sanity_systems(test, rng)
+    if args.against:
+        checks.one_of(args.against, test.systems, "system")
     accuracy = accuracy_metric(args.metric, test.trg_lang, len(test.refs))
     model = shared.load_model(args.lm) if args.naturalness in WITH_LM else None
     naturalness = naturalness_metric(args.naturalness, test.trg_lang, model)
     level = args.naturalness_level or ("corpus" if naturalness.score_segments is None else "segment-mean")
     if "corpus" in (args.level, level) or args.own_segments:
         plane = planes.system_plane(
-            test, accuracy, naturalness, args.level, not args.own_segments, naturalness_level=level
+            test, accuracy, naturalness, args.level, shared=not args.own_segments, naturalness_level=level
         )
         curve, table = None, planes.systems_table(plane, rng, args.draws)
         notes = plane.notes
@@ -95,9 +101,10 @@ def run(args: argparse.Namespace) -> None:
     if args.by and plane.naturalness.level != "stored":
         results["slices"] = planes.sliced_table(plane, rng, args.by, args.draws)
     claim = _claim(plane.only(translations), curve, rng, args.draws, results)
-    told = appendix(replace(plane, notes=notes), table, args.draws, args.seed, results.get("pairs"))
+    told = appendix(replace(plane, notes=notes), table, args.draws, args.seed, tests=results.get("pairs"))
     words = {"The claim": claim, "For the appendix": told}
-    _write(Path(args.out), plane, curve, results, words, named=[*named_files(args.mine)])
+    with turn(make_folder(args.out)):
+        _write(Path(args.out), plane, curve, results, words, named=[*named_files(args.mine)])
 
 
 def _texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
@@ -147,14 +154,17 @@ def _write(
     from ..charts.axes import COLUMN
     from ..charts.offline import interactive, save
     from ..charts.systems import plot_systems
-    from ..data import write_text
+    from ..data.writing import write_text
     from ..report import latex_table, readable, write_page, write_tables
 
     title = f"{plane.name}: {len(plane.systems)} systems"
-    look = {"named": named, "accuracy_title": plane.accuracy.title, "naturalness_title": plane.naturalness.title}
+    look: dict[str, Any] = {
+        "named": named,
+        "accuracy_title": plane.accuracy.title,
+        "naturalness_title": plane.naturalness.title,
+    }
     table = results["systems"]
-    wide, narrow = (plot_systems(table, curve=curve, **look, **size) for size in ({}, {"size": COLUMN}))
-    folder.mkdir(parents=True, exist_ok=True)
+    wide, narrow = (plot_systems(table, curve=curve, **look), plot_systems(table, curve=curve, **look, size=COLUMN))
     written = write_tables(folder, results)
     written.append(write_text(folder / "systems.tex", latex_table(table, plane)))
     written.append(write_text(folder / "appendix.txt", words["For the appendix"]))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..naturalness.lm import LanguageModel
 
 HELP = "score system outputs: a row per system and metric, or per segment"
+EXAMPLE = "anhelpers score -s src.en -r ref.de -t mine.de -m chrf bleu -o scores.csv"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +72,7 @@ def _run(args: argparse.Namespace) -> None:
         metrics = [_scored(test, metric) for metric in metrics]
         shared.print_notes(note for metric in metrics for note in _write_scores(test, metric, args.mme))
     table = segment_rows(test, metrics) if args.segments else system_rows(test, metrics, args.level)
-    shared.write_table(_with_kl(table, test, logprobs, model) if logprobs else table, args.output)
+    shared.write_table(_with_kl(table, test, logprobs, model) if logprobs and model else table, args.output)
 
 
 def _logprobs(args: argparse.Namespace, test: TestSet) -> dict[str, np.ndarray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 HELP = "one offline folder from the executed notebooks, to open by double click"
+EXAMPLE = "anhelpers site --built build --out build/site"
 
 
 def options(parser: argparse.ArgumentParser) -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from ..errors import DataError
 from ..progress import note
 from . import options as shared
 
 HELP = "the store of slow scores: what is in it, remove some, carry them to another machine"
+EXAMPLE = "anhelpers store prune --signature 'lpp|model:de-tiny|*'"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """What to do, with which scores."""
     shared.store(parser)
-    pattern = {"metavar": "PATTERN", "help": "of this metric signature; * stands for any text"}
+    pattern = "PATTERN", "of this metric signature; * stands for any text"
     actions = parser.add_subparsers(dest="action", metavar="[ACTION]")
     for name, told in ACTIONS.items():
         action = actions.add_parser(name, help=told, description=told)
@@ -23,7 +25,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         if name in ("export", "import"):
             action.add_argument("file", metavar="FILE", help="a parquet file")
         if name in ("prune", "export"):
-            action.add_argument("--signature", **pattern)
+            action.add_argument("--signature", metavar=pattern[0], help=pattern[1])
         if name == "prune":
             action.add_argument("--older-than", type=float, metavar="DAYS", help="kept longer ago than this")
     parser.set_defaults(action="info")
@@ -49,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
     note(DO[args.action](store, args))
 
 
-def _info(store, args: argparse.Namespace) -> str:
+def _info(store: Any, args: argparse.Namespace) -> str:
     from ..data.manifest import megabytes
     from ..scoring.upkeep import sizes
 
@@ -60,19 +62,19 @@ def _info(store, args: argparse.Namespace) -> str:
     return f"{store.path}: {table.scores.sum():,} scores in {size}."
 
 
-def _prune(store, args: argparse.Namespace) -> str:
+def _prune(store: Any, args: argparse.Namespace) -> str:
     from ..scoring.upkeep import prune
 
     return f"removed {prune(store, args.signature, args.older_than):,} scores from {store.path}."
 
 
-def _export(store, args: argparse.Namespace) -> str:
+def _export(store: Any, args: argparse.Namespace) -> str:
     from ..scoring.upkeep import export_parquet
 
     return f"wrote {export_parquet(store, args.file, args.signature):,} scores to {args.file}."
 
 
-def _import(store, args: argparse.Namespace) -> str:
+def _import(store: Any, args: argparse.Namespace) -> str:
     from ..scoring.upkeep import import_parquet
 
     new, same, different = import_parquet(store, args.file)

@@ -7,6 +7,7 @@ import argparse
 from . import options as shared
 
 HELP = "write the notebooks without their solutions for students, and with them for the teacher"
+EXAMPLE = "anhelpers students 00_start_here --out build"
 
 
 def options(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..xmi import ModelXmi, Xmi, XmiPerChar
 
 HELP = "cross-mutual information in bits per sentence, from the scores of a translation and a language model"
+EXAMPLE = "anhelpers xmi --mt-logprobs mt.txt --lm-logprobs lm.txt -o xmi.csv"
 
 OF_FILES = ("mt_logprobs", "lm_logprobs", "unit", "vocab")
 OF_MODELS = (
@@ -101,7 +102,7 @@ def _way(args: argparse.Namespace) -> bool:
     return bool(models)
 
 
-def _options(names) -> str:
+def _options(names: Any) -> str:
     """What the user types, in the order of the help."""
     short = {"sources": "-s", "targets": "-t"}
     known = [*OF_FILES, *OF_MODELS, "targets", "draws", "seed"]
@@ -117,11 +118,15 @@ def _from_files(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str], 
     if len(mt) != len(lm):
         raise DataError(f"has {len(lm)} sentences, and {args.mt_logprobs} has {len(mt)}; they must be the same.",
                         args.lm_logprobs)  # fmt: skip
-    rest = {"docs": _lines(args.docs, len(mt)), "rng": np.random.default_rng(args.seed), "n_draws": args.draws}
+    rest: dict[str, Any] = {
+        "docs": _lines(args.docs, len(mt)),
+        "rng": np.random.default_rng(args.seed),
+        "n_draws": args.draws,
+    }
     for scores, path in ((mt, args.mt_logprobs), (lm, args.lm_logprobs)):
         _unit_holds(scores, args.vocab, path)
     if args.per_char:
-        n_chars = [max(1, len(text.strip())) for text in _lines(args.targets, len(mt))]
+        n_chars = [max(1, len(text.strip())) for text in _lines(args.targets, len(mt)) or ()]
         found = per_character(mt.logprobs, lm.logprobs, n_chars, **rest)
     else:
         found = xmi(mt.logprobs, lm.logprobs, tokens=(mt.sequences(), lm.sequences()), **rest)
@@ -185,16 +190,18 @@ def _unit_holds(scores: TokenScores, n_vocab: int | None, path: str) -> None:
 
 
 def _save(scored: ModelXmi, path: str) -> None:
-    """A JSON object per sentence; a score that is missing is null."""
+    """A JSON object per sentence, with what made it; a score that is missing is null."""
     import json
 
-    from ..data.lines import write_text
-    from ..xmi import pointwise_xmi
+    from ..data.writing import write_text
+    from ..provenance import made_by
+    from ..xmi import pointwise_xmi, xmi_rows
 
     bits = pointwise_xmi(scored.mt_logprobs, scored.lm_logprobs)
     columns = zip(scored.mt_logprobs, scored.lm_logprobs, bits, scored.mt_tokens, scored.lm_tokens, strict=True)
     names = ("mt_logprob_nats", "lm_logprob_nats", "xmi_bits", "mt_tokens", "lm_tokens")
-    rows = ({name: None if np.isnan(value) else value.item() for name, value in zip(names, row, strict=True)}
+    made = {"signature": xmi_rows("", scored.found).signature.iloc[-1], "made_by": made_by()}
+    rows = ({name: None if np.isnan(value) else value.item() for name, value in zip(names, row, strict=True)} | made
             for row in columns)  # fmt: skip
     write_text(path, "".join(json.dumps({"sentence": i, **row}) + "\n" for i, row in enumerate(rows, 1)))
 

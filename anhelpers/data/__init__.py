@@ -17,7 +17,7 @@ from .catalog import (
     shared_data,
 )
 from .languages import split_pair
-from .lines import read_lines, write_text
+from .lines import read_lines
 from .mme import StoredScores, mme_scores, read_mme, read_mme_scores, scores_matrix
 from .mme_write import write_mme, write_mme_scores
 from .plain import add_systems, read_plain
@@ -26,6 +26,7 @@ from .schema import CandidateSet, TestSet
 from .stored import read_system_scores
 from .systems import system_categories
 from .wmt import language_pairs, read_wmt
+from .writing import write_text
 
 __all__ = [
     "CandidateSet", "Ratings", "StoredScores", "TestSet", "add_systems", "available", "bundled", "find_file",

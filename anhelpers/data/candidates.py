@@ -20,10 +20,11 @@ import numpy as np
 
 from .. import checks
 from ..errors import DataError, need
-from .languages import UNDETERMINED
-from .lines import read_bytes, read_lines, write_bytes, write_text
+from .languages import UNDETERMINED, split_pair
+from .lines import not_text, read_bytes, read_lines
 from .records import Fail, assemble, build_test_set, candidate_rows, per_source, read_jsonl, source_rows
 from .schema import CandidateSet, TestSet
+from .writing import write_bytes, write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,6 +117,10 @@ def read_candidate_file(path: str | PathLike, lp: str | None = None) -> tuple[Te
     for i, record in enumerate(records):
         if record.get("lp", said) != (lp or said):
             raise fail(i, f'"lp" is {record.get("lp", said)!r}, but {lp or said!r} is wanted.')
+    try:
+        split_pair(said)
+    except DataError as error:
+        raise fail(0, str(error)) from None
     test = build_test_set(Path(path).stem, records, said, fail)
     return test, assemble(source_rows(records, fail), path, fail)
 
@@ -167,10 +172,13 @@ def _from_parquet(path: str | PathLike, srcs: Sequence[str] | None) -> Candidate
     import pandas as pd
 
     data = read_bytes(path)
+    if told := not_text(data):
+        raise DataError(f"{told}.", path)
     try:
         frame = pd.read_parquet(io.BytesIO(data))
-    except (OSError, ValueError) as error:
-        raise DataError(f"this is no parquet file ({error}).", path) from None
+    except Exception as error:  # damaged files end in whatever their readers raise
+        why = "" if data.startswith(b"PAR1") and data.endswith(b"PAR1") else ": its first or last four bytes are wrong"
+        raise DataError(f"this is no parquet file, or a damaged one{why}; make or download it again.", path) from error
     return _from_frame(frame, path, srcs)
 
 

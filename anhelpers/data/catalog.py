@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from os import PathLike
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from .. import checks
 from ..errors import DataError, UnknownName, nearest
@@ -81,7 +82,7 @@ def load_candidates(name: str | PathLike, lp: str | None = None) -> CandidateSet
     entry = ENTRIES.get(str(name))
     if entry is not None and entry.candidates:
         return read_candidates(bundled(entry.candidates), srcs=load(name).srcs)
-    if entry is None and Path(name).is_file():
+    if entry is None and os.path.lexists(name) and not Path(name).is_dir():
         return read_candidates(name)
     return from_systems(load(name, lp))
 
@@ -90,7 +91,7 @@ def load_mono(name: str | PathLike) -> tuple[str, ...]:
     """The monolingual reference R of a data set: texts written in the target language; or the lines of a file."""
     entry = ENTRIES.get(str(name))
     if entry is None:
-        if not Path(name).is_file():
+        if not os.path.lexists(name):
             raise UnknownName("data set", str(name), ENTRIES)
         return read_lines(name)
     if not entry.mono:
@@ -105,6 +106,10 @@ def mono_for(data: str | PathLike, lang: str, path: str | PathLike | None = None
 
     The lines of `path` where one is given; else those of the named data set where they are here; else, for German, the
     teaching set's; else none, and the sentence says what to do.
+
+    Parameters
+    ----------
+    data : a named data set, or a file of translations. lang : code of the language. path : a file of plain text.
     """
     if path is not None:
         return read_lines(path), str(path)
@@ -120,7 +125,7 @@ def mono_for(data: str | PathLike, lang: str, path: str | PathLike | None = None
     return (), f"none for {data}; name a file of texts that people wrote in '{lang}'"
 
 
-def available() -> list[dict[str, object]]:
+def available() -> list[dict[str, Any]]:
     """Each named test set: its name, where it lies (a path below the package's or a data folder), present, note."""
     rows = []
     for name, entry in ENTRIES.items():
@@ -241,6 +246,8 @@ def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
     """A test set from a path."""
     if path.is_dir():
         pairs = language_pairs(path)
+        if not pairs:
+            raise DataError("holds no test set: a WMT tree has sources, references, system-outputs.", path)
         if lp is None and len(pairs) != 1:
             raise DataError(f"holds {len(pairs)} language pairs ({', '.join(sorted(pairs))}); say which with lp.", path)
         pair = lp or next(iter(pairs))

@@ -1,7 +1,8 @@
 """One file over HTTP: continued where it was cut, tried again with growing pauses, and named only once it is verified.
 
 It grows under a hidden name that belongs to this call alone, so that two runs cannot mix their bytes. A call that ends
-early gives its part back under a name that the next one finds and continues.
+early gives its part back under a name that the next one finds and continues. The part of a killed one is taken over
+when nobody has it open and it has not grown for an hour.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from email.message import Message
 from email.utils import parsedate_to_datetime
 from glob import escape
 from http.client import HTTPException, HTTPResponse
@@ -26,6 +28,7 @@ from .. import __version__
 from ..errors import AnhelpersError, DataError
 from ..progress import progress
 from .manifest import CACHE, RemoteFile, fault
+from .writing import FULL, lock
 
 __all__ = ["Patience", "download"]
 
@@ -40,6 +43,10 @@ class Patience:
     """How long to wait for a server: seconds without a byte, attempts, the first pause in seconds and the longest.
 
     Pauses double, and are shortened at random by up to a half so that a class does not come back all at once.
+
+    Parameters
+    ----------
+    timeout : seconds without a byte.
     """
 
     timeout: float = 30.0
@@ -60,6 +67,10 @@ def download(
     url: str, target: Path, row: RemoteFile, *, say: Callable[[str], object], patience: Patience, what: str = ""
 ) -> None:
     """Put the file at `url` to `target`, with the bytes that `row` wants; a file already there is replaced at the end.
+
+    Parameters
+    ----------
+    patience : how long to wait. what : it is called in messages.
 
     Raises
     ------
@@ -89,10 +100,13 @@ def _claim(target: Path) -> Path:
     mine = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     for part in [_free(target), *target.parent.glob(f".{escape(target.name)}.????????.part")]:
         try:
-            if part == _free(target) or time.time() - part.stat().st_mtime > ABANDONED:
-                os.utime(part)  # before the new name: under that it must never look abandoned
-                os.rename(part, mine)
-                return mine
+            with part.open("rb") as file:
+                if not lock(file.fileno()):  # whatever the clock says, somebody writes it
+                    continue
+                if part == _free(target) or abs(time.time() - part.stat().st_mtime) > ABANDONED:
+                    os.utime(part)  # before the new name: under that it must never look abandoned
+                    os.rename(part, mine)
+                    return mine
         except OSError:  # not there, taken by another run just now, or (on Windows) still open there
             continue
     return mine
@@ -109,7 +123,7 @@ def _fill(url: str, part: Path, row: RemoteFile, patience: Patience, say: Callab
             if not wrong:
                 return
             if not continued:
-                part.unlink()
+                part.unlink(missing_ok=True)
                 raise DataError(f"{url} {wrong}; a proxy may have answered in its place, nothing was changed here.")
             raise _Again(f"{url}, continued from an earlier part, {wrong}", anew=True)
         except _Again as error:
@@ -143,6 +157,7 @@ def _receive(url: str, part: Path, timeout: float, what: str) -> bool:
         length = response.headers.get("Content-Length", "")
         total = done + int(length) if length.isdecimal() else None
         with part.open("ab" if continued else "wb") as file, progress(total or 0, what, "B") as step:
+            lock(file.fileno())
             step(done)
             while done != total and (block := _read(response, url, timeout)):
                 file.write(block)
@@ -178,18 +193,20 @@ def _refused(error: HTTPError, url: str) -> Exception:
     if error.code == 416:
         return _Again(f"{url} is shorter than the part of it that is here", anew=True)
     if error.code in PASSING:
-        return _Again(f"{_host(url)} answers {error.code} {error.reason}", _seconds(error.headers.get("Retry-After")))
+        return _Again(f"{_host(url)} answers {error.code} {error.reason}", _seconds(error.headers))
     if error.code in (404, 410):
         return AnhelpersError(f"there is no file at {url} (HTTP {error.code}); check ANHELPERS_MIRROR, {INSTEAD}.")
     return AnhelpersError(f"{url} is refused (HTTP {error.code} {error.reason}); try a network without it, {INSTEAD}.")
 
 
-def _seconds(retry_after: str | None) -> float:
-    """What a Retry-After header asks for, in seconds: a number, or a date."""
-    if retry_after and retry_after.strip().isdecimal():
-        return float(retry_after)
+def _seconds(headers: Message) -> float:
+    """What a Retry-After header asks for, in seconds: a number, or a date by the clock of the server."""
+    asked = headers.get("Retry-After") or ""
+    if asked.strip().isdecimal():
+        return float(asked)
     try:
-        return max(0.0, parsedate_to_datetime(retry_after or "").timestamp() - time.time())
+        now = parsedate_to_datetime(headers["Date"]).timestamp() if headers.get("Date") else time.time()
+        return max(0.0, parsedate_to_datetime(asked).timestamp() - now)
     except ValueError:
         return 0.0
 
@@ -204,7 +221,7 @@ def _broken(error: Exception, url: str, timeout: float) -> Exception:
         )
     no_way = isinstance(reason, OSError) and reason.errno in (errno.ENETUNREACH, errno.EHOSTUNREACH)
     if no_way or isinstance(reason, (socket.gaierror, ConnectionRefusedError)):
-        why = reason.strerror or reason
+        why = getattr(reason, "strerror", None) or reason
         return AnhelpersError(f"no network reaches {host} ({why}); connect (https_proxy is honoured), {INSTEAD}.")
     if isinstance(reason, TimeoutError):
         return _Again(f"no network reaches {host} (nothing came for {timeout:g} s)")
@@ -217,6 +234,6 @@ def _host(url: str) -> str:
 
 def _disk(error: OSError, folder: Path) -> DataError:
     """The sentence for a folder that cannot take a file."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if error.errno in FULL:
         return DataError(f"the disk is full; free some space, or set {CACHE} to a folder on another disk.", folder)
     return DataError(f"cannot be written ({error.strerror}); set {CACHE} to a folder of your own.", folder)

@@ -21,18 +21,33 @@ CATEGORIES = ("LLM", "MT", "online", "human", "unknown")
 
 
 def put(value: object, name: str, content: object) -> None:
-    """Set a field of a frozen dataclass while it is being made."""
+    """Set a field of a frozen dataclass while it is being made.
+
+    Parameters
+    ----------
+    value : the instance. content : of its field.
+    """
     object.__setattr__(value, name, content)
 
 
 def frozen(values: np.ndarray) -> np.ndarray:
-    """The array, which can no longer be written to."""
+    """The array, which can no longer be written to.
+
+    Parameters
+    ----------
+    values : (n,) or of any other shape.
+    """
     values.flags.writeable = False
     return values
 
 
 def multiplicities(given: ArrayLike | None, n: int) -> np.ndarray:
-    """(n,) whole numbers >= 1, or a DataError."""
+    """(n,) whole numbers >= 1, or a DataError.
+
+    Parameters
+    ----------
+    given : n numbers; None: 1 each.
+    """
     if given is None:
         return np.ones(n, np.int64)
     values = np.asarray(given)
@@ -44,7 +59,12 @@ def multiplicities(given: ArrayLike | None, n: int) -> np.ndarray:
 
 
 def logprobs(given: ArrayLike | None, n: int) -> np.ndarray:
-    """(n,) numbers that are at most 0, but for rounding, or nan; else a DataError."""
+    """(n,) numbers that are at most 0, but for rounding, or nan; else a DataError.
+
+    Parameters
+    ----------
+    given : n numbers; None: nan each.
+    """
     if given is None:
         return np.full(n, np.nan)
     values = np.array(given, dtype=np.float64)
@@ -56,18 +76,33 @@ def logprobs(given: ArrayLike | None, n: int) -> np.ndarray:
 
 
 def agreed(values: np.ndarray) -> float:
-    """The one number among nan, else nan."""
+    """The one number among nan, else nan.
+
+    Parameters
+    ----------
+    values : (n,) numbers, nan where unknown.
+    """
     distinct = np.unique(values[~np.isnan(values)])
     return float(distinct[0]) if len(distinct) == 1 else np.nan
 
 
 def pick(texts: Sequence[str], rows: np.ndarray) -> tuple[str, ...]:
-    """The texts at these positions."""
+    """The texts at these positions.
+
+    Parameters
+    ----------
+    rows : (k,) positions.
+    """
     return tuple(texts[i] for i in rows)
 
 
 def texts(name: str, values: Iterable[str], n: int) -> tuple[str, ...]:
-    """A tuple of n strings, or a DataError naming what was seen."""
+    """A tuple of n strings, or a DataError naming what was seen.
+
+    Parameters
+    ----------
+    values : to be checked. n : how many are wanted.
+    """
     if isinstance(values, str):
         raise DataError(f"{name} is one text, and a sequence of {n} is wanted.")
     texts = tuple(values)
@@ -80,7 +115,12 @@ def texts(name: str, values: Iterable[str], n: int) -> tuple[str, ...]:
 
 
 def categories(given: Mapping[str, str], systems: Iterable[str]) -> dict[str, str]:
-    """The category of each system, in the order of the systems."""
+    """The category of each system, in the order of the systems.
+
+    Parameters
+    ----------
+    given : name -> category; who is not in it is "unknown".
+    """
     systems = list(systems)
     for name, category in given.items():
         checks.one_of(name, systems, "system")
@@ -89,7 +129,12 @@ def categories(given: Mapping[str, str], systems: Iterable[str]) -> dict[str, st
 
 
 def rows(index: ArrayLike | slice, n: int) -> np.ndarray:
-    """Positions of an index into n segments."""
+    """Positions of an index into n segments.
+
+    Parameters
+    ----------
+    index : (k,) positions, a mask (n,), or a slice.
+    """
     if not isinstance(index, slice):
         index = np.asarray(index)
         index = index if index.size else index.astype(np.int64)
@@ -102,4 +147,8 @@ def rows(index: ArrayLike | slice, n: int) -> np.ndarray:
 def first_repeat(ids: Iterable[str]) -> str:
     """The first id that came before."""
     seen: set[str] = set()
-    return next(i for i in ids if i in seen or seen.add(i))
+    for i in ids:
+        if i in seen:
+            return i
+        seen.add(i)
+    raise ValueError("no id comes twice")

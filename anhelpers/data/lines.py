@@ -1,4 +1,4 @@
-r"""The one way to read a text file into lines, and to write one.
+r"""The one way to read a text file into lines.
 
 A line ends at ``"\n"`` and nowhere else: U+2028, U+0085, vertical tabs and lone carriage returns are text.
 """
@@ -6,16 +6,31 @@ A line ends at ``"\n"`` and nowhere else: U+2028, U+0085, vertical tabs and lone
 from __future__ import annotations
 
 import csv
+import json
 import math
 import os
-import secrets
+import stat
+import time
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from ..errors import DataError, nearest
 
-__all__ = ["csv_number", "csv_rows", "read_bytes", "read_lines", "write_bytes", "write_text"]
+__all__ = ["csv_number", "csv_rows", "json_value", "not_text", "plain_number", "read_bytes", "read_lines"]
+
+WEB_PAGE = "this is a web page, perhaps one that says why a download failed; download the file itself"
+MAGIC = {  # how a file begins that is something else -> what it is, and what to do
+    b"<!doctype html": WEB_PAGE, b"<html": WEB_PAGE,
+    b"version https://git-lfs": "this is a pointer of git-lfs, not the file; get the file by git lfs pull",
+    b"\x1f\x8b": "this is packed by gzip; unpack it first (gunzip)",
+    b"pk\x03\x04": "this is a zip archive; unpack it first",
+    b"\xff\xfe": "this is UTF-16 or UTF-32; re-save the file as UTF-8",
+    b"\xfe\xff": "this is UTF-16; re-save the file as UTF-8",
+}  # fmt: skip
+PIPE_SECONDS = 5.0
+"""How long a pipe may wait for somebody to write into it."""
 
 
 def read_lines(path: str | PathLike) -> tuple[str, ...]:
@@ -26,9 +41,12 @@ def read_lines(path: str | PathLike) -> tuple[str, ...]:
 
     Raises
     ------
-    DataError : no such file, or a byte that is not UTF-8 (its line, and its column in characters, from 1).
+    DataError : no such file; something else than text, such as a web page; a NUL or a byte that is not UTF-8 (its
+        line, and its column in characters, from 1).
     """
     data = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
+    if told := not_text(data):
+        raise DataError(f"{told}.", path)
     if 0 < data.count(b"\n") == data.count(b"\r\n"):
         data = data.replace(b"\r\n", b"\n")
     try:
@@ -38,28 +56,71 @@ def read_lines(path: str | PathLike) -> tuple[str, ...]:
         line, column = data.count(b"\n", 0, start) + 1, len(data[start : error.start].decode("utf-8")) + 1
         seen = f"byte 0x{data[error.start]:02x} at column {column}"
         raise DataError(f"{seen} is not UTF-8; re-save the file as UTF-8.", path, line) from None
+    if (at := text.find("\0")) >= 0:
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        raise DataError(f"there is a NUL at column {column}, so this is no text, or UTF-16; re-save it as UTF-8.",
+                        path, line)  # fmt: skip
     return tuple(text.removesuffix("\n").split("\n")) if text else ()
 
 
+def not_text(data: bytes) -> str:
+    """What a file is instead, by its first bytes, and what to do; "" where nothing tells."""
+    start = data[:1024].removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n").lower()
+    return next((told for magic, told in MAGIC.items() if start.startswith(magic)), "")
+
+
+def json_value(text: str, path: str | PathLike, line: int) -> Any:
+    """What a line of JSON says; a DataError where it is none, is nested too deep, or names a key twice."""
+    try:
+        return json.loads(text, object_pairs_hook=_distinct)
+    except json.JSONDecodeError as error:
+        told = f"{error.msg[0].lower()}{error.msg[1:]} at column {error.colno}"
+    except RecursionError:
+        told = "it is nested too deep"
+    except ValueError as error:  # a number of thousands of digits, a key twice
+        told = str(error).split(";")[0]
+    raise DataError(f"bad JSON ({told}); one object per line is wanted.", path, line)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; ValueError for a key that is there twice."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f'"{next(key for i, key in enumerate(keys) if key in keys[:i])}" is there twice')
+    return found
+
+
 def csv_rows(path: str | PathLike, header: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
-    """(line, cells) of each row of a CSV file that must have this header."""
+    """(line, cells) of each row of a CSV file that must have this header; a row ends in the line that is given."""
     lines = read_lines(path)
-    for number, cells in enumerate(csv.reader(lines), 1):
-        cells = [cell.strip() for cell in cells]
-        if number == 1 and tuple(cells) != header:
-            raise DataError(f"the header must be {','.join(header)}; it is {lines[0]}.", path, 1)
-        if cells and len(cells) != len(header):
-            raise DataError(f"{len(cells)} cells, and the header has {len(header)}.", path, number)
-        if cells and number > 1:
-            yield number, cells
+    reader = csv.reader((f"{line}\n" for line in lines), strict=True)
+    try:
+        for row, cells in enumerate(reader):
+            cells = [cell.strip() for cell in cells]
+            if not row and tuple(cells) != header:
+                raise DataError(f"the header must be {','.join(header)}; it is {lines[0]}.", path, 1)
+            if cells and len(cells) != len(header):
+                raise DataError(f"{len(cells)} cells, and the header has {len(header)}.", path, reader.line_num)
+            if cells and row:
+                yield reader.line_num, cells
+    except csv.Error as error:
+        raise DataError(f"is no CSV ({error}); check the quotes.", path, reader.line_num) from None
     if not lines:
         raise DataError(f"this file is empty; its header must be {','.join(header)}.", path)
+
+
+def plain_number(text: str) -> float:
+    """A number as files have it, or a ValueError: Python's own 1_000 and digits of other scripts are none."""
+    if "_" in text or not text.isascii():
+        raise ValueError(f"'{text}' is no number")
+    return float(text)
 
 
 def csv_number(cell: str, what: str, path: str | PathLike, line: int, *, least: float = 0) -> float:
     """A finite number of at least `least` from a cell; a DataError says what it should have been, and where."""
     try:
-        value = float(cell)
+        value = plain_number(cell)
     except ValueError:
         value = math.nan
     if not (least <= value and math.isfinite(value)):
@@ -68,40 +129,34 @@ def csv_number(cell: str, what: str, path: str | PathLike, line: int, *, least: 
     return value
 
 
-def write_text(path: str | PathLike, text: str) -> Path:
-    """Write a UTF-8 file at once: a temporary file beside it, then an atomic rename. Returns the path."""
-    try:
-        return write_bytes(path, text.encode("utf-8"))
-    except UnicodeEncodeError as error:
-        raise DataError(f"character U+{ord(text[error.start]):04X} cannot be written as UTF-8.", path) from None
-
-
-def write_bytes(path: str | PathLike, data: bytes) -> Path:
-    """Write a file at once: a temporary file beside it, then an atomic rename. Returns the path."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise DataError(f"there is no folder {path.parent}; make it first.", path)
-    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        part.write_bytes(data)
-        os.replace(part, path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise DataError(f"cannot be written ({error.strerror}).", path) from error
-    return path
-
-
 def read_bytes(path: str | PathLike) -> bytes:
     """The bytes of a file, or a DataError that says what is there instead."""
     path = Path(path)
     if path.is_dir():
-        raise DataError("this is a folder, and a text file is wanted.", path)
+        raise DataError("this is a folder, and a file is wanted.", path)
     try:
+        mode = path.stat().st_mode
+        if stat.S_ISFIFO(mode):
+            return _from_pipe(path)
+        if not stat.S_ISREG(mode) and str(path) != os.devnull:
+            raise DataError("this is a device and no regular file; name a file.", path)
         return path.read_bytes()
     except FileNotFoundError:
         raise DataError(_absent(path), path) from None
     except OSError as error:
         raise DataError(f"cannot be read ({error.strerror}).", path) from error
+
+
+def _from_pipe(path: Path) -> bytes:
+    """What is written into a pipe, such as the shell's <(zcat FILE); a DataError where nobody writes."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as pipe:
+        deadline = time.monotonic() + PIPE_SECONDS
+        while (start := pipe.read(1)) == b"":  # None: there is a writer, who has not written yet
+            if time.monotonic() > deadline:
+                raise DataError(f"nobody wrote into this pipe for {PIPE_SECONDS:g} s; name a file.", path)
+            time.sleep(0.01)
+        os.set_blocking(pipe.fileno(), True)
+        return (start or b"") + pipe.readall()
 
 
 def _absent(path: Path) -> str:

@@ -96,7 +96,8 @@ def _row(line: str) -> RemoteFile:
             raise ValueError(f"{column} '{named[column]}' is no plain relative path")
         if re.search(r'[\\:*?"<>|\x00-\x1f]', named[column]):
             raise ValueError(f"{column} '{named[column]}' has a character that not every system takes")
-    return RemoteFile(**named | {"size": int(named["size"]) if named["size"] else None})
+    size = named.pop("size")
+    return RemoteFile(**named, size=int(size) if size else None)
 
 
 def fault(path: Path, row: RemoteFile) -> str:

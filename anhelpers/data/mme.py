@@ -11,6 +11,7 @@ better in all its scores: it ranks metrics by signed correlations with people's 
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ import numpy as np
 from .. import checks
 from ..errors import DataError, UnknownName, nearest
 from .languages import split_pair
-from .lines import read_lines
+from .lines import plain_number, read_lines
 from .plain import ParallelFiles, is_canary, read_parallel
 from .schema import TestSet
 from .wmt import categories_of, find_2024, with_default_reference
@@ -104,7 +105,10 @@ def mme_scores(folder: str | PathLike, lp: str) -> list[StoredScores]:
                 wanted = "NAME-REF.LEVEL.score" if kind == "metric" else "LP.NAME.LEVEL.score"
                 raise DataError(f"name it {wanted}, with a level of {', '.join(_LEVELS)}.", path)
             levels[kind, match["name"], match.groupdict().get("ref")].add(match["level"])
-    return [StoredScores(*key, tuple(level for level in _LEVELS if level in levels[key])) for key in levels]
+    return [
+        StoredScores(kind, name, ref, tuple(level for level in _LEVELS if level in found))
+        for (kind, name, ref), found in levels.items()
+    ]
 
 
 def read_mme_scores(
@@ -175,7 +179,12 @@ def scores_matrix(
 
 
 def score_path(folder: str | PathLike, lp: str, metric: str, ref: str | None = None, level: str = "seg") -> Path:
-    """Where these scores lie; a human score (`ref` None) has its language pair in the name of the file."""
+    """Where these scores lie; a human score (`ref` None) has its language pair in the name of the file.
+
+    Parameters
+    ----------
+    metric, ref, level : as in `read_mme_scores`.
+    """
     if ref is None:
         return Path(folder) / "human-scores" / f"{lp}.{metric}.{level}.score"
     return Path(folder) / "metric-scores" / lp / f"{metric}-{ref}.{level}.score"
@@ -185,7 +194,7 @@ def _score_file(folder: Path, lp: str, metric: str, ref: str | None, level: str)
     """The file of these scores; UnknownName lists those that are there."""
     split_pair(lp)
     path = score_path(folder, lp, metric, ref, level)
-    if not path.exists():
+    if not os.path.lexists(path):
         kind = "human" if ref is None else "metric"
         stored = [s for s in mme_scores(folder, lp) if s.kind == kind and level in s.levels]
         known = (s.name if ref is None else f"{s.name}-{s.ref}" for s in stored)
@@ -204,13 +213,15 @@ def _read_scores(path: Path, systems: list[str]) -> dict[str, list[float]]:
             hint = nearest(system, systems) or f"; known: {', '.join(systems) or 'none'}."
             raise DataError(f"unknown system '{system}'{hint}", path, number)
         scores.setdefault(system, []).append(_score(value[0], path, number))
+    if not scores:
+        raise DataError("this file is empty; a line system<TAB>score is wanted for each score.", path)
     return scores
 
 
 def _score(text: str, path: Path, line: int) -> float:
     """A finite number, or nan for None."""
     try:
-        score = math.nan if text == "None" else float(text)
+        score = math.nan if text == "None" else plain_number(text)
     except ValueError:
         raise DataError(f"score '{text}' is neither a number nor None.", path, line) from None
     if math.isinf(score):

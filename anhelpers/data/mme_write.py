@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from .lines import read_lines, write_text
+from .lines import read_lines
 from .mme import mme_files, read_mme, score_path
 from .plain import ParallelFiles, is_canary
 from .schema import TestSet
 from .wmt import find_2024, read_categories
+from .writing import make_folder, write_text
 
 __all__ = ["write_mme", "write_mme_scores"]
 
@@ -107,10 +108,7 @@ def write_mme_scores(
 
 def _write(path: Path, text: str) -> Path:
     """Write a file, and make its folder where there is none."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"this folder cannot be made ({error.strerror}).", path.parent) from error
+    make_folder(path.parent)
     return write_text(path, text)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..divergences.samples import ROUNDING
 from ..errors import DataError
-from .lines import read_lines
+from .lines import plain_number, read_lines
 
 __all__ = ["read_logprobs", "read_numbers"]
 
@@ -49,7 +49,7 @@ def read_logprobs(path: str | PathLike, n: int | None = None) -> np.ndarray:
 
 def _number(text: str, path: str | PathLike, line: int) -> float:
     try:
-        value = float(text)
+        value = plain_number(text)
     except ValueError:
         value = math.inf
     if math.isinf(value):

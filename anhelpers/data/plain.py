@@ -74,13 +74,17 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
         if name in test.systems or name in test.refs:
             raise DataError(f"{test.name} has a '{name}' already; give this one another name, as in mine={path}.", path)
         added[name] = texts
-    return replace(test, systems=test.systems | added)
+    return replace(test, systems={**test.systems, **added})
 
 
 def read_parallel(name: str, lp: str, files: ParallelFiles, categories: Mapping[str, str] | None = None) -> TestSet:
     """A test set from its files; a canary is dropped, and must open all of them or none.
 
     A system that bears a reference's name is that human translator (mt-metrics-eval copies references so).
+
+    Parameters
+    ----------
+    categories : system -> category.
     """
     paths = [files.src, *files.refs.values(), *files.systems.values(), *([files.docs] if files.docs else [])]
     lines = {path: read_lines(path) for path in paths}

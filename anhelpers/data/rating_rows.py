@@ -20,12 +20,12 @@ from itertools import chain, count
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
 import numpy as np
 
 from ..errors import DataError
-from .lines import read_bytes
+from .lines import not_text, read_bytes
 
 __all__ = [
     "COLUMNS", "Header", "Scan", "not_utf8", "open_ratings", "read_header", "scan_rows", "shortened", "spans_of",
@@ -67,10 +67,11 @@ class Header:
 
 
 @contextlib.contextmanager
-def open_ratings(path: str | PathLike) -> Iterator[BinaryIO]:
+def open_ratings(path: str | PathLike) -> Iterator[io.BufferedReader]:
     """The bytes of a plain file, a .gz, or the one file in a tar archive; a DataError where the archive is damaged."""
     if not Path(path).is_file():
-        read_bytes(path)  # says what is there instead
+        yield io.BufferedReader(io.BytesIO(read_bytes(path)))  # a pipe's, or says what is there instead
+        return
     with contextlib.ExitStack() as stack:
         try:
             yield stack.enter_context(io.BufferedReader(_raw(path, stack), _BUFFER))
@@ -78,7 +79,7 @@ def open_ratings(path: str | PathLike) -> Iterator[BinaryIO]:
             raise DataError(f"cannot be read to its end ({error}); download it again.", path) from None
 
 
-def _raw(path: str | PathLike, stack: contextlib.ExitStack) -> BinaryIO:
+def _raw(path: str | PathLike, stack: contextlib.ExitStack) -> Any:
     """The unpacked stream."""
     file = stack.enter_context(open(path, "rb", buffering=0))  # noqa: SIM115
     packed = file.read(2) == b"\x1f\x8b"
@@ -95,13 +96,22 @@ def _raw(path: str | PathLike, stack: contextlib.ExitStack) -> BinaryIO:
     return archive.extractfile(files[0])
 
 
-def read_header(stream: BinaryIO, path: str | PathLike) -> tuple[Header, Iterable[bytes]]:
-    """The header, read by name, and all lines after it; a DataError where this is no file of ratings."""
+def read_header(stream: io.BufferedReader, path: str | PathLike) -> tuple[Header, Iterable[bytes]]:
+    """The header, read by name, and all lines after it; a DataError where this is no file of ratings.
+
+    Parameters
+    ----------
+    stream : at its start.
+    """
+    if told := not_text(stream.peek(1024)):
+        raise DataError(f"{told}.", path)
     first, peeked = stream.readline().removeprefix(b"\xef\xbb\xbf"), stream.readline()
     if not first.strip():
         raise DataError("this file is empty, or its first line is; ratings open with a header.", path, 1)
     if first.lstrip().startswith(b"<"):
         raise DataError("this is a web page, not a table of ratings; download the raw file.", path, 1)
+    if b"\0" in first:
+        raise DataError("there is a NUL, so this is no text, or UTF-16; re-save it as UTF-8.", path, 1)
     delimiter = "," if b"\t" not in first and b"," in first else "\t"
     cells = [cell.strip().strip('"') for cell in first.decode("utf-8", "replace").split(delimiter)]
     cells = [cell for cell in cells if not cell.startswith("#")]
@@ -113,14 +123,20 @@ def read_header(stream: BinaryIO, path: str | PathLike) -> tuple[Header, Iterabl
     missing = [role for role, at in found.items() if at is None and role != "global id"]
     if missing:
         seen = " ".join(first.decode("utf-8", "replace").split())[:120]
-        raise DataError(f"this header has no column {', '.join(missing)}: {seen}", path, 1)
+        raise DataError(f"this header has no column {', '.join(missing)}: it is '{seen}'.", path, 1)
     quoted = delimiter == "," or "misc" in names or b'\t"{""' in peeked
-    key = tuple(tuple(found[role] for role in roles) for roles in COLUMNS)
-    return Header(len(names), key, found["source"], found["target"], delimiter, quoted), chain((peeked,), stream)
+    at = {role: place for role, place in found.items() if place is not None}
+    key = tuple(tuple(at[role] for role in roles if role in at) for roles in COLUMNS)
+    return Header(len(names), key, at["source"], at["target"], delimiter, quoted), chain((peeked,), stream)
 
 
 def split_rows(lines: Iterable[bytes], header: Header, path: str | PathLike) -> Iterator[tuple[int, list[bytes]]]:
-    """(line, fields) of every row; blank lines are passed over, a row of another length is a DataError."""
+    """(line, fields) of every row; blank lines are passed over, a row of another length is a DataError.
+
+    Parameters
+    ----------
+    header : of the file.
+    """
     return (_quoted_rows if header.quoted else _plain_rows)(lines, header, path)
 
 
@@ -162,7 +178,12 @@ def _wrong_count(seen: int, header: Header, path: str | PathLike, line: int) -> 
 
 
 def not_utf8(error: UnicodeDecodeError, path: str | PathLike, line: int) -> DataError:
-    """The sentence on a byte that is not UTF-8."""
+    """The sentence on a byte that is not UTF-8.
+
+    Parameters
+    ----------
+    error : of the decoder, with the byte.
+    """
     return DataError(f"byte 0x{error.object[error.start]:02x} is not UTF-8; re-save the file as UTF-8.", path, line)
 
 
@@ -208,9 +229,18 @@ class Scan:
 
 
 def scan_rows(rows: Iterable[tuple[int, list[bytes]]], header: Header, path: str | PathLike, texts: bool) -> Scan:
-    """One pass over the rows, whose speed decides the reader's: names are coded; texts, if wanted, checked and kept."""
-    names = systems, segments, raters, kinds = [defaultdict(count().__next__) for _ in COLUMNS]
-    codes, lines, kept, unclosed = [], [], [], []
+    """One pass over the rows, whose speed decides the reader's: names are coded; texts, if wanted, checked and kept.
+
+    Parameters
+    ----------
+    header : of the file.
+    """
+    names: list[dict[Any, int]] = [defaultdict(count().__next__) for _ in COLUMNS]
+    systems, segments, raters, kinds = names
+    codes: list[int] = []
+    lines: list[int] = []
+    kept: list[tuple[bytes, bytes]] = []
+    unclosed: list[int] = []
     (system,), (rater,), source, target = header.key[0], header.key[2], header.source, header.target
     segment, kind = itemgetter(*header.key[1]), itemgetter(*header.key[3])
     for line, fields in rows:

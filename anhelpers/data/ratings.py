@@ -7,11 +7,11 @@ and quoting changed from year to year. What a rating weighs is said in `anhelper
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -205,8 +205,9 @@ def _left_out(scan: Scan) -> np.ndarray:
 
 def _assemble(columns: Iterable[tuple[list, np.ndarray]], *where: np.ndarray | tuple[str, ...]) -> Ratings:
     """The ratings whose names are labels[code], column by column; names sorted, each category in one spelling."""
-    names, codes = [], []
-    orders = (natural, _reading_order, natural, natural, SEVERITIES.index)
+    names: list[Any] = []
+    codes: list[Any] = []
+    orders: tuple[Callable[[Any], Any], ...] = (natural, _reading_order, natural, natural, SEVERITIES.index)
     for (labels, code), order, column in zip(columns, orders, _CODES, strict=True):
         used = np.flatnonzero(np.bincount(code, minlength=len(labels)))
         if column == "category":
@@ -239,7 +240,7 @@ def _notes(scan: Scan, left_out: np.ndarray, ratings: Ratings) -> tuple[str, ...
 
 def natural(name: str) -> list[str | int]:
     """A sort key by which "rater2" comes before "rater10"."""
-    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
+    return [int(part[:4000]) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]  # int takes no more
 
 
 def _reading_order(segment: Segment) -> tuple:
@@ -248,7 +249,9 @@ def _reading_order(segment: Segment) -> tuple:
 
 def _with_texts(ratings: Ratings, texts: Iterable[tuple[bytes, bytes]], notes: tuple[str, ...]) -> Ratings:
     """The ratings with the texts of their rows, without marks; where raters saw different texts, the first one."""
-    sources, targets, spans, other = {}, {}, [], set()
+    sources: dict[Segment, str] = {}
+    targets: dict[tuple[str, Segment], str] = {}
+    spans, other = [], set()
     for row, pair in enumerate(texts):
         (source, in_source, _), (target, in_target, _) = (spans_of(text.decode("utf-8")) for text in pair)
         segment, system = ratings.segments[ratings.segment[row]], ratings.systems[ratings.system[row]]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from typing import Any, NamedTuple
@@ -11,13 +11,16 @@ from typing import Any, NamedTuple
 from ..checks import ROUNDING
 from ..errors import DataError
 from .languages import UNDETERMINED
-from .lines import read_lines
+from .lines import json_value, read_lines
 from .schema import CandidateSet, TestSet
 
 __all__ = ["Row", "assemble", "build_test_set", "candidate_rows", "per_source", "read_jsonl", "source_rows"]
 
 Fail = Callable[[int, str], DataError]
 """(number of a record from 0, what is wrong) -> the error that says where."""
+
+MOST = 2**62
+"""The largest whole number in a set of candidates: sums of a few stay in 64 bits."""
 
 KINDS = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
 
@@ -31,7 +34,7 @@ class Row(NamedTuple):
     id: str | None
     src: str | None
     record: int
-    count: int = 1
+    count: int = 1  # type: ignore[assignment]  # over tuple.count, which nothing here calls
     logprob: float = math.nan
 
 
@@ -39,12 +42,9 @@ def read_jsonl(path: str | PathLike) -> list[dict[str, Any]]:
     """The objects of a file with one JSON object per line."""
     records = []
     for number, line in enumerate(read_lines(path), 1):
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise DataError(f"bad JSON ({error}); one object per line is wanted.", path, number) from None
+        record = json_value(line, path, number)
         if not isinstance(record, dict):
-            raise DataError(f"{line[:60]} is no JSON object; one per line is wanted.", path, number)
+            raise DataError(f"{line:.60} is no JSON object; one per line is wanted.", path, number)
         records.append(record)
     if not records:
         raise DataError("this file holds no candidates.", path)
@@ -52,7 +52,12 @@ def read_jsonl(path: str | PathLike) -> list[dict[str, Any]]:
 
 
 def per_source(records: Sequence[dict[str, Any]], fail: Fail) -> bool:
-    """Whether each record is a source with its list of candidates; False: each is one candidate; a mixture fails."""
+    """Whether each record is a source with its list of candidates; False: each is one candidate; a mixture fails.
+
+    Parameters
+    ----------
+    records : objects of the file. fail : (number of a record, message) -> the DataError that names its line.
+    """
     sources = "candidates" in records[0]
     for i, record in enumerate(records):
         if ("candidates" in record) != sources:
@@ -62,7 +67,12 @@ def per_source(records: Sequence[dict[str, Any]], fail: Fail) -> bool:
 
 
 def candidate_rows(records: Iterable[dict[str, Any]], fail: Fail) -> list[Row]:
-    """Rows of records ``{"segment": 0, "text": "…"}`` with an optional tag, id, src, count and logprob."""
+    """Rows of records ``{"segment": 0, "text": "…"}`` with an optional tag, id, src, count and logprob.
+
+    Parameters
+    ----------
+    fail : as in `per_source`.
+    """
     rows = []
     for i, record in enumerate(records):
         if record.get("segment") is None:
@@ -73,7 +83,12 @@ def candidate_rows(records: Iterable[dict[str, Any]], fail: Fail) -> list[Row]:
 
 
 def source_rows(records: Iterable[dict[str, Any]], fail: Fail) -> list[Row]:
-    """Rows of records ``{"src": "…", "candidates": ["…", {"text": "…", "tag": "…"}]}``; record i is source i."""
+    """Rows of records ``{"src": "…", "candidates": ["…", {"text": "…", "tag": "…"}]}``; record i is source i.
+
+    Parameters
+    ----------
+    fail : as in `per_source`.
+    """
     rows = []
     for i, record in enumerate(records):
         if record.get("segment", i) != i:
@@ -90,7 +105,12 @@ def source_rows(records: Iterable[dict[str, Any]], fail: Fail) -> list[Row]:
 
 
 def assemble(rows: Sequence[Row], path: str | PathLike, fail: Fail, srcs: Sequence[str] | None = None) -> CandidateSet:
-    """The set of these rows, sorted by source; with `srcs`, each row must belong to one of them and all be covered."""
+    """The set of these rows, sorted by source; with `srcs`, each row must belong to one of them and all be covered.
+
+    Parameters
+    ----------
+    fail : as in `per_source`.
+    """
     seen: set[str] = set()
     for row in rows:
         if row.segment < 0 or (srcs is not None and row.segment >= len(srcs)):
@@ -106,6 +126,9 @@ def assemble(rows: Sequence[Row], path: str | PathLike, fail: Fail, srcs: Sequen
             raise fail(row.record, f"id '{row.id}' is used twice; ids must differ.")
         seen.add(row.id or "")
     rows = sorted(rows, key=lambda row: row.segment)
+    segments: Any
+    counts: Any
+    logprobs: Any
     segments, texts, tags, ids, _, _, counts, logprobs = zip(*rows, strict=True)
     blank = sum(not text.strip() for text in texts)
     notes = (f"{blank} blank candidates of {len(texts)}.",) if blank else ()
@@ -118,7 +141,12 @@ def assemble(rows: Sequence[Row], path: str | PathLike, fail: Fail, srcs: Sequen
 
 
 def build_test_set(name: str, records: Sequence[dict[str, Any]], lp: str, fail: Fail) -> TestSet | None:
-    """The sources, references, documents and domains that per-source records carry; None where they carry no src."""
+    """The sources, references, documents and domains that per-source records carry; None where they carry no src.
+
+    Parameters
+    ----------
+    fail : as in `per_source`.
+    """
     srcs = _column(records, "src", str, fail)
     if srcs is None:
         i = next((i for i, record in enumerate(records) if record.get("refs") is not None), None)
@@ -127,7 +155,8 @@ def build_test_set(name: str, records: Sequence[dict[str, Any]], lp: str, fail: 
         return None
     docs, domains = _column(records, "doc", str, fail), _column(records, "domain", str, fail)
     notes = () if lp != UNDETERMINED else (f'{name} names no language pair ("lp"), so languages are undetermined.',)
-    return TestSet(name, lp, srcs, _references(records, fail), docs=docs or (), domains=domains or (), notes=notes)
+    refs = {ref: tuple(texts) for ref, texts in _references(records, fail).items()}
+    return TestSet(name, lp, tuple(srcs), refs, docs=tuple(docs or ()), domains=tuple(domains or ()), notes=notes)
 
 
 def _references(records: Sequence[dict[str, Any]], fail: Fail) -> dict[str, list[str]]:
@@ -176,8 +205,8 @@ def _logprob(value: Any, i: int, fail: Fail) -> float:
     """A log-probability in nats, at most 0 but for rounding; nan where there is none."""
     if value is None:
         return math.nan
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not (math.isnan(value) or -math.inf < value <= ROUNDING):
+    number = isinstance(value, (int, float)) and not isinstance(value, bool) and not (value < -sys.float_info.max)
+    if not number or not (value != value or value <= ROUNDING):
         raise fail(i, f'"logprob" is {value!r:.60}; a natural-log probability is a number that is at most 0.')
     return float(value)
 
@@ -191,6 +220,8 @@ def _get(record: dict[str, Any], key: str, kind: type | tuple[type, ...], i: int
         raise fail(i, f'"{key}" is missing, and {wanted} is wanted.')
     if not isinstance(value, kinds) or isinstance(value, bool):
         raise fail(i, f'"{key}" is {value!r:.60} ({type(value).__name__}), and {wanted} is wanted.')
+    if isinstance(value, int) and abs(value) > MOST:
+        raise fail(i, f'"{key}" is {value!r:.60}; at most {MOST} is possible.')
     if isinstance(value, str) and not value.isascii():
         try:
             value.encode("utf-8")

@@ -49,7 +49,7 @@ class TestSet:
     categories: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         split_pair(self.lp)
         n = len(self.srcs)
         fields.put(self, "srcs", fields.texts("srcs", self.srcs, n))
@@ -103,9 +103,11 @@ class TestSet:
     def subset(self, index: ArrayLike | slice) -> TestSet:
         """The segments at these positions (or a boolean mask, or a slice), in that order; blanks are counted anew."""
         rows = fields.rows(index, len(self))
-        cut = {kind: {k: fields.pick(v, rows) for k, v in getattr(self, kind).items()} for kind in ("refs", "systems")}
-        cut |= {kind: fields.pick(getattr(self, kind), rows) for kind in ("srcs", "docs", "domains")}
-        return replace(self, **cut)
+        refs, systems = (
+            {name: fields.pick(texts, rows) for name, texts in kind.items()} for kind in (self.refs, self.systems)
+        )
+        srcs, docs, domains = (fields.pick(column, rows) for column in (self.srcs, self.docs, self.domains))
+        return replace(self, srcs=srcs, refs=refs, systems=systems, docs=docs, domains=domains)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,10 +130,10 @@ class CandidateSet:
     tags: tuple[str, ...] = ()
     ids: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
-    multiplicity: np.ndarray | None = None
-    logprob: np.ndarray | None = None
+    multiplicity: np.ndarray = None  # type: ignore[assignment]  # None may come in and is filled in at once
+    logprob: np.ndarray = None  # type: ignore[assignment]  # likewise
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         segment = checks.segment_ids(self.segment).astype(np.int64)
         n = len(segment)
         fields.put(self, "segment", fields.frozen(segment))
@@ -205,7 +207,7 @@ class CandidateSet:
             return self
         rows = np.repeat(np.arange(len(self)), self.multiplicity)
         texts, tags = fields.pick(self.texts, rows), fields.pick(self.tags, rows)
-        return CandidateSet(self.segment[rows], texts, tags, None, self.notes, None, self.logprob[rows])
+        return CandidateSet(self.segment[rows], texts, tags, notes=self.notes, logprob=self.logprob[rows])
 
     def without_blanks(self) -> CandidateSet:
         """The candidates that are more than white space; a note counts those left out."""

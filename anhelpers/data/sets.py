@@ -13,7 +13,14 @@ __all__ = ["ENTRIES", "FILES", "LICENCES", "RATINGS", "Entry"]
 
 @dataclass(frozen=True)
 class Entry:
-    """One named test set: a WMT text tree, in the package or in a data folder."""
+    """One named test set: a WMT text tree, in the package or in a data folder.
+
+    Parameters
+    ----------
+    lp : language pair. tree : folder of the texts. note : shown to the user. year : of the layout.
+    mono, candidates : files of monolingual text and of candidates; "" for none.
+    in_package : the tree lies in the package.
+    """
 
     lp: str
     tree: str

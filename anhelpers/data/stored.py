@@ -67,6 +67,8 @@ def read_system_scores(path: str | PathLike, lp: str) -> pd.DataFrame:
         if pair != lp:
             continue
         system = name.replace(MARK, "").strip()
+        if not system:
+            raise DataError("there is no system's name; give one.", path, number)
         if system != name:
             marked[name] = f"'{name}' is called {system} here; its footnote mark is left out."
         label, unit, higher = _metric(metric, path, number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ import numpy as np
 from .. import checks
 from ..divergences.samples import ROUNDING
 from ..errors import DataError
-from .lines import read_lines
+from .lines import json_value, plain_number, read_lines
 
 __all__ = ["TokenScores", "read_token_scores"]
 
@@ -26,7 +25,8 @@ NAMES = {  # the name of a column or a key -> the unit that it declares; None: n
 }  # fmt: skip
 ALIASES = {"nats": "nats", "nat": "nats", "ln": "nats", "e": "nats",
            "bits": "bits", "bit": "bits", "log2": "bits", "2": "bits"}  # fmt: skip
-FAIRSEQ = re.compile(r"([STHDPA])-(\d+)\t(.*)", re.DOTALL)
+FAIRSEQ = re.compile(r"([STHDPA])-(\d{1,18})\t(.*)", re.DOTALL | re.ASCII)
+MOST_LEFT_OUT = 1_000_000  # ids of fairseq's output, at which an id is rather wrong
 
 
 @dataclass(frozen=True)
@@ -143,10 +143,7 @@ def _sum(row: _Row, path: str | PathLike) -> float:
 
 def _object(line: str, path: str | PathLike, number: int) -> _Row:
     """A sentence of a JSONL file."""
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise DataError(f"this is no JSON ({error}).", path, number) from None
+    row = json_value(line, path, number)
     keys = [key for key in NAMES if isinstance(row, dict) and key in row]
     if len(keys) != 1:
         seen = f"has {' and '.join(keys)}" if keys else f"has none of {', '.join(NAMES)}"
@@ -186,7 +183,10 @@ def _score(value: object, path: str | PathLike, line: int, where: str) -> float:
                         path, line)  # fmt: skip
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise DataError(f"{where}{value!r} is no number.", path, line)
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise DataError(f"{where}a number of {len(str(value))} digits is no log-probability.", path, line) from None
 
 
 def _fairseq(lines: Sequence[str], path: str | PathLike) -> Iterator[_Row]:
@@ -195,6 +195,8 @@ def _fairseq(lines: Sequence[str], path: str | PathLike) -> Iterator[_Row]:
     for number, line in enumerate(lines, 1):
         found = FAIRSEQ.fullmatch(line)
         if not found:
+            if re.match(r"P-\d{19}", line):
+                raise DataError(f"'{line:.30}…' has an id of too many digits.", path, number)
             continue
         kind, key, rest = found[1], int(found[2]), found[3]
         if kind == "H":
@@ -202,15 +204,20 @@ def _fairseq(lines: Sequence[str], path: str | PathLike) -> Iterator[_Row]:
         if kind == "P" and key in scores:
             raise DataError(f"sentence {key} has a second hypothesis; score one text each (--score-reference).",
                             path, number)  # fmt: skip
+        if kind == "P" and not rest.split():
+            raise DataError(f"sentence {key} has no score; at least the end of the sentence has one.", path, number)
         if kind == "P":
             scores[key] = number, tuple(_number(word, path, number) for word in rest.split())
     if not scores:
         raise DataError("fairseq's output without lines of P-<id>, the scores per token; do not use --quiet.", path)
+    if max(scores) >= MOST_LEFT_OUT + 2 * len(scores):
+        raise DataError(f"sentence {max(scores)} of only {len(scores)} sentences; is an id wrong?", path,
+                        scores[max(scores)][0])  # fmt: skip
     for key in range(max(scores) + 1):
         number, values = scores.get(key, (0, None))
         words = texts.get(key)
-        fits = values is not None and words is not None and len(words) + 1 == len(values)
-        yield _Row(number, values, values is not None, (*words, "</s>") if fits else None)
+        whole = None if values is None or words is None or len(words) + 1 != len(values) else (*words, "</s>")
+        yield _Row(number, values, values is not None, whole)
 
 
 def _numbers(lines: Sequence[str], path: str | PathLike) -> Iterator[_Row]:
@@ -230,6 +237,6 @@ def _numbers(lines: Sequence[str], path: str | PathLike) -> Iterator[_Row]:
 
 def _number(word: str, path: str | PathLike, line: int) -> float:
     try:
-        return float(word)
+        return plain_number(word)
     except ValueError:
         raise DataError(f"'{word}' is no number.", path, line) from None

@@ -8,6 +8,7 @@ named wmt24/… and wmt23/… take their categories from the bundled tables (`sy
 
 from __future__ import annotations
 
+import os
 import re
 from os import PathLike
 from pathlib import Path
@@ -79,7 +80,7 @@ def find_2024(root: Path, lp: str) -> ParallelFiles:
     refs = {path.name[len(lp) + 1 : -4]: path for path in _files(root / "references", f"{lp}.*.txt")}
     systems = {path.stem: path for path in _files(root / "system-outputs" / lp, "*.txt")}
     docs = root / "documents" / f"{lp}.docs"
-    return ParallelFiles(root / "sources" / f"{lp}.txt", refs, systems, docs if docs.exists() else None)
+    return ParallelFiles(root / "sources" / f"{lp}.txt", refs, systems, docs if os.path.lexists(docs) else None)
 
 
 def find_2023(root: Path, lp: str) -> ParallelFiles:
@@ -88,7 +89,7 @@ def find_2023(root: Path, lp: str) -> ParallelFiles:
     if len(sources) != 1:
         names = ", ".join(path.name for path in sources)
         raise DataError(f"one source file for {lp} is wanted, there are {len(sources)} ({names}).", root / "sources")
-    test = _SOURCE_2023.fullmatch(sources[0].name)["test"]
+    test = sources[0].name.rpartition(f".{lp}.src.")[0]
     found = {}
     for kind, where in (("ref", "references"), ("hyp", "system-outputs")):
         prefix = f"{test}.{lp}.{kind}."
@@ -96,7 +97,7 @@ def find_2023(root: Path, lp: str) -> ParallelFiles:
             p.stem[len(prefix) :]: p for p in _files(root / where, f"{prefix}*") if len(p.stem) > len(prefix)
         }
     docs = root / "documents" / f"{test}.{lp}.docs"
-    return ParallelFiles(sources[0], found["ref"], found["hyp"], docs if docs.exists() else None)
+    return ParallelFiles(sources[0], found["ref"], found["hyp"], docs if os.path.lexists(docs) else None)
 
 
 def read_categories(path: str | PathLike) -> dict[str, str]:
@@ -116,9 +117,14 @@ def read_categories(path: str | PathLike) -> dict[str, str]:
 
 
 def categories_of(name: str, root: Path, files: ParallelFiles) -> dict[str, str]:
-    """What systems.tsv says of the systems of this language pair; without that file, what the task's table says."""
+    """What systems.tsv says of the systems of this language pair; without that file, what the task's table says.
+
+    Parameters
+    ----------
+    files : of the language pair.
+    """
     places = [root, root.parent] if root.name == "txt" else [root]
-    found = [folder / "systems.tsv" for folder in places if (folder / "systems.tsv").exists()]
+    found = [folder / "systems.tsv" for folder in places if os.path.lexists(folder / "systems.tsv")]
     if found:
         given = read_categories(found[0])
     else:
@@ -143,6 +149,8 @@ def _layout(root: Path, lp: str, year: int | None) -> int:
     if year is not None:
         checks.one_of(str(year), ("2023", "2024"), "WMT layout")
     pairs = {pair: layout for pair, layout in language_pairs(root).items() if year in (None, layout)}
+    if not pairs:
+        raise DataError("holds no sources, such as en-de.txt; put the texts there.", root / "sources")
     if lp not in pairs:
         raise UnknownName("language pair", lp, pairs)
     return pairs[lp]
@@ -158,4 +166,4 @@ def _name(root: Path, lp: str, layout: int, files: ParallelFiles) -> str:
 
 def _files(folder: Path, pattern: str) -> list[Path]:
     """The files of a folder that match, by name; hidden ones left out."""
-    return sorted(path for path in folder.glob(pattern) if path.is_file() and not path.name.startswith("."))
+    return sorted(path for path in folder.glob(pattern) if not path.is_dir() and not path.name.startswith("."))

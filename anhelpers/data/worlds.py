@@ -79,15 +79,15 @@ def _counts(path: Path, header: tuple[str, ...]) -> dict[tuple[str, ...], tuple[
                 f"'{names[-1]}' stands here a second time; the first is line {table[tuple(names)][0]}.", path, line
             )
         table[tuple(names)] = line, csv_number(cell, "count", path, line)
-    if not sum(count for _, count in table.values()) > 0:
-        raise DataError("no row has a count above 0.", path)
+    if not 0 < sum(count for _, count in table.values()) < np.inf:
+        raise DataError("no row has a count above 0, or they are too large to be summed.", path)
     return table
 
 
 def _distortion(path: Path, sources: tuple[str, ...], texts: tuple[str, ...]) -> np.ndarray:
     """(X, Y, Y) Δ(source, reference, candidate)."""
     known = (set(sources), set(texts), set(texts))
-    rows = []
+    rows: list[tuple] = []
     for line, (*names, cell) in csv_rows(path, ("source", "reference", "candidate", "distortion")):
         for column, text, here in zip(("source", "reference", "candidate"), names, known, strict=True):
             if text != "*" and text not in here:

@@ -50,6 +50,10 @@ def power_mean(values: ArrayLike, power: float, weights: ArrayLike | None = None
 def power_mean_se(values: ArrayLike, power: float) -> float:
     """The standard error of `power_mean` over K ≥ 2 numbers drawn at random, by the delta method; nan if all are 0.
 
+    Parameters
+    ----------
+    values : (K,) numbers. power : p > 0 of the mean.
+
     >>> round(power_mean_se([3, -4], 1), 12)
     0.5
     """
@@ -92,7 +96,12 @@ def critic_distance(
 
 
 def critic_gaps(q: ArrayLike, r: ArrayLike, critics: ArrayLike) -> np.ndarray:
-    """(K,) E_q f - E_r f of each critic: k(f) of Theorem E.1."""
+    """(K,) E_q f - E_r f of each critic: k(f) of Theorem E.1.
+
+    Parameters
+    ----------
+    critics : (K, Y) values f(y), or (Y,) of one critic.
+    """
     q, r = checks.pmf_pair(q=q, r=r)
     scores = np.atleast_2d(np.asarray(critics, dtype=np.float64))
     if scores.ndim != 2 or scores.shape[1] != len(q):
@@ -187,6 +196,7 @@ def risk_chain(
     ----------
     q, r, critics, weights : as in `classification_risk`.
     powers : each p in [1, ∞]; below 1 the order of the theorem does not hold.
+    critics : (K, Y) values, or (Y,) of one critic.
 
     Returns
     -------

@@ -43,6 +43,10 @@ def memed_squared(q: ArrayLike, r: ArrayLike, second: ArrayLike) -> float:
 def memed(q: ArrayLike, r: ArrayLike, second: ArrayLike) -> float:
     """D_2, the root of `memed_squared`; what rounding leaves below 0 counts as 0.
 
+    Parameters
+    ----------
+    q, r : (Y,) probabilities. second : (Y, Y) C.
+
     Raises
     ------
     DataError where the square is clearly negative: then C is no second moment.
@@ -76,8 +80,8 @@ def memed_matrices(cxx: ArrayLike, cxy: ArrayLike, cyy: ArrayLike) -> Estimate:
     n, m = cxy.shape if cxy.ndim == 2 else (0, 0)
     if cxx.shape != (n, n) or cyy.shape != (m, m):
         raise DataError(f"C must be (N, N), (N, M), (M, M), got shapes {cxx.shape}, {cxy.shape}, {cyy.shape}.")
-    within = (c.sum(1) - np.diagonal(c) for c in (cxx, cyy))
-    return _estimate(*within, cxy.sum(1), cxy.sum(0), "D_2²|C given")
+    within_x, within_y = (c.sum(1) - np.diagonal(c) for c in (cxx, cyy))
+    return _estimate(within_x, within_y, cxy.sum(1), cxy.sum(0), "D_2²|C given")
 
 
 def memed_samples(
@@ -101,7 +105,7 @@ def memed_samples(
     Flamich et al. 2025, eq. 38 with eqs. 54 and 60.
     """
     (mx, my), step = ((process.mean_at(t), process.variance_at(t)) for t in (x, y)), max(1, int(block))
-    within = [_within(process, t, *moments, step) for t, moments in ((x, mx), (y, my))]
+    within_x, within_y = (_within(process, t, *moments, step) for t, moments in ((x, mx), (y, my)))
     rows, columns = np.zeros(len(x)), np.zeros(len(y))
     for i in range(0, len(x), step):
         for j in range(0, len(y), step):
@@ -109,7 +113,7 @@ def memed_samples(
             c = pair_moment(process, (x[a], mx[0][a], mx[1][a]), (y[b], my[0][b], my[1][b]))
             rows[a] += c.sum(1)
             columns[b] += c.sum(0)
-    return _estimate(*within, rows, columns, f"D_2²|link:{process.link}", unit)
+    return _estimate(within_x, within_y, rows, columns, f"D_2²|link:{process.link}", unit)
 
 
 def log_gp_white(q: ArrayLike, r: ArrayLike, mean: ArrayLike) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -150,7 +151,7 @@ def _samples(x: np.ndarray, y: np.ndarray, kernel: Kernel) -> tuple[np.ndarray, 
     if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1] or min(x.shape[0], y.shape[0]) < 2:
         raise DataError(f"samples have shapes {x.shape} and {y.shape}: give (N, d) and (M, d), N and M at least 2.")
     for name, values in (("x", x), ("y", y)):
-        if not np.isfinite(values.data if sparse.issparse(values) else values).all():
+        if not np.isfinite(np.asarray(values.data if sparse.issparse(values) else values)).all():
             raise DataError(f"{name} holds values that are not finite: leave those points out.")
     return x, y
 
@@ -184,7 +185,7 @@ def _linear_sums(x: np.ndarray, y: np.ndarray) -> _Sums:
     return _Sums(x @ sx - _squares(x), y @ sy - _squares(y), x @ sy, y @ sx)
 
 
-def _squares(x: np.ndarray) -> np.ndarray:
+def _squares(x: Any) -> np.ndarray:
     """(n,) |x_i|² of dense or sparse rows."""
     return x.multiply(x).sum(1) if sparse.issparse(x) else np.einsum("id,id->i", x, x)
 

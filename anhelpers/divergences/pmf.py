@@ -262,6 +262,10 @@ def mmd_squared(q: ArrayLike, r: ArrayLike, kernel: ArrayLike) -> float:
 def entropy(q: ArrayLike) -> float:
     """Shannon entropy in nats, in [0, log Y]: how many nats a text of q takes with the best code for q.
 
+    Parameters
+    ----------
+    q : (Y,) probabilities.
+
     >>> round(entropy([.5, .5]), 4)
     0.6931
     """

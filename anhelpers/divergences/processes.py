@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,8 +51,8 @@ class CriticProcess:
     """
 
     link: str
-    mean: ArrayLike | Callable[[Sequence], np.ndarray]
-    cov: ArrayLike | Callable[[Sequence, Sequence], np.ndarray]
+    mean: Any  # ArrayLike | Callable[[Sequence], np.ndarray]
+    cov: Any  # ArrayLike | Callable[[Sequence, Sequence], np.ndarray]
 
     def __post_init__(self) -> None:
         checks.one_of(self.link, LINKS, "link of a critic process")
@@ -73,15 +74,15 @@ class CriticProcess:
         """Whether mean and covariance are given for each outcome of a finite space; texts are then 0..Y-1."""
         return not callable(self.mean)
 
-    def mean_at(self, x: Sequence) -> np.ndarray:
+    def mean_at(self, x: Sequence | np.ndarray) -> np.ndarray:
         """(N,) m(x)."""
         return self.mean[np.asarray(x)] if self.finite else np.asarray(self.mean(x), dtype=np.float64)
 
-    def cov_at(self, x: Sequence, y: Sequence) -> np.ndarray:
+    def cov_at(self, x: Sequence | np.ndarray, y: Sequence | np.ndarray) -> np.ndarray:
         """(N, M) k(x, y)."""
         return self.cov[np.ix_(x, y)] if self.finite else np.asarray(self.cov(x, y), dtype=np.float64)
 
-    def variance_at(self, x: Sequence) -> np.ndarray:
+    def variance_at(self, x: Sequence | np.ndarray) -> np.ndarray:
         """(N,) k(x, x)."""
         blocks = (x[i : i + DIAGONAL] for i in range(0, len(x), DIAGONAL))
         return np.concatenate([np.diagonal(self.cov_at(block, block)) for block in blocks])
@@ -119,7 +120,12 @@ def second_moment(process: CriticProcess, x: Sequence | None = None, y: Sequence
 
 
 def pair_moment(process: CriticProcess, x: tuple, y: tuple) -> np.ndarray:
-    """(N, M) C from (texts, m, k(x, x)) of either side, so that these are computed once for many blocks of pairs."""
+    """(N, M) C from (texts, m, k(x, x)) of either side, so that these are computed once for many blocks of pairs.
+
+    Parameters
+    ----------
+    x, y : (texts, (N,) m, (N,) k(x, x)) of either side.
+    """
     (x, mx, vx), (y, my, vy), k = x, y, process.cov_at(x[0], y[0])
     if process.link == "probit":
         return probit_second_moment(mx, vx, my, vy, k)
@@ -208,7 +214,12 @@ def gp_distance(q: ArrayLike, r: ArrayLike, process: CriticProcess, *, power: fl
 
 
 def quadratic_form(d: np.ndarray, matrix: np.ndarray) -> float:
-    """dᵀ K d; rounding may leave it a little below 0, more than that says that K is no kernel and is refused."""
+    """dᵀ K d; rounding may leave it a little below 0, more than that says that K is no kernel and is refused.
+
+    Parameters
+    ----------
+    d : (Y,). matrix : (Y, Y) K.
+    """
     value, scale = float(d @ matrix @ d), float(np.abs(d) @ np.abs(matrix) @ np.abs(d))
     if not value >= -1e-12 * scale or math.isinf(value):
         raise DataError(f"a squared distance is {value:.4g}: the matrix is not a positive kernel, or not finite.")

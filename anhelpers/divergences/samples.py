@@ -121,7 +121,7 @@ def _divergence(name: str, order: float | None) -> tuple[Callable[[np.ndarray, n
     checks.one_of(name, [*pmf.DIVERGENCES, "renyi"], "divergence")
     if (name == "renyi") != (order is not None):
         raise DataError(f"{name} with order {order}: give an order to renyi, and to no other divergence.")
-    return (partial(pmf.renyi, order=order), f"renyi {order:g}") if name == "renyi" else (pmf.DIVERGENCES[name], name)
+    return (pmf.DIVERGENCES[name], name) if order is None else (partial(pmf.renyi, order=order), f"renyi {order:g}")
 
 
 def _counts(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -132,7 +132,8 @@ def _counts(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     if any(v.dtype.kind == "f" and np.isnan(v).any() for v in (x, y)):
         raise DataError("a sample holds nan: leave those outcomes out.")
     outcomes, index = np.unique(np.concatenate([x, y]), return_inverse=True)
-    return tuple(np.bincount(i, minlength=len(outcomes)) for i in (index[: len(x)], index[len(x) :]))
+    here, there = index[: len(x)], index[len(x) :]
+    return np.bincount(here, minlength=len(outcomes)), np.bincount(there, minlength=len(outcomes))
 
 
 def _jackknife_bias(function: Callable, counts_x: np.ndarray, counts_y: np.ndarray, value: float) -> float:

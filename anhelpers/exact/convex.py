@@ -54,7 +54,8 @@ def _mass(cp: Any, problem: Problem, divergence: Divergence, cells: np.ndarray) 
     mass, each = cp.Variable(len(x), nonneg=True), (np.ones(len(x)), np.arange(len(x)))
     said = sparse.csr_array((each[0], (y, each[1])), shape=(cells.shape[1], len(x)))
     spoken = sparse.csr_array((each[0], (x, each[1])), shape=(cells.shape[0], len(x)))
-    ball = divergence.ball(cp, said @ mass, problem.reference, np.flatnonzero(cells.any(0)))
+    there = np.flatnonzero(cells.any(0))
+    ball = divergence.ball(cp, said @ mass, problem.reference, there)  # type: ignore[misc]  # `solve` asks first
     return mass, ball, [spoken @ mass == problem.p_x, *ball.constraints]
 
 

@@ -114,6 +114,10 @@ def critics(values: ArrayLike, unit: str = "unit of the critics") -> Divergence:
     """D_1 of AN eq. 4 for K critics, (K, Y) or one (Y,): the mean over critics of |E_Q f - E_R f|.
 
     With the one critic f(y) = log-probability per token it is |LPP(Q) - LPP(R)| of AN §5.1.
+
+    Parameters
+    ----------
+    values : f(y) of each critic. unit : of f.
     """
     values = np.atleast_2d(np.asarray(values, dtype=np.float64))
     if values.ndim != 2 or not np.isfinite(values).all():

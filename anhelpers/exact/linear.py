@@ -7,6 +7,8 @@ is none. So a curve of V vertices takes about 2V small programs, and no grid (Ei
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 from scipy.optimize import OptimizeResult, linprog
@@ -22,15 +24,25 @@ Vertex = tuple[float, float, np.ndarray]
 
 
 def solve_point(problem: Problem, divergence: Divergence, limit: float) -> tuple[np.ndarray, float]:
-    """(mass, β) of the best translator with D <= limit: one linear program by HiGHS, and its multiplier."""
-    program = _Program(problem, divergence.polyhedron(problem.reference))
+    """(mass, β) of the best translator with D <= limit: one linear program by HiGHS, and its multiplier.
+
+    Parameters
+    ----------
+    limit : the largest D allowed. The mass is (X, Y).
+    """
+    program = _Program(problem, divergence.polyhedron(problem.reference))  # type: ignore[misc]  # `solve` asks first
     if not np.isfinite(limit):
         return program.most_natural_of_the_most_accurate()[2], 0.0
     return program.within(limit)
 
 
 def solve_equal(problem: Problem, apart: np.ndarray) -> np.ndarray:
-    """The mass of the best translator with apart @ q = apart @ R: what is left where D must be 0."""
+    """The mass of the best translator with apart @ q = apart @ R: what is left where D must be 0.
+
+    Parameters
+    ----------
+    apart : (k, Y). The mass is (X, Y).
+    """
     x, y = problem.cost.shape
     said, spoken = _sums(x, y)
     equal = sparse.vstack([spoken, sparse.csr_array(apart) @ said], format="csr")
@@ -45,7 +57,7 @@ def solve_vertices(problem: Problem, divergence: Divergence) -> list[Vertex]:
     if divergence.ground is not None:
         steps = _Transport(problem, divergence.ground(n))
     else:
-        steps = _Program(problem, divergence.polyhedron(problem.reference))
+        steps = _Program(problem, divergence.polyhedron(problem.reference))  # type: ignore[misc]  # `solve` asks first
     first, last = steps.most_natural_of_the_most_accurate(), steps.most_accurate_of_the_most_natural()
     if first[0] - last[0] <= SLACK or last[1] - first[1] <= SLACK * max(1.0, abs(last[1])):
         return [last if last[1] - first[1] <= SLACK else first]
@@ -65,7 +77,7 @@ def solve_vertices(problem: Problem, divergence: Divergence) -> list[Vertex]:
 class _Program:
     """The variables are the mass f(x, y) = P(x) Q(y|x) and whatever u the divergence needs."""
 
-    def __init__(self, problem: Problem, d: Polyhedron):
+    def __init__(self, problem: Problem, d: Polyhedron) -> None:
         self.shape = x, y = problem.cost.shape
         self.cost = problem.cost.ravel()
         self.weights = d.weights
@@ -100,7 +112,7 @@ class _Program:
     def _objective(self, beta: float) -> np.ndarray:
         return np.concatenate([self.cost, beta * self.weights])
 
-    def _solve(self, objective, upper, upper_to, top=np.inf) -> OptimizeResult:
+    def _solve(self, objective: Any, upper: Any, upper_to: Any, top: Any = np.inf) -> OptimizeResult:
         bounds = np.stack([np.zeros(len(objective)), np.broadcast_to(top, len(objective))], axis=1)
         there = {"A_ub": upper, "b_ub": upper_to} if upper.shape[0] else {}
         return _solved(linprog(objective, **there, A_eq=self.equal, b_eq=self.equal_to, bounds=bounds, method="highs"))
@@ -119,7 +131,7 @@ class _Transport:
     So a Lagrangian step is one transport of P(x) to R(y) at the cost h(x, y) = min_y' [cost(x, y') + β ground(y', y)].
     """
 
-    def __init__(self, problem: Problem, ground: np.ndarray):
+    def __init__(self, problem: Problem, ground: np.ndarray) -> None:
         self.problem, self.ground = problem, ground
         x, y = problem.cost.shape
         arrives, spoken = _sums(x, y)

@@ -89,6 +89,10 @@ class Theorem31:
     """What Theorem 3.1 claims, on points (N, A): the largest violations, in units of accuracy (0: none).
 
     `rise` is the largest growth of A between neighbouring N, `dent` how far A lies below the chord of its neighbours.
+
+    Parameters
+    ----------
+    n : points looked at. convex_divergence : whether D is convex in Q, without which nothing is claimed about `dent`.
     """
 
     n: int

@@ -101,6 +101,7 @@ def stability(problem: Problem, shares: ArrayLike, own_reference: bool = True) -
     Parameters
     ----------
     shares : (E,) values of ε in [0, 1). Others as in `perturbed`.
+    own_reference : as in `perturbed`.
     """
     shares = np.atleast_1d(np.asarray(shares, dtype=np.float64))
     sources = range(len(problem.p_x))

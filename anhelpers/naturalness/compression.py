@@ -8,6 +8,7 @@ import platform
 import zlib
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import zstandard
@@ -156,11 +157,11 @@ def zip_metric(lm: LanguageModel, trg_lang: str | None = None, *, eos: bool | No
             note(f"zip under {lm.name}: {sentence}")
         return -columns[0]
 
-    def score_segments(hyps, refs=None, srcs=None, segment=None) -> np.ndarray:
+    def score_segments(hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None) -> np.ndarray:
         bits = {text: compressed_bits(text) for text in dict.fromkeys(hyps)}
         return zip_score(neg_log_f(hyps), [bits[text] for text in hyps])
 
-    def score_corpus(hyps, refs=None, srcs=None) -> float:
+    def score_corpus(hyps: Sequence[str], refs: Any = None, srcs: Any = None) -> float:
         scored = [(text, nats) for text, nats in zip(hyps, neg_log_f(hyps), strict=True) if not np.isnan(nats)]
         if not scored:
             return float("nan")

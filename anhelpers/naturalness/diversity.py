@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -156,7 +156,7 @@ def lexical_metric(measure: str | Measure, trg_lang: str) -> Metric:
     check_words(trg_lang)
     measure = MEASURES[checks.one_of(measure, MEASURES, "lexical measure")] if isinstance(measure, str) else measure
 
-    def score_corpus(hyps, refs=None, srcs=None) -> float:
+    def score_corpus(hyps: Sequence[str], refs: Any = None, srcs: Any = None) -> float:
         return float(measure.of(measure.code([word for text in hyps for word in words(text)])))
 
     return Metric(
@@ -166,7 +166,12 @@ def lexical_metric(measure: str | Measure, trg_lang: str) -> Metric:
 
 
 def lexical_metrics(trg_lang: str, reference_texts: Sequence[str] | None = None) -> list[Metric]:
-    """All lexical measures as Metrics; with texts of the language also those of the lexical frequency profile."""
+    """All lexical measures as Metrics; with texts of the language also those of the lexical frequency profile.
+
+    Parameters
+    ----------
+    reference_texts : written in the language, from which frequency bands are counted.
+    """
     more = [] if reference_texts is None else frequency_measures(reference_texts)
     return [lexical_metric(measure, trg_lang) for measure in (*MEASURES.values(), *more)]
 

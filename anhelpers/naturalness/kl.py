@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -50,7 +51,8 @@ def system_kl(
     estimates = {}
     for system, log_q in logprobs.items():
         hyps = test.systems[checks.one_of(system, test.systems, "system")]
-        checks.same_length(**{f"log-probabilities of {system}": log_q, "outputs": hyps})
+        given: Any = log_q
+        checks.same_length(**{f"log-probabilities of {system}": given, "outputs": hyps})
         scores = score_texts(lm, hyps, eos)
         for sentence in scores.notes:
             note(f"{system} under {lm.name}: {sentence}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -211,7 +212,7 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
             f"{lm.name} knows only '{lm.language}' and the texts are '{trg_lang}'; name another language model."
         )
 
-    def score_segments(hyps, refs=None, srcs=None, segment=None) -> np.ndarray:
+    def score_segments(hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None) -> np.ndarray:
         scores = score_texts(lm, hyps, eos)
         for sentence in scores.notes:
             note(f"log-perplexity under {lm.name}: {sentence}")

@@ -35,7 +35,7 @@ class LanguageModel:
         then the first token of each text is not scored.
     max_tokens : the longest input the model takes, context token included.
     language : the only language it knows, where its folder says so (facts.json); None for no restriction.
-    training_lines : `lpp.line_fingerprints` of what it was trained on, where its folder has them; None: unknown.
+    training_lines : (n,) `lpp.line_fingerprints` of what it was trained on, where its folder has them; None: unknown.
     never : ids of tokens that the model never generates (`hub.forbidden`), without probability.
     """
 
@@ -64,7 +64,9 @@ class LanguageModel:
             ours = head(self.model.base_model(input_ids=x, use_cache=False)[0]).float()
         return own.shape == ours.shape and torch.allclose(own, ours, rtol=0, atol=1e-5)
 
-    def log_probs(self, inputs, at, targets, after: np.ndarray | None = None, **given) -> np.ndarray:
+    def log_probs(
+        self, inputs: Any, at: Any, targets: Any, after: np.ndarray | None = None, **given: Any
+    ) -> np.ndarray:
         """Log-probabilities of tokens after places of the inputs: float64 values of a float32 log-softmax.
 
         Parameters
@@ -131,22 +133,39 @@ def load_lm(
         raise DataError(f"{place} is an encoder-decoder, which has no probability for a text by itself: name a causal "
                         "language model, or the decoder alone, trained without source.")  # fmt: skip
     tokenizer, model = hub.load_model(place, "language model", "AutoModelForCausalLM", dtype)
-    language, lines = None, None
-    if place.folder is not None:
-        facts, prints = place.folder / "facts.json", place.folder / "train_lines.npy"
-        language = json.loads(facts.read_text(encoding="utf-8")).get("language") if facts.is_file() else None
-        lines = np.load(prints) if prints.is_file() else None
+    language, lines = (None, None) if place.folder is None else _facts(place.folder)
     named = {"name": place.name, "revision": hub.revision_of(place, model), "dtype": dtype, "device": device}
     return language_model(model, tokenizer, **named, language=language, training_lines=lines)
+
+
+def _facts(folder: Path) -> tuple[str | None, np.ndarray | None]:
+    """What training left beside a model: the language, and the prints of the lines it has seen."""
+    facts, prints = folder / "facts.json", folder / "train_lines.npy"
+    try:
+        language = json.loads(facts.read_text(encoding="utf-8")).get("language") if facts.is_file() else None
+    except (ValueError, AttributeError, RecursionError, OSError):
+        raise DataError("is no JSON object of facts; delete it, or train the model anew.", facts) from None
+    try:
+        lines = np.load(prints, allow_pickle=False) if prints.is_file() else None
+    except (ValueError, EOFError, OSError):
+        lines = False
+    if lines is not None and not (isinstance(lines, np.ndarray) and lines.ndim == 1 and lines.dtype.kind in "iu"):
+        raise DataError("is no array of the lines of training; delete it, or train the model anew.", prints)
+    return language, lines
 
 
 def language_model(
     model: Any, tokenizer: Any, *, name: str, revision: str, device: str | None = None, **others: Any
 ) -> LanguageModel:
-    """A model and tokenizer in memory as a `LanguageModel`: in evaluation mode, on its device, with its limits."""
+    """A model and tokenizer in memory as a `LanguageModel`: in evaluation mode, on its device, with its limits.
+
+    Parameters
+    ----------
+    others : further fields of `LanguageModel`.
+    """
     device = hub.device(device)
     starts = (tokenizer.bos_token_id, getattr(model.config, "decoder_start_token_id", None), tokenizer.eos_token_id)
-    known = {
+    known: dict[str, Any] = {
         "name": name, "revision": revision, "device": device, "dtype": "float32",
         "context_token": next((start for start in starts if start is not None), None),
         "max_tokens": hub.longest(model, tokenizer) // 2 * 2,  # even: windows overlap by half

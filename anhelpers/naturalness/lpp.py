@@ -20,6 +20,11 @@ class LppDistance:
 
     `gap` is LPP(Q) - LPP(R) with its sign: where it is negative, a lower perplexity makes a system LESS natural by
     this D.
+
+    Parameters
+    ----------
+    lpp_q, lpp_r : mean negative log-probability per token, nats. se : standard error of their difference.
+    n_q, n_r : texts in each mean. excluded_q, excluded_r : texts without a score, left out.
     """
 
     lpp_q: float
@@ -75,6 +80,10 @@ def lpp(mean_logprobs: ArrayLike) -> tuple[float, float, int]:
 def lpp_distance(q_mean_logprobs: ArrayLike, r_mean_logprobs: ArrayLike) -> LppDistance:
     """D(Q,R) from the per-sentence mean log-probabilities of a system's outputs and of monolingual reference text.
 
+    Parameters
+    ----------
+    q_mean_logprobs, r_mean_logprobs : (N,) and (M,) mean log-probability per token of each text, nats; nan: not scored.
+
     >>> d = lpp_distance([-2.0, -4.0], [-5.0, -5.0])
     >>> d.distance, d.gap
     (2.0, -2.0)
@@ -85,7 +94,12 @@ def lpp_distance(q_mean_logprobs: ArrayLike, r_mean_logprobs: ArrayLike) -> LppD
 
 
 def line_fingerprints(lines: Iterable[str]) -> np.ndarray:
-    """Sorted distinct 64-bit hashes of lines, white space folded: enough to recognise a line, not to read it."""
+    """Sorted distinct 64-bit hashes of lines, white space folded: enough to recognise a line, not to read it.
+
+    Parameters
+    ----------
+    lines : texts; the hashes are (n,) uint64.
+    """
     digests = {hashlib.sha256(" ".join(line.split()).encode()).digest()[:8] for line in lines}
     return np.sort(np.frombuffer(b"".join(digests), dtype="<u8"))
 
@@ -94,6 +108,11 @@ def shared_lines(reference: Sequence[str], others: Iterable[str] | np.ndarray) -
     """Lines of R that also stand elsewhere: R must be unseen by the language model, and by the systems.
 
     `others` are texts, or the `line_fingerprints` of a model's training lines.
+
+    Parameters
+    ----------
+    reference : texts of R.
+    others : texts, or (n,) hashes.
     """
     known = others if isinstance(others, np.ndarray) else line_fingerprints(others)
     return [line for line in reference if np.isin(line_fingerprints([line]), known).all()]

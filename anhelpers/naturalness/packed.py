@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -96,8 +97,13 @@ def packs(
         yield pack
 
 
-def scores(lm: LanguageModel, texts: Sequence[Tokens], ends: Sequence[int]) -> np.ndarray:
-    """(n, 3) for the texts of a pack, tree by tree: log-probability, scored tokens, 0 (none is read in windows)."""
+def scores(lm: LanguageModel, texts: Sequence[Tokens], ends: Sequence[int] | np.ndarray) -> np.ndarray:
+    """(n, 3) for the texts of a pack, tree by tree: log-probability, scored tokens, 0 (none is read in windows).
+
+    Parameters
+    ----------
+    ends : where each tree of the pack ends.
+    """
     rows = [texts[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
     return np.array([(of_text.sum(), len(of_text), 0) for of_text in _forward(lm, rows)])
 
@@ -208,7 +214,12 @@ def _rows(chosen: list[tuple[Tokens, int]], part: float, widest: int) -> Iterato
 
 def _tree(texts: Sequence[Tokens]) -> Tree:
     """The tree of sorted texts of at least two tokens each."""
-    tokens, depth, end, after, targets, paths = [], [], [], [], [], []
+    tokens: list[int] = []
+    depth: list[int] = []
+    end: list[int] = []
+    after: list[int] = []
+    targets: list[int] = []
+    paths: list[np.ndarray] = []
     nodes: list[int] = []  # of the text before, root first
     edges: list[int] = []
     before: Tokens = ()
@@ -231,11 +242,12 @@ def _tree(texts: Sequence[Tokens]) -> Tree:
         end[node] = len(tokens)
     order = np.argsort(after, kind="stable")
     place = np.argsort(order)
-    arrays = (np.array(a, np.int64) for a in (tokens, depth, end))
-    return Tree(*arrays, np.array(after)[order], np.array(targets)[order], [place[path] for path in paths])
+    whole = [np.array(a, np.int64) for a in (tokens, depth, end)]
+    cut = np.array(after)[order], np.array(targets)[order]
+    return Tree(whole[0], whole[1], whole[2], cut[0], cut[1], [place[path] for path in paths])
 
 
-def _ancestors(end, dtype):
+def _ancestors(end: Any, dtype: Any) -> Any:
     """(rows, 1, n, n) what is added to attention scores: 0 where the key is the query's ancestor or itself."""
     torch = need("torch", "language-model scoring")
     node = torch.arange(end.shape[1], device=end.device)
@@ -260,7 +272,7 @@ def _disagreement(lm: LanguageModel, length: int, width: int) -> str:
     return f"this model, given the mask and positions of a tree, differs by {worst:.0e} nats per token"
 
 
-def _alone(lm: LanguageModel, text: Tokens):
+def _alone(lm: LanguageModel, text: Tokens) -> tuple[Any, Any, Any]:
     torch = need("torch", "language-model scoring")
     x = torch.tensor([list(text[:-1])])
     return x.to(lm.device), torch.ones(x.shape, dtype=torch.bool), torch.tensor(text[1:])

@@ -7,17 +7,23 @@ shape with byte-level BPE, one sentence per training example, BOS before and EOS
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ..data.writing import lock, make_folder, replace_folder, still_at, unwritable, write_bytes, write_text
 from ..errors import DataError, need
+from ..provenance import made_by
 from .lpp import line_fingerprints
 
 __all__ = ["Recipe", "split_lines", "train_lm"]
@@ -25,7 +31,15 @@ __all__ = ["Recipe", "split_lines", "train_lm"]
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides the result: the same recipe, text and thread count give the same model."""
+    """Everything that decides the result: the same recipe, text and thread count give the same model.
+
+    Parameters
+    ----------
+    vocab_size : pieces of the tokenizer. width, layers, heads : of the GPT-2.
+    max_tokens : of a text; longer ones are cut.
+    dropout, epochs, learning_rate, weight_decay : of the training.
+    held_out : lines that only measure. language : code of the text's language.
+    """
 
     vocab_size: int = 4096
     width: int = 192
@@ -43,7 +57,12 @@ class Recipe:
 
 
 def split_lines(lines: Sequence[str], held_out: int, seed: int) -> tuple[list[str], list[str]]:
-    """Distinct non-blank lines in a seeded order, cut into (training, held-out); no line is in both."""
+    """Distinct non-blank lines in a seeded order, cut into (training, held-out); no line is in both.
+
+    Parameters
+    ----------
+    held_out : how many lines.
+    """
     distinct = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     if len(distinct) < 2 * held_out:
         raise DataError(f"only {len(distinct)} distinct lines, too few to hold out {held_out}; give more text.")
@@ -52,7 +71,7 @@ def split_lines(lines: Sequence[str], held_out: int, seed: int) -> tuple[list[st
     return shuffled[held_out:], shuffled[:held_out]
 
 
-def train_tokenizer(lines: Sequence[str], vocab_size: int, max_tokens: int):
+def train_tokenizer(lines: Sequence[str], vocab_size: int, max_tokens: int) -> Any:
     """A byte-level BPE tokenizer with <s>, </s> and <pad>: any text can be encoded, no special token is added."""
     tokenizers = need("tokenizers", "training a language model")
     transformers = need("transformers", "training a language model")
@@ -69,7 +88,7 @@ def train_tokenizer(lines: Sequence[str], vocab_size: int, max_tokens: int):
     )
 
 
-def _encode(tokenizer, lines: Sequence[str], recipe: Recipe) -> tuple[list[list[int]], int]:
+def _encode(tokenizer: Any, lines: Sequence[str], recipe: Recipe) -> tuple[list[list[int]], int]:
     """Token ids with BOS and EOS, and how many lines had to be cut."""
     ids = tokenizer(list(lines), add_special_tokens=False, verbose=False)["input_ids"]
     cut = sum(len(i) + 2 > recipe.max_tokens for i in ids)
@@ -80,7 +99,9 @@ def _batches(ids: list[list[int]], recipe: Recipe, rng: np.random.Generator | No
     """Batches of similar length within the token budget; shuffled when `rng` is given."""
     noise = rng.uniform(0.8, 1.25, len(ids)) if rng is not None else np.ones(len(ids))
     order = np.argsort(np.array([len(i) for i in ids]) * noise, kind="stable")
-    batches, batch, longest = [], [], 0
+    batches: list[list[list[int]]] = []
+    batch: list[list[int]] = []
+    longest = 0
     for i in order:
         longest = max(longest, len(ids[i]))
         if batch and longest * (len(batch) + 1) > recipe.tokens_per_batch:
@@ -93,7 +114,7 @@ def _batches(ids: list[list[int]], recipe: Recipe, rng: np.random.Generator | No
     yield from batches
 
 
-def _loss(model, batch: list[list[int]], pad: int):
+def _loss(model: Any, batch: list[list[int]], pad: int) -> Any:
     """Summed negative log-likelihood in nats and the number of predicted tokens (EOS included, BOS and padding not)."""
     torch = need("torch", "training a language model")
     longest = max(map(len, batch))
@@ -103,7 +124,7 @@ def _loss(model, batch: list[list[int]], pad: int):
     return nll, sum(len(i) - 1 for i in batch)
 
 
-def _held_out_loss(model, ids: list[list[int]], recipe: Recipe, pad: int) -> float:
+def _held_out_loss(model: Any, ids: list[list[int]], recipe: Recipe, pad: int) -> float:
     """Nats per token on the held-out lines, EOS included: total over total, as language modelling reports it."""
     torch = need("torch", "training a language model")
     model.eval()
@@ -113,7 +134,7 @@ def _held_out_loss(model, ids: list[list[int]], recipe: Recipe, pad: int) -> flo
     return float(sum(p[0] for p in parts)) / sum(p[1] for p in parts)
 
 
-def _new_model(tokenizer, recipe: Recipe):
+def _new_model(tokenizer: Any, recipe: Recipe) -> Any:
     transformers = need("transformers", "training a language model")
     config = transformers.GPT2Config(
         vocab_size=len(tokenizer), n_positions=recipe.max_tokens, n_embd=recipe.width, n_layer=recipe.layers,
@@ -124,7 +145,7 @@ def _new_model(tokenizer, recipe: Recipe):
     return transformers.GPT2LMHeadModel(config)
 
 
-def _optimizer(model, recipe: Recipe, steps: int):
+def _optimizer(model: Any, recipe: Recipe, steps: int) -> Any:
     """AdamW with decay on matrices only; 5 % linear warm-up, then a cosine to zero."""
     torch = need("torch", "training a language model")
     decayed = [p for p in model.parameters() if p.ndim >= 2]
@@ -142,23 +163,53 @@ def _optimizer(model, recipe: Recipe, steps: int):
 
 
 def train_lm(
-    lines: Sequence[str], out: Path, recipe: Recipe = Recipe(), device: str = "cpu", say: Callable[[str], None] = print
+    lines: Sequence[str],
+    out: Path,
+    recipe: Recipe = Recipe(),
+    *,
+    device: str = "cpu",
+    say: Callable[[str], None] = print,
 ) -> dict:
     """Train on `lines`, write a folder that ``AutoModelForCausalLM.from_pretrained(out)`` loads, return its facts.
 
     Interrupt it when you like: the state after every epoch is kept in ``OUT.partial`` and the next call resumes there.
     Weights are stored in half precision; the facts (tokens, held-out perplexity, recipe) are measured as stored.
     """
-    torch = need("torch", "training a language model")
     out, partial = Path(out), Path(f"{out}.partial")
-    partial.mkdir(parents=True, exist_ok=True)
-    torch.manual_seed(recipe.seed)
     train, held = split_lines(lines, recipe.held_out, recipe.seed)
+    try:
+        with _alone(partial):
+            return _train(train, held, out, partial, recipe, device, say)
+    except OSError as error:
+        raise unwritable(error, partial) from error
+
+
+@contextmanager
+def _alone(partial: Path) -> Iterator[None]:
+    """Inside, the folder of the training state is there, and no other process trains into it."""
+    while True:
+        descriptor = os.open(make_folder(partial), os.O_RDONLY) if os.name == "posix" else None
+        try:
+            if descriptor is not None and not lock(descriptor):
+                raise DataError("another process is training into it; wait for it, or name another folder.", partial)
+            if descriptor is None or still_at(partial, descriptor):  # else another run ended just now
+                yield
+                return
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
+
+
+def _train(
+    train: list[str], held: list[str], out: Path, partial: Path, recipe: Recipe, device: str, say: Callable[[str], None]
+) -> dict:
+    torch = need("torch", "training a language model")
+    torch.manual_seed(recipe.seed)
     tokenizer = train_tokenizer(train, recipe.vocab_size, recipe.max_tokens)
     ids, n_cut = _encode(tokenizer, train, recipe)
     held_ids, _ = _encode(tokenizer, held, recipe)
     model = _new_model(tokenizer, recipe).to(device).train()
-    _run_epochs(model, ids, held_ids, recipe, tokenizer.pad_token_id, partial / "state.pt", say)
+    _run_epochs(model, ids, held_ids, recipe, tokenizer.pad_token_id, partial / "state.pt", say, _text_id(train))
     facts = {
         "language": recipe.language, "recipe": asdict(recipe),
         "train_lines": len(train), "train_tokens": sum(len(i) - 1 for i in ids),
@@ -169,18 +220,33 @@ def train_lm(
     model.half().float()
     loss = _held_out_loss(model, held_ids, recipe, tokenizer.pad_token_id)
     facts |= {"held_out_nats_per_token": round(loss, 4), "held_out_perplexity": round(math.exp(loss), 2)}
+    facts["made_by"] = made_by()
     _write(model, tokenizer, facts, line_fingerprints(train), out, partial)
     return facts
 
 
-def _run_epochs(model, ids, held_ids, recipe: Recipe, pad: int, state_file: Path, say) -> None:
+def _text_id(train: list[str]) -> str:
+    """Of the training lines in their order: a state of other text must not be gone on with."""
+    return sha256("\n".join(train).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _run_epochs(
+    model: Any,
+    ids: list[list[int]],
+    held_ids: list[list[int]],
+    recipe: Recipe,
+    pad: int,
+    state_file: Path,
+    say: Callable[[str], None],
+    text: str,
+) -> None:
     torch = need("torch", "training a language model")
     per_epoch = sum(1 for _ in _batches(ids, recipe, np.random.default_rng(0)))
     optimizer, schedule = _optimizer(model, recipe, int(per_epoch * recipe.epochs * 1.02))
     first = 0
     if state_file.exists():
-        state = torch.load(state_file, weights_only=False)
-        if state["recipe"] == asdict(recipe):
+        state = _read_state(state_file)
+        if (state.get("recipe"), state.get("text")) == (asdict(recipe), text):
             model.load_state_dict(state["model"])
             optimizer.load_state_dict(state["optimizer"])
             schedule.load_state_dict(state["schedule"])
@@ -200,23 +266,39 @@ def _run_epochs(model, ids, held_ids, recipe: Recipe, pad: int, state_file: Path
         held = _held_out_loss(model, held_ids, recipe, pad)
         say(f"epoch {epoch + 1}/{recipe.epochs}: training {total / count:.3f}, held out {held:.3f} nats per token")
         state = {
-            "recipe": asdict(recipe), "epoch": epoch + 1, "model": model.state_dict(), "rng": torch.get_rng_state(),
+            "recipe": asdict(recipe), "text": text, "epoch": epoch + 1,
+            "model": model.state_dict(), "rng": torch.get_rng_state(),
             "optimizer": optimizer.state_dict(), "schedule": schedule.state_dict(),
         }  # fmt: skip
-        torch.save(state, f"{state_file}.tmp")
-        os.replace(f"{state_file}.tmp", state_file)
+        torch.save(state, buffer := io.BytesIO())
+        write_bytes(state_file, buffer.getvalue())
 
 
-def _write(model, tokenizer, facts: dict, lines: np.ndarray, out: Path, partial: Path) -> None:
+def _read_state(path: Path) -> dict:
+    """What the last finished epoch left: numbers, and nothing that could run."""
+    torch = need("torch", "training a language model")
+    try:
+        return dict(torch.load(path, weights_only=True, map_location="cpu"))
+    except OSError:
+        raise
+    except Exception as error:  # a zip or a pickle that is cut off fails in many ways
+        raise DataError("is damaged, so training cannot go on from it; delete it to begin anew.", path) from error
+
+
+def _write(model: Any, tokenizer: Any, facts: dict, lines: np.ndarray, out: Path, partial: Path) -> None:
     """The finished folder appears in one step, and the training state goes."""
     fresh = partial / "model"
-    model.half().save_pretrained(fresh)
-    tokenizer.save_pretrained(fresh)
-    (fresh / "facts.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    try:
+        model.half().save_pretrained(fresh)
+        tokenizer.save_pretrained(fresh)
+    except OSError:
+        raise
+    except Exception as error:  # the libraries' own names for a full disk
+        raise DataError(f"the model cannot be written ({error}); free some space and run again: its training is kept.",
+                        partial) from error  # fmt: skip
+    write_text(fresh / "facts.json", json.dumps(facts, indent=1) + "\n")
     np.save(fresh / "train_lines.npy", lines)
-    if out.exists():
-        for kept in out.glob("*.md"):
-            shutil.copy(kept, fresh / kept.name)
-        shutil.rmtree(out)
-    os.replace(fresh, out)
+    for kept in out.glob("*.md"):
+        shutil.copy(kept, fresh / kept.name)
+    replace_folder(fresh, out)
     shutil.rmtree(partial)

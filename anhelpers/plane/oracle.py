@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -78,12 +78,12 @@ class OracleStudy:
 def with_human_points(test: TestSet) -> TestSet:
     """The test set with every reference but the first as one more "system" of category human, as in AN Figure 2."""
     others = {name: texts for name, texts in test.refs.items() if name != test.reference and name not in test.systems}
-    categories = test.categories | dict.fromkeys(others, "human")
-    return replace(test.one_reference(), systems=test.systems | others, categories=categories)
+    categories = {**test.categories, **dict.fromkeys(others, "human")}
+    return replace(test.one_reference(), systems={**test.systems, **others}, categories=categories)
 
 
 def oracle_study(
-    test: TestSet, cands: CandidateSet, accuracy: Metric, naturalness: Metric, max_blank_share: float = 1.0
+    test: TestSet, cands: CandidateSet, accuracy: Metric, naturalness: Metric, *, max_blank_share: float = 1.0
 ) -> OracleStudy:
     """Score every candidate and every system on both axes, and trace the oracle curve on the segments that all share.
 
@@ -108,7 +108,8 @@ def oracle_study(
         for metric, (_, of_systems) in zip((accuracy, naturalness), scored, strict=True)
     ]
     plane = plane_of(test, *axes, shared=None)
-    study = OracleStudy(test, cands, scored[0][0], scored[1][0], plane, (accuracy, naturalness), None, ())
+    curve: Any = None  # drawn below, over the shared segments
+    study = OracleStudy(test, cands, scored[0][0], scored[1][0], plane, (accuracy, naturalness), curve, ())
     left_out = plane.shared().notes[len(plane.notes) :]
     study = _restricted(study, np.flatnonzero(plane.shared_rows()))
     return replace(study, notes=(*test.notes, *cands.notes, *notes, *left_out))
@@ -119,9 +120,12 @@ def _restricted(study: OracleStudy, rows: np.ndarray) -> OracleStudy:
     where = np.full(len(study.test), -1, dtype=np.int64)
     where[rows] = np.arange(len(rows))
     old, keep = study.cands, np.flatnonzero(where[study.cands.segment] >= 0)
-    kept = {name: fields.pick(getattr(old, name), keep) for name in ("texts", "tags", "ids") if getattr(old, name)}
-    numbers = {name: getattr(old, name)[keep] for name in ("multiplicity", "logprob")}
-    cands = replace(old, segment=where[old.segment[keep]], **kept, **numbers)
+    ids = old.ids and fields.pick(old.ids, keep)
+    texts, tags = fields.pick(old.texts, keep), fields.pick(old.tags, keep)
+    cands = replace(
+        old, segment=where[old.segment[keep]], texts=texts, tags=tags, ids=ids,
+        multiplicity=old.multiplicity[keep], logprob=old.logprob[keep],
+    )  # fmt: skip
     a, n = study.accuracy[keep], study.naturalness[keep]
     return replace(
         study, test=study.test.subset(rows), cands=cands, accuracy=a, naturalness=n,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -65,11 +65,11 @@ def join_ratings(test: TestSet, ratings: Ratings) -> Join:
     matched = int((rows >= 0).sum())
     if not matched:
         raise DataError(f"none of {len(rows)} rated segments has a source of {test.name}; join what belongs together.")
-    texts = test.refs | test.systems
+    texts = {**test.refs, **test.systems}
     names = {s: name for s in ratings.systems if (name := s if s in texts else base_system(s)) in texts}
     same = np.zeros((len(rows), len(ratings.systems)), dtype=bool)
     for j, system in enumerate(ratings.systems):
-        hyps = texts.get(names.get(system, ""))
+        hyps = texts.get(names.get(system, ""), ())
         for i in np.flatnonzero(rows >= 0) if hyps else ():
             rated = ratings.targets.get((system, ratings.segments[i]))
             same[i, j] = rated is not None and _plain(rated) == _plain(hyps[rows[i]])
@@ -103,6 +103,10 @@ def fluency_rows(planes: Mapping[str, Plane], rng: np.random.Generator, n_draws:
     """Planes of one rating each against a metric -> metric, system, category, score, fluency, intervals, n; r.
 
     pearson with pearson_low and pearson_high is the correlation over all systems of that metric, documents resampled.
+
+    Parameters
+    ----------
+    planes : metric -> plane of that metric and of fluency.
     """
     import pandas as pd
 
@@ -133,9 +137,10 @@ def rated_plane(
     """
     matrix, known = scores.matrix("penalty"), categories or {}
     kinds = tuple(known.get(s, known.get(base_system(s), "unknown")) for s in matrix.systems)
-    axes = (rating_axis(scores, kind) for kind in ("accuracy", "fluency"))
+    accuracy, fluency = (rating_axis(scores, kind) for kind in ("accuracy", "fluency"))
     docs, domains = (np.array(v, dtype=object) for v in (matrix.docs, matrix.domains))
-    plane = Plane(name, matrix.systems, kinds, *axes, docs, domains, np.zeros(len(docs), dtype=np.int64), scores.notes)
+    lengths = np.zeros(len(docs), dtype=np.int64)
+    plane = Plane(name, matrix.systems, kinds, accuracy, fluency, docs, domains, lengths, scores.notes)
     return plane.shared() if shared else plane.own()
 
 
@@ -145,10 +150,14 @@ def rating_axis(scores: MqmScores, kind: str) -> Axis:
     return mean_axis(f"mqm-{kind}", title, scores.signature, -scores.matrix(kind).values)
 
 
-def metric_against(test: TestSet, metric: Metric, scores: MqmScores, join: Join, kind: str = "fluency") -> Plane:
+def metric_against(test: TestSet, metric: Metric, scores: MqmScores, join: Join, *, kind: str = "fluency") -> Plane:
     """Rated systems by a metric (as accuracy) and by human ratings (as naturalness), on the rated segments.
 
     A human reference that the metric compares with is left out: it would be compared with itself.
+
+    Parameters
+    ----------
+    join : of the ratings with the test set, from `join_ratings`. kind : "fluency" or "accuracy".
     """
     part, rating = _rated_part(test, scores, join, kind, without=tuple(test.refs) if "refs" in metric.needs else ())
     axis = metric_axis(part, metric)
@@ -157,7 +166,7 @@ def metric_against(test: TestSet, metric: Metric, scores: MqmScores, join: Join,
 
 def stored_against(
     test: TestSet, values: Mapping[str, float], axis: tuple[str, str, str], scores: MqmScores, join: Join,
-    kind: str = "fluency",
+    *, kind: str = "fluency",
 ) -> Plane:  # fmt: skip
     """The same for a metric of which only a score per system is known, such as an organiser's table.
 
@@ -165,6 +174,7 @@ def stored_against(
     ----------
     values : system -> score, higher is better. A rated system without one is left out.
     axis : name, title and signature of the metric. Its own sampling error is unknown, so it gets no interval.
+    join, kind : as in `metric_against`.
     """
     without = [rated for rated, name in join.names.items() if name not in values]
     part, rating = _rated_part(test, scores, join, kind, without)
@@ -172,9 +182,11 @@ def stored_against(
     return plane_of(part, stored_axis(*axis, column, rating.there), rating)
 
 
-def _rated_part(test: TestSet, scores: MqmScores, join: Join, kind: str, without=()) -> tuple[TestSet, Axis]:
+def _rated_part(
+    test: TestSet, scores: MqmScores, join: Join, kind: str, without: Sequence[str] = ()
+) -> tuple[TestSet, Axis]:
     """The rated segments with rated systems of the same text, and their ratings; documents as the raters had them."""
-    matrix, texts = scores.matrix(kind), test.refs | test.systems
+    matrix, texts = scores.matrix(kind), {**test.refs, **test.systems}
     columns = [j for j, s in enumerate(matrix.systems) if join.same[:, j].any() and not {s, join.names[s]} & {*without}]
     rated = np.flatnonzero((join.rows >= 0) & join.same[:, columns].any(1))
     if not rated.size:
@@ -185,10 +197,10 @@ def _rated_part(test: TestSet, scores: MqmScores, join: Join, kind: str, without
     part = replace(
         part, docs=tuple(matrix.docs[i] for i in rated), domains=tuple(matrix.domains[i] for i in rated),
         systems={s: tuple(texts[join.names[s]][i] for i in join.rows[rated]) for s in names},
-        categories={s: (human | test.categories)[join.names[s]] for s in names}, notes=join.report,
+        categories={s: {**human, **test.categories}[join.names[s]] for s in names}, notes=join.report,
     )  # fmt: skip
     axis = rating_axis(scores, kind).take(rated, np.array(columns))
-    return part, axis.where(join.same[np.ix_(rated, columns)])
+    return part, axis.where(join.same[rated][:, columns])
 
 
 def _rows(sources: list[str], ids: list[str], own: list[str]) -> tuple[np.ndarray, int]:
@@ -200,7 +212,8 @@ def _rows(sources: list[str], ids: list[str], own: list[str]) -> tuple[np.ndarra
     ]
     start = int(np.argmax([h.sum() for h in hits]))
     rows = np.where(hits[start], numbers - start, -1)
-    by_id, places = int((rows >= 0).sum()), {}
+    by_id = int((rows >= 0).sum())
+    places: dict[str, list[int]] = {}
     for i, src in enumerate(own):
         places.setdefault(src, []).append(i)
     used = set(rows[rows >= 0].tolist())

@@ -32,11 +32,12 @@ def with_sanity_systems(test: TestSet, rng: np.random.Generator, shuffle: str | 
     moved = _derangement(len(test), rng)
     added = {
         "source copied": test.srcs,
-        "references shuffled": tuple(test.refs[test.reference][i] for i in moved),
+        "references shuffled": tuple(test.refs[str(test.reference)][i] for i in moved),
         f"words shuffled ({name})": tuple(_shuffled(test.systems[name], test.trg_lang, rng)),
         "empty": ("",) * len(test),
     }
-    return replace(test, systems=test.systems | added, categories=test.categories | dict.fromkeys(added, "unknown"))
+    categories = {**test.categories, **dict.fromkeys(added, "unknown")}
+    return replace(test, systems={**test.systems, **added}, categories=categories)
 
 
 def _derangement(n: int, rng: np.random.Generator) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -159,11 +160,12 @@ class Plane:
         return clusters_of(self.docs)
 
     def _take(self, rows: np.ndarray, columns: np.ndarray, notes: tuple[str, ...]) -> Plane:
-        names = (tuple(np.array(v, dtype=object)[columns]) for v in (self.systems, self.categories))
-        axes = (axis.take(rows, columns) for axis in self.axes)
+        systems, categories = (tuple(np.array(v, dtype=object)[columns]) for v in (self.systems, self.categories))
+        accuracy, naturalness = (axis.take(rows, columns) for axis in self.axes)
         return Plane(
-            self.name, *names, *axes, self.docs[rows], self.domains[rows], self.lengths[rows], (*self.notes, *notes)
-        )
+            self.name, systems, categories, accuracy, naturalness,
+            self.docs[rows], self.domains[rows], self.lengths[rows], (*self.notes, *notes),
+        )  # fmt: skip
 
 
 def mean_axis(name: str, title: str, signature: str, values: ArrayLike) -> Axis:
@@ -180,6 +182,10 @@ def stored_axis(name: str, title: str, signature: str, values: ArrayLike, there:
     """An axis of which only a score per system is known: (k,) values, higher is better, for (N, k) segments.
 
     Every resample gives the same score, because its sampling error is not known: tables give it no interval.
+
+    Parameters
+    ----------
+    there : (N, k) which segments each system has.
     """
     values = np.asarray(values, dtype=np.float64)
     axis = mean_axis(name, title, signature, np.where(there, values, np.nan))
@@ -213,7 +219,7 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean") -> A
     there = np.ones((n, k), dtype=bool)
 
     def score(sums: np.ndarray) -> np.ndarray:
-        return metric.oriented(metric.score_count(sums))
+        return metric.oriented(metric.score_count(sums))  # type: ignore[misc]  # what counts, scores its counts
 
     return Axis(metric.name, title, signature, level, counts, there, score)
 
@@ -223,8 +229,8 @@ def system_plane(
     accuracy: Metric,
     naturalness: Metric,
     level: str = "segment-mean",
-    shared: bool = True,
     *,
+    shared: bool = True,
     naturalness_level: str = "segment-mean",
 ) -> Plane:
     """The systems of a test set on the plane of two metrics.
@@ -262,13 +268,15 @@ def _whole(test: TestSet, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
     speaks = said.any(0)
     rows = np.flatnonzero(said[:, speaks].all(1))
     refs, srcs = [[texts[i] for i in rows] for texts in test.refs.values()], [test.srcs[i] for i in rows]
+    corpus: Any = metric.score_corpus  # the caller has seen that it is there
     scores = [
-        metric.oriented(metric.score_corpus([hyps[i] for i in rows], refs=refs, srcs=srcs)) if spoke else np.nan
+        metric.oriented(corpus([hyps[i] for i in rows], refs=refs, srcs=srcs)) if spoke else np.nan
         for hyps, spoke in zip(test.systems.values(), speaks, strict=True)
     ]
     there = np.zeros_like(said)
-    there[rows] = speaks & ~np.isnan(scores)
-    return np.array(scores), there
+    values = np.array(scores, dtype=np.float64)
+    there[rows] = speaks & ~np.isnan(values)
+    return values, there
 
 
 def _mean(sums: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -75,7 +75,12 @@ def pareto(scores: np.ndarray) -> np.ndarray:
 
 
 def slices(plane: Plane, by: str) -> Iterator[tuple[str, Plane]]:
-    """(name, plane) for each domain, or for the short, middle and long third of the sources."""
+    """(name, plane) for each domain, or for the short, middle and long third of the sources.
+
+    Parameters
+    ----------
+    by : "domain" or "length".
+    """
     checks.one_of(by, ("domain", "length"), "slice")
     if by == "domain":
         for name in dict.fromkeys(plane.domains.tolist()):
@@ -92,7 +97,12 @@ def slices(plane: Plane, by: str) -> Iterator[tuple[str, Plane]]:
 
 
 def sliced_table(plane: Plane, rng: np.random.Generator, by: str, n_draws: int = 1000) -> pd.DataFrame:
-    """`systems_table` of every slice, with a column slice in front."""
+    """`systems_table` of every slice, with a column slice in front.
+
+    Parameters
+    ----------
+    by : "domain" or "length".
+    """
     import pandas as pd
 
     frames = [(name, systems_table(part, rng, n_draws)) for name, part in slices(plane, by)]
@@ -171,7 +181,7 @@ def _lacks(
         raise DataError(f"the curve is over {curve.n_segments} segments and the systems are over {len(plane)}.")
     lacks = curve.lacks(*scores)
     drawn = np.full_like(draws, np.nan) if weights is None else curve.resampled_lacks(weights, draws[:, 0], draws[:, 1])
-    columns = {}
+    columns: dict[str, Any] = {}
     for i, axis in enumerate(AXES):
         columns |= {f"{axis}_lack": lacks[i], **_interval(f"{axis}_lack", drawn[:, i])}
     known = ~np.isnan(scores).any(0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,7 @@ class Agreement:
     alpha, low, high : α and its 95 % interval from resampling segments; nan where it is not defined.
     n_units : translations with at least two ratings; n_segments : segments that they belong to, which are resampled.
     n_raters, n_ratings : those who rated any of them, and their ratings. note : what to mind, or "".
+    level : of measurement: "ordinal", "nominal" or "interval".
     """
 
     criterion: str
@@ -92,7 +93,12 @@ def agreement(
 
 
 def pairwise_agreement(ratings: ClassRatings, criterion: str) -> pd.DataFrame:
-    """Rater by rater, the ordinal α of each pair; nan on the diagonal, and where it is not defined."""
+    """Rater by rater, the ordinal α of each pair; nan on the diagonal, and where it is not defined.
+
+    Parameters
+    ----------
+    criterion : one of CRITERIA.
+    """
     import pandas as pd
 
     need("krippendorff", "measuring the agreement of raters")
@@ -109,7 +115,7 @@ def _counts(values: np.ndarray) -> np.ndarray:
     return np.stack([(values == point).sum(axis=1) for point in SCALE], axis=1)
 
 
-def _alpha(counts: np.ndarray, level: str) -> float:
+def _alpha(counts: np.ndarray, level: Any) -> float:
     """α of (units, 5) counts; nan where fewer than two different ratings can be compared."""
     import krippendorff
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import __version__, checks
-from ..data.lines import read_lines, write_text
+from ..data.lines import plain_number, read_bytes, read_lines
+from ..data.writing import write_text
 from ..errors import DataError, UnknownName
 from .sheet import CRITERIA, SCALE, Cell, Sheet
 
@@ -92,6 +93,14 @@ def write_ratings(ratings: ClassRatings, folder: str | PathLike) -> list[Path]:
 
 
 class Row(NamedTuple):
+    """One rating as a file has it.
+
+    Parameters
+    ----------
+    line : 1-based, in its file. rater, sheet, version : as typed, the sheet's id, of the package.
+    cell : (segment, candidate, criterion). rating : on SCALE. seconds : until it was given.
+    """
+
     line: int
     rater: str
     sheet: str
@@ -166,20 +175,19 @@ def _files(paths: str | PathLike | Iterable[str | PathLike]) -> list[Path]:
 
 def _rows(path: Path) -> Iterator[Row]:
     """The ratings of one file, each with its line."""
+    if read_bytes(path).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        raise DataError("this is a web page and no CSV: press Save on it, and take the file that it writes.", path, 1)
     lines = read_lines(path)
     skip = next((i for i, line in enumerate(lines) if line.strip() and not line.lower().startswith("sep=")), len(lines))
     if skip == len(lines):
         raise DataError(f"this file is empty; a file of ratings begins with {','.join(COLUMNS)}.", path)
-    if lines[skip].lstrip().startswith("<"):
-        raise DataError("this is HTML and no CSV: press Save on the page, and take the file that it writes.", path, 1)
-    reader = csv.reader((f"{line}\n" for line in lines[skip:]), delimiter=max(",;\t", key=lines[skip].count))
-    header = [name.strip().lower() for name in next(reader)]
+    reader = _csv(lines[skip:], max(",;\t", key=lines[skip].count), path, skip)
+    header = [name.strip().lower() for name in next(reader)[1]]
     if missing := [name for name in NEEDED if name not in header]:
         raise DataError(f"there is no column {', '.join(missing)}; it has {', '.join(filter(None, header))}.",
                         path, skip + 1)  # fmt: skip
     rows = 0
-    for cells in reader:
-        line = skip + reader.line_num
+    for line, cells in reader:
         if any(cell.strip() for cell in cells):
             if len(cells) != len(header):
                 raise DataError(f"{len(cells)} cells, and the header has {len(header)}.", path, line)
@@ -189,31 +197,43 @@ def _rows(path: Path) -> Iterator[Row]:
         raise DataError("there is a header and no rating below it.", path, skip + 1)
 
 
+def _csv(lines: Sequence[str], delimiter: str, path: Path, skip: int) -> Iterator[tuple[int, list[str]]]:
+    """(line, cells) of each row."""
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
+    try:
+        for cells in reader:
+            yield skip + reader.line_num, cells
+    except csv.Error as error:
+        raise DataError(f"is no CSV ({error}); check the quotes.", path, skip + reader.line_num) from None
+
+
 def _row(cells: Mapping[str, str], path: Path, line: int) -> Row:
     """One rating, each of its cells checked."""
     for name in ("rater", "sheet"):
         if not cells[name]:
             raise DataError(f"the {name} is blank; every rating needs one.", path, line)
     for name in ("segment", "candidate"):
-        if not (cells[name].isascii() and cells[name].isdigit()):
+        if not (cells[name].isascii() and cells[name].isdigit() and len(cells[name]) < 19):
             raise DataError(f"{name} '{cells[name]}' is no whole number from 0 on.", path, line)
     try:
         criterion = checks.one_of(cells["criterion"].lower(), CRITERIA, "criterion")
     except UnknownName as error:
         raise DataError(str(error), path, line) from None
-    rating = _number(cells["rating"])
+    rating, seconds = _number(cells["rating"]), _number(cells.get("seconds", ""))
+    if cells.get("seconds") and not 0 <= seconds < np.inf:
+        raise DataError(f"seconds '{cells['seconds']}' is no number ≥ 0; leave it blank where it is not known.", path,
+                        line)  # fmt: skip
     if cells["rating"] and rating not in SCALE:
         raise DataError(f"rating '{cells['rating']}' is none of 1, 2, 3, 4, 5; leave it blank where there is none.",
                         path, line)  # fmt: skip
     cell = int(cells["segment"]), int(cells["candidate"]), criterion
-    return Row(line, cells["rater"], cells["sheet"], cell, rating, _number(cells.get("seconds", "")),
-                cells.get("version", ""))  # fmt: skip
+    return Row(line, cells["rater"], cells["sheet"], cell, rating, seconds, cells.get("version", ""))
 
 
 def _number(cell: str) -> float:
     """The number of a cell, with a decimal point or comma; nan where there is none."""
     try:
-        return float(cell.replace(",", "."))
+        return plain_number(cell.replace(",", "."))
     except ValueError:
         return np.nan
 
@@ -230,7 +250,12 @@ def _copy(rater: str, given: dict[Cell, Row], path: Path, other: Path, known: di
 
 
 def together(found: Mapping[str, Mapping[Cell, Row]], notes: Sequence[str], asked: Iterable[Cell] = ()) -> ClassRatings:
-    """The table of all raters: a row for every rater and every rating that any of them was asked for."""
+    """The table of all raters: a row for every rater and every rating that any of them was asked for.
+
+    Parameters
+    ----------
+    found : rater -> (segment, candidate, criterion) -> row.
+    """
     import pandas as pd
 
     cells = list(dict.fromkeys([*asked, *(cell for given in found.values() for cell in given)]))

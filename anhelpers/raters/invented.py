@@ -15,6 +15,10 @@ def invented_class(sheet: Sheet, rng: np.random.Generator, n_raters: int = 8, *,
 
     A rating is merit + leniency + noise, rounded and kept within 1 to 5; a share `missing` is left out. The merits are
     drawn at random and know nothing of the texts, so these ratings say nothing about any translation.
+
+    Parameters
+    ----------
+    n_raters : how many invented students.
     """
     rows = sheet.rows
     merit, leniency = rng.normal(3.3, 1.1, len(rows)), rng.normal(0, 0.5, n_raters)

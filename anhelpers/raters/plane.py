@@ -46,7 +46,7 @@ def class_plane(
     """
     import pandas as pd
 
-    table = _by_system(ratings, getattr(systems, "tags", systems))
+    table = _by_system(ratings, systems.tags if isinstance(systems, CandidateSet) else systems)
     axis = table.criterion.map({"accuracy": "accuracy", "fluency": "naturalness"})
     own = table.rating - table.groupby(["rater", "criterion"]).rating.transform("mean")
     long = pd.concat([table.assign(axis=axis), table.assign(axis="adjusted_" + axis, rating=own)])

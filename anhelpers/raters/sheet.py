@@ -64,11 +64,15 @@ def draw_sheet(
 
     Systems (tags of the candidates) that were drawn less often so far go first: all are seen about equally often.
 
+    Parameters
+    ----------
+    n_segments : on the sheet. n_candidates : of each segment.
+
     Raises
     ------
     DataError where too few segments have so many different candidates.
     """
-    srcs = checks.texts("sources", getattr(test, "srcs", test))
+    srcs = checks.texts("sources", test.srcs if isinstance(test, TestSet) else test)
     cands.require(len(srcs), "candidates")
     if n_segments < 1 or n_candidates < 1:
         raise DataError(f"{n_segments} segments with {n_candidates} candidates each: both must be at least 1.")
@@ -86,7 +90,7 @@ def draw_sheet(
                         f"systems, and {n_segments} are wanted; ask for fewer.")  # fmt: skip
     segments = tuple(sorted(chosen))
     reference = getattr(test, "reference", None)
-    refs = tuple(test.refs[reference][i] for i in segments) if reference else ()
+    refs = tuple(test.refs[reference][i] for i in segments) if isinstance(test, TestSet) and reference else ()
     texts = tuple(tuple(cands.texts[row] for row in chosen[i]) for i in segments)
     return Sheet(segments, tuple(srcs[i] for i in segments), tuple(chosen[i] for i in segments), texts, refs)
 

@@ -95,7 +95,8 @@ class Cluster:
         chunks = _chunks(calls, per_chunk or self.per_chunk or PER_CHUNK)
         if (first := next(chunks, None)) is None:
             return
-        chunks, client, out = chain([first], chunks), self.client, {}
+        out: dict[Any, Any] = {}
+        chunks, client = chain([first], chunks), self.client
         finished = distributed.as_completed(loop=client.loop, raise_errors=False)
 
         def fill() -> None:
@@ -252,7 +253,12 @@ def _slurm(settings: Mapping[str, Any], ends: ExitStack) -> Any:
 
 
 def draws(cluster: Cluster, recipe: Recipe) -> Callable[..., Iterator[Any]]:
-    """The `draws` of `candidates.resume.draw_to_file`: a source is a chunk, and its draws depend on nothing else."""
+    """The `draws` of `candidates.resume.draw_to_file`: a source is a chunk, and its draws depend on nothing else.
+
+    Parameters
+    ----------
+    cluster : of workers. recipe : by which a worker loads the model.
+    """
 
     def drawn(drawing: Any, missing: Sequence[tuple[int, str]]) -> Iterator[Any]:
         calls = ((i, [(i, src)], None) for i, src in missing)

@@ -75,11 +75,19 @@ def _named(path: Path) -> Store:
 def _in_cache(path: Path) -> Store | None:
     """A file that nobody asked for must not stop the work."""
     try:
-        with (store := Store(path)).connection():
+        with (store := Store(path)).connection(write=True):
             return store
     except DataError as error:
         note(f"scores are not kept: {error} To silence this: {STORE}=off.")
         return None
+
+
+def _put(store: Store, signature: str, keys: Sequence[bytes], values: np.ndarray) -> None:
+    """Keep scores in a store that nobody asked for: where it fails, the work goes on without it."""
+    try:
+        store.put(signature, keys, values)
+    except DataError as error:
+        _say_once(f"scores are not kept any more: {error}")
 
 
 def memo(
@@ -166,14 +174,15 @@ def _looked_up(
     signature: str, keys: Sequence[Key], width: int, what: str, store: Store | str | None
 ) -> tuple[np.ndarray, np.ndarray, Keep]:
     """What the store knows of distinct inputs: scores, which are there; and how to keep scores at some places."""
-    store = current_store() if store == "current" else store
-    if store is None or not _fixed(signature):
+    kept = current_store() if isinstance(store, str) else store
+    if kept is None or not _fixed(signature):
         return np.full((len(keys), width), np.nan), np.zeros(len(keys), bool), lambda at, values: None
     digests = [key(one) if isinstance(one, str) else key(*one) for one in keys]
-    values, there = store.get(signature, digests, width)
+    values, there = kept.get(signature, digests, width)
     if known := int(there.sum()):
-        note(f"{what or signature}: {known:,} of {len(keys):,} distinct scores come from the store {store.path.name}.")
-    return values, there, lambda at, values: store.put(signature, [digests[i] for i in at], values)
+        note(f"{what or signature}: {known:,} of {len(keys):,} distinct scores come from the store {kept.path.name}.")
+    put = kept.put if store is kept or os.environ.get(STORE, "").strip() else functools.partial(_put, kept)
+    return values, there, lambda at, values: put(signature, [digests[i] for i in at], values)
 
 
 def _fixed(signature: str) -> bool:

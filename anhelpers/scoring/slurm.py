@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from ..data.lines import read_lines
 from ..errors import DataError, need
 
 __all__ = ["read_slurm", "slurm_options"]
+
+MOST_CHARACTERS = 100_000
+"""Of a file of settings; yaml is slow to read."""
 
 SLURM = {  # of the file -> kind and whether it must be there
     "queue": (str, False), "account": (str, False), "gpus": (int, False), "cores": (int, False), "memory": (str, True),
@@ -21,11 +24,12 @@ SLURM = {  # of the file -> kind and whether it must be there
 def read_slurm(path: str) -> Mapping[str, Any]:
     """The settings of SLURM jobs from a yaml file, or a DataError that names the first that is wrong."""
     yaml = need("yaml", "reading the settings of SLURM jobs")
+    text = "\n".join(read_lines(path))
+    if len(text) > MOST_CHARACTERS:
+        raise DataError(f"has {len(text):,} characters, too many for settings; write them after docs/slurm.yaml.", path)
     try:
-        settings = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror}); write one after docs/slurm.yaml.", path) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        settings = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise DataError("is no yaml; write one after docs/slurm.yaml.", path) from error
     if not isinstance(settings, dict):
         raise DataError("holds no settings; write lines of the form 'queue: gpu', as in docs/slurm.yaml.", path)
@@ -37,7 +41,9 @@ def read_slurm(path: str) -> Mapping[str, Any]:
         if (value is None and wanted) or (value is not None and type(value) is not kind):
             what = {str: "text, in quotes where it has a colon", int: "a whole number", list: "a list"}[kind]
             raise DataError(f"{name} is {'absent' if value is None else repr(value)}; it must be {what}.", path)
-        if kind is int and value is not None and value < (0 if name == "gpus" else 1):
+        if isinstance(value, list) and any(type(one) is not str for one in value):
+            raise DataError(f"{name} is {value!r:.60}; it must be a list of texts.", path)
+        if isinstance(value, int) and value < (0 if name == "gpus" else 1):
             raise DataError(f"{name} is {value}; it must be positive.", path)
     return {name: value for name, value in settings.items() if value is not None}
 

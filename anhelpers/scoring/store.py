@@ -98,10 +98,10 @@ class Store:
     path: Path
     _mine: threading.local = field(default_factory=threading.local, init=False, repr=False, compare=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path).expanduser())
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return Store, (self.path,)
 
     def __enter__(self) -> Store:
@@ -193,7 +193,7 @@ def entered(connection: sqlite3.Connection, signature: str, width: int, path: Pa
         "INSERT OR IGNORE INTO signature (signature, width, created) VALUES (?, ?, ?)",
         [signature, width, int(time.time())],
     )
-    return _number(connection, signature, width, path)
+    return _number(connection, signature, width, path) or 0  # there now: ids count from 1
 
 
 @contextmanager

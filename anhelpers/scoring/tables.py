@@ -66,7 +66,12 @@ def system_rows(test: TestSet, metrics: Sequence[Metric], level: str = "corpus")
 
 
 def estimate_rows(metric: str, estimates: Mapping[str, Estimate], direction: str = "lower is better") -> pd.DataFrame:
-    """The same columns for estimates that are means over segments: system -> Estimate."""
+    """The same columns for estimates that are means over segments: system -> Estimate.
+
+    Parameters
+    ----------
+    direction : as shown in the column of that name.
+    """
     import pandas as pd
 
     rows = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import os
 import sqlite3
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -11,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..data.writing import fresh_file, make_folder
 from ..errors import DataError
 from .store import Store, entered, today
 
@@ -52,7 +52,10 @@ def sizes(store: Store) -> pd.DataFrame:
 
 
 def _date(day: int | None) -> str | None:
-    return None if day is None else str(datetime.date(1970, 1, 1) + datetime.timedelta(days=day))
+    try:
+        return None if day is None else str(datetime.date(1970, 1, 1) + datetime.timedelta(days=day))
+    except OverflowError:  # by a clock that was wrong
+        return f"day {day}"
 
 
 def prune(store: Store, signature: str | None = None, older_than: float | None = None) -> int:
@@ -112,19 +115,11 @@ def export_parquet(store: Store, path: str | PathLike, signature: str | None = N
     from pyarrow import parquet
 
     path, n = Path(path), 0
-    fresh = path.with_name(f".{path.name}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with parquet.ParquetWriter(fresh, _schema(pa), compression="zstd") as writer:
-            for name, rows in _stored(store, signature):
-                writer.write_table(_table(pa, name, rows))
-                n += len(rows)
-        os.replace(fresh, path)
-    except OSError as error:
-        raise DataError(f"cannot be written ({error.strerror or error}).", path) from error
-    finally:
-        if fresh.is_file():
-            fresh.unlink()
+    make_folder(path.parent)
+    with fresh_file(path) as fresh, parquet.ParquetWriter(fresh, _schema(pa), compression="zstd") as writer:
+        for name, rows in _stored(store, signature):
+            writer.write_table(_table(pa, name, rows))
+            n += len(rows)
     return n
 
 

@@ -51,14 +51,24 @@ class Failed:
 
 
 def recipe(maker: str, here: str, /, **options: Any) -> Recipe:
-    """The recipe of a model that is on the device `here`; a `name` that is a file or folder becomes its whole path."""
+    """The recipe of a model that is on the device `here`; a `name` that is a file or folder becomes its whole path.
+
+    Parameters
+    ----------
+    maker : name of the function here that makes it.
+    """
     if (name := options.get("name")) is not None:
         options["name"] = str(Path(name).absolute()) if Path(name).exists() else str(name)
     return Recipe(maker, tuple(sorted(options.items())), here.split(":")[0])
 
 
 def loaded_recipe(maker: str, loaded: Any, **options: Any) -> Recipe | None:
-    """The recipe of a model of `load_lm` or `load_mt`; None for a model that was made in this process."""
+    """The recipe of a model of `load_lm` or `load_mt`; None for a model that was made in this process.
+
+    Parameters
+    ----------
+    maker : name of the function here that makes it. loaded : the model.
+    """
     from .memo import IN_MEMORY
 
     name, commit = getattr(loaded.model, "name_or_path", ""), getattr(loaded.model.config, "_commit_hash", None)
@@ -68,7 +78,12 @@ def loaded_recipe(maker: str, loaded: Any, **options: Any) -> Recipe | None:
 
 
 def answer(made_from: Recipe, signature: str, calls: Sequence[tuple[list, Any]]) -> list | Failed:
-    """The result of every call (inputs, detail) of a chunk, or a sentence where one fails."""
+    """The result of every call (inputs, detail) of a chunk, or a sentence where one fails.
+
+    Parameters
+    ----------
+    made_from : by which the model is loaded. calls : of the chunk.
+    """
     host = f"worker on {socket.gethostname()}"
     os.environ["ANHELPERS_STORE"] = "off"  # the client keeps what comes back
     try:
@@ -116,7 +131,8 @@ def _mt(name: str, revision: str | None, **options: Any) -> Made:
     def compute(pairs: list[tuple[str, str]], detail: Any) -> np.ndarray:
         if detail is not None:
             return score_call(mt, pairs, detail)
-        scores = score_pairs(mt, *zip(*pairs, strict=True))
+        srcs, hyps = zip(*pairs, strict=True)
+        scores = score_pairs(mt, srcs, hyps)
         return np.stack([scores.total, scores.tokens, scores.too_long, scores.unknown], 1)
 
     return Made(mt.signature(), mt.device, compute)

@@ -111,7 +111,12 @@ def translation_model(
     trg_lang: str | None = None,
     task: str = "",
 ) -> TranslationModel:
-    """A model and tokenizer in memory as a `TranslationModel`: in evaluation mode, its languages and limits found."""
+    """A model and tokenizer in memory as a `TranslationModel`: in evaluation mode, its languages and limits found.
+
+    Parameters
+    ----------
+    task : text put before every source, as in `load_mt`.
+    """
     device = hub.device(device)
     if tokenizer.eos_token_id is None:
         raise DataError(f"the tokenizer of {name} has no end-of-sequence token, so no sentence has a probability.")

@@ -186,7 +186,7 @@ def _kind(mt: TranslationModel) -> str:
     return "cuda" if "cuda" in mt.device else "cpu"
 
 
-def _encode(mt: TranslationModel, sources: Sequence[list[int]]) -> tuple[Any, Any]:
+def _encode(mt: TranslationModel, sources: Sequence[Sequence[int]]) -> tuple[Any, Any]:
     """(b, length, width) hidden states and the (b, length) mask of real positions; padding stands on the right."""
     torch = need("torch", "scoring translations")
     longest = max(map(len, sources))

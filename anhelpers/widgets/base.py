@@ -22,6 +22,9 @@ import numpy as np
 import traitlets
 from numpy.typing import ArrayLike
 
+from ..data.writing import make_folder, write_text
+from ..provenance import in_page
+
 __all__ = [
     "Widget", "detached", "digits_of", "is_static", "module", "plain_table", "script_json", "styles", "without_kernel",
 ]  # fmt: skip
@@ -56,7 +59,7 @@ class Widget(anywidget.AnyWidget):
     chart: Any = None
     noun = "widget"
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         shown = {"text/plain": repr(self), "text/html": self.fragment()}
         if is_static():
             return shown
@@ -82,14 +85,12 @@ class Widget(anywidget.AnyWidget):
         head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
         title = html.escape(self.data.get("title") or self.noun)
         body = f'<body class="anx-page">{self.fragment()}</body>'
-        return f'<!doctype html><html lang="en"><head>{head}<title>{title}</title></head>{body}</html>\n'
+        return in_page(f'<!doctype html><html lang="en"><head>{head}<title>{title}</title></head>{body}</html>\n')
 
     def save(self, path: str | PathLike) -> Path:
         """Write `to_html()` to a file, to hand out; returns the path."""
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self.to_html(), encoding="utf-8")
-        return path
+        make_folder(Path(path).parent)
+        return write_text(path, self.to_html())
 
 
 def is_static() -> bool:
@@ -113,6 +114,7 @@ def plain_table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]
     Parameters
     ----------
     heads, rows : a head for each column; a text for each cell. align : of all columns but the first.
+    caption : above the table.
     """
     first, other = (
         f'style="text-align:{side};vertical-align:top;padding:.2em .8em .2em 0"' for side in ("left", align)

@@ -74,7 +74,7 @@ class CorrectionExplorer(Widget):
     alpha = traitlets.Float(0.05).tag(sync=True)
 
     @traitlets.validate("alpha")
-    def _valid_alpha(self, proposal):
+    def _valid_alpha(self, proposal: Any) -> Any:
         return _inside(proposal["value"])
 
     def significant(self, rule: str, alpha: float | None = None) -> dict[str, list[str]]:

@@ -25,7 +25,7 @@ CELL = 'style="text-align:right;padding:.1em .6em"'
 NAME = 'style="text-align:left;padding:.1em .6em"'
 
 
-def direction_explorer(table: pd.DataFrame, *, start: str | None = None, **options) -> DirectionExplorer:
+def direction_explorer(table: pd.DataFrame, *, start: str | None = None, **options: Any) -> DirectionExplorer:
     """A list of directions to choose from beside the bars of the chosen one, of its reverse and of its side's mean.
 
     Parameters
@@ -51,7 +51,7 @@ def direction_explorer(table: pd.DataFrame, *, start: str | None = None, **optio
     return widget
 
 
-def static_view(table: pd.DataFrame, *, at: Sequence[str] | None = None, **options) -> DirectionView:
+def static_view(table: pd.DataFrame, *, at: Sequence[str] | None = None, **options: Any) -> DirectionView:
     """The bars of some directions with their reverses and means, and what they say in words, for print.
 
     Parameters
@@ -67,7 +67,12 @@ def static_view(table: pd.DataFrame, *, at: Sequence[str] | None = None, **optio
 
 @dataclass(frozen=True, repr=False)
 class DirectionView:
-    """A few directions in a picture with alt text, in sentences, and all in a table."""
+    """A few directions in a picture with alt text, in sentences, and all in a table.
+
+    Parameters
+    ----------
+    at : directions.
+    """
 
     data: dict
     at: tuple[str, ...]
@@ -106,12 +111,12 @@ class DirectionExplorer(Widget):
     order = traitlets.Unicode("xmi").tag(sync=True)
 
     @traitlets.validate("direction")
-    def _valid_direction(self, proposal):
+    def _valid_direction(self, proposal: Any) -> Any:
         names = [row["name"] for row in self.data.get("rows", [])]
         return checks.one_of(proposal["value"], names, "direction") if names else proposal["value"]
 
     @traitlets.validate("order")
-    def _valid_order(self, proposal):
+    def _valid_order(self, proposal: Any) -> Any:
         return checks.one_of(proposal["value"], self.data.get("orders", ORDERS), "order of directions")
 
     def __repr__(self) -> str:

@@ -36,7 +36,7 @@ NAMES = {
 
 def divergence_explorer(
     r: ArrayLike,
-    qs: ArrayLike | Mapping[str, ArrayLike | Route] | None = None,
+    qs: Sequence[Any] | np.ndarray | Mapping[str, Sequence[Any] | np.ndarray | Route] | None = None,
     *,
     names: Sequence[str],
     ground: ArrayLike | None = None,
@@ -108,19 +108,19 @@ class DivergenceExplorer(Widget):
     )
 
     @traitlets.validate("t")
-    def _valid_t(self, proposal):
+    def _valid_t(self, proposal: Any) -> Any:
         t = float(proposal["value"])
         if not 0 <= t <= 1:
             raise DataError(f"t must be in [0, 1], from the start to the end of the path, got {t:g}.")
         return t
 
     @traitlets.validate("path")
-    def _valid_path(self, proposal):
+    def _valid_path(self, proposal: Any) -> Any:
         known = [path["name"] for path in self.data.get("paths", [])]
         return checks.one_of(proposal["value"], known, "path") if known else proposal["value"]
 
     @traitlets.validate("order")
-    def _valid_order(self, proposal):
+    def _valid_order(self, proposal: Any) -> Any:
         known = [float(value) for value, _ in self.data.get("orders", [])]
         if known and proposal["value"] not in known:
             raise DataError(f"order {proposal['value']:g} was not computed; those at hand are {known}.")

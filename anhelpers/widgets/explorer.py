@@ -23,7 +23,13 @@ __all__ = ["BetaExplorer", "StaticView", "beta_explorer", "static_view"]
 
 
 def beta_explorer(
-    curve: OracleCurve, srcs: Sequence[str], refs: Sequence[str], texts: Sequence[str], *, beta: float = 1.0, **options
+    curve: OracleCurve,
+    srcs: Sequence[str],
+    refs: Sequence[str],
+    texts: Sequence[str],
+    *,
+    beta: float = 1.0,
+    **options: Any,
 ) -> BetaExplorer:
     """A slider over β beside the curve and a table of the translations that the oracle chooses at that β.
 
@@ -59,7 +65,7 @@ def static_view(
     texts: Sequence[str],
     *,
     betas: Sequence[float] = (0, 1, 10, math.inf),
-    **options,
+    **options: Any,
 ) -> StaticView:
     """The chart of `beta_explorer` and a table of the translations chosen at a few β, for print and headless runs.
 
@@ -104,11 +110,11 @@ class BetaExplorer(Widget):
     order = traitlets.Enum(["document", "changes"], "document").tag(sync=True)
 
     @traitlets.validate("beta")
-    def _valid_beta(self, proposal):
+    def _valid_beta(self, proposal: Any) -> Any:
         return checks.non_negative("beta", proposal["value"])
 
     @traitlets.validate("domain")
-    def _valid_domain(self, proposal):
+    def _valid_domain(self, proposal: Any) -> Any:
         names = [c["name"] for c in self.data.get("choices", [{"name": ALL}])]
         return checks.one_of(proposal["value"], names, "domain")
 

@@ -79,7 +79,7 @@ def mqm_editor(
     frame = _plane(data, data["start"])
     ranges = moves_ranges(frame)
     data["box"] = [*ranges[0], *ranges[1], *size]
-    chart = plot_moves(frame, ranges=ranges, size=tuple(size), movable=True)
+    chart = plot_moves(frame, ranges=ranges, size=(size[0], size[1]), movable=True)
     spec = chart.to_dict()
     data |= {"svg": to_svg(spec), "alt": alt_text(spec)}
     widget = MqmEditor(data=data, **{k: dict(v) for k, v in data["start"].items()}, **without_kernel())
@@ -102,13 +102,13 @@ class MqmEditor(Widget):
     categories = traitlets.Dict().tag(sync=True)
 
     @traitlets.validate("weights")
-    def _valid_weights(self, proposal):
+    def _valid_weights(self, proposal: Any) -> Any:
         known, value = self.data["start"]["weights"], proposal["value"]
         given = {checks.one_of(k, known, "error with a weight"): _points(k, v) for k, v in value.items()}
         return {name: given.get(name, self.weights.get(name, weight)) for name, weight in known.items()}
 
     @traitlets.validate("categories")
-    def _valid_categories(self, proposal):
+    def _valid_categories(self, proposal: Any) -> Any:
         known, value = self.data["start"]["categories"], proposal["value"]
         given = {checks.one_of(k, known, "MQM category"): checks.one_of(v, SIDES, "side") for k, v in value.items()}
         return {name: given.get(name, self.categories.get(name, side)) for name, side in known.items()}
@@ -163,7 +163,7 @@ class MqmEditor(Widget):
         for axis, (low, high) in (("naturalness", self.data["box"][:2]), ("accuracy", self.data["box"][2:4])):
             factor = zoom(-frame[axis].min(), low)
             ranges.append((low * factor, high * factor))
-        chart = plot_moves(frame, ranges=tuple(ranges), size=tuple(self.data["size"]))
+        chart = plot_moves(frame, ranges=(ranges[0], ranges[1]), size=tuple(self.data["size"]))
         return static_html(self.data, self.state, chart, self.told())
 
 

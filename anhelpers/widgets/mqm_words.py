@@ -60,7 +60,7 @@ def _together(start: np.ndarray, now: np.ndarray) -> str:
     before = "" if _number(r) == _number(was) else f"; at the start r = {_number(was)}"
     if np.isnan(r):
         return f"no correlation, as all {n} systems are equal on one axis{before}"
-    low, high = correlation_interval(r, n)
+    low, high = (float(end) for end in correlation_interval(r, n))
     word = "together" if low > 0 else "against each other" if high < 0 else "undecided"
     ends = "" if np.isnan(low) else f" (95\u00a0% {_number(low)} to {_number(high)})"
     return f"{word}, Pearson r = {_number(r)}{ends}, n = {n} systems{before}"
@@ -91,7 +91,12 @@ def _number(value: float, digits: int = 2) -> str:
 
 
 def static_html(data: Mapping, state: Mapping, chart: Any, words: Mapping[str, str]) -> str:
-    """Picture, sentences and tables, of elements that are kept where no script may run."""
+    """Picture, sentences and tables, of elements that are kept where no script may run.
+
+    Parameters
+    ----------
+    chart : of the present state. words : key -> sentence.
+    """
     title = f"<p><b>{html.escape(data['title'])}</b></p>" if data["title"] else ""
     said = "".join(f"<p><b>{html.escape(head)}:</b> {html.escape(text)}</p>" for head, text in words.items())
     return (

@@ -18,8 +18,8 @@ import numpy as np
 import traitlets
 
 from .. import __version__, raters
-from ..data.lines import write_text
 from ..data.schema import CandidateSet, TestSet
+from ..data.writing import write_text
 from ..errors import DataError
 from .base import Widget, detached, module, styles, without_kernel
 
@@ -69,7 +69,13 @@ def rating_sheet(
     sheet = raters.draw_sheet(test_or_segments, cands, n_segments, n_candidates, rng=rng)
     if n_candidates > len(LETTERS):
         raise DataError(f"{n_candidates} candidates per segment, and there are {len(LETTERS)} letters for them.")
-    data = {"title": title, "sheet": sheet.id, "version": __version__, "columns": list(raters.COLUMNS), "how": HOW}
+    data: dict[str, Any] = {
+        "title": title,
+        "sheet": sheet.id,
+        "version": __version__,
+        "columns": list(raters.COLUMNS),
+        "how": HOW,
+    }
     data |= {"criteria": [[name, *ends] for name, ends in raters.CRITERIA.items()], "points": list(raters.SCALE)}
     data |= {
         "langs": list(getattr(test_or_segments, "lp", "-").split("-")[:2]),
@@ -95,15 +101,15 @@ class RatingSheet(Widget):
     sheet: raters.Sheet | None = None
     path: Path | None = None
     rater = traitlets.Unicode("").tag(sync=True)
-    ratings = traitlets.List().tag(sync=True)
-    seconds = traitlets.List().tag(sync=True)
+    ratings: Any = traitlets.List().tag(sync=True)
+    seconds: Any = traitlets.List().tag(sync=True)
     place = traitlets.Int(0).tag(sync=True)
     file = traitlets.Unicode("").tag(sync=True)  # the name of the file that the kernel writes; "": the page writes it
     asked = traitlets.Int(0).tag(sync=True)  # how often the page asked to save
-    answer = traitlets.List().tag(sync=True)  # to which of these, and what came of it
+    answer: Any = traitlets.List().tag(sync=True)  # to which of these, and what came of it
 
     @traitlets.validate("ratings")
-    def _valid_ratings(self, proposal):
+    def _valid_ratings(self, proposal: Any) -> Any:
         given = list(proposal["value"])
         wrong = [value for value in given if value is not None and value not in raters.SCALE]
         if len(given) != len(_rows(self.data)) or wrong:
@@ -112,14 +118,14 @@ class RatingSheet(Widget):
         return [None if value is None else int(value) for value in given]
 
     @traitlets.validate("place")
-    def _valid_place(self, proposal):
+    def _valid_place(self, proposal: Any) -> Any:
         n = len(self.data["segments"])
         if not 0 <= proposal["value"] < n:
             raise DataError(f"place must be a segment of the sheet, 0 to {n - 1}, got {proposal['value']}.")
         return proposal["value"]
 
     @traitlets.observe("asked")
-    def _save(self, change):
+    def _save(self, change: Any) -> None:
         if change["new"]:
             try:
                 said = f"Saved {self.n_rated} of {len(self.ratings)} ratings to {self.save_ratings().name}."

@@ -24,7 +24,7 @@ STEPS = 200  # between the ends of a path, at least
 class Route:
     """Stops of a distribution on its way, and what happens there in words. stops : (m, Y), m >= 2; text : sentences."""
 
-    stops: ArrayLike
+    stops: np.ndarray | Sequence[Any]
     text: str = ""
 
 
@@ -81,11 +81,16 @@ def costs_of(ground: ArrayLike | None, n: int) -> np.ndarray:
 
 
 def kernel_of(kernel: ArrayLike | None, ground: ArrayLike | None, n: int) -> tuple[np.ndarray, str]:
-    """(Y, Y) similarities, and what is said of them."""
+    """(Y, Y) similarities, and what is said of them.
+
+    Parameters
+    ----------
+    kernel : (Y, Y), or None: made of `ground`. n : outcomes Y.
+    """
     if kernel is not None:
         return np.asarray(kernel, dtype=float), "unit of the kernel"
     cost = costs_of(ground, n)
-    if np.ndim(ground) == 2 or not cost.any():
+    if (ground is not None and np.ndim(ground) == 2) or not cost.any():
         return np.eye(n), "kernel: the same or not"
     scale = float(np.median(cost[cost > 0]))
     return np.exp(-cost / scale), f"kernel exp(−d/{scale:.3g})"
@@ -94,7 +99,12 @@ def kernel_of(kernel: ArrayLike | None, ground: ArrayLike | None, n: int) -> tup
 def divergences_of(
     r: np.ndarray, ground: ArrayLike, kernel: np.ndarray, orders: Sequence[float]
 ) -> dict[str, Callable]:
-    """Key → divergence of q from r."""
+    """Key → divergence of q from r.
+
+    Parameters
+    ----------
+    r : (Y,). ground, kernel : as in `costs_of` and `kernel_of`. orders : Rényi's α.
+    """
     return {
         "total_variation": lambda q: pmf.total_variation(q, r),
         "wasserstein": lambda q: pmf.wasserstein(q, r, ground),
@@ -107,7 +117,12 @@ def divergences_of(
 
 
 def along(name: str, route: Route, r: np.ndarray, each: Mapping[str, Callable]) -> dict[str, Any]:
-    """The distributions on a path's grid, the divergences there (None: infinite), and where its stops lie."""
+    """The distributions on a path's grid, the divergences there (None: infinite), and where its stops lie.
+
+    Parameters
+    ----------
+    r : (Y,). route : of the system. each : key -> divergence of q from r.
+    """
     stops = [checks.pmf(f"stop {k} of path '{name}'", q) for k, q in enumerate(route.stops)]
     sizes = sorted({len(q) for q in stops})
     if len(stops) < 2 or sizes != [len(r)]:

@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ ALL = "all"
 CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"  # scripts without spaces: each character counts as a word
 LEFT = 'style="text-align:left;vertical-align:top;padding:.2em .8em .3em 0"'
 WORD = re.compile(f"[{CJK}]|[^\\s{CJK}]+")
-Systems = pd.DataFrame | Mapping[str, pd.DataFrame] | Callable[[str], pd.DataFrame | None] | None
+Systems: TypeAlias = pd.DataFrame | Mapping[str, pd.DataFrame] | Callable[[str], pd.DataFrame | None] | None
 
 
 def shaped(
@@ -50,9 +50,14 @@ def shaped(
     title: str = "",
     marked: Sequence[float] = (0, math.inf),
     point: float | None = None,
-    **chart,
+    **chart: Any,
 ) -> tuple[dict, Any]:
-    """(data, chart over all segments); arguments as in `explorer.beta_explorer`, `marked` are the labelled β."""
+    """(data, chart over all segments); arguments as in `explorer.beta_explorer`, `marked` are the labelled β.
+
+    Parameters
+    ----------
+    tags : (n,) labels of the candidates. show : of them in a table. point : β of the dragged point.
+    """
     srcs, refs, texts = list(srcs), list(refs), list(texts)
     tags = [""] * len(texts) if tags is None else list(tags)
     domains = [""] * len(srcs) if domains is None else list(domains)
@@ -63,7 +68,7 @@ def shaped(
     checks.same_length(curve=range(curve.n_segments), srcs=srcs, refs=refs, domains=domains)
     curves = _curves(curve, segment, accuracy, naturalness, np.array(domains, dtype=object))
     tables = {name: _systems_of(systems, name) for name in curves}
-    settings = {
+    settings: dict[str, Any] = {
         "ranges": axis_ranges(curves.values(), tables.values()),
         "betas": marked,
         "size": (430, 340),
@@ -81,12 +86,24 @@ def shaped(
     ]
     choices = [_picked(name, one, charts[name], digits) for name, one in curves.items()]
     box = [*settings["ranges"][0], *settings["ranges"][1], *settings["size"]]
-    data = {"title": title, "names": list(names), "langs": list(langs), "digits": digits, "show": int(show), "box": box}
+    data: dict[str, Any] = {
+        "title": title,
+        "names": list(names),
+        "langs": list(langs),
+        "digits": digits,
+        "show": int(show),
+        "box": box,
+    }
     return data | {"choices": choices, "rows": rows}, charts[ALL]
 
 
 def choice(row: dict, beta: float) -> dict:
-    """What the oracle chooses for one segment at one β, as one record."""
+    """What the oracle chooses for one segment at one β, as one record.
+
+    Parameters
+    ----------
+    row : a segment's hull.
+    """
     k = _place(row, beta)
     record = {
         "segment": row["id"],
@@ -132,7 +149,7 @@ def _static_row(data: dict, row: dict, betas: Sequence[float]) -> str:
     return "<tr>" + "".join(f'<td {LEFT} dir="auto">{cell}</td>' for cell in cells) + "</tr>"
 
 
-def _curves(curve, segment, accuracy, naturalness, domains) -> dict[str, OracleCurve]:
+def _curves(curve: Any, segment: Any, accuracy: Any, naturalness: Any, domains: Any) -> dict[str, OracleCurve]:
     """The given curve as "all", and one for the segments of each domain."""
     named = [name for name in dict.fromkeys(domains) if name]
     if ALL in named:
@@ -205,7 +222,8 @@ def _in_common(a: list[str], b: list[str]) -> set[int]:
     where = defaultdict(list)
     for j in range(len(b) - 1, -1, -1):
         where[b[j]].append(j)
-    ends, chains = [], []  # of the common subsequences of k + 1 words: the earliest end in b, and the one that has it
+    ends: list[int] = []  # of the common subsequences of k + 1 words: the earliest end in b
+    chains: list[Any] = []  # and the one that has it
     for i, word in enumerate(a):
         for j in where.get(word, ()):
             k = bisect_left(ends, j)

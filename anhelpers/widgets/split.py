@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pandas as pd
 
+from ..charts.describe import number
 from ..charts.directions import ALL, checked_split, language_name
-from ..charts.xmi_bars import bits, digits_for
+from ..charts.xmi_bars import digits_for
 
 __all__ = ["ORDERS", "shown_rows", "split_data"]
 
@@ -23,12 +25,16 @@ def split_data(table: pd.DataFrame, *, title: str = "", pivot: str | None = None
 
     rows : of the directions, means : of the sides; each with label, numbers, texts (the cells of its table), and rows
     with words (sentences), reverse and mean (places in rows and means, or None). orders : key → places in rows.
+
+    Parameters
+    ----------
+    pivot : as in `checked_split`.
     """
     frame = checked_split(table, pivot)
     frame = frame.assign(bleu=frame["bleu"].astype(float) if "bleu" in frame else math.nan)
     ends = [c for c in ENDS if c in frame]
     given = str(table["unit"].iloc[0]) if "unit" in table else "bits per sentence"
-    data = {"title": title, "unit": given if unit is None else unit, "ends": ends}
+    data: dict[str, Any] = {"title": title, "unit": given if unit is None else unit, "ends": ends}
     means, side_of = _means(frame)
     data["span"] = _span([*frame.to_dict("records"), *means], ends)
     digits = digits_for(max(map(abs, data["span"])))
@@ -71,7 +77,8 @@ def _json(value: float) -> float | None:
 
 def _means(frame: pd.DataFrame) -> tuple[list[dict], dict[str, int]]:
     """The mean of each side with at least two directions, and its place."""
-    means, places = [], {}
+    means: list[dict[str, Any]] = []
+    places = {}
     for side, own in frame.groupby("side", sort=True):
         if len(own) > 1:
             places[side] = len(means)
@@ -102,14 +109,14 @@ def _orders(rows: list[dict], has_bleu: bool) -> dict[str, list[int]]:
 
 
 def _texts(row: dict, digits: int, has_bleu: bool) -> list[str]:
-    cells = [bits(row[name], digits) for name in ("xmi", "h_mt", "h_lm")]
+    cells = [number(row[name], digits) for name in ("xmi", "h_mt", "h_lm")]
     return cells + (["–" if row["bleu"] is None else f"{row['bleu']:.1f}"] if has_bleu else [])
 
 
 def _interval(row: dict, name: str, digits: int) -> str:
     """ "110.1 to 114.7", or empty."""
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-    return "" if low is None or high is None else f"{bits(low, digits)} to {bits(high, digits)}"
+    return "" if low is None or high is None else f"{number(low, digits)} to {number(high, digits)}"
 
 
 def _words(i: int, rows: list[dict], means: list[dict], *, unit: str, digits: int) -> list[str]:
@@ -124,14 +131,14 @@ def _words(i: int, rows: list[dict], means: list[dict], *, unit: str, digits: in
         mean = means[row["mean"]]
         rank = 1 + sum(other["side"] == row["side"] and other["xmi"] > row["xmi"] for other in rows)
         where = "" if row["side"] == ALL else f" {row['side']}"
-        said.append(f"By XMI it is number {rank} of the {mean['n']} directions{where}; {bits(mean['xmi'], digits)} is "
-                    "their mean.")  # fmt: skip
+        said.append(f"By XMI it is number {rank} of the {mean['n']} directions{where}; "
+                    f"{number(mean['xmi'], digits)} is their mean.")  # fmt: skip
     return said
 
 
 def _split_words(row: dict, unit: str, digits: int) -> list[str]:
     """How the bits split, or that there is nothing to split."""
-    h_lm, h_mt, xmi = (bits(row[name], digits) for name in ("h_lm", "h_mt", "xmi"))
+    h_lm, h_mt, xmi = (number(row[name], digits) for name in ("h_lm", "h_mt", "xmi"))
     text = f"a text in {language_name(row['trg'])}" if row["trg"] else "the target text"
     source = f"its {language_name(row['src'])} source" if row["src"] else "its source"
     first = f"Without a source, {text} costs {h_lm} {unit}; with {source} it costs {h_mt}."
@@ -147,8 +154,8 @@ def _split_words(row: dict, unit: str, digits: int) -> list[str]:
 def _reverse_words(row: dict, back: dict, digits: int) -> str:
     """The other direction, compared."""
     gap = round(row["xmi"] - back["xmi"], digits) + 0.0
-    compared = f"{bits(abs(gap), digits)} {'fewer' if gap > 0 else 'more'}" if gap else "as many"
+    compared = f"{number(abs(gap), digits)} {'fewer' if gap > 0 else 'more'}" if gap else "as many"
     if back["xmi"] < 0:
-        return f"In reverse ({back['label']}) XMI is {bits(back['xmi'], digits)} bits, {compared}."
-    saved = f"{bits(back['xmi'], digits)} of {bits(back['h_lm'], digits)} bits"
+        return f"In reverse ({back['label']}) XMI is {number(back['xmi'], digits)} bits, {compared}."
+    saved = f"{number(back['xmi'], digits)} of {number(back['h_lm'], digits)} bits"
     return f"In reverse ({back['label']}) the source saves {saved}, {compared}."

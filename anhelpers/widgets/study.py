@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +20,12 @@ def _arguments(study: OracleStudy, rng: np.random.Generator | None, segments: Se
     rng = rng or np.random.default_rng(0)
     domains = test.domains if len(set(test.domains)) > 1 else None
 
-    def systems(name: str):
+    def systems(name: str) -> Any:
         return (study if name == "all" else study.domain(name)).systems(rng) if test.systems else None
 
+    refs = [""] * len(test) if test.reference is None else test.refs[test.reference]
     return {
-        "curve": study.curve, "srcs": test.srcs, "refs": test.refs[test.reference] if test.refs else [""] * len(test),
+        "curve": study.curve, "srcs": test.srcs, "refs": refs,
         "texts": cands.texts, "tags": cands.tags, "segment": cands.segment, "accuracy": study.accuracy,
         "naturalness": study.naturalness, "domains": domains, "systems": systems, "segments": segments,
         "names": (accuracy.label, "log-prob."), "langs": (test.src_lang, test.trg_lang),
@@ -35,7 +37,12 @@ def explore(
     study: OracleStudy, *, beta: float = 1.0, title: str = "", rng: np.random.Generator | None = None,
     segments: Sequence[int] | None = None, show: int = 6,
 ) -> BetaExplorer:  # fmt: skip
-    """The β explorer of a study; `segments` are those whose texts are shipped (default: all), the curve is over all."""
+    """The β explorer of a study; `segments` are those whose texts are shipped (default: all), the curve is over all.
+
+    Parameters
+    ----------
+    show : candidates in the table of a segment.
+    """
     return beta_explorer(**_arguments(study, rng, segments), beta=beta, title=title, show=show)
 
 
@@ -43,5 +50,10 @@ def preview(
     study: OracleStudy, *, betas: Sequence[float] = (0, 1, 10, math.inf), title: str = "",
     rng: np.random.Generator | None = None, segments: Sequence[int] | None = None,
 ) -> StaticView:  # fmt: skip
-    """The same picture and a table of the choices at a few β, without a slider: for print and headless runs."""
+    """The same picture and a table of the choices at a few β, without a slider: for print and headless runs.
+
+    Parameters
+    ----------
+    segments : those whose texts are shown.
+    """
     return static_view(**_arguments(study, rng, segments), betas=betas, title=title)

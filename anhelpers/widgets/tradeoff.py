@@ -27,7 +27,7 @@ __all__ = ["TradeoffExplorer", "TradeoffView", "static_view", "tradeoff_explorer
 
 
 def tradeoff_explorer(
-    curve: ExactCurve, sources: Sequence[str], targets: Sequence[str], *, start: float | None = None, **options
+    curve: ExactCurve, sources: Sequence[str], targets: Sequence[str], *, start: float | None = None, **options: Any
 ) -> TradeoffExplorer:
     """A slider over the naturalness N beside A(N) and the table Q(y|x) of the best translator that is so natural.
 
@@ -59,12 +59,21 @@ def tradeoff_explorer(
 
 
 def static_view(
-    curve: ExactCurve, sources: Sequence[str], targets: Sequence[str], *, at: Sequence[float] | None = None, **options
+    curve: ExactCurve,
+    sources: Sequence[str],
+    targets: Sequence[str],
+    *,
+    at: Sequence[float] | None = None,
+    **options: Any,
 ) -> TradeoffView:
     """The chart of `tradeoff_explorer` and the table Q(y|x) at a few N, for print and headless runs.
 
     Its `chart` is an Altair chart, its `table` a data frame; `at` are values of N, by default both ends and the
     middle. Other arguments as above.
+
+    Parameters
+    ----------
+    sources, targets : texts of the X sources and the Y targets.
     """
     n = curve.naturalness
     at = _three(n) if at is None else tuple(_inside(value, n) for value in at)
@@ -111,7 +120,7 @@ class TradeoffExplorer(Widget):
     scale = traitlets.Enum(["naturalness", "beta"], "naturalness").tag(sync=True)
 
     @traitlets.validate("naturalness")
-    def _valid_naturalness(self, proposal):
+    def _valid_naturalness(self, proposal: Any) -> Any:
         return _inside(proposal["value"], self.data.get("naturalness", [proposal["value"]]))
 
     def __repr__(self) -> str:
@@ -122,12 +131,12 @@ class TradeoffExplorer(Widget):
         return static_html(self.data, _three(self.data["naturalness"]))
 
 
-def _three(n: Sequence[float]) -> tuple[float, ...]:
+def _three(n: np.ndarray) -> tuple[float, ...]:
     """Both ends of a curve and the middle; one value where the ends are one."""
     return tuple(dict.fromkeys([float(n[0]), float(n[0] + n[-1]) / 2, float(n[-1])]))
 
 
-def _inside(value: float, n: Sequence[float]) -> float:
+def _inside(value: float, n: np.ndarray) -> float:
     """N between the ends of the curve, with room for rounding."""
     value, low, high = float(value), float(n[0]), float(n[-1])
     room = 1e-9 * max(1.0, high - low)
@@ -148,7 +157,7 @@ def _shaped(
     show: int = 6,
     point: float | None = None,
     at: Sequence[float] = (),
-    **chart,
+    **chart: Any,
 ) -> tuple[dict, Any]:
     """(data, chart); arguments as in `tradeoff_explorer`, `at` are the labelled N."""
     sources, targets = list(map(str, sources)), list(map(str, targets))
@@ -160,12 +169,12 @@ def _shaped(
         raise DataError(f"show must be at least 1, got {show}: one target needs a column.")
     if point is not None:
         point = _inside(point, curve.naturalness)
-    settings = {"size": (430, 340)} | chart
+    settings: dict[str, Any] = {"size": (430, 340)} | chart
     drawn = plot_tradeoff(curve, point=point, at=at, **settings)
     spec = drawn.to_dict()
     box = [v for span in axis_ranges([curve]) for v in span] + list(settings["size"])
     kept, q, r = columns(curve, int(show))
-    data = {"title": title, "names": list(names), "langs": list(langs), "box": box, "sources": sources}
+    data: dict[str, Any] = {"title": title, "names": list(names), "langs": list(langs), "box": box, "sources": sources}
     data |= {"targets": [targets[y] for y in kept], "others": n_targets - len(kept), "p": curve.problem.p_x.tolist()}
     data |= {"digits": [digits_of(curve.accuracy), digits_of(curve.naturalness)], "q": q.tolist(), "r": r.tolist()}
     data |= {name: getattr(curve, name).tolist() for name in ("naturalness", "accuracy", "beta")}

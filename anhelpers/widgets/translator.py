@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..charts.describe import number
 from ..charts.offline import picture
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ def columns(curve: ExactCurve, show: int) -> tuple[np.ndarray, np.ndarray, np.nd
     """(K,) shown targets in their order; (V, X, C) Q(y|x) and (C,) R(y) of these and, where some are left, of others.
 
     C is K, or K + 1 with others. Shown are the targets with the largest Q(y) at any vertex, or R(y).
+
+    Parameters
+    ----------
+    show : K, the most targets with a column of their own.
     """
     q, p, r = curve.translators, curve.problem.p_x, curve.problem.reference
     n = q.shape[2]
@@ -47,7 +52,12 @@ def mixture(data: dict, naturalness: float) -> tuple[float, np.ndarray]:
 
 
 def static_html(data: dict, at: Sequence[float]) -> str:
-    """Title, chart and one table for each N, of elements that JupyterLab keeps in a notebook it does not trust."""
+    """Title, chart and one table for each N, of elements that JupyterLab keeps in a notebook it does not trust.
+
+    Parameters
+    ----------
+    at : values of N.
+    """
     title = f"<p><b>{html.escape(data['title'])}</b></p>" if data["title"] else ""
     image = picture({"description": data["alt"]}, svg=data["svg"])
     note = "<p>Rows: Q(y|x), what the best translator says for each source. Bold: the most probable target.</p>"
@@ -57,7 +67,7 @@ def static_html(data: dict, at: Sequence[float]) -> str:
 def _static_table(data: dict, naturalness: float) -> str:
     accuracy, q = mixture(data, naturalness)
     (a_digits, n_digits), (a_name, n_name) = data["digits"], map(html.escape, data["names"])
-    said = f"{n_name} = {_plain(naturalness, n_digits)}, {a_name} = {_plain(accuracy, a_digits)}"
+    said = f"{n_name} = {number(naturalness, n_digits)}, {a_name} = {number(accuracy, a_digits)}"
     names = [*map(html.escape, data["targets"]), *([f"<i>{OTHERS} ({data['others']})</i>"] if data["others"] else [])]
     head = "".join(f'<th {CELL} dir="auto">{name}</th>' for name in ["P(x)", *names])
     named = len(data["targets"])
@@ -67,7 +77,7 @@ def _static_table(data: dict, naturalness: float) -> str:
     )
     marginal, r = np.array(data["p"]) @ q, np.array(data["r"])
     lines = {"marginal Q(y)": map(percent, marginal), "reference R(y)": map(percent, r)}
-    lines["difference, points"] = (signed(d) for d in marginal - r)
+    lines["difference, points"] = map(signed, marginal - r)
     foot = "".join(f"<tr><th {NAME}>{name}</th><td></td>{_cells(texts)}</tr>" for name, texts in lines.items())
     return (
         f"<table><caption>{said}</caption><thead><tr><th {NAME}>source</th>{head}</tr></thead><tbody>{body}</tbody>"
@@ -107,8 +117,3 @@ def signed(difference: float) -> str:
     """
     points = round(100 * difference, 1) + 0.0
     return "0.0" if points == 0 else f"▲\u00a0+{points:.1f}" if points > 0 else f"▼\u00a0−{-points:.1f}"
-
-
-def _plain(value: float, digits: int) -> str:
-    """A number with a true minus sign, and none before a zero."""
-    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")

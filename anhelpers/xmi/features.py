@@ -97,6 +97,10 @@ def ttr_distance(src_ttr: ArrayLike, trg_ttr: ArrayLike) -> np.ndarray:
 
     Not symmetric, and not bounded: from Finnish into English it is 28, from English into Finnish 0.7.
 
+    Parameters
+    ----------
+    src_ttr, trg_ttr : (n,) type-token ratios in (0, 1], or single ones.
+
     Raises
     ------
     DataError : a ratio outside (0, 1].

@@ -83,7 +83,7 @@ def gap(
     >>> gap(pair, srcs, trgs, truth, rng=rng).both_kl.value
     0.0
     """
-    checks.same_length(srcs=srcs, trgs=trgs, mt_logprobs=scores[0], lm_logprobs=scores[1])
+    checks.same_length(srcs=srcs, trgs=trgs, mt_logprobs=np.asarray(scores[0]), lm_logprobs=np.asarray(scores[1]))
     found = xmi(*scores, rng=rng, n_draws=n_draws)
     mt, lm = (in_bits(name, s, "nats") for name, s in zip(("mt_logprobs", "lm_logprobs"), scores, strict=True))
     true_mt, true_lm = -UNITS["nats"] * pair.logprob_trg_given_src(srcs, trgs), -UNITS["nats"] * pair.logprob_trg(trgs)
@@ -104,12 +104,12 @@ NAMES = ("H_LM - H(T)", "H_MT - H(T|S)", "XMI - MI")
 
 def _bits(columns: np.ndarray, rng: np.random.Generator, n_draws: int) -> list[Bits]:
     """The means of the six columns, resampled together."""
-    found = stats.bootstrap_means(columns, np.arange(len(columns)), rng, n_draws, LEVEL)
+    found = stats.bootstrap_means(columns, np.arange(len(columns)), rng, n_draws, level=LEVEL)
     ways = ("mean surprisal less the closed form", "mean of log2 p - log2 q, sentence by sentence")
     signature = f"{n_draws} resamples of {found.n} sentences"
     return [
-        Bits(NAMES[k % 3], *numbers, found.n, found.n_clusters, SENTENCE, f"{ways[k // 3]}; {signature}")
-        for k, numbers in enumerate(np.stack([found.mean, found.se, found.low, found.high], 1).tolist())
+        Bits(NAMES[k % 3], mean, se, low, high, found.n, found.n_clusters, SENTENCE, f"{ways[k // 3]}; {signature}")
+        for k, (mean, se, low, high) in enumerate(np.stack([found.mean, found.se, found.low, found.high], 1).tolist())
     ]
 
 

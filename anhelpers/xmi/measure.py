@@ -81,7 +81,7 @@ def xmi(
 
     References
     ----------
-    Bugliarello et al. 2020, eqs. 2 and 3.
+    Bugliarello et al. 2020, eqs. 3 and 4.
 
     >>> xmi([-1.0, -3.0], [-5.0, -4.0], unit="bits", rng=np.random.default_rng(0)).xmi.value
     2.5
@@ -89,8 +89,8 @@ def xmi(
     mt, lm, there = _pair(mt_logprobs, lm_logprobs, unit, tokens)
     docs = _docs(docs, len(mt))
     columns = np.stack([lm, mt, lm - mt], 1)[there]
-    three = _means(["h_lm", "h_mt", "xmi"], columns, docs[there], unit=unit, rng=rng, n_draws=n_draws)
-    return Xmi(*three, left_out=int((~there).sum()))
+    h_lm, h_mt, gap = _means(["h_lm", "h_mt", "xmi"], columns, docs[there], unit=unit, rng=rng, n_draws=n_draws)
+    return Xmi(h_lm, h_mt, gap, left_out=int((~there).sum()))
 
 
 def per_character(
@@ -131,7 +131,8 @@ def per_character(
     value, draws = found.mean[:3] / found.mean[3], found.draws[:, :3] / found.draws[:, 3:]
     names = ["h_lm_per_char", "h_mt_per_char", "xmi_per_char"]
     signature = _signature(unit, "all bits / all characters", found, n_draws)
-    return XmiPerChar(*_bits(names, value, draws, found, CHARACTER, signature), left_out=int((~there).sum()))
+    h_lm, h_mt, gap = _bits(names, value, draws, found, CHARACTER, signature)
+    return XmiPerChar(h_lm, h_mt, gap, left_out=int((~there).sum()))
 
 
 def pointwise_xmi(mt_logprobs: ArrayLike, lm_logprobs: ArrayLike, *, unit: str = "nats") -> np.ndarray:
@@ -203,7 +204,7 @@ def _enough(columns: np.ndarray, docs: np.ndarray, rng: np.random.Generator, n_d
     """Means of the columns by resampling documents; a DataError below 2 sentences."""
     if len(columns) < 2:
         raise DataError(f"{len(columns)} sentences have all their scores: at least 2 are needed.")
-    return stats.bootstrap_means(columns, stats.clusters_of(docs), rng, n_draws, LEVEL)
+    return stats.bootstrap_means(columns, stats.clusters_of(docs), rng, n_draws, level=LEVEL)
 
 
 def _means(
@@ -226,8 +227,8 @@ def _bits(
     low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     numbers = zip(value, draws.std(0, ddof=1), low, high, strict=True)
     return [
-        Bits(name, *map(float, four), found.n, found.n_clusters, unit, signature)
-        for name, four in zip(names, numbers, strict=True)
+        Bits(name, float(mean), float(se), float(low), float(high), found.n, found.n_clusters, unit, signature)
+        for name, (mean, se, low, high) in zip(names, numbers, strict=True)
     ]
 
 

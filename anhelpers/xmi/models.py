@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -75,12 +76,13 @@ def xmi_from_models(
         _tokens_agree(mt, lm, trgs)
     given = score_pairs(mt, srcs, trgs, tokens_per_batch)
     alone = _without_source(lm, trgs, tokens_per_batch)
-    options = {"docs": docs, "rng": rng, "n_draws": n_draws}
+    options: dict[str, Any] = {"docs": docs, "rng": rng, "n_draws": n_draws}
     if per_char:
         n_chars = [max(1, len(trg.strip())) for trg in trgs]
         found = per_character(given.total, alone.total, n_chars, **options)
     else:
-        found = xmi(given.total, alone.total, tokens=(given.tokens, alone.tokens), **options)
+        n_tokens = given.tokens.tolist(), alone.tokens.tolist()
+        found = xmi(given.total, alone.total, tokens=n_tokens, **options)
     found = _signed(found, f"; {mt.signature()}; {_lm_signature(lm)}")
     notes = _notes(given, alone, lm)
     return ModelXmi(found, given.total, alone.total, given.tokens, alone.tokens, notes)
@@ -99,7 +101,7 @@ def load_q_lm(
     if not hub.load_config(place, "language model").is_encoder_decoder:
         return load_lm(name, device=device)
     tokenizer, model = hub.load_model(place, "language model", "AutoModelForSeq2SeqLM")
-    codes = {"src_lang": src_lang, "trg_lang": trg_lang} if known_languages(tokenizer) else {}
+    codes: dict[str, Any] = {"src_lang": src_lang, "trg_lang": trg_lang} if known_languages(tokenizer) else {}
     return translation_model(
         model, tokenizer, name=place.name, revision=hub.revision_of(place, model), device=device, **codes
     )

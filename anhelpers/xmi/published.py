@@ -243,7 +243,7 @@ def _values(path: Path, by: str) -> dict[tuple[str, ...], float]:
 
 
 def _directions(path: Path) -> list[tuple[str, str]]:
-    return list(_values(path, "both"))
+    return [(src, trg) for src, trg in _values(path, "both")]
 
 
 def _joined(folder: Path, pairs: list[tuple[str, str]], files: Mapping[str, tuple[str, str]]) -> pd.DataFrame:

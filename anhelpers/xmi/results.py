@@ -41,6 +41,10 @@ class Xmi:
     """H_LM(T), H_MT(T | S) and XMI(S → T) = H_LM - H_MT in bits per sentence, resampled together.
 
     `left_out` counts the sentences that one of the models did not score.
+
+    Parameters
+    ----------
+    h_lm, h_mt, xmi : each with n and a 95 % interval.
     """
 
     h_lm: Bits
@@ -54,7 +58,13 @@ class Xmi:
 
 @dataclass(frozen=True)
 class XmiPerChar:
-    """The same three in bits per character: another quantity, not comparable with bits per sentence."""
+    """The same three in bits per character: another quantity, not comparable with bits per sentence.
+
+    Parameters
+    ----------
+    h_lm_per_char, h_mt_per_char, xmi_per_char : each with n and a 95 % interval.
+    left_out : sentences that one of the models did not score.
+    """
 
     h_lm_per_char: Bits
     h_mt_per_char: Bits

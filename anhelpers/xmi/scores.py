@@ -16,11 +16,15 @@ __all__ = ["UNITS", "in_bits", "same_tokens", "unit_doubt"]
 
 UNITS = {"nats": 1 / math.log(2), "bits": 1.0}  # bits in one of each
 
-Tokens = Sequence[int] | Sequence[Sized | None]
+Tokens = Sequence[int] | Sequence[Sized | None] | Sequence[int | Sized | None]
 
 
 def in_bits(name: str, logprobs: ArrayLike, unit: str) -> np.ndarray:
     """(n,) the surprisal of each sentence, -log2 q, in bits, at least 0; nan where it is missing.
+
+    Parameters
+    ----------
+    logprobs : (n,) log q, at most 0.
 
     Raises
     ------
@@ -73,7 +77,7 @@ def _differ(a: int | Sequence[str], b: int | Sequence[str]) -> str:
     return "" if odd is None else f"has '{a[odd]}' under mt and '{b[odd]}' under lm as token {odd + 1}"
 
 
-def unit_doubt(logprobs: ArrayLike, counts: ArrayLike, n_vocab: int, unit: str = "nats") -> str:
+def unit_doubt(logprobs: ArrayLike, counts: ArrayLike | Sequence[int | None], n_vocab: int, unit: str = "nats") -> str:
     """A sentence where a model does worse per token than a uniform guess over its vocabulary, else an empty text.
 
     That is what base-2 scores taken for natural ones may look like, for they come out 1.44 times too large. The

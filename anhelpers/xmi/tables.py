@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,7 +40,7 @@ def xmi_table(
     rows, seed = [], int(rng.integers(2**63))
     for name, (mt, lm) in directions.items():
         found = xmi(mt, lm, unit=unit, docs=docs, rng=np.random.default_rng(seed), n_draws=n_draws)
-        row = {"direction": name}
+        row: dict[str, Any] = {"direction": name}
         for b in (found.h_lm, found.h_mt, found.xmi):
             row |= {b.name: b.value, f"{b.name}_se": b.se, f"{b.name}_low": b.low, f"{b.name}_high": b.high}
         rows.append(row | {"unit": SENTENCE, "n": found.xmi.n, "n_docs": found.xmi.n_docs, "left_out": found.left_out,
@@ -52,6 +52,10 @@ def xmi_rows(direction: str, found: Xmi | XmiPerChar) -> pd.DataFrame:
     """direction, quantity, value, se, low, high, unit, n, signature: a row for each of h_lm, h_mt and xmi.
 
     Those of `per_character` are called h_lm_per_char, h_mt_per_char and xmi_per_char.
+
+    Parameters
+    ----------
+    found : of one direction.
     """
     import pandas as pd
 

@@ -229,7 +229,8 @@ def toy_pair(
                         f"and {vague:g}.")  # fmt: skip
     frequent = np.arange(1, n_words + 1) ** -float(skew)
     joint, sources, targets = build(frequent / frequent.sum(), noise, vague)
-    return ToyPair(name, sources, targets, joint, [1 / len(joint)] * len(joint), lengths, name != "unrelated")
+    weights = np.full(len(joint), 1 / len(joint))
+    return ToyPair(name, sources, targets, joint, weights, np.asarray(lengths), name != "unrelated")
 
 
 Built = tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]
@@ -240,9 +241,9 @@ def _cipher(p: np.ndarray, noise: float, vague: float) -> Built:
 
 
 def _noisy(p: np.ndarray, noise: float, vague: float) -> Built:
-    joint, *names = _cipher(p, noise, vague)
+    joint, sources, targets = _cipher(p, noise, vague)
     others = (1 - np.eye(len(p))) / (len(p) - 1)
-    return joint @ ((1 - noise) * np.eye(len(p)) + noise * others), *names
+    return joint @ ((1 - noise) * np.eye(len(p)) + noise * others), sources, targets
 
 
 def _gender(p: np.ndarray, noise: float, vague: float) -> Built:

@@ -14,7 +14,7 @@ __all__ = ["toy_candidates"]
 
 
 def toy_candidates(
-    pair: ToyPair, srcs: Sequence[str], trgs: Sequence[str], rng: np.random.Generator, n_samples: int = 3
+    pair: ToyPair, srcs: Sequence[str], trgs: Sequence[str], rng: np.random.Generator, *, n_samples: int = 3
 ) -> CandidateSet:
     """A few candidates for each source, one of each kind, which its tag names; some texts may be equal.
 

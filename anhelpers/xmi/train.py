@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -67,11 +67,11 @@ def train_pair(
     with _own_seed(int(rng.integers(2**31))):
         mt, lm = _new_models(tokenizer, width, layers)
         number, end = tokenizer.get_vocab(), tokenizer.eos_token_id
-        ids = [[[*(number[w] for w in text.split()), end] for text in texts] for texts in (srcs, trgs)]
+        src_ids, trg_ids = ([[*(number[w] for w in text.split()), end] for text in texts] for texts in (srcs, trgs))
         order = rng.permutation(n_train)
         with progress(2 * steps, f"training {pair.name}", "steps") as step:
             for model in (mt, lm):
-                _train(model, *ids, order, steps, step)
+                _train(model, src_ids, trg_ids, order, steps, step)
     named = {"name": f"toy {pair.name}, {steps} steps", "revision": IN_MEMORY, "device": "cpu"}
     return translation_model(mt, tokenizer, **named), language_model(lm, tokenizer, **named)
 
@@ -79,9 +79,9 @@ def train_pair(
 def save_pair(folder: str | PathLike, mt: TranslationModel, lm: LanguageModel) -> tuple[Path, Path]:
     """Write the folders "mt" and "lm", which `load_mt` and `load_lm`, or ``anhelpers xmi --mt --lm``, read."""
     places = Path(folder) / "mt", Path(folder) / "lm"
-    for place, trained in zip(places, (mt, lm), strict=True):
-        trained.model.save_pretrained(place)
-        trained.tokenizer.save_pretrained(place)
+    for place, model, tokenizer in zip(places, (mt.model, lm.model), (mt.tokenizer, lm.tokenizer), strict=True):
+        model.save_pretrained(place)
+        tokenizer.save_pretrained(place)
     return places
 
 
@@ -99,7 +99,7 @@ def _own_seed(seed: int) -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def _tokenizer(words: Sequence[str]):
+def _tokenizer(words: Sequence[str]) -> Any:
     """One token per word of either language, and the end of every sentence, as Marian's own tokenizers do it."""
     tokenizers, transformers = need("tokenizers", WHY), need("transformers", WHY)
     vocabulary = ["</s>", "<unk>", *dict.fromkeys(words), "<pad>"]
@@ -113,7 +113,7 @@ def _tokenizer(words: Sequence[str]):
     return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=LONGEST, **special)
 
 
-def _new_models(tokenizer, width: int, layers: int) -> tuple[Any, Any]:
+def _new_models(tokenizer: Any, width: int, layers: int) -> tuple[Any, Any]:
     """An encoder-decoder, and a decoder of the same shape."""
     transformers = need("transformers", WHY)
     both = {f"{side}_{what}": n for side in ("encoder", "decoder")
@@ -128,7 +128,9 @@ def _new_models(tokenizer, width: int, layers: int) -> tuple[Any, Any]:
     return transformers.MarianMTModel(transformers.MarianConfig(**shape)), transformers.MarianForCausalLM(alone)
 
 
-def _train(model, srcs: list[list[int]], trgs: list[list[int]], order: np.ndarray, steps: int, step) -> None:
+def _train(
+    model: Any, srcs: list[list[int]], trgs: list[list[int]], order: np.ndarray, steps: int, step: Callable[..., None]
+) -> None:
     """Adam with a linear warm-up and a cosine to zero, on the sentences in this order, again and again."""
     torch = need("torch", WHY)
     optimizer = torch.optim.AdamW(model.parameters(), LEARNING_RATE, (0.9, 0.98), weight_decay=0.01, fused=True)
@@ -149,7 +151,7 @@ def _train(model, srcs: list[list[int]], trgs: list[list[int]], order: np.ndarra
         step(1)
 
 
-def _loss(model, srcs: list[list[int]], trgs: list[list[int]]):
+def _loss(model: Any, srcs: list[list[int]], trgs: list[list[int]]) -> Any:
     """Mean over sentences of -ln q, summed over the tokens of the target and its end; padding is no target."""
     torch = need("torch", WHY)
     pad = model.config.pad_token_id
@@ -164,7 +166,7 @@ def _loss(model, srcs: list[list[int]], trgs: list[list[int]]):
     return total / len(trgs)
 
 
-def _padded(rows: list[list[int]], pad: int):
+def _padded(rows: list[list[int]], pad: int) -> Any:
     torch = need("torch", WHY)
     longest = max(map(len, rows))
     return torch.tensor([row + [pad] * (longest - len(row)) for row in rows])

@@ -53,6 +53,7 @@ def samples(comet, rows):
     return [{"mt" if k == "hyp" else k: text for k, text in zip(comet.reads, row, strict=True)} for row in rows]
 
 
+@pytest.mark.verifies("COMET", by="foreign", of="unbabel-comet")
 @pytest.mark.parametrize(("kind", "own", "reference"), CLASSES)
 def test_scores_are_comets(tiny_comet, kind, own, reference):
     tiny = tiny_comet(kind, **own)
@@ -67,6 +68,7 @@ def test_scores_are_comets(tiny_comet, kind, own, reference):
     check()
 
 
+@pytest.mark.verifies("COMET", by="property")
 @pytest.mark.parametrize(("kind", "own", "reference"), CLASSES)
 def test_scores_tell_texts_apart_and_no_batch_matters(tiny_comet, kind, own, reference):
     comet = load_comet(tiny_comet(kind, **own).folder, reference=reference, device="cpu")
@@ -97,6 +99,7 @@ def test_many_hypotheses_per_source_and_several_references(tiny_comet):
     assert ours[2] == ours[4]
 
 
+@pytest.mark.verifies("COMET", by="foreign", of="unbabel-comet")
 def test_a_systems_score_is_comets_system_score(tiny_comet):
     tiny = tiny_comet("regression_metric")
     test = TestSet("t", "en-de", ("Yes.", "The dog"), {"A": ("Ja.", "Der Hund")}, {"S": ("Ja.", "Das Haus")})

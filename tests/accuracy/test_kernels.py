@@ -36,6 +36,7 @@ def by_counting(hyp, refs, order):
     return matches
 
 
+@pytest.mark.verifies("chrF", "chrF++", "BLEU", by="property")
 @given(
     st.lists(st.tuples(st.lists(SYMBOLS, max_size=6), st.tuples(SYMBOLS, SYMBOLS)), max_size=4),
     st.integers(1, 2),

@@ -125,6 +125,7 @@ def read(variant, row):
     return tuple(dict(zip(("src", "hyp", "ref"), row, strict=True))[kind] for kind in VARIANTS[variant].reads)
 
 
+@pytest.mark.verifies("MetricX", by="foreign", of="Google's code, written out on transformers' mT5")
 @pytest.mark.parametrize(("variant", "tied"), [*((variant, False) for variant in WRITTEN), ("metricx24", True)])
 def test_scores_are_the_definitions(tiny, variant, tied):
     metricx = load_metricx(tiny(tied), variant, device="cpu")
@@ -139,6 +140,7 @@ def test_scores_are_the_definitions(tiny, variant, tied):
     check()
 
 
+@pytest.mark.verifies("MetricX", by="property")
 def test_scores_tell_texts_apart_and_are_clipped_at_both_ends(tiny):
     metricx = load_metricx(tiny(), device="cpu")
     scores = metricx_scores(metricx, ROWS)[:, 0]

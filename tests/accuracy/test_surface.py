@@ -41,6 +41,7 @@ def tasks(draw):
     return hyps, refs, [draw(st.integers(0, n - 1)) for _ in hyps]
 
 
+@pytest.mark.verifies("chrF", "chrF++", "BLEU", "TER", by="foreign", of="sacreBLEU, bit for bit")
 @pytest.mark.parametrize("name", METRICS)
 @given(task=tasks())
 @settings(max_examples=150, deadline=None)
@@ -52,6 +53,7 @@ def test_segment_scores_are_sacrebleus(name, task):
     assert ours.tolist() == theirs
 
 
+@pytest.mark.verifies("chrF", "chrF++", "BLEU", "TER", by="foreign", of="sacreBLEU, bit for bit")
 @pytest.mark.parametrize("name", METRICS)
 @given(task=tasks())
 @settings(max_examples=75, deadline=None)
@@ -115,6 +117,7 @@ def test_direction_and_blank_hypotheses():
         assert metric.score_segments([], refs=[[]]).tolist() == []
 
 
+@pytest.mark.verifies("chrF", "chrF++", "BLEU", "TER", by="property")
 def test_any_sum_of_statistics_can_be_scored_at_once():
     hyps, refs = ["a b c d", "x", "a c b d e"], ["a b c e", "x y", "a c b d e"]
     draws = np.array([[0, 1, 2], [2, 2, 1]])
@@ -160,6 +163,7 @@ def lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
 
 
+@pytest.mark.verifies("chrF", "BLEU", by="foreign", of="WMT23's published scores")
 @pytest.mark.real
 @pytest.mark.parametrize(("name", "column"), [("bleu", "bleu-refA"), ("chrf", "chrf-refA")])
 def test_official_scores_of_wmt23(data, name, column):
@@ -191,7 +195,52 @@ def test_wmt24_pairs_bit_by_bit(data, name):
             assert ours[i] == theirs, hyps[i]
 
 
+@pytest.mark.verifies("chrF", "BLEU", by="hand")
 def test_statistics_by_hand():
     # "abab" and "abc": a, b twice in the hypothesis, once in the reference; ab twice and once; aba, bab never.
     assert chrf.statistics(["ab ab"], [["abc"]])[0, :9].tolist() == [4, 3, 2, 3, 2, 1, 2, 1, 0]
     assert bleu.statistics(["a a b"], [["a b"]])[0].tolist() == [3, 2, 2, 1, 0, 0, 3, 2, 1, 0]
+
+
+@pytest.mark.verifies("chrF", "chrF++", "BLEU", "TER", by="hand")
+@pytest.mark.parametrize(
+    ("name", "hyp", "ref", "segment", "corpus"),
+    [
+        # letters 2 of 3, pairs 1 of 2, triples 0 of 1: their mean, the same for precision and recall
+        ("chrf", "abc", "abd", 100 * (2 / 3 + 1 / 2) / 3, 100 * (2 / 3 + 1 / 2) / 3),
+        # ab and ac: letters 1 of 2, pairs 0 of 1; words 1 of 2, pairs of words 0 of 1
+        ("chrf++", "a b", "a c", 25, 25),
+        # β = 2: letters precision 1, recall 1/2, so F = 5 · 1/2 / (4 + 1/2); no pair in either: one order
+        ("chrf", "a", "ab", 100 * 2.5 / 4.5, 100 * 2.5 / 4.5),
+        # all n-grams match, one word of five is missing: the brevity penalty e^(1 − 5/4) alone
+        ("bleu", "a b c d", "a b c d e", 100 * np.exp(-1 / 4), 100 * np.exp(-1 / 4)),
+        # a segment of two words has two orders; a corpus without a 4-gram has BLEU 0
+        ("bleu", "a b", "a b c", 100 * np.exp(-1 / 2), 0),
+        # one substitution and one insertion, four words in the reference
+        ("ter", "a b c", "a b d e", 50, 50),
+        # one shift of a block of two words
+        ("ter", "c d a b", "a b c d", 25, 25),
+    ],
+)
+def test_scores_by_hand(name, hyp, ref, segment, corpus):
+    metric = surface_metric(name, "de")
+    assert metric.score_segments([hyp], refs=[[ref]])[0] == pytest.approx(segment, rel=1e-12)
+    assert metric.score_corpus([hyp], refs=[[ref]]) == pytest.approx(corpus, rel=1e-12)
+
+
+@pytest.mark.verifies("chrF", "chrF++", "BLEU", "TER", by="property")
+@pytest.mark.parametrize("name", METRICS)
+@given(st.lists(st.tuples(ODD_TEXT, ODD_TEXT), min_size=1, max_size=5), st.randoms())
+@settings(max_examples=60, deadline=None)
+def test_bounds_copies_and_the_order_of_segments(name, pairs, random):
+    """A score is in its range; a copy of the reference is best; the corpus score does not know the order."""
+    metric = surface_metric(name, "de")
+    hyps, refs = map(list, zip(*pairs, strict=True))
+    scores = metric.score_segments(hyps, refs=[refs])
+    assert (scores >= 0).all()
+    assert name == "ter" or (scores <= 100 + 1e-9).all()
+    copies = metric.oriented(metric.score_segments(refs, refs=[refs]))
+    assert (metric.oriented(scores) <= copies + 1e-9).all()
+    mixed = random.sample(pairs, len(pairs))
+    again = metric.score_corpus([h for h, _ in mixed], refs=[[r for _, r in mixed]])
+    assert again == pytest.approx(metric.score_corpus(hyps, refs=[refs]), rel=1e-12)

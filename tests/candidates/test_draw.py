@@ -87,6 +87,9 @@ def test_first_and_second_tokens_have_the_model_s_probabilities(kind, method, te
     assert p_value(counts, second * len(after)) > 1e-3
 
 
+@pytest.mark.verifies(
+    "Ancestral sampling", "Temperature", "Top-k", "Top-p", "Epsilon sampling", by="foreign", of="transformers' generate"
+)
 @pytest.mark.parametrize(
     ("method", "temperature", "own"),
     [
@@ -121,6 +124,7 @@ def test_transformers_own_sampling_has_the_same_distribution(kind, method, tempe
     assert stats.chi2_contingency(table).pvalue > 1e-3
 
 
+@pytest.mark.verifies("Log-probability of a drawn candidate", by="property")
 def test_logprob_is_score_pairs_wherever_the_tokens_are_the_tokenizer_s(mt, srcs):
     from anhelpers import hub
     from anhelpers.translation import score_pairs
@@ -157,6 +161,7 @@ BOTH = {"vocab_size": 40, "d_model": 16, "encoder_layers": 1, "decoder_layers": 
         "max_position_embeddings": 64}  # fmt: skip
 
 
+@pytest.mark.verifies("Log-probability of a drawn candidate", by="foreign", of="transformers, a plain forward pass")
 @pytest.mark.parametrize(
     ("name", "settings"),
     [
@@ -323,3 +328,21 @@ def test_probabilities_that_are_nan_are_told(marian):
     broken.model.final_logits_bias.fill_(float("nan"))
     with pytest.raises(AnhelpersError, match="the model's own probabilities are nan; try another dtype"):
         draw(broken, ["Yes."], 2)
+
+
+@pytest.mark.verifies("Log-probability of a drawn candidate", by="hand")
+def test_a_model_of_zeros_by_hand(marian):
+    """Each of the V − 1 tokens that may be said has the same probability, whatever part is drawn from."""
+    from anhelpers.translation import load_mt
+
+    model = load_mt(marian() / "mt", device="cpu")
+    with torch.no_grad():
+        for p in model.model.parameters():
+            p.zero_()
+        model.model.final_logits_bias.zero_()
+    v = model.model.config.vocab_size
+    for method in ("ancestral", "top-k:1"):  # all are as likely as the likeliest
+        drawn = samples_of(Drawing(model, 30, read_method(method), max_tokens=3), 0, "The dog.")
+        assert len({one.ids for one in drawn}) > 20
+        for one in drawn:
+            assert one.logprob == pytest.approx(-len(one.ids) * np.log(v - 1), rel=1e-6)

@@ -30,6 +30,7 @@ def by_definition(score, texts):
     ]
 
 
+@pytest.mark.verifies("Minimum Bayes risk utility", by="foreign", of="sacreBLEU")
 @given(sets)
 @settings(max_examples=50, deadline=None)
 def test_it_is_the_mean_over_the_other_candidates(texts):
@@ -38,6 +39,7 @@ def test_it_is_the_mean_over_the_other_candidates(texts):
         np.testing.assert_allclose(mbr_utility(surface_metric(name, "de"), candidates(texts)), wanted, atol=1e-9)
 
 
+@pytest.mark.verifies("Minimum Bayes risk utility", by="property")
 def test_many_parts_are_one(monkeypatch):
     rng = np.random.default_rng(0)
     vocabulary = np.array(["das", "Haus", "ist", "alt", "klein"])
@@ -48,6 +50,7 @@ def test_many_parts_are_one(monkeypatch):
     assert (mbr_utility(metric, candidates(texts)) == whole).all()
 
 
+@pytest.mark.verifies("Minimum Bayes risk utility", by="hand")
 def test_equal_texts_count_as_often_as_they_occur_and_are_scored_once():
     metric, calls = surface_metric("chrf", "de"), []
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -51,7 +52,8 @@ def test_the_file_holds_what_draw_gives(mt, drawing, srcs, tmp_path):
     assert read_candidates(tmp_path / "c.jsonl", srcs) == direct
     test, again = read_candidate_file(tmp_path / "c.jsonl")
     assert (test.srcs, again) == (tuple(srcs), direct)
-    assert {json.loads(line)["signature"] for line in (tmp_path / "c.jsonl").open("rb")} == {drawing.signature}
+    lines = (tmp_path / "c.jsonl").read_bytes().splitlines()
+    assert {json.loads(line)["signature"] for line in lines} == {drawing.signature}
     assert [p.name for p in tmp_path.iterdir()] == ["c.jsonl"]
 
 
@@ -184,7 +186,12 @@ def test_a_killed_run_ends_with_the_same_file(tiny_marian, tmp_path, capsys):
     assert f"note: {before} of 20 sources were there already." in capsys.readouterr().err
     unbroken = tmp_path / "unbroken.jsonl"
     assert cli.main(command(unbroken)[3:]) == 0
-    assert path.read_bytes() == unbroken.read_bytes()
+    assert rows(path) == rows(unbroken)
     cands = read_candidates(path)
     assert (np.bincount(cands.segment, cands.multiplicity) == 70).all()
     assert not partial.exists()
+
+
+def rows(path):
+    """The lines without made_by: this process has loaded libraries that the command by itself has not."""
+    return [re.sub(r', "made_by": "[^"]*"', "", line) for line in path.read_text("utf-8").splitlines()]

@@ -31,11 +31,13 @@ def kept(p, sampling):
     return (torch.as_tensor(p)[None] >= least(torch.as_tensor(p)[None], sampling))[0].numpy()
 
 
+@pytest.mark.verifies("Epsilon sampling", by="property")
 @given(pmfs, st.floats(1e-6, 1, exclude_max=True))
 def test_epsilon_keeps_what_is_likely_enough_and_the_likeliest(p, value):
     assert (kept(p, Sampling("epsilon", value)) == ((p >= value) | (p == p.max()))).all()
 
 
+@pytest.mark.verifies("Top-k", by="property")
 @given(pmfs, st.integers(1, 300))
 def test_top_k_keeps_the_k_likeliest_and_those_as_likely(p, k):
     may = kept(p, Sampling("top-k", k))
@@ -44,6 +46,7 @@ def test_top_k_keeps_the_k_likeliest_and_those_as_likely(p, k):
     assert p[~may].max(initial=-1) < p[may].min()
 
 
+@pytest.mark.verifies("Top-p", by="property")
 @given(pmfs, st.floats(1e-6, 1))
 def test_top_p_keeps_the_smallest_likeliest_set_with_enough_probability(p, value):
     may = kept(p, Sampling("top-p", value))
@@ -67,6 +70,9 @@ def test_top_p_by_hand():
     assert kept(flat, Sampling("top-p", 0.5)).all()  # all are as probable as the last one kept
 
 
+@pytest.mark.verifies(
+    "Ancestral sampling", "Temperature", "Top-k", "Top-p", "Epsilon sampling", by="foreign", of="transformers"
+)
 @pytest.mark.parametrize("temperature", [1.0, 0.5, 2.0])
 @pytest.mark.parametrize("method", ["ancestral", "epsilon:0.002", "top-p:0.8", "top-k:7"])
 def test_the_distribution_is_transformers_own(method, temperature):
@@ -100,6 +106,7 @@ def chosen(p, u):
     return choose(torch.as_tensor(np.atleast_2d(p)), torch.as_tensor(u)).numpy()
 
 
+@pytest.mark.verifies("Ancestral sampling", by="hand")
 def test_tokens_are_chosen_down_a_tree_by_hand():
     p = [0.1, 0.4, 0.2, 0.3]  # 0.5 and 0.5; then 0.2 and 0.8, or 0.4 and 0.6 of these
     u = [[0.49, 0.19], [0.49, 0.21], [0.51, 0.39], [0.51, 0.41], [0.0, 0.0], [0.99, 0.99]]
@@ -107,6 +114,7 @@ def test_tokens_are_chosen_down_a_tree_by_hand():
     assert [levels(n) for n in (1, 2, 3, 4, 5, 58101)] == [1, 1, 2, 2, 3, 16]
 
 
+@pytest.mark.verifies("Ancestral sampling", by="property")
 @pytest.mark.parametrize("n_vocab", [1, 2, 9, 32, 33])
 def test_tokens_are_chosen_by_their_probabilities(n_vocab):
     rng = np.random.default_rng(n_vocab)
@@ -185,3 +193,33 @@ def test_a_bad_method_is_told(text, temperature, sentence):
 def test_an_unknown_method_is_told_with_the_nearest():
     with pytest.raises(UnknownName, match="unknown method 'epsilo'; did you mean 'epsilon'"):
         read_method("epsilo:0.1")
+
+
+@pytest.mark.verifies("Ancestral sampling", "Temperature", "Top-k", "Top-p", "Epsilon sampling", by="hand")
+@pytest.mark.parametrize(
+    ("method", "temperature", "wanted"),
+    [
+        ("ancestral", 1.0, [1 / 2, 1 / 4, 1 / 8, 1 / 8]),
+        ("ancestral", 0.5, [16 / 22, 4 / 22, 1 / 22, 1 / 22]),  # squares
+        ("top-k:2", 1.0, [2 / 3, 1 / 3, 0, 0]),
+        ("top-p:0.75", 1.0, [2 / 3, 1 / 3, 0, 0]),
+        ("epsilon:0.2", 1.0, [2 / 3, 1 / 3, 0, 0]),
+        ("epsilon:0.6", 1.0, [1, 0, 0, 0]),  # none is likely enough: the likeliest
+        ("top-k:2", 0.5, [4 / 5, 1 / 5, 0, 0]),
+    ],
+)
+def test_four_tokens_by_hand(method, temperature, wanted):
+    logits = torch.log(torch.tensor([[1 / 2, 1 / 4, 1 / 8, 1 / 8]], dtype=torch.float64))
+    _, p = probabilities(logits, read_method(method, temperature))
+    np.testing.assert_allclose((p / p.sum())[0].numpy(), wanted, rtol=1e-12, atol=0)
+
+
+@pytest.mark.verifies("Temperature", by="property")
+@given(pmfs, st.floats(0.1, 5))
+def test_a_temperature_keeps_the_order_and_one_changes_nothing(p, temperature):
+    logits = torch.as_tensor(np.log(np.maximum(p, 1e-12)))[None]
+    own, tempered = probabilities(logits, Sampling(temperature=temperature))
+    tempered = (tempered / tempered.sum())[0].numpy()
+    order = np.argsort(p)
+    assert (np.diff(tempered[order]) >= -1e-12).all()
+    np.testing.assert_allclose(probabilities(logits, Sampling())[1].numpy(), own.numpy(), rtol=1e-12)

@@ -172,7 +172,7 @@ def test_the_picture_of_the_published_table_says_all_its_numbers():
     assert to_svg(chart).count(">English → ") == 20
 
 
-@settings(deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.floats(0, 300), st.floats(0, 300)), min_size=1, max_size=6))
 def test_pieces_are_as_long_as_their_numbers(pairs):
     h_lm, h_mt = np.array(pairs).T

@@ -176,6 +176,9 @@ class SmallDisk:
     def __exit__(self, *args):
         self.file.close()
 
+    def fileno(self):
+        return self.file.fileno()
+
     def write(self, block):
         self.file.write(block[: self.room])
         self.room -= len(block)

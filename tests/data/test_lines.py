@@ -41,7 +41,7 @@ def test_only_a_line_feed_ends_a_line(file, data, lines):
     assert read_lines(file(data)) == lines
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])), min_size=1))
+@given(st.lists(st.text(st.characters(exclude_characters="\n\0", exclude_categories=["Cs"])), min_size=1))
 def test_any_text_survives_writing_and_reading(tmp_path_factory, lines):
     path = tmp_path_factory.mktemp("lines") / "a.txt"
     write_text(path, "".join(line + "\n" for line in lines))

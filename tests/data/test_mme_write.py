@@ -19,7 +19,7 @@ SMALL = TestSet(
     docs=("d1", "d1", "d2"), domains=("news", "news", "speech"), categories={"GPT-4.5": "LLM", "refA": "human"},
 )  # fmt: skip
 
-LINES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r")).filter(
+LINES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r\0")).filter(
     lambda text: not text.startswith(("\ufeff", "CANARY GUID"))
 )
 NAMES = st.from_regex(r"[A-Za-z0-9_+(][A-Za-z0-9_.+()äö-]{0,9}", fullmatch=True)

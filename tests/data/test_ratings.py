@@ -128,9 +128,9 @@ def test_a_mark_that_is_not_closed_is_noted(write):
     [
         ([], r"mqm\.tsv, line 1: this file is empty"),
         ([TED], "there is no rating in this file"),
-        (["<!DOCTYPE html>", "<html>"], "line 1: this is a web page, not a table of ratings"),
-        (["a\tb", "1\t2"], "line 1: this header has no column system, doc, segment id, rater, category.*: a b"),
-        ([TED.replace("rater", "annotator"), ROW], "line 1: this header has no column rater: system doc doc_id"),
+        (["<!DOCTYPE html>", "<html>"], "mqm.tsv: this is a web page"),
+        (["a\tb", "1\t2"], "line 1: this header has no column system, doc, segment id, rater, category.*: it is 'a b'"),
+        ([TED.replace("rater", "annotator"), ROW], "line 1: this header has no column rater: it is 'system doc doc_id"),
         ([TED, ROW, ROW[:40]], r"line 3: \d fields, and the header has 10 columns. Is the end of the file missing\?"),
         ([TED, ROW + "\textra"], "line 2: 11 fields, and the header has 10 columns"),
         ([TED, ROW, ROW + "{}\textra"], "line 3: 11 fields"),

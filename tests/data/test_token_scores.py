@@ -110,7 +110,7 @@ def test_rounding_above_0_is_no_error(write):
         ("-1 nan\n", "line 1: token 2: 'nan' is no finite number"),
         ("-1\n2.5\n", r"line 2: 2\.5 is a probability above 1; are these negative log-probabilities\? Turn their sign"),
         ("-1 -2\n-2 3\n", "line 2: token 2: 3 is a probability above 1"),
-        ('{"logprobs": [-1]}\n{oops\n', "line 2: this is no JSON"),
+        ('{"logprobs": [-1]}\n{oops\n', r"line 2: bad JSON \(expecting property name"),
         ('{"logprobs": [-1]}\n[1]\n', "line 2: has none of logprobs"),
         ([{"score": 1}], "line 1: has none of logprobs, token_logprobs"),
         ([{"logprobs": [-1], "logprob": -1}], "has logprobs and logprob; one of them"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import stats
 
 from anhelpers.divergences.critics import (
     classification_risk,
@@ -30,6 +31,7 @@ def pmfs(draw, y=5):
     return np.array(counts) / sum(counts)
 
 
+@pytest.mark.verifies("Distance by critics D_p", by="hand")
 def test_critics_hand_worked():
     """Gaps of 3 and 4 points: mean 3.5, root mean square 5/√2, at most 4; a third critic counts for half."""
     q, r, critics = [0, 1], [1, 0], [[0, 3], [0, -4]]
@@ -53,6 +55,7 @@ def test_critics_with_all_signs_give_total_variation():
     assert critic_distance(q, r, signs, power=INF) == pytest.approx(np.abs(q - r).sum() / 2, rel=1e-15)
 
 
+@pytest.mark.verifies("Distance by critics D_p", by="property")
 @given(pmfs(), pmfs(), SCORES, POWERS, POWERS)
 def test_critics_distance_rises_with_p_to_the_largest(q, r, critics, p, other):
     low, high = sorted([p, other])
@@ -61,6 +64,7 @@ def test_critics_distance_rises_with_p_to_the_largest(q, r, critics, p, other):
     assert 4 ** (-1 / 1e4) * top <= critic_distance(q, r, critics, power=1e4) * (1 + 1e-12) <= top * (1 + 2e-12)
 
 
+@pytest.mark.verifies("Distance by critics D_p", by="property")
 @given(pmfs(), pmfs(), pmfs(), SCORES, st.one_of(st.floats(1, 60), st.just(INF)))
 def test_critics_distance_is_a_pseudo_metric_from_p_1_on(q, r, s, critics, p):
     def d(a, b):
@@ -72,6 +76,7 @@ def test_critics_distance_is_a_pseudo_metric_from_p_1_on(q, r, s, critics, p):
     assert critic_distance(q, r, -3 * critics + 7, power=p) == pytest.approx(3 * d(q, r), rel=1e-9, abs=1e-10)
 
 
+@pytest.mark.erratum("AN Theorem E.1, p")
 def test_critics_distance_below_p_1_is_no_metric():
     q, s, r, critics = [1, 0, 0], [0, 1, 0], [0, 0, 1], [[1, 0, 0], [0, 0, 1]]
     way = [critic_distance(*pair, critics, power=0.5) for pair in ((q, s), (s, r), (q, r))]
@@ -95,6 +100,7 @@ def test_critics_refuse_what_cannot_be():
         sample_critic_distance([[1, 2], [0, 1]], [[1, 2], [3, 4]], power=INF)
 
 
+@pytest.mark.verifies("Distance by critics, from samples", by="property")
 def test_critics_on_all_outcomes_once_are_the_exact_distance():
     rng = np.random.default_rng(0)
     critics, q, r = rng.normal(size=(6, 4)), np.array([0.5, 0.25, 0.25, 0]), np.array([0, 0.5, 0.25, 0.25])
@@ -105,6 +111,7 @@ def test_critics_on_all_outcomes_once_are_the_exact_distance():
         assert (found.n_q, found.n_r) == (4, 4)
 
 
+@pytest.mark.verifies("Distance by critics, from samples", by="property")
 @pytest.mark.parametrize(("power", "sampled"), [(1, True), (2, True), (1, False), (3, False), (INF, False)])
 def test_critics_standard_error_is_the_spread_of_repetitions(power, sampled):
     rng = np.random.default_rng(3)
@@ -118,6 +125,7 @@ def test_critics_standard_error_is_the_spread_of_repetitions(power, sampled):
     assert said == pytest.approx(spread, rel=0.1)  # a spread of 600 has an error of 3 %
 
 
+@pytest.mark.verifies("Distance by critics, from samples", by="hand")
 def test_critics_standard_error_in_small():
     """One critic: √(var x / N + var y / M), whatever the side; no difference at all has no error to give."""
     found = sample_critic_distance([[1, 2, 6]], [[7, 9]], sampled=False)
@@ -130,6 +138,7 @@ def losses(eps, label, score):
     return -score / eps if label == 1 else score / (1 - eps)
 
 
+@pytest.mark.verifies("Classification risk of critics", by="property")
 @pytest.mark.parametrize("eps", [0.1, 0.5, 0.8])
 def test_critics_risk_is_the_expected_loss_of_a_classifier(eps):
     """Eqs. 32 and 33 outcome by outcome, and as a game of 200,000 rounds; the share of the classes cancels."""
@@ -149,6 +158,7 @@ def test_critics_risk_is_the_expected_loss_of_a_classifier(eps):
     assert abs(paid.mean() - risk) < 4 * paid.std() / math.sqrt(n)
 
 
+@pytest.mark.verifies("Risk chain -D_∞ ≤ … ≤ R", by="property")
 @given(pmfs(), pmfs(), SCORES)
 def test_critics_risk_chain_is_in_the_order_of_theorem_e1(q, r, critics):
     chain = risk_chain(q, r, critics, powers=(1, 1.5, 2, 10, INF))
@@ -159,6 +169,7 @@ def test_critics_risk_chain_is_in_the_order_of_theorem_e1(q, r, critics):
     assert classification_risk(q, r, turned) == pytest.approx(chain["-D_1"], rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.erratum("AN Theorem E.1, signs")
 def test_errata_theorem_e1_needs_critics_of_both_signs():
     """R_∞ = -D_∞ is the best risk only where each critic's negative is a critic, too (so in Sriperumbudur 2009)."""
     q, r, one_sided = np.array([0.5, 0.5]), np.array([1.0, 0.0]), np.array([[0.0, 4.0], [0.0, 1.0]])
@@ -168,6 +179,7 @@ def test_errata_theorem_e1_needs_critics_of_both_signs():
     assert min(classification_risk(q, r, f) for f in both) == risk_chain(q, r, both)["-D_inf"] == -2.0
 
 
+@pytest.mark.erratum("AN Theorem E.1, p")
 def test_errata_theorem_e1_does_not_hold_below_p_1():
     """It is stated for p in [0, ∞); for p < 1 -D_p lies above -D_1, and even above the risk itself."""
     q, r, critics = [0.0, 1.0], [1.0, 0.0], [[0, -4], [0, -0.5]]
@@ -186,3 +198,34 @@ def test_the_error_over_drawn_critics_counts_the_noise_of_texts_once(noise):
         found.append(sample_critic_distance(ability + error[0], np.zeros((k, 1)) + error[1]))
     scatter = np.std([e.value for e in found], ddof=1)
     assert np.mean([e.se for e in found]) == pytest.approx(scatter, rel=0.08)
+
+
+@pytest.mark.verifies("Distance by critics D_p", "Distance by critics, from samples", by="foreign", of="scipy")
+@pytest.mark.parametrize("power", [0.5, 1, 2, 7.5])
+def test_critics_distances_are_scipys_power_means(power):
+    rng = np.random.default_rng(6)
+    critics, (q, r), w = rng.normal(size=(5, 4)), rng.dirichlet(np.ones(4), 2), rng.dirichlet(np.ones(5))
+    wanted = stats.pmean(np.abs(critics @ (q - r)), power, weights=w)
+    assert critic_distance(q, r, critics, power=power, weights=w) == pytest.approx(wanted, rel=1e-12)
+    x, y = rng.integers(0, 4, (2, 30))
+    found = sample_critic_distance(critics[:, x], critics[:, y], power=power)
+    means = [abs(stats.tmean(f[x]) - stats.tmean(f[y])) for f in critics]
+    assert found.value == pytest.approx(stats.pmean(means, power), rel=1e-12)
+    one = sample_critic_distance(critics[:1, x], critics[:1, y], power=power, sampled=False)
+    welch = abs(stats.ttest_ind(critics[0, x], critics[0, y], equal_var=False).statistic)
+    assert one.value / one.se == pytest.approx(welch, rel=1e-12)
+
+
+@pytest.mark.verifies("Classification risk of critics", "Risk chain -D_∞ ≤ … ≤ R", by="foreign", of="scipy")
+def test_the_least_risk_of_all_critics_of_slope_one_is_minus_scipys_wasserstein():
+    """Theorem E.1 with the critics of Wasserstein-1: every corner of the ball, each with its negative."""
+    rng = np.random.default_rng(7)
+    q, r, at = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(6)), np.sort(rng.normal(size=6))
+    steps = np.diff(at) * np.array(np.meshgrid(*[[-1, 1]] * 5)).reshape(5, -1).T
+    critics = np.concatenate([np.zeros((32, 1)), np.cumsum(steps, 1)], axis=1)
+    least = -stats.wasserstein_distance(at, at, q, r)
+    assert min(classification_risk(q, r, f[None]) for f in critics) == pytest.approx(least, rel=1e-12)
+    chain = risk_chain(q, r, critics, powers=(2, INF))
+    assert chain["-D_inf"] == pytest.approx(least, rel=1e-12)
+    assert chain["-D_2"] == pytest.approx(-stats.pmean(np.abs(critics @ (q - r)), 2), rel=1e-12)
+    assert chain["R"] == pytest.approx(0, abs=1e-15)  # a critic and its negative cancel

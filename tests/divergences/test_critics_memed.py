@@ -6,7 +6,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import mahalanobis
 from scipy.special import ndtri
+from scipy.stats import lognorm
 
 from anhelpers.divergences.critics import critic_distance
 from anhelpers.divergences.memed import log_gp_white, memed, memed_matrices, memed_samples, memed_squared
@@ -33,6 +35,7 @@ def off(found, wanted):
     return abs(found.value - wanted) / found.se
 
 
+@pytest.mark.verifies("Moments of GP and log-GP critics", by="property")
 @pytest.mark.parametrize("mean", MEANS, ids=["m=0", "m", "m far"])
 @pytest.mark.parametrize("link", LINKS)
 def test_moments_are_those_of_drawn_critics(link, mean):
@@ -45,6 +48,7 @@ def test_moments_are_those_of_drawn_critics(link, mean):
         assert abs(pairs.mean() - second_moment(process)[x, y]) < 4 * pairs.std() / math.sqrt(N_DRAWS)
 
 
+@pytest.mark.verifies("D_p of drawn critics", by="property")
 @pytest.mark.parametrize("mean", MEANS, ids=["m=0", "m", "m far"])
 @pytest.mark.parametrize("link", LINKS)
 def test_memed_is_d2_of_drawn_critics(link, mean):
@@ -54,18 +58,21 @@ def test_memed_is_d2_of_drawn_critics(link, mean):
     assert memed(Q, R, second_moment(process)) ** 2 == pytest.approx(memed_squared(Q, R, second_moment(process)))
 
 
+@pytest.mark.verifies("MeMeD D_2", by="property")
 def test_memed_of_finitely_many_critics_is_d2():
     """C = Fᵀ F / K for K critics, each as probable: Theorem E.2 without any process."""
     critics = np.random.default_rng(9).normal(size=(5, 4))
     assert memed(Q, R, critics.T @ critics / 5) == pytest.approx(critic_distance(Q, R, critics, power=2), rel=1e-13)
 
 
+@pytest.mark.verifies("MeMeD D_2", by="property")
 def test_memed_of_a_gp_is_its_d2():
     for mean in MEANS:
         process = CriticProcess("identity", mean, KERNEL)
         assert memed(Q, R, second_moment(process)) == pytest.approx(gp_distance(Q, R, process, power=2), rel=1e-12)
 
 
+@pytest.mark.erratum("AN Theorem E.5")
 def test_errata_theorem_e5_has_the_link_the_wrong_way_round():
     """λ∘f is the Gaussian process, so f = Φ(g) is λ = Φ⁻¹; with λ = Φ as printed eq. 35 asks for Φ⁻¹ of any number."""
     g = draw_critics(CriticProcess("identity", MEANS[1], KERNEL), 1000, np.random.default_rng(10))
@@ -74,6 +81,8 @@ def test_errata_theorem_e5_has_the_link_the_wrong_way_round():
     np.testing.assert_allclose(ndtri(again), g, rtol=0, atol=1e-9)
 
 
+@pytest.mark.verifies("D_2 of log-GP critics with white noise", by="property")
+@pytest.mark.erratum("AN eq. 58")
 @pytest.mark.parametrize("mean", [np.zeros(4), np.array([0.3, -0.5, 0.2, 0.6]), np.log([50, 20, 90, 40])])
 def test_errata_eq58(mean):
     """Printed D_2 = e |E_q e^m - E_r e^m|. The factor belongs to D_2², and outcomes with a probability keep a term."""
@@ -87,6 +96,7 @@ def test_errata_eq58(mean):
     assert off(found, math.sqrt(math.e) * gap) > 10  # the factor alone is not enough where there are atoms
 
 
+@pytest.mark.erratum("AN eq. 58")
 def test_errata_eq58_without_atoms_the_factor_is_the_root_of_e():
     """Over 10⁶ outcomes the diagonal fades away, and what is left is √e, not e, times the gap."""
     y = np.linspace(0, 1, 10**6)
@@ -95,6 +105,8 @@ def test_errata_eq58_without_atoms_the_factor_is_the_root_of_e():
     assert log_gp_white(q, r, y) == pytest.approx(math.sqrt(math.e) * gap, rel=1e-4)
 
 
+@pytest.mark.verifies("MeMeD D_2² from samples", by="property")
+@pytest.mark.erratum("AN Theorem E.2")
 def test_memed_samples_are_unbiased_by_counting_all_samples():
     """All 3³ · 3² samples of 3 + 2 outcomes, each with its probability: the mean is D_2² to rounding."""
     q, r = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.2, 0.6])
@@ -118,6 +130,7 @@ def rbf(x, y):
     return np.exp(-((x[:, None] - y) ** 2).sum(-1))
 
 
+@pytest.mark.verifies("MeMeD D_2² from samples", by="property")
 @pytest.mark.parametrize("link", LINKS)
 def test_memed_samples_in_blocks_are_the_definition(link):
     rng = np.random.default_rng(12)
@@ -146,6 +159,7 @@ def test_memed_samples_take_texts_and_equal_texts_share_a_score():
     assert found.se == pytest.approx(memed_samples(x, y, finite).se, rel=1e-12)
 
 
+@pytest.mark.verifies("MeMeD D_2² from samples", by="hand")
 def test_memed_samples_hand_worked():
     """White noise alone: C = 1[x = y]. One equal pair of three among x, none among y, two equal pairs across."""
     found = memed_samples([0, 0, 1], [1, 2], CriticProcess("identity", np.zeros(3), np.eye(3)))
@@ -188,3 +202,25 @@ def test_memed_refuses_what_cannot_be():
         memed_samples([0, 0], [0, 0], CriticProcess("exp", [400.0], [[1.0]]))
     with pytest.raises(DataError, match="not finite for some pair"):
         memed_samples([1.0, np.nan], [2.0, 3.0], CriticProcess("exp", np.array, np.multiply.outer))
+
+
+@pytest.mark.verifies("MeMeD D_2", by="foreign", of="scipy")
+@pytest.mark.verifies("MeMeD D_2² from samples", by="foreign", of="torchmetrics")
+@pytest.mark.parametrize("link", LINKS)
+def test_memed_is_scipys_mahalanobis_and_its_estimate_that_of_torchmetrics(link, torchmetrics_mmd):
+    process, rng = CriticProcess(link, MEANS[1], KERNEL), np.random.default_rng(15)
+    c = second_moment(process)
+    assert memed(Q, R, c) == pytest.approx(mahalanobis(Q, R, c), rel=1e-12)
+    assert memed_squared(Q, R, c) == pytest.approx(mahalanobis(Q, R, c) ** 2, rel=1e-12)
+    x, y = rng.choice(4, 9, p=Q), rng.choice(4, 9, p=R)
+    theirs = torchmetrics_mmd(c[np.ix_(x, x)], c[np.ix_(x, y)], c[np.ix_(y, y)])
+    assert memed_samples(x, y, process).value == pytest.approx(theirs, rel=1e-10)
+
+
+@pytest.mark.verifies("D_2 of log-GP critics with white noise", by="foreign", of="scipy")
+def test_log_gp_white_is_of_scipys_log_normal_moments():
+    """Independent critics: D_2² is the square of the mean gap plus the variances, each by (q − r)²."""
+    mean = np.array([0.3, -0.5, 0.2, 0.6])
+    theirs = lognorm(1, scale=np.exp(mean))
+    wanted = ((Q - R) @ theirs.mean()) ** 2 + (Q - R) ** 2 @ theirs.var()
+    assert log_gp_white(Q, R, mean) ** 2 == pytest.approx(wanted, rel=1e-12)

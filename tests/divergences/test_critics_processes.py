@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gamma, hyp1f1, ndtr
+from scipy.stats import foldnorm, lognorm
 
 from anhelpers.divergences.folded import folded_norm
 from anhelpers.divergences.memed import memed_squared
@@ -14,6 +15,7 @@ from anhelpers.divergences.processes import (
     CriticProcess,
     draw_critics,
     estimate_distance,
+    first_moment,
     gp_distance,
     second_moment,
 )
@@ -31,6 +33,7 @@ def off(found, wanted):
     return abs(found.value - wanted) / found.se
 
 
+@pytest.mark.verifies("D_p of Gaussian-process critics", "D_p of drawn critics", by="property")
 @pytest.mark.parametrize("mean", MEANS, ids=["m=0", "m", "m far"])
 @pytest.mark.parametrize("power", [0.5, 1, 2, 3, 5])
 def test_gp_distance_is_that_of_drawn_critics(mean, power):
@@ -40,6 +43,7 @@ def test_gp_distance_is_that_of_drawn_critics(mean, power):
     assert off(found, gp_distance(Q, R, process, power=power)) < 4
 
 
+@pytest.mark.verifies("Mean size of a normal number", by="foreign", of="mpmath, 40 digits")
 @pytest.mark.parametrize("power", [0.1, 0.5, 1, 1.5, 2, 3, 7.3, 29.9, 30.1, 100, 333.3, 1e4])
 def test_folded_norm_in_40_digits(power):
     """Eq. 51 as printed, in 40 digits, where float64 overflows or cancels, too."""
@@ -52,6 +56,7 @@ def test_folded_norm_in_40_digits(power):
         assert folded_norm(3 * s, 3, power) == pytest.approx(3 * wanted, rel=5e-14)
 
 
+@pytest.mark.verifies("Mean size of a normal number", by="property")
 @given(st.floats(-5, 5), st.floats(0.01, 5), st.floats(0.1, 40))
 def test_folded_norm_has_no_seams(mu, sigma, power):
     near = folded_norm(mu, sigma, power)
@@ -78,6 +83,7 @@ def sizes(mu, sigma, power):
     return drawn.mean(), drawn.std() / math.sqrt(N_DRAWS)
 
 
+@pytest.mark.erratum("AN eq. 46")
 @pytest.mark.parametrize(("mu", "sigma"), [(2, 0.5), (0.7, 1), (-0.7, 1), (3, 2)])
 def test_errata_eq46(mu, sigma):
     """The last term of D_1 is printed μ (1 - Φ(μ/σ)); the mean of a folded normal has μ (1 - 2Φ(-μ/σ))."""
@@ -91,6 +97,7 @@ def test_errata_eq46(mu, sigma):
         assert (round(printed, 4), round(right, 4)) == (0.0002, 2.0)
 
 
+@pytest.mark.erratum("AN eq. 46")
 def test_errata_eq46_and_eq45_disagree_in_print():
     """Eq. 45 at p = 1 is the right form, so the paper contradicts itself."""
     for mu, sigma in [(2, 0.5), (0.3, 1), (0, 2)]:
@@ -98,6 +105,7 @@ def test_errata_eq46_and_eq45_disagree_in_print():
         assert folded_norm(mu, sigma) == pytest.approx(eq45, rel=1e-13)
 
 
+@pytest.mark.erratum("AN eq. 49")
 def test_errata_eq49():
     """The variance of E_q f - E_r f is the double integral of k, which is MMD² and not MMD."""
     gaps = draw_critics(CriticProcess("identity", MEANS[1], KERNEL), N_DRAWS, np.random.default_rng(6)) @ (Q - R)
@@ -109,6 +117,7 @@ def test_errata_eq49():
     assert mmd**2 == pytest.approx(double_integral, rel=1e-13)
 
 
+@pytest.mark.erratum("AN eq. 52")
 @pytest.mark.parametrize(("sigma", "power"), [(1, 3), (1, 1.5), (0.3, 2), (4, 6)])
 def test_errata_eq52(sigma, power):
     """Printed σ √(2/π) Γ((1+p)/2)^(1/p): √π stands outside the root. Right: σ √2 (Γ((1+p)/2) / √π)^(1/p)."""
@@ -122,6 +131,7 @@ def test_errata_eq52(sigma, power):
         assert (round(printed, 3), round(right, 3)) == (0.798, 1.169)
 
 
+@pytest.mark.erratum("AN eq. 52")
 @pytest.mark.parametrize("mean", MEANS, ids=["m=0", "m", "m far"])
 def test_errata_eq47_holds_for_the_right_eq52_and_for_any_mean(mean):
     """√(e/(p+1)) D_p → MMD; with eq. 52 as printed the limit would be MMD / √π. A mean adds at most |μ| √(e/(p+1))."""
@@ -133,6 +143,7 @@ def test_errata_eq47_holds_for_the_right_eq52_and_for_any_mean(mean):
     assert printed == pytest.approx(mmd / math.sqrt(math.pi), rel=1e-6)
 
 
+@pytest.mark.erratum("AN Theorem E.3")
 def test_errata_theorem_e3_the_mean_alone_can_metrize():
     """ "D_p metrizes weak convergence iff MMD_k does" is about m = 0: here MMD is 0 for all pairs and D_p is not."""
     process = CriticProcess("identity", [0, 1], np.zeros((2, 2)))
@@ -176,3 +187,54 @@ def test_equal_seeds_draw_equal_critics_and_equal_distributions_have_no_distance
     same = estimate_distance(Q, Q, process, np.random.default_rng(3), n_critics=10)
     assert same.value == 0
     assert math.isnan(same.se)
+
+
+@pytest.mark.verifies("Mean size of a normal number", "D_p of Gaussian-process critics", by="hand")
+def test_by_hand_a_mean_of_3_and_a_spread_of_4_are_5():
+    """E(μ + σε)² = μ² + σ² and E(μ + σε)⁴ = μ⁴ + 6μ²σ² + 3σ⁴; the mean size of σε alone is σ√(2/π)."""
+    assert folded_norm(3, 4, 2) == pytest.approx(5, rel=1e-14)
+    assert folded_norm(1, 1, 4) == pytest.approx(10**0.25, rel=1e-14)
+    assert folded_norm(0, 3, 1) == pytest.approx(3 * math.sqrt(2 / math.pi), rel=1e-14)
+    process = CriticProcess("identity", [0, 3], [[8, 0], [0, 8]])  # MMD² = 8 + 8 = 4²
+    assert gp_distance([1, 0], [0, 1], process, power=2) == pytest.approx(5, rel=1e-14)
+
+
+@pytest.mark.verifies("Mean size of a normal number", "D_p of Gaussian-process critics", by="foreign", of="scipy")
+@pytest.mark.parametrize("mean", MEANS, ids=["m=0", "m", "m far"])
+def test_gp_distances_are_the_moments_of_scipys_folded_normal(mean):
+    mu, sigma = float(mean @ (Q - R)), math.sqrt((Q - R) @ KERNEL @ (Q - R))
+    for power in (1, 2, 3, 4):
+        theirs = foldnorm(abs(mu) / sigma, scale=sigma).moment(power) ** (1 / power)
+        found = gp_distance(Q, R, CriticProcess("identity", mean, KERNEL), power=power)
+        assert found == pytest.approx(theirs, rel=1e-10)
+        assert folded_norm(mu, sigma, power) == pytest.approx(theirs, rel=1e-10)
+
+
+@pytest.mark.verifies("D_p of drawn critics", by="hand")
+def test_critics_that_all_agree_give_the_difference_of_their_mean_exactly():
+    """No spread: each drawn critic is (1, 3), so the distance is |1/4 · 1 − 1/4 · 3| = 1/2, without an error."""
+    found = estimate_distance([0.75, 0.25], [0.5, 0.5], CriticProcess("identity", [1, 3], np.zeros((2, 2))),
+                              np.random.default_rng(0), power=3, n_critics=5)  # fmt: skip
+    assert found.value == pytest.approx(0.5, rel=1e-14)
+
+
+@pytest.mark.verifies("Moments of GP and log-GP critics", by="hand")
+@pytest.mark.verifies("Moments of GP and log-GP critics", by="foreign", of="scipy")
+def test_moments_of_log_gp_critics_by_hand_and_scipys():
+    """m = 0 and k = log 2 on the diagonal, 0 beside it: E f = √2, E f² = 2 · 2 = 4, E f(x) f(y) = √2 · √2 = 2."""
+    two = CriticProcess("exp", [0, 0], np.log(2) * np.eye(2))
+    np.testing.assert_allclose(first_moment(two), math.sqrt(2), rtol=1e-15)
+    np.testing.assert_allclose(second_moment(two), [[4, 2], [2, 4]], rtol=1e-15)
+    process = CriticProcess("exp", MEANS[1], KERNEL)
+    theirs = lognorm(np.sqrt(np.diag(KERNEL)), scale=np.exp(MEANS[1]))
+    np.testing.assert_allclose(first_moment(process), theirs.mean(), rtol=1e-13)
+    np.testing.assert_allclose(np.diag(second_moment(process)), theirs.moment(2), rtol=1e-12)
+
+
+@pytest.mark.verifies("D_p of drawn critics", by="foreign", of="scipy")
+@pytest.mark.parametrize("power", [1, 3])
+def test_drawn_critics_have_the_moments_of_scipys_folded_normal(power):
+    process = CriticProcess("identity", MEANS[1], KERNEL)
+    mu, sigma = float(MEANS[1] @ (Q - R)), math.sqrt((Q - R) @ KERNEL @ (Q - R))
+    theirs = foldnorm(abs(mu) / sigma, scale=sigma).moment(power) ** (1 / power)
+    assert off(estimate_distance(Q, R, process, np.random.default_rng(2), power=power, n_critics=50_000), theirs) < 4

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
+from scipy import sparse, stats
+from scipy.spatial.distance import cdist, pdist
 
 from anhelpers.divergences import pmf
 from anhelpers.divergences.kernels import Kernel, laplace, linear, median_bandwidth, rbf
@@ -45,6 +46,7 @@ def by_definition(kernel, x, y):
 # --- kernels -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.verifies("Kernels of vectors", by="property")
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
 def test_kernels_are_their_formulas_also_far_from_the_origin(kernel):
     x, y = seeded(1).normal(size=(5, 3)), seeded(2).normal(size=(4, 3))
@@ -62,6 +64,7 @@ def test_a_kernel_tells_its_name_and_bandwidth():
             laplace(bad)
 
 
+@pytest.mark.verifies("Median bandwidth", by="hand")
 def test_the_median_bandwidth_is_the_median_distance():
     x, y = np.array([[0.0], [1.0]]), np.array([[3.0], [7.0]])  # distances 1 2 3 4 6 7
     assert median_bandwidth(x, y, seeded()) == 3.5
@@ -75,6 +78,7 @@ def test_the_median_bandwidth_is_the_median_distance():
 # --- the estimate --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.verifies("MMD² of two samples", "Kernels of vectors", by="hand")
 def test_two_and_two_points_by_hand():
     x, y = np.array([[0.0], [2.0]]), np.array([[1.0], [1.0]])
     k1, k2 = np.exp(-0.5), np.exp(-2.0)  # distances 1 and 2
@@ -82,6 +86,7 @@ def test_two_and_two_points_by_hand():
     assert mmd2(x, y, linear()).value == 0 * 2 + 1 * 1 - 2 * 1
 
 
+@pytest.mark.verifies("MMD² of two samples", by="property")
 @settings(deadline=None, max_examples=60)
 @given(
     st.sampled_from(KERNELS), st.integers(2, 23), st.integers(2, 19), st.integers(1, 4), st.integers(1, 9),
@@ -135,6 +140,7 @@ def test_float32_powers_stay_small_and_finite_where_points_are_far_apart():
     assert mmd2(x, x, rbf(1e-2)).value == pytest.approx(-1.0, abs=1e-6)  # 0 + 0 - 2 · (2/4)
 
 
+@pytest.mark.verifies("MMD² of two samples", by="property")
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
 def test_unbiased_over_every_pair_of_samples(kernel):
     points = np.array([[0.0, 1.0], [2.0, 0.5], [-1.0, 3.0]])
@@ -203,6 +209,7 @@ def test_tiles_hold_every_pair_once():
 # --- the permutation test ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.verifies("Permutation test of MMD²", by="property")
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
 @pytest.mark.parametrize(("n", "m"), [(9, 9), (7, 12), (2, 3)])
 def test_the_null_is_that_of_dealing_the_points_out_anew(kernel, n, m):
@@ -256,6 +263,7 @@ def test_equal_values_are_ties_however_they_are_rounded():
         assert found.p_value == (1 + as_far) / 201
 
 
+@pytest.mark.verifies("Permutation test of MMD²", by="property")
 def test_under_the_null_p_below_alpha_comes_at_most_about_alpha_often():
     rng = seeded(11)
     p = [
@@ -307,3 +315,45 @@ def test_bad_samples_are_refused(x, y, kernel, words):
 def test_a_test_without_permutations_is_refused():
     with pytest.raises(DataError, match="n_permutations is 0"):
         permutation_test(np.eye(2), np.eye(2), linear(), seeded(), 0)
+
+
+# --- other programs -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.verifies("Kernels of vectors", "Median bandwidth", by="foreign", of="scipy")
+@pytest.mark.verifies("Median bandwidth", by="property")
+def test_kernels_and_the_median_are_those_of_scipys_distances():
+    x, y = seeded(1).normal(size=(7, 3)), seeded(2).normal(size=(4, 3))
+    np.testing.assert_allclose(rbf(1.3).matrix(x, y), np.exp(-cdist(x, y, "sqeuclidean") / (2 * 1.3**2)), rtol=1e-13)
+    np.testing.assert_allclose(laplace(2.0).matrix(x, y), np.exp(-cdist(x, y, "cityblock") / 2), rtol=1e-13)
+    np.testing.assert_allclose(linear().matrix(x, y), x @ y.T, rtol=1e-13, atol=1e-15)
+    found = median_bandwidth(x, y, seeded())
+    assert found == pytest.approx(np.median(pdist(np.concatenate([x, y]))), rel=1e-13)
+    assert median_bandwidth(3 * x + 5, 3 * y + 5, seeded()) == pytest.approx(3 * found, rel=1e-12)
+
+
+@pytest.mark.verifies("MMD² of two samples", by="foreign", of="torchmetrics")
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
+def test_the_estimate_is_that_of_torchmetrics(kernel, torchmetrics_mmd):
+    x, y = seeded(3).normal(size=(12, 2)), seeded(4).normal(0.5, 1, size=(12, 2))
+    theirs = torchmetrics_mmd(kernel.matrix(x, x), kernel.matrix(x, y), kernel.matrix(y, y))
+    assert mmd2(x, y, kernel).value == pytest.approx(theirs, rel=1e-11)
+
+
+@pytest.mark.verifies("Permutation test of MMD²", by="hand")
+def test_the_p_value_by_hand():
+    """Two points near 0, two near 9: of the 6 ways to deal out labels 2 separate them, the true one and its mirror."""
+    p = permutation_test(np.array([[0.0], [1]]), np.array([[9.0], [10]]), rbf(1), seeded(1), 20_000).p_value
+    assert abs(p - 1 / 3) < 4 * np.sqrt(2 / 9 / 20_000)
+
+
+@pytest.mark.verifies("Permutation test of MMD²", by="foreign", of="scipy, every split")
+def test_the_p_value_is_scipys_exact_one():
+    x, y = seeded(5).normal(size=(5, 1)), seeded(6).normal(0.8, 1, size=(4, 1))
+    exact = stats.permutation_test(
+        (x[:, 0], y[:, 0]), lambda a, b: by_definition(rbf(1), a[:, None], b[:, None])[0], n_resamples=np.inf,
+        alternative="greater", vectorized=False,
+    ).pvalue  # fmt: skip
+    p = permutation_test(x, y, rbf(1), seeded(7), 20_000).p_value
+    assert 0.02 < exact < 0.98
+    assert abs(p - exact) < 4 * np.sqrt(exact * (1 - exact) / 20_000)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.spatial.distance import jensenshannon
+from scipy.spatial.distance import cityblock, jensenshannon
 from scipy.special import rel_entr
-from scipy.stats import chisquare, wasserstein_distance
+from scipy.stats import chisquare, energy_distance, power_divergence, wasserstein_distance
 from scipy.stats import entropy as scipy_entropy
 
 from anhelpers import checks
@@ -50,6 +50,18 @@ def all_divergences(q, r):
 # --- by hand -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.verifies(
+    "Total variation",
+    "Wasserstein-1",
+    "Integral probability metric of K critics",
+    "Kullback-Leibler divergence",
+    "Rényi divergence",
+    "Jensen-Shannon divergence",
+    "χ² divergence",
+    "Entropy",
+    "Cross-entropy",
+    by="hand",
+)
 def test_a_small_example_by_hand():
     q, r = [0.5, 0.5, 0.0], [0.25, 0.25, 0.5]
     assert total_variation(q, r) == 0.5
@@ -64,6 +76,7 @@ def test_a_small_example_by_hand():
     assert ipm(q, r, [[1, 1, 0], [0, 0, -4]]) == 2.0
 
 
+@pytest.mark.verifies("Rényi divergence", by="hand")
 def test_renyi_of_order_one_half_is_minus_twice_the_log_of_the_overlap():
     q, r = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.2, 0.7])
     assert renyi(q, r, 0.5) == pytest.approx(-2 * math.log(np.sqrt(q * r).sum()), rel=1e-14)
@@ -91,6 +104,7 @@ def test_the_smallest_numbers_do_not_overflow_or_vanish():
 # --- properties ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.verifies("Kullback-Leibler divergence", "Jensen-Shannon divergence", "χ² divergence", by="property")
 @given(pmfs())
 def test_divergences_are_not_negative_and_0_only_for_equal(pair):
     q, r = pair
@@ -104,6 +118,7 @@ def test_divergences_are_not_negative_and_0_only_for_equal(pair):
     assert jensen_shannon(q, r) == pytest.approx(jensen_shannon(r, q), abs=1e-15)
 
 
+@pytest.mark.verifies("Kullback-Leibler divergence", "Jensen-Shannon divergence", "χ² divergence", by="property")
 @given(pmfs(largest=6), st.data())
 def test_merging_outcomes_never_tells_more(pair, data):
     group = data.draw(arrays(int, pair.shape[1], elements=st.integers(0, 2)))
@@ -113,6 +128,7 @@ def test_merging_outcomes_never_tells_more(pair, data):
         assert value <= finer[name] * (1 + 1e-12) + 1e-12, name
 
 
+@pytest.mark.verifies("Total variation", "Kullback-Leibler divergence", by="property")
 @given(pmfs())
 def test_inequalities_between_divergences(pair):
     q, r = pair
@@ -139,6 +155,7 @@ def test_renyi_above_order_1_is_not_convex_in_its_first_distribution():
     assert middle > (renyi(a, r, 2) + renyi(b, r, 2)) / 2 + 0.5
 
 
+@pytest.mark.verifies("Rényi divergence", by="property")
 @given(pmfs())
 def test_renyi_does_not_fall_with_its_order(pair):
     orders = [0, 1e-6, 0.1, 0.5, 0.9, 0.999, 1 - 1e-9, 1, 1 + 1e-9, 1.001, 1.5, 2, 5, 50, math.inf]
@@ -147,6 +164,7 @@ def test_renyi_does_not_fall_with_its_order(pair):
         assert low <= high + 1e-13 * (1 + abs(high)) or high == math.inf
 
 
+@pytest.mark.verifies("Rényi divergence", by="property")
 @given(pmfs(zeros=False))
 def test_renyi_tends_to_kl_at_order_1(pair):
     bound = 10 * math.log(pair.max() / pair.min()) ** 2 + 1e-12
@@ -155,6 +173,8 @@ def test_renyi_tends_to_kl_at_order_1(pair):
             assert abs(renyi(*pair, order) - kl(*pair)) <= step * bound + 1e-15
 
 
+@pytest.mark.verifies("Kullback-Leibler divergence", by="foreign", of="scipy")
+@pytest.mark.verifies("Entropy", "Cross-entropy", by="property")
 @given(pmfs())
 def test_kl_is_scipys_relative_entropy_and_cross_entropy_minus_entropy(pair):
     q, r = pair
@@ -162,6 +182,7 @@ def test_kl_is_scipys_relative_entropy_and_cross_entropy_minus_entropy(pair):
     assert cross_entropy(q, r) == pytest.approx(kl(q, r) + entropy(q), rel=1e-13, abs=1e-15)
 
 
+@pytest.mark.verifies("Jensen-Shannon divergence", "χ² divergence", "Entropy", by="foreign", of="scipy")
 def test_the_others_are_scipys():
     rng = np.random.default_rng(0)
     for size in (2, 5, 50):
@@ -179,6 +200,7 @@ def decimal_kl(q, r):
         return sum(a / sum(q) * (a / sum(q) * sum(r) / b).ln() for a, b in zip(q, r, strict=True))
 
 
+@pytest.mark.verifies("Kullback-Leibler divergence", by="foreign", of="decimal, 40 digits")
 @pytest.mark.parametrize("step", [1e-7, 1e-4, 0.1])
 def test_kl_keeps_its_digits_where_q_and_r_nearly_agree(step):
     rng = np.random.default_rng(0)
@@ -188,6 +210,7 @@ def test_kl_keeps_its_digits_where_q_and_r_nearly_agree(step):
     assert kl(q, r) == pytest.approx(float(decimal_kl(q, r)), rel=1e-8, abs=0)
 
 
+@pytest.mark.verifies("Wasserstein-1", by="foreign", of="scipy")
 @FEW
 @given(pmfs(), st.data())
 def test_wasserstein_on_a_line_is_scipys_and_the_transport_programs(pair, data):
@@ -199,6 +222,7 @@ def test_wasserstein_on_a_line_is_scipys_and_the_transport_programs(pair, data):
     assert wasserstein(q, r, cost) == pytest.approx(mine, abs=1e-9 * (1 + cost.max()))
 
 
+@pytest.mark.verifies("Wasserstein-1", by="foreign", of="POT")
 @FEW
 @given(pmfs(largest=9), st.integers(0, 10**6))
 def test_wasserstein_with_costs_is_pots_and_total_variation_with_the_discrete_metric(pair, seed):
@@ -208,6 +232,7 @@ def test_wasserstein_with_costs_is_pots_and_total_variation_with_the_discrete_me
     assert wasserstein(q, r, 1 - np.eye(len(q))) == pytest.approx(total_variation(q, r), abs=1e-9)
 
 
+@pytest.mark.verifies("Wasserstein-1", by="property")
 def test_wasserstein_is_kantorovichs_largest_gap_of_smooth_critics():
     rng = np.random.default_rng(3)
     q, r, at = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(6)), np.sort(rng.normal(size=6))
@@ -216,6 +241,7 @@ def test_wasserstein_is_kantorovichs_largest_gap_of_smooth_critics():
     assert ipm(q, r, critics) == pytest.approx(wasserstein(q, r, at), rel=1e-13)
 
 
+@pytest.mark.verifies("Total variation", "Integral probability metric of K critics", by="property")
 @given(pmfs(largest=5))
 def test_total_variation_is_the_ipm_of_all_yes_no_critics(pair):
     n = pair.shape[1]
@@ -223,6 +249,7 @@ def test_total_variation_is_the_ipm_of_all_yes_no_critics(pair):
     assert ipm(*pair, critics) == pytest.approx(total_variation(*pair), abs=1e-15)
 
 
+@pytest.mark.verifies("Maximum mean discrepancy", by="property")
 @given(pmfs(), st.integers(0, 10**6))
 def test_mmd_is_the_ipm_of_its_unit_ball_and_euclidean_with_the_identity(pair, seed):
     q, r = pair
@@ -235,6 +262,8 @@ def test_mmd_is_the_ipm_of_its_unit_ball_and_euclidean_with_the_identity(pair, s
         assert ipm(q, r, (kernel @ (q - r) / math.sqrt(squared))[None]) == pytest.approx(math.sqrt(squared), rel=1e-9)
 
 
+@pytest.mark.verifies("Cross-entropy", by="property")
+@pytest.mark.erratum("AN eq. 13")
 def test_cross_entropy_is_smallest_at_the_likeliest_outcome_not_at_the_model():
     f = [0.5, 0.3, 0.2]
     assert cross_entropy([1, 0, 0], f) < cross_entropy(f, f)
@@ -286,3 +315,32 @@ def test_other_bad_arguments_are_refused(call, words):
 
 def test_positions_may_be_negative_and_in_any_order():
     assert wasserstein([1, 0, 0], [0, 0, 1], [3, 100, -2]) == 5
+
+
+# --- other programs -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.verifies("Total variation", by="foreign", of="scipy, POT")
+@pytest.mark.verifies("Maximum mean discrepancy", "Rényi divergence", "Cross-entropy", by="foreign", of="scipy")
+@pytest.mark.parametrize("size", [2, 5, 30])
+def test_each_divergence_is_another_programs(size):
+    """Cressie and Read's statistic of order α − 1 holds Σ q^α r^(1−α); energy distance is an MMD of its own kernel."""
+    rng = np.random.default_rng(size)
+    (q, r), at = rng.dirichlet(np.ones(size), 2), rng.normal(size=size)
+    assert total_variation(q, r) == pytest.approx(cityblock(q, r) / 2, rel=1e-14)
+    assert total_variation(q, r) == pytest.approx(ot.emd2(q, r, 1 - np.eye(size)), rel=1e-12)
+    for order in (0.25, 0.5, 0.9, 2, 3.5):
+        moment = 1 + order * (order - 1) / 2 * power_divergence(q, r, lambda_=order - 1).statistic
+        assert renyi(q, r, order) == pytest.approx(math.log(moment) / (order - 1), rel=1e-11)
+    kernel = np.abs(at)[:, None] + np.abs(at) - np.abs(at[:, None] - at)
+    assert mmd_squared(q, r, kernel) == pytest.approx(energy_distance(at, at, q, r) ** 2, rel=1e-11)
+    assert cross_entropy(q, r) == pytest.approx(scipy_entropy(q, r) + scipy_entropy(q), rel=1e-13)
+
+
+@pytest.mark.verifies("Integral probability metric of K critics", by="foreign", of="scipy")
+def test_the_largest_gap_of_all_critics_of_slope_one_is_scipys_wasserstein():
+    rng = np.random.default_rng(5)
+    q, r, at = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(6)), np.sort(rng.normal(size=6))
+    steps = np.diff(at) * np.array(np.meshgrid(*[[-1, 1]] * 5)).reshape(5, -1).T
+    critics = np.concatenate([np.zeros((len(steps), 1)), np.cumsum(steps, 1)], axis=1)
+    assert ipm(q, r, critics) == pytest.approx(wasserstein_distance(at, at, q, r), rel=1e-12)

@@ -27,6 +27,7 @@ def by_plackett(mp, h, k, rho):
     return mp.ncdf(h) * mp.ncdf(k) + area / (2 * mp.pi)
 
 
+@pytest.mark.verifies("Second moment of probit critics", by="foreign", of="mpmath, 40 digits")
 @pytest.mark.parametrize("rho", [0.3, -0.9, 0.999, -0.999, 1 - 1e-6, 1 - 1e-12, -1 + 1e-12])
 def test_agrees_with_an_integral_in_40_digits(rho):
     mp = pytest.importorskip("mpmath", reason="pip install mpmath")
@@ -37,6 +38,7 @@ def test_agrees_with_an_integral_in_40_digits(rho):
     np.testing.assert_allclose(bivariate_normal_cdf(h, k, rho), wanted, rtol=0, atol=4e-16)
 
 
+@pytest.mark.verifies("Second moment of probit critics", by="foreign", of="scipy")
 def test_agrees_with_scipy():
     rng = np.random.default_rng(0)
     for h, k, rho in zip(*rng.normal(size=(2, 60)), rng.uniform(-0.99, 0.99, 60), strict=True):
@@ -44,12 +46,14 @@ def test_agrees_with_scipy():
         assert bivariate_normal_cdf(h, k, rho) == pytest.approx(theirs, abs=1e-7)
 
 
+@pytest.mark.verifies("Second moment of probit critics", by="hand")
 def test_a_hand_worked_case():
     """Two fair coins with correlation 1/2 behind them: 1/4 + arcsin(1/2) / 2π = 1/4 + 1/12."""
     assert bivariate_normal_cdf(0, 0, 0.5) == pytest.approx(1 / 3, abs=1e-16)
     assert bivariate_normal_cdf(0, 0, [-1, 0, 1]).tolist() == [0, 0.25, 0.5]
 
 
+@pytest.mark.verifies("Second moment of probit critics", by="property")
 @given(SIDES, SIDES, RHOS)
 def test_keeps_the_identities_of_a_distribution(h, k, rho):
     value = bivariate_normal_cdf(h, k, rho)
@@ -81,6 +85,7 @@ def by_sums(mx, my, kxx, kyy, kxy):
     return w @ (ndtr(u) * ndtr(v)) @ w
 
 
+@pytest.mark.verifies("Second moment of probit critics", by="property")
 def test_the_second_moment_is_its_definition():
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(4, 2)), rng.normal(size=(3, 2))

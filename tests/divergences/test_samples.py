@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import stats
 from scipy.stats import wasserstein_distance
 
 from anhelpers.divergences import pmf
@@ -29,6 +30,7 @@ def test_an_estimate_tells_its_interval_its_n_and_its_bias():
 # --- plug-in -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.verifies("Plug-in divergence of two samples", by="hand")
 @pytest.mark.parametrize("name", [*pmf.DIVERGENCES, "renyi"])
 def test_the_plug_in_is_the_divergence_of_the_relative_frequencies(name):
     x, y = list("abbc"), list("aabbccccdd")
@@ -52,6 +54,7 @@ def exact_mean(name, q, r, n):
     return plain, corrected
 
 
+@pytest.mark.verifies("Plug-in divergence of two samples", by="property")
 def test_the_bias_is_upward_and_the_jackknife_takes_most_of_it_away():
     q, r = np.array([0.85, 0.15]), np.array([0.3, 0.7])
     truth = pmf.jensen_shannon(q, r)
@@ -60,6 +63,7 @@ def test_the_bias_is_upward_and_the_jackknife_takes_most_of_it_away():
     assert abs(corrected - truth) < 0.5 * (plain - truth)
 
 
+@pytest.mark.verifies("Plug-in divergence of two samples", by="property")
 def test_the_jackknife_is_leaving_one_out_at_a_time():
     x, y = np.array([0, 0, 1, 2, 1]), np.array([1, 2, 2, 0, 0, 0])
 
@@ -111,12 +115,14 @@ def test_bad_samples_of_categories_are_refused(name, x, order, error, words):
 # --- scores --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.verifies("Wasserstein-1 of two samples of scores", by="foreign", of="scipy")
 @settings(deadline=None)
 @given(SCORES, SCORES)
 def test_wasserstein_is_scipys(x, y):
     assert wasserstein_1d(x, y, rng=seeded(), n_draws=2).value == pytest.approx(wasserstein_distance(x, y), abs=1e-12)
 
 
+@pytest.mark.verifies("Wasserstein-1 of two samples of scores", by="property")
 @given(st.integers(2, 9), st.integers(0, 10**6))
 def test_wasserstein_of_equal_sizes_pairs_the_sorted_scores(n, seed):
     x, y = seeded(seed).normal(size=(2, n))
@@ -124,6 +130,7 @@ def test_wasserstein_of_equal_sizes_pairs_the_sorted_scores(n, seed):
     assert wasserstein_1d(x, y, rng=seeded(), n_draws=2).value == pytest.approx(expected, abs=1e-14)
 
 
+@pytest.mark.verifies("Wasserstein-1 of two samples of scores", by="hand")
 def test_wasserstein_with_ties_and_its_error_where_the_samples_are_apart():
     assert wasserstein_1d([1, 1, 2], [1, 2, 2], rng=seeded()).value == pytest.approx(1 / 3, abs=1e-15)
     x, y = seeded(3).normal(size=400), seeded(4).normal(9, 2, size=300)  # far apart: the difference of means
@@ -135,6 +142,7 @@ def test_wasserstein_with_ties_and_its_error_where_the_samples_are_apart():
     assert mean_critic(x, y).se == pytest.approx(welch, rel=1e-12)
 
 
+@pytest.mark.verifies("Difference of means under one critic", by="hand")
 def test_one_critic_sees_the_difference_of_means_without_its_sign():
     x, y = [0.0, 2.0], [5.0, 9.0]
     assert mean_critic(x, y).value == mean_critic(y, x).value == 6
@@ -151,6 +159,7 @@ def test_bad_scores_are_refused(bad):
 # --- log-probabilities ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.verifies("KL from known log-probabilities", by="property")
 def test_kl_from_logprobs_is_unbiased_over_every_sample():
     q, f = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5])
     mean = second = 0.0
@@ -163,6 +172,7 @@ def test_kl_from_logprobs_is_unbiased_over_every_sample():
     assert second == pytest.approx((q @ ratio**2 - (q @ ratio) ** 2) / 3, rel=1e-13)  # so is the squared error
 
 
+@pytest.mark.erratum("AN eq. 14")
 def test_conditional_log_probabilities_give_kl_plus_mutual_information():
     given_x, f = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), np.array([0.2, 0.5, 0.3])  # two sources, equally likely
     marginal = given_x.mean(0)
@@ -207,3 +217,34 @@ def test_rounding_above_a_certain_output_is_no_error():
     assert kl_from_logprobs([3e-7, -1.0], [-1.0, -2.0]).value == 1.0
     with pytest.raises(DataError, match=r"log_q, line 1: 0.001 is no log-probability"):
         kl_from_logprobs([1e-3, -1.0], [-1.0, -2.0])
+
+
+# --- other programs -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.verifies("Plug-in divergence of two samples", by="foreign", of="scipy")
+def test_plug_ins_are_scipys_of_the_counts():
+    x, y = (seeded(k).integers(0, 4, 60) for k in (1, 2))
+    p, r = (np.bincount(v, minlength=4) for v in (x, y))
+    assert plug_in("kl", x, y, rng=seeded(), n_draws=2).value == pytest.approx(stats.entropy(p, r), rel=1e-12)
+    chi = stats.chisquare(p / 60, r / 60).statistic
+    assert plug_in("chi_squared", x, y, rng=seeded(), n_draws=2).value == pytest.approx(chi, rel=1e-12)
+
+
+@pytest.mark.verifies("Difference of means under one critic", by="property")
+@pytest.mark.verifies("Difference of means under one critic", by="foreign", of="scipy")
+def test_the_error_of_a_difference_of_means_is_that_of_welchs_test():
+    x, y = seeded(6).normal(size=30), seeded(7).normal(1, 3, size=19)
+    found = mean_critic(x, y)
+    assert found.value / found.se == pytest.approx(abs(stats.ttest_ind(x, y, equal_var=False).statistic), rel=1e-12)
+    assert (mean_critic(5 - 3 * x, 5 - 3 * y).value, mean_critic(x, x + 2).value) == pytest.approx((3 * found.value, 2))
+
+
+@pytest.mark.verifies("KL from known log-probabilities", by="foreign", of="scipy")
+def test_kl_from_logprobs_is_scipys_relative_entropy_and_error():
+    """A sample of 20 outputs in exactly the system's proportions."""
+    q, f, n = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.6, 0.3]), np.array([10, 6, 4])
+    y = np.repeat([0, 1, 2], n)
+    found = kl_from_logprobs(np.log(q[y]), np.log(f[y]))
+    assert found.value == pytest.approx(stats.entropy(q, f), rel=1e-13)
+    assert found.se == pytest.approx(stats.sem(np.log(q / f)[y]), rel=1e-12)

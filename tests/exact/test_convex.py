@@ -21,6 +21,7 @@ def world(seed, n_x=3, n_y=4, sources=False):
     return exact.Problem(joint, distortion, rng.dirichlet(np.full(n_y, 0.7)))
 
 
+@pytest.mark.verifies("A(N) for KL, Rényi, χ², JS, MMD²", by="foreign", of="scipy SLSQP")
 @pytest.mark.parametrize("divergence", [*SMOOTH, "mmd2"], ids=lambda d: getattr(d, "name", d))
 @pytest.mark.parametrize("seed", [1, 2])
 def test_cone_programs_agree_with_a_general_optimiser(divergence, seed):
@@ -54,6 +55,7 @@ def test_cone_programs_agree_with_a_general_optimiser(divergence, seed):
     assert one.accuracy == pytest.approx(best, abs=2e-4)
 
 
+@pytest.mark.verifies("A(N) for KL, Rényi, χ², JS, MMD²", by="property")
 @pytest.mark.parametrize("divergence", SMOOTH, ids=lambda d: getattr(d, "name", d))
 def test_the_multiplier_is_the_slope(divergence):
     problem = world(5)
@@ -62,6 +64,7 @@ def test_the_multiplier_is_the_slope(divergence):
     assert one.beta == pytest.approx((less.accuracy - more.accuracy) / (2 * h), rel=1e-3)
 
 
+@pytest.mark.verifies("A(N) for KL, Rényi, χ², JS, MMD²", by="property")
 def test_the_solution_maximises_the_lagrangian_of_eq_5():
     problem, rng = world(7), np.random.default_rng(7)
     one = exact.solve(problem, -0.05, "kl")
@@ -102,6 +105,7 @@ def test_an_order_above_one_is_solved_but_marked():
         exact.solve_curve(problem, two)
 
 
+@pytest.mark.verifies("A(N) for KL, Rényi, χ², JS, MMD²", by="property")
 def test_pinsker_orders_the_curves():
     problem = world(3)
     for d in (0.02, 0.1, 0.3):  # KL <= 2 d² implies TV <= d: the KL ball is the smaller one
@@ -129,3 +133,83 @@ def test_where_the_best_says_what_nobody_says():
     curve = exact.solve_curve(problem, "kl")  # a finite D leaves the third target only
     assert (curve.naturalness.tolist(), curve.accuracy.tolist()) == ([0], [-0.75])
     assert len(exact.solve_curve(problem, "js").beta) > 2
+
+
+HALF = exact.Problem([[0.75, 0.25]], 1 - np.eye(2), [0.5, 0.5])
+
+
+@pytest.mark.verifies("A(N) for total variation, Wasserstein-1, critics", "A(N) for KL, Rényi, χ², JS, MMD²", by="hand")
+@pytest.mark.parametrize(
+    ("divergence", "d"),
+    [
+        ("kl", np.log(2) + 0.75 * np.log(0.75) + 0.25 * np.log(0.25)),
+        ("chi2", 4 / 16),
+        (exact.mmd_squared(np.eye(2)), 2 / 16),
+        (exact.renyi(0.5), -2 * np.log((np.sqrt(0.75) + np.sqrt(0.25)) / np.sqrt(2))),
+        ("js", (0.75 * np.log(6 / 5) + 0.25 * np.log(2 / 3) + 0.5 * np.log(4 / 5) + 0.5 * np.log(4 / 3)) / 2),
+        ("tv", 1 / 4),
+        (exact.wasserstein([0, 8]), 2),
+    ],
+    ids=lambda d: getattr(d, "name", str(d)[:4]),
+)
+def test_one_source_and_two_targets_by_hand(divergence, d):
+    """Say target 0 with t: A = −(3/4 (1 − t) + 1/4 t) = t/2 − 3/4. R is (1/2, 1/2), and D is what t = 3/4 has: −3/8."""
+    one = exact.solve(HALF, -d, divergence)
+    assert one.accuracy == pytest.approx(-3 / 8, abs=1e-6)
+    assert one.marginal == pytest.approx([0.75, 0.25], abs=2e-6)
+
+
+def by_cvxpy(problem, divergence, naturalness):
+    """Eq. 3 written down for Clarabel: total variation as an L1 norm, Wasserstein-1 as a transport plan."""
+    import cvxpy as cp
+
+    (n_x, n_y), p = problem.cost.shape, problem.p_x
+    translator = cp.Variable((n_x, n_y), nonneg=True)
+    marginal = p @ translator
+    if divergence == "tv":
+        within = [cp.norm1(marginal - problem.reference) / 2 <= -naturalness]
+    else:
+        at = np.arange(n_y)
+        plan = cp.Variable((n_y, n_y), nonneg=True)
+        within = [cp.sum(plan, axis=1) == marginal, cp.sum(plan, axis=0) == problem.reference,
+                  cp.sum(cp.multiply(np.abs(at[:, None] - at), plan)) <= -naturalness]  # fmt: skip
+    expected = (problem.joint[:, :, None] * problem.distortion[None]).sum(1)
+    program = cp.Problem(cp.Maximize(-cp.sum(cp.multiply(expected, translator))), [cp.sum(translator, 1) == 1, *within])
+    program.solve(cp.CLARABEL)
+    return program.value
+
+
+@pytest.mark.verifies(
+    "A(N) for total variation, Wasserstein-1, critics",
+    "Theorem 3.1: A(N) falls and is concave",
+    by="foreign",
+    of="cvxpy with Clarabel",
+)
+@pytest.mark.parametrize("name", ["tv", "wasserstein"])
+def test_linear_programs_agree_with_another_solver_and_theorem_3_1_holds_there(name):
+    problem = world(6)
+    divergence = "tv" if name == "tv" else exact.wasserstein(np.arange(4))
+    grid = np.linspace(exact.solve_curve(problem, divergence).naturalness[0], -1e-3, 5)
+    theirs = np.array([by_cvxpy(problem, name, n) for n in grid])
+    assert [exact.solve(problem, n, divergence).accuracy for n in grid] == pytest.approx(theirs, abs=1e-6)
+    assert exact.check_theorem(problem, divergence, grid).holds(1e-6)
+    assert (np.diff(theirs) <= 1e-7).all()
+    assert (np.diff(theirs, 2) <= 1e-7).all()
+
+
+@pytest.mark.verifies("Theorem 3.1: A(N) falls and is concave", by="hand")
+def test_theorem_3_1_by_hand():
+    """Q = (1/2 + d, 1/2 − d) is d = −N from R and has A = (1/2 + d)/2 − 3/4 = −1/2 − N/2: a straight falling line."""
+    grid = np.array([-0.5, -0.25, -0.1, 0])
+    assert [exact.solve(HALF, n, "tv").accuracy for n in grid] == pytest.approx(-0.5 - grid / 2, abs=1e-9)
+    check = exact.check_theorem(HALF, "tv", grid)
+    assert (check.n, check.rise) == (4, 0)
+    assert check.dent == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.erratum("AN after Theorem 3.1")
+@pytest.mark.parametrize("divergence", ["kl", "chi2", exact.renyi(0.5)], ids=lambda d: getattr(d, "name", d))
+def test_errata_the_text_after_theorem_3_1_means_concave(divergence):
+    """It says convexity of A(N); halfway between two values of N the curve of `HALF` lies clearly above the chord."""
+    low, middle, high = (exact.solve(HALF, n, divergence).accuracy for n in (-0.12, -0.06, 0))
+    assert middle > (low + high) / 2 + 0.015

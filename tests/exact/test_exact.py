@@ -35,6 +35,7 @@ def every_linear(problem, rng):
             exact.critics(rng.normal(size=(3, len(problem.reference))))]  # fmt: skip
 
 
+@pytest.mark.verifies("A(N) for total variation, Wasserstein-1, critics", by="hand")
 def test_two_sources_by_hand():
     # Best: say the gender for source 0 (cost 0 instead of 1/2), either for source 1. R says it 10 % of the time.
     # So source 0, half of all, may say it in 0.1 of all cases for free; each 0.1 more costs 0.1 of TV and gains 0.05.
@@ -48,6 +49,7 @@ def test_two_sources_by_hand():
     assert curve.translator_at(-0.1)[0] == pytest.approx([0.6, 0.4, 0])
 
 
+@pytest.mark.verifies("A(N) for total variation, Wasserstein-1, critics", by="property")
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.booleans())
 def test_the_parametric_curve_equals_a_grid_of_programs(seed, sources):
@@ -64,6 +66,7 @@ def test_the_parametric_curve_equals_a_grid_of_programs(seed, sources):
             assert d <= -max(n, curve.naturalness[0]) + 1e-7
 
 
+@pytest.mark.verifies("Theorem 3.1: A(N) falls and is concave", by="property")
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10_000))
 def test_theorem_3_1_on_programs_that_know_nothing_of_each_other(seed):
@@ -82,6 +85,7 @@ def test_a_dented_curve_is_seen():
     assert not exact.Theorem31(3, 0.1, 0.0, False).holds()
 
 
+@pytest.mark.verifies("A(N) for total variation, Wasserstein-1, critics", by="property")
 def test_total_variation_is_wasserstein_of_the_discrete_metric():
     problem = world(3)
     tv = exact.solve_curve(problem, "tv")

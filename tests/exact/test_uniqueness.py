@@ -1,9 +1,12 @@
 """Theorem B.1 and the oracle's optimism on finite worlds."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from anhelpers import exact
 from anhelpers.errors import DataError
@@ -12,11 +15,15 @@ from anhelpers.frontier import oracle_curve
 ZERO_ONE = 1 - np.eye(2)
 
 
+@pytest.mark.verifies("Conditional entropy H[y|x]", by="hand")
 def test_conditional_entropy():
     assert exact.conditional_entropy([[0.5, 0], [0, 0.5]]) == 0
     assert exact.conditional_entropy([[0.25, 0.25], [0.25, 0.25]]) == pytest.approx(np.log(2))
 
 
+@pytest.mark.verifies(
+    "Distribution preserving: the nearest most accurate translator", "Stability under a shift of the sources", by="hand"
+)
 def test_a_deterministic_world_stays_preserving_and_another_does_not():
     certain = exact.Problem([[0.5, 0], [0, 0.5]], ZERO_ONE, [0.5, 0.5])
     assert exact.minimisers(certain).unique
@@ -31,6 +38,7 @@ def test_a_deterministic_world_stays_preserving_and_another_does_not():
     assert exact.stability(torn, [0.0, 0.1, 0.4]) == pytest.approx(np.array([[0, 0.025, 0.1]] * 2), abs=1e-9)
 
 
+@pytest.mark.erratum("AN Theorem B.1, ties")
 def test_with_ties_some_minimiser_stays_preserving():
     careless = exact.Problem([[0.375, 0.125], [0.125, 0.375]], np.zeros((2, 2)), [0.5, 0.5])
     best = exact.minimisers(careless)
@@ -39,6 +47,11 @@ def test_with_ties_some_minimiser_stays_preserving():
     assert exact.stability(careless, [0.1, 0.4]) == pytest.approx(np.zeros((2, 2)), abs=1e-9)
 
 
+@pytest.mark.verifies(
+    "Distribution preserving: the nearest most accurate translator",
+    "Stability under a shift of the sources",
+    by="property",
+)
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000))
 def test_theorem_b_1(seed):
@@ -52,6 +65,7 @@ def test_theorem_b_1(seed):
     assert exact.stability(problem, [0.0, 1e-3]).max() > 1e-9
 
 
+@pytest.mark.verifies("Stability under a shift of the sources", by="property")
 def test_the_perturbation_is_as_small_as_it_says():
     problem = exact.Problem([[0.375, 0.125], [0.125, 0.375]], ZERO_ONE, [0.5, 0.5])
     near = exact.perturbed(problem, 0, 0.2)
@@ -72,6 +86,7 @@ def world(seed, n_x=3, n_y=5):
     return exact.Problem(joint, 1 - np.eye(n_y), reference), np.log(reference) / 7
 
 
+@pytest.mark.verifies("Oracle on drawn candidates of a finite world", by="property")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_more_candidates_tend_to_the_informed_curve_and_not_to_the_true_one(seed):
     problem, scores = world(seed)
@@ -94,9 +109,10 @@ def test_more_candidates_tend_to_the_informed_curve_and_not_to_the_true_one(seed
         assert float(drawn.accuracy_at(at)) == pytest.approx(float(limit.accuracy_at(at)), abs=0.02)
 
 
+@pytest.mark.verifies("Oracle on drawn candidates of a finite world", by="property")
 def test_few_candidates_lie_below_many():
     problem, scores = world(4)
-    curves = [exact.sampled_oracle(problem, scores, n_segments=20_000, n_candidates=k, rng=np.random.default_rng(0))
+    curves = [exact.sampled_oracle(problem, scores, n_segments=4000, n_candidates=k, rng=np.random.default_rng(0))
               for k in (1, 4, 64)]  # fmt: skip
     best = [c.accuracy[0] for c in curves]
     assert best[0] < best[1] < best[2]
@@ -112,3 +128,100 @@ def test_bad_requests_are_refused():
         exact.sampled_oracle(
             problem, scores, n_segments=5, n_candidates=2, rng=np.random.default_rng(0), proposal=np.eye(3)
         )
+
+
+@pytest.mark.verifies("Conditional entropy H[y|x]", by="property")
+@pytest.mark.verifies("Conditional entropy H[y|x]", by="foreign", of="scipy")
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000))
+def test_conditional_entropy_is_the_mean_of_scipys_entropies(seed):
+    joint = np.random.default_rng(seed).dirichlet(np.full(6, 0.5)).reshape(2, 3)
+    found = exact.conditional_entropy(joint)
+    assert found == pytest.approx(stats.entropy(joint, axis=1) @ joint.sum(1), abs=1e-12)
+    assert -1e-12 <= found <= stats.entropy(joint.sum(0)) + 1e-12  # knowing the source never adds doubt
+
+
+@pytest.mark.verifies(
+    "Distribution preserving: the nearest most accurate translator",
+    "Stability under a shift of the sources",
+    by="foreign",
+    of="cvxpy with Clarabel",
+)
+def test_the_nearest_most_accurate_translator_is_that_of_another_solver():
+    """Ties everywhere, so that some choice is left: the least total variation, written down for Clarabel."""
+    cp = pytest.importorskip("cvxpy", reason="pip install -c constraints.txt -e '.[theory]'")
+    rng = np.random.default_rng(1)
+    joint, tied = rng.dirichlet(np.ones(9)).reshape(3, 3), rng.integers(0, 2, (3, 3, 3)).astype(float)
+    joint[:, 2] = 0
+    problem = exact.Problem(joint / joint.sum(), tied, rng.dirichlet(np.ones(3)))
+    best = exact.minimisers(problem)
+    assert not best.unique
+
+    def theirs(world):
+        cost = np.einsum("xz,xzy->xy", world.joint / world.p_x[:, None], tied)
+        q = cp.Variable((3, 3), nonneg=True)
+        only = [q[i, j] == 0 for i in range(3) for j in range(3) if cost[i, j] > cost[i].min() + 1e-12]
+        apart = cp.norm1(world.p_x @ q - world.reference) / 2
+        return cp.Problem(cp.Minimize(apart), [cp.sum(q, 1) == 1, *only]).solve(cp.CLARABEL)
+
+    assert best.distance == pytest.approx(theirs(problem), abs=1e-7)
+    shares = [0.05, 0.3]
+    found = exact.stability(problem, shares, own_reference=False)
+    for x, e in itertools.product(range(3), range(2)):
+        p_x = (1 - shares[e]) * problem.p_x + shares[e] * (np.arange(3) == x)
+        moved = exact.Problem(problem.joint / problem.p_x[:, None] * p_x[:, None], tied, problem.reference)
+        assert found[x, e] == pytest.approx(theirs(moved), abs=1e-7)
+
+
+@pytest.mark.verifies("Oracle on drawn candidates of a finite world", by="hand")
+def test_the_best_of_k_drawn_targets_by_hand():
+    """One source, two references, each half the time; K fair draws miss the right one with probability 2^−K."""
+    coin = exact.Problem([[0.5, 0.5]], ZERO_ONE, [0.5, 0.5])
+    for k in (1, 3):
+        drawn = exact.sampled_oracle(coin, [0, 0], n_segments=4000, n_candidates=k, rng=np.random.default_rng(k))
+        miss = 0.5**k
+        assert abs(drawn.accuracy[0] + miss) < 4 * np.sqrt(miss * (1 - miss) / 4000)
+
+
+@pytest.mark.erratum("AN Theorem B.1, ties")
+def test_errata_theorem_b1_ties_survive_a_shift_of_sources_and_not_one_of_words():
+    """Coin flips under the zero-one metric: distance 0 for every P(x); words shifted by δ/2, it is 1/2 − δ/2."""
+    coins = exact.Problem(np.full((2, 2), 0.25), ZERO_ONE, [0.5, 0.5])
+    assert exact.conditional_entropy(coins.joint) > 0
+    assert exact.stability(coins, [0.0, 0.1, 0.4]) == pytest.approx(np.zeros((2, 3)), abs=1e-9)
+    shifted = exact.own_p_y(exact.Problem([[0.3, 0.2], [0.3, 0.2]], ZERO_ONE, [0.5, 0.5]))  # δ = 0.2
+    assert exact.minimisers(shifted).distance == pytest.approx(0.5 - 0.1, abs=1e-12)
+
+
+@pytest.mark.erratum("AN Theorem B.1, condition")
+def test_errata_theorem_b1_does_not_need_its_condition():
+    """H[y|x] = 0, and yet a world within δ/2 = 0.05 has a best translator that is δ/2 from P(y)."""
+    certain = exact.Problem([[0.5, 0], [0, 0.5]], ZERO_ONE, [0.5, 0.5])
+    near = exact.own_p_y(exact.Problem([[0.45, 0.05], [0, 0.5]], ZERO_ONE, [0.5, 0.5]))
+    assert (exact.conditional_entropy(certain.joint), exact.minimisers(certain).distance) == (0, 0)
+    assert 0.5 * np.abs(near.joint - certain.joint).sum() == pytest.approx(0.05)
+    assert exact.minimisers(near).distance == pytest.approx(0.05, abs=1e-12)
+
+
+@pytest.mark.erratum("AN Appendix F")
+def test_errata_appendix_f_with_few_candidates_the_oracle_is_below_the_best_translator():
+    """Who always says the likelier of two targets errs 1 time in 10; an oracle with one fair draw, 1 time in 2."""
+    world_ = exact.Problem([[0.9, 0.1]], ZERO_ONE, [0.9, 0.1])
+    best = exact.solve_curve(world_).accuracy[0]
+    drawn = [exact.sampled_oracle(world_, [0, 0], n_segments=5000, n_candidates=k, rng=np.random.default_rng(0))
+             for k in (1, 8)]  # fmt: skip
+    assert best == pytest.approx(-0.1)
+    assert drawn[0].accuracy[0] < -0.4 < best < drawn[1].accuracy[0]
+
+
+@pytest.mark.verifies("Oracle on drawn candidates of a finite world", by="foreign", of="scipy")
+def test_the_best_of_k_drawn_targets_is_scipys_order_statistic():
+    """Costs 0, 1 and 3, of which K draws keep the least: the sum of its survival function, by scipy's."""
+    priced = exact.Problem([[1.0, 0, 0]], [[0, 1, 3], [0, 0, 0], [0, 0, 0]], [1.0, 0, 0])
+    proposal = np.array([[0.2, 0.5, 0.3]])
+    cost = stats.rv_discrete(values=([0, 1, 3], proposal[0]))
+    for k in (1, 2, 5):
+        drawn = exact.sampled_oracle(priced, [0, 0, 0], n_segments=4000, n_candidates=k,
+                                     rng=np.random.default_rng(k), proposal=proposal)  # fmt: skip
+        least, square = (sum(w * cost.sf(c) ** k for c, w in enumerate(weights)) for weights in ((1, 1, 1), (1, 3, 5)))
+        assert abs(drawn.accuracy[0] + least) < 4 * np.sqrt((square - least**2) / 4000)

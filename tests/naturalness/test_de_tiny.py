@@ -38,6 +38,7 @@ def test_transformers_loads_it_by_folder():
     assert sum(p.numel() for p in model.parameters()) == FACTS["parameters"]
 
 
+@pytest.mark.verifies("Share of minimal pairs preferred", by="property")
 def test_it_prefers_german_sentences_to_their_shuffled_words(lm):
     hits = prefers_original(lm, load_mono("teaching"), np.random.default_rng(7))
     assert len(hits) >= 300
@@ -90,3 +91,23 @@ def test_candidates_differ_in_naturalness_as_their_tags_say(lm):
 def test_shuffling_needs_two_words():
     with pytest.raises(DataError, match="no other word order"):
         shuffled_words("ja ja", np.random.default_rng(0))
+
+
+@pytest.mark.verifies("Share of minimal pairs preferred", by="foreign", of="scipy")
+@pytest.mark.parametrize(("hits", "n"), [(0, 5), (3, 7), (19, 20), (20, 20)])
+def test_the_interval_of_a_share_is_scipys_wilson(hits, n):
+    from scipy.stats import binomtest
+
+    from anhelpers.naturalness.probe import _wilson
+
+    theirs = binomtest(hits, n).proportion_ci(method="wilson")
+    np.testing.assert_allclose(_wilson(hits, n), (theirs.low, theirs.high), atol=1e-12)
+
+
+@pytest.mark.verifies("Share of minimal pairs preferred", by="hand")
+def test_the_interval_of_a_share_by_hand():
+    """With z = 2, none of 4: from 0 to z² / (n + z²) = 4/8; 2 of 4: 1/2 ± 2 · √(4/16 · 1/4 + 4/64) / 2 = 1/2 ± √2/4."""
+    from anhelpers.naturalness.probe import _wilson
+
+    assert _wilson(0, 4, 2) == pytest.approx((0, 0.5))
+    assert _wilson(2, 4, 2) == pytest.approx((0.5 - 2**0.5 / 4, 0.5 + 2**0.5 / 4))

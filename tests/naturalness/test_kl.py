@@ -41,6 +41,7 @@ def test_it_is_the_mean_log_ratio_of_the_outputs_that_both_score(test_set, lm, e
     assert f"|eos:{'yes' if eos else 'no'}|" in estimate.signature
 
 
+@pytest.mark.verifies("KL from known log-probabilities", by="property")
 def test_a_system_that_is_the_model_is_0_nats_from_it_and_the_end_of_the_text_is_scored(test_set, lm):
     from anhelpers.naturalness.lm import score_texts
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lexicalrichness import LexicalRichness
+from scipy import stats
 
 from anhelpers.accuracy.surface import surface_metric
 from anhelpers.data.schema import TestSet
@@ -35,6 +36,9 @@ def foreign(tokens):
     return LexicalRichness(list(tokens), preprocessor=None, tokenizer=None)
 
 
+@pytest.mark.verifies(
+    "Type-token ratio", "MATTR", "MTLD", "Yule's I", "Yule's K", "Simpson's index", by="foreign", of="lexicalrichness"
+)
 @settings(deadline=None)
 @given(TOKENS, st.integers(1, 20), st.sampled_from([0.5, 0.66, 0.72, 0.9]))
 def test_every_measure_agrees_with_lexicalrichness(tokens, window, threshold):
@@ -51,6 +55,16 @@ def test_every_measure_agrees_with_lexicalrichness(tokens, window, threshold):
         assert (n * drawn - 1) / (n - 1) == pytest.approx(theirs.simpsond, abs=1e-14)
 
 
+@pytest.mark.verifies(
+    "Type-token ratio",
+    "MATTR",
+    "MTLD",
+    "Yule's I",
+    "Yule's K",
+    "Shannon entropy of words",
+    "Simpson's index",
+    by="property",
+)
 @settings(deadline=None)
 @given(TOKENS)
 def test_bounds_and_a_new_name_for_every_word_changes_nothing(tokens):
@@ -68,6 +82,7 @@ def test_bounds_and_a_new_name_for_every_word_changes_nothing(tokens):
     assert lexical.shannon(tokens) == pytest.approx(-(share * np.log(share)).sum(), abs=1e-14)
 
 
+@pytest.mark.verifies("Type-token ratio", "Shannon entropy of words", "Simpson's index", by="property")
 @settings(deadline=None)
 @given(TOKENS, st.integers(2, 4))
 def test_what_repetition_does(tokens, times):
@@ -77,6 +92,9 @@ def test_what_repetition_does(tokens, times):
     assert lexical.simpson(tokens * times) == pytest.approx(lexical.simpson(tokens), abs=1e-12)
 
 
+@pytest.mark.verifies(
+    "Type-token ratio", "MATTR", "Yule's I", "Yule's K", "Shannon entropy of words", "Simpson's index", by="hand"
+)
 def test_by_hand():
     """the 4, cat sat on 2, mat and dog 1: N = 13, V = 7, Σ f² = 16 + 12 + 3 = 31."""
     assert lexical.ttr(FEW_TYPES) == 7 / 13
@@ -88,6 +106,7 @@ def test_by_hand():
     assert lexical.mattr(list("aabc"), 3) == pytest.approx((2 / 3 + 3 / 3) / 2, rel=1e-15)
 
 
+@pytest.mark.verifies("MTLD", by="hand")
 def test_mtld_by_hand():
     """Forward a a (1/2) | b c d c (3/4, half a factor): 6 / 1.5. Backward c d c b a a (4/6, 2/3 of a factor): 9."""
     assert lexical.mtld(list("aabcdc"), 0.5) == pytest.approx((4 + 9) / 2, rel=1e-15)
@@ -118,6 +137,7 @@ def test_wrong_arguments_are_told(call, words):
         call()
 
 
+@pytest.mark.verifies("Lexical frequency profile", by="property")
 @settings(deadline=None)
 @given(TOKENS, TOKENS)
 def test_the_frequency_profile_is_a_count_by_rank(tokens, yardstick):
@@ -162,6 +182,7 @@ def zipf(rng, n_docs):
     return docs
 
 
+@pytest.mark.verifies("Jackknife over documents", by="property")
 @pytest.mark.parametrize("name", ["ttr", "mattr", "yules_k", "shannon", "simpson"])
 def test_the_jackknife_error_is_the_spread_over_corpora_or_a_little_more(name):
     rng, measure = np.random.default_rng(8), MEASURES[name].of
@@ -170,6 +191,7 @@ def test_the_jackknife_error_is_the_spread_over_corpora_or_a_little_more(name):
     assert 0.85 < told / spread < 1.4
 
 
+@pytest.mark.verifies("Jackknife over documents", by="hand")
 def test_the_jackknife_is_its_formula():
     docs = [list("aab"), list("bcd"), [], list("ade")]
     value, se, m = jackknife(lexical.ttr, docs)
@@ -203,6 +225,7 @@ def test_the_table_is_tidy_with_intervals_by_documents_and_reasons():
         lexical_table(corpus(), ["matr"])
 
 
+@pytest.mark.verifies("Lexical frequency profile", by="hand")
 def test_frequency_measures_of_the_table_are_the_profile():
     yardstick = "das haus das ein ein ein"
     common, rare = frequency_measures([yardstick], bands=(1, 2))
@@ -244,3 +267,26 @@ def test_the_registry_makes_each_and_asks_for_a_model():
         naturalness_metric("zip", "de")
     with pytest.raises(UnknownName, match="did you mean 'zip'"):
         naturalness_metric("zipp", "de")
+
+
+@pytest.mark.verifies("Shannon entropy of words", by="foreign", of="scipy")
+@pytest.mark.verifies("Lexical frequency profile", by="foreign", of="nltk")
+@settings(deadline=None)
+@given(TOKENS, TOKENS)
+def test_entropies_are_scipys_and_shares_nltks(tokens, yardstick):
+    nltk = pytest.importorskip("nltk", reason="pip install nltk")
+    assert lexical.shannon(tokens) == pytest.approx(stats.entropy(list(Counter(tokens).values())), abs=1e-14)
+    ranks = sorted(nltk.FreqDist(yardstick).items(), key=lambda pair: (-pair[1], pair[0]))
+    theirs = nltk.FreqDist(tokens)
+    wanted = [sum(theirs.freq(t) for t, _ in part) for part in (ranks[:1], ranks[1:3])]
+    profile = lexical.frequency_profile(tokens, lexical.band_of(yardstick, (1, 3)), (1, 3))
+    np.testing.assert_allclose(profile[:2], wanted, atol=1e-14)
+
+
+@pytest.mark.verifies("Jackknife over documents", by="foreign", of="scipy")
+def test_the_jackknife_of_a_mean_has_scipys_standard_error():
+    """A measure is given words as numbers in their order of appearance; the share of number 1 is a mean."""
+    docs = [[0]] * 13 + [[1]] * 7
+    value, se, n = jackknife(np.mean, docs)
+    assert (value, n) == (np.mean(docs), 20)
+    assert se == pytest.approx(stats.sem([k for (k,) in docs]), rel=1e-12)

@@ -70,6 +70,7 @@ def naive(lm, text, eos):
     return sum(float(logp[t, ids[t + 1]]) for t in range(len(ids) - 1)), len(ids) - 1
 
 
+@pytest.mark.verifies("Log-probability of a text", by="foreign", of="transformers, one text at a time in float64")
 @pytest.mark.parametrize("eos", [False, True])
 def test_totals_and_counts_are_those_of_the_definition(lm, eos):
     scores = score_texts(lm, TEXTS, eos=eos)
@@ -89,6 +90,7 @@ def test_the_fast_head_is_used_only_where_it_is_exact(lm):
     assert lm.hidden_states_suffice == (lm.name != "gemma2")
 
 
+@pytest.mark.verifies("Log-probability of a text", by="property")
 @pytest.mark.parametrize("budget", [1, 16, 100, 100_000])
 def test_a_batch_of_one_equals_any_other_batch(lm, budget):
     alone, together = score_texts(lm, TEXTS, tokens_per_batch=1), score_texts(lm, TEXTS, tokens_per_batch=budget)
@@ -110,6 +112,7 @@ def test_long_texts_are_scored_whole_in_windows_and_counted(lm):
     assert abs(score_texts(lm, [half]).mean[0] - long.mean[0]) < 3
 
 
+@pytest.mark.verifies("Log-probability of a text", by="property")
 def test_every_token_is_scored_exactly_once_for_any_length(lm, tokenizer):
     from anhelpers.naturalness.lm import _windows
 
@@ -195,3 +198,27 @@ def test_another_configuration_is_another_revision(tiny_marian, tmp_path):
     config = json.loads((tmp_path / "lm" / "config.json").read_text("utf-8"))
     (tmp_path / "lm" / "config.json").write_text(json.dumps(config | {"decoder_attention_heads": 1}), "utf-8")
     assert load_lm(tmp_path / "lm").revision != before
+
+
+@pytest.mark.verifies("Log-probability of a text", by="hand")
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_a_model_of_zeros_by_hand(kind, tokenizer):
+    """All logits are 0, so each of V tokens has probability 1/V: n tokens have −n log V, the end counted."""
+    model = tiny(kind, tokenizer)
+    with torch.no_grad():
+        for p in model.parameters():
+            p.zero_()
+    found = [score_texts(LanguageModel(model, tokenizer, kind, "0", "float32", "cpu", 0, 64), ["Das Haus."], eos=eos)
+             for eos in (False, True)]  # fmt: skip
+    n = len(tokenizer("Das Haus.", add_special_tokens=False)["input_ids"])
+    assert [s.total[0] for s in found] == pytest.approx([-k * math.log(len(tokenizer)) for k in (n, n + 1)], rel=1e-6)
+
+
+@pytest.mark.verifies("Log-probability of a text", by="foreign", of="transformers' own loss")
+def test_means_are_the_loss_that_transformers_reports(lm):
+    """The cross-entropy of one text with its own labels, the context token not among them."""
+    text = "Der Hund bellt, die Katze schläft."
+    ids = [lm.context_token, *lm.tokenizer(text, add_special_tokens=False)["input_ids"]]
+    with torch.inference_mode():
+        loss = float(lm.model(input_ids=torch.tensor([ids]), labels=torch.tensor([ids])).loss)
+    assert score_texts(lm, [text]).mean[0] == pytest.approx(-loss, abs=2e-6)

@@ -32,6 +32,7 @@ def kernel(one, other, orders):
     return dot / math.sqrt(mine * yours) if mine and yours else 0.0
 
 
+@pytest.mark.verifies("n-gram kernel and MMD² of texts", by="property")
 @settings(deadline=None)
 @given(TEXTS, SOME_ORDERS)
 def test_the_linear_kernel_of_the_rows_is_the_mean_cosine_of_counts(texts, orders):
@@ -50,6 +51,7 @@ def test_raw_features_are_the_counts_and_every_column_is_used(texts, orders):
     assert (x.sum(0) > 0).all()
 
 
+@pytest.mark.verifies("n-gram kernel and MMD² of texts", by="hand")
 def test_by_hand():
     """ab|ba of "aba" and "bab": the same bigrams; letters 2:1 and 1:2, cosine 4/5."""
     x = ngram_features(["aba", "bab"], (1, 2))
@@ -69,6 +71,7 @@ def test_impossible_orders_are_told(orders):
         ngram_features(["a"], orders)
 
 
+@pytest.mark.verifies("n-gram kernel and MMD² of texts", by="property")
 def test_mmd_is_the_u_statistic_without_the_blank_texts():
     hyps, mono = ["aba", "", "abba", "bab a"], ["ccb", "abc", " ", "ca", "bcb"]
     said, written = [t for t in hyps if t], [t for t in mono if t.strip()]
@@ -99,3 +102,19 @@ def test_samples_of_one_distribution_are_about_0_apart_and_others_are_not():
     assert min(same) < 0
     apart = text_mmd(sample("aab", 60), sample("abb", 60), (1, 2))
     assert apart.interval[0] > 0.05
+
+
+@pytest.mark.verifies("n-gram kernel and MMD² of texts", by="foreign", of="nltk, scipy")
+@settings(deadline=None, max_examples=40)
+@given(st.text(alphabet="abä🙂", min_size=3, max_size=12), st.text(alphabet="abä🙂", min_size=3, max_size=12))
+def test_the_kernel_is_that_of_nltks_ngrams_and_scipys_cosine(one, other):
+    nltk = pytest.importorskip("nltk", reason="pip install nltk")
+    from scipy.spatial.distance import cosine
+
+    wanted = []
+    for n in (1, 2, 3):
+        grams = [Counter(nltk.ngrams(text, n)) for text in (one, other)]
+        names = sorted(set().union(*grams))
+        wanted.append(1 - cosine(*([c[name] for name in names] for c in grams)))
+    x = ngram_features([one, other], (1, 2, 3))
+    assert float((x[[0]] @ x[[1]].T).toarray()[0, 0]) == pytest.approx(np.mean(wanted), abs=1e-12)

@@ -80,6 +80,7 @@ def read(monkeypatch):
     return rows
 
 
+@pytest.mark.verifies("Log-probability with shared prefixes", by="property")
 @pytest.mark.parametrize("budget", [None, 40])
 def test_the_numbers_are_those_of_texts_read_alone(lm, budget, read):
     limit = MODELS[lm.name][2]
@@ -97,6 +98,9 @@ def test_the_numbers_are_those_of_texts_read_alone(lm, budget, read):
     assert bool(read) == (limit > 0)
 
 
+@pytest.mark.verifies(
+    "Log-probability with shared prefixes", by="foreign", of="transformers, one text at a time in float64"
+)
 def test_each_text_is_the_sum_of_float64_from_the_definition(gpt2, read):
     scores = score_texts(gpt2, CANDIDATES, share_prefixes=True)
     assert sum(map(len, read)) >= len(CANDIDATES)
@@ -166,6 +170,7 @@ def _tokens(lm, text):
     return lm.tokenizer.convert_ids_to_tokens(lm.tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
+@pytest.mark.verifies("Log-probability with shared prefixes", by="hand")
 def test_a_tree_by_hand():
     tree = packed._tree([[0, 5, 6], [0, 5, 6, 7], [0, 8]])
     assert tree.tokens.tolist() == [0, 5, 6]  # 7 and 8 are predicted only
@@ -179,6 +184,7 @@ def test_a_tree_by_hand():
 some_texts = st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=9), min_size=1, max_size=40)
 
 
+@pytest.mark.verifies("Log-probability with shared prefixes", by="property")
 @given(some_texts)
 def test_a_node_sees_its_own_prefix_and_nothing_else(texts):
     texts = sorted(texts)

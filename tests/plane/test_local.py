@@ -19,6 +19,7 @@ def bent(plane_from, rng, near=8, far=8, noise=0.02, size=150):
     return plane_from(a + noise[0], n + noise[1])
 
 
+@pytest.mark.verifies("Correlation near the frontier", by="property")
 def test_the_claim_holds_where_it_was_built_in(plane_from):
     table = local_correlation(bent(plane_from, np.random.default_rng(0)), np.random.default_rng(1), n_draws=300)
     nearest = table[table.window == "nearest"]
@@ -41,6 +42,7 @@ def test_the_claim_does_not_hold_where_all_go_together(plane_from):
     assert "together holds: r = " in verdict(table)
 
 
+@pytest.mark.verifies("Correlation near the frontier", by="property")
 def test_selecting_near_the_frontier_alone_gives_a_negative_correlation_and_no_evidence(plane_from):
     rng, p = np.random.default_rng(5), []
     for _ in range(12):
@@ -52,6 +54,7 @@ def test_selecting_near_the_frontier_alone_gives_a_negative_correlation_and_no_e
     assert 0.2 < np.mean(p) < 0.8
 
 
+@pytest.mark.verifies("Distance from the frontier", by="property")
 def test_distance_is_the_shortest_way_to_the_line():
     rng = np.random.default_rng(2)
     curve = oracle_curve(np.repeat(np.arange(4), 5), *rng.normal(size=(2, 20)))
@@ -63,6 +66,7 @@ def test_distance_is_the_shortest_way_to_the_line():
     np.testing.assert_allclose(frontier_distance(scores, curve), brute, atol=1e-4)
 
 
+@pytest.mark.verifies("Distance from the frontier", by="hand")
 def test_one_system_best_at_both_is_a_frontier_of_one_point():
     distance = frontier_distance(np.array([[2.0, 0, 1], [2.0, 1, 0]]))
     assert distance.tolist() == [0.0, pytest.approx(np.sqrt(5)), pytest.approx(np.sqrt(5))]
@@ -83,6 +87,7 @@ def test_too_few_systems_or_no_spread_are_one_sentence(plane_from):
         frontier_distance(np.array([[1.0, 1, 1], [1.0, 2, 3]]))
 
 
+@pytest.mark.verifies("Spearman's correlation", by="foreign", of="scipy")
 def test_correlations_agree_with_scipy():
     from scipy import stats
 
@@ -90,3 +95,40 @@ def test_correlations_agree_with_scipy():
     assert float(pearson(x, y)) == pytest.approx(stats.pearsonr(x, y)[0])
     assert float(spearman(x, y)) == pytest.approx(stats.spearmanr(x, y)[0])
     assert np.isnan(pearson([1, 1, 1], [1, 2, 3]))
+
+
+@pytest.mark.verifies("Distance from the frontier", by="foreign", of="scipy")
+def test_distances_are_scipys_minimisations():
+    """The hull runs from (4, 0) over (3, 3) to (0, 4); of the four systems (1, 1) alone does not lie on it."""
+    from scipy.optimize import minimize_scalar
+
+    scores = np.array([[4.0, 0, 1, 3], [0.0, 4, 1, 3]])
+    spread = scores.std(1, ddof=1)
+    distance = frontier_distance(scores)
+    assert distance[[0, 1, 3]].tolist() == [0, 0, 0]
+    corners = np.array([[4.0, 3, 0], [0.0, 3, 4]]) / spread[:, None]
+    point = scores[:, 2] / spread
+    edges = zip(corners.T[:-1], corners.T[1:], strict=True)
+    least = [
+        minimize_scalar(
+            lambda t, a=a, b=b: np.linalg.norm(a + t * (b - a) - point), bounds=(0, 1), method="bounded"
+        ).fun
+        for a, b in edges
+    ]
+    assert distance[2] == pytest.approx(min(least), abs=1e-6)
+
+
+@pytest.mark.verifies("Correlation near the frontier", by="hand")
+@pytest.mark.verifies("Correlation near the frontier", by="foreign", of="scipy")
+def test_the_correlation_of_all_systems_by_hand_and_scipys(plane_from, random_plane):
+    """Means (1, 2, 3, 4) and (2, 1, 4, 3): r = 3/5. Among the nearest of all systems it is the plain correlation."""
+    from scipy import stats
+
+    four = plane_from([[1.0, 2, 3, 4]] * 3, [[2.0, 1, 4, 3]] * 3)
+    table = local_correlation(four, np.random.default_rng(0), n_draws=20)
+    assert table.pearson.tolist() == pytest.approx([0.6, 0.6], rel=1e-12)  # the nearest 4, and the window of all
+    plane = random_plane(k=7)
+    row = local_correlation(plane, np.random.default_rng(0), n_draws=20).query("window == 'nearest'").iloc[-1]
+    a, n = plane.scores()
+    assert row.n_systems == 7
+    assert (row.pearson, row.spearman) == pytest.approx((stats.pearsonr(a, n)[0], stats.spearmanr(a, n)[0]), rel=1e-10)

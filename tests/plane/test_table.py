@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sacrebleu.significance import PairedTest
+from scipy.stats import multivariate_normal
 
 from anhelpers.accuracy.surface import surface_metric
 from anhelpers.data import TestSet
@@ -40,6 +41,7 @@ def corpus(seed=1, size=30, k=3) -> TestSet:
     return TestSet("t", "en-de", tuple(map(str, range(size))), {"ref": tuple(refs)}, systems)
 
 
+@pytest.mark.verifies("Bootstrap over documents", by="property")
 def test_both_axes_and_all_systems_share_the_resampled_documents(random_plane):
     plane = random_plane()
     draws, weights = plane.draws(np.random.default_rng(5), 60)
@@ -51,6 +53,7 @@ def test_both_axes_and_all_systems_share_the_resampled_documents(random_plane):
     assert all((w == w[:, :1]).all() for w in by_doc.values())
 
 
+@pytest.mark.verifies("BLEU", "chrF", by="foreign", of="sacreBLEU")
 @pytest.mark.parametrize(("name", "oracle"), [("chrf", sacrebleu.CHRF()), ("bleu", sacrebleu.BLEU())])
 def test_a_corpus_score_of_a_resample_is_that_of_the_resampled_texts(name, oracle):
     test = corpus()
@@ -70,6 +73,7 @@ def test_a_lower_is_better_metric_is_turned_at_corpus_level_too():
     assert (axis.score(axis.counts.sum(0)) < 0).all()
 
 
+@pytest.mark.verifies("How much a system lacks to the curve", by="property")
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 6))
 def test_a_resampled_curve_is_the_curve_of_the_resampled_sources(seed, k):
@@ -86,6 +90,7 @@ def test_a_resampled_curve_is_the_curve_of_the_resampled_sources(seed, k):
         np.testing.assert_allclose(fast[b], again.lacks(at_a[b], at_n[b]), atol=1e-9)
 
 
+@pytest.mark.verifies("How much a system lacks to the curve", by="hand")
 def test_lacks_are_zero_on_the_curve_and_a_point_above_it_is_told(plane_from):
     segment, a, n = [0, 0, 0], [10.0, 8.0, 0.0], [0.0, 2.0, 4.0]
     curve = oracle_curve(segment, a, n)
@@ -107,6 +112,7 @@ def test_a_curve_of_other_segments_or_another_level_is_refused(random_plane):
         systems_table(plane_of(test, axis, axis), np.random.default_rng(0), curve=curve)
 
 
+@pytest.mark.verifies("Pareto set", by="property")
 @settings(max_examples=60, deadline=None)
 @given(arrays(float, (2, 6), elements=st.integers(0, 4).map(float)))
 def test_pareto_is_not_beaten_by_any_other(scores):
@@ -117,6 +123,7 @@ def test_pareto_is_not_beaten_by_any_other(scores):
     assert pareto(scores).tolist() == wanted
 
 
+@pytest.mark.verifies("Probability of being Pareto-optimal", by="property")
 def test_the_table_has_ellipses_and_a_probability_of_being_pareto_optimal(plane_from):
     rng = np.random.default_rng(3)
     shared = rng.normal(size=(200, 1))
@@ -151,6 +158,7 @@ def test_only_shared_segments_count_unless_asked_otherwise(plane_from):
         paired_tests(plane, np.random.default_rng(0))
 
 
+@pytest.mark.verifies("Paired randomisation test", by="foreign", of="sacreBLEU")
 @pytest.mark.parametrize("name", ["chrf", "bleu"])
 def test_paired_tests_agree_with_sacrebleu_s_approximate_randomisation(name):
     test, metric = corpus(size=60), surface_metric(name, "de")
@@ -164,6 +172,7 @@ def test_paired_tests_agree_with_sacrebleu_s_approximate_randomisation(name):
     np.testing.assert_allclose(table[table.axis == "accuracy"].p, theirs, atol=0.03)
 
 
+@pytest.mark.verifies("Paired randomisation test", by="property")
 def test_paired_tests_enumerate_all_swaps_of_documents(random_plane):
     plane = random_plane(seed=4, size=16, k=2, n_docs=6)
     d = plane.accuracy.values[:, 0] - plane.accuracy.values[:, 1]
@@ -187,6 +196,7 @@ def test_equal_systems_never_differ_and_the_family_is_the_pairs_of_an_axis(plane
         paired_tests(twin, np.random.default_rng(0), against="S11")
 
 
+@pytest.mark.verifies("Holm and Bonferroni", by="property")
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_holm_is_between_the_raw_and_bonferroni_and_keeps_the_order(p):
     p, adjusted = np.array(p), holm(p)
@@ -225,3 +235,42 @@ def test_systems_are_compared_on_the_segments_of_the_test_set():
         plane_of(test, axis, axis)
     plane = system_plane(test, surface_metric("chrf", "de"), surface_metric("bleu", "de"))
     assert plane.only(["S2", "S0"]).systems == ("S2", "S0")
+
+
+@pytest.mark.verifies("Paired randomisation test", by="hand")
+def test_paired_tests_by_hand(plane_from):
+    """Three segments, A ahead by 1 in each: of the 8 ways to swap only none and all are as far apart, so p = 1/4."""
+    plane = plane_from([[2.0, 1], [5, 4], [3, 2]], [[0.0, 1], [1, 0], [1, 1]])
+    accuracy, naturalness = paired_tests(plane, np.random.default_rng(0), 20_000).itertuples()
+    assert (accuracy.difference, naturalness.difference, naturalness.p) == (1, 0, 1)
+    assert abs(accuracy.p - 1 / 4) < 4 * np.sqrt(3 / 16 / 20_000)
+
+
+@pytest.mark.verifies("Probability of being Pareto-optimal", by="hand")
+def test_the_pareto_probability_by_hand(plane_from):
+    """A is ahead on both axes in segment 1 and behind in 2: B is beaten if segment 1 is drawn twice, so in 1/4."""
+    plane = plane_from([[1.0, 0], [0, 1]], [[1.0, 0], [0, 1]])
+    table = systems_table(plane, np.random.default_rng(0), n_draws=20_000)
+    np.testing.assert_allclose(table.pareto_probability, 3 / 4, atol=4 * np.sqrt(3 / 16 / 20_000))
+
+
+@pytest.mark.verifies("Probability of being Pareto-optimal", by="foreign", of="scipy")
+def test_the_pareto_probability_is_that_of_scipys_normal(plane_from):
+    """Many segments: A is Pareto-optimal unless both mean differences, two correlated normal numbers, are below 0."""
+    rng = np.random.default_rng(1)
+    d = rng.multivariate_normal([0.03, 0.02], [[1, 0.5], [0.5, 1]], 600)
+    zero = np.zeros(600)
+    table = systems_table(plane_from(np.c_[d[:, 0], zero], np.c_[d[:, 1], zero]), rng, n_draws=20_000)
+    law = multivariate_normal(d.mean(0), np.cov(d.T, ddof=0) / 600)
+    b_wins = law.cdf([0, np.inf]) + law.cdf([np.inf, 0]) - law.cdf([0, 0])  # A is behind on one axis at least
+    np.testing.assert_allclose(table.pareto_probability, [1 - law.cdf([0, 0]), b_wins], atol=0.012)
+
+
+@pytest.mark.verifies("How much a system lacks to the curve", by="foreign", of="numpy")
+def test_how_much_a_system_lacks_is_numpys_interpolation():
+    curve = oracle_curve(np.repeat([0, 1], 5), *np.random.default_rng(2).normal(size=(2, 10)))
+    n = np.linspace(curve.naturalness[0], curve.naturalness[-1], 9)
+    a = np.interp(n, curve.naturalness, curve.accuracy) - 0.25
+    lacks = curve.lacks(a, n)
+    np.testing.assert_allclose(lacks[0], 0.25, rtol=1e-12)
+    np.testing.assert_allclose(lacks[1], np.interp(-a, -curve.accuracy, curve.naturalness) - n, atol=1e-12)

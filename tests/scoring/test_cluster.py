@@ -215,7 +215,7 @@ def test_where_all_is_known_no_worker_is_started(tiny_lm, store):
         ("local", "'local' names no cluster; write local:N"),
         ("local:0", "'local:0' names no cluster; write local:N"),
         ("10.0.0.1:8786", "'10.0.0.1:8786' names no cluster; write local:N"),
-        ("slurm:none.yaml", "none.yaml: cannot be read (No such file or directory); write one after docs/slurm.yaml."),
+        ("slurm:none.yaml", "none.yaml: no such file; that folder holds hyp, src."),
         ("tcp://127.0.0.1:9", "tcp://127.0.0.1:9: no scheduler answers within 1 s; start one there (dask scheduler)"),
     ],
 )

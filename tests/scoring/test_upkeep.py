@@ -158,7 +158,7 @@ def test_files_that_will_not_do_are_told(store, tmp_path):
     assert len(rows(store)) == 5
     with pytest.raises(DataError, match=r"has no scores of 'nix\*'; anhelpers store lists"):
         export_parquet(store, tmp_path / "x", "nix*")
-    with pytest.raises(DataError, match="cannot be written"):
+    with pytest.raises(DataError, match="this folder cannot be made"):
         export_parquet(store, tmp_path / "text" / "x")
     other = Store(tmp_path / "t")
     other.put("comet|rev:1", [key("z")], np.zeros((1, 2)))

@@ -58,6 +58,7 @@ def naive(family_name, mt, source, target):
     return sum(float(logp[j, labels[j]]) for j in range(first, last)), last - first
 
 
+@pytest.mark.verifies("Log-probability of a translation", by="foreign", of="transformers' own labels, in float64")
 def test_totals_and_counts_are_those_of_the_definition(mt, family_name, pairs):
     found = score_pairs(mt, *zip(*pairs, strict=True))
     for i, (source, target) in enumerate(pairs):
@@ -89,6 +90,7 @@ def test_without_labels_of_transformers_the_same_comes_out(mt, family, family_na
     )
 
 
+@pytest.mark.verifies("Log-probability of a translation", by="property")
 @pytest.mark.parametrize("budget", [1, 40, 100_000])
 def test_a_batch_of_one_equals_any_other_batch(mt, pairs, budget):
     srcs, trgs = zip(*((s, t) for s, _ in pairs for _, t in pairs), strict=True)  # every source with every target
@@ -251,3 +253,16 @@ def test_half_precision_weights_are_scored_in_single_precision(family, pairs):
     assert half.model.dtype == torch.bfloat16
     assert (first.total != then.total).all()
     np.testing.assert_allclose(then.total / then.tokens, first.total / first.tokens, rtol=0.02)
+
+
+@pytest.mark.verifies("Log-probability of a translation", by="hand")
+def test_a_model_of_zeros_by_hand(marian):
+    """All logits are 0 and the padding token is never said: every token, the end too, has probability 1 / (V − 1)."""
+    model = load_mt(marian() / "mt", device="cpu")
+    with torch.no_grad():
+        for p in model.model.parameters():
+            p.zero_()
+        model.model.final_logits_bias.zero_()
+    found = score_pairs(model, ["The dog barks."], ["Der Hund bellt."])
+    assert found.tokens[0] > 2
+    assert found.total[0] == pytest.approx(-found.tokens[0] * math.log(model.model.config.vocab_size - 1), rel=1e-6)

@@ -18,6 +18,7 @@ WORDS = st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=8).map(" ".joi
 TEXTS = st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=6).map(lambda pairs: tuple(zip(*pairs, strict=True)))
 
 
+@pytest.mark.verifies("Features of a corpus", by="hand")
 def test_by_hand():
     """Source: 6 tokens, 4 types (a b c d); target: 4 tokens, 3 types (a b x); shared: a, b."""
     found = corpus_features(["a b a", "c d a"], ["a b", "x a"])
@@ -28,6 +29,7 @@ def test_by_hand():
     assert found.n == 2
 
 
+@pytest.mark.verifies("Features of a corpus", by="property")
 @given(TEXTS)
 def test_turning_the_direction_around(texts):
     src, trg = texts
@@ -46,6 +48,7 @@ def test_bounds_are_reached_by_a_copy(texts):
     assert (copy.word_overlap, copy.ttr_distance, copy.token_ratio) == (0.5, 0.0, 1.0)
 
 
+@pytest.mark.verifies("Features of a corpus", by="property")
 @given(TEXTS)
 def test_a_corpus_twice_has_half_the_ratio(texts):
     assert type_token_ratio(texts[0] * 2) == pytest.approx(type_token_ratio(texts[0]) / 2, rel=1e-12)
@@ -71,6 +74,16 @@ def test_no_ratio_is_refused(ttr):
         ttr_distance([0.5, 0.5], [0.5, ttr])
 
 
+@pytest.mark.verifies("Features of a corpus", by="foreign", of="the authors' feature table")
+def test_the_bundled_distances_are_ours_of_the_bundled_ratios():
+    """To the six decimals of the ratios and of the distance; a copy of the source on both sides has distance 0."""
+    table = read_features()
+    ours = ttr_distance(table.src_ttr, table.trg_ttr)
+    change = 5e-7 * (1 / table.src_ttr + 1 / table.trg_ttr) * table.src_ttr / table.trg_ttr  # of the root
+    assert (abs(np.sqrt(ours) - np.sqrt(table.ttr_distance)) <= change + 5e-6).all()
+    assert (ttr_distance(table.src_ttr, table.src_ttr) == 0).all()
+
+
 # ---- real data
 
 
@@ -81,6 +94,7 @@ def data() -> Path:
     return Path(os.environ["ANHELPERS_DATA"])
 
 
+@pytest.mark.verifies("Features of a corpus", by="foreign", of="the authors' feature file")
 @pytest.mark.real
 def test_the_published_distance_is_ours_of_the_published_ratios(data):
     """Within what the six decimals of the ratios and of the distance leave open, for its root (0.09 to 5.3)."""

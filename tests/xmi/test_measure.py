@@ -7,10 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import bootstrap
+from scipy.stats import entropy as scipy_entropy
 
 from anhelpers import stats
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.xmi import cross_entropy, per_character, unit_doubt, xmi, xmi_difference, xmi_rows, xmi_table
+from anhelpers.xmi import (
+    cross_entropy,
+    per_character,
+    pointwise_xmi,
+    unit_doubt,
+    xmi,
+    xmi_difference,
+    xmi_rows,
+    xmi_table,
+)
 
 MT, LM = [-1.0, -3.0, -2.0], [-5.0, -4.0, -3.0]
 
@@ -25,6 +35,7 @@ def mutual_information(joint):
     return float((joint[there] * np.log2((joint / (s * t))[there])).sum())
 
 
+@pytest.mark.verifies("Cross-entropies H_LM and H_MT", "XMI", by="hand")
 def test_a_hand_worked_example():
     found = xmi(MT, LM, unit="bits", rng=rng())
     assert (found.h_lm.value, found.h_mt.value, found.xmi.value) == (4.0, 2.0, 2.0)
@@ -34,6 +45,7 @@ def test_a_hand_worked_example():
     assert cross_entropy(MT, unit="bits", rng=rng()).value == 2.0
 
 
+@pytest.mark.verifies("Cross-entropies H_LM and H_MT", by="property")
 @pytest.mark.parametrize(
     "counts",
     [
@@ -53,6 +65,7 @@ def test_models_that_know_the_truth_give_the_mutual_information(counts):
     assert found.h_lm.value == pytest.approx(-(p * np.log2(p)).sum(), abs=1e-12)
 
 
+@pytest.mark.verifies("XMI", by="property")
 def test_a_noisy_channel_is_within_the_interval_of_its_closed_form():
     flip, random = 0.1, np.random.default_rng(0)
     wrong = random.random((400, 5)) < flip  # sentences of 5 fair bits
@@ -63,6 +76,7 @@ def test_a_noisy_channel_is_within_the_interval_of_its_closed_form():
     assert found.se == pytest.approx(5**0.5 * 0.3 * np.log2(9) / 20, rel=0.1)
 
 
+@pytest.mark.verifies("XMI", by="foreign", of="scipy")
 def test_the_interval_is_scipy_s():
     random = np.random.default_rng(1)
     mt, lm = -random.gamma(9, 3, 80), -random.gamma(20, 3, 80)
@@ -96,6 +110,7 @@ def test_both_scores_of_a_sentence_are_left_out_together():
 scores = st.lists(st.tuples(st.floats(-500, 0), st.floats(-500, 0)), min_size=2, max_size=20)
 
 
+@pytest.mark.verifies("XMI", by="property")
 @settings(max_examples=50, deadline=None)
 @given(scores)
 def test_xmi_is_the_difference_antisymmetric_and_the_units_agree(pairs):
@@ -149,6 +164,7 @@ def test_tokens_are_compared_where_both_are_known_and_scored():
         xmi(MT, LM, unit="nat", rng=rng())
 
 
+@pytest.mark.verifies("Bits per character", by="hand")
 def test_per_character_is_the_ratio_of_the_sums():
     found = per_character([*MT, np.nan], [*LM, -1], [1, 2, 5, 9], unit="bits", rng=rng())
     assert found.xmi_per_char.value == 6 / 8
@@ -158,6 +174,7 @@ def test_per_character_is_the_ratio_of_the_sums():
         per_character(MT, LM, [1, 0, 2], rng=rng())
 
 
+@pytest.mark.verifies("Bits per character", by="property")
 def test_the_se_of_a_ratio_is_that_of_the_linearised_one():
     random = np.random.default_rng(5)
     chars = random.integers(20, 200, 500)
@@ -167,11 +184,13 @@ def test_the_se_of_a_ratio_is_that_of_the_linearised_one():
     assert found.se == pytest.approx(rest.std(ddof=1) / 500**0.5 / chars.mean(), rel=0.08)
 
 
+@pytest.mark.verifies("Bits per character", by="property")
 def test_equal_lengths_make_characters_a_scale():
     a, b = per_character(MT, LM, [4, 4, 4], rng=rng()).xmi_per_char, xmi(MT, LM, rng=rng()).xmi
     np.testing.assert_allclose([a.value, a.se, a.low, a.high], np.array([b.value, b.se, b.low, b.high]) / 4, rtol=1e-12)
 
 
+@pytest.mark.verifies("Difference of two directions' XMI", by="property")
 def test_directions_over_the_same_sentences_are_paired():
     random = np.random.default_rng(6)
     lm = -random.gamma(20, 5, 100)
@@ -204,3 +223,52 @@ def test_only_worse_than_a_guess_makes_the_unit_doubtful():
     uniform = 8 * math.log(1000)
     assert unit_doubt([-0.999 * uniform, np.nan], [8, 3], n_vocab=1000) == ""
     assert "is the unit really nats?" in unit_doubt([-1.001 * uniform, np.nan], [8, 3], n_vocab=1000)
+
+
+@pytest.mark.verifies("Cross-entropies H_LM and H_MT", "XMI", "Pointwise XMI", by="foreign", of="scipy")
+def test_entropies_and_information_are_scipys():
+    """A sample in exactly the proportions of a joint of two words each: scipy's entropies, to base 2."""
+    counts = np.array([[6, 2], [1, 3]])
+    joint = counts / counts.sum()
+    s, t = np.repeat(np.indices((2, 2)).reshape(2, -1), counts.ravel(), axis=1)
+    mt, lm = np.log(joint / joint.sum(1, keepdims=True))[s, t], np.log(joint.sum(0))[t]
+    found = xmi(mt, lm, rng=rng(), n_draws=20)
+    assert found.h_lm.value == pytest.approx(scipy_entropy(joint.sum(0), base=2), rel=1e-13)
+    assert cross_entropy(mt, rng=rng(), n_draws=20).value == pytest.approx(
+        scipy_entropy(joint, axis=1, base=2) @ joint.sum(1), rel=1e-13
+    )
+    product = np.outer(joint.sum(1), joint.sum(0))
+    information = scipy_entropy(joint.ravel(), product.ravel(), base=2)
+    assert found.xmi.value == pytest.approx(information, rel=1e-12)
+    pointwise = pointwise_xmi(mt, lm)
+    assert pointwise.mean() == pytest.approx(information, rel=1e-12)
+    np.testing.assert_allclose(pointwise, np.log2(joint / product)[s, t], rtol=1e-12)
+
+
+@pytest.mark.verifies("Difference of two directions' XMI", "Bits per character", by="foreign", of="scipy")
+def test_intervals_of_differences_and_ratios_are_scipys():
+    random = np.random.default_rng(8)
+    a, b, c, d = -random.gamma(9, 3, (4, 60))
+    chars = random.integers(20, 90, 60)
+    difference = xmi_difference((a, b), (c, d), unit="bits", rng=rng(), n_draws=20_000)
+    ratio = per_character(a, b, chars, unit="bits", rng=rng(), n_draws=20_000).xmi_per_char
+    options = {"paired": True, "method": "percentile", "n_resamples": 20_000, "rng": np.random.default_rng(3)}
+    for found, data, statistic in [
+        (difference, ((a - b) - (c - d),), lambda x, axis: x.mean(axis)),
+        (ratio, (a - b, chars), lambda x, n, axis: x.sum(axis) / n.sum(axis)),
+    ]:
+        theirs = bootstrap(data, statistic, **options)
+        assert found.value == pytest.approx(statistic(*data, axis=0), rel=1e-12)
+        assert found.se == pytest.approx(theirs.standard_error, rel=0.02)
+        np.testing.assert_allclose([found.low, found.high], theirs.confidence_interval, atol=0.1 * found.se)
+
+
+@pytest.mark.verifies("Pointwise XMI", "Difference of two directions' XMI", by="property")
+@given(scores)
+def test_pointwise_differences_add_up(pairs):
+    mt, lm = np.array(pairs).T
+    there, back = pointwise_xmi(mt, lm), pointwise_xmi(lm, mt)
+    np.testing.assert_allclose(there, -back, atol=1e-9)
+    assert xmi(mt, lm, rng=rng(), n_draws=2).xmi.value == pytest.approx(there.mean(), abs=1e-9)
+    both = xmi_difference((mt, lm), (lm, mt), rng=rng(), n_draws=2)
+    assert both.value == pytest.approx(2 * there.mean(), abs=1e-9)

@@ -64,6 +64,7 @@ def test_tokens_of_a_causal_model_are_those_it_scores(tiny_lm):
     assert [t.count("</s>") for t in lm_tokens(lm, texts)] == [1, 0, 1]
 
 
+@pytest.mark.verifies("Pointwise XMI", by="property")
 def test_xmi_is_the_mean_difference_of_the_two_models_scores(mt, lm, texts):
     found = xmi_from_models(mt, lm, *texts, rng=rng(), n_draws=50)
     given, alone = score_pairs(mt, *texts), score_texts(lm, texts[1], eos=True)

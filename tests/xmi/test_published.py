@@ -40,6 +40,7 @@ def test_the_bundled_table_has_each_direction_once():
     assert (table.direction == table.src + "-" + table.trg).all()
 
 
+@pytest.mark.verifies("XMI", by="foreign", of="the paper's printed table")
 def test_xmi_is_the_difference_of_the_cross_entropies_within_rounding():
     """Three numbers rounded to 0.01 each: their sum is known to 0.015, and so, in steps of 0.01, to 0.01."""
     table = published_table()
@@ -47,6 +48,7 @@ def test_xmi_is_the_difference_of_the_cross_entropies_within_rounding():
     assert set(off) <= {-1.0, 0.0, 1.0}
 
 
+@pytest.mark.verifies("Means of XMI by side and correlation with BLEU", by="foreign", of="the paper's numbers")
 def test_means_and_correlations_with_bleu_of_the_bundled_table():
     into, out = sides(published_table()).to_dict("records")
     assert (round(into["xmi"], 2), round(out["xmi"], 2)) == (96.91, 102.16)
@@ -72,6 +74,8 @@ def test_the_bundled_features_are_those_of_the_same_directions():
     assert len(set(FEATURE_NAMES.values())) == 17
 
 
+@pytest.mark.verifies("Correlations of XMI with features", by="foreign", of="the paper's r and decisions")
+@pytest.mark.erratum("XMI, significant features")
 def test_the_bundled_tables_leave_the_same_features_significant():
     """XMI to two decimals instead of four changes the third digit of r (ties for Spearman), and no decision."""
     found = correlations(published_table(), read_features())
@@ -84,6 +88,8 @@ def test_the_bundled_tables_leave_the_same_features_significant():
     assert found.uncorrected.sum() == 14
 
 
+@pytest.mark.verifies("Tokens behind a published XMI", by="property")
+@pytest.mark.erratum("XMI, same tokens")
 def test_tokens_of_the_two_models_differ_into_english_only():
     gap = token_gap().set_index("direction")
     assert set(gap.index[gap.same]) == {f"en-{x}" for x in LANGUAGES} | {"bg-en"}
@@ -91,6 +97,7 @@ def test_tokens_of_the_two_models_differ_into_english_only():
     assert round(gap.gap.min(), 2) == -0.86
 
 
+@pytest.mark.verifies("Tokens behind a published XMI", by="hand")
 def test_tokens_by_hand():
     """30 bits at 3 bits a token are 10 tokens, 12 bits at 1.5 are 8; each rounded number moves them a little."""
     table = pd.DataFrame([("de-en", "de", "en", 30.0, 12.0, 3.0, 1.5)],
@@ -106,6 +113,9 @@ def frames(y, x):
     return pd.DataFrame({"direction": names, "xmi": y}), pd.DataFrame({"direction": names[::-1], "f": x[::-1]})
 
 
+@pytest.mark.verifies(
+    "Pearson's correlation", "p-value and interval of a correlation", "Correlations of XMI with features", by="hand"
+)
 def test_a_correlation_by_hand():
     """(1, 2, 3, 4) and (2, 1, 4, 3): r = 3/5, t = 0.6 √2 / 0.8 = 1.0607, and with 2 degrees of freedom p = 1 − r."""
     found = correlations(*frames(np.array([1.0, 2, 3, 4]), np.array([2.0, 1, 4, 3])))
@@ -115,6 +125,9 @@ def test_a_correlation_by_hand():
     assert found.n.tolist() == [4, 4]
 
 
+@pytest.mark.verifies(
+    "Pearson's correlation", "Spearman's correlation", "Correlations of XMI with features", by="foreign", of="scipy"
+)
 @given(arrays(float, (2, 9), elements=st.integers(-20, 20).map(float)))
 def test_scipy_agrees(values):
     y, x = values
@@ -128,6 +141,7 @@ def test_scipy_agrees(values):
             assert found.p[method] == pytest.approx(theirs.pvalue, rel=1e-7)
 
 
+@pytest.mark.verifies("Correlations of XMI with features", by="property")
 def test_a_feature_that_does_not_vary_is_no_test():
     """Not even where its mean is rounded; the threshold counts the other one only."""
     table, features = frames(np.array([1.0, 3, 2, 5, 4]), np.array([1.0, 2, 3, 4, 5]))
@@ -210,6 +224,7 @@ def test_perplexity_is_two_to_the_bits_per_token(xmi):
         assert (abs(2 ** table[f"nll_{side}"] - table[f"ppl_{side}"]) <= slack).all()
 
 
+@pytest.mark.verifies("Tokens behind a published XMI", by="foreign", of="the authors' four-digit results")
 @pytest.mark.real
 def test_into_english_the_two_models_do_not_predict_the_same_tokens(xmi):
     ours, theirs = token_gap(), token_gap(read_results(xmi / "results"))
@@ -258,6 +273,7 @@ def test_on_the_validation_set_only_the_source_ratio_is_significant(xmi):
     assert found.feature[found.bonferroni].tolist() == ["src_ttr", "src_ttr"]
 
 
+@pytest.mark.verifies("BLEU", by="foreign", of="the paper's printed BLEU")
 @pytest.mark.real
 def test_bleu_of_the_output_files_is_the_published_one(xmi):
     found, published = recomputed_bleu(xmi / "outputs"), published_table().set_index("direction").bleu
@@ -292,3 +308,17 @@ def test_broken_results_are_refused_with_file_and_line(xmi, tmp_path, file, old,
 def test_an_unknown_split_is_refused(tmp_path):
     with pytest.raises(UnknownName, match="split 'tset'"):
         read_results(tmp_path, "tset")
+
+
+@pytest.mark.verifies("Means of XMI by side and correlation with BLEU", by="hand")
+@pytest.mark.verifies("Means of XMI by side and correlation with BLEU", by="property")
+def test_sides_by_hand_and_into_english_xmi_is_minus_h_mt():
+    """XMI 1 2 3 4 and BLEU 2 1 4 3: means 5/2, r = 3/5. Where H_LM is one number, r with XMI is −r with H_MT."""
+    table = pd.DataFrame({"src": list("abcd"), "trg": "en", "xmi": [1.0, 2, 3, 4], "bleu": [2.0, 1, 4, 3]})
+    into = sides(table).iloc[0]
+    assert (into.n, into.xmi, into.bleu) == (4, 2.5, 2.5)
+    assert into.pearson == pytest.approx(0.6, rel=1e-12)
+    published = published_table().query("trg == 'en'")
+    assert published.h_lm.nunique() == 1
+    r = stats.pearsonr(published.h_mt, published.bleu).statistic
+    assert sides(published_table()).pearson[0] == pytest.approx(-r, abs=1e-4)  # h_mt is rounded, too

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from anhelpers.divergences import pmf
 from anhelpers.errors import DataError, UnknownName
@@ -68,6 +69,7 @@ def mixed(random, relation):
     return ToyPair(relation, *names, joint, weights, lengths, bool(random.integers(4)))
 
 
+@pytest.mark.verifies("Mutual information of a toy pair", by="property")
 @pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize("direction", ["forth", "back"])
 def test_the_closed_forms_are_those_of_all_sentence_pairs(name, direction):
@@ -75,6 +77,7 @@ def test_the_closed_forms_are_those_of_all_sentence_pairs(name, direction):
     assert {q: getattr(pair, q) for q in QUANTITIES} == pytest.approx(by_enumeration(pair), abs=1e-12)
 
 
+@pytest.mark.verifies("Mutual information of a toy pair", by="property")
 @pytest.mark.parametrize(
     "relation",
     ["one class", "equal", "disjoint on both sides", "disjoint sources, equal targets", "two equal, one apart"],
@@ -112,6 +115,7 @@ def test_log_probabilities_hold_where_there_is_no_closed_form():
         _ = pair.h_trg
 
 
+@pytest.mark.verifies("Mutual information of a toy pair", by="hand")
 def test_the_four_kinds_by_hand():
     alone = {"n_words": 4, "skew": 0, "lengths": [1]}
     assert {q: getattr(toy_pair("cipher", **alone), q) for q in ("h_trg", "mi", "h_trg_given_src")} == pytest.approx(
@@ -225,6 +229,7 @@ def unigram_scores(pair, trgs, words, lengths):
     )
 
 
+@pytest.mark.verifies("Gap between XMI and MI", by="property")
 def test_the_gap_is_that_of_models_whose_errors_are_known():
     pair = toy_pair("noisy", n_words=3, lengths=[0, 0.5, 0.5])
     srcs, trgs = pair.sample(4000, rng())
@@ -239,6 +244,7 @@ def test_the_gap_is_that_of_models_whose_errors_are_known():
     assert found.lm_kl.se < 0.3 * found.lm.se  # the models are near the truth
 
 
+@pytest.mark.verifies("Gap between XMI and MI", by="property")
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(list(PAIRS)))
 def test_the_gap_is_the_difference_of_the_excesses_both_ways(seed, name):
@@ -257,6 +263,7 @@ def test_the_gap_is_the_difference_of_the_excesses_both_ways(seed, name):
     assert (found.both.n, found.found.left_out) == (19, 1)
 
 
+@pytest.mark.verifies("Gap between XMI and MI", by="hand")
 def test_the_rows_of_a_gap():
     pair = toy_pair("unrelated")
     srcs, trgs = pair.sample(200, rng())
@@ -278,6 +285,7 @@ def test_sentences_of_another_pair_are_refused():
         gap(pair, srcs, trgs, (-np.ones(30), -np.ones(29)), rng=rng())
 
 
+@pytest.mark.verifies("Mutual information of a toy pair", by="hand")
 def test_the_vague_pair_by_hand():
     pair = toy_pair("vague", n_words=4, skew=0, lengths=[1], vague=0.5)  # 4 precise words of 1/8, 2 general ones of 1/4
     assert pair.targets == ("fa", "ha", "fali", "falu", "hali", "halu")
@@ -326,3 +334,19 @@ def test_candidates_need_a_target_for_each_source():
     srcs, trgs = pair.sample(10, rng())
     with pytest.raises(DataError, match="targets has 9"):
         toy_candidates(pair, srcs, trgs[:9], rng())
+
+
+@pytest.mark.verifies("Mutual information of a toy pair", "Gap between XMI and MI", by="foreign", of="scipy")
+@pytest.mark.parametrize("name", PAIRS)
+def test_entropies_and_information_are_scipys_of_the_enumeration(name):
+    pair = toy_pair(name, **SMALL)
+    _, _, table = enumerated(pair)
+    assert pair.h_trg == pytest.approx(stats.entropy(table.sum(0), base=2), abs=1e-12)
+    product = np.outer(table.sum(1), table.sum(0))
+    assert pair.mi == pytest.approx(stats.entropy(table.ravel(), product.ravel(), base=2), abs=1e-12)
+    srcs, trgs = pair.sample(300, rng())  # the excess of a model that knows nothing is −log2 ½ − H, by one-sample means
+    scores = np.full(300, math.log(0.5)), np.full(300, math.log(0.5))
+    found = gap(pair, srcs, trgs, scores, rng=rng(), n_draws=2000)
+    rest = 1 + pair.logprob_trg(trgs) / math.log(2)
+    assert found.lm_kl.value == pytest.approx(rest.mean(), abs=1e-12)
+    assert found.lm_kl.se == pytest.approx(stats.sem(rest), rel=0.08, abs=1e-12)

@@ -1,0 +1,157 @@
+"""The house stays small and explained: sizes of modules and functions, docstrings, names of arguments."""
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "anhelpers"
+FILES = sorted(PACKAGE.rglob("*.py"))
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+LINES, CODE, FUNCTION, POSITIONAL = 300, 200, 60, 4  # CODE and FUNCTION without docstrings, comments and blank lines
+LONGER = {  # module -> why it is longer
+    "divergences/pmf.py": "twelve divergences, two thirds of it their definitions and sources",
+    "hub.py": "the one place that knows transformers' folders, revisions and messages, a third of it definitions",
+    "naturalness/train.py": "one command that can be stopped and resumed at every step",
+    "notebooks.py": "one command: find, run, write, and what a broken run leaves behind",
+}
+MANY = {  # public function -> why it has more than four positional arguments
+    "data/mme.py:read_mme_scores": "the parts of a file's name, in their order",
+    "data/mme.py:score_path": "the parts of a file's name, in their order",
+    "divergences/mmd.py:permutation_test": "x, y and kernel as in mmd; then rng and draws as everywhere",
+    "divergences/probit.py:probit_second_moment": "means, variances and covariance of two normals",
+    "fan.py:expected_at": "the candidates as everywhere, then where",
+    "naturalness/lm.py:score_call": "what a worker is sent",
+    "plane/ratings.py:stored_against": "metric_against with values and axis in place of the metric",
+    "plane/scores.py:stored_axis": "an axis without its computation",
+}
+NO_NAMES = {"__init__.py", "accuracy/__init__.py", "charts/__init__.py", "divergences/__init__.py",
+            "naturalness/__init__.py", "widgets/__init__.py"}  # fmt: skip
+"""Folders whose modules are named in full, and so export nothing themselves; `cli` has one command per module."""
+
+FRONT_DOORS = ("run", "options")  # of a command: what `cli` calls
+
+
+def name_of(path):
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def exported(tree):
+    """The names in a module's __all__, or None."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(getattr(target, "id", "") == "__all__" for target in node.targets):
+            return ast.literal_eval(node.value)
+    return None
+
+
+def said_lines(tree):
+    """The lines of all texts that stand alone: docstrings, of constants too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield from range(node.lineno, node.end_lineno + 1)
+
+
+def code_lines(path, tree):
+    said = set(said_lines(tree))
+    lines = path.read_text(encoding="utf-8").split("\n")
+    return [n for n, line in enumerate(lines, 1) if n not in said and line.strip() and not line.strip().startswith("#")]
+
+
+def public():
+    """(module:name, node, docstring) of every function and class that a module exports."""
+    for path in FILES:
+        tree = tree_of(path)
+        names = exported(tree) or ()
+        for node in tree.body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in names:
+                yield f"{name_of(path)}:{node.name}", node, ast.get_docstring(node) or ""
+
+
+def arguments(node):
+    """The names and annotations of what a function takes, or of the fields of a data class."""
+    if isinstance(node, ast.FunctionDef):
+        given = node.args
+        every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+        return {one.arg: ast.unparse(one.annotation) if one.annotation else "" for one in every if one}
+    if not any("dataclass" in ast.unparse(one) for one in node.decorator_list):
+        return {}
+    fields = [one for one in node.body if isinstance(one, ast.AnnAssign) and not one.target.id.startswith("_")]
+    return {one.target.id: ast.unparse(one.annotation) for one in fields}
+
+
+PUBLIC = list(public())
+GLOSSARY = ARCHITECTURE.split("## Names that need no explanation")[1].split("\n## ")[0]
+FAMILIAR = {name for row in re.findall(r"^\|([^|]*)\|", GLOSSARY, re.M) for name in re.findall(r"`(\w+)`", row)}
+SHAPE = re.compile(r"\((\.\.\.|[A-Za-z0-9_+]+)(, ?(\.\.\.|[A-Za-z0-9_+ *…]+))*,?\)")
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_a_module_is_small_and_says_what_it_exports(path):
+    tree, name = tree_of(path), name_of(path)
+    assert ast.get_docstring(tree), f"{name} has no docstring"
+    code, whole = code_lines(path, tree), len(path.read_text(encoding="utf-8").splitlines())
+    longer = len(code) > CODE or whole > LINES
+    assert longer == (name in LONGER), f"{name}: {len(code)} lines of code of {whole}; split it, or say why in LONGER"
+    if name in NO_NAMES or (name.startswith("cli/") and exported(tree) is None):
+        loose = [one.name for one in tree.body if isinstance(one, ast.FunctionDef) and one.name[0] != "_"]
+        assert set(loose) <= set(FRONT_DOORS), f"{name} has no __all__, and {loose}"
+    else:
+        assert exported(tree), f"{name} has no __all__"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            size = sum(node.lineno <= line <= node.end_lineno for line in code)
+            assert size <= FUNCTION, f"{name}:{node.name} has {size} lines"
+
+
+def test_public_functions_take_few_positional_arguments():
+    many = {}
+    for name, node, _ in PUBLIC:
+        compiled = any("compiled" in ast.unparse(one) or "njit" in ast.unparse(one) for one in node.decorator_list)
+        if isinstance(node, ast.FunctionDef) and not compiled:
+            many[name] = len(node.args.posonlyargs) + len(node.args.args)
+    assert {name for name, n in many.items() if n > POSITIONAL} == set(MANY)
+
+
+def test_every_public_name_is_defined_in_a_sentence():
+    without = [name for name, _, said in PUBLIC if not re.search(r"[.:?!)`>\"]$", said.split("\n\n")[0].strip())]
+    assert not without
+
+
+def test_every_argument_is_explained():
+    """By its name, if it is one of those that mean the same everywhere; else in the docstring."""
+    missing, seen = {}, Counter()
+    for name, node, said in PUBLIC:
+        given = arguments(node)
+        named = {one for one in given if re.search(rf"\b{one}\b", said)}
+        rest = [one for one in given if one not in named | FAMILIAR]
+        seen += Counter(named=len(named), familiar=len(given) - len(named) - len(rest), rest=len(rest))
+        if len(given) > 1 and rest:
+            missing[name] = rest
+    print(f"{len(PUBLIC)} public names; of their arguments {dict(seen)}")
+    assert not missing
+
+
+def test_arrays_have_shapes():
+    arrays = [(name, said) for name, node, said in PUBLIC
+              if any("ndarray" in kind or "ArrayLike" in kind for kind in
+                     [*arguments(node).values(), ast.unparse(node.returns) if getattr(node, "returns", None) else ""]
+                     if "Callable" not in kind)]  # fmt: skip
+    without = [name for name, said in arrays if not SHAPE.search(said)]
+    print(f"{len(arrays)} public names with arrays")
+    assert not without
+
+
+def test_the_glossary_names_what_is_there():
+    """A name that no function takes any more leaves the list."""
+    taken = {one for path in FILES for node in ast.walk(tree_of(path))
+             if isinstance(node, (ast.FunctionDef, ast.ClassDef)) for one in arguments(node)}  # fmt: skip
+    assert len(FAMILIAR) > 50
+    assert not FAMILIAR - taken
