@@ -72,14 +72,14 @@ def _whole(lm, quick: bool) -> Iterator[Row]:
     tokens = sum(len(i) - 1 for i in ids)
     ours = partial(score_texts, lm, texts, share_prefixes=False)
     programs = [lambda: one_by_one(lm, texts), lambda: bare_forward(lm, ids), ours]
-    times, (wanted, _, found) = interleaved(programs, 3 if quick else 11)
+    times, (wanted, _, found) = interleaved(programs, 3 if quick else 7)
     workload = f"log-probabilities, {lm.name}, {tokens:,} tokens"
     show = lambda s: f"{tokens / s:,.0f} tokens/s"  # noqa: E731 (a name of its own would only be longer)
     told = _agreement(found.mean, wanted)
     yield beside(workload, HF + ", one by one", [(a, c) for a, _, c in times], goal="> 1", show=show, **told)
     yield beside(workload, HF + ", the bare forward pass", [(b, c) for _, b, c in times], goal=">= 0.95", show=show)
     for name in ("minicons", "lmppl"):
-        yield _beside_peer(name, workload, (lm, texts), 1 if quick else 5, show)
+        yield _beside_peer(name, workload, (lm, texts), 1 if quick else 3, show)
 
 
 def _beside_peer(name: str, workload: str, scored: tuple, rounds: int, show) -> Row:

@@ -125,7 +125,9 @@ def test_it_runs_headless_and_leaves_one_self_contained_page(path, tiny_lm, tmp_
             book.cells.insert(start + 1, nbformat.v4.new_code_cell(c.source, metadata=c.metadata))
     nbformat.write(book, tmp_path / path.name)
     out = tmp_path / "out"
-    (outcome,) = run([str(tmp_path / path.name)], {"lm": str(tiny_lm)} if "lm" in parameters_of(path) else {}, out)
+    smoke = {"lm": str(tiny_lm), "n_draws": 200, "pairs": ["cipher", "gender", "vague"], "young": [40]}
+    given = {name: value for name, value in smoke.items() if name in parameters_of(path)}
+    (outcome,) = run([str(tmp_path / path.name)], given, out)
     assert outcome.error is None, outcome.error
     assert len(outcome.checks) == 2 * sum("check" in tags(c) for c in cells(path, "code"))
     assert all(NOT_YET in line and "three dots" in line for line in outcome.checks[::2])
@@ -177,7 +179,7 @@ def test_the_oracle_curve_runs_on_wmt24_with_every_system_on_or_below_it(tiny_lm
             ["104 of 104 rated segments are in wmt23/en-de", "1039 of 1040 rated translations", "stored chrf-all"],
         ),
         (
-            "an_5_2_systems", ["--data", "wmt23/en-de", "-p", "n_draws", "200", "-p", "lm", "{tiny_lm}"],
+            "an_5_2_systems", ["--data", "wmt23/en-de", "-p", "n_draws", "100", "-p", "lm", "{tiny_lm}"],
             ["none lies above", "NLLB_MBR_BLEU", "the systems' own hull (557 segments"],
         ),
         (

@@ -1,6 +1,5 @@
 """What would be published: the wheel holds all that it needs and nothing else, and works from an empty folder."""
 
-import json
 import os
 import re
 import subprocess
@@ -95,19 +94,6 @@ def test_the_installed_package_scores_files(installed):
         (installed.folder / name).write_text(text, encoding="utf-8")
     told = installed("anhelpers", "score", "-s", "s", "-r", "r", "-t", "t", "-m", "ter")
     assert re.search(r"^t,ter,corpus,[\d.]+,", told, re.MULTILINE)
-
-
-def test_the_installed_package_draws_a_curve_with_the_bundled_model(installed):
-    pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
-    record = {
-        "src": "The house is old.",
-        "refs": ["Das Haus ist alt."],
-        "candidates": ["Das Haus ist alt.", "Haus alt."],
-    }
-    (installed.folder / "c.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
-    told = installed("anhelpers", "curve", "c.jsonl", "-m", "ter", "--html", "c.html", ANHELPERS_STORE="off")
-    assert told.startswith("beta,accuracy,naturalness,n,")
-    assert (installed.folder / "c.html").stat().st_size > 40_000
 
 
 def test_the_readme_s_example_in_python_runs_there(installed):
