@@ -27,7 +27,7 @@ WATCH = """() => { window.took = []; let at = 0;
     const table = document.querySelector('.anx tbody');
     new MutationObserver(() => { table.offsetHeight; took.push(performance.now() - at); }).observe(
         document.querySelector('.anx'), {attributeFilter: ['data-beta']}); }"""
-SHOWN = "() => [...document.querySelectorAll('.anx-chosen > div')].map(text => text.textContent)"
+SHOWN = "() => [...document.querySelectorAll('.anx-chosen > div:first-child')].map(text => text.textContent)"
 
 
 def _page(folder: Path, n: int, k: int) -> tuple[Path, dict[float, list[str]]]:
@@ -64,6 +64,7 @@ def rows(quick: bool) -> Iterator[Row]:
         shown = {}
         for key, beta in (("End", float("inf")), ("Home", 0.0)):
             page.keyboard.press(key)
+            page.wait_for_timeout(100)  # a frame
             shown[beta] = page.evaluate(SHOWN)
         page.evaluate(WATCH)
         for key in ["PageUp"] * 4 + ["ArrowRight"] * 156:

@@ -72,7 +72,7 @@ def _whole(lm, quick: bool) -> Iterator[Row]:
     tokens = sum(len(i) - 1 for i in ids)
     ours = partial(score_texts, lm, texts, share_prefixes=False)
     programs = [lambda: one_by_one(lm, texts), lambda: bare_forward(lm, ids), ours]
-    times, (wanted, _, found) = interleaved(programs, 3 if quick else 7)
+    times, (wanted, _, found) = interleaved(programs, 3 if quick else 5)
     workload = f"log-probabilities, {lm.name}, {tokens:,} tokens"
     show = lambda s: f"{tokens / s:,.0f} tokens/s"  # noqa: E731 (a name of its own would only be longer)
     told = _agreement(found.mean, wanted)

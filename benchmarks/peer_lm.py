@@ -26,7 +26,6 @@ else:
     import lmppl
     import torch
 
-    lmppl.lm.tqdm = lambda rows: rows
     lm = lmppl.LM(model)
 
     def score(batch: list[str]) -> list[float]:

@@ -84,7 +84,7 @@ def write_inputs(folder, tiny_lm, marian):
     lines["A.de"] = [ref.replace("dort", "da") for ref in refs]
     lines["B.de"] = [ref if i % 3 else f"Ein {ref[4:]}" for i, ref in enumerate(refs)]
     lines["docs.tsv"] = [f"news\td{i // 3}" for i in range(24)]
-    lines["text.de"] = [f"{ref[:-1]}, zum {i}. Mal." for i in range(2, 14) for ref in refs]
+    lines["text.de"] = [f"{ref[:-1]}, zum {i}. Mal." for i in range(2, 46) for ref in refs]
     rng = np.random.default_rng(0)
     for name in ("mt.txt", "lm.txt"):
         lines[name] = [f"{x:.3f}" for x in -9 - 5 * rng.random(24)]
