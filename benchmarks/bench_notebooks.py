@@ -16,7 +16,7 @@ from pathlib import Path
 
 import nbformat
 
-from anhelpers.notebooks import execute, run
+from anhelpers.execution import execute, run
 
 from .table import Row, beside, interleaved, limited
 

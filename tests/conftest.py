@@ -130,3 +130,15 @@ def marian(tmp_path_factory, pieces):
 def tiny_marian(marian):
     """The folder of a Marian pair whose translation and language model share one tokenizer."""
     return marian()
+
+
+@pytest.fixture
+def zeros(marian):
+    """A translation model all of whose logits are 0; the padding token alone is never said."""
+    from anhelpers.translation import load_mt
+
+    mt = load_mt(marian() / "mt", device="cpu")
+    for parameter in mt.model.parameters():
+        parameter.data.zero_()
+    mt.model.final_logits_bias.zero_()
+    return mt

@@ -15,7 +15,7 @@ FLOORS = [  # the first name that fits a module decides; a module may import fro
     {"metric", "provenance", "data", "accuracy", "naturalness", "candidates", "scoring", "hub", "translation"},
     {"plane", "mqm", "raters", "xmi"},
     {"charts", "widgets", "report"},
-    {"notebooks", "site", "cli", "doctor", "__main__"},
+    {"notebooks", "execution", "site", "cli", "doctor", "__main__"},
 ]
 ADDRESSES = {  # a heavy library and the only places that may name it
     "torch": {
@@ -43,9 +43,9 @@ ADDRESSES = {  # a heavy library and the only places that may name it
     },
     "comet": {"accuracy/comet/"},
     "sacrebleu": {"accuracy/"},
-    "papermill": {"notebooks.py"},
-    "nbconvert": {"notebooks.py"},
-    "nbformat": {"notebooks.py"},
+    "papermill": {"notebooks.py", "execution.py"},
+    "nbconvert": {"execution.py"},
+    "nbformat": {"notebooks.py", "execution.py"},
     "anywidget": {"widgets/"},
     "altair": {"charts/"},
     "cvxpy": {"exact/"},

@@ -17,7 +17,6 @@ LONGER = {  # module -> why it is longer
     "divergences/pmf.py": "twelve divergences, two thirds of it their definitions and sources",
     "hub.py": "the one place that knows transformers' folders, revisions and messages, a third of it definitions",
     "naturalness/train.py": "one command that can be stopped and resumed at every step",
-    "notebooks.py": "one command: find, run, write, and what a broken run leaves behind",
 }
 MANY = {  # public function -> why it has more than four positional arguments
     "data/mme.py:read_mme_scores": "the parts of a file's name, in their order",

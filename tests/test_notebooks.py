@@ -12,8 +12,9 @@ import pytest
 
 from anhelpers import cli
 from anhelpers.errors import UnknownName
+from anhelpers.execution import run
 from anhelpers.exercises import NOT_YET, RIGHT
-from anhelpers.notebooks import about, notebook_paths, parameters_of, run
+from anhelpers.notebooks import about, notebook_paths, parameters_of
 
 COLLECTION = notebook_paths()
 

@@ -103,12 +103,16 @@ def told(args: argparse.Namespace) -> dict[str, object]:
     return {"command": args.command, **rest}
 
 
+LEAST = {"seed": 0, "draws": 2, "vocab": 2, "batch_tokens": 1}
+"""The smallest number that an option of this name takes, in whichever command."""
+
+
 def check(args: argparse.Namespace) -> None:
     """A DataError, before anything is done: a number out of its range, or a result that cannot go where it should."""
-    for name, least in (("seed", 0), ("draws", 2)):
+    for name, least in LEAST.items():
         number = getattr(args, name, None)
-        if args.command != "xmi" and number is not None and number < least:
-            raise DataError(f"--{name} is {number}; it must be at least {least}.")
+        if number is not None and number < least:
+            raise DataError(f"--{name.replace('_', '-')} is {number}; it must be at least {least}.")
     if args.command in ("score", "curve", "mqm", "xmi") and args.output:
         check_table_name(args.output)
     _check_places(args)

@@ -24,12 +24,12 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run them; 1 where one failed."""
-    from .. import notebooks
+    from .. import execution, notebooks
 
     parameters = {name: notebooks.parse_value(value) for name, value in args.parameter}
     if args.data is not None:
         parameters["data"] = args.data
-    outcomes = notebooks.run(args.notebooks, parameters, args.out, args.jobs)
+    outcomes = execution.run(args.notebooks, parameters, args.out, args.jobs)
     for outcome in outcomes:
         print(f"{outcome.name}: {outcome.error}" if outcome.error else f"{outcome.html}")
     return int(any(o.error for o in outcomes))

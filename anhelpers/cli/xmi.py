@@ -95,17 +95,13 @@ def _way(args: argparse.Namespace) -> bool:
     strange |= {"targets"} & given if not (models or args.per_char) else set()
     if strange:
         args.refuse(f"{_options(strange)} cannot be used with {'models' if models else 'files of scores'}.")
-    for option, least in (("draws", 2), ("seed", 0), ("vocab", 2), ("batch_tokens", 1)):
-        value = getattr(args, option)
-        if value is not None and value < least:
-            args.refuse(f"{_options([option])} is {value}; it must be at least {least}.")
     return bool(models)
 
 
 def _options(names: Any) -> str:
     """What the user types, in the order of the help."""
     short = {"sources": "-s", "targets": "-t"}
-    known = [*OF_FILES, *OF_MODELS, "targets", "draws", "seed"]
+    known = [*OF_FILES, *OF_MODELS, "targets"]
     return " and ".join(short.get(n, "--" + n.replace("_", "-")) for n in sorted(names, key=known.index))
 
 

@@ -9,6 +9,7 @@ import pickle
 import re
 import shutil
 import tarfile
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,7 @@ METHODS = {"load_from_checkpoint", "from_pretrained", "extractall", "extract"}  
 ALLOWED = {  # (file, call) -> why it is harmless all the same
     ("hub.py", "load"): "the from_pretrained of a class of transformers, given trust_remote_code=False",
 }
+OUTSIDE = Path(tempfile.gettempdir(), "anhelpers-out.tsv")
 IMPORTS = {"pickle": {"accuracy/comet/load.py": "for the name of its exception"}}
 
 
@@ -225,7 +227,7 @@ TABLE = (
 )
 ARCHIVES = {  # kind -> members, and whether the table is read all the same (never written)
     "a name that leads out": ([member("../../out.tsv", TABLE)], True),
-    "an absolute name": ([member("/tmp/anhelpers-out.tsv", TABLE)], True),
+    "an absolute name": ([member(str(OUTSIDE), TABLE)], True),
     "a name of Windows": ([member("C:\\out.tsv", TABLE)], True),
     "a symbolic link": ([member("l.tsv", type=tarfile.SYMTYPE, linkname="/etc/passwd")], False),
     "a hard link": ([member("l.tsv", type=tarfile.LNKTYPE, linkname="../../etc/passwd")], False),
@@ -255,7 +257,7 @@ def test_an_archive_is_read_and_writes_nothing(kind, mode, tmp_path):
         with pytest.raises(DataError, match=r"m.tar(.gz)?: one file is wanted in this archive"):
             read_ratings(path)
     assert sorted(tmp_path.rglob("*")) == before
-    assert not Path("/tmp/anhelpers-out.tsv").exists()
+    assert not OUTSIDE.exists()
 
 
 def test_a_bomb_is_read_as_it_streams(tmp_path):

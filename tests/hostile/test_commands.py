@@ -15,18 +15,8 @@ from anhelpers.cli import mqm
 from anhelpers.data import lines
 
 from .bad import ALL, damaged
-from .good import FORMATS, TEXTS, fill
-from .test_readers import at_once, sentence  # noqa: F401
-
-
-@pytest.fixture(scope="module")
-def good(tmp_path_factory):
-    return fill(tmp_path_factory.mktemp("good"))
-
-
-@pytest.fixture(scope="module")
-def here(tmp_path_factory):
-    return fill(tmp_path_factory.mktemp("here"))
+from .good import FORMATS, TEXTS
+from .test_readers import sentence
 
 
 @pytest.fixture(autouse=True)

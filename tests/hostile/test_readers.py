@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import unicodedata
 
 import pytest
@@ -13,33 +12,7 @@ from anhelpers.data import lines
 from anhelpers.errors import AnhelpersError
 
 from .bad import ALL, damaged
-from .good import FORMATS, fill
-
-
-@pytest.fixture(scope="module")
-def good(tmp_path_factory):
-    """The folder of valid files."""
-    return fill(tmp_path_factory.mktemp("good"))
-
-
-@pytest.fixture(scope="module")
-def here(tmp_path_factory):
-    """The same, to be damaged and mended."""
-    return fill(tmp_path_factory.mktemp("here"))
-
-
-@pytest.fixture(autouse=True)
-def at_once():
-    """What hangs, such as a pipe that is waited for, ends after 20 seconds."""
-
-    def stop(*_):
-        raise TimeoutError("after 20 seconds it still hung")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(20)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+from .good import FORMATS
 
 
 def sentence(message: str) -> None:

@@ -1,0 +1,227 @@
+"""Notebooks executed headless: papermill runs them, nbconvert writes one self-contained page for each."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .data.writing import make_folder, turn, unwritable, write_text
+from .errors import DataError, need
+from .exercises import NOT_YET, RIGHT
+from .notebooks import check_parameters, notebook_paths, parameters_of, parse_value
+from .progress import note
+from .provenance import in_page, made_by, making
+
+__all__ = ["Outcome", "execute", "export_html", "run"]
+
+OFFLINE_HTML = {
+    "mathjax_url": "",
+    "require_js_url": "",
+    "jquery_url": "",
+    "mermaid_js_url": "",
+    "widget_renderer_url": "",
+}
+"""nbconvert's links to outside scripts, all dropped: the page must open from a USB stick."""
+
+QUIET_KERNEL = ["--IPKernelApp.log_level=50"]  # cells tell what fails; how a kernel ends alarms for nothing
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one notebook: its files, what its exercises' checks say, or the failing cell and its error.
+
+    Parameters
+    ----------
+    seconds : it took. notebook, html : the files written.
+    """
+
+    name: str
+    seconds: float
+    notebook: Path | None = None
+    html: Path | None = None
+    checks: tuple[str, ...] = ()
+    error: str | None = None
+
+
+def execute(path: Path, parameters: Mapping[str, Any], out: Path) -> Outcome:
+    """Run one notebook, write OUT/NAME.ipynb and OUT/NAME.html; after an error nothing is written, older files stay.
+
+    Parameters
+    ----------
+    parameters : injected after the cell tagged `parameters`. out : folder.
+    """
+    began = time.monotonic()
+    told = {name: parse_value(text) for name, text in parameters_of(path).items()} | dict(parameters)
+    os.environ["ANX_MODE"] = "static"  # widgets write their kernel-free page, not a view that needs one
+    make_folder(out)
+    try:
+        scratch = tempfile.TemporaryDirectory(dir=out, prefix=f".{path.stem}.", ignore_cleanup_errors=True)
+        with scratch as folder, making({"notebook": path.stem, **told}):
+            fresh = Path(folder) / path.name
+            if error := _executed(path, fresh, parameters):
+                return Outcome(path.stem, time.monotonic() - began, error=error)
+            checks = _checks(fresh)
+            _settle(fresh)
+            html = write_text(fresh.with_suffix(".html"), export_html(fresh))
+            done = [out / fresh.name, out / html.name]
+            with turn(out):
+                for source, target in zip((fresh, html), done, strict=True):
+                    os.replace(source, target)
+    except OSError as error:
+        raise unwritable(error, out) from error
+    return Outcome(path.stem, time.monotonic() - began, done[0], done[1], checks=checks)
+
+
+def _executed(path: Path, fresh: Path, parameters: Mapping[str, Any]) -> str | None:
+    """Write the executed notebook to `fresh`; what went wrong in it, or None."""
+    papermill, nbclient = (need(name, "running notebooks") for name in ("papermill", "nbclient.exceptions"))
+    # where a kernel tells its address: with the notebook, since a home folder may be read-only, or absent
+    os.environ["JUPYTER_RUNTIME_DIR"] = str(make_folder(fresh.parent / "runtime"))
+    try:
+        papermill.execute_notebook(
+            str(path), str(fresh), parameters=dict(parameters), cwd=os.getcwd(), progress_bar=sys.stderr.isatty(),
+            kernel_name="python3", log_output=False, extra_arguments=QUIET_KERNEL,
+        )  # fmt: skip
+    except papermill.PapermillExecutionError as error:
+        return _told(error)
+    except nbclient.DeadKernelError:
+        return "its kernel was killed, as happens when memory runs out; close other programs, or run with --jobs 1."
+    return None
+
+
+def _checks(executed: Path) -> tuple[str, ...]:
+    """What the cells tagged `check` say of the exercises, a line each."""
+    cells = need("nbformat", "reading notebooks").read(executed, 4).cells
+    printed = [o.text for c in cells if "check" in c.metadata.get("tags", []) for o in c.outputs if "text" in o]
+    return tuple(line for text in printed for line in text.splitlines() if RIGHT in line or NOT_YET in line)
+
+
+def _settle(executed: Path) -> None:
+    """Name in the notebook what made it; leave away times, folders and ids by chance, so that a second run is equal."""
+    nbformat = need("nbformat", "writing notebooks")
+    book = nbformat.read(executed, 4)
+    book.metadata.pop("papermill", None)
+    book.metadata["made_by"] = made_by(installed=True)
+    for i, cell in enumerate(book.cells):
+        for name in ("papermill", "execution"):
+            cell.metadata.pop(name, None)
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell.id = f"injected-{i}"
+        if cell.cell_type == "code":
+            cell.outputs = _whole_streams(cell.outputs)
+    write_text(executed, nbformat.writes(book) + "\n")
+
+
+def _whole_streams(outputs: Sequence[Any]) -> list[Any]:
+    """The outputs with what was printed in one piece: how it came from the kernel is a matter of time."""
+    whole: list[Any] = []
+    for output in outputs:
+        if whole and output.output_type == whole[-1].output_type == "stream" and output.name == whole[-1].name:
+            whole[-1].text += output.text
+        else:
+            whole.append(output)
+    return whole
+
+
+def _told(error: Any) -> str:
+    """The failing cell and the last lines of its traceback, without colour codes."""
+    trace = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback)).strip().splitlines()
+    return f"cell {error.exec_count}: {error.ename}: {error.evalue}\n" + "\n".join(
+        f"    {line}" for line in trace[-12:]
+    )
+
+
+def export_html(notebook: Path) -> str:
+    """One HTML page that needs no network: rich outputs as text/html first, no link to outside scripts."""
+    nbconvert, config = (
+        need("nbconvert", "exporting notebooks"),
+        need("traitlets.config", "exporting notebooks").Config(),
+    )
+    config.HTMLExporter.update(OFFLINE_HTML)
+    config.NbConvertBase.display_data_priority = [
+        "text/html", "image/svg+xml", "image/png", "image/jpeg", "text/markdown", "text/plain",
+    ]  # fmt: skip
+    page, _ = nbconvert.HTMLExporter(config=config, embed_images=True).from_filename(str(notebook))
+    return in_page(page, made_by(installed=True))
+
+
+def _ends_when_told() -> None:
+    """In a process that executes notebooks: the command ends it, and SIGTERM lets it remove what it has begun."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal
+    signal.signal(signal.SIGTERM, end)
+    threading.Thread(target=_ends_with, args=(os.getppid(),), daemon=True).start()
+
+
+def _ends_with(parent: int) -> None:
+    """End this process when the one that started it is gone, which kill -9 cannot tell it."""
+    while True:
+        time.sleep(1.0)
+        if os.getppid() != parent:  # first its kernel ends, then the process
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _outcome(future: Future[Outcome], path: Path) -> Outcome:
+    """What a process made of a notebook, or that it was killed over it."""
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        killed = "the process that ran it was killed, as happens when memory runs out; run this one again."
+        return Outcome(path.stem, 0.0, error=killed)
+
+
+def run(
+    names: Sequence[str] = (), parameters: Mapping[str, Any] | None = None, out: Path | str = "build", jobs: int = 1
+) -> list[Outcome]:
+    """Execute notebooks, `jobs` at a time, with a line on stderr for each; all are tried even where one fails.
+
+    Parameters
+    ----------
+    parameters : injected into every notebook that knows them. out : folder.
+    """
+    if jobs < 1:
+        raise DataError(f"jobs must be at least 1, got {jobs}.")
+    paths = notebook_paths(names)
+    for path in paths:
+        if (target := Path(out, path.name)).exists() and path.samefile(target):
+            raise DataError("lies where its results go, which would replace it; name another folder.", path)
+    plan = check_parameters(paths, parameters or {})
+    make_folder(out)
+    outcomes: list[Outcome] = []
+    with ProcessPoolExecutor(max_workers=min(jobs, len(plan)) or 1, initializer=_ends_when_told) as pool:
+        running = {pool.submit(execute, path, p, Path(out)): path for path, p in plan.items()}
+        print(f"running {len(plan)} notebook(s) into {out}", file=sys.stderr, flush=True)
+        try:
+            for future in as_completed(running):
+                outcomes.append(o := _outcome(future, running[future]))
+                state = "FAILED" if o.error else "ok"
+                if o.checks:
+                    state += f", {sum(RIGHT in line for line in o.checks)} of {len(o.checks)} exercises right"
+                print(
+                    f"[{len(outcomes)}/{len(plan)}] {o.name}: {state}, {o.seconds:.1f} s", file=sys.stderr, flush=True
+                )
+        except BaseException as error:
+            workers = list(pool._processes.values())
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in workers:
+                worker.terminate()
+            if isinstance(error, KeyboardInterrupt):
+                rest = "run the others by name, or all again"
+                note(f"{len(outcomes)} of {len(plan)} notebooks are done, and kept in {out}; {rest}.")
+            raise
+    order = {path.stem: i for i, path in enumerate(paths)}
+    return sorted(outcomes, key=lambda o: order[o.name])
