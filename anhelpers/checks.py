@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from .errors import DataError, UnknownName
 
 __all__ = [
-    "ROUNDING", "finite_scores", "non_negative", "one_of", "pmf", "pmf_pair", "same_length", "segment_ids", "texts",
+    "ROUNDING", "finite", "finite_scores", "non_negative", "one_of", "pmf", "pmf_pair", "same_length", "segment_ids",
+    "symmetric", "texts",
 ]  # fmt: skip
 
 ROUNDING = 1e-5  # a sum of log-probabilities in float32 may come out this much above 0 for a certain output
@@ -19,6 +20,9 @@ SUM_TOLERANCE = 1e-9  # how far from 1 the probabilities of a distribution may a
 
 def same_length(**named: Sized) -> int:
     """The common length of all arguments; a DataError names those that differ."""
+    for name, value in named.items():
+        if getattr(value, "ndim", 1) == 0:
+            raise DataError(f"{name} is a single number; give one for each.")
     lengths = {name: len(value) for name, value in named.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(
@@ -36,9 +40,10 @@ def texts(name: str, values: Sequence[str]) -> Sequence[str]:
     """
     if isinstance(values, str):
         raise DataError(f"{name} is a single text; give a list of texts.")
-    for i, value in enumerate(values):
-        if not isinstance(value, str):
-            raise DataError(f"{name} {i} is {value!r}, not a text.")
+    if set(map(type, values)) - {str}:
+        for i, value in enumerate(values):
+            if not isinstance(value, str):
+                raise DataError(f"text {i} of {name} is {value!r}, not a text.")
     return values
 
 
@@ -67,6 +72,44 @@ def segment_ids(segment: ArrayLike, n_segments: int | None = None) -> np.ndarray
     return ids.astype(np.int64, copy=False)
 
 
+def finite(name: str, values: ArrayLike, shape: Sequence[int | None] = (None,)) -> np.ndarray:
+    """(...) float64 numbers of this shape, all finite; else a DataError naming the shape, or the first bad value.
+
+    Parameters
+    ----------
+    name : of the argument, for the error. values : (...) to be checked. shape : None stands for any length from 1 on.
+    """
+    x = np.asarray(values, dtype=np.float64)
+    if x.ndim != len(shape) or any(
+        n == 0 if want is None else n != want for n, want in zip(x.shape, shape, strict=True)
+    ):
+        wanted = ", ".join("≥ 1" if want is None else str(want) for want in shape)
+        raise DataError(f"{name} must have shape ({wanted}), got {x.shape}.")
+    bad = np.argwhere(~np.isfinite(x))
+    if len(bad):
+        at = tuple(bad[0].tolist())
+        raise DataError(f"{name}[{', '.join(map(str, at))}] is {x[at]} ({len(bad)} such of {x.size}): leave it out, "
+                        "numbers must be finite.")  # fmt: skip
+    return x
+
+
+def symmetric(name: str, matrix: ArrayLike, n: int | None = None) -> np.ndarray:
+    """(Y, Y) float64, finite, and the same as its transpose within 1e-9 of its largest number; else a DataError.
+
+    Parameters
+    ----------
+    name : of the argument, for the error. matrix : to be checked. n : Y, where it is known.
+    """
+    k = finite(name, matrix, (n, n))
+    if k.shape[0] != k.shape[1]:
+        raise DataError(f"{name} must be square, got shape {k.shape}.")
+    apart = np.abs(k - k.T)
+    if apart.max() > SUM_TOLERANCE * np.abs(k).max():
+        i, j = np.unravel_index(int(apart.argmax()), k.shape)
+        raise DataError(f"{name} must be symmetric, but [{i}, {j}] is {k[i, j]} and [{j}, {i}] is {k[j, i]}.")
+    return k
+
+
 def finite_scores(name: str, scores: ArrayLike, segment: Sequence[int] | np.ndarray) -> np.ndarray:
     """(n,) float64 scores, all finite; otherwise a DataError naming the first bad segment and candidate."""
     values = np.ascontiguousarray(scores, dtype=np.float64)
@@ -76,7 +119,7 @@ def finite_scores(name: str, scores: ArrayLike, segment: Sequence[int] | np.ndar
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         i = int(bad[0])
-        k = i - int(np.flatnonzero(np.asarray(segment) == segment[i])[0])
+        k = int(np.count_nonzero(np.asarray(segment)[:i] == segment[i]))
         raise DataError(
             f"{name} of segment {segment[i]}, its candidate {k} (flat index {i}) is {values[i]}; "
             f"{bad.size} such of {values.size}: drop those candidates, scores must be finite."

@@ -13,7 +13,7 @@ from .data.catalog import available, bundled
 from .errors import install_line
 from .provenance import version_of
 
-__all__ = ["Finding", "findings", "report"]
+__all__ = ["Finding", "chromium", "findings", "report"]
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,13 @@ def _data() -> list[Finding]:
     return rows
 
 
+def chromium() -> str | None:
+    """Where the browser of the tests is, under one of its names; None where it is not installed."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
 def _browser() -> Finding:
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    path = chromium()
     return Finding("browser tests", bool(path), path or "no chromium", "" if path else "apt-get install -y chromium")
 
 

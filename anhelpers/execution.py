@@ -21,7 +21,7 @@ from .errors import DataError, need
 from .exercises import NOT_YET, RIGHT
 from .notebooks import check_parameters, notebook_paths, parameters_of, parse_value
 from .progress import note
-from .provenance import in_page, made_by, making
+from .provenance import environment, in_page, made_by, making
 
 __all__ = ["Outcome", "execute", "export_html", "run"]
 
@@ -63,11 +63,10 @@ def execute(path: Path, parameters: Mapping[str, Any], out: Path) -> Outcome:
     """
     began = time.monotonic()
     told = {name: parse_value(text) for name, text in parameters_of(path).items()} | dict(parameters)
-    os.environ["ANX_MODE"] = "static"  # widgets write their kernel-free page, not a view that needs one
     make_folder(out)
     try:
         scratch = tempfile.TemporaryDirectory(dir=out, prefix=f".{path.stem}.", ignore_cleanup_errors=True)
-        with scratch as folder, making({"notebook": path.stem, **told}):
+        with scratch as folder, making({"notebook": path.stem, **told}), environment(**_headless(Path(folder))):
             fresh = Path(folder) / path.name
             if error := _executed(path, fresh, parameters):
                 return Outcome(path.stem, time.monotonic() - began, error=error)
@@ -83,20 +82,28 @@ def execute(path: Path, parameters: Mapping[str, Any], out: Path) -> Outcome:
     return Outcome(path.stem, time.monotonic() - began, done[0], done[1], checks=checks)
 
 
+def _headless(folder: Path) -> dict[str, str]:
+    """Environment of a kernel: widgets write their page, not a view that needs a kernel; its address lies in `folder`.
+
+    A home folder, where Jupyter keeps addresses else, may be read-only, or absent.
+    """
+    return {"ANX_MODE": "static", "JUPYTER_RUNTIME_DIR": str(make_folder(folder / "runtime"))}
+
+
 def _executed(path: Path, fresh: Path, parameters: Mapping[str, Any]) -> str | None:
     """Write the executed notebook to `fresh`; what went wrong in it, or None."""
     papermill, nbclient = (need(name, "running notebooks") for name in ("papermill", "nbclient.exceptions"))
-    # where a kernel tells its address: with the notebook, since a home folder may be read-only, or absent
-    os.environ["JUPYTER_RUNTIME_DIR"] = str(make_folder(fresh.parent / "runtime"))
     try:
         papermill.execute_notebook(
             str(path), str(fresh), parameters=dict(parameters), cwd=os.getcwd(), progress_bar=sys.stderr.isatty(),
             kernel_name="python3", log_output=False, extra_arguments=QUIET_KERNEL,
         )  # fmt: skip
     except papermill.PapermillExecutionError as error:
-        return _told(error)
+        return _failure(error)
     except nbclient.DeadKernelError:
         return "its kernel was killed, as happens when memory runs out; close other programs, or run with --jobs 1."
+    except RuntimeError as error:
+        return f"its kernel did not start ({error}); close other programs, or run with --jobs 1."
     return None
 
 
@@ -134,7 +141,7 @@ def _whole_streams(outputs: Sequence[Any]) -> list[Any]:
     return whole
 
 
-def _told(error: Any) -> str:
+def _failure(error: Any) -> str:
     """The failing cell and the last lines of its traceback, without colour codes."""
     trace = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback)).strip().splitlines()
     return f"cell {error.exec_count}: {error.ename}: {error.evalue}\n" + "\n".join(

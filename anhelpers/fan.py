@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from . import checks
+from .compiled import compiled
 from .errors import DataError
-from .frontier import most_at
+from .frontier import most_at, vertex_at
 
 __all__ = ["ExpectedCurves", "expected_at", "expected_curves", "rank_weights"]
 
@@ -50,8 +50,7 @@ class ExpectedCurves:
 
     def vertex(self, beta: float) -> int:
         """Index of the vertex that holds at this β in [0, ∞]."""
-        beta = checks.non_negative("beta", beta)
-        return int(np.searchsorted(self.beta, beta, side="right")) - 1 if beta > 0 else 0
+        return vertex_at(self.beta, beta)
 
     def accuracy_at(self, naturalness: ArrayLike) -> np.ndarray:
         """(M, ...) the most accuracy of any mixture at this naturalness or more; nan beyond the end of a curve."""
@@ -162,7 +161,7 @@ def rank_weights(n: int, ks: ArrayLike) -> np.ndarray:
 
     Parameters
     ----------
-    n : candidates. ks : (M,) sizes K of the sample, each from 1 to n.
+    n : candidates. ks : (M,) sizes K of the sample, at least 1; those above n count as n.
 
     >>> rank_weights(4, [1, 2, 4]).round(3).tolist()
     [[0.25, 0.5, 1.0], [0.25, 0.333, 0.0], [0.25, 0.167, 0.0], [0.25, 0.0, 0.0]]
@@ -227,7 +226,7 @@ def _vertices(beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return vertex[1:], beta[np.append(new, True)]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _crossings(a, n, starts):
     """Every pair of a source that changes ranks: the candidate that is ahead before, the one after, and the β."""
     count = 0
@@ -246,7 +245,7 @@ def _crossings(a, n, starts):
     return better, worse, beta
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _merge(better, worse, vertex, row, a, n, table, n_vertices):
     """(2, V, M) sums over the sources at every vertex, and whether it differs from the one before.
 
@@ -276,7 +275,7 @@ def _merge(better, worse, vertex, row, a, n, table, n_vertices):
     return curves, changed
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _values(a, n, starts, betas, table, at):
     """(2, S, B, M) weighted sums over the ranks of every source at every β."""
     n_seg, m = len(starts) - 1, table.shape[1]

@@ -16,15 +16,14 @@ from . import checks
 from .errors import DataError
 from .hull import hulls, is_sorted, sweep
 
-__all__ = ["OracleCurve", "mixtures_at", "most_at", "oracle_curve", "pareto_mask"]
+__all__ = ["OracleCurve", "mixtures_at", "most_at", "oracle_curve", "pareto_mask", "vertex_at"]
 
 
 @dataclass(frozen=True)
 class OracleCurve:
     """All mean (naturalness, accuracy) points that an oracle reaches by maximising accuracy + β · naturalness.
 
-    Vertex v is optimal for β in [beta[v], beta[v+1]), the last one up to ∞.
-    S sources, n candidates, V vertices, H hull rows.
+    Vertex v is optimal for β in [beta[v], beta[v+1]), the last one up to ∞. S sources, n candidates, H hull rows.
 
     Parameters
     ----------
@@ -82,8 +81,7 @@ class OracleCurve:
 
     def vertex(self, beta: float) -> int:
         """Index of the vertex that is optimal at this β in [0, ∞]."""
-        beta = checks.non_negative("beta", beta)
-        return int(np.searchsorted(self.beta, beta, side="right")) - 1 if beta > 0 else 0
+        return vertex_at(self.beta, beta)
 
     def accuracy_at(self, naturalness: ArrayLike) -> np.ndarray:
         """The most accuracy of any mixture of selections at this naturalness or more; nan beyond the last vertex."""
@@ -96,7 +94,7 @@ class OracleCurve:
     def lacks(self, accuracy: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
         """(2, k): how much more accuracy the curve has at the naturalness of k points, and the other way round.
 
-        Each in the unit of its axis. Negative or nan (beyond the end of the curve): the point lies above the curve.
+        Each in the unit of its axis; negative for a point above the curve, nan beyond its end or without scores.
         """
         return np.stack([
             self.accuracy_at(naturalness) - np.asarray(accuracy, dtype=np.float64),
@@ -132,7 +130,7 @@ class OracleCurve:
 
         Parameters
         ----------
-        values : (n,) finite scores of the candidates that were given to `oracle_curve`, in their order.
+        values : (n,) scores of the candidates given to `oracle_curve`, finite for those that some β chooses.
         """
         values = self._judged(values)
         last = np.searchsorted(self._edge_beta, self.beta[1:], side="right") - 1
@@ -161,10 +159,11 @@ class OracleCurve:
 
     def _judged(self, values: ArrayLike) -> np.ndarray:
         values = np.asarray(values, dtype=np.float64)
-        if values.shape != (self.n_candidates,) or not np.isfinite(values[self.chain_candidate]).all():
-            raise DataError(
-                f"values must be a finite number for each of the {self.n_candidates} candidates, got {values.shape}."
-            )
+        if values.shape != (self.n_candidates,):
+            raise DataError(f"values must be one for each of the {self.n_candidates} candidates, got {values.shape}.")
+        bad = self.chain_candidate[~np.isfinite(values[self.chain_candidate])]
+        if bad.size:
+            raise DataError(f"values[{bad[0]}] is {values[bad[0]]}, and some β chooses it: it must be finite.")
         return values
 
 
@@ -198,6 +197,8 @@ def oracle_curve(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
     segment = checks.segment_ids(segment)
     accuracy, naturalness = (np.ascontiguousarray(v, dtype=np.float64) for v in (accuracy, naturalness))
     checks.same_length(segment=segment, accuracy=accuracy, naturalness=naturalness)
+    if accuracy.ndim != 1 or naturalness.ndim != 1:
+        raise DataError(f"scores must be flat arrays, got shapes {accuracy.shape} and {naturalness.shape}.")
     if not len(segment):
         raise DataError("there are no candidates: give at least one per source.")
     order, starts = _group(segment)
@@ -208,8 +209,13 @@ def oracle_curve(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
     return _merge(rows, counts, accuracy, naturalness, len(segment))
 
 
+def vertex_at(betas: np.ndarray, beta: float) -> int:
+    """Index of the vertex that is best at this β in [0, ∞], of (V,) β from which each is, rising from 0."""
+    return int(np.searchsorted(betas, checks.non_negative("beta", beta), side="right")) - 1
+
+
 def most_at(at: ArrayLike, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The most y at this x or more on a concave falling line (V,), (V,); nan beyond its end, rounding forgiven."""
+    """The largest y of a falling line (V,), (V,) at this x or to its right; nan beyond its end, rounding forgiven."""
     at, end = np.asarray(at, dtype=np.float64), x[-1]
     slack = 1e-9 * (1 + abs(end))
     return np.interp(np.where((at > end) & (at <= end + slack), end, at), x, y, right=np.nan)
@@ -218,7 +224,7 @@ def most_at(at: ArrayLike, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def mixtures_at(points: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
     """(B, m) the most accuracy that a random mixture of k points reaches at these naturalness or more.
 
-    The points are systems, or the choices of somebody at several β; the mixture takes one of them anew for every
+    The points are systems, or those of one oracle at several β; the mixture takes one of them anew for every
     source. This is the upper hull of the points, nan beyond the most natural one.
 
     Parameters
@@ -229,14 +235,11 @@ def mixtures_at(points: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
     >>> mixtures_at([[[80, 60, 50], [-4, -3.5, -1]]], [-5, -4, -2.5, 0])
     array([[80., 80., 65., nan]])
     """
-    points = np.asarray(points, dtype=np.float64)
-    if points.ndim != 3 or points.shape[1] != 2 or not points.size or not np.isfinite(points).all():
-        raise DataError(f"points must be finite, (resamples, accuracy and naturalness, points); got {points.shape}.")
+    points = checks.finite("points", points, (None, 2, None))
     accuracy, nat = (np.ascontiguousarray(points[:, axis]).ravel() for axis in (0, 1))
     starts = np.arange(len(points) + 1) * points.shape[2]
     rows, counts, _ = hulls(np.empty(0, dtype=np.int64), starts, accuracy, nat)
-    chains = np.split(rows, np.cumsum(counts)[:-1])
-    return np.stack([most_at(naturalness, nat[chain], accuracy[chain]) for chain in chains])
+    return np.stack([most_at(naturalness, nat[c], accuracy[c]) for c in np.split(rows, np.cumsum(counts)[:-1])])
 
 
 def pareto_mask(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
@@ -256,11 +259,8 @@ def pareto_mask(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike)
 
 def _group(segment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(order, starts): source s has the candidates order[starts[s]:starts[s+1]]; order is empty if already sorted."""
-    if is_sorted(segment):
-        order, ordered = np.empty(0, dtype=np.int64), segment
-    else:
-        order = np.argsort(segment, kind="stable")
-        ordered = segment[order]
+    order = np.empty(0, dtype=np.int64) if is_sorted(segment) else np.argsort(segment, kind="stable")
+    ordered = segment[order] if len(order) else segment
     starts = np.searchsorted(ordered, np.arange(ordered[-1] + 2))
     empty = np.flatnonzero(np.diff(starts) == 0)
     if empty.size:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,26 +16,43 @@ from typing import Any, TypeVar
 
 from . import checks
 from .data.catalog import bundled
+from .data.writing import FULL
 from .errors import AnhelpersError, DataError, MissingExtra, need
 
 __all__ = [
-    "Place", "cache_first", "device", "encode", "find", "forbidden", "known_ids", "load_config",
-    "load_model", "load_tokenizer", "load_weights", "longest", "plain_ids", "revision_of",
+    "Place", "cache_first", "device", "encode", "find", "forbidden", "kind", "known_ids", "load_config",
+    "load_model", "load_tokenizer", "load_weights", "local_path", "longest", "plain_ids", "revision_of",
 ]  # fmt: skip
 
 T = TypeVar("T")
-DTYPES = ("float32", "bfloat16", "float16", "float64")
+DTYPES = ("float32", "bfloat16", "float16")
 NO_CONFIG = "no config.json"
+ABSENT = ("not a valid model identifier", "404 Client Error", "does not appear to have", "Unrecognized model",
+          "no file named", "Repository Not Found", "Repo id must", "Can't load the configuration of",
+          NO_CONFIG)  # fmt: skip
+OFFLINE = re.compile("offline|connect|couldn't", re.IGNORECASE)
+REQUEST_ID = re.compile(r"\(Request ID: [^)]*\)")  # any digits, which may look like a status
+LONGEST = 4096  # tokens: some models name no limit or an endless one, and attention grows with the square
+
+# Of a local model's files those that decide its numbers: weights and pieces, the vocabulary where the fast tokenizer's
+# file does not hold it, and the settings (the number of heads, tokens never generated, which token ends a text).
+WEIGHTS = {".safetensors", ".bin", ".model", ".spm"}
+VOCABULARIES = {"vocab.json", "target_vocab.json", "vocab.txt", "merges.txt"}
+SETTINGS = {
+    "config.json", "generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+}  # fmt: skip
 HARMLESS = "Recommended: pip install sacremoses"  # Marian's tokenizer has not used it since it was written
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where to load from: a folder (`folder` is set, no revision counts), or a hub id and a commit, tag or branch.
+    """Where to load from: a folder, or a hub id.
 
     Parameters
     ----------
-    address : as the user typed it.
+    address : what transformers is given: the path of the folder, or the hub id.
+    revision : commit, tag or branch on the hub; None for the newest, and for a folder.
+    folder : None for a hub id.
     """
 
     address: str
@@ -50,19 +68,34 @@ class Place:
         return f"{self.address}@{self.revision}" if self.revision else self.address
 
 
+def local_path(name: str | Path) -> Path:
+    """A name as a path, ~ being the user's folder; a DataError where there is no such user."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        raise DataError("no such user is known here; write the whole path.", name) from None
+
+
 def find(name: str | Path, revision: str | None = None) -> Place:
-    """A folder as it is, else a model that is bundled by this name, else a hub id, optionally "id@revision"."""
-    if Path(name).is_dir():
-        return Place(str(name), revision, Path(name))
-    tiny = bundled("teaching").parent / "lm" / Path(name).name
-    if tiny.is_dir() and str(name) == tiny.name:
-        return Place(str(tiny), None, tiny)
-    hub_id, _, inline = str(name).partition("@")
+    """A folder as it is, else a model that is bundled by this name, else a hub id, optionally "id@revision".
+
+    Raises
+    ------
+    DataError : a revision of a folder.
+    """
+    path = local_path(name)
+    tiny = bundled("teaching").parent / "lm" / path.name
+    folder = path if path.is_dir() else tiny if str(name) == tiny.name and tiny.is_dir() else None
+    if folder is not None:
+        if revision is not None:
+            raise DataError(f"is a folder and has no revision '{revision}'; leave the revision out.", name)
+        return Place(str(folder), None, folder)
+    hub_id, _, inline = str(path if str(name).startswith("~") else name).partition("@")
     return Place(hub_id, revision or inline or None)
 
 
 def device(name: str | None = None) -> str:
-    """The device asked for; without a wish the GPU if there is one, else "cpu".
+    """The device asked for; by default the GPU if there is one, else "cpu".
 
     Raises
     ------
@@ -77,6 +110,15 @@ def device(name: str | None = None) -> str:
         here = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
         raise DataError(f"there is no device '{name}' here; there is {' and '.join(here)}.") from None
     return name
+
+
+def kind(device: str) -> str:
+    """The key of tables such as `scoring.batches.TOKENS_PER_BATCH`: "cpu" or "cuda".
+
+    >>> kind("cuda:1")
+    'cuda'
+    """
+    return device.split(":")[0]
 
 
 def load_config(place: Place, noun: str) -> Any:
@@ -141,15 +183,10 @@ def load_weights(place: Place, noun: str, auto: str, dtype: str = "float32") -> 
     return model
 
 
-def longest(model: Any, tokenizer: Any, most: int = 4096) -> int:
-    """The longest input in tokens that the positions of the model and its tokenizer's own limit allow.
-
-    Parameters
-    ----------
-    most : a limit beside theirs.
-    """
+def longest(model: Any, tokenizer: Any) -> int:
+    """The longest input in tokens that the positions of the model and its tokenizer's own limit allow; at most 4096."""
     config = model.config.get_text_config()
-    limits = (getattr(config, "max_position_embeddings", None), tokenizer.model_max_length, most)
+    limits = (getattr(config, "max_position_embeddings", None), tokenizer.model_max_length, LONGEST)
     return min(int(limit) for limit in limits if limit and limit > 1)
 
 
@@ -235,7 +272,7 @@ def _tokenizer(place: Place, options: dict) -> Any:
 
 
 def cache_first(place: Place, noun: str, load: Callable[[dict], T], files: str = "config.json and weights") -> T:
-    """What `load` returns from the folder or the hub's cache if it is there, so that no network is asked in vain.
+    """The result of `load`: from local files alone first, and from the network for a hub id that is not in the cache.
 
     Parameters
     ----------
@@ -256,6 +293,8 @@ def cache_first(place: Place, noun: str, load: Callable[[dict], T], files: str =
                 with warnings.catch_warnings():
                     warnings.filterwarnings("ignore", message=HARMLESS)
                     return load({"revision": place.revision, "local_files_only": local})
+            except AnhelpersError:
+                raise
             except (OSError, ValueError) as error:
                 last = error
             except ImportError as error:  # transformers' own says it in a screenful
@@ -263,8 +302,6 @@ def cache_first(place: Place, noun: str, load: Callable[[dict], T], files: str =
                 if missing is None:
                     raise
                 raise MissingExtra(f"the tokenizer of {place} needs {missing}: pip install {missing}.") from error
-            except AnhelpersError:
-                raise
             except Exception as error:  # damaged files end in whatever their readers raise
                 last = error
                 break
@@ -274,18 +311,13 @@ def cache_first(place: Place, noun: str, load: Callable[[dict], T], files: str =
 
 
 def _why_not_loaded(place: Place, noun: str, error: Exception, files: str) -> str:
-    """One sentence for the usual reasons: gated (without a token, or with one), full disk, wrong name, no network."""
-    text, page = str(error), f"https://huggingface.co/{place.address}"
-    absent = ("not a valid model identifier", "404", "does not appear to have", "Unrecognized model", "no file named",
-              "Repository Not Found", "Repo id must", "Can't load the configuration of", NO_CONFIG)  # fmt: skip
-    if any(word in text for word in absent):
+    """One sentence for the usual reasons, told by the error's words without what the user typed, which may hold any."""
+    typed = re.compile(rf"(?<![\w./-]){re.escape(place.address)}(?![\w.-])")
+    text = REQUEST_ID.sub("", typed.sub("", str(error)))
+    if place.folder is None and (told := _why_not_fetched(place, noun, error, text)):
+        return told
+    if any(word in text for word in ABSENT) or (place.folder is None and _is(error, "RepositoryNotFoundError")):
         return f"no {noun} at {place}: give a folder with {files}, or a hub id (owner/model)."
-    if "gated" in text or "401" in text or "403" in text:
-        token = need("huggingface_hub", f"loading {noun}").get_token()
-        who, then = (
-            ("your account has no access yet", "run again") if token else ("no token is here", "`hf auth login`")
-        )
-        return f"the {noun} {place} is gated and {who}: accept its licence at {page}, then {then}."
     if "trust_remote_code" in text:
         return (
             f"the {noun} {place} brings code of its own, which is never run here: name a model that transformers knows."
@@ -293,15 +325,37 @@ def _why_not_loaded(place: Place, noun: str, error: Exception, files: str) -> st
     if any("Weights only load failed" in str(cause) for cause in _causes(error)):
         return (f"the weights of the {noun} {place} are a pickle that is damaged or holds more than weights, and are "
                 "not loaded: name a model with .safetensors.")  # fmt: skip
-    if "No space left" in text:
+    if place.folder is None and (OFFLINE.search(text) or _is(error, "LocalEntryNotFoundError", "OfflineModeIsEnabled")):
+        return f"the {noun} {place} is not cached and the hub is out of reach: connect, or name a folder."
+    said = (str(error).splitlines() or ["no reason given"])[0][:200]
+    kind = "" if isinstance(error, OSError | ValueError) else f"{type(error).__name__}, "
+    return f"the {noun} {place} could not be loaded, its files may be damaged or not belong together: {kind}{said}"
+
+
+def _why_not_fetched(place: Place, noun: str, error: Exception, text: str) -> str:
+    """The same for what the hub itself refuses: gated (without a token, or with one), full disk, no such revision."""
+    causes, page = list(_causes(error)), f"https://huggingface.co/{place.address}"
+    if any(isinstance(cause, OSError) and cause.errno in FULL for cause in causes) or "No space left" in text:
         return (
             f"the disk is full while fetching {place}: free some space, or set HF_HOME to a larger disk, and run again."
         )
-    if "offline" in text or "connect" in text.lower() or "couldn't" in text.lower():
-        return f"the {noun} {place} is not cached and the hub is out of reach: connect, or name a folder."
-    said = (text.splitlines() or ["no reason given"])[0][:200]
-    kind = "" if isinstance(error, OSError | ValueError) else f"{type(error).__name__}, "
-    return f"the {noun} {place} could not be loaded, its files may be damaged or not belong together: {kind}{said}"
+    if _is(error, "RevisionNotFoundError") or "is not a valid git identifier" in text:
+        wanted = place.revision or "main"
+        return f"there is no revision '{wanted}' of {place.address}: name a commit, tag or branch of {page}."
+    refused = any(re.search(r"\b40[13] Client Error", str(cause)) for cause in causes)
+    if _is(error, "GatedRepoError") or "gated repo" in text or (refused and not _is(error, "RepositoryNotFoundError")):
+        token = need("huggingface_hub", f"loading {noun}").get_token()
+        who, then = (
+            ("your account has no access yet", "run again") if token else ("no token is here", "`hf auth login`")
+        )
+        return f"the {noun} {place} is gated and {who}: accept its licence at {page}, then {then}."
+    return ""
+
+
+def _is(error: BaseException, *names: str) -> bool:
+    """Whether an exception, or one that led to it, is of one of these classes of huggingface_hub."""
+    kinds = tuple(getattr(need("huggingface_hub", "loading a model").errors, name) for name in names)
+    return any(isinstance(cause, kinds) for cause in _causes(error))
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -314,12 +368,10 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 def _weights_hash(folder: Path) -> str:
     """sha256 over the weight, configuration and tokenizer files of a local model: its revision."""
     digest = hashlib.sha256()
-    names = {"tokenizer.json"} if (folder / "tokenizer.json").is_file() else {"vocab.json", "target_vocab.json"}
-    names |= {"config.json", "generation_config.json"}  # the number of heads, tokens never generated
-    kept = (p for p in folder.iterdir() if p.suffix in {".safetensors", ".bin", ".model", ".spm"} or p.name in names)
+    names = {"tokenizer.json"} if (folder / "tokenizer.json").is_file() else VOCABULARIES
+    kept = (p for p in folder.iterdir() if p.suffix in WEIGHTS or p.name in names | SETTINGS)
     for path in sorted(kept):
         digest.update(path.name.encode())
         with path.open("rb") as file:
-            for block in iter(lambda: file.read(1 << 20), b""):
-                digest.update(block)
+            hashlib.file_digest(file, lambda: digest)
     return digest.hexdigest()

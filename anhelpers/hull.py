@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from .compiled import compiled
 
 __all__ = ["hulls", "is_sorted", "sweep"]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sweep(order, segment, accuracy, naturalness, best, mask):
     """Mark what no other candidate of its source beats on both axes; `order` goes from natural to unnatural.
 
@@ -29,7 +30,7 @@ def sweep(order, segment, accuracy, naturalness, best, mask):
         last = i
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def is_sorted(a):
     """Whether no number is smaller than the one before it."""
     for i in range(len(a) - 1):  # noqa: SIM110 (numba compiles the loop, not the generator)
@@ -38,7 +39,7 @@ def is_sorted(a):
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def hulls(order, starts, acc, nat):
     """Per source: the two ends, the points above their chord, and the monotone chain of those.
 
@@ -88,7 +89,7 @@ def hulls(order, starts, acc, nat):
     return rows[:used], counts, finite
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _push(chain, beta, m, i, acc, nat):
     """Append point i to the chain, dropping those it makes useless; the β of successive edges rises strictly."""
     while True:

@@ -33,10 +33,10 @@ KINDS = ("penalty", "accuracy", "fluency")
 """The penalty counts every error that has a weight; accuracy and fluency count those of their own categories."""
 
 LEVELS = {"system": (), "rater": (), "domain": (), "doc": ("domain",), "segment": ("doc", "domain")}
-"""What a table may have a row for, besides the system, and what it says of that."""
+"""Level of aggregation -> columns that are constant within its groups and are shown beside it."""
 
 DOMAINS = ("conversation", "ecommerce", "literary", "manuals", "mastodon", "news", "social", "speech", "talk")
-"""The words by which WMT's names of documents open, from 2022 on, and TED's."""
+"""First words of the document names of WMT, from 2022 on, and of TED."""
 
 
 class Matrix(NamedTuple):
@@ -162,11 +162,11 @@ def score_ratings(
     scheme, weights = load_scheme(scheme), load_weights(weights)
     checks.one_of(unclassified, ("error", "ignore"), "way with unclassified categories")
     weight = _weights(ratings, weights)
-    of, waived = _dimensions(ratings, scheme, unclassified)
+    dimension, waived = _dimensions(ratings, scheme, unclassified)
     shape = len(ratings.systems), len(ratings.segments), len(ratings.raters)
     cell = np.ravel_multi_index((ratings.system, ratings.segment, ratings.rater), shape)
     units, unit = np.unique(cell, return_inverse=True)
-    counted = (weight, weight * (of == "accuracy"), weight * (of == "fluency"))
+    counted = (weight, weight * (dimension == "accuracy"), weight * (dimension == "fluency"))
     values = np.stack([np.bincount(unit, column, minlength=len(units)) for column in counted], axis=1)
     docs = tuple(segment.doc for segment in ratings.segments)
     named = tuple((domains or {}).get(doc) or domain_of(doc) for doc in docs)
@@ -181,16 +181,16 @@ def _dimensions(ratings: Ratings, scheme: Scheme, unclassified: str) -> tuple[np
     """(n,) what each rating counts for, and a note on categories without a row; a DataError unless they are waived."""
     dimensions = [scheme.dimension(category) for category in ratings.categories]
     missing = [i for i, dimension in enumerate(dimensions) if dimension is None]
-    of = np.array([dimension or "ignored" for dimension in dimensions])[ratings.category]
+    each = np.array([dimension or "ignored" for dimension in dimensions])[ratings.category]
     if not missing:
-        return of, ()
+        return each, ()
     seen = _seen(ratings, [(f"'{ratings.categories[i]}'", ratings.category == i) for i in missing])
     if unclassified == "error":
         what = (
             f"scheme {scheme.name} has no row for {seen}; add rows to a copy, or ignore them (--ignore-unclassified)."
         )
         raise DataError(what, ", ".join(ratings.paths))
-    return of, (f"Counted in the penalty alone, as scheme {scheme.name} has no row for {seen}.",)
+    return each, (f"Counted in the penalty alone, as scheme {scheme.name} has no row for {seen}.",)
 
 
 def _weights(ratings: Ratings, weights: Weights) -> np.ndarray:
@@ -257,13 +257,14 @@ def system_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 100
 
     Documents are resampled, once for all systems (segments, where there is one document). Columns: system, n_segments,
     n_raters, n_docs; then penalty, penalty_low, penalty_high and so on, MQM points per segment, lower is better;
-    signature. Each system is averaged over the segments that were rated for it.
+    signature. Each system is averaged over the segments that were rated for it; where these are of one document among
+    several, there is no interval (nan).
     """
     table = scores.by("system").set_index("system")
     matrices = [scores.matrix(kind) for kind in KINDS]
-    there = ~np.isnan(matrices[0].values)
+    rated = ~np.isnan(matrices[0].values)
     docs = np.array(scores.docs)
-    table["n_docs"] = [len(set(docs[seen])) for seen in there.T]
+    table["n_docs"] = [len(set(docs[seen])) for seen in rated.T]
     clusters = clusters_of(docs)
     for_all = np.concatenate([matrix.values for matrix in matrices], axis=1)
     if len(clusters) > 1:

@@ -29,17 +29,27 @@ class About:
 
 
 def notebook_paths(names: Sequence[str] = ()) -> list[Path]:
-    """The notebooks of the collection by name (all without names), or any notebook by path."""
+    """The notebooks of the collection by name (all without names), or any notebook by path; each once.
+
+    Raises
+    ------
+    UnknownName; DataError for two of one name, whose results would replace each other.
+    """
     there = {p.stem: p for p in sorted((bundled("teaching").parents[1] / "notebooks").glob("*.ipynb"))}
-    paths = []
+    paths: list[Path] = []
     for name in names or there:
         if Path(name).suffix == ".ipynb" and Path(name).is_file():
             paths.append(Path(name))
-        elif Path(name).stem in there:
-            paths.append(there[Path(name).stem])
+        elif name.removesuffix(".ipynb") in there:
+            paths.append(there[name.removesuffix(".ipynb")])
         else:
             raise UnknownName("notebook", name, there)
-    return paths
+    named: dict[str, Path] = {}
+    for path in paths:
+        if named.setdefault(path.stem, path) != path:
+            raise DataError(f"{named[path.stem]} has the same name, by which results are called; take one at a time, "
+                            "into folders of their own.", path)  # fmt: skip
+    return [*named.values()]
 
 
 def about(path: Path) -> About:

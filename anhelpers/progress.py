@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["note", "progress"]
+__all__ = ["note", "note_once", "progress"]
 
 SECONDS_BETWEEN_LINES = 30.0
 
@@ -16,6 +17,12 @@ SECONDS_BETWEEN_LINES = 30.0
 def note(sentence: str) -> None:
     """What a user should know of data or scores and need not stop for."""
     print(f"note: {sentence}", file=sys.stderr)
+
+
+@functools.cache
+def note_once(sentence: str) -> None:
+    """A note that is printed once in a process, however often it would be said."""
+    note(sentence)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from .metric import signature_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MAKING", "in_page", "made_by", "making", "version_of", "with_made_by"]
+__all__ = ["MAKING", "environment", "in_page", "made_by", "making", "version_of", "with_made_by"]
 
 MAKING = "ANHELPERS_MAKING"
 """The environment variable with the command or notebook that is running, for the kernels and workers it starts."""
@@ -36,6 +36,25 @@ DRAWING = ("altair", "vl-convert-python")
 
 
 @contextmanager
+def environment(**variables: str) -> Iterator[None]:
+    """Inside, this process and those that it starts have these environment variables; then all are as before.
+
+    Parameters
+    ----------
+    variables : name -> value.
+    """
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+
+
+@contextmanager
 def making(parts: Mapping[str, object]) -> Iterator[None]:
     """Inside, `made_by` names these parts: command or notebook, parameters, seed.
 
@@ -43,14 +62,10 @@ def making(parts: Mapping[str, object]) -> Iterator[None]:
     ----------
     parts : name -> value; None, False and empty ones are left out, of files and folders only their own names stay.
     """
-    before = os.environ.get(MAKING)
-    os.environ[MAKING] = signature_of({name: _told(value) for name, value in parts.items() if _counts(value)})
-    try:
+    with environment(
+        **{MAKING: signature_of({name: _shown(value) for name, value in parts.items() if _counts(value)})}
+    ):
         yield
-    finally:
-        os.environ.pop(MAKING, None)
-        if before is not None:
-            os.environ[MAKING] = before
 
 
 def made_by(*, drawn: bool = False, installed: bool = False) -> str:
@@ -102,19 +117,19 @@ def _counts(value: object) -> bool:
     return value is not None and value is not False and value not in ("", [], ())
 
 
-def _told(value: object) -> str:
+def _shown(value: object) -> str:
     """A parameter on one line, without the "|" that parts the line, and without folders.
 
-    >>> _told(["a=/home/me/a.txt", "wmt24/en-de", "x|y"])
-    'a=a.txt,wmt24/en-de,x%7Cy'
+    >>> _shown(["a=/home/me/a.txt", "wmt24/en-de", "x|y", "to German:"])
+    'a=a.txt,wmt24/en-de,x%7Cy,to German:'
     """
     if isinstance(value, list | tuple):
-        return ",".join(map(_told, value))
+        return ",".join(map(_shown, value))
     if value is True:
         return "yes"
     match = re.fullmatch(r"(?s)(?:(.*?)([=:]))?(.*)", str(value))
     head, mark, name = match.groups(default="") if match else ("", "", "")  # it fits every text
-    text = head + mark + (_own_name(name) if _is_place(name) else name)
+    text = head + mark + (_own_name(name) if name and _is_place(name) else name)
     text = re.sub(r"[\s\x00-\x1f\x7f]+", " ", text).replace("|", "%7C")
     return text.encode("utf-8", "backslashreplace").decode()
 

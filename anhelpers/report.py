@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import __version__
+from .charts.describe import digits_of
 from .data.writing import write_text
+from .errors import DataError
 from .plane import Plane
 from .provenance import in_page, made_by, with_made_by
 from .stats import few_clusters
@@ -29,31 +31,48 @@ SHOWN = {
     "accuracy_lack": "accuracy lack", "naturalness_lack": "naturalness lack", "pareto_probability": "Pareto prob.",
     "n": "n",
 }  # fmt: skip
-INTERVALS = {"accuracy": 1, "naturalness": 2, "accuracy_lack": 1, "naturalness_lack": 2}
-"""The columns with an interval, and their decimals."""
+INTERVALS = ("accuracy", "naturalness", "accuracy_lack", "naturalness_lack")
 
 
-def appendix(plane: Plane, table: pd.DataFrame, n_draws: int, seed: int, *, tests: pd.DataFrame | None = None) -> str:
+def appendix(
+    plane: Plane,
+    table: pd.DataFrame,
+    n_draws: int,
+    seed: int,
+    *,
+    tests: pd.DataFrame | None = None,
+    test_draws: int = 10_000,
+) -> str:
     """The sentences for a paper's appendix: what was measured, over what, how, with all signatures.
 
     Parameters
     ----------
-    tests : of `paired_tests`; None: none were made.
+    tests : of `paired_tests`; None: none were made. test_draws : random swaps behind their p-values.
+
+    Raises
+    ------
+    DataError where no system has a score.
     """
     accuracy, naturalness = plane.axes
     levels = {"segment-mean": "the mean of segment scores"}
     what, whose = (levels.get(axis.level, "the corpus score") for axis in plane.axes)
-    n, docs = sorted(set(table.n) - {0}), int(table.n_docs.iloc[0])
-    over = f"{n[0]} segments" if len(n) == 1 else f"{n[0]} to {n[-1]} segments"
-    unit = "documents" if docs < len(plane) else "segments"
+    scored, without = table[table.n > 0], ", ".join(table.system[table.n == 0])
+    if scored.empty:
+        raise DataError(f"{plane.name} has no system with a score on both axes; add one.")
+    unit = "documents" if len(set(plane.clusters.tolist())) < len(plane) else "segments"
+    among = f" in {_span(scored.n_docs)} documents" if unit == "documents" else ""
     sentences = [
-        f"{plane.name}: {len(table)} systems, {over} in {docs} {unit}.",
+        f"{plane.name}: {len(scored)} systems, {_span(scored.n)} segments{among}.",
+        f"Without a score: {without}." if without else "",
         f"Accuracy is {accuracy.title}, {what} (signature {accuracy.signature}).",
         f"Naturalness is {naturalness.title}, {whose} (signature {naturalness.signature}).",
-        f"Intervals are 95 % percentile intervals of {n_draws:,} bootstrap resamples of {unit}, drawn jointly for all "
-        f"systems and both axes (seed {seed}).",
-        few_clusters(docs, unit),
     ]
+    if len(plane) > 1:
+        sentences += [
+            f"Intervals are 95 % percentile intervals of {n_draws:,} bootstrap resamples of {unit}, drawn jointly for "
+            f"all systems and both axes (seed {seed}).",
+            few_clusters(int(scored.n_docs.max()), unit),
+        ]
     if naturalness.level == "stored":
         sentences.append("The naturalness is known per system only and has no interval.")
     if "accuracy_lack" in table:
@@ -61,19 +80,25 @@ def appendix(plane: Plane, table: pd.DataFrame, n_draws: int, seed: int, *, test
     if tests is not None and len(tests):
         per_axis = int((tests.axis == "accuracy").sum())
         sentences.append(
-            f"p-values are from paired randomisation over {unit}, with Holm's correction for {per_axis} pairs per axis."
+            f"p-values are from paired randomisation over {unit} ({test_draws:,} draws), with Holm's correction for "
+            f"{per_axis} pairs per axis."
         )
     sentences += [*plane.notes, f"Computed with anhelpers {__version__} ({made_by()})."]
     return " ".join(filter(None, sentences)) + "\n"
+
+
+def _span(counts: pd.Series) -> str:
+    """ "52", or "50 to 52"."""
+    return " to ".join(map(str, sorted({int(counts.min()), int(counts.max())})))
 
 
 def latex_table(table: pd.DataFrame, plane: Plane) -> str:
     """The systems as a LaTeX table (booktabs), most accurate first, intervals in brackets, Pareto systems bold."""
     columns = [c for c in SHOWN if c in table]
     head = " & ".join(_latex(SHOWN[c]) for c in columns) + r" \\"
-    rows = []
+    rows, digits = [], _digits(table)
     for row in table.sort_values("accuracy", ascending=False).to_dict("records"):
-        cells = [_latex(_cell(row, c, "[{}, {}]")) for c in columns]
+        cells = [_latex(_cell(row, c, "[{}, {}]", digits)) for c in columns]
         if row["pareto"]:
             cells[0] = rf"\textbf{{{cells[0]}}}"
         rows.append(" & ".join(cells) + r" \\")
@@ -121,25 +146,37 @@ def write_page(path: str | PathLike, title: str, chart: str, parts: Mapping[str,
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:
-    """A table of systems with values and intervals in one cell each; any other table with rounded numbers."""
+    """A table of systems with values and intervals in one cell each; any other with 4 significant digits, 2 of a p."""
     import pandas as pd
 
     if "accuracy_low" not in table:
-        return table.round(4)
-    columns = [c for c in ("slice", *SHOWN) if c in table]
-    rows = [[_cell(row, c, "({} to {})") for c in columns] for row in table.to_dict("records")]
+        floats = table.select_dtypes("float")
+        return table.assign(
+            **{c: [_significant(v, 2 if c in ("p", "p_holm") else 4) for v in floats[c]] for c in floats}
+        )
+    columns, digits = [c for c in ("slice", *SHOWN) if c in table], _digits(table)
+    rows = [[_cell(row, c, "({} to {})", digits) for c in columns] for row in table.to_dict("records")]
     return pd.DataFrame(rows, columns=[SHOWN.get(c, c) for c in columns])
 
 
-def _cell(row: Mapping, column: str, interval: str) -> str:
+def _significant(value: float, digits: int) -> str:
+    return "–" if np.isnan(value) else f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
+
+
+def _digits(table: pd.DataFrame) -> dict[str, int]:
+    """The decimals of each column with an interval: of a lack, those of its axis."""
+    spread = {axis: table[[axis, f"{axis}_low", f"{axis}_high"]].to_numpy(dtype=float) for axis in INTERVALS[:2]}
+    digits = {axis: digits_of(v[np.isfinite(v)]) if np.isfinite(v).any() else 0 for axis, v in spread.items()}
+    return {column: digits[column.removesuffix("_lack")] for column in INTERVALS}
+
+
+def _cell(row: Mapping, column: str, interval: str, digits: Mapping[str, int]) -> str:
     value = row[column]
-    if column in INTERVALS:
+    if column in digits:
         if not np.isfinite(value):
             return "–"
-        digits = INTERVALS[column]
-        low, high = (row[f"{column}_{end}"] for end in ("low", "high"))
-        ends = "" if np.isnan(low) else " " + interval.format(f"{low:.{digits}f}", f"{high:.{digits}f}")
-        return f"{value:.{digits}f}{ends}"
+        value, low, high = (f"{row[name]:.{digits[column]}f}" for name in (column, f"{column}_low", f"{column}_high"))
+        return value if np.isnan(row[f"{column}_low"]) else f"{value} {interval.format(low, high)}"
     if isinstance(value, float):
         return "–" if np.isnan(value) else f"{value:.2f}"
     return str(value)

@@ -9,27 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
+from .compiled import compiled
 from .errors import DataError
 
 __all__ = [
-    "Z95",
-    "MeanInterval",
-    "bootstrap_means",
-    "cluster_counts",
-    "cluster_sums",
-    "clusters_of",
-    "correlation_interval",
-    "correlation_p",
-    "few_clusters",
-    "holm",
-    "p_value",
-    "pearson",
-    "resampled_sums",
-    "spearman",
-]
+    "Z95", "MeanInterval", "bootstrap_means", "cluster_counts", "cluster_sums", "clusters_of", "correlation_interval",
+    "correlation_p", "few_clusters", "holm", "interval", "p_value", "pearson", "resampled_sums", "spearman",
+]  # fmt: skip
 
 
 Z95 = 1.959963984540054  # 97.5 % quantile of the standard normal: half the width of a 95 % interval, in errors
+TAILS = (0.025, 0.975)
 FEW_CLUSTERS = 10  # below about this many, a percentile interval covers clearly less than it says
 
 
@@ -52,8 +42,8 @@ class MeanInterval:
 
     Parameters
     ----------
-    mean, low, high, se : (C,) in the unit of the column.
-    n, n_clusters : segments behind the mean, and documents that were resampled.
+    mean, low, high, se : (C,) in the unit of the column; all but the mean nan where one document holds all numbers.
+    n : (C,) segments behind each mean. n_clusters : documents that were resampled.
     level : of the interval, in (0, 1).
     draws : (B, C) the bootstrap means; one row is one draw, so differences between columns are paired.
     """
@@ -62,7 +52,7 @@ class MeanInterval:
     low: np.ndarray
     high: np.ndarray
     se: np.ndarray
-    n: int
+    n: np.ndarray
     n_clusters: int
     level: float
     draws: np.ndarray
@@ -70,7 +60,8 @@ class MeanInterval:
     def text(self, unit: str = "", column: int = 0, digits: int = 2) -> str:
         """ "1.50 chrF, 95 % interval 1.20 to 1.80 (n = 52 segments in 12 clusters)", for a notebook or a report."""
         mean, low, high = (f"{v[column]:.{digits}f}" for v in (self.mean, self.low, self.high))
-        where = f"n = {self.n} segments" + (f" in {self.n_clusters} documents" if self.n_clusters < self.n else "")
+        n = int(self.n[column])
+        where = f"n = {n} segments" + (f" in {self.n_clusters} documents" if self.n_clusters < n else "")
         return f"{mean}{' ' + unit if unit else ''}, {100 * self.level:g} % interval {low} to {high} ({where})"
 
 
@@ -90,8 +81,19 @@ def cluster_counts(
     """(B, M) how often each of M clusters is drawn in each of B resamples, and (n,) the cluster of each segment."""
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
     m = int(index.max()) + 1
-    drawn = rng.integers(0, m, size=(n_draws, m)) + m * np.arange(n_draws)[:, None]
-    return np.bincount(drawn.ravel(), minlength=n_draws * m).reshape(n_draws, m), index
+    drawn = rng.integers(0, m, size=(n_draws, m))
+    _count_rows(drawn)
+    return drawn, index
+
+
+@compiled
+def _count_rows(drawn: np.ndarray) -> None:
+    """In place, (B, M) numbers 0..M-1 become how often each of them stands in its row: new memory takes longer."""
+    for row in drawn:
+        counts = np.zeros_like(row)
+        for cluster in row:
+            counts[cluster] += 1
+        row[:] = counts
 
 
 def bootstrap_means(
@@ -107,7 +109,8 @@ def bootstrap_means(
     Parameters
     ----------
     columns : (n, C) or (n,) numbers, one row per segment; all columns are resampled together. A nan is a value that is
-        missing there: each mean is over what its column has, in the estimate as in every draw.
+        missing there: each mean is over what its column has, in the estimate as in every draw. A column with numbers
+        in one cluster only has a mean and no interval: every draw would give the same mean.
     clusters : (n,) cluster of each segment; segments of a document are not independent, so documents are drawn.
     rng : the randomness; n_draws resamples; level of the interval in (0, 1).
 
@@ -128,11 +131,13 @@ def bootstrap_means(
     m = counts.shape[1]
     if m < 2:
         raise DataError(f"{m} cluster: an interval needs at least 2; resample segments instead of documents.")
-    sums, sizes = (counts @ cluster_sums(v, index) for v in (np.where(there, x, 0.0), there.astype(np.float64)))
+    sums, sizes = (cluster_sums(v, index) for v in (np.where(there, x, 0.0), there.astype(np.float64)))
     with np.errstate(invalid="ignore"):  # a draw may hold no segment of a sparse column: nan, left out of its interval
-        draws = sums / sizes
+        draws = (counts @ sums) / (counts @ sizes)
     low, high = np.nanquantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return MeanInterval(np.nanmean(x, 0), low, high, np.nanstd(draws, 0, ddof=1), len(x), m, level, draws)
+    se, one = np.nanstd(draws, 0, ddof=1), (sizes > 0).sum(0) < 2
+    low[one] = high[one] = se[one] = np.nan
+    return MeanInterval(np.nanmean(x, 0), low, high, se, there.sum(0), m, level, draws)
 
 
 def cluster_sums(x: np.ndarray, index: np.ndarray) -> np.ndarray:
@@ -149,32 +154,58 @@ def cluster_sums(x: np.ndarray, index: np.ndarray) -> np.ndarray:
     return np.add.reduceat(ordered, np.searchsorted(index[order], np.arange(m)), axis=0)
 
 
-def resampled_sums(counts: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """(B, C) float64 sums of the drawn clusters: (B, M) how often each is drawn, (M, C) the sums of each.
+def resampled_sums(counts: np.ndarray, *sums: np.ndarray) -> list[np.ndarray]:
+    """(B, C) float64 sums of the drawn clusters: (B, M) how often each is drawn, (M, C) the sums of each; several C.
 
     Whole numbers whose sums stay below 2²⁴ are added in float32, which is twice as fast and just as exact.
 
     Parameters
     ----------
-    counts : (B, M) draws. sums : (M, C).
+    counts : (B, M) draws. sums : (M, C), any number of them.
     """
-    whole = np.issubdtype(sums.dtype, np.integer)
-    exact = whole and sums.size and np.abs(sums).max() * counts.sum(1).max() < 2**24
-    kind = np.float32 if exact else np.float64
-    return (counts.astype(kind) @ sums.astype(kind)).astype(np.float64, copy=False)
+    drawn = int(counts.sum(1).max())
+
+    def kind(s: np.ndarray) -> type[np.float32] | type[np.float64]:
+        exact = np.issubdtype(s.dtype, np.integer) and s.size and drawn * max(int(s.max()), -int(s.min())) < 2**24
+        return np.float32 if exact else np.float64
+
+    kinds = [kind(s) for s in sums]
+    times: dict[type, np.ndarray] = {k: counts.astype(k) for k in set(kinds)}
+    return [
+        (times[k] @ s.astype(k, copy=False)).astype(np.float64, copy=False) for k, s in zip(kinds, sums, strict=True)
+    ]
 
 
-def p_value(observed: ArrayLike, null: ArrayLike) -> np.ndarray:
-    """(C,) two-sided p: the share of (B, C) null draws at least as far from 0 as the (C,) observed, itself included.
+def p_value(observed: ArrayLike, null: ArrayLike, side: str = "both") -> np.ndarray:
+    """(C,) p: the share of (B, C) null draws that say at least as much as the (C,) observed, itself included.
 
     It is never 0: the smallest is 1 / (B + 1) (Phipson and Smyth 2010). Where one of them is missing, it is nan.
+
+    Parameters
+    ----------
+    side : "both": at least as far from 0 as the observed; "lower": at most as large.
 
     >>> float(p_value(3.0, [[0.0], [-3.0], [1.0]])[0])
     0.5
     """
-    observed, null = np.atleast_1d(np.abs(observed)), np.abs(np.asarray(null))
-    p = ((null >= observed - 1e-12 * (1 + observed)).sum(0) + 1) / (len(null) + 1)
-    return np.where(np.isnan(observed) | np.isnan(null).any(0), np.nan, p)
+    far = np.abs if checks.one_of(side, ("both", "lower"), "side of a test") == "both" else np.negative
+    observed, null = np.atleast_1d(far(observed)), far(np.asarray(null))
+    p = ((null >= observed - 1e-12 * (1 + np.abs(observed))).sum(0) + 1) / (len(null) + 1)
+    return np.where(np.isnan(observed) | np.isnan(null).any(0) | (not len(null)), np.nan, p)
+
+
+def interval(draws: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """(low, high), each (...): the percentile interval of 95 % of (B, ...) draws; nan where no draw has a number.
+
+    >>> [float(end) for end in interval(np.arange(41.0))]
+    [1.0, 39.0]
+    """
+    draws = np.asarray(draws, dtype=np.float64)
+    some = ~np.isnan(draws).all(0)
+    ends = np.full((2, *some.shape), np.nan)
+    if some.any():
+        ends[:, some] = np.nanquantile(draws[:, some], TAILS, axis=0)
+    return ends[0], ends[1]
 
 
 def holm(p: ArrayLike) -> np.ndarray:

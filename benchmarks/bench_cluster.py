@@ -10,7 +10,6 @@ scheduler, answers, store.
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -21,24 +20,22 @@ import numpy as np
 
 from anhelpers.data import load_candidates
 from anhelpers.naturalness.lm import LanguageModel, load_lm, score_texts
+from anhelpers.provenance import environment
 from anhelpers.scoring.cluster import connect
 from anhelpers.scoring.memo import STORE
 from anhelpers.scoring.worker import answer, loaded_recipe
 
-from .table import Row, beside
+from .table import Row, beside, within
 
 TOLERANCE = 1e-4  # nats a text: 2e-6 a token, by which the other texts of a batch may move a score
 
 
 def _seconds(lm: LanguageModel, texts: Sequence[str], store: str | Path) -> tuple[float, float, np.ndarray]:
     """Seconds, those of this process' processor, and the log-probabilities."""
-    before, os.environ[STORE] = os.environ[STORE], str(store)
-    start, busy = time.perf_counter(), time.process_time()
-    try:
+    with environment(**{STORE: str(store)}):  # the benchmarks that follow time scoring, and no store
+        start, busy = time.perf_counter(), time.process_time()
         total = score_texts(lm, texts).total
         return time.perf_counter() - start, time.process_time() - busy, total
-    finally:
-        os.environ[STORE] = before  # the benchmarks that follow time scoring, and no store
 
 
 def rows(quick: bool) -> Iterator[Row]:
@@ -50,7 +47,7 @@ def rows(quick: bool) -> Iterator[Row]:
         for workers in (1, 2):
             with connect(f"local:{workers}") as cluster:
                 _seconds(lm, ["Das Haus."], "off")
-                made = loaded_recipe("lm", lm, eos=False, share_prefixes=None)
+                made = loaded_recipe("lm", lm, eos=False, share_prefixes=None).here()
                 cluster.client.run(partial(answer, made, lm.signature(False), [(texts[:64], None)]))
                 times[workers], _, total = _seconds(lm, texts, "off")
                 totals.append(total)
@@ -63,14 +60,9 @@ def rows(quick: bool) -> Iterator[Row]:
     peer = "our own 1 worker"
     yield beside(
         f"{work}, 2 workers, client {1e6 * busy / half:.0f} µs a text", peer, [(times[1], times[2])], goal="> 1.8",
-        **_agreement(totals[0], totals[1]),
+        **within(totals[0], totals[1], 0.0, "nats"),
     )  # fmt: skip
     yield beside(
         f"{work}, half of them known", "our own run of the other half", [(times["rest"], times["resumed"])],
-        goal="< 1.1", **_agreement(total, totals[1], TOLERANCE),
+        goal="< 1.1", **within(total, totals[1], TOLERANCE, "nats"),
     )  # fmt: skip
-
-
-def _agreement(found: np.ndarray, wanted: np.ndarray, most: float = 0.0) -> dict:
-    apart = float(np.nanmax(np.abs(found - wanted)))
-    return {"agree": f"apart by {apart:.0e} nats", "agrees": apart <= most}

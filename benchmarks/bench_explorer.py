@@ -8,7 +8,6 @@ of the shown β, after which the table is drawn in the next frame; 160 keys, the
 
 from __future__ import annotations
 
-import shutil
 import statistics
 import tempfile
 from collections.abc import Iterator
@@ -16,9 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
+from anhelpers.doctor import chromium
 from anhelpers.frontier import oracle_curve
 from anhelpers.widgets.explorer import beta_explorer
 
+from .bench_frontier import problem
 from .table import Row, limited, not_measured
 
 WORKLOAD, LIMIT = "β explorer, from key to table, {} segments x {} candidates", 2e-3
@@ -32,9 +33,7 @@ SHOWN = "() => [...document.querySelectorAll('.anx-chosen > div:first-child')].m
 
 def _page(folder: Path, n: int, k: int) -> tuple[Path, dict[float, list[str]]]:
     """The page, and the texts of the first rows at some β by the curve."""
-    rng = np.random.default_rng(1)
-    segment = np.repeat(np.arange(n), k)
-    scores = rng.normal(55, 12, n * k), rng.normal(-4, 0.5, n * k)
+    segment, *scores = problem("Gaussian", n, k)
     words = np.array(
         ["das", "alte", "Haus", "steht", "am", "stillen", "Fluss", "wo", "Leute", "gehen", "und", "Kinder", "spielen"]
     )
@@ -51,8 +50,7 @@ def rows(quick: bool) -> Iterator[Row]:
 
     n, k = (40, 64) if quick else (200, 1024)
     workload = WORKLOAD.format(n, k)
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if program is None:
+    if (program := chromium()) is None:
         yield not_measured(workload, "the limit", "no chromium on the PATH", "<= 1")
         return
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:

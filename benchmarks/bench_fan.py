@@ -13,17 +13,12 @@ import numpy as np
 from anhelpers.fan import expected_at, expected_curves
 from anhelpers.frontier import oracle_curve
 
+from .bench_frontier import problem
 from .table import Row, beside, seconds_of
 
 WANTED = 1e-2  # standard error, in points of the accuracy
 KS = 2 ** np.arange(11)
 BETAS = np.geomspace(1e-2, 1e3, 60)
-
-
-def problem(n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Segment ids, an accuracy in points and a mean log-probability."""
-    rng = np.random.default_rng(1)
-    return np.repeat(np.arange(n), k), rng.normal(55, 12, n * k), rng.normal(-4, 0.5, n * k)
 
 
 def simulate(scores: tuple, beta: float, n_draws: int) -> np.ndarray:
@@ -61,7 +56,7 @@ def _row(
 
 
 def _curves_row(n: int, k: int) -> Row:
-    scores, ks = problem(n, k), np.arange(1, k + 1)
+    scores, ks = problem("Gaussian", n, k), np.arange(1, k + 1)
     fan = expected_curves(*scores, ks)  # compiles
     seconds = [seconds_of(lambda: expected_curves(*scores, ks))[0] for _ in range(5)]
     ends = np.abs(fan.accuracy[[0, -1], -1] - oracle_curve(*scores).accuracy[[0, -1]]).max()
@@ -73,7 +68,7 @@ def _curves_row(n: int, k: int) -> Row:
 
 
 def _at_row(n: int, k: int) -> Row:
-    scores = problem(n, k)
+    scores = problem("Gaussian", n, k)
     expected_at(*scores, BETAS[:1], KS[:1])  # compiles
     seconds, values = seconds_of(lambda: expected_at(*scores, BETAS, KS))
     means = values.mean(1)

@@ -16,7 +16,7 @@ GRID = np.geomspace(1e-4, 1e4, 1000)
 
 
 def problem(kind: str, n: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Segment ids and two scores: Gaussian, or rounded to two decimals so that ties abound."""
+    """Segment ids, an accuracy in points and a mean log-probability: Gaussian, or "rounded" so that ties abound."""
     rng = np.random.default_rng(1)
     accuracy, naturalness = rng.normal(55, 12, n * k), rng.normal(-4, 0.5, n * k)
     if kind == "rounded":

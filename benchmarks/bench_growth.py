@@ -1,8 +1,8 @@
 """Time and memory against the number of sources N and of candidates K: the exponent of a power law through the points.
 
 The exponent is the slope of a line through the logarithms: 1 is linear, and what a call costs in any case flattens
-it. Memory is the highest resident size during the call less that before it, as Linux counts it. Every point is the
-least of some calls, which go through all sizes in turn.
+it. Memory is the highest resident size during the call less that before it, as Linux counts it. A point of
+time is the least of some calls, which go through all sizes in turn, one of memory is the first of them.
 
     ANHELPERS_DATA=... python -m benchmarks growth [--quick]
 """
@@ -23,11 +23,9 @@ from anhelpers.frontier import oracle_curve
 from anhelpers.naturalness.lm import load_lm, score_texts
 
 from . import bench_frontier, bench_lm, bench_surface
-from .table import Row, limited, not_measured, seconds_of
+from .table import POINTS, Row, limited, not_measured, seconds_of
 
 LIMIT = 1.05
-POINTS: list[dict] = []
-"""What the chart is drawn from: workload, along ("N" or "K"), size, seconds, mib."""
 
 
 @dataclass(frozen=True)

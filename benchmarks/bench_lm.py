@@ -24,15 +24,15 @@ import transformers
 
 from anhelpers.data import load_candidates
 from anhelpers.data.catalog import bundled
-from anhelpers.naturalness.lm import TOKENS_PER_BATCH, _token_ids, _windows, load_lm, score_texts
+from anhelpers.naturalness.lm import _token_ids, _windows, load_lm, score_texts
 from anhelpers.naturalness.packed import _tree, packs
-from anhelpers.scoring.batches import batches
+from anhelpers.scoring.batches import TOKENS_PER_BATCH, batches
 
 from .peers import NEEDS, PeerMissing, ask, peer
-from .table import Row, beside, interleaved, not_measured
+from .table import Row, beside, interleaved, not_measured, within
 
 HF = f"transformers {transformers.__version__}"
-TOLERANCE = 2e-6  # nats per token
+TOLERANCE, PER_TOKEN = 2e-6, "nats a token"
 
 
 def one_by_one(lm, texts: list[str]) -> np.ndarray:
@@ -75,7 +75,7 @@ def _whole(lm, quick: bool) -> Iterator[Row]:
     times, (wanted, _, found) = interleaved(programs, 3 if quick else 5)
     workload = f"log-probabilities, {lm.name}, {tokens:,} tokens"
     show = lambda s: f"{tokens / s:,.0f} tokens/s"  # noqa: E731 (a name of its own would only be longer)
-    told = _agreement(found.mean, wanted)
+    told = within(found.mean, wanted, TOLERANCE, PER_TOKEN)
     yield beside(workload, HF + ", one by one", [(a, c) for a, _, c in times], goal="> 1", show=show, **told)
     yield beside(workload, HF + ", the bare forward pass", [(b, c) for _, b, c in times], goal=">= 0.95", show=show)
     for name in ("minicons", "lmppl"):
@@ -99,13 +99,8 @@ def _beside_peer(name: str, workload: str, scored: tuple, rounds: int, show) -> 
         except PeerMissing as error:
             return not_measured(workload, label, str(error), ">= 3")
     pairs = [(answer["seconds"], seconds) for answer, (_, seconds) in zip(answers, times, strict=True)]
-    told = _agreement(found.mean, np.array(answers[-1]["means"]), 10 * TOLERANCE)
+    told = within(found.mean, np.array(answers[-1]["means"]), 10 * TOLERANCE, PER_TOKEN)
     return beside(workload, f"{label}, batches of {size}", pairs, goal=">= 3", show=show, **told)
-
-
-def _agreement(found: np.ndarray, wanted: np.ndarray, most: float = TOLERANCE) -> dict:
-    apart = float(np.abs(found - wanted).max())
-    return {"agree": f"apart by at most {apart:.0e} nats a token", "agrees": apart <= most}
 
 
 def candidates(n: int, k: int) -> list[str]:
@@ -143,7 +138,7 @@ def _shared(lm, quick: bool) -> Iterator[Row]:
         ]
         times, (_, whole, shared) = interleaved(programs, 3)
         workload = f"log-probabilities, {lm.name}, {n} x {k} candidates, {saved(lm, ids):.0%} of the tokens shared"
-        told = _agreement(shared.mean, whole.mean)
+        told = within(shared.mean, whole.mean, TOLERANCE, PER_TOKEN)
         bare = HF + ", the bare forward pass over each text"
         yield beside(workload, bare, [(a, c) for a, _, c in times], goal=">= 1.6", **told)
         yield beside(workload, "ourselves, each text whole", [(b, c) for _, b, c in times], goal="> 1", **told)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from anhelpers.divergences.kernels import Kernel, median_bandwidth, rbf
 from anhelpers.divergences.mmd import BLOCK, mmd2, permutation_test
 
 from .peers import NEEDS, PeerMissing, ask, peer
-from .table import Row, beside, interleaved, limited, not_measured, seconds_of
+from .table import Row, beside, interleaved, limited, not_measured, peak_bytes, seconds_of
 
 N_FEATURES, N_PERMUTATIONS = 384, 500
 MEMORY_GOAL = 0.25  # GiB
@@ -101,10 +100,7 @@ def _beside_alibi(workload: str, points: tuple[np.ndarray, np.ndarray, Kernel], 
 def _memory(n: int) -> Row:
     """The most that the call allocates beside the points, as numpy reports it."""
     x, y, kernel = _points(n)
-    tracemalloc.start()
-    mmd2(x, y, kernel)
-    extra = tracemalloc.get_traced_memory()[1] / 2**30
-    tracemalloc.stop()
+    extra = peak_bytes(lambda: mmd2(x, y, kernel)) / 2**30
     workload = f"MMD² rbf {n} x {n} x {N_FEATURES} float32, extra memory"
     return limited(workload, [extra], MEMORY_GOAL, lambda gib: f"{gib:.3f} GiB")
 

@@ -15,7 +15,6 @@ import sys
 import tarfile
 import tempfile
 import time
-import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,7 +24,7 @@ import pandas as pd
 from anhelpers.data.ratings import read_ratings
 from anhelpers.mqm import score_ratings
 
-from .table import Row, beside, interleaved, limited
+from .table import Row, beside, interleaved, limited, peak_bytes
 
 ARCHIVE = "mqm/sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv.tar.gz"
 COLUMNS = ["system", "globalSegId", "rater", "category", "severity"]
@@ -82,10 +81,7 @@ def _first_call(path: Path, repeats: int) -> Row:
 
 def _memory(path: Path) -> Row:
     """The most memory that reading takes at once."""
-    tracemalloc.start()
-    read_ratings(path)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    peak = peak_bytes(lambda: read_ratings(path))
     workload = f"MQM read, memory for a file of {path.stat().st_size / 1e6:.1f} MB"
     return limited(workload, [peak], MEMORY_GOAL, lambda b: f"{b / 1e6:.1f} MB")
 

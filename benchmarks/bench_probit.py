@@ -9,8 +9,7 @@ scaled up to all. The last row has the unbiased estimate of D_2² in blocks besi
 from __future__ import annotations
 
 import time
-import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import scipy
@@ -20,7 +19,7 @@ from anhelpers.divergences.memed import memed_matrices, memed_samples
 from anhelpers.divergences.probit import probit_second_moment
 from anhelpers.divergences.processes import CriticProcess, second_moment
 
-from .table import Row, beside, interleaved
+from .table import Row, beside, interleaved, peak_bytes
 
 
 def _texts(n: int, seed: int) -> np.ndarray:
@@ -67,19 +66,10 @@ def _blocks(n: int, repeats: int) -> Row:
 
     programs = [whole, lambda: memed_samples(x, y, process)]
     times, (wanted, found) = interleaved(programs, repeats + 1, time.process_time)
-    memory, apart = [_peak(function) for function in programs], abs(found.value / wanted.value - 1)
+    memory, apart = [peak_bytes(program) / 2**20 for program in programs], abs(found.value / wanted.value - 1)
     agree = f"relative {apart:.0e}; memory {memory[0]:.0f} and {memory[1]:.0f} MiB"
     workload = f"D_2² of log-GP critics, {n} + {n} texts"
     return beside(workload, "our whole matrices", times[1:], goal=">= 1", agree=agree, agrees=apart < 1e-9)
-
-
-def _peak(function: Callable) -> float:
-    """MiB."""
-    tracemalloc.start()
-    function()
-    peak = tracemalloc.get_traced_memory()[1] / 2**20
-    tracemalloc.stop()
-    return peak
 
 
 def rows(quick: bool) -> Iterator[Row]:

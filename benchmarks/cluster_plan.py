@@ -2,7 +2,7 @@
 
     python -m benchmarks.cluster_plan [--texts N] [--price PRICE] [--rates RATE ...] [--workers W ...]
 
-A rate is translations per second of one worker, as `python -m benchmarks.bench_cluster` or a trial of some thousand
+A rate is translations per second of one worker, as `python -m benchmarks cluster` or a trial of some thousand
 texts tells it.
 """
 
@@ -12,10 +12,11 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 MICROSECONDS_PER_SCORE = 220.0
-"""Of one core of the client for a text: tokens for the plan, keys, scheduler, answers, store (bench_cluster)."""
+"""Of one core of the client for a text: tokens for the plan, keys, scheduler, answers, store; measured by `python -m
+benchmarks cluster`."""
 
 BYTES_PER_SCORE = 56
-"""Of the store's file, a score of 3 numbers (bench_store)."""
+"""Of the store's file, a score of 3 numbers (`python -m benchmarks store`)."""
 
 RATES = (30, 580, 1000)
 WORKERS = (1, 8, 64)

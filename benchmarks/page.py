@@ -13,7 +13,7 @@ from anhelpers.charts.lines import plot_lines
 from anhelpers.charts.offline import picture
 from anhelpers.report import write_page, write_tables
 
-from .table import Row
+from .table import POINTS, Row
 
 __all__ = ["write_results"]
 
@@ -26,8 +26,6 @@ HEADS = {
 
 def write_results(table: Sequence[Row], quick: bool) -> list[Path]:
     """Write the files; those of a part of the benchmarks replace those of all."""
-    from .bench_growth import POINTS
-
     FOLDER.mkdir(parents=True, exist_ok=True)
     frame, points = pd.DataFrame([row.record() for row in table]), pd.DataFrame(POINTS)
     tables = {"bench": frame} | ({"growth": points} if len(points) else {})

@@ -5,11 +5,19 @@ from __future__ import annotations
 import operator
 import statistics
 import time
+import tracemalloc
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Row", "beside", "interleaved", "limited", "not_measured", "seconds_of"]
+import numpy as np
+
+__all__ = [
+    "POINTS", "Row", "beside", "interleaved", "limited", "not_measured", "peak_bytes", "seconds_of", "within",
+]  # fmt: skip
+
+POINTS: list[dict] = []
+"""What the growth chart is drawn from: workload, along ("N" or "K"), size, seconds, mib."""
 
 SIGNS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 Clock = Callable[[], float]
@@ -80,6 +88,23 @@ def seconds_of(program: Callable[[], Any], clock: Clock = time.perf_counter) -> 
     start = clock()
     result = program()
     return clock() - start, result
+
+
+def peak_bytes(program: Callable[[], Any]) -> int:
+    """The most that a call allocates at once, as Python and numpy report it."""
+    tracemalloc.start()
+    try:
+        program()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def within(found: np.ndarray, wanted: np.ndarray, most: float, unit: str) -> dict[str, Any]:
+    """For a row: how far two arrays are apart, and whether that is at most `most`; nan in one place is in both."""
+    apart = float(np.nanmax(np.abs(found - wanted)))
+    same = bool((np.isnan(found) == np.isnan(wanted)).all())
+    return {"agree": f"apart by at most {apart:.0e} {unit}", "agrees": same and apart <= most}
 
 
 def beside(

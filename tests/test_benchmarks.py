@@ -1,5 +1,6 @@
 """The table of `make bench`: what its rows say, that a missed goal shows, and that a peer may be absent."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -72,6 +73,13 @@ def test_misses_and_absent_peers_are_in_the_table_and_on_the_page(results):
     assert "not measured: no network" in table
     assert "not measured: no network" in page
     assert "slow &lt;b&gt;" in page
+
+
+def test_the_page_of_one_benchmark_needs_no_other_one():
+    code = "import benchmarks.page, sys; print([name for name in sys.modules if '.bench_' in name])"
+    root = Path(__file__).parents[1]
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root).stdout
+    assert said == "[]\n"
 
 
 def test_disagreement_and_a_broken_benchmark_end_with_status_1(results):

@@ -86,6 +86,12 @@ def test_score_with_a_language_model_alone_needs_no_reference(files, tiny_lm, ca
     assert "|rev:" in table.signature[0]
 
 
+@pytest.mark.parametrize("name", ["./scores.csv", "a//scores.csv", "scores.csv"])
+def test_a_result_is_replaced_however_its_name_is_typed(files, monkeypatch, capsys, name):
+    monkeypatch.chdir(files)
+    assert [score(files, "-o", name) for _ in range(2)] == [0, 0]
+
+
 def test_both_levels_are_two_rows(files, capsys):
     assert score(files, "--level", "both") == 0
     table = pd.read_csv(io.StringIO(capsys.readouterr().out))

@@ -124,6 +124,28 @@ def test_systems_of_wmt23_without_documents_are_resampled_by_segment(tmp_path, t
     assert "resamples of segments" in (tmp_path / "out" / "appendix.txt").read_text()
 
 
+def test_results_of_two_runs_never_stand_side_by_side(tmp_path, tiny_lm, capsys, monkeypatch):
+    out = tmp_path / "out"
+    assert plane(tmp_path, tiny_lm, "--data", "teaching", "--by", "domain") == 0
+    (out / "mine.txt").write_text("not a result", "utf-8")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    monkeypatch.setattr("anhelpers.report.write_page", lambda *parts: 1 / 0)
+    assert plane(tmp_path, tiny_lm, "--data", "teaching", "--naturalness", "mtld") == 70
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    monkeypatch.undo()
+    capsys.readouterr()
+    assert plane(tmp_path, tiny_lm, "--data", "teaching", "--naturalness", "mtld", "--by", "domain") == 0
+    err = capsys.readouterr().err
+    assert "note: no slices by domain: the naturalness is known per system only." in err
+    assert {path.name for path in out.iterdir()} == WRITTEN - {"curve.csv", "claim.csv"} | {"mine.txt"}
+    assert set(re.findall(r"wrote \S+/(\S+)", err)) == WRITTEN - {"curve.csv", "claim.csv"}
+
+
+def test_systems_over_their_own_segments_are_not_tested(tmp_path, tiny_lm, capsys):
+    assert plane(tmp_path, tiny_lm, "--data", "teaching", "--own-segments", "--against", "MT-Base") == 0
+    assert "note: no tests against MT-Base: systems are compared over their own segments" in capsys.readouterr().err
+
+
 def test_zip_may_be_the_naturalness(tmp_path, tiny_lm):
     assert plane(tmp_path, tiny_lm, "--data", "teaching", "--naturalness", "zip") == 0
     table = pd.read_csv(tmp_path / "out" / "systems.csv")
@@ -142,6 +164,9 @@ def test_a_measure_of_the_corpus_is_a_point_without_an_interval(measure, tmp_pat
     assert (table.accuracy_low < table.accuracy).all()
     assert "known per system only and has no interval" in (tmp_path / "out" / "appendix.txt").read_text()
     assert "No test of the claim" in capsys.readouterr().out
+    svg = (tmp_path / "out" / "plane.svg").read_text()
+    assert "Bars: 95 % of the mean accuracy." in re.sub(r"</?t[^>]*>", " ", svg)
+    assert "Ellipses" not in svg
 
 
 def test_an_accuracy_that_is_none(tmp_path, tiny_lm, capsys):

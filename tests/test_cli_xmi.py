@@ -246,6 +246,13 @@ def test_files_per_character(call, capsys, tmp_path):
     table = pd.read_csv(io.StringIO(capsys.readouterr().out))
     assert table.quantity.tolist() == ["h_lm_per_char", "h_mt_per_char", "xmi_per_char"]
     assert table.value.tolist() == pytest.approx([10 / 6, 4 / 6, 1], rel=1e-12)
+    (tmp_path / "trg").write_text(
+        "ab\n \nabcd\n", "utf-8"
+    )  # a blank line has a score, that of its end, and no character
+    assert call("-1\n-9\n-3\n", "-5\n-9\n-5\n", "--unit", "bits", "--per-char", "-t", "trg") == 0
+    out, err = capsys.readouterr()
+    assert pd.read_csv(io.StringIO(out)).value.tolist() == pytest.approx([10 / 6, 4 / 6, 1], rel=1e-12)
+    assert "1 of 3 sentences left out" in err
     (tmp_path / "trg").write_text("ab\n", "utf-8")
     assert call("-1\n-3\n", "-5\n-5\n", "--unit", "bits", "--per-char", "-t", "trg") == 2
     assert "trg: has 1 lines, and there are 2 sentences." in capsys.readouterr().err

@@ -174,12 +174,23 @@ def test_no_mixture_of_two_points_is_above_mixtures_at(points, at):
 
 def test_judge_and_mixtures_refuse_what_is_not_finite_or_does_not_fit():
     curve = oracle_curve([0, 0], [1, 2], [2, 1])
-    for values in ([1], [1, np.nan], [[1, 2]]):
-        with pytest.raises(DataError, match="a finite number for each of the 2 candidates"):
+    for values, words in (
+        ([1], "one for each of the 2"),
+        ([1, np.nan], r"values\[1\] is nan"),
+        ([[1, 2]], "one for each"),
+    ):
+        with pytest.raises(DataError, match=words):
             curve.judge(values)
     for points in ([[1, 2]], [[[1, np.nan], [2, 1]]], [[[1, 2], [2, 1], [0, 0]]]):
-        with pytest.raises(DataError, match="points must be finite"):
+        with pytest.raises(DataError, match=r"points must have shape \(≥ 1, 2, ≥ 1\)|points\[0, 0, 1\] is nan"):
             mixtures_at(points, [0])
+
+
+def test_scores_in_a_column_and_bad_candidates_in_any_order_are_named():
+    with pytest.raises(DataError, match=r"flat arrays, got shapes \(2, 1\) and \(2,\)"):
+        oracle_curve([0, 1], [[1.0], [2.0]], [1, 2])
+    with pytest.raises(DataError, match=r"accuracy of segment 0, its candidate 1 \(flat index 2\) is nan"):
+        oracle_curve([0, 1, 0], [1, 2, np.nan], [1, 2, 3])
 
 
 @pytest.mark.verifies("Pareto set", by="property")

@@ -28,7 +28,7 @@ MANY = {  # public function -> why it has more than four positional arguments
     "plane/ratings.py:stored_against": "metric_against with values and axis in place of the metric",
     "plane/scores.py:stored_axis": "an axis without its computation",
 }
-NO_NAMES = {"__init__.py", "accuracy/__init__.py", "charts/__init__.py", "divergences/__init__.py",
+NO_NAMES = {"__init__.py", "__main__.py", "accuracy/__init__.py", "charts/__init__.py", "divergences/__init__.py",
             "naturalness/__init__.py", "widgets/__init__.py"}  # fmt: skip
 """Folders whose modules are named in full, and so export nothing themselves; `cli` has one command per module."""
 

@@ -1,5 +1,6 @@
 import csv
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -187,7 +188,7 @@ def test_a_table_of_ones_own(tmp_path, read):
     weights.write_text("severity,category,weight,source\n*,*,2,me\n", encoding="utf-8")
     scores = score_ratings(read("A d 1 r Other|Critical"), str(scheme), weights)
     assert scores.values.tolist() == [[2, 0, 2]]
-    assert "scheme:mine|weights:scheme|" in scores.signature
+    assert re.search(r"\|scheme:mine@[0-9a-f]{8}\|weights:scheme@[0-9a-f]{8}\|", scores.signature)
     for text, sentence in [
         (
             "category,dimension\n",
@@ -207,6 +208,18 @@ def test_a_table_of_ones_own(tmp_path, read):
         load_scheme("en-ed")
     with pytest.raises(DataError, match="no such file"):
         load_weights("no.csv")
+
+
+def test_the_signature_tells_an_edited_copy_of_a_table(tmp_path):
+    published = bundled("mqm/weights.freitag2021.csv")
+    copy = tmp_path / published.name
+    copy.write_text(published.read_text(encoding="utf-8").replace("Major,*,5", "Major,*,10"), encoding="utf-8")
+    edited = load_weights(copy)
+    assert edited.weight("Major", "Other") == 10
+    copy.write_text(published.read_text(encoding="utf-8").replace("Major,*,5", "Major,*,9"), encoding="utf-8")
+    names = [load_weights(published).name, edited.name, load_weights(copy).name]
+    assert names[0] == "freitag2021"
+    assert len(set(names)) == 3
 
 
 def test_the_scheme_is_chosen_from_the_categories(read):
@@ -241,16 +254,16 @@ def test_intervals_are_of_documents_drawn_once_for_all_systems(read):
     table = system_table(scores, np.random.default_rng(1))
     values, _, docs, _, _ = scores.matrix()
     drawn = bootstrap_means(values, docs, np.random.default_rng(1))
-    assert table.sort_values("system")[["penalty_low", "penalty_high"]].T.to_numpy().tolist() == [
-        drawn.low.tolist(), drawn.high.tolist()
-    ]  # fmt: skip
+    bounds = table.sort_values("system")[["penalty_low", "penalty_high"]].T
+    assert np.array_equal(bounds, [drawn.low, drawn.high], equal_nan=True)
     assert table["system"].tolist() == ["C", "A", "B"]
     a, b, c = (table.set_index("system").loc[name] for name in "ABC")
     assert a.drop("signature").equals(b.drop("signature"))  # equal scores, the same draws
     assert a["penalty"] == pytest.approx(7 / 3)
     assert a["penalty_low"] < 7 / 3 < a["penalty_high"]
     assert (a["n_docs"], c["n_docs"], c["n_segments"]) == (9, 1, 1)
-    assert c["penalty_low"] == c["penalty_high"] == 1
+    assert c["penalty"] == 1
+    assert np.isnan([c["penalty_low"], c["penalty_high"]]).all()  # one document says nothing about others
     one_doc = system_table(score_ratings(read(*(f"A d {i} r Other|M{'ajor' if i % 2 else 'inor'}" for i in range(40)))),
                            np.random.default_rng(1))  # fmt: skip
     assert one_doc.loc[0, "penalty_low"] < 3 < one_doc.loc[0, "penalty_high"]  # segments are drawn

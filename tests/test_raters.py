@@ -1,6 +1,8 @@
 """A class as raters: the sheet, the students' files, their agreement and their plane."""
 
 import itertools
+import os
+import threading
 
 import numpy as np
 import pandas as pd
@@ -99,6 +101,17 @@ def test_equal_texts_blank_texts_and_plain_sources():
         raters.draw_sheet(["one", "two"], cands, 1, 3, rng=rng())
     with pytest.raises(DataError, match="both must be at least 1"):
         raters.draw_sheet(["one", "two"], cands, 0, 2, rng=rng())
+
+
+def test_a_text_of_two_systems_shows_both():
+    cands = CandidateSet([0] * 3 + [1] * 3, list("abcabc"), ["A | B", "B", "C"] * 2)
+    drawn = raters.draw_sheet(["one", "two"], cands, 2, 2, rng=rng())
+    assert all("C" in {cands.tags[k] for k in ids} for ids in drawn.candidates)  # "A | B" and "B" share a system
+    cands = CandidateSet([0] * 4 + [1] * 4, list("abcdefgh"), ["A | B", "A", "B", "C"] * 2)
+    for seed in range(20):
+        drawn = raters.draw_sheet(["one", "two"], cands, 2, 1, rng=np.random.default_rng(seed))
+        first, second = (set(cands.tags[k].split(" | ")) for (k,) in drawn.candidates)
+        assert not first & second  # who was seen waits until all others were
 
 
 def test_untagged_candidates_may_be_rated_too():
@@ -263,6 +276,31 @@ def test_an_invented_class_is_written_and_read_back(tmp_path, sheet):
     assert back.notes == invented.notes[1:]
 
 
+def test_names_with_commas_come_back_and_names_that_are_no_files_are_refused(tmp_path):
+    path = write(tmp_path / "a.csv", *rated(5, 4, rater='"Doe, Jane"'))
+    found = raters.read_ratings(path)
+    (again,) = raters.write_ratings(found, tmp_path)
+    pd.testing.assert_frame_equal(raters.read_ratings(again).table, found.table)
+    folder = tmp_path / "here"
+    folder.mkdir()
+    for rater in ("../x", str(tmp_path / "x"), "a/b", "a\\b", ".x", 'say "hi"'):
+        odd = together({rater: {(0, 0, "fluency"): Row(0, rater, "s", (0, 0, "fluency"), 4.0, NAN, "")}}, [])
+        with pytest.raises(DataError, match="cannot be the name of a file"):
+            raters.write_ratings(odd, folder)
+    assert not list(folder.iterdir())
+    assert not (tmp_path / "x.csv").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are of Unix")
+def test_a_pipe_is_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    text = "\n".join([HEAD, *rated(5, 4)])
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=(text,))
+    writer.start()
+    assert raters.read_ratings(tmp_path / "pipe").table.rating.tolist() == [5, 4]
+    writer.join()
+
+
 # ---- agreement
 
 PUBLISHED = [  # Krippendorff 2011, reliability data C: 12 units, 4 observers
@@ -422,6 +460,8 @@ def test_a_text_of_two_systems_counts_for_both():
     table = plane_of(rows, ["A | B", "B"])
     assert table.accuracy.to_dict() == {"A": 5, "B": 3}
     assert table.n_ratings.to_dict() == {"A": 2, "B": 3}
+    table = plane_of([("r", 0, 0, "accuracy", 5), ("r", 0, 1, "accuracy", 1)], ["A | B", "C"])
+    assert table.adjusted_accuracy.to_dict() == {"A": 2, "B": 2, "C": -2}  # the rater's own mean is 3
 
 
 def test_two_translations_of_one_system_count_equally_however_many_rated_them():

@@ -223,6 +223,8 @@ def test_an_executed_notebook_has_no_times_folders_or_progress(runs):
         (Path(__file__), "test_reproducible.py"),
         (f"a={__file__}", "a=test_reproducible.py"),
         ("comet:/models/tiny", "comet:tiny"),
+        ("translate to German:", "translate to German:"),
+        ("a=", "a="),
         ("wmt24/en-de", "wmt24/en-de"),
         ("one|two\nthree\x00", "one%7Ctwo three "),
         ("\udcff", "\\udcff"),

@@ -34,7 +34,7 @@ def test_draws_are_the_means_of_resampled_documents():
     possible = {tuple(x[rows].mean(0)) for rows in ([0, 1], [2], [0, 1, 2])}
     possible |= {tuple(x[[0, 1, 0, 1]].mean(0)), tuple(x[[2, 2]].mean(0))}
     assert all(any(np.allclose(d, p) for p in possible) for d in m.draws)
-    assert (m.n, m.n_clusters) == (3, 2)
+    assert (m.n.tolist(), m.n_clusters) == ([3, 3], 2)
     np.testing.assert_allclose(m.mean, x.mean(0))
 
 
@@ -72,6 +72,8 @@ def test_a_missing_value_is_left_out_of_its_own_column():
     x = np.array([[1.0, 5.0], [3.0, np.nan], [5.0, 1.0]])
     m = bootstrap_means(x, range(3), np.random.default_rng(0), 400)
     assert m.mean.tolist() == [3.0, 3.0]
+    assert m.n.tolist() == [3, 2]
+    assert m.text(column=1).endswith("(n = 2 segments)")
     alone = {tuple(v) for v in m.draws.round(9).tolist()}
     assert all(b in (5.0, 1.0) or 1 < b < 5 or np.isnan(b) for _, b in alone)
     assert (m.low <= m.mean).all()
@@ -79,12 +81,21 @@ def test_a_missing_value_is_left_out_of_its_own_column():
         bootstrap_means([[np.nan], [np.nan]], range(2), np.random.default_rng(0))
 
 
+def test_one_cluster_behind_a_column_gives_no_interval():
+    x = np.array([[1.0, 1.0], [3.0, 3.0], [5.0, np.nan]])
+    m = bootstrap_means(x, ["a", "a", "b"], np.random.default_rng(0))
+    assert m.mean.tolist() == [3.0, 2.0]
+    assert np.isfinite([m.low[0], m.high[0], m.se[0]]).all()
+    assert np.isnan([m.low[1], m.high[1], m.se[1]]).all()
+
+
 @pytest.mark.parametrize("largest", [9, 2**21])
 def test_sums_of_whole_numbers_are_exact_whatever_their_size(largest):
     rng = np.random.default_rng(0)
     counts, sums = rng.integers(0, 4, (5, 40)), rng.integers(0, largest, (40, 3))
-    assert (resampled_sums(counts, sums) == counts @ sums).all()
-    np.testing.assert_allclose(resampled_sums(counts, sums / 7), counts @ sums / 7)
+    whole, share = resampled_sums(counts, sums, sums / 7)
+    assert (whole == counts @ sums).all()
+    np.testing.assert_allclose(share, counts @ sums / 7)
 
 
 @pytest.mark.verifies("Bootstrap over documents", by="foreign", of="scipy")

@@ -38,14 +38,15 @@ def check_alignment(test: TestSet) -> TestSet:
             rows = at[(at + lag >= 0) & (at + lag < len(test))]
             there = score([hyps[i] for i in rows], refs=refs, segment=rows + lag)
             start, stop = _best_run(there - own[rows] - GAIN)
-            seen = own[rows][start:stop].sum(), there[start:stop].sum()
-            runs.append((seen[1] - seen[0], stop - start, rows[start], lag, *seen))
-        _, n, first, lag, seen, gain = max(runs)
-        if n >= FEWEST:
+            n, own_sum, there_sum = stop - start, own[rows][start:stop].sum(), there[start:stop].sum()
+            if n >= FEWEST:
+                runs.append((there_sum - own_sum, n, rows[start], lag, own_sum, there_sum))
+        if runs:
+            _, n, first, lag, own_sum, there_sum = max(runs)
             where = f"{abs(lag)} segment{'s' * (abs(lag) > 1)} {'earlier' if lag < 0 else 'later'}"
             raise DataError(
                 f"{name}, from segment {first + 1}: {n} lines fit the reference {where} "
-                f"(chrF {gain / n:.0f} against {seen / n:.0f} at their own); a line is lost or added there."
+                f"(chrF {there_sum / n:.0f} against {own_sum / n:.0f} at their own); a line is lost or added there."
             )
     return test
 

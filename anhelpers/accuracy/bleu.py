@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 import string
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import sacrebleu
 from numpy.typing import ArrayLike
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
+from ..compiled import compiled
+from ..data.languages import short_code
 from ..errors import MissingExtra
-from .encode import Batch, compiled, gather
+from .encode import SegmentBatch
 from .ngrams import clipped_matches
 from .words import Vocabulary
 
-__all__ = ["counter", "oracle", "scores", "statistics"]
+__all__ = ["counter", "sacrebleu_metric", "scores"]
 
 ORDER = 4  # Papineni et al. 2002
 MARKS_13A = string.punctuation.replace("'", "")  # 13a leaves a word without any of these in one piece
@@ -28,7 +30,7 @@ NONE_SKIPPED = np.empty(0, dtype=np.uint32)
 COMPENSATED = sys.version_info >= (3, 12)  # from then on sum(), which sacreBLEU uses, carries its rounding error along
 
 
-def oracle(trg_lang: str = "", *, effective_order: bool = False) -> sacrebleu.BLEU:
+def sacrebleu_metric(trg_lang: str = "", *, effective_order: bool = False) -> sacrebleu.BLEU:
     """sacreBLEU's own object for a target language: its tokenizer and its signature.
 
     Parameters
@@ -39,7 +41,7 @@ def oracle(trg_lang: str = "", *, effective_order: bool = False) -> sacrebleu.BL
     ------
     MissingExtra where the tokenizer of Japanese or Korean is not installed.
     """
-    lang = (trg_lang or "").replace("_", "-").split("-")[0].lower()
+    lang = short_code(trg_lang or "")
     try:
         return sacrebleu.BLEU(trg_lang=lang, effective_order=effective_order)
     except (RuntimeError, ImportError) as error:
@@ -49,35 +51,21 @@ def oracle(trg_lang: str = "", *, effective_order: bool = False) -> sacrebleu.BL
         ) from error
 
 
-def statistics(
-    hyps: Sequence[str], refs: Sequence[Sequence[str]], segment: ArrayLike | None = None, *, trg_lang: str = ""
-) -> np.ndarray:
-    """Lengths in tokens, and for each order of n-gram how many of the hypothesis' n-grams its references have.
+def counter(trg_lang: str = "") -> Callable[[SegmentBatch], np.ndarray]:
+    """A function from a batch of n hypotheses to their counts; it keeps the words it has seen.
+
+    The counts are (n, 10) int64: sys_len, ref_len, correct of orders 1 to 4, total of orders 1 to 4. An n-gram is
+    correct at most as often as it stands in one reference; of several references the closest length is taken.
 
     Parameters
     ----------
-    hyps : n texts.
-    refs : R streams of N texts; an n-gram counts at most as often as in one reference, the closest length is taken.
-    segment : (n,) which of the N segments each hypothesis translates; None where n = N, in order.
     trg_lang : target language, which chooses the tokenizer as in sacreBLEU: zh, ja and ko have their own, else 13a.
-
-    Returns
-    -------
-    (n, 10) int64: sys_len, ref_len, correct of orders 1 to 4, total of orders 1 to 4.
-
-    >>> statistics(["Das ist gut."], [["Das war gut."]])
-    array([[4, 4, 3, 1, 0, 0, 4, 3, 2, 1]])
     """
-    return gather(counter(trg_lang), hyps, refs, segment)
-
-
-def counter(trg_lang: str = "") -> Callable[[Batch], np.ndarray]:
-    """A function from a batch of hypotheses to their `statistics`; it keeps the words it has seen."""
-    tokenizer = oracle(trg_lang).tokenizer
+    tokenizer = sacrebleu_metric(trg_lang).tokenizer
     by_word = isinstance(tokenizer, Tokenizer13a)
     vocabulary = Vocabulary(split_13a, MARKS_13A) if by_word else Vocabulary()
 
-    def count(batch: Batch) -> np.ndarray:
+    def count(batch: SegmentBatch) -> np.ndarray:
         n = len(batch.hyps)
         texts = batch.hyps + [text for of_segment in zip(*batch.refs, strict=True) for text in of_segment]
         if by_word:
@@ -113,7 +101,7 @@ def scores(stats: ArrayLike, *, effective_order: bool) -> np.ndarray:
 
     Parameters
     ----------
-    stats : (..., 10) `statistics` of segments, or sums of them: the score of a corpus or of a bootstrap replicate.
+    stats : (..., 10) counts of segments, or sums of them: the score of a corpus or of a bootstrap replicate.
     effective_order : True for segments: only orders that the hypothesis has. False for a corpus.
 
     Returns

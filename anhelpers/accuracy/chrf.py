@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .encode import WHITESPACE, Batch, code_points, compiled, gather
+from ..compiled import compiled
+from .encode import WHITESPACE, SegmentBatch, code_points
 from .ngrams import clipped_matches
 from .words import Vocabulary
 
-__all__ = ["counter", "scores", "statistics"]
+__all__ = ["counter", "scores"]
 
 CHAR_ORDER = 6  # Popović 2015
 BETA = 2  # recall counts twice as much as precision: Popović 2016, http://aclweb.org/anthology/W16-2341
@@ -21,33 +22,20 @@ MARKS = np.array([chr(c) in string.punctuation for c in range(128)])
 NO_WORDS = np.empty(0, dtype=np.uint32)
 
 
-def statistics(
-    hyps: Sequence[str], refs: Sequence[Sequence[str]], segment: ArrayLike | None = None, *, word_order: int = 0
-) -> np.ndarray:
-    """For each order of n-gram: how many the hypothesis has, how many its reference has, and how many match.
+def counter(word_order: int = 0) -> Callable[[SegmentBatch], np.ndarray]:
+    """A function from a batch of n hypotheses to their counts; it keeps the words it has seen.
+
+    The counts are (n, 3 * (6 + word_order)) int64: per order of n-gram how many the hypothesis has, how many its
+    reference has, and how many match; first characters, then words. Of several references the one that scores best
+    counts, the first of equals.
 
     Parameters
     ----------
-    hyps : n texts.
-    refs : R streams of N texts; the reference that scores best is the one that counts, the first of equals.
-    segment : (n,) which of the N segments each hypothesis translates; None where n = N, in order.
     word_order : also words, up to this order: 0 for chrF, 2 for chrF++.
-
-    Returns
-    -------
-    (n, 3 * (6 + word_order)) int64: per order hypothesis, reference, match; first characters, then words.
-
-    >>> statistics(["abc"], [["abd"]])[:, :6]
-    array([[3, 3, 2, 2, 2, 1]])
     """
-    return gather(counter(word_order), hyps, refs, segment)
-
-
-def counter(word_order: int = 0) -> Callable[[Batch], np.ndarray]:
-    """A function from a batch of hypotheses to their `statistics`; it keeps the words it has seen."""
     vocabulary = Vocabulary(split_edges, string.punctuation)
 
-    def count(batch: Batch) -> np.ndarray:
+    def count(batch: SegmentBatch) -> np.ndarray:
         hyps = code_points(batch.hyps)
         hyp_words = vocabulary.tokens(batch.hyps) if word_order else None
         best: Any = None
@@ -78,7 +66,7 @@ def scores(stats: ArrayLike) -> np.ndarray:
 
     Parameters
     ----------
-    stats : (..., S) `statistics` of segments, or sums of them: the score of a corpus or of a bootstrap replicate.
+    stats : (..., S) counts of segments, or sums of them: the score of a corpus or of a bootstrap replicate.
 
     Returns
     -------

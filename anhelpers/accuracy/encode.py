@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..errors import DataError
+from .references import streams
 
-__all__ = ["WHITESPACE", "Batch", "batches", "code_points", "compiled", "gather"]
+__all__ = ["WHITESPACE", "SegmentBatch", "code_points", "gather", "segment_batches"]
 
 BATCH_CHARACTERS = 2**18  # one array of code points of 1 MiB: it stays in a core's second-level cache
 
@@ -23,20 +22,8 @@ SPACES = (range(0x09, 0x0E), range(0x1C, 0x21), [0x85, 0xA0, 0x1680], range(0x20
 WHITESPACE = np.array([*chain(*SPACES), 0x205F, 0x3000], dtype=np.uint32)
 
 
-def compiled(function: Callable) -> Callable:
-    """Compile with numba, and keep the machine code on disk where some cache folder can be written.
-
-    A cached kernel does not notice that a kernel it calls has changed in another file: kernels that call each other
-    live in one file.
-    """
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # neither this folder nor the user's cache can be written; NUMBA_CACHE_DIR would name another
-        return numba.njit(nogil=True)(function)
-
-
 @dataclass(frozen=True)
-class Batch:
+class SegmentBatch:
     """Some hypotheses, ordered so that those of one segment are neighbours, with the references of their segments.
 
     Parameters
@@ -68,19 +55,19 @@ def code_points(texts: list[str], joined: str | None = None) -> tuple[np.ndarray
 
 
 def gather(
-    of_batch: Callable[[Batch], np.ndarray],
+    of_batch: Callable[[SegmentBatch], np.ndarray],
     hyps: Sequence[str],
     refs: Sequence[Sequence[str]],
     segment: ArrayLike | None = None,
 ) -> np.ndarray:
-    """(n, ...) results for n hypotheses, in their order, of a function that handles one batch; see `batches`.
+    """(n, ...) results for n hypotheses, in their order, of a function that handles one batch; see `segment_batches`.
 
     Parameters
     ----------
     of_batch : a batch of b hypotheses -> (b, ...) results.
     """
     out: Any = None
-    for batch in batches(hyps, refs, segment):
+    for batch in segment_batches(hyps, refs, segment):
         part = of_batch(batch)
         if out is None:
             out = np.empty((len(hyps), *part.shape[1:]), dtype=part.dtype)
@@ -88,10 +75,10 @@ def gather(
     return out
 
 
-def batches(
+def segment_batches(
     hyps: Sequence[str], refs: Sequence[Sequence[str]], segment: ArrayLike | None, characters: int = BATCH_CHARACTERS
-) -> Iterator[Batch]:
-    """Cut n hypotheses into batches of about `characters` characters, or into one empty batch where n = 0; see Batch.
+) -> Iterator[SegmentBatch]:
+    """Cut n hypotheses into batches of about `characters` characters, or into one empty batch where n = 0.
 
     Parameters
     ----------
@@ -103,13 +90,13 @@ def batches(
     ------
     DataError where lengths differ, a text is no string, or a segment is out of range.
     """
-    hyps, refs = list(hyps), _streams(refs)
+    hyps, refs = list(checks.texts("hyps", hyps)), streams(refs)
     if segment is None:
         checks.same_length(hyps=hyps, refs=refs[0])
         segment = np.arange(len(hyps))
     segment = checks.segment_ids(segment, len(refs[0]))
     checks.same_length(hyps=hyps, segment=segment)
-    lengths = _lengths("hyps", hyps)
+    lengths = np.fromiter(map(len, hyps), np.int64, len(hyps))
     order = None
     if (segment[1:] < segment[:-1]).any():
         order = np.argsort(segment, kind="stable")
@@ -124,29 +111,11 @@ def batches(
         begin = max(end, 1)
 
 
-def _batch(begin: int, end: int, hyps: list[str], refs: list, segment: np.ndarray, order: np.ndarray | None) -> Batch:
+def _batch(
+    begin: int, end: int, hyps: list[str], refs: list, segment: np.ndarray, order: np.ndarray | None
+) -> SegmentBatch:
     rows = slice(begin, end) if order is None else order[begin:end]
     here = segment[begin:end]
     first = np.flatnonzero(np.diff(here, prepend=-1))
     groups = np.append(first, end - begin)
-    return Batch(rows, hyps[begin:end], groups, [[stream[i] for i in here[first].tolist()] for stream in refs])
-
-
-def _streams(refs: Sequence[Sequence[str]]) -> list[list[str]]:
-    if isinstance(refs, str) or not len(refs) or any(isinstance(stream, str) for stream in refs):
-        raise DataError("refs must be a list of streams, one list of N texts per reference, e.g. refs=[texts].")
-    streams = [list(stream) for stream in refs]
-    checks.same_length(**{f"reference stream {r}": stream for r, stream in enumerate(streams)})
-    for r, stream in enumerate(streams):
-        _lengths(f"reference stream {r}", stream)
-    return streams
-
-
-def _lengths(name: str, texts: list[str]) -> np.ndarray:
-    """(n,) int64 lengths in characters; a DataError names the first text that is no string."""
-    if set(map(type, texts)) - {str}:
-        for i, text in enumerate(texts):
-            if not isinstance(text, str):
-                kind = type(text).__name__
-                raise DataError(f"text {i} of {name} is {text!r} of type {kind}; every text must be a string.")
-    return np.fromiter(map(len, texts), np.int64, len(texts))
+    return SegmentBatch(rows, hyps[begin:end], groups, [[stream[i] for i in here[first].tolist()] for stream in refs])

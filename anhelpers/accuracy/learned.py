@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,8 +15,9 @@ from ..metric import Metric
 from ..progress import note
 from ..scoring.memo import memo
 from ..scoring.worker import Recipe
+from .references import at_least_one, streams
 
-__all__ = ["Learned", "learned_metric"]
+__all__ = ["Learned", "elsewhere", "learned_metric", "short_name"]
 
 NEEDS = {"src": "srcs", "ref": "refs"}
 
@@ -49,8 +50,8 @@ def learned_metric(model: Learned, n_refs: int = 1) -> Metric:
     """A learned metric ready to score; scores that the store knows are not computed again.
 
     Several references: the mean of the scores with each, which the signature says. A blank hypothesis is scored as any
-    text, as the models' own programs do; how many there were, and how many inputs were cut, is told on stderr. The
-    corpus score is the mean of the segments.
+    text, as the models' own programs do; how many there were, and how many inputs were cut, is told on stderr. There
+    is no corpus score; of a system one reports the mean of its segments.
 
     Parameters
     ----------
@@ -62,11 +63,13 @@ def learned_metric(model: Learned, n_refs: int = 1) -> Metric:
     do not align, and what is no text.
     """
     with_refs = "ref" in model.reads
-    if with_refs and n_refs < 1:
-        raise DataError(f"{model.label} needs at least one reference per segment, got n_refs={n_refs}.")
+    if with_refs:
+        at_least_one(model.label, n_refs)
 
     def score_segments(hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None) -> np.ndarray:
-        rows, of = _rows(model, hyps, [*(refs or ())] if with_refs else None, srcs, segment, n_refs)
+        given = {"src": _sources(model.label, srcs)} if "src" in model.reads else {}
+        found = streams(refs, model.label, n_refs) if with_refs else []
+        rows, of = _rows(model.reads, hyps, [given | {"ref": one} for one in found] or [given], segment)
         values = memo(
             model.signature, rows, lambda at: model.score([rows[i] for i in at]),
             width=2, groups=of, what=model.label, recipe=model.recipe,
@@ -76,41 +79,50 @@ def learned_metric(model: Learned, n_refs: int = 1) -> Metric:
 
     refs_too = f"|nrefs:{n_refs}" + ("|refs:mean" if n_refs > 1 else "") if with_refs else ""
     return Metric(
-        model.name, model.label, model.unit, model.higher_is_better,
-        tuple(NEEDS[kind] for kind in model.reads if kind in NEEDS), model.signature + refs_too, score_segments,
+        name=model.name, label=model.label, unit=model.unit, higher_is_better=model.higher_is_better,
+        needs=tuple(NEEDS[kind] for kind in model.reads if kind in NEEDS), signature=model.signature + refs_too,
+        score_segments=score_segments,
     )  # fmt: skip
 
 
+def short_name(name: str) -> str:
+    """A model's name without its owner and without spaces, as a metric's name has it.
+
+    >>> short_name("Unbabel/wmt22-comet-da")
+    'wmt22-comet-da'
+    """
+    return "_".join(name.rsplit("/", 1)[-1].split())
+
+
+def elsewhere(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a model for the recipe of workers, each of which takes the device that it has."""
+    return {key: value for key, value in options.items() if key != "device"}
+
+
+def _sources(label: str, srcs: Sequence[str] | None) -> Sequence[str]:
+    """The sources; a DataError where there are none, or only blank ones."""
+    if srcs is None or (len(srcs) and not any(src.strip() for src in checks.texts("srcs", srcs))):
+        raise DataError(f"{label} reads the source of each segment, and there is none: give the sources.")
+    return srcs
+
+
 def _rows(
-    model: Learned,
-    hyps: Sequence[str],
-    refs: list[Sequence[str]] | None,
-    srcs: Sequence[str] | None,
-    segment: ArrayLike | None,
-    n_refs: int,
+    reads: Sequence[str], hyps: Sequence[str], passes: Sequence[dict[str, Sequence[str]]], segment: ArrayLike | None
 ) -> tuple[list[tuple[str, ...]], list[int]]:
-    """What the model is given for every hypothesis, one reference after the other, and the segment of each."""
-    if refs is not None and len(refs) != n_refs:
-        raise DataError(f"this {model.label} was made for {n_refs} reference(s) per segment, but refs holds "
-                        f"{len(refs)} streams.")  # fmt: skip
-    if "src" in model.reads and (
-        srcs is None or (len(srcs) and not any(s.strip() for s in checks.texts("srcs", srcs)))
-    ):
-        raise DataError(f"{model.label} reads the source of each segment, and there is none: give the sources.")
-    given = {f"refs {i}": texts for i, texts in enumerate(refs or ())}
-    srcs = srcs if "src" in model.reads else None
-    given |= {} if srcs is None else {"srcs": srcs}
-    n = checks.same_length(**{name: checks.texts(name, texts) for name, texts in given.items()})
-    if segment is None:
-        segment = np.arange(checks.same_length(hyps=hyps, **given))
-    of = checks.segment_ids(segment, n).tolist()
+    """What the model is given for every hypothesis, one pass (one reference) after the other, and the segment of each.
+
+    A pass has the N texts of each kind that is read besides the hypothesis.
+    """
+    named = {NEEDS[kind]: texts for kind, texts in passes[0].items()}
+    n = checks.same_length(**named)
+    ids = np.arange(checks.same_length(hyps=hyps, **named)) if segment is None else segment
+    of = checks.segment_ids(ids, n).tolist()
     checks.same_length(hyps=checks.texts("hyps", hyps), segment=of)
-    columns: dict[str, Any] = {"hyp": hyps, "src": None if srcs is None else [srcs[i] for i in of]}
     rows: list[tuple[str, ...]] = []
-    for stream in [None] if refs is None else refs:
-        columns["ref"] = None if stream is None else [stream[i] for i in of]
-        rows += zip(*(columns[kind] for kind in model.reads), strict=True)
-    return rows, of * (len(rows) // max(1, len(of)))
+    for texts in passes:
+        columns = {"hyp": hyps} | {kind: [column[i] for i in of] for kind, column in texts.items()}
+        rows += zip(*(columns[kind] for kind in reads), strict=True)
+    return rows, of * len(passes)
 
 
 def _tell(model: Learned, hyps: Sequence[str], cut: int) -> None:

@@ -13,9 +13,9 @@ import numpy as np
 from .. import checks, hub
 from ..errors import DataError, need
 from ..metric import Metric, signature_of
-from ..scoring.batches import batches
+from ..scoring.batches import METRIC_TOKENS_PER_BATCH, batches, padded
 from ..scoring.worker import recipe
-from .learned import Learned, learned_metric
+from .learned import Learned, elsewhere, learned_metric, short_name
 
 __all__ = ["MetricX", "load_metricx", "metricx_metric", "metricx_scores"]
 
@@ -27,7 +27,6 @@ MOST = 25.0
 TOKENIZER = "google/mt5-xl"
 """Google's MetricX repositories hold no tokenizer; the mT5 models of all sizes share one vocabulary."""
 
-TOKENS_PER_BATCH = {"cpu": 2048, "cuda": 32768}
 DTYPES = ("float32", "bfloat16")  # mT5 overflows in float16
 
 
@@ -57,7 +56,7 @@ class MetricX:
     model, tokenizer : of transformers, the model in evaluation mode, of its output layer only the score's row.
     variant : one of VARIANTS.
     name, revision : hub id or folder name; hub commit, or sha256 over a local folder, 12 hex digits.
-    pieces : name and revision of the tokenizer.
+    tokenizer_name : name and revision on the hub of a tokenizer that does not lie beside the model; else None.
     dtype, device : as in `load_metricx`.
     """
 
@@ -66,7 +65,7 @@ class MetricX:
     variant: str
     name: str
     revision: str
-    pieces: str
+    tokenizer_name: str | None
     dtype: str
     device: str
 
@@ -74,9 +73,12 @@ class MetricX:
     def signature(self) -> str:
         """Everything that decides a score, in sacreBLEU's key:value style."""
         variant = VARIANTS[self.variant]
-        parts = {
+        parts: dict[str, object] = {
             self.variant: None, "model": self.name, "rev": self.revision, "reads": "+".join(variant.reads),
-            "tok": self.pieces, "dtype": self.dtype, "max": variant.longest, "clip": "0-25",
+        }  # fmt: skip
+        parts |= {"tok": self.tokenizer_name} if self.tokenizer_name else {}
+        parts |= {
+            "dtype": self.dtype, "max": variant.longest, "clip": "0-25",
             "transformers": need("transformers", "MetricX").__version__,
         }  # fmt: skip
         return signature_of(parts)
@@ -113,20 +115,16 @@ def load_metricx(
         raise DataError(f"{place} is no MetricX: it is a {config.model_type} with {getattr(config, 'vocab_size', 0):,} "
                         f"tokens, and MetricX is an mt5 with more than {SCORE_ID:,}.")  # fmt: skip
     own = place.folder is not None and any((place.folder / f).is_file() for f in ("tokenizer.json", "spiece.model"))
-    pieces = place if own else hub.find(TOKENIZER)
-    tokenizer = hub.load_tokenizer(pieces, f"tokenizer of the {NOUN}")
+    pieces, noun = place if own else hub.find(TOKENIZER), f"tokenizer of the {NOUN}"
+    commit = None if own else getattr(hub.load_config(pieces, noun), "_commit_hash", None)
+    tokenizer = hub.load_tokenizer(pieces, noun)
     model = _one_logit(hub.load_weights(place, NOUN, "MT5ForConditionalGeneration", dtype))
     device = hub.device(device)
     return MetricX(
-        model.eval().to(device),
-        tokenizer,
-        variant,
-        place.name,
-        hub.revision_of(place, model),
-        pieces.name,
-        dtype,
-        device,
-    )
+        model=model.eval().to(device), tokenizer=tokenizer, variant=variant, name=place.name,
+        revision=hub.revision_of(place, model),
+        tokenizer_name=None if own else f"{pieces.name}@{(commit or 'unknown')[:12]}", dtype=dtype, device=device,
+    )  # fmt: skip
 
 
 def _one_logit(model: Any) -> Any:
@@ -168,7 +166,7 @@ def metricx_metric(name: str | Path, n_refs: int = 1, *, called: str | None = No
     Juraska et al. 2023, 2024; github.com/google-research/metricx, metricx23/models.py and metricx24/predict.py.
     """
     metricx = load_metricx(name, **options)
-    short, variant = "_".join(metricx.name.rsplit("/", 1)[-1].split()), VARIANTS[metricx.variant]
+    short, variant = short_name(metricx.name), VARIANTS[metricx.variant]
     learned = Learned(
         name=called or f"{metricx.variant}:{short}",
         label=f"MetricX {short.removeprefix('metricx-')}" + ("" if "ref" in variant.reads else " without reference"),
@@ -178,7 +176,7 @@ def metricx_metric(name: str | Path, n_refs: int = 1, *, called: str | None = No
         reads=variant.reads,
         limit=f"{variant.longest} tokens in all",
         score=lambda rows: metricx_scores(metricx, rows),
-        recipe=recipe("metricx", metricx.device, name=name, **options),
+        recipe=recipe("metricx", metricx.device, name=name, **elsewhere(options)),
     )
     return learned_metric(learned, n_refs)
 
@@ -200,7 +198,7 @@ def metricx_scores(
     ids = metricx.tokenizer(texts, verbose=False)["input_ids"]  # a literal "</s>" in a text is one, as in Google's
     out[:, 1] = [len(one) > variant.longest for one in ids]
     ids = [one[: min(len(one), variant.longest) - 1] for one in ids]  # the last is the end of the sequence
-    budget = tokens_per_batch or TOKENS_PER_BATCH["cuda" if "cuda" in metricx.device else "cpu"]
+    budget = tokens_per_batch or METRIC_TOKENS_PER_BATCH[hub.kind(metricx.device)]
     with torch.inference_mode():
         for batch in batches([len(one) for one in ids], budget):
             out[batch, 0] = _forward(metricx, [ids[i] for i in batch])
@@ -208,10 +206,9 @@ def metricx_scores(
 
 
 def _forward(metricx: MetricX, batch: Sequence[list[int]]) -> np.ndarray:
-    """The scores of inputs, the first of which is the longest."""
-    torch, longest = need("torch", "MetricX"), len(batch[0])
-    ids = torch.tensor([one + [0] * (longest - len(one)) for one in batch], device=metricx.device)
-    mask = torch.tensor([[1] * len(one) + [0] * (longest - len(one)) for one in batch], device=metricx.device)
+    """The scores of inputs."""
+    torch = need("torch", "MetricX")
+    ids, real = padded(batch, 0, metricx.device)
     start = torch.zeros((len(batch), 1), dtype=torch.long, device=metricx.device)
-    logits = metricx.model(input_ids=ids, attention_mask=mask, decoder_input_ids=start, use_cache=False).logits
+    logits = metricx.model(input_ids=ids, attention_mask=real.long(), decoder_input_ids=start, use_cache=False).logits
     return logits[:, 0, 0].float().clamp(0.0, MOST).double().cpu().numpy()

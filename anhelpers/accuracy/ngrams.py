@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .encode import compiled
+from ..compiled import compiled
 
 __all__ = ["clipped_matches"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from ..errors import DataError, UnknownName
@@ -71,7 +70,7 @@ def accuracy_metric(name: str, trg_lang: str = "", n_refs: int = 1, **options: A
         metricx where the model's name says which.
     trg_lang : target language, e.g. "de"; it chooses BLEU's tokenizer.
     n_refs : how many references every segment will have.
-    options : of the learned ones, `device` and `dtype`.
+    options : of the learned ones, `device` and `dtype`; the others take none.
 
     Raises
     ------
@@ -81,6 +80,8 @@ def accuracy_metric(name: str, trg_lang: str = "", n_refs: int = 1, **options: A
     'points, 0 to 100'
     """
     if name in METRICS:
+        if options:
+            raise DataError(f"{name} takes no options, got {', '.join(options)}; leave them out.")
         return surface_metric(name, trg_lang, n_refs)
     if name in LEARNED:
         family, model = LEARNED[name]
@@ -90,5 +91,4 @@ def accuracy_metric(name: str, trg_lang: str = "", n_refs: int = 1, **options: A
         raise UnknownName("accuracy metric", name, [*NAMES, *(f"{family}:MODEL" for family in FAMILIES)])
     if not model.strip():
         raise DataError(f"'{name}' names no model; write a folder, a file or a hub id after the colon.")
-    model = str(Path(model).expanduser()) if model.startswith("~") else model  # no shell does it after a colon
     return FAMILIES[family](model=model, n_refs=n_refs, called=None, **options)

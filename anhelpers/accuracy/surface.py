@@ -18,7 +18,8 @@ from .. import checks
 from ..errors import DataError
 from ..metric import Metric
 from . import bleu, chrf, ter
-from .encode import Batch, gather
+from .encode import SegmentBatch, gather
+from .references import at_least_one, streams
 
 __all__ = ["METRICS", "Surface", "surface", "surface_metric"]
 
@@ -32,28 +33,32 @@ class Surface:
     Parameters
     ----------
     label, unit, higher_is_better : see Metric.
-    counter : () -> a function from an encode.Batch of m hypotheses to their (m, S) counts.
+    counter : () -> a function from an encode.SegmentBatch of m hypotheses to their (m, S) counts.
     segment_scores : (..., S) counts of segments -> (...) float64 scores.
     corpus_scores : (..., S) sums of such counts -> (...) float64 scores.
-    segment_oracle, corpus_oracle : sacreBLEU's objects with the same options, for the signatures.
+    segment_sacrebleu, corpus_sacrebleu : sacreBLEU's objects with the same options, for the signatures.
     """
 
     label: str
     unit: str
     higher_is_better: bool
-    counter: Callable[[], Callable[[Batch], np.ndarray]]
+    counter: Callable[[], Callable[[SegmentBatch], np.ndarray]]
     segment_scores: Callable[[np.ndarray], np.ndarray]
     corpus_scores: Callable[[np.ndarray], np.ndarray]
-    segment_oracle: sacrebleu.metrics.base.Metric
-    corpus_oracle: sacrebleu.metrics.base.Metric
+    segment_sacrebleu: sacrebleu.metrics.base.Metric
+    corpus_sacrebleu: sacrebleu.metrics.base.Metric
 
     def statistics(self, hyps: Sequence[str], refs: Sequence[Sequence[str]], segment: Any = None) -> np.ndarray:
-        """(n, S) counts of n hypotheses: their sum over any choice of segments is what `corpus_scores` takes."""
+        """(n, S) counts of n hypotheses: their sum over any choice of segments is what `corpus_scores` takes.
+
+        >>> surface("chrf").statistics(["abc"], [["abd"]])[:, :6]
+        array([[3, 3, 2, 2, 2, 1]])
+        """
         return gather(self.counter(), hyps, refs, segment)
 
 
-def _points(label: str, counter: Callable, scores: Callable, oracle: sacrebleu.metrics.base.Metric) -> Surface:
-    return Surface(label, POINTS, True, counter, scores, scores, oracle, oracle)
+def _points(label: str, counter: Callable, scores: Callable, sacre: sacrebleu.metrics.base.Metric) -> Surface:
+    return Surface(label, POINTS, True, counter, scores, scores, sacre, sacre)
 
 
 def _chrf(trg_lang: str) -> Surface:
@@ -72,14 +77,14 @@ def _bleu(trg_lang: str) -> Surface:
         counter=partial(bleu.counter, trg_lang),
         segment_scores=partial(bleu.scores, effective_order=True),
         corpus_scores=partial(bleu.scores, effective_order=False),
-        segment_oracle=bleu.oracle(trg_lang, effective_order=True),
-        corpus_oracle=bleu.oracle(trg_lang),
+        segment_sacrebleu=bleu.sacrebleu_metric(trg_lang, effective_order=True),
+        corpus_sacrebleu=bleu.sacrebleu_metric(trg_lang),
     )
 
 
 def _ter(trg_lang: str) -> Surface:
-    oracle = sacrebleu.TER()
-    return Surface("TER", "edits per 100 reference words", False, ter.counter, ter.scores, ter.scores, oracle, oracle)
+    sacre = sacrebleu.TER()
+    return Surface("TER", "edits per 100 reference words", False, ter.counter, ter.scores, ter.scores, sacre, sacre)
 
 
 METRICS: dict[str, Callable[[str], Surface]] = {"chrf": _chrf, "chrf++": _chrf_pp, "bleu": _bleu, "ter": _ter}
@@ -117,19 +122,17 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int = 1) -> Metric:
     array([100.,   0.])
     """
     definition = surface(name, trg_lang)
-    if n_refs < 1:
-        raise DataError(f"{definition.label} needs at least one reference per segment, got n_refs={n_refs}.")
+    at_least_one(definition.label, n_refs)
     signature, corpus_signature = (
-        _signature(oracle, n_refs) for oracle in (definition.segment_oracle, definition.corpus_oracle)
+        _signature(sacre, n_refs) for sacre in (definition.segment_sacrebleu, definition.corpus_sacrebleu)
     )
 
     def score_segments(hyps: Sequence[str], refs: Any, srcs: Any = None, segment: Any = None) -> np.ndarray:
-        _same_refs(refs, n_refs, definition.label)
-        count = definition.counter()
+        refs, count = streams(refs, definition.label, n_refs), definition.counter()
         return gather(lambda batch: definition.segment_scores(count(batch)), hyps, refs, segment)
 
     def score_corpus(hyps: Sequence[str], refs: Any, srcs: Any = None) -> float:
-        _same_refs(refs, n_refs, definition.label)
+        refs = streams(refs, definition.label, n_refs)
         if not len(hyps):
             raise DataError(f"{definition.label} of a corpus needs at least one segment, got none.")
         # One after the other, as sacreBLEU adds them: with several references, TER's lengths are fractions.
@@ -151,14 +154,7 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int = 1) -> Metric:
     )
 
 
-def _signature(oracle: sacrebleu.metrics.base.Metric, n_refs: int) -> str:
+def _signature(sacre: sacrebleu.metrics.base.Metric, n_refs: int) -> str:
     """What sacreBLEU prints before the score, e.g. chrF2|nrefs:1|case:mixed|...; it knows nrefs once it has scored."""
-    name = oracle.corpus_score([""], [[""]] * n_refs).name
-    return f"{name}|{oracle.get_signature()}"
-
-
-def _same_refs(refs: Sequence[Sequence[str]], n_refs: int, label: str) -> None:
-    if len(refs) != n_refs:
-        raise DataError(
-            f"this {label} was made for {n_refs} reference(s) per segment, but refs holds {len(refs)} streams."
-        )
+    name = sacre.corpus_score([""], [[""]] * n_refs).name
+    return f"{name}|{sacre.get_signature()}"

@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import sacrebleu
 from numpy.typing import ArrayLike
 
-from .encode import Batch, gather
+from .encode import SegmentBatch
 
-__all__ = ["counter", "scores", "statistics"]
+__all__ = ["counter", "scores"]
 
 
-def statistics(hyps: Sequence[str], refs: Sequence[Sequence[str]], segment: ArrayLike | None = None) -> np.ndarray:
-    """How many edits (insert, delete, replace, shift a block) turn the hypothesis into a reference, and its length.
+def counter() -> Callable[[SegmentBatch], np.ndarray]:
+    """A function from a batch of n hypotheses to their counts; it keeps the pairs it has seen.
 
-    Parameters
-    ----------
-    hyps : n texts.
-    refs : R streams of N texts; the fewest edits count, and the mean of the lengths.
-    segment : (n,) which of the N segments each hypothesis translates; None where n = N, in order.
-
-    Returns
-    -------
-    (n, 2) float64: edits, words of the reference.
+    The counts are (n, 2) float64: how many edits (insert, delete, replace, shift a block) turn the hypothesis into a
+    reference, and the words of the reference. With several references the fewest edits, and the mean of the lengths.
     """
-    return gather(counter(), hyps, refs, segment)
-
-
-def counter() -> Callable[[Batch], np.ndarray]:
-    """A function from a batch of hypotheses to their `statistics`; it keeps the pairs it has seen."""
     metric = sacrebleu.TER()
     known: dict[tuple[str, ...], tuple[float, float]] = {}
 
-    def count(batch: Batch) -> np.ndarray:
+    def count(batch: SegmentBatch) -> np.ndarray:
         stats = np.empty((len(batch.hyps), 2))
         sizes = np.diff(batch.groups)
         for i, g in enumerate(np.repeat(np.arange(len(sizes)), sizes).tolist()):
@@ -53,7 +41,7 @@ def scores(stats: ArrayLike) -> np.ndarray:
 
     Parameters
     ----------
-    stats : (..., 2) `statistics` of segments, or sums of them: the score of a corpus or of a bootstrap replicate.
+    stats : (..., 2) counts of segments, or sums of them: the score of a corpus or of a bootstrap replicate.
 
     Returns
     -------

@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .encode import WHITESPACE, code_points, compiled
+from ..compiled import compiled
+from .encode import WHITESPACE, code_points
 
 __all__ = ["Vocabulary"]
 
@@ -75,6 +76,7 @@ def _scan(codes, starts, space, slots, begin, pool, size):
     """Split every text at white space and look each word up, or add it; return numbers and the vocabulary's arrays."""
     ids = np.empty((codes.size + starts.size) // 2 + 1, np.uint32)
     word_starts = np.zeros(starts.size, np.int64)
+    n = np.int64(0)
     for i in range(starts.size - 1):
         length = starts[i + 1] - starts[i]
         most = size + length // 2 + 1  # words, if all in this text were new

@@ -58,63 +58,68 @@ def sample(
 
     Parameters
     ----------
+    begin : the tokens of the source, or of the prompt, and the limit.
+    sampling : method and temperature. k : samples.
     numbers : of the source, from `sampling.numbers`.
     ended : the tokens so far -> whether the last of them ends the sample.
-    begin : the tokens of the source, or of the prompt, and the limit. k : samples.
-    sampling : method and temperature.
     """
     torch = need("torch", "drawing candidates")
     samples = []
     with torch.inference_mode():
-        step = _stepper(model, begin)
-        logits, cache = step(None, None)
+        sampler = _Sampler(_stepper(model, begin), sampling, ended)
+        logits, cache = sampler.step(None, None)
         for first in range(0, k, batch):
             rows = range(first, min(first + batch, k))
             mine = copy.deepcopy(cache)
             mine.batch_repeat_interleave(len(rows))
             u = (numbers(t, rows, levels(logits.shape[1])) for t in range(begin.limit))
-            samples += _drawn(step, logits, mine, u, sampling, ended)
+            samples += sampler.batch(logits, mine, u)
     return samples
 
 
-def _drawn(
-    step: Step, logits: Any, cache: Any, numbers: Iterator[np.ndarray], sampling: Sampling, ended: Callable
-) -> list[Sample]:
-    """One batch to its end: `numbers` gives (b, levels) numbers per step, and stops at the limit."""
-    u = next(numbers)
-    ids: list[list[int]] = [[] for _ in u]
-    logprob = np.zeros(len(u))
-    live, going = np.arange(len(u)), np.ones(len(u), bool)  # who is in the batch; who goes on
-    while True:
-        tokens, logprobs = _next(logits, sampling, u[live])
-        for i, token, value in zip(live, tokens.tolist(), logprobs, strict=True):
-            if going[i]:
-                ids[i].append(token)
-                logprob[i] += value
-                going[i] = not ended(ids[i])
-        u = next(numbers, None)
-        if u is None or not going.any():
-            return [Sample(tuple(i), float(p), not on) for i, p, on in zip(ids, logprob, going, strict=True)]
-        if 2 * going.sum() <= len(live):
-            kept = np.flatnonzero(going[live])
-            cache.batch_select_indices(tokens.new_tensor(kept, device=logits.device))
-            live, tokens = live[kept], tokens[kept]
-        logits, cache = step(tokens.to(logits.device)[:, None], cache)
+@dataclass(frozen=True)
+class _Sampler:
+    """How the samples of one source are drawn: the model's step, the method, and whether a sample has ended."""
 
+    step: Step
+    sampling: Sampling
+    ended: Callable[[Sequence[int]], bool]
 
-def _next(logits: Any, sampling: Sampling, u: np.ndarray) -> tuple[Any, np.ndarray]:
-    """(b,) tokens, on the CPU, and the log-probability of each under the whole model; logits are (b, V) or (1, V)."""
-    torch = need("torch", "drawing candidates")
-    u = torch.as_tensor(u, device=logits.device)
-    rows = max(1, PER_PART // logits.shape[1]) if len(logits) > 1 else len(u)
-    tokens, values = [], []
-    for part, v in zip(logits.split(rows), u.split(rows), strict=True):
-        own, p = probabilities(part, sampling)
-        if own[:, 0].isnan().any():
-            raise AnhelpersError("the model's own probabilities are nan; try another dtype, such as float32.")
-        tokens.append(choose(p, v))
-        values.append(own.expand(len(v), -1).gather(1, tokens[-1][:, None])[:, 0].log())
-    return torch.cat(tokens).cpu(), torch.cat(values).cpu().numpy()
+    def batch(self, logits: Any, cache: Any, numbers: Iterator[np.ndarray]) -> list[Sample]:
+        """One batch to its end: `numbers` gives (b, levels) numbers per step, and stops at the limit."""
+        u = next(numbers)
+        ids: list[list[int]] = [[] for _ in u]
+        logprob = np.zeros(len(u))
+        live, going = np.arange(len(u)), np.ones(len(u), bool)  # who is in the batch; who goes on
+        while True:
+            tokens, logprobs = self._next(logits, u[live])
+            for i, token, value in zip(live, tokens.tolist(), logprobs, strict=True):
+                if going[i]:
+                    ids[i].append(token)
+                    logprob[i] += value
+                    going[i] = not self.ended(ids[i])
+            u = next(numbers, None)
+            if u is None or not going.any():
+                return [Sample(tuple(i), float(p), not on) for i, p, on in zip(ids, logprob, going, strict=True)]
+            if 2 * going.sum() <= len(live):
+                kept = np.flatnonzero(going[live])
+                cache.batch_select_indices(tokens.new_tensor(kept, device=logits.device))
+                live, tokens = live[kept], tokens[kept]
+            logits, cache = self.step(tokens.to(logits.device)[:, None], cache)
+
+    def _next(self, logits: Any, u: np.ndarray) -> tuple[Any, np.ndarray]:
+        """(b,) tokens, on the CPU, and the log-probability of each under the whole model, from (b or 1, V) logits."""
+        torch = need("torch", "drawing candidates")
+        u = torch.as_tensor(u, device=logits.device)
+        rows = max(1, PER_PART // logits.shape[1]) if len(logits) > 1 else len(u)
+        tokens, values = [], []
+        for part, v in zip(logits.split(rows), u.split(rows), strict=True):
+            own, p = probabilities(part, self.sampling)
+            if own[:, 0].isnan().any():
+                raise AnhelpersError("the model's own probabilities are nan; try another dtype, such as float32.")
+            tokens.append(choose(p, v))
+            values.append(own.expand(len(v), -1).gather(1, tokens[-1][:, None])[:, 0].log())
+        return torch.cat(tokens).cpu(), torch.cat(values).cpu().numpy()
 
 
 def _stepper(model: TranslationModel | LanguageModel, begin: Start) -> Step:

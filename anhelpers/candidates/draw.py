@@ -40,8 +40,9 @@ class SourceDraws:
         lower bound where other tokens spell the same text; the distinct spellings drawn are added up. nan for texts
         that were only cut.
     cut : how many samples reached the limit before they ended.
-    respelt : how many texts a translation model drew as tokens other than its tokenizer makes of them; `score_pairs`
-        scores those.
+    respelt : how many texts a translation model drew only as tokens other than its tokenizer makes of them, which
+        `score_pairs` scores.
+    several : how many it drew as the tokenizer's tokens and as others too.
     """
 
     segment: int
@@ -50,6 +51,7 @@ class SourceDraws:
     logprob: tuple[float, ...]
     cut: int
     respelt: int
+    several: int
 
 
 def draw(
@@ -118,15 +120,18 @@ def draw_source(drawing: Drawing, segment: int, src: str) -> SourceDraws:
     texts = {one.ids: drawing.text(one.ids) for one in samples}
     for one in samples:
         groups.setdefault(texts[one.ids], []).append(one)
-    logprobs, respelt = tuple(map(_logprob, groups.values())), 0
+    respelt = several = 0
     if isinstance(drawing.model, TranslationModel):
         own = hub.plain_ids(drawing.model.tokenizer, list(groups))
-        respelt = sum(
-            not any(list(one.ids[:-1]) == ids for one in group if one.ended) and any(one.ended for one in group)
-            for ids, group in zip(own, groups.values(), strict=True)
-        )
-    counts, cut = tuple(len(group) for group in groups.values()), sum(not one.ended for one in samples)
-    return SourceDraws(segment, tuple(groups), counts, logprobs, cut, respelt)
+        spellings = [{one.ids[:-1] for one in group if one.ended} for group in groups.values()]
+        as_own = [tuple(ids) in drawn for ids, drawn in zip(own, spellings, strict=True)]
+        respelt = sum(bool(drawn) and not same for drawn, same in zip(spellings, as_own, strict=True))
+        several = sum(len(drawn) > 1 and same for drawn, same in zip(spellings, as_own, strict=True))
+    return SourceDraws(
+        segment=segment, texts=tuple(groups), count=tuple(map(len, groups.values())),
+        logprob=tuple(map(_logprob, groups.values())), cut=sum(not one.ended for one in samples), respelt=respelt,
+        several=several,
+    )  # fmt: skip
 
 
 def together(drawing: Drawing, draws: Iterable[SourceDraws]) -> CandidateSet:
@@ -154,6 +159,8 @@ def _notes(drawing: Drawing, draws: Sequence[SourceDraws]) -> tuple[str, ...]:
         (sum(one.cut for one in draws), n, f"samples reached {limit}, and were cut there."),
         (sum(one.respelt for one in draws), distinct, "texts were drawn as other tokens than the tokenizer makes of "
          "them, so their log-probability is not that of score_pairs."),
+        (sum(one.several for one in draws), distinct, "texts were drawn in several spellings, whose probabilities are "
+         "added up, so their log-probability is above that of score_pairs."),
     ]  # fmt: skip
     first = f"{distinct} distinct candidates in {n} samples of {len(draws)} sources: {drawing.signature}."
     return (first, *(f"{count} of {of} {what}" for count, of, what in said if count))

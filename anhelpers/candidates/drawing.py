@@ -73,7 +73,7 @@ class Drawing:
         for name in ("max_tokens", "batch"):
             if (value := getattr(self, name)) is not None and value < 1:
                 raise DataError(f"{name} must be at least 1, got {value}.")
-        object.__setattr__(self, "batch", self.batch or BATCH["cuda" if "cuda" in self.model.device else "cpu"])
+        object.__setattr__(self, "batch", self.batch or BATCH[hub.kind(self.model.device)])
         name, asked = self.model.name, isinstance(self.model, LanguageModel)
         if asked and self.prompt is None:
             raise DataError(f"{name} is a language model: give it a prompt.")
@@ -94,13 +94,11 @@ class Drawing:
     def signature(self) -> str:
         """All of it in key:value style."""
         model = self.model
-        parts: dict[str, Any] = {"draw": None, "model": model.name, "rev": model.revision, "dtype": model.dtype}
-        parts |= {"src": model.src_lang, "trg": model.trg_lang} if getattr(model, "trg_lang", None) else {}
-        parts |= {"task": repr(model.task)} if getattr(model, "task", "") else {}
+        parts: dict[str, Any] = {"draw": None} | model.parts()
         parts |= {"prompt": self.prompt.hash(model)} if self.prompt else {}
-        parts |= {"never": " ".join(map(str, model.never))} if model.never else {}
+        parts |= model.never_part()
         parts |= {"method": self.sampling.name, "temperature": f"{self.sampling.temperature:.15g}", "k": self.k}
-        parts |= {"seed": self.seed, "max": self.max_tokens, "batch": self.batch, "device": model.device.split(":")[0]}
+        parts |= {"seed": self.seed, "max": self.max_tokens, "batch": self.batch, "device": hub.kind(model.device)}
         parts["transformers"] = need("transformers", "drawing candidates").__version__
         return signature_of(parts)
 
@@ -113,7 +111,9 @@ class Drawing:
     def stoppers(self) -> np.ndarray:
         """(V,) bool, the tokens that can complete the prompt's stop text."""
         n_vocab = self.model.model.get_output_embeddings().weight.shape[0]
-        return _stoppers(self.model.tokenizer, (self.prompt and self.prompt.stop) or "", n_vocab)
+        assert self.prompt is not None  # `ended` asks only where there is a stop text
+        assert self.prompt.stop is not None
+        return _stoppers(self.model.tokenizer, self.prompt.stop, n_vocab)
 
     def start(self, segment: int, src: str) -> Start:
         """What the model is given for a source; a DataError if it does not fit."""
@@ -182,8 +182,8 @@ def _start(drawing: Drawing, src: str, where: str) -> Start:
     if not src.strip():
         raise DataError(f"{where} is blank, and a blank has no candidates; leave it out.")
     if prompt is None:
-        ids, before, most = source_ids(model, [src])[0], list(model.prefix), model.max_src
-        n, what, limit = len(ids), "tokens", model.max_trg - len(before) + 1
+        ids, before, most = source_ids(model, [src])[0], list(model.prefix), model.max_tokens
+        n, what, limit = len(ids), "tokens", most - len(before) + 1
     else:
         _check_source(model, prompt, src, where)
         ids, before, most = None, prompt.ids(model, src), model.max_tokens
@@ -214,7 +214,8 @@ def _ends(model: TranslationModel | LanguageModel, prompt: Prompt | None) -> fro
 
 def _stoppers(tokenizer: Any, stop: str, n_vocab: int) -> np.ndarray:
     """(V,) bool, the tokens that can complete the stop text."""
-    if not stop.isascii():  # its last character may be spread over several tokens
+    # its last character may be spread over several tokens, or be a space that a token decoded by itself loses
+    if not stop.isascii() or stop.endswith(" "):
         return np.ones(n_vocab, bool)
     known = min(n_vocab, len(tokenizer))
     pieces = tokenizer.batch_decode([[i] for i in range(known)], clean_up_tokenization_spaces=False)

@@ -55,7 +55,7 @@ def mbr_utility(metric: Metric, cands: CandidateSet, srcs: Sequence[str] | None 
     if "srcs" in metric.needs:
         if srcs is None:
             raise DataError(f"{metric.name} needs the sources; give srcs.")
-        checks.same_length(sources=srcs, candidates=cands.counts)
+        checks.same_length(sources=srcs, candidates=cands.n_candidates)
     alone = np.flatnonzero(np.bincount(cands.segment, cands.multiplicity) == 1)
     if alone.size:
         raise DataError(
@@ -71,7 +71,7 @@ def _parts(cands: CandidateSet) -> Iterator[dict[int, list[tuple[str, int]]]]:
     part: dict[int, list[tuple[str, int]]] = {}
     pairs, begin = 0, 0
     multiplicity = cands.multiplicity.tolist()
-    for s, count in enumerate(cands.counts.tolist()):
+    for s, count in enumerate(cands.n_candidates.tolist()):
         if part and pairs + count * count > PAIRS:
             yield part
             part, pairs = {}, 0

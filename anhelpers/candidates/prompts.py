@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 
 from .. import hub
-from ..data.languages import CODES
+from ..data.languages import CODES, NAMES, base
 from ..errors import DataError, UnknownName, need
 from ..naturalness.load import LanguageModel
 
@@ -18,15 +18,6 @@ PLAIN = "{src_lang}: {src}\n{trg_lang}:"
 CHAT = "Translate the following text from {src_lang} into {trg_lang}. Give the translation only.\n\n{src}"
 FIELDS = ("src", "src_lang", "trg_lang")
 FIELD = re.compile(r"\{(\w+)\}")
-NAMES = dict(
-    pair.split(" ", 1)
-    for pair in """ar Arabic,bg Bulgarian,bn Bengali,ca Catalan,cs Czech,da Danish,de German,el Greek,en English,
-    es Spanish,et Estonian,fa Persian,fi Finnish,fr French,gu Gujarati,ha Hausa,he Hebrew,hi Hindi,hr Croatian,
-    hu Hungarian,id Indonesian,is Icelandic,it Italian,ja Japanese,kk Kazakh,km Khmer,ko Korean,lt Lithuanian,
-    lv Latvian,nl Dutch,no Norwegian,pl Polish,ps Pashto,pt Portuguese,ro Romanian,ru Russian,sk Slovak,sl Slovene,
-    sr Serbian,sv Swedish,sw Swahili,ta Tamil,th Thai,tr Turkish,uk Ukrainian,ur Urdu,vi Vietnamese,xh Xhosa,
-    zh Chinese,zu Zulu""".replace("\n    ", "").split(",")
-)
 
 
 @dataclass(frozen=True)
@@ -123,11 +114,11 @@ def language_name(code_or_name: str) -> str:
     >>> language_name("de"), language_name("Low German")
     ('German', 'Low German')
     """
-    code = code_or_name.partition("_")[0]
-    if code in NAMES:
-        return NAMES[code]
     if code_or_name[:1].isupper():
         return code_or_name
+    code = base(code_or_name)
+    if code in NAMES:
+        return NAMES[code]
     if code in CODES:
         raise DataError(f"no name is known here for the language '{code_or_name}'; give its name, such as 'Breton'.")
     raise UnknownName("language", code_or_name, NAMES)

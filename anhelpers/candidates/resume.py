@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -68,18 +67,19 @@ def draw_to_file(
         _forget(partial, header)
         return together(drawing, finished), len(srcs)
     with _opened(partial) as file:
-        lines = _resumed(file, header)
+        with _told(partial):
+            lines = _resumed(file, header)
         before = len(lines)
         missing = [(i, src) for i, src in enumerate(srcs) if i not in lines]
         with progress(len(missing), f"candidates of {drawing.model.name}", "sources") as step:
             for one in (draws or _one_by_one)(drawing, missing):
                 lines[one.segment] = _line(drawing, one, srcs[one.segment])
-                file.write(lines[one.segment])
-                file.flush()
+                _append(file, lines[one.segment])
                 step(1)
         done = [_read(lines[i]) for i in range(len(srcs))]
         write_bytes(output, b"".join(lines[i] for i in range(len(srcs))))
-        os.unlink(file.name)
+    with _told(partial):
+        partial.unlink(missing_ok=True)  # not before it is closed, which Windows wants
     return together(drawing, done), before
 
 
@@ -98,8 +98,8 @@ def _line(drawing: Drawing, one: SourceDraws, src: str) -> bytes:
         {"text": text, "tag": drawing.tag, "count": count} | ({} if math.isnan(logprob) else {"logprob": logprob})
         for text, count, logprob in zip(one.texts, one.count, one.logprob, strict=True)
     ]
-    record = {"segment": one.segment, "src": src, "candidates": candidates, "cut": one.cut, "respelt": one.respelt}
-    record |= {"signature": drawing.signature, "made_by": made_by()}
+    record = {"segment": one.segment, "src": src, "candidates": candidates, "cut": one.cut}
+    record |= {"respelt": one.respelt, "several": one.several, "signature": drawing.signature, "made_by": made_by()}
     return (json.dumps(record, ensure_ascii=False) + "\n").encode()
 
 
@@ -108,8 +108,9 @@ def _read(line: bytes) -> SourceDraws:
     record = json.loads(line)
     candidates = record["candidates"]
     return SourceDraws(
-        record["segment"], tuple(c["text"] for c in candidates), tuple(c["count"] for c in candidates),
-        tuple(c.get("logprob", math.nan) for c in candidates), record["cut"], record["respelt"],
+        segment=record["segment"], texts=tuple(c["text"] for c in candidates),
+        count=tuple(c["count"] for c in candidates), logprob=tuple(c.get("logprob", math.nan) for c in candidates),
+        cut=record["cut"], respelt=record["respelt"], several=record.get("several", 0),  # older files do not count them
     )  # fmt: skip
 
 
@@ -131,9 +132,11 @@ def _finished(output: Path, header: dict, srcs: Sequence[str]) -> list[SourceDra
 def _forget(partial: Path, header: dict) -> None:
     """Remove the partial file of a finished one: a run was killed between its last two steps."""
     if partial.is_file():
-        with suppress(DataError), _opened(partial) as file:
-            if file.readline() == _first(header):
-                os.unlink(partial)
+        with suppress(DataError), _told(partial):
+            with _opened(partial) as file:
+                ours = file.readline() == _first(header)
+            if ours:
+                partial.unlink(missing_ok=True)
 
 
 def _first(header: dict) -> bytes:
@@ -155,8 +158,7 @@ def _resumed(file: IO[bytes], header: dict) -> dict[int, bytes]:
     file.seek(sum(map(len, whole)))
     file.truncate()
     if not whole:
-        file.write(_first(header))
-        file.flush()
+        _append(file, _first(header))
     return finished
 
 
@@ -172,17 +174,31 @@ def _difference(found: Any, header: dict) -> str:
     return "other sources" if found["draw"] == header["draw"] else "other options"
 
 
-@contextmanager
-def _opened(partial: Path) -> Iterator[IO[bytes]]:
+def _opened(partial: Path) -> IO[bytes]:
     """The partial file, at its beginning, and for this process alone where the system can lock files."""
+    while True:
+        with _told(partial):
+            file = open(partial, "a+b")  # noqa: SIM115 (closed by the caller)
+        if not lock(file.fileno()):
+            file.close()
+            raise DataError("another process is drawing into it; wait for that one.", partial)
+        if still_at(partial, file.fileno()):  # else another run ended between the two lines above
+            file.seek(0)
+            return file
+        file.close()
+
+
+def _append(file: IO[bytes], line: bytes) -> None:
+    """Write a finished line, which is on the disk when this returns, as far as the system says."""
+    with _told(file.name):
+        file.write(line)
+        file.flush()
+
+
+@contextmanager
+def _told(partial: str | PathLike) -> Iterator[None]:
+    """Around what touches the partial file alone: an error of the system becomes a sentence about that file."""
     try:
-        while True:
-            with open(partial, "a+b") as file:
-                if not lock(file.fileno()):
-                    raise DataError("another process is drawing into it; wait for that one.", partial)
-                if still_at(partial, file.fileno()):  # else another run ended between the two lines above
-                    file.seek(0)
-                    yield file
-                    return
+        yield
     except OSError as error:
         raise unwritable(error, partial) from error

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
+from ..errors import DataError
 from ..frontier import OracleCurve
 from .marks import FONT, Ranges, checked_systems
 
 if TYPE_CHECKING:
     from ..exact import ExactCurve
 
-__all__ = ["ACCURACY_TITLE", "COLUMN", "NATURALNESS_TITLE", "Ranges", "Size", "axis_ranges"]
+__all__ = ["ACCURACY_TITLE", "COLUMN", "NATURALNESS_TITLE", "Plane", "Ranges", "Size", "axis_ranges"]
 
 ACCURACY_TITLE = "Accuracy (higher is better)"
 NATURALNESS_TITLE = "Mean log-probability (nats per token, higher is more natural)"
 COLUMN = (400, 320)  # size of a plane whose smallest text is at least 7 pt when saved 3.3 inches wide (an ACL column)
 Size = tuple[int, int]
+MOST_ROWS = 4000  # of one table of a chart; Altair draws up to 5000
 
 
 def axis_ranges(curves: Iterable[OracleCurve | ExactCurve], systems: Iterable[pd.DataFrame | None] = ()) -> Ranges:
@@ -37,43 +41,95 @@ def axis_ranges(curves: Iterable[OracleCurve | ExactCurve], systems: Iterable[pd
     return ranges[0], ranges[1]
 
 
-def plane_axes(ranges: Ranges, size: Size, naturalness_title: str, accuracy_title: str) -> dict:
-    """The x and y channels of a plane; long titles are wrapped to its sides."""
+@dataclass(frozen=True)
+class Plane:
+    """The channels of a picture, and where its values are drawn.
+
+    ranges : (from, to) of x and of y, of their logarithms (base 10) on a logarithmic axis. size : in pixels.
+    channels : "x" and "y", for encodings. log : which axes are logarithmic.
+    """
+
+    ranges: Ranges
+    size: Size
+    channels: dict
+    log: tuple[bool, bool] = (False, False)
+
+    @property
+    def fields(self) -> tuple[str, str]:
+        """The columns that the two channels show."""
+        x, y = (str(self.channels[channel].shorthand).removesuffix(":Q") for channel in "xy")
+        return x, y
+
+    def pixels(self, x: ArrayLike, y: ArrayLike) -> np.ndarray:
+        """(n, 2) pixels from the left and from the upper side, of (n,) values."""
+        x, y = (scaled(v, log) for v, log in zip((x, y), self.log, strict=True))
+        (x0, x1), (y0, y1), (w, h) = *self.ranges, self.size
+        return np.stack([(x - x0) / (x1 - x0) * w, h - (y - y0) / (y1 - y0) * h], axis=-1)
+
+    def values(self, x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """(n,) values of x and y that are drawn at (n,) pixels, beyond the plane too: the inverse of `pixels`."""
+        (x0, x1), (y0, y1), (w, h) = *self.ranges, self.size
+        both = x0 + np.asarray(x) / w * (x1 - x0), y0 + (h - np.asarray(y)) / h * (y1 - y0)
+        x, y = (10.0**v if log else v for v, log in zip(both, self.log, strict=True))
+        return x, y
+
+    def at(self, frame: pd.DataFrame) -> np.ndarray:
+        """(n, 2) pixels of the rows of a table."""
+        x, y = (frame[field].astype(float) for field in self.fields)
+        return self.pixels(x, y)
+
+    def holds(self, frame: pd.DataFrame) -> np.ndarray:
+        """(n,) bool: the point of a row lies inside the picture."""
+        shown = [frame[field].between(*span) for field, span in zip(self.fields, self.ranges, strict=True)]
+        return (shown[0] & shown[1]).to_numpy()
+
+
+def scaled(values: ArrayLike, log: bool) -> np.ndarray:
+    """(n,) values as an axis has them, linear or logarithmic."""
+    values = np.asarray(values, dtype=float)
+    return np.log10(values) if log else values
+
+
+def plane_axes(ranges: Ranges, size: Size, naturalness_title: str, accuracy_title: str) -> Plane:
+    """The plane of accuracy by naturalness; long titles are wrapped to its sides."""
 
     def axis(title: str, length: int) -> alt.Axis:
         return alt.Axis(title=textwrap.wrap(title, max(12, length // 9)), tickCount=length // 80, **AXIS)
 
     x, y = (alt.Scale(domain=list(r), nice=False, zero=False) for r in ranges)
-    return {
+    channels = {
         "x": alt.X("naturalness:Q", scale=x, axis=axis(naturalness_title, size[0])),
         "y": alt.Y("accuracy:Q", scale=y, axis=axis(accuracy_title, size[1])),
     }
+    return Plane(ranges, size, channels)
 
 
 AXIS: dict[str, Any] = {"labelFontSize": FONT, "titleFontSize": 18, "titlePadding": 10, "gridOpacity": 0.6}
 
 
-def pixels(naturalness: Any, accuracy: Any, ranges: Ranges, size: Size) -> tuple[np.ndarray, np.ndarray]:
-    """Where points of the plane are drawn: pixels from its left and from its upper side."""
-    (x0, x1), (y0, y1), (w, h) = *ranges, size
-    return (np.asarray(naturalness) - x0) / (x1 - x0) * w, h - (np.asarray(accuracy) - y0) / (y1 - y0) * h
+def thinned(path: np.ndarray, series: np.ndarray | None = None, most: int = MOST_ROWS) -> np.ndarray:
+    """(n,) bool of (n, 2) pixels: at most so many vertices that lines through them look as through all.
+
+    Kept are the first of each run of vertices in one cell of a grid, a quarter of a pixel wide or as wide as it must
+    be, and the last before a gap (nan) or before another of the (n,) series.
+    """
+    gap = np.isnan(path).any(axis=1)
+    stroke = np.stack([gap, np.zeros(len(path)) if series is None else series])
+    last = np.r_[np.any(np.diff(stroke), axis=0), True]
+    cells = 4.0  # per pixel
+    while cells * np.nanmax(np.abs(path), initial=1) >= 0.5:
+        place = np.vstack([stroke, np.where(gap, 0, np.floor(path.T * cells))])
+        kept = np.r_[True, np.any(np.diff(place), axis=0)] | last
+        if kept.sum() <= most:
+            return kept
+        cells /= 2
+    raise DataError(f"{kept.sum()} vertices are left after thinning, more than {most} can be drawn: there are too many "
+                    "gaps or lines.")  # fmt: skip
 
 
-def points(x: Any, y: Any, ranges: Ranges, size: Size) -> tuple[np.ndarray, np.ndarray]:
-    """(naturalness, accuracy) of pixels: the inverse of `pixels`."""
-    (x0, x1), (y0, y1), (w, h) = *ranges, size
-    return x0 + np.asarray(x) / w * (x1 - x0), y0 + (h - np.asarray(y)) / h * (y1 - y0)
-
-
-def within(frame: pd.DataFrame, ranges: Ranges) -> np.ndarray:
-    """(n,) bool: the point of a row lies inside the picture."""
-    (x0, x1), (y0, y1) = ranges
-    return (frame["naturalness"].between(x0, x1) & frame["accuracy"].between(y0, y1)).to_numpy()
-
-
-def inside(systems: pd.DataFrame, ranges: Ranges) -> tuple[pd.DataFrame, list[str]]:
+def inside(systems: pd.DataFrame, plane: Plane) -> tuple[pd.DataFrame, list[str]]:
     """The systems that lie inside the picture, and the sentence that names the others (none if there are none)."""
-    shown = within(systems, ranges)
+    shown = plane.holds(systems)
     names = ", ".join(systems["system"][~shown].astype(str))
     note = f"Outside the picture: {(~shown).sum()} of {len(systems)} systems ({names})."
     return systems[shown].reset_index(drop=True), [] if shown.all() else [note]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -14,18 +13,28 @@ from ..frontier import OracleCurve
 from .axes import (
     ACCURACY_TITLE,
     NATURALNESS_TITLE,
+    Plane,
     Ranges,
     Size,
     axis_ranges,
     headline,
     inside,
-    pixels,
     plane_axes,
-    within,
+    thinned,
 )  # fmt: skip
 from .describe import description, systems_text
 from .labels import bar_lines, label_layers, named_points
-from .marks import CATEGORIES, LINE, POINT, checked_systems, clipped, interval_bars, system_marks, tip
+from .marks import (
+    CATEGORIES,
+    LINE,
+    checked_systems,
+    clipped,
+    interval_bars,
+    moving_point,
+    not_drawn,
+    system_marks,
+    tip,
+)  # fmt: skip
 
 __all__ = ["CATEGORIES", "axis_ranges", "beta_label", "plot_curve"]
 
@@ -46,13 +55,15 @@ def plot_curve(
     """The plane of naturalness (rightwards) and accuracy (upwards), with the best that an oracle reaches.
 
     Up to `max_vertices` vertices all are drawn. Of more, those that share a quarter-pixel cell with the vertex
-    before them are left out, which moves the line by less than half a pixel. The curve is concave by construction.
+    before them are left out, which moves the line by less than half a pixel; in a picture of more than a thousand
+    pixels the cells are larger. The curve is concave by construction.
 
     Parameters
     ----------
     curve : from `frontier.oracle_curve`.
     systems : one row per system: system, category (see `CATEGORIES`), accuracy, naturalness and, where known,
-        accuracy_low, accuracy_high, naturalness_low, naturalness_high, n. A system with a nan is not drawn.
+        accuracy_low, accuracy_high, naturalness_low, naturalness_high, n. A system with a nan is not drawn; the
+        subtitle names it, and those outside the picture.
     accuracy_title, naturalness_title : axis titles with unit and direction.
     title : what the picture claims.
     betas : the β whose vertices are marked and labelled.
@@ -64,48 +75,44 @@ def plot_curve(
     -------
     A layered chart without a configuration of its own, so that more layers can be added with ``+``.
     """
-    systems = checked_systems(systems)
+    table, systems = systems, checked_systems(systems)
     ranges = ranges or axis_ranges([curve], [systems])
-    axes = plane_axes(ranges, size, naturalness_title, accuracy_title)
-    plane: dict[str, Any] = {"ranges": ranges, "size": size}
+    plane = plane_axes(ranges, size, naturalness_title, accuracy_title)
     tips = [tip("naturalness", naturalness_title), tip("accuracy", accuracy_title)]
-    shown, notes = inside(systems, ranges)
-    line, path = curve_line(curve, axes, max_vertices=max_vertices, **plane)
-    ends, marks = curve_ends(curve, betas, axes, tips, ranges)
-    lines = [path, *bar_lines(shown, ranges, size)]
-    leaders, texts, _ = label_layers(named_points(marks, shown), lines, axes, **plane)
+    shown, notes = inside(systems, plane)
+    notes += not_drawn(table, systems)
+    line, path = curve_line(curve, plane, max_vertices)
+    ends, marks = curve_ends(curve, betas, plane, tips)
+    leaders, texts, _ = label_layers(named_points(marks, shown), [path, *bar_lines(shown, plane)], plane)
     layers = [line, *leaders]
     if len(shown):
-        layers += [*interval_bars(shown, axes, ranges), system_marks(shown, axes, tips)]
+        layers += [*interval_bars(shown, plane), system_marks(shown, plane.channels, tips)]
     layers += [ends, *texts]
     if point is not None:
-        at = _vertices(curve, [curve.vertex(point)])
-        look = {"filled": True, "fill": POINT, "stroke": "#000000", "strokeWidth": 2, "size": 320, "opacity": 1}
-        layers.append(alt.Chart(at, name="bxpoint").mark_point(**look).encode(**axes))
+        layers.append(moving_point(_vertices(curve, [curve.vertex(point)]), plane.channels))
     words = description(title, [curve_text(curve), systems_text(systems), *notes])
     chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
     return chart.properties(**headline(title, notes, size[0]))
 
 
-def curve_line(
-    curve: OracleCurve, axes: dict, *, ranges: Ranges, size: Size, max_vertices: int = 5000
-) -> tuple[alt.Chart, np.ndarray]:
+def curve_line(curve: OracleCurve, plane: Plane, max_vertices: int = 5000) -> tuple[alt.Chart, np.ndarray]:
     """The oracle curve as the line named ``bxline``, cut off where the picture ends, and (V, 2) its pixels."""
-    line = _vertices(curve, _kept(curve, ranges, size, max_vertices))
-    cut = clipped(not within(line, ranges).all())
+    path = plane.pixels(curve.naturalness, curve.accuracy)
+    kept = np.arange(len(path)) if len(path) <= max_vertices else np.flatnonzero(thinned(path))
+    line = _vertices(curve, kept)
+    cut = clipped(not plane.holds(line).all())
     chart = alt.Chart(line, name="bxline").mark_line(color=LINE, strokeWidth=3, **cut)
-    path = np.stack(pixels(line["naturalness"], line["accuracy"], ranges, size), axis=1)
-    return chart.encode(**axes, order="order:Q"), path
+    return chart.encode(**plane.channels, order="order:Q"), path[kept]
 
 
 def curve_ends(
-    curve: OracleCurve, betas: Sequence[float], axes: dict, tips: list[alt.Tooltip], ranges: Ranges
+    curve: OracleCurve, betas: Sequence[float], plane: Plane, tips: list[alt.Tooltip]
 ) -> tuple[alt.Chart, pd.DataFrame]:
     """Marks at the vertices of some β, and their labels: those inside the picture."""
     marks = _vertices(curve, [curve.vertex(b) for b in betas], betas)
-    marks = marks[within(marks, ranges)]
+    marks = marks[plane.holds(marks)]
     ends = alt.Chart(marks).mark_point(filled=True, fill=LINE, stroke="#000000", strokeWidth=1, size=110, opacity=1)
-    return ends.encode(**axes, tooltip=[alt.Tooltip("label:N", title="oracle"), *tips]), marks
+    return ends.encode(**plane.channels, tooltip=[alt.Tooltip("label:N", title="oracle"), *tips]), marks
 
 
 def beta_label(beta: float) -> str:
@@ -124,17 +131,6 @@ def _vertices(
     index = np.asarray(index, dtype=int)
     frame = {"order": index, "naturalness": curve.naturalness[index], "accuracy": curve.accuracy[index]}
     return pd.DataFrame(frame | ({} if betas is None else {"label": [beta_label(b) for b in betas]}))
-
-
-def _kept(curve: OracleCurve, ranges: Ranges, size: Size, max_vertices: int) -> np.ndarray:
-    """Indices of the vertices to draw: all, or the first of each run within one cell of a quarter of a pixel."""
-    if len(curve.beta) <= max_vertices:
-        return np.arange(len(curve.beta))
-    x, y = pixels(curve.naturalness, curve.accuracy, ranges, size)
-    cell = np.floor(np.stack([x, y]) * 4)
-    new = np.r_[True, np.any(np.diff(cell), axis=0)]
-    new[-1] = True
-    return np.flatnonzero(new)
 
 
 def curve_text(curve: OracleCurve | None) -> str:

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from ..errors import DataError
-from .axes import headline
-from .describe import description
+from .axes import Plane, headline
+from .describe import description, number
 from .marks import FONT, checked_columns
-from .scales import Plane, plane_of
+from .scales import plane_of
 
 __all__ = ["LEVELS", "claim", "decided", "decision_plane", "plot_decisions"]
 
@@ -130,7 +130,7 @@ def _panel(rows: pd.DataFrame, alpha: float, key: str, *, plane: Plane) -> alt.L
     rule = alt.Chart(rows).mark_rule(color=FAINT, strokeWidth=1).encode(y=y)
     layers = [rule, *_thresholds(alpha, m, key, {"x": x, "y": y}), _marks(rows, key, {"x": x, "y": y})]
     column = plane.size[0] + NUMBERS
-    r = rows.assign(text=[f"{r:+.2f}".replace("-", "−") for r in rows.r])
+    r = rows.assign(text=[("+" if round(r, 2) > 0 else "") + number(r, 2) for r in rows.r])
     layers += [_text(rows, "name", -NAMES, y), _text(r, "text", column, y)]
     layers.append(_text(pd.DataFrame({"text": ["r"]}), "text", column, alt.value(ABOVE), fontStyle="italic"))
     method = alt.TitleParams(str(rows.method.iloc[0]).capitalize(), fontSize=18, anchor="middle", frame="group")

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import pandas as pd
+import numpy as np
+from numpy.typing import ArrayLike
 
-__all__ = ["description", "number", "systems_text"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["description", "digits_of", "number", "systems_text"]
 
 
 def number(value: float, digits: int) -> str:
@@ -16,6 +22,16 @@ def number(value: float, digits: int) -> str:
     ('−2.0', '0.0')
     """
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def digits_of(values: ArrayLike) -> int:
+    """Decimals that show a hundredth of the spread of (n,) values: 1 for chrF, 3 for COMET.
+
+    >>> digits_of([20.5, 61.2]), digits_of([0.71, 0.86])
+    (1, 3)
+    """
+    spread = float(np.ptp(values))
+    return min(6, max(0, 2 - math.floor(math.log10(spread)))) if spread else 2
 
 
 def description(title: str, parts: Sequence[str]) -> str:
@@ -33,7 +49,7 @@ def systems_text(systems: pd.DataFrame, columns: Sequence[str] = ("accuracy", "n
 
     Parameters
     ----------
-    columns : the two numbers that are told.
+    columns : the two numbers that stand beside each name.
     """
     numbers = (", ".join(f"{value:.4g}" for value in row) for row in systems[list(columns)].itertuples(index=False))
     pairs = (f"{name} ({values})" for name, values in zip(systems["system"], numbers, strict=True))

@@ -8,21 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from ..data.languages import NAMES
 from ..errors import DataError
-from .marks import checked_columns
+from .marks import checked_columns, checked_numbers
 
 __all__ = ["ALL", "checked_directions", "checked_split", "language_name"]
 
 ALL = "all directions"
-NAMES = {
-    "ar": "Arabic", "bg": "Bulgarian", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English",
-    "es": "Spanish", "et": "Estonian", "eu": "Basque", "fi": "Finnish", "fr": "French", "ga": "Irish", "he": "Hebrew",
-    "hi": "Hindi", "hr": "Croatian", "hu": "Hungarian", "is": "Icelandic", "it": "Italian", "ja": "Japanese",
-    "ko": "Korean", "lt": "Lithuanian", "lv": "Latvian", "mt": "Maltese", "nl": "Dutch", "no": "Norwegian",
-    "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sk": "Slovak", "sl": "Slovene",
-    "sr": "Serbian", "sv": "Swedish", "sw": "Swahili", "tr": "Turkish", "uk": "Ukrainian", "zh": "Chinese",
-}  # fmt: skip
-ROUNDING = 0.01  # share of H_LM by which three numbers, each rounded by itself, may miss their sum
+ROUNDING = (0.02, 0.01)  # bits, and share of H_LM, by which three numbers, each rounded by itself, may miss their sum
+OPTIONAL = ("bleu", "xmi_low", "xmi_high", "h_lm_low", "h_lm_high", "h_mt_low", "h_mt_high")  # numbers, where known
 
 
 def language_name(code: str) -> str:
@@ -58,13 +52,12 @@ def checked_directions(table: pd.DataFrame, numbers: Sequence[str], pivot: str |
     ['English → Finnish', 'out of English', 'fi-en']
     """
     checked_columns(table, ["direction", *numbers], "directions")
-    rows = table.assign(direction=table["direction"].astype(str)).astype(dict.fromkeys(numbers, float))
+    rows = table.assign(direction=table["direction"].astype(str))
+    known = [column for column in OPTIONAL if column in rows and column not in numbers]
+    rows = checked_numbers(rows, [*numbers, *known], "directions", "direction")
     twice = rows["direction"][rows["direction"].duplicated()]
     if len(twice):
         raise DataError(f"direction {twice.iloc[0]} comes twice in the table; keep one row.")
-    for row, column in np.argwhere(np.isinf(rows[list(numbers)].to_numpy()))[:1]:
-        seen = f"{numbers[column]} of {rows['direction'].iloc[row]} is {rows[numbers[column]].iloc[row]}"
-        raise DataError(f"{seen}; leave the direction out, or make it nan.")
     rows = rows.dropna(subset=list(numbers)).reset_index(drop=True)
     if rows.empty:
         raise DataError(f"no direction has all of {', '.join(numbers)}: there is nothing to draw.")
@@ -89,14 +82,14 @@ def checked_split(table: pd.DataFrame, pivot: str | None = None) -> pd.DataFrame
                 raise DataError(
                     f"{name} of {row['direction']} is {row[name]:g}; the bits of a text are never negative."
                 )
-        if abs(row["h_lm"] - row["h_mt"] - row["xmi"]) > 0.02 + ROUNDING * row["h_lm"]:
+        if abs(row["h_lm"] - row["h_mt"] - row["xmi"]) > ROUNDING[0] + ROUNDING[1] * row["h_lm"]:
             parts = f"{row['h_lm']:g} - {row['h_mt']:g} = {row['h_lm'] - row['h_mt']:g}"
             raise DataError(f"{row['direction']}: h_lm - h_mt is {parts}, but xmi is {row['xmi']:g}; they must agree.")
     return rows
 
 
 def _named(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with src, trg, label and reverse; where no languages are given, the name tells them, if it can."""
+    """The rows with src, trg, label and reverse; where no languages are given, they are read from the name."""
     parts = [re.split(r"\s*(?:->|→|-)\s*", name) for name in rows["direction"]]
     given = {"src", "trg"} <= set(rows)
     for k, end in enumerate(("src", "trg")):

@@ -75,7 +75,7 @@ def plot_divergences(
 
     Parameters
     ----------
-    values : divergence (its name, with unit), path, t in [0, 1], value (may be infinite); rows of a path by t.
+    values : divergence (its name, with unit), path, t in [0, 1], value (may be infinite); rows in any order.
     title : what the picture claims. columns : panels in a row. size : of the plane of a panel, in pixels.
     x_title : of the way along the path.
 
@@ -156,7 +156,8 @@ def percent(p: float) -> str:
 
 def _checked(values: pd.DataFrame) -> pd.DataFrame:
     checked_columns(values, COLUMNS, "divergences along paths")
-    values = values.reset_index(drop=True)
+    places = [pd.factorize(values[column])[0] for column in ("path", "divergence")]
+    values = values.iloc[np.lexsort((values["t"], *places))].reset_index(drop=True)
     if values.empty or values["value"].isna().any():
         raise DataError("a value of a divergence is nan, or there is none; every row needs a number or infinity.")
     n = values["path"].nunique()
@@ -192,9 +193,9 @@ def _layers(
         )  # panels of one picture must not share names
         line = alt.Chart(own[own["drawn"]], **named).mark_line(strokeWidth=3, strokeJoin="round", strokeCap="butt")
         layers.append(line.encode(x=x, y=y, detail="segment:N", order="t:Q", **look))
-        ends = own[own["single"] & own["infinite"]]
-        if len(ends):
-            mark = alt.Chart(ends).mark_point(filled=True, size=90, opacity=1, shape="square")
+        single = own[own["single"]]
+        if len(single):
+            mark = alt.Chart(single).mark_point(filled=True, size=90, opacity=1, shape="square")
             layers.append(mark.encode(x=x, y=y, color=look["color"]))
     if point is not None:
         mark = {"filled": True, "fill": POINT, "stroke": "#000000", "strokeWidth": 2, "size": 150, "opacity": 1}

@@ -57,8 +57,8 @@ def name_lines(
     size : (width, height) of the plane.
     obstacles : more polylines that a name inside the plane keeps clear of.
     """
-    dense = [_dense(path) for path in paths]
-    blocked = np.concatenate([np.empty((0, 2)), *map(_dense, obstacles)])
+    dense = [densely(path) for path in paths]
+    blocked = np.concatenate([np.empty((0, 2)), *map(densely, obstacles)])
     ends: dict[int, End] = {}
     for i, name in enumerate(names):
         others = np.concatenate([np.empty((0, 2)), *dense[:i], *dense[i + 1 :]])
@@ -66,7 +66,7 @@ def name_lines(
         if own_end and dense[i][-1, 0] >= (1 - NEAR) * size[0]:
             continue
         taken = [outline(end.text, end.x, end.y, end.align) for end in ends.values()]
-        full = np.concatenate([blocked, *map(_dense, taken)])
+        full = np.concatenate([blocked, *map(densely, taken)])
         place = _near_line(name, dense[i], others, full, size=size, at_end=12.0 * own_end)
         if place:
             ends[i] = End(name, *place, np.nan, np.nan, False)
@@ -103,10 +103,6 @@ def _near_line(
 def _away(box: np.ndarray, points: np.ndarray) -> np.ndarray:
     """(n,) distance of points from a box (left, upper, right, lower), 0 inside."""
     return np.hypot(*np.clip(np.maximum(box[:2] - points, points - box[2:]), 0, None).T)
-
-
-def _dense(path: np.ndarray) -> np.ndarray:
-    return densely(path) if len(path) > 1 else path
 
 
 def _beside(names: Sequence[str], paths: Sequence[np.ndarray], size: Size) -> list[End]:
@@ -167,7 +163,7 @@ def free_place(
     else:
         sides = ((x + 7, "left"), (x - 7, "right"))
         places = [(where, level, align) for level in (12, high - 14, high / 2) for where, align in sides]
-    blocked = np.concatenate([_dense(path) for path in paths])
+    blocked = np.concatenate([densely(path) for path in paths])
     inside = [p for p in places if _fits(outline(text, *p), size)] or places
     return min(inside, key=lambda p: int(hidden(outline(text, *p)[[0, 2]].ravel(), blocked, 3).sum()))
 

@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from .axes import Ranges, Size, pixels, points
+from .axes import Plane, Size
 from .marks import FONT
 
 __all__ = ["densely", "hidden", "label_layers", "place_labels", "width"]
@@ -19,32 +19,31 @@ HALO = {"stroke": "#FFFFFF", "strokeWidth": 4, "strokeOpacity": 0.85, "strokeJoi
 
 
 def label_layers(
-    named: pd.DataFrame, lines: Sequence[np.ndarray], axes: dict, *, ranges: Ranges, size: Size
+    named: pd.DataFrame, lines: Sequence[np.ndarray], plane: Plane
 ) -> tuple[list[alt.Chart], list[alt.Chart], list[str]]:
     """Thin lines to labels that had to move away (to go under the marks), text layers, the labels left out for space.
 
     Parameters
     ----------
-    named : a row per label, the most important first: label, naturalness, accuracy, bold.
-    lines : (V, 2) pixels of polylines to keep clear of; axes : from `axes.plane_axes`.
+    named : a row per label, the most important first: label, bold, the fields of the plane, and where it is not black
+        ink. lines : (V, 2) pixels of polylines to keep clear of. plane : that the labels stand on.
     """
     if named.empty:
         return [], [], []
-    at = np.stack(pixels(named["naturalness"].astype(float), named["accuracy"].astype(float), ranges, size), axis=1)
-    placed = place_labels(at, named["label"].tolist(), lines, size, bold=named["bold"])
+    placed = place_labels(plane.at(named), named["label"].tolist(), lines, plane.size, bold=named["bold"])
     fits = np.array([place is not None for place in placed])
     frame = pd.DataFrame([p for p in placed if p], columns=["px", "py", "align", "away"])
-    frame["label"] = named["label"].to_numpy()[fits]
-    frame["bold"] = named["bold"].to_numpy()[fits]
-    frame["to_x"], frame["to_y"] = named["naturalness"].to_numpy()[fits], named["accuracy"].to_numpy()[fits]
-    frame["naturalness"], frame["accuracy"] = points(frame["px"], frame["py"], ranges, size)
-    texts = [
-        _text(group, align, bold, under).encode(x=axes["x"], y=axes["y"], text="label:N")
-        for under in (HALO, {})
-        for (align, bold), group in frame.groupby(["align", "bold"], sort=True)
-    ]
+    own, (x, y) = named[fits].reset_index(drop=True), plane.fields
+    frame = frame.assign(label=own["label"], bold=own["bold"], ink=own.get("ink", "#000000"), to_x=own[x], to_y=own[y])
+    frame[x], frame[y] = plane.values(frame["px"], frame["py"])
+    texts = []
+    for under in (HALO, {}):
+        for (align, bold, ink), group in frame.groupby(["align", "bold", "ink"], sort=True):
+            look = {"align": align, "color": ink, "fontSize": FONT, "baseline": "middle"} | under
+            look |= {"fontWeight": "bold"} if bold else {}
+            texts.append(alt.Chart(group).mark_text(**look).encode(**plane.channels, text="label:N"))
     leader = alt.Chart(frame[frame["away"]]).mark_rule(color="#444444", strokeWidth=1)
-    leader = leader.encode(x=axes["x"], y=axes["y"], x2="to_x:Q", y2="to_y:Q")
+    leader = leader.encode(**plane.channels, x2="to_x:Q", y2="to_y:Q")
     return [leader] if frame["away"].any() else [], texts, named["label"][~fits].tolist()
 
 
@@ -58,13 +57,7 @@ def named_points(marks: pd.DataFrame, systems: pd.DataFrame, bold: np.ndarray | 
     return named.astype({"naturalness": float, "accuracy": float, "bold": bool})
 
 
-def _text(group: pd.DataFrame, align: str, bold: bool, under: dict) -> alt.Chart:
-    weight = {"fontWeight": "bold"} if bold else {}
-    look = {"align": align, "fontSize": FONT, "baseline": "middle", "color": "#000000"} | weight | under
-    return alt.Chart(group).mark_text(**look)
-
-
-def bar_lines(systems: pd.DataFrame, ranges: Ranges, size: Size) -> list[np.ndarray]:
+def bar_lines(systems: pd.DataFrame, plane: Plane) -> list[np.ndarray]:
     """(2, 2) pixels of the two ends of every interval bar."""
     ends = []
     for column, other in (("naturalness", "accuracy"), ("accuracy", "naturalness")):
@@ -72,7 +65,7 @@ def bar_lines(systems: pd.DataFrame, ranges: Ranges, size: Size) -> list[np.ndar
             for row in systems.dropna(subset=[f"{column}_low", f"{column}_high"]).to_dict("records"):
                 span, fixed = [row[f"{column}_low"], row[f"{column}_high"]], [row[other]] * 2
                 at = (span, fixed) if column == "naturalness" else (fixed, span)
-                ends.append(np.stack(pixels(*at, ranges, size), axis=1))
+                ends.append(plane.pixels(*at))
     return ends
 
 

@@ -11,12 +11,12 @@ import pandas as pd
 
 from .. import checks
 from ..errors import DataError
-from .axes import Size, headline
+from .axes import MOST_ROWS, Plane, Size, headline, thinned
 from .describe import description
 from .ends import LINE_HEIGHT, End, free_place, name_lines, outline
 from .labels import HALO
-from .marks import FONT, checked_columns
-from .scales import Plane, plane_of
+from .marks import FONT, checked_columns, checked_numbers
+from .scales import plane_of
 
 __all__ = ["COLOURS", "DASHES", "SHAPES", "plot_lines"]
 
@@ -26,7 +26,6 @@ DASHES = [[1, 0], [9, 4], [2, 3], [10, 3, 2, 3], [5, 3], [14, 4], [2, 6], [10, 3
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
 INKS = ["#0072B2", "#B34E00", "#007A58", "#A04B78", "#000000", "#7A5200", "#666666", "#5B2A86"]  # 4.5:1, for names
 QUIET = "#555555"  # of reference values
-MOST_ROWS = 4000  # Altair draws up to 5000
 Rule = tuple[str, float, str]
 
 
@@ -62,7 +61,8 @@ def plot_lines(
 
     Raises
     ------
-    DataError for a missing column, an infinite number, nothing to draw, more than 8 series.
+    DataError for a missing column, an infinite number or a text in its place, nothing to draw, more than 8 series, more
+    gaps than can be drawn.
     """
     lines, points = _checked(lines, "lines"), _checked(points, "points")
     names = list(dict.fromkeys([*lines["series"], *points["series"]]))
@@ -75,8 +75,8 @@ def plot_lines(
     paths = [_path(rows, points, name, plane) for name in names]
     rule_layers, outlines = _rule_layers(rules, paths, plane)
     ends = name_lines(names, paths, size, [*outlines, *_bars(points, plane)])
-    layers = [*rule_layers, *_leaders(names, ends, plane), *_line_layers(rows, names, plane)]
-    layers += [*_point_layers(points, names, plane), *_name_layers(ends, series_title, plane)]
+    layers = [*rule_layers, *leader_layers(ends, plane), *_line_layers(rows, names, plane)]
+    layers += [*_point_layers(points, names, plane), *name_layers(ends, plane, series_title=series_title)]
     parts = [f"{y_title} by {x_title}", *_words(lines, points, names), *(f"{a} = {v:.4g}: {t}" for a, v, t in rules)]
     words = description(title, parts)
     chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
@@ -90,10 +90,8 @@ def _checked(table: pd.DataFrame | None, of: str) -> pd.DataFrame:
     both = [c for c in ("low", "high") if c in table]
     checked_columns(table, ["series", "x", "y", *(["low", "high"] if both else [])], of)
     numbers = ["x", "y", *both]
-    frame = table[["series", *numbers]].reset_index(drop=True).astype({"series": str} | dict.fromkeys(numbers, float))
-    for row, column in np.argwhere(np.isinf(frame[numbers].to_numpy()))[:1]:
-        seen = f"{numbers[column]} of series '{frame['series'][row]}' is {frame[numbers[column]][row]}"
-        raise DataError(f"{seen} in the table of {of}; leave it out, or make it nan.")
+    frame = table[["series", *numbers]].reset_index(drop=True).astype({"series": str})
+    frame = checked_numbers(frame, numbers, of, "series")
     return frame if of == "lines" else frame.dropna(subset=["x", "y"]).reset_index(drop=True)
 
 
@@ -106,15 +104,11 @@ def _extent(axis: str, lines: pd.DataFrame, points: pd.DataFrame, rules: list[Ru
 
 
 def _thinned(lines: pd.DataFrame, plane: Plane) -> pd.DataFrame:
-    """The rows to draw: all; of too many, those that enter another cell of a grid that is fine enough to keep few."""
-    rows, cells = lines.assign(order=range(len(lines))), 8.0  # cells per pixel
-    at, series = plane.pixels(rows["x"], rows["y"]), pd.factorize(rows["series"])[0]
-    while len(rows) > MOST_ROWS:
-        cells /= 2
-        cell = np.nan_to_num(np.floor(at * cells), nan=-1e9)
-        new = np.any(np.diff(np.c_[series, cell], axis=0), axis=1)
-        rows = lines.assign(order=range(len(lines)))[np.r_[True, new] | np.r_[new, True]]
-    return rows
+    """The rows to draw: all, or of too many those by which the lines look the same."""
+    rows = lines.assign(order=range(len(lines)))
+    if len(rows) <= MOST_ROWS:
+        return rows
+    return rows[thinned(plane.pixels(rows["x"], rows["y"]), pd.factorize(rows["series"])[0])]
 
 
 def _path(rows: pd.DataFrame, points: pd.DataFrame, name: str, plane: Plane) -> np.ndarray:
@@ -165,23 +159,25 @@ def _point_layers(points: pd.DataFrame, names: list[str], plane: Plane) -> list[
     return layers
 
 
-def _leaders(names: list[str], ends: list[End], plane: Plane) -> list[alt.Chart]:
+def leader_layers(ends: Sequence[End], plane: Plane) -> list[alt.Chart]:
     """Thin lines to the names that stand apart, in the colours of the lines."""
-    led = [(name, end) for name, end in zip(names, ends, strict=True) if not np.isnan(end.from_x)]
+    led = [(end, colour) for end, colour in zip(ends, COLOURS, strict=False) if not np.isnan(end.from_x)]
     if not led:
         return []
-    frame = pd.DataFrame({"series": [name for name, _ in led]})
-    frame["x"], frame["y"] = plane.values([end.from_x for _, end in led], [end.from_y for _, end in led])
-    frame["to_x"], frame["to_y"] = plane.values([end.x - 4 * end.beside for _, end in led], [end.y for _, end in led])
+    (x, y), frame = plane.fields, pd.DataFrame({"ink": [colour for _, colour in led]})
+    frame[x], frame[y] = plane.values([end.from_x for end, _ in led], [end.from_y for end, _ in led])
+    frame["to_x"], frame["to_y"] = plane.values([end.x - 4 * end.beside for end, _ in led], [end.y for end, _ in led])
     rule = alt.Chart(frame, name="leaders").mark_rule(strokeWidth=1.5)
-    return [rule.encode(**plane.channels, x2="to_x:Q", y2="to_y:Q", **_look(names, color=COLOURS))]
+    return [rule.encode(**plane.channels, x2="to_x:Q", y2="to_y:Q", color=alt.Color("ink:N", scale=None))]
 
 
-def _name_layers(ends: list[End], series_title: str | None, plane: Plane) -> list[alt.Chart]:
+def name_layers(
+    ends: Sequence[End], plane: Plane, inks: Sequence[str] = INKS, series_title: str | None = None
+) -> list[alt.Chart]:
     """The names, those in the plane with a halo, and above those beside it what they are names of."""
     rows = [
         (line, end.x, end.y + LINE_HEIGHT * (k - end.text.count("\n") / 2), end.align, ink, end.beside)
-        for end, ink in zip(ends, INKS, strict=False)
+        for end, ink in zip(ends, inks, strict=False)
         for k, line in enumerate(end.text.split("\n"))
     ]
     beside = [row for row in rows if row[-1]]
@@ -194,11 +190,11 @@ def _name_layers(ends: list[End], series_title: str | None, plane: Plane) -> lis
 
 def _texts(rows: list[tuple], plane: Plane, **look: Any) -> list[alt.Chart]:
     """Text layers of (text, x, y, alignment, colour) in pixels, one for each alignment."""
-    layers, look = [], {"fontSize": FONT, "baseline": "middle"} | look
+    layers, look, (x, y) = [], {"fontSize": FONT, "baseline": "middle"} | look, plane.fields
     for align in sorted({row[3] for row in rows}):
         own = [row for row in rows if row[3] == align]
         frame = pd.DataFrame({"label": [row[0] for row in own], "ink": [row[4] for row in own]})
-        frame["x"], frame["y"] = plane.values([row[1] for row in own], [row[2] for row in own])
+        frame[x], frame[y] = plane.values([row[1] for row in own], [row[2] for row in own])
         ink = alt.Fill("ink:N", scale=None)
         layers.append(
             alt.Chart(frame).mark_text(align=align, **look).encode(**plane.channels, text="label:N", fill=ink)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from .. import checks
 from ..errors import DataError
+
+if TYPE_CHECKING:
+    from .axes import Plane
 
 __all__ = ["CATEGORIES"]
 
@@ -22,7 +27,7 @@ CATEGORIES = {  # mark and fill: Okabe and Ito 2008, each with a black outline a
 FONT = 16  # smallest text, in pixels; titles are 18, legible from the last row of a seminar room
 Ranges = tuple[tuple[float, float], tuple[float, float]]  # (from, to) of naturalness and of accuracy
 LINE, POINT, BARS = "#0072B2", "#D55E00", "#8A8A8A"
-DETAILS = ("n", "n_docs", "pareto", "pareto_probability", "accuracy_lack", "naturalness_lack")  # read by a tooltip
+DETAILS = ("n", "n_docs", "pareto", "pareto_probability", "accuracy_lack", "naturalness_lack")  # for the tooltip
 
 
 def checked_systems(systems: pd.DataFrame | None) -> pd.DataFrame:
@@ -33,7 +38,28 @@ def checked_systems(systems: pd.DataFrame | None) -> pd.DataFrame:
     checked_columns(systems, columns, "systems")
     for category in systems["category"].unique():
         checks.one_of(category, CATEGORIES, "category of system")
+    names = (f"{axis}{what}" for axis in columns[2:] for what in ("", "_low", "_high", "_se", "_start"))
+    systems = checked_numbers(systems, [name for name in names if name in systems], "systems")
     return systems.dropna(subset=["accuracy", "naturalness"]).reset_index(drop=True)
+
+
+def checked_numbers(table: pd.DataFrame, numbers: Sequence[str], of: str, name: str = "system") -> pd.DataFrame:
+    """The table with these columns as floats, or a DataError: nan is a number that is missing, infinity is none."""
+    for column in numbers:
+        values = pd.to_numeric(table[column], errors="coerce").astype(float)
+        wrong = np.flatnonzero((values.isna() & table[column].notna()) | np.isinf(values))
+        if wrong.size:
+            seen = f"{column} of '{table[name].iloc[wrong[0]]}' is {table[column].iloc[wrong[0]]}"
+            raise DataError(f"{seen} in the table of {of}; give a number, or nan where there is none.")
+        table = table.assign(**{column: values})
+    return table
+
+
+def not_drawn(table: pd.DataFrame | None, drawn: pd.DataFrame, name: str = "system") -> list[str]:
+    """The sentence that names the rows without a place in the picture, if there are any."""
+    known = set(drawn[name].astype(str))
+    lost = [] if table is None else [one for one in table[name].astype(str) if one not in known]
+    return [f"Not drawn, for a number is missing: {', '.join(lost)}."] if lost else []
 
 
 def checked_columns(table: pd.DataFrame, needed: list[str], of: str) -> None:
@@ -71,18 +97,37 @@ def category_channels(categories: Iterable[str]) -> dict:
     }
 
 
-def interval_bars(systems: pd.DataFrame, axes: dict, ranges: Ranges) -> list[alt.Chart]:
+def ring_marks(systems: pd.DataFrame, axes: dict, name: Any = alt.Undefined) -> alt.Chart:
+    """A ring around each of these systems: those of the Pareto set."""
+    ring = {"shape": "circle", "filled": False, "stroke": "#000000", "strokeWidth": 2, "size": 420, "opacity": 1}
+    return alt.Chart(systems, name=name).mark_point(**ring).encode(x=axes["x"], y=axes["y"])
+
+
+def plus_mark(axes: dict) -> alt.Chart:
+    """A plus at (0, 0): no errors."""
+    zero = pd.DataFrame({"naturalness": [0.0], "accuracy": [0.0]})
+    plus = {"shape": "M-1,0H1M0,-1V1", "stroke": "#000000", "strokeWidth": 2, "size": 200, "opacity": 1}
+    return alt.Chart(zero).mark_point(**plus).encode(x=axes["x"], y=axes["y"])
+
+
+def moving_point(at: pd.DataFrame, axes: dict) -> alt.Chart:
+    """The large mark named ``bxpoint``, which a script moves."""
+    look = {"filled": True, "fill": POINT, "stroke": "#000000", "strokeWidth": 2, "size": 320, "opacity": 1}
+    return alt.Chart(at, name="bxpoint").mark_point(**look).encode(**axes)
+
+
+def interval_bars(systems: pd.DataFrame, plane: Plane) -> list[alt.Chart]:
     """A thin cross through each system: its interval on each axis that has one, cut off where the picture ends."""
     charts = []
-    for channel, column, (start, end) in zip("xy", ("naturalness", "accuracy"), ranges, strict=True):
+    for channel, column, (start, end) in zip("xy", ("naturalness", "accuracy"), plane.ranges, strict=True):
         low, high = f"{column}_low", f"{column}_high"
         if low in systems and high in systems:
             frame = systems.dropna(subset=[low, high])
             cut = bool((frame[low] < start).any() or (frame[high] > end).any())
-            span = {channel: axes[channel].copy(), f"{channel}2": f"{high}:Q"}
+            span = {channel: plane.channels[channel].copy(), f"{channel}2": f"{high}:Q"}
             span[channel].shorthand = f"{low}:Q"
             rule = alt.Chart(frame).mark_rule(color=BARS, strokeWidth=1.5, **clipped(cut))
-            charts.append(rule.encode(**(axes | span)))
+            charts.append(rule.encode(**(plane.channels | span)))
     return charts
 
 

@@ -11,7 +11,16 @@ from ..frontier import pareto_mask
 from .axes import Ranges, Size, headline, plane_axes
 from .describe import description
 from .labels import HALO, label_layers, named_points
-from .marks import FONT, category_channels, checked_columns, checked_systems, tip
+from .marks import (
+    FONT,
+    category_channels,
+    checked_columns,
+    checked_systems,
+    not_drawn,
+    plus_mark,
+    ring_marks,
+    tip,
+)  # fmt: skip
 
 __all__ = ["moves_ranges", "plot_moves", "zoom"]
 
@@ -51,19 +60,22 @@ def plot_moves(
     if systems.empty or (systems[COLUMNS] > 0).any(axis=None):
         raise DataError("the systems must have penalties, negated: values of at most 0, and there must be one.")
     ranges = ranges or moves_ranges(systems)
-    axes = plane_axes(ranges, size, naturalness_title, accuracy_title)
+    plane = plane_axes(ranges, size, naturalness_title, accuracy_title)
+    axes = plane.channels
     best = pareto_mask(np.zeros(len(systems), dtype=int), *(systems[c].round(9) for c in COLUMNS[:2]))
     moved = (systems[COLUMNS[:2]].to_numpy() != systems[COLUMNS[2:]].to_numpy()).any(axis=1) | movable
-    layers = [_plus(axes), *_traces(systems[moved], axes), _rings(systems[best | movable], axes), _marks(systems, axes)]
+    layers = [plus_mark(axes), *_traces(systems[moved], axes)]
+    layers += [ring_marks(systems[best | movable], axes, "bxring"), _marks(systems, axes)]
     if movable:
         layers += _loose_labels(systems, axes)
     else:
         named = named_points(pd.DataFrame(columns=["label", "naturalness", "accuracy"]), systems, best)
-        leaders, texts, _ = label_layers(named, [], axes, ranges=ranges, size=size)
+        leaders, texts, _ = label_layers(named, [], plane)
         layers = [*leaders, *layers, *texts]
-    words = description(title, [_words(systems), "Ring: no other system beats it on both axes"])
+    notes = not_drawn(table, systems)
+    words = description(title, [_words(systems), "Ring: no other system beats it on both axes", *notes])
     chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
-    return chart.properties(**headline(title, [], size[0]))
+    return chart.properties(**headline(title, notes, size[0]))
 
 
 def moves_ranges(table: pd.DataFrame) -> Ranges:
@@ -87,12 +99,6 @@ def zoom(worst: float, low: float) -> float:
     return float(factor)
 
 
-def _plus(axes: dict) -> alt.Chart:
-    zero = pd.DataFrame({"naturalness": [0.0], "accuracy": [0.0]})
-    plus = {"shape": "M-1,0H1M0,-1V1", "stroke": "#000000", "strokeWidth": 2, "size": 200, "opacity": 1}
-    return alt.Chart(zero).mark_point(**plus).encode(**axes)
-
-
 def _traces(systems: pd.DataFrame, axes: dict) -> list[alt.Chart]:
     """The lines, and the small rings at their starts."""
     if systems.empty:
@@ -105,11 +111,6 @@ def _traces(systems: pd.DataFrame, axes: dict) -> list[alt.Chart]:
         line.encode(**at, x2="naturalness:Q", y2="accuracy:Q"),
         alt.Chart(systems, name="bxstart").mark_point(**ring).encode(**at),
     ]
-
-
-def _rings(best: pd.DataFrame, axes: dict) -> alt.Chart:
-    ring = {"shape": "circle", "filled": False, "stroke": "#000000", "strokeWidth": 2, "size": 420, "opacity": 1}
-    return alt.Chart(best, name="bxring").mark_point(**ring).encode(**axes)
 
 
 def _marks(systems: pd.DataFrame, axes: dict) -> alt.Chart:

@@ -17,22 +17,21 @@ from ..frontier import OracleCurve
 from .axes import (
     ACCURACY_TITLE,
     NATURALNESS_TITLE,
+    Plane,
     Ranges,
     Size,
     axis_ranges,
     headline,
     inside,
-    pixels,
     plane_axes,
-    points,
-    within,
+    thinned,
 )  # fmt: skip
 from .curve import curve_text
 from .describe import description, systems_text
 from .ends import End, name_lines, outline
-from .labels import HALO, densely, hidden, label_layers, named_points
-from .lines import COLOURS, DASHES, INKS
-from .marks import FONT, checked_systems, clipped, system_marks, tip
+from .labels import densely, hidden, label_layers, named_points
+from .lines import COLOURS, DASHES, leader_layers, name_layers
+from .marks import checked_systems, clipped, not_drawn, system_marks, tip
 
 __all__ = ["plot_optimism"]
 
@@ -70,40 +69,40 @@ def plot_optimism(
         `oracle_curve(np.zeros(k, int), accuracy, naturalness)`.
     fan : expected curves for several K, thin lines with K at their natural end; K = 1 is a point.
     bands : name of a curve → (3, m) naturalness, low and high of the accuracy there; a nan is not drawn.
-    systems : one row per system: system, category, accuracy, naturalness; marks by category, people are diamonds.
+    systems : one row per system: system, category, accuracy, naturalness; marks by category, people are diamonds. The
+        subtitle names those with a nan, and those outside the picture.
     named : systems with a label; people have one always.
     ranges : ((from, to) of naturalness, (from, to) of accuracy); by default what holds all curves, the fan and the
-        named systems; who lies outside is told.
+        named systems.
     """
     if not 1 <= len(curves) <= 6:
         raise DataError(f"{len(curves)} curves; between 1 and 6 can be told apart in one picture.")
     drawn = {checks.one_of(name, curves, "curve of a band"): _band(name, band) for name, band in (bands or {}).items()}
-    systems = checked_systems(systems)
+    table, systems = systems, checked_systems(systems)
     for name in named:
         checks.one_of(name, systems["system"], "system")
     labelled = systems["system"].isin(named) | (systems["category"] == "human")
     ranges = ranges or _ranges(curves, fan, drawn, systems[labelled])
-    axes = plane_axes(ranges, size, naturalness_title, accuracy_title)
-    plane: dict[str, Any] = {"ranges": ranges, "size": size}
-    shown, notes = inside(systems, ranges)
-    paths = {name: _path(c.naturalness, c.accuracy, **plane) for name, c in curves.items()}
-    fan_paths = {} if fan is None else _fan_paths(fan, **plane)
+    plane = plane_axes(ranges, size, naturalness_title, accuracy_title)
+    shown, notes = inside(systems, plane)
+    paths = _paths({name: (c.naturalness, c.accuracy) for name, c in curves.items()}, plane)
+    fan_paths = {} if fan is None else _paths(_fan_lines(fan), plane)
     named_rows = shown[shown["system"].isin(systems["system"][labelled])].reset_index(drop=True)
-    at = np.stack(pixels(shown["naturalness"].astype(float), shown["accuracy"].astype(float), **plane), axis=1)
+    at = plane.at(shown)
     fan_ends = _fan_labels(fan_paths, [*paths.values()], at, size)
     taken = [outline(e.text, e.x, e.y, e.align) for e in fan_ends]
     ends = name_lines(list(curves), [*paths.values()], size, [*fan_paths.values(), *taken, *at[:, None]])
     taken += [outline(e.text, e.x, e.y, e.align) for e in ends if not e.beside]
     lines = [*paths.values(), *fan_paths.values(), *taken, *at[:, None]]
-    leaders, texts, _ = label_layers(named_points(_no_marks(), named_rows), lines, axes, **plane)
-    layers = [*_band_layers(drawn, list(curves), axes, ranges), *_fan_layers(fan_paths, axes, **plane)]
-    layers += [*_curve_layers(paths, axes, **plane), *leaders]
+    leaders, texts, _ = label_layers(named_points(_no_marks(), named_rows), lines, plane)
+    layers = [*_band_layers(drawn, list(curves), plane), *_fan_layers(fan_paths, plane)]
+    layers += [*_curve_layers(paths, plane), *leaders]
     if len(shown):
         tips = [tip("naturalness", naturalness_title), tip("accuracy", accuracy_title)]
-        layers.append(system_marks(shown, axes, tips))
-    layers += [*_leaders(ends, INKS, axes, **plane), *_texts(fan_ends, [FAN_INK] * len(fan_ends), axes, **plane)]
-    layers += [*_texts(ends, INKS, axes, **plane), *texts]
-    notes = [*([BANDS] if drawn else []), *_fan_note(fan), *notes]
+        layers.append(system_marks(shown, plane.channels, tips))
+    layers += [*leader_layers(ends, plane), *name_layers(fan_ends, plane, [FAN_INK] * len(fan_ends))]
+    layers += [*name_layers(ends, plane), *texts]
+    notes = [*([BANDS] if drawn else []), *_fan_note(fan), *notes, *not_drawn(table, systems)]
     words = [f"{name}: {_ends_text(curve)}" for name, curve in curves.items()]
     words = description(title, [*words, *_fan_words(fan), systems_text(systems), *notes])
     chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
@@ -133,17 +132,17 @@ def _ranges(
     return axis_ranges(curves.values(), [*frames, systems[["system", "category", "naturalness", "accuracy"]]])
 
 
-def _path(naturalness: np.ndarray, accuracy: np.ndarray, *, ranges: Ranges, size: Size) -> np.ndarray:
-    """(V, 2) pixels of a line: its first and last vertex, and of the others one in each cell of half a pixel."""
-    path = np.stack(pixels(naturalness, accuracy, ranges, size), axis=1)
-    new = np.r_[True, np.any(np.diff(np.floor(2 * path), axis=0), axis=1)]
-    new[-1] = True
-    return path[new]
+def _paths(lines: Mapping[str, tuple[np.ndarray, np.ndarray]], plane: Plane) -> dict[str, np.ndarray]:
+    """(V, 2) pixels of each line (naturalness, accuracy): of all together not more vertices than one layer can have."""
+    path = np.concatenate([plane.pixels(*line) for line in lines.values()])
+    series = np.repeat(np.arange(len(lines)), [len(line[0]) for line in lines.values()])
+    kept = thinned(path, series)
+    return {name: path[kept & (series == k)] for k, name in enumerate(lines)}
 
 
-def _fan_paths(fan: ExpectedCurves, *, ranges: Ranges, size: Size) -> dict[str, np.ndarray]:
+def _fan_lines(fan: ExpectedCurves) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     columns = zip(fan.ks.tolist(), fan.naturalness.T, fan.accuracy.T, strict=True)
-    return {f"K = {k}": _path(n, a, ranges=ranges, size=size) for k, n, a in columns}
+    return {f"K = {k}": (n, a) for k, n, a in columns}
 
 
 def _fan_labels(
@@ -151,7 +150,7 @@ def _fan_labels(
 ) -> list[End]:
     """K at the natural end of each line, below it if it can be; left out where it would hide a name, curve or mark."""
     ends: list[End] = []
-    blocked = np.concatenate([marks, *(densely(c) for c in curves if len(c) > 1)])
+    blocked = np.concatenate([marks, *map(densely, curves)])
     for name, path in paths.items():
         for align, dx, dy in FAN_PLACES:
             x, y = path[-1] + (dx, dy)
@@ -164,78 +163,48 @@ def _fan_labels(
     return ends
 
 
-def _band_layers(bands: Mapping[str, np.ndarray], names: list[str], axes: dict, ranges: Ranges) -> list[alt.Chart]:
-    layers = []
+def _band_layers(bands: Mapping[str, np.ndarray], names: list[str], plane: Plane) -> list[alt.Chart]:
+    layers, ((x0, x1), (y0, y1)) = [], plane.ranges
     for name, (x, low, high) in bands.items():
         frame = pd.DataFrame({"naturalness": x, "accuracy": low, "high": high})
-        (x0, x1), (y0, y1) = ranges
         cut = bool(((x < x0) | (x > x1) | (low < y0) | (high > y1)).any())
         area = alt.Chart(frame).mark_area(color=COLOURS[names.index(name)], opacity=0.16, **clipped(cut))
-        layers.append(area.encode(**axes, y2="high:Q"))
+        layers.append(area.encode(**plane.channels, y2="high:Q"))
     return layers
 
 
-def _fan_layers(paths: Mapping[str, np.ndarray], axes: dict, *, ranges: Ranges, size: Size) -> list[alt.Chart]:
+def _fan_layers(paths: Mapping[str, np.ndarray], plane: Plane) -> list[alt.Chart]:
     """Thin lines; a point where nothing can be chosen."""
     if not paths:
         return []
-    frame = _frame(paths, ranges, size)
-    cut = clipped(not within(frame, ranges).all())
+    frame = _frame(paths, plane)
+    cut = clipped(not plane.holds(frame).all())
     line = alt.Chart(frame, name="fan").mark_line(color=FAN, strokeWidth=1.5, **cut)
     dots = [name for name, path in paths.items() if np.ptp(path, axis=0).max() < 1]
     dot = alt.Chart(frame[frame["series"].isin(dots)].drop_duplicates("series"))
     dot = dot.mark_point(filled=True, color=FAN_INK, size=60, opacity=1)
-    layers = [line.encode(**axes, detail="series:N", order="order:Q")]
-    return [*layers, dot.encode(**axes)] if dots else layers
+    layers = [line.encode(**plane.channels, detail="series:N", order="order:Q")]
+    return [*layers, dot.encode(**plane.channels)] if dots else layers
 
 
-def _curve_layers(paths: Mapping[str, np.ndarray], axes: dict, *, ranges: Ranges, size: Size) -> list[alt.Chart]:
+def _curve_layers(paths: Mapping[str, np.ndarray], plane: Plane) -> list[alt.Chart]:
     """The curves, and a dot where one is a single point."""
-    frame, names = _frame(paths, ranges, size), list(paths)
-    cut = clipped(not within(frame, ranges).all())
+    frame, names = _frame(paths, plane), list(paths)
+    cut = clipped(not plane.holds(frame).all())
     colour = alt.Color("series:N", scale=alt.Scale(domain=names, range=COLOURS[: len(names)]), legend=None)
     dash = alt.StrokeDash("series:N", scale=alt.Scale(domain=names, range=DASHES[: len(names)]), legend=None)
     line = alt.Chart(frame, name="curves").mark_line(strokeWidth=3, strokeJoin="round", **cut)
-    layers = [line.encode(**axes, color=colour, strokeDash=dash, order="order:Q")]
+    layers = [line.encode(**plane.channels, color=colour, strokeDash=dash, order="order:Q")]
     single = frame[frame["series"].map({name: len(path) for name, path in paths.items()}) == 1]
-    dot = alt.Chart(single).mark_point(filled=True, size=120, opacity=1).encode(**axes, color=colour)
+    dot = alt.Chart(single).mark_point(filled=True, size=120, opacity=1).encode(**plane.channels, color=colour)
     return [*layers, dot] if len(single) else layers
 
 
-def _frame(paths: Mapping[str, np.ndarray], ranges: Ranges, size: Size) -> pd.DataFrame:
+def _frame(paths: Mapping[str, np.ndarray], plane: Plane) -> pd.DataFrame:
     parts = [pd.DataFrame({"series": name, "px": p[:, 0], "py": p[:, 1]}) for name, p in paths.items()]
     frame = pd.concat(parts, ignore_index=True)
-    frame["naturalness"], frame["accuracy"] = points(frame.pop("px"), frame.pop("py"), ranges, size)
+    frame["naturalness"], frame["accuracy"] = plane.values(frame.pop("px"), frame.pop("py"))
     return frame.assign(order=range(len(frame)))
-
-
-def _texts(ends: Sequence[End], inks: Sequence[str], axes: dict, *, ranges: Ranges, size: Size) -> list[alt.Chart]:
-    """The names, with a halo under them."""
-    rows = [
-        (line, e.align, ink, e.x, e.y + 20 * (k - e.text.count("\n") / 2))
-        for e, ink in zip(ends, inks, strict=False)
-        for k, line in enumerate(e.text.split("\n"))
-    ]
-    layers = []
-    for look in (HALO, {}):
-        for align in sorted({row[1] for row in rows}):
-            frame = pd.DataFrame([row for row in rows if row[1] == align], columns=["label", "align", "ink", "x", "y"])
-            frame["naturalness"], frame["accuracy"] = points(frame.pop("x"), frame.pop("y"), ranges, size)
-            text = alt.Chart(frame).mark_text(align=align, fontSize=FONT, baseline="middle", **look)
-            layers.append(text.encode(x=axes["x"], y=axes["y"], text="label:N", fill=alt.Fill("ink:N", scale=None)))
-    return layers
-
-
-def _leaders(ends: Sequence[End], inks: Sequence[str], axes: dict, *, ranges: Ranges, size: Size) -> list[alt.Chart]:
-    """Thin lines to the names that stand beside the plane."""
-    rows = [(e.from_x, e.from_y, e.x - 4, e.y, ink) for e, ink in zip(ends, inks, strict=False) if e.from_x == e.from_x]
-    if not rows:
-        return []
-    frame = pd.DataFrame(rows, columns=["x", "y", "x2", "y2", "ink"])
-    frame["naturalness"], frame["accuracy"] = points(frame.pop("x"), frame.pop("y"), ranges, size)
-    frame["to_x"], frame["to_y"] = points(frame.pop("x2"), frame.pop("y2"), ranges, size)
-    rule = alt.Chart(frame).mark_rule(strokeWidth=1.5)
-    return [rule.encode(**axes, x2="to_x:Q", y2="to_y:Q", color=alt.Color("ink:N", scale=None))]
 
 
 def _ends_text(curve: OracleCurve) -> str:

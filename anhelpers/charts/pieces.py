@@ -12,7 +12,7 @@ from ..errors import DataError
 from .axes import AXIS, Size, headline
 from .describe import description, number
 from .labels import width
-from .marks import FONT, checked_columns
+from .marks import FONT, checked_columns, checked_numbers
 from .xmi_bars import digits_for
 
 __all__ = ["COLOURS", "plot_pieces"]
@@ -86,13 +86,15 @@ def _words(rows: pd.DataFrame) -> list[str]:
 def _laid(pieces: pd.DataFrame) -> pd.DataFrame:
     """The pieces with the places where they begin and end."""
     checked_columns(pieces, ["bar", "part", "value"], "pieces")
-    rows = pieces.reset_index(drop=True).astype({"bar": str, "part": str, "value": float})
-    bad = np.flatnonzero(~(np.isfinite(rows["value"]) & (rows["value"] >= 0)))
+    rows = pieces.reset_index(drop=True).astype({"bar": str, "part": str})
+    rows = checked_numbers(rows.assign(start=rows.get("start", 0.0)), ["value", "start"], "pieces", "bar")
+    bad = np.flatnonzero(~(rows["value"] >= 0) | (rows["start"] < 0))
     if bad.size:
         row = rows.loc[bad[0]]
-        raise DataError(f"'{row['part']}' of '{row['bar']}' is {row['value']:g}: a piece of a bar has a length of at "
+        seen = f"{row['value']:g}" if not row["value"] >= 0 else f"said to start at {row['start']:g}"
+        raise DataError(f"'{row['part']}' of '{row['bar']}' is {seen}: a piece of a bar has a length and a start of at "
                         "least 0.")  # fmt: skip
-    starts = rows.get("start", pd.Series(0.0, rows.index)).astype(float).fillna(0.0)
+    starts = rows["start"].fillna(0.0)
     rows["to"] = starts.groupby(rows["bar"]).transform("first") + rows.groupby("bar")["value"].cumsum()
     rows["from"] = rows["to"] - rows["value"]
     return rows

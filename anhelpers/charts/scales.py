@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -11,38 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import DataError
-from . import axes
-from .marks import Ranges
+from .axes import AXIS, Plane, Size, scaled
 
-__all__ = ["Plane", "plane_of"]
-
-
-@dataclass(frozen=True)
-class Plane:
-    """The channels of a picture, and where its values are drawn.
-
-    ranges : (from, to) of x and of y, of their logarithms (base 10) on a logarithmic axis. size : in pixels.
-    log : which axes are logarithmic. channels : "x" and "y", for encodings with fields of these names.
-    """
-
-    ranges: Ranges
-    size: axes.Size
-    log: tuple[bool, bool]
-    channels: dict
-
-    def pixels(self, x: ArrayLike, y: ArrayLike) -> np.ndarray:
-        """(n, 2) pixels from the left and from the upper side, of (n,) values."""
-        x, y = (_scaled(v, log) for v, log in zip((x, y), self.log, strict=True))
-        return np.stack(axes.pixels(x, y, self.ranges, self.size), axis=-1)
-
-    def values(self, x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """(n,) values of x and y that are drawn at (n,) pixels, beyond the plane too: the inverse of `pixels`."""
-        both = axes.points(x, y, self.ranges, self.size)
-        x, y = (10.0**v if log else v for v, log in zip(both, self.log, strict=True))
-        return x, y
+__all__ = ["plane_of"]
 
 
-def plane_of(x: ArrayLike, y: ArrayLike, titles: tuple[str, str], *, log: tuple[bool, bool], size: axes.Size) -> Plane:
+def plane_of(x: ArrayLike, y: ArrayLike, titles: tuple[str, str], *, log: tuple[bool, bool], size: Size) -> Plane:
     """A plane that holds all these values: x with 2 % of air, y with 7 %.
 
     Parameters
@@ -57,16 +30,16 @@ def plane_of(x: ArrayLike, y: ArrayLike, titles: tuple[str, str], *, log: tuple[
             raise DataError(f"nothing of column {name} can be drawn: every row has a nan, or there is no row.")
         if log[k] and values.min() <= 0:
             raise DataError(f"{name} has the value {values.min():g}, which a logarithmic axis cannot show.")
-        low, high = _scaled([values.min(), values.max()], log[k])
+        low, high = scaled([values.min(), values.max()], log[k])
         air = (0.02, 0.07)[k] * (high - low) or 0.05 * abs(high) or 1.0
         ranges.append((float(low - air), float(high + air)))
         channels[name] = _channel(name, ranges[k], titles[k], length=size[k], log=log[k])
-    return Plane((ranges[0], ranges[1]), size, log, channels)
+    return Plane((ranges[0], ranges[1]), size, channels, log)
 
 
 def _channel(name: str, span: tuple[float, float], title: str, *, length: int, log: bool) -> alt.X | alt.Y:
     """The x or the y channel; a logarithmic axis over two decades or more is marked at whole powers of ten only."""
-    look: dict[str, Any] = {"title": textwrap.wrap(title, max(12, length // 9)), "tickCount": length // 80} | axes.AXIS
+    look: dict[str, Any] = {"title": textwrap.wrap(title, max(12, length // 9)), "tickCount": length // 80} | AXIS
     if log:
         powers = np.arange(np.ceil(span[0]), np.floor(span[1]) + 1)
         step = -(-len(powers) * 60 // length)
@@ -75,8 +48,3 @@ def _channel(name: str, span: tuple[float, float], title: str, *, length: int, l
     scale = alt.Scale(domain=domain, nice=False, **kind)
     channel = alt.X if name == "x" else alt.Y
     return channel(f"{name}:Q", scale=scale, axis=alt.Axis(**look))
-
-
-def _scaled(values: ArrayLike, log: bool) -> np.ndarray:
-    values = np.asarray(values, dtype=float)
-    return np.log10(values) if log else values

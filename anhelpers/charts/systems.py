@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -13,16 +12,16 @@ import pandas as pd
 from .. import checks
 from ..errors import DataError
 from ..frontier import OracleCurve, pareto_mask
-from .axes import ACCURACY_TITLE, NATURALNESS_TITLE, Size, axis_ranges, headline, inside, pixels, plane_axes, within
+from .axes import ACCURACY_TITLE, NATURALNESS_TITLE, Plane, Size, axis_ranges, headline, inside, plane_axes
 from .curve import curve_ends, curve_line, curve_text
 from .describe import description, systems_text
-from .ellipses import COLUMNS, RADIUS, ellipse_layers, error_ellipses
+from .ellipses import RADIUS, ellipse_layers, error_ellipses, has_ellipse
 from .labels import bar_lines, label_layers, named_points
-from .marks import Ranges, checked_systems, clipped, interval_bars, system_marks, tip
+from .marks import Ranges, checked_systems, clipped, interval_bars, not_drawn, plus_mark, ring_marks, system_marks, tip
 
 __all__ = ["focus_ranges", "plot_systems"]
 
-UNCERTAINTY = {"ellipse": "Ellipses: 95 % of the means.", "cross": "Crosses: 95 % of each mean.", "none": ""}
+UNCERTAINTY = ("ellipse", "cross", "none")
 PARETO = "Rings: no other system beats these on both axes."
 
 
@@ -49,38 +48,41 @@ def plot_systems(
     ----------
     table : one row per system: system, category (see `CATEGORIES`), accuracy, naturalness; for ellipses accuracy_se,
         naturalness_se, correlation; for crosses accuracy_low, accuracy_high, naturalness_low, naturalness_high; where
-        known pareto, pareto_probability, n, n_docs, lacks (for tooltips). A system with a nan is not drawn.
+        known pareto, pareto_probability, n, n_docs, lacks (for tooltips). A system with a nan is not drawn. The
+        subtitle names it, those outside the picture, and those without an interval where others have one.
     curve : an oracle curve to draw behind the systems, with labels at `betas`.
     uncertainty : "ellipse", "cross" or "none"; pareto : whether to mark the Pareto set (column pareto, else computed).
     origin : what (0, 0) means, "no errors" for negated penalties: is then marked, and within the default ranges.
     named : systems whose labels are placed before all others, in bold: one's own.
-    ranges : ((from, to) of naturalness, (from, to) of accuracy), as from `focus_ranges`; who lies outside is told.
+    ranges : ((from, to) of naturalness, (from, to) of accuracy), as from `focus_ranges`.
     size : (width, height) of the plane in pixels; `axes.COLUMN` for a figure 3.3 inches wide.
     """
     checks.one_of(uncertainty, UNCERTAINTY, "way to draw uncertainty")
     systems = _ranked(checked_systems(table))
     outlines = error_ellipses(systems) if uncertainty == "ellipse" else None
     ranges = ranges or _ranges(systems, curve, uncertainty, origin)
-    axes = plane_axes(ranges, size, naturalness_title, accuracy_title)
-    plane: dict[str, Any] = {"ranges": ranges, "size": size}
+    plane = plane_axes(ranges, size, naturalness_title, accuracy_title)
     tips = [tip("naturalness", naturalness_title), tip("accuracy", accuracy_title)]
-    shown, notes = inside(systems, ranges)
+    shown, notes = inside(systems, plane)
     if shown.empty:
         raise DataError(f"no system lies in the picture, {ranges}: give other ranges, or none.")
     shown = shown.iloc[np.argsort(~shown["system"].isin(named), kind="stable")].reset_index(drop=True)
     best = shown["pareto"].to_numpy(dtype=bool) & pareto
     bold = best | shown["system"].isin(named).to_numpy()
-    layers, lines, marks = _behind(systems, curve, axes, tips, pareto=pareto, betas=betas, **plane)
+    layers, lines, marks = _behind(curve, betas, plane, tips)
+    if pareto:
+        layers, lines = _with_steps(systems[systems["pareto"].astype(bool)], plane, layers, lines)
     if outlines is not None:
-        layers += ellipse_layers(outlines[outlines["system"].isin(shown["system"])], axes, ranges)
+        layers += ellipse_layers(outlines[outlines["system"].isin(shown["system"])], plane)
     if uncertainty == "cross":
-        layers += interval_bars(shown, axes, ranges)
-        lines += bar_lines(shown, ranges, size)
-    plus, marks = _origin(origin, marks, axes, ranges)
-    leaders, texts, unnamed = label_layers(named_points(marks, shown, bold), lines, axes, **plane)
-    layers += [*leaders, *plus, *_rings(shown[best], axes), system_marks(shown, axes, tips), *texts]
-    notes = [" ".join(filter(None, [PARETO if pareto else "", UNCERTAINTY[uncertainty]])), *notes]
-    notes = [*filter(None, notes), *_unseen(table, systems, curve, ranges)]
+        layers += interval_bars(shown, plane)
+        lines += bar_lines(shown, plane)
+    plus, marks = _origin(origin, marks, plane)
+    leaders, texts, unnamed = label_layers(named_points(marks, shown, bold), lines, plane)
+    rings = [ring_marks(shown[best], plane.channels)] if best.any() else []
+    layers += [*leaders, *plus, *rings, system_marks(shown, plane.channels, tips), *texts]
+    notes = [" ".join([PARETO] * pareto + _uncertain(uncertainty, shown)), *notes]
+    notes = [*filter(None, notes), *not_drawn(table, systems), *_hidden(curve, plane)]
     best = ", ".join(systems["system"][systems["pareto"].astype(bool)].astype(str)) if pareto else ""
     unnamed = f"without a label for want of space: {', '.join(unnamed)}" if unnamed else ""
     words = description(
@@ -102,6 +104,8 @@ def focus_ranges(table: pd.DataFrame, focus: int | Sequence[str] = 12) -> Ranges
         interval is cut off.
     """
     systems = _ranked(checked_systems(table))[["system", "category", "accuracy", "naturalness"]]
+    if (focus if isinstance(focus, int) else len(focus)) < 1:
+        raise DataError(f"focus is {focus}; give how many systems, at least 1, or their names.")
     if isinstance(focus, int):
         at = systems[["accuracy", "naturalness"]].to_numpy(dtype=float)
         spread = np.subtract(*np.percentile(at, [75, 25], axis=0))
@@ -127,7 +131,7 @@ def _ranges(systems: pd.DataFrame, curve: OracleCurve | None, uncertainty: str, 
     frame = systems[["system", "category", "accuracy", "naturalness"]].copy()
     for axis in ("accuracy", "naturalness"):
         if uncertainty == "ellipse":
-            reach = RADIUS * systems[f"{axis}_se"].where(systems[COLUMNS].notna().all(axis=1))
+            reach = RADIUS * systems[f"{axis}_se"].where(has_ellipse(systems))
             frame[f"{axis}_low"], frame[f"{axis}_high"] = systems[axis] - reach, systems[axis] + reach
         for end in ("low", "high") if uncertainty == "cross" and f"{axis}_low" in systems else ():
             frame[f"{axis}_{end}"] = systems[f"{axis}_{end}"]
@@ -137,21 +141,26 @@ def _ranges(systems: pd.DataFrame, curve: OracleCurve | None, uncertainty: str, 
 
 
 def _behind(
-    systems: Any, curve: Any, axes: Any, tips: Any, *, pareto: Any, betas: Any, ranges: Any, size: Any
-) -> tuple[list, list, pd.DataFrame]:
-    """What lies behind the systems, curve and steps: layers, their pixels, and the labelled vertices of the curve."""
-    layers, lines, marks = [], [], pd.DataFrame(columns=["label", "naturalness", "accuracy"])
-    if curve is not None:
-        line, path = curve_line(curve, axes, ranges=ranges, size=size)
-        ends, marks = curve_ends(curve, betas, axes, tips, ranges)
-        layers, lines = [line, ends], [path]
-    if pareto and systems["pareto"].any():
-        steps = staircase(systems[systems["pareto"].astype(bool)], ranges)
-        cut = clipped(not within(steps, ranges).all())
-        line = alt.Chart(steps).mark_line(color="#000000", strokeWidth=1.5, strokeDash=[6, 4], **cut)
-        layers.append(line.encode(x=axes["x"], y=axes["y"], order="step:Q"))
-        lines.append(np.stack(pixels(steps["naturalness"], steps["accuracy"], ranges, size), axis=1))
-    return layers, lines, marks
+    curve: OracleCurve | None, betas: Sequence[float], plane: Plane, tips: list[alt.Tooltip]
+) -> tuple[list[alt.Chart], list[np.ndarray], pd.DataFrame]:
+    """The curve behind the systems: layers, their pixels, and its labelled vertices."""
+    if curve is None:
+        return [], [], pd.DataFrame(columns=["label", "naturalness", "accuracy"])
+    line, path = curve_line(curve, plane)
+    ends, marks = curve_ends(curve, betas, plane, tips)
+    return [line, ends], [path], marks
+
+
+def _with_steps(
+    best: pd.DataFrame, plane: Plane, layers: list[alt.Chart], lines: list[np.ndarray]
+) -> tuple[list[alt.Chart], list[np.ndarray]]:
+    """The layers and their pixels with the edge of what the Pareto set beats, where there is one."""
+    if best.empty:
+        return layers, lines
+    steps = staircase(best, plane.ranges)
+    cut = clipped(not plane.holds(steps).all())
+    line = alt.Chart(steps).mark_line(color="#000000", strokeWidth=1.5, strokeDash=[6, 4], **cut)
+    return [*layers, line.encode(**plane.channels, order="step:Q")], [*lines, plane.at(steps)]
 
 
 def staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
@@ -163,25 +172,32 @@ def staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
     return pd.DataFrame(corners | {"step": np.arange(2 * len(x) + 1)})
 
 
-def _unseen(table: Any, systems: Any, curve: OracleCurve | None, ranges: Ranges) -> list[str]:
-    """Sentences that tell of systems without a place, and of a curve that the picture does not show."""
-    lost = [str(name) for name in table["system"] if name not in set(systems["system"])]
-    notes = [f"Not drawn, for a score is missing: {', '.join(lost)}."] if lost else []
+def _uncertain(uncertainty: str, shown: pd.DataFrame) -> list[str]:
+    """What the ellipses, crosses or bars are, and who has none."""
+    if uncertainty == "ellipse":
+        what, known = "ellipse", has_ellipse(shown)
+        said = "Ellipses: 95 % of the means."
+    else:
+        spans = {axis: [f"{axis}_low", f"{axis}_high"] for axis in ("accuracy", "naturalness")}
+        has = {axis: shown[span].notna().all(axis=1) for axis, span in spans.items() if {*span} <= {*shown}}
+        there = [axis for axis, known in has.items() if known.any()] if uncertainty == "cross" else []
+        what, known = "bar", np.any([has[axis] for axis in there], axis=0)
+        said = "Crosses: 95 % of each mean." if len(there) == 2 else f"Bars: 95 % of the mean {''.join(there)}."
+    if not np.any(known):
+        return []
+    without = ", ".join(shown["system"][~known].astype(str))
+    return [said, f"No {what}, for an interval is missing: {without}."] if without else [said]
+
+
+def _hidden(curve: OracleCurve | None, plane: Plane) -> list[str]:
+    """The sentence that the picture does not show the curve."""
     at = None if curve is None else pd.DataFrame({"naturalness": curve.naturalness, "accuracy": curve.accuracy})
-    hidden = at is not None and not within(at, ranges).any()
-    return [*notes, "The oracle curve lies outside the picture."] if hidden else notes
+    return [] if at is None or plane.holds(at).any() else ["The oracle curve lies outside the picture."]
 
 
-def _rings(best: pd.DataFrame, axes: dict) -> list[alt.Chart]:
-    ring = {"shape": "circle", "filled": False, "stroke": "#000000", "strokeWidth": 2, "size": 420, "opacity": 1}
-    return [alt.Chart(best).mark_point(**ring).encode(x=axes["x"], y=axes["y"])] if len(best) else []
-
-
-def _origin(origin: str, marks: pd.DataFrame, axes: dict, ranges: Ranges) -> tuple[list[alt.Chart], pd.DataFrame]:
+def _origin(origin: str, marks: pd.DataFrame, plane: Plane) -> tuple[list[alt.Chart], pd.DataFrame]:
     """A plus at (0, 0), if it has a name and lies in the picture; and the labelled marks with it among them."""
     zero = pd.DataFrame({"label": [origin], "naturalness": [0.0], "accuracy": [0.0]})
-    if not origin or not within(zero, ranges).all():
+    if not origin or not plane.holds(zero).all():
         return [], marks
-    plus = {"shape": "M-1,0H1M0,-1V1", "stroke": "#000000", "strokeWidth": 2, "size": 200, "opacity": 1}
-    chart = alt.Chart(zero).mark_point(**plus).encode(x=axes["x"], y=axes["y"])
-    return [chart], pd.concat([marks, zero]) if len(marks) else zero
+    return [plus_mark(plane.channels)], pd.concat([marks, zero]) if len(marks) else zero

@@ -9,15 +9,16 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from .axes import Size, axis_ranges, headline, pixels, plane_axes
+from ..errors import DataError
+from .axes import Size, axis_ranges, headline, plane_axes
 from .describe import description
 from .labels import label_layers, named_points
-from .marks import FONT, LINE, POINT, tip
+from .marks import LINE, moving_point, tip
 
 if TYPE_CHECKING:
     from ..exact import ExactCurve
 
-__all__ = ["plot_tradeoff"]
+__all__ = ["between_ends", "plot_tradeoff"]
 
 MOST_MARKS = 60  # more vertices than this would run together
 
@@ -44,30 +45,33 @@ def plot_tradeoff(
     title : what the picture claims. accuracy_title, naturalness_title : with unit and direction; by default the
         second names the divergence.
     size : (width, height) of the plane in pixels.
+
+    Raises
+    ------
+    DataError for an N beyond the ends of the curve.
     """
-    ranges = axis_ranges([curve])
+    at = [between_ends(n, curve.naturalness) for n in at]
     naturalness_title = naturalness_title or naturalness_axis(curve)
-    axes = plane_axes(ranges, size, naturalness_title, accuracy_title)
+    plane = plane_axes(axis_ranges([curve]), size, naturalness_title, accuracy_title)
+    axes = plane.channels
     line = _rows(curve, curve.naturalness).assign(beta=curve.beta)
     layers = [alt.Chart(line, name="bxline").mark_line(color=LINE, strokeWidth=3).encode(**axes, order="naturalness:Q")]
     tips = [tip("naturalness"), tip("accuracy"), tip("beta", "β from")]
     look = {"filled": True, "fill": LINE, "stroke": "#000000", "strokeWidth": 1, "opacity": 1}
     corners = line if curve.exact and len(line) <= MOST_MARKS else line.iloc[sorted({0, len(line) - 1})]
     layers.append(alt.Chart(corners, name="vertices").mark_point(size=60, **look).encode(**axes, tooltip=tips))
-    marked = _rows(curve, at).assign(label=[f"N = {n:.3g}".replace("-", "−") for n in at])
+    marked = _rows(curve, at).assign(label=[f"N = {n + 0.0:.3g}".replace("-", "−") for n in at])
     layers += [alt.Chart(marked, name="marked").mark_point(size=110, **look).encode(**axes)] if len(marked) else []
-    path = np.stack(pixels(line["naturalness"], line["accuracy"], ranges, size), axis=1)
     ends = _ends(curve)
     ends = ends[~ends["naturalness"].round(9).isin(marked["naturalness"].round(9))]  # a place has one label
     named = named_points(pd.concat([marked, ends]), line.assign(system="").iloc[:0])
-    leaders, texts, _ = label_layers(named, [path], axes, ranges=ranges, size=size)
+    leaders, texts, _ = label_layers(named, [plane.at(line)], plane)
     layers = [*leaders, *layers, *texts]
     if point is not None:
-        look = {"filled": True, "fill": POINT, "stroke": "#000000", "strokeWidth": 2, "size": 320, "opacity": 1}
-        layers.append(alt.Chart(_rows(curve, [point]), name="bxpoint").mark_point(**look).encode(**axes))
+        layers.append(moving_point(_rows(curve, [between_ends(point, curve.naturalness)]), axes))
     words = description(title, _words(curve))
     chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
-    return chart.properties(**headline(title, [], size[0], font=max(FONT, 20)))
+    return chart.properties(**headline(title, [], size[0]))
 
 
 def naturalness_axis(curve: ExactCurve) -> str:
@@ -75,10 +79,24 @@ def naturalness_axis(curve: ExactCurve) -> str:
     return f"Naturalness N = −D(Q, R) ({curve.divergence.label}, {curve.divergence.unit}; higher is more natural)"
 
 
+def between_ends(value: float, naturalness: np.ndarray) -> float:
+    """N between the ends of a curve, or a DataError; what misses them by rounding is moved there.
+
+    Parameters
+    ----------
+    value : the N. naturalness : (V,) of the curve's vertices.
+    """
+    value, low, high = float(value), float(naturalness[0]), float(naturalness[-1])
+    room = 1e-9 * max(1.0, high - low)
+    if not low - room <= value <= high + room:
+        below = "; below, the constraint costs nothing" if value < low else ""
+        raise DataError(f"naturalness must be in [{low:.6g}, {high:.6g}], the ends of this curve{below}, got {value}.")
+    return min(max(value, low), high)
+
+
 def _rows(curve: ExactCurve, naturalness: Sequence[float] | np.ndarray) -> pd.DataFrame:
     """naturalness and A(N) there."""
-    n = np.asarray(naturalness, dtype=float)
-    return pd.DataFrame({"naturalness": n, "accuracy": np.interp(n, curve.naturalness, curve.accuracy)})
+    return pd.DataFrame({"naturalness": naturalness, "accuracy": curve.accuracy_at(naturalness)}, dtype=float)
 
 
 def _ends(curve: ExactCurve) -> pd.DataFrame:

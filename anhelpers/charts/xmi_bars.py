@@ -11,7 +11,7 @@ from .axes import AXIS, Size, headline
 from .describe import description, number
 from .directions import ALL, checked_split, language_name
 from .labels import width
-from .marks import FONT, tip
+from .marks import FONT, checked_columns, not_drawn, tip
 
 __all__ = ["LEFT", "ORDERS", "SAVED", "WORSE", "plot_xmi_bars"]
 
@@ -43,7 +43,8 @@ def plot_xmi_bars(
     ----------
     table : direction, h_lm, h_mt, xmi in bits; src and trg where the names have another form than "en-fi"; where known
         xmi_low, xmi_high, h_lm_low, h_lm_high (intervals) and bleu (tooltip). From `xmi.xmi_table` or
-        `xmi.published.published_table`. A direction without one of the three is not drawn, and told.
+        `xmi.published.published_table`. The subtitle names a direction that lacks one of the
+        three and is not drawn.
     order : "xmi", "bleu" (largest first), "h_lm", "h_mt" (smallest first), "name" or "given"; where directions are
         paired, by the mean of the two.
     paired : whether a direction stands beside its reverse. pivot : see `directions.checked_directions`.
@@ -51,7 +52,8 @@ def plot_xmi_bars(
 
     Raises
     ------
-    DataError where a number is infinite or negative, or XMI is not H_LM - H_MT within rounding.
+    DataError where a number is infinite or negative, or XMI is not H_LM - H_MT within rounding, or BLEU, by which the
+    bars are to be ordered, is not there.
     """
     rows = _ordered(checked_split(table, pivot), checks.one_of(order, ORDERS, "order of bars"), paired)
     ends = [c for c in ("xmi_low", "xmi_high", "h_lm_low", "h_lm_high") if c in rows]
@@ -83,12 +85,18 @@ def digits_for(largest: float) -> int:
 
 def _ordered(rows: pd.DataFrame, order: str, paired: bool) -> pd.DataFrame:
     """The rows from top to bottom, with place: where the bar begins, in heights of a row."""
-    group = rows["other"] if paired else rows["direction"]
+    group = rows["direction"]
+    if paired:
+        both = zip(rows["direction"], rows["reverse"], strict=True)
+        group = pd.Series([min(name, back) if back else name for name, back in both], rows.index)
     if order == "name":
         key = rows["other"].map(language_name) if paired else rows["label"]
+    elif order == "given":
+        key = pd.Series(np.arange(len(rows)), rows.index)
     else:
-        key = pd.Series(np.arange(len(rows)) if order == "given" or order not in rows else rows[order], rows.index)
-        key = key.groupby(group).transform("min" if order == "given" else "mean")
+        checked_columns(rows, [order], "directions")
+        key = rows[order]
+    key = key.groupby(group).transform("min" if order in ("given", "name") else "mean")
     frame = rows.assign(key=-key if order in ("xmi", "bleu") else key, group=group)
     frame["into"] = rows["side"].str.startswith("into")
     frame = frame.sort_values(["key", "group", "into"], kind="stable").reset_index(drop=True)
@@ -180,11 +188,11 @@ def _texts(x: alt.X, y: alt.Y, written: pd.DataFrame) -> list[alt.Chart]:
 
 def _notes(rows: pd.DataFrame, table: pd.DataFrame, ends: list[str]) -> list[str]:
     """How to read the picture, and who is not in it."""
-    lost = [str(name) for name in table["direction"] if str(name) not in set(rows["direction"])]
-    notes = ["Thin black lines: 95 % intervals of XMI (upper) and of H_LM (lower)."] if ends else []
+    known = [text for end, text in (("xmi_low", "XMI (upper)"), ("h_lm_low", "H_LM (lower)")) if end in ends]
+    notes = [f"Thin black lines: 95 % intervals of {' and of '.join(known)}."] if known else []
     if (rows["xmi"] < 0).any():
         notes.append("Left of 0: the translation model needs more bits than the language model; the tick marks H_LM.")
-    return notes + ([f"Not drawn, for a number is missing: {', '.join(lost)}."] if lost else [])
+    return notes + not_drawn(table, rows, "direction")
 
 
 def _words(rows: pd.DataFrame, digits: int) -> str:

@@ -10,13 +10,13 @@ import pandas as pd
 
 from .. import checks
 from ..stats import correlation_interval, pearson
-from .axes import Size, headline
-from .describe import description
+from .axes import Plane, Size, headline
+from .describe import description, number
 from .directions import checked_directions
-from .labels import HALO, densely, place_labels
+from .labels import label_layers
 from .lines import COLOURS, DASHES, INKS, SHAPES
-from .marks import FONT, tip
-from .scales import Plane, plane_of
+from .marks import FONT, not_drawn, tip
+from .scales import plane_of
 
 __all__ = ["plot_xmi_bleu"]
 
@@ -34,12 +34,12 @@ def plot_xmi_bleu(
 ) -> alt.LayerChart:
     """A point per direction, XMI rightwards and BLEU upwards, named by its language, with a colour and shape per side.
 
-    The legend tells each side's Pearson r with Fisher's 95 % interval and its n, and the alt text says all points.
+    The legend has each side's Pearson r with Fisher's 95 % interval and its n, the alt text all points.
 
     Parameters
     ----------
     table : direction, xmi, bleu; src and trg where the names have another form than "en-fi"; where known xmi_low and
-        xmi_high. A direction without xmi or bleu is not drawn, and told.
+        xmi_high. The subtitle names a direction that lacks xmi or bleu and is not drawn.
     lines : whether to draw the least-squares line of BLEU on XMI of each side with at least 3 directions.
     named : directions whose labels are bold and placed first. pivot : see `directions.checked_directions`.
     title : what the picture claims; size : (width, height) of the plane in pixels.
@@ -58,11 +58,12 @@ def plot_xmi_bleu(
     plane = plane_of(np.concatenate(extent), rows["y"], TITLES, log=(False, False), size=size)
     fits = _fits(rows) if lines else pd.DataFrame({"series": []})
     paths = [plane.pixels(own["x"], own["y"]) for _, own in fits.groupby("series", sort=False)]
-    texts, unnamed = _labels(rows, paths, plane)
+    inks = dict(zip(sides, INKS, strict=False))
+    labelled = rows.assign(label=rows["other"], ink=rows["side"].map(inks))
+    leaders, texts, unnamed = label_layers(labelled, paths, plane)
     series = list(told.values())
-    layers = [*_lines(fits, intervals, plane, series), _points(rows, plane, series), *texts]
-    lost = [str(name) for name in table["direction"] if str(name) not in set(rows["direction"])]
-    notes = [f"Not drawn, for a number is missing: {', '.join(lost)}."] if lost else []
+    layers = [*_lines(fits, intervals, plane, series), _points(rows, plane, series), *leaders, *texts]
+    notes = not_drawn(table, rows, "direction")
     unnamed = [f"without a label for want of space: {', '.join(unnamed)}"] if unnamed else []
     words = description(title, [" by ".join(TITLES[::-1]), *_words(rows, told), *notes, *unnamed])
     chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
@@ -73,9 +74,9 @@ def _told(side: str, rows: pd.DataFrame) -> str:
     """ "into English: r = 0.96 (0.90 to 0.98), n = 20": what the legend says of a side."""
     n = len(rows)
     r = float(pearson(rows["xmi"], rows["bleu"])) if n > 2 else np.nan
-    low, high = correlation_interval(r, n)
-    interval = f" ({low:.2f} to {high:.2f})" if np.isfinite(low) else ""
-    return (f"{side}: r = {r:.2f}{interval}, n = {n}" if np.isfinite(r) else f"{side}: n = {n}").replace("-", "−")
+    low, high = map(float, correlation_interval(r, n))
+    interval = f" ({number(low, 2)} to {number(high, 2)})" if np.isfinite(low) else ""
+    return f"{side}: r = {number(r, 2)}{interval}, n = {n}" if np.isfinite(r) else f"{side}: n = {n}"
 
 
 def _fits(rows: pd.DataFrame) -> pd.DataFrame:
@@ -89,32 +90,8 @@ def _fits(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({"series": [], "x": [], "y": []})
 
 
-def _labels(rows: pd.DataFrame, paths: list[np.ndarray], plane: Plane) -> tuple[list[alt.Chart], list[str]]:
-    """Leaders and names beside the points, in the inks of the sides, and the directions that found no room."""
-    at = plane.pixels(rows["x"], rows["y"])
-    placed = place_labels(at, rows["other"].tolist(), [densely(p) for p in paths], plane.size, bold=rows["bold"])
-    fits = np.array([place is not None for place in placed])
-    frame = pd.DataFrame([p for p in placed if p], columns=["px", "py", "align", "away"])
-    for column in ("other", "bold", "side"):
-        frame[column] = rows[column].to_numpy()[fits]
-    frame["to_x"], frame["to_y"] = rows["x"].to_numpy()[fits], rows["y"].to_numpy()[fits]
-    frame["x"], frame["y"] = plane.values(frame["px"], frame["py"])
-    inks = dict(zip(sorted(rows["side"].unique()), INKS, strict=False))
-    frame["ink"] = frame["side"].map(inks)
-    layers = []
-    if frame["away"].any():
-        rule = alt.Chart(frame[frame["away"]], name="leaders").mark_rule(color="#444444", strokeWidth=1)
-        layers.append(rule.encode(**plane.channels, x2="to_x:Q", y2="to_y:Q"))
-    for kind, under in (("halos", HALO), ("names", {})):
-        for k, ((align, bold, ink), own) in enumerate(frame.groupby(["align", "bold", "ink"], sort=True)):
-            look = {"align": align, "color": ink, "fontSize": FONT, "baseline": "middle"} | under
-            look |= {"fontWeight": "bold"} if bold else {}
-            layers.append(alt.Chart(own, name=f"{kind}_{k}").mark_text(**look).encode(**plane.channels, text="other:N"))
-    return layers, rows["direction"][~fits].tolist()
-
-
 def _points(rows: pd.DataFrame, plane: Plane, series: list[str]) -> alt.Chart:
-    """The marks, with a legend that tells each side's r."""
+    """The marks, with a legend that has each side's r."""
     legend = alt.Legend(title=None, orient="top", direction="vertical", labelFontSize=FONT, labelLimit=600,
                         symbolSize=160)  # fmt: skip
     fill, shape = (alt.Scale(domain=series, range=values[: len(series)]) for values in (COLOURS, SHAPES))

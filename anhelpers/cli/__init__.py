@@ -51,14 +51,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if args.debug and not isinstance(error, BrokenPipeError):
             raise
-        return _told(args.command, error)
+        return _report(args.command, error)
     except KeyboardInterrupt as stop:
         ended = isinstance(stop, Terminated)
         print(f"anhelpers {args.command}: {'terminated' if ended else 'interrupted'}.", file=sys.stderr)
         return 143 if ended else 130
 
 
-def _told(command: str, error: Exception) -> int:
+def _report(command: str, error: Exception) -> int:
     """Say in one sentence what went wrong; the exit status."""
     if isinstance(error, BrokenPipeError):
         mute()

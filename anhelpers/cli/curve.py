@@ -55,11 +55,13 @@ def _candidates(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
     from ..data import load, load_candidates, read_candidate_file, read_candidates, read_plain
 
     if not Path(args.candidates).is_file():
-        return load(args.candidates), load_candidates(args.candidates)
+        shared.refuse_texts(args, args.candidates)
+        return load(args.candidates, args.language_pair), load_candidates(args.candidates, args.language_pair)
     if args.sources:
         test = read_plain(args.sources, args.references, {}, args.language_pair or "en-de")
         return test, read_candidates(args.candidates, test.srcs, args.k)
     test, cands = read_candidate_file(args.candidates, args.language_pair)
     if test is None:
         raise DataError("holds no sources and references; give them by -s SRC -r REF.", args.candidates)
+    shared.refuse_texts(args, args.candidates)
     return test, cands

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 from .. import checks
 from ..errors import DataError
 from ..progress import note
-from ..provenance import with_made_by
+from ..provenance import environment, with_made_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,8 +23,9 @@ if TYPE_CHECKING:
     from ..scoring.cluster import Cluster
 
 __all__ = [
-    "ACCURACY", "check", "lm", "load_model", "lpp", "metrics", "notebooks", "print_notes", "scheduler", "store",
-    "texts", "told", "translations", "using_scheduler", "using_store", "write_table",
+    "ACCURACY", "LEXICAL", "check", "lm", "load_model", "lpp", "metrics", "notebooks", "print_notes",
+    "refuse_texts", "scheduler", "store", "texts", "told", "translations", "using_scheduler", "using_store",
+    "write_table",
 ]  # fmt: skip
 
 
@@ -37,6 +37,9 @@ ACCURACY = (
     "comet-qe:MODEL)"
 )
 """The accuracy metrics, in words."""
+
+LEXICAL = "of a corpus' words: ttr, mattr, mtld, yules_i, yules_k, shannon, simpson"
+"""The naturalness measures of `naturalness.diversity`, in words."""
 
 
 def texts(parser: argparse.ArgumentParser, required: bool) -> None:
@@ -103,7 +106,7 @@ def told(args: argparse.Namespace) -> dict[str, object]:
     return {"command": args.command, **rest}
 
 
-LEAST = {"seed": 0, "draws": 2, "vocab": 2, "batch_tokens": 1}
+LEAST = {"seed": 0, "draws": 2, "vocab": 2, "batch_tokens": 1, "epochs": 1}
 """The smallest number that an option of this name takes, in whichever command."""
 
 
@@ -115,6 +118,8 @@ def check(args: argparse.Namespace) -> None:
             raise DataError(f"--{name.replace('_', '-')} is {number}; it must be at least {least}.")
     if args.command in ("score", "curve", "mqm", "xmi") and args.output:
         check_table_name(args.output)
+    if getattr(args, "save_scores", None):
+        check_table_name(args.save_scores, (".jsonl",))
     _check_places(args)
 
 
@@ -132,9 +137,9 @@ def _check_places(args: argparse.Namespace) -> None:
         for text in _texts(inputs):
             if path.exists() and Path(text).exists() and path.samefile(text):
                 raise DataError("is an input of this command, which the result would replace; name another file.", path)
-    for path in map(Path, [*files, *folders]):
-        there = next(place for place in (path, *path.absolute().parents) if place.exists())
-        if not there.is_dir() and str(path) not in files:
+    for folder in [*(Path(file).absolute().parent for file in files), *map(Path, folders)]:
+        there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+        if not there.is_dir():
             raise DataError("this is a file, and a folder is wanted for the results; name another one.", there)
 
 
@@ -146,10 +151,32 @@ def _texts(values: Iterable[object]) -> Iterator[str]:
                 yield from (text, text.partition("=")[2]) if "=" in text else (text,)
 
 
-def check_table_name(output: str) -> None:
-    """A DataError where a table cannot be written under that name."""
-    if Path(output).suffix not in (".csv", ".parquet"):
-        raise DataError(f"cannot write '{Path(output).suffix}' files; name a .csv or .parquet file.", output)
+TEXTS = {"sources": "-s", "references": "-r", "translations": "-t", "docs": "--docs", "k": "-k"}
+"""The options that bring texts, or belong to them, by the name of what they give."""
+
+
+def refuse_texts(args: argparse.Namespace, data: str) -> None:
+    """A DataError for texts, or options of texts, beside a data set that brings its own: they would be dropped.
+
+    Parameters
+    ----------
+    data : what the message calls the data set.
+    """
+    typed = [option for name, option in TEXTS.items() if getattr(args, name, None) not in (None, [])]
+    if typed:
+        mine = " (systems of your own go by --mine)" if "mine" in args and "-t" in typed else ""
+        raise DataError(f"{data} brings its own texts; leave out {' and '.join(typed)}{mine}.")
+
+
+def check_table_name(output: str, suffixes: Sequence[str] = (".csv", ".parquet")) -> None:
+    """A DataError where a table cannot be written under that name.
+
+    Parameters
+    ----------
+    suffixes : what it may end in.
+    """
+    if Path(output).suffix not in suffixes:
+        raise DataError(f"cannot write '{Path(output).suffix}' files; name a {' or '.join(suffixes)} file.", output)
 
 
 @contextmanager
@@ -174,14 +201,9 @@ def using_store(named: str | None) -> Iterator[None]:
 
     if not named.strip():
         raise DataError("--store is empty; name a file, or say off.")
-    before = os.environ.get(STORE)
-    os.environ[STORE] = "off" if named.strip().lower() == "off" else str(Path(named).expanduser().absolute())
-    try:
+    place = "off" if named.strip().lower() == "off" else str(Path(named).expanduser().absolute())
+    with environment(**{STORE: place}):
         yield
-    finally:
-        os.environ.pop(STORE)
-        if before is not None:
-            os.environ[STORE] = before
 
 
 def metrics(names: Sequence[str], lm: LanguageModel | None, trg_lang: str, n_refs: int) -> list[Metric]:

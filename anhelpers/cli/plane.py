@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import checks
 from ..errors import DataError
+from ..stats import few_clusters
 from . import options as shared
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..data import CandidateSet, TestSet
     from ..frontier import OracleCurve
-    from ..plane import Plane
+    from ..plane import OracleStudy, Plane
 
 COLUMN_INCHES = 3.3
 """Width of a column in ACL's style."""
+
+RESULTS = ("systems.csv", "curve.csv", "pairs.csv", "slices.csv", "claim.csv", "systems.tex", "appendix.txt",
+           "plane.svg", "plane.png", "plane.html")  # fmt: skip
+"""All that a run may leave in the folder of its results; those of an older run that it does not make go."""
 
 HELP = "systems on the plane: tables (CSV, LaTeX), figures (SVG, PNG), a page, and the appendix sentence"
 EXAMPLE = "anhelpers plane -s src.en -r ref.de -t mine.de theirs.de -o build/plane"
@@ -37,8 +46,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", "--metric", default="chrf", metavar="METRIC",
                         help=f"accuracy: {shared.ACCURACY} (default: chrf)")  # fmt: skip
     parser.add_argument("--naturalness", default="lpp", metavar="MEASURE",
-                        help="lpp, zip, or of a corpus' words ttr, mattr, mtld, yules_i, yules_k, shannon, simpson "
-                        "(default: lpp)")  # fmt: skip
+                        help=f"lpp, zip; {shared.LEXICAL} (default: lpp)")  # fmt: skip
     parser.add_argument("--naturalness-level", choices=["segment-mean", "corpus"],
                         help="of the naturalness; corpus has neither intervals nor a curve (default: segment-mean "
                         "where there is one)")  # fmt: skip
@@ -60,12 +68,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Score, measure, draw, write."""
     from .. import plane as planes
-    from ..accuracy.registry import accuracy_metric
     from ..data.plain import named_files
-    from ..data.writing import make_folder, turn
-    from ..naturalness.registry import WITH_LM, naturalness_metric
     from ..report import appendix
-    from ..stats import few_clusters
 
     rng = np.random.default_rng(args.seed)
     test, cands = _texts(args)
@@ -74,37 +78,61 @@ def run(args: argparse.Namespace) -> None:
         test = planes.with_sanity_systems(test, rng)
     if args.against:
         checks.one_of(args.against, test.systems, "system")
+    plane, study = _measured(args, test, cands)
+    curve = study.curve if study else None
+    table = study.systems(rng, args.draws) if study else planes.systems_table(plane, rng, args.draws)
+    notes = _notes(args, study.notes if study else plane.notes, plane)
+    n_docs = len(set(plane.clusters.tolist()))
+    counts = f"{len(plane)} of {len(test)} segments compared, resampled as {n_docs} documents; {len(table)} systems."
+    shared.print_notes(filter(None, [counts, *notes, few_clusters(n_docs)]))
+    results, test_draws = {"systems": table}, max(10_000, args.draws)
+    if study:
+        results["curve"] = planes.curve_rows(study)
+    if len(table) > 1 and not args.own_segments and len(plane) > 1:
+        results["pairs"] = planes.paired_tests(plane, rng, test_draws, args.against)
+    if args.by and plane.naturalness.level != "stored":
+        results["slices"] = planes.sliced_table(plane, rng, args.by, args.draws)
+    claim, correlations = _claim(plane.only(translations), curve, rng, args.draws)
+    if correlations is not None:
+        results["claim"] = correlations
+    told = appendix(
+        replace(plane, notes=notes), table, args.draws, args.seed, tests=results.get("pairs"), test_draws=test_draws
+    )
+    stored = plane.naturalness.level == "stored"
+    look = {"named": [*named_files(args.mine)], "curve": curve, "uncertainty": "cross" if stored else "ellipse"}
+    _write(Path(args.out), plane, results, look, {"The claim": claim, "For the appendix": told})
+
+
+def _measured(args: argparse.Namespace, test: TestSet, cands: CandidateSet) -> tuple[Plane, OracleStudy | None]:
+    """The systems' scores on both axes; with the study of the curve where both are means of segments' scores."""
+    from .. import plane as planes
+    from ..accuracy.registry import accuracy_metric
+    from ..naturalness.registry import WITH_LM, naturalness_metric
+
     accuracy = accuracy_metric(args.metric, test.trg_lang, len(test.refs))
     model = shared.load_model(args.lm) if args.naturalness in WITH_LM else None
     naturalness = naturalness_metric(args.naturalness, test.trg_lang, model)
     level = args.naturalness_level or ("corpus" if naturalness.score_segments is None else "segment-mean")
-    if "corpus" in (args.level, level) or args.own_segments:
-        plane = planes.system_plane(
-            test, accuracy, naturalness, args.level, shared=not args.own_segments, naturalness_level=level
-        )
-        curve, table = None, planes.systems_table(plane, rng, args.draws)
-        notes = plane.notes
-    else:
+    if "corpus" not in (args.level, level) and not args.own_segments:
         study = planes.oracle_study(test, cands, accuracy, naturalness)
-        plane, curve, table, notes = study.plane, study.curve, study.systems(rng, args.draws), study.notes
-    n_docs = len(set(plane.clusters.tolist()))
-    counts = f"{len(plane)} of {len(test)} segments compared, resampled as {n_docs} documents; {len(table)} systems."
-    if naturalness.name == "zip" and level == "segment-mean":
-        length = "zip's mean over segments mostly follows the length of the outputs (longer ones look more natural)"
-        notes = (*notes, f"{length}; see --naturalness-level corpus.")
-    shared.print_notes(filter(None, [counts, *notes, few_clusters(n_docs)]))
-    results = {"systems": table}
-    if curve is not None:
-        results["curve"] = planes.curve_rows(study)
-    if len(table) > 1 and not args.own_segments and len(plane) > 1:
-        results["pairs"] = planes.paired_tests(plane, rng, max(10_000, args.draws), args.against)
-    if args.by and plane.naturalness.level != "stored":
-        results["slices"] = planes.sliced_table(plane, rng, args.by, args.draws)
-    claim = _claim(plane.only(translations), curve, rng, args.draws, results)
-    told = appendix(replace(plane, notes=notes), table, args.draws, args.seed, tests=results.get("pairs"))
-    words = {"The claim": claim, "For the appendix": told}
-    with turn(make_folder(args.out)):
-        _write(Path(args.out), plane, curve, results, words, named=[*named_files(args.mine)])
+        return study.plane, study
+    plane = planes.system_plane(
+        test, accuracy, naturalness, args.level, shared=not args.own_segments, naturalness_level=level
+    )
+    return plane, None
+
+
+def _notes(args: argparse.Namespace, notes: tuple[str, ...], plane: Plane) -> tuple[str, ...]:
+    """The notes of the scores, and what a reader must know of the options."""
+    stored = plane.naturalness.level == "stored"
+    said = (
+        (args.naturalness == "zip" and not stored, "zip's mean over segments mostly follows the length of the outputs "
+         "(longer ones look more natural); see --naturalness-level corpus."),
+        (args.by and stored, f"no slices by {args.by}: the naturalness is known per system only."),
+        (args.against and args.own_segments, f"no tests against {args.against}: systems are compared over their own "
+         "segments, and tests want the same ones for both."),
+    )  # fmt: skip
+    return (*notes, *(sentence for told, sentence in said if told))
 
 
 def _texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
@@ -112,16 +140,18 @@ def _texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
     from ..accuracy.align import check_alignment
     from ..data import add_systems, from_systems, load, load_candidates, read_plain
     from ..plane import with_human_points
+    from ..scoring import check_systems
 
     if bool(args.data) == bool(args.sources):
         raise DataError("give either --data NAME, or -s SRC -r REF -t SYSTEM: one of the two.")
     if args.data:
+        shared.refuse_texts(args, "--data")
         own = load(args.data, args.language_pair)
         test = check_alignment(add_systems(own, args.mine))
         cands = load_candidates(args.data, args.language_pair)
         if args.mine:
             cands = cands.merge(from_systems(test)).deduplicated()
-        return with_human_points(test), cands
+        return check_systems(with_human_points(test)), cands
     if not args.references or not args.translations:
         raise DataError("the plane needs references (-r REF) and system outputs (-t SYSTEM).")
     test = read_plain(
@@ -135,45 +165,60 @@ def _texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
     return test, from_systems(test)
 
 
-def _claim(plane: Plane, curve: OracleCurve | None, rng: np.random.Generator, draws: int, results: dict) -> str:
-    """Whether accuracy and naturalness go against each other near the frontier; adds the table claim."""
+def _claim(
+    plane: Plane, curve: OracleCurve | None, rng: np.random.Generator, draws: int
+) -> tuple[str, pd.DataFrame | None]:
+    """Whether accuracy and naturalness go against each other near the frontier: in words, and the correlations."""
     from ..plane import FEWEST, local_correlation, verdict
 
     if plane.naturalness.level == "stored":
-        return "No test of the claim: the naturalness is known per system only."
+        return "No test of the claim: the naturalness is known per system only.", None
     scored = int(plane.there.any(0).sum())
     if scored < FEWEST or len(plane) < 2:
-        return f"{scored} systems on {len(plane)} segments are too few for a correlation near the frontier."
-    results["claim"] = local_correlation(plane, rng, curve=curve, n_draws=draws)
-    return verdict(results["claim"])
+        return f"{scored} systems on {len(plane)} segments are too few for a correlation near the frontier.", None
+    correlations = local_correlation(plane, rng, curve=curve, n_draws=draws)
+    return verdict(correlations), correlations
 
 
-def _write(
-    folder: Path, plane: Plane, curve: OracleCurve | None, results: dict, words: dict[str, str], named: list[str]
-) -> None:
+def _write(folder: Path, plane: Plane, results: dict, look: dict[str, Any], words: dict[str, str]) -> None:
+    """All results at once, so that those of two runs never stand side by side; print the systems and the claim."""
+    from ..data.writing import make_folder, turn, unwritable
+    from ..report import readable
+
+    try:
+        with TemporaryDirectory(dir=make_folder(folder), prefix=".plane.", ignore_cleanup_errors=True) as scratch:
+            _draw(fresh := Path(scratch), plane, results, look, words)
+            with turn(folder):
+                for name in RESULTS:
+                    if (fresh / name).exists():
+                        os.replace(fresh / name, folder / name)
+                        print(f"wrote {folder / name}", file=sys.stderr)
+                    else:
+                        (folder / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritable(error, folder) from error
+    table = results["systems"].sort_values("accuracy", ascending=False)
+    sys.stdout.write(readable(table).to_string(index=False) + "\n")
+    print(words["The claim"])
+
+
+def _draw(folder: Path, plane: Plane, results: dict, look: dict[str, Any], words: dict[str, str]) -> None:
+    """The files themselves: tables, figures, page, sentences."""
     from ..charts.axes import COLUMN
     from ..charts.offline import interactive, save
     from ..charts.systems import plot_systems
     from ..data.writing import write_text
-    from ..report import latex_table, readable, write_page, write_tables
+    from ..report import latex_table, write_page, write_tables
 
-    title = f"{plane.name}: {len(plane.systems)} systems"
-    look: dict[str, Any] = {
-        "named": named,
-        "accuracy_title": plane.accuracy.title,
-        "naturalness_title": plane.naturalness.title,
-    }
-    table = results["systems"]
-    wide, narrow = (plot_systems(table, curve=curve, **look), plot_systems(table, curve=curve, **look, size=COLUMN))
-    written = write_tables(folder, results)
-    written.append(write_text(folder / "systems.tex", latex_table(table, plane)))
-    written.append(write_text(folder / "appendix.txt", words["For the appendix"]))
-    written += [save(narrow, folder / f"plane{suffix}", inches=COLUMN_INCHES) for suffix in (".svg", ".png")]
-    table = table.sort_values("accuracy", ascending=False)
-    named = {"slices": "Slices", "pairs": "Paired tests, with Holm's correction"}
-    parts = {"Systems": table} | words | {title: results[name] for name, title in named.items() if name in results}
-    written.append(write_page(folder / "plane.html", title, interactive(wide), parts))
-    sys.stdout.write(readable(table).to_string(index=False) + "\n")
-    print(words["The claim"])
-    for path in written:
-        print(f"wrote {path}", file=sys.stderr)
+    table, title = results["systems"], f"{plane.name}: {len(plane.systems)} systems"
+    look |= {"accuracy_title": plane.accuracy.title, "naturalness_title": plane.naturalness.title}
+    write_tables(folder, results)
+    write_text(folder / "systems.tex", latex_table(table, plane))
+    write_text(folder / "appendix.txt", words["For the appendix"])
+    narrow = plot_systems(table, **look, size=COLUMN)
+    for suffix in (".svg", ".png"):
+        save(narrow, folder / f"plane{suffix}", inches=COLUMN_INCHES)
+    headings = {"slices": "Slices", "pairs": "Paired tests, with Holm's correction"}
+    parts = {"Systems": table.sort_values("accuracy", ascending=False)} | words
+    parts |= {heading: results[name] for name, heading in headings.items() if name in results}
+    write_page(folder / "plane.html", title, interactive(plot_systems(table, **look)), parts)

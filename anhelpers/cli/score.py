@@ -32,8 +32,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--metrics",
         nargs="+",
         metavar="METRIC",
-        help=f"of {shared.ACCURACY}; lpp, zip (with --lm); of a corpus' words: ttr, mattr, mtld, yules_i, "
-        "yules_k, shannon, simpson (default: chrf, or none with --lm)",
+        help=f"of {shared.ACCURACY}; lpp, zip (with --lm); {shared.LEXICAL} (default: chrf, or none with --lm)",
     )
     parser.add_argument("--lm", metavar="MODEL", help="the language model of lpp and zip, and adds lpp where -m "
                         "names neither: de-tiny (German), a folder or hub id[@revision]")  # fmt: skip
@@ -101,16 +100,14 @@ def _with_kl(table: pd.DataFrame, test: TestSet, logprobs: dict, model: Language
 
 
 def _test_set(args: argparse.Namespace) -> TestSet:
-    """The named data set, or the plain files; a usage error where it is neither or both."""
+    """The named data set, or the plain files; an error where it is neither or both."""
     from ..accuracy.align import check_alignment
     from ..data import load, read_plain
+    from ..scoring import check_systems
 
-    plain = [option for option, given in (("-s", args.sources), ("-r", args.references), ("-t", args.translations))
-             if given]  # fmt: skip
     if args.data:
-        if plain:
-            args.refuse(f"--data brings its own texts; leave out {' and '.join(plain)}.")
-        return load(args.data, args.language_pair)
+        shared.refuse_texts(args, "--data")
+        return check_systems(load(args.data, args.language_pair))
     if not (args.sources and args.translations):
         args.refuse("texts are wanted: -s SRC and -t HYP [HYP ...], or --data NAME.")
     lp = args.language_pair or "en-de"

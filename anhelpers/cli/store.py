@@ -17,26 +17,17 @@ EXAMPLE = "anhelpers store prune --signature 'lpp|model:de-tiny|*'"
 def options(parser: argparse.ArgumentParser) -> None:
     """What to do, with which scores."""
     shared.store(parser)
-    pattern = "PATTERN", "of this metric signature; * stands for any text"
     actions = parser.add_subparsers(dest="action", metavar="[ACTION]")
-    for name, told in ACTIONS.items():
+    for name, (_, told) in ACTIONS.items():
         action = actions.add_parser(name, help=told, description=told)
         shared.store(action, default=argparse.SUPPRESS)
         if name in ("export", "import"):
             action.add_argument("file", metavar="FILE", help="a parquet file")
         if name in ("prune", "export"):
-            action.add_argument("--signature", metavar=pattern[0], help=pattern[1])
+            action.add_argument("--signature", metavar="PATTERN", help="of this signature; * stands for any text")
         if name == "prune":
             action.add_argument("--older-than", type=float, metavar="DAYS", help="kept longer ago than this")
     parser.set_defaults(action="info")
-
-
-ACTIONS = {
-    "info": "a row per metric signature: scores, bytes, days (the default)",
-    "prune": "remove scores by signature or age, and give their space back to the disk",
-    "export": "write scores to a parquet file",
-    "import": "take over the scores of such a file; where both have one, the store's own stays",
-}
 
 
 def run(args: argparse.Namespace) -> None:
@@ -48,7 +39,7 @@ def run(args: argparse.Namespace) -> None:
         raise DataError(f"the store is off: name a file (--store FILE, or {STORE}=FILE).")
     if args.action != "import" and not store.path.exists():
         raise DataError("no scores are kept here yet; scoring with a model makes the file.", store.path)
-    note(DO[args.action](store, args))
+    note(ACTIONS[args.action][0](store, args))
 
 
 def _info(store: Any, args: argparse.Namespace) -> str:
@@ -82,4 +73,9 @@ def _import(store: Any, args: argparse.Namespace) -> str:
     return f"{told}, and {different:,} are there with other values, which stay." if different else f"{told}."
 
 
-DO = {"info": _info, "prune": _prune, "export": _export, "import": _import}
+ACTIONS = {
+    "info": (_info, "a row per metric signature: scores, bytes, days (the default)"),
+    "prune": (_prune, "remove scores by signature or age, and give their space back to the disk"),
+    "export": (_export, "write scores to a parquet file"),
+    "import": (_import, "take over the scores of such a file; where both have one, the store's own stays"),
+}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,7 +107,7 @@ def _options(names: Any) -> str:
 def _from_files(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str], str]:
     """The result, what the user should see, and how the scores were read."""
     from ..data.token_scores import read_token_scores
-    from ..xmi import per_character, xmi
+    from ..xmi import characters, per_character, xmi
 
     mt, lm = (read_token_scores(path, args.unit) for path in (args.mt_logprobs, args.lm_logprobs))
     if len(mt) != len(lm):
@@ -122,7 +121,7 @@ def _from_files(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str], 
     for scores, path in ((mt, args.mt_logprobs), (lm, args.lm_logprobs)):
         _unit_holds(scores, args.vocab, path)
     if args.per_char:
-        n_chars = [max(1, len(text.strip())) for text in _lines(args.targets, len(mt)) or ()]
+        n_chars = characters(_lines(args.targets, len(mt)) or ())
         found = per_character(mt.logprobs, lm.logprobs, n_chars, **rest)
     else:
         found = xmi(mt.logprobs, lm.logprobs, tokens=(mt.sequences(), lm.sequences()), **rest)
@@ -145,9 +144,6 @@ def _from_models(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str],
         raise DataError(f"has {len(trgs)} lines, and {args.sources} has {len(srcs)}; they must be the same.",
                         args.targets)  # fmt: skip
     docs = _lines(args.docs, len(trgs))
-    for path, suffixes in ((args.output, (".csv", ".parquet")), (args.save_scores, (".jsonl",))):
-        if path and Path(path).suffix not in suffixes:  # before hours of scoring
-            raise DataError(f"cannot write '{Path(path).suffix}' files; name a {' or '.join(suffixes)} file.", path)
     codes = {"src_lang": args.src_lang, "trg_lang": args.trg_lang, "device": args.device}
     mt = load_mt(args.mt, task=args.task or "", **codes)
     lm = load_q_lm(args.lm, **codes)
@@ -176,11 +172,10 @@ def _unit_holds(scores: TokenScores, n_vocab: int | None, path: str) -> None:
 
     if n_vocab is None:
         return
-    known = [i for i, count in enumerate(scores.counts) if count and not np.isnan(scores.logprobs[i])]
-    if not known:
+    if not any(count and not np.isnan(logprob) for count, logprob in zip(scores.counts, scores.logprobs, strict=True)):
         raise DataError("has no scores per token, so --vocab cannot tell anything.", path)
-    in_unit = scores.logprobs[known] if scores.unit == "nats" else scores.logprobs[known] / np.log(2)
-    doubt = unit_doubt(in_unit, [scores.counts[i] for i in known], n_vocab, scores.unit)
+    in_unit = scores.logprobs if scores.unit == "nats" else scores.logprobs / np.log(2)
+    doubt = unit_doubt(in_unit, scores.counts, n_vocab, scores.unit)
     if doubt:
         raise DataError(doubt, path)
 

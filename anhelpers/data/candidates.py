@@ -43,9 +43,11 @@ def from_systems(test: TestSet, systems: Sequence[str] | None = None, *, distinc
     systems : those to take, in this order; by default all.
     distinct : merge equal texts of a source, with tags such as "Claude-3.5 | GPT-4".
     """
-    names = [checks.one_of(name, test.systems, "system") for name in systems or test.systems]
+    names = [checks.one_of(name, test.systems, "system") for name in (test.systems if systems is None else systems)]
     if not names:
-        raise DataError(f"{test.name} has no systems, so there are no candidates to take from them.")
+        seen = f"of the {len(test.systems)} systems of {test.name} none is named" if test.systems else (
+            f"{test.name} has no systems")  # fmt: skip
+        raise DataError(f"{seen}, so there are no candidates to take from them.")
     n = len(test) * len(names)
     entries = [
         (i, hyp, name)
@@ -68,7 +70,7 @@ def sample_candidates(cands: CandidateSet, k: int, rng: np.random.Generator) -> 
     if k < 1:
         raise DataError(f"k must be at least 1, got {k}.")
     rank = np.lexsort((rng.random(len(cands)), cands.segment))
-    place = np.arange(len(cands)) - np.repeat(np.cumsum(cands.counts) - cands.counts, cands.counts)
+    place = np.arange(len(cands)) - np.repeat(np.cumsum(cands.n_candidates) - cands.n_candidates, cands.n_candidates)
     rows = rank[place < k]
     return cands.take(
         rows, f"{len(cands) - len(rows)} of {len(cands)} candidates were left out at random: at most {k} each."
@@ -94,10 +96,10 @@ def read_candidates(
         cands = _from_parquet(path, srcs)
     else:
         cands = _from_text(path, srcs, k)
-    odd = np.flatnonzero(cands.counts != k) if k is not None else np.array([])
+    odd = np.flatnonzero(cands.n_candidates != k) if k is not None else np.array([])
     if odd.size:
         where = "DataFrame" if hasattr(path, "columns") else path
-        raise DataError(f"source {odd[0]} has {cands.counts[odd[0]]} candidates, expected k = {k}.", where)
+        raise DataError(f"source {odd[0]} has {cands.n_candidates[odd[0]]} candidates, expected k = {k}.", where)
     return cands
 
 

@@ -14,20 +14,18 @@ from typing import Any
 from .. import checks
 from ..errors import DataError, UnknownName, nearest
 from .candidates import JSONL, from_systems, read_candidate_file, read_candidates
+from .languages import short_code
 from .lines import read_lines
-from .manifest import RemoteFile, cache_folder, missing, read_manifest
+from .manifest import ENVIRONMENT, RemoteFile, cache_folder, missing, read_manifest
 from .mme import is_mme, read_mme
 from .schema import CandidateSet, TestSet
 from .sets import ENTRIES, FILES, LICENCES, RATINGS
 from .wmt import language_pairs, read_wmt
 
 __all__ = [
-    "ENVIRONMENT", "available", "bundled", "find_file", "licence_of", "load", "load_candidates", "load_mono",
-    "mono_for", "note_of", "ratings_file", "remote_files", "shared_data", "whereabouts",
+    "available", "bundled", "find_file", "licence_of", "load", "load_candidates", "load_mono", "mono_for", "note_of",
+    "ratings_file", "remote_files", "shared_data", "whereabouts",
 ]  # fmt: skip
-
-ENVIRONMENT = "ANHELPERS_DATA"
-"""The environment variable that names the folder of data sets that the package may not carry."""
 
 
 def bundled(name: str) -> Path:
@@ -82,7 +80,7 @@ def load_candidates(name: str | PathLike, lp: str | None = None) -> CandidateSet
     entry = ENTRIES.get(str(name))
     if entry is not None and entry.candidates:
         return read_candidates(bundled(entry.candidates), srcs=load(name).srcs)
-    if entry is None and os.path.lexists(name) and not Path(name).is_dir():
+    if entry is None and os.path.lexists(name) and not os.path.isdir(name):
         return read_candidates(name)
     return from_systems(load(name, lp))
 
@@ -98,7 +96,7 @@ def load_mono(name: str | PathLike) -> tuple[str, ...]:
         raise DataError(
             f"{name} has no monolingual reference here; give a file of texts written in its target language."
         )
-    return read_lines(bundled(entry.mono) if entry.in_package else find_file(entry.mono.removesuffix(".txt")))
+    return read_lines(bundled(entry.mono) if entry.in_package else find_file(entry.mono))
 
 
 def mono_for(data: str | PathLike, lang: str, path: str | PathLike | None = None) -> tuple[tuple[str, ...], str]:
@@ -114,12 +112,9 @@ def mono_for(data: str | PathLike, lang: str, path: str | PathLike | None = None
     if path is not None:
         return read_lines(path), str(path)
     entry = ENTRIES.get(str(data))
-    if entry is not None and entry.mono:
-        try:
-            return load_mono(data), f"of {data}"
-        except DataError:
-            pass  # a set that was fetched has its texts here, but not always R
-    if lang == "de":
+    if entry is not None and entry.mono and (entry.in_package or whereabouts(entry.mono) is not None):
+        return load_mono(data), f"of {data}"  # a set that was fetched has its texts here, but not always R
+    if short_code(lang) == "de":
         texts = load_mono("teaching")
         return texts, f"the teaching set's {len(texts)} sentences, as none is here for {data}; another by its file"
     return (), f"none for {data}; name a file of texts that people wrote in '{lang}'"
@@ -191,11 +186,9 @@ def whereabouts(name: str) -> Path | None:
     if name in ENTRIES and ENTRIES[name].in_package:
         return bundled(path)
     shared, rows = shared_data(), remote_files(name)
-    if shared is not None and rows and not missing(shared, rows):
-        return shared / path
-    cache = cache_folder()
-    if not missing(cache, rows) if rows else (cache / path).exists():
-        return cache / path
+    for root in (shared, cache_folder()):
+        if root is not None and (not missing(root, rows) if rows else (root / path).exists()):
+            return root / path
     return shared / path if shared is not None and _holds(shared, name) else None
 
 
@@ -244,7 +237,7 @@ def _bundle_root() -> Path:
 
 def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
     """A test set from a path."""
-    if path.is_dir():
+    if os.path.isdir(path):
         pairs = language_pairs(path)
         if not pairs:
             raise DataError("holds no test set: a WMT tree has sources, references, system-outputs.", path)
@@ -254,7 +247,7 @@ def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
         return read_mme(path, pair, reference=reference) if is_mme(path) else read_wmt(path, pair, reference=reference)
     if path.as_posix() in FILES:
         raise DataError(f"this is no test set but {FILES[path.as_posix()][1]}; find_file gives its path.", path)
-    if not path.exists():
+    if not os.path.exists(path):
         hint = nearest(str(path), ENTRIES) or f"; names: {', '.join(ENTRIES)}."
         raise DataError(f"neither a known data set nor a path that exists{hint}", path)
     test, _ = read_candidate_file(path, lp) if path.suffix in JSONL else (None, None)

@@ -27,7 +27,7 @@ from urllib.request import Request, urlopen
 from .. import __version__
 from ..errors import AnhelpersError, DataError
 from ..progress import progress
-from .manifest import CACHE, RemoteFile, fault
+from .manifest import CACHE, ENVIRONMENT, MIRROR, RemoteFile, fault
 from .writing import FULL, lock
 
 __all__ = ["Patience", "download"]
@@ -35,18 +35,19 @@ __all__ = ["Patience", "download"]
 BLOCK = 1 << 16  # bytes per read
 ABANDONED = 3600.0  # seconds without a new byte after which a part has no owner: a live run never pauses so long
 PASSING = {408, 429, 500, 502, 503, 504}  # HTTP answers that may be different a little later
-INSTEAD = "or set ANHELPERS_DATA to a folder that has the files"
+INSTEAD = f"or set {ENVIRONMENT} to a folder that has the files"
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to wait for a server: seconds without a byte, attempts, the first pause in seconds and the longest.
+    """How long to wait for a server.
 
     Pauses double, and are shortened at random by up to a half so that a class does not come back all at once.
 
     Parameters
     ----------
-    timeout : seconds without a byte.
+    timeout : seconds without a byte. attempts : for one file.
+    pause, longest : the first pause and the longest, in seconds.
     """
 
     timeout: float = 30.0
@@ -195,7 +196,7 @@ def _refused(error: HTTPError, url: str) -> Exception:
     if error.code in PASSING:
         return _Again(f"{_host(url)} answers {error.code} {error.reason}", _seconds(error.headers))
     if error.code in (404, 410):
-        return AnhelpersError(f"there is no file at {url} (HTTP {error.code}); check ANHELPERS_MIRROR, {INSTEAD}.")
+        return AnhelpersError(f"there is no file at {url} (HTTP {error.code}); check {MIRROR}, {INSTEAD}.")
     return AnhelpersError(f"{url} is refused (HTTP {error.code} {error.reason}); try a network without it, {INSTEAD}.")
 
 

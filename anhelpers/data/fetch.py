@@ -9,17 +9,14 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from ..errors import DataError
-from .catalog import ENVIRONMENT, find_file, licence_of, note_of, remote_files, shared_data
+from .catalog import find_file, licence_of, note_of, remote_files, shared_data
 from .download import Patience, download
-from .manifest import RemoteFile, cache_folder, fault, megabytes, missing
+from .manifest import ENVIRONMENT, MIRROR, OFFLINE, RemoteFile, cache_folder, fault, megabytes, missing
 
-__all__ = ["BASE", "MIRROR", "OFFLINE", "fetch_data"]
+__all__ = ["BASE", "fetch_data"]
 
 BASE = "https://raw.githubusercontent.com"
 """Where files of public repositories are served as REPO/COMMIT/PATH."""
-
-MIRROR, OFFLINE = "ANHELPERS_MIRROR", "ANHELPERS_OFFLINE"
-"""The environment variables that name another such place, and that forbid every connection ("0" and "" do not)."""
 
 
 def _say(sentence: str) -> None:
@@ -54,7 +51,7 @@ def fetch_data(
         note_of(name)
     if offline is None:
         offline = os.environ.get(OFFLINE, "").strip() not in ("", "0")
-    base = _checked(base or os.environ.get(MIRROR, "").strip() or BASE)
+    base = _checked(base, "base") if base else _checked(os.environ.get(MIRROR, "").strip() or BASE, MIRROR)
 
     def get(row: RemoteFile, what: str) -> None:
         url, target = f"{base}/{row.repo}/{row.commit}/{quote(row.path)}", cache_folder() / row.file
@@ -68,7 +65,8 @@ def _fetch_set(name: str, say: Callable[[str], object], get: Callable[[RemoteFil
     rows, root, shared = remote_files(name), cache_folder(), shared_data()
     if not rows or (shared is not None and not missing(shared, rows)):
         place = find_file(name)
-        whose = "comes with the package" if shared is None or shared not in place.parents else f"is in {ENVIRONMENT}"
+        kept = {shared: f"is in {ENVIRONMENT}", root: "is among the downloads"}
+        whose = next((told for folder, told in kept.items() if folder in place.parents), "comes with the package")
         say(f"{name} {whose}: nothing to download.")
         return place
     wrong = {row: seen for row in rows if (seen := fault(root / row.file, row))}
@@ -104,8 +102,8 @@ def _get_all(
         raise
 
 
-def _checked(base: str) -> str:
-    """A base address without its last slash, or a DataError where it is none."""
+def _checked(base: str, what: str) -> str:
+    """A base address without its last slash, or a DataError that says what is none."""
     if urlsplit(base).scheme not in ("http", "https") or not urlsplit(base).netloc:
-        raise DataError(f"{MIRROR} is '{base}'; an address like {BASE} is wanted.")
+        raise DataError(f"{what} is '{base}'; an address like {BASE} is wanted.")
     return base.rstrip("/")

@@ -76,7 +76,7 @@ def logprobs(given: ArrayLike | None, n: int) -> np.ndarray:
 
 
 def agreed(values: np.ndarray) -> float:
-    """The one number among nan, else nan.
+    """The value that all known entries share; nan where they differ or none is known.
 
     Parameters
     ----------
@@ -108,9 +108,7 @@ def texts(name: str, values: Iterable[str], n: int) -> tuple[str, ...]:
     texts = tuple(values)
     if len(texts) != n:
         raise DataError(f"{name} has {len(texts)} entries, but there are {n}; they must align.")
-    for i, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise DataError(f"{name}, entry {i} is {text!r} ({type(text).__name__}), and a text is wanted.")
+    checks.texts(name, texts)
     return texts
 
 
@@ -128,12 +126,12 @@ def categories(given: Mapping[str, str], systems: Iterable[str]) -> dict[str, st
     return {name: given.get(name, "unknown") for name in systems}
 
 
-def rows(index: ArrayLike | slice, n: int) -> np.ndarray:
-    """Positions of an index into n segments.
+def rows(index: ArrayLike | slice, n: int, what: str = "segments") -> np.ndarray:
+    """Positions of an index into n segments, or others.
 
     Parameters
     ----------
-    index : (k,) positions, a mask (n,), or a slice.
+    index : (k,) positions, a mask (n,), or a slice. what : is indexed, for the error.
     """
     if not isinstance(index, slice):
         index = np.asarray(index)
@@ -141,7 +139,7 @@ def rows(index: ArrayLike | slice, n: int) -> np.ndarray:
     try:
         return np.atleast_1d(np.arange(n)[index])
     except IndexError as error:
-        raise DataError(f"no such segments, there are 0 to {n - 1} ({error}).", "index") from None
+        raise DataError(f"no such {what}, there are 0 to {n - 1} ({error}).", "index") from None
 
 
 def first_repeat(ids: Iterable[str]) -> str:

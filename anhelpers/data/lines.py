@@ -11,14 +11,17 @@ import math
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from ..errors import DataError, nearest
 
-__all__ = ["csv_number", "csv_rows", "json_value", "not_text", "plain_number", "read_bytes", "read_lines"]
+__all__ = [
+    "csv_cells", "csv_number", "csv_rows", "json_value", "lines_of", "not_text", "plain_number", "read_bytes",
+    "read_lines",
+]  # fmt: skip
 
 WEB_PAGE = "this is a web page, perhaps one that says why a download failed; download the file itself"
 MAGIC = {  # how a file begins that is something else -> what it is, and what to do
@@ -44,7 +47,17 @@ def read_lines(path: str | PathLike) -> tuple[str, ...]:
     DataError : no such file; something else than text, such as a web page; a NUL or a byte that is not UTF-8 (its
         line, and its column in characters, from 1).
     """
-    data = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
+    return lines_of(read_bytes(path), path)
+
+
+def lines_of(data: bytes, path: str | PathLike) -> tuple[str, ...]:
+    """The lines of a file whose bytes are at hand, as `read_lines` gives them.
+
+    Parameters
+    ----------
+    data : the whole file.
+    """
+    data = data.removeprefix(b"\xef\xbb\xbf")
     if told := not_text(data):
         raise DataError(f"{told}.", path)
     if 0 < data.count(b"\n") == data.count(b"\r\n"):
@@ -92,22 +105,39 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def csv_rows(path: str | PathLike, header: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:
-    """(line, cells) of each row of a CSV file that must have this header; a row ends in the line that is given."""
+    """(line, cells) of each row of a CSV file that must have this header; `line` is the last line of the row.
+
+    Blank rows are passed over, and so are spaces around a cell.
+    """
     lines = read_lines(path)
-    reader = csv.reader((f"{line}\n" for line in lines), strict=True)
-    try:
-        for row, cells in enumerate(reader):
-            cells = [cell.strip() for cell in cells]
-            if not row and tuple(cells) != header:
-                raise DataError(f"the header must be {','.join(header)}; it is {lines[0]}.", path, 1)
-            if cells and len(cells) != len(header):
-                raise DataError(f"{len(cells)} cells, and the header has {len(header)}.", path, reader.line_num)
-            if cells and row:
-                yield reader.line_num, cells
-    except csv.Error as error:
-        raise DataError(f"is no CSV ({error}); check the quotes.", path, reader.line_num) from None
     if not lines:
         raise DataError(f"this file is empty; its header must be {','.join(header)}.", path)
+    for row, (line, cells) in enumerate(csv_cells(lines, path)):
+        cells = [cell.strip() for cell in cells]
+        if not row and tuple(cells) != header:
+            raise DataError(f"the header must be {','.join(header)}; it is {lines[0]}.", path, 1)
+        if cells and len(cells) != len(header):
+            seen = f"{len(cells)} cells, and the header has {len(header)}"
+            raise DataError(f"{seen}; quote a cell that holds a comma.", path, line)
+        if cells and row:
+            yield line, cells
+
+
+def csv_cells(
+    lines: Iterable[str], path: str | PathLike, *, delimiter: str = ",", skip: int = 0
+) -> Iterator[tuple[int, list[str]]]:
+    """(line, cells) of each row of CSV, quoted as RFC 4180 says; `line` is the last line of the row.
+
+    Parameters
+    ----------
+    lines : of the file. delimiter : between two cells. skip : how many lines of the file come before these.
+    """
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
+    try:
+        for cells in reader:
+            yield skip + reader.line_num, cells
+    except csv.Error as error:
+        raise DataError(f"is no CSV ({error}); check the quotes.", path, skip + reader.line_num) from None
 
 
 def plain_number(text: str) -> float:
@@ -132,10 +162,10 @@ def csv_number(cell: str, what: str, path: str | PathLike, line: int, *, least: 
 def read_bytes(path: str | PathLike) -> bytes:
     """The bytes of a file, or a DataError that says what is there instead."""
     path = Path(path)
-    if path.is_dir():
-        raise DataError("this is a folder, and a file is wanted.", path)
     try:
         mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise DataError("this is a folder, and a file is wanted.", path)
         if stat.S_ISFIFO(mode):
             return _from_pipe(path)
         if not stat.S_ISREG(mode) and str(path) != os.devnull:
@@ -163,6 +193,9 @@ def _absent(path: Path) -> str:
     """What to say of a file that is not there: the nearest name in its folder, or the folder that is missing."""
     if not path.parent.is_dir():
         return f"no such file, and there is no folder {path.parent} either."
-    here = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
+    try:
+        here = sorted(entry.name for entry in path.parent.iterdir() if entry.is_file())
+    except OSError:  # a folder that may be entered and not listed
+        return "no such file; check its name."
     listed = ", ".join(here[:5]) + (", …" if len(here) > 5 else "") if here else "no files"
     return "no such file" + (nearest(path.name, here) or f"; that folder holds {listed}.")

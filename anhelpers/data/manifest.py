@@ -14,10 +14,20 @@ from pathlib import Path, PurePosixPath
 from ..errors import DataError
 from .lines import read_lines
 
-__all__ = ["CACHE", "RemoteFile", "cache_folder", "fault", "megabytes", "missing", "read_manifest"]
+__all__ = [
+    "CACHE", "ENVIRONMENT", "MIRROR", "OFFLINE", "RemoteFile", "cache_folder", "fault", "megabytes", "missing",
+    "read_manifest",
+]  # fmt: skip
 
 CACHE = "ANHELPERS_CACHE"
 """The environment variable that names the folder of downloaded data sets, where the platform's own will not do."""
+
+ENVIRONMENT = "ANHELPERS_DATA"
+"""The environment variable that names the folder of data sets that the package may not carry."""
+
+MIRROR, OFFLINE = "ANHELPERS_MIRROR", "ANHELPERS_OFFLINE"
+"""The environment variables that name another server of the files, and that forbid every connection ("0" and "" do
+not)."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +123,7 @@ def fault(path: Path, row: RemoteFile) -> str:
     kind, wanted = ("sha256", row.sha256) if row.sha256 else ("git blob id", row.git_blob_sha1)
     digest = hashlib.sha256() if row.sha256 else hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
     with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
+        hashlib.file_digest(file, lambda: digest)
     seen = digest.hexdigest()
     return "" if seen == wanted else f"has {kind} {seen}, {wanted} is wanted"
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from .lines import read_lines
+from .lines import not_text, read_lines
 from .mme import mme_files, read_mme, score_path
 from .plain import ParallelFiles, is_canary
 from .schema import TestSet
@@ -24,7 +24,7 @@ __all__ = ["write_mme", "write_mme_scores"]
 
 _NAME = re.compile(r"[^\s/\0.][^\s/\0]*")  # white space ends a name in files of scores, / in paths, . hides a file
 _REFERENCE = re.compile(r"(?!(?:all|src)$)[^\s/\0.-]+")  # README, "Specification": no dots, dashes or reserved words
-_UNWRITABLE = re.compile("[\n\r\ud800-\udfff]")  # line ends (\r is one to mt-metrics-eval), and halves of characters
+_UNWRITABLE = re.compile("[\0\n\r\ud800-\udfff]")  # NUL, line ends (\r to mt-metrics-eval), halves of characters
 
 
 def write_mme(test: TestSet, folder: str | PathLike) -> Path:
@@ -47,8 +47,7 @@ def write_mme(test: TestSet, folder: str | PathLike) -> Path:
         _same(read_mme(folder, test.lp), test, folder)
         return folder
     texts = {folder / name: text for name, text in _texts(test)}
-    present = [*files.refs.values(), *files.systems.values(), *([files.docs] if files.docs else [])]
-    if stray := [path for path in present if path not in texts]:
+    if stray := [path for path in files.paths[1:] if path not in texts]:
         raise DataError(f"this file belongs to no part of {test.name}; write to a new folder, or delete it.", stray[0])
     if categories := _categories(folder / "systems.tsv", test):
         texts = {folder / "systems.tsv": categories, **texts}
@@ -71,7 +70,7 @@ def write_mme_scores(
 
     The numbers are written as they are given, to the last bit, and an older file of this name is replaced. Give them
     such that HIGHER IS BETTER (`Metric.oriented`): mt-metrics-eval ranks metrics by signed correlations, MQM points
-    and MetricX are negated there. nan is written as None, which it accepts in human scores only.
+    and MetricX are negated there. nan is written as None, which that program accepts in human scores only.
 
     Parameters
     ----------
@@ -148,7 +147,10 @@ def _content(what: str, lines: Iterable[str]) -> str:
         raise DataError(
             f"{what}, segment 0 starts with {start!r}, which readers drop as a canary or a byte order mark."
         )
-    return "".join(f"{line}\n" for line in lines)
+    content = "".join(f"{line}\n" for line in lines)
+    if not_text(content[:1024].encode()):
+        raise DataError(f"{what}, segment 0 starts with {lines[0][:20]!r}, which readers take for no text; change it.")
+    return content
 
 
 def _named(kind: str, name: str) -> str:

@@ -1,12 +1,15 @@
 """The tables in ``data/mqm`` that say what an error weighs and what it counts for: CSV files that a class can edit.
 
 A scheme: ``category,dimension,source``. Weights: ``severity,category,weight,source``. The first row that fits decides;
-``*`` stands for anything; case, spaces, "_" and "-" are insignificant.
+``*`` stands for anything; case, spaces, "_" and "-" are insignificant. A table of your own is called by the name of its
+file and a mark of its rows, as in "mine@5f2c0a91".
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -66,7 +69,7 @@ def load_scheme(name: str | PathLike | Scheme) -> Scheme:
         if dimension not in DIMENSIONS:
             raise DataError(f"unknown dimension '{dimension}'; known: {', '.join(DIMENSIONS)}.", path, line)
         rows.append((category, dimension, source))
-    return Scheme(_name(path, "scheme"), tuple(rows))
+    return Scheme(_name(path, "scheme", rows), tuple(rows))
 
 
 def load_weights(name: str | PathLike | Weights) -> Weights:
@@ -76,19 +79,22 @@ def load_weights(name: str | PathLike | Weights) -> Weights:
     rows, path = [], _place("weights", name)
     for line, (severity, category, weight, source) in csv_rows(path, ("severity", "category", "weight", "source")):
         rows.append((severity, category, csv_number(weight, "weight", path, line), source))
-    return Weights(_name(path, "weights"), tuple(rows))
+    return Weights(_name(path, "weights", rows), tuple(rows))
 
 
 def _place(kind: str, name: str | PathLike) -> Path:
     """The file of a table: a path, or a bundled name."""
-    if Path(name).suffix == ".csv" or Path(name).is_file():
+    if Path(name).suffix == ".csv" or os.path.isfile(name):
         return Path(name)
-    known = [_name(path, kind) for path in bundled("mqm").glob(f"{kind}.*.csv")]
+    known = [path.stem.removeprefix(f"{kind}.") for path in bundled("mqm").glob(f"{kind}.*.csv")]
     return bundled(f"mqm/{kind}.{checks.one_of(str(name), known, f'MQM {kind}')}.csv")
 
 
-def _name(path: Path, kind: str) -> str:
-    return path.stem.removeprefix(f"{kind}.")
+def _name(path: Path, kind: str, rows: list[tuple]) -> str:
+    """The name of a table; one of your own is marked by what it says, so that signatures tell edited copies apart."""
+    name = path.stem.removeprefix(f"{kind}.")
+    own = path.resolve().parent != bundled("mqm")
+    return f"{name}@{hashlib.sha256(repr(rows).encode()).hexdigest()[:8]}" if own else name
 
 
 @lru_cache(65536)

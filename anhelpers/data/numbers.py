@@ -7,7 +7,7 @@ from os import PathLike
 
 import numpy as np
 
-from ..divergences.samples import ROUNDING
+from ..checks import ROUNDING
 from ..errors import DataError
 from .lines import plain_number, read_lines
 

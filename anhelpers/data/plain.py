@@ -1,4 +1,7 @@
-"""Plain parallel files: line i of every file belongs to segment i. The other layouts only say where the files lie."""
+"""Plain parallel files: line i of every file belongs to segment i.
+
+The other layouts (`wmt`, `mme`) only find the files, and hand them to `read_parallel` as a ParallelFiles.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,11 @@ class ParallelFiles:
     refs: Mapping[str, Path]
     systems: Mapping[str, Path]
     docs: Path | None = None
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """All of them."""
+        return (self.src, *self.refs.values(), *self.systems.values(), *([self.docs] if self.docs else []))
 
 
 def read_plain(
@@ -86,15 +94,14 @@ def read_parallel(name: str, lp: str, files: ParallelFiles, categories: Mapping[
     ----------
     categories : system -> category.
     """
-    paths = [files.src, *files.refs.values(), *files.systems.values(), *([files.docs] if files.docs else [])]
-    lines = {path: read_lines(path) for path in paths}
+    lines = {path: read_lines(path) for path in files.paths}
     start = _check_canary(lines, files)
-    for path in paths:
+    for path in files.paths:
         if len(lines[path]) != len(lines[files.src]):
             seen = f"has {len(lines[path])} lines, expected {len(lines[files.src])}"
             raise DataError(f"{seen} as in {files.src}; line i of both must belong together.", path)
     documents = read_documents(files.docs, lines[files.docs])[start:] if files.docs else []
-    texts = {path: lines[path][start:] for path in paths}
+    texts = {path: lines[path][start:] for path in files.paths}
     return TestSet(
         name, lp, texts[files.src],
         refs={ref: texts[path] for ref, path in files.refs.items()},
@@ -105,10 +112,15 @@ def read_parallel(name: str, lp: str, files: ParallelFiles, categories: Mapping[
     )  # fmt: skip
 
 
-def read_documents(path: str | PathLike, lines: Iterable[str] | None = None) -> list[tuple[str, str]]:
-    """(domain, document) of each segment, from lines ``domain<TAB>document``; white space may stand for the tab."""
+def read_documents(path: str | PathLike, lines: Iterable[str]) -> list[tuple[str, str]]:
+    """(domain, document) of each segment, from lines ``domain<TAB>document``; white space may stand for the tab.
+
+    Parameters
+    ----------
+    lines : of the file at `path`, which errors name.
+    """
     pairs = []
-    for number, line in enumerate(read_lines(path) if lines is None else lines, 1):
+    for number, line in enumerate(lines, 1):
         fields = line.split("\t") if "\t" in line else line.split()
         if len(fields) != 2 or not all(fields):
             raise DataError(f"'{line}' is no line of the form domain<TAB>document.", path, number)

@@ -10,6 +10,7 @@ import contextlib
 import csv
 import gzip
 import io
+import os
 import re
 import tarfile
 import zlib
@@ -69,7 +70,7 @@ class Header:
 @contextlib.contextmanager
 def open_ratings(path: str | PathLike) -> Iterator[io.BufferedReader]:
     """The bytes of a plain file, a .gz, or the one file in a tar archive; a DataError where the archive is damaged."""
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         yield io.BufferedReader(io.BytesIO(read_bytes(path)))  # a pipe's, or says what is there instead
         return
     with contextlib.ExitStack() as stack:
@@ -117,17 +118,17 @@ def read_header(stream: io.BufferedReader, path: str | PathLike) -> tuple[Header
     cells = [cell for cell in cells if not cell.startswith("#")]
     names = [cell.lower().replace("_", "") for cell in cells]
     found = {
-        role: next((names.index(name) for name in _NAMES.get(role, (role,)) if name in names), None)
+        role: next((names.index(name) for name in _NAMES.get(role, (role,)) if name in names), -1)
         for role in (*chain(*COLUMNS), "source", "target")
     }
-    missing = [role for role, at in found.items() if at is None and role != "global id"]
+    # a global id is missing where a segment id is, because they may have the same names
+    missing = [role for role, at in found.items() if at < 0 and role != "global id"]
     if missing:
         seen = " ".join(first.decode("utf-8", "replace").split())[:120]
         raise DataError(f"this header has no column {', '.join(missing)}: it is '{seen}'.", path, 1)
     quoted = delimiter == "," or "misc" in names or b'\t"{""' in peeked
-    at = {role: place for role, place in found.items() if place is not None}
-    key = tuple(tuple(at[role] for role in roles if role in at) for roles in COLUMNS)
-    return Header(len(names), key, at["source"], at["target"], delimiter, quoted), chain((peeked,), stream)
+    key = tuple(tuple(found[role] for role in roles) for roles in COLUMNS)
+    return Header(len(names), key, found["source"], found["target"], delimiter, quoted), chain((peeked,), stream)
 
 
 def split_rows(lines: Iterable[bytes], header: Header, path: str | PathLike) -> Iterator[tuple[int, list[bytes]]]:
@@ -206,21 +207,21 @@ def spans_of(text: str) -> tuple[str, tuple[str, ...], bool]:
 
 @dataclass(frozen=True)
 class Scan:
-    """The n rows of a file before they are understood.
+    """The n rows of a file, coded but not interpreted.
 
     Parameters
     ----------
     keys : the distinct fields of each of COLUMNS.
     code : (4, n) which of them each row has.
     line : (n,) its line, from 1.
-    texts : n pairs (source, target), if wanted.
+    texts : n triples (source, target, marked spans) without marks, if wanted.
     unclosed : lines with a mark that is not closed.
     """
 
     keys: tuple[list[tuple[bytes, ...]], ...]
     code: np.ndarray
     line: np.ndarray
-    texts: list[tuple[bytes, bytes]]
+    texts: list[tuple[str, str, str]]
     unclosed: list[int]
 
     def first(self, column: int, code: int) -> int:
@@ -229,17 +230,17 @@ class Scan:
 
 
 def scan_rows(rows: Iterable[tuple[int, list[bytes]]], header: Header, path: str | PathLike, texts: bool) -> Scan:
-    """One pass over the rows, whose speed decides the reader's: names are coded; texts, if wanted, checked and kept.
+    """Read all rows once; this loop decides the speed. Names become codes; source and target are kept if `texts`.
 
     Parameters
     ----------
-    header : of the file.
+    header : of the file. texts : whether to check and keep the texts, too, without the end of their line.
     """
     names: list[dict[Any, int]] = [defaultdict(count().__next__) for _ in COLUMNS]
     systems, segments, raters, kinds = names
     codes: list[int] = []
     lines: list[int] = []
-    kept: list[tuple[bytes, bytes]] = []
+    kept: list[tuple[str, str, str]] = []
     unclosed: list[int] = []
     (system,), (rater,), source, target = header.key[0], header.key[2], header.source, header.target
     segment, kind = itemgetter(*header.key[1]), itemgetter(*header.key[3])
@@ -247,24 +248,28 @@ def scan_rows(rows: Iterable[tuple[int, list[bytes]]], header: Header, path: str
         codes += systems[fields[system]], segments[segment(fields)], raters[fields[rater]], kinds[kind(fields)]
         lines.append(line)
         if texts:
-            kept.append((fields[source], fields[target]))
-            for text in kept[-1]:
-                _check(text, path, line, unclosed)
+            pair = (_plain(fields[i].rstrip(b"\r\n"), path, line, unclosed) for i in (source, target))
+            (src, in_src), (trg, in_trg) = pair
+            kept.append((src, trg, " … ".join(in_trg + in_src)))
     keys = tuple([key if isinstance(key, tuple) else (key,) for key in column] for column in names)
     return Scan(keys, np.array(codes, np.int32).reshape(-1, 4).T, np.array(lines, np.int32), kept, unclosed)
 
 
-def _check(text: bytes, path: str | PathLike, line: int, unclosed: list[int]) -> None:
-    """Hold a text to UTF-8 and to marks that are not nested; remember a line whose mark is not closed."""
+def _plain(text: bytes, path: str | PathLike, line: int, unclosed: list[int]) -> tuple[str, tuple[str, ...]]:
+    """A text of UTF-8 without its marks, which are not nested, and what they enclose; an unclosed one is remembered."""
     try:
         decoded = text.decode("utf-8")
     except UnicodeDecodeError as error:
         raise not_utf8(error, path, line) from None
+    if "v>" not in decoded:
+        return decoded, ()
     try:
-        if "v>" in decoded and not spans_of(decoded)[2]:
-            unclosed.append(line)
+        plain, marked, closed = spans_of(decoded)
     except ValueError as error:
         raise DataError(f"{error} in '{shortened(decoded)}'; marks are <v>…</v>, side by side.", path, line) from None
+    if not closed:
+        unclosed.append(line)
+    return plain, marked
 
 
 def shortened(text: str) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import DataError, nearest
-from .rating_rows import Scan, not_utf8, open_ratings, read_header, scan_rows, shortened, spans_of, split_rows
+from .rating_rows import Scan, not_utf8, open_ratings, read_header, scan_rows, shortened, split_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,10 +27,9 @@ SEVERITIES = ("No-error", "Neutral", "Minor", "Major", "Critical")
 """Severities from harmless to grave; Critical is in files of 2024 alone."""
 
 _ATTENTION = "hotwtest"  # hands on the wheel: an error was planted, and was Found or Missed; no rating of the system
-_SIDE = re.compile(
-    r" ?\(translation ?\d*\)$", re.IGNORECASE
-)  # side by side, which of the two translations an omission is in
+_SIDE = re.compile(r" ?\(translation ?\d*\)$", re.IGNORECASE)  # side by side, which of the two an omission is in
 _FLUFF = re.compile(r"[\s_!-]")
+_DIGITS = re.compile(r"(\d+)")
 _LEFT_OUT = (
     "attention checks (HOTW-test), which rate no system",
     "WMT24's canary; ids count it, so that segment i is line i of the text files, their canary being line 1",
@@ -141,8 +140,12 @@ def read_ratings(path: str | PathLike, *, texts: bool = False) -> Ratings:
         raise DataError("there is no rating in this file.", path)
     columns = zip(labels, (scan.code[[0, 1, 2, 3, 3], :][:, rows]), strict=True)
     ratings = _assemble(columns, np.zeros(rows.size, np.int32), scan.line[rows], (str(path),))
-    notes = _notes(scan, left_out, ratings)
-    return _with_texts(ratings, [scan.texts[row] for row in rows], notes) if texts else replace(ratings, notes=notes)
+    ratings = replace(ratings, notes=_notes(scan, left_out, ratings))
+    if not texts:
+        return ratings
+    units = ((ratings.systems[i], ratings.segments[k]) for i, k in zip(ratings.system, ratings.segment, strict=True))
+    srcs, trgs, spans = zip(*(scan.texts[row] for row in rows), strict=True)
+    return _with_texts(ratings, zip(units, srcs, trgs, strict=True), spans, "rows")
 
 
 @lru_cache(4096)
@@ -173,13 +176,8 @@ def _labels(scan: Scan, path: str | PathLike) -> list[list]:
     categories = [category if any(kind) else "No-error" for kind in kinds for category in kind[:1]]
     categories = [_SIDE.sub("", name) if category_key(name) != "noerror" else "No-error" for name in categories]
     severities = [known[category_key(severity)] for _, severity in kinds]
-    return [
-        [key[0] for key in systems],
-        [Segment(*k) for k in segments],
-        [k[0] for k in raters],
-        categories,
-        severities,
-    ]
+    names, ids = [key[0] for key in systems], [key[0] for key in raters]
+    return [names, [Segment(*key) for key in segments], ids, categories, severities]
 
 
 def _strings(scan: Scan, column: int, path: str | PathLike) -> list[tuple[str, ...]]:
@@ -207,13 +205,13 @@ def _assemble(columns: Iterable[tuple[list, np.ndarray]], *where: np.ndarray | t
     """The ratings whose names are labels[code], column by column; names sorted, each category in one spelling."""
     names: list[Any] = []
     codes: list[Any] = []
-    orders: tuple[Callable[[Any], Any], ...] = (natural, _reading_order, natural, natural, SEVERITIES.index)
+    orders: tuple[Callable[[Any], Any], ...] = (_natural, _reading_order, _natural, _natural, SEVERITIES.index)
     for (labels, code), order, column in zip(columns, orders, _CODES, strict=True):
         used = np.flatnonzero(np.bincount(code, minlength=len(labels)))
         if column == "category":
             shown = {category_key(labels[i]): labels[i] for i in sorted(used, key=labels.__getitem__, reverse=True)}
             labels = [shown.get(category_key(label), label) for label in labels]
-        known = sorted({labels[i] for i in used}, key=order)
+        known = sorted(sorted({labels[i] for i in used}), key=order)  # those that tie, such as A1 and A01, by text
         position = {name: i for i, name in enumerate(known)}
         places = np.array([position.get(label, -1) for label in labels], np.int32)
         names.append(tuple(known))
@@ -238,39 +236,41 @@ def _notes(scan: Scan, left_out: np.ndarray, ratings: Ratings) -> tuple[str, ...
     return tuple(notes)
 
 
-def natural(name: str) -> list[str | int]:
+@lru_cache(4096)
+def _natural(name: str) -> tuple[str | int, ...]:
     """A sort key by which "rater2" comes before "rater10"."""
-    return [int(part[:4000]) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]  # int takes no more
+    return tuple(int(part[:4000]) if part.isdecimal() else part for part in _DIGITS.split(name))  # int takes no more
 
 
 def _reading_order(segment: Segment) -> tuple:
-    return natural(segment.global_id), natural(segment.doc), natural(segment.id)
+    return _natural(segment.global_id), _natural(segment.doc), _natural(segment.id)
 
 
-def _with_texts(ratings: Ratings, texts: Iterable[tuple[bytes, bytes]], notes: tuple[str, ...]) -> Ratings:
-    """The ratings with the texts of their rows, without marks; where raters saw different texts, the first one."""
+def _with_texts(ratings: Ratings, texts: Iterable[tuple], spans: Iterable[str], what: str) -> Ratings:
+    """The ratings with texts ((system, segment), source, target), the first where they differ between `what`."""
     sources: dict[Segment, str] = {}
     targets: dict[tuple[str, Segment], str] = {}
-    spans, other = [], set()
-    for row, pair in enumerate(texts):
-        (source, in_source, _), (target, in_target, _) = (spans_of(text.decode("utf-8")) for text in pair)
-        segment, system = ratings.segments[ratings.segment[row]], ratings.systems[ratings.system[row]]
-        if sources.setdefault(segment, source) != source or targets.setdefault((system, segment), target) != target:
-            other.add((system, segment))
-        spans.append(" … ".join(in_target + in_source))
+    other, notes = set(), ratings.notes
+    for unit, source, target in texts:
+        if (sources.setdefault(unit[1], source), targets.setdefault(unit, target)) != (source, target):
+            other.add(unit)
     if other:
         system, segment = min(other)
         where = f"such as {system}, document {segment.doc}, segment {segment.id}"
-        notes = (*notes, f"translations whose text differs between rows: {len(other)}, {where}; the first is kept.")
+        notes += (f"translations whose text differs between {what}: {len(other)}, {where}; the first is kept.",)
     return replace(ratings, notes=notes, sources=sources, targets=targets, spans=tuple(spans))
 
 
 def pool_ratings(parts: Sequence[Ratings]) -> Ratings:
     """The ratings of several files as one; a DataError where a rater's rating of a translation is in two of them.
 
-    Raters of the same name are the same rater. Texts stay where every part has them.
+    Raters of the same name are the same rater. Texts stay where every part has them; the first where they differ.
     """
-    _no_unit_twice(parts)
+    if not parts:
+        raise DataError("there are no ratings to put together; give at least one file of them.")
+    notes = tuple(f"{part.paths[0]}: {note}" for part in parts for note in part.notes)
+    if len(parts) == 1:
+        return replace(parts[0], notes=notes)
     columns = []
     for plural, code in zip(_NAMES, _CODES, strict=True):
         starts = np.cumsum([0, *(len(getattr(part, plural)) for part in parts)])[:-1]
@@ -279,21 +279,22 @@ def pool_ratings(parts: Sequence[Ratings]) -> Ratings:
     starts = np.cumsum([0, *(len(part.paths) for part in parts)], dtype=np.int32)[:-1]
     files = np.concatenate([part.file + start for part, start in zip(parts, starts, strict=True)])
     lines, paths = np.concatenate([part.line for part in parts]), tuple(path for part in parts for path in part.paths)
-    notes = tuple(f"{part.paths[0]}: {note}" for part in parts for note in part.notes)
     pooled = replace(_assemble(columns, files, lines, paths), notes=notes)
+    _no_unit_twice(pooled, np.repeat(np.arange(len(parts)), [len(part) for part in parts]))
     if not all(part.spans for part in parts):
         return pooled
-    sources, targets = ({k: v for p in parts for k, v in getattr(p, t).items()} for t in ("sources", "targets"))
-    return replace(pooled, sources=sources, targets=targets, spans=tuple(span for p in parts for span in p.spans))
+    each = ((unit, part.sources[unit[1]], target) for part in parts for unit, target in part.targets.items())
+    return _with_texts(pooled, each, [span for part in parts for span in part.spans], "files")
 
 
-def _no_unit_twice(parts: Sequence[Ratings]) -> None:
-    """A DataError where a rater's rating of a translation is in two files."""
-    seen: dict[tuple, str] = {}
-    for part in parts:
-        codes = np.unique(np.stack([part.system, part.segment, part.rater]), axis=1).T
-        for unit in [(part.systems[s], part.segments[g], part.raters[r]) for s, g, r in codes]:
-            if unit in seen:
-                what = f"{unit[2]}'s rating of {unit[0]}, document {unit[1].doc}, segment {unit[1].id}"
-                raise DataError(f"{what} is in {seen[unit]}, too; give each rating once.", part.paths[0])
-        seen |= {(part.systems[s], part.segments[g], part.raters[r]): part.paths[0] for s, g, r in codes}
+def _no_unit_twice(ratings: Ratings, part: np.ndarray) -> None:
+    """A DataError where a rater's rating of a translation is in two parts; `part` is the (n,) part of each rating."""
+    shape = len(ratings.systems), len(ratings.segments), len(ratings.raters)
+    unit, n = np.ravel_multi_index((ratings.system, ratings.segment, ratings.rater), shape), int(part[-1]) + 1
+    pairs, row = np.unique(unit * n + part, return_index=True)
+    twice = np.flatnonzero(np.diff(pairs // n) == 0)
+    if twice.size:
+        first, again = ratings.frame().iloc[row[twice[0] : twice[0] + 2]].itertuples()
+        what = f"{again.rater}'s rating of {again.system}, document {again.doc}, segment {again.segment}"
+        seen = f"{what} is in {first.file}, line {first.line}, too"
+        raise DataError(f"{seen}; give each rating once.", again.file, again.line)

@@ -34,7 +34,7 @@ class Row(NamedTuple):
     id: str | None
     src: str | None
     record: int
-    count: int = 1  # type: ignore[assignment]  # over tuple.count, which nothing here calls
+    multiplicity: int = 1
     logprob: float = math.nan
 
 
@@ -77,7 +77,7 @@ def candidate_rows(records: Iterable[dict[str, Any]], fail: Fail) -> list[Row]:
     for i, record in enumerate(records):
         if record.get("segment") is None:
             raise fail(i, 'a candidate without a source; give its "segment", the number of its source from 0.')
-        src = _get(record, "src", str, i, fail) if record.get("src") is not None else None
+        src = _maybe(record, "src", i, fail)
         rows.append(_row(_get(record, "segment", int, i, fail), record, src, i, fail))
     return rows
 
@@ -93,7 +93,7 @@ def source_rows(records: Iterable[dict[str, Any]], fail: Fail) -> list[Row]:
     for i, record in enumerate(records):
         if record.get("segment", i) != i:
             raise fail(i, f'"segment" is {record["segment"]!r}, but this is source {i}, counted from 0.')
-        src = _get(record, "src", str, i, fail) if record.get("src") is not None else None
+        src = _maybe(record, "src", i, fail)
         candidates = _get(record, "candidates", list, i, fail)
         if not candidates:
             raise fail(i, f"source {i} has no candidate; every source needs at least one.")
@@ -127,9 +127,9 @@ def assemble(rows: Sequence[Row], path: str | PathLike, fail: Fail, srcs: Sequen
         seen.add(row.id or "")
     rows = sorted(rows, key=lambda row: row.segment)
     segments: Any
-    counts: Any
+    multiplicities: Any
     logprobs: Any
-    segments, texts, tags, ids, _, _, counts, logprobs = zip(*rows, strict=True)
+    segments, texts, tags, ids, _, _, multiplicities, logprobs = zip(*rows, strict=True)
     blank = sum(not text.strip() for text in texts)
     notes = (f"{blank} blank candidates of {len(texts)}.",) if blank else ()
     n = segments[-1] + 1 if srcs is None else len(srcs)
@@ -137,7 +137,7 @@ def assemble(rows: Sequence[Row], path: str | PathLike, fail: Fail, srcs: Sequen
     if len(present) < n:
         gap = next((i for i, segment in enumerate(present) if segment != i), len(present))
         raise DataError(f"source {gap} of {n} has no candidate; every source needs at least one.", path)
-    return CandidateSet(segments, texts, tags, None if ids[0] is None else ids, notes, counts, logprobs)
+    return CandidateSet(segments, texts, tags, None if ids[0] is None else ids, notes, multiplicities, logprobs)
 
 
 def build_test_set(name: str, records: Sequence[dict[str, Any]], lp: str, fail: Fail) -> TestSet | None:
@@ -190,10 +190,9 @@ def _column(records: Sequence[dict[str, Any]], key: str, kind: type | tuple, fai
 
 def _row(segment: int, record: dict[str, Any], src: str | None, i: int, fail: Fail) -> Row:
     """One candidate of source `segment`; a whole number as id is taken as its digits."""
-    tag = _get(record, "tag", str, i, fail) if record.get("tag") is not None else ""
-    name = record.get("id")
-    if name is not None and (isinstance(name, bool) or not isinstance(name, int)):
-        name = _get(record, "id", str, i, fail)
+    tag, name = _maybe(record, "tag", i, fail) or "", record.get("id")
+    if isinstance(name, bool) or not isinstance(name, int):
+        name = _maybe(record, "id", i, fail)
     text, count = _get(record, "text", str, i, fail), 1
     if record.get("count") is not None and (count := _get(record, "count", int, i, fail)) < 1:
         raise fail(i, f'"count" is {count}; a candidate was drawn at least once.')
@@ -211,15 +210,18 @@ def _logprob(value: Any, i: int, fail: Fail) -> float:
     return float(value)
 
 
+def _maybe(record: dict[str, Any], key: str, i: int, fail: Fail) -> str | None:
+    """A text, or None where it is missing."""
+    return None if record.get(key) is None else _get(record, key, str, i, fail)
+
+
 def _get(record: dict[str, Any], key: str, kind: type | tuple[type, ...], i: int, fail: Fail) -> Any:
     """A field of the wanted type; a text must be one that UTF-8 can write."""
     value = record.get(key)
-    kinds = kind if isinstance(kind, tuple) else (kind,)
-    wanted = " or ".join(KINDS[k] for k in kinds)
-    if value is None:
-        raise fail(i, f'"{key}" is missing, and {wanted} is wanted.')
-    if not isinstance(value, kinds) or isinstance(value, bool):
-        raise fail(i, f'"{key}" is {value!r:.60} ({type(value).__name__}), and {wanted} is wanted.')
+    if not isinstance(value, kind) or isinstance(value, bool):
+        wanted = " or ".join(KINDS[k] for k in (kind if isinstance(kind, tuple) else (kind,)))
+        seen = "missing" if value is None else f"{value!r:.60} ({type(value).__name__})"
+        raise fail(i, f'"{key}" is {seen}, and {wanted} is wanted.')
     if isinstance(value, int) and abs(value) > MOST:
         raise fail(i, f'"{key}" is {value!r:.60}; at most {MOST} is possible.')
     if isinstance(value, str) and not value.isascii():

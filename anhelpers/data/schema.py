@@ -16,8 +16,9 @@ from . import fields
 from .fields import CATEGORIES
 from .languages import split_pair
 
-__all__ = ["CATEGORIES", "CandidateSet", "TestSet"]
+__all__ = ["CATEGORIES", "CandidateSet", "TestSet", "systems_of"]
 
+_SEPARATOR = " | "  # between the tags of one text that several systems gave
 _BLANK_NOTE = re.compile(r".+: \d+ blank hypothes[ie]s of \d+\.", re.DOTALL)
 
 
@@ -110,6 +111,15 @@ class TestSet:
         return replace(self, srcs=srcs, refs=refs, systems=systems, docs=docs, domains=domains)
 
 
+def systems_of(tag: str) -> tuple[str, ...]:
+    """The systems that a candidate's tag names: several where they gave the same text, none where it has no tag.
+
+    >>> systems_of("Claude-3.5 | GPT-4"), systems_of("")
+    (('Claude-3.5', 'GPT-4'), ())
+    """
+    return tuple(name for name in tag.split(_SEPARATOR) if name)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CandidateSet:
     """Candidate translations, flat: entry i is a candidate for source `segment[i]`; the number per source may vary.
@@ -155,7 +165,7 @@ class CandidateSet:
         return len(self.texts)
 
     def __repr__(self) -> str:
-        k = self.counts
+        k = self.n_candidates
         per = "" if not k.size else f" ({k.min()} each)" if k.min() == k.max() else f" ({k.min()} to {k.max()} each)"
         return f"CandidateSet({len(self)} candidates for {self.n_segments} sources{per})"
 
@@ -171,7 +181,7 @@ class CandidateSet:
         return int(self.segment[-1]) + 1 if len(self.segment) else 0
 
     @property
-    def counts(self) -> np.ndarray:
+    def n_candidates(self) -> np.ndarray:
         """(n_segments,) the number of candidates of each source, however often each was drawn."""
         return np.bincount(self.segment, minlength=self.n_segments)
 
@@ -186,8 +196,8 @@ class CandidateSet:
         return self
 
     def take(self, rows: Sequence[int] | np.ndarray, *notes: str) -> CandidateSet:
-        """The candidates at these flat positions, ascending; every source must keep at least one."""
-        rows = np.sort(np.asarray(rows, dtype=np.int64))
+        """The candidates at these flat positions (or a mask), ascending; every source must keep at least one."""
+        rows = np.sort(fields.rows(rows, len(self), "candidates"))
         ids = None if self.ids is None else fields.pick(self.ids, rows)
         texts, tags, notes = fields.pick(self.texts, rows), fields.pick(self.tags, rows), (*self.notes, *notes)
         without = np.flatnonzero(np.bincount(self.segment[rows], minlength=self.n_segments) == 0)
@@ -244,9 +254,9 @@ class CandidateSet:
             return self
         notes = (f"{len(self) - len(groups)} candidates of {len(self)} repeat another and were merged with it.",)
         kept = self.take([rows[0] for rows in groups.values()], *notes)
-        tags = (dict.fromkeys(self.tags[i] for i in rows if self.tags[i]) for rows in groups.values())
+        tags = (dict.fromkeys(s for i in rows for s in systems_of(self.tags[i])) for rows in groups.values())
         return replace(
-            kept, tags=tuple(" | ".join(t) for t in tags),
+            kept, tags=tuple(map(_SEPARATOR.join, tags)),
             multiplicity=np.array([self.multiplicity[rows].sum() for rows in groups.values()]),
             logprob=np.array([fields.agreed(self.logprob[rows]) for rows in groups.values()]),
         )  # fmt: skip

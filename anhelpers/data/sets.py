@@ -18,8 +18,8 @@ class Entry:
     Parameters
     ----------
     lp : language pair. tree : folder of the texts. note : shown to the user. year : of the layout.
-    mono, candidates : files of monolingual text and of candidates; "" for none.
-    in_package : the tree lies in the package.
+    mono : the monolingual text, a name of FILES. candidates : their file. Both "" for none.
+    in_package : all lies in the package, `mono` being a path there.
     """
 
     lp: str
@@ -37,12 +37,12 @@ ENTRIES: Mapping[str, Entry] = {
         candidates="teaching/candidates.jsonl", in_package=True,
     ),
     "wmt24/en-de": Entry(
-        "en-de", "wmt24/txt", "26 systems, refB (standard) and refA; research use", mono="mono/de.original.txt"
+        "en-de", "wmt24/txt", "26 systems, refB (standard) and refA; research use", mono="mono/de.original"
     ),
     "wmt24/ja-zh": Entry("ja-zh", "wmt24/txt", "22 systems, reference refA; research use"),
     "wmt24/en-es": Entry("en-es", "wmt24/txt", "23 systems, reference refA; research use"),
     "wmt23/en-de": Entry(
-        "en-de", "wmt23/txt", "12 systems, paragraphs, reference refA; research use", 2023, mono="mono/de.original.txt"
+        "en-de", "wmt23/txt", "12 systems, paragraphs, reference refA; research use", 2023, mono="mono/de.original"
     ),
 }  # fmt: skip
 

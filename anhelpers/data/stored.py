@@ -50,7 +50,7 @@ def read_system_scores(path: str | PathLike, lp: str) -> pd.DataFrame:
     -------
     Tidy table system, metric, value, unit, higher_is_better, source, in the order of the file: each value in its
     metric's own direction; `source` is the file and what it calls the metric. `table.attrs["notes"]` are sentences that
-    the user should see: names that lost a footnote mark.
+    the user should see: names that lost a footnote mark or spaces.
 
     Raises
     ------
@@ -70,7 +70,8 @@ def read_system_scores(path: str | PathLike, lp: str) -> pd.DataFrame:
         if not system:
             raise DataError("there is no system's name; give one.", path, number)
         if system != name:
-            marked[name] = f"'{name}' is called {system} here; its footnote mark is left out."
+            what = "its footnote mark is" if MARK in name else "spaces around it are"
+            marked[name] = f"'{name}' is called {system} here; {what} left out."
         label, unit, higher = _metric(metric, path, number)
         if (system, label) in rows:
             raise DataError(f"system '{system}' has a second {label}.", path, number)

@@ -13,13 +13,12 @@ A participant's system of unknown design counts as MT. Where the rule needed a d
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
+import os
 from os import PathLike
 from pathlib import Path
 
 from ..errors import DataError, UnknownName
-from .lines import read_lines
+from .lines import csv_rows
 from .schema import CATEGORIES
 
 __all__ = ["COLUMNS", "TABLES", "system_categories"]
@@ -48,18 +47,10 @@ def system_categories(name: str | PathLike) -> dict[str, str]:
     ('LLM', 'MT', 'online', 'human')
     """
     path = _table(name)
-    rows = _rows(path)
-    number, header = next(rows, (1, []))
-    if tuple(header) != COLUMNS:
-        raise DataError(f"the header is '{','.join(header)}', and '{','.join(COLUMNS)}' is wanted.", path, number)
     categories: dict[str, str] = {}
-    for number, cells in rows:
-        if len(cells) != len(COLUMNS):
-            sentence = f"has {len(cells)} cells, expected {len(COLUMNS)}; quote a cell that holds a comma."
-            raise DataError(sentence, path, number)
-        system, category = cells[:2]
-        if not system or system != system.strip():
-            raise DataError(f"'{system}' is no system's name; it is empty or has spaces around it.", path, number)
+    for number, (system, category, *_) in csv_rows(path, COLUMNS):
+        if not system:
+            raise DataError("the name of the system is blank; give one.", path, number)
         if category not in CATEGORIES:
             raise DataError(f"unknown category '{category}'; known: {', '.join(CATEGORIES)}.", path, number)
         if system in categories:
@@ -74,16 +65,6 @@ def _table(name: str | PathLike) -> Path:
         from .catalog import bundled  # not above: catalog imports wmt, and wmt this module
 
         return bundled(TABLES[str(name)])
-    if not Path(name).is_file():
+    if not os.path.isfile(name):
         raise UnknownName("table of systems or file", str(name), TABLES)
     return Path(name)
-
-
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV file with RFC 4180 quoting, each with the number of its last line."""
-    reader = csv.reader((f"{line}\n" for line in read_lines(path)), strict=True)
-    try:
-        for cells in reader:
-            yield reader.line_num, cells
-    except csv.Error as error:
-        raise DataError(f"is no CSV ({error}); check the quotes.", path, reader.line_num) from None

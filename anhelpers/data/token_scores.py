@@ -11,7 +11,7 @@ from os import PathLike
 import numpy as np
 
 from .. import checks
-from ..divergences.samples import ROUNDING
+from ..checks import ROUNDING
 from ..errors import DataError
 from .lines import json_value, plain_number, read_lines
 
@@ -87,8 +87,8 @@ def read_token_scores(path: str | PathLike, unit: str | None = None) -> TokenSco
 
     Raises
     ------
-    DataError with file and line for what cannot be read, a positive or infinite score, a token without a score, or a
-    declared unit that contradicts `unit`.
+    DataError with file and line for what cannot be read, a positive or infinite score, a token without a score, a
+    declared unit that contradicts `unit`, or, without `unit`, one that only some of the rows declare.
     """
     if unit is not None:
         checks.one_of(unit, NATS, "unit")
@@ -124,6 +124,10 @@ def _unit(rows: Sequence[_Row], unit: str | None, usual: str, path: str | PathLi
             other = "you say" if source == "given" else "the lines above say"
             raise DataError(f"these scores are declared as {row.unit}, and {other} {found}.", path, row.line)
         source = "declared" if source == "assumed" else source
+    if source == "declared" and (bare := [row.line for row in rows if row.unit is None and row.scores is not None]):
+        first = next(row for row in rows if row.unit is not None)
+        told = f"these scores declare no unit, and line {first.line} declares {first.unit}"
+        raise DataError(f"{told}; declare it in all lines, or say which unit the file is in.", path, bare[0])
     return found or usual, source
 
 

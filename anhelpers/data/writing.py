@@ -1,7 +1,8 @@
 """The one way in which files and folders are written: beside their place first, then into it in one step.
 
 Whatever goes wrong meanwhile (a full disk, kill -9, Ctrl-C, a second run), at the place is the old content or the new
-one, never a part of either. What a killed run leaves beside it is hidden (``.NAME.XXXXXXXX.tmp``) and never read.
+one, never a part of either; of a folder, for the moment between two renames, nothing. What a killed run leaves beside
+it is hidden (``.NAME.XXXXXXXX.tmp``) and never read.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def make_folder(folder: str | PathLike) -> Path:
 
 
 def replace_folder(new: Path, out: Path) -> None:
-    """A finished folder takes the place of `out`, which leaves it whole and is removed then.
+    """Rename the finished folder `new` to `out`; an older `out` is moved aside first, and deleted at the end.
 
     Killed between the two renames, `out` is not there, and its old content is in a folder beside `new`.
     """
@@ -109,7 +110,10 @@ def replace_folder(new: Path, out: Path) -> None:
 
 @contextmanager
 def turn(folder: Path) -> Iterator[None]:
-    """Inside, other processes wait that want their turn with this folder: files that belong together stay together."""
+    """Hold an exclusive lock on a folder, waiting for it, so that one process at a time writes files that go together.
+
+    No lock where the system has none. Not to be nested for one folder: it would wait for itself.
+    """
     try:
         descriptor = os.open(folder, os.O_RDONLY) if fcntl is not None else None
     except OSError:

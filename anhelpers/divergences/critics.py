@@ -36,11 +36,8 @@ def power_mean(values: ArrayLike, power: float, weights: ArrayLike | None = None
     (3.5, 3.5355, 4.0)
     """
     power = _power(power)
-    sizes = np.abs(np.asarray(values, dtype=np.float64))
-    if sizes.ndim != 1 or not len(sizes) or not np.isfinite(sizes).all():
-        raise DataError(f"a mean needs finite numbers in a row, at least one; got shape {sizes.shape}.")
-    w = np.full(len(sizes), 1 / len(sizes)) if weights is None else checks.pmf("weights", weights)
-    checks.same_length(critics=sizes, weights=w)
+    sizes = np.abs(checks.finite("values", values))
+    w = _weights(sizes, weights)
     top = float(sizes[w > 0].max())
     if top == 0 or math.isinf(power):
         return top
@@ -103,12 +100,7 @@ def critic_gaps(q: ArrayLike, r: ArrayLike, critics: ArrayLike) -> np.ndarray:
     critics : (K, Y) values f(y), or (Y,) of one critic.
     """
     q, r = checks.pmf_pair(q=q, r=r)
-    scores = np.atleast_2d(np.asarray(critics, dtype=np.float64))
-    if scores.ndim != 2 or scores.shape[1] != len(q):
-        raise DataError(f"critics must be (critics, {len(q)} outcomes), got shape {scores.shape}.")
-    if not np.isfinite(scores).all():
-        raise DataError("a critic's scores must be finite: leave out the critics that have none for some outcome.")
-    return scores @ (q - r)
+    return checks.finite("critics", np.atleast_2d(critics), (None, len(q))) @ (q - r)
 
 
 def sample_critic_distance(
@@ -174,9 +166,7 @@ def classification_risk(q: ArrayLike, r: ArrayLike, critics: ArrayLike, *, weigh
     0.5
     """
     gaps = critic_gaps(q, r, critics)
-    w = np.full(len(gaps), 1 / len(gaps)) if weights is None else checks.pmf("weights", weights)
-    checks.same_length(critics=gaps, weights=w)
-    return float(w @ gaps)
+    return float(_weights(gaps, weights) @ gaps)
 
 
 def risk_chain(
@@ -194,9 +184,8 @@ def risk_chain(
 
     Parameters
     ----------
-    q, r, critics, weights : as in `classification_risk`.
+    q, r, weights : as in `classification_risk`. critics : (K, Y) values, or (Y,) of one critic.
     powers : each p in [1, ∞]; below 1 the order of the theorem does not hold.
-    critics : (K, Y) values, or (Y,) of one critic.
 
     Returns
     -------
@@ -227,6 +216,13 @@ def _pull(gaps: np.ndarray, value: float, power: float) -> np.ndarray:
     return pull
 
 
+def _weights(gaps: np.ndarray, weights: ArrayLike | None) -> np.ndarray:
+    """(K,) the probability of each critic; all the same if not given."""
+    w = np.full(len(gaps), 1 / len(gaps)) if weights is None else checks.pmf("weights", weights)
+    checks.same_length(critics=gaps, weights=w)
+    return w
+
+
 def _power(power: float) -> float:
     if not power > 0:
         raise DataError(f"the power p of D_p must be above 0, got {power}; 1 is the mean, inf the largest.")
@@ -237,6 +233,4 @@ def _scores(fx: ArrayLike, fy: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     fx, fy = (np.atleast_2d(np.asarray(f, dtype=np.float64)) for f in (fx, fy))
     if fx.ndim != 2 or fy.ndim != 2 or len(fx) != len(fy) or min(fx.shape[1], fy.shape[1]) < 2:
         raise DataError(f"scores must be (K, N) and (K, M) with N and M at least 2, got {fx.shape} and {fy.shape}.")
-    if not (np.isfinite(fx).all() and np.isfinite(fy).all()):
-        raise DataError("scores must be finite: leave out the texts that some critic could not score.")
-    return fx, fy
+    return checks.finite("fx", fx, fx.shape), checks.finite("fy", fy, fy.shape)

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist, pdist
 from .. import checks
 from ..errors import DataError
 
-__all__ = ["Kernel", "laplace", "linear", "median_bandwidth", "rbf"]
+__all__ = ["Kernel", "laplace", "linear", "median_bandwidth", "points", "rbf"]
 
 KINDS = ("laplace", "linear", "rbf")
 
@@ -46,16 +46,34 @@ class Kernel:
         >>> rbf(1.0).matrix([[0.0], [2.0]], [[0.0]]).round(4).ravel().tolist()
         [1.0, 0.1353]
         """
-        if sparse.issparse(x) or sparse.issparse(y):
-            if self.name != "linear":
-                raise DataError(f"sparse rows have the linear kernel only, not {self.name}: make them dense.")
-            return np.asarray((x @ y.T).todense(), dtype=np.float64)
-        x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        x, y = points(x, y, self.name)
+        if sparse.issparse(x):
+            return (x @ y.T).toarray()
+        x, y = x.astype(np.float64, copy=False), y.astype(np.float64, copy=False)
         if self.name == "linear":
             return x @ y.T
         if self.name == "laplace":
             return np.exp(cdist(x, y, "cityblock") / -self.bandwidth)
         return _rbf(x, y, self.bandwidth)
+
+
+def points(x: np.ndarray, y: np.ndarray, kernel: str, least: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """(N, d) and (M, d) points in one form: two arrays, or for the linear kernel two float64 scipy.sparse arrays.
+
+    Parameters
+    ----------
+    x, y : the points. kernel : its name. least : how many points either side must have; else a DataError.
+    """
+    if sparse.issparse(x) != sparse.issparse(y):
+        raise DataError("one sample is sparse and the other is not: give both in the same form.")
+    if sparse.issparse(x) and kernel != "linear":
+        raise DataError(f"sparse rows have the linear kernel only, not {kernel}: make them dense.")
+    x, y = (sparse.csr_array(v, dtype=np.float64) if sparse.issparse(v) else np.asarray(v) for v in (x, y))
+    if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1] or min(x.shape[0], y.shape[0]) < least:
+        raise DataError(
+            f"samples have shapes {x.shape} and {y.shape}: give (N, d) and (M, d), N and M at least {least}."
+        )
+    return x, y
 
 
 def _rbf(x: np.ndarray, y: np.ndarray, bandwidth: float) -> np.ndarray:
@@ -102,10 +120,10 @@ def median_bandwidth(x: np.ndarray, y: np.ndarray, rng: np.random.Generator, n: 
     >>> median_bandwidth([[0.0], [1.0]], [[3.0]], np.random.default_rng(0))
     2.0
     """
-    x, y = np.asarray(x), np.asarray(y)
+    x, y = points(x, y, "rbf")
     rows = np.sort(rng.choice(len(x) + len(y), min(n, len(x) + len(y)), replace=False))
-    points = np.concatenate([x[rows[rows < len(x)]], y[rows[rows >= len(x)] - len(x)]])
-    middle = float(np.median(pdist(points))) if len(points) > 1 else np.nan
+    some = np.concatenate([x[rows[rows < len(x)]], y[rows[rows >= len(x)] - len(x)]])
+    middle = float(np.median(pdist(some))) if len(some) > 1 else np.nan
     if not 0 < middle < np.inf:
-        raise DataError(f"the median distance of {len(points)} points is {middle}: give a bandwidth above 0.")
+        raise DataError(f"the median distance of {len(some)} points is {middle}: give a bandwidth above 0.")
     return middle

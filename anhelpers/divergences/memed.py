@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..errors import DataError
 from .processes import CriticProcess, pair_moment, quadratic_form
-from .samples import Estimate, u_statistic
+from .samples import Estimate, PairSums
 
 __all__ = ["log_gp_white", "memed", "memed_matrices", "memed_samples", "memed_squared"]
 
@@ -80,8 +80,9 @@ def memed_matrices(cxx: ArrayLike, cxy: ArrayLike, cyy: ArrayLike) -> Estimate:
     n, m = cxy.shape if cxy.ndim == 2 else (0, 0)
     if cxx.shape != (n, n) or cyy.shape != (m, m):
         raise DataError(f"C must be (N, N), (N, M), (M, M), got shapes {cxx.shape}, {cxy.shape}, {cyy.shape}.")
+    _enough(n, m)
     within_x, within_y = (c.sum(1) - np.diagonal(c) for c in (cxx, cyy))
-    return _estimate(within_x, within_y, cxy.sum(1), cxy.sum(0), "D_2²|C given")
+    return _estimate(PairSums(within_x, within_y, cxy.sum(1), cxy.sum(0)), "D_2²|C given")
 
 
 def memed_samples(
@@ -104,23 +105,25 @@ def memed_samples(
     ----------
     Flamich et al. 2025, eq. 38 with eqs. 54 and 60.
     """
-    (mx, my), step = ((process.mean_at(t), process.variance_at(t)) for t in (x, y)), max(1, int(block))
-    within_x, within_y = (_within(process, t, *moments, step) for t, moments in ((x, mx), (y, my)))
-    rows, columns = np.zeros(len(x)), np.zeros(len(y))
-    for i in range(0, len(x), step):
-        for j in range(0, len(y), step):
+    n, m, step = len(x), len(y), max(1, int(block))
+    _enough(n, m)
+    of_x, of_y = ((t, process.mean_at(t), process.variance_at(t)) for t in (x, y))
+    rows, columns = np.zeros(n), np.zeros(m)
+    for i in range(0, n, step):
+        for j in range(0, m, step):
             a, b = slice(i, i + step), slice(j, j + step)
-            c = pair_moment(process, (x[a], mx[0][a], mx[1][a]), (y[b], my[0][b], my[1][b]))
+            c = pair_moment(process, _part(of_x, a), _part(of_y, b))
             rows[a] += c.sum(1)
             columns[b] += c.sum(0)
-    return _estimate(within_x, within_y, rows, columns, f"D_2²|link:{process.link}", unit)
+    sums = PairSums(_within(process, of_x, step), _within(process, of_y, step), rows, columns)
+    return _estimate(sums, f"D_2²|link:{process.link}", unit)
 
 
 def log_gp_white(q: ArrayLike, r: ArrayLike, mean: ArrayLike) -> float:
     """D_2 for critics exp(m + noise), the noise of each outcome by itself: k(x, y) = 1 for x = y, else 0.
 
     D_2² = e (E_q e^m - E_r e^m)² + e (e - 1) Σ e^{2m} (q - r)². With m = -log Γ(y) / |y| of a language model, e^m is
-    the perplexity of y. The last sum is left out where no outcome has a probability of its own.
+    the perplexity of y. For distributions without atoms the last sum is 0.
 
     Parameters
     ----------
@@ -143,34 +146,35 @@ def log_gp_white(q: ArrayLike, r: ArrayLike, mean: ArrayLike) -> float:
     return math.sqrt(math.e * d.sum() ** 2 + math.e * (math.e - 1) * float(d @ d))
 
 
-def _within(process: CriticProcess, x: Sequence, m: np.ndarray, v: np.ndarray, step: int) -> np.ndarray:
+def _enough(n: int, m: int) -> None:
+    if min(n, m) < 2:
+        raise DataError(f"an unbiased estimate needs at least 2 texts on either side, got {n} and {m}.")
+
+
+def _part(side: tuple, rows: slice) -> tuple:
+    return tuple(each[rows] for each in side)
+
+
+def _within(process: CriticProcess, side: tuple, step: int) -> np.ndarray:
     """(N,) Σ_{j≠i} C(x_i, x_j), of which only the blocks on and above the diagonal are computed."""
-    sums = np.zeros(len(x))
-    for i in range(0, len(x), step):
-        for j in range(i, len(x), step):
+    n = len(side[0])
+    sums = np.zeros(n)
+    for i in range(0, n, step):
+        for j in range(i, n, step):
             a, b = slice(i, i + step), slice(j, j + step)
-            c = pair_moment(process, (x[a], m[a], v[a]), (x[b], m[b], v[b]))
+            c = pair_moment(process, _part(side, a), _part(side, b))
             sums[a] += c.sum(1) - (np.diagonal(c) if i == j else 0)
             if i != j:
                 sums[b] += c.sum(0)
     return sums
 
 
-def _estimate(
-    xx: np.ndarray, yy: np.ndarray, xy: np.ndarray, yx: np.ndarray, signature: str, unit: str = "score²"
-) -> Estimate:
-    """Eq. 38 from (N,), (M,), (N,), (M,) sums of each text's pairs, and the error of its linear term."""
-    n, m = len(xx), len(yy)
-    if min(n, m) < 2:
-        raise DataError(f"an unbiased estimate needs at least 2 texts on either side, got {n} and {m}.")
-    if not all(np.isfinite(s).all() for s in (xx, yy, xy, yx)):
+def _estimate(sums: PairSums, signature: str, unit: str = "score²") -> Estimate:
+    if not all(np.isfinite(s).all() for s in (sums.xx, sums.yy, sums.xy, sums.yx)):
         raise DataError("C is not finite for some pair: leave out the texts whose mean or covariance is missing.")
-    return Estimate("D_2²", *u_statistic(xx, yy, xy, yx), n, m, "unbiased", unit, signature)
+    return sums.estimate("D_2²", signature, unit)
 
 
 def _difference(q: ArrayLike, r: ArrayLike, second: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     q, r = checks.pmf_pair(q, r)
-    second = np.asarray(second, dtype=np.float64)
-    if second.shape != (len(q), len(q)):
-        raise DataError(f"the second moment must be ({len(q)}, {len(q)}), got shape {second.shape}.")
-    return q - r, second
+    return q - r, checks.finite("second", second, (len(q), len(q)))

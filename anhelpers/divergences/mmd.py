@@ -11,8 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import DataError
-from .kernels import Kernel
-from .samples import Estimate, u_statistic
+from .kernels import Kernel, points
+from .samples import Estimate, PairSums
 from .tiles import Tile, scaled_for, tiles
 
 __all__ = ["PermutationTest", "mmd2", "permutation_test"]
@@ -20,7 +20,6 @@ __all__ = ["PermutationTest", "mmd2", "permutation_test"]
 BLOCK = 1024  # a tile of float32 is 4 MiB and stays in the cache
 EXACT_BELOW = 2048  # points; up to here the permutation test is float64 throughout, so that ties stay ties
 FEATURES = 4096  # columns of sparse rows that are summed for all permutations at once
-QUANTILES = (0.05, 0.5, 0.95, 0.99)
 
 
 @dataclass(frozen=True)
@@ -40,21 +39,6 @@ class PermutationTest:
     n_permutations: int
     null: np.ndarray = field(repr=False)
 
-    @property
-    def null_quantiles(self) -> dict[float, float]:
-        """The 5, 50, 95 and 99 % points of MMD² under random labels."""
-        return dict(zip(QUANTILES, np.quantile(self.null, QUANTILES).tolist(), strict=True))
-
-
-@dataclass(frozen=True)
-class _Sums:
-    """Sums of similarities of each point: (n,) xx and (m,) yy without itself, (n,) xy and (m,) yx to the other side."""
-
-    xx: np.ndarray
-    yy: np.ndarray
-    xy: np.ndarray
-    yx: np.ndarray
-
 
 def mmd2(x: np.ndarray, y: np.ndarray, kernel: Kernel, *, block: int = BLOCK) -> Estimate:
     """How far apart two samples lie: similarity within each minus twice that between them, no point with itself.
@@ -70,8 +54,9 @@ def mmd2(x: np.ndarray, y: np.ndarray, kernel: Kernel, *, block: int = BLOCK) ->
 
     Returns
     -------
-    Estimate in the unit of the kernel: `u_statistic`. Unbiased, so it may be negative, and stays so. Its standard error
-    is right where q and r differ; where they are equal the estimate is not normal, use `permutation_test`.
+    Estimate in the unit of the kernel, by `PairSums.estimate`. Unbiased, so it may be negative, and stays so. Its
+    standard error is right where q and r differ; where they are equal the estimate is not normal, use
+    `permutation_test`.
 
     Raises
     ------
@@ -90,7 +75,7 @@ def mmd2(x: np.ndarray, y: np.ndarray, kernel: Kernel, *, block: int = BLOCK) ->
         return _estimate(_linear_sums(x, y), kernel, x)
     x, y = scaled_for(kernel, x, y)
     (xx, _), (yy, _), (xy, yx) = (_kernel_sums(kernel, a, b, block) for a, b in ((x, None), (y, None), (x, y)))
-    return _estimate(_Sums(xx, yy, xy, yx), kernel, x)
+    return _estimate(PairSums(xx, yy, xy, yx), kernel, x)
 
 
 def permutation_test(
@@ -138,28 +123,18 @@ def permutation_test(
 
 def _samples(x: np.ndarray, y: np.ndarray, kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:
     """Both as (n, d) float arrays of one dtype, or both as float64 rows of scipy.sparse."""
-    if sparse.issparse(x) != sparse.issparse(y):
-        raise DataError("one sample is sparse and the other is not: give both in the same form.")
-    if sparse.issparse(x):
-        if kernel.name != "linear":
-            raise DataError(f"sparse rows have the linear kernel only, not {kernel.name}: make them dense.")
-        x, y = (sparse.csr_array(v, dtype=np.float64) for v in (x, y))
-    else:
-        x, y = np.asarray(x), np.asarray(y)
+    x, y = points(x, y, kernel.name, least=2)
+    if not sparse.issparse(x):
         small = kernel.name == "rbf" and x.dtype == y.dtype == np.float32
         x, y = (np.ascontiguousarray(v, dtype=np.float32 if small else np.float64) for v in (x, y))
-    if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1] or min(x.shape[0], y.shape[0]) < 2:
-        raise DataError(f"samples have shapes {x.shape} and {y.shape}: give (N, d) and (M, d), N and M at least 2.")
     for name, values in (("x", x), ("y", y)):
         if not np.isfinite(np.asarray(values.data if sparse.issparse(values) else values)).all():
             raise DataError(f"{name} holds values that are not finite: leave those points out.")
     return x, y
 
 
-def _estimate(sums: _Sums, kernel: Kernel, x: np.ndarray) -> Estimate:
-    value, se = u_statistic(sums.xx, sums.yy, sums.xy, sums.yx)
-    signature = f"{kernel.signature}|U-statistic|{x.dtype}"
-    return Estimate("MMD²", value, se, len(sums.xx), len(sums.yy), "unbiased", signature=signature)
+def _estimate(sums: PairSums, kernel: Kernel, x: np.ndarray) -> Estimate:
+    return sums.estimate("MMD²", f"{kernel.signature}|U-statistic|{x.dtype}")
 
 
 def _kernel_sums(
@@ -179,10 +154,10 @@ def _kernel_sums(
     return rows, cols
 
 
-def _linear_sums(x: np.ndarray, y: np.ndarray) -> _Sums:
+def _linear_sums(x: np.ndarray, y: np.ndarray) -> PairSums:
     """Σ_{j≠i} x_i·x_j = x_i·Σx - |x_i|², and so on."""
     sx, sy = np.asarray(x.sum(0)).ravel(), np.asarray(y.sum(0)).ravel()
-    return _Sums(x @ sx - _squares(x), y @ sy - _squares(y), x @ sy, y @ sx)
+    return PairSums(x @ sx - _squares(x), y @ sy - _squares(y), x @ sy, y @ sx)
 
 
 def _squares(x: Any) -> np.ndarray:
@@ -200,7 +175,7 @@ def _labels(n: int, m: int, n_permutations: int, rng: np.random.Generator) -> np
 
 def _tiled_forms(
     kernel: Kernel, x: np.ndarray, y: np.ndarray, labels: np.ndarray, block: int
-) -> tuple[_Sums, np.ndarray]:
+) -> tuple[PairSums, np.ndarray]:
     """The sums of `mmd2`; (1 + B,) eᵀKe of every label e, K being the kernel matrix of all points less its diagonal."""
     x, y = scaled_for(kernel, x, y)
     of_x, of_y = np.split(labels.astype(x.dtype, copy=False), [len(x)])
@@ -213,10 +188,10 @@ def _tiled_forms(
     (xx, _), (yy, _), (xy, yx) = (
         _kernel_sums(kernel, a, b, block, partial(add, rows=rows, cols=cols)) for a, b, rows, cols in parts
     )
-    return _Sums(xx, yy, xy, yx), forms
+    return PairSums(xx, yy, xy, yx), forms
 
 
-def _linear_forms(x: np.ndarray, y: np.ndarray, labels: np.ndarray) -> tuple[_Sums, np.ndarray]:
+def _linear_forms(x: np.ndarray, y: np.ndarray, labels: np.ndarray) -> tuple[PairSums, np.ndarray]:
     """The same for the linear kernel, a few features at a time: eᵀKe = |Σ e_i z_i|² - Σ e_i² |z_i|²."""
     z = sparse.vstack([x, y], format="csc") if sparse.issparse(x) else np.concatenate([x, y])
     labels, squares = labels.astype(np.float64), _squares(z)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,7 @@ from ..errors import DataError
 
 __all__ = [
     "DIVERGENCES",
+    "Named",
     "chi_squared",
     "cross_entropy",
     "entropy",
@@ -251,11 +253,7 @@ def mmd_squared(q: ArrayLike, r: ArrayLike, kernel: ArrayLike) -> float:
     1.5
     """
     q, r = checks.pmf_pair(q=q, r=r)
-    kernel = np.asarray(kernel, dtype=np.float64)
-    if kernel.shape != (len(q), len(q)) or not np.isfinite(kernel).all():
-        raise DataError(f"kernel has shape {kernel.shape}: give ({len(q)}, {len(q)}) finite similarities.")
-    if np.abs(kernel - kernel.T).max() > 1e-9 * np.abs(kernel).max():
-        raise DataError("kernel is not symmetric: k(a, b) and k(b, a) must be the same.")
+    kernel = checks.symmetric("kernel", kernel, len(q))
     return float((q - r) @ kernel @ (q - r))
 
 
@@ -314,12 +312,27 @@ def ipm(q: ArrayLike, r: ArrayLike, critics: ArrayLike) -> float:
     2.0
     """
     q, r = checks.pmf_pair(q=q, r=r)
-    critics = np.asarray(critics, dtype=np.float64)
-    if critics.ndim != 2 or critics.shape[1] != len(q) or not len(critics) or not np.isfinite(critics).all():
-        raise DataError(f"critics have shape {critics.shape}: give (K, {len(q)}) finite scores, K >= 1.")
-    return float(np.abs(critics @ (q - r)).max())
+    return float(np.abs(checks.finite("critics", critics, (None, len(q))) @ (q - r)).max())
 
 
-DIVERGENCES: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
-    "total_variation": total_variation, "kl": kl, "jensen_shannon": jensen_shannon, "chi_squared": chi_squared,
-}  # fmt: skip
+@dataclass(frozen=True)
+class Named:
+    """A divergence as it is called everywhere in the package.
+
+    Parameters
+    ----------
+    label, unit : for people; the unit is "" for a number without one. value : (q, r) -> D.
+    """
+
+    label: str
+    unit: str
+    value: Callable[[ArrayLike, ArrayLike], float]
+
+
+DIVERGENCES = {
+    "tv": Named("total variation", "probability", total_variation),
+    "kl": Named("Kullback-Leibler", "nats", kl),
+    "js": Named("Jensen-Shannon", "nats", jensen_shannon),
+    "chi2": Named("χ²", "", chi_squared),
+}
+"""Name -> what it stands for."""

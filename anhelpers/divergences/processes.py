@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 LINKS = {"identity": lambda g: g, "exp": np.exp, "probit": ndtr}
-LARGEST = 700.0  # e to this is the most that float64 holds
+LARGEST = 700.0  # e to this is a little below the most that float64 holds
 DIAGONAL = 64  # texts at a time where only k(x, x) is wanted of a kernel that gives whole matrices
 
 
@@ -59,15 +59,9 @@ class CriticProcess:
         if callable(self.mean) != callable(self.cov):
             raise DataError("mean and cov must both be arrays over the outcomes, or both be functions of texts.")
         if self.finite:
-            m, k = np.asarray(self.mean, dtype=np.float64), np.asarray(self.cov, dtype=np.float64)
-            if m.ndim != 1 or k.shape != (len(m), len(m)):
-                raise DataError(f"mean must be (Y,) and cov (Y, Y), got shapes {m.shape} and {k.shape}.")
-            if not (np.isfinite(m).all() and np.isfinite(k).all()):
-                raise DataError("mean and cov must be finite: leave out the outcomes that have no score.")
-            if not np.allclose(k, k.T, rtol=1e-12, atol=1e-12 * float(np.abs(k).max(initial=0))):
-                raise DataError(f"cov must be symmetric; it differs from its transpose by {np.abs(k - k.T).max():.3g}.")
+            m = checks.finite("mean", self.mean)
             object.__setattr__(self, "mean", m)
-            object.__setattr__(self, "cov", k)
+            object.__setattr__(self, "cov", checks.symmetric("cov", self.cov, len(m)))
 
     @property
     def finite(self) -> bool:
@@ -76,16 +70,28 @@ class CriticProcess:
 
     def mean_at(self, x: Sequence | np.ndarray) -> np.ndarray:
         """(N,) m(x)."""
-        return self.mean[np.asarray(x)] if self.finite else np.asarray(self.mean(x), dtype=np.float64)
+        return self.mean[self._seen(x)] if self.finite else np.asarray(self.mean(x), dtype=np.float64)
 
     def cov_at(self, x: Sequence | np.ndarray, y: Sequence | np.ndarray) -> np.ndarray:
         """(N, M) k(x, y)."""
-        return self.cov[np.ix_(x, y)] if self.finite else np.asarray(self.cov(x, y), dtype=np.float64)
+        if self.finite:
+            return self.cov[np.ix_(self._seen(x), self._seen(y))]
+        return np.asarray(self.cov(x, y), dtype=np.float64)
 
     def variance_at(self, x: Sequence | np.ndarray) -> np.ndarray:
         """(N,) k(x, x)."""
         blocks = (x[i : i + DIAGONAL] for i in range(0, len(x), DIAGONAL))
-        return np.concatenate([np.diagonal(self.cov_at(block, block)) for block in blocks])
+        return np.concatenate([np.empty(0), *(np.diagonal(self.cov_at(block, block)) for block in blocks)])
+
+    def _seen(self, x: Sequence | np.ndarray) -> np.ndarray:
+        """(N,) outcomes of the finite space; a DataError for what is none."""
+        x, n = np.asarray(x), len(self.mean)
+        if x.ndim != 1 or (x.size and x.dtype.kind not in "iu"):
+            raise DataError(f"outcomes must be whole numbers in a row, got shape {x.shape} of {x.dtype}.")
+        bad = np.flatnonzero((x < 0) | (x >= n))
+        if bad.size:
+            raise DataError(f"text {bad[0]} is outcome {x[bad[0]]}, but the process has the outcomes 0 to {n - 1}.")
+        return x.astype(np.int64, copy=False)
 
 
 def first_moment(process: CriticProcess, x: Sequence | None = None) -> np.ndarray:
@@ -144,14 +150,22 @@ def draw_critics(process: CriticProcess, n: int, rng: np.random.Generator) -> np
     ------
     DataError where the covariance is not positive semi-definite, with its most negative eigenvalue.
     """
+    return _drawn(process, _root(process), n, rng)
+
+
+def _root(process: CriticProcess) -> np.ndarray:
+    """(Y, Y) A with k = A Aᵀ."""
     _outcomes(process)
     values, vectors = np.linalg.eigh(process.cov)
     if values[0] < -1e-10 * max(abs(values[0]), abs(values[-1])):
         raise DataError(
             f"the covariance is no kernel: its smallest eigenvalue is {values[0]:.4g}, it must not be below 0."
         )
-    root = vectors * np.sqrt(np.maximum(values, 0))
-    return LINKS[process.link](process.mean + rng.standard_normal((n, len(values))) @ root.T)
+    return vectors * np.sqrt(np.maximum(values, 0))
+
+
+def _drawn(process: CriticProcess, root: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    return LINKS[process.link](process.mean + rng.standard_normal((n, len(root))) @ root.T)
 
 
 def estimate_distance(
@@ -176,9 +190,11 @@ def estimate_distance(
     """
     q, r = checks.pmf_pair(q, r)
     _same_outcomes(process, q)
-    step = max(1, 2**22 // len(q))
+    if n_critics < 2:
+        raise DataError(f"n_critics is {n_critics}: at least 2 are needed to say how they differ.")
+    root, step = _root(process), max(1, 2**22 // len(q))
     sizes = [min(step, n_critics - i) for i in range(0, n_critics, step)]
-    gaps = np.concatenate([draw_critics(process, size, rng) @ (q - r) for size in sizes])
+    gaps = np.concatenate([_drawn(process, root, size, rng) @ (q - r) for size in sizes])
     bias = "unbiased" if power == 1 else f"{'downward' if power > 1 else 'upward'} by O(1/K)"
     bias += f" over K = {n_critics} drawn critics"
     signature = f"D_p|p:{power:g}|link:{process.link}|critics:{n_critics} drawn"

@@ -16,12 +16,11 @@ from ..errors import DataError
 from ..stats import Z95
 from . import pmf
 
-__all__ = ["ROUNDING", "Estimate", "kl_from_logprobs", "mean_critic", "plug_in", "u_statistic", "wasserstein_1d"]
+__all__ = ["Estimate", "PairSums", "kl_from_logprobs", "plug_in", "wasserstein_1d"]
 
 UPWARD = "biased upward, because noise also sets two samples apart"
 INFINITE = "infinite: the system has an outcome that the sample of the reference lacks, which more samples may cure"
 MOST_OUTCOMES = 2000  # the jackknife takes time in the square of the outcomes
-UNITS = {"kl": "nats", "renyi": "nats", "jensen_shannon": "nats"}
 
 
 @dataclass(frozen=True)
@@ -59,10 +58,11 @@ class Estimate:
     def __str__(self) -> str:
         low, high = self.interval
         n = " + ".join(str(k) for k in (self.n_q, self.n_r) if k)
+        n = f"n = {n}" if n else "exact q and r"
         left_out = f", {self.left_out} missing" if self.left_out else ""
         return (
             f"{self.name} {self.value:.4g}{' ' + self.unit if self.unit else ''}, "
-            f"95 % interval {low:.4g} to {high:.4g} (n = {n}{left_out}; {self.bias})"
+            f"95 % interval {low:.4g} to {high:.4g} ({n}{left_out}; {self.bias})"
         )
 
 
@@ -99,17 +99,16 @@ def plug_in(
     ----------
     Paninski 2003, Neural Computation 15, for the bias of plug-in estimates; Efron and Stein 1981 for the jackknife.
 
-    >>> plug_in("total_variation", list("aabb"), list("abbb"), rng=np.random.default_rng(0)).value
+    >>> plug_in("tv", list("aabb"), list("abbb"), rng=np.random.default_rng(0)).value
     0.25
     """
-    function, name = _divergence(divergence, order)
+    function, name, unit = _divergence(divergence, order)
     counts_x, counts_y = _counts(x, y)
     n, m = int(counts_x.sum()), int(counts_y.sum())
     value = function(counts_x / n, counts_y / m)
     draws = zip(rng.multinomial(n, counts_x / n, n_draws), rng.multinomial(m, counts_y / m, n_draws), strict=True)
     bias = UPWARD if order is None or order <= 1 else f"{UPWARD} (likely, not certain, above order 1)"
     signature = f"plug-in|{len(counts_x)} outcomes|bootstrap:{n_draws}"
-    unit = UNITS.get(divergence, "")
     if value == math.inf:
         return Estimate(name, value, math.nan, n, m, INFINITE, unit, signature)
     se = _spread([function(a / n, b / m) for a, b in draws])
@@ -117,11 +116,14 @@ def plug_in(
     return Estimate(name, value, se, n, m, bias, unit, signature, bias_estimate=lean)
 
 
-def _divergence(name: str, order: float | None) -> tuple[Callable[[np.ndarray, np.ndarray], float], str]:
+def _divergence(name: str, order: float | None) -> tuple[Callable[[np.ndarray, np.ndarray], float], str, str]:
+    """The function of two distributions, its name and its unit."""
     checks.one_of(name, [*pmf.DIVERGENCES, "renyi"], "divergence")
     if (name == "renyi") != (order is not None):
         raise DataError(f"{name} with order {order}: give an order to renyi, and to no other divergence.")
-    return (pmf.DIVERGENCES[name], name) if order is None else (partial(pmf.renyi, order=order), f"renyi {order:g}")
+    if order is not None:
+        return partial(pmf.renyi, order=order), f"renyi {order:g}", "nats"
+    return pmf.DIVERGENCES[name].value, name, pmf.DIVERGENCES[name].unit
 
 
 def _counts(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -190,54 +192,39 @@ def wasserstein_1d(
     return Estimate("wasserstein", value, _spread(draws), n, m, bias, unit, f"exact|bootstrap:{n_draws}")
 
 
-def mean_critic(x: ArrayLike, y: ArrayLike, *, unit: str = "") -> Estimate:
-    """The gap that one critic sees: the absolute difference of its mean scores on the system and on the reference.
-
-    Parameters
-    ----------
-    x, y : (n,) and (m,) scores of the critic, finite, at least 2 each.
-
-    Returns
-    -------
-    Estimate in the unit of the scores; se is that of the difference before its sign is dropped (Welch).
-
-    References
-    ----------
-    Flamich et al. 2025, eq. 4 with one critic.
-
-    >>> mean_critic([1, 3], [4, 6]).value
-    3.0
-    """
-    x, y = _scores("x", x), _scores("y", y)
-    se = math.sqrt(x.var(ddof=1) / len(x) + y.var(ddof=1) / len(y))
-    bias = "biased upward where the means are closer than about 2 se, because the sign is dropped"
-    return Estimate("mean critic", abs(float(x.mean() - y.mean())), se, len(x), len(y), bias, unit, "one critic")
-
-
 def _scores(name: str, values: ArrayLike) -> np.ndarray:
-    values = np.asarray(values, dtype=np.float64)
-    if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
-        raise DataError(f"{name} has shape {values.shape}: give a flat sample of at least 2 finite scores.")
-    return values
+    scores = checks.finite(name, values)
+    if len(scores) < 2:
+        raise DataError(f"{name} has one score; a sample needs at least 2.")
+    return scores
 
 
-def u_statistic(xx: np.ndarray, yy: np.ndarray, xy: np.ndarray, yx: np.ndarray) -> tuple[float, float]:
-    """(value, standard error) of mean C(x, x') + mean C(y, y') - 2 mean C(x, y), no point with itself (AN eq. 38).
+@dataclass(frozen=True)
+class PairSums:
+    """Sums of a similarity C over the pairs that each of N points of the system and M of the reference is in.
 
     Parameters
     ----------
     xx, yy : (N,) and (M,) sums of C from each point to the others of its own sample.
     xy, yx : (N,) and (M,) sums from each point to the other sample.
-
-    Returns
-    -------
-    Unbiased, so it may be negative. The squared error is that of the linear term, 4 var(a)/N + 4 var(b)/M with
-    a_i = mean C(x_i, x) - mean C(x_i, y) and b_j alike; where q = r that term is 0.
     """
-    n, m = len(xx), len(yy)
-    value = xx.sum() / (n * (n - 1)) + yy.sum() / (m * (m - 1)) - 2 * xy.sum() / (n * m)
-    a, b = xx / (n - 1) - xy / m, yy / (m - 1) - yx / n
-    return float(value), 2 * math.sqrt(a.var(ddof=1) / n + b.var(ddof=1) / m)
+
+    xx: np.ndarray
+    yy: np.ndarray
+    xy: np.ndarray
+    yx: np.ndarray
+
+    def estimate(self, name: str, signature: str, unit: str = "") -> Estimate:
+        """Mean C(x, x') + mean C(y, y') - 2 mean C(x, y), no point with itself (AN eq. 38); N, M ≥ 2.
+
+        Unbiased, so it may be negative. The squared error is that of the linear term, 4 var(a)/N + 4 var(b)/M with
+        a_i = mean C(x_i, x) - mean C(x_i, y) and b_j alike; where q = r that term is 0.
+        """
+        xx, yy, xy, yx, n, m = self.xx, self.yy, self.xy, self.yx, len(self.xx), len(self.yy)
+        value = xx.sum() / (n * (n - 1)) + yy.sum() / (m * (m - 1)) - 2 * xy.sum() / (n * m)
+        a, b = xx / (n - 1) - xy / m, yy / (m - 1) - yx / n
+        se = 2 * math.sqrt(a.var(ddof=1) / n + b.var(ddof=1) / m)
+        return Estimate(name, float(value), se, n, m, "unbiased", unit, signature)
 
 
 def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike) -> Estimate:

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from ..compiled import compiled
 from .kernels import Kernel
 
 __all__ = ["Tile", "scaled_for", "tiles"]
@@ -111,7 +111,7 @@ def _rbf32(x: np.ndarray, y: np.ndarray, block: int, pool: ThreadPoolExecutor) -
     return make
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+@compiled(error_model="numpy", fastmath=REORDER)
 def _powers_of_two(out, half_x, half_y, row_sums, col_sums, first, diagonal):
     """In place, out[i, j] = 2^(x·y - |x|²/2 - |y|²/2) from the products x·y, and its sums in float64.
 

@@ -42,7 +42,7 @@ def cone_solver(problem: Problem, divergence: Divergence) -> Callable[[float], t
         if limit == 0:
             return solve_equal(problem, np.eye(len(r)) if divergence.apart is None else divergence.apart), np.inf
         scale.value = 1 / float(ball.bound(limit))
-        found = _solve(program, mass, cells, problem.p_x)
+        found = _solve(program, mass, cells, problem)
         return found, max(0.0, float(np.squeeze(within.dual_value))) * scale.value * float(ball.slope(limit))
 
     return at
@@ -64,7 +64,7 @@ def _most_natural_of_the_best(cp: Any, problem: Problem, divergence: Divergence,
     if (best.sum(1) == 1).all() or not (best & (problem.reference > 0)).any():  # no choice, or none that matters
         return problem.p_x[:, None] * best / best.sum(1, keepdims=True)
     mass, ball, rows = _mass(cp, problem, divergence, best)
-    return _solve(cp.Problem(cp.Minimize(ball.expression), rows), mass, best, problem.p_x)
+    return _solve(cp.Problem(cp.Minimize(ball.expression), rows), mass, best, problem)
 
 
 def refine(
@@ -92,7 +92,7 @@ def refine(
 
 
 def _between(left: Solution, right: Solution, at: Callable[[float], Solution]) -> Solution | None:
-    """The best translator somewhere between two, or None where the solver fails: too close to D = 0."""
+    """The best translator somewhere between two, or None where it fails at three places: too close to D = 0."""
     for share in (0.75, 0.6, 0.85) if np.isinf(right.beta) else (0.5, 0.4, 0.6):  # upright ends bend most there
         with suppress(AnhelpersError):
             return at(left.naturalness + share * (right.naturalness - left.naturalness))
@@ -111,7 +111,7 @@ def _gap(left: Solution, right: Solution) -> float:
     return (chord - left.beta) * meet
 
 
-def _solve(program: Any, mass: Any, cells: np.ndarray, p_x: np.ndarray) -> np.ndarray:
+def _solve(program: Any, mass: Any, cells: np.ndarray, problem: Problem) -> np.ndarray:
     """(X, Y) the optimal mass, cleaned of rounding: no negative entry, rows that sum to P(x)."""
     cp = need("cvxpy", "a convex program")
     for tolerance, step in TRIES:
@@ -125,5 +125,5 @@ def _solve(program: Any, mass: Any, cells: np.ndarray, p_x: np.ndarray) -> np.nd
     found = np.zeros(cells.shape)
     found[cells] = np.maximum(mass.value, 0)
     silent = found.sum(1) == 0  # a source rarer than the solver's tolerance
-    found[silent] = cells[silent]
-    return found / found.sum(1, keepdims=True) * p_x[:, None]
+    found[silent] = best_targets(np.where(cells, problem.cost, np.inf))[silent]
+    return found / found.sum(1, keepdims=True) * problem.p_x[:, None]

@@ -70,8 +70,8 @@ class Divergence:
     ground : Y -> (Y, Y) cost of moving probability, or None. Where there is one, a step along the curve is a small
         transport problem.
     ball : (cvxpy, q, r, there) -> Ball, or None; `there` are the targets that can be said, q is 0 at the others.
-    absolute : D is infinite where Q says what R never says.
-    apart : (M, Y) matrix with D(q, r) = 0 exactly where apart @ q = apart @ r; None: only where q = r.
+    absolute : Q must be absolutely continuous with respect to R: D is infinite where Q says what R never says.
+    apart : (M, Y) matrix, D = 0 exactly where apart @ q = apart @ r; None: only where q = r.
     """
 
     name: str
@@ -93,11 +93,13 @@ def divergence_of(divergence: str | Divergence) -> Divergence:
 
 def wasserstein(ground: ArrayLike, unit: str = "unit of the ground cost") -> Divergence:
     """Wasserstein-1 of any (Y, Y) ground cost, or of (Y,) positions on a line: the cheapest way to turn Q into R."""
-    ground = np.asarray(ground, dtype=np.float64)
-    if ground.ndim == 1:
-        ground = np.abs(ground[:, None] - ground)
-    if ground.ndim != 2 or ground.shape[0] != ground.shape[1] or not (np.isfinite(ground) & (ground >= 0)).all():
-        raise DataError(f"a ground cost is (Y, Y), finite and not negative, got shape {ground.shape}.")
+    flat = np.ndim(ground) == 1
+    ground = checks.finite("ground", ground, (None,) if flat else (None, None))
+    ground = np.abs(ground[:, None] - ground) if flat else ground
+    if ground.shape[0] != ground.shape[1] or ground.min() < 0:
+        raise DataError(
+            f"a ground cost is (Y, Y) and not negative, got shape {ground.shape}, from {ground.min():g} on."
+        )
     if np.diag(ground).any():
         raise DataError("moving nothing costs nothing: the diagonal of a ground cost must be 0.")
 
@@ -119,9 +121,7 @@ def critics(values: ArrayLike, unit: str = "unit of the critics") -> Divergence:
     ----------
     values : f(y) of each critic. unit : of f.
     """
-    values = np.atleast_2d(np.asarray(values, dtype=np.float64))
-    if values.ndim != 2 or not np.isfinite(values).all():
-        raise DataError(f"critics must be (critics, targets) and finite, got shape {values.shape}.")
+    values = checks.finite("values", np.atleast_2d(values), (None, None))
     return Divergence(
         "critics", f"mean over {len(values)} critic{'s' * (len(values) > 1)}", unit,
         partial(critic_distance, critics=values), polyhedron=partial(_critics, values),
@@ -140,9 +140,7 @@ def renyi(order: float) -> Divergence:
 
 def mmd_squared(kernel: ArrayLike) -> Divergence:
     """Squared maximum mean discrepancy of a (Y, Y) kernel matrix, symmetric and positive semidefinite."""
-    kernel = np.asarray(kernel, dtype=np.float64)
-    if kernel.ndim != 2 or kernel.shape[0] != kernel.shape[1] or not np.allclose(kernel, kernel.T):
-        raise DataError(f"a kernel matrix is (Y, Y) and symmetric, got shape {kernel.shape}.")
+    kernel = checks.symmetric("kernel", kernel)
     values, vectors = np.linalg.eigh(kernel)
     if values[0] < -1e-9 * max(1.0, values[-1]):
         raise DataError(f"the kernel has the eigenvalue {values[0]:.3g}: with it D is not convex; use one without.")
@@ -224,16 +222,12 @@ def _renyi_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, order: flo
     return Ball((cp.sum(t) - 1) / (order - 1), [cp.constraints.PowCone3D(*triples)], bound, slope)
 
 
-NAMED: dict[str, Divergence] = {
-    "tv": Divergence(
-        "tv",
-        "total variation",
-        "probability",
-        pmf.total_variation,
-        polyhedron=_total_variation,
-        ground=lambda n: 1 - np.eye(n),
-    ),
-    "kl": Divergence("kl", "Kullback-Leibler", "nats", pmf.kl, ball=_kl_ball, absolute=True),
-    "js": Divergence("js", "Jensen-Shannon", "nats", pmf.jensen_shannon, ball=_js_ball),
-    "chi2": Divergence("chi2", "χ²", "no unit", pmf.chi_squared, ball=_chi_ball, absolute=True),
+_READ: dict[str, dict[str, Any]] = {  # how a solver reads those of pmf.DIVERGENCES
+    "tv": {"polyhedron": _total_variation, "ground": lambda n: 1 - np.eye(n)},
+    "kl": {"ball": _kl_ball, "absolute": True},
+    "js": {"ball": _js_ball},
+    "chi2": {"ball": _chi_ball, "absolute": True},
+}
+NAMED = {
+    name: Divergence(name, d.label, d.unit or "no unit", d.value, **_READ[name]) for name, d in pmf.DIVERGENCES.items()
 }

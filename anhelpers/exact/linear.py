@@ -59,8 +59,9 @@ def solve_vertices(problem: Problem, divergence: Divergence) -> list[Vertex]:
     else:
         steps = _Program(problem, divergence.polyhedron(problem.reference))  # type: ignore[misc]  # `solve` asks first
     first, last = steps.most_natural_of_the_most_accurate(), steps.most_accurate_of_the_most_natural()
-    if first[0] - last[0] <= SLACK or last[1] - first[1] <= SLACK * max(1.0, abs(last[1])):
-        return [last if last[1] - first[1] <= SLACK else first]
+    costs_nothing = last[1] - first[1] <= SLACK * max(1.0, abs(last[1]))
+    if costs_nothing or first[0] - last[0] <= SLACK:
+        return [last if costs_nothing else first]
     done, todo = [first], [last]
     while todo:
         (d0, c0, _), (d1, c1, _) = done[-1], todo[-1]
@@ -162,7 +163,7 @@ class _Transport:
 
     def _plan(self, h: np.ndarray) -> np.ndarray:
         """The cheapest transport. It uses few pairs, so the solver gets few; its duals say if one was missed."""
-        columns, rounding = self.columns, 1e-11 * (1 + np.abs(h).max())
+        columns, rounding = self.columns, 1e-11 * (1 + np.abs(h))
         while True:
             program = {"A_eq": self.equal[:, columns], "b_eq": self.equal_to, "method": "highs-ds"}
             result = _solved(linprog(h[columns], **program))
@@ -186,7 +187,8 @@ def _sums(x: int, y: int) -> tuple[sparse.sparray, sparse.sparray]:
 
 def best_targets(cost: np.ndarray) -> np.ndarray:
     """(X, Y) bool: the targets with the smallest expected distortion for each source, ties up to rounding included."""
-    return cost <= cost.min(1, keepdims=True) + SLACK * max(1.0, float(np.abs(cost[np.isfinite(cost)]).max()))
+    best = cost.min(1, keepdims=True)
+    return cost <= best + SLACK * np.maximum(1.0, np.abs(best))  # no matter how large the costs of others are
 
 
 def _solved(result: OptimizeResult) -> OptimizeResult:

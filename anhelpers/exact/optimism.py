@@ -31,16 +31,14 @@ def sampled_oracle(
     ----------
     scores : (Y,) naturalness of every target, e.g. its log-probability per token; higher is better.
     n_segments, n_candidates : N pairs (x, y_ref) ~ P, and K candidates each, drawn with replacement.
-    proposal : (X, Y) what the candidates of a source are drawn from; by default uniform over all targets.
+    proposal : (X, Y) the probabilities with which the candidates of a source are drawn; by default all the same.
     """
-    scores = np.asarray(scores, dtype=np.float64)
     n_x, n_y = problem.cost.shape
-    checks.same_length(scores=scores, targets=problem.reference)
+    scores = checks.finite("scores", scores, (n_y,))
     if n_segments < 1 or n_candidates < 1:
         raise DataError(f"needs at least one segment and one candidate, got {n_segments} and {n_candidates}.")
-    proposal = np.full((n_x, n_y), 1 / n_y) if proposal is None else np.asarray(proposal, dtype=np.float64)
-    if proposal.shape != (n_x, n_y):
-        raise DataError(f"the proposal must be {(n_x, n_y)} (sources, targets), got {proposal.shape}.")
+    proposal = np.full((n_x, n_y), 1 / n_y) if proposal is None else checks.finite("proposal", proposal, (n_x, n_y))
+    proposal = np.stack([checks.pmf(f"proposal[{x}]", row) for x, row in enumerate(proposal)])
     pair = rng.choice(problem.joint.size, size=n_segments, p=problem.joint.ravel())
     x, z = np.unravel_index(pair, problem.joint.shape)
     edges = np.cumsum(proposal, axis=1)

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
+from ..frontier import vertex_at
 from .divergence import Divergence
 
-__all__ = ["SLACK", "ExactCurve", "Problem", "Solution", "asked"]
+__all__ = ["SLACK", "ExactCurve", "Problem", "Solution", "asked", "joint_of"]
 
 SLACK = 1e-9  # of a difference that is rounding, relative to the size of the numbers
 
@@ -42,10 +43,7 @@ class Problem:
     reference: np.ndarray
 
     def __post_init__(self) -> None:
-        joint = np.asarray(self.joint, dtype=np.float64)
-        if joint.ndim != 2:
-            raise DataError(f"the joint P(x, y) must be (sources, references), got shape {joint.shape}.")
-        joint = checks.pmf("joint", joint.ravel()).reshape(joint.shape)
+        joint = joint_of(self.joint)
         reference = checks.pmf("reference", self.reference)
         distortion = np.asarray(self.distortion, dtype=np.float64)
         wanted = (joint.shape[1], len(reference))
@@ -160,8 +158,15 @@ class ExactCurve:
 
     def vertex(self, beta: float) -> int:
         """Index of the vertex that is best at this β in [0, ∞]."""
-        beta = checks.non_negative("beta", beta)
-        return int(np.searchsorted(self.beta, beta, side="right")) - 1
+        return vertex_at(self.beta, beta)
+
+
+def joint_of(joint: ArrayLike) -> np.ndarray:
+    """(X, Z) probabilities of sources and references, checked; a DataError for anything else."""
+    joint = np.asarray(joint, dtype=np.float64)
+    if joint.ndim != 2:
+        raise DataError(f"the joint P(x, y) must be (sources, references), got shape {joint.shape}.")
+    return checks.pmf("joint", joint.ravel()).reshape(joint.shape)
 
 
 def asked(naturalness: float) -> float:

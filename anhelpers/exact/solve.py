@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from .. import checks
 from ..errors import DataError
 from .convex import cone_solver, refine
 from .divergence import Divergence, divergence_of
@@ -43,8 +44,7 @@ def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "
     if divergence.polyhedron is not None:
         return _solution(problem, divergence, *solve_point(problem, divergence, -n))
     if n == -np.inf and divergence.absolute and not _sayable(problem):
-        mass = problem.p_x[:, None] * (problem.cost == problem.cost.min(1, keepdims=True))
-        return _solution(problem, divergence, mass, 0.0, np.inf)
+        return _solution(problem, divergence, best_targets(problem.cost).astype(float), 0.0, np.inf)
     at = cone_solver(problem, divergence)
     best = _solution(problem, divergence, *at(np.inf))
     return best if best.naturalness >= n else _at(problem, divergence, at, n)
@@ -106,15 +106,21 @@ class Theorem31:
 
 
 def check_theorem(problem: Problem, divergence: str | Divergence, naturalness: np.ndarray) -> Theorem31:
-    """Theorem 3.1 on values of A(N) that are solved one by one: a traced curve would be concave by construction."""
+    """Theorem 3.1 on values of A(N) that are solved one by one: a traced curve would be concave by construction.
+
+    Parameters
+    ----------
+    naturalness : at least 3 different finite N <= 0.
+    """
     divergence = divergence_of(divergence)
-    n = np.unique(np.asarray(naturalness, dtype=np.float64))
+    n = np.unique(checks.finite("naturalness", naturalness))
     if len(n) < 3:
         raise DataError(f"a check of concavity needs at least 3 different N, got {len(n)}.")
     a = np.array([solve(problem, value, divergence).accuracy for value in n])
     share = (n[1:-1] - n[:-2]) / (n[2:] - n[:-2])
     chord = (1 - share) * a[:-2] + share * a[2:]
-    return Theorem31(len(n), float(max(0, np.diff(a).max())), float(max(0, (chord - a[1:-1]).max())), divergence.convex)
+    rise, dent = (float(np.maximum(0.0, v).max()) for v in (np.diff(a), chord - a[1:-1]))  # nan, if any, stays nan
+    return Theorem31(len(n), rise, dent, divergence.convex)
 
 
 def _sayable(problem: Problem) -> bool:

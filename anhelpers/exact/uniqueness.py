@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import rel_entr
 
 from .. import checks
-from ..divergences import pmf
 from ..errors import DataError
-from .divergence import NAMED
-from .linear import best_targets, solve_point
-from .problem import Problem
+from .linear import best_targets
+from .problem import Problem, joint_of
+from .solve import solve
 
 __all__ = ["Minimisers", "conditional_entropy", "minimisers", "own_p_y", "perturbed", "stability"]
 
@@ -23,8 +23,8 @@ def conditional_entropy(joint: ArrayLike) -> float:
     >>> round(conditional_entropy([[0.5, 0.0], [0.25, 0.25]]), 4)  # half the time, log 2
     0.3466
     """
-    joint = np.asarray(joint, dtype=np.float64)
-    return pmf.entropy(joint.ravel()) - pmf.entropy(joint.sum(1))
+    joint = joint_of(joint)
+    return -float(rel_entr(joint, joint.sum(1, keepdims=True)).sum()) + 0.0  # no term is above 0
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,9 @@ def minimisers(problem: Problem) -> Minimisers:
     >>> minimisers(Problem([[0.5, 0.5]], [[0, 1], [1, 0]], [0.9, 0.1])).distance
     0.0
     """
-    mass, _ = solve_point(problem, NAMED["tv"], np.inf)
-    distance = NAMED["tv"].value(mass.sum(0) / mass.sum(), problem.reference)
-    distance = 0.0 if distance < 1e-12 else distance
-    return Minimisers(best_targets(problem.cost), mass / mass.sum(1, keepdims=True), distance)
+    best = solve(problem, -np.inf, "tv")
+    distance = 0.0 if best.naturalness > -1e-12 else -best.naturalness
+    return Minimisers(best_targets(problem.cost), best.translator, distance)
 
 
 def perturbed(problem: Problem, source: int, share: float, own_reference: bool = True) -> Problem:
@@ -72,8 +71,8 @@ def perturbed(problem: Problem, source: int, share: float, own_reference: bool =
     Parameters
     ----------
     share : ε in [0, 1).
-    own_reference : R follows P(y), as in Theorem B.1; False: it stays, as in AN §3. It needs references and candidates
-        to be the same texts in the same order.
+    own_reference : R follows P(y), as in Theorem B.1; False: it stays, as in AN §3. True needs references and
+        candidates that are the same texts in the same order.
     """
     if not 0 <= share < 1:
         raise DataError(f"the share must be in [0, 1), got {share}.")

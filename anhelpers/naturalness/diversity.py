@@ -27,7 +27,6 @@ __all__ = [
     "frequency_measures",
     "jackknife",
     "lexical_metric",
-    "lexical_metrics",
     "lexical_table",
 ]
 
@@ -115,7 +114,8 @@ def jackknife(
     """(value, standard error, documents): what leaving out one document at a time does to a measure of a corpus.
 
     Resampling with replacement, as elsewhere, would repeat documents: the types stay and the tokens double, so that
-    every draw is poorer than the corpus. The jackknife repeats nothing; its error is on average a little too large.
+    every draw is poorer than the corpus. The jackknife repeats nothing; its error is on average a little too large. Its
+    time grows with documents times tokens: texts without documents are a document each, and thousands take minutes.
 
     Parameters
     ----------
@@ -163,17 +163,6 @@ def lexical_metric(measure: str | Measure, trg_lang: str) -> Metric:
         measure.name, measure.label, measure.unit, measure.higher_is_better, (), measure.signature(trg_lang), None,
         score_corpus, skips_blank=True, praise="more diverse",
     )  # fmt: skip
-
-
-def lexical_metrics(trg_lang: str, reference_texts: Sequence[str] | None = None) -> list[Metric]:
-    """All lexical measures as Metrics; with texts of the language also those of the lexical frequency profile.
-
-    Parameters
-    ----------
-    reference_texts : written in the language, from which frequency bands are counted.
-    """
-    more = [] if reference_texts is None else frequency_measures(reference_texts)
-    return [lexical_metric(measure, trg_lang) for measure in (*MEASURES.values(), *more)]
 
 
 def lexical_table(test: TestSet, measures: Sequence[str | Measure] = tuple(MEASURES)) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from ..accuracy.encode import compiled
+from ..compiled import compiled
 from ..errors import DataError
 
 __all__ = [

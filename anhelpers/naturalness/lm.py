@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from .. import checks, hub
-from ..errors import DataError, need
+from ..data.languages import short_code
+from ..errors import DataError
 from ..metric import Metric
 from ..progress import note
-from ..scoring.batches import batches
+from ..scoring.batches import TOKENS_PER_BATCH, batches, padded
 from ..scoring.memo import memo
 from ..scoring.worker import loaded_recipe
 from . import packed
@@ -22,8 +23,6 @@ __all__ = [
     "LanguageModel", "TextLogProbs", "language_model", "lm_tokens", "load_lm", "lpp_metric", "score_call",
     "score_texts",
 ]  # fmt: skip
-
-TOKENS_PER_BATCH = {"cpu": 2048, "cuda": 16384}  # on a CPU more leaves the cache and is slower
 
 
 @dataclass(frozen=True)
@@ -63,12 +62,12 @@ def score_texts(
     *,
     share_prefixes: bool | None = None,
 ) -> TextLogProbs:
-    """log Γ(y) and |y| of every text; equal texts are scored once, and a batch of 1 equals a batch of 32.
+    """log Γ(y) and |y| of every text; equal texts are scored once.
 
     Where texts begin alike, each distinct prefix is read once (`packed`): the same numbers, so the same signature.
 
-    What the score store knows is not computed again (`scoring.memo`). A score from the store has the bits of the batch
-    in which it was computed; other company moves it by at most 2e-6 nats per token.
+    What the score store knows is not computed again (`scoring.memo`). A score has the bits of the batch in which it was
+    computed; the size of a batch, and the other texts in it, move it by at most 2e-6 nats per token.
 
     Parameters
     ----------
@@ -82,7 +81,7 @@ def score_texts(
     DataError where a text is not a string, or `eos` is asked of a model that has no such token.
     """
     _check(lm, texts, eos)
-    budget = tokens_per_batch or TOKENS_PER_BATCH["cuda" if "cuda" in lm.device else "cpu"]
+    budget = tokens_per_batch or TOKENS_PER_BATCH[hub.kind(lm.device)]
     ids: dict[int, list[int]] = {}
     trees: dict[int, np.ndarray] = {}  # first text of a pack -> where each of its trees ends
 
@@ -191,14 +190,10 @@ def _forward(lm: LanguageModel, batch: Sequence[Sequence[int]]) -> list[np.ndarr
 
     Padding stands on the right and attention is causal, so no mask is needed; logits are made for real positions only.
     """
-    torch = need("torch", "language-model scoring")
-    lengths = [len(s) for s in batch]
-    fill = 1 if lm.tokenizer.pad_token_id == 0 else 0
-    x = torch.tensor([[*s, *[fill] * (lengths[0] - len(s))] for s in batch])
-    real = torch.arange(lengths[0] - 1)[None] < torch.tensor(lengths)[:, None] - 1
-    targets, x = x[:, 1:][real], x[:, :-1]
-    flat = lm.log_probs(x.to(lm.device), real, targets)
-    return np.split(flat, np.cumsum(np.array(lengths[:-1]) - 1))
+    fill = 1 if lm.tokenizer.pad_token_id == 0 else 0  # not the pad token: some models hide it by themselves
+    x, real = padded(batch, fill, lm.device)
+    flat = lm.log_probs(x[:, :-1], real[:, 1:], x[:, 1:][real[:, 1:]])
+    return np.split(flat, np.cumsum([len(one) - 1 for one in batch[:-1]]))
 
 
 def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None) -> Metric:
@@ -207,7 +202,7 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
     How many texts were blank or longer than the model's context is told on stderr. `trg_lang` is the language of the
     texts: a DataError where the model is known to know another one only.
     """
-    if lm.language and trg_lang not in (None, "und", lm.language):
+    if lm.language and trg_lang and short_code(trg_lang) not in ("und", short_code(lm.language)):
         raise DataError(
             f"{lm.name} knows only '{lm.language}' and the texts are '{trg_lang}'; name another language model."
         )

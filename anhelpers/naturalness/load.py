@@ -79,6 +79,8 @@ class LanguageModel:
         """
         torch = need("torch", "language-model scoring")
         at, targets = at.to(self.device), targets.to(self.device)
+        # without one, transformers builds a mask anew in every call, which takes most of a small model's time
+        given = {"attention_mask": torch.ones_like(inputs)} | given
         with torch.inference_mode():
             if self.hidden_states_suffice:
                 hidden = self.model.base_model(input_ids=inputs, use_cache=False, **given)[0][at]
@@ -102,14 +104,17 @@ class LanguageModel:
         """Everything that decides a score, in sacreBLEU's key:value style."""
         context = "none" if self.context_token is None else self.tokenizer.convert_ids_to_tokens(self.context_token)
         version = need("transformers", "language-model scoring").__version__
-        parts = {
-            "lpp": None, "model": self.name, "rev": self.revision, "dtype": self.dtype, "bos": context,
-            "eos": "yes" if eos else "no", "max": self.max_tokens, "long": "windows",
-        }  # fmt: skip
-        if self.never:
-            parts["never"] = " ".join(self.tokenizer.convert_ids_to_tokens(list(self.never)))
-        parts["transformers"] = version
-        return signature_of(parts)
+        parts = {"lpp": None} | self.parts()
+        parts |= {"bos": context, "eos": "yes" if eos else "no", "max": self.max_tokens, "long": "windows"}
+        return signature_of(parts | self.never_part() | {"transformers": version})
+
+    def parts(self) -> dict[str, object]:
+        """What says which model it is and how it was loaded, as every signature with it begins."""
+        return {"model": self.name, "rev": self.revision, "dtype": self.dtype}
+
+    def never_part(self) -> dict[str, object]:
+        """The tokens that it never generates, as a part of a signature where there are any."""
+        return {"never": " ".join(self.tokenizer.convert_ids_to_tokens(list(self.never)))} if self.never else {}
 
 
 def load_lm(

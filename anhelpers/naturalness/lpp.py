@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import DataError
+from ..stats import Z95
 
 __all__ = ["LppDistance", "line_fingerprints", "lpp", "lpp_distance", "shared_lines"]
 
@@ -23,7 +24,8 @@ class LppDistance:
 
     Parameters
     ----------
-    lpp_q, lpp_r : mean negative log-probability per token, nats. se : standard error of their difference.
+    lpp_q, lpp_r : mean negative log-probability per token, nats.
+    se : standard error of their difference, with texts taken as independent (elsewhere documents are resampled).
     n_q, n_r : texts in each mean. excluded_q, excluded_r : texts without a score, left out.
     """
 
@@ -46,7 +48,7 @@ class LppDistance:
     @property
     def interval(self) -> tuple[float, float]:
         """95 % normal interval of the signed gap."""
-        return self.gap - 1.96 * self.se, self.gap + 1.96 * self.se
+        return self.gap - Z95 * self.se, self.gap + Z95 * self.se
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -114,5 +116,5 @@ def shared_lines(reference: Sequence[str], others: Iterable[str] | np.ndarray) -
     reference : texts of R.
     others : texts, or (n,) hashes.
     """
-    known = others if isinstance(others, np.ndarray) else line_fingerprints(others)
-    return [line for line in reference if np.isin(line_fingerprints([line]), known).all()]
+    known = set((others if isinstance(others, np.ndarray) else line_fingerprints(others)).tolist())
+    return [line for line in reference if line_fingerprints([line])[0].item() in known]

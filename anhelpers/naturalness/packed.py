@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..errors import need
-from ..progress import note
+from ..progress import note_once
 from .load import LanguageModel
 
 __all__ = ["SHARED", "TOKENS_PER_ROW", "packs", "scores", "sharing_limit"]
@@ -40,7 +40,6 @@ rounding of float32 grows with the logits, to 1.5e-5 in a token of -20 nats; wit
 
 SHORTEST_TRIAL = 16
 _limits: WeakKeyDictionary = WeakKeyDictionary()  # model -> {length: why not, "" where it agrees}
-_told: WeakKeyDictionary = WeakKeyDictionary()  # model -> notes that were printed
 
 Tokens = Sequence[int]
 
@@ -130,14 +129,15 @@ def _forward(lm: LanguageModel, rows: Sequence[Sequence[Tokens]]) -> list[np.nda
 
 
 def sharing_limit(lm: LanguageModel, longest: int) -> tuple[int, int]:
-    """The longest text, up to about `longest` tokens, that this model scores in a tree as it does alone (0: none), and
-    how wide a row it takes.
+    """(length, width): texts of up to `length` tokens, in rows of up to `width`, get the scores that they get alone.
+
+    (0, 0) where none do, from this model; lengths up to about `longest` are tried.
 
     Tried on the model with a tree of random tokens so deep and so wide; the depth is halved until both agree (`AGREE`).
     A sliding window agrees up to its length; some models have a mask of their own for rows as long as a text can be,
     and fail on wider ones. What cannot be shared is told once on stderr.
     """
-    known, why = _limits.setdefault(lm.model, {}), ""
+    known, why, under = _limits.setdefault(lm.model, {}), "", f"log-probabilities under {lm.name}:"
     depth = max(SHORTEST_TRIAL, 1 << (longest - 1).bit_length())
     for cap in (2 * LONGEST_TEXT, lm.max_tokens):
         length = min(depth, lm.max_tokens, cap // 2)
@@ -148,10 +148,12 @@ def sharing_limit(lm: LanguageModel, longest: int) -> tuple[int, int]:
                 known[trial] = _disagreement(lm, *trial)
             if not known[trial]:
                 if length < longest:
-                    _say_once(lm, f"prefixes are shared by texts of up to {length} tokens only: in longer ones {why}.")
+                    note_once(
+                        f"{under} prefixes are shared by texts of up to {length} tokens only: in longer ones {why}."
+                    )
                 return trial
             why, length = known[trial], length // 2
-    _say_once(lm, f"prefixes are not shared, each text is read whole: {why}.")
+    note_once(f"{under} prefixes are not shared, each text is read whole: {why}.")
     return 0, 0
 
 
@@ -292,9 +294,3 @@ def _trial(lm: LanguageModel, length: int, width: int) -> list[list[int]]:
         texts.append(texts[0][:at] + rng.choice(some, n + 1).tolist())
         room -= n
     return sorted(texts)
-
-
-def _say_once(lm: LanguageModel, sentence: str) -> None:
-    if sentence not in (told := _told.setdefault(lm.model, set())):
-        told.add(sentence)
-        note(f"log-probabilities under {lm.name}: {sentence}")

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import DataError
-from ..stats import Z95
 from .lm import LanguageModel, score_texts
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["minimal_pair_table", "prefers_original", "shuffled_words"]
+
+ALL = "all"
+"""The row of all phenomena together."""
 
 
 def shuffled_words(text: str, rng: np.random.Generator) -> str:
@@ -40,24 +42,26 @@ def prefers_original(lm: LanguageModel, texts: Sequence[str], rng: np.random.Gen
 
 
 def minimal_pair_table(lm: LanguageModel, pairs: Sequence[tuple[str, str, str]]) -> pd.DataFrame:
-    """A row per phenomenon and one for all: n, hits, hit rate in [0, 1], 95 % Wilson interval.
+    """A row per phenomenon and one for all: n, hits, hit rate in [0, 1], 95 % Wilson interval (Wilson 1927).
 
     `pairs` are (phenomenon, good, bad); a hit is a higher total log-probability of the whole good sentence, end of
-    sentence included where the model has such a token.
+    sentence included where the model has such a token. A DataError for a pair with a blank text.
     """
     import pandas as pd
+    from scipy.stats import binomtest
 
-    names, good, bad = zip(*pairs, strict=True)
+    if not pairs:
+        raise DataError("there are no minimal pairs; give some as (phenomenon, good, bad).")
+    for name, good, bad in pairs:
+        if name == ALL or not (good.strip() and bad.strip()):
+            raise DataError(f"the minimal pair ({name!r}, {good!r}, {bad!r}) must have two texts, and a phenomenon "
+                            f"that is not called '{ALL}', as the row of all pairs is.")  # fmt: skip
+    names, goods, bads = zip(*pairs, strict=True)
     eos = lm.tokenizer.eos_token_id is not None
-    total = score_texts(lm, [*good, *bad], eos=eos).total
-    hit = pd.Series(total[: len(good)] > total[len(good) :])
-    groups = {**dict(iter(hit.groupby(list(names)))), "all": hit}
-    rows = [(name, len(h), int(h.sum()), h.mean(), *_wilson(int(h.sum()), len(h))) for name, h in groups.items()]
+    total = score_texts(lm, [*goods, *bads], eos=eos).total
+    hit = pd.Series(total[: len(goods)] > total[len(goods) :])
+    rows = []
+    for name, h in {**dict(iter(hit.groupby(list(names)))), ALL: hit}.items():
+        interval = binomtest(int(h.sum()), len(h)).proportion_ci(method="wilson")
+        rows.append((name, len(h), int(h.sum()), h.mean(), interval.low, interval.high))
     return pd.DataFrame(rows, columns=["phenomenon", "n", "hits", "rate", "low", "high"])
-
-
-def _wilson(hits: int, n: int, z: float = Z95) -> tuple[float, float]:
-    """Wilson's score interval of a proportion (Wilson 1927): sensible for small n and rates near 0 or 1."""
-    p, scale = hits / n, 1 + z * z / n
-    centre, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return float((centre - half) / scale), float((centre + half) / scale)

@@ -13,7 +13,7 @@ from .diversity import MEASURES, lexical_metric
 if TYPE_CHECKING:
     from .lm import LanguageModel
 
-__all__ = ["NAMES", "OF_SEGMENTS", "WITH_LM", "naturalness_metric"]
+__all__ = ["NAMES", "WITH_LM", "naturalness_metric"]
 
 
 def _lpp(lm: LanguageModel, trg_lang: str) -> Metric:
@@ -29,10 +29,7 @@ def _zip(lm: LanguageModel, trg_lang: str) -> Metric:
 
 
 WITH_LM: dict[str, Callable[[LanguageModel, str], Metric]] = {"lpp": _lpp, "zip": _zip}
-"""Those that a language model is part of."""
-
-OF_SEGMENTS = tuple(WITH_LM)
-"""Those with a score for each segment, which the plane needs; the others are measures of whole corpora."""
+"""Those that a language model is part of, and that score each segment; the others are measures of whole corpora."""
 
 NAMES = (*WITH_LM, *MEASURES)
 

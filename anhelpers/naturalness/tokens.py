@@ -6,6 +6,7 @@ import re
 import unicodedata
 from functools import cache
 
+from ..data.languages import short_code, spaced
 from ..errors import DataError
 
 __all__ = ["TOKENIZER", "check_words", "words"]
@@ -13,8 +14,8 @@ __all__ = ["TOKENIZER", "check_words", "words"]
 TOKENIZER = "tok:nfc-lower-words-cjkchars"
 """What `words` does, for signatures."""
 
-UNSPACED = frozenset("bo bod dz dzo km khm lo lao my mya shn th tha".split())  # noqa: SIM905
-"""Languages written without spaces between words, whose characters are no words either."""
+BY_CHARACTER = ("ja", "zh")
+"""Languages written without spaces between words, each of whose characters counts as a word."""
 
 CJK = "\u3005\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 JOINERS = "\u200c\u200d"  # within words of Persian and of the scripts of India
@@ -37,7 +38,7 @@ def words(text: str) -> list[str]:
 
 def check_words(trg_lang: str) -> None:
     """A DataError for a language whose words this module cannot tell apart."""
-    if trg_lang.split("_")[0] in UNSPACED:
+    if not spaced(trg_lang) and short_code(trg_lang) not in BY_CHARACTER:
         raise DataError(
             f"'{trg_lang}' has no spaces between words: lexical measures need its texts as words; "
             "segment them, and give lists of words to the functions of anhelpers.naturalness.lexical."

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
-from ..stats import pearson, spearman
+from ..stats import interval, p_value, pearson, spearman
 from .scores import Plane
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def local_correlation(
     n_systems; distance_from, distance_to, distance (their mean), in standard deviations; systems : names;
     pearson with pearson_low, pearson_high : 95 % from resampling documents, these systems held fixed; spearman;
     selection_pearson : the mean of what selecting alone gives; selection_p : the share of those that are at most as
-    large as the measured one; n, n_docs.
+    large as the measured one; n, n_docs. A correlation of systems that do not differ on one axis is nan, as is its p.
     """
     import pandas as pd
 
@@ -81,16 +81,17 @@ def local_correlation(
     for kind, cut in _windows(k, width):
         some = order[cut]
         r = pearson(*scores[:, some])
-        low, high = np.nanquantile(pearson(draws[:, 0, some], draws[:, 1, some]), [0.025, 0.975])
+        low, high = interval(pearson(draws[:, 0, some], draws[:, 1, some]))
         null = np.take_along_axis(null_scores, null_order[:, None, cut], axis=2)
         null_r = pearson(null[:, 0], null[:, 1])
+        null_r = null_r[~np.isnan(null_r)]
         rows.append({
             "window": kind, "n_systems": len(some), "distance_from": distance[some[0]],
             "distance_to": distance[some[-1]], "distance": distance[some].mean(),
-            "systems": ", ".join(plane.systems[j] for j in some), "pearson": float(r), "pearson_low": low,
-            "pearson_high": high, "spearman": float(spearman(*scores[:, some])),
-            "selection_pearson": float(np.nanmean(null_r)),
-            "selection_p": float(((null_r <= r).sum() + 1) / (len(null_r) + 1)),
+            "systems": ", ".join(plane.systems[j] for j in some), "pearson": float(r), "pearson_low": float(low),
+            "pearson_high": float(high), "spearman": float(spearman(*scores[:, some])),
+            "selection_pearson": float(null_r.mean()) if len(null_r) else np.nan,
+            "selection_p": float(p_value(r, null_r[:, None], "lower")[0]),
         })  # fmt: skip
     return pd.DataFrame(rows).assign(n=len(plane), n_docs=len(set(plane.clusters.tolist())))
 
@@ -99,24 +100,31 @@ def verdict(table: pd.DataFrame, near: int | None = None) -> str:
     """The claim's two halves, each said to hold, to be false or to be undecided in a table of `local_correlation`.
 
     A half is decided where the 95 % interval of its correlation lies on one side of 0; that they go against each other
-    near the frontier holds only where the correlation is also lower than selecting alone makes it (p < 0.05).
+    near the frontier holds only where the correlation is also lower than selecting alone makes it (p < 0.05). Nothing
+    is said of the systems far from it where some of them would be those near it.
 
     Parameters
     ----------
     near : how many of the nearest systems count as near the frontier; by default the width of the sliding window.
     """
     sliding, nearest = table[table.window == "sliding"], table[table.window == "nearest"]
-    near = int(sliding.n_systems.iloc[0]) if near is None else near
+    near, k = int(sliding.n_systems.iloc[0]) if near is None else near, int(nearest.n_systems.max())
+    if not FEWEST <= near <= k:
+        raise DataError(f"near is {near}: at least {FEWEST} and at most all {k} systems can be near the frontier.")
     close, far = nearest[nearest.n_systems == near].iloc[0], sliding.iloc[-1]
-    alone = close.selection_p >= 0.05
-    halves = f"{_half(close, 'Near', 'against each other', -1, alone)}; {_half(far, 'far from', 'together', 1)}."
+    alone = not close.selection_p < 0.05
+    apart = near + far.n_systems <= k
+    other = _half(far, "far from", "together", 1) if apart else f"{k} systems are too few to tell near from far"
+    halves = f"{_half(close, 'Near', 'against each other', -1, alone)}; {other}."
+    if np.isnan(close.selection_p):
+        return halves
     lower = "is not shown to be lower" if alone else "is lower"
     told = f"Selecting near the frontier would alone give r = {close.selection_pearson:.2f} on average"
     return f"{halves} {told}; the measured one {lower} (p = {close.selection_p:.3f})."
 
 
 def _half(row: pd.Series, where: str, claim: str, sign: int, alone: bool = False) -> str:
-    """Near the frontier the claim that they go against each other holds: r = -0.90 (-0.95 to -0.80) among 8 systems."""
+    """One half of the claim, whose correlation has the given sign, and what a row of the table says about it."""
     low, high = sorted((sign * row.pearson_low, sign * row.pearson_high))
     word = "is false" if high < 0 else "holds" if low > 0 and not alone else "is undecided"
     interval = f"r = {row.pearson:.2f} ({row.pearson_low:.2f} to {row.pearson_high:.2f})"

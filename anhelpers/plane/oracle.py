@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import checks
 from ..data import fields
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
@@ -101,7 +102,7 @@ def oracle_study(
         f"{s}: left out of the comparison, more than {max_blank_share:.1%} of its outputs are blank." for s in sparse
     ]
     test = replace(test, systems=kept, categories={s: test.categories[s] for s in kept})
-    cands = cands.without_blanks()
+    given, cands = cands, cands.without_blanks()
     scored = [tuple(map(metric.oriented, score_all(test, metric, cands))) for metric in (accuracy, naturalness)]
     axes = [
         mean_axis(metric.name, metric.oriented_title, metric.signature, of_systems)
@@ -110,13 +111,22 @@ def oracle_study(
     plane = plane_of(test, *axes, shared=None)
     curve: Any = None  # drawn below, over the shared segments
     study = OracleStudy(test, cands, scored[0][0], scored[1][0], plane, (accuracy, naturalness), curve, ())
-    left_out = plane.shared().notes[len(plane.notes) :]
-    study = _restricted(study, np.flatnonzero(plane.shared_rows()))
+    left_out, rows = plane.shared().notes[len(plane.notes) :], plane.shared_rows()
+    for axis, values in (("accuracy", study.accuracy), ("naturalness", study.naturalness)):
+        _all_scored(axis, given, np.where(rows[cands.segment], values, 0.0))
+    study = _restricted(study, np.flatnonzero(rows))
     return replace(study, notes=(*test.notes, *cands.notes, *notes, *left_out))
 
 
+def _all_scored(axis: str, given: CandidateSet, values: np.ndarray) -> None:
+    """A DataError for a candidate whose score is not finite, by its place in the candidates as they were given."""
+    scores = np.zeros(len(given))
+    scores[[bool(text.strip()) for text in given.texts]] = values
+    checks.finite_scores(axis, scores, given.segment)
+
+
 def _restricted(study: OracleStudy, rows: np.ndarray) -> OracleStudy:
-    """The study on some segments, its curve drawn anew; a candidate without two finite scores is an error there."""
+    """The study on some segments, its curve drawn anew."""
     where = np.full(len(study.test), -1, dtype=np.int64)
     where[rows] = np.arange(len(rows))
     old, keep = study.cands, np.flatnonzero(where[study.cands.segment] >= 0)

@@ -14,7 +14,7 @@ from ..data.schema import TestSet
 from ..errors import DataError
 from ..metric import Metric
 from ..mqm import MqmScores, base_system
-from ..stats import pearson
+from ..stats import interval, pearson
 from .scores import Axis, Plane, mean_axis, metric_axis, plane_of, stored_axis
 from .table import systems_table
 
@@ -115,7 +115,7 @@ def fluency_rows(planes: Mapping[str, Plane], rng: np.random.Generator, n_draws:
     for metric, plane in planes.items():
         table = systems_table(plane, rng, n_draws).rename(columns=lambda c: _renamed(c, names))
         scores, (draws, _) = plane.scores(), plane.draws(rng, n_draws)
-        low, high = np.nanquantile(pearson(draws[:, 0], draws[:, 1]), [0.025, 0.975])
+        low, high = map(float, interval(pearson(draws[:, 0], draws[:, 1])))
         frames.append(table.assign(metric=metric, pearson=float(pearson(*scores)), pearson_low=low, pearson_high=high))
     return pd.concat(frames, ignore_index=True)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from .. import checks
+from ..data.languages import spaced
 from ..data.schema import TestSet
 from ..errors import DataError
 
@@ -30,14 +31,17 @@ def with_sanity_systems(test: TestSet, rng: np.random.Generator, shuffle: str | 
         raise DataError(f"{test.name} has no {'system' if test.refs else 'reference'} to shuffle; give one.")
     name = checks.one_of(shuffle or next(iter(test.systems)), test.systems, "system")
     moved = _derangement(len(test), rng)
+    shuffled = f"words shuffled ({name})"
     added = {
         "source copied": test.srcs,
         "references shuffled": tuple(test.refs[str(test.reference)][i] for i in moved),
-        f"words shuffled ({name})": tuple(_shuffled(test.systems[name], test.trg_lang, rng)),
+        shuffled: tuple(_shuffled(test.systems[name], test.trg_lang, rng)),
         "empty": ("",) * len(test),
     }
     categories = {**test.categories, **dict.fromkeys(added, "unknown")}
-    return replace(test, systems={**test.systems, **added}, categories=categories)
+    same = added[shuffled] == test.systems[name]
+    note = [f"{shuffled} is {name} itself: none of its texts has two different words to change places."] if same else []
+    return replace(test, systems={**test.systems, **added}, categories=categories, notes=(*test.notes, *note))
 
 
 def _derangement(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -49,7 +53,7 @@ def _derangement(n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _shuffled(texts: Iterable[str], lang: str, rng: np.random.Generator) -> Iterable[str]:
-    joint = "" if lang in ("ja", "zh", "th") else " "
+    joint = " " if spaced(lang) else ""
     for text in texts:
         words = text.split() if joint else list(text)
         yield joint.join(words[i] for i in rng.permutation(len(words)))

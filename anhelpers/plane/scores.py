@@ -147,12 +147,11 @@ class Plane:
         counts, index = cluster_counts(self.clusters, n_draws, rng)
         if counts.shape[1] < 2:
             raise DataError(f"{self.name} has one segment: an interval needs at least 2.")
-        n, k = self.there.shape
-        sums = []
-        for axis in self.axes:
-            flat = cluster_sums(axis.counts.reshape(n, -1), index)
-            sums.append(axis.score(resampled_sums(counts, flat).reshape(n_draws, k, -1)))
-        return np.stack(sums, axis=1), counts.take(index, axis=1)
+        n, shapes = len(self), [(n_draws, *axis.counts.shape[1:]) for axis in self.axes]
+        sums = resampled_sums(counts, *(cluster_sums(axis.counts.reshape(n, -1), index) for axis in self.axes))
+        scores = [axis.score(s.reshape(shape)) for axis, s, shape in zip(self.axes, sums, shapes, strict=True)]
+        by_segment = counts.shape[1] == n and (index == np.arange(n)).all()
+        return np.stack(scores, axis=1), counts if by_segment else counts.take(index, axis=1)
 
     @property
     def clusters(self) -> np.ndarray:
@@ -171,10 +170,11 @@ class Plane:
 def mean_axis(name: str, title: str, signature: str, values: ArrayLike) -> Axis:
     """An axis whose score is the mean of segment scores: (N, k) values, higher is better, nan where there is none."""
     values = np.asarray(values, dtype=np.float64)
-    if values.ndim != 2 or np.isinf(values).any():
-        raise DataError(f"{name}: values must be (segments, systems) without infinities, got shape {values.shape}.")
+    if values.ndim != 2:
+        raise DataError(f"{name}: values must be (segments, systems), got shape {values.shape}.")
     there = ~np.isnan(values)
-    counts = np.stack([np.where(there, values, 0.0), there.astype(np.float64)], axis=2)
+    known = checks.finite(name, np.where(there, values, 0.0), values.shape)
+    counts = np.stack([known, there.astype(np.float64)], axis=2)
     return Axis(name, title, signature, "segment-mean", counts, there, _mean)
 
 

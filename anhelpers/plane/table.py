@@ -11,7 +11,7 @@ import numpy as np
 from .. import checks
 from ..errors import DataError
 from ..frontier import OracleCurve
-from ..stats import cluster_counts, cluster_sums, holm, p_value, pearson
+from ..stats import cluster_counts, cluster_sums, holm, interval, p_value, pearson
 from .scores import Axis, Plane
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["paired_tests", "pareto", "sliced_table", "slices", "systems_table"]
 
 AXES = ("accuracy", "naturalness")
-TAIL = (0.025, 0.975)
 LENGTHS = ("short", "middle", "long")
 
 
@@ -39,23 +38,21 @@ def systems_table(
     Returns
     -------
     system, category; accuracy and naturalness, each with _low, _high, _se; correlation : of the two in the draws, so
-    that the three give the error ellipse; n (segments), n_docs;
+    that the three give the error ellipse; n (segments) and n_docs of this system;
     pareto : no other system is at least as good on both axes and better on one; pareto_probability : share of the draws
     in which this holds; with a curve accuracy_lack, naturalness_lack, each with _low and _high, in the unit of its
-    axis, and above_curve; both signatures.
+    axis, and above_curve; both signatures. A stored axis has no draws, so all that needs them is nan.
     """
     import pandas as pd
 
     scores = plane.scores()
-    if not plane.systems:
-        return pd.DataFrame(columns=["system", "category", *AXES, "n", "n_docs"])
     draws, weights = plane.draws(rng, n_draws) if len(plane) > 1 else (np.full((1, *scores.shape), np.nan), None)
     columns: dict[str, object] = {"system": plane.systems, "category": plane.categories}
+    draws[:, [axis.level == "stored" for axis in plane.axes]] = np.nan  # its sampling error is not known
     for i, axis in enumerate(AXES):
-        drawn = np.full_like(draws[:, i], np.nan) if plane.axes[i].level == "stored" else draws[:, i]
-        columns |= {axis: scores[i], **_interval(axis, drawn), f"{axis}_se": _spread(drawn)}
-    columns["correlation"] = _correlation(draws)
-    columns |= {"n": plane.there.sum(0), "n_docs": len(set(plane.clusters.tolist()))}
+        columns |= {axis: scores[i], **_interval(axis, draws[:, i]), f"{axis}_se": _spread(draws[:, i])}
+    columns["correlation"], clusters = pearson(draws[:, 0].T, draws[:, 1].T), plane.clusters
+    columns |= {"n": plane.there.sum(0), "n_docs": [len(set(clusters[seen].tolist())) for seen in plane.there.T]}
     columns |= {"pareto": pareto(scores), "pareto_probability": _share(pareto(draws), draws)}
     if curve is not None:
         columns |= _lacks(plane, curve, scores, draws, weights)
@@ -80,8 +77,15 @@ def slices(plane: Plane, by: str) -> Iterator[tuple[str, Plane]]:
     Parameters
     ----------
     by : "domain" or "length".
+
+    Raises
+    ------
+    DataError for an axis that is known for the whole test set only, and for lengths of unknown sources.
     """
     checks.one_of(by, ("domain", "length"), "slice")
+    for axis in plane.axes:
+        if axis.level == "stored":
+            raise DataError(f"{axis.name} is known for the whole test set only, so {plane.name} has no slices.")
     if by == "domain":
         for name in dict.fromkeys(plane.domains.tolist()):
             yield name, plane.subset(plane.domains == name)
@@ -106,7 +110,9 @@ def sliced_table(plane: Plane, rng: np.random.Generator, by: str, n_draws: int =
     import pandas as pd
 
     frames = [(name, systems_table(part, rng, n_draws)) for name, part in slices(plane, by)]
-    return pd.concat([table.assign(slice=name) for name, table in frames], ignore_index=True).pipe(_first, "slice")
+    for name, table in frames:
+        table.insert(0, "slice", name)
+    return pd.concat([table for _, table in frames], ignore_index=True)
 
 
 def paired_tests(
@@ -190,10 +196,7 @@ def _lacks(
 
 def _interval(name: str, draws: np.ndarray) -> dict[str, np.ndarray]:
     """_low and _high of (B, k) draws; nan where a system has none."""
-    low, high = np.full((2, draws.shape[1]), np.nan)
-    some = ~np.isnan(draws).all(0)
-    if some.any():
-        low[some], high[some] = np.nanquantile(draws[:, some], TAIL, axis=0)
+    low, high = interval(draws)
     return {f"{name}_low": low, f"{name}_high": high}
 
 
@@ -202,15 +205,6 @@ def _spread(draws: np.ndarray) -> np.ndarray:
     return draws.std(0, ddof=1) if len(draws) > 1 else np.full(draws.shape[1], np.nan)
 
 
-def _correlation(draws: np.ndarray) -> np.ndarray:
-    """(k,) correlation of the two axes' means over the draws."""
-    return pearson(draws[:, 0].T, draws[:, 1].T)
-
-
 def _share(mask: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """(k,) share of the draws in which something holds; nan without draws."""
     return np.where(np.isnan(draws).any((0, 1)), np.nan, mask.mean(0))
-
-
-def _first(table: pd.DataFrame, column: str) -> pd.DataFrame:
-    return table[[column, *table.columns.drop(column)]]

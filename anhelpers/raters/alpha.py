@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import checks
 from ..errors import need
-from ..stats import cluster_counts, few_clusters
+from ..stats import cluster_counts, few_clusters, interval
 from .files import ClassRatings
 from .sheet import SCALE
 
@@ -80,7 +80,7 @@ def agreement(
     if n_segments > 1 and not np.isnan(alpha):
         times, index = cluster_counts(segment, n_draws, rng)
         draws = np.array([_alpha(np.repeat(counts, drawn[index], axis=0), level) for drawn in times])
-    low, high = (np.nan, np.nan) if np.isnan(draws).all() else np.nanquantile(draws, [0.025, 0.975])
+    low, high = interval(draws)
     note = few_clusters(n_segments, "segments") if np.isfinite(low) else ""
     if (lost := int(np.isnan(draws).sum())) and np.isfinite(low):
         note += f" In {lost} of {n_draws} resamples all ratings are equal: left out of the interval."

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
+import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -12,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import __version__, checks
-from ..data.lines import plain_number, read_bytes, read_lines
+from ..data.lines import csv_cells, lines_of, plain_number, read_bytes
 from ..data.writing import write_text
 from ..errors import DataError, UnknownName
 from .sheet import CRITERIA, SCALE, Cell, Sheet
@@ -26,6 +29,7 @@ COLUMNS = ("rater", "sheet", "segment", "candidate", "criterion", "rating", "sec
 """The header of a file of ratings, a row for each; seconds and version may be missing."""
 
 NEEDED = COLUMNS[:6]
+NO_FILE_NAME = re.compile(r'\.|.*[\\/:*?"<>|\x00-\x1f]', re.DOTALL)  # hidden, in another folder, or not on every system
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,16 +77,27 @@ def ratings_csv(rater: str, sheet: str, rows: Iterable[tuple], version: str = __
     Mo,4b54,0,12,fluency,,,0.1
     <BLANKLINE>
     """
-    lines = [",".join(COLUMNS)]
+    lines = [COLUMNS]
     for segment, candidate, criterion, rating, seconds in rows:
         rated = "" if rating is None or np.isnan(rating) else f"{rating:.0f}"
         took = "" if seconds is None or np.isnan(seconds) else f"{seconds:.1f}"
-        lines.append(f"{rater},{sheet},{segment},{candidate},{criterion},{rated},{took},{version}")
-    return "\n".join(lines) + "\n"
+        lines.append((rater, sheet, segment, candidate, criterion, rated, took, version))
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()
 
 
 def write_ratings(ratings: ClassRatings, folder: str | PathLike) -> list[Path]:
-    """Write one file per rater into a folder that is there, as the raters themselves would have; returns the paths."""
+    """Write one file per rater into a folder that is there, as the raters themselves would have; returns the paths.
+
+    Raises
+    ------
+    DataError : a rater whose name cannot be that of a file in this folder, before anything is written.
+    """
+    for rater in ratings.raters:
+        if NO_FILE_NAME.match(rater):
+            raise DataError(f"rater '{rater}' cannot be the name of a file here; take a name without dots in front, "
+                            'slashes and any of \\:*?"<>|.', folder)  # fmt: skip
     paths = []
     for rater in ratings.raters:
         part = ratings.table[ratings.table.rater == rater]
@@ -165,7 +180,7 @@ def _files(paths: str | PathLike | Iterable[str | PathLike]) -> list[Path]:
         if not files:
             raise DataError("there is no file to read: give the paths of the raters' CSV files, or their folder.")
         return files
-    if not Path(paths).is_dir():
+    if not os.path.isdir(paths):
         return [Path(paths)]
     files = sorted(p for p in Path(paths).iterdir() if p.suffix.lower() == ".csv" and not p.name.startswith("."))
     if not files:
@@ -175,13 +190,14 @@ def _files(paths: str | PathLike | Iterable[str | PathLike]) -> list[Path]:
 
 def _rows(path: Path) -> Iterator[Row]:
     """The ratings of one file, each with its line."""
-    if read_bytes(path).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+    data = read_bytes(path)
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         raise DataError("this is a web page and no CSV: press Save on it, and take the file that it writes.", path, 1)
-    lines = read_lines(path)
+    lines = lines_of(data, path)
     skip = next((i for i, line in enumerate(lines) if line.strip() and not line.lower().startswith("sep=")), len(lines))
     if skip == len(lines):
         raise DataError(f"this file is empty; a file of ratings begins with {','.join(COLUMNS)}.", path)
-    reader = _csv(lines[skip:], max(",;\t", key=lines[skip].count), path, skip)
+    reader = csv_cells(lines[skip:], path, delimiter=max(",;\t", key=lines[skip].count), skip=skip)
     header = [name.strip().lower() for name in next(reader)[1]]
     if missing := [name for name in NEEDED if name not in header]:
         raise DataError(f"there is no column {', '.join(missing)}; it has {', '.join(filter(None, header))}.",
@@ -195,16 +211,6 @@ def _rows(path: Path) -> Iterator[Row]:
             rows += 1
     if not rows:
         raise DataError("there is a header and no rating below it.", path, skip + 1)
-
-
-def _csv(lines: Sequence[str], delimiter: str, path: Path, skip: int) -> Iterator[tuple[int, list[str]]]:
-    """(line, cells) of each row."""
-    reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
-    try:
-        for cells in reader:
-            yield skip + reader.line_num, cells
-    except csv.Error as error:
-        raise DataError(f"is no CSV ({error}); check the quotes.", path, skip + reader.line_num) from None
 
 
 def _row(cells: Mapping[str, str], path: Path, line: int) -> Row:

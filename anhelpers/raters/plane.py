@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.schema import CandidateSet
+from ..data.schema import CandidateSet, systems_of
 from ..errors import DataError
 from ..stats import bootstrap_means
 from .files import ClassRatings
@@ -41,15 +41,14 @@ def class_plane(
     Returns
     -------
     system, category; accuracy, naturalness, adjusted_accuracy, adjusted_naturalness, each with _low and _high: 95 %
-    intervals from resampling segments, once for all, with the raters held fixed (nan for a system with fewer than two
-    segments); n (segments), n_ratings, n_raters.
+    intervals from resampling segments, once for all, with the raters held fixed (nan where fewer than two segments have
+    such a rating); n (segments rated by either criterion), n_ratings, n_raters.
     """
     import pandas as pd
 
     table = _by_system(ratings, systems.tags if isinstance(systems, CandidateSet) else systems)
     axis = table.criterion.map({"accuracy": "accuracy", "fluency": "naturalness"})
-    own = table.rating - table.groupby(["rater", "criterion"]).rating.transform("mean")
-    long = pd.concat([table.assign(axis=axis), table.assign(axis="adjusted_" + axis, rating=own)])
+    long = pd.concat([table.assign(axis=axis), table.assign(axis="adjusted_" + axis, rating=table.adjusted)])
     translation = long.groupby(["axis", "system", "segment", "candidate"]).rating.mean()
     wide = translation.groupby(["axis", "system", "segment"]).mean().unstack(["axis", "system"])
     found = None
@@ -59,10 +58,9 @@ def class_plane(
     plane = pd.DataFrame({"category": {name: (categories or {}).get(name, "unknown") for name in groups.groups}})
     for name in ("accuracy", "naturalness", "adjusted_accuracy", "adjusted_naturalness"):
         columns = {system: k for k, (axis, system) in enumerate(wide.columns) if axis == name}
-        enough = {system: found is not None and wide.iloc[:, k].notna().sum() > 1 for system, k in columns.items()}
         plane[name] = pd.Series({system: wide.iloc[:, k].mean() for system, k in columns.items()}, dtype=float)
         for end in ("low", "high"):
-            bound = {s: getattr(found, end)[k] if enough[s] else np.nan for s, k in columns.items()}
+            bound = {s: getattr(found, end)[k] if found else np.nan for s, k in columns.items()}
             plane[f"{name}_{end}"] = pd.Series(bound, dtype=float)
     plane["n"], plane["n_ratings"] = groups.segment.nunique(), groups.size()
     plane["n_raters"] = groups.rater.nunique()
@@ -70,15 +68,19 @@ def class_plane(
 
 
 def _by_system(ratings: ClassRatings, names: Sequence[str]) -> pd.DataFrame:
-    """The ratings that are there, each with the system whose translation was rated; one of two systems stands twice."""
+    """The ratings that are there, plain and `adjusted`, each with the system whose translation was rated.
+
+    That of a translation by two systems stands twice, but counts once in the rater's own mean.
+    """
     table = ratings.table.dropna(subset=["rating"])
     if table.empty:
         raise DataError("not one rating is there, so there is no plane to draw.", "ratings")
     most = int(table.candidate.max())
     if most >= len(names):
         raise DataError(f"candidate {most} was rated, and there are {len(names)}; give the candidates of the sheet.")
-    systems = [[name for name in str(names[i]).split(" | ") if name] for i in table.candidate]
+    systems = [systems_of(str(names[i])) for i in table.candidate]
     if not all(systems):
-        unnamed = table.candidate.iloc[systems.index([])]
+        unnamed = table.candidate.iloc[systems.index(())]
         raise DataError(f"candidate {unnamed} has no tag, so its system is not known; give a name per candidate.")
-    return table.assign(system=systems).explode("system", ignore_index=True)
+    adjusted = table.rating - table.groupby(["rater", "criterion"]).rating.transform("mean")
+    return table.assign(system=systems, adjusted=adjusted).explode("system", ignore_index=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .. import checks
-from ..data.schema import CandidateSet, TestSet
+from ..data.schema import CandidateSet, TestSet, systems_of
 from ..errors import DataError
 
 __all__ = ["CRITERIA", "SCALE", "Cell", "Sheet", "draw_sheet"]
@@ -62,7 +63,8 @@ def draw_sheet(
 ) -> Sheet:
     """Draw segments, and for each some candidates of different systems with different texts, in random order.
 
-    Systems (tags of the candidates) that were drawn less often so far go first: all are seen about equally often.
+    Systems (tags of the candidates; "A | B" is of both) that were drawn less often so far go first: all are seen about
+    equally often.
 
     Parameters
     ----------
@@ -76,7 +78,7 @@ def draw_sheet(
     cands.require(len(srcs), "candidates")
     if n_segments < 1 or n_candidates < 1:
         raise DataError(f"{n_segments} segments with {n_candidates} candidates each: both must be at least 1.")
-    drawn: dict[str, int] = {}
+    drawn: Counter[str] = Counter()
     chosen: dict[int, tuple[int, ...]] = {}
     for i in rng.permutation(len(srcs)).tolist():
         if len(chosen) == n_segments:
@@ -84,7 +86,7 @@ def draw_sheet(
         rows = _different(cands, rng.permutation(np.flatnonzero(cands.segment == i)).tolist(), drawn, n_candidates)
         if len(rows) == n_candidates:
             chosen[i] = tuple(rng.permutation(rows).tolist())
-            drawn |= {cands.tags[row]: drawn.get(cands.tags[row], 0) + 1 for row in rows}
+            drawn.update(system for row in rows for system in _systems(cands, row))
     if len(chosen) < n_segments:
         raise DataError(f"{len(chosen)} of {len(srcs)} segments have {n_candidates} different candidates of different "
                         f"systems, and {n_segments} are wanted; ask for fewer.")  # fmt: skip
@@ -95,11 +97,17 @@ def draw_sheet(
     return Sheet(segments, tuple(srcs[i] for i in segments), tuple(chosen[i] for i in segments), texts, refs)
 
 
-def _different(cands: CandidateSet, rows: list[int], drawn: Mapping[str, int], n: int) -> list[int]:
+def _systems(cands: CandidateSet, row: int) -> tuple[str, ...]:
+    """The systems of a candidate; untagged candidates count as one system."""
+    return systems_of(cands.tags[row]) or ("",)
+
+
+def _different(cands: CandidateSet, rows: list[int], drawn: Counter[str], n: int) -> list[int]:
     """At most n of these candidates, those of the systems drawn least often first; no system and no text twice."""
     taken: list[int] = []
-    for row in sorted(rows, key=lambda row: drawn.get(cands.tags[row], 0)):
-        same = any(cands.tags[row] == cands.tags[k] != "" or cands.texts[row] == cands.texts[k] for k in taken)
+    for row in sorted(rows, key=lambda row: max(drawn[system] for system in _systems(cands, row))):
+        own = set(systems_of(cands.tags[row]))
+        same = any(own & set(systems_of(cands.tags[k])) or cands.texts[row] == cands.texts[k] for k in taken)
         if not same and cands.texts[row].strip() and len(taken) < n:
             taken.append(row)
     return taken

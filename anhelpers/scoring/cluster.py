@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import logging
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import Any
 
 from ..errors import AnhelpersError, DataError, need
-from ..progress import note
+from ..progress import note, note_once
 from .memo import sharing
 from .slurm import read_slurm, slurm_options
 from .worker import Failed, Recipe, answer
@@ -53,11 +54,13 @@ class Cluster:
     name : as it was asked for, for messages.
     start : gives a `distributed.Client`, and leaves what ends it on a stack.
     per_chunk : inputs of a chunk, at least.
+    here : whether the workers are on this machine, and so take the device that was asked for.
     """
 
     name: str
     start: Callable[[ExitStack], Any] = field(repr=False)
     per_chunk: int | None = None
+    here: bool = False
     _ends: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
     _client: Any = field(default=None, init=False, repr=False)
 
@@ -65,11 +68,17 @@ class Cluster:
     def client(self) -> Any:
         """The `distributed.Client`, connected when first asked for."""
         if self._client is None:
-            self._client = self.start(self._ends)
+            try:
+                self._client = self.start(self._ends)
+            except AnhelpersError:
+                raise
+            except (RuntimeError, ValueError, OSError) as error:
+                raise DataError(f"no worker can be asked for ({error}); mend its settings, or go without --scheduler.",
+                                self.name) from error  # fmt: skip
         return self._client
 
     def _workers(self) -> int:
-        with _told(self.name):
+        with _in_a_sentence(self.name):
             return max(1, len(self.client.nthreads()))
 
     def close(self) -> None:
@@ -96,13 +105,13 @@ class Cluster:
         if (first := next(chunks, None)) is None:
             return
         out: dict[Any, Any] = {}
-        chunks, client = chain([first], chunks), self.client
+        chunks, client, recipe = chain([first], chunks), self.client, recipe.here() if self.here else recipe
         finished = distributed.as_completed(loop=client.loop, raise_errors=False)
 
         def fill() -> None:
             while len(out) < AHEAD * self._workers() and (chunk := next(chunks, None)) is not None:
                 sent = [(inputs, detail) for _, inputs, detail in chunk]
-                with _told(self.name):
+                with _in_a_sentence(self.name):
                     future = client.submit(answer, recipe, signature, sent, pure=False)
                     finished.add(future)
                 out[future.key] = [name for name, _, _ in chunk]
@@ -110,7 +119,7 @@ class Cluster:
         try:
             fill()
             while out:
-                with _told(self.name):
+                with _in_a_sentence(self.name):
                     future = next(finished)
                     names, results = out.pop(future.key), future.result()
                 if isinstance(results, Failed):
@@ -141,7 +150,7 @@ def _chunks(calls: Iterable[Call], least: int) -> Iterator[list[Call]]:
 
 
 @contextmanager
-def _told(name: str) -> Iterator[None]:
+def _in_a_sentence(name: str) -> Iterator[None]:
     """Errors of the cluster as one sentence."""
     distributed = need("distributed", WHY)
     again = "what came back is kept, and the same command goes on from there"
@@ -195,7 +204,7 @@ def _cluster(spec: str) -> Cluster:
         if not re.fullmatch(r"[1-9]\d{0,3}(:[1-9]\d{0,3})?", rest):
             raise DataError(f"'{spec}' names no cluster; {FORMS}.")
         workers, threads = (int(n) for n in f"{rest}:1".split(":")[:2])
-        return Cluster(spec, partial(_local, workers, threads))
+        return Cluster(spec, partial(_local, workers, threads), here=True)
     if kind == "slurm":
         settings = read_slurm(rest)
         need("dask_jobqueue", "sharing work over SLURM")
@@ -242,13 +251,22 @@ def _running(address: str, ends: ExitStack) -> Any:
 def _slurm(settings: Mapping[str, Any], ends: ExitStack) -> Any:
     """A scheduler here and `n_jobs` jobs; one that ends at its wall time is asked for again."""
     distributed, dask = need("distributed", WHY), need("dask", WHY)
+    if shutil.which("sbatch") is None:
+        raise DataError(
+            "there is no sbatch here, by which SLURM is asked for jobs; type the command where there is one."
+        )
     ends.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": DEATHS}))
     cluster = need("dask_jobqueue", "sharing work over SLURM").SLURMCluster(**slurm_options(settings))
     ends.callback(cluster.close)
     cluster.adapt(minimum_jobs=settings["n_jobs"], maximum_jobs=settings["n_jobs"])
     client = ends.enter_context(distributed.Client(cluster, set_as_default=False))
     note(f"{settings['n_jobs']} SLURM jobs are asked for; work begins with the first.")
-    client.wait_for_workers(1)
+    while not client.nthreads():
+        with suppress(TimeoutError):
+            client.wait_for_workers(1, timeout=SECONDS_TO_START)
+            break
+        note_once(f"no SLURM job has begun after {SECONDS_TO_START:.0f} s. Those that wait are in `squeue -u $USER`; "
+                  "with none there, SLURM has refused them: compare your settings with docs/slurm.yaml.")  # fmt: skip
     return client
 
 

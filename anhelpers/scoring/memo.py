@@ -3,7 +3,7 @@
 Which scorers go through it: those that cost more than a look-up. On one core, with a million scores, one that is found
 costs 6 µs, its key included, and one that is kept as well; the bundled language model of 2.6 million parameters takes
 1,700 µs for a text, segment chrF and BLEU 2 and 3 µs where a source has many candidates (`python -m
-benchmarks.bench_store`). So models go through the store, and the surface metrics are computed anew every time.
+benchmarks store`). So models go through the store, and the surface metrics are computed anew every time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from ..data.manifest import cache_folder
 from ..errors import DataError
-from ..progress import note, progress
+from ..progress import note, note_once, progress
 from .store import Store, key
 
 if TYPE_CHECKING:
@@ -82,12 +82,12 @@ def _in_cache(path: Path) -> Store | None:
         return None
 
 
-def _put(store: Store, signature: str, keys: Sequence[bytes], values: np.ndarray) -> None:
+def _put_or_note(store: Store, signature: str, keys: Sequence[bytes], values: np.ndarray) -> None:
     """Keep scores in a store that nobody asked for: where it fails, the work goes on without it."""
     try:
         store.put(signature, keys, values)
     except DataError as error:
-        _say_once(f"scores are not kept any more: {error}")
+        note_once(f"scores are not kept any more: {error}")
 
 
 def memo(
@@ -165,7 +165,7 @@ def _computed(
         yield from cluster.answers(recipe, signature, ((at, *sent(indices)) for at, indices in calls))
         return
     if cluster is not None:
-        _say_once(f"{signature} is computed in this process: workers cannot load its model.")
+        note_once(f"{signature} is computed in this process: workers cannot load its model.")
     for at, indices in calls:
         yield at, compute(indices)
 
@@ -181,7 +181,7 @@ def _looked_up(
     values, there = kept.get(signature, digests, width)
     if known := int(there.sum()):
         note(f"{what or signature}: {known:,} of {len(keys):,} distinct scores come from the store {kept.path.name}.")
-    put = kept.put if store is kept or os.environ.get(STORE, "").strip() else functools.partial(_put, kept)
+    put = kept.put if store is kept or os.environ.get(STORE, "").strip() else functools.partial(_put_or_note, kept)
     return values, there, lambda at, values: put(signature, [digests[i] for i in at], values)
 
 
@@ -191,7 +191,7 @@ def _fixed(signature: str) -> bool:
         if revision == IN_MEMORY:
             return False
         if not re.fullmatch("[0-9a-f]{7,}", revision):
-            _say_once(f"scores of {signature} are not kept: '{revision}' is no fixed revision (a commit) of the model.")
+            note_once(f"scores of {signature} are not kept: '{revision}' is no fixed revision (a commit) of the model.")
             return False
     return True
 
@@ -246,8 +246,3 @@ def _fitting(scores: np.ndarray, n: int, width: int) -> np.ndarray:
     if scores.shape not in ((n, width), (n,) if width == 1 else ()):
         raise DataError(f"a scorer returned an array of shape {scores.shape} for {n} inputs of {width} numbers each.")
     return scores.reshape(n, width)
-
-
-@functools.cache
-def _say_once(sentence: str) -> None:
-    note(sentence)

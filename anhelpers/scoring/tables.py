@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ..divergences.samples import Estimate
 
-__all__ = ["check_needs", "estimate_rows", "score_all", "segment_rows", "system_rows", "system_scores"]
+__all__ = ["check_needs", "check_systems", "estimate_rows", "score_all", "segment_rows", "system_rows", "system_scores"]
 
 COLUMNS = ["system", "metric", "level", "value", "unit", "n", "signature"]
 
@@ -25,6 +25,13 @@ def check_needs(test: TestSet, metric: Metric) -> None:
     """A DataError where the metric needs references and the test set has none."""
     if "refs" in metric.needs and not test.refs:
         raise DataError(f"{metric.name} compares with a reference, and {test.name} has none; give one (-r REF).")
+
+
+def check_systems(test: TestSet) -> TestSet:
+    """The test set itself; a DataError where it has no system whose outputs could be scored."""
+    if not test.systems:
+        raise DataError(f"{test.name} has no system outputs to score; give some (-t HYP, or --mine HYP).")
+    return test
 
 
 def score_all(test: TestSet, metric: Metric, cands: CandidateSet | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -61,7 +68,7 @@ def system_rows(test: TestSet, metrics: Sequence[Metric], level: str = "corpus")
     """
     import pandas as pd
 
-    rows = [row for metric in metrics for row in _rows_of(test, metric, level)]
+    rows = [row for metric in metrics for row in _rows_of(check_systems(test), metric, level)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -70,7 +77,7 @@ def estimate_rows(metric: str, estimates: Mapping[str, Estimate], direction: str
 
     Parameters
     ----------
-    direction : as shown in the column of that name.
+    direction : which end is better; it stands in `unit`, behind the unit itself.
     """
     import pandas as pd
 
@@ -104,7 +111,7 @@ def segment_rows(test: TestSet, metrics: Sequence[Metric]) -> pd.DataFrame:
     """system, segment, doc, domain, metric, value, unit, signature: one row per system, segment (from 0) and metric."""
     import pandas as pd
 
-    n, frames = len(test), []
+    n, frames = len(check_systems(test)), []
     for metric in metrics:
         scores = system_scores(test, metric)
         for j, system in enumerate(test.systems):

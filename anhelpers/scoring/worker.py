@@ -6,12 +6,12 @@ import functools
 import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import hub
 from ..errors import AnhelpersError
 
 __all__ = ["Failed", "Recipe", "answer", "loaded_recipe", "recipe"]
@@ -26,13 +26,17 @@ class Recipe:
 
     Parameters
     ----------
-    device : "cpu" or "cuda", of the model in the process that asks. On workers with the other kind, a chunk is scored
-        in batches of the worker's own size.
+    device : such as "cuda:1", of the model in the process that asks. On workers with another kind of device, a chunk is
+        scored in batches of the worker's own size.
     """
 
     maker: str
     options: tuple[tuple[str, Any], ...]
     device: str
+
+    def here(self) -> Recipe:
+        """The same for workers on this machine: they take the device of the process that asks."""
+        return replace(self, options=tuple(sorted({**dict(self.options), "device": self.device}.items())))
 
 
 class Made(NamedTuple):
@@ -58,8 +62,9 @@ def recipe(maker: str, here: str, /, **options: Any) -> Recipe:
     maker : name of the function here that makes it.
     """
     if (name := options.get("name")) is not None:
-        options["name"] = str(Path(name).absolute()) if Path(name).exists() else str(name)
-    return Recipe(maker, tuple(sorted(options.items())), here.split(":")[0])
+        path = hub.local_path(name)
+        options["name"] = str(path.absolute()) if path.exists() else str(name)
+    return Recipe(maker, tuple(sorted(options.items())), here)
 
 
 def loaded_recipe(maker: str, loaded: Any, **options: Any) -> Recipe | None:
@@ -74,6 +79,7 @@ def loaded_recipe(maker: str, loaded: Any, **options: Any) -> Recipe | None:
     name, commit = getattr(loaded.model, "name_or_path", ""), getattr(loaded.model.config, "_commit_hash", None)
     if loaded.revision == IN_MEMORY or not name:
         return None
+    commit = None if hub.find(name).folder else commit  # transformers reads one from a folder of the hub's cache too
     return recipe(maker, loaded.device, name=name, revision=commit, dtype=loaded.dtype, **options)
 
 
@@ -91,7 +97,7 @@ def answer(made_from: Recipe, signature: str, calls: Sequence[tuple[list, Any]])
         if made.signature != signature:
             return Failed(f"a {host} has another model or other versions of the libraries: its scores would be of "
                           f"{made.signature}, and here they are of {signature}; install the same there.")  # fmt: skip
-        if made.device == made_from.device or made_from.maker == "drawer":
+        if made.device == hub.kind(made_from.device) or made_from.maker == "drawer":
             return [made.compute(*call) for call in calls]
         values = made.compute([one for inputs, _ in calls for one in inputs], None)
         return np.split(values, np.cumsum([len(inputs) for inputs, _ in calls])[:-1])
@@ -105,13 +111,13 @@ def answer(made_from: Recipe, signature: str, calls: Sequence[tuple[list, Any]])
 @functools.lru_cache(MODELS)
 def _made(made_from: Recipe) -> Made:
     made = MAKERS[made_from.maker](**dict(made_from.options))
-    return made._replace(device=made.device.split(":")[0])
+    return made._replace(device=hub.kind(made.device))
 
 
-def _lm(name: str, revision: str | None, dtype: str, eos: bool, share_prefixes: bool | None) -> Made:
+def _lm(name: str, revision: str | None, eos: bool, share_prefixes: bool | None, **options: Any) -> Made:
     from ..naturalness.lm import load_lm, score_call, score_texts
 
-    lm = load_lm(name, revision, dtype=dtype)
+    lm = load_lm(name, revision, **options)
 
     def compute(texts: list[str], detail: Any) -> np.ndarray:
         if detail is not None:

@@ -29,7 +29,7 @@ class TranslationModel:
     prefix : ids that the decoder is given, which are never scored: its start token and, in multilingual models, the
         token of the target language.
     task : text put before every source, such as T5's "translate English to German: ".
-    max_src, max_trg : the most tokens that encoder and decoder take, special ones included.
+    max_tokens : the most that the encoder takes, and the decoder, special ones included.
     never : ids of tokens that the model never generates (`hub.forbidden`), without probability.
     """
 
@@ -43,21 +43,27 @@ class TranslationModel:
     trg_lang: str | None
     prefix: tuple[int, ...]
     task: str
-    max_src: int
-    max_trg: int
+    max_tokens: int
     never: tuple[int, ...] = ()
 
     def signature(self, empty_source: bool = False) -> str:
         """Everything that decides a score, in sacreBLEU's key:value style; `source:empty` for use without sources."""
-        parts = {"mt": None, "model": self.name, "rev": self.revision, "dtype": self.dtype}
-        parts |= {"src": self.src_lang} if self.src_lang else {}
-        parts |= {"trg": self.trg_lang} if self.trg_lang else {}
-        parts |= {"task": repr(self.task)} if self.task else {}
-        parts |= {"source": "empty"} if empty_source else {}
-        parts |= {"given": self._tokens(self.prefix), "eos": "yes", "max": f"{self.max_src}/{self.max_trg}"}
-        parts |= {"never": self._tokens(self.never)} if self.never else {}
+        parts = {"mt": None} | self.parts() | ({"source": "empty"} if empty_source else {})
+        parts |= {"given": self._tokens(self.prefix), "eos": "yes", "max": f"{self.max_tokens}/{self.max_tokens}"}
+        parts |= self.never_part()
         parts["transformers"] = need("transformers", "scoring translations").__version__
         return signature_of(parts)
+
+    def parts(self) -> dict[str, object]:
+        """What says which model it is and how it was loaded, as every signature with it begins."""
+        parts: dict[str, object] = {"model": self.name, "rev": self.revision, "dtype": self.dtype}
+        parts |= {"src": self.src_lang} if self.src_lang else {}
+        parts |= {"trg": self.trg_lang} if self.trg_lang else {}
+        return parts | ({"task": repr(self.task)} if self.task else {})
+
+    def never_part(self) -> dict[str, object]:
+        """The tokens that it never generates, as a part of a signature where there are any."""
+        return {"never": self._tokens(self.never)} if self.never else {}
 
     def _tokens(self, ids: tuple[int, ...]) -> str:
         return " ".join(self.tokenizer.convert_ids_to_tokens(list(ids)))
@@ -121,10 +127,10 @@ def translation_model(
     if tokenizer.eos_token_id is None:
         raise DataError(f"the tokenizer of {name} has no end-of-sequence token, so no sentence has a probability.")
     src_lang, trg_lang = _languages(tokenizer, name, src_lang, trg_lang)
-    most = hub.longest(model, tokenizer)
     return TranslationModel(
-        model.eval().to(device), tokenizer, name, revision, dtype, device, src_lang, trg_lang,
-        _prefix(model, tokenizer, trg_lang, name), task, most, most, hub.forbidden(model),
+        model=model.eval().to(device), tokenizer=tokenizer, name=name, revision=revision, dtype=dtype, device=device,
+        src_lang=src_lang, trg_lang=trg_lang, prefix=_prefix(model, tokenizer, trg_lang, name), task=task,
+        max_tokens=hub.longest(model, tokenizer), never=hub.forbidden(model),
     )  # fmt: skip
 
 

@@ -10,14 +10,13 @@ import numpy as np
 
 from .. import checks, hub
 from ..errors import need
-from ..scoring.batches import batches
+from ..scoring.batches import TOKENS_PER_BATCH, batches, padded
 from ..scoring.memo import memo
 from ..scoring.worker import loaded_recipe
 from .load import TranslationModel
 
 __all__ = ["PairLogProbs", "score_call", "score_pairs", "source_ids", "target_tokens"]
 
-TOKENS_PER_BATCH = {"cpu": 2048, "cuda": 16384}
 LOGITS_PER_BATCH = {"cpu": 2**24, "cuda": 2**29}  # 64 MiB and 2 GiB of float32
 ROWS = {"cpu": 64, "cuda": 1024}  # of log-softmax at a time: on a CPU they stay in its cache
 TARGETS_PER_CALL = 1024  # between two chances to commit; to encode a source again for each is a thousandth of the work
@@ -27,13 +26,13 @@ Pair = tuple[list[int], list[int]]
 
 @dataclass(frozen=True)
 class PairLogProbs:
-    """Per pair: summed log-probability of the target, and its number of scored tokens; never 0 where there is none.
+    """Per pair: summed log-probability of the target, nan (never 0) where it has none, and its number of tokens.
 
     Parameters
     ----------
     total : (n,) log q(t | s) in nats, over the target's tokens and one end-of-sequence token; nan for a blank target
         and where source or target are longer than the model takes: nothing is cut.
-    tokens : (n,) number of target tokens, end of sequence included; 0 for a blank target.
+    tokens : (n,) number of target tokens, end of sequence included, of too long targets too; 0 for a blank target.
     too_long : (n,) bool, source or target longer than the model takes.
     unknown : (n,) target tokens that the tokenizer does not know, scored as its unknown token.
     """
@@ -74,7 +73,7 @@ def score_pairs(
     checks.texts("srcs", srcs)
     checks.texts("trgs", trgs)
     checks.same_length(srcs=srcs, trgs=trgs)
-    pairs, budget = list(zip(srcs, trgs, strict=True)), tokens_per_batch or TOKENS_PER_BATCH[_kind(mt)]
+    pairs, budget = list(zip(srcs, trgs, strict=True)), tokens_per_batch or TOKENS_PER_BATCH[hub.kind(mt.device)]
     of_src: dict[str, list[int]] = {}
     of_trg: dict[str, list[int]] = {}
 
@@ -160,7 +159,7 @@ def _scorable(mt: TranslationModel, src: Sequence[int], trg: Sequence[int]) -> b
 
 
 def _too_long(mt: TranslationModel, src: Sequence[int], trg: Sequence[int]) -> bool:
-    return len(trg) > 0 and (len(src) > mt.max_src or len(trg) + len(mt.prefix) - 1 > mt.max_trg)
+    return len(trg) > 0 and max(len(src), len(trg) + len(mt.prefix) - 1) > mt.max_tokens
 
 
 def _scores(mt: TranslationModel, ids: Sequence[Pair], budget: int) -> np.ndarray:
@@ -173,7 +172,7 @@ def _scores(mt: TranslationModel, ids: Sequence[Pair], budget: int) -> np.ndarra
     row = {src: k for k, src in enumerate(dict.fromkeys(tuple(ids[i][0]) for i in some))}
     hidden, mask = _encode(mt, list(row))
     n_vocab = mt.model.get_output_embeddings().weight.shape[0]
-    rows = min(budget, max(1, LOGITS_PER_BATCH[_kind(mt)] // n_vocab))
+    rows = min(budget, max(1, LOGITS_PER_BATCH[hub.kind(mt.device)] // n_vocab))
     most = budget // hidden.shape[1]  # targets beside sources of this length
     for batch in batches([len(mt.prefix) - 1 + len(ids[i][1]) for i in some], rows, most):
         part = [some[k] for k in batch]
@@ -182,17 +181,11 @@ def _scores(mt: TranslationModel, ids: Sequence[Pair], budget: int) -> np.ndarra
     return scores
 
 
-def _kind(mt: TranslationModel) -> str:
-    return "cuda" if "cuda" in mt.device else "cpu"
-
-
 def _encode(mt: TranslationModel, sources: Sequence[Sequence[int]]) -> tuple[Any, Any]:
     """(b, length, width) hidden states and the (b, length) mask of real positions; padding stands on the right."""
     torch = need("torch", "scoring translations")
-    longest = max(map(len, sources))
-    fill = mt.tokenizer.pad_token_id or 0
-    x = torch.tensor([[*s, *[fill] * (longest - len(s))] for s in sources], device=mt.device)
-    mask = (torch.arange(longest)[None] < torch.tensor([[len(s)] for s in sources])).long().to(mt.device)
+    x, real = padded(sources, mt.tokenizer.pad_token_id or 0, mt.device)
+    mask = real.long()
     with torch.inference_mode():
         return mt.model.get_encoder()(input_ids=x, attention_mask=mask)[0], mask
 
@@ -204,11 +197,9 @@ def _decode(mt: TranslationModel, hidden: Any, mask: Any, targets: Sequence[list
     """
     torch = need("torch", "scoring translations")
     outputs = need("transformers", "scoring translations").modeling_outputs
-    longest, before, source = max(map(len, targets)), len(mt.prefix) - 1, int(mask.sum(1).max())
-    fill = mt.tokenizer.eos_token_id
-    y = torch.tensor([[*t, *[fill] * (longest - len(t))] for t in targets], device=mt.device)
+    before, source = len(mt.prefix) - 1, int(mask.sum(1).max())
+    y, real = padded(targets, mt.tokenizer.eos_token_id, mt.device)
     given = torch.tensor([mt.prefix] * len(targets), device=mt.device)
-    real = (torch.arange(longest)[None] < torch.tensor([[len(t)] for t in targets])).to(mt.device)
     with torch.inference_mode():
         logits = mt.model(
             encoder_outputs=outputs.BaseModelOutput(last_hidden_state=hidden[:, :source]),
@@ -219,6 +210,6 @@ def _decode(mt: TranslationModel, hidden: Any, mask: Any, targets: Sequence[list
         flat, y = logits.flatten(0, 1), y.flatten()
         each = torch.zeros(real.numel(), dtype=torch.float64, device=mt.device)
         # in parts, and not by logsumexp: a process' first torch.exp can be off by 1e-4 (torch 2.13, MKL)
-        for k in real.flatten().nonzero()[:, 0].split(ROWS[_kind(mt)]):
+        for k in real.flatten().nonzero()[:, 0].split(ROWS[hub.kind(mt.device)]):
             each[k] = flat[k].float().log_softmax(1).gather(1, y[k, None])[:, 0].double()
         return each.view_as(real).sum(1).cpu().numpy()

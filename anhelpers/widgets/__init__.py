@@ -1,1 +1,2 @@
-"""Widgets: the β explorer, for a live notebook, an exported page and a headless run."""
+"""Widgets to drag, for a live notebook, an exported page and a headless run: explorers of the oracle curve over β, of
+A(N), of divergences, of corrections, of directions and their bits; the MQM editor; the rating sheet of a class."""

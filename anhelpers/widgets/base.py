@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import html
 import json
-import math
 import os
 from collections.abc import Sequence
 from os import PathLike
@@ -18,15 +17,14 @@ from typing import Any
 import anywidget
 import comm
 import ipywidgets
-import numpy as np
 import traitlets
-from numpy.typing import ArrayLike
 
+from ..charts.offline import InScript
 from ..data.writing import make_folder, write_text
 from ..provenance import in_page
 
 __all__ = [
-    "Widget", "detached", "digits_of", "is_static", "module", "plain_table", "script_json", "styles", "without_kernel",
+    "Widget", "detached", "html_lang", "is_static", "module", "plain_table", "script_json", "styles", "without_kernel",
 ]  # fmt: skip
 
 HERE = Path(__file__).parent
@@ -108,37 +106,48 @@ def detached() -> dict:
     return {"comm": comm.DummyComm(), "layout": ipywidgets.Layout(comm=comm.DummyComm())}
 
 
-def plain_table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]], align: str = "left") -> str:
+def plain_table(
+    caption: str,
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    align: str = "left",
+    *,
+    foot: Sequence[Sequence[str]] = (),
+) -> str:
     """A table of texts whose first column has names, of elements that are kept where no script may run.
 
     Parameters
     ----------
     heads, rows : a head for each column; a text for each cell. align : of all columns but the first.
-    caption : above the table.
+    caption : above the table. foot : more rows, below all others.
     """
     first, other = (
         f'style="text-align:{side};vertical-align:top;padding:.2em .8em .2em 0"' for side in ("left", align)
     )
     head = "".join(f"<th {other if i else first}>{html.escape(text)}</th>" for i, text in enumerate(heads))
-    body = ""
-    for name, *texts in rows:
-        unbroken = (html.escape(text).replace(" %", "\u00a0%") for text in texts)
-        cells = "".join(f"<td {other}>{text}</td>" for text in unbroken)
-        body += f'<tr><th {first} dir="auto">{html.escape(name)}</th>{cells}</tr>'
+
+    def lines(rows: Sequence[Sequence[str]]) -> str:
+        text = ""
+        for name, *texts in rows:
+            unbroken = (html.escape(text).replace(" %", "\u00a0%") for text in texts)
+            cells = "".join(f"<td {other}>{text}</td>" for text in unbroken)
+            text += f'<tr><th {first} dir="auto">{html.escape(name)}</th>{cells}</tr>'
+        return text
+
+    below = f"<tfoot>{lines(foot)}</tfoot>" if foot else ""
     caption = f"<caption>{html.escape(caption)}</caption>"
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{lines(rows)}</tbody>{below}</table>"
 
 
-def digits_of(values: ArrayLike) -> int:
-    """Decimals that show a hundredth of the spread: 1 for chrF, 3 for COMET.
+def html_lang(code: str) -> str:
+    """A language code as HTML's attribute lang has it; empty where the language is undetermined.
 
-    >>> digits_of([20.5, 61.2]), digits_of([0.71, 0.86])
-    (1, 3)
+    >>> html_lang("pt_BR"), html_lang("und")
+    ('pt-BR', '')
     """
-    spread = float(np.ptp(values))
-    return min(6, max(0, 2 - math.floor(math.log10(spread)))) if spread else 2
+    return "" if code == "und" else code.replace("_", "-")
 
 
 def script_json(value: Any) -> str:
     """JSON that cannot end the script element around it."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    return json.dumps(value, cls=InScript, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

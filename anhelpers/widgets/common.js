@@ -2,7 +2,7 @@
 // a fragment in a notebook's output, a standalone page (the last two with fakeModel).
 
 const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
-const number = (x, digits) => x.toFixed(digits).replace("-", "\u2212");
+const number = (x, digits) => x.toFixed(digits).replace(/^-(?=0(\.0*)?$)/, "").replace("-", "\u2212"); // no minus before a zero
 const whole = (text) => make("span", { class: "anx-whole" }, text); // never broken across lines
 const QUIET = { "data-lm-suppress-shortcuts": "true" }; // JupyterLab: keys pressed here are not commands
 let made = 0; // so that labels and controls of two widgets in one page find each other
@@ -63,6 +63,17 @@ function onKeys(slider, keys, act) { // act(keys[pressed]) in place of what the 
     act(keys[event.key]);
   });
 }
+
+function stepped(at, steps, first, last) { // the position `steps` away; a place between two positions first moves onto one
+  const near = Math.round(at);
+  const from = Math.abs(at - near) < 1e-6 ? near : steps > 0 ? Math.floor(at) : Math.ceil(at);
+  return clamp(from + steps, first, last);
+}
+
+const sliderKeys = (page, last) => ({ ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: page, PageDown: -page,
+  Home: -last, End: last });
+
+const langOf = (data, i) => (data.langs[i] ? { lang: data.langs[i] } : {}); // of sources, 0, or of targets, 1
 
 function follow(model, events) { // [event, function] pairs; returns what ends them
   for (const [event, f] of events) model.on(event, f);

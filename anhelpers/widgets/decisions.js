@@ -19,12 +19,6 @@ function stepsOf([least, most]) { // the slider's positions: whole numbers of st
   return { last, alphaAt: (k) => clamp(k, 1, last) / each, positionOf: (alpha) => alpha * each };
 }
 
-function moved(at, steps, last) { // the position `steps` away; a place between two positions first moves onto one
-  const near = Math.round(at);
-  const from = Math.abs(at - near) < 1e-6 ? near : steps > 0 ? Math.floor(at) : Math.ceil(at);
-  return clamp(from + steps, 1, last);
-}
-
 // ---- what is on the page
 function controls(data, last) {
   const id = newId();
@@ -55,8 +49,7 @@ function table(data) { // {element, cells: rule -> a cell per method, heads: rul
     heads[rule] = make("div", { class: "anx-note" });
     return make("tr", {}, make("th", { scope: "row" }, rule, heads[rule]), ...cells[rule]);
   });
-  const gone = data.gone.length ? ` Without a p-value: ${data.gone.join(", ")}.` : "";
-  const caption = make("caption", {}, `The p-values take the pairs of values behind each r as independent.${gone}`);
+  const caption = make("caption", {}, data.note);
   return { element: make("table", {}, caption, make("thead", {}, head), make("tbody", {}, ...rows)), cells, heads };
 }
 
@@ -106,16 +99,14 @@ function render({ model, el }) {
   // ---- where the hand goes
   function change(direction) { // the nearest position at which some decision is another one
     const now = together(levelsAt(data, alpha()));
-    for (let k = moved(steps.positionOf(alpha()), direction, steps.last); k >= 1 && k <= steps.last; k += direction)
+    for (let k = stepped(steps.positionOf(alpha()), direction, 1, steps.last); k >= 1 && k <= steps.last; k += direction)
       if (together(levelsAt(data, steps.alphaAt(k))) !== now) return k;
     return null;
   }
 
   const goTo = (position) => put(model, "alpha", steps.alphaAt(position));
   const jump = (direction) => { const k = change(direction); if (k !== null) goTo(k); };
-  const KEYS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: PAGE, PageDown: -PAGE,
-    Home: -steps.last, End: steps.last };
-  onKeys(ui.slider, KEYS, (by) => goTo(moved(steps.positionOf(alpha()), by, steps.last)));
+  onKeys(ui.slider, sliderKeys(PAGE, steps.last), (by) => goTo(stepped(steps.positionOf(alpha()), by, 1, steps.last)));
   ui.slider.addEventListener("input", () => goTo(+ui.slider.value));
   ui.before.addEventListener("click", () => jump(-1));
   ui.after.addEventListener("click", () => jump(1));

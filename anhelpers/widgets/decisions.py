@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from ..charts.decisions import LEVELS, decided, decision_plane, plot_decisions
+from .. import checks
+from ..charts.decisions import decided, decision_plane, plot_decisions
 from ..charts.offline import alt_text, picture, to_svg
 from ..errors import DataError
 from .base import Widget, module, plain_table, styles, without_kernel
@@ -56,9 +57,9 @@ def correction_explorer(
     chart = plot_decisions(table, alpha, names=names, title="", notes=False, least=LEAST, width=width)
     spec = chart.to_dict()
     span = decision_plane(rows, LEAST, width).ranges[0]
-    data = {"title": title, "start": alpha, "ends": [LEAST, MOST], "span": [*span, width], "levels": list(LEVELS)}
+    data = {"title": title, "start": alpha, "ends": [LEAST, MOST], "span": [*span, width]}
     data |= {"methods": _methods(rows, names), "rules": RULES}
-    data |= {"gone": [names.get(name, str(name)) for name in dict.fromkeys(table.feature[table.p.isna()])]}
+    data |= {"note": _note([names.get(name, str(name)) for name in dict.fromkeys(table.feature[table.p.isna()])])}
     data |= {"svg": to_svg(spec), "alt": alt_text(spec)}
     widget = CorrectionExplorer(data=data, alpha=alpha, **without_kernel())
     widget.chart = chart
@@ -79,7 +80,8 @@ class CorrectionExplorer(Widget):
 
     def significant(self, rule: str, alpha: float | None = None) -> dict[str, list[str]]:
         """Method → the features that a rule ("uncorrected", "Holm", "Bonferroni") calls significant at alpha."""
-        return _significant(self.data, RULES[rule], self.alpha if alpha is None else alpha)
+        level = RULES[checks.one_of(rule, RULES, "rule")]
+        return _significant(self.data, level, self.alpha if alpha is None else _inside(alpha))
 
     def __repr__(self) -> str:
         counts = (f"{rule} {sum(map(len, self.significant(rule).values()))}" for rule in RULES)
@@ -90,7 +92,7 @@ class CorrectionExplorer(Widget):
         alphas = sorted({0.01, self.data["start"], 0.1})
         title = f"<p><b>{html.escape(self.data['title'])}</b></p>" if self.data["title"] else ""
         image = picture({"description": self.data["alt"]}, svg=self.data["svg"])
-        note = f"<p>In the picture, α = {self.data['start']:g}. {html.escape(_note(self.data))}</p>"
+        note = f"<p>In the picture, α = {self.data['start']:g}. {html.escape(self.data['note'])}</p>"
         return f"{title}<p>{image}</p>{''.join(_static_table(self.data, alpha) for alpha in alphas)}{note}"
 
 
@@ -143,11 +145,11 @@ def _named(names: Sequence[str], m: int) -> str:
 
 
 def _expected(data: Mapping, alpha: float) -> str:
-    """How many false alarms no correction lets through on average if nothing is related, method by method."""
+    """How many false alarms to expect without a correction if nothing is related, method by method."""
     counts = ", ".join(f"{method['m'] * alpha:.3g} for {method['name']}" for method in data["methods"])
     return f"False alarms expected without a correction if nothing is related: {counts}."
 
 
-def _note(data: Mapping) -> str:
-    gone = f" Without a p-value: {', '.join(data['gone'])}." if data["gone"] else ""
-    return f"The p-values take the pairs of values behind each r as independent.{gone}"
+def _note(gone: Sequence[str]) -> str:
+    without = f" Without a p-value: {', '.join(gone)}." if gone else ""
+    return f"The p-values take the pairs of values behind each r as independent.{without}"

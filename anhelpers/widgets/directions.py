@@ -16,13 +16,10 @@ import traitlets
 from .. import checks
 from ..charts.offline import picture
 from ..charts.xmi_bars import plot_xmi_bars
-from .base import Widget, module, styles, without_kernel
+from .base import Widget, module, plain_table, styles, without_kernel
 from .split import ORDERS, shown_rows, split_data
 
 __all__ = ["DirectionExplorer", "DirectionView", "direction_explorer", "static_view"]
-
-CELL = 'style="text-align:right;padding:.1em .6em"'
-NAME = 'style="text-align:left;padding:.1em .6em"'
 
 
 def direction_explorer(table: pd.DataFrame, *, start: str | None = None, **options: Any) -> DirectionExplorer:
@@ -32,7 +29,8 @@ def direction_explorer(table: pd.DataFrame, *, start: str | None = None, **optio
     ----------
     table : direction, h_lm, h_mt, xmi in bits; where known bleu, n and intervals (xmi_low, xmi_high, h_lm_low ...);
         src and trg where the names have another form than "en-fi". From `xmi.xmi_table`,
-        `xmi.published.published_table` or one's own. A direction without one of the three is left out, and told.
+        `xmi.published.published_table` or one's own. A note names a direction that lacks one of the three and is left
+        out.
     start : the direction chosen at first, by default the one with the largest XMI.
     options : title : the claim. pivot : as in `charts.directions.checked_directions`. unit : "bits per sentence".
 
@@ -154,15 +152,7 @@ def _static_html(data: dict, at: Sequence[str]) -> str:
 
 def _table(data: dict) -> str:
     """Every direction and every mean, those with the largest XMI first."""
-    head = "".join(f"<th {CELL}>{text}</th>" for text in data["heads"])
-    body = "".join(_row(data["rows"][i]) for i in data["orders"]["xmi"])
-    foot = "".join(_row(row) for row in data["means"])
-    return (
-        f"<table><caption>{html.escape(data['unit'])}; largest XMI first</caption><thead><tr><th {NAME}>direction</th>"
-        f"{head}</tr></thead><tbody>{body}</tbody><tfoot>{foot}</tfoot></table>"
-    )
-
-
-def _row(row: dict) -> str:
-    cells = "".join(f"<td {CELL}>{html.escape(text)}</td>" for text in row["texts"])
-    return f'<tr><th {NAME} dir="auto">{html.escape(row["label"])}</th>{cells}</tr>'
+    rows, foot = ([[row["label"], *row["texts"]] for row in some] for some in (data["rows"], data["means"]))
+    rows = [rows[i] for i in data["orders"]["xmi"]]
+    heads = ["direction", *data["heads"]]
+    return plain_table(f"{data['unit']}; largest XMI first", heads, rows, "right", foot=foot)

@@ -162,9 +162,7 @@ function render({ model, el }) {
     if (to !== undefined) goTo(to);
   }
 
-  const KEYS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: PAGE, PageDown: -PAGE,
-    Home: -Infinity, End: Infinity };
-  onKeys(ui.slider, KEYS, (by) => goTo(place() + by));
+  onKeys(ui.slider, sliderKeys(PAGE, Infinity), (by) => goTo(place() + by));
   ui.slider.addEventListener("input", () => goTo(+ui.slider.value));
   ui.before.addEventListener("click", () => jump(-1));
   ui.after.addEventListener("click", () => jump(1));

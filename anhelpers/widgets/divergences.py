@@ -18,6 +18,7 @@ import traitlets
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..charts.describe import number
 from ..charts.divergences import COLOURS, height_of, percent, plot_bars, plot_divergences, plot_trace
 from ..charts.offline import alt_text, picture, to_svg
 from ..errors import DataError
@@ -232,7 +233,7 @@ def _said(data: Mapping, path: Mapping, key: str, i: int) -> str:
     """A value, or ∞ and why, as divergences.js prints them."""
     value = path["values"][key][i]
     if value is not None:
-        return f"{value:.{data['digits'][key]}f}".replace("-", "−") if value else "0"
+        return number(value, data["digits"][key]) if value else "0"
     return f"∞: {_why(data, path['q'][i], key)}"
 
 

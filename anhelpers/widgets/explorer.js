@@ -10,12 +10,6 @@ function positionOf(beta) { // of any β, between the steps as well
   return beta === Infinity ? LAST : clamp(1 + STEPS_PER_DECADE * (Math.log10(beta) - FIRST_DECADE), 1, LAST - 1);
 }
 
-function stepped(beta, steps) { // the position `steps` away; an off-grid β first moves onto the grid
-  const at = positionOf(beta), near = Math.round(at);
-  const from = Math.abs(at - near) < 1e-6 ? near : steps > 0 ? Math.floor(at) : Math.ceil(at);
-  return clamp(from + steps, 0, LAST);
-}
-
 function winner(starts, beta) { // index of the last start <= β; at β = 0 always the first
   if (beta === 0) return 0;
   let low = 0, high = starts.length;
@@ -120,15 +114,14 @@ function render({ model, el }) {
 
   // ---- what a page, an order or a domain changes
   function newRow(row) {
-    const text = make("div", { dir: "auto", ...lang(1) }), note = make("div", { class: "anx-note" });
+    const text = make("div", { dir: "auto", ...langOf(data, 1) }), note = make("div", { class: "anx-note" });
     const cell = make("td", { class: "anx-chosen", "data-label": "Chosen" }, text, note);
     const id = make("span", { class: "anx-note" }, whole(row.domain ? `#${row.id} · ${row.domain}` : `#${row.id}`));
-    const source = make("td", { "data-label": "Source" }, make("span", { dir: "auto", ...lang(0) }, row.src), " ", id);
-    const reference = make("td", { "data-label": "Reference" }, make("div", { dir: "auto", ...lang(1) }, row.ref));
+    const source = make("td", { "data-label": "Source" }, make("span", { dir: "auto", ...langOf(data, 0) }, row.src), " ", id);
+    const reference = make("td", { "data-label": "Reference" }, make("div", { dir: "auto", ...langOf(data, 1) }, row.ref));
     ui.body.append(make("tr", { "data-segment": row.id }, source, reference, cell));
     return { row, cell, text, note, k: -1, flip: false };
   }
-  const lang = (i) => (data.langs[i] ? { lang: data.langs[i] } : {});
 
   function layPage() {
     const pages = Math.max(1, Math.ceil(order.length / data.show));
@@ -180,9 +173,7 @@ function render({ model, el }) {
 
   function putBeta(b) { put(model, "beta", b === Infinity ? "inf" : b); }
 
-  const KEYS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: PAGE_STEPS, PageDown: -PAGE_STEPS,
-    Home: -LAST, End: LAST };
-  onKeys(ui.slider, KEYS, (steps) => putBeta(betaAt(stepped(beta(), steps))));
+  onKeys(ui.slider, sliderKeys(PAGE_STEPS, LAST), (steps) => putBeta(betaAt(stepped(positionOf(beta()), steps, 0, LAST))));
   ui.slider.addEventListener("input", () => putBeta(betaAt(+ui.slider.value)));
   for (const [button, direction] of [[ui.before, -1], [ui.after, 1]])
     button.addEventListener("click", () => { const b = jump(direction); if (b !== null) putBeta(b); });

@@ -277,8 +277,7 @@ function render({ model, el }) {
   // ---- where the hand goes
   const cost = (one, tenths) => put(model, "weights", { ...weights(), [one.name]: clamp(tenths, 0, one.max) / TENTHS });
   for (const one of ui.weights) {
-    const KEYS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: PAGE, PageDown: -PAGE, Home: -one.max, End: one.max };
-    onKeys(one.slider, KEYS, (by) => cost(one, Math.round(weights()[one.name] * TENTHS) + by));
+    onKeys(one.slider, sliderKeys(PAGE, one.max), (by) => cost(one, Math.round(weights()[one.name] * TENTHS) + by));
     one.slider.addEventListener("input", () => cost(one, +one.slider.value));
   }
   for (const one of ui.rows)

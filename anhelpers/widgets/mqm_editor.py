@@ -73,7 +73,7 @@ def mqm_editor(
     scores = score_ratings(ratings, scheme, weights, unclassified=unclassified)
     data = _counted(ratings, weights, _shares(scores, shared))
     data["start"]["categories"] = {name: _side(scheme.dimension(name)) for name in data["categories"]}
-    data |= {"title": title, "names": [scheme.name, weights.name], "size": list(size), "shared": shared}
+    data |= {"title": title, "names": [scheme.name, weights.name], "size": list(size)}
     data |= {"kinds": [(kinds or {}).get(s, (kinds or {}).get(base_system(s), "unknown")) for s in ratings.systems]}
     data |= {"widths": [width(str(s), False) for s in ratings.systems], "rows": [list(row) for row in weights.rows]}
     frame = _plane(data, data["start"])

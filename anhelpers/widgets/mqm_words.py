@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..charts.describe import number
 from ..charts.offline import picture
 from ..frontier import pareto_mask
 from ..mqm import KINDS
@@ -57,13 +58,13 @@ def told(data: Mapping, start: np.ndarray, now: np.ndarray) -> dict[str, str]:
 def _together(start: np.ndarray, now: np.ndarray) -> str:
     """ "together, Pearson r = 0.93 (95 % 0.70 to 0.98), n = 9 systems; at the start r = 0.90"."""
     n, (was, r) = len(now), (_pearson(v) for v in (start, now))
-    before = "" if _number(r) == _number(was) else f"; at the start r = {_number(was)}"
+    before = "" if number(r, 2) == number(was, 2) else f"; at the start r = {number(was, 2)}"
     if np.isnan(r):
         return f"no correlation, as all {n} systems are equal on one axis{before}"
     low, high = (float(end) for end in correlation_interval(r, n))
     word = "together" if low > 0 else "against each other" if high < 0 else "undecided"
-    ends = "" if np.isnan(low) else f" (95\u00a0% {_number(low)} to {_number(high)})"
-    return f"{word}, Pearson r = {_number(r)}{ends}, n = {n} systems{before}"
+    ends = "" if np.isnan(low) else f" (95\u00a0% {number(low, 2)} to {number(high, 2)})"
+    return f"{word}, Pearson r = {number(r, 2)}{ends}, n = {n} systems{before}"
 
 
 def _pearson(values: np.ndarray) -> float:
@@ -85,11 +86,6 @@ def _moves(names: list[str], before: np.ndarray, now: np.ndarray) -> str:
     return ", ".join(parts + rest) or "no change"
 
 
-def _number(value: float, digits: int = 2) -> str:
-    """As common.js prints it."""
-    return f"{value:.{digits}f}".replace("-", "−")
-
-
 def static_html(data: Mapping, state: Mapping, chart: Any, words: Mapping[str, str]) -> str:
     """Picture, sentences and tables, of elements that are kept where no script may run.
 
@@ -108,7 +104,7 @@ def _systems(data: Mapping, state: Mapping) -> str:
     values = penalties(data, state)[:, [1, 2, 0]]
     places = np.stack([ranks(column) for column in values.T], axis=1)
     rows = [
-        [name, *(f"{_number(v, 3)} ({p})" for v, p in zip(value, place, strict=True))]
+        [name, *(f"{number(v, 3)} ({p})" for v, p in zip(value, place, strict=True))]
         for name, value, place in zip(data["systems"], values, places, strict=True)
     ]
     heads = ["system", *(f"{kind} (rank)" for kind in ("accuracy", "fluency", "penalty"))]
@@ -126,7 +122,7 @@ def _weights(data: Mapping, state: Mapping) -> str:
 def _categories(data: Mapping, state: Mapping) -> str:
     start, points = data["start"]["categories"], category_points(data, state)
     rows = [
-        [name, str(marks), _number(p, 3), side, start[name]]
+        [name, str(marks), number(p, 3), side, start[name]]
         for (name, side), marks, p in zip(state["categories"].items(), data["marks"], points, strict=True)
     ]
     heads = ["category", "marks", "points per segment", "counts for", data["names"][0]]

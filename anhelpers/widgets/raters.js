@@ -1,11 +1,7 @@
 // The rating sheet: candidates in blind order, two ratings each, by keyboard or mouse; saved by the kernel or by the page.
 // Nothing is kept in the browser. raters.py writes the very same file.
 
-const NAME = /^[^=+\-@'\s",;\u0000-\u001f\u007f-\u009f][^",;\u0000-\u001f\u007f-\u009f]{0,39}$/u; // raters.py has the same
 const PATIENCE = 4000; // milliseconds that a kernel may take to save
-const NO_NAME = "Enter a pseudonym before you save; no real name is needed.";
-const BAD_NAME = "This pseudonym cannot be written: at most 40 characters without quotes, commas and semicolons, " +
-  "and none of = + - @ ' at the start.";
 
 const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
@@ -58,12 +54,11 @@ function cellOf(data, k, label, id) { // five radio buttons, one stop of the Tab
 }
 
 function sectionOf(data, segment, page, first, id) { // one segment: source, reference, and a row per candidate
-  const lang = (i) => (data.langs[i] ? { lang: data.langs[i] } : {});
-  const source = make("p", { class: "anx-source", dir: "auto", ...lang(0) }, segment.src);
+  const source = make("p", { class: "anx-source", dir: "auto", ...langOf(data, 0) }, segment.src);
   const section = make("section", { "aria-label": `Sentence ${page + 1} of ${data.segments.length}` },
     make("div", { class: "anx-note" }, `Source, sentence ${page + 1}`), source);
   if (segment.ref) {
-    const ref = make("p", { dir: "auto", ...lang(1) }, segment.ref);
+    const ref = make("p", { dir: "auto", ...langOf(data, 1) }, segment.ref);
     const show = make("button", { type: "button", "aria-expanded": "false", ...QUIET }, "show a reference");
     ref.hidden = true;
     show.addEventListener("click", () => {
@@ -78,7 +73,7 @@ function sectionOf(data, segment, page, first, id) { // one segment: source, ref
     const letter = String.fromCharCode(65 + line);
     const cells = data.criteria.map(([name], column) => make("td", { class: "anx-cell", "data-label": capital(name) },
       cellOf(data, first + line * data.criteria.length + column, `${capital(name)} of ${letter}`, id)));
-    return make("tr", {}, make("th", { scope: "row" }, letter), make("td", { dir: "auto", ...lang(1) }, text), ...cells);
+    return make("tr", {}, make("th", { scope: "row" }, letter), make("td", { dir: "auto", ...langOf(data, 1) }, text), ...cells);
   }));
   const cols = make("colgroup", {}, make("col", { class: "anx-letter" }), make("col"), ...data.criteria.map(() => make("col", { class: "anx-five" })));
   const row = make("tr", {}, ...head.map((title) => make("th", { scope: "col" }, title)));
@@ -122,6 +117,7 @@ function render({ model, el }) {
   el.append(root);
   const radios = rows.map((_, k) => [...root.querySelectorAll(`input[data-row="${k}"]`)]);
   const place = () => clamp(model.get("place"), 0, sections.length - 1);
+  const named = new RegExp(data.name.pattern, "u");
   const kernel = () => model.get("file") !== "";
   let since = performance.now(), unsaved = false;
 
@@ -166,7 +162,7 @@ function render({ model, el }) {
   function goOn(k) { // after a rating: the next cell, at the end of a sentence what leads on
     if (k + 1 < rows.length && rows[k + 1].page === rows[k].page) focusOn(k + 1);
     else if (k + 1 < rows.length) ui.after.focus();
-    else if (NAME.test(ui.name.value.trim())) ui.save.focus();
+    else if (named.test(ui.name.value.trim())) ui.save.focus();
     else ui.name.focus();
   }
 
@@ -197,9 +193,9 @@ function render({ model, el }) {
 
   function save() {
     const rater = ui.name.value.trim();
-    ui.name.setAttribute("aria-invalid", !NAME.test(rater));
-    if (!NAME.test(rater)) {
-      say(rater ? BAD_NAME : NO_NAME, true);
+    ui.name.setAttribute("aria-invalid", !named.test(rater));
+    if (!named.test(rater)) {
+      say(rater ? data.name.bad : data.name.none, true);
       ui.name.focus();
       return;
     }

@@ -21,14 +21,17 @@ from .. import __version__, raters
 from ..data.schema import CandidateSet, TestSet
 from ..data.writing import write_text
 from ..errors import DataError
-from .base import Widget, detached, module, styles, without_kernel
+from .base import Widget, detached, html_lang, module, styles, without_kernel
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["RatingSheet", "rating_sheet"]
 
-NAME = re.compile(r"""[^=+\-@'\s",;\x00-\x1f\x7f-\x9f][^",;\x00-\x1f\x7f-\x9f]{0,39}""")  # raters.js has the same
+NAME = re.compile(r"""[^=+\-@'\s",;\x00-\x1f\x7f-\x9f][^",;\x00-\x1f\x7f-\x9f]{0,39}""")
+NO_NAME = "Enter a pseudonym before you save; no real name is needed."
+BAD_NAME = ("This pseudonym cannot be written: at most 40 characters without quotes, commas and semicolons, "
+            "and none of = + - @ ' at the start.")  # fmt: skip
 HOW = (
     "Rate every translation twice, on a scale from 1 to 5. Keys: 1 to 5 rate and go on, Backspace clears, the arrows "
     "and Tab move, N and P turn to the next and the previous sentence."
@@ -75,10 +78,11 @@ def rating_sheet(
         "version": __version__,
         "columns": list(raters.COLUMNS),
         "how": HOW,
+        "name": {"pattern": f"^{NAME.pattern}$", "none": NO_NAME, "bad": BAD_NAME},
     }
     data |= {"criteria": [[name, *ends] for name, ends in raters.CRITERIA.items()], "points": list(raters.SCALE)}
     data |= {
-        "langs": list(getattr(test_or_segments, "lp", "-").split("-")[:2]),
+        "langs": [html_lang(getattr(test_or_segments, name, "und")) for name in ("src_lang", "trg_lang")],
         "segments": _segments(sheet, reference),
     }
     widget = RatingSheet(**_blank(data), **without_kernel())
@@ -117,6 +121,15 @@ class RatingSheet(Widget):
             raise DataError(f"ratings must be {len(_rows(self.data))}, each 1 to 5, or None where missing; {seen}.")
         return [None if value is None else int(value) for value in given]
 
+    @traitlets.validate("seconds")
+    def _valid_seconds(self, proposal: Any) -> Any:
+        given = list(proposal["value"])
+        wrong = [value for value in given if value is not None and not (isinstance(value, (int, float)) and value >= 0)]
+        if len(given) != len(_rows(self.data)) or wrong:
+            seen = f"one is {wrong[0]!r}" if wrong else f"there are {len(given)}"
+            raise DataError(f"seconds must be {len(_rows(self.data))} numbers, None where missing; {seen}.")
+        return given
+
     @traitlets.validate("place")
     def _valid_place(self, proposal: Any) -> Any:
         n = len(self.data["segments"])
@@ -141,7 +154,7 @@ class RatingSheet(Widget):
     def csv(self) -> str:
         """The text of the file that "Save" writes; a missing rating is blank."""
         if not NAME.fullmatch(self.rater.strip()):
-            raise DataError(_name_wanted(self.rater))
+            raise DataError(BAD_NAME if self.rater.strip() else NO_NAME)
         rows = zip(_rows(self.data), self.ratings, self.seconds, strict=True)
         return raters.ratings_csv(self.rater.strip(), self.data["sheet"], ((*cell, *given) for cell, *given in rows))
 
@@ -230,14 +243,6 @@ def _rows(data: dict[str, Any]) -> list[tuple[int, int, str]]:
     """(segment, candidate, criterion) of every rating, in the order of the page."""
     criteria = [name for name, *_ in data.get("criteria", [])]
     return [(s["id"], i, name) for s in data.get("segments", []) for i in s["candidates"] for name in criteria]
-
-
-def _name_wanted(name: str) -> str:
-    """What is wrong with a pseudonym, as raters.js says it."""
-    if not name.strip():
-        return "Enter a pseudonym before you save; no real name is needed."
-    return ("This pseudonym cannot be written: at most 40 characters without quotes, commas and semicolons, "
-            "and none of = + - @ ' at the start.")  # fmt: skip
 
 
 def _printed(data: dict[str, Any], number: int, segment: dict) -> str:

@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..charts.curve import axis_ranges, beta_label, plot_curve
+from ..charts.describe import digits_of, number
 from ..charts.offline import alt_text, picture, to_svg
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
-from .base import digits_of
+from .base import html_lang
 
 __all__ = ["ALL", "choice", "shaped", "static_html", "word_parts"]
 
@@ -56,7 +57,7 @@ def shaped(
 
     Parameters
     ----------
-    tags : (n,) labels of the candidates. show : of them in a table. point : β of the dragged point.
+    tags : (n,) labels of the candidates. show : rows, one per segment, on a page. point : β of the dragged point.
     """
     srcs, refs, texts = list(srcs), list(refs), list(texts)
     tags = [""] * len(texts) if tags is None else list(tags)
@@ -89,7 +90,7 @@ def shaped(
     data: dict[str, Any] = {
         "title": title,
         "names": list(names),
-        "langs": list(langs),
+        "langs": [html_lang(code) for code in langs],
         "digits": digits,
         "show": int(show),
         "box": box,
@@ -141,7 +142,7 @@ def _static_row(data: dict, row: dict, betas: Sequence[float]) -> str:
             for i, part in enumerate(parts_of(row, _place(row, beta)))
         )
         scores = [
-            name + f"\u00a0{chosen[column]:.{digits}f}".replace("-", "−")
+            f"{name}\u00a0{number(chosen[column], digits)}"
             for name, column, digits in zip(data["names"], ("accuracy", "naturalness"), data["digits"], strict=True)
         ]
         note = " · ".join(filter(None, [chosen["tag"], *scores]))

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..metric import Metric
 from ..plane import OracleStudy
 from .explorer import BetaExplorer, StaticView, beta_explorer, static_view
+from .shape import ALL
 
 __all__ = ["explore", "preview"]
 
@@ -21,16 +23,22 @@ def _arguments(study: OracleStudy, rng: np.random.Generator | None, segments: Se
     domains = test.domains if len(set(test.domains)) > 1 else None
 
     def systems(name: str) -> Any:
-        return (study if name == "all" else study.domain(name)).systems(rng) if test.systems else None
+        return (study if name == ALL else study.domain(name)).systems(rng) if test.systems else None
 
     refs = [""] * len(test) if test.reference is None else test.refs[test.reference]
     return {
         "curve": study.curve, "srcs": test.srcs, "refs": refs,
         "texts": cands.texts, "tags": cands.tags, "segment": cands.segment, "accuracy": study.accuracy,
         "naturalness": study.naturalness, "domains": domains, "systems": systems, "segments": segments,
-        "names": (accuracy.label, "log-prob."), "langs": (test.src_lang, test.trg_lang),
+        "names": (_short(accuracy), _short(naturalness)), "langs": (test.src_lang, test.trg_lang),
         "accuracy_title": accuracy.oriented_title, "naturalness_title": naturalness.oriented_title,
     }  # fmt: skip
+
+
+def _short(metric: Metric) -> str:
+    """How the readout calls the oriented score."""
+    sign = "" if metric.higher_is_better else "−"
+    return "log-prob." if metric.name == "lpp" else f"{sign}{metric.label}"
 
 
 def explore(
@@ -41,7 +49,7 @@ def explore(
 
     Parameters
     ----------
-    show : candidates in the table of a segment.
+    show : rows, one per segment, on a page.
     """
     return beta_explorer(**_arguments(study, rng, segments), beta=beta, title=title, show=show)
 

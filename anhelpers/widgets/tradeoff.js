@@ -4,7 +4,6 @@
 const LAST = 300, PAGE_STEPS = 30; // 301 positions; PageUp moves a tenth of the curve
 const NIL = 5e-7; // Python rounds to six decimals
 
-const plain = (x, digits) => number(x, digits).replace(/^\u2212(0(\.0*)?)$/, "$1"); // no minus before a zero
 const betaNumber = (b) => (b === Infinity ? "∞" : b >= 100 ? String(Math.round(b)) : String(+b.toPrecision(3)));
 const percent = (q) => (q < NIL ? "·" : q < 5e-4 ? "<\u00a00.1\u00a0%" : `${(100 * q).toFixed(q > 1 - NIL ? 0 : 1)}\u00a0%`);
 
@@ -34,12 +33,6 @@ function curveOf(data) {
   return { n, a, beta, end, place, vertexOf, middle, betaAt, positionOf, natAt, positionOfNat };
 }
 
-function stepped(at, steps) { // the position `steps` away; a place between two positions first moves onto one
-  const near = Math.round(at);
-  const from = Math.abs(at - near) < 1e-6 ? near : steps > 0 ? Math.floor(at) : Math.ceil(at);
-  return clamp(from + steps, 0, LAST);
-}
-
 // ---- what is on the page
 function controls(data) {
   const id = newId(), corner = data.exact ? "vertex" : "point";
@@ -66,14 +59,13 @@ function controls(data) {
 }
 
 function table(data) { // {element, cells (X, C), marginal (C), difference (C)}
-  const lang = (i) => (data.langs[i] ? { lang: data.langs[i] } : {});
-  const names = data.targets.map((name) => make("th", { scope: "col", dir: "auto", ...lang(1) }, name));
+  const names = data.targets.map((name) => make("th", { scope: "col", dir: "auto", ...langOf(data, 1) }, name));
   if (data.others) names.push(make("th", { scope: "col", class: "anx-others" }, `others (${data.others})`));
   const head = make("tr", {}, make("th", { scope: "col" }, "source"), make("th", { scope: "col" }, "P(x)"), ...names);
   const row = (kind) => data.r.map(() => make("td", { class: kind }));
   const cells = data.sources.map(() => row("anx-q"));
   const body = data.sources.map((name, x) => make("tr", {},
-    make("th", { scope: "row", dir: "auto", ...lang(0) }, name), make("td", { class: "anx-p" }, percent(data.p[x])), ...cells[x]));
+    make("th", { scope: "row", dir: "auto", ...langOf(data, 0) }, name), make("td", { class: "anx-p" }, percent(data.p[x])), ...cells[x]));
   const marginal = row("anx-q"), reference = row("anx-q"), difference = row("anx-d");
   reference.forEach((cell, y) => show(cell, data.r[y]));
   const line = (name, some) => make("tr", {}, make("th", { scope: "row", colspan: 2 }, name), ...some);
@@ -146,9 +138,9 @@ function render({ model, el }) {
       cell.className = "anx-d" + (text[0] === "▲" ? " anx-up" : text[0] === "▼" ? " anx-down" : "");
     });
     movePoint(point, data.box, at, a);
-    const b = weightHere(), nText = `${nName} = ${plain(at, data.digits[1])}`;
+    const b = weightHere(), nText = `${nName} = ${number(at, data.digits[1])}`;
     const text = byBeta() ? `β = ${betaNumber(b)}` : nText;
-    const said = `${nText} · ${aName} = ${plain(a, data.digits[0])} · ${betaSaid(v, share)}`;
+    const said = `${nText} · ${aName} = ${number(a, data.digits[0])} · ${betaSaid(v, share)}`;
     ui.slider.value = Math.round(byBeta() ? curve.positionOf(b) : curve.positionOfNat(at));
     ui.slider.setAttribute("aria-valuetext", byBeta() ? `${text} · ${said}` : said);
     ui.value.textContent = text;
@@ -180,10 +172,8 @@ function render({ model, el }) {
     put(model, "naturalness", curve.n[to]);
   }
 
-  const KEYS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: PAGE_STEPS, PageDown: -PAGE_STEPS,
-    Home: -LAST, End: LAST };
-  onKeys(ui.slider, KEYS, (steps) =>
-    goTo(stepped(byBeta() ? curve.positionOf(weightHere()) : curve.positionOfNat(nat()), steps)));
+  onKeys(ui.slider, sliderKeys(PAGE_STEPS, LAST), (steps) =>
+    goTo(stepped(byBeta() ? curve.positionOf(weightHere()) : curve.positionOfNat(nat()), steps, 0, LAST)));
   ui.slider.addEventListener("input", () => goTo(+ui.slider.value));
   ui.before.addEventListener("click", () => jump(-1));
   ui.after.addEventListener("click", () => jump(1));

@@ -14,10 +14,11 @@ import pandas as pd
 import traitlets
 
 from ..charts.axes import axis_ranges
+from ..charts.describe import digits_of
 from ..charts.offline import alt_text, to_svg
-from ..charts.tradeoff import plot_tradeoff
+from ..charts.tradeoff import between_ends, plot_tradeoff
 from ..errors import DataError
-from .base import Widget, digits_of, module, styles, without_kernel
+from .base import Widget, html_lang, module, styles, without_kernel
 from .translator import OTHERS, columns, mixture, static_html
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def static_view(
     sources, targets : texts of the X sources and the Y targets.
     """
     n = curve.naturalness
-    at = _three(n) if at is None else tuple(_inside(value, n) for value in at)
+    at = _three(n) if at is None else tuple(between_ends(value, n) for value in at)
     data, chart = _shaped(curve, sources, targets, at=at, **options)
     return TradeoffView(data, chart, at)
 
@@ -121,7 +122,7 @@ class TradeoffExplorer(Widget):
 
     @traitlets.validate("naturalness")
     def _valid_naturalness(self, proposal: Any) -> Any:
-        return _inside(proposal["value"], self.data.get("naturalness", [proposal["value"]]))
+        return between_ends(proposal["value"], self.data.get("naturalness", [proposal["value"]]))
 
     def __repr__(self) -> str:
         accuracy, (x, y) = mixture(self.data, self.naturalness)[0], np.shape(self.data["q"])[1:]
@@ -134,16 +135,6 @@ class TradeoffExplorer(Widget):
 def _three(n: np.ndarray) -> tuple[float, ...]:
     """Both ends of a curve and the middle; one value where the ends are one."""
     return tuple(dict.fromkeys([float(n[0]), float(n[0] + n[-1]) / 2, float(n[-1])]))
-
-
-def _inside(value: float, n: np.ndarray) -> float:
-    """N between the ends of the curve, with room for rounding."""
-    value, low, high = float(value), float(n[0]), float(n[-1])
-    room = 1e-9 * max(1.0, high - low)
-    if not low - room <= value <= high + room:
-        below = "; below, the constraint costs nothing" if value < low else ""
-        raise DataError(f"naturalness must be in [{low:.6g}, {high:.6g}], the ends of this curve{below}, got {value}.")
-    return min(max(value, low), high)
 
 
 def _shaped(
@@ -167,14 +158,18 @@ def _shaped(
         raise DataError(f"{seen} are named, the curve is over {n_sources} and {n_targets}; name each once.")
     if show < 1:
         raise DataError(f"show must be at least 1, got {show}: one target needs a column.")
-    if point is not None:
-        point = _inside(point, curve.naturalness)
     settings: dict[str, Any] = {"size": (430, 340)} | chart
     drawn = plot_tradeoff(curve, point=point, at=at, **settings)
     spec = drawn.to_dict()
     box = [v for span in axis_ranges([curve]) for v in span] + list(settings["size"])
     kept, q, r = columns(curve, int(show))
-    data: dict[str, Any] = {"title": title, "names": list(names), "langs": list(langs), "box": box, "sources": sources}
+    data: dict[str, Any] = {
+        "title": title,
+        "names": list(names),
+        "langs": [*map(html_lang, langs)],
+        "box": box,
+        "sources": sources,
+    }
     data |= {"targets": [targets[y] for y in kept], "others": n_targets - len(kept), "p": curve.problem.p_x.tolist()}
     data |= {"digits": [digits_of(curve.accuracy), digits_of(curve.naturalness)], "q": q.tolist(), "r": r.tolist()}
     data |= {name: getattr(curve, name).tolist() for name in ("naturalness", "accuracy", "beta")}

@@ -56,7 +56,7 @@ def correlations(table: pd.DataFrame, features: pd.DataFrame, alpha: float = 0.0
     x = np.array(list(columns.values())).reshape(-1, n)
     parts = []
     for method, correlate in (("pearson", pearson), ("spearman", spearman)):
-        r = correlate(x, np.broadcast_to(y, x.shape))
+        r = correlate(x, y)
         rows = {"feature": list(columns), "method": method, "r": r, "se": np.sqrt((1 - r) * (1 + r) / (n - 2))}
         parts.append(pd.DataFrame(rows | _decisions(correlation_p(r, n), alpha) | {"n": n}))
     return pd.concat(parts, ignore_index=True)

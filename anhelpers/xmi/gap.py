@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from .. import checks, stats
 from ..errors import DataError
-from .measure import LEVEL, SENTENCE, xmi
-from .results import Bits, Xmi
+from .measure import SENTENCE, xmi
+from .results import Bits, Xmi, bits
 from .scores import UNITS, in_bits
 from .toy import ToyPair
 
@@ -95,22 +95,18 @@ def gap(
     second = [lm - true_lm, mt - true_mt]
     columns = np.stack([*first, first[0] - first[1], *second, second[0] - second[1]], axis=1)
     columns = columns[~np.isnan(columns).any(1)]
-    bits = _bits(columns, rng, n_draws)
-    return Gap(pair.name, pair.h_trg, pair.h_trg_given_src, pair.mi, found, *bits)
+    return Gap(pair.name, pair.h_trg, pair.h_trg_given_src, pair.mi, found, *_excess(columns, rng, n_draws))
 
 
 NAMES = ("H_LM - H(T)", "H_MT - H(T|S)", "XMI - MI")
 
 
-def _bits(columns: np.ndarray, rng: np.random.Generator, n_draws: int) -> list[Bits]:
+def _excess(columns: np.ndarray, rng: np.random.Generator, n_draws: int) -> list[Bits]:
     """The means of the six columns, resampled together."""
-    found = stats.bootstrap_means(columns, np.arange(len(columns)), rng, n_draws, level=LEVEL)
+    found = stats.bootstrap_means(columns, np.arange(len(columns)), rng, n_draws)
+    six = bits(NAMES * 2, found, SENTENCE, f"{n_draws} resamples of {len(columns)} sentences")
     ways = ("mean surprisal less the closed form", "mean of log2 p - log2 q, sentence by sentence")
-    signature = f"{n_draws} resamples of {found.n} sentences"
-    return [
-        Bits(NAMES[k % 3], mean, se, low, high, found.n, found.n_clusters, SENTENCE, f"{ways[k // 3]}; {signature}")
-        for k, (mean, se, low, high) in enumerate(np.stack([found.mean, found.se, found.low, found.high], 1).tolist())
-    ]
+    return [replace(b, signature=f"{ways[k // 3]}; {b.signature}") for k, b in enumerate(six)]
 
 
 def gap_rows(found: Gap) -> pd.DataFrame:

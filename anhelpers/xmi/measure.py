@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks, stats
 from ..errors import DataError
-from .results import Bits, Xmi, XmiPerChar
+from .results import Bits, Xmi, XmiPerChar, bits
 from .scores import Tokens, in_bits, same_tokens
 
-__all__ = ["cross_entropy", "per_character", "pointwise_xmi", "xmi", "xmi_difference"]
+__all__ = ["characters", "cross_entropy", "per_character", "pointwise_xmi", "xmi", "xmi_difference"]
 
 SENTENCE, CHARACTER = "bits per sentence", "bits per character"
-LEVEL = 0.95
 
 
 def cross_entropy(
@@ -45,9 +45,9 @@ def cross_entropy(
     >>> cross_entropy([-2.0, -4.0], unit="bits", rng=np.random.default_rng(0)).value
     3.0
     """
-    bits = in_bits("logprobs", logprobs, unit)
-    there, docs = ~np.isnan(bits), _docs(docs, len(bits))
-    return _means(["H"], bits[there, None], docs[there], unit=unit, rng=rng, n_draws=n_draws)[0]
+    surprisal = in_bits("logprobs", logprobs, unit)
+    there, docs = ~np.isnan(surprisal), _docs(docs, len(surprisal))
+    return _means(["H"], surprisal[there, None], docs[there], unit=unit, rng=rng, n_draws=n_draws)[0]
 
 
 def xmi(
@@ -111,11 +111,11 @@ def per_character(
     Parameters
     ----------
     mt_logprobs, lm_logprobs, unit, docs : as in `xmi`.
-    n_chars : (N,) characters of each target sentence, at least 1.
+    n_chars : (N,) `characters` of each target sentence, at least 1; nan: missing, its sentence is left out.
 
     Raises
     ------
-    DataError as in `xmi`, and for a sentence without characters.
+    DataError as in `xmi`, and for a sentence that has both scores and less than one character.
 
     >>> per_character([-1.0, -3.0], [-5.0, -5.0], [2, 4], unit="bits", rng=np.random.default_rng(0)).xmi_per_char.value
     1.0
@@ -123,16 +123,28 @@ def per_character(
     mt, lm, there = _pair(mt_logprobs, lm_logprobs, unit, None)
     chars = np.asarray(n_chars, dtype=np.float64)
     checks.same_length(logprobs=mt, n_chars=chars)
-    bad = np.flatnonzero(~(np.isfinite(chars) & (chars >= 1)))
+    there &= ~np.isnan(chars)
+    bad = np.flatnonzero(there & ~((chars >= 1) & np.isfinite(chars)))
     if bad.size:
         raise DataError(f"sentence {bad[0] + 1} has {chars[bad[0]]:g} characters; at least 1 is needed.", "n_chars")
     columns, docs = np.stack([lm, mt, lm - mt, chars], 1)[there], _docs(docs, len(mt))[there]
     found = _enough(columns, docs, rng, n_draws)
-    value, draws = found.mean[:3] / found.mean[3], found.draws[:, :3] / found.draws[:, 3:]
+    draws = found.draws[:, :3] / found.draws[:, 3:]
+    low, high = stats.interval(draws)
+    ratio = replace(found, mean=found.mean[:3] / found.mean[3], low=low, high=high, se=draws.std(0, ddof=1))
     names = ["h_lm_per_char", "h_mt_per_char", "xmi_per_char"]
     signature = _signature(unit, "all bits / all characters", found, n_draws)
-    h_lm, h_mt, gap = _bits(names, value, draws, found, CHARACTER, signature)
+    h_lm, h_mt, gap = bits(names, ratio, CHARACTER, signature)
     return XmiPerChar(h_lm, h_mt, gap, left_out=int((~there).sum()))
+
+
+def characters(trgs: Sequence[str]) -> np.ndarray:
+    """(N,) the number of characters of each target, white space at both ends aside; nan for a blank one.
+
+    >>> characters(["Ja. ", ""]).tolist()
+    [3.0, nan]
+    """
+    return np.array([len(trg.strip()) or np.nan for trg in trgs], dtype=np.float64)
 
 
 def pointwise_xmi(mt_logprobs: ArrayLike, lm_logprobs: ArrayLike, *, unit: str = "nats") -> np.ndarray:
@@ -204,7 +216,7 @@ def _enough(columns: np.ndarray, docs: np.ndarray, rng: np.random.Generator, n_d
     """Means of the columns by resampling documents; a DataError below 2 sentences."""
     if len(columns) < 2:
         raise DataError(f"{len(columns)} sentences have all their scores: at least 2 are needed.")
-    return stats.bootstrap_means(columns, stats.clusters_of(docs), rng, n_draws, level=LEVEL)
+    return stats.bootstrap_means(columns, stats.clusters_of(docs), rng, n_draws)
 
 
 def _means(
@@ -213,25 +225,9 @@ def _means(
     """The mean of each column."""
     found = _enough(columns, docs, rng, n_draws)
     signature = _signature(unit, "sum over tokens, mean over sentences", found, n_draws)
-    return _bits(names, found.mean, found.draws, found, SENTENCE, signature)
-
-
-def _bits(
-    names: Sequence[str],
-    value: np.ndarray,
-    draws: np.ndarray,
-    found: stats.MeanInterval,
-    unit: str,
-    signature: str,
-) -> list[Bits]:
-    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    numbers = zip(value, draws.std(0, ddof=1), low, high, strict=True)
-    return [
-        Bits(name, float(mean), float(se), float(low), float(high), found.n, found.n_clusters, unit, signature)
-        for name, (mean, se, low, high) in zip(names, numbers, strict=True)
-    ]
+    return bits(names, found, SENTENCE, signature)
 
 
 def _signature(unit: str, how: str, found: stats.MeanInterval, n_draws: int) -> str:
-    what = "documents" if found.n_clusters < found.n else "sentences"
+    what = "documents" if found.n_clusters < found.n[0] else "sentences"
     return f"scores in {unit}; {how}; {n_draws} resamples of {found.n_clusters} {what}"

@@ -13,7 +13,7 @@ from ..errors import DataError
 from ..naturalness.lm import LanguageModel, TextLogProbs, lm_tokens, load_lm, score_texts
 from ..translation import PairLogProbs, TranslationModel, score_pairs, target_tokens, translation_model
 from ..translation.languages import known_languages
-from .measure import per_character, xmi
+from .measure import characters, per_character, xmi
 from .results import Xmi, XmiPerChar
 from .scores import same_tokens
 
@@ -78,8 +78,7 @@ def xmi_from_models(
     alone = _without_source(lm, trgs, tokens_per_batch)
     options: dict[str, Any] = {"docs": docs, "rng": rng, "n_draws": n_draws}
     if per_char:
-        n_chars = [max(1, len(trg.strip())) for trg in trgs]
-        found = per_character(given.total, alone.total, n_chars, **options)
+        found = per_character(given.total, alone.total, characters(trgs), **options)
     else:
         n_tokens = given.tokens.tolist(), alone.tokens.tolist()
         found = xmi(given.total, alone.total, tokens=n_tokens, **options)

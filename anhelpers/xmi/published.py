@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import checks
-from ..accuracy.bleu import scores, statistics
+from ..accuracy.surface import surface
 from ..data.catalog import bundled, find_file
 from ..data.lines import csv_number, csv_rows, read_lines
 from ..errors import DataError
@@ -204,12 +204,12 @@ def recomputed_bleu(folder: str | PathLike | None = None) -> pd.DataFrame:
     import pandas as pd
 
     folder = find_file("xmi") / "outputs" if folder is None else Path(folder)
-    rows = []
+    bleu, rows = surface("bleu"), []
     for place in sorted(folder.glob("*2*")):
         hyps, refs = read_lines(place / "preds.test"), read_lines(place / "truth.test")
         n = checks.same_length(**{f"{place.name}/preds.test": hyps, f"{place.name}/truth.test": refs})
-        counts = statistics(hyps, [refs]).sum(0)
-        rows.append((place.name.replace("2", "-"), float(scores(counts, effective_order=False)), n))
+        counts = bleu.statistics(hyps, [refs]).sum(0)
+        rows.append((place.name.replace("2", "-"), float(bleu.corpus_scores(counts)), n))
     if not rows:
         raise DataError("holds no folder of outputs such as bg2en; give the folder that has them.", folder)
     return pd.DataFrame(rows, columns=["direction", "bleu", "n"])

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Bits", "Xmi", "XmiPerChar"]
+from ..stats import MeanInterval
+
+__all__ = ["Bits", "Xmi", "XmiPerChar", "bits"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,21 @@ class Bits:
         where = f" in {self.n_docs} documents" if self.n_docs < self.n else ""
         return (f"{self.name} {self.value:.4g} {self.unit}, 95 % interval {self.low:.4g} to {self.high:.4g} "
                 f"(n = {self.n} sentences{where})")  # fmt: skip
+
+
+def bits(names: Sequence[str], found: MeanInterval, unit: str, signature: str) -> list[Bits]:
+    """Means with their intervals as numbers in bits.
+
+    Parameters
+    ----------
+    names : one of each mean. found : as many means over the same sentences, none of them missing.
+    """
+    numbers = zip(*(v.tolist() for v in (found.mean, found.se, found.low, found.high)), strict=True)
+    n, n_docs = int(found.n[0]), found.n_clusters
+    return [
+        Bits(name, value, se, low, high, n, n_docs, unit, signature)
+        for name, (value, se, low, high) in zip(names, numbers, strict=True)
+    ]
 
 
 @dataclass(frozen=True)

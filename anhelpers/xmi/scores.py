@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..divergences.samples import ROUNDING
+from ..checks import ROUNDING
 from ..errors import DataError
 
 __all__ = ["UNITS", "in_bits", "same_tokens", "unit_doubt"]
@@ -78,7 +78,7 @@ def _differ(a: int | Sequence[str], b: int | Sequence[str]) -> str:
 
 
 def unit_doubt(logprobs: ArrayLike, counts: ArrayLike | Sequence[int | None], n_vocab: int, unit: str = "nats") -> str:
-    """A sentence where a model does worse per token than a uniform guess over its vocabulary, else an empty text.
+    """A warning, as one sentence, if a model needs more bits per token than a uniform guess; else an empty text.
 
     That is what base-2 scores taken for natural ones may look like, for they come out 1.44 times too large. The
     opposite, natural scores taken for base-2 ones, gives numbers that are too small, and no number tells that: a
@@ -86,14 +86,17 @@ def unit_doubt(logprobs: ArrayLike, counts: ArrayLike | Sequence[int | None], n_
 
     Parameters
     ----------
-    logprobs, counts : (n,) summed log-probabilities and the number of tokens; n_vocab : size of the vocabulary.
+    logprobs, counts : (n,) summed log-probabilities and the number of tokens; a sentence without one of them (nan,
+        None or no token) is left out. n_vocab : size of the vocabulary.
 
     >>> unit_doubt([-6.0], [2], n_vocab=10)
     '4.33 bits per token are more than a uniform guess over 10 tokens costs (3.32): is the unit really nats?'
     """
     bits, counts = in_bits("logprobs", logprobs, unit), np.asarray(counts, dtype=np.float64)
     checks.same_length(logprobs=bits, counts=counts)
-    there = ~np.isnan(bits)
+    there = ~np.isnan(bits) & (counts > 0)
+    if not there.any():
+        return ""
     mean, guess = float(bits[there].sum() / counts[there].sum()), math.log2(n_vocab)
     if mean <= guess:
         return ""

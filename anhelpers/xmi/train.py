@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import DataError, need
 from ..naturalness.load import LanguageModel, language_model
+from ..naturalness.train import warm_cosine
 from ..progress import progress
 from ..scoring.memo import IN_MEMORY
 from ..translation import TranslationModel, translation_model
@@ -134,11 +135,7 @@ def _train(
     """Adam with a linear warm-up and a cosine to zero, on the sentences in this order, again and again."""
     torch = need("torch", WHY)
     optimizer = torch.optim.AdamW(model.parameters(), LEARNING_RATE, (0.9, 0.98), weight_decay=0.01, fused=True)
-    warm = max(1, round(WARM_UP * steps))
-
-    def rate(k: int) -> float:
-        return (k + 1) / warm if k < warm else 0.5 * (1 + math.cos(math.pi * (k - warm) / max(1, steps - warm)))
-
+    rate = partial(warm_cosine, warm=max(1, round(WARM_UP * steps)), steps=steps)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
     for k in range(steps):
         batch = order[np.arange(k * BATCH, (k + 1) * BATCH) % len(order)]

@@ -197,13 +197,13 @@ def test_texts_that_are_missing_or_do_not_fit_are_refused(tiny_comet):
             metric.score_segments(["a", "b"], refs=[["a", "b"]], srcs=srcs)
     with pytest.raises(DataError, match=r"made for 1 reference\(s\) per segment, but refs holds 2 streams"):
         metric.score_segments(["a"], refs=[["a"], ["b"]], srcs=["a"])
-    with pytest.raises(DataError, match="refs holds 0 streams"):
+    with pytest.raises(DataError, match="refs must be a list of streams, one list of N texts per reference"):
         metric.score_segments(["a"], srcs=["a"])
-    with pytest.raises(DataError, match="lengths differ: refs 0 has 2, srcs has 1"):
+    with pytest.raises(DataError, match="lengths differ: srcs has 1, refs has 2"):
         metric.score_segments(["a"], refs=[["a", "b"]], srcs=["a"])
-    with pytest.raises(DataError, match="hyps 1 is None, not a text"):
+    with pytest.raises(DataError, match="text 1 of hyps is None, not a text"):
         metric.score_segments(["a", None], refs=[["a", "b"]], srcs=["a", "b"])
-    with pytest.raises(DataError, match="refs 0 is a single text; give a list of texts"):
+    with pytest.raises(DataError, match="refs must be a list of streams, one list of N texts"):
         metric.score_segments(["a"], refs=["a"], srcs=["a"])
     with pytest.raises(DataError, match="candidate 0 names segment 1"):
         metric.score_segments(["a"], refs=[["a"]], srcs=["a"], segment=[1])

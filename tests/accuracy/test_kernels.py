@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anhelpers.accuracy import encode, ngrams
+from anhelpers.accuracy import encode, ngrams, words
 from anhelpers.accuracy.words import Vocabulary
+from anhelpers.compiled import compiled
 from anhelpers.errors import DataError
 
 SYMBOLS = st.lists(st.integers(0, 4) | st.sampled_from([70, 0x3000, 0x1F600]), max_size=30)
@@ -109,6 +110,13 @@ def test_words_are_equal_exactly_where_their_numbers_are(some, more):
     assert np.diff(parts[1][1]).tolist() == [len(text.split()) for text in more]
 
 
+def test_a_kernel_without_texts_is_python_too():
+    known = (np.full(8, -1, np.int32), np.zeros(3, np.int64), np.empty(8, np.uint32))  # as with NUMBA_DISABLE_JIT=1
+    found = words._scan.py_func(np.empty(0, np.uint32), np.zeros(1, np.int64), words.SPACE, *known, 0)
+    assert found[0].tolist() == []
+    assert found[-1] == 0
+
+
 def test_a_growing_vocabulary_keeps_its_numbers():
     vocabulary = Vocabulary()
     first, _ = vocabulary.tokens([" ".join(f"w{i}" for i in range(20_000))])
@@ -121,7 +129,7 @@ def test_batches_bring_every_hypothesis_back_to_its_row(rng):
     hyps = [f"{i}" * int(rng.integers(0, 5)) for i in range(200)]
     refs = [[f"a{s}" for s in range(9)], [f"b{s}" for s in range(9)]]
     seen = np.zeros(200, dtype=int)
-    for batch in encode.batches(hyps, refs, segment, characters=40):
+    for batch in encode.segment_batches(hyps, refs, segment, characters=40):
         for g, (a, b) in enumerate(zip(*batch.refs, strict=True)):
             for i in range(batch.groups[g], batch.groups[g + 1]):
                 row = batch.rows[i]
@@ -136,7 +144,7 @@ def test_batches_bring_every_hypothesis_back_to_its_row(rng):
         (["a"], [["a", "b"]], None, "lengths differ: hyps has 1, refs has 2"),
         (["a"], ["a"], None, "list of streams"),
         (["a"], [], None, "list of streams"),
-        (["a", float("nan")], [["a", "b"]], None, "text 1 of hyps is nan of type float"),
+        (["a", float("nan")], [["a", "b"]], None, "text 1 of hyps is nan, not a text"),
         (["a", "b"], [["a", None]], None, "text 1 of reference stream 0 is None"),
         (["a", "b"], [["a", "b"], ["a"]], None, "reference stream 1 has 1"),
         (["a"], [["a"]], [1], "candidate 0 names segment 1"),
@@ -144,13 +152,13 @@ def test_batches_bring_every_hypothesis_back_to_its_row(rng):
 )
 def test_what_does_not_align_is_told(hyps, refs, segment, said):
     with pytest.raises(DataError, match=said):
-        list(encode.batches(hyps, refs, segment))
+        list(encode.segment_batches(hyps, refs, segment))
 
 
 def test_without_a_cache_folder_kernels_still_compile():
     names = {}
     exec("def twice(x):\n    return 2 * x", names)  # code without a file is code that numba cannot cache
-    assert encode.compiled(names["twice"])(21) == 42
+    assert compiled(names["twice"])(21) == 42
 
 
 @pytest.fixture

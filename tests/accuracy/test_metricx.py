@@ -14,6 +14,7 @@ pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.
 import torch
 import transformers
 
+from anhelpers.accuracy import metricx
 from anhelpers.accuracy.metricx import VARIANTS, load_metricx, metricx_metric, metricx_scores
 from anhelpers.data import TestSet
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
@@ -193,7 +194,6 @@ def test_the_metric_is_an_error_score_with_the_mean_over_references(tiny, capsys
         "model",
         "rev",
         "reads",
-        "tok",
         "dtype",
         "max",
         "clip",
@@ -210,6 +210,12 @@ def test_the_metric_is_an_error_score_with_the_mean_over_references(tiny, capsys
     assert (quality.needs, quality.label) == (("srcs",), "MetricX 24-tiny without reference")
     with pytest.raises(DataError, match="without reference reads the source of each segment, and there is none"):
         quality.score_segments(["a"])
+
+
+def test_workers_take_the_device_that_they_have(tiny, monkeypatch):
+    monkeypatch.setattr(metricx, "learned_metric", lambda learned, n_refs: learned)
+    recipe = metricx_metric(tiny(), device="cpu", dtype="bfloat16").recipe
+    assert dict(recipe.options) == {"name": str(tiny()), "dtype": "bfloat16"}
 
 
 def test_bfloat16_is_said_and_near(tiny):
@@ -241,6 +247,9 @@ def test_what_is_no_metricx_is_refused(tiny, encoder, tmp_path, monkeypatch):
     bare = tmp_path / "bare"
     shutil.copytree(tiny(), bare)
     (bare / "tokenizer.json").unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(metricx, "TOKENIZER", tiny())
+        assert f"|tok:{tiny().name}@unknown|" in load_metricx(bare, "metricx24").signature
     with pytest.raises(
         AnhelpersError, match=r"^the tokenizer of the MetricX model google/mt5-xl is not cached and the hub"
     ):

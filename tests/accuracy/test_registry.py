@@ -30,13 +30,12 @@ def test_learned_names_are_their_models_of_the_hub(monkeypatch):
     asked = []
     family = {name: lambda name=name, **options: asked.append((name, options)) for name in FAMILIES}
     monkeypatch.setattr(registry, "FAMILIES", family)
-    monkeypatch.setenv("HOME", "/home/me")
     for name in ("cometkiwi", "metricx24-qe", "comet:my/model@abc", "metricx23-qe:~/folder"):
         accuracy_metric(name, "de", 3, device="cpu")
     expected = [
         ("comet-qe", "Unbabel/wmt22-cometkiwi-da", "cometkiwi"),
         ("metricx24-qe", "google/metricx-24-hybrid-xl-v2p6", "metricx24-qe"),
-        ("comet", "my/model@abc", None), ("metricx23-qe", "/home/me/folder", None),
+        ("comet", "my/model@abc", None), ("metricx23-qe", "~/folder", None),
     ]  # fmt: skip
     assert asked == [
         (name, {"model": model, "n_refs": 3, "called": called, "device": "cpu"}) for name, model, called in expected
@@ -56,6 +55,8 @@ def test_what_is_no_name_is_told():
         DataError, match=r"^'comet:' names no model; write a folder, a file or a hub id after the colon\.$"
     ):
         accuracy_metric("comet:")
+    with pytest.raises(DataError, match=r"^bleu takes no options, got tokenize; leave them out\.$"):
+        accuracy_metric("bleu", "de", tokenize="zh")
 
 
 def test_names_load_nothing_heavy():

@@ -13,7 +13,7 @@ import sacrebleu
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from anhelpers.accuracy import bleu, chrf
+from anhelpers.accuracy import bleu
 from anhelpers.accuracy.encode import code_points
 from anhelpers.accuracy.surface import METRICS, surface, surface_metric
 from anhelpers.errors import DataError, MissingExtra, UnknownName
@@ -79,7 +79,7 @@ def test_13a_word_by_word_is_13a(text):
     assert [token for a, b in pairwise(starts) for token in split[a:b].split()] == whole
 
 
-@pytest.mark.parametrize("lang", ["zh", "zh-CN", "zh_TW"])
+@pytest.mark.parametrize("lang", ["zh", "zh-CN", "zh_TW", "zho_Hans", "yue", "cmn"])
 def test_chinese_has_its_own_tokenizer(lang):
     metric = surface_metric("bleu", lang)
     hyps, refs = ["他喜欢 Tee, 我也是。", "好"], ["他也喜欢 Tee, 我也是。", "你好"]
@@ -90,12 +90,12 @@ def test_chinese_has_its_own_tokenizer(lang):
     assert "tok:zh" in metric.signature
 
 
-@pytest.mark.parametrize("lang", ["ja", "ko"])
-def test_a_missing_tokenizer_says_how_to_install_it(lang, monkeypatch):
+@pytest.mark.parametrize(("code", "lang"), [("ja", "ja"), ("ko", "ko"), ("jpn_Jpan", "ja"), ("kor", "ko")])
+def test_a_missing_tokenizer_says_how_to_install_it(code, lang, monkeypatch):
     module = __import__(f"sacrebleu.tokenizers.tokenizer_{lang}_mecab", fromlist=["MeCab"])
     monkeypatch.setattr(module, "MeCab", None)
     with pytest.raises(MissingExtra, match=rf"sacrebleu\[{lang}\]"):
-        surface_metric("bleu", lang)
+        surface_metric("bleu", code)
 
 
 def test_signatures_are_sacrebleus():
@@ -138,6 +138,9 @@ def test_mistakes_are_told_in_a_sentence():
         surface_metric("chrf", "de", n_refs=0)
     with pytest.raises(DataError, match=r"made for 1 reference.* holds 2"):
         surface_metric("chrf", "de").score_segments(["a"], refs=[["a"], ["b"]])
+    for refs in (None, "a", ["a"], []):
+        with pytest.raises(DataError, match=r"one list of N texts per reference, e\.g\. refs="):
+            surface_metric("chrf", "de").score_segments(["a"], refs=refs)
     with pytest.raises(DataError, match="at least one segment"):
         surface_metric("chrf", "de").score_corpus([], refs=[[]])
 
@@ -198,8 +201,8 @@ def test_wmt24_pairs_bit_by_bit(data, name):
 @pytest.mark.verifies("chrF", "BLEU", by="hand")
 def test_statistics_by_hand():
     # "abab" and "abc": a, b twice in the hypothesis, once in the reference; ab twice and once; aba, bab never.
-    assert chrf.statistics(["ab ab"], [["abc"]])[0, :9].tolist() == [4, 3, 2, 3, 2, 1, 2, 1, 0]
-    assert bleu.statistics(["a a b"], [["a b"]])[0].tolist() == [3, 2, 2, 1, 0, 0, 3, 2, 1, 0]
+    assert surface("chrf").statistics(["ab ab"], [["abc"]])[0, :9].tolist() == [4, 3, 2, 3, 2, 1, 2, 1, 0]
+    assert surface("bleu").statistics(["a a b"], [["a b"]])[0].tolist() == [3, 2, 2, 1, 0, 0, 3, 2, 1, 0]
 
 
 @pytest.mark.verifies("chrF", "chrF++", "BLEU", "TER", by="hand")

@@ -1,5 +1,6 @@
 """Texts that are code to a browser: every widget, page and picture shows them, letter by letter, and runs none."""
 
+import json
 import re
 from xml.etree import ElementTree
 
@@ -7,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anhelpers import cli
 from anhelpers.charts.offline import interactive, save, to_svg
 from anhelpers.charts.systems import plot_systems
 from anhelpers.data import CandidateSet, TestSet
@@ -89,17 +91,24 @@ def divergences():
                                ground=np.arange(n), unit=HOSTILE[2], title=TITLE)  # fmt: skip
 
 
+def mqm_file(tmp_path):
+    """Ratings whose every name is hostile, of two segments."""
+    lines = [["system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity"]]
+    for i, text in enumerate(HOSTILE):
+        for seg in (1, 2):
+            for k in range(1 + i * (1 + 2 * seg) % 7):  # so that the systems differ
+                kind = f"{('Accuracy', 'Fluency')[k % 2]}/{text}"
+                where = [HOSTILE[2], f"{seg}", f"{seg}", HOSTILE[(i + 1) % 3]]
+                lines.append([text, *where, "s", f"<v>{i}</v>", kind, "Major"])
+    path = tmp_path / "m.tsv"
+    path.write_text("".join("\t".join(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
 def mqm(tmp_path):
     from anhelpers.widgets.mqm_editor import mqm_editor
 
-    lines = [["system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity"]]
-    for i, text in enumerate(HOSTILE):
-        for seg in "12":
-            rater = HOSTILE[(i + 1) % 3]
-            lines.append([text, HOSTILE[2], seg, seg, rater, "s", f"<v>{i}</v>", f"Accuracy/{text}", "Major"])
-    path = tmp_path / "m.tsv"
-    path.write_text("".join("\t".join(line) + "\n" for line in lines), encoding="utf-8")
-    return mqm_editor(read_ratings(path), title=TITLE)
+    return mqm_editor(read_ratings(mqm_file(tmp_path)), title=TITLE)
 
 
 def raters():
@@ -236,3 +245,54 @@ def test_a_site_of_notebooks_with_hostile_titles(page, tmp_path):
     seen = opened(page, tmp_path / "n1.html")
     assert flat(HOSTILE[0]) in seen
     assert flat(HOSTILE[2]) in seen
+
+
+@pytest.fixture
+def candidates(tmp_path):
+    """A file of candidates in which all is hostile: sources, references, texts, tags."""
+    rows = [
+        {"src": text, "refs": [f"{named(i)} good {text}"], "lp": "en-de",
+         "candidates": [{"text": f"{named(i)} {word}", "tag": named(i + k)} for k, word in enumerate(("good", "bad"))]}
+        for i, text in enumerate(HOSTILE)
+    ]  # fmt: skip
+    path = tmp_path / "candidates.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def all_rows(page, seen):
+    """What is seen, and what all pages of the explorer's table show, back to the first and on to the last."""
+    explorer = page.locator(".anx").last
+    for way in "‹›":
+        turn = explorer.locator("button", has_text=re.compile(f"^{way}$"))
+        while turn.is_enabled():
+            turn.click()
+            seen += flat(explorer.inner_text())
+    return seen
+
+
+def test_the_page_of_a_curve(candidates, page, tmp_path):
+    out = tmp_path / "curve.html"
+    assert cli.main(["curve", str(candidates), "--html", str(out), "-o", str(tmp_path / "curve.csv")]) == 0
+    seen = all_rows(page, opened(page, out))
+    assert [text for text in HOSTILE if flat(text) not in seen] == []
+    assert page.evaluate("window.pwned") is None
+
+
+@pytest.mark.notebook
+def test_an_exported_notebook_with_hostile_candidates(candidates, tiny_lm, page, tmp_path):
+    name = "an_5_1_oracle_curve"
+    options = ["--data", str(candidates), "-p", "lm", str(tiny_lm), "--out", str(tmp_path)]
+    assert cli.main(["run", name, *options]) == 0
+    seen = all_rows(page, opened(page, tmp_path / f"{name}.html"))
+    assert [text for text in HOSTILE if flat(text) not in seen] == []
+    assert page.evaluate("window.pwned") is None
+
+
+@pytest.mark.notebook
+def test_an_exported_notebook_with_hostile_ratings(page, tmp_path):
+    name, path = "an_5_2_mqm", mqm_file(tmp_path)
+    options = ["-p", "unclassified", "ignore", "-p", "n_draws", "100", "--out", str(tmp_path)]
+    assert cli.main(["run", name, "--data", str(path), *options]) == 0
+    seen = opened(page, tmp_path / f"{name}.html")
+    assert [text for text in HOSTILE if flat(text) not in seen] == []

@@ -215,3 +215,11 @@ def test_untrusted_notebook_shows_picture_and_tables(executed, untrusted):
     assert output.locator("table").count() == 3
     assert "the <b>river</b> bank" in output.inner_text()
     assert output.locator("td b").count() >= 12
+
+
+def test_numbers_have_no_minus_before_a_zero(page):
+    from anhelpers.widgets.base import HERE
+
+    script = (HERE / "common.js").read_text(encoding="utf-8")
+    said = page.evaluate(f"() => {{ {script}\n return [-0.003, 0, -1.25, -0.04].map((v) => number(v, 2)); }}")
+    assert said == ["0.00", "0.00", "\u22121.25", "\u22120.04"]

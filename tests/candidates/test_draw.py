@@ -8,7 +8,7 @@ from scipy import stats
 
 from anhelpers.candidates import Drawing, Prompt, draw
 from anhelpers.candidates.decode import Sample
-from anhelpers.candidates.draw import _logprob, draw_source
+from anhelpers.candidates.draw import _logprob, draw_source, together
 from anhelpers.candidates.sampling import numbers, read_method
 from anhelpers.errors import AnhelpersError, DataError
 
@@ -215,6 +215,22 @@ def test_a_model_that_keeps_more_than_keys_and_values_is_refused():
         sample(model, Start(None, [1, 2], 3), Sampling(), 2, numbers=numbers(0, 0, ""), batch=2, ended=bool)
 
 
+def test_a_text_drawn_in_several_spellings_is_counted_apart(mt, srcs, monkeypatch):
+    from anhelpers import hub
+
+    drawing, end = Drawing(mt, 300, max_tokens=4), mt.tokenizer.eos_token_id
+    for other in samples_of(drawing, 0, srcs[0]):
+        (own,) = hub.plain_ids(mt.tokenizer, [drawing.text(other.ids)])
+        if other.ended and list(other.ids[:-1]) != own and drawing.text((*own, end)) == drawing.text(other.ids):
+            break
+    both = [other, Sample((*own, end), -3.0, True)]
+    for samples, counted in ((both[:1], (1, 0)), (both[1:], (0, 0)), (both, (0, 1))):
+        monkeypatch.setitem(draw_source.__globals__, "sample", lambda *_, samples=samples, **__: samples)
+        found = draw_source(drawing, 0, srcs[0])
+        assert (found.respelt, found.several) == counted
+    assert together(drawing, [found]).notes[-1].startswith("1 of 1 texts were drawn in several spellings")
+
+
 def test_spellings_of_one_text_are_added_up_and_cut_ones_are_not():
     half = float(np.log(0.5))
     group = [Sample((1, 0), half, True), Sample((1, 0), half, True), Sample((2, 3, 0), np.log(0.25), True),
@@ -279,12 +295,12 @@ def test_a_target_language_is_given_and_decides(marian):
     folder = marian(codes=(">>deu<<", ">>fra<<")) / "mt"
     drawn = [draw(load_mt(folder, trg_lang=code), ["Yes."], 30, max_tokens=8) for code in ("de", ">>fra<<")]
     assert drawn[0].texts != drawn[1].texts
-    assert "|trg:>>deu<<|" in drawn[0].notes[0]
+    assert "|dtype:float32|trg:>>deu<<|" in drawn[0].notes[0]  # a source language that is not chosen is no part
 
 
 def test_the_signature_names_all_that_decides(mt, lm, prompt):
     assert Drawing(mt, 3, read_method("top-p:0.9", 0.5), seed=7).signature == (
-        f"draw|model:mt|rev:{mt.revision}|dtype:float32|never:{mt.never[0]}|method:top-p:0.9|temperature:0.5|k:3|seed:7|max:512|batch:64|"
+        f"draw|model:mt|rev:{mt.revision}|dtype:float32|never:<pad>|method:top-p:0.9|temperature:0.5|k:3|seed:7|max:512|batch:64|"
         f"device:cpu|transformers:{__import__('transformers').__version__}"
     )
     one, other = (Drawing(lm, 3, prompt=p).signature for p in (prompt, replace(prompt, examples=())))
@@ -297,7 +313,7 @@ def test_the_signature_names_all_that_decides(mt, lm, prompt):
     ("srcs", "options", "sentence"),
     [
         (["Yes.", " \t"], {}, "source 1 is blank, and a blank has no candidates"),
-        (["Yes.", 3], {}, "srcs 1 is 3, not a text"),
+        (["Yes.", 3], {}, "text 1 of srcs is 3, not a text"),
         ("Yes.", {}, "srcs is a single text"),
         ([], {}, "there are no sources"),
         (["dog " * 80], {}, r"source 0 has \d+ tokens, and mt takes 64 in all; shorten it or leave it out"),

@@ -76,6 +76,11 @@ def test_an_answer_ends_before_the_stop_text(lm, stop):
         assert not any(ended[: spelt.index(True)])
 
 
+def test_every_token_may_complete_a_stop_text_that_ends_in_a_space(lm):
+    assert Drawing(lm, 1, prompt=Prompt(template="{src}", stop="a: ")).stoppers.all()  # decoders may strip it
+    assert not Drawing(lm, 1, prompt=Prompt(template="{src}", stop="a:")).stoppers.all()
+
+
 def test_the_separator_is_no_part_of_the_candidate_and_all_else_is(lm):
     drawing = Drawing(lm, 1, prompt=Prompt(template="{src}:"))
     spell = lambda text: drawing.text(hub.plain_ids(lm.tokenizer, [text])[0])  # noqa: E731
@@ -133,8 +138,8 @@ def test_a_prompt_that_does_not_fit_the_model_is_told(lm, chatty):
 
 
 def test_languages_are_named_by_code_or_by_name():
-    names = [language_name(given) for given in ("en", "de", "pt_BR", "Low German")]
-    assert names == ["English", "German", "Portuguese", "Low German"]
+    names = [language_name(given) for given in ("en", "de", "pt_BR", "Low German", "pt-BR", "eng_Latn", "eu")]
+    assert names == ["English", "German", "Portuguese", "Low German", "Portuguese", "English", "Basque"]
     with pytest.raises(DataError, match="no name is known here for the language 'br'; give its name, such as 'Breton'"):
         language_name("br")
     with pytest.raises(UnknownName, match="unknown language 'qq'"):

@@ -95,6 +95,19 @@ def test_workers_may_finish_in_any_order(drawing, srcs, whole, tmp_path):
     assert path.read_bytes() == whole
 
 
+@pytest.mark.parametrize("error", [OSError(24, "Too many open files"), BrokenPipeError(), TimeoutError("no worker")])
+def test_what_the_system_says_while_drawing_is_not_told_of_the_file(drawing, srcs, whole, tmp_path, error):
+    def draws(drawing, missing):
+        yield draw_source(drawing, *missing[0])
+        raise error
+
+    with pytest.raises(type(error)) as seen:
+        draw_to_file(drawing, srcs, tmp_path / "c.jsonl", draws)
+    assert seen.value is error
+    _, before = draw_to_file(drawing, srcs, tmp_path / "c.jsonl")
+    assert (before, (tmp_path / "c.jsonl").read_bytes()) == (1, whole)
+
+
 def test_a_finished_file_costs_nothing_and_another_one_is_replaced(mt, drawing, srcs, whole, tmp_path):
     path = tmp_path / "whole.jsonl"
 
@@ -167,7 +180,7 @@ def test_a_killed_run_ends_with_the_same_file(tiny_marian, tmp_path, capsys):
     threads = {"OMP_NUM_THREADS": str(torch.get_num_threads())}
 
     def command(output):
-        return [sys.executable, "-m", "anhelpers.cli", "generate", "--model", str(tiny_marian / "mt"), "-s", str(src),
+        return [sys.executable, "-m", "anhelpers", "generate", "--model", str(tiny_marian / "mt"), "-s", str(src),
                 "-n", "70", "--method", "epsilon:0.01", "--max-tokens", "40", "-o", str(output)]  # fmt: skip
 
     path, partial = tmp_path / "c.jsonl", tmp_path / "c.jsonl.partial"

@@ -10,6 +10,7 @@ from anhelpers.charts import axes
 from anhelpers.charts import curve as charts
 from anhelpers.charts.compare import compare_curves
 from anhelpers.charts.offline import to_svg
+from anhelpers.charts.optimism import plot_optimism
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.frontier import oracle_curve
 
@@ -41,6 +42,16 @@ def test_the_line_is_the_curve(curve):
     assert [(r["naturalness"], r["accuracy"]) for r in rows] == list(
         zip(curve.naturalness, curve.accuracy, strict=True)
     )
+
+
+def test_a_system_without_a_number_is_named(curve, systems):
+    assert "Not drawn, for a number is missing: C <1>." in charts.plot_curve(curve, systems).title.subtitle
+
+
+@pytest.mark.parametrize(("wrong", "seen"), [("98,1", "accuracy of 'A' is 98,1"), (math.inf, "accuracy of 'A' is inf")])
+def test_what_is_no_number_is_told(curve, systems, wrong, seen):
+    with pytest.raises(DataError, match=f"{seen} in the table of systems; give a number"):
+        charts.plot_curve(curve, systems.assign(accuracy=[wrong, 52.0, np.nan]))
 
 
 def test_up_and_right_are_better_and_nothing_falls_outside(curve, systems):
@@ -90,7 +101,7 @@ def test_many_vertices_are_thinned_by_less_than_half_a_pixel():
     assert len(big.beta) > 10_000
     rows = drawn(charts.plot_curve(big))[0][2]
     assert len(rows) <= 5000
-    x, y = axes.pixels(big.naturalness, big.accuracy, charts.axis_ranges([big]), (620, 420))
+    x, y = axes.plane_axes(charts.axis_ranges([big]), (620, 420), "", "").pixels(big.naturalness, big.accuracy).T
     before = np.array([r["order"] for r in rows])[
         np.searchsorted([r["order"] for r in rows], range(len(x)), "right") - 1
     ]
@@ -113,9 +124,24 @@ def test_layers_can_be_added_and_the_picture_describes_itself(curve, systems):
 
 def test_several_curves_are_told_apart_and_described(curve):
     chart = compare_curves({"real": curve, "shuffled": curve}, title="A claim").to_dict()
-    assert chart["encoding"]["strokeDash"]["scale"]["domain"] == ["real", "shuffled"]
-    assert chart["description"].startswith("A claim: real: oracle curve from accuracy")
-    assert "; shuffled: oracle curve" in chart["description"]
+    line = next(layer for layer in chart["layer"] if layer.get("name") == "lines")
+    assert line["encoding"]["strokeDash"]["scale"]["domain"] == ["real", "shuffled"]
+    assert "; real: line from (" in chart["description"]
+    assert "; shuffled: line from (" in chart["description"]
+
+
+def test_more_vertices_than_a_layer_can_have_are_drawn_all_the_same():
+    rng = np.random.default_rng(1)
+    curves = {}
+    for k in range(6):
+        curves[f"number {k}"] = oracle_curve(np.repeat(np.arange(10_000), 6), *rng.normal(k, 1, (2, 60_000)))
+    assert min(len(one.beta) for one in curves.values()) > 10_000
+    for chart in (
+        compare_curves(curves),
+        plot_optimism(curves),
+        charts.plot_curve(curves["number 0"], size=(3000, 2000)),
+    ):
+        assert max(map(len, chart.to_dict()["datasets"].values())) <= 5000
 
 
 def test_systems_outside_given_ranges_are_named_not_drawn(curve, systems):

@@ -137,7 +137,9 @@ def test_values_and_pixels_are_inverse(log):
 
 @pytest.mark.parametrize(("lines", "more", "sentence"), [
     (pd.DataFrame({"series": ["a"], "x": [1]}), {}, "table of lines has no column y"),
-    (tidy(a=([1, 2], [1, np.inf])), {}, "y of series 'a' is inf in the table of lines"),
+    (tidy(a=([1, 2], [1, np.inf])), {}, "y of 'a' is inf in the table of lines"),
+    (tidy(a=([1, 2], ["1", "98,1"])), {}, "y of 'a' is 98,1 in the table of lines; give a number"),
+    (tidy(a=(np.arange(1e4), np.tile([1, 2, np.nan, 3], 2500))), {}, "more than 4000 can be drawn: there are too many"),
     (tidy(a=([1, 2], [np.nan, np.nan])), {}, "nothing of column x can be drawn"),
     (tidy(a=([1, 2], [1, 2]), b=([1], [np.nan])), {}, "series 'b' has no row with both"),
     (tidy(**{str(i): ([1, 2], [1, 2]) for i in range(9)}), {}, "9 series; between 1 and 8"),

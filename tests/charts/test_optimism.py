@@ -99,6 +99,7 @@ def test_people_and_named_systems_have_labels_and_who_is_outside_is_told(curves,
     assert {"A", "refA"} <= set(names_in(chart))
     assert not {"B", "far", "gone"} & set(names_in(chart))
     assert "Outside the picture: 1 of 4 systems (far)." in chart.to_dict()["title"]["subtitle"]
+    assert "Not drawn, for a number is missing: gone." in chart.to_dict()["title"]["subtitle"]
     assert "far (5, -9)" in chart.to_dict()["description"]
 
 

@@ -45,7 +45,10 @@ def test_the_bars_stand_in_the_order_given(pieces):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"value": -1.0}, "'left' of 'H.S.' is -1: a piece of a bar has a length of at least 0"),
+        ({"value": -1.0}, "'left' of 'H.S.' is -1: a piece of a bar has a length and a start of at least 0"),
+        ({"start": -2.0}, "is said to start at -2: a piece of a bar"),
+        ({"start": float("inf")}, "start of 'H.S.' is inf"),
+        ({"value": "1,5"}, "value of 'H.S.' is 1,5 in the table of pieces"),
         ({"value": float("nan")}, "is nan"),
         ({"part": list("abcd")}, None),
         ({"part": ["a", "b", "c", "d"], "more": True}, "5 kinds of pieces; between 1 and 4"),

@@ -74,6 +74,36 @@ def test_the_steps_enclose_every_system_and_touch_the_pareto_set():
     assert not rows_of(charts.plot_systems(frame, pareto=False), size=420)
 
 
+def test_a_mean_that_never_varies_has_a_line_for_an_ellipse():
+    frame = table(3)
+    frame.loc[1, ["naturalness_se", "correlation"]] = 0.0, np.nan
+    own = error_ellipses(frame).query("system == 'System-1'")
+    assert own["naturalness"].nunique() == 1
+    assert np.ptp(own["accuracy"]) == pytest.approx(2 * 0.5 * 5.991**0.5, rel=0.01)
+    frame.loc[1, "accuracy_se"] = 9.0
+    y = drawn(charts.plot_systems(frame))[0][1]["y"]["scale"]["domain"]
+    assert y[1] - y[0] > 2 * 9 * 5.991**0.5  # it lies in the picture
+
+
+def test_an_uncertainty_is_named_only_where_it_is_drawn():
+    frame = table(3).assign(naturalness_se=np.nan, correlation=np.nan, naturalness_low=np.nan, naturalness_high=np.nan)
+    assert "Ellipses" not in charts.plot_systems(frame).description
+    cross = charts.plot_systems(frame, uncertainty="cross")
+    assert "Bars: 95 % of the mean accuracy." in " ".join(cross.title.subtitle)
+    assert len(rows_of(cross, type="rule")) == 3
+    some = table(3)
+    some.loc[2, "naturalness_se"] = np.nan
+    assert "Ellipses: 95 % of the means. No ellipse, for an interval is missing: System-2" in (
+        " ".join(charts.plot_systems(some).title.subtitle)
+    )
+
+
+@pytest.mark.parametrize("focus", [0, []])
+def test_a_focus_on_nobody_is_refused(focus):
+    with pytest.raises(DataError, match="give how many systems, at least 1"):
+        charts.focus_ranges(table(3), focus)
+
+
 def test_a_given_pareto_column_decides():
     frame = table(4).assign(pareto=[False, True, False, False])
     assert [r["system"] for r in rows_of(charts.plot_systems(frame), size=420)] == ["System-1"]
@@ -148,7 +178,7 @@ def test_who_has_no_score_or_no_label_is_named_in_words():
     frame.loc[:20, ["accuracy", "naturalness"]] = [60.0, -3.0]
     frame.loc[29, "accuracy"] = np.nan
     words = charts.plot_systems(frame).description
-    assert "Not drawn, for a score is missing: System-29" in words
+    assert "Not drawn, for a number is missing: System-29" in words
     unnamed = words.split("without a label for want of space: ")[1].rstrip(".").split(", ")
     labelled = {r["label"] for r in rows_of(charts.plot_systems(frame), type="text")}
     assert labelled | set(unnamed) == set(frame["system"][:29])

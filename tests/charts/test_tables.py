@@ -88,6 +88,7 @@ def test_a_panel_per_metric_with_its_title_note_and_labels(metrics):
     chart = plot_against_fluency(metrics, metric_titles=titles, notes=notes, title="A claim", columns=2)
     spec = chart.to_dict()
     assert [p["title"]["text"] for p in spec["concat"]] == ["chrF", titles["TER"], "COMET"]
+    assert spec["concat"][0]["title"]["subtitle"] == ["Not drawn, for a number is missing: A."]
     assert spec["concat"][1]["title"]["subtitle"] == [notes["TER"]]
     found = panels(chart)
     marks = [next(x for x in p if "shape" in x[1]) for p in found]

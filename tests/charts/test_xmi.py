@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.charts.directions import ALL, checked_directions, checked_split
+from anhelpers.charts.lines import INKS
 from anhelpers.charts.offline import to_svg
 from anhelpers.charts.xmi_bars import LEFT, SAVED, WORSE, plot_xmi_bars
 from anhelpers.charts.xmi_bleu import plot_xmi_bleu
@@ -74,7 +75,8 @@ def test_columns_src_and_trg_name_what_a_direction_does_not():
     [
         (lambda t: t.drop(columns="xmi"), "no column xmi; it has direction, h_lm, h_mt, bleu"),
         (lambda t: pd.concat([t, t]), "direction en-fi comes twice"),
-        (lambda t: t.assign(h_mt=[60, np.inf, 46]), "h_mt of fi-en is inf"),
+        (lambda t: t.assign(h_mt=[60, np.inf, 46]), "h_mt of 'fi-en' is inf"),
+        (lambda t: t.assign(bleu="30,1"), "bleu of 'en-fi' is 30,1 in the table of directions"),
         (lambda t: t.assign(xmi=np.nan), "no direction has all of h_lm, h_mt, xmi"),
         (lambda t: t.assign(h_mt=[60, 58, -1]), "h_mt of en-xx is -1; the bits of a text are never negative"),
         (lambda t: t.assign(xmi=[100, 95, -6]), r"fi-en: h_lm - h_mt is 150 - 58 = 92, but xmi is 95"),
@@ -145,6 +147,20 @@ def test_bars_stand_in_the_order_asked_for(table, order, paired, first):
     assert (np.diff(places) > 1.2).any() == paired  # a gap between two languages
 
 
+def test_a_direction_stands_beside_its_reverse_where_no_language_is_in_all():
+    names = ["de-fr", "de-it", "fr-de", "it-fr", "it-de", "fr-it"]
+    table = pd.DataFrame({"direction": names, "h_lm": 100.0, "h_mt": [50.0, 40, 45, 70, 60, 55]})
+    for order in ("xmi", "name", "given"):
+        rows = layers(plot_xmi_bars(table.assign(xmi=table["h_lm"] - table["h_mt"]), order=order))["bars"][1]
+        places = {row["direction"]: row["place"] for row in rows}
+        assert all(abs(places[name] - places[name[3:] + "-" + name[:2]]) == 1 for name in names), order
+
+
+def test_an_order_by_numbers_that_are_not_there_is_refused(table):
+    with pytest.raises(DataError, match="no column bleu"):
+        plot_xmi_bars(table.drop(columns="bleu"), order="bleu")
+
+
 def test_intervals_are_drawn_where_they_are_known(table):
     known = table.assign(xmi_low=[98, np.nan, -7], xmi_high=[103.0, np.nan, -5], h_lm_low=150.0, h_lm_high=170.0)
     found = layers(plot_xmi_bars(known))
@@ -152,6 +168,8 @@ def test_intervals_are_drawn_where_they_are_known(table):
     assert len(found["h_lm_interval"][1]) == 3
     assert found["bars"][0]["x"]["scale"]["domain"] == [-7, 170]
     assert "xmi_interval" not in layers(plot_xmi_bars(table))
+    one = plot_xmi_bars(known.drop(columns=["xmi_low", "xmi_high"])).to_dict()["title"]["subtitle"]
+    assert "Thin black lines: 95 % intervals of H_LM (lower)." in one
 
 
 def test_a_direction_that_misses_a_number_is_told(table):
@@ -213,10 +231,11 @@ def test_points_lines_and_r_of_each_side():
 
 def test_all_names_find_a_place_and_those_asked_for_are_bold():
     chart = plot_xmi_bleu(published_table(), named=["en-fi", "fi-en"])
-    names = [(r["other"], r["side"], r["bold"]) for n, (_, rows) in layers(chart).items() if n.startswith("names")
-             for r in rows]  # fmt: skip
+    spec = chart.to_dict()
+    texts = [a for a in spec["layer"] if a["mark"]["type"] == "text" and "stroke" not in a["mark"]]  # without halos
+    names = [(r["label"], r["ink"], r["bold"]) for a in texts for r in spec["datasets"][a["data"]["name"]]]
     assert len(names) == 40
-    assert sorted(name[:2] for name in names if name[2]) == [("fi", "into English"), ("fi", "out of English")]
+    assert sorted(name[:2] for name in names if name[2]) == [("fi", ink) for ink in sorted(INKS[:2])]
 
 
 def test_without_lines_with_intervals_and_few_directions(table):

@@ -283,6 +283,8 @@ def test_systems_can_be_chosen_and_must_answer_every_source(test):
         from_systems(test, ["X"])
     with pytest.raises(UnknownName, match="unknown system 'W'"):
         from_systems(test, ["W"])
+    with pytest.raises(DataError, match="of the 3 systems of tiny none is named"):
+        from_systems(test, [])
     with pytest.raises(DataError, match="tiny has no systems"):
         from_systems(TestSet("tiny", "en-de", SRCS))
 
@@ -290,7 +292,7 @@ def test_systems_can_be_chosen_and_must_answer_every_source(test):
 def test_a_sample_keeps_at_most_k_of_each_source():
     cands = CandidateSet(np.array([0, 0, 0, 1, 2, 2]), tuple("abcdef"))
     fewer = sample_candidates(cands, 2, np.random.default_rng(0))
-    assert fewer.counts.tolist() == [2, 1, 2]
+    assert fewer.n_candidates.tolist() == [2, 1, 2]
     assert set(fewer.texts) < set(cands.texts)
     assert "1 of 6 candidates" in fewer.notes[-1]
     drawn = {sample_candidates(cands, 1, np.random.default_rng(s)).texts[0] for s in range(50)}

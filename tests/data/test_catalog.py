@@ -161,6 +161,29 @@ def test_the_users_own_folder_comes_first_and_may_hold_a_part(cache, shared):
     assert data.find_file("wmt24/en-de") == shared / "wmt24" / "txt"
 
 
+def test_a_set_without_a_manifest_is_looked_for_in_the_users_own_folder_first(cache, shared):
+    for root in (cache, shared):
+        (root / "mono").mkdir(parents=True)
+        (root / "mono" / "de.original.txt").write_text(f"{root.name}\n")
+    assert data.find_file("mono/de.original") == shared / "mono" / "de.original.txt"
+
+
+def test_the_reference_of_naturalness_is_replaced_only_where_it_is_absent(shared, monkeypatch):
+    texts, told = data.mono_for("wmt24/en-de", "de")
+    assert texts == data.load_mono("teaching") == data.mono_for("wmt24/en-de", "de_AT")[0]
+    assert "as none is here for wmt24/en-de" in told
+    (shared / "mono").mkdir()
+    mono = shared / "mono" / "de.original.txt"
+    mono.write_text("ein Satz\n")
+    assert data.mono_for("wmt24/en-de", "de") == (("ein Satz",), "of wmt24/en-de")
+    mono.write_bytes(b"\xff\xffx\n")
+    with pytest.raises(DataError, match=r"de\.original\.txt, line 1: byte 0xff .* is not UTF-8"):
+        data.mono_for("wmt24/en-de", "de")
+    monkeypatch.setenv("ANHELPERS_DATA", str(shared / "typo"))
+    with pytest.raises(DataError, match="which ANHELPERS_DATA names, does not exist"):
+        data.mono_for("wmt24/en-de", "de")
+
+
 def test_single_files_and_ratings_are_found_by_name(cache, monkeypatch):
     monkeypatch.delenv("ANHELPERS_DATA", raising=False)
     assert data.ratings_file("teaching") == data.bundled("teaching/mqm.tsv")

@@ -1,8 +1,10 @@
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anhelpers.data import read_lines, write_text
+from anhelpers.data import load, load_candidates, read_lines, read_ratings, write_text
 from anhelpers.errors import DataError
 
 ODD = "a\u2028b\u2029c\x0bd\x0ce\x1cf\x85g\rh\ti 🙂"
@@ -103,3 +105,27 @@ def test_a_failed_write_keeps_the_old_file(tmp_path, monkeypatch):
         write_text(path, "zwei\n")
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
     assert read_lines(path) == ("eins",)
+
+
+@pytest.mark.parametrize("read", [read_lines, read_ratings, load, load_candidates])
+def test_a_name_that_no_system_takes_is_told(tmp_path, read):
+    with pytest.raises(DataError, match=r"cannot be read \(|neither a known data set nor a path"):
+        read(tmp_path / ("x" * 300))
+
+
+def test_a_file_is_told_that_is_not_in_a_folder_without_a_listing(tmp_path, monkeypatch):
+    def closed(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", closed)
+    with pytest.raises(DataError, match=r"typo\.txt: no such file; check its name"):
+        read_lines(tmp_path / "typo.txt")
+
+
+def test_a_folder_that_may_not_be_entered_is_told(tmp_path, monkeypatch):
+    def closed(path, **_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "stat", closed)
+    with pytest.raises(DataError, match=r"x\.txt: cannot be read \(Permission denied\)"):
+        read_lines(tmp_path / "x.txt")

@@ -221,10 +221,9 @@ def test_named_data_replaces_the_files(tmp_path, capsys):
     [
         ([], "texts are wanted: -s SRC and -t HYP [HYP ...], or --data NAME."),
         (["-s", "x"], "texts are wanted: -s SRC and -t HYP [HYP ...], or --data NAME."),
-        (["--data", "teaching", "-s", "x", "-t", "y"], "--data brings its own texts; leave out -s and -t."),
     ],
 )
-def test_neither_files_nor_data_or_both_is_a_usage_error(capsys, arguments, sentence):
+def test_neither_files_nor_data_is_a_usage_error(capsys, arguments, sentence):
     with pytest.raises(SystemExit) as stop:
         score(*arguments)
     assert stop.value.code == 2

@@ -115,6 +115,11 @@ def test_files_lie_where_the_layout_has_them(tmp_path):
     [
         ({"srcs": ("a", "b\nc", "d")}, r"sources, segment 1 holds U\+000A"),
         ({"systems": {"X": ("a", "b", "c\rd")}}, r"system X, segment 2 holds U\+000D"),
+        ({"srcs": ("a", "b\0c", "d")}, r"sources, segment 1 holds U\+0000"),
+        (
+            {"srcs": ("<HTML> is a tag", "b", "c")},
+            "sources, segment 0 starts with '<HTML> is a tag', which readers take",
+        ),
         ({"refs": {"refA": ("a", "\ud800", "c")}}, r"reference refA, segment 1 holds U\+D800"),
         ({"refs": {"refA": ("\ufeffa", "b", "c")}}, "reference refA, segment 0 starts with .*byte order mark"),
         ({"srcs": ("CANARY GUID 7", "b", "c")}, "sources, segment 0 starts with 'CANARY GUID 7'.*canary"),

@@ -63,12 +63,10 @@ def test_a_missing_line_names_file_and_both_counts(folder):
 
 
 @pytest.mark.parametrize("line", ["news", "a b c", "a\t", "", "a\tb\tc"])
-def test_a_bad_line_of_documents_is_told(folder, line):
-    (folder / "a.docs").write_text(f"news\td1\n{line}\n")
+def test_a_bad_line_of_documents_is_told(line):
     with pytest.raises(DataError, match=r"a\.docs, line 2: .* is no line of the form domain<TAB>document"):
-        read_documents(folder / "a.docs")
+        read_documents("a.docs", ["news\td1", line])
 
 
-def test_documents_may_be_parted_by_spaces(folder):
-    (folder / "a.docs").write_text("news d1\nsocial\td 2\n")
-    assert read_documents(folder / "a.docs") == [("news", "d1"), ("social", "d 2")]
+def test_documents_may_be_parted_by_spaces():
+    assert read_documents("a.docs", ["news d1", "social\td 2"]) == [("news", "d1"), ("social", "d 2")]

@@ -207,9 +207,47 @@ def test_files_are_pooled_unless_a_rating_is_in_two(write):
     again = pool_ratings([pool_ratings([a, b]), c])
     assert again.frame().equals(pooled.frame())
     with pytest.raises(
-        DataError, match=r"b\.tsv: rater0's rating of A, document news_x:en-de, segment 1 is in .*b\.tsv"
+        DataError,
+        match=r"b\.tsv, line 2: rater0's rating of A, document news_x:en-de, segment 7 is in .*b\.tsv, line 2",
     ):
         pool_ratings([a, b, read_ratings(Path(b.paths[0]))])
+
+
+def test_one_file_or_none_is_pooled(write):
+    one = read_ratings(write(TED, ROW, ROW.replace("rater1", "").replace("\tMajor", "\tHOTW-test")), texts=True)
+    assert len(one.notes) == 1
+    pooled = pool_ratings([one])
+    assert pooled.frame().equals(one.frame())
+    assert pooled.notes == (f"{one.paths[0]}: {one.notes[0]}",)
+    with pytest.raises(DataError, match="there are no ratings to put together"):
+        pool_ratings([])
+
+
+def test_of_two_texts_of_a_translation_the_first_is_kept_and_told(write):
+    other = ROW.replace("rater1", "rater2").replace("A cat.", "The cat.")
+    files = [read_ratings(write(TED, row, name=f"{i}.tsv"), texts=True) for i, row in enumerate((ROW, other))]
+    pooled = pool_ratings(files)
+    assert list(pooled.sources.values()) == ["A cat."]
+    where = "1, such as A, document news_x:en-de, segment 1; the first is kept."
+    assert pooled.notes == (f"translations whose text differs between files: {where}",)
+    rows = read_ratings(write(TED, ROW, other.replace("A\t", "B\t", 1)), texts=True)
+    assert {system for system, _ in rows.targets} == {"A", "B"}  # B's source differs, and its target is there
+    assert len(rows.notes) == 1
+
+
+def test_names_that_tie_have_one_order(write):
+    raters = [f"rater{'0' * i}1" for i in range(6)]
+    rows = [ROW.replace("rater1", rater) for rater in raters]
+    assert read_ratings(write(TED, *rows)).raters == tuple(sorted(raters))
+
+
+def test_a_text_in_the_last_column_has_no_line_end(write):
+    header = "system\tdoc\tseg_id\trater\tcategory\tseverity\tsource\ttarget"
+    row = "A\td\t1\tr\tOther\tMinor\tA cat.\tEin <v>Hund"
+    for end in ("", "\r"):
+        ratings = read_ratings(write(header + end, row + end), texts=True)
+        assert list(ratings.targets.values()) == ["Ein Hund"]
+        assert ratings.spans == ("Hund",)
 
 
 def test_spellings_of_a_category():

@@ -72,7 +72,7 @@ def test_another_reference_comes_to_the_front(three):
         ({"refs": {"refA": ["A"]}}, "refs refA has 1 entries, but there are 3"),
         ({"systems": {"X": ["x"] * 4}}, "systems X has 4 entries"),
         ({"systems": {"X": "abc"}}, "systems X is one text"),
-        ({"srcs": ["a", None, "c"]}, r"srcs, entry 1 is None \(NoneType\)"),
+        ({"srcs": ["a", None, "c"]}, "text 1 of srcs is None, not a text"),
         ({"docs": ["d"]}, "docs has 1 entries"),
     ],
 )
@@ -91,7 +91,7 @@ def test_categories_are_known_and_of_known_systems(three):
 def test_candidates_are_flat_and_may_be_ragged(cands):
     assert cands.segment.dtype == np.int64
     assert not cands.segment.flags.writeable
-    assert (len(cands), cands.n_segments, cands.counts.tolist()) == (5, 2, [2, 3])
+    assert (len(cands), cands.n_segments, cands.n_candidates.tolist()) == (5, 2, [2, 3])
     assert repr(cands) == "CandidateSet(5 candidates for 2 sources (2 to 3 each))"
     assert cands == pickle.loads(pickle.dumps(cands))
     assert cands != replace(cands, tags=["s"] * 5)
@@ -109,7 +109,7 @@ def test_candidates_are_flat_and_may_be_ragged(cands):
         ({"segment": [-1, 0, 0, 0, 0]}, "candidate 0 names segment -1"),
         ({"segment": [0.0] * 5}, "flat array of integers"),
         ({"texts": ["a"]}, "texts has 1 entries, but there are 5"),
-        ({"texts": ["a", "b", 3, "d", "e"]}, r"texts, entry 2 is 3 \(int\)"),
+        ({"texts": ["a", "b", 3, "d", "e"]}, "text 2 of texts is 3, not a text"),
         ({"ids": list("vwxyw")}, "candidate id 'w' is used twice"),
         ({"multiplicity": [1, 2, 0, 1, 1]}, "multiplicity of candidate 2 is 0; what was drawn, was at least once"),
         ({"multiplicity": [1, 2]}, r"multiplicity must be 5 whole numbers, got shape \(2,\) of int64"),
@@ -140,6 +140,17 @@ def test_duplicates_are_merged_and_keep_all_tags(cands):
     assert once.ids == ("v", "w", "x", "y")
     assert once.notes == ("1 candidates of 5 repeat another and were merged with it.",)
     assert once.deduplicated() is once
+    joined = CandidateSet([0, 0], ["a", "a"], ["A | B", "B"]).deduplicated()
+    assert joined.tags == ("A | B",)
+
+
+def test_a_mask_takes_what_it_marks():
+    cands = CandidateSet([0, 0, 0], ["a", "b", "c"])
+    assert cands.take(np.array([True, False, True])).texts == ("a", "c")
+    assert cands.take([2, 0]).texts == ("a", "c")
+    for rows in ([3], [0.9], [True, False]):
+        with pytest.raises(DataError, match="no such candidates, there are 0 to 2"):
+            cands.take(rows)
 
 
 def test_how_often_and_how_probable_belong_to_a_candidate(cands):

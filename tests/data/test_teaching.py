@@ -34,7 +34,7 @@ def test_counts_are_those_of_the_readme():
 
 
 def test_candidates_are_distinct_tagged_and_span_the_plane():
-    assert CANDS.counts.min() >= 24
+    assert CANDS.n_candidates.min() >= 24
     seen = set()
     for i, text, tag in zip(CANDS.segment, CANDS.texts, CANDS.tags, strict=True):
         folded = " ".join(text.split())

@@ -125,6 +125,10 @@ def test_rounding_above_0_is_no_error(write):
         ("H-0\t-1\ta\n", "without lines of P-<id>"),
         ("P-0\t-1\nP-0\t-2\n", "line 2: sentence 0 has a second hypothesis"),
         ("P-0\t-1 x\n", "line 1: 'x' is no number"),
+        (
+            [{"logprobs": [-1]}, {"logprobs": None}, {"log2probs": [-1]}],
+            "line 1: these scores declare no unit, and line 3 declares bits",
+        ),
     ],
 )
 def test_errors_name_file_line_and_value(write, text, words):

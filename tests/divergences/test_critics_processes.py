@@ -167,16 +167,34 @@ def test_a_process_says_what_is_wrong():
         CriticProcess("probits", [0], [[1]])
     with pytest.raises(DataError, match="both be functions"):
         CriticProcess("exp", len, [[1]])
-    with pytest.raises(DataError, match=r"shapes \(2,\) and \(1, 1\)"):
+    with pytest.raises(DataError, match=r"cov must have shape \(2, 2\), got \(1, 1\)"):
         CriticProcess("exp", [0, 0], [[1]])
     with pytest.raises(DataError, match="symmetric"):
         CriticProcess("exp", [0, 0], [[1, 0], [1, 1]])
+    with pytest.raises(DataError, match=r"mean\[1\] is nan"):
+        CriticProcess("exp", [0, np.nan], np.eye(2))
+    for few in (0, 1):
+        with pytest.raises(DataError, match=f"n_critics is {few}: at least 2"):
+            estimate_distance(Q, R, CriticProcess("probit", MEANS[1], KERNEL), np.random.default_rng(3), n_critics=few)
     with pytest.raises(DataError, match="finite space"):
         second_moment(CriticProcess("exp", len, len))
     with pytest.raises(DataError, match="identity link"):
         gp_distance([1], [1], CriticProcess("exp", [0], [[1]]))
     with pytest.raises(DataError, match="outcomes has 1, q has 2"):
         gp_distance([1, 0], [1, 0], CriticProcess("identity", [0], [[1]]))
+
+
+def test_critics_in_chunks_are_the_critics_drawn_at_once_by_one_decomposition(monkeypatch):
+    process, calls = CriticProcess("identity", np.zeros(1000), np.eye(1000)), []
+    eigh = np.linalg.eigh
+    monkeypatch.setattr(np.linalg, "eigh", lambda k: calls.append(len(k)) or eigh(k))
+    q = np.full(1000, 1 / 1000)
+    r = np.r_[q[:500] * 2, np.zeros(500)]
+    found = estimate_distance(q, r, process, np.random.default_rng(3), power=2, n_critics=9000)  # 4,194 at a time
+    assert calls == [1000]
+    whole = np.random.default_rng(3).standard_normal((9000, 1000)) @ (q - r)
+    assert found.value == pytest.approx(math.sqrt((whole**2).mean()), rel=1e-10)
+    assert "(exact q and r; " in str(found)
 
 
 def test_equal_seeds_draw_equal_critics_and_equal_distributions_have_no_distance():

@@ -173,3 +173,31 @@ def test_twenty_by_two_hundred():
     curve = exact.solve_curve(problem, "tv")
     one = exact.solve(problem, curve.naturalness[0] / 2, "tv")
     assert one.accuracy == pytest.approx(float(curve.accuracy_at(one.naturalness)), abs=1e-7)
+
+
+FORBIDDEN = exact.Problem([[0.9, 0.1]], [[0, 1, 1e9], [1, 0, 1e9]], [0.1, 0.9, 0])
+
+
+@pytest.mark.parametrize("divergence", ["tv", exact.wasserstein([0, 1, 2]), exact.critics([0, 1, 5]), "js", "kl"],
+                         ids=lambda d: getattr(d, "name", d))  # fmt: skip
+def test_what_must_never_be_said_may_cost_any_number(divergence):
+    """Of 0.1, 0.9 and 10⁹, only the first is best: two targets are not alike because a third is far worse."""
+    if divergence in ("js", "kl"):
+        pytest.importorskip("cvxpy", reason="pip install -c constraints.txt -e '.[theory]'")
+    best = exact.minimisers(FORBIDDEN)
+    assert (best.unique, best.distance) == (True, pytest.approx(0.9))
+    assert exact.solve(FORBIDDEN, -np.inf, divergence).accuracy == pytest.approx(-0.1, abs=1e-7)
+    assert exact.solve(FORBIDDEN, 0, divergence).accuracy == pytest.approx(-0.82, abs=1e-7)
+    curve = exact.solve_curve(FORBIDDEN, divergence)
+    assert curve.accuracy[[0, -1]] == pytest.approx([-0.1, -0.82], abs=1e-7)
+    assert curve.accuracy_at(curve.naturalness[0] / 2) > -0.4601
+
+
+def test_costs_that_differ_by_rounding_make_a_curve_of_one_natural_point():
+    flat = exact.Problem([[1.0]], [[1e6, 1e6 + 1e-4]], [0.5, 0.5])
+    assert exact.solve_curve(flat).naturalness.tolist() == [0]
+
+
+def test_theorem_3_1_is_checked_at_finite_naturalness_only():
+    with pytest.raises(DataError, match=r"naturalness\[0\] is -inf"):
+        exact.check_theorem(LEHRERIN, "tv", [-np.inf, -0.5, -0.2, 0])

@@ -120,14 +120,29 @@ def test_few_candidates_lie_below_many():
 
 def test_bad_requests_are_refused():
     problem, scores = world(0)
-    with pytest.raises(DataError, match="lengths differ"):
+    with pytest.raises(DataError, match=r"scores must have shape \(5\)"):
         exact.sampled_oracle(problem, scores[:2], n_segments=5, n_candidates=2, rng=np.random.default_rng(0))
     with pytest.raises(DataError, match="at least one segment"):
         exact.sampled_oracle(problem, scores, n_segments=5, n_candidates=0, rng=np.random.default_rng(0))
-    with pytest.raises(DataError, match=r"proposal must be \(3, 5\)"):
-        exact.sampled_oracle(
-            problem, scores, n_segments=5, n_candidates=2, rng=np.random.default_rng(0), proposal=np.eye(3)
-        )
+    rows = np.full((3, 5), 0.2)
+    for proposal, words in (
+        (np.eye(3), r"proposal must have shape \(3, 5\)"),
+        (rows * [[1], [1], [0]], r"proposal\[2\] adds up to 0"),
+        (rows * 2, r"proposal\[0\] adds up to 2"),
+        (rows + np.array([0.3, -0.3, 0, 0, 0]), r"proposal\[0\]\[1\] is -0.09"),
+    ):  # fmt: skip
+        with pytest.raises(DataError, match=words):
+            exact.sampled_oracle(
+                problem, scores, n_segments=5, n_candidates=2, rng=np.random.default_rng(0), proposal=proposal
+            )
+
+
+def test_one_translation_per_source_leaves_no_entropy_at_all():
+    joint = np.zeros((7, 3))
+    joint[np.arange(7), np.arange(7) % 3] = np.arange(1, 8) / 28
+    assert exact.conditional_entropy(joint) == 0
+    with pytest.raises(DataError, match="sources, references"):
+        exact.conditional_entropy([0.5, 0.5])
 
 
 @pytest.mark.verifies("Conditional entropy H[y|x]", by="property")

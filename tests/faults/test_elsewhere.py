@@ -71,7 +71,7 @@ def test_a_disk_that_is_really_full_keeps_what_was_there(small_disk, child, src,
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is Linux")
 def test_a_full_standard_output_is_one_sentence(src):
-    command = [sys.executable, "-m", "anhelpers.cli", *SCORE]
+    command = [sys.executable, "-m", "anhelpers", *SCORE]
     with open("/dev/full", "w") as full:
         run = subprocess.run(command, cwd=src, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert run.returncode == 2

@@ -295,7 +295,7 @@ READERS = {
     "read_lines": single("a.txt", b"a\nb c\n\xc3\xa9\n", data.read_lines, holds_lines, table(["a"], "", None)),
     "read_numbers": single("n.txt", b"1\n-2.5\nnan\n", read_numbers, holds_numbers, NUMBERS),
     "read_logprobs": single("n.txt", b"-1\n-2.5\nnan\n", read_logprobs, holds_numbers, NUMBERS),
-    "read_documents": single("x.docs", b"news\td1\nnews d2\n", read_documents, holds_pairs, table(["a", "b"], "\t", ["n"], ["d"])),
+    "read_documents": single("x.docs", b"news\td1\nnews d2\n", lambda path: read_documents(path, data.read_lines(path)), holds_pairs, table(["a", "b"], "\t", ["n"], ["d"])),
     "read_categories": single("systems.tsv", MME["systems.tsv"], read_categories, holds_categories, table(["system", "category"], "\t", ["X", "Y"], CATEGORIES)),
     "system_categories": single("s.csv", SYSTEMS, system_categories, holds_categories,
         table(["system", "category", "lp", "claim", "source"], ",", ["X"], CATEGORIES, ["en-de"], ["a"], ["b"])),

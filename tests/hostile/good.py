@@ -153,7 +153,7 @@ FORMATS = {f.file: f for f in (
                      "add_systems": _added},
            (SCORE, PLANE, "plane --data wmt --mine mine=A.txt -o out", XMI + "mt.txt --per-char -t A.txt")),
     Format("names.txt", {"read_lines": data.read_lines, "load_mono": load_mono}, (), LINES),
-    Format("docs.txt", {"read_documents": read_documents,
+    Format("docs.txt", {"read_documents": lambda path: read_documents(path, data.read_lines(path)),
                         "read_plain": lambda p: _plain(p, docs=p)},
            (PLANE + " --docs docs.txt", XMI + "mt.txt --docs docs.txt"), frozenset({"empty"})),
     Format("logprobs.txt", {"read_logprobs": lambda p: read_logprobs(p, 3)},

@@ -67,12 +67,13 @@ def test_a_command_says_it_in_one_sentence_and_writes_nothing(good, here, capsys
 
 
 ARGUMENTS = {  # what is typed -> what the message says
-    "score": "texts are wanted", "score -s src.txt": "texts are wanted", "score --data teaching -s src.txt": "leave out -s",
+    "score": "texts are wanted", "score -s src.txt": "texts are wanted", "score --data teaching -s src.txt -t A.txt": "leave out -s and -t",
     "score -s src.txt -r ref.txt -t A.txt -m chfr": "did you mean", "score -s src.txt -t A.txt -m chrf": "reference",
     "score -s src.txt -r ref.txt -t A.txt -l german": "language pair", "score -s src.txt -r ref.txt -t A.txt A.txt": "both called",
     "score --data wmt23/xx-yy": "neither a known", "score --data teaching -l en-fr": "language pair",
     "score -s src.txt -r ref.txt -t A.txt -o out.txt": "csv", "score -s src.txt -r ref.txt -t A.txt -o wmt": "csv",
-    "score -s src.txt -r ref.txt -t A.txt -o src.txt/out.csv": "src.txt", "score -s src.txt -r ref.txt -t A.txt --mme src.txt": "folder",
+    "score --data self.jsonl": "no system outputs", "score --data self.jsonl --segments": "no system outputs", "plane --data self.jsonl": "no system outputs",
+    "score -s src.txt -r ref.txt -t A.txt -o src.txt/out.csv": "a folder is wanted", "score -s src.txt -r ref.txt -t A.txt --mme src.txt": "folder",
     "score -s src.txt -r ref.txt -t A.txt --scheduler moon": "local:N",
     "score -s src.txt -r ref.txt -t A.txt --system-logprobs A=logprobs.txt": "--lm", "score -s src.txt -r ref.txt -t A.txt --level most": "invalid choice",
     "score -s src.txt -r ref.txt -t mqm.tsv": "lines", "score --nonsense": "unrecognized|arguments", "nonsense": "invalid choice", "": "invalid choice|COMMAND",
@@ -83,6 +84,9 @@ ARGUMENTS = {  # what is typed -> what the message says
     "curve missing.jsonl": "neither", "curve cands.jsonl": "no sources", "curve cands.txt -k 0 -s src.txt -r ref.txt": "k is 0",
     "curve cands.txt -k -2 -s src.txt -r ref.txt": "k is -2", "curve cands.txt -s src.txt -r ref.txt": "k is None|how many", "curve cands.txt -k 5 -s src.txt": "lines",
     "curve self.jsonl --html self.jsonl": "input", "curve self.jsonl -o self.jsonl": "input|csv", "curve self.jsonl --html wmt": "folder", "curve self.jsonl -l en-fr": "lp",
+    "plane --data wmt -t A.txt": "leave out -t .*--mine", "plane --data wmt -r ref.txt --docs docs.txt": "leave out -r and --docs",
+    "curve wmt -s src.txt -r ref.txt -k 2": "leave out -s and -r and -k", "curve self.jsonl -r ref.txt": "leave out -r", "curve self.jsonl -k 2": "leave out -k",
+    "curve wmt -l en-fr": "language pair|en-fr", "train-lm src.txt wmt": "other things in it", "train-lm src.txt model --epochs 0": "at least 1",
     "curve self.jsonl -m chfr": "did you mean",
     "mqm missing.tsv": "no such file", "mqm mqm.tsv mqm.tsv": "too", "mqm mqm.tsv --scheme nosuch": "unknown", "mqm mqm.tsv --weights nosuch": "unknown",
     "mqm mqm.csv -o mqm.csv": "input", "mqm mqm.tsv --scheme scheme.csv -o scheme.csv": "input", "mqm mqm.tsv --seed -1": "seed", "mqm mqm.tsv --by planet": "invalid choice",
@@ -149,14 +153,14 @@ def test_what_the_system_refuses_names_the_file(capsys, monkeypatch, error, says
 )
 def test_as_a_process_of_its_own(here, command):
     before = seen(here)
-    done = subprocess.run([sys.executable, "-m", "anhelpers.cli", *command.split()], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "anhelpers", *command.split()], capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     assert seen(here) == before
     assert done.stderr.startswith(f"anhelpers {command.split()[0]}: ")
     traced = subprocess.run(
-        [sys.executable, "-m", "anhelpers.cli", *command.split(), "--debug"], capture_output=True, text=True
+        [sys.executable, "-m", "anhelpers", *command.split(), "--debug"], capture_output=True, text=True
     )
     assert "Traceback" in traced.stderr
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '
 from anhelpers.data import bundled, load, load_candidates, load_mono  # noqa: E402
 from anhelpers.data.lines import read_lines  # noqa: E402
 from anhelpers.errors import DataError  # noqa: E402
+from anhelpers.naturalness import probe  # noqa: E402
 from anhelpers.naturalness.lm import load_lm, lpp_metric, score_texts  # noqa: E402
 from anhelpers.naturalness.lpp import shared_lines  # noqa: E402
 from anhelpers.naturalness.probe import minimal_pair_table, prefers_original, shuffled_words  # noqa: E402
@@ -65,11 +67,13 @@ def test_it_was_not_trained_on_the_monolingual_reference_nor_on_candidates(lm):
 def test_it_refuses_other_languages(lm):
     with pytest.raises(DataError, match="knows only 'de' and the texts are 'zh'"):
         lpp_metric(lm, trg_lang="zh")
+    assert {lpp_metric(lm, trg_lang=code).name for code in ("de", "de_DE", "deu_Latn", "und", None)} == {"lpp"}
 
 
 def test_the_first_call_of_a_process_is_as_exact_as_the_second():
     code = """
 from anhelpers.data import load_candidates
+from anhelpers.naturalness import probe  # noqa: E402
 from anhelpers.naturalness.lm import load_lm, score_texts
 lm, texts = load_lm("de-tiny", device="cpu"), sorted(load_candidates("teaching").texts, key=len)[-300:]
 first, second = score_texts(lm, texts).mean, score_texts(lm, texts).mean
@@ -93,21 +97,39 @@ def test_shuffling_needs_two_words():
         shuffled_words("ja ja", np.random.default_rng(0))
 
 
-@pytest.mark.verifies("Share of minimal pairs preferred", by="foreign", of="scipy")
-@pytest.mark.parametrize(("hits", "n"), [(0, 5), (3, 7), (19, 20), (20, 20)])
-def test_the_interval_of_a_share_is_scipys_wilson(hits, n):
-    from scipy.stats import binomtest
+@pytest.fixture
+def table_of(lm, monkeypatch):
+    """The row of all pairs where so many of n are hits."""
 
-    from anhelpers.naturalness.probe import _wilson
+    def made(hits, n):
+        total = np.array([*[1.0] * hits, *[-1.0] * (n - hits), *[0.0] * n])
+        monkeypatch.setattr(probe, "score_texts", lambda *texts, **more: SimpleNamespace(total=total))
+        return minimal_pair_table(lm, [("gender", "a", "b")] * n).iloc[-1]
 
-    theirs = binomtest(hits, n).proportion_ci(method="wilson")
-    np.testing.assert_allclose(_wilson(hits, n), (theirs.low, theirs.high), atol=1e-12)
+    return made
+
+
+@pytest.mark.verifies("Share of minimal pairs preferred", by="foreign", of="Newcombe 1998, table I")
+@pytest.mark.parametrize(
+    ("hits", "n", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_the_interval_of_a_share_is_the_published_one(table_of, hits, n, low, high):
+    row = table_of(hits, n)
+    assert (row.phenomenon, row.n, row.hits, row.rate) == ("all", n, hits, hits / n)
+    assert (round(row.low, 4), round(row.high, 4)) == (low, high)
 
 
 @pytest.mark.verifies("Share of minimal pairs preferred", by="hand")
-def test_the_interval_of_a_share_by_hand():
-    """With z = 2, none of 4: from 0 to z² / (n + z²) = 4/8; 2 of 4: 1/2 ± 2 · √(4/16 · 1/4 + 4/64) / 2 = 1/2 ± √2/4."""
-    from anhelpers.naturalness.probe import _wilson
+def test_the_interval_of_a_share_by_hand(table_of):
+    """None of 4: from 0 to z² / (n + z²); 2 of 4: 1/2 ± z · √(1/16 + z²/64) / (1 + z²/4)."""
+    z2 = 1.959963984540054**2
+    assert tuple(table_of(0, 4)[["low", "high"]]) == pytest.approx((0, z2 / (4 + z2)))
+    half = (z2 * (1 / 16 + z2 / 64)) ** 0.5 / (1 + z2 / 4)
+    assert tuple(table_of(2, 4)[["low", "high"]]) == pytest.approx((0.5 - half, 0.5 + half))
 
-    assert _wilson(0, 4, 2) == pytest.approx((0, 0.5))
-    assert _wilson(2, 4, 2) == pytest.approx((0.5 - 2**0.5 / 4, 0.5 + 2**0.5 / 4))
+
+@pytest.mark.parametrize("pairs", [[], [("gender", "Das Haus.", " ")], [("all", "Das Haus.", "Die Haus.")]])
+def test_pairs_that_say_nothing_are_told(lm, pairs):
+    with pytest.raises(DataError, match="minimal pair"):
+        minimal_pair_table(lm, pairs)

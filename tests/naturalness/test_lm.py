@@ -12,7 +12,7 @@ transformers = pytest.importorskip("transformers", reason="pip install -c constr
 
 from anhelpers.errors import AnhelpersError, DataError  # noqa: E402
 from anhelpers.naturalness.lm import LanguageModel, load_lm, lpp_metric, score_texts  # noqa: E402
-from anhelpers.naturalness.train import Recipe, split_lines, train_lm, train_tokenizer  # noqa: E402
+from anhelpers.naturalness.train import Recipe, _encode, split_lines, train_lm, train_tokenizer  # noqa: E402
 
 pytestmark = pytest.mark.neural
 
@@ -149,7 +149,7 @@ def test_a_saved_model_loads_and_says_who_it_is(lm, tmp_path):
 
 
 def test_wrong_calls_are_told_in_one_sentence(lm, tmp_path):
-    with pytest.raises(DataError, match="texts 1 is None, not a text"):
+    with pytest.raises(DataError, match="text 1 of texts is None, not a text"):
         score_texts(lm, ["a", None])
     with pytest.raises(AnhelpersError, match="no language model at"):
         load_lm(tmp_path)
@@ -182,6 +182,28 @@ def test_training_learns_resumes_and_writes_a_loadable_folder(tmp_path):
     lm = load_lm(tmp_path / "whole", device="cpu")
     good, shuffled = score_texts(lm, ["Der Mann sieht den Weg.", "Weg Mann. den sieht Der"]).mean
     assert good > shuffled
+
+
+@pytest.mark.parametrize(
+    ("out", "chosen", "device", "sentence"),
+    [
+        ("full", {}, "cpu", "full: is a folder with other things in it, which the model would replace"),
+        ("m", {}, "gpu", "there is no device 'gpu' here"),
+        ("m", {"held_out": 0}, "cpu", "held_out is 0; hold out at least 1 line"),
+    ],
+)
+def test_training_refuses_before_it_begins(tmp_path, out, chosen, device, sentence):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "t.txt").write_text("my own text", "utf-8")
+    with pytest.raises(DataError, match=sentence):
+        train_lm(LINES, tmp_path / out, Recipe(**chosen), device=device)
+    assert [path.name for path in tmp_path.rglob("*")] == ["full", "t.txt"]
+
+
+def test_training_reads_what_scoring_reads():
+    tokenizer = train_tokenizer(LINES, 300, 32)
+    ids, _ = _encode(tokenizer, ["ein <s> und ein </s> und <pad>"], Recipe())
+    assert not set(ids[0][1:-1]) & set(tokenizer.all_special_ids)
 
 
 def test_held_out_lines_are_never_trained_on():

@@ -13,6 +13,7 @@ transformers = pytest.importorskip("transformers", reason="pip install -c constr
 from anhelpers.naturalness import packed  # noqa: E402
 from anhelpers.naturalness.lm import LanguageModel, _token_ids, score_texts  # noqa: E402
 from anhelpers.naturalness.train import train_tokenizer  # noqa: E402
+from anhelpers.progress import note_once  # noqa: E402
 from anhelpers.scoring.store import Store, key  # noqa: E402
 
 pytestmark = pytest.mark.neural
@@ -119,6 +120,7 @@ def test_each_text_is_the_sum_of_float64_from_the_definition(gpt2, read):
 ])  # fmt: skip
 def test_a_model_that_cannot_share_says_so_once(kind, said, tokenizer, capsys):
     lm = build(kind, tokenizer)
+    note_once.cache_clear()
     capsys.readouterr()
     score_texts(lm, TEXTS)
     score_texts(lm, TEXTS[::-1])

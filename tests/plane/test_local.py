@@ -132,3 +132,29 @@ def test_the_correlation_of_all_systems_by_hand_and_scipys(plane_from, random_pl
     a, n = plane.scores()
     assert row.n_systems == 7
     assert (row.pearson, row.spearman) == pytest.approx((stats.pearsonr(a, n)[0], stats.spearmanr(a, n)[0]), rel=1e-10)
+
+
+def test_a_window_without_a_correlation_has_no_p_and_says_nothing_of_selection(plane_from):
+    """Four systems at the frontier without any accuracy error, and six behind them."""
+    a = np.r_[np.zeros(4), -1 - np.arange(6.0)]
+    n = np.r_[-3 + 0.2 * np.arange(4), -4 - np.arange(6.0)]
+    table = local_correlation(plane_from([a] * 9, [n] * 9), np.random.default_rng(0), n_draws=50)
+    first = table.iloc[0]
+    assert first[["pearson", "pearson_low", "pearson_high", "selection_p"]].isna().all()
+    assert table.selection_p.min() > 0
+    told = verdict(table, near=4)
+    assert told.startswith("Near the frontier the claim that they go against each other is undecided: r = nan")
+    assert "Selecting" not in told
+
+
+@pytest.mark.parametrize(("near", "far", "few"), [(2, 2, True), (4, 4, True), (5, 5, False)])
+def test_the_same_systems_are_never_both_near_and_far(plane_from, near, far, few):
+    table = local_correlation(
+        bent(plane_from, np.random.default_rng(0), near, far), np.random.default_rng(1), n_draws=50
+    )
+    told = verdict(table)
+    assert (f"; {near + far} systems are too few to tell near from far. " in told) == few
+    assert ("far from the frontier" in told) != few
+    for bad in (3, near + far + 1):
+        with pytest.raises(DataError, match=rf"near is {bad}: at least 4 and at most all {near + far} systems"):
+            verdict(table, near=bad)

@@ -102,6 +102,18 @@ def test_a_domain_keeps_how_often_its_candidates_were_drawn():
     assert 0 < len(there) < n
 
 
+def test_a_candidate_without_a_score_is_named_by_its_place_in_the_given_candidates():
+    """Segment 2 is left out, for A is blank there; of segment 3, the second of the three given has no score."""
+    cands = CandidateSet(np.array([0, 1, 2, 3, 3, 3]), ("ein", "zwei", "drei", "", "?", "x"))
+    words = length_metric()
+
+    def score(hyps, **context):
+        return np.where([h == "?" for h in hyps], np.nan, words.score_segments(hyps, **context))
+
+    with pytest.raises(DataError, match=r"naturalness of segment 3, its candidate 1 \(flat index 4\) is nan"):
+        oracle_study(TEST, cands, CHRF, replace(words, score_segments=score))
+
+
 def test_a_metric_without_its_reference_says_so():
     bare = TestSet("bare", "en-de", ("a",), systems={"A": ("x",)})
     with pytest.raises(DataError, match="chrf compares with a reference, and bare has none"):

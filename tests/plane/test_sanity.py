@@ -37,6 +37,14 @@ def test_characters_are_shuffled_where_words_are_not_spaced():
     test = TestSet("t", "en-zh", ("a",), {"r": ("甲乙丙丁",)}, {"A": ("甲乙丙丁",)})
     text = with_sanity_systems(test, np.random.default_rng(0)).systems["words shuffled (A)"][0]
     assert sorted(text) == sorted("甲乙丙丁")
+    for lp in ("en-zh_CN", "en-jpn", "en-lo"):
+        regional = with_sanity_systems(replace(test, lp=lp), np.random.default_rng(0))
+        assert regional.systems["words shuffled (A)"][0] == text
+        assert not any("is A itself" in note for note in regional.notes)
+    one_word = with_sanity_systems(replace(test, lp="zh-en"), np.random.default_rng(0))
+    assert (
+        "words shuffled (A) is A itself: none of its texts has two different words to change places." in one_word.notes
+    )
     with pytest.raises(UnknownName, match="unknown system 'B'"):
         with_sanity_systems(test, np.random.default_rng(0), "B")
     with pytest.raises(DataError, match="t has no reference to shuffle"):
@@ -60,6 +68,15 @@ def test_the_place_and_the_way_of_a_shift_are_told():
     moved = hyps[:20] + hyps[21:] + ("",)
     with pytest.raises(DataError, match=r"from segment 2[012]: \d+ lines fit the reference 1 segment later"):
         check_alignment(replace(test, systems={"mine": moved}, categories={}))
+
+
+def test_a_few_lines_that_repeat_do_not_hide_a_shift():
+    refs = tuple(" ".join(f"{chr(97 + i % 26)}{i}{k}" for k in range(8)) for i in range(30))
+    half = [ref[: len(ref) // 2] for ref in refs]
+    hyps = [*refs[:5], *half[6:14], *refs[13:20], *refs[18:22], *refs[24:]]  # 8 lines fit the next, 4 the second last
+    test = TestSet("t", "en-de", ("",) * 30, {"r": refs}, {"A": tuple(hyps)})
+    with pytest.raises(DataError, match=r"A, from segment 6: 8 lines fit the reference 1 segment later"):
+        check_alignment(test)
 
 
 def test_good_files_and_files_without_a_reference_pass():

@@ -1,6 +1,7 @@
 """Joint resampling, distances to the curve, Pareto sets and paired tests, each against the plain way."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from anhelpers.plane import (
     plane_of,
     sliced_table,
     slices,
+    stored_axis,
     system_plane,
     systems_table,
 )  # fmt: skip
@@ -274,3 +276,26 @@ def test_how_much_a_system_lacks_is_numpys_interpolation():
     lacks = curve.lacks(a, n)
     np.testing.assert_allclose(lacks[0], 0.25, rtol=1e-12)
     np.testing.assert_allclose(lacks[1], np.interp(-a, -curve.accuracy, curve.naturalness) - n, atol=1e-12)
+
+
+def stored(plane_from):
+    """Accuracy per segment, and 0.1 as the naturalness of all systems, known for the whole test set only."""
+    plane = plane_from(np.random.default_rng(0).normal(size=(30, 3)), np.zeros((30, 3)), domains=["a", "b"] * 15)
+    return replace(plane, naturalness=stored_axis("n", "n (higher is better)", "n|v:1", [0.1] * 3, plane.there))
+
+
+def test_a_stored_score_says_nothing_that_needs_draws_and_has_no_slices(plane_from):
+    plane = stored(plane_from)
+    table = systems_table(plane, np.random.default_rng(0), n_draws=50)
+    drawn = ["correlation", "pareto_probability", "naturalness_se", "naturalness_low", "naturalness_high"]
+    assert table[drawn].isna().all(axis=None)
+    assert table[["accuracy_se", "accuracy_low"]].notna().all(axis=None)
+    with pytest.raises(DataError, match="n is known for the whole test set only, so made up has no slices"):
+        sliced_table(plane, np.random.default_rng(0), "domain")
+
+
+def test_documents_are_counted_for_each_system(plane_from):
+    a = np.ones((4, 3))
+    a[1:, 0] = a[:, 2] = np.nan
+    table = systems_table(plane_from(a, a, docs=["x", "x", "y", "z"]).own(), np.random.default_rng(0), n_draws=20)
+    assert table[["n", "n_docs"]].to_numpy().tolist() == [[1, 1], [4, 3], [0, 0]]

@@ -1,5 +1,6 @@
 """Two workers give the bits of one process; killed workers, interrupted runs, and what a user can get wrong."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -207,6 +208,24 @@ def test_where_all_is_known_no_worker_is_started(tiny_lm, store):
     with connect("local:2") as cluster:
         assert score_texts(lm, ["ja"]).total == -1.5
         assert cluster._client is None
+
+
+def test_workers_that_cannot_be_asked_for_are_one_sentence(monkeypatch):
+    def fails(ends):
+        raise RuntimeError("Cluster failed to start: 'ib0' is not a valid network interface")
+
+    with pytest.raises(DataError, match=r"slurm:s.yaml: no worker can be asked for \(Cluster failed to start: 'ib0'"):
+        next(clusters.Cluster("slurm:s.yaml", fails).answers(recipe("lm", "cpu"), "", [(0, ["ja"], None)]))
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(DataError, match="there is no sbatch here"), contextlib.ExitStack() as ends:
+        clusters._slurm({}, ends)
+
+
+def test_workers_on_this_machine_take_the_device_that_was_asked_for(monkeypatch):
+    made = recipe("lm", "cuda:1", name="owner/model")
+    assert dict(made.here().options) == {"name": "owner/model", "device": "cuda:1"}
+    assert clusters._cluster("local:2").here
+    assert not clusters.Cluster("tcp://h:1", lambda ends: None).here
 
 
 @pytest.mark.parametrize(

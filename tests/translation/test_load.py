@@ -2,15 +2,21 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
 transformers = pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
 
+import huggingface_hub  # noqa: E402
+import requests  # noqa: E402
+from huggingface_hub import errors as hub_errors  # noqa: E402
+
 from anhelpers import hub  # noqa: E402
 from anhelpers.errors import AnhelpersError, DataError, MissingExtra, UnknownName  # noqa: E402
 from anhelpers.naturalness.lm import load_lm  # noqa: E402
+from anhelpers.scoring.worker import loaded_recipe  # noqa: E402
 from anhelpers.translation import load_mt, score_pairs  # noqa: E402
 from anhelpers.translation.languages import choose_language  # noqa: E402
 
@@ -26,6 +32,7 @@ NLLB = ["ace_Arab", "ace_Latn", "arb_Arab", "ary_Arab", "deu_Latn", "eng_Latn", 
         ("deu_Latn", NLLB, "deu_Latn"), ("de", NLLB, "deu_Latn"), ("deu", NLLB, "deu_Latn"), ("hr", NLLB, "hrv_Latn"),
         ("lv", NLLB, "lvs_Latn"), ("de", ["de_DE", "en_XX"], "de_DE"), ("deu", ["de", "en"], "de"),
         ("de", [">>deu<<", ">>fra<<"], ">>deu<<"), ("fr", [">>fr<<", ">>it<<"], ">>fr<<"), ("en", ["en_XX"], "en_XX"),
+        ("zh", [">>cmn_Hans<<", ">>fra<<"], ">>cmn_Hans<<"), ("cmn", ["de", "zh"], "zh"),
     ],
 )  # fmt: skip
 def test_a_plain_code_stands_for_the_only_one_that_fits(code, known, found):
@@ -137,12 +144,80 @@ def test_a_decoder_saved_alone_is_a_language_model_that_starts_as_in_the_pair(ti
     assert "|bos:<pad>|eos:yes|max:64|long:windows|never:<pad>|" in lm.signature(eos=True)
 
 
-def test_a_name_is_a_folder_a_bundled_model_or_a_hub_id(tmp_path):
+@pytest.mark.parametrize(
+    "name", ["tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "merges.txt"]
+)
+def test_a_folder_s_revision_changes_with_all_that_decides_its_tokens(tmp_path, name):
+    (tmp_path / "config.json").write_text("{}")
+    before = hub.revision_of(hub.find(tmp_path), None)
+    (tmp_path / name).write_text("{}")
+    assert hub.revision_of(hub.find(tmp_path), None) != before
+
+
+def test_a_name_is_a_folder_a_bundled_model_or_a_hub_id(tmp_path, monkeypatch):
     assert hub.find(tmp_path).folder == tmp_path
+    monkeypatch.setenv("HOME", str(tmp_path.parent))
+    assert hub.find(f"~/{tmp_path.name}") == hub.find(tmp_path)
+    with pytest.raises(DataError, match=r"^~no-such-user/x: no such user is known here; write"):
+        hub.find("~no-such-user/x")
+    cached = tmp_path / "snapshots" / ("0" * 40)  # as in the hub's cache: the folder's name is no revision to ask for
+    shutil.copytree(hub.find("de-tiny").folder, cached)
+    made = loaded_recipe("lm", load_lm(cached, device="cpu"))
+    assert (dict(made.options)["name"], dict(made.options)["revision"]) == (str(cached), None)
+    for folder in ("de-tiny", tmp_path):
+        with pytest.raises(DataError, match="is a folder and has no revision 'abc'; leave the revision out"):
+            hub.find(folder, "abc")
     assert hub.find("de-tiny").folder.name == "de-tiny"
     found = hub.find("owner/model@abc")
     assert (found.address, found.revision, found.folder, str(found)) == ("owner/model", "abc", None, "owner/model@abc")
     assert hub.find("owner/model", "main").revision == "main"
+
+
+def refused(kind, text, status):
+    answer = requests.Response()
+    answer.status_code = status
+    return getattr(hub_errors, kind)(f"{status} Client Error. (Request ID: Root=1-404-401)\n\n{text}", response=answer)
+
+
+NO_JSON = OSError("It looks like the config file at '/data/run403/config.json' is not a valid JSON file.")
+
+
+@pytest.mark.parametrize(
+    ("error", "folder", "sentence"),
+    [
+        (NO_JSON, "/data/run403", "could not be loaded, its files may be damaged .*: It looks like the config file"),
+        (OSError("Error in /models/connectome/x: gated-gelu"), "/models/connectome", "could not be loaded, its files "),
+        (
+            OSError("It looks like '/data/run404/c' is no JSON"),
+            "/data/run404",
+            "could not be loaded, its files may be ",
+        ),
+        (refused("HfHubHTTPError", "Unauthorized", 401), None, "is gated and no token is here"),
+        (refused("GatedRepoError", "no access", 403), None, "is gated and no token is here"),
+        (
+            refused("RepositoryNotFoundError", "nothing there", 401),
+            None,
+            "^no language model at owner/model@v9: give a ",
+        ),
+        (
+            refused("RevisionNotFoundError", "Invalid rev id", 404),
+            None,
+            "^there is no revision 'v9' of owner/model: name ",
+        ),
+        (OSError("v9 is not a valid git identifier (branch name"), None, "^there is no revision 'v9' of owner/model: "),
+        (hub_errors.OfflineModeIsEnabled("x"), None, "is not cached and the hub is out of reach"),
+        (OSError(28, "voll"), None, "^the disk is full while fetching owner/model@v9"),
+    ],
+)
+def test_why_a_model_is_not_loaded_is_not_read_from_its_name(error, folder, sentence, monkeypatch):
+    monkeypatch.setattr(huggingface_hub, "get_token", lambda: None)
+    place = hub.Place(folder, None, Path(folder)) if folder else hub.Place("owner/model", "v9")
+
+    def load(options):
+        raise error
+
+    with pytest.raises(AnhelpersError, match=sentence):
+        hub.cache_first(place, "language model", load)
 
 
 @pytest.mark.parametrize(

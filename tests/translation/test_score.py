@@ -138,7 +138,7 @@ def test_the_longest_that_fits_is_scored(mt):
             break
         most = int(found.tokens[0])
         assert np.isfinite(found.total[0])
-    assert most + len(mt.prefix) - 1 <= mt.max_trg < int(found.tokens[0]) + len(mt.prefix) - 1
+    assert most + len(mt.prefix) - 1 <= mt.max_tokens < int(found.tokens[0]) + len(mt.prefix) - 1
 
 
 def test_special_tokens_in_a_text_are_text(mt):
@@ -157,7 +157,7 @@ def test_no_pairs_give_empty_arrays(mt):
 def test_wrong_calls_are_told_in_one_sentence(mt):
     with pytest.raises(DataError, match="srcs has 1, trgs has 2"):
         score_pairs(mt, ["a"], ["a", "b"])
-    with pytest.raises(DataError, match="trgs 1 is None, not a text"):
+    with pytest.raises(DataError, match="text 1 of trgs is None, not a text"):
         score_pairs(mt, ["a", "b"], ["a", None])
     with pytest.raises(DataError, match="srcs is a single text"):
         score_pairs(mt, "a", ["a"])
@@ -233,7 +233,7 @@ def test_a_model_in_memory_needs_no_folder(family, pairs):
     loaded = load_mt(family("m2m100").folder, device="cpu", src_lang="en", trg_lang="de")
     mine = translation_model(loaded.model, loaded.tokenizer, name="mine", revision="0", device="cpu", src_lang="en",
                              trg_lang="de")  # fmt: skip
-    assert (mine.prefix, mine.max_src, mine.never) == (loaded.prefix, loaded.max_src, loaded.never)
+    assert (mine.prefix, mine.max_tokens, mine.never) == (loaded.prefix, loaded.max_tokens, loaded.never)
     assert mine.signature().startswith("mt|model:mine|rev:0|dtype:float32|src:en|trg:de|given:</s> __de__|eos:yes|max:")
     assert "|source:empty|" in mine.signature(empty_source=True)
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from anhelpers.charts.decisions import decided
-from anhelpers.errors import DataError
+from anhelpers.errors import DataError, UnknownName
 from anhelpers.stats import holm
 from anhelpers.widgets.decisions import LEAST, MOST, correction_explorer
 from anhelpers.xmi.correlations import correlations
@@ -37,7 +37,7 @@ def test_by_hand(widget):
     assert widget.significant("Holm", 0.04) == {"Pearson": ["</script>two"]}  # 0.02 stops at 0.04/2
     assert widget.significant("uncorrected", 0.015) == {"Pearson": ["</script>two"]}
     assert repr(widget) == "CorrectionExplorer(α = 0.05: uncorrected 3, Holm 3, Bonferroni 1 of 3 significant)"
-    assert widget.data["gone"] == ["d"]
+    assert widget.data["note"].endswith("as independent. Without a p-value: d.")
 
 
 def test_every_alpha_decides_as_the_chart_does():
@@ -65,6 +65,13 @@ def test_an_alpha_beyond_the_slider_is_refused(table, widget, alpha):
         correction_explorer(table, alpha)
     with pytest.raises(DataError, match="the ends of the slider"):
         widget.alpha = alpha
+    with pytest.raises(DataError, match="the ends of the slider"):
+        widget.significant("Holm", alpha)
+
+
+def test_a_rule_that_is_not_there_is_refused(widget):
+    with pytest.raises(UnknownName, match="rule 'holm'; did you mean 'Holm'"):
+        widget.significant("holm")
 
 
 def test_the_fallback_needs_no_script_and_escapes(widget):

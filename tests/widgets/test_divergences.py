@@ -4,6 +4,7 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from anhelpers.charts.divergences import height_of, plot_bars, plot_divergences
@@ -201,6 +202,34 @@ def test_the_picture_draws_what_is_infinite_apart(widget):
     height = height_of([*(row["value"] for row in drawn if not row["infinite"]), np.inf])
     assert ends[0]["value"] == pytest.approx(height.infinite)
     assert panel[-1]["encoding"]["y"]["scale"]["domain"] == pytest.approx([height.low, height.high])
+
+
+def drawn_rows(chart):
+    spec = chart.to_dict()
+    return [
+        (layer["mark"]["type"], row)
+        for panel in spec["concat"]
+        for layer in panel["layer"]
+        for row in spec["datasets"][layer["data"]["name"]]
+        if "segment" in row
+    ]
+
+
+def test_a_single_finite_place_between_infinite_ones_has_a_mark():
+    frame = pd.DataFrame({"divergence": "KL", "path": "a", "t": [0, 0.25, 0.5, 0.75, 1], "value": [np.inf] * 5})
+    frame.loc[2, "value"] = 0.0
+    marks = [row for kind, row in drawn_rows(plot_divergences(frame)) if kind == "point"]
+    assert [(row["t"], row["value"], row["infinite"]) for row in marks] == [(0.5, 0.0, False)]
+
+
+def test_the_rows_may_come_in_any_order():
+    t = np.linspace(0, 1, 9)
+    frame = pd.concat(
+        [pd.DataFrame({"divergence": "KL", "path": p, "t": t, "value": k * t}) for k, p in [(2, "b"), (1, "a")]]
+    )
+    mixed = frame.sort_values("t", ascending=False, kind="stable")
+    assert drawn_rows(plot_divergences(mixed)) == drawn_rows(plot_divergences(frame))
+    assert "at the end: b 2, a 1" in plot_divergences(mixed).description
 
 
 def test_the_bars_say_every_probability():

@@ -10,9 +10,12 @@ import pandas as pd
 import pytest
 import traitlets
 
+from anhelpers.data import TestSet, from_systems
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 from anhelpers.frontier import oracle_curve
-from anhelpers.widgets import explorer, shape
+from anhelpers.metric import Metric
+from anhelpers.plane import oracle_study
+from anhelpers.widgets import explorer, shape, study
 
 TEXT = ["der Hund bellt", "ein Hund </script> bellt", "Hund", "die Katze schläft", "Katze & Maus", "eine Katze schläft"]
 
@@ -33,6 +36,19 @@ def given():
 @pytest.fixture
 def widget(given):
     return explorer.beta_explorer(*given[0], **given[1])
+
+
+def test_the_readout_of_a_study_names_its_own_metrics():
+    def metric(name, higher):
+        return Metric(
+            name, name, "words", higher, (), name, lambda hyps, **_: np.array([len(h.split()) for h in hyps], float)
+        )
+
+    test = TestSet("t", "en-pt_BR", ("a", "b"), {"ref": ("x y", "z")}, {"A": ("x", "z"), "B": ("x y", "z z")})
+    made = oracle_study(test, from_systems(test), metric("chars", True), metric("bits", False))
+    data = study.preview(made).data
+    assert data["names"] == ["chars", "−bits"]
+    assert data["langs"] == ["en", "pt-BR"]
 
 
 def test_rows_choose_what_the_curve_selects(given, widget):

@@ -292,3 +292,13 @@ def test_saved_tables_are_read_again(teaching, tmp_path):
             csv.writer(file).writerows([names, *table.rows])
     scores = score_ratings(teaching, tmp_path / "3.csv", tmp_path / "4.csv")
     assert widget.systems().penalty.to_numpy() == pytest.approx(scores.by("system").penalty.to_numpy(), abs=1e-9)
+
+
+def test_an_r_that_rounds_to_0_has_no_sign():
+    from anhelpers.widgets.mqm_words import told
+
+    start = np.array([[0, 0, 0.003], [0, 1, 1], [0, 2, 1], [0, 3, 0]], dtype=float)
+    assert np.corrcoef(start[:, 1], start[:, 2])[0, 1] == pytest.approx(-0.002, abs=5e-4)
+    assert (
+        "undecided, Pearson r = 0.00 (95\u00a0% " in told({"systems": list("ABCD")}, start, start)["over all systems"]
+    )

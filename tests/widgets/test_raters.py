@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -33,6 +34,17 @@ def test_what_is_shipped_tells_no_system(widget):
     assert [s["src"] for s in widget.data["segments"]] == list(widget.sheet.srcs)
     assert widget.data["langs"] == ["en", "de"]
     assert [s["ref"] for s in sheet(reference=True).data["segments"]] == list(widget.sheet.refs)
+
+
+def test_languages_are_named_as_html_wants_them():
+    test = replace(load("teaching"), lp="und-pt_BR")
+    assert rating_sheet(test, from_systems(test), rng=np.random.default_rng(3)).data["langs"] == ["", "pt-BR"]
+
+
+@pytest.mark.parametrize("given", [[1.0], [None] * 29 + [-1.0], [None] * 29 + ["2"]])
+def test_seconds_that_fit_no_rating_are_refused(widget, given):
+    with pytest.raises(DataError, match="seconds must be 30 numbers, None where missing"):
+        widget.seconds = given
 
 
 def test_nothing_is_rated_at_first(widget):
@@ -160,12 +172,10 @@ def test_shown_live_and_static(widget, monkeypatch):
     assert set(sheet()._repr_mimebundle_()) == {"text/html", "text/plain"}
 
 
-def test_the_checks_of_both_languages_are_the_same():
+def test_the_page_is_sent_what_a_pseudonym_may_be_and_keeps_nothing(widget):
     from anhelpers.widgets.base import HERE
     from anhelpers.widgets.raters import NAME
 
-    script = (HERE / "raters.js").read_text(encoding="utf-8")
-    theirs = re.search(r"const NAME = /\^(.*)\$/u;", script)[1].replace(r"\u00", r"\x")
-    assert theirs == NAME.pattern
-    assert "localStorage" not in script
+    assert widget.data["name"]["pattern"] == f"^{NAME.pattern}$"
+    assert "localStorage" not in (HERE / "raters.js").read_text(encoding="utf-8")
     assert RatingSheet.noun == "rating sheet"

@@ -119,6 +119,16 @@ def test_the_drawn_line_is_the_curve():
     assert "total variation, probability; higher is" in " ".join(spec["layer"][0]["encoding"]["x"]["axis"]["title"])
 
 
+@pytest.mark.parametrize("asked", [{"at": [0.1]}, {"point": -0.6}])
+def test_an_n_that_no_translator_has_is_refused(curve, asked):
+    with pytest.raises(DataError, match=r"naturalness must be in \[-0.5, 0\], the ends of this curve"):
+        plot_tradeoff(curve, **asked)
+
+
+def test_languages_are_named_as_html_wants_them(curve):
+    assert tradeoff_explorer(curve, SOURCES, TARGETS, langs=("und", "pt_BR")).data["langs"] == ["", "pt-BR"]
+
+
 def test_a_curve_that_is_not_exact_says_so():
     pytest.importorskip("cvxpy", reason="needs anhelpers[theory]")
     solved = solve_curve(world(2, 3), "chi2")
@@ -129,7 +139,7 @@ def test_a_curve_that_is_not_exact_says_so():
 
 
 def test_anything_with_these_fields_is_a_curve(curve):
-    names = ("naturalness", "accuracy", "beta", "translators", "exact", "gap")
+    names = ("naturalness", "accuracy", "accuracy_at", "beta", "translators", "exact", "gap")
     like = SimpleNamespace(
         **{name: getattr(curve, name) for name in names},
         problem=SimpleNamespace(p_x=curve.problem.p_x, reference=curve.problem.reference),

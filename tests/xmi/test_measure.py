@@ -166,12 +166,14 @@ def test_tokens_are_compared_where_both_are_known_and_scored():
 
 @pytest.mark.verifies("Bits per character", by="hand")
 def test_per_character_is_the_ratio_of_the_sums():
-    found = per_character([*MT, np.nan], [*LM, -1], [1, 2, 5, 9], unit="bits", rng=rng())
+    found = per_character([*MT, np.nan], [*LM, np.nan], [1, 2, 5, 0], unit="bits", rng=rng())
     assert found.xmi_per_char.value == 6 / 8
     assert found.xmi_per_char.unit == "bits per character"
     assert found.left_out == 1
     with pytest.raises(DataError, match="sentence 2 has 0 characters"):
         per_character(MT, LM, [1, 0, 2], rng=rng())
+    with pytest.raises(DataError, match="n_chars is a single number"):
+        per_character(MT, LM, 5, rng=rng())
 
 
 @pytest.mark.verifies("Bits per character", by="property")
@@ -222,6 +224,8 @@ def test_rows_are_tidy():
 def test_only_worse_than_a_guess_makes_the_unit_doubtful():
     uniform = 8 * math.log(1000)
     assert unit_doubt([-0.999 * uniform, np.nan], [8, 3], n_vocab=1000) == ""
+    assert unit_doubt([-1.0, -1.0, -99.0], [2, None, 0], n_vocab=10) == ""
+    assert unit_doubt([np.nan], [None], n_vocab=10) == ""
     assert "is the unit really nats?" in unit_doubt([-1.001 * uniform, np.nan], [8, 3], n_vocab=1000)
 
 

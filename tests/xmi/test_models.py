@@ -135,7 +135,7 @@ def test_documents_and_seed_decide_the_interval(mt, lm, texts):
     [
         (["a"], ["a", "b"], "lengths differ: srcs has 1, trgs has 2"),
         (["a", " "], ["a", "b"], "sentence 2 has a target and a blank source; are the two texts shifted?"),
-        (["a", "b"], ["a", None], "trgs 1 is None, not a text"),
+        (["a", "b"], ["a", None], "text 1 of trgs is None, not a text"),
         (["a", "b"], ["", "Ja."], "1 sentences have all their scores: at least 2 are needed"),
     ],
 )

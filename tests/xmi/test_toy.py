@@ -299,7 +299,7 @@ def test_candidates_are_of_the_kinds_that_their_tags_say():
     pair = toy_pair("vague")
     srcs, trgs = pair.sample(30, rng())
     found = toy_candidates(pair, srcs, trgs, rng())
-    assert found.counts.tolist() == [9] * 30
+    assert found.n_candidates.tolist() == [9] * 30
     assert found == toy_candidates(pair, srcs, trgs, rng())
     by_tag = {tag: [t for t, own in zip(found.texts, found.tags, strict=True) if own == tag] for tag in found.tags[:9]}
     assert by_tag["reference"] == trgs

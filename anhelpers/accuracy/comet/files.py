@@ -22,7 +22,7 @@ class Checkpoint:
 
     Parameters
     ----------
-    name : hub id, or the name of the folder (of the file, where its folder holds several).
+    name : hub id, or the name of the folder or file that was given.
     revision : 12 hex digits, of the hub's commit or of the sha256 over both files.
     path : the .ckpt file.
     settings : what hparams.yaml says.
@@ -47,7 +47,7 @@ def find_checkpoint(name: str | Path, revision: str | None = None) -> Checkpoint
     ------
     AnhelpersError in one sentence: gated, absent, no network, full disk; DataError where the files are not COMET's.
     """
-    path = Path(name).expanduser()
+    path = hub.local_path(name)
     if path.suffix == ".ckpt" or path.is_file():
         return _local(path, path)
     place = hub.find(path if path.is_dir() else name, revision)
@@ -77,8 +77,7 @@ def _local(path: Path, named: Path) -> Checkpoint:
     settings = _settings(found)
     digest = hashlib.sha256(found.read_bytes())
     with path.open("rb") as file:
-        for block in iter(lambda: file.read(1 << 20), b""):
-            digest.update(block)
+        hashlib.file_digest(file, lambda: digest)
     return Checkpoint(named.name, digest.hexdigest()[:12], path, settings)
 
 

@@ -122,9 +122,9 @@ def load_comet(
     encoder, model = _model(found)
     device = hub.device(device)
     return Comet(
-        model.eval().to(device, getattr(need("torch", "COMET"), dtype)), found.name, found.revision, kind,
-        f"{encoder.name}@{hub.revision_of(encoder, model.encoder.model)}",
-        tuple(f for f in reads if reference or f != "ref"), dtype, device,
+        model=model.eval().to(device, getattr(need("torch", "COMET"), dtype)), name=found.name,
+        revision=found.revision, kind=kind, encoder=f"{encoder.name}@{hub.revision_of(encoder, model.encoder.model)}",
+        reads=tuple(f for f in reads if reference or f != "ref"), dtype=dtype, device=device,
     )  # fmt: skip
 
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from ... import hub
 from ...errors import need
 from ...metric import Metric
-from ...scoring.batches import batches
+from ...scoring.batches import METRIC_TOKENS_PER_BATCH, batches, padded
 from ...scoring.worker import recipe
-from ..learned import Learned, learned_metric
+from ..learned import Learned, elsewhere, learned_metric, short_name
 from .load import Comet, load_comet
 
 __all__ = ["comet_metric", "comet_scores"]
 
-TOKENS_PER_BATCH = {"cpu": 2048, "cuda": 32768}  # padded; on a CPU more leaves the cache and is slower
 ROWS = 4096  # of the estimator at a time
 
 
@@ -43,7 +43,7 @@ def comet_metric(
     Rei et al. 2020, 2022 (COMET, CometKiwi), Guerreiro et al. 2024 (XCOMET).
     """
     comet = load_comet(name, reference=reference, **options)
-    short = "_".join(comet.name.rsplit("/", 1)[-1].split())
+    short = short_name(comet.name)
     learned = Learned(
         name=called or f"comet{'' if reference else '-qe'}:{short}",
         label=("" if short.lower().startswith("xcomet") else "COMET ")
@@ -55,7 +55,7 @@ def comet_metric(
         reads=comet.reads,
         limit=comet.limit,
         score=lambda rows: comet_scores(comet, rows),
-        recipe=recipe("comet", comet.device, name=name, reference=reference, **options),
+        recipe=recipe("comet", comet.device, name=name, reference=reference, **elsewhere(options)),
     )
     return learned_metric(learned, n_refs)
 
@@ -68,7 +68,7 @@ def comet_scores(comet: Comet, rows: Sequence[tuple[str, ...]], tokens_per_batch
     tokens_per_batch : padded tokens per forward pass; the default suits the device.
     """
     torch = need("torch", "COMET")
-    budget = tokens_per_batch or TOKENS_PER_BATCH["cuda" if "cuda" in comet.device else "cpu"]
+    budget = tokens_per_batch or METRIC_TOKENS_PER_BATCH[hub.kind(comet.device)]
     with torch.inference_mode():
         return (_by_text if comet.separate else _by_row)(comet, rows, budget)
 
@@ -89,14 +89,12 @@ def _by_text(comet: Comet, rows: Sequence[tuple[str, ...]], budget: int) -> np.n
 
 def _embeddings(comet: Comet, texts: Sequence[str], budget: int) -> tuple[Any, np.ndarray]:
     """(n, d) sentence embeddings on the device, and which of the n texts were cut."""
-    torch, model = need("torch", "COMET"), comet.model
+    model = comet.model
     ids, cut = _token_ids(comet, texts)
     pad, out = model.encoder.tokenizer.pad_token_id, None
     for batch in batches([len(i) for i in ids], budget):
-        longest = len(ids[batch[0]])
-        padded = torch.tensor([ids[i] + [pad] * (longest - len(ids[i])) for i in batch])
-        mask = torch.tensor([[1] * len(ids[i]) + [0] * (longest - len(ids[i])) for i in batch])
-        embedded = model.get_sentence_embedding(padded.to(comet.device), mask.to(comet.device))
+        x, real = padded([ids[i] for i in batch], pad, comet.device)
+        embedded = model.get_sentence_embedding(x, real.long())
         if out is None:
             out = embedded.new_empty((len(texts), embedded.shape[1]))
         out[batch] = embedded

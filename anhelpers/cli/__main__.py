@@ -1,8 +1,0 @@
-"""`python -m anhelpers.cli` is `anhelpers`."""
-
-import sys
-
-from . import main
-
-if __name__ == "__main__":
-    sys.exit(main())

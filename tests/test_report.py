@@ -1,0 +1,86 @@
+"""Tables and sentences for a paper, of planes made by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anhelpers.errors import DataError
+from anhelpers.plane import Plane, mean_axis, paired_tests, systems_table
+from anhelpers.report import appendix, latex_table, readable
+
+
+def plane(accuracy, naturalness, docs=None):
+    """(N, k) scores of systems A, B, ...; a document per segment, or those given."""
+    accuracy, naturalness = np.asarray(accuracy, dtype=float), np.asarray(naturalness, dtype=float)
+    n, k = accuracy.shape
+    docs = np.arange(n) if docs is None else np.array(docs)
+    axes = (
+        mean_axis("accuracy", "COMET (points)", "a", accuracy),
+        mean_axis("naturalness", "LPP (nats)", "n", naturalness),
+    )
+    return Plane("made", tuple("ABCDEFGH"[:k]), ("MT",) * k, *axes, docs, np.full(n, ""), np.zeros(n, dtype=int), ())
+
+
+def told(one, n_draws=200, **more):
+    table = systems_table(one, np.random.default_rng(0), n_draws)
+    return appendix(one, table, n_draws, 0, **more)
+
+
+@pytest.fixture
+def close():
+    """Three systems whose scores differ in the second decimal, as COMET's do."""
+    rng = np.random.default_rng(1)
+    return plane(0.8 + np.array([0, 0.01, 0.05]) + rng.normal(0, 0.02, (40, 3)), -3 + rng.normal(0, 0.1, (40, 3)))
+
+
+def test_systems_that_differ_do_so_in_print(close):
+    table = systems_table(close, np.random.default_rng(0), 200)
+    shown = readable(table)["accuracy"]
+    assert shown.str.split(" ").str[0].tolist() == [f"{v:.4f}" for v in table.accuracy]
+    for value in table.accuracy:
+        assert f"{value:.4f} [0." in latex_table(table, close)
+    alone = readable(table[:1])["accuracy"][0]
+    assert alone.startswith(f"{table.accuracy[0]:.4f} (")  # by its interval, where there is no other system
+
+
+def test_points_of_chrf_have_one_decimal():
+    one = plane(50 + 10 * np.random.default_rng(0).normal(size=(60, 4)) + [0, 5, 10, 15], np.zeros((60, 4)))
+    table = systems_table(one, np.random.default_rng(0), 200).assign(accuracy_lack=1.25)
+    table = table.assign(accuracy_lack_low=1.0, accuracy_lack_high=1.5)
+    assert readable(table)["accuracy"].str.match(r"\d\d\.\d \(").all()
+    assert readable(table)["accuracy lack"][0] == "1.2 (1.0 to 1.5)"
+
+
+def test_a_p_is_never_printed_as_0():
+    rng = np.random.default_rng(0)
+    one = plane(np.array([0, 9.0]) + rng.normal(size=(40, 2)), rng.normal(size=(40, 2)))
+    shown = readable(paired_tests(one, rng, 30_000))
+    assert shown["p"][0] == "3.3e-05"
+    assert shown["n"].tolist() == [40, 40]
+    assert readable(pd.DataFrame({"p": [1.0, np.nan], "difference": [123456.7, 1.23456]})).to_dict("list") == {
+        "p": ["1", "–"], "difference": ["123457", "1.235"],
+    }  # fmt: skip
+
+
+def test_the_sentences_are_of_what_there_is(close):
+    assert "made: 3 systems, 40 segments. Accuracy is" in told(close)
+    assert "bootstrap resamples of segments" in told(close)
+    by_document = plane(close.accuracy.values, close.naturalness.values, docs=np.arange(40) // 5)
+    assert "made: 3 systems, 40 segments in 8 documents." in told(by_document)
+    assert "8 documents are few to resample" in told(by_document)
+    tests = paired_tests(close, np.random.default_rng(0), 500)
+    assert "over segments (500 draws), with Holm" in told(close, tests=tests, test_draws=500)
+
+
+def test_one_segment_has_no_intervals():
+    assert "interval" not in told(plane([[1.0, 2.0]], [[-3.0, -2.0]]))
+
+
+def test_systems_without_a_score_are_named_and_not_counted():
+    accuracy = np.random.default_rng(0).normal(size=(30, 3))
+    accuracy[:, 1], accuracy[:5, 2] = np.nan, np.nan
+    assert "made: 2 systems, 25 to 30 segments. Without a score: B." in told(plane(accuracy, np.zeros((30, 3))))
+    with pytest.raises(DataError, match="made has no system with a score on both axes"):
+        told(plane(np.full((3, 2), np.nan), np.zeros((3, 2))))
+    with pytest.raises(DataError, match="made has no system"):
+        told(plane(np.zeros((3, 0)), np.zeros((3, 0))))
