@@ -65,7 +65,7 @@ def test_the_wheel_holds_the_package_its_data_and_licences_and_nothing_else(whee
         files = subprocess.run(["git", "ls-files", folder], cwd=ROOT, capture_output=True, text=True)
         if files.returncode == 0:
             assert {f"anhelpers/_bundle/{name}" for name in files.stdout.split()} <= set(names)
-    for name in ("py.typed", "_bundle/constraints.txt", "_bundle/data/LICENSE", "widgets/common.js", "cli/__main__.py"):
+    for name in ("py.typed", "_bundle/constraints.txt", "_bundle/data/LICENSE", "widgets/common.js", "__main__.py"):
         assert f"anhelpers/{name}" in names
     assert {f"{info}licenses/LICENSE", f"{info}licenses/data/LICENSE"} <= set(names)
     code = {name for name in names if name.endswith(".py")}

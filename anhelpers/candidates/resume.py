@@ -174,8 +174,18 @@ def _difference(found: Any, header: dict) -> str:
     return "other sources" if found["draw"] == header["draw"] else "other options"
 
 
-def _opened(partial: Path) -> IO[bytes]:
+@contextmanager
+def _opened(partial: Path) -> Iterator[IO[bytes]]:
     """The partial file, at its beginning, and for this process alone where the system can lock files."""
+    file = _locked(partial)
+    try:
+        yield file
+    finally:
+        with suppress(OSError):  # of a line that could not be written, as was told: closing tries once more
+            file.close()
+
+
+def _locked(partial: Path) -> IO[bytes]:
     while True:
         with _told(partial):
             file = open(partial, "a+b")  # noqa: SIM115 (closed by the caller)

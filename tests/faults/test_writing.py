@@ -53,7 +53,10 @@ def _draw(variant):
         signature=f"draw|model:{variant}", tag=variant, k=1, max_tokens=9, start=lambda i, src: None,
         model=SimpleNamespace(name=variant),
     )  # fmt: skip
-    draws = lambda drawing, missing: (SourceDraws(i, (f"{src} {variant}",), (1,), (-1.0,), 0, 0) for i, src in missing)  # noqa: E731
+
+    def draws(drawing, missing):
+        return (SourceDraws(i, (f"{src} {variant}",), (1,), (-1.0,), 0, 0, 0) for i, src in missing)
+
     try:
         draw_to_file(drawing, ["The house.", "Rain.", "Yes."], "out/d.jsonl", draws)
     except ValueError as error:
