@@ -2,15 +2,14 @@
 
 The first row has means of scores beside a loop over the resamples. The next start from counts that both have extracted
 and draw the same resamples as sacreBLEU (seed 12345, segments): ours resamples a second axis of means in the same time.
-The last rows are end to end, texts included, beside sacreBLEU's paired bootstrap test. Ratios are medians of processor
-time over rounds.
+The last rows are end to end, texts included, beside its paired bootstrap test. Ratios are medians over rounds of
+the time on the clock: processor time would count a thread of numpy's products that waits for the other one.
 
     ANHELPERS_DATA=... python -m benchmarks bootstrap [--quick]
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -52,7 +51,7 @@ def _means(test: TestSet, repeats: int) -> Row:
         return np.array([both[rng.choice(len(both), len(both))].mean(0) for _ in range(N_DRAWS)])
 
     programs = [loop, lambda: plane.draws(np.random.default_rng(SEED), N_DRAWS)]
-    times, (wanted, (draws, _)) = interleaved(programs, 4 * repeats + 1, time.process_time)
+    times, (wanted, (draws, _)) = interleaved(programs, 4 * repeats + 1)
     apart = np.abs(draws.reshape(N_DRAWS, -1) - wanted).max()
     workload = f"{N_DRAWS} resamples of two means, {len(test)} segments x {len(test.systems)} systems"
     return _row(workload, f"numpy {np.__version__}, a loop", times[1:], ">= 7", apart, 1e-12)
@@ -65,7 +64,7 @@ def _from_counts(test: TestSet, name: str, repeats: int) -> Row:
         lambda: [_bootstrap_resample(s, oracle, N_DRAWS)[1] for s in stats],
         lambda: plane.draws(np.random.default_rng(SEED), N_DRAWS),
     ]
-    times, (drawn, (draws, _)) = interleaved(programs, repeats + 1, time.process_time)
+    times, (drawn, (draws, _)) = interleaved(programs, repeats + 1)
     wanted = np.array([[score.score for score in system] for system in drawn]).T
     workload = f"{N_DRAWS} resamples of corpus {name} and a mean, {len(stats)} systems, from counts"
     apart = np.abs(draws[:, 0] - wanted).max()
@@ -78,7 +77,7 @@ def _end_to_end(test: TestSet, name: str, repeats: int) -> Row:
     programs = [
         lambda: PairedTest(named, {name: ORACLES[name]()}, refs, test_type="bs")(), lambda: _ours(test, name)
     ]  # fmt: skip
-    times, ((_, found), (scores, _)) = interleaved(programs, repeats, time.process_time)
+    times, ((_, found), (scores, _)) = interleaved(programs, repeats)
     wanted = [result.score for key, results in found.items() if key != "System" for result in results]
     workload = f"corpus {name} from texts: intervals and paired tests with the first of {len(named)} systems"
     return _row(workload, f"{SACREBLEU} PairedTest", times, GOALS[name][1], np.abs(scores - wanted).max(), 1e-9)

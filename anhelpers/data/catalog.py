@@ -7,6 +7,7 @@ then among the downloads of `anhelpers fetch`. Both have the same layout.
 from __future__ import annotations
 
 import os
+from functools import cache
 from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -221,6 +222,7 @@ def _absent(name: str) -> DataError:
     )
 
 
+@cache
 def _bundle_root() -> Path:
     """The package's own data folder."""
     package = Path(__file__).resolve().parents[1]

@@ -215,7 +215,7 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean") -> A
     n, k = len(test), len(test.systems)
     hyps = [text for texts in test.systems.values() for text in texts]
     counts = metric.count(hyps, refs=list(test.refs.values()), segment=np.tile(np.arange(n), k))
-    counts = counts.reshape(k, n, -1).swapaxes(0, 1)
+    counts = np.ascontiguousarray(counts.reshape(k, n, -1).swapaxes(0, 1))
     there = np.ones((n, k), dtype=bool)
 
     def score(sums: np.ndarray) -> np.ndarray:

@@ -76,6 +76,7 @@ def test_an_installed_package_has_its_own_data_folder(tmp_path, monkeypatch):
     package = tmp_path / "site-packages" / "anhelpers"
     (package / "data").mkdir(parents=True)
     monkeypatch.setattr(catalog, "__file__", str(package / "data" / "catalog.py"))
+    monkeypatch.setattr(catalog, "_bundle_root", catalog._bundle_root.__wrapped__)  # not what was found before
     (tmp_path / "site-packages" / "data").mkdir()  # another package's, not ours
     with pytest.raises(DataError, match="the package's data folder is missing"):
         data.bundled("teaching")
