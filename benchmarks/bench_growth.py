@@ -23,7 +23,7 @@ from anhelpers.frontier import oracle_curve
 from anhelpers.naturalness.lm import load_lm, score_texts
 
 from . import bench_frontier, bench_lm, bench_surface
-from .table import POINTS, Row, limited, not_measured, seconds_of
+from .table import POINTS, Row, exponent, limited, not_measured, seconds_of
 
 LIMIT = 1.05
 
@@ -98,15 +98,6 @@ def _with_memory(program: Callable[[], object]) -> tuple[float, float]:
 def _status(what: str) -> int:
     """KiB."""
     return int(re.search(rf"{what}:\s+(\d+)", Path("/proc/self/status").read_text(encoding="ascii")).group(1))
-
-
-def exponent(sizes: tuple[int, ...], values: list[float]) -> float:
-    """The slope of the logarithms.
-
-    >>> round(exponent((1, 2, 4), [3.0, 6.0, 12.0]), 6)
-    1.0
-    """
-    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
 def rows(quick: bool) -> Iterator[Row]:

@@ -13,15 +13,16 @@ from anhelpers.charts.lines import plot_lines
 from anhelpers.charts.offline import picture
 from anhelpers.report import write_page, write_tables
 
-from .table import POINTS, Row
+from .table import POINTS, Row, exponent
 
 __all__ = ["write_results"]
 
 FOLDER = Path("build", "bench")
 HEADS = {
-    "workload": "workload", "peer": "beside", "theirs": "theirs", "ours": "ours", "ratio": "ratio (rounds)",
-    "goal": "goal", "met": "met", "agree": "agreement",
+    "workload": "workload", "goal": "goal", "met": "met", "ratio": "ratio (rounds)", "peer": "beside",
+    "theirs": "theirs", "ours": "ours", "agree": "agreement",
 }  # fmt: skip
+"""The columns of the page's table, those first that a narrow window should show."""
 
 
 def write_results(table: Sequence[Row], quick: bool) -> list[Path]:
@@ -58,12 +59,13 @@ GROWTH = {
 
 
 def _growth(points: pd.DataFrame, what: str, title: str):
-    """The growth chart: a line per workload and direction, both axes logarithmic."""
+    """The growth chart: a line per workload and direction with its exponent, both axes logarithmic."""
     drawn = points.dropna(subset=[what])
-    lines = pd.DataFrame({
-        "series": drawn.workload + " in " + drawn.along, "x": drawn["size"].astype(float),
-        "y": drawn[what].clip(lower=1e-4 if what == "seconds" else 0.1),
-    })  # fmt: skip
+    drawn = drawn.assign(y=drawn[what].clip(lower=1e-4 if what == "seconds" else 0.1))
+    slopes = {key: exponent(own["size"], own["y"]) for key, own in drawn.groupby(["workload", "along"])}
+    keys = zip(drawn.workload, drawn.along, strict=True)
+    series = [f"{name}, {along}^{slopes[name, along]:.2f}" for name, along in keys]
+    lines = pd.DataFrame({"series": series, "x": drawn["size"].astype(float), "y": drawn.y})
     unit = "seconds" if what == "seconds" else "MiB above the input"
     return plot_lines(
         lines, lines, x_title="number of sources N, or of candidates K", y_title=f"{unit} (lower is better)",

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "POINTS", "Row", "beside", "interleaved", "limited", "not_measured", "peak_bytes", "seconds_of", "within",
+    "POINTS", "Row", "beside", "exponent", "interleaved", "limited", "not_measured", "peak_bytes", "seconds_of",
+    "within",
 ]  # fmt: skip
 
 POINTS: list[dict] = []
@@ -136,3 +137,12 @@ def not_measured(workload: str, peer: str, why: str, goal: str = "") -> Row:
     """A row that says why it could not be measured here."""
     nan = float("nan")
     return Row(workload, peer, "", "", nan, nan, nan, 0, goal, f"not measured: {why}")
+
+
+def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
+    """The slope of the logarithms.
+
+    >>> round(exponent((1, 2, 4), [3.0, 6.0, 12.0]), 6)
+    1.0
+    """
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
