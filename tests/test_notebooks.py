@@ -231,6 +231,15 @@ def test_the_tradeoff_runs_on_a_world_of_ones_own(tmp_path, capsys):
     assert "Are you coming sir?" in html.unescape((tmp_path / "out" / "an_3_tradeoff.html").read_text(encoding="utf-8"))
 
 
+@pytest.mark.notebook
+def test_ratings_of_too_few_systems_are_told(tmp_path, capsys):
+    rows = [f"{name}\td\t1\t1\tr\ts\tt\tAccuracy/Omission\tMajor\n" for name in "ABC"]
+    head = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
+    (tmp_path / "three.tsv").write_text(head + "".join(rows), encoding="utf-8")
+    assert cli.main(["run", "an_5_2_mqm", "--data", str(tmp_path / "three.tsv"), "--out", str(tmp_path)]) == 1
+    assert "three.tsv: at least 4 systems are wanted here" in capsys.readouterr().out
+
+
 def small_notebook(folder: Path, name: str, *sources: str) -> Path:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources])
     book.cells[0].metadata["tags"] = ["parameters"]
