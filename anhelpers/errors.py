@@ -11,7 +11,10 @@ from os import PathLike
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["AnhelpersError", "DataError", "MissingExtra", "UnknownName", "install_line", "nearest", "need", "one_line"]
+__all__ = [
+    "AnhelpersError", "DataError", "LanguageConflict", "MissingExtra", "UnknownName", "install_line", "nearest", "need",
+    "one_line",
+]  # fmt: skip
 
 EXTRA_OF = {
     "torch": "neural", "transformers": "neural", "comet": "neural",
@@ -49,6 +52,10 @@ class DataError(AnhelpersError, ValueError):
         self.path, self.line = path, line
         where = "" if path is None else f"{path}: " if line is None else f"{path}, line {line}: "
         super().__init__(where + message)
+
+
+class LanguageConflict(DataError):
+    """Texts are in another language than they are said to be; a command adds which language its model knows."""
 
 
 class MissingExtra(AnhelpersError, ImportError):

@@ -31,7 +31,9 @@ def files(tmp_path):
 
 def score(files, *more):
     named = [files / n for n in ("src.en", "ref.de", "A.de", "B.de")]
-    return cli.main(["score", "-s", str(named[0]), "-r", str(named[1]), "-t", *map(str, named[2:]), *more])
+    return cli.main(
+        ["score", "-l", "en-de", "-s", str(named[0]), "-r", str(named[1]), "-t", *map(str, named[2:]), *more]
+    )
 
 
 def test_score_prints_a_row_per_system_and_metric_with_sacrebleu_s_values(files, capsys):

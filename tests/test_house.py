@@ -14,6 +14,7 @@ ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 LINES, CODE, FUNCTION, POSITIONAL = 300, 200, 60, 4  # CODE and FUNCTION without docstrings, comments and blank lines
 LONGER = {  # module -> why it is longer
+    "cli/options.py": "every option that commands share, and what each means: one place to look it up",
     "divergences/pmf.py": "twelve divergences, two thirds of it their definitions and sources",
     "hub.py": "the one place that knows transformers' folders, revisions and messages, a third of it definitions",
     "naturalness/train.py": "one command that can be stopped and resumed at every step",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,29 +27,42 @@ def check_alignment(test: TestSet) -> TestSet:
 
     Raises
     ------
-    DataError naming the system, the first shifted segment (from 1) and by how much it is shifted.
+    DataError naming the first such system, its first shifted segment (from 1) and by how much it is shifted, and how
+    to go on without all such systems.
     """
     if test.reference is None or len(test) < 2 * FEWEST:
         return test
-    refs, at = [test.refs[test.reference]], np.arange(len(test))
-    score: Any = surface_metric("chrf", test.trg_lang).score_segments
-    for name, hyps in test.systems.items():
-        own, runs = score(hyps, refs=refs), []
-        for lag in LAGS:
-            rows = at[(at + lag >= 0) & (at + lag < len(test))]
-            there = score([hyps[i] for i in rows], refs=refs, segment=rows + lag)
-            start, stop = _best_run(there - own[rows] - GAIN)
-            n, own_sum, there_sum = stop - start, own[rows][start:stop].sum(), there[start:stop].sum()
-            if n >= FEWEST:
-                runs.append((there_sum - own_sum, n, rows[start], lag, own_sum, there_sum))
-        if runs:
-            _, n, first, lag, own_sum, there_sum = max(runs)
-            where = f"{abs(lag)} segment{'s' * (abs(lag) > 1)} {'earlier' if lag < 0 else 'later'}"
-            raise DataError(
-                f"{name}, from segment {first + 1}: {n} lines fit the reference {where} "
-                f"(chrF {there_sum / n:.0f} against {own_sum / n:.0f} at their own); a line is lost or added there."
-            )
+    ref = test.refs[test.reference]
+    shifted = {name: told for name, hyps in test.systems.items() if (told := _shift(hyps, ref))}
+    if shifted:
+        name, told = next(iter(shifted.items()))
+        without = " ".join(f"'{s}'" if " " in s else s for s in shifted)
+        raise DataError(f"{name}, {told}; a line is lost or added there: mend the file, or go on without "
+                        f"{'it' if len(shifted) == 1 else 'all such systems'} by --exclude {without} "
+                        "(in Python: test.without).")  # fmt: skip
     return test
+
+
+def _shift(hyps: Sequence[str], ref: Sequence[str]) -> str:
+    """Where the longest run of lines begins that fit the reference elsewhere, and how much better; "" for none."""
+    at, runs = np.arange(len(ref)), []
+    score: Any = surface_metric("chrf").score_segments
+    own = score(hyps, refs=[ref])
+    for lag in LAGS:
+        rows = at[(at + lag >= 0) & (at + lag < len(ref))]
+        there = score([hyps[i] for i in rows], refs=[ref], segment=rows + lag)
+        start, stop = _best_run(there - own[rows] - GAIN)
+        n, own_sum, there_sum = stop - start, own[rows][start:stop].sum(), there[start:stop].sum()
+        if n >= FEWEST:
+            runs.append((there_sum - own_sum, n, rows[start], lag, own_sum, there_sum))
+    if not runs:
+        return ""
+    _, n, first, lag, own_sum, there_sum = max(runs)
+    where = f"{abs(lag)} segment{'s' * (abs(lag) > 1)} {'earlier' if lag < 0 else 'later'}"
+    return (
+        f"from segment {first + 1}: {n} lines fit the reference {where} "
+        f"(chrF {there_sum / n:.0f} against {own_sum / n:.0f} at their own)"
+    )
 
 
 def _best_run(gain: np.ndarray) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from ..compiled import compiled
 from ..data.languages import short_code
-from ..errors import MissingExtra
+from ..errors import DataError, MissingExtra
 from .encode import SegmentBatch
 from .ngrams import clipped_matches
 from .words import Vocabulary
@@ -39,8 +39,12 @@ def sacrebleu_metric(trg_lang: str = "", *, effective_order: bool = False) -> sa
 
     Raises
     ------
-    MissingExtra where the tokenizer of Japanese or Korean is not installed.
+    DataError for the undetermined language ("und"); MissingExtra where the tokenizer of Japanese or Korean is not
+    installed.
     """
+    if trg_lang == "und":
+        raise DataError("BLEU's tokenizer depends on the target language, which the texts are too few to tell; "
+                        "say the pair by -l, such as en-de (in Python: lp).")  # fmt: skip
     lang = short_code(trg_lang or "")
     try:
         return sacrebleu.BLEU(trg_lang=lang, effective_order=effective_order)

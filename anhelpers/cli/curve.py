@@ -26,6 +26,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-k", type=int, metavar="K", help="candidates per source, for text files")
     parser.add_argument("-m", "--metric", default="chrf", metavar="METRIC",
                         help=f"accuracy: {shared.ACCURACY} (default: chrf)")  # fmt: skip
+    shared.selection(parser)
     shared.lm(parser)
     shared.store(parser)
     parser.add_argument(
@@ -40,10 +41,11 @@ def run(args: argparse.Namespace) -> None:
     from ..plane import curve_rows, oracle_study
     from ..widgets.study import explore
 
-    test, cands = _candidates(args)
+    with shared.naming_model(args.lm):
+        test, cands = _candidates(args)
     accuracy = accuracy_metric(args.metric, test.trg_lang, len(test.refs))
     study = oracle_study(test, cands, accuracy, shared.lpp(args.lm, test.trg_lang))
-    shared.print_notes(study.notes)
+    shared.print_notes([*study.notes, *shared.tokenizer_notes(args, (m.signature for m in study.metrics))])
     page = Path(args.html or f"build/{Path(args.candidates).stem}.curve.html")
     explore(study).save(page)
     shared.write_table(curve_rows(study), args.output)
@@ -56,12 +58,13 @@ def _candidates(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
 
     if not Path(args.candidates).is_file():
         shared.refuse_texts(args, args.candidates)
-        return load(args.candidates, args.language_pair), load_candidates(args.candidates, args.language_pair)
+        test = shared.selected(args, load(args.candidates, args.language_pair), files=False)
+        return test, load_candidates(args.candidates, args.language_pair).without(args.exclude)
     if args.sources:
-        test = read_plain(args.sources, args.references, {}, args.language_pair or "en-de")
-        return test, read_candidates(args.candidates, test.srcs, args.k)
+        test = read_plain(args.sources, args.references, {}, args.language_pair)
+        return shared.selected(args, test, files=True), read_candidates(args.candidates, test.srcs, args.k)
     test, cands = read_candidate_file(args.candidates, args.language_pair)
     if test is None:
         raise DataError("holds no sources and references; give them by -s SRC -r REF.", args.candidates)
     shared.refuse_texts(args, args.candidates)
-    return test, cands
+    return shared.selected(args, test, files=True), cands

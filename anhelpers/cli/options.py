@@ -4,27 +4,49 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import checks
-from ..errors import DataError
+from ..errors import DataError, LanguageConflict
 from ..progress import note
 from ..provenance import environment, with_made_by
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..data import TestSet
     from ..metric import Metric
     from ..naturalness.lm import LanguageModel
     from ..scoring.cluster import Cluster
 
 __all__ = [
-    "ACCURACY", "LEXICAL", "check", "lm", "load_model", "lpp", "metrics", "notebooks", "print_notes",
-    "refuse_texts", "scheduler", "store", "texts", "told", "translations", "using_scheduler", "using_store",
+    "ACCURACY",
+    "LEXICAL",
+    "check",
+    "lm",
+    "load_model",
+    "lpp",
+    "metrics",
+    "naming_model",
+    "notebooks",
+    "print_notes",
+    "refuse_texts",
+    "scheduler",
+    "selected",
+    "selection",
+    "store",
+    "texts",
+    "tokenizer_notes",
+    "told",
+    "translations",
+    "using_scheduler",
+    "using_store",
     "write_table",
 ]  # fmt: skip
 
@@ -56,8 +78,69 @@ def texts(parser: argparse.ArgumentParser, required: bool) -> None:
         "--language-pair",
         metavar="LP",
         default=None,
-        help="such as en-de; decides BLEU's tokenizer (default: en-de)",
+        help="such as en-de; decides BLEU's tokenizer (default: what the data set or the texts say)",
     )
+
+
+def selection(parser: argparse.ArgumentParser) -> None:
+    """--reference and --exclude: which references metrics compare with, and which systems stay away."""
+    parser.add_argument("--reference", nargs="+", metavar="NAME", help="the references that metrics compare with, or "
+                        "all (default: all files of -r, and of a data set the standard one); the others become "
+                        "human points")  # fmt: skip
+    parser.add_argument("--exclude", nargs="+", default=[], metavar="SYSTEM", help="systems to leave out")
+
+
+def selected(args: argparse.Namespace, test: TestSet, *, files: bool) -> TestSet:
+    """The systems that are compared and the references that they are compared with, their lines in place.
+
+    Parameters
+    ----------
+    files : whether the texts are files that the user named, all of whose references are meant.
+    """
+    from ..accuracy.align import check_alignment
+    from ..plane import with_human_points
+
+    for name in args.exclude:
+        checks.one_of(name, [*test.systems, *test.refs], "system")
+    here = [name for name in args.exclude if name in test.systems]
+    test = check_alignment(test.without(here))
+    test, copies = with_human_points(test, args.reference or (["all"] if files else None)), test.copies
+    if copies and not test.systems:
+        raise DataError(f"{', '.join(copies)} is nothing but a reference; give outputs of a system as well.")
+    test = test.without(name for name in args.exclude if name in test.systems or name not in here)
+    told = [f"compared with the reference{'s' * (len(test.refs) > 1)} {', '.join(test.refs)}."] if test.refs else []
+    told += [f"left out: {', '.join(args.exclude)}."] if args.exclude else []
+    return replace(test, notes=(*test.notes, *told))
+
+
+def tokenizer_notes(args: argparse.Namespace, signatures: Iterable[str]) -> list[str]:
+    """Which tokenizer BLEU's words are cut by, where nobody named a language pair.
+
+    Parameters
+    ----------
+    signatures : of all metrics.
+    """
+    used = dict.fromkeys(cut[1] for text in signatures if (cut := re.match(r"BLEU\|.*\|tok:([^|]*)", text)))
+    after = "which follows from the target language; -l decides"
+    return [] if args.language_pair else [f"BLEU's words are cut by the tokenizer {name}, {after}." for name in used]
+
+
+@contextmanager
+def naming_model(model: str | None) -> Iterator[None]:
+    """Inside, an error about the language of texts also says which language the model knows.
+
+    Parameters
+    ----------
+    model : that --lm names; None: there is none.
+    """
+    try:
+        yield
+    except LanguageConflict as error:
+        from ..naturalness.load import stated_language
+
+        language = stated_language(model) if model else None
+        told = f" The language model {model} knows '{language}'." if language else ""
+        raise LanguageConflict(f"{error}{told}") from None
 
 
 def translations(parser: argparse.ArgumentParser, required: bool) -> None:
@@ -131,7 +214,9 @@ def _check_places(args: argparse.Namespace) -> None:
     files += [args.file] if args.command == "store" and args.action == "export" else []
     inputs = [value for name, value in given.items() if name not in ("output", "html", "save_scores", "out", "mme")
               and not (name == "file" and files)]  # fmt: skip
-    for path in map(Path, files):
+    for i, path in enumerate(map(Path, files)):
+        if any(path.absolute() == Path(other).absolute() for other in files[:i]):
+            raise DataError("is named for two results, of which one would replace the other; name two files.", path)
         if path.is_dir():
             raise DataError("this is a folder; name a file for the result.", path)
         for text in _texts(inputs):

@@ -40,6 +40,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     shared.texts(parser, required=False)
     shared.translations(parser, required=False)
     parser.add_argument("--data", metavar="NAME|PATH", help="instead of -s, -r, -t: a data set, such as wmt24/en-de")
+    shared.selection(parser)
     parser.add_argument("--mine", nargs="+", default=[], metavar="[NAME=]FILE",
                         help="more systems for that data set, a line per segment")  # fmt: skip
     parser.add_argument("--docs", metavar="FILE", help="lines domain<TAB>document for -s; documents are resampled")
@@ -83,7 +84,8 @@ def run(args: argparse.Namespace) -> None:
     table = study.systems(rng, args.draws) if study else planes.systems_table(plane, rng, args.draws)
     notes = _notes(args, study.notes if study else plane.notes, plane)
     n_docs = len(set(plane.clusters.tolist()))
-    counts = f"{len(plane)} of {len(test)} segments compared, resampled as {n_docs} documents; {len(table)} systems."
+    drawn = f"as {n_docs} documents" if n_docs < len(plane) else "one by one"
+    counts = f"{len(plane)} of {len(test)} segments compared, resampled {drawn}; {len(table)} systems."
     shared.print_notes(filter(None, [counts, *notes, few_clusters(n_docs)]))
     results, test_draws = {"systems": table}, max(10_000, args.draws)
     if study:
@@ -132,32 +134,30 @@ def _notes(args: argparse.Namespace, notes: tuple[str, ...], plane: Plane) -> tu
         (args.against and args.own_segments, f"no tests against {args.against}: systems are compared over their own "
          "segments, and tests want the same ones for both."),
     )  # fmt: skip
-    return (*notes, *(sentence for told, sentence in said if told))
+    cut = shared.tokenizer_notes(args, [axis.signature for axis in plane.axes])
+    return (*notes, *cut, *(sentence for told, sentence in said if told))
 
 
 def _texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
     """The systems to compare, and the candidates of the curve: a data set's own, or all outputs."""
-    from ..accuracy.align import check_alignment
     from ..data import add_systems, from_systems, load, load_candidates, read_plain
-    from ..plane import with_human_points
     from ..scoring import check_systems
 
     if bool(args.data) == bool(args.sources):
         raise DataError("give either --data NAME, or -s SRC -r REF -t SYSTEM: one of the two.")
     if args.data:
         shared.refuse_texts(args, "--data")
-        own = load(args.data, args.language_pair)
-        test = check_alignment(add_systems(own, args.mine))
+        test = add_systems(load(args.data, args.language_pair), args.mine)
         cands = load_candidates(args.data, args.language_pair)
         if args.mine:
             cands = cands.merge(from_systems(test)).deduplicated()
-        return check_systems(with_human_points(test)), cands
+        return check_systems(shared.selected(args, test, files=False)), cands.without(args.exclude)
     if not args.references or not args.translations:
         raise DataError("the plane needs references (-r REF) and system outputs (-t SYSTEM).")
-    test = read_plain(
-        args.sources, args.references, [*args.translations, *args.mine], args.language_pair or "en-de", docs=args.docs
-    )
-    test = check_alignment(test)
+    systems = [*args.translations, *args.mine]
+    with shared.naming_model(args.lm):
+        test = read_plain(args.sources, args.references, systems, args.language_pair, docs=args.docs)
+    test = check_systems(shared.selected(args, test, files=True))
     said = [i for i in range(len(test)) if any(hyps[i].strip() for hyps in test.systems.values())]
     if len(said) < len(test):
         silent = f"{len(test) - len(said)} of {len(test)} segments are left out: no system has any text there."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     shared.texts(parser, required=False)
     shared.translations(parser, required=False)
     parser.add_argument("--data", metavar="NAME", help="instead of -s, -r and -t: a data set's name, or its folder "
-                        "(a WMT tree or mt-metrics-eval), with all its references")  # fmt: skip
+                        "(a WMT tree or mt-metrics-eval)")  # fmt: skip
+    shared.selection(parser)
     parser.add_argument(
         "-m",
         "--metrics",
@@ -60,14 +62,14 @@ def _run(args: argparse.Namespace) -> None:
     from ..data import write_mme
     from ..scoring import segment_rows, system_rows
 
-    test = _test_set(args)
+    test, refs = _test_set(args)
     logprobs = _logprobs(args, test)
     names = args.metrics if args.metrics is not None else ([] if args.lm else ["chrf"])
     model = shared.load_model(args.lm)
     metrics = shared.metrics(names, model, test.trg_lang, max(1, len(test.refs)))
-    shared.print_notes(test.notes)
+    shared.print_notes([*test.notes, *shared.tokenizer_notes(args, (m.signature for m in metrics))])
     if args.mme:
-        write_mme(test, args.mme)
+        write_mme(replace(test, refs=refs), args.mme)
         metrics = [_scored(test, metric) for metric in metrics]
         shared.print_notes(note for metric in metrics for note in _write_scores(test, metric, args.mme))
     table = segment_rows(test, metrics) if args.segments else system_rows(test, metrics, args.level)
@@ -99,19 +101,20 @@ def _with_kl(table: pd.DataFrame, test: TestSet, logprobs: dict, model: Language
     return pd.concat([table, estimate_rows("kl", estimates)], ignore_index=True)
 
 
-def _test_set(args: argparse.Namespace) -> TestSet:
-    """The named data set, or the plain files; an error where it is neither or both."""
-    from ..accuracy.align import check_alignment
+def _test_set(args: argparse.Namespace) -> tuple[TestSet, Mapping[str, tuple[str, ...]]]:
+    """What is scored, of the named data set or of the plain files; and all references that are there."""
     from ..data import load, read_plain
     from ..scoring import check_systems
 
-    if args.data:
-        shared.refuse_texts(args, "--data")
-        return check_systems(load(args.data, args.language_pair))
-    if not (args.sources and args.translations):
-        args.refuse("texts are wanted: -s SRC and -t HYP [HYP ...], or --data NAME.")
-    lp = args.language_pair or "en-de"
-    return check_alignment(read_plain(args.sources, args.references, args.translations, lp))
+    with shared.naming_model(args.lm):
+        if args.data:
+            shared.refuse_texts(args, "--data")
+            test = load(args.data, args.language_pair)
+        elif args.sources and args.translations:
+            test = read_plain(args.sources, args.references, args.translations, args.language_pair)
+        else:
+            args.refuse("texts are wanted: -s SRC and -t HYP [HYP ...], or --data NAME.")
+    return check_systems(shared.selected(args, test, files=not args.data)), test.refs
 
 
 def _scored(test: TestSet, metric: Metric) -> Metric:

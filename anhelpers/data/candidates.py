@@ -12,6 +12,7 @@ import io
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,10 @@ import numpy as np
 
 from .. import checks
 from ..errors import DataError, need
+from .identify import with_languages
 from .languages import UNDETERMINED, split_pair
 from .lines import not_text, read_bytes, read_lines
-from .records import Fail, assemble, build_test_set, candidate_rows, per_source, read_jsonl, source_rows
+from .records import Fail, assemble, build_test_set, candidate_rows, per_source, read_jsonl, source_rows, unread
 from .schema import CandidateSet, TestSet
 from .writing import write_bytes, write_text
 
@@ -40,10 +42,11 @@ def from_systems(test: TestSet, systems: Sequence[str] | None = None, *, distinc
 
     Parameters
     ----------
-    systems : those to take, in this order; by default all.
+    systems : those to take, in this order; by default all but copies of references, which would be perfect candidates.
     distinct : merge equal texts of a source, with tags such as "Claude-3.5 | GPT-4".
     """
-    names = [checks.one_of(name, test.systems, "system") for name in (test.systems if systems is None else systems)]
+    by_default = [name for name in test.systems if name not in test.copies]
+    names = [checks.one_of(name, test.systems, "system") for name in (by_default if systems is None else systems)]
     if not names:
         seen = f"of the {len(test.systems)} systems of {test.name} none is named" if test.systems else (
             f"{test.name} has no systems")  # fmt: skip
@@ -108,13 +111,13 @@ def read_candidate_file(path: str | PathLike, lp: str | None = None) -> tuple[Te
 
     Parameters
     ----------
-    lp : language pair; by default the "lp" that the objects carry, otherwise undetermined ("und-und").
+    lp : language pair; by default the "lp" that the objects carry, otherwise it is told from the texts.
     """
     if Path(path).suffix not in JSONL:
         return None, read_candidates(path)
     records, fail = read_jsonl(path), _fail_line(path)
     if not per_source(records, fail):
-        return None, assemble(candidate_rows(records, fail), path, fail)
+        return None, _noted(assemble(candidate_rows(records, fail), path, fail), unread(records, fail))
     said = next((record["lp"] for record in records if "lp" in record), lp or UNDETERMINED)
     for i, record in enumerate(records):
         if record.get("lp", said) != (lp or said):
@@ -124,7 +127,8 @@ def read_candidate_file(path: str | PathLike, lp: str | None = None) -> tuple[Te
     except DataError as error:
         raise fail(0, str(error)) from None
     test = build_test_set(Path(path).stem, records, said, fail)
-    return test, assemble(source_rows(records, fail), path, fail)
+    test = None if test is None else with_languages(test)
+    return test, _noted(assemble(source_rows(records, fail), path, fail), unread(records, fail))
 
 
 def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
@@ -151,7 +155,7 @@ def _from_jsonl(path: str | PathLike, srcs: Sequence[str] | None) -> CandidateSe
     """Candidates of a JSONL file of either kind."""
     records, fail = read_jsonl(path), _fail_line(path)
     rows = source_rows(records, fail) if per_source(records, fail) else candidate_rows(records, fail)
-    return assemble(rows, path, fail, srcs)
+    return _noted(assemble(rows, path, fail, srcs), unread(records, fail))
 
 
 def _from_text(path: str | PathLike, srcs: Sequence[str] | None, k: int | None) -> CandidateSet:
@@ -209,7 +213,13 @@ def _from_frame(frame: pd.DataFrame, path: str | PathLike, srcs: Sequence[str] |
     values = [frame[c].astype(object).where(frame[c].notna(), None).tolist() for c in columns]
     records: list[dict[str, Any]] = [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
     fail: Fail = lambda i, message: DataError(f"row {i}: {message}", path)  # noqa: E731
-    return assemble(candidate_rows(records, fail), path, fail, srcs)
+    told = unread([dict.fromkeys(map(str, frame.columns))], fail)
+    return _noted(assemble(candidate_rows(records, fail), path, fail, srcs), told)
+
+
+def _noted(cands: CandidateSet, notes: tuple[str, ...]) -> CandidateSet:
+    """The candidates with more notes."""
+    return replace(cands, notes=(*cands.notes, *notes)) if notes else cands
 
 
 def _fail_line(path: str | PathLike) -> Fail:

@@ -15,6 +15,7 @@ from typing import Any
 from .. import checks
 from ..errors import DataError, UnknownName, nearest
 from .candidates import JSONL, from_systems, read_candidate_file, read_candidates
+from .identify import check_language
 from .languages import short_code
 from .lines import read_lines
 from .manifest import ENVIRONMENT, RemoteFile, cache_folder, missing, read_manifest
@@ -111,7 +112,9 @@ def mono_for(data: str | PathLike, lang: str, path: str | PathLike | None = None
     data : a named data set, or a file of translations. lang : code of the language. path : a file of plain text.
     """
     if path is not None:
-        return read_lines(path), str(path)
+        texts = read_lines(path)
+        check_language(texts, lang, f"the texts of {path}")
+        return texts, str(path)
     entry = ENTRIES.get(str(data))
     if entry is not None and entry.mono and (entry.in_package or whereabouts(entry.mono) is not None):
         return load_mono(data), f"of {data}"  # a set that was fetched has its texts here, but not always R
@@ -244,7 +247,8 @@ def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
         if not pairs:
             raise DataError("holds no test set: a WMT tree has sources, references, system-outputs.", path)
         if lp is None and len(pairs) != 1:
-            raise DataError(f"holds {len(pairs)} language pairs ({', '.join(sorted(pairs))}); say which with lp.", path)
+            there = ", ".join(sorted(pairs))
+            raise DataError(f"holds {len(pairs)} language pairs ({there}); say which by -l (in Python: lp).", path)
         pair = lp or next(iter(pairs))
         return read_mme(path, pair, reference=reference) if is_mme(path) else read_wmt(path, pair, reference=reference)
     if path.as_posix() in FILES:

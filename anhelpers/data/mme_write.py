@@ -39,9 +39,13 @@ def write_mme(test: TestSet, folder: str | PathLike) -> Path:
 
     Raises
     ------
-    DataError : the folder holds another test set of this pair, or the layout cannot hold this one: a line end in a text
-        (its segment is named), white space in a name, a reference with "." or "-" in its name, a scattered document.
+    DataError : the languages are undetermined; the folder holds another test set of this pair, or the layout cannot
+        hold this one: a line end in a text (its segment is named), white space in a name, a reference with "." or "-"
+        in its name, a scattered document.
     """
+    if "und" in (test.src_lang, test.trg_lang):
+        raise DataError(f"{test.name} has too little text to tell its languages, and the layout names files after "
+                        "them; say the pair by -l, such as en-de (in Python: lp).")  # fmt: skip
     folder, files = Path(folder), find_2024(Path(folder), test.lp)
     if files.src.exists():
         _same(read_mme(folder, test.lp), test, folder)

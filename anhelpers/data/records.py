@@ -5,22 +5,28 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from os import PathLike
 from typing import Any, NamedTuple
 
 from ..checks import ROUNDING
 from ..errors import DataError
-from .languages import UNDETERMINED
 from .lines import json_value, read_lines
 from .schema import CandidateSet, TestSet
 
-__all__ = ["Row", "assemble", "build_test_set", "candidate_rows", "per_source", "read_jsonl", "source_rows"]
+__all__ = ["Row", "assemble", "build_test_set", "candidate_rows", "per_source", "read_jsonl", "source_rows", "unread"]
 
 Fail = Callable[[int, str], DataError]
 """(number of a record from 0, what is wrong) -> the error that says where."""
 
 MOST = 2**62
 """The largest whole number in a set of candidates: sums of a few stay in 64 bits."""
+
+CANDIDATE = frozenset(["segment", "text", "tag", "id", "src", "count", "logprob"])
+SOURCE = frozenset(["segment", "src", "refs", "candidates", "doc", "domain", "lp"])
+INSIDE = frozenset(["text", "tag", "id", "count", "logprob"])
+"""The keys that are read: of a candidate by itself, of a source with candidates, of a candidate of such a source."""
+SYNONYMS = {"reference": "refs", "references": "refs", "source": "src", "sources": "src", "multiplicity": "count"}
 
 KINDS = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
 
@@ -64,6 +70,25 @@ def per_source(records: Sequence[dict[str, Any]], fail: Fail) -> bool:
             kinds = ("one candidate", "a source with its candidates")
             raise fail(i, f"this object is {kinds[not sources]}, but the first is {kinds[sources]}; do not mix them.")
     return sources
+
+
+def unread(records: Sequence[dict[str, Any]], fail: Fail) -> tuple[str, ...]:
+    """A note of the keys that nothing here reads; an error for one that looks like a key that is read, and is none.
+
+    Parameters
+    ----------
+    fail : as in `per_source`.
+    """
+    sources, others = "candidates" in records[0], dict[str, None]()
+    inner = [(i, c) for i, record in enumerate(records) for c in record.get("candidates") or () if isinstance(c, dict)]
+    for known, rows in ((SOURCE if sources else CANDIDATE, enumerate(records)), (INSIDE, inner if sources else ())):
+        for i, record in rows:
+            for key in record.keys() - known:
+                meant = SYNONYMS.get(key) or next(iter(get_close_matches(key, known, 1, cutoff=0.85)), None)
+                if meant in known and meant not in record:
+                    raise fail(i, f'"{key}" is not read; did you mean "{meant}"? Rename it, or take it out.')
+                others[key] = None
+    return (f"keys that are not read: {', '.join(sorted(others))}.",) if others else ()
 
 
 def candidate_rows(records: Iterable[dict[str, Any]], fail: Fail) -> list[Row]:
@@ -154,9 +179,8 @@ def build_test_set(name: str, records: Sequence[dict[str, Any]], lp: str, fail: 
             raise fail(i, 'there are "refs" and no "src"; give both.')
         return None
     docs, domains = _column(records, "doc", str, fail), _column(records, "domain", str, fail)
-    notes = () if lp != UNDETERMINED else (f'{name} names no language pair ("lp"), so languages are undetermined.',)
     refs = {ref: tuple(texts) for ref, texts in _references(records, fail).items()}
-    return TestSet(name, lp, tuple(srcs), refs, docs=tuple(docs or ()), domains=tuple(domains or ()), notes=notes)
+    return TestSet(name, lp, tuple(srcs), refs, docs=tuple(docs or ()), domains=tuple(domains or ()))
 
 
 def _references(records: Sequence[dict[str, Any]], fail: Fail) -> dict[str, list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 
@@ -101,6 +101,26 @@ class TestSet:
         """The same set with its default reference alone."""
         return replace(self, refs={k: self.refs[k] for k in list(self.refs)[:1]})
 
+    @property
+    def copies(self) -> dict[str, str]:
+        """The systems that are a reference under a system's name, and which: folders of mt-metrics-eval hold such.
+
+        A system is one where all its texts are the reference's, or where it bears its name and most of its texts are.
+        """
+        found = {}
+        for system, hyps in self.systems.items():
+            for ref, texts in self.refs.items():
+                same = sum(map(_same, hyps, texts))
+                if same == len(self) or (system == ref and 2 * same > len(self)):
+                    found.setdefault(system, ref)
+        return found
+
+    def without(self, systems: Iterable[str]) -> TestSet:
+        """The same set without some of its systems; UnknownName where there is no such system."""
+        left_out = [checks.one_of(name, self.systems, "system") for name in systems]
+        kept = {name: hyps for name, hyps in self.systems.items() if name not in left_out}
+        return replace(self, systems=kept, categories={name: self.categories[name] for name in kept})
+
     def subset(self, index: ArrayLike | slice) -> TestSet:
         """The segments at these positions (or a boolean mask, or a slice), in that order; blanks are counted anew."""
         rows = fields.rows(index, len(self))
@@ -109,6 +129,11 @@ class TestSet:
         )
         srcs, docs, domains = (fields.pick(column, rows) for column in (self.srcs, self.docs, self.domains))
         return replace(self, srcs=srcs, refs=refs, systems=systems, docs=docs, domains=domains)
+
+
+def _same(text: str, other: str) -> bool:
+    """Whether two texts are the same, white space around them aside."""
+    return text == other or text.strip() == other.strip()
 
 
 def systems_of(tag: str) -> tuple[str, ...]:
@@ -218,6 +243,13 @@ class CandidateSet:
         rows = np.repeat(np.arange(len(self)), self.multiplicity)
         texts, tags = fields.pick(self.texts, rows), fields.pick(self.tags, rows)
         return CandidateSet(self.segment[rows], texts, tags, notes=self.notes, logprob=self.logprob[rows])
+
+    def without(self, systems: Iterable[str]) -> CandidateSet:
+        """The candidates but for those that only these systems gave, as their tags say."""
+        left_out = set(systems)
+        given = (set(systems_of(tag)) for tag in self.tags)
+        rows = [i for i, names in enumerate(given) if not names or names - left_out]
+        return self if len(rows) == len(self) else self.take(rows)
 
     def without_blanks(self) -> CandidateSet:
         """The candidates that are more than white space; a note counts those left out."""

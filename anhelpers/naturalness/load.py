@@ -15,7 +15,7 @@ from .. import hub
 from ..errors import DataError, need
 from ..metric import signature_of
 
-__all__ = ["LanguageModel", "language_model", "load_lm"]
+__all__ = ["LanguageModel", "language_model", "load_lm", "stated_language"]
 
 LOGITS_PER_CHUNK = 2**20  # 4 MiB of float32 logits at a time stay in a CPU's cache
 
@@ -141,6 +141,12 @@ def load_lm(
     language, lines = (None, None) if place.folder is None else _facts(place.folder)
     named = {"name": place.name, "revision": hub.revision_of(place, model), "dtype": dtype, "device": device}
     return language_model(model, tokenizer, **named, language=language, training_lines=lines)
+
+
+def stated_language(name: str | Path) -> str | None:
+    """The only language that a model knows, where its folder says so, without loading it; None elsewhere."""
+    place = hub.find(name, None)
+    return None if place.folder is None else _facts(place.folder)[0]
 
 
 def _facts(folder: Path) -> tuple[str | None, np.ndarray | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -76,11 +77,32 @@ class OracleStudy:
         return pd.DataFrame(columns | scores)
 
 
-def with_human_points(test: TestSet) -> TestSet:
-    """The test set with every reference but the first as one more "system" of category human, as in AN Figure 2."""
-    others = {name: texts for name, texts in test.refs.items() if name != test.reference and name not in test.systems}
+def with_human_points(test: TestSet, references: Sequence[str] | None = None) -> TestSet:
+    """The test set with some references to compare with, and the others as "systems" of category human (AN Figure 2).
+
+    A system that is a copy of a reference is that reference: compared with itself it would be perfect.
+
+    Parameters
+    ----------
+    references : names of those that metrics compare with, or ["all"]; by default the default reference alone.
+    """
+    if not test.refs:
+        return test
+    wanted = [str(test.reference)] if references is None else list(references)
+    wanted = list(test.refs) if wanted == ["all"] else wanted
+    chosen = {name: test.refs[checks.one_of(name, test.refs, "reference")] for name in wanted}
+    copies = {system: ref for system, ref in test.copies.items() if ref in chosen}
+    notes = [f"{s} is the reference {ref}, and is not compared with itself." for s, ref in copies.items()]
+    test = test.without(test.copies)
+    others = {
+        name if name not in test.systems else f"{name} (reference)": texts
+        for name, texts in test.refs.items()
+        if texts not in chosen.values()
+    }
     categories = {**test.categories, **dict.fromkeys(others, "human")}
-    return replace(test.one_reference(), systems={**test.systems, **others}, categories=categories)
+    systems = {**test.systems, **others}
+    notes = (*test.notes, *notes)
+    return replace(test, refs=chosen, systems=systems, categories=categories, notes=notes)
 
 
 def oracle_study(

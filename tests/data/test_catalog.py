@@ -223,7 +223,7 @@ def test_paths_are_trees_directories_or_candidates(package, tmp_path):
     (tree / "txt" / "metric-scores").mkdir()
     assert data.load(tree / "txt", reference="refB").name == "txt/en-de"  # read as mt-metrics-eval
     (tree / "txt/sources/ja-zh.txt").write_text("a\n")
-    with pytest.raises(DataError, match=r"holds 2 language pairs \(en-de, ja-zh\); say which with lp"):
+    with pytest.raises(DataError, match=r"holds 2 language pairs \(en-de, ja-zh\); say which by -l \(in Python: lp\)"):
         data.load(tree)
     path = tmp_path / "c.jsonl"
     path.write_text('{"src": "a", "refs": ["A", "B"], "candidates": ["x"]}\n')

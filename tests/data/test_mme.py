@@ -167,7 +167,7 @@ def texts(tmp_path):
     }.items():  # fmt: skip
         (tmp_path / name).write_text(text, encoding="utf-8")
     ref = tmp_path / "refA.de"
-    return ["-s", tmp_path / "src.en", "-r", ref, "-t", tmp_path / "A.de", tmp_path / "B.de", ref]
+    return ["-l", "en-de", "-s", tmp_path / "src.en", "-r", ref, "-t", tmp_path / "A.de", tmp_path / "B.de", ref]
 
 
 def test_scores_made_here_are_stored_with_higher_as_better(texts, tmp_path, capsys):
@@ -209,9 +209,9 @@ def test_another_test_set_of_that_name_is_not_overwritten(texts, tmp_path, capsy
 
 def test_named_data_replaces_the_files(tmp_path, capsys):
     assert score("--data", "teaching", "--mme", tmp_path / "mine") == 0
-    assert len(pd.read_csv(io.StringIO(capsys.readouterr().out))) == 8
+    assert len(pd.read_csv(io.StringIO(capsys.readouterr().out))) == 9  # refA is a human point
     assert score("--data", tmp_path / "mine", "--mme", tmp_path / "mine") == 0
-    assert [stored.ref for stored in mme_scores(tmp_path / "mine", "en-de")] == ["refA.refB"]
+    assert [stored.ref for stored in mme_scores(tmp_path / "mine", "en-de")] == ["refB"]
     assert score("--data", "teachign") == 2
     assert "did you mean 'teaching'" in capsys.readouterr().err
 

@@ -1,0 +1,141 @@
+"""Which language texts are in, told from the texts themselves, and held against the pair that they are said to have.
+
+A wrong pair gives wrong numbers without an error: BLEU cuts Chinese as if it had spaces, a German model reads Spanish.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from ..errors import LanguageConflict
+from .languages import NAMES, UNDETERMINED, short_code, split_pair
+from .schema import TestSet
+
+__all__ = ["check_language", "language_votes", "with_languages"]
+
+SAMPLE_BYTES = 200
+"""Letters in a sample, in bytes of UTF-8. Of samples of this size from WMT24 and the XMI paper's outputs (400 each of
+bg, cs, de, el, en, es, fi, ja, lt, zh) 0.1 % were taken for another language; of 60 bytes, 2 %."""
+SAMPLES = 50
+"""Samples of one file, spread evenly over it."""
+FEWEST = 3
+"""Samples from which texts may contradict what somebody says; below, they can only tell what nobody said."""
+MOST_OWN, LEAST_OTHER = 0.1, 0.5
+"""Texts contradict a language where at most this share of their samples is in it, and this share in another one."""
+ALIKE = "bs hr sh sr, da nb nn no, id jv ms, cs sk, gl pt, an es, ca oc, xh zu, hi mr ne, af nl"
+RELATED = [frozenset(group.split()) for group in ALIKE.split(",")]
+"""Languages that short texts do not tell apart: neither contradicts the others."""
+UNKNOWN = UNDETERMINED.partition("-")[0]
+
+
+def language_votes(texts: Sequence[str]) -> Counter[str]:
+    """ISO 639-1 code -> how many samples of the texts are in that language (py3langid; Lui and Baldwin 2012).
+
+    Empty where there are fewer than SAMPLE_BYTES of letters: too little to tell.
+
+    >>> language_votes(["Wer das liest, der versteht vermutlich auch Deutsch, denn so ist es geschrieben."] * 5)
+    Counter({'de': 1})
+    """
+    classify, _ = _identifier()
+    return Counter(map(classify, _samples(texts)))
+
+
+def check_language(texts: Sequence[str], code: str, what: str) -> str:
+    """The language of texts: `code`, if nothing contradicts it; for "und" what most samples say, or "und" again.
+
+    Parameters
+    ----------
+    code : the language that they are said to be in, or "und". what : they are, as the subject of a sentence.
+
+    Raises
+    ------
+    LanguageConflict where hardly any sample is in that language, and most are in another one.
+    """
+    votes = language_votes(texts)
+    if code == UNKNOWN:
+        return next((lang for lang, k in votes.most_common(1) if k >= LEAST_OTHER * votes.total()), UNKNOWN)
+    if other := _other(votes, code):
+        raise LanguageConflict(f"{what} read as {other}, and not as {_named(code)}.")
+    return code
+
+
+def with_languages(test: TestSet) -> TestSet:
+    """The test set with its languages: those that it names, or where it names none ("und"), those of its texts.
+
+    A note says what was told from the texts, where there was too little text to tell, and which systems read as
+    another language than the target's.
+
+    Raises
+    ------
+    LanguageConflict where sources, references, or without references all systems together read as another language.
+    """
+    said = split_pair(test.lp)
+    src_lang, trg_lang = _told(test, said)
+    notes = []
+    if told := [code for code, before in ((src_lang, said[0]), (trg_lang, said[1])) if code != before]:
+        names = " and ".join(_named(code) for code in dict.fromkeys(told))
+        notes.append(f"the languages are taken as {src_lang}-{trg_lang}: the texts read as {names}; "
+                     "say another pair by -l (in Python: lp).")  # fmt: skip
+    if unsaid := [side for side, code in (("source", src_lang), ("target", trg_lang)) if code == UNKNOWN]:
+        notes.append(f"there is too little text to tell the {' and the '.join(unsaid)} language (a sample takes "
+                     f"{SAMPLE_BYTES} letters); say the pair by -l, such as en-de (in Python: lp).")  # fmt: skip
+    for name, texts in test.systems.items() if trg_lang != UNKNOWN else ():
+        if other := _other(language_votes(texts), trg_lang):
+            notes.append(f"{name}: its outputs read as {other}, and the target language is '{trg_lang}'.")
+    return replace(test, lp=f"{src_lang}-{trg_lang}", notes=(*test.notes, *notes))
+
+
+def _told(test: TestSet, said: tuple[str, str]) -> tuple[str, str]:
+    """The languages of the sources and of the target texts; a LanguageConflict names the pair that is said."""
+    targets = {f"the texts of reference {name}": texts for name, texts in test.refs.items()}
+    targets = targets or {"the system outputs": tuple(chain.from_iterable(test.systems.values()))}
+    try:
+        src_lang, trg_lang = check_language(test.srcs, said[0], "the sources"), said[1]
+        for what, texts in targets.items():
+            trg_lang = check_language(texts, trg_lang, what)
+    except LanguageConflict as error:
+        pair = "like the other texts" if test.lp == UNDETERMINED else f"as the pair {test.lp} says"
+        move = "say the right pair by -l (in Python: lp), or give the right files"
+        raise LanguageConflict(f"{test.name}: {str(error).removesuffix('.')}, {pair}; {move}.") from None
+    return src_lang, trg_lang
+
+
+def _other(votes: Counter[str], code: str) -> str:
+    """The language that contradicts `code`, in words; "" where none does, or where the identifier does not know it."""
+    n, own = votes.total(), short_code(code)
+    alike = next((group for group in RELATED if own in group), {own})
+    if n < FEWEST or own not in _identifier()[1] or sum(votes[lang] for lang in alike) > MOST_OWN * n:
+        return ""
+    [(lang, k)] = votes.most_common(1)
+    return f"{_named(lang)} ({k} of {n} samples)" if k >= LEAST_OTHER * n else ""
+
+
+def _named(code: str) -> str:
+    return f"{NAMES[code]} ('{code}')" if code in NAMES else f"'{code}'"
+
+
+@functools.cache
+def _identifier() -> tuple[Callable[[str], str], frozenset[str]]:
+    """A function from a text to its most probable language, and the languages that it knows."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    model = LanguageIdentifier.from_pickled_model(MODEL_FILE)
+    return lambda text: short_code(model.classify(text)[0]), frozenset(map(short_code, model.nb_classes))
+
+
+def _samples(texts: Sequence[str]) -> Iterable[str]:
+    """Up to SAMPLES pieces of SAMPLE_BYTES of letters or more, each of neighbouring texts."""
+    step = max(1, len(texts) // SAMPLES)
+    held, size = [], 0
+    for start in range(0, len(texts), step):
+        for text in texts[start : start + step]:
+            held.append(text)
+            size += sum(len(char.encode("utf-8", "replace")) for char in text if char.isalpha())
+            if size >= SAMPLE_BYTES:
+                yield " ".join(held)
+                held, size = [], 0
+                break

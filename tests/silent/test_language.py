@@ -1,0 +1,153 @@
+"""The language of texts decides tokenizers and models: it is told from the texts, and contradictions are refused."""
+
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from anhelpers import cli, data
+from anhelpers.data.identify import FEWEST, RELATED, SAMPLE_BYTES, check_language, language_votes
+from anhelpers.errors import DataError, LanguageConflict
+
+TEXTS = {  # written for these tests
+    "en": "The ferry leaves at seven in the morning, and whoever is late has to wait until the evening for the next one. "
+    "My aunt never trusted the timetable, so she came an hour early and talked to the sailors.",
+    "es": "El barco sale a las siete de la mañana, y quien llega tarde tiene que esperar hasta la noche el siguiente. "
+    "Mi tía nunca se fió del horario, así que llegaba una hora antes y hablaba con los marineros.",
+    "de": "Die Fähre legt um sieben Uhr morgens ab, und wer zu spät kommt, muss bis zum Abend auf die nächste warten. "
+    "Meine Tante traute dem Fahrplan nie, also kam sie eine Stunde früher und redete mit den Matrosen.",
+    "zh": "渡轮早上七点出发，迟到的人只好等到晚上才有下一班。我的姑姑从来不相信时刻表，所以她总是提前一个小时来，跟水手们聊天。"
+    "有一次船长请她喝茶，她说从那以后她就再也没有迟到过，也再没有抱怨过天气。",
+}
+N = 2 * FEWEST
+
+
+def write(folder, name, lang, n=N):
+    path = folder / name
+    path.write_text(f"{TEXTS[lang][: -5 if name.startswith('mt') else None]}\n" * n, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Source, reference and output file by language."""
+    return {lang: [write(tmp_path, f"{kind}.{lang}", lang) for kind in ("src", "ref", "mt")] for lang in TEXTS}
+
+
+def score(*args):
+    return cli.main(["score", *args])
+
+
+@pytest.mark.parametrize("lang", TEXTS)
+def test_the_language_of_a_few_sentences_is_told(lang):
+    votes = language_votes([TEXTS[lang]] * N)
+    assert votes.most_common(1)[0][0] == lang
+    assert votes.total() >= FEWEST
+
+
+def test_too_little_text_tells_nothing():
+    few = TEXTS["es"][: SAMPLE_BYTES // 2]
+    assert not language_votes([few])
+    assert check_language([few], "und", "the texts") == "und"
+    assert check_language([few], "de", "the texts") == "de"
+
+
+def test_related_languages_do_not_contradict_each_other():
+    assert check_language([TEXTS["es"]] * N, "an", "the texts") == "an"
+    assert check_language([TEXTS["es"]] * N, "gsw", "the texts") == "gsw"  # which the identifier does not know
+    assert all(len(group) > 1 for group in RELATED)
+
+
+def test_without_a_pair_the_texts_decide_and_a_note_says_so(files, capsys):
+    (src, *_), (_, ref, hyp) = files["en"], files["zh"]
+    assert score("-s", src, "-r", ref, "-t", hyp, "-m", "bleu") == 0
+    out, err = capsys.readouterr()
+    assert "|tok:zh|" in pd.read_csv(io.StringIO(out)).signature[0]
+    assert "the languages are taken as en-zh: the texts read as English ('en') and Chinese ('zh')" in err
+    assert "BLEU's words are cut by the tokenizer zh" in err
+    assert score("-s", src, "-r", ref, "-t", hyp, "-m", "bleu", "-l", "en-zh") == 0
+    assert "note: the languages" not in (err := capsys.readouterr().err)
+    assert "tokenizer" not in err
+
+
+@pytest.mark.parametrize("lp", ["en-de", "de-es"])
+def test_texts_that_contradict_the_pair_are_refused(files, lp, capsys):
+    (src, *_), (_, ref, hyp) = files["en"], files["es"]
+    assert score("-s", src, "-r", ref, "-t", hyp, "-l", lp) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert f"as the pair {lp} says; say the right pair by -l" in err
+    assert ("read as Spanish" if lp == "en-de" else "the sources read as English") in err
+
+
+@pytest.mark.neural
+def test_the_plane_names_pair_texts_and_model(files, tmp_path, capsys):
+    (src, *_), (_, ref, hyp) = files["en"], files["es"]
+    plane = ["plane", "-s", src, "-r", ref, "-t", hyp, "-o", str(tmp_path / "out")]
+    assert cli.main(plane) == 2
+    assert "de-tiny knows only 'de' and the texts are 'es'" in capsys.readouterr().err
+    assert cli.main([*plane, "-l", "en-de"]) == 2
+    err = capsys.readouterr().err
+    for value in ("Spanish", "en-de", "The language model de-tiny knows 'de'."):
+        assert value in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_second_reference_in_another_language_is_refused(files, capsys):
+    assert score("-s", files["en"][0], "-r", files["de"][1], files["es"][1], "-t", files["de"][2]) == 2
+    assert "reference es read as Spanish" in capsys.readouterr().err
+
+
+def test_a_system_that_answers_in_another_language_is_named(files, capsys):
+    assert score("-s", files["en"][0], "-r", files["de"][1], "-t", files["de"][2], f"lazy={files['en'][2]}") == 0
+    assert "lazy: its outputs read as English ('en')" in capsys.readouterr().err
+
+
+def test_with_too_little_text_bleu_asks_for_the_pair(tmp_path, capsys):
+    (tmp_path / "a").write_text("你好。\n", encoding="utf-8")
+    (tmp_path / "b").write_text("您好。\n", encoding="utf-8")
+    texts = ["-s", str(tmp_path / "a"), "-r", str(tmp_path / "a"), "-t", str(tmp_path / "b")]
+    assert score(*texts, "-m", "bleu") == 2
+    assert "say the pair by -l" in capsys.readouterr().err
+    assert score(*texts, "-m", "chrf") == 0
+    assert "too little text to tell the source and the target language" in capsys.readouterr().err
+    assert score(*texts, "-m", "bleu", "-l", "ja-zh") == 0
+
+
+def test_candidates_without_a_pair_are_told_from_their_texts(tmp_path):
+    path = tmp_path / "c.jsonl"
+    rows = [{"src": TEXTS["en"], "refs": [TEXTS["de"]], "candidates": [TEXTS["de"]]}] * N
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert data.load(path).lp == "en-de"
+    with pytest.raises(LanguageConflict, match=r"and not as Hungarian \('hu'\)"):
+        data.load(path, lp="en-hu")
+
+
+def test_a_monolingual_reference_must_be_in_the_target_language(tmp_path):
+    path = write(tmp_path, "mono.txt", "es")
+    assert data.mono_for("teaching", "es", path)[1] == path
+    with pytest.raises(DataError, match=r"read as Spanish \('es'\) .* and not as German"):
+        data.mono_for("teaching", "de", path)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("lp", "other"), [("ja-zh", "ja-ko"), ("en-cs", "en-pl"), ("en-de", "en-nl")])
+def test_real_texts_are_told_and_held_against_the_pair(lp, other, real_data):
+    txt = Path(real_data) / "wmt24" / "txt"
+    src, ref = txt / "sources" / f"{lp}.txt", sorted((txt / "references").glob(f"{lp}.*.txt"))[0]
+    hyp = txt / "system-outputs" / lp / "Claude-3.5.txt"
+    assert data.read_plain(src, ref, hyp).lp == lp
+    with pytest.raises(LanguageConflict):
+        data.read_plain(src, ref, hyp, other)
+
+
+@pytest.mark.real
+def test_bleu_of_plain_chinese_files_is_that_of_the_named_set(real_data, capsys):
+    txt = Path(real_data) / "wmt24" / "txt"
+    texts = ["-s", txt / "sources" / "ja-zh.txt", "-r", txt / "references" / "ja-zh.refA.txt", "-t"]
+    texts += [txt / "system-outputs" / "ja-zh" / "Claude-3.5.txt"]
+    assert score(*map(str, texts), "-m", "bleu") == 0
+    plain = pd.read_csv(io.StringIO(capsys.readouterr().out)).value[0]
+    assert plain == pytest.approx(33.568036, abs=1e-6)  # sacreBLEU 2.6.0 with tokenizer zh; 13a gives 1.6

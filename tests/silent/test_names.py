@@ -1,0 +1,88 @@
+"""What systems are called, what options are called, and where results go."""
+
+import pytest
+
+from anhelpers import cli, data
+from anhelpers.data.plain import named_files
+from anhelpers.errors import DataError
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["generaltest2022.en-zh.hyp.Online-Y.zh"], ["Online-Y"]),
+        (
+            ["generaltest2022.en-zh.hyp.Online-Y.zh", "generaltest2022.en-zh.hyp.AISP-SJTU.zh"],
+            ["Online-Y", "AISP-SJTU"],
+        ),
+        (["generaltest2022.en-zh.ref.A.zh"], ["A"]),
+        (["mine.de", "theirs.de"], ["mine", "theirs"]),
+        (["out.small.de", "out.large.de"], ["small", "large"]),
+        (["small.out.de", "large.out.de"], ["small", "large"]),
+        (["a.b.de", "a.de"], ["a.b", "a"]),
+        (["out.A", "out.B"], ["A", "B"]),
+        (["runs/1/out.de", "runs/2/out.de"], ["1", "2"]),
+        (["x.v1.de"], ["x.v1"]),
+        (["mine=out.a.de", "out.b.de"], ["mine", "out.b"]),
+    ],
+)
+def test_a_file_is_called_by_what_differs(paths, names):
+    assert list(named_files(paths)) == names
+
+
+def test_names_that_are_the_same_are_refused():
+    with pytest.raises(DataError, match="are both called 'out'; give one of them another name, as in out2="):
+        named_files(["a/out.de", "b/out.de", "b/out.de"])
+
+
+def test_the_option_for_the_pair_is_named(tmp_path):
+    for lp in ("en-de", "ja-zh"):
+        path = tmp_path / "sources" / f"{lp}.txt"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("a\n")
+    with pytest.raises(DataError, match=r"holds 2 language pairs \(en-de, ja-zh\); say which by -l"):
+        data.load(tmp_path)
+
+
+CANDIDATES = '{"src": "one", "refs": ["eins"], "candidates": ["eins", "zwei"]}\n'
+
+
+def test_two_results_do_not_go_into_one_file(tmp_path, capsys):
+    (tmp_path / "c.jsonl").write_text(CANDIDATES)
+    same = str(tmp_path / "out.csv")
+    assert cli.main(["curve", str(tmp_path / "c.jsonl"), "-o", same, "--html", same]) == 2
+    assert "out.csv: is named for two results, of which one would replace the other" in capsys.readouterr().err
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('{"segment": 0, "text": "a", "counts": 2}', '"counts" is not read; did you mean "count"?'),
+        ('{"src": "a", "ref": ["b"], "candidates": ["c"]}', '"ref" is not read; did you mean "refs"?'),
+        ('{"src": "a", "reference": "b", "candidates": ["c"]}', '"reference" is not read; did you mean "refs"?'),
+        (
+            '{"src": "a", "candidates": [{"text": "c", "logprobs": -1}]}',
+            '"logprobs" is not read; did you mean "logprob"?',
+        ),
+    ],
+)
+def test_a_key_that_is_nearly_one_is_refused(line, told, tmp_path):
+    (tmp_path / "c.jsonl").write_text(line)
+    with pytest.raises(DataError) as error:
+        data.read_candidates(tmp_path / "c.jsonl")
+    assert told in str(error.value)
+
+
+def test_other_keys_are_told(tmp_path):
+    (tmp_path / "c.jsonl").write_text('{"segment": 0, "text": "a", "score": 0.5, "model": "m"}')
+    assert data.read_candidates(tmp_path / "c.jsonl").notes == ("keys that are not read: model, score.",)
+
+
+def test_without_documents_none_are_counted(tmp_path, capsys):
+    for name, word in {"src": "house", "ref": "Haus", "mt": "Hauses"}.items():
+        (tmp_path / name).write_text("".join(f"{word} {i} {i}\n" for i in range(12)))
+    src, ref, hyp = (str(tmp_path / name) for name in ("src", "ref", "mt"))
+    plane = ["plane", "-l", "en-de", "-s", src, "-r", ref, "-t", hyp, "--naturalness", "ttr", "--draws", "10"]
+    assert cli.main([*plane, "-o", str(tmp_path / "out")]) == 0
+    assert "12 of 12 segments compared, resampled one by one; 1 systems." in capsys.readouterr().err
