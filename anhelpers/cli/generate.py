@@ -72,8 +72,11 @@ def run(args: argparse.Namespace) -> None:
     from ..candidates.resume import draw_to_file
     from ..candidates.sampling import read_method
     from ..data import read_lines
+    from ..data.identify import check_language
 
     sampling, srcs = read_method(args.method, args.temperature), read_lines(args.sources)
+    if args.src_lang:
+        check_language(srcs, args.src_lang.strip("<>"), f"the sources in {args.sources}")
     prompt, languages = None, {"src_lang": args.src_lang, "trg_lang": args.trg_lang}
     if translates(args.model):
         _refuse(args, ("template", "examples", "system", "plain", "stop"), "a translation model, which takes no prompt")
