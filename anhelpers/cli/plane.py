@@ -152,11 +152,11 @@ def _texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
         if args.mine:
             cands = cands.merge(from_systems(test)).deduplicated()
         return check_systems(with_human_points(test)), cands
-    if not args.references or not args.translations:
-        raise DataError("the plane needs references (-r REF) and system outputs (-t SYSTEM).")
     test = read_plain(
         args.sources, args.references, [*args.translations, *args.mine], args.language_pair or "en-de", docs=args.docs
     )
+    if not test.refs or not test.systems:
+        raise DataError("the plane needs references (-r REF) and system outputs (-t SYSTEM).")
     test = check_alignment(test)
     said = [i for i in range(len(test)) if any(hyps[i].strip() for hyps in test.systems.values())]
     if len(said) < len(test):

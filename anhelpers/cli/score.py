@@ -108,10 +108,11 @@ def _test_set(args: argparse.Namespace) -> TestSet:
     if args.data:
         shared.refuse_texts(args, "--data")
         return check_systems(load(args.data, args.language_pair))
-    if not (args.sources and args.translations):
-        args.refuse("texts are wanted: -s SRC and -t HYP [HYP ...], or --data NAME.")
     lp = args.language_pair or "en-de"
-    return check_alignment(read_plain(args.sources, args.references, args.translations, lp))
+    test = read_plain(args.sources, args.references, args.translations, lp) if args.sources else None
+    if test is None or not test.systems:  # WMT's XML brings systems with the sources
+        args.refuse("texts are wanted: -s SRC and -t HYP [HYP ...], or --data NAME.")
+    return check_alignment(test)
 
 
 def _scored(test: TestSet, metric: Metric) -> Metric:
