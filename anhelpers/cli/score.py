@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -109,9 +110,12 @@ def _test_set(args: argparse.Namespace) -> TestSet:
         shared.refuse_texts(args, "--data")
         return check_systems(load(args.data, args.language_pair))
     lp = args.language_pair or "en-de"
-    test = read_plain(args.sources, args.references, args.translations, lp) if args.sources else None
-    if test is None or not test.systems:  # WMT's XML brings systems with the sources
-        args.refuse("texts are wanted: -s SRC and -t HYP [HYP ...], or --data NAME.")
+    wanted = "texts are wanted: -s SRC and -t HYP [HYP ...], or --data NAME."
+    if not args.sources or not (args.translations or os.path.isfile(args.sources)):
+        args.refuse(wanted)
+    test = read_plain(args.sources, args.references, args.translations, lp)
+    if not test.systems:  # WMT's XML brings systems with the sources
+        args.refuse(wanted)
     return check_alignment(test)
 
 

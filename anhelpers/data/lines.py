@@ -10,10 +10,8 @@ import csv
 import json
 import math
 import os
-import re
 import stat
 import time
-import unicodedata
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
@@ -21,10 +19,11 @@ from typing import Any
 
 from ..errors import DataError, nearest
 from ..progress import note_once
+from .forms import decomposed, form_notes, is_markup
 from .packed import unpacked
 
 __all__ = [
-    "csv_cells", "csv_number", "csv_rows", "decomposed", "json_value", "lines_of", "not_text", "plain_number",
+    "csv_cells", "csv_number", "csv_rows", "json_value", "lines_of", "not_text", "plain_number",
     "read_bytes", "read_lines", "table_lines", "text_lines", "text_of",
 ]  # fmt: skip
 
@@ -33,17 +32,13 @@ MAGIC = {  # how a file begins that is something else -> what it is, and what to
     b"<!doctype html": WEB_PAGE, b"<html": WEB_PAGE,
     b"version https://git-lfs": "this is a pointer of git-lfs, not the file; get the file by git lfs pull",
     b"\x1f\x8b": "this is packed by gzip; unpack it first (gunzip)",
+    **dict.fromkeys((b"bzh%d1ay&sy" % n for n in range(1, 10)), "this is packed by bzip2; unpack it first (bunzip2)"),
     b"pk\x03\x04": "this is a zip archive; unpack it first",
     b"\xff\xfe": "this is UTF-16 or UTF-32; re-save the file as UTF-8",
     b"\xfe\xff": "this is UTF-16; re-save the file as UTF-8",
 }  # fmt: skip
 MARK = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8."""
-
-OPENING = re.compile(r"<[!?a-zA-Z]")
-PROLOG = re.compile(r"<(\?xml|!doctype|html|srcset|refset|tstset|mteval|dataset|tmx|xliff)\b", re.IGNORECASE)
-TAGGED = re.compile(r"^<[!?/]?[a-zA-Z][^<>]*>.*>$|^<[!?/]?[a-zA-Z-][^<>]*>$|</\w+>$")
-"""How markup begins; how it begins beyond doubt; a line of it: a tag alone, or a text between tags."""
 
 PIPE_SECONDS = 5.0
 """How long a pipe may wait for somebody to write into it."""
@@ -86,13 +81,13 @@ def text_lines(data: bytes, path: str | PathLike) -> tuple[tuple[str, ...], tupl
     data = unpacked(data, path)
     text = _decoded(data, path)
     lines = _split(text, path)
-    if _is_markup(lines):
+    if is_markup(lines):
         raise DataError(
             "this is markup, such as SGM, XML or HTML, and a text is wanted, a line per segment; take the texts out of "
             "it (WMT's SGM and XML are read as test sets, by -s, -r, -t and --data).",
             path,
         )
-    return lines, _said(data.startswith(MARK), text, lines, Path(path).name)
+    return lines, form_notes(data.startswith(MARK), text, lines, Path(path).name)
 
 
 def lines_of(data: bytes, path: str | PathLike) -> tuple[str, ...]:
@@ -134,11 +129,6 @@ def _decoded(data: bytes, path: str | PathLike) -> str:
     return text
 
 
-def decomposed(lines: Iterable[str]) -> int:
-    """How many lines are not in Unicode's composed form, NFC."""
-    return sum(not unicodedata.is_normalized("NFC", line) for line in lines)
-
-
 def _split(text: str, path: str | PathLike) -> tuple[str, ...]:
     """The lines of a text; a DataError where only carriage returns could part them."""
     if not text:
@@ -149,40 +139,6 @@ def _split(text: str, path: str | PathLike) -> tuple[str, ...]:
         )
     lines = text.removesuffix("\n").split("\n")
     return tuple(line.rstrip("\r") for line in lines) if "\r" in text else tuple(lines)
-
-
-def _said(marked: bool, text: str, lines: tuple[str, ...], name: str) -> tuple[str, ...]:
-    """What a user should know of the ends and the marks of a text."""
-    notes = []
-    if marked:
-        notes.append(
-            f"{name} starts with a byte-order mark, which is left out; sacreBLEU counts it as a character of "
-            "the first segment, so that its scores may differ a little."
-        )
-    ends, both = text.count("\n"), text.count("\r\n")
-    if 0 < both < ends:
-        notes.append(
-            f"{name}: {both} of {ends} lines end in CR LF, the others in LF; both are taken as line ends, and "
-            "no carriage return as text."
-        )
-    if "\ufeff" in text:
-        inside = [i for i, line in enumerate(lines, 1) if line.startswith("\ufeff")]
-        if inside:
-            more = f" ({len(inside)} such)" if len(inside) > 1 else ""
-            notes.append(
-                f"{name}: line {inside[0]} starts with a byte-order mark{more}, which is left in as text; were "
-                "files joined?"
-            )
-    return tuple(notes)
-
-
-def _is_markup(lines: tuple[str, ...]) -> bool:
-    """Whether the first line looks like XML, HTML or SGML, and most lines are tags or stand between two."""
-    filled = [line.strip() for line in lines[:1000] if line.strip()]
-    if not filled or not OPENING.match(filled[0]):
-        return False
-    sure = PROLOG.match(filled[0]) is not None
-    return (sure or len(filled) > 1) and 2 * sum(map(bool, map(TAGGED.search, filled))) > len(filled)
 
 
 def not_text(data: bytes) -> str:

@@ -11,7 +11,8 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import DataError
-from .lines import decomposed, read_bytes, text_lines
+from .forms import letters
+from .lines import read_bytes, text_lines
 from .markup import Marked, read_marked
 from .markup_sets import Lines, by_document, marked_set
 from .packed import stem_of
@@ -22,7 +23,6 @@ __all__ = [
     "add_systems",
     "aligned",
     "is_canary",
-    "letters",
     "named_files",
     "read_documents",
     "read_parallel",
@@ -200,23 +200,6 @@ def _cut(blank: Mapping[str, int]) -> str:
 def with_letters(test: TestSet) -> TestSet:
     """The test set with a note on how its references and systems write letters with accents, where they differ."""
     return replace(test, notes=(*test.notes, *letters({**test.refs, **test.systems})))
-
-
-def letters(texts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """A note where some of these texts hold decomposed letters (Unicode's NFD) and others do not, or not as many.
-
-    Parameters
-    ----------
-    texts : name -> lines, of the target side.
-    """
-    counts = {name: decomposed(lines) for name, lines in texts.items()}
-    if len(set(counts.values())) < 2:
-        return ()
-    apart = [f"{name} ({k} of {len(texts[name])} lines)" for name, k in counts.items() if k]
-    named = ", ".join(apart[:8]) + (f" and {len(apart) - 8} more" if len(apart) > 8 else "")
-    told = f"Decomposed letters (an accent apart from its letter, Unicode's NFD) stand in {named}, and fewer or none in"
-    why = "chrF, BLEU and language models count code points, so that the same word written in both ways differs"
-    return (f"{told} the others: {why}; nothing was changed.",)
 
 
 def read_documents(path: str | PathLike, lines: Iterable[str]) -> list[tuple[str, str]]:

@@ -166,10 +166,10 @@ def build_test_set(name: str, records: Sequence[dict[str, Any]], lp: str, fail: 
 
 
 def _without_ends(texts: Sequence[str], what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The texts without line ends behind them, which a file of lines would not have either, and a note that counts."""
-    ended = sum(text.endswith(("\r", "\n")) for text in texts)
-    notes = (f"{ended} of {len(texts)} {what} end in a line end, which is left out.",) if ended else ()
-    return tuple(text.rstrip("\r\n") for text in texts) if ended else tuple(texts), notes
+    """The texts without a carriage return at the end, which lines that end in CR LF leave there; a note counts them."""
+    ended = [text.endswith(("\r", "\r\n")) for text in texts]
+    notes = (f"{sum(ended)} of {len(texts)} {what} end in a carriage return, which is left out.",) if any(ended) else ()
+    return tuple(text.rstrip("\r\n") if end else text for text, end in zip(texts, ended, strict=True)), notes
 
 
 def _references(records: Sequence[dict[str, Any]], fail: Fail) -> dict[str, list[str]]:
