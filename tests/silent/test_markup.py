@@ -261,8 +261,10 @@ def test_what_is_wrong_with_xml_is_one_sentence(put, wrong):
     assert "\n" not in str(error.value)
 
 
-PIECES = ["<seg", "</seg>", "<doc", "</doc>", "<!--", "-->", "&", "&#0;", "&#x110000;", '"', ">", "]]>", "<![CDATA[", "\r", "<p>",
-          "<hyp>", 'id="1"', "\ufeff", "<!DOCTYPE x>", "\x01"]  # fmt: skip
+PIECES = (
+    *("<seg", "</seg>", "<doc", "</doc>", "<!--", "-->", "&", "&#0;", "&#x110000;", '"', ">", "]]>", "<![CDATA[", "\r"),
+    *("<p>", "<hyp>", 'id="1"', "\ufeff", "<!DOCTYPE x>", "\x01"),
+)
 
 
 @given(
@@ -274,13 +276,11 @@ def test_damaged_markup_is_read_or_refused(tmp_path_factory, old, changes):
         text = text[:at] + piece + text[at + gone :]
     path = tmp_path_factory.mktemp("damaged") / "all.xml"
     path.write_text(text, encoding="utf-8")
-    try:
+    with contextlib.suppress(DataError):
         found = read_marked(path.read_bytes(), path)
         if found is not None and not old:
             test = load(path)
             assert all(len(texts) == len(test) for texts in (*test.refs.values(), *test.systems.values()))
-    except DataError as error:
-        assert "\n" not in str(error)
 
 
 def test_a_long_broken_file_takes_no_hours(put):
