@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .data.catalog import bundled
-from .data.lines import read_lines
+from .data.lines import table_lines
 from .data.writing import make_folder, write_text
 from .errors import DataError, UnknownName, need
 
@@ -38,7 +38,7 @@ def notebook_paths(names: Sequence[str] = ()) -> list[Path]:
     there = {p.stem: p for p in sorted((bundled("teaching").parents[1] / "notebooks").glob("*.ipynb"))}
     paths: list[Path] = []
     for name in names or there:
-        if Path(name).suffix == ".ipynb" and Path(name).is_file():
+        if Path(name).suffix.lower() == ".ipynb" and Path(name).is_file():
             paths.append(Path(name))
         elif name.removesuffix(".ipynb") in there:
             paths.append(there[name.removesuffix(".ipynb")])
@@ -80,7 +80,7 @@ def parameters_of(path: Path) -> dict[str, str]:
 
 def _book(path: Path) -> Any:
     """The notebook of a file, in version 4; a DataError where it is none."""
-    nbformat, text = need("nbformat", "reading notebooks"), "\n".join(read_lines(path))
+    nbformat, text = need("nbformat", "reading notebooks"), "\n".join(table_lines(path))
     try:
         book = nbformat.reads(text, 4)
         nbformat.validate(book)

@@ -56,7 +56,7 @@ def draw_to_file(
         that another process is writing to.
     """
     output = Path(output)
-    if output.suffix not in (".jsonl", ".ndjson"):
+    if output.suffix.lower() not in (".jsonl", ".ndjson"):
         raise DataError("candidates are written as JSON lines; name a .jsonl file.", output)
     if not output.parent.is_dir():
         raise DataError(f"there is no folder {output.parent}; make it first.", output)

@@ -71,7 +71,8 @@ def texts(parser: argparse.ArgumentParser, required: bool) -> None:
     ----------
     required : whether the command cannot do without.
     """
-    parser.add_argument("-s", "--sources", metavar="SRC", required=required, help="source text, a line per segment")
+    told = "source text, a line per segment, or WMT's SGM or XML"
+    parser.add_argument("-s", "--sources", metavar="SRC", required=required, help=told)
     parser.add_argument("-r", "--references", nargs="+", default=[], metavar="REF", help="reference text(s)")
     parser.add_argument(
         "-l",
@@ -260,7 +261,7 @@ def check_table_name(output: str, suffixes: Sequence[str] = (".csv", ".parquet")
     ----------
     suffixes : what it may end in.
     """
-    if Path(output).suffix not in suffixes:
+    if Path(output).suffix.lower() not in suffixes:
         raise DataError(f"cannot write '{Path(output).suffix}' files; name a {' or '.join(suffixes)} file.", output)
 
 
@@ -351,7 +352,7 @@ def write_table(table: pd.DataFrame, output: str | None) -> None:
     check_table_name(output)
     path = Path(output)
     make_folder(path.parent)
-    if path.suffix == ".csv":
+    if path.suffix.lower() == ".csv":
         write_text(path, table.to_csv(index=False, lineterminator="\n"))
     else:
         table.to_parquet(buffer := io.BytesIO(), index=False)

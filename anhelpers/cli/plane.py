@@ -152,11 +152,11 @@ def _texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
         if args.mine:
             cands = cands.merge(from_systems(test)).deduplicated()
         return check_systems(shared.selected(args, test, files=False)), cands.without(args.exclude)
-    if not args.references or not args.translations:
-        raise DataError("the plane needs references (-r REF) and system outputs (-t SYSTEM).")
     systems = [*args.translations, *args.mine]
     with shared.naming_model(args.lm):
         test = read_plain(args.sources, args.references, systems, args.language_pair, docs=args.docs)
+    if not test.refs or not test.systems:
+        raise DataError("the plane needs references (-r REF) and system outputs (-t SYSTEM).")
     test = check_systems(shared.selected(args, test, files=True))
     said = [i for i in range(len(test)) if any(hyps[i].strip() for hyps in test.systems.values())]
     if len(said) < len(test):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -106,14 +107,17 @@ def _test_set(args: argparse.Namespace) -> tuple[TestSet, Mapping[str, tuple[str
     from ..data import load, read_plain
     from ..scoring import check_systems
 
+    wanted = "texts are wanted: -s SRC and -t HYP [HYP ...], or --data NAME."
     with shared.naming_model(args.lm):
         if args.data:
             shared.refuse_texts(args, "--data")
             test = load(args.data, args.language_pair)
-        elif args.sources and args.translations:
+        elif args.sources and (args.translations or os.path.isfile(args.sources)):
             test = read_plain(args.sources, args.references, args.translations, args.language_pair)
         else:
-            args.refuse("texts are wanted: -s SRC and -t HYP [HYP ...], or --data NAME.")
+            args.refuse(wanted)
+    if not args.data and not test.systems:  # WMT's XML brings systems with the sources
+        args.refuse(wanted)
     return check_systems(shared.selected(args, test, files=not args.data)), test.refs
 
 

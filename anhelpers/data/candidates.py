@@ -23,7 +23,8 @@ from .. import checks
 from ..errors import DataError, need
 from .identify import with_languages
 from .languages import UNDETERMINED, split_pair
-from .lines import not_text, read_bytes, read_lines
+from .lines import not_text, read_bytes, text_lines
+from .packed import stem_of, suffix_of, unpacked
 from .records import Fail, assemble, build_test_set, candidate_rows, per_source, read_jsonl, source_rows, unread
 from .schema import CandidateSet, TestSet
 from .writing import write_bytes, write_text
@@ -93,9 +94,9 @@ def read_candidates(
     """
     if hasattr(path, "columns"):
         cands = _from_frame(path, "DataFrame", srcs)
-    elif Path(path).suffix in JSONL:
+    elif suffix_of(path) in JSONL:
         cands = _from_jsonl(path, srcs)
-    elif Path(path).suffix in PARQUET:
+    elif suffix_of(path) in PARQUET:
         cands = _from_parquet(path, srcs)
     else:
         cands = _from_text(path, srcs, k)
@@ -113,7 +114,7 @@ def read_candidate_file(path: str | PathLike, lp: str | None = None) -> tuple[Te
     ----------
     lp : language pair; by default the "lp" that the objects carry, otherwise it is told from the texts.
     """
-    if Path(path).suffix not in JSONL:
+    if suffix_of(path) not in JSONL:
         return None, read_candidates(path)
     records, fail = read_jsonl(path), _fail_line(path)
     if not per_source(records, fail):
@@ -126,7 +127,7 @@ def read_candidate_file(path: str | PathLike, lp: str | None = None) -> tuple[Te
         split_pair(said)
     except DataError as error:
         raise fail(0, str(error)) from None
-    test = build_test_set(Path(path).stem, records, said, fail)
+    test = build_test_set(stem_of(path), records, said, fail)
     test = None if test is None else with_languages(test)
     return test, _noted(assemble(source_rows(records, fail), path, fail), unread(records, fail))
 
@@ -139,7 +140,7 @@ def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
     columns = {"segment": cands.segment.tolist(), "text": cands.texts, "tag": cands.tags}
     columns |= {} if cands.ids is None else {"id": cands.ids}
     columns |= {"count": cands.multiplicity.tolist(), "logprob": cands.logprob.tolist()}
-    if Path(path).suffix in PARQUET:
+    if Path(path).suffix.lower() in PARQUET:
         return _to_parquet(path, columns)
     lines = []
     for values in zip(*columns.values(), strict=True):
@@ -162,14 +163,18 @@ def _from_text(path: str | PathLike, srcs: Sequence[str] | None, k: int | None) 
     """Candidates of a text file: the first k lines belong to source 0, the next k to source 1."""
     if k is None or k < 1:
         raise DataError(f"k is {k}; say how many lines each source has, or give a .jsonl or .parquet file.", path)
-    lines = read_lines(path)
+    lines, notes = text_lines(read_bytes(path), path)
     n = len(lines) // k if srcs is None else len(srcs)
+    blank = len(lines) - n * k
+    if blank > 0 and srcs is not None and not any(line.strip() for line in lines[n * k :]):
+        lines, notes = lines[: n * k], (*notes, f"{Path(path).name}: {blank} blank lines at its end are left out.")
     if len(lines) != n * k or not lines:
         wanted = f"a multiple of k = {k}" if srcs is None else f"{n} sources × k = {k}, {n * k} lines"
         raise DataError(f"has {len(lines)} lines, expected {wanted}.", path)
     records = [{"segment": i // k, "text": line} for i, line in enumerate(lines)]
     fail = _fail_line(path)
-    return assemble(candidate_rows(records, fail), path, fail, srcs)
+    cands = assemble(candidate_rows(records, fail), path, fail, srcs)
+    return replace(cands, notes=(*cands.notes, *notes))
 
 
 def _from_parquet(path: str | PathLike, srcs: Sequence[str] | None) -> CandidateSet:
@@ -177,7 +182,7 @@ def _from_parquet(path: str | PathLike, srcs: Sequence[str] | None) -> Candidate
     need("pyarrow", "reading parquet")
     import pandas as pd
 
-    data = read_bytes(path)
+    data = unpacked(read_bytes(path), path)
     if told := not_text(data):
         raise DataError(f"{told}.", path)
     try:

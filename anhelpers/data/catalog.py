@@ -14,12 +14,16 @@ from typing import Any
 
 from .. import checks
 from ..errors import DataError, UnknownName, nearest
-from .candidates import JSONL, from_systems, read_candidate_file, read_candidates
+from .candidates import JSONL, PARQUET, from_systems, read_candidate_file, read_candidates
 from .identify import check_language
 from .languages import short_code
-from .lines import read_lines
+from .lines import read_bytes, read_lines
 from .manifest import ENVIRONMENT, RemoteFile, cache_folder, missing, read_manifest
+from .markup import read_marked
+from .markup_sets import whole_set
 from .mme import is_mme, read_mme
+from .packed import suffix_of
+from .plain import checked
 from .schema import CandidateSet, TestSet
 from .sets import ENTRIES, FILES, LICENCES, RATINGS
 from .wmt import language_pairs, read_wmt
@@ -82,7 +86,7 @@ def load_candidates(name: str | PathLike, lp: str | None = None) -> CandidateSet
     entry = ENTRIES.get(str(name))
     if entry is not None and entry.candidates:
         return read_candidates(bundled(entry.candidates), srcs=load(name).srcs)
-    if entry is None and os.path.lexists(name) and not os.path.isdir(name):
+    if entry is None and os.path.lexists(name) and not os.path.isdir(name) and not _is_marked(name):
         return read_candidates(name)
     return from_systems(load(name, lp))
 
@@ -256,7 +260,23 @@ def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
     if not os.path.exists(path):
         hint = nearest(str(path), ENTRIES) or f"; names: {', '.join(ENTRIES)}."
         raise DataError(f"neither a known data set nor a path that exists{hint}", path)
-    test, _ = read_candidate_file(path, lp) if path.suffix in JSONL else (None, None)
+    test = _from_file(path, lp)
     if test is None:
-        raise DataError('holds no sources; give a folder, or JSONL with "src", "refs" and "candidates" per line.', path)
+        told = 'give a folder, WMT\'s XML, or JSONL with "src", "refs" and "candidates" per line'
+        raise DataError(f"holds no sources; {told}.", path)
     return test.with_reference(reference) if reference else test
+
+
+def _from_file(path: Path, lp: str | None) -> TestSet | None:
+    """A test set from one file; None where it holds no sources."""
+    if suffix_of(path) in JSONL:
+        return read_candidate_file(path, lp)[0]
+    marked = read_marked(read_bytes(path), path)
+    return None if marked is None else checked(whole_set(marked, lp))
+
+
+def _is_marked(path: str | PathLike) -> bool:
+    """Whether a file is WMT's SGM or XML, whose systems are the candidates."""
+    return (
+        os.path.isfile(path) and suffix_of(path) not in (*JSONL, *PARQUET) and bool(read_marked(read_bytes(path), path))
+    )

@@ -15,7 +15,7 @@ from ..errors import LanguageConflict
 from .languages import NAMES, UNDETERMINED, short_code, split_pair
 from .schema import TestSet
 
-__all__ = ["check_language", "language_votes", "with_languages"]
+__all__ = ["check_language", "language_votes", "strange_systems", "with_languages"]
 
 SAMPLE_BYTES = 200
 """Letters in a sample, in bytes of UTF-8. Of samples of this size from WMT24 and the XMI paper's outputs (400 each of
@@ -83,10 +83,17 @@ def with_languages(test: TestSet) -> TestSet:
     if unsaid := [side for side, code in (("source", src_lang), ("target", trg_lang)) if code == UNKNOWN]:
         notes.append(f"there is too little text to tell the {' and the '.join(unsaid)} language (a sample takes "
                      f"{SAMPLE_BYTES} letters); say the pair by -l, such as en-de (in Python: lp).")  # fmt: skip
-    for name, texts in test.systems.items() if trg_lang != UNKNOWN else ():
-        if other := _other(language_votes(texts), trg_lang):
-            notes.append(f"{name}: its outputs read as {other}, and the target language is '{trg_lang}'.")
-    return replace(test, lp=f"{src_lang}-{trg_lang}", notes=(*test.notes, *notes))
+    test = replace(test, lp=f"{src_lang}-{trg_lang}", notes=(*test.notes, *notes))
+    return replace(test, notes=(*test.notes, *strange_systems(test, test.systems)))
+
+
+def strange_systems(test: TestSet, systems: Iterable[str]) -> list[str]:
+    """A note for each of these systems of a test set that reads as another language than the target's."""
+    if test.trg_lang == UNKNOWN:
+        return []
+    read = {name: _other(language_votes(test.systems[name]), test.trg_lang) for name in systems}
+    rest = f"and the target language is '{test.trg_lang}'."
+    return [f"{name}: its outputs read as {other}, {rest}" for name, other in read.items() if other]
 
 
 def _told(test: TestSet, said: tuple[str, str]) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 r"""The one way to read a text file into lines.
 
-A line ends at ``"\n"`` and nowhere else: U+2028, U+0085, vertical tabs and lone carriage returns are text.
+A line ends at ``"\n"`` and nowhere else: U+2028, U+0085, vertical tabs and carriage returns within a line are text.
+Carriage returns before that end belong to it, so that none reaches a score. A file may be packed (`packed.py`).
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DataError, nearest
+from ..progress import note_once
+from .forms import decomposed, form_notes, is_markup
+from .packed import unpacked
 
 __all__ = [
-    "csv_cells", "csv_number", "csv_rows", "json_value", "lines_of", "not_text", "plain_number", "read_bytes",
-    "read_lines",
+    "csv_cells", "csv_number", "csv_rows", "json_value", "lines_of", "not_text", "plain_number",
+    "read_bytes", "read_lines", "table_lines", "text_lines", "text_of",
 ]  # fmt: skip
 
 WEB_PAGE = "this is a web page, perhaps one that says why a download failed; download the file itself"
@@ -28,40 +32,89 @@ MAGIC = {  # how a file begins that is something else -> what it is, and what to
     b"<!doctype html": WEB_PAGE, b"<html": WEB_PAGE,
     b"version https://git-lfs": "this is a pointer of git-lfs, not the file; get the file by git lfs pull",
     b"\x1f\x8b": "this is packed by gzip; unpack it first (gunzip)",
+    **dict.fromkeys((b"bzh%d1ay&sy" % n for n in range(1, 10)), "this is packed by bzip2; unpack it first (bunzip2)"),
     b"pk\x03\x04": "this is a zip archive; unpack it first",
     b"\xff\xfe": "this is UTF-16 or UTF-32; re-save the file as UTF-8",
     b"\xfe\xff": "this is UTF-16; re-save the file as UTF-8",
 }  # fmt: skip
+MARK = b"\xef\xbb\xbf"
+"""The byte order mark of UTF-8."""
+
 PIPE_SECONDS = 5.0
 """How long a pipe may wait for somebody to write into it."""
 
 
 def read_lines(path: str | PathLike) -> tuple[str, ...]:
-    r"""The lines of a UTF-8 file, in order, without their ends.
+    r"""The lines of a UTF-8 text, in order, without their ends; what a user should know of them is printed as a note.
 
-    A last ``"\n"`` ends the last line; where every line ends in ``"\r\n"`` that is the line end; a byte order mark
-    is dropped. Everything else is text.
+    A last ``"\n"`` ends the last line, ``"\r"`` before a line's end belongs to it, and a byte order mark is dropped.
+    Everything else is text. A file packed by gzip, xz or zstd is unpacked.
 
     Raises
     ------
-    DataError : no such file; something else than text, such as a web page; a NUL or a byte that is not UTF-8 (its
-        line, and its column in characters, from 1).
+    DataError : no such file; something else than text, such as a web page or markup; a NUL or a byte that is not UTF-8
+        (its line, and its column in characters, from 1).
     """
+    lines, notes = text_lines(read_bytes(path), path)
+    for sentence in notes:
+        note_once(sentence)
+    if apart := decomposed(lines):
+        note_once(
+            f"{Path(path).name}: {apart} of {len(lines)} lines hold decomposed letters (an accent apart from its "
+            "letter, Unicode's NFD), which are other characters than composed ones (NFC)."
+        )
+    return lines
+
+
+def table_lines(path: str | PathLike) -> tuple[str, ...]:
+    """The lines of a file that is no text to be scored, such as a table or JSON: as `read_lines`, without notes."""
     return lines_of(read_bytes(path), path)
 
 
-def lines_of(data: bytes, path: str | PathLike) -> tuple[str, ...]:
-    """The lines of a file whose bytes are at hand, as `read_lines` gives them.
+def text_lines(data: bytes, path: str | PathLike) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The lines of a text, and sentences that say what was taken as no part of it.
 
     Parameters
     ----------
     data : the whole file.
     """
-    data = data.removeprefix(b"\xef\xbb\xbf")
+    data = unpacked(data, path)
+    text = _decoded(data, path)
+    lines = _split(text, path)
+    if is_markup(lines):
+        raise DataError(
+            "this is markup, such as SGM, XML or HTML, and a text is wanted, a line per segment; take the texts out of "
+            "it (WMT's SGM and XML are read as test sets, by -s, -r, -t and --data).",
+            path,
+        )
+    return lines, form_notes(data.startswith(MARK), text, lines, Path(path).name)
+
+
+def lines_of(data: bytes, path: str | PathLike) -> tuple[str, ...]:
+    """The lines of a file whose bytes are at hand, as `table_lines` gives them.
+
+    Parameters
+    ----------
+    data : the whole file.
+    """
+    return _split(text_of(data, path), path)
+
+
+def text_of(data: bytes, path: str | PathLike) -> str:
+    """What a file says as one text: unpacked, decoded, without a byte order mark; else a DataError.
+
+    Parameters
+    ----------
+    data : the whole file.
+    """
+    return _decoded(unpacked(data, path), path)
+
+
+def _decoded(data: bytes, path: str | PathLike) -> str:
+    """What unpacked bytes say."""
+    data = data.removeprefix(MARK)
     if told := not_text(data):
         raise DataError(f"{told}.", path)
-    if 0 < data.count(b"\n") == data.count(b"\r\n"):
-        data = data.replace(b"\r\n", b"\n")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -73,12 +126,24 @@ def lines_of(data: bytes, path: str | PathLike) -> tuple[str, ...]:
         line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
         raise DataError(f"there is a NUL at column {column}, so this is no text, or UTF-16; re-save it as UTF-8.",
                         path, line)  # fmt: skip
-    return tuple(text.removesuffix("\n").split("\n")) if text else ()
+    return text
+
+
+def _split(text: str, path: str | PathLike) -> tuple[str, ...]:
+    """The lines of a text; a DataError where only carriage returns could part them."""
+    if not text:
+        return ()
+    if "\n" not in text and "\r" in text.rstrip("\r"):
+        raise DataError(
+            "has carriage returns and no line feed, as on very old Macs; re-save it with line ends of today (LF).", path
+        )
+    lines = text.removesuffix("\n").split("\n")
+    return tuple(line.rstrip("\r") for line in lines) if "\r" in text else tuple(lines)
 
 
 def not_text(data: bytes) -> str:
     """What a file is instead, by its first bytes, and what to do; "" where nothing tells."""
-    start = data[:1024].removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n").lower()
+    start = data[:1024].removeprefix(MARK).lstrip(b" \t\r\n").lower()
     return next((told for magic, told in MAGIC.items() if start.startswith(magic)), "")
 
 
@@ -109,7 +174,7 @@ def csv_rows(path: str | PathLike, header: tuple[str, ...]) -> Iterator[tuple[in
 
     Blank rows are passed over, and so are spaces around a cell.
     """
-    lines = read_lines(path)
+    lines = table_lines(path)
     if not lines:
         raise DataError(f"this file is empty; its header must be {','.join(header)}.", path)
     for row, (line, cells) in enumerate(csv_cells(lines, path)):

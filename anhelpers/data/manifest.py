@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path, PurePosixPath
 
 from ..errors import DataError
-from .lines import read_lines
+from .lines import table_lines
 
 __all__ = [
     "CACHE", "ENVIRONMENT", "MIRROR", "OFFLINE", "RemoteFile", "cache_folder", "fault", "megabytes", "missing",
@@ -74,7 +74,7 @@ def read_manifest(path: str | PathLike) -> tuple[RemoteFile, ...]:
     Every value has its form, paths stay inside the data folder, and no file is listed twice; a DataError names the
     first line where that is not so.
     """
-    lines = read_lines(path)
+    lines = table_lines(path)
     if not lines or lines[0].split("\t") != COLUMNS:
         seen = lines[0] if lines else "nothing"
         raise DataError(f"the first line must name the columns {' '.join(COLUMNS)}, and is '{seen}'.", path, 1)

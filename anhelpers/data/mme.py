@@ -25,10 +25,10 @@ import numpy as np
 from .. import checks
 from ..errors import DataError, UnknownName, nearest
 from .languages import split_pair
-from .lines import plain_number, read_lines
+from .lines import plain_number, table_lines
 from .plain import ParallelFiles, is_canary, read_parallel
 from .schema import TestSet
-from .wmt import categories_of, find_2024, with_default_reference
+from .wmt import categories_of, find_2024, language_pairs, with_default_reference
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +82,7 @@ def mme_files(folder: str | PathLike, lp: str) -> ParallelFiles:
     split_pair(lp)
     files = find_2024(Path(folder), lp)
     if not files.src.exists():
-        raise UnknownName("language pair", lp, (path.stem for path in files.src.parent.glob("*.txt")))
+        raise UnknownName("language pair", lp, language_pairs(folder))
     return files
 
 
@@ -132,7 +132,7 @@ def read_mme_scores(
     checks.one_of(level, ("seg", "sys"), "level")
     folder = Path(folder)
     path, files = _score_file(folder, lp, metric, ref, level), find_2024(folder, lp)
-    sources = read_lines(files.src)
+    sources = table_lines(files.src)
     wanted, start = (len(sources), int(is_canary(sources))) if level == "seg" else (1, 0)
     rows = []
     for system, scores in _read_scores(path, list(files.systems)).items():
@@ -205,7 +205,7 @@ def _score_file(folder: Path, lp: str, metric: str, ref: str | None, level: str)
 def _read_scores(path: Path, systems: list[str]) -> dict[str, list[float]]:
     """System -> its scores, in the order of the file."""
     scores: dict[str, list[float]] = {}
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(table_lines(path), 1):
         system, *value = line.rsplit(None, 1) or [""]
         if len(value) != 1:
             raise DataError(f"'{line}' is no line of the form system<TAB>score.", path, number)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from .lines import not_text, read_lines
+from .lines import not_text, table_lines
 from .mme import mme_files, read_mme, score_path
 from .plain import ParallelFiles, is_canary
 from .schema import TestSet
@@ -93,7 +93,7 @@ def write_mme_scores(
     checks.one_of(level, ("seg", "sys"), "level")
     files, values = mme_files(folder, lp), np.asarray(scores, dtype=np.float64)
     _check_names(files, metric, systems, ref)
-    lines = read_lines(files.src)
+    lines = table_lines(files.src)
     above = [np.nan] * is_canary(lines) if level == "seg" else []  # a canary has a line, and no score
     shape = (len(lines) - len(above), len(systems)) if level == "seg" else (len(systems),)
     if values.shape != shape:
@@ -201,5 +201,5 @@ def _categories(path: Path, test: TestSet) -> str:
             raise DataError(f"system '{system}' is {stored[system]} in this file and {category} in {test.name}.", path)
     told = ((s, c) for s, c in test.categories.items() if c != ("human" if s in test.refs else "unknown"))
     fresh = [f"{system}\t{category}" for system, category in told if system not in stored]
-    before = read_lines(path) if path.exists() else ("system\tcategory",)
+    before = table_lines(path) if path.exists() else ("system\tcategory",)
     return "".join(f"{line}\n" for line in (*before, *fresh)) if fresh else ""

@@ -84,7 +84,7 @@ def load_weights(name: str | PathLike | Weights) -> Weights:
 
 def _place(kind: str, name: str | PathLike) -> Path:
     """The file of a table: a path, or a bundled name."""
-    if Path(name).suffix == ".csv" or os.path.isfile(name):
+    if Path(name).suffix.lower() == ".csv" or os.path.isfile(name):
         return Path(name)
     known = [path.stem.removeprefix(f"{kind}.") for path in bundled("mqm").glob(f"{kind}.*.csv")]
     return bundled(f"mqm/{kind}.{checks.one_of(str(name), known, f'MQM {kind}')}.csv")

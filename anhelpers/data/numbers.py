@@ -9,7 +9,7 @@ import numpy as np
 
 from ..checks import ROUNDING
 from ..errors import DataError
-from .lines import plain_number, read_lines
+from .lines import plain_number, table_lines
 
 __all__ = ["read_logprobs", "read_numbers"]
 
@@ -25,7 +25,7 @@ def read_numbers(path: str | PathLike, n: int | None = None) -> np.ndarray:
     ------
     DataError with file and line for anything but a finite number or nan; with the file for another number of lines.
     """
-    lines = read_lines(path)
+    lines = table_lines(path)
     if n is not None and len(lines) != n:
         raise DataError(f"has {len(lines)} line{'s' * (len(lines) != 1)}, and {n} are wanted, one per segment.", path)
     return np.array([_number(line, path, i) for i, line in enumerate(lines, 1)], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Plain parallel files: line i of every file belongs to segment i.
+"""Plain parallel files: line i of every file belongs to segment i; WMT's SGM and XML go to `markup`.
 
 The other layouts (`wmt`, `mme`) only find the files, and hand them to `read_parallel` as a ParallelFiles.
 """
@@ -12,12 +12,26 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import DataError
-from .identify import with_languages
+from .forms import letters
+from .identify import strange_systems, with_languages
 from .languages import UNDETERMINED
-from .lines import read_lines
+from .lines import read_bytes, text_lines
+from .markup import Marked, read_marked
+from .markup_sets import Lines, by_document, marked_set
+from .packed import stem_of, suffix_of
 from .schema import TestSet
 
-__all__ = ["ParallelFiles", "add_systems", "is_canary", "named_files", "read_documents", "read_parallel", "read_plain"]
+__all__ = [
+    "ParallelFiles",
+    "add_systems",
+    "aligned",
+    "checked",
+    "is_canary",
+    "named_files",
+    "read_documents",
+    "read_parallel",
+    "read_plain",
+]
 
 Paths = str | PathLike | Iterable[str | PathLike] | Mapping[str, str | PathLike]
 
@@ -54,10 +68,14 @@ def read_plain(
 ) -> TestSet:
     """A test set from one file of sources, files of references and files of system outputs.
 
+    Files of WMT's SGM or XML are aligned by document and segment; one that holds references and system outputs as well
+    as the sources is a whole test set, of which `refs` and `hyps` replace their part.
+
     Parameters
     ----------
-    src : a text file, one segment per line.
-    refs, hyps : a path, several, a dict name -> path, or None. ``"NAME=PATH"`` names a file, else `named_files` does.
+    src : a text file, one segment per line, or SGM or XML; packed by gzip, xz or zstd if you like.
+    refs, hyps : a path, several, a folder of such files, a dict name -> path, or None. ``"NAME=PATH"`` names a file,
+        else `named_files` does; SGM and XML name their texts themselves.
     lp : language pair, e.g. "en-de"; by default it is told from the texts.
     docs : a file of ``domain<TAB>document`` lines.
     name : of the set; by default that of the source file.
@@ -67,31 +85,74 @@ def read_plain(
     DataError : a file that is missing, is not UTF-8 or has another number of lines; two files of one name.
     LanguageConflict : texts that are in another language than `lp` says.
     """
-    src = Path(src)
+    src = _alone(Path(src))
     files = ParallelFiles(src, named_files(refs), named_files(hyps), None if docs is None else Path(docs))
-    return read_parallel(name or src.stem, lp or UNDETERMINED, files)
+    lp = lp or UNDETERMINED
+    contents = {path: read_bytes(path) for path in files.paths}
+    marked = {path: found for path, data in contents.items() if (found := read_marked(data, path))}
+    name = name or stem_of(src)
+    if not marked:
+        return read_parallel(name, lp, files, contents=contents)
+    if src not in marked:
+        first = next(iter(marked))
+        raise DataError(
+            f"has documents and segments with ids, and {src} is a text without; give the sources as SGM or "
+            "XML too, or all as text.",
+            first,
+        )
+    if files.docs is not None:
+        raise DataError("SGM and XML bring their own documents; leave out the file of documents.", files.docs)
+    read: dict[Path, Marked | Lines] = {**marked}
+    read |= {path: text_lines(data, path) for path, data in contents.items() if path not in marked}
+    return checked(marked_set(marked[src], files.refs, files.systems, read=read, name=name, lp=lp))
 
 
 def add_systems(test: TestSet, hyps: Paths) -> TestSet:
     """The test set with more systems, from files with a line per segment; a canary before them may be there or not.
 
+    Those of SGM and XML are aligned by document, and within it by the number of the segment.
+
     Raises
     ------
     DataError : a file with another number of lines, or a name that is taken.
     """
-    added = {}
+    added: dict[str, tuple[str, ...]] = {}
+    notes: list[str] = []
     for name, path in named_files(hyps).items():
-        lines = read_lines(path)
-        texts = lines[1:] if is_canary(lines) else lines
-        if len(texts) != len(test):
-            raise DataError(f"has {len(texts)} lines, and {test.name} has {len(test)} segments; they must align.", path)
-        if name in test.systems or name in test.refs:
-            raise DataError(f"{test.name} has a '{name}' already; give this one another name, as in mine={path}.", path)
-        added[name] = texts
-    return replace(test, systems={**test.systems, **added})
+        data = read_bytes(path)
+        if marked := read_marked(data, path):
+            found = by_document(marked, test, name)
+        else:
+            lines, said = text_lines(data, path)
+            lines = lines[1:] if is_canary(lines) else lines
+            texts, cut = _first(lines, len(test), path)
+            found, notes = {name: texts}, [*notes, *said, *cut]
+        for system, texts in found.items():
+            if system in test.systems or system in test.refs or system in added:
+                another = f"give this one another name, as in mine={path}."
+                raise DataError(f"{test.name} has a '{system}' already; {another}", path)
+            added[system] = texts
+    if not added:
+        return test
+    more = replace(test, systems={**test.systems, **added}, notes=(*test.notes, *notes))
+    return replace(more, notes=(*more.notes, *letters({**test.refs, **added}), *strange_systems(more, added)))
 
 
-def read_parallel(name: str, lp: str, files: ParallelFiles, categories: Mapping[str, str] | None = None) -> TestSet:
+def _first(lines: tuple[str, ...], n: int, path: Path) -> tuple[tuple[str, ...], list[str]]:
+    """The first n lines where all others are blank, and a note that counts those; else a DataError."""
+    if len(lines) < n or any(line.strip() for line in lines[n:]):
+        raise DataError(f"has {len(lines)} lines, and the test set has {n} segments; they must align.", path)
+    return lines[:n], [_cut({path.name: len(lines) - n})] if len(lines) > n else []
+
+
+def read_parallel(
+    name: str,
+    lp: str,
+    files: ParallelFiles,
+    categories: Mapping[str, str] | None = None,
+    *,
+    contents: Mapping[Path, bytes] | None = None,
+) -> TestSet:
     """A test set from its files, its languages checked; a canary is dropped, and must open all of them or none.
 
     A system that is a copy of a reference (mt-metrics-eval has such) is of category human.
@@ -99,25 +160,63 @@ def read_parallel(name: str, lp: str, files: ParallelFiles, categories: Mapping[
     Parameters
     ----------
     categories : system -> category.
+    contents : of the files, where they are at hand.
     """
-    lines = {path: read_lines(path) for path in files.paths}
-    start = _check_canary(lines, files)
-    for path in files.paths:
-        if len(lines[path]) != len(lines[files.src]):
-            seen = f"has {len(lines[path])} lines, expected {len(lines[files.src])}"
-            raise DataError(f"{seen} as in {files.src}; line i of both must belong together.", path)
+    read = {path: text_lines(contents[path] if contents else read_bytes(path), path) for path in files.paths}
+    whole = {path: lines for path, (lines, _) in read.items()}
+    start = _check_canary(whole, files)
+    lines, cut = aligned(whole, files.src)
     documents = read_documents(files.docs, lines[files.docs])[start:] if files.docs else []
-    texts = {path: lines[path][start:] for path in files.paths}
+    texts = {path: found[start:] for path, found in lines.items()}
+    canary = ("The canary, the first line of every file, is left out.",) if start else ()
     test = TestSet(
         name, lp, texts[files.src],
         refs={ref: texts[path] for ref, path in files.refs.items()},
         systems={system: texts[path] for system, path in files.systems.items()},
         domains=tuple(domain for domain, _ in documents), docs=tuple(doc for _, doc in documents),
         categories=categories or {},
-        notes=("The canary, the first line of every file, is left out.",) if start else (),
+        notes=(*canary, *(sentence for _, said in read.values() for sentence in said), *cut),
     )  # fmt: skip
-    human = dict.fromkeys(test.copies, "human")
-    return with_languages(replace(test, categories=human | dict(categories or {})))
+    return checked(test)
+
+
+def aligned(lines: Mapping[Path, tuple[str, ...]], src: Path) -> tuple[dict[Path, tuple[str, ...]], tuple[str, ...]]:
+    """The lines of files that belong together, the same number of each, and a note for blank ones left out.
+
+    Blank lines at the end of a file are left out where the shortest file ends before them, and nowhere else.
+
+    Parameters
+    ----------
+    lines : path -> lines. src : the path whose number of lines is expected of the others.
+    """
+    n = min(map(len, lines.values()))
+    if not n or any(line.strip() for found in lines.values() for line in found[n:]):
+        for path, found in lines.items():
+            if len(found) != len(lines[src]):
+                seen = f"has {len(found)} lines, expected {len(lines[src])}"
+                raise DataError(f"{seen} as in {src}; line i of both must belong together.", path)
+    blank = {path.name: len(found) - n for path, found in lines.items() if len(found) > n}
+    return {path: found[:n] for path, found in lines.items()}, (_cut(blank),) if blank else ()
+
+
+def _cut(blank: Mapping[str, int]) -> str:
+    """The note on blank lines at the end of files."""
+    counts = ", ".join(f"{name} ({k})" for name, k in blank.items())
+    return f"Blank lines at the end are left out, because the other files end before them: {counts}."
+
+
+def checked(test: TestSet) -> TestSet:
+    """The test set with all that its texts tell: their languages, copies of references (which are human), notes on how
+    references and systems write letters with accents, where they differ.
+
+    Raises
+    ------
+    LanguageConflict as in `with_languages`.
+    """
+    said = {system: category for system, category in test.categories.items() if category != "unknown"}
+    categories = dict.fromkeys(test.copies, "human") | said
+    notes = (*test.notes, *letters({**test.refs, **test.systems}))
+    return with_languages(replace(test, categories=categories, notes=notes))
 
 
 def read_documents(path: str | PathLike, lines: Iterable[str]) -> list[tuple[str, str]]:
@@ -157,7 +256,8 @@ def named_files(paths: Paths | None) -> dict[str, Path]:
     """Name -> path, in the given order; a file without a name of its own is called by what differs.
 
     That is its name without the last ending, and without the parts between points with which all names begin or end;
-    where nothing else differs, the last ending, or the last folder that does. Of WMT's names it is what follows hyp or ref.
+    where nothing else differs, the last ending, or the last folder that does. Of WMT's names it is what follows hyp or
+    ref. A folder stands for the files in it.
 
     >>> list(named_files(["wmt22.en-zh.hyp.Online-Y.zh", "ref=r.zh"])), list(named_files(["a/out.de", "b/out.de"]))
     (['Online-Y', 'ref'], ['a', 'b'])
@@ -166,7 +266,8 @@ def named_files(paths: Paths | None) -> dict[str, Path]:
         return {}
     if isinstance(paths, Mapping):
         return {name: Path(path) for name, path in paths.items()}
-    given = [fspath(path) for path in ([paths] if isinstance(paths, (str, PathLike)) else paths)]
+    listed = [fspath(path) for path in ([paths] if isinstance(paths, (str, PathLike)) else paths)]
+    given = [fspath(path) for one in listed for path in (_inside(Path(one)) if Path(one).is_dir() else [one])]
     typed = {one: one.partition("=") for one in given if "=" in one and not Path(one).exists()}
     called = iter(_called([Path(one) for one in given if one not in typed]))
     named: dict[str, Path] = {}
@@ -181,13 +282,13 @@ def named_files(paths: Paths | None) -> dict[str, Path]:
 
 def _called(paths: Sequence[Path]) -> list[str]:
     """What each file is called, see `named_files`."""
-    stems = [path.stem for path in paths]
+    stems = [stem_of(path) for path in paths]
     if all(map(_WMT_NAME.fullmatch, stems)):
         return [_WMT_NAME.sub(r"\g<name>", stem) for stem in stems]
-    if len(paths) < 2:
+    if len(paths) < 2 or any(suffix_of(path) in (".sgm", ".xml") for path in paths):
         return stems
     if len(set(stems)) == 1:
-        endings = [path.suffix[1:] for path in paths]
+        endings = [suffix_of(path)[1:] for path in paths]
         if "" not in endings and len(set(endings)) == len(paths):
             return endings
         folders = list(zip(*(reversed(path.absolute().parent.parts) for path in paths), strict=False))
@@ -198,3 +299,22 @@ def _called(paths: Sequence[Path]) -> list[str]:
             for part in parts:
                 del part[end]
     return [".".join(part) for part in parts]
+
+
+def _inside(folder: Path) -> list[Path]:
+    """The files of a folder that are not hidden, by name; a DataError where there is none."""
+    found = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    if not found:
+        raise DataError("this folder holds no file; a file of texts, or a folder of such files is wanted.", folder)
+    return found
+
+
+def _alone(path: Path) -> Path:
+    """The file itself, or the only one of a folder."""
+    if not path.is_dir():
+        return path
+    found = _inside(path)
+    if len(found) > 1:
+        names = ", ".join(one.name for one in found[:5])
+        raise DataError(f"this folder holds {len(found)} files ({names}); name the one with the sources.", path)
+    return found[0]

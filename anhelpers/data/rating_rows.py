@@ -85,9 +85,11 @@ def _raw(path: str | PathLike, stack: contextlib.ExitStack) -> Any:
     file = stack.enter_context(open(path, "rb", buffering=0))  # noqa: SIM115
     packed = file.read(2) == b"\x1f\x8b"
     file.seek(0)
-    if not (packed or Path(path).suffix in (".tar", ".tgz")):
+    name = Path(path).name.lower()
+    archived = name.endswith((".tar", ".tgz")) or Path(name).stem.endswith(".tar")
+    if not (packed or name.endswith((".tar", ".tgz"))):
         return file
-    if not (Path(path).suffix in (".tar", ".tgz") or Path(path).stem.endswith(".tar")):
+    if not archived:
         return stack.enter_context(gzip.GzipFile(fileobj=file))
     archive = stack.enter_context(tarfile.open(path))  # noqa: SIM115
     files = [member for member in archive.getmembers() if member.isfile()]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..checks import ROUNDING
 from ..errors import DataError
-from .lines import json_value, read_lines
+from .lines import json_value, table_lines
 from .schema import CandidateSet, TestSet
 
 __all__ = ["Row", "assemble", "build_test_set", "candidate_rows", "per_source", "read_jsonl", "source_rows", "unread"]
@@ -47,7 +47,7 @@ class Row(NamedTuple):
 def read_jsonl(path: str | PathLike) -> list[dict[str, Any]]:
     """The objects of a file with one JSON object per line."""
     records = []
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(table_lines(path), 1):
         record = json_value(line, path, number)
         if not isinstance(record, dict):
             raise DataError(f"{line:.60} is no JSON object; one per line is wanted.", path, number)
@@ -155,8 +155,9 @@ def assemble(rows: Sequence[Row], path: str | PathLike, fail: Fail, srcs: Sequen
     multiplicities: Any
     logprobs: Any
     segments, texts, tags, ids, _, _, multiplicities, logprobs = zip(*rows, strict=True)
-    blank = sum(not text.strip() for text in texts)
-    notes = (f"{blank} blank candidates of {len(texts)}.",) if blank else ()
+    texts, notes = _without_ends(texts, "candidates")
+    if blank := sum(not text.strip() for text in texts):
+        notes += (f"{blank} blank candidates of {len(texts)}.",)
     n = segments[-1] + 1 if srcs is None else len(srcs)
     present = sorted(set(segments))
     if len(present) < n:
@@ -179,8 +180,19 @@ def build_test_set(name: str, records: Sequence[dict[str, Any]], lp: str, fail: 
             raise fail(i, 'there are "refs" and no "src"; give both.')
         return None
     docs, domains = _column(records, "doc", str, fail), _column(records, "domain", str, fail)
-    refs = {ref: tuple(texts) for ref, texts in _references(records, fail).items()}
-    return TestSet(name, lp, tuple(srcs), refs, docs=tuple(docs or ()), domains=tuple(domains or ()))
+    srcs, notes = _without_ends(srcs, "sources")
+    refs = {}
+    for ref, texts in _references(records, fail).items():
+        refs[ref], told = _without_ends(texts, f"texts of {ref}")
+        notes += told
+    return TestSet(name, lp, srcs, refs, docs=tuple(docs or ()), domains=tuple(domains or ()), notes=notes)
+
+
+def _without_ends(texts: Sequence[str], what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The texts without a carriage return at the end, which lines that end in CR LF leave there; a note counts them."""
+    ended = [text.endswith(("\r", "\r\n")) for text in texts]
+    notes = (f"{sum(ended)} of {len(texts)} {what} end in a carriage return, which is left out.",) if any(ended) else ()
+    return tuple(text.rstrip("\r\n") if end else text for text, end in zip(texts, ended, strict=True)), notes
 
 
 def _references(records: Sequence[dict[str, Any]], fail: Fail) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import DataError, UnknownName
 from .languages import split_pair
-from .lines import csv_number, read_lines
+from .lines import csv_number, table_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +87,7 @@ def read_system_scores(path: str | PathLike, lp: str) -> pd.DataFrame:
 
 def _cells(path: Path) -> Iterator[tuple[int, str, str, str, str]]:
     """(line, language pair, system, metric as the file calls it, value) of each value of either dialect."""
-    lines = read_lines(path)
+    lines = table_lines(path)
     header = lines[0].split("\t") if lines else []
     wide = {"lp", "system", *COLUMNS} <= set(header)
     if not wide and not {"pair", "system", "metric", "score"} <= set(header):

@@ -13,7 +13,7 @@ import numpy as np
 from .. import checks
 from ..checks import ROUNDING
 from ..errors import DataError
-from .lines import json_value, plain_number, read_lines
+from .lines import json_value, plain_number, table_lines
 
 __all__ = ["TokenScores", "read_token_scores"]
 
@@ -92,7 +92,7 @@ def read_token_scores(path: str | PathLike, unit: str | None = None) -> TokenSco
     """
     if unit is not None:
         checks.one_of(unit, NATS, "unit")
-    lines = read_lines(path)
+    lines = table_lines(path)
     layout, rows = _rows(lines, path)
     found, source = _unit(rows, unit, "bits" if layout == "fairseq" else "nats", path)
     sums = np.array([_sum(row, path) for row in rows], dtype=np.float64) * NATS[found]

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 
 from .. import checks
 from ..errors import DataError, UnknownName
 from .languages import split_pair
-from .lines import read_lines
+from .lines import table_lines
+from .packed import stem_of, suffix_of
 from .plain import ParallelFiles, is_canary, read_parallel
 from .schema import CATEGORIES, TestSet
 from .systems import TABLES, system_categories
@@ -65,7 +67,8 @@ def language_pairs(folder: str | PathLike) -> dict[str, int]:
     """The language pairs of a tree, each with the year of its layout."""
     sources = [path.name for path in _files(_root(Path(folder)) / "sources", "*")]
     pairs = {match["lp"]: 2023 for name in sources if (match := _SOURCE_2023.fullmatch(name))}
-    return pairs | {name[:-4]: 2024 for name in sources if re.fullmatch(r"[^.]+-[^.]+\.txt", name)}
+    texts = [stem_of(name) for name in sources if suffix_of(name) == ".txt"]
+    return pairs | {name: 2024 for name in texts if re.fullmatch(r"[^.]+-[^.]+", name)}
 
 
 def with_default_reference(test: TestSet, reference: str | None) -> TestSet:
@@ -77,10 +80,10 @@ def with_default_reference(test: TestSet, reference: str | None) -> TestSet:
 
 def find_2024(root: Path, lp: str) -> ParallelFiles:
     """The files of a language pair in the layout of 2024, which mt-metrics-eval shares."""
-    refs = {path.name[len(lp) + 1 : -4]: path for path in _files(root / "references", f"{lp}.*.txt")}
-    systems = {path.stem: path for path in _files(root / "system-outputs" / lp, "*.txt")}
-    docs = root / "documents" / f"{lp}.docs"
-    return ParallelFiles(root / "sources" / f"{lp}.txt", refs, systems, docs if os.path.lexists(docs) else None)
+    refs = _named(_texts(root / "references", f"{lp}.*"), f"{lp}.")
+    systems = _named(_texts(root / "system-outputs" / lp, "*"))
+    src = _named(_texts(root / "sources", f"{lp}.*")).get(lp, root / "sources" / f"{lp}.txt")
+    return ParallelFiles(src, refs, systems, _docs(root, lp))
 
 
 def find_2023(root: Path, lp: str) -> ParallelFiles:
@@ -93,17 +96,20 @@ def find_2023(root: Path, lp: str) -> ParallelFiles:
     found = {}
     for kind, where in (("ref", "references"), ("hyp", "system-outputs")):
         prefix = f"{test}.{lp}.{kind}."
-        found[kind] = {
-            p.stem[len(prefix) :]: p for p in _files(root / where, f"{prefix}*") if len(p.stem) > len(prefix)
-        }
-    docs = root / "documents" / f"{test}.{lp}.docs"
-    return ParallelFiles(sources[0], found["ref"], found["hyp"], docs if os.path.lexists(docs) else None)
+        found[kind] = _named((p for p in _files(root / where, f"{prefix}*") if len(stem_of(p)) > len(prefix)), prefix)
+    return ParallelFiles(sources[0], found["ref"], found["hyp"], _docs(root, f"{test}.{lp}"))
+
+
+def _docs(root: Path, name: str) -> Path | None:
+    """The file of documents of this name, if there is one."""
+    found = _named(_texts(root / "documents", f"{name}.*", ".docs"))
+    return found.get(name)
 
 
 def read_categories(path: str | PathLike) -> dict[str, str]:
     """System -> category, from lines ``system<TAB>category``; a header of these words and more columns may be there."""
     categories: dict[str, str] = {}
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(table_lines(path), 1):
         fields = line.split("\t")
         if number == 1 and fields[:2] == ["system", "category"]:
             continue
@@ -158,10 +164,26 @@ def _layout(root: Path, lp: str, year: int | None) -> int:
 
 def _name(root: Path, lp: str, layout: int, files: ParallelFiles) -> str:
     """What to call a set whose name was not given."""
-    if layout == 2023 or is_canary(read_lines(files.src)):
+    if layout == 2023 or is_canary(table_lines(files.src)):
         return f"wmt{layout - 2000}/{lp}"
     folder = root.resolve()
     return f"{folder.parent.name if folder.name == 'txt' else folder.name}/{lp}"
+
+
+def _texts(folder: Path, pattern: str, suffix: str = ".txt") -> Iterator[Path]:
+    """The files of a folder that match and have this ending, in capital letters or packed as well."""
+    return (path for path in _files(folder, pattern) if suffix_of(path) == suffix)
+
+
+def _named(paths: Iterable[Path], prefix: str = "") -> dict[str, Path]:
+    """What follows the prefix in a file's name, without endings -> path; a DataError for two files of one name."""
+    named: dict[str, Path] = {}
+    for path in paths:
+        name = stem_of(path).removeprefix(prefix)
+        if name in named:
+            raise DataError(f"{named[name].name} in the same folder has the same name; take one of them away.", path)
+        named[name] = path
+    return named
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:

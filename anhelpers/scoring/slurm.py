@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from ..data.lines import read_lines
+from ..data.lines import table_lines
 from ..errors import DataError, need
 
 __all__ = ["read_slurm", "slurm_options"]
@@ -24,7 +24,7 @@ SLURM = {  # of the file -> kind and whether it must be there
 def read_slurm(path: str) -> Mapping[str, Any]:
     """The settings of SLURM jobs from a yaml file, or a DataError that names the first that is wrong."""
     yaml = need("yaml", "reading the settings of SLURM jobs")
-    text = "\n".join(read_lines(path))
+    text = "\n".join(table_lines(path))
     if len(text) > MOST_CHARACTERS:
         raise DataError(f"has {len(text):,} characters, too many for settings; write them after docs/slurm.yaml.", path)
     try:

@@ -40,8 +40,8 @@ def sets(draw):
 
 
 def content(test):
-    """All of a test set but its name, the order of its systems, and the note on a canary that is not there any more."""
-    notes = {note for note in test.notes if "canary" not in note}
+    """All of a test set but its name, the order of its systems, and the notes on what is not there any more."""
+    notes = {note for note in test.notes if "canary" not in note and "byte-order mark" not in note}
     return test.lp, test.srcs, test.reference, test.refs, test.systems, test.docs, test.domains, test.categories, notes
 
 

@@ -71,11 +71,9 @@ def finite(values):
 
 
 def holds_lines(lines, path):
-    assert "\n".join(lines).encode() + b"\n" * path.read_bytes().endswith(b"\n") == (
-        path.read_bytes().removeprefix(b"\xef\xbb\xbf")
-        if not re.fullmatch(rb"([^\n]*\r\n)+[^\n]*", path.read_bytes())
-        else path.read_bytes().removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
-    )
+    whole = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    ended = [line.rstrip(b"\r") for line in whole.removesuffix(b"\n").split(b"\n")]
+    assert [line.encode() for line in lines] == (ended if whole else [])
 
 
 def holds_numbers(values, path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import os
 import shutil
@@ -101,7 +102,9 @@ TEXT = {
     "a character cut in two": (_changed(lambda good: good.rstrip() + "ä".encode()[:1]), "0xc3.*UTF-8"),
     "half a surrogate pair": (_middle(b"\xed\xa0\x80"), "0xed.*UTF-8"),
     "a character too long": (_middle(b"\xc0\xaf"), "0xc0.*UTF-8"),
-    "packed by gzip": (_changed(lambda good: gzip.compress(good, mtime=0)), "gzip|.gz"),
+    "packed by gzip twice": (_changed(lambda good: gzip.compress(gzip.compress(good, mtime=0), mtime=0)), "gzip|.gz"),
+    "packed by gzip and cut off": (_changed(lambda good: gzip.compress(good, mtime=0)[:-9]), "gzip|.gz|end"),
+    "packed by bzip2": (_changed(bz2.compress), "bzip2|0x"),
     "packed by zip": (_packed, "zip"),
     "a PDF": (_bytes(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n"), ""),
     "a PNG": (_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), ""),

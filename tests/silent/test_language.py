@@ -12,13 +12,14 @@ from anhelpers.data.identify import FEWEST, RELATED, SAMPLE_BYTES, check_languag
 from anhelpers.errors import DataError, LanguageConflict
 
 TEXTS = {  # written for these tests
-    "en": "The ferry leaves at seven in the morning, and whoever is late has to wait until the evening for the next one. "
-    "My aunt never trusted the timetable, so she came an hour early and talked to the sailors.",
-    "es": "El barco sale a las siete de la mañana, y quien llega tarde tiene que esperar hasta la noche el siguiente. "
-    "Mi tía nunca se fió del horario, así que llegaba una hora antes y hablaba con los marineros.",
-    "de": "Die Fähre legt um sieben Uhr morgens ab, und wer zu spät kommt, muss bis zum Abend auf die nächste warten. "
-    "Meine Tante traute dem Fahrplan nie, also kam sie eine Stunde früher und redete mit den Matrosen.",
-    "zh": "渡轮早上七点出发，迟到的人只好等到晚上才有下一班。我的姑姑从来不相信时刻表，所以她总是提前一个小时来，跟水手们聊天。"
+    "en": "The ferry leaves at seven in the morning, and whoever is late has to wait until the evening "
+    "for the next one. My aunt never trusted the timetable, so she came an hour early and talked to the sailors.",
+    "es": "El barco sale a las siete de la mañana, y quien llega tarde tiene que esperar hasta la noche "
+    "el siguiente. Mi tía nunca se fió del horario, así que llegaba una hora antes y hablaba con los marineros.",
+    "de": "Die Fähre legt um sieben Uhr morgens ab, und wer zu spät kommt, muss bis zum Abend auf die nächste "
+    "warten. Meine Tante traute dem Fahrplan nie, also kam sie eine Stunde früher und redete mit den Matrosen.",
+    "zh": "渡轮早上七点出发，迟到的人只好等到晚上才有下一班。我的姑姑从来不相信时刻表，"
+    "所以她总是提前一个小时来，跟水手们聊天。"
     "有一次船长请她喝茶，她说从那以后她就再也没有迟到过，也再没有抱怨过天气。",
 }
 N = 2 * FEWEST

@@ -48,7 +48,7 @@ def find_checkpoint(name: str | Path, revision: str | None = None) -> Checkpoint
     AnhelpersError in one sentence: gated, absent, no network, full disk; DataError where the files are not COMET's.
     """
     path = hub.local_path(name)
-    if path.suffix == ".ckpt" or path.is_file():
+    if path.suffix.lower() == ".ckpt" or path.is_file():
         return _local(path, path)
     place = hub.find(path if path.is_dir() else name, revision)
     if place.folder is not None:
