@@ -146,19 +146,19 @@ def read_ratings(
         scan = scan_rows(split_rows(lines, header, path), header, path, texts)
     scan, mapped = renamed(scan, table, header.cells)
     labels, left_out = _labels(scan, path), _left_out(scan)
-    if not (left_out == 0).any():
-        raise DataError("there is no rating in this file.", path)
     rows, repeats = without_copies(scan, np.flatnonzero(left_out == 0), path, repeated)
+    if not rows.size:
+        raise DataError("there is no rating in this file.", path)
     columns = zip(labels, (scan.code[[0, 1, 2, 3, 3], :][:, rows]), strict=True)
     ratings = _assemble(columns, np.zeros(rows.size, np.int32), scan.line[rows], (str(path),))
     check_file_texts(scan, rows, ratings)
-    reading = [f"map:{table.name}"] * bool(table.name) + ["repeated:once"] * bool(repeats and repeated == "once")
+    reading = (f"map:{table.name}",) * bool(table.name) + ("repeated:once",) * bool(repeats and repeated == "once")
     units = [(ratings.systems[i], ratings.segments[k]) for i, k in zip(ratings.system, ratings.segment, strict=True)]
     raw: dict[tuple[str, Segment], tuple[bytes, bytes]] = {}
     for unit, row in zip(units, rows, strict=True):
         raw.setdefault(unit, scan.pairs[row])
     notes = (*mapped, *repeats, *_notes(scan, left_out, rows, ratings))
-    ratings = replace(ratings, notes=notes, raw=raw, reading=tuple(reading))
+    ratings = replace(ratings, notes=notes, raw=raw, reading=reading)
     if not texts:
         return ratings
     srcs, trgs, spans = zip(*(scan.texts[row] for row in rows), strict=True)
@@ -171,12 +171,12 @@ def _labels(scan: Scan, path: str | PathLike) -> list[list]:
     known = {category_key(name): name for name in SEVERITIES} | {_ATTENTION: "No-error", "": "No-error"}
     for code, (_, severity) in enumerate(kinds):
         if category_key(severity) not in known:
-            if category_key(severity) == "severity":
-                what = "the header comes again: two files stand one after the other in this one; give them one by one."
-                raise DataError(what, path, scan.first(3, code))
             hint = nearest(severity.capitalize(), SEVERITIES)
             what = f"unknown severity '{shortened(severity)}'{hint}; known: {', '.join(SEVERITIES)}; other names are "
-            raise DataError(f"{what}told by a mapping (--map).", path, scan.first(3, code))
+            what += "told by a mapping (--map)."
+            if category_key(severity) == "severity":
+                what = "the header comes again: two files stand one after the other in this one; give them one by one."
+            raise DataError(what, path, scan.first(3, code))
     for column, keys in enumerate((systems, segments)):
         for code, key in enumerate(keys):
             if not all(key):
@@ -286,9 +286,7 @@ def pool_ratings(parts: Sequence[Ratings]) -> Ratings:
     starts = np.cumsum([0, *(len(part.paths) for part in parts)], dtype=np.int32)[:-1]
     files = np.concatenate([part.file + start for part, start in zip(parts, starts, strict=True)])
     lines, paths = np.concatenate([part.line for part in parts]), tuple(path for part in parts for path in part.paths)
-    raw: dict[tuple[str, Segment], tuple[bytes, bytes]] = {}
-    for part in parts:
-        raw = {**part.raw, **raw}
+    raw = {unit: texts for part in reversed(parts) for unit, texts in part.raw.items()}
     reading = tuple(dict.fromkeys(name for part in parts for name in part.reading))
     pooled = replace(_assemble(columns, files, lines, paths), notes=notes, raw=raw, reading=reading)
     check_units(pooled, np.repeat(np.arange(len(parts)), [len(part) for part in parts]))

@@ -213,6 +213,8 @@ def _rows(sources: list[str], ids: list[str], own: list[str]) -> tuple[np.ndarra
     ]
     start = int(np.argmax([h.sum() for h in hits]))
     rows = np.where(hits[start], numbers - start, -1)
+    again = np.setdiff1d(np.arange(len(rows)), np.unique(rows, return_index=True)[1])
+    rows[again] = -1  # ids that count anew in each document name a row twice: the second one is looked up by its text
     by_id = int((rows >= 0).sum())
     places: dict[str, list[int]] = {}
     for i, src in enumerate(own):

@@ -13,7 +13,8 @@ from anhelpers.data import bundled, pool_ratings, ratings_file, read_ratings
 from anhelpers.data.mqm_tables import RatingMap, load_map
 from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings, system_table
-from anhelpers.plane import rated_plane
+from anhelpers.plane import join_ratings, rated_plane, rated_texts
+from anhelpers.raters import read_ratings as read_class_ratings
 
 REAL = pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
 TEACHING = bundled("teaching/mqm.tsv")
@@ -368,3 +369,25 @@ def test_the_esa_scores_of_wmt24_are_no_mqm_ratings(capsys):
     said = capsys.readouterr().err
     assert "error span annotation (ESA)" in said
     assert len(said.splitlines()) == 1
+
+
+# ---- the same causes elsewhere
+
+
+def test_ids_that_count_anew_in_each_document_take_each_row_of_a_test_set_once(write):
+    header = HEADER.replace("\tseg_id", "")
+    rows = [("A", doc, "1", "r", "Thank you.", "Danke.", "No-error", "No-error") for doc in ("d1", "d2")]
+    path = write([], header=header)
+    path.write_text("\n".join([header, *map("\t".join, rows)]) + "\n", "utf-8")
+    ratings = read_ratings(path, texts=True)
+    join = join_ratings(rated_texts(ratings, "en-de", "A"), ratings)
+    assert sorted(join.rows) == [0, 1]
+
+
+def test_one_file_of_a_class_under_two_names_is_noted(tmp_path):
+    header = "rater,sheet,segment,candidate,criterion,rating,seconds,version\n"
+    for rater, more in (("Ann", 0), ("Bea", 0), ("Cy", 1)):
+        rows = [f"{rater},4b54,0,{i},accuracy,{i % 5 + 1},{2.5 + i + more},0.1\n" for i in range(4)]
+        (tmp_path / f"{rater}.csv").write_text(header + "".join(rows), "utf-8")
+    (note,) = read_class_ratings(tmp_path).notes
+    assert note.startswith("Ann and Bea gave the same ratings in the same seconds")
