@@ -30,7 +30,7 @@ from ..errors import DataError
 from .lines import read_bytes
 from .mqm_tables import RatingMap
 from .rating_header import COLUMNS, Header
-from .rating_names import category_key
+from .rating_names import category_key, column_key
 
 __all__ = ["Scan", "not_utf8", "open_ratings", "renamed", "scan_rows", "shortened", "spans_of", "split_rows"]
 
@@ -244,7 +244,9 @@ def renamed(scan: Scan, table: RatingMap, columns: Sequence[str]) -> tuple[Scan,
     news = [tuple(map(table.renamed, kinds, key)) for key in olds]
     keys = [tuple(part.encode("utf-8", "surrogateescape") for part in key) for key in news]
     times = np.bincount(scan.code[3], minlength=len(olds)).tolist()
-    said = [f"column {old} is read as {new}" for kind, old, new in table.rows if kind == "column"]
+    there = set(map(column_key, columns))
+    renames = [(old, new) for kind, old, new in table.rows if kind == "column" and column_key(old) in there]
+    said = [f"column {old} is read as {new}" for old, new in renames]
     for side, kind in enumerate(kinds):
         counts: Counter[tuple[str, str]] = Counter()
         for old, new, n in zip(olds, news, times, strict=True):
@@ -254,5 +256,6 @@ def renamed(scan: Scan, table: RatingMap, columns: Sequence[str]) -> tuple[Scan,
     notes = [f"mapping {table.name}: {'; '.join(said) or 'nothing is renamed'}."]
     found = {"column": columns, "category": [old[0] for old in olds], "severity": [old[1] for old in olds]}
     if idle := [row for kind, names in found.items() for row in table.unused(kind, names)]:
-        notes.append(f"mapping {table.name}: {', '.join(idle)} fit{'s' * (len(idle) == 1)} nothing in this file.")
+        named = ", ".join(idle[:5]) + (f" and {len(idle) - 5} more" if len(idle) > 5 else "")
+        notes.append(f"mapping {table.name}, without effect in this file: {named}.")
     return replace(scan, keys=(*scan.keys[:3], keys)), tuple(notes)

@@ -279,7 +279,7 @@ def test_another_corpus_is_read_by_a_mapping(bio, tmp_path):
     assert ratings.raters == ("5367941",)
     assert set(ratings.categories) == {"No-error", "Fluency/Grammar", "Fluency/Punctuation", "Accuracy/Mistranslation"}
     assert "category Accuracy - Mistranslation counts as Accuracy/Mistranslation (1 row)" in ratings.notes[0]
-    assert "fit nothing in this file" in ratings.notes[1]
+    assert ratings.notes[1].startswith("mapping bio-mqm, without effect in this file: category '*Addition', ")
     with pytest.raises(DataError) as caught:
         score_ratings(ratings)
     assert "Critical 'Accuracy/Mistranslation' (1 rating, first at line 4)" in str(caught.value)
@@ -291,12 +291,15 @@ def test_another_corpus_is_read_by_a_mapping(bio, tmp_path):
 
 @pytest.mark.parametrize("delimiter", [",", "\t"])
 def test_a_mapping_of_ones_own_enters_the_signature_and_a_note(bio, tmp_path, delimiter, capsys):
-    rows = [*load_map("bio-mqm").rows, ("severity", "critical", "Major"), ("severity", "Blocker", "Major")]
+    rows = [*load_map("bio-mqm").rows[:3], ("severity", "critical", "Major"), ("severity", "Blocker", "Major")]
+    rows += [("category", f"*{name}", f"Fluency/{name}") for name in ("Grammar", "Punctuation", "Mistranslation")]
+    rows += [("column", "Language", "doc")]
     table = tmp_path / "mine.csv"
     table.write_text("\n".join(map(delimiter.join, [("kind", "from", "to"), *rows])) + "\n", "utf-8")
     ratings = read_ratings(bio, mapping=table)
     assert "severity Critical counts as Major (1 row)" in ratings.notes[0]
-    assert "severity 'Blocker'" in ratings.notes[1]
+    assert ratings.notes[1].endswith("without effect in this file: column 'Language', severity 'Blocker'.")
+    assert "Language" not in ratings.notes[0]
     signature = score_ratings(ratings).signature
     mark = signature.split("map:mine@")[1].split("|")[0]
     assert len(mark) == 8
