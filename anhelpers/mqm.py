@@ -7,16 +7,16 @@ weighs what, and which category is accuracy and which fluency, is said by the ta
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import __version__, checks
-from .data.mqm_tables import Scheme, Weights, load_scheme, load_weights
+from .data.mqm_tables import Scheme, Weights, choose_scheme, load_scheme, load_weights
+from .data.rating_names import DOMAINS, base_system, domain_of
 from .data.ratings import Ratings
 from .errors import DataError
 from .stats import bootstrap_means, clusters_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DOMAINS", "KINDS", "LEVELS", "Matrix", "MqmScores", "Scheme", "Weights", "base_system", "choose_scheme",
-    "domain_of", "load_scheme", "load_weights", "score_ratings", "system_table",
+    "coverage", "domain_of", "load_scheme", "load_weights", "score_ratings", "system_table",
 ]  # fmt: skip
 
 KINDS = ("penalty", "accuracy", "fluency")
@@ -34,9 +34,6 @@ KINDS = ("penalty", "accuracy", "fluency")
 
 LEVELS = {"system": (), "rater": (), "domain": (), "doc": ("domain",), "segment": ("doc", "domain")}
 """Level of aggregation -> columns that are constant within its groups and are shown beside it."""
-
-DOMAINS = ("conversation", "ecommerce", "literary", "manuals", "mastodon", "news", "social", "speech", "talk")
-"""First words of the document names of WMT, from 2022 on, and of TED."""
 
 
 class Matrix(NamedTuple):
@@ -111,6 +108,26 @@ class MqmScores:
         table[list(KINDS)] = groups[list(KINDS)].mean()
         return self._named(table.drop(columns="n_segments" if level == "segment" else []).reset_index())
 
+    def shared(self) -> MqmScores:
+        """Only the segments that were rated for every system; a DataError where there is none.
+
+        Means over different segments compare segments, too. The signature says so where segments are left out.
+        """
+        everywhere = ~np.isnan(self.matrix().values).any(1)
+        if everywhere.all():
+            return self
+        if not everywhere.any():
+            raise DataError("no segment was rated for every system; leave the systems out that have few.")
+        kept, here = np.flatnonzero(everywhere), everywhere[self.segment]
+        names: dict[str, Any] = {
+            name: tuple(getattr(self, name)[i] for i in kept) for name in ("segments", "docs", "domains")
+        }
+        codes: dict[str, Any] = {name: getattr(self, name)[here] for name in ("system", "rater", "values")}
+        codes["segment"] = np.searchsorted(kept, self.segment[here])
+        left = f"{int((~everywhere).sum())} of {len(everywhere)} segments are left out: not rated for every system."
+        notes = (*(note for note in self.notes if note != coverage(self)), left)
+        return replace(self, **names, **codes, signature=f"{self.signature}|segments:shared", notes=notes)
+
     def _units(self) -> pd.DataFrame:
         """A row per unit: the positions of its names, and what it scored."""
         import pandas as pd
@@ -171,10 +188,30 @@ def score_ratings(
     docs = tuple(segment.doc for segment in ratings.segments)
     named = tuple((domains or {}).get(doc) or domain_of(doc) for doc in docs)
     system, segment, rater = np.unravel_index(units, shape)
-    return MqmScores(
+    scores = MqmScores(
         ratings.systems, ratings.raters, ratings.segment_names, docs, named, system, segment, rater,
-        values, _signature(ratings, scheme, weights), ratings.notes + waived,
+        values, _signature(ratings, scheme, weights), (*ratings.notes, *waived, *_light(ratings, weight)),
     )  # fmt: skip
+    return replace(scores, notes=(*scores.notes, *filter(None, [coverage(scores)])))
+
+
+def coverage(scores: MqmScores) -> str:
+    """A note where systems were rated on different segments; "" where all were on the same."""
+    rated = ~np.isnan(scores.matrix().values)
+    if rated.all():
+        return ""
+    n, everywhere = rated.sum(0), int(rated.all(1).sum())
+    fewest = np.argsort(n, kind="stable")[:5]
+    listed = ", ".join(f"{scores.systems[i]} on {n[i]}" for i in fewest) + (", …" if len(n) > 5 else "")
+    told = f"systems were rated on different segments, of {len(rated)} in all: {listed}; {everywhere} for every system"
+    return f"{told}. Their means differ by the segments, too: --shared compares over the segments that all have."
+
+
+def _light(ratings: Ratings, weight: np.ndarray) -> list[str]:
+    """A note on critical errors that weigh nothing; weight: (n,) points."""
+    critical = np.array([name == "Critical" for name in ratings.severities])[ratings.severity]
+    n = int((critical & (weight == 0)).sum())
+    return [f"{n} Critical error{'s' * (n != 1)} weigh{'s' * (n == 1)} nothing by these weights."] if n else []
 
 
 def _dimensions(ratings: Ratings, scheme: Scheme, unclassified: str) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -203,6 +240,11 @@ def _weights(ratings: Ratings, weights: Weights) -> np.ndarray:
     missing = [(f"{kinds[i][0]} '{kinds[i][1]}'", place == i) for i in np.flatnonzero(np.isnan(weight))]
     if missing:
         what = f"weights {weights.name} have no row for {_seen(ratings, missing)}; take others, or add rows."
+        if any(kinds[i][0] == "Critical" for i in np.flatnonzero(np.isnan(weight))):
+            what += (
+                " Say what Critical counts as: weights with a row for it (--weights wmt24 has 5, as for Major; or a "
+                "CSV file), or a mapping with the row severity,Critical,Major (--map)."
+            )
         raise DataError(what, ", ".join(ratings.paths))
     return weight[place]
 
@@ -220,36 +262,8 @@ def _seen(ratings: Ratings, what: list[tuple[str, np.ndarray]]) -> str:
 
 def _signature(ratings: Ratings, scheme: Scheme, weights: Weights) -> str:
     files = ",".join(PurePath(path).name for path in ratings.paths)
-    means = "segments-of-raters"
-    return f"mqm|scheme:{scheme.name}|weights:{weights.name}|mean:{means}|files:{files}|version:{__version__}"
-
-
-def choose_scheme(ratings: Ratings) -> str:
-    """The bundled scheme that covers most of the ratings: en-es where categories have no slash, else wmt."""
-    n = np.bincount(ratings.category, minlength=len(ratings.categories))
-    schemes = {name: load_scheme(name) for name in ("wmt", "en-es")}
-    covered = {name: sum(n[i] for i, category in enumerate(ratings.categories) if scheme.dimension(category))
-               for name, scheme in schemes.items()}  # fmt: skip
-    return max(covered, key=covered.__getitem__)
-
-
-def domain_of(doc: str) -> str:
-    """The domain that a document's name opens with, else "unknown" (as in WMT20 and WMT21, where all is news).
-
-    >>> [domain_of(doc) for doc in ("news_sky.com.32794:en-de", "test-en-literary_b.7", "talk.1", "sky.158")]
-    ['news', 'literary', 'talk', 'unknown']
-    """
-    match = re.match(r"(?:test-[a-z]+-)?([a-z]*)", doc.lower())
-    return match[1] if match and match[1] in DOMAINS else "unknown"
-
-
-def base_system(system: str) -> str:
-    """The system whose output was rated side by side with another.
-
-    >>> base_system("GPT4-5shot_with_refA")
-    'GPT4-5shot'
-    """
-    return system.partition("_with_")[0]
+    made = [f"scheme:{scheme.name}", f"weights:{weights.name}", "mean:segments-of-raters", *ratings.reading]
+    return "|".join(["mqm", *made, f"files:{files}", f"version:{__version__}"])
 
 
 def system_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 1000) -> pd.DataFrame:
@@ -257,8 +271,9 @@ def system_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 100
 
     Documents are resampled, once for all systems (segments, where there is one document). Columns: system, n_segments,
     n_raters, n_docs; then penalty, penalty_low, penalty_high and so on, MQM points per segment, lower is better;
-    signature. Each system is averaged over the segments that were rated for it; where these are of one document among
-    several, there is no interval (nan).
+    signature. Each system is averaged over the segments that were rated for it (`n_segments`; where these differ, the
+    scores have a note, and `scores.shared()` only those of all); where these are of one document among several, there
+    is no interval (nan).
     """
     table = scores.by("system").set_index("system")
     matrices = [scores.matrix(kind) for kind in KINDS]

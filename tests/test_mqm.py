@@ -44,7 +44,7 @@ def read(tmp_path_factory):
             system, doc, segment, rater, error = row.split(" ", 4)
             lines.append("\t".join([system, doc, segment, segment, rater, "s", "t", *error.split("|")]))
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-        return read_ratings(folder / name)
+        return read_ratings(folder / name, repeated="count")
 
     return make
 

@@ -13,11 +13,25 @@ EXAMPLE = "anhelpers mqm ratings.tsv --by system -o penalties.csv"
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Files, scheme, weights, level."""
-    parser.add_argument("files", nargs="+", metavar="FILE",
-                        help="ratings: .tsv or .csv, plain, .gz or .tar.gz; or a name of `anhelpers data`")  # fmt: skip
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="ratings: .tsv or .csv, plain, .gz, .xz, .tar.gz; or a name of `anhelpers data`",
+    )
     parser.add_argument("--scheme", metavar="S", help="wmt, en-es or a CSV file (default: what fits the categories)")
     parser.add_argument("--weights", default="freitag2021", metavar="W",
                         help="freitag2021, mt-metrics-eval, wmt24 or a CSV file (default: freitag2021)")  # fmt: skip
+    parser.add_argument(
+        "--map", metavar="M", help="other names of columns, severities, categories: bio-mqm or a file kind,from,to"
+    )
+    parser.add_argument(
+        "--repeated",
+        default="refuse",
+        choices=["refuse", "count", "once"],
+        help="rows that come again in a file: refuse a copied part, count all, or each once (default: refuse)",
+    )
+    parser.add_argument("--shared", action="store_true", help="only segments that were rated for every system")
     parser.add_argument("--by", default="system", choices=["system", "rater", "doc", "domain", "segment"],
                         help="a row per system and what? (default: system, with intervals)")  # fmt: skip
     parser.add_argument("--ignore-unclassified", action="store_true",
@@ -31,14 +45,17 @@ def run(args: argparse.Namespace) -> None:
     import numpy as np
 
     from ..data import pool_ratings, ratings_file, read_ratings
+    from ..data.mqm_tables import load_map
     from ..mqm import choose_scheme, score_ratings, system_table
     from ..stats import few_clusters
 
     files = [path if Path(path).exists() else ratings_file(path) or path for path in args.files]
-    ratings = pool_ratings([read_ratings(path) for path in files])
+    mapping = load_map(args.map) if args.map else None
+    ratings = pool_ratings([read_ratings(path, mapping=mapping, repeated=args.repeated) for path in files])
     scheme = args.scheme or choose_scheme(ratings)
     waived = "ignore" if args.ignore_unclassified else "error"
     scores = score_ratings(ratings, scheme, args.weights, unclassified=waived)
+    scores = scores.shared() if args.shared else scores
     shared.print_notes(scores.notes)
     if args.scheme is None:
         shared.print_notes([f"scheme {scheme}, which fits the categories best; another one by --scheme."])

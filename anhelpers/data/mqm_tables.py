@@ -1,8 +1,9 @@
 """The tables in ``data/mqm`` that say what an error weighs and what it counts for: CSV files that a class can edit.
 
-A scheme: ``category,dimension,source``. Weights: ``severity,category,weight,source``. The first row that fits decides;
-``*`` stands for anything; case, spaces, "_" and "-" are insignificant. A table of your own is called by the name of its
-file and a mark of its rows, as in "mine@5f2c0a91".
+A scheme: ``category,dimension,source``. Weights: ``severity,category,weight,source``. A mapping: ``kind,from,to``, what
+another corpus calls a column, a severity or a category. The first row that fits decides; ``*`` stands for anything;
+case, spaces, "_" and "-" are insignificant. A table of your own is called by the name of its file and a mark of its
+rows, as in "mine@5f2c0a91".
 """
 
 from __future__ import annotations
@@ -16,17 +17,38 @@ from dataclasses import dataclass
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from .. import checks
 from ..errors import DataError
 from .catalog import bundled
-from .lines import csv_number, csv_rows
-from .ratings import category_key
+from .lines import csv_cells, csv_number, csv_rows, read_lines
+from .rating_names import SEVERITIES, category_key, column_key
 
-__all__ = ["DIMENSIONS", "Scheme", "Weights", "load_scheme", "load_weights"]
+if TYPE_CHECKING:
+    from .ratings import Ratings
+
+__all__ = ["DIMENSIONS", "RatingMap", "Scheme", "Weights", "choose_scheme", "load_map", "load_scheme", "load_weights"]
 
 DIMENSIONS = ("accuracy", "fluency", "ignored", "none")
 """What a category counts for; an ignored error still has its weight in the penalty, "none" is no error."""
+
+_HEADER = ("kind", "from", "to")
+_COLUMNS = (
+    "system",
+    "doc",
+    "docSegId",
+    "doc_id",
+    "globalSegId",
+    "seg_id",
+    "rater",
+    "source",
+    "target",
+    "category",
+    "severity",
+)
 
 
 @dataclass(frozen=True)
@@ -60,6 +82,86 @@ class Weights:
         return _aligned(f"weights {self.name}", [(s, c, f"{w:g}", source) for s, c, w, source in self.rows])
 
 
+@dataclass(frozen=True)
+class RatingMap:
+    """What another corpus calls columns, severities and categories: rows (kind, from, to), the first that fits wins."""
+
+    name: str
+    rows: tuple[tuple[str, str, str], ...]
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The names of columns, old -> new, both as `column_key` has them."""
+        return {column_key(old): column_key(new) for kind, old, new in reversed(self.rows) if kind == "column"}
+
+    def renamed(self, kind: str, name: str) -> str:
+        """What a "severity" or a "category" is called here; the name itself where no row fits.
+
+        >>> RatingMap("mine", (("severity", "crit*", "Major"),)).renamed("severity", "Critical")
+        'Major'
+        """
+        return next((new for what, old, new in self.rows if what == kind and _fits(old, name)), name)
+
+    def unused(self, kind: str, names: Iterable[str]) -> list[str]:
+        """The rows of a kind that fit none of the names, quoted; a column's name is compared as `column_key`.
+
+        Parameters
+        ----------
+        kind : one of column, severity, category. names : those of a file.
+        """
+        seen = list(names)
+        fits = _fits if kind != "column" else lambda old, name: column_key(old) == column_key(name)
+        olds = [old for what, old, _ in self.rows if what == kind]
+        return [f"{kind} '{old}'" for old in olds if not any(fits(old, name) for name in seen)]
+
+    def __str__(self) -> str:
+        return _aligned(f"mapping {self.name}", self.rows)
+
+
+def load_map(name: str | PathLike | RatingMap) -> RatingMap:
+    """A mapping by name (bio-mqm) or from a CSV or TSV file with the header kind,from,to.
+
+    A column is mapped to one of those of WMT (system, doc, docSegId, globalSegId, rater, source, target, category,
+    severity), a severity to No-error, Neutral, Minor, Major or Critical, a category to any name.
+
+    Raises
+    ------
+    DataError : another header, an empty cell, an unknown kind, column or severity, with its line.
+    """
+    if isinstance(name, RatingMap):
+        return name
+    path, rows = _place("map", name), []
+    lines = read_lines(path)
+    delimiter = "\t" if lines and "\t" in lines[0] else ","
+    for line, row in csv_cells(lines, path, delimiter=delimiter):
+        cells = [cell.strip() for cell in row]
+        if line == 1 and tuple(cells) != _HEADER:
+            raise DataError(f"the header must be {','.join(_HEADER)}; it is {lines[0]}.", path, 1)
+        if line > 1 and any(cells):
+            if len(cells) != len(_HEADER) or not all(cells):
+                raise DataError(f"kind, from and to are wanted; it is '{delimiter.join(row)}'.", path, line)
+            rows.append(_map_row(cells, path, line))
+    if not rows:
+        raise DataError(f"there is no row in this mapping; its header is {','.join(_HEADER)}.", path)
+    return RatingMap(_name(path, "map", rows), tuple(rows))
+
+
+def _map_row(cells: list[str], path: Path, line: int) -> tuple[str, str, str]:
+    """A row of a mapping, its new name spelled as it is known here."""
+    kind, old, new = cells
+    known = {
+        "column": {column_key(name): name for name in _COLUMNS},
+        "category": {category_key(new): new},
+        "severity": {category_key(name): name for name in SEVERITIES},
+    }
+    if kind not in known:
+        raise DataError(f"unknown kind '{kind}'; known: {', '.join(known)}.", path, line)
+    key = (column_key if kind == "column" else category_key)(new)
+    if key not in known[kind]:
+        raise DataError(f"unknown {kind} '{new}' under 'to'; known: {', '.join(known[kind].values())}.", path, line)
+    return kind, old, known[kind][key]
+
+
 def load_scheme(name: str | PathLike | Scheme) -> Scheme:
     """A scheme by name (wmt: en-de and ja-zh; en-es) or from a CSV file; a DataError names the line that is wrong."""
     if isinstance(name, Scheme):
@@ -82,9 +184,20 @@ def load_weights(name: str | PathLike | Weights) -> Weights:
     return Weights(_name(path, "weights", rows), tuple(rows))
 
 
+def choose_scheme(ratings: Ratings) -> str:
+    """The bundled scheme that covers most of the ratings: en-es where categories have no slash, else wmt."""
+    n = np.bincount(ratings.category, minlength=len(ratings.categories))
+    schemes = {name: load_scheme(name) for name in ("wmt", "en-es")}
+    covered = {
+        name: sum(n[i] for i, category in enumerate(ratings.categories) if scheme.dimension(category))
+        for name, scheme in schemes.items()
+    }
+    return max(covered, key=covered.__getitem__)
+
+
 def _place(kind: str, name: str | PathLike) -> Path:
     """The file of a table: a path, or a bundled name."""
-    if Path(name).suffix.lower() == ".csv" or os.path.isfile(name):
+    if Path(name).suffix.lower() in (".csv", ".tsv") or os.path.isfile(name):
         return Path(name)
     known = [path.stem.removeprefix(f"{kind}.") for path in bundled("mqm").glob(f"{kind}.*.csv")]
     return bundled(f"mqm/{kind}.{checks.one_of(str(name), known, f'MQM {kind}')}.csv")

@@ -10,14 +10,15 @@ import contextlib
 import csv
 import gzip
 import io
+import lzma
 import os
 import re
 import tarfile
 import zlib
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import chain, count
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
@@ -26,45 +27,16 @@ from typing import Any
 import numpy as np
 
 from ..errors import DataError
-from .lines import not_text, read_bytes
+from .lines import read_bytes
+from .mqm_tables import RatingMap
+from .rating_header import COLUMNS, Header
+from .rating_names import category_key, column_key
 
-__all__ = [
-    "COLUMNS", "Header", "Scan", "not_utf8", "open_ratings", "read_header", "scan_rows", "shortened", "spans_of",
-    "split_rows",
-]  # fmt: skip
+__all__ = ["Scan", "not_utf8", "open_ratings", "renamed", "scan_rows", "shortened", "spans_of", "split_rows"]
 
-COLUMNS = (("system",), ("doc", "segment id", "global id"), ("rater",), ("category", "severity"))
-"""The columns that scores are made of, those together that belong together; a "segment id" counts within its document,
-a "global id" through the file."""
-
-_NAMES = {  # what a header may call a column; "_" and case are insignificant, the first name that is there wins
-    "segment id": ("docsegid", "docid", "segid", "globalsegid"),
-    "global id": ("globalsegid", "segid", "docsegid", "docid"),
-}
 _BUFFER = 1 << 18  # bytes; lines of 3 kB come twice as fast as through Python's 8 kB
-_BROKEN = (EOFError, zlib.error, tarfile.TarError, OSError)
+_BROKEN = (EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, OSError)
 _TAG = re.compile("</?v>")
-
-
-@dataclass(frozen=True)
-class Header:
-    """Where the columns of a file lie.
-
-    Parameters
-    ----------
-    n : fields in a row; cells of the header that open with "#" (a link to the documentation, in 2023) are no columns.
-    key : positions of COLUMNS.
-    source, target : positions of the texts.
-    delimiter : tab or comma.
-    quoted : whether the rows have CSV quoting.
-    """
-
-    n: int
-    key: tuple[tuple[int, ...], ...]
-    source: int
-    target: int
-    delimiter: str
-    quoted: bool
 
 
 @contextlib.contextmanager
@@ -83,54 +55,20 @@ def open_ratings(path: str | PathLike) -> Iterator[io.BufferedReader]:
 def _raw(path: str | PathLike, stack: contextlib.ExitStack) -> Any:
     """The unpacked stream."""
     file = stack.enter_context(open(path, "rb", buffering=0))  # noqa: SIM115
-    packed = file.read(2) == b"\x1f\x8b"
+    start = file.read(6)
     file.seek(0)
-    name = Path(path).name.lower()
-    archived = name.endswith((".tar", ".tgz")) or Path(name).stem.endswith(".tar")
-    if not (packed or name.endswith((".tar", ".tgz"))):
+    packed = start.startswith(b"\x1f\x8b") or start == b"\xfd7zXZ\0"
+    inside = Path(str(path).lower())
+    if not (packed or inside.suffix in (".tar", ".tgz")):
         return file
-    if not archived:
-        return stack.enter_context(gzip.GzipFile(fileobj=file))
+    if not (inside.suffix in (".tar", ".tgz", ".txz") or inside.stem.endswith(".tar")):
+        return stack.enter_context(lzma.open(file) if start[:1] == b"\xfd" else gzip.GzipFile(fileobj=file))
     archive = stack.enter_context(tarfile.open(path))  # noqa: SIM115
     files = [member for member in archive.getmembers() if member.isfile()]
     if len(files) != 1:
         names = ", ".join(member.name for member in files[:5])
         raise DataError(f"one file is wanted in this archive, it holds {len(files)} ({names}); unpack it.", path)
     return archive.extractfile(files[0])
-
-
-def read_header(stream: io.BufferedReader, path: str | PathLike) -> tuple[Header, Iterable[bytes]]:
-    """The header, read by name, and all lines after it; a DataError where this is no file of ratings.
-
-    Parameters
-    ----------
-    stream : at its start.
-    """
-    if told := not_text(stream.peek(1024)):
-        raise DataError(f"{told}.", path)
-    first, peeked = stream.readline().removeprefix(b"\xef\xbb\xbf"), stream.readline()
-    if not first.strip():
-        raise DataError("this file is empty, or its first line is; ratings open with a header.", path, 1)
-    if first.lstrip().startswith(b"<"):
-        raise DataError("this is a web page, not a table of ratings; download the raw file.", path, 1)
-    if b"\0" in first:
-        raise DataError("there is a NUL, so this is no text, or UTF-16; re-save it as UTF-8.", path, 1)
-    delimiter = "," if b"\t" not in first and b"," in first else "\t"
-    cells = [cell.strip().strip('"') for cell in first.decode("utf-8", "replace").split(delimiter)]
-    cells = [cell for cell in cells if not cell.startswith("#")]
-    names = [cell.lower().replace("_", "") for cell in cells]
-    found = {
-        role: next((names.index(name) for name in _NAMES.get(role, (role,)) if name in names), -1)
-        for role in (*chain(*COLUMNS), "source", "target")
-    }
-    # a global id is missing where a segment id is, because they may have the same names
-    missing = [role for role, at in found.items() if at < 0 and role != "global id"]
-    if missing:
-        seen = " ".join(first.decode("utf-8", "replace").split())[:120]
-        raise DataError(f"this header has no column {', '.join(missing)}: it is '{seen}'.", path, 1)
-    quoted = delimiter == "," or "misc" in names or b'\t"{""' in peeked
-    key = tuple(tuple(found[role] for role in roles) for roles in COLUMNS)
-    return Header(len(names), key, found["source"], found["target"], delimiter, quoted), chain((peeked,), stream)
 
 
 def split_rows(lines: Iterable[bytes], header: Header, path: str | PathLike) -> Iterator[tuple[int, list[bytes]]]:
@@ -216,6 +154,8 @@ class Scan:
     keys : the distinct fields of each of COLUMNS.
     code : (4, n) which of them each row has.
     line : (n,) its line, from 1.
+    mark : (n,) int64, the same for rows that are equal in all named columns.
+    pairs : n pairs (source, target) as bytes, marks included.
     texts : n triples (source, target, marked spans) without marks, if wanted.
     unclosed : lines with a mark that is not closed.
     """
@@ -223,6 +163,8 @@ class Scan:
     keys: tuple[list[tuple[bytes, ...]], ...]
     code: np.ndarray
     line: np.ndarray
+    mark: np.ndarray
+    pairs: list[tuple[bytes, bytes]]
     texts: list[tuple[str, str, str]]
     unclosed: list[int]
 
@@ -242,19 +184,28 @@ def scan_rows(rows: Iterable[tuple[int, list[bytes]]], header: Header, path: str
     systems, segments, raters, kinds = names
     codes: list[int] = []
     lines: list[int] = []
+    marks: list[int] = []
+    pairs: list[tuple[bytes, bytes]] = []
+    known: dict[bytes, bytes] = {}  # sources come again and again, and are kept once
     kept: list[tuple[str, str, str]] = []
     unclosed: list[int] = []
     (system,), (rater,), source, target = header.key[0], header.key[2], header.source, header.target
     segment, kind = itemgetter(*header.key[1]), itemgetter(*header.key[3])
     for line, fields in rows:
+        fields[-1] = fields[-1].rstrip(b"\r\n")
         codes += systems[fields[system]], segments[segment(fields)], raters[fields[rater]], kinds[kind(fields)]
         lines.append(line)
+        pairs.append((known.setdefault(fields[source], fields[source]), fields[target]))
+        for i in header.unnamed:
+            fields[i] = b""
+        marks.append(hash(tuple(fields)))
         if texts:
-            pair = (_plain(fields[i].rstrip(b"\r\n"), path, line, unclosed) for i in (source, target))
+            pair = (_plain(fields[i], path, line, unclosed) for i in (source, target))
             (src, in_src), (trg, in_trg) = pair
             kept.append((src, trg, " … ".join(in_trg + in_src)))
     keys = tuple([key if isinstance(key, tuple) else (key,) for key in column] for column in names)
-    return Scan(keys, np.array(codes, np.int32).reshape(-1, 4).T, np.array(lines, np.int32), kept, unclosed)
+    code, line_of = np.array(codes, np.int32).reshape(-1, 4).T, np.array(lines, np.int32)
+    return Scan(keys, code, line_of, np.array(marks, np.int64), pairs, kept, unclosed)
 
 
 def _plain(text: bytes, path: str | PathLike, line: int, unclosed: list[int]) -> tuple[str, tuple[str, ...]]:
@@ -277,3 +228,34 @@ def _plain(text: bytes, path: str | PathLike, line: int, unclosed: list[int]) ->
 def shortened(text: str) -> str:
     """The first 40 characters of a text, for an error."""
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+def renamed(scan: Scan, table: RatingMap, columns: Sequence[str]) -> tuple[Scan, tuple[str, ...]]:
+    """A scan with a mapping's names of categories and severities, and notes on what it renamed, and what it could not.
+
+    Parameters
+    ----------
+    scan : of the file. table : the mapping. columns : the names in the header.
+    """
+    if not table.name:
+        return scan, ()
+    kinds = ("category", "severity")
+    olds = [tuple(part.decode("utf-8", "surrogateescape").strip() for part in key) for key in scan.keys[3]]
+    news = [tuple(map(table.renamed, kinds, key)) for key in olds]
+    keys = [tuple(part.encode("utf-8", "surrogateescape") for part in key) for key in news]
+    times = np.bincount(scan.code[3], minlength=len(olds)).tolist()
+    there = set(map(column_key, columns))
+    renames = [(old, new) for kind, old, new in table.rows if kind == "column" and column_key(old) in there]
+    said = [f"column {old} is read as {new}" for old, new in renames]
+    for side, kind in enumerate(kinds):
+        counts: Counter[tuple[str, str]] = Counter()
+        for old, new, n in zip(olds, news, times, strict=True):
+            counts[old[side], new[side]] += n
+        pairs = ((old, new, n) for (old, new), n in counts.items() if category_key(old) != category_key(new))
+        said += [f"{kind} {old} counts as {new} ({n} row{'s' * (n != 1)})" for old, new, n in pairs]
+    notes = [f"mapping {table.name}: {'; '.join(said) or 'nothing is renamed'}."]
+    found = {"column": columns, "category": [old[0] for old in olds], "severity": [old[1] for old in olds]}
+    if idle := [row for kind, names in found.items() for row in table.unused(kind, names)]:
+        named = ", ".join(idle[:5]) + (f" and {len(idle) - 5} more" if len(idle) > 5 else "")
+        notes.append(f"mapping {table.name}, without effect in this file: {named}.")
+    return replace(scan, keys=(*scan.keys[:3], keys)), tuple(notes)

@@ -6,30 +6,26 @@ and quoting changed from year to year. What a rating weighs is said in `anhelper
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import DataError, nearest
-from .rating_rows import Scan, not_utf8, open_ratings, read_header, scan_rows, shortened, split_rows
+from .mqm_tables import RatingMap, load_map
+from .rating_checks import check_file_texts, check_one_pair, check_units, without_copies
+from .rating_header import read_header
+from .rating_names import SEVERITIES, category_key, natural_key, without_side
+from .rating_rows import Scan, not_utf8, open_ratings, renamed, scan_rows, shortened, split_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SEVERITIES", "Ratings", "Segment", "category_key", "pool_ratings", "read_ratings"]
-
-SEVERITIES = ("No-error", "Neutral", "Minor", "Major", "Critical")
-"""Severities from harmless to grave; Critical is in files of 2024 alone."""
+__all__ = ["Ratings", "Segment", "pool_ratings", "read_ratings"]
 
 _ATTENTION = "hotwtest"  # hands on the wheel: an error was planted, and was Found or Missed; no rating of the system
-_SIDE = re.compile(r" ?\(translation ?\d*\)$", re.IGNORECASE)  # side by side, which of the two an omission is in
-_FLUFF = re.compile(r"[\s_!-]")
-_DIGITS = re.compile(r"(\d+)")
 _LEFT_OUT = (
     "attention checks (HOTW-test), which rate no system",
     "WMT24's canary; ids count it, so that segment i is line i of the text files, their canary being line 1",
@@ -68,6 +64,8 @@ class Ratings:
     notes : sentences that the user should see: what was left out, and what is odd.
     sources, targets : segment -> text, (system, segment) -> text, without marks; empty unless texts were asked for.
     spans : n marked texts, "" where nothing is marked, more than one joined by " … "; empty as above.
+    raw : (system, segment) -> source and target as bytes, marks included, of its first rating.
+    reading : what decided how the files were read, for signatures, such as "map:mine@5f2c0a91".
     """
 
     systems: tuple[str, ...]
@@ -87,6 +85,8 @@ class Ratings:
     sources: Mapping[Segment, str] = field(default_factory=dict)
     targets: Mapping[tuple[str, Segment], str] = field(default_factory=dict)
     spans: tuple[str, ...] = ()
+    raw: Mapping[tuple[str, Segment], tuple[bytes, bytes]] = field(default_factory=dict)
+    reading: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.line)
@@ -116,8 +116,14 @@ class Ratings:
         return table
 
 
-def read_ratings(path: str | PathLike, *, texts: bool = False) -> Ratings:
-    """The ratings of one file: .tsv or .csv, plain, .gz, or alone in a .tar.gz.
+def read_ratings(
+    path: str | PathLike,
+    *,
+    texts: bool = False,
+    mapping: str | PathLike | RatingMap | None = None,
+    repeated: str = "refuse",
+) -> Ratings:
+    """The ratings of one file: .tsv or .csv, plain, .gz or .xz, or alone in a tar archive.
 
     Case, spaces, "_" and "-" tell no two categories or severities apart, nor does "(Translation 2)" behind a category.
     Left out with a note: attention checks (HOTW-test), WMT24's canary, rows of metadata without a rater.
@@ -125,39 +131,38 @@ def read_ratings(path: str | PathLike, *, texts: bool = False) -> Ratings:
     Parameters
     ----------
     path : the file.
-    texts : whether to keep sources, targets and marked spans, too; without, these columns are not looked at.
+    texts : whether to keep sources, targets and marked spans, too; without, these columns are not decoded.
+    mapping : what the file calls columns, severities and categories; a CSV or TSV file, as `load_map` reads it.
+    repeated : of a file that holds a part of itself twice, "refuse" it, "count" every row, or read each row "once".
 
     Raises
     ------
-    DataError : another kind of file, a broken row, an unknown severity, bytes that are not UTF-8, nested marks.
+    DataError : another kind of file, a broken row, an unknown severity, bytes that are not UTF-8, nested marks; a part
+        of the file that is there twice; texts of two language pairs.
     """
+    table = load_map(mapping) if mapping is not None else RatingMap("", ())
     with open_ratings(path) as stream:
-        header, lines = read_header(stream, path)
+        header, lines = read_header(stream, path, table.columns)
         scan = scan_rows(split_rows(lines, header, path), header, path, texts)
+    scan, mapped = renamed(scan, table, header.cells)
     labels, left_out = _labels(scan, path), _left_out(scan)
-    rows = np.flatnonzero(left_out == 0)
+    rows, repeats = without_copies(scan, np.flatnonzero(left_out == 0), path, repeated)
     if not rows.size:
         raise DataError("there is no rating in this file.", path)
     columns = zip(labels, (scan.code[[0, 1, 2, 3, 3], :][:, rows]), strict=True)
     ratings = _assemble(columns, np.zeros(rows.size, np.int32), scan.line[rows], (str(path),))
-    ratings = replace(ratings, notes=_notes(scan, left_out, ratings))
+    check_file_texts(scan, rows, ratings)
+    reading = (f"map:{table.name}",) * bool(table.name) + ("repeated:once",) * bool(repeats and repeated == "once")
+    units = [(ratings.systems[i], ratings.segments[k]) for i, k in zip(ratings.system, ratings.segment, strict=True)]
+    raw: dict[tuple[str, Segment], tuple[bytes, bytes]] = {}
+    for unit, row in zip(units, rows, strict=True):
+        raw.setdefault(unit, scan.pairs[row])
+    notes = (*mapped, *repeats, *_notes(scan, left_out, rows, ratings))
+    ratings = replace(ratings, notes=notes, raw=raw, reading=reading)
     if not texts:
         return ratings
-    units = ((ratings.systems[i], ratings.segments[k]) for i, k in zip(ratings.system, ratings.segment, strict=True))
     srcs, trgs, spans = zip(*(scan.texts[row] for row in rows), strict=True)
     return _with_texts(ratings, zip(units, srcs, trgs, strict=True), spans, "rows")
-
-
-@lru_cache(4096)
-def category_key(category: str) -> str:
-    """What two spellings of one category share.
-
-    >>> category_key("Accuracy/Omission (Translation 2)") == category_key("accuracy/omission")
-    True
-    >>> category_key("Do not translate"), category_key("do_not_translate"), category_key("No-error")
-    ('donottranslate', 'donottranslate', 'noerror')
-    """
-    return _FLUFF.sub("", _SIDE.sub("", category.lower()))
 
 
 def _labels(scan: Scan, path: str | PathLike) -> list[list]:
@@ -167,14 +172,17 @@ def _labels(scan: Scan, path: str | PathLike) -> list[list]:
     for code, (_, severity) in enumerate(kinds):
         if category_key(severity) not in known:
             hint = nearest(severity.capitalize(), SEVERITIES)
-            what = f"unknown severity '{shortened(severity)}'{hint}; known: {', '.join(SEVERITIES)}."
+            what = f"unknown severity '{shortened(severity)}'{hint}; known: {', '.join(SEVERITIES)}; other names are "
+            what += "told by a mapping (--map)."
+            if category_key(severity) == "severity":
+                what = "the header comes again: two files stand one after the other in this one; give them one by one."
             raise DataError(what, path, scan.first(3, code))
     for column, keys in enumerate((systems, segments)):
         for code, key in enumerate(keys):
             if not all(key):
                 raise DataError("the system, the doc or the segment id is empty.", path, scan.first(column, code))
     categories = [category if any(kind) else "No-error" for kind in kinds for category in kind[:1]]
-    categories = [_SIDE.sub("", name) if category_key(name) != "noerror" else "No-error" for name in categories]
+    categories = [without_side(name) if category_key(name) != "noerror" else "No-error" for name in categories]
     severities = [known[category_key(severity)] for _, severity in kinds]
     names, ids = [key[0] for key in systems], [key[0] for key in raters]
     return [names, [Segment(*key) for key in segments], ids, categories, severities]
@@ -205,7 +213,7 @@ def _assemble(columns: Iterable[tuple[list, np.ndarray]], *where: np.ndarray | t
     """The ratings whose names are labels[code], column by column; names sorted, each category in one spelling."""
     names: list[Any] = []
     codes: list[Any] = []
-    orders: tuple[Callable[[Any], Any], ...] = (_natural, _reading_order, _natural, _natural, SEVERITIES.index)
+    orders: tuple[Callable[[Any], Any], ...] = (natural_key, _reading_order, natural_key, natural_key, SEVERITIES.index)
     for (labels, code), order, column in zip(columns, orders, _CODES, strict=True):
         used = np.flatnonzero(np.bincount(code, minlength=len(labels)))
         if column == "category":
@@ -219,13 +227,13 @@ def _assemble(columns: Iterable[tuple[list, np.ndarray]], *where: np.ndarray | t
     return Ratings(*names, *codes, *where)
 
 
-def _notes(scan: Scan, left_out: np.ndarray, ratings: Ratings) -> tuple[str, ...]:
+def _notes(scan: Scan, left_out: np.ndarray, rows: np.ndarray, ratings: Ratings) -> tuple[str, ...]:
     """What was left out of a file, and what is odd in it."""
     counts = np.bincount(left_out, minlength=len(_LEFT_OUT) + 1)[1:].tolist()
     notes = [f"{n} row{'s' * (n != 1)} left out: {why}." for why, n in zip(_LEFT_OUT, counts, strict=True) if n]
     silent = [not severity.strip() for _, severity in scan.keys[3]]
     errors = np.array(ratings.categories)[ratings.category] != "No-error"
-    n = int((np.array(silent)[scan.code[3][left_out == 0]] & errors).sum())
+    n = int((np.array(silent)[scan.code[3][rows]] & errors).sum())
     if n:
         notes.append(f"{n} error{'s' * (n != 1)} without a severity: counted as No-error, as WMT24 does.")
     if any(segment.global_id == "0" for segment in ratings.segments):
@@ -236,14 +244,8 @@ def _notes(scan: Scan, left_out: np.ndarray, ratings: Ratings) -> tuple[str, ...
     return tuple(notes)
 
 
-@lru_cache(4096)
-def _natural(name: str) -> tuple[str | int, ...]:
-    """A sort key by which "rater2" comes before "rater10"."""
-    return tuple(int(part[:4000]) if part.isdecimal() else part for part in _DIGITS.split(name))  # int takes no more
-
-
 def _reading_order(segment: Segment) -> tuple:
-    return _natural(segment.global_id), _natural(segment.doc), _natural(segment.id)
+    return natural_key(segment.global_id), natural_key(segment.doc), natural_key(segment.id)
 
 
 def _with_texts(ratings: Ratings, texts: Iterable[tuple], spans: Iterable[str], what: str) -> Ratings:
@@ -262,9 +264,14 @@ def _with_texts(ratings: Ratings, texts: Iterable[tuple], spans: Iterable[str], 
 
 
 def pool_ratings(parts: Sequence[Ratings]) -> Ratings:
-    """The ratings of several files as one; a DataError where a rater's rating of a translation is in two of them.
+    """The ratings of several files as one; raters of the same name are the same rater.
 
-    Raters of the same name are the same rater. Texts stay where every part has them; the first where they differ.
+    Texts stay where every part has them; the first where they differ.
+
+    Raises
+    ------
+    DataError : a rater's rating of a translation is in two files; files of two language pairs, or test sets whose ids
+        name other texts.
     """
     if not parts:
         raise DataError("there are no ratings to put together; give at least one file of them.")
@@ -279,22 +286,12 @@ def pool_ratings(parts: Sequence[Ratings]) -> Ratings:
     starts = np.cumsum([0, *(len(part.paths) for part in parts)], dtype=np.int32)[:-1]
     files = np.concatenate([part.file + start for part, start in zip(parts, starts, strict=True)])
     lines, paths = np.concatenate([part.line for part in parts]), tuple(path for part in parts for path in part.paths)
-    pooled = replace(_assemble(columns, files, lines, paths), notes=notes)
-    _no_unit_twice(pooled, np.repeat(np.arange(len(parts)), [len(part) for part in parts]))
+    raw = {unit: texts for part in reversed(parts) for unit, texts in part.raw.items()}
+    reading = tuple(dict.fromkeys(name for part in parts for name in part.reading))
+    pooled = replace(_assemble(columns, files, lines, paths), notes=notes, raw=raw, reading=reading)
+    check_units(pooled, np.repeat(np.arange(len(parts)), [len(part) for part in parts]))
+    pooled = replace(pooled, notes=notes + check_one_pair(parts))
     if not all(part.spans for part in parts):
         return pooled
     each = ((unit, part.sources[unit[1]], target) for part in parts for unit, target in part.targets.items())
     return _with_texts(pooled, each, [span for part in parts for span in part.spans], "files")
-
-
-def _no_unit_twice(ratings: Ratings, part: np.ndarray) -> None:
-    """A DataError where a rater's rating of a translation is in two parts; `part` is the (n,) part of each rating."""
-    shape = len(ratings.systems), len(ratings.segments), len(ratings.raters)
-    unit, n = np.ravel_multi_index((ratings.system, ratings.segment, ratings.rater), shape), int(part[-1]) + 1
-    pairs, row = np.unique(unit * n + part, return_index=True)
-    twice = np.flatnonzero(np.diff(pairs // n) == 0)
-    if twice.size:
-        first, again = ratings.frame().iloc[row[twice[0] : twice[0] + 2]].itertuples()
-        what = f"{again.rater}'s rating of {again.system}, document {again.doc}, segment {again.segment}"
-        seen = f"{what} is in {first.file}, line {first.line}, too"
-        raise DataError(f"{seen}; give each rating once.", again.file, again.line)

@@ -13,7 +13,7 @@ from ..data.ratings import Ratings
 from ..data.schema import TestSet
 from ..errors import DataError
 from ..metric import Metric
-from ..mqm import MqmScores, base_system
+from ..mqm import MqmScores, base_system, coverage
 from ..stats import interval, pearson
 from .scores import Axis, Plane, mean_axis, metric_axis, plane_of, stored_axis
 from .table import systems_table
@@ -140,7 +140,8 @@ def rated_plane(
     accuracy, fluency = (rating_axis(scores, kind) for kind in ("accuracy", "fluency"))
     docs, domains = (np.array(v, dtype=object) for v in (matrix.docs, matrix.domains))
     lengths = np.zeros(len(docs), dtype=np.int64)
-    plane = Plane(name, matrix.systems, kinds, accuracy, fluency, docs, domains, lengths, scores.notes)
+    notes = tuple(note for note in scores.notes if not shared or note != coverage(scores))
+    plane = Plane(name, matrix.systems, kinds, accuracy, fluency, docs, domains, lengths, notes)
     return plane.shared() if shared else plane.own()
 
 
@@ -212,6 +213,8 @@ def _rows(sources: list[str], ids: list[str], own: list[str]) -> tuple[np.ndarra
     ]
     start = int(np.argmax([h.sum() for h in hits]))
     rows = np.where(hits[start], numbers - start, -1)
+    again = np.setdiff1d(np.arange(len(rows)), np.unique(rows, return_index=True)[1])
+    rows[again] = -1  # ids that count anew in each document name a row twice: the second one is looked up by its text
     by_id = int((rows >= 0).sum())
     places: dict[str, list[int]] = {}
     for i, src in enumerate(own):

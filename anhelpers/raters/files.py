@@ -277,4 +277,18 @@ def together(found: Mapping[str, Mapping[Cell, Row]], notes: Sequence[str], aske
     if any(missing.values()):
         who = ", ".join(f"{rater} {n}" for rater, n in missing.items() if n)
         notes = [*notes, f"{sum(missing.values())} of {len(cells) * len(found)} ratings are missing ({who})."]
-    return ClassRatings(pd.DataFrame(columns), tuple(notes))
+    return ClassRatings(pd.DataFrame(columns), (*notes, *_same_work(found)))
+
+
+def _same_work(found: Mapping[str, Mapping[Cell, Row]]) -> list[str]:
+    """Notes on raters who gave the same ratings in the same seconds: one file under two names."""
+    names: dict[tuple, list[str]] = {}
+    for rater, given in found.items():
+        timed = (row for row in given.values() if row.rating > 0 and row.seconds > 0)
+        names.setdefault(tuple(sorted((row.cell, row.rating, row.seconds) for row in timed)), []).append(rater)
+    return [
+        f"{' and '.join(raters)} gave the same ratings in the same seconds: if this is one person's file under two "
+        "names, delete one, for it makes the agreement too high."
+        for work, raters in names.items()
+        if len(work) > 2 and len(raters) > 1
+    ]

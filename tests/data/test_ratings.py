@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anhelpers.data.ratings import Segment, category_key, pool_ratings, read_ratings
+from anhelpers.data.rating_names import category_key
+from anhelpers.data.ratings import Segment, pool_ratings, read_ratings
 from anhelpers.errors import DataError
 
 TED = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tcomment"

@@ -1,0 +1,257 @@
+"""What can be wrong between ratings that each read well: rows that come twice, and texts of two language pairs.
+
+A copied row doubles the penalty of an error, and two language pairs under one system's name are averaged into a number
+that belongs to neither: both are refused, with files and lines.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import checks
+from ..errors import DataError
+from .rating_rows import Scan, shortened
+
+if TYPE_CHECKING:
+    from .ratings import Ratings, Segment
+
+__all__ = ["REPEATED", "check_file_texts", "check_one_pair", "check_units", "without_copies"]
+
+REPEATED = ("refuse", "count", "once")
+"""What to do with rows that are equal to an earlier row: refuse a file that holds a part of itself twice, count every
+row, or read each row once."""
+
+_FEW = 0.01  # share of sheets that may look copied by chance, two equal errors without marks; WMT23 and TED have 0
+_UNLIKE = 0.5  # Dice of character pairs: two spellings of one text have 0.99 in WMT23, other sentences less than 0.5
+_FOREIGN, _DOUBTFUL = 0.4, 0.7  # cosine of character profiles: measured at most 0.36 between two of ten languages, from
+# 0.69 (20 texts) or 0.89 (200) on within one
+_FEWEST, _SAMPLE = 20, 200  # translations that a profile needs, and that it takes
+_PAIR = re.compile(r":([a-z]{2,3}-[a-z]{2,3})$")  # WMT23 and later, the end of a document's name
+_MARK = re.compile(rb"</?v>")
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # kana, Chinese characters, hangul
+
+
+def without_copies(
+    scan: Scan, rows: np.ndarray, path: str | PathLike, repeated: str = "refuse"
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The rows that count, and a note where some are equal to an earlier row in every named column.
+
+    A file that holds a part of itself twice is told from one in which a rater marked two equal errors: rows come again
+    with other segments between them, although the file keeps each translation together; or of more than one in 100
+    sheets (what one rater said of one translation), and at least two, every row stands there twice or more.
+
+    Parameters
+    ----------
+    scan : of the file. rows : (n,) its rows that are ratings. repeated : one of REPEATED.
+
+    Raises
+    ------
+    DataError : a part of the file is there twice, unless `repeated` says what to do.
+    """
+    checks.one_of(repeated, REPEATED, "way with repeated rows")
+    _, first, kind = np.unique(scan.mark[rows], return_index=True, return_inverse=True)
+    again = first[kind] != np.arange(len(rows))
+    if not again.any():
+        return rows, ()
+    line = scan.line[rows]
+    second = int(np.argmax(again))
+    stretch = second + int(np.argmin(np.append(again[second:], False))) - 1
+    n, start = int(again.sum()), line[first[kind[second]]]
+    told = f"line {line[second]} repeats line {start}"
+    if stretch > second:
+        told = f"lines {line[second]} to {line[stretch]} repeat rows from line {start} on"
+    if repeated == "refuse" and _copied(scan.code[:3, rows], again, first[kind]):
+        told = f"{told} ({n} of {len(rows)} rows are there again)"
+        ask = "delete the copy, or say --repeated once (read each row once) or --repeated count (count all)."
+        raise DataError(f"a part of this file is there twice: {told}; {ask}", path, int(line[second]))
+    told += ", …" if n > stretch - second + 1 else ""
+    seen = f"{n} row{' is' if n == 1 else 's are'} equal to an earlier one ({told})"
+    if repeated == "once":
+        return rows[~again], (f"{seen}: each is read once, as asked for.",)
+    return rows, (f"{seen}: each counts; --repeated once reads it once.",)
+
+
+def _copied(code: np.ndarray, again: np.ndarray, first: np.ndarray) -> bool:
+    """Whether rows that come again are copies; code: (3, n) system, segment, rater; first: (n,) the row they equal."""
+    _, unit = np.unique(code, axis=1, return_inverse=True)
+    unit, run = unit.ravel(), np.cumsum(np.diff(code[1], prepend=code[1, 0]) != 0)
+    places = np.unique(np.stack([unit, run])[:, ~again], axis=1)[0]
+    several = np.bincount(unit[~again], minlength=unit.max() + 1) > 1
+    scattered = np.bincount(places, minlength=len(several))[several] > 1
+    together = scattered.mean() <= 0.5 if several.any() else True
+    times = np.bincount(first, minlength=len(first))[first]  # how often each row stands there
+    least = np.full(len(several), len(first))
+    np.minimum.at(least, unit, times)
+    n_whole = int((least > 1).sum())
+    apart = again & (run != run[first])
+    return bool(together and apart.any()) or n_whole > max(1, _FEW * len(least))
+
+
+def check_units(ratings: Ratings, part: np.ndarray) -> None:
+    """A DataError where a rater's rating of a translation is in two parts.
+
+    Parameters
+    ----------
+    part : (n,) the part of each rating, in ascending order.
+    """
+    shape = len(ratings.systems), len(ratings.segments), len(ratings.raters)
+    unit, n = np.ravel_multi_index((ratings.system, ratings.segment, ratings.rater), shape), int(part[-1]) + 1
+    pairs, row = np.unique(unit * n + part, return_index=True)
+    twice = np.flatnonzero(np.diff(pairs // n) == 0)
+    if twice.size:
+        first, again = ratings.frame().iloc[row[twice[0] : twice[0] + 2]].itertuples()
+        what = f"{again.rater}'s rating of {again.system}, document {again.doc}, segment {again.segment}"
+        seen = f"{what} is in {first.file}, line {first.line}, too"
+        raise DataError(f"{seen}; give each rating once.", again.file, again.line)
+
+
+def check_file_texts(scan: Scan, rows: np.ndarray, ratings: Ratings) -> None:
+    """A DataError where a file holds two language pairs: segments, or translations, of the same name and other text.
+
+    One such text is an accident, which the texts' own note tells; more than one in 100, and at least two, are a file
+    whose ids do not name its segments.
+
+    Parameters
+    ----------
+    scan : of the file. rows : (n,) its rows that became `ratings`.
+    """
+    _check_names([ratings])
+    firsts: list[dict[tuple, int]] = [{}, {}]
+    others: list[dict[tuple, tuple[int, int]]] = [{}, {}]
+    for place, row in enumerate(rows):
+        system, segment = int(ratings.system[place]), int(ratings.segment[place])
+        for side, key in enumerate(((segment,), (system, segment))):
+            start = firsts[side].setdefault(key, row)
+            one, other = scan.pairs[start][side], scan.pairs[row][side]
+            if one != other and key not in others[side] and not _alike(one, other):
+                others[side][key] = start, row
+    for side, what in enumerate(("source", "translation")):
+        if len(others[side]) > max(1, _FEW * len(firsts[side])):
+            key, (start, row) = next(iter(others[side].items()))
+            told = _told(what, ratings.segments[key[-1]], ratings.systems[key[0]] if side else "")
+            texts = [f"'{_text(scan.pairs[at][side])}'" for at in (start, row)]
+            quoted = f"{texts[0]} in line {scan.line[start]}, {texts[1]} here"
+            n = f"{len(others[side])} of {len(firsts[side])} {what}s have two texts"
+            raise DataError(
+                f"{told} is {quoted} ({n}): are these two test sets or language pairs? Give each a file, "
+                "or documents of other names.",
+                ratings.paths[0],
+                int(scan.line[row]),
+            )
+
+
+def check_one_pair(parts: Sequence[Ratings]) -> tuple[str, ...]:
+    """Notes on what is doubtful; a DataError where parts are not of one language pair, by their texts and documents.
+
+    Texts tell: a segment or a translation of the same name must have the same text everywhere, and the sources, and the
+    translations, of all parts must be in one language each. Languages are compared by their frequent letters, from 20
+    texts on; they are not named.
+
+    Parameters
+    ----------
+    parts : ratings of at least one file each.
+    """
+    _check_names(parts)
+    seen: dict[tuple, tuple[Ratings, bytes]] = {}
+    for part in parts:
+        for (system, segment), (src, trg) in part.raw.items():
+            for key, text, what in (((segment,), src, "source"), ((system, segment), trg, "translation")):
+                first, known = seen.setdefault(key, (part, text))
+                if first is not part and known != text and not _alike(known, text):
+                    told = _told(what, segment, system if what == "translation" else "")
+                    here, there = _where(part, *key), _where(first, *key)
+                    texts = f"'{_text(text)}' here, and '{_text(known)}' in {there[0]}, line {there[1]}"
+                    ask = "are these two language pairs? Give them to two calls."
+                    raise DataError(f"{told} is {texts}: {ask}", *here)
+    return tuple(note for side in (0, 1) for note in _one_language(parts, side))
+
+
+def _check_names(parts: Sequence[Ratings]) -> None:
+    """A DataError where documents name two language pairs, as in news_x:en-de."""
+    first: dict[str, tuple[Ratings, Segment]] = {}
+    for part in parts:
+        for segment in part.segments:
+            if match := _PAIR.search(segment.doc):
+                first.setdefault(match[1], (part, segment))
+    if len(first) > 1:
+        (one, (part, segment)), (two, (other, again)) = list(first.items())[:2]
+        (path, line), there = _where(part, segment), _where(other, again)
+        raise DataError(
+            f"document {segment.doc} is of {one}, and {again.doc} ({there[0]}, line {there[1]}) of {two}: "
+            "the ratings of one language pair are wanted.",
+            path,
+            line,
+        )
+
+
+def _where(part: Ratings, *key: str | Segment) -> tuple[str, int]:
+    """The file and line of the first rating of a segment, or of a system's translation of it."""
+    fits = part.segment == part.segments.index(key[-1])
+    if len(key) > 1:
+        fits &= part.system == part.systems.index(key[0])
+    row = int(np.argmax(fits))
+    return part.paths[part.file[row]], int(part.line[row])
+
+
+def _told(what: str, segment: Segment, system: str) -> str:
+    of = f"{system}'s translation" if system else f"the {what}"
+    return f"{of} of document {segment.doc}, segment {segment.id},"
+
+
+def _text(raw: bytes) -> str:
+    """The beginning of a text without its marks, for an error."""
+    return shortened(" ".join(_MARK.sub(b"", raw).decode("utf-8", "replace").split()))
+
+
+def _alike(one: bytes, other: bytes) -> bool:
+    """Whether two texts are the same one but for details: marks, spaces, a mended typo; blank ones are like any."""
+    a, b = (" ".join(_MARK.sub(b"", raw).decode("utf-8", "replace").split()) for raw in (one, other))
+    if a == b or not (a and b):
+        return True
+    pairs = [Counter(zip(f" {text}", f"{text} ", strict=True)) for text in (a, b)]
+    return 2 * (pairs[0] & pairs[1]).total() >= _UNLIKE * (pairs[0].total() + pairs[1].total())
+
+
+def _one_language(parts: Sequence[Ratings], side: int) -> list[str]:
+    """Notes on parts whose language may differ from the first one's; a DataError where it does. side: 0 for sources."""
+    what, notes = ("sources", "translations")[side], []
+    first, known, n_known = None, Counter[str](), 0
+    for part in parts:
+        texts = list(dict.fromkeys(texts[side] for texts in part.raw.values()))
+        texts = texts[:: math.ceil(len(texts) / _SAMPLE) or 1]
+        if len(texts) < _FEWEST:
+            continue
+        profile = _profile(texts)
+        if first is None:
+            first, known, n_known = part, profile, len(texts)
+            continue
+        same = _cosine(known, profile)
+        seen = f"the {what} ('{_text(texts[0])}') and those of {', '.join(first.paths)}"
+        if same < _FOREIGN:
+            raise DataError(
+                f"{seen} are in different languages: give two language pairs to two calls.", ", ".join(part.paths)
+            )
+        if same < _DOUBTFUL and min(n_known, len(texts)) >= _SAMPLE // 2:
+            notes.append(f"{', '.join(part.paths)}: {seen} may be in two languages; means over both would mix them.")
+    return notes
+
+
+def _profile(texts: Iterable[bytes]) -> Counter[str]:
+    """How often three characters follow each other, or one of a script without spaces stands, in lower case."""
+    found: Counter[str] = Counter()
+    for raw in texts:
+        text = f" {' '.join(_MARK.sub(b'', raw).decode('utf-8', 'replace').lower().split())} "
+        found.update(text[i] if _UNSPACED.match(text[i]) else text[i : i + 3] for i in range(len(text) - 2))
+    return found
+
+
+def _cosine(one: Mapping[str, int], other: Mapping[str, int]) -> float:
+    lengths = [math.sqrt(sum(n * n for n in profile.values())) for profile in (one, other)]
+    return sum(n * other.get(key, 0) for key, n in one.items()) / (math.prod(lengths) or math.inf)

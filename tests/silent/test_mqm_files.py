@@ -1,0 +1,396 @@
+"""MQM files that read well and are wrong: rows twice, two language pairs, other segments, another corpus' names."""
+
+import gzip
+import lzma
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anhelpers.cli import main
+from anhelpers.data import bundled, pool_ratings, ratings_file, read_ratings
+from anhelpers.data.mqm_tables import RatingMap, load_map
+from anhelpers.errors import DataError
+from anhelpers.mqm import score_ratings, system_table
+from anhelpers.plane import join_ratings, rated_plane, rated_texts
+from anhelpers.raters import read_ratings as read_class_ratings
+
+REAL = pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+TEACHING = bundled("teaching/mqm.tsv")
+HEADER = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
+NUMBERS = ["erste", "zweite", "dritte", "vierte", "fünfte", "sechste", "siebte", "achte", "neunte", "zehnte"]
+OTHERS = ["elfte", "zwölfte", "letzte", "alte", "neue", "lange", "kurze", "gute", "schlechte", "kleine", "große"]
+GERMAN = [f"Das ist der {word} Satz, und er steht in diesem Text." for word in NUMBERS + OTHERS]
+FRENCH = [f"Voici la phrase {word} que nous avons mise dans notre texte." for word in NUMBERS + OTHERS]
+ENGLISH = [f"This is sentence number {i}, and it stands in this text." for i in range(len(GERMAN))]
+CHINESE = [f"这是文本中的第{i}个句子，它在这里很久了。" for i in range(len(GERMAN))]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def make(rows, name="mqm.tsv", header=HEADER):
+        """A file of rows (system, doc, segment, rater, source, target, category, severity)."""
+        lines = [header, *("\t".join([*map(str, row[:3]), str(row[2]), *map(str, row[3:])]) for row in rows)]
+        path = tmp_path / name
+        path.write_text("\n".join(lines) + "\n", "utf-8")
+        return path
+
+    return make
+
+
+def sheet(targets, srcs=ENGLISH, system="ref", doc="d", rater="r1", start=1):
+    """A row per text: every third one has an error."""
+    return [
+        (system, doc, i, rater, src, trg, *(("Fluency/Grammar", "Minor") if i % 3 else ("No-error", "No-error")))
+        for i, (src, trg) in enumerate(zip(srcs, targets, strict=True), start)
+    ]
+
+
+def appended(path, tmp_path, part=slice(None), name="twice.tsv"):
+    """A file with some of its rows behind it once more."""
+    header, *rows = Path(path).read_text("utf-8").splitlines()
+    twice = tmp_path / name
+    twice.write_text("\n".join([header, *rows, *rows[part]]) + "\n", "utf-8")
+    return twice, len(rows)
+
+
+# ---- rows that come twice within one file
+
+
+def test_a_file_appended_to_itself_is_refused_with_its_lines(tmp_path):
+    twice, n = appended(TEACHING, tmp_path)
+    told = (
+        rf"twice\.tsv, line {n + 2}: .* lines {n + 2} to {2 * n + 1} repeat rows from line 2 on \({n} of {2 * n} rows"
+    )
+    with pytest.raises(DataError, match=told):
+        read_ratings(twice)
+    once, every = (score_ratings(read_ratings(twice, repeated=way)) for way in ("once", "count"))
+    plain = score_ratings(read_ratings(TEACHING))
+    assert np.array_equal(once.values, plain.values)
+    assert np.allclose(every.values, 2 * plain.values)
+    assert "|repeated:once|" in once.signature
+    assert "repeated" not in plain.signature + every.signature
+    assert f"{n} rows are equal to an earlier one" in once.notes[0] + every.notes[0]
+
+
+@pytest.mark.parametrize("part", [slice(0, 30), slice(500, 503), slice(-40, None)])
+def test_a_block_that_was_pasted_twice_is_refused(tmp_path, part):
+    with pytest.raises(DataError, match="a part of this file is there twice"):
+        read_ratings(appended(TEACHING, tmp_path, part)[0])
+
+
+def test_a_doubled_file_is_seen_when_it_is_sorted_packed_or_numbered(tmp_path):
+    header, *rows = TEACHING.read_text("utf-8").splitlines()
+    numbered = [f"\t{header}", *(f"{i}\t{row}" for i, row in enumerate(rows + rows))]
+    contents = {
+        "sorted.tsv": "\n".join([header, *sorted(rows + rows)]).encode(),
+        "shuffled.tsv": "\n".join([header, *np.random.default_rng(0).permutation(rows + rows)]).encode(),
+        "a.tsv.gz": gzip.compress("\n".join([header, *rows, *rows]).encode()),
+        "a.tsv.xz": lzma.compress("\n".join([header, *rows, *rows]).encode()),
+        "numbered.tsv": "\n".join(numbered).encode(),
+        "crlf.tsv": "\n".join([header, *rows]).encode() + b"\n" + "\r\n".join(rows).encode(),
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(DataError, match="a part of this file is there twice"):
+            read_ratings(tmp_path / name)
+
+
+def test_two_equal_errors_in_one_translation_are_two_errors(write):
+    rows = sheet(GERMAN)
+    error = rows[3]
+    ratings = read_ratings(write([*rows[:4], error, *rows[4:]]))
+    assert ratings.notes == (
+        "1 row is equal to an earlier one (line 6 repeats line 5): each counts; --repeated once reads it once.",
+    )
+    assert score_ratings(ratings).by("segment").penalty.max() == 2
+
+
+def test_raters_and_systems_that_say_the_same_are_no_copies(write):
+    rows = [*sheet(GERMAN), *sheet(GERMAN, rater="r2"), *sheet(GERMAN, system="A")]
+    assert read_ratings(write(rows)).notes == ()
+    shuffled = [rows[i] for i in np.random.default_rng(1).permutation(len(rows))]
+    assert read_ratings(write(shuffled)).notes == ()
+
+
+def test_a_header_in_the_middle_is_told(tmp_path):
+    both = tmp_path / "both.tsv"
+    both.write_bytes(TEACHING.read_bytes() * 2)
+    with pytest.raises(DataError, match=r"both\.tsv, line 1098: the header comes again: two files stand one after"):
+        read_ratings(both)
+
+
+@REAL
+@pytest.mark.real
+def test_published_files_have_no_row_twice_and_are_refused_when_doubled(tmp_path, capsys):
+    for name in ("mqm/ted-ende", "mqm/wmt23-ende-sxs"):
+        assert not any("equal to an earlier" in note for note in read_ratings(ratings_file(name)).notes)
+    twice, _ = appended(ratings_file("mqm/ted-ende"), tmp_path)
+    assert main(["mqm", str(twice)]) == 2
+    assert "lines 8437 to 16871 repeat rows from line 2 on (8435 of 16870 rows" in capsys.readouterr().err
+    block, _ = appended(ratings_file("mqm/ted-ende"), tmp_path, slice(4000, 4200))
+    with pytest.raises(DataError, match="lines 8437 to 8636 repeat rows from line 4002 on"):
+        read_ratings(block)
+
+
+# ---- two language pairs in one call
+
+
+def refused(*paths):
+    with pytest.raises(DataError) as caught:
+        pool_ratings([read_ratings(path) for path in paths])
+    return str(caught.value)
+
+
+def test_the_same_ids_with_other_sources_are_refused(write):
+    one = write(sheet(GERMAN), "ende.tsv")
+    two = write(sheet(ENGLISH, srcs=CHINESE, rater="r2"), "zhen.tsv")
+    told = refused(one, two)
+    assert "the source of document d, segment 1, is '这是文本中的第0个句子" in told
+    assert "'This is sentence number 0" in told
+    assert told.startswith(f"{two}, line 2: ")
+    assert f"in {one}, line 2: are these two language pairs?" in told
+
+
+def test_the_same_sources_with_other_translations_are_refused(write):
+    told = refused(write(sheet(GERMAN), "ende.tsv"), write(sheet(CHINESE, rater="r2"), "enzh.tsv"))
+    assert "ref's translation of document d, segment 1, is" in told
+
+
+@pytest.mark.parametrize("other", [CHINESE, FRENCH])
+def test_other_segments_in_another_language_are_refused(write, other):
+    one = write(sheet(GERMAN), "ende.tsv")
+    srcs = [f"Nobody knew what number {i} would bring to them." for i in range(len(other))]
+    told = refused(one, write(sheet(other, srcs=srcs, doc="e", start=40), "other.tsv"))
+    assert "and those of " + str(one) + " are in different languages" in told
+
+
+def test_names_of_documents_tell_the_pair_within_one_file_and_between_two(write):
+    rows = [*sheet(GERMAN[:3], ENGLISH[:3], doc="x:en-de"), *sheet(FRENCH[:3], ENGLISH[:3], doc="x:en-fr")]
+    with pytest.raises(
+        DataError, match=r"line 5: document x:en-fr is of en-fr, and x:en-de .* of en-de|line 2: document"
+    ):
+        read_ratings(write(rows))
+    files = [write(part, f"{i}.tsv") for i, part in enumerate((rows[:3], rows[3:]))]
+    assert "the ratings of one language pair are wanted" in refused(*files)
+
+
+def test_two_pairs_in_one_file_under_the_same_ids_are_refused(write):
+    both = [*sheet(GERMAN), *sheet(CHINESE, rater="r2")]
+    with pytest.raises(
+        DataError, match=r"line 23: ref's translation of document d, segment 1, is 'Das ist .* in line 2, "
+    ):
+        read_ratings(write(both))
+    with pytest.raises(DataError, match=r"21 of 21 sources have two texts"):
+        read_ratings(write([*sheet(GERMAN), *sheet(ENGLISH, srcs=CHINESE, rater="r2")]))
+
+
+def test_halves_of_one_test_set_and_mended_typos_are_pooled(write):
+    half = len(GERMAN) // 2
+    parts = [
+        write(sheet(GERMAN[:half], ENGLISH[:half]), "a.tsv"),
+        write(sheet(GERMAN[half:], ENGLISH[half:], start=50), "b.tsv"),
+    ]
+    typo = [line.replace("stands in this", "stands in that") for line in ENGLISH]
+    parts.append(write(sheet(GERMAN, srcs=typo, rater="r2"), "c.tsv"))
+    assert len(pool_ratings([read_ratings(path) for path in parts])) == 2 * len(GERMAN)
+
+
+@REAL
+@pytest.mark.real
+def test_real_files_of_one_pair_are_pooled_and_of_another_refused(tmp_path, write):
+    ted, wmt = (read_ratings(ratings_file(name)) for name in ("mqm/ted-ende", "mqm/wmt23-ende-sxs"))
+    assert len(pool_ratings([ted, wmt])) == len(ted) + len(wmt)
+    root = Path(os.environ["ANHELPERS_DATA"], "wmt24/txt")
+    names = ("sources/ja-zh", "references/ja-zh.refA", "sources/en-cs", "references/en-cs.refA")
+    lines = {name: (root / f"{name}.txt").read_text("utf-8").replace("\t", " ").split("\n")[1:200] for name in names}
+    for pair in ("ja-zh", "en-cs"):
+        rows = sheet(lines[f"references/{pair}.refA"], lines[f"sources/{pair}"], doc="test", start=900)
+        other = read_ratings(write(rows, f"{pair}.tsv"))
+        with pytest.raises(DataError, match="are in different languages"):
+            pool_ratings([ted, other])
+
+
+# ---- systems that were rated on different segments
+
+
+def test_systems_with_other_segments_are_noted_and_can_be_restricted(write, capsys):
+    rows = [*sheet(GERMAN, system="A"), *sheet(GERMAN[:6], ENGLISH[:6], system="B")]
+    scores = score_ratings(read_ratings(write(rows)))
+    note = scores.notes[-1]
+    assert note.startswith(
+        "systems were rated on different segments, of 21 in all: B on 6, A on 21; 6 for every system."
+    )
+    both = scores.shared()
+    assert both.by().n_segments.tolist() == [6, 6]
+    assert both.by().penalty.tolist() == pytest.approx([4 / 6, 4 / 6])
+    assert both.signature == scores.signature + "|segments:shared"
+    assert both.notes == ("15 of 21 segments are left out: not rated for every system.",)
+    assert both.shared() is both
+    table = system_table(scores, np.random.default_rng(0), 50).set_index("system")
+    assert table.n_segments.to_dict() == {"A": 21, "B": 6}
+    assert note in rated_plane(scores, "x", shared=False).notes
+    kept = rated_plane(scores, "x").notes
+    assert note not in kept
+    assert any("15 of 21 segments are left out" in one for one in kept)
+    assert main(["mqm", str(write(rows))]) == 0
+    assert "B on 6, A on 21" in capsys.readouterr().err
+    assert main(["mqm", str(write(rows)), "--shared"]) == 0
+    said = capsys.readouterr()
+    assert "15 of 21 segments are left out" in said.err
+    assert "segments:shared" in said.out
+
+
+def test_systems_without_a_common_segment_are_told(write):
+    rows = [*sheet(GERMAN[:5], ENGLISH[:5], system="A"), *sheet(GERMAN[5:], ENGLISH[5:], system="B", start=6)]
+    scores = score_ratings(read_ratings(write(rows)))
+    assert "; 0 for every system" in scores.notes[-1]
+    with pytest.raises(DataError, match="no segment was rated for every system"):
+        scores.shared()
+
+
+# ---- other corpora
+
+
+BIO = "SEG_ID\tDoc\tSource\tTagged_Source\tTarget\tMT\tTagged_Target\tError Category\tSeverity\tAnnotator_ID"
+BIO_ROWS = [
+    "1\tdoc1\tA dog.\t\tEin Hund.\tTMT_run1\t\t\t\t5367941",
+    "2\tdoc1\tA cat\t\tEine Katze\tTMT_run1\t<tag>Eine</tag> Katze\tLinguistic Conventions - Grammar\tMinor\t5367941",
+    "2\tdoc1\tA cat\t\tEine Katze\tTMT_run1\tEine <tag>Katze</tag>\tAccuracy - Mistranslation\tCritical\t5367941",
+    "1\tdoc2\tNo.\t\tNein.\tTMT_run1\tNein<tag>.</tag>\tLinguistic Conventions - Punctuation\tMinor\t5367941",
+]
+
+
+@pytest.fixture
+def bio(tmp_path):
+    path = tmp_path / "bio.tsv"
+    path.write_text("\n".join([BIO, *BIO_ROWS]) + "\n", "utf-8")
+    return path
+
+
+def test_another_corpus_is_read_by_a_mapping(bio, tmp_path):
+    with pytest.raises(
+        DataError, match=r"no column system, rater, category.*other names are told by a mapping \(--map\)"
+    ):
+        read_ratings(bio)
+    ratings = read_ratings(bio, mapping="bio-mqm", texts=True)
+    assert ratings.systems == ("TMT_run1",)
+    assert ratings.raters == ("5367941",)
+    assert set(ratings.categories) == {"No-error", "Fluency/Grammar", "Fluency/Punctuation", "Accuracy/Mistranslation"}
+    assert "category Accuracy - Mistranslation counts as Accuracy/Mistranslation (1 row)" in ratings.notes[0]
+    assert ratings.notes[1].startswith("mapping bio-mqm, without effect in this file: category '*Addition', ")
+    with pytest.raises(DataError) as caught:
+        score_ratings(ratings)
+    assert "Critical 'Accuracy/Mistranslation' (1 rating, first at line 4)" in str(caught.value)
+    assert "--weights wmt24" in str(caught.value)
+    assert "severity,Critical,Major" in str(caught.value)
+    assert score_ratings(ratings, weights="wmt24").by().penalty.tolist() == [pytest.approx((0 + 6 + 0.1) / 3)]
+    assert "|map:bio-mqm|" in score_ratings(ratings, weights="wmt24").signature
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_a_mapping_of_ones_own_enters_the_signature_and_a_note(bio, tmp_path, delimiter, capsys):
+    rows = [*load_map("bio-mqm").rows[:3], ("severity", "critical", "Major"), ("severity", "Blocker", "Major")]
+    rows += [("category", f"*{name}", f"Fluency/{name}") for name in ("Grammar", "Punctuation", "Mistranslation")]
+    rows += [("column", "Language", "doc")]
+    table = tmp_path / "mine.csv"
+    table.write_text("\n".join(map(delimiter.join, [("kind", "from", "to"), *rows])) + "\n", "utf-8")
+    ratings = read_ratings(bio, mapping=table)
+    assert "severity Critical counts as Major (1 row)" in ratings.notes[0]
+    assert ratings.notes[1].endswith("without effect in this file: column 'Language', severity 'Blocker'.")
+    assert "Language" not in ratings.notes[0]
+    signature = score_ratings(ratings).signature
+    mark = signature.split("map:mine@")[1].split("|")[0]
+    assert len(mark) == 8
+    table.write_text(table.read_text("utf-8").replace("Blocker", "Stopper"), "utf-8")
+    assert mark not in score_ratings(read_ratings(bio, mapping=table)).signature
+    assert main(["mqm", str(bio), "--map", str(table)]) == 0
+    assert "severity Critical counts as Major" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("from,to\n", "line 1: the header must be kind,from,to"), ("", "no row in this mapping"),
+        ("kind,from,to\n", "no row in this mapping"),
+        ("kind,from,to\ncolumn,x\n", "line 2: kind, from and to are wanted"),
+        ("kind,from,to\ncolum,MT,system\n", "line 2: unknown kind 'colum'"),
+        ("kind,from,to\ncolumn,MT,sytem\n", "line 2: unknown column 'sytem' under 'to'; known: system, doc"),
+        ("kind,from,to\nseverity,Critical,Mayor\n", "line 2: unknown severity 'Mayor' under 'to'; known: No-error"),
+        ("kind,from,to\nseverity,,Major\n", "line 2: kind, from and to are wanted"),
+    ],
+)  # fmt: skip
+def test_a_mapping_that_is_wrong_is_told_with_its_line(bio, tmp_path, text, says):
+    (tmp_path / "m.csv").write_text(text, "utf-8")
+    with pytest.raises(DataError, match=says):
+        read_ratings(bio, mapping=tmp_path / "m.csv")
+
+
+def test_two_columns_for_one_are_refused_and_a_mapped_one_wins(write, tmp_path):
+    table = RatingMap("m", (("column", "system", "rater"), ("column", "doc_id", "rater")))
+    with pytest.raises(DataError, match="the mapping makes system and doc_id one column, 'rater'"):
+        read_ratings(write(sheet(GERMAN)), mapping=table)
+    mapped = read_ratings(
+        write(sheet(GERMAN)), mapping=RatingMap("m", (("column", "system", "rater"), ("column", "rater", "system")))
+    )
+    assert (mapped.systems, mapped.raters) == (("r1",), ("ref",))
+
+
+def test_critical_errors_that_weigh_nothing_are_noted(bio):
+    ratings = read_ratings(bio, mapping="bio-mqm")
+    assert (
+        score_ratings(ratings, weights="mt-metrics-eval").notes[-1]
+        == "1 Critical error weighs nothing by these weights."
+    )
+    assert not any("weigh" in note for note in score_ratings(ratings, weights="wmt24").notes)
+
+
+# ---- files that are something else
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("engdeu1,A,1,TGT,eng,deu,0,d,False,[],1.0,1.0\n", r"error span annotation \(ESA\).* no MQM ratings"),
+        ("system mqm_avg_score seg_id\nA\t-1\t1\n", "these are averages of MQM ratings"),
+        ("rater,sheet,segment,candidate,criterion,rating\n", "the ratings of a class"),
+        ('{"system": "A"}\n', "this is JSON"),
+    ],
+)
+def test_other_tables_are_called_what_they_are(tmp_path, text, says):
+    (tmp_path / "x.csv").write_text(text, "utf-8")
+    with pytest.raises(DataError, match=says):
+        read_ratings(tmp_path / "x.csv")
+
+
+@REAL
+@pytest.mark.real
+def test_the_esa_scores_of_wmt24_are_no_mqm_ratings(capsys):
+    path = Path(os.environ["ANHELPERS_DATA"], "wmt24/humeval/esa_generalMT2024_wave2.csv")
+    assert main(["mqm", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "error span annotation (ESA)" in said
+    assert len(said.splitlines()) == 1
+
+
+# ---- the same causes elsewhere
+
+
+def test_ids_that_count_anew_in_each_document_take_each_row_of_a_test_set_once(write):
+    header = HEADER.replace("\tseg_id", "")
+    rows = [("A", doc, "1", "r", "Thank you.", "Danke.", "No-error", "No-error") for doc in ("d1", "d2")]
+    path = write([], header=header)
+    path.write_text("\n".join([header, *map("\t".join, rows)]) + "\n", "utf-8")
+    ratings = read_ratings(path, texts=True)
+    join = join_ratings(rated_texts(ratings, "en-de", "A"), ratings)
+    assert sorted(join.rows) == [0, 1]
+
+
+def test_one_file_of_a_class_under_two_names_is_noted(tmp_path):
+    header = "rater,sheet,segment,candidate,criterion,rating,seconds,version\n"
+    for rater, more in (("Ann", 0), ("Bea", 0), ("Cy", 1)):
+        rows = [f"{rater},4b54,0,{i},accuracy,{i % 5 + 1},{2.5 + i + more},0.1\n" for i in range(4)]
+        (tmp_path / f"{rater}.csv").write_text(header + "".join(rows), "utf-8")
+    (note,) = read_class_ratings(tmp_path).notes
+    assert note.startswith("Ann and Bea gave the same ratings in the same seconds")
