@@ -65,7 +65,7 @@ def holds(claim: str, where: ArrayLike) -> None:
 
     Parameters
     ----------
-    claim : what should be true, as a clause behind "that". where : (n,) True or False for each case; an empty one is true.
+    claim : what should be true, as a clause behind "that". where : (n,) True or False for each case; none is fine.
 
     >>> holds("a square is never negative", np.square([1.0, -2.0]) >= 0)
     >>> holds("a square is above its root", np.square([2.0, 0.5]) > [2.0, 0.5])

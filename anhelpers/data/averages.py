@@ -92,7 +92,7 @@ def compare_averages(ours: Mapping[tuple[str, str], float], path: str | PathLike
 
 
 def _same_system(theirs: Iterable[str], ours: Iterable[str]) -> dict[str, str]:
-    """Published name -> name here: the same but for case and punctuation, or the only reference left, one a mere ref."""
+    """Published name -> name here: equal but for case and punctuation, or the one reference left, where one is ref."""
     theirs, ours = sorted(theirs), sorted(ours)
     names = {name: name for name in theirs if name in ours}
     for name in theirs:

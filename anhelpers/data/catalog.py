@@ -191,7 +191,8 @@ def target_language(name: str | PathLike, lang: str | None = None) -> str:
     pairs = {known: known.rpartition("/")[2] for known in RATINGS} | {known: e.lp for known, e in ENTRIES.items()}
     own = pairs.get(str(name), "").partition("-")[2]
     if not (own or lang):
-        raise DataError("which language its translations are in is not said; name it as lang, such as de.", name)
+        what = "which language its translations are in is not said; name it as lang (for a notebook: -p lang de)."
+        raise DataError(what, name)
     if own and lang and short_code(lang) != short_code(own):
         raise DataError(f"its translations are in '{own}', and lang says '{lang}'; leave one of them away.", name)
     return lang or own
