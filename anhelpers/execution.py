@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .data.writing import make_folder, turn, unwritable, write_text
-from .errors import DataError, need
+from .errors import AnhelpersError, DataError, MissingExtra, UnknownName, need, one_line
 from .exercises import NOT_YET, RIGHT
 from .notebooks import check_parameters, notebook_paths, parameters_of, parse_value
 from .progress import note
@@ -33,6 +33,9 @@ OFFLINE_HTML = {
     "widget_renderer_url": "",
 }
 """nbconvert's links to outside scripts, all dropped: the page must open from a USB stick."""
+
+REFUSALS = {kind.__name__ for kind in (AnhelpersError, DataError, MissingExtra, UnknownName)}
+"""Errors, by the names that a kernel gives, whose text is a sentence for the user; a traceback adds nothing to it."""
 
 QUIET_KERNEL = ["--IPKernelApp.log_level=50"]  # cells tell what fails; how a kernel ends alarms for nothing
 
@@ -142,7 +145,9 @@ def _whole_streams(outputs: Sequence[Any]) -> list[Any]:
 
 
 def _failure(error: Any) -> str:
-    """The failing cell and the last lines of its traceback, without colour codes."""
+    """The failing cell and its error: one sentence where this package refused, else the last lines of the traceback."""
+    if error.ename in REFUSALS:
+        return f"cell {error.exec_count}: {one_line(error.evalue)}"
     trace = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback)).strip().splitlines()
     return f"cell {error.exec_count}: {error.ename}: {error.evalue}\n" + "\n".join(
         f"    {line}" for line in trace[-12:]

@@ -1,11 +1,19 @@
-"""Exercises that check themselves: the first step that is not right yet gets a hint, never the answer."""
+"""Exercises that check themselves: the first step that is not right yet gets a hint, never the answer.
+
+And claims of a notebook that are checked on whatever data it is given.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
 
-__all__ = ["NOT_YET", "RIGHT", "check"]
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .errors import DataError
+
+__all__ = ["NOT_YET", "RIGHT", "check", "holds"]
 
 RIGHT, NOT_YET = "✓ right", "✗ not yet"
 
@@ -48,3 +56,25 @@ def check(steps: Callable[..., None]) -> None:
         print(f"{name} {NOT_YET}: the answer has not the form that was asked for ({type(error).__name__}: {first}).")
     else:
         print(f"{name} {RIGHT}")
+
+
+def holds(claim: str, where: ArrayLike) -> None:
+    """Go on where a claim is true of all the data; else a DataError with the claim, and how often it is false.
+
+    What `assert` is for a worked example, for data that a user gives: the sentence says what does not hold.
+
+    Parameters
+    ----------
+    claim : what should be true, as a clause behind "that". where : (n,) True or False for each case; none is fine.
+
+    >>> holds("a square is never negative", np.square([1.0, -2.0]) >= 0)
+    >>> holds("a square is above its root", np.square([2.0, 0.5]) > [2.0, 0.5])
+    Traceback (most recent call last):
+    anhelpers.errors.DataError: on these data it is false that a square is above its root, in 1 of 2 cases; what \
+is special in them? If nothing is, this is a defect of anhelpers.
+    """
+    cases = np.asarray(where, dtype=bool)
+    if not cases.all():
+        share = f", in {(~cases).sum():,} of {cases.size:,} cases" if cases.size > 1 else ""
+        doubt = "what is special in them? If nothing is, this is a defect of anhelpers."
+        raise DataError(f"on these data it is false that {claim}{share}; {doubt}")

@@ -1,6 +1,7 @@
 """Shared by all tests: a tiny random language model, and no network."""
 
 import os
+import shutil
 import tempfile
 import warnings
 from pathlib import Path
@@ -48,6 +49,20 @@ def tiny_lm(tmp_path_factory):
     transformers.GPT2LMHeadModel(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A browser that reaches this machine only."""
+    api = pytest.importorskip("playwright.sync_api", reason="install playwright: pip install 'anhelpers[dev]'")
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if not found:
+        pytest.skip("no chromium on the PATH; install it, e.g. with: apt-get install chromium")
+    args = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=args)
+        yield browser
+        browser.close()
 
 
 PAIRS = [

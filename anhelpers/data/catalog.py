@@ -30,7 +30,7 @@ from .wmt import language_pairs, read_wmt
 
 __all__ = [
     "available", "bundled", "find_file", "licence_of", "load", "load_candidates", "load_mono", "mono_for", "note_of",
-    "ratings_file", "remote_files", "shared_data", "whereabouts",
+    "ratings_file", "remote_files", "shared_data", "target_language", "whereabouts",
 ]  # fmt: skip
 
 
@@ -181,6 +181,28 @@ def ratings_file(name: str | PathLike) -> Path | None:
         return bundled("teaching/mqm.tsv")
     own = str(name) if str(name) in RATINGS.values() else RATINGS.get(str(name))
     return find_file(own) if own else None
+
+
+def target_language(name: str | PathLike, lang: str | None = None) -> str:
+    """The code of the language of a data set's translations: `lang` where it is given, else that of its name.
+
+    A DataError for a path, as only the user knows the language of its texts.
+
+    Parameters
+    ----------
+    lang : what the user says; a contradiction to the name is refused.
+
+    >>> target_language("ted/en-de"), target_language("ratings.tsv", "zh")
+    ('de', 'zh')
+    """
+    pairs = {known: known.rpartition("/")[2] for known in RATINGS} | {known: e.lp for known, e in ENTRIES.items()}
+    own = pairs.get(str(name), "").partition("-")[2]
+    if not (own or lang):
+        what = "which language its translations are in is not said; name it as lang (for a notebook: -p lang de)."
+        raise DataError(what, name)
+    if own and lang and short_code(lang) != short_code(own):
+        raise DataError(f"its translations are in '{own}', and lang says '{lang}'; leave one of them away.", name)
+    return lang or own
 
 
 def whereabouts(name: str) -> Path | None:

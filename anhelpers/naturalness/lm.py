@@ -204,7 +204,9 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
     """
     if lm.language and trg_lang and short_code(trg_lang) not in ("und", short_code(lm.language)):
         raise DataError(
-            f"{lm.name} knows only '{lm.language}' and the texts are '{trg_lang}'; name another language model."
+            f"{lm.name} knows only '{lm.language}' and the texts are '{trg_lang}'; name another language model "
+            "(--lm MODEL, or -p lm MODEL for a notebook), train one (anhelpers train-lm), or measure naturalness "
+            "without one (anhelpers score -m mattr)."
         )
 
     def score_segments(hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None) -> np.ndarray:

@@ -18,6 +18,7 @@ import anywidget
 import comm
 import ipywidgets
 import traitlets
+from IPython import get_ipython
 
 from ..charts.offline import InScript
 from ..data.writing import make_folder, write_text
@@ -92,8 +93,20 @@ class Widget(anywidget.AnyWidget):
 
 
 def is_static() -> bool:
-    """Whether the environment says ANX_MODE=static: no kernel will be there when the notebook is read."""
-    return os.environ.get("ANX_MODE") == "static"
+    """Whether the notebook will be read without a kernel: a program such as papermill or nbconvert runs it.
+
+    Programs tell the kernel with each cell that nobody can answer `input()`, front ends that somebody can. The
+    environment overrules it: ANX_MODE=static, or ANX_MODE=live for a program that shows widgets of its kernel.
+    """
+    mode = os.environ.get("ANX_MODE")
+    return mode == "static" if mode in ("static", "live") else not _answerable()
+
+
+def _answerable() -> bool:
+    """Whether the running cell came from a front end that can answer `input()`; True outside a kernel of Jupyter."""
+    parent = getattr(getattr(get_ipython(), "kernel", None), "get_parent", None)
+    request = parent("shell") if parent else {}
+    return bool(request.get("content", {}).get("allow_stdin", True))
 
 
 def without_kernel() -> dict:

@@ -38,19 +38,6 @@ def tiny():
     return module
 
 
-@pytest.fixture(scope="session")
-def chromium():
-    api = pytest.importorskip("playwright.sync_api", reason="install playwright: pip install 'anhelpers[dev]'")
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if not found:
-        pytest.skip("no chromium on the PATH; install it, e.g. with: apt-get install chromium")
-    args = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=args)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def page(chromium):
     """A fresh page; afterwards no script error, none in a page's console, and no request to the outside."""

@@ -1,0 +1,203 @@
+"""Notebooks on data that they were not written with: each works, or ends in one sentence that says what to do."""
+
+import ast
+import html
+import os
+import re
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+from anhelpers import cli
+from anhelpers.data.averages import averages_beside, compare_averages, read_averages
+from anhelpers.data.catalog import target_language
+from anhelpers.errors import DataError
+from anhelpers.exercises import holds
+from anhelpers.notebooks import notebook_paths, parameters_of
+
+OURS = [path for path in notebook_paths() if not path.stem.startswith("xmi")]
+ALSO = {"seed", "picture", "page"}  # parameters that no data come from
+HEAD = "system mqm_avg_score seg_id\n"
+
+
+def names(node, use):
+    """The names that a statement binds (Store) or reads (Load), but those that live inside a comprehension alone."""
+    inner = [n.target for n in ast.walk(node) if isinstance(n, ast.comprehension)]
+    local = {n.id for target in inner for n in ast.walk(target) if isinstance(n, ast.Name)}
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, use)} - local
+
+
+def asserted(path):
+    """The assertions of a notebook, outside the checks of exercises, that read what came from a data parameter."""
+    given = {"data", "ratings", "world", "mono", "folder", "categories", "mine"} & set(parameters_of(path)) - ALSO
+    found = []
+    for cell in nbformat.read(path, 4).cells:
+        if cell.cell_type != "code" or {"check", "parameters"} & set(cell.metadata.get("tags", [])):
+            continue
+        for node in ast.parse(cell.source).body:
+            bound = names(node, ast.Store)
+            given = given | bound if names(node, ast.Load) & given else given - bound
+            within = (n for n in ast.walk(node) if isinstance(n, ast.Assert))
+            found += [ast.unparse(n) for n in within if names(n, ast.Load) & given]
+    return found
+
+
+@pytest.mark.parametrize("path", OURS, ids=lambda p: p.stem)
+def test_nothing_is_asserted_of_the_users_data(path):
+    assert asserted(path) == []
+
+
+def test_the_search_for_assertions_finds_one(tmp_path):
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in ("data = 'x'", "a = len(data)")])
+    book.cells[0].metadata["tags"] = ["parameters"]
+    book.cells.append(nbformat.v4.new_code_cell("b = a + 1\nc = 3\nassert c == 3\nfor k in [b]:\n    assert k > 0"))
+    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(book, tmp_path / "one.ipynb")
+    assert asserted(tmp_path / "one.ipynb") == ["assert k > 0"]
+
+
+def test_a_claim_that_is_false_of_the_data_is_one_sentence():
+    holds("nothing is asked", [])
+    holds("all are positive", [1 > 0, 2 > 0])
+    with pytest.raises(DataError, match=r"it is false that all are positive, in 2 of 3 cases; what is special"):
+        holds("all are positive", np.array([1, -1, np.nan]) > 0)
+    with pytest.raises(DataError, match=r"it is false that one and one are three; "):
+        holds("one and one are three", 1 + 1 == 3)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"), [("ref-A", "ref"), ("refA", "ref"), ("ref", "refA"), ("refA", "ref-A"), ("Ref.A", "ref-A")]
+)
+def test_a_reference_is_found_under_its_other_name(theirs, ours, tmp_path):
+    path = tmp_path / "mqm.avg_seg_scores.tsv"
+    path.write_text(f"{HEAD}A\t-1.5 1\nA -0.0 2\n{theirs}\t-2.0 1\n{theirs}\tNone 2\n", encoding="utf-8")
+    assert averages_beside(tmp_path / "mqm.tsv") == averages_beside(tmp_path / "mqm.tsv.gz") == path
+    told = compare_averages({("A", "1"): 1.5, ("A", "2"): 0.0, (ours, "1"): 2.0}, path)
+    assert told == (
+        f"published averages: their {theirs} is {ours} here",
+        "published averages: 3 translations, ours differ by at most 0.0e+00",
+    )
+
+
+def test_another_human_is_not_taken_for_the_reference_and_differences_are_told(tmp_path):
+    path = tmp_path / "mqm.avg_seg_scores.tsv"
+    path.write_text(f"{HEAD}A -1.5 1\nA -1.0 2\nrefB -2.0 1\n", encoding="utf-8")
+    told = compare_averages({("A", "1"): 1.5, ("A", "2"): 3.0, ("refA", "1"): 2.0}, path)
+    assert told == (
+        "1 published averages belong to no translation that is rated here (refB)",
+        "1 translations that are rated here have no published average (refA)",
+        "published averages: 2 translations, ours differ by at most 2.0e+00; 1 differ by more than rounding, most of "
+        "all A, segment 2: published 1, here 3; were other weights or other raters behind them?",
+    )
+    assert "none of them can be compared" in compare_averages({("B", "7"): 0.0}, path)[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "system score seg\nA 1 1\n",
+            "line 1: the columns are 'system score seg'; wanted: system mqm_avg_score seg_id",
+        ),
+        (f"{HEAD}A -1.5\n", "line 2: 2 cells instead of 3: 'A -1.5'"),
+        (f"{HEAD}A much 1\n", "line 2: score 'much' is no finite number"),
+        (f"{HEAD}A nan 1\n", "line 2: score 'nan' is no finite number"),
+        (f"{HEAD}A -1 1\nA -2 1\n", "line 3: system A, segment 1 stands here a second time"),
+    ],
+)
+def test_broken_averages_are_refused_with_their_line(text, said, tmp_path):
+    (tmp_path / "a.tsv").write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match=re.escape(said)):
+        read_averages(tmp_path / "a.tsv")
+
+
+def test_the_language_of_translations_is_that_of_the_set_or_asked_for():
+    assert [target_language(name) for name in ("teaching", "wmt24/ja-zh", "ted/en-de")] == ["de", "zh", "de"]
+    assert target_language("ratings.tsv", "zh") == "zh"
+    assert target_language("wmt23/en-de", "deu") == "deu"
+    with pytest.raises(DataError, match=r"ratings.tsv: which language .* is not said; name it as lang"):
+        target_language("ratings.tsv")
+    with pytest.raises(DataError, match="its translations are in 'zh', and lang says 'de'"):
+        target_language("wmt24/ja-zh", "de")
+
+
+def tree(folder, lp, lines, systems):
+    """A WMT tree of one language pair with these sources, each also its reference and every system's output."""
+    for name in ("sources", "references", "system-outputs"):
+        (folder / name).mkdir(parents=True)
+    text = "".join(f"{line}\n" for line in lines)
+    (folder / "sources" / f"{lp}.txt").write_text(text, encoding="utf-8")
+    (folder / "references" / f"{lp}.refA.txt").write_text(text, encoding="utf-8")
+    (folder / "system-outputs" / lp).mkdir()
+    for name in systems:
+        (folder / "system-outputs" / lp / f"{name}.txt").write_text(text.replace(".", "!"), encoding="utf-8")
+    return folder
+
+
+def refused(capsys, *words):
+    """What `anhelpers run` prints where a notebook ends in a refusal: one line."""
+    assert cli.main(["run", *map(str, words)]) == 1
+    (line,) = capsys.readouterr().out.splitlines()
+    return line
+
+
+@pytest.mark.notebook
+@pytest.mark.neural
+@pytest.mark.parametrize("name", ["00_start_here", "an_5_1_oracle_curve", "an_5_2_systems"])
+def test_a_language_without_a_model_ends_in_one_sentence_that_says_what_to_do(name, tmp_path, capsys):
+    lines = ["Pes štěká na starém dvoře.", "Dům je malý a starý.", "Kočka spí celý den."]
+    data = tree(tmp_path / "set", "en-cs", lines, ["A", "B", "C"])
+    line = refused(capsys, name, "--data", data, "-p", "lp", "en-cs", "--out", tmp_path / "out")
+    assert line.startswith(f"{name}: cell ")
+    assert "de-tiny knows only 'de' and the texts are 'cs'" in line
+    assert "-p lm MODEL" in line
+    assert "Error" not in line
+
+
+@pytest.mark.notebook
+def test_critics_without_text_of_the_language_end_in_one_sentence(tmp_path, capsys):
+    data = tree(tmp_path / "set", "en-cs", ["Pes štěká.", "Dům je malý."], ["A"])
+    line = refused(capsys, "an_e_critics", "--data", data, "-p", "n_critics", 1000, "-p", "n_repeats", 10,
+                   "--out", tmp_path / "out")  # fmt: skip
+    assert "critics compare translations with R, which is missing" in line
+    assert "-p mono FILE" in line
+
+
+@pytest.mark.notebook
+def test_ratings_ask_for_what_no_file_says(tmp_path, capsys):
+    head = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
+    rows = [f"{name}\td\t{i}\t{i}\tr\ts\tt\tFluency/Grammar\tMajor\n" for name in "ABCD" for i in (1, 2)]
+    (tmp_path / "mqm.tsv").write_text(head + "".join(rows), encoding="utf-8")
+    given = ["an_4_no_reference_metrics", "--data", tmp_path / "mqm.tsv", "--out", tmp_path / "out"]
+    assert "which language its translations are in is not said" in refused(capsys, *given)
+    assert "no rated system is known as human; name one as human: A, B, C, D" in refused(
+        capsys, *given, "-p", "lm", "null"
+    )
+    assert "unknown rated system 'E'" in refused(capsys, *given, "-p", "lm", "null", "-p", "human", "E")
+    line = refused(capsys, "an_5_2_mqm", "--data", tmp_path / "mqm.tsv", "--out", tmp_path / "out")
+    assert "no category in it counts as accuracy by scheme wmt; name another scheme" in line
+
+
+@pytest.mark.notebook
+@pytest.mark.real
+@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+def test_ted_talks_whose_reference_has_another_name_meet_the_published_averages(tmp_path, capsys):
+    """As in zh-en, whose table and averages call the reference by two names; here those of en-de, and two talks."""
+    folder = Path(os.environ["ANHELPERS_DATA"], "mqm")
+    head, *rows = (folder / "mqm_ted_ende.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
+    talks = list(dict.fromkeys(row.split("\t")[1] for row in rows))[:2]
+    kept = [re.sub("^ref\t", "refA\t", row) for row in rows if row.split("\t")[1] in talks]
+    ids = {row.split("\t")[3] for row in kept}
+    (tmp_path / "mqm_ted_zhen.tsv").write_text(head + "".join(kept), encoding="utf-8")
+    published = (folder / "mqm_ted_ende.avg_seg_scores.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
+    published = [row for i, row in enumerate(published) if not i or row.split()[2] in ids]
+    (tmp_path / "mqm_ted_zhen.avg_seg_scores.tsv").write_text("".join(published), encoding="utf-8")
+    call = ["run", "an_5_2_mqm", "--data", str(tmp_path / "mqm_ted_zhen.tsv"), "-p", "n_draws", "50"]
+    assert cli.main([*call, "--out", str(tmp_path / "out")]) == 0, capsys.readouterr().out
+    page = html.unescape((tmp_path / "out" / "an_5_2_mqm.html").read_text(encoding="utf-8"))
+    assert "published averages: their ref-A is refA here" in page
+    said = re.search(r"published averages: ([\d,]+) translations, ours differ by at most (\S+)", page)
+    assert int(said[1].replace(",", "")) > 500
+    assert float(said[2]) < 1e-6
