@@ -14,14 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from . import checks
 from .data.catalog import bundled
 from .data.writing import FULL
 from .errors import AnhelpersError, DataError, MissingExtra, need
 
 __all__ = [
-    "Place", "cache_first", "device", "encode", "find", "forbidden", "kind", "known_ids", "load_config",
-    "load_model", "load_tokenizer", "load_weights", "local_path", "longest", "plain_ids", "revision_of",
+    "Place", "cache_first", "check_weights", "device", "encode", "find", "finite", "forbidden", "kind", "known_ids",
+    "load_config", "load_model", "load_tokenizer", "load_weights", "local_path", "longest", "plain_ids", "revision_of",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -167,7 +169,7 @@ def load_weights(place: Place, noun: str, auto: str, dtype: str = "float32") -> 
 
     Raises
     ------
-    AnhelpersError in one sentence: gated, absent, no network, full disk, weights that are not all there.
+    AnhelpersError in one sentence: gated, absent, no network, full disk, weights that are not all there or no numbers.
     """
     checks.one_of(dtype, DTYPES, "dtype")
     torch, transformers = (need(library, f"loading a {noun}") for library in ("torch", "transformers"))
@@ -180,7 +182,29 @@ def load_weights(place: Place, noun: str, auto: str, dtype: str = "float32") -> 
         absent = sorted(told["missing_keys"])
         raise AnhelpersError(f"{place} has no weights for {len(absent)} parts of this {noun}, such as {absent[0]}; "
                              "they would be random: name a complete model.")  # fmt: skip
+    check_weights(model, str(place), noun)
     return model
+
+
+def check_weights(model: Any, where: str, noun: str) -> None:
+    """An AnhelpersError where weights are nan or infinite: scores would be nan, or wrong, as attention may skip nan.
+
+    Parameters
+    ----------
+    model : of torch. where, noun : where it lies and what it is called, for the error.
+    """
+    if broken := _not_finite(model):
+        dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
+        raise AnhelpersError(f"{where}: {len(broken)} weights of this {noun} hold nan or infinity in {dtype}, such as "
+                             f"{broken[0]}, as in a damaged file or after a training that failed; get it again, or "
+                             "name another.")  # fmt: skip
+
+
+def _not_finite(model: Any) -> list[str]:
+    """The names of weights that hold nan or infinity, and of buffers that hold nan (masks may hold -inf)."""
+    some = ((of, weights) for of, weights in model.named_parameters() if weights.numel())
+    broken = [of for of, weights in some if not all(most.isfinite() for most in weights.aminmax())]
+    return broken + [of for of, numbers in model.named_buffers() if numbers.isnan().any()]
 
 
 def longest(model: Any, tokenizer: Any) -> int:
@@ -258,6 +282,34 @@ def known_ids(ids: Iterable[Sequence[int]], n_vocab: int, name: str) -> None:
     if most >= n_vocab:
         raise DataError(f"the tokenizer of {name} gives token {most}, and the model knows {n_vocab} tokens only; "
                         "they do not belong together.")  # fmt: skip
+
+
+def finite(values: np.ndarray, model: Any, name: str, impossible: np.ndarray | None = None) -> np.ndarray:
+    """What a model gave, as it is; an AnhelpersError where some of it is nan or infinite, which is never a score.
+
+    The error says whether the weights themselves are no numbers, or their type is too small for what is computed.
+
+    Parameters
+    ----------
+    values : (...) scores or log-probabilities.
+    model : of torch. name : of the model, for the error.
+    impossible : of the shape of values, bool: where -inf is right, as the log-probability of a token that the model
+        never generates.
+    """
+    right = np.isfinite(values) if impossible is None else np.isfinite(values) | (impossible & np.isneginf(values))
+    if right.all():
+        return values
+    seen = "nan" if np.isnan(values).any() else "infinite"
+    broken = _not_finite(model)
+    dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
+    if broken:
+        why = (f"{len(broken)} of its weights hold nan or infinity, such as {broken[0]}, as in a damaged file or after "
+               "a training that failed; get the model again, or name another")  # fmt: skip
+    elif dtype != "float32":
+        why = f"its weights are numbers, but {dtype} does not hold what is computed with them; use float32"
+    else:
+        why = "its weights are numbers, but so large that float32 does not hold what is computed; name another model"
+    raise AnhelpersError(f"what {name} gives is {seen}: {why}.")
 
 
 def _tokenizer(place: Place, options: dict) -> Any:

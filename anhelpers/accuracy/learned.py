@@ -60,7 +60,7 @@ def learned_metric(model: Learned, n_refs: int = 1) -> Metric:
     Raises
     ------
     DataError for n_refs < 1; the Metric's function raises it for sources or references that are missing, texts that
-    do not align, and what is no text.
+    do not align, and what is no text; AnhelpersError where the model gives nan.
     """
     with_refs = "ref" in model.reads
     if with_refs:
@@ -73,6 +73,7 @@ def learned_metric(model: Learned, n_refs: int = 1) -> Metric:
         values = memo(
             model.signature, rows, lambda at: model.score([rows[i] for i in at]),
             width=2, groups=of, what=model.label, recipe=model.recipe,
+            possible=lambda scores: np.isfinite(scores[:, 0]),
         ).reshape(n_refs if with_refs else 1, len(hyps), 2)  # fmt: skip
         _tell(model, hyps, int((values[:, :, 1] > 0).any(0).sum()))
         return values[:, :, 0].mean(0)

@@ -189,6 +189,10 @@ def metricx_scores(
     Parameters
     ----------
     metricx : a loaded model.
+
+    Raises
+    ------
+    AnhelpersError where the model gives nan.
     """
     torch, variant = need("torch", "MetricX"), VARIANTS[metricx.variant]
     out = np.empty((len(rows), 2))
@@ -211,4 +215,6 @@ def _forward(metricx: MetricX, batch: Sequence[list[int]]) -> np.ndarray:
     ids, real = padded(batch, 0, metricx.device)
     start = torch.zeros((len(batch), 1), dtype=torch.long, device=metricx.device)
     logits = metricx.model(input_ids=ids, attention_mask=real.long(), decoder_input_ids=start, use_cache=False).logits
-    return logits[:, 0, 0].float().clamp(0.0, MOST).double().cpu().numpy()
+    score = logits[:, 0, 0].float()
+    hub.finite(score.cpu().numpy(), metricx.model, metricx.name)  # before it is clipped: infinity would be 25 points
+    return score.clamp(0.0, MOST).double().cpu().numpy()

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import AnhelpersError, DataError, need
+from .. import hub
+from ..errors import DataError, need
 from ..naturalness.load import LanguageModel
 from ..translation.load import TranslationModel
 from .drawing import Start
@@ -66,7 +67,7 @@ def sample(
     torch = need("torch", "drawing candidates")
     samples = []
     with torch.inference_mode():
-        sampler = _Sampler(_stepper(model, begin), sampling, ended)
+        sampler = _Sampler(model, _stepper(model, begin), sampling, ended)
         logits, cache = sampler.step(None, None)
         for first in range(0, k, batch):
             rows = range(first, min(first + batch, k))
@@ -79,8 +80,9 @@ def sample(
 
 @dataclass(frozen=True)
 class _Sampler:
-    """How the samples of one source are drawn: the model's step, the method, and whether a sample has ended."""
+    """How the samples of one source are drawn: the model and its step, the method, and whether a sample has ended."""
 
+    model: TranslationModel | LanguageModel
     step: Step
     sampling: Sampling
     ended: Callable[[Sequence[int]], bool]
@@ -115,8 +117,7 @@ class _Sampler:
         tokens, values = [], []
         for part, v in zip(logits.split(rows), u.split(rows), strict=True):
             own, p = probabilities(part, self.sampling)
-            if own[:, 0].isnan().any():
-                raise AnhelpersError("the model's own probabilities are nan; try another dtype, such as float32.")
+            hub.finite(own[:, 0].cpu().numpy(), self.model.model, self.model.name)  # nan in one is nan in all
             tokens.append(choose(p, v))
             values.append(own.expand(len(v), -1).gather(1, tokens[-1][:, None])[:, 0].log())
         return torch.cat(tokens).cpu(), torch.cat(values).cpu().numpy()

@@ -1,14 +1,16 @@
 """Candidates drawn into a file, source by source, so that a run that was cut off goes on where it was.
 
-Finished sources are lines of ``FILE.partial``, after a first line that says what is drawn for which sources. When all
-are there, they become FILE in one step, in order: an object per source as `read_candidates` reads it, with "src", the
-"signature", and a "count" and "logprob" for each candidate.
+Finished sources are lines of ``FILE.partial``, after a first line that says what is drawn for which sources. Each has a
+checksum before it (CRC-32, 8 hex digits); a source whose line is damaged is drawn again, which gives the same. When all
+are there, they become FILE in one step, in order and without the checksums: an object per source as `read_candidates`
+reads it, with "src", the "signature", and a "count" and "logprob" for each candidate.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -19,7 +21,7 @@ from typing import IO, Any
 from ..data.schema import CandidateSet
 from ..data.writing import lock, still_at, unwritable, write_bytes
 from ..errors import DataError
-from ..progress import progress
+from ..progress import note, progress
 from ..provenance import made_by
 from .draw import SourceDraws, check_sources, draw_source, together
 from .drawing import Drawing
@@ -74,7 +76,7 @@ def draw_to_file(
         with progress(len(missing), f"candidates of {drawing.model.name}", "sources") as step:
             for one in (draws or _one_by_one)(drawing, missing):
                 lines[one.segment] = _line(drawing, one, srcs[one.segment])
-                _append(file, lines[one.segment])
+                _append(file, _checked(lines[one.segment]))
                 step(1)
         done = [_read(lines[i]) for i in range(len(srcs))]
         write_bytes(output, b"".join(lines[i] for i in range(len(srcs))))
@@ -144,22 +146,43 @@ def _first(header: dict) -> bytes:
 
 
 def _resumed(file: IO[bytes], header: dict) -> dict[int, bytes]:
-    """The finished lines by source, a torn last one dropped; a new file gets its header."""
-    lines = file.read().splitlines(keepends=True)
-    whole = [line for line in lines if line.endswith(b"\n")]
+    """The finished lines by source, without checksums; damaged ones and a torn last one are dropped.
+
+    A new file gets its header. Lines of an older version have no checksums, and are taken as they are.
+    """
+    lines = file.read().split(b"\n")
+    whole = [line + b"\n" for line in lines[:-1]]  # what follows the last end of a line is torn
     try:
         found = json.loads(whole[0]) if whole else header
-        finished = {_read(line).segment: line for line in whole[1:]}
+        checked = [_unchecked(line) for line in whole[1:]]
+        finished = {_read(line).segment: line for line in checked if line is not None}
     except (ValueError, KeyError, TypeError):
         raise DataError("is damaged, so drawing cannot go on from it; delete it to begin anew.", file.name) from None
     if found != header:
         raise DataError(f"holds another draw that was cut off, of {_difference(found, header)}; finish that one, name "
                         "another output, or delete this file.", file.name)  # fmt: skip
+    if damaged := sum(line is None for line in checked):
+        note(f"{file.name}: {damaged} of {len(checked)} lines are damaged; what they held is drawn again.")
+    if old := sum(line.startswith(b"{") for line in whole[1:]):
+        note(f"{file.name}: {old} of {len(checked)} sources were drawn by an older version, without checksums; they "
+             "are taken as they are. Delete the file to draw them again.")  # fmt: skip
     file.seek(sum(map(len, whole)))
     file.truncate()
     if not whole:
         _append(file, _first(header))
     return finished
+
+
+def _checked(line: bytes) -> bytes:
+    """A line with the checksum before it."""
+    return b"%08x %b" % (zlib.crc32(line), line)
+
+
+def _unchecked(line: bytes) -> bytes | None:
+    """What `_checked` was given; None where it is damaged, and an older version's line as it is."""
+    if line.startswith(b"{"):
+        return line
+    return line[9:] if _checked(line[9:]) == line else None
 
 
 def _difference(found: Any, header: dict) -> str:

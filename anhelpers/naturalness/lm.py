@@ -78,7 +78,8 @@ def score_texts(
 
     Raises
     ------
-    DataError where a text is not a string, or `eos` is asked of a model that has no such token.
+    DataError where a text is not a string, or `eos` is asked of a model that has no such token; AnhelpersError where
+    the model gives nan, for a text that is not blank.
     """
     _check(lm, texts, eos)
     budget = tokens_per_batch or TOKENS_PER_BATCH[hub.kind(lm.device)]
@@ -104,6 +105,7 @@ def score_texts(
         lm.signature(eos), texts, compute, width=3, groups=groups, what=f"log-probabilities under {lm.name}",
         recipe=loaded_recipe("lm", lm, eos=eos, share_prefixes=share_prefixes),
         detail=lambda indices: (budget, trees.get(int(indices[0]))),
+        possible=lambda scores: (scores[:, 1] == 0) | (scores[:, 0] < np.inf),
     ).T  # fmt: skip
     return TextLogProbs(total, tokens.astype(np.int64), windowed > 0)
 

@@ -76,6 +76,10 @@ class LanguageModel:
         targets : (m,) the tokens predicted, place by place.
         after : (m,) ascending, per target its place among those of `at`; by default one target for each place.
         given : more arguments of the model, such as attention_mask and position_ids.
+
+        Raises
+        ------
+        AnhelpersError where they are no numbers (`hub.finite`).
         """
         torch = need("torch", "language-model scoring")
         at, targets = at.to(self.device), targets.to(self.device)
@@ -98,7 +102,8 @@ class LanguageModel:
                     logits[:, list(self.never)] = -np.inf
                 # not logsumexp: a process' first torch.exp on a large CPU tensor can be off by 1e-4 (torch 2.13, MKL)
                 parts.append(logits.log_softmax(1)[places[low:high] - k * rows, targets[low:high]])
-            return torch.cat(parts).double().cpu().numpy()
+            values, wanted = torch.cat(parts).double().cpu().numpy(), targets.cpu().numpy()
+            return hub.finite(values, self.model, self.name, np.isin(wanted, self.never))
 
     def signature(self, eos: bool) -> str:
         """Everything that decides a score, in sacreBLEU's key:value style."""

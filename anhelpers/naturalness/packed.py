@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..errors import need
+from ..errors import AnhelpersError, need
 from ..progress import note_once
 from .load import LanguageModel
 
@@ -265,6 +265,8 @@ def _disagreement(lm: LanguageModel, length: int, width: int) -> str:
             warnings.simplefilter("ignore")
             tree = _forward(lm, [texts, texts[:1]])
         alone = [lm.log_probs(*_alone(lm, text)) for text in [*texts, texts[0]]]
+    except AnhelpersError:  # of a token that is in none of the texts, perhaps
+        return "this model gives nan for some tokens"
     except Exception as error:  # whatever a model raises that takes no such mask or no positions
         return f"this model does not take the mask and positions of a tree ({type(error).__name__})"
     tree, alone = np.concatenate(tree), np.concatenate(alone)

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import shutil
+import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -23,7 +24,7 @@ import numpy as np
 
 from .. import hub
 from ..data.writing import lock, make_folder, replace_folder, still_at, unwritable, write_bytes, write_text
-from ..errors import DataError, need
+from ..errors import AnhelpersError, DataError, need
 from ..provenance import made_by
 from .lpp import line_fingerprints
 
@@ -131,6 +132,9 @@ def _loss(model: Any, batch: list[list[int]]) -> Any:
     x = torch.tensor([i + [pad] * (longest - len(i)) for i in batch], device=model.device)
     logits = model(input_ids=x).logits[:, :-1].float()
     nll = torch.nn.functional.cross_entropy(logits.flatten(0, 1), x[:, 1:].flatten(), ignore_index=pad, reduction="sum")
+    if not nll.isfinite():
+        raise AnhelpersError("the training has failed: the loss is no number any more. Train with other options, such "
+                             "as a lower learning rate, or other text.")  # fmt: skip
     return nll, sum(len(i) - 1 for i in batch)
 
 
@@ -205,7 +209,8 @@ def train_lm(
 
     Raises
     ------
-    DataError : no such device; a folder OUT that holds other things than an older model; a state of another training.
+    DataError : no such device; a folder OUT that holds other things than an older model; a state of another training,
+        or a damaged one. AnhelpersError : the loss becomes nan or infinite.
     """
     out = Path(out)
     if out.is_dir() and not (out / "facts.json").is_file() and any(path.suffix != ".md" for path in out.iterdir()):
@@ -310,6 +315,9 @@ def _read_state(path: Path) -> dict:
     """What the last finished epoch left: numbers, and nothing that could run."""
     torch = need("torch", WHY)
     try:
+        with zipfile.ZipFile(path) as archive:
+            if damaged := archive.testzip():  # torch compares no checksums
+                raise zipfile.BadZipFile(damaged)
         return dict(torch.load(path, weights_only=True, map_location="cpu"))
     except OSError:
         raise

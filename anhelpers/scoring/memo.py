@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..data.manifest import cache_folder
-from ..errors import DataError
+from ..errors import AnhelpersError, DataError
 from ..progress import note, note_once, progress
 from .store import Store, key
 
@@ -44,6 +44,7 @@ AT_ONCE = 256
 Key = str | tuple[str, ...]
 Keep = Callable[[np.ndarray, np.ndarray], None]
 Plan = Callable[[np.ndarray], Iterable[Sequence[int]]]
+Possible = Callable[[np.ndarray], np.ndarray]
 
 _cluster: ContextVar[Cluster | None] = ContextVar("cluster", default=None)
 
@@ -101,6 +102,7 @@ def memo(
     store: Store | Literal["current"] | None = "current",
     recipe: Recipe | None = None,
     detail: Callable[[np.ndarray], Any] | None = None,
+    possible: Possible | None = None,
 ) -> np.ndarray:
     """The scores of n inputs: known ones from the store, the others computed once per distinct input and then kept.
 
@@ -122,10 +124,17 @@ def memo(
     store : by default `current_store()`; None: equal inputs are computed once, and nothing is kept.
     recipe, detail : how a worker of a cluster makes the scorer, and what it is told of a call (of its indices) beside
         the inputs; inside `sharing`, the calls go there.
+    possible : (m, width) scores -> (m,) bool, which of them a sound model can have given. Others are an error where
+        they are computed, so that they are never kept, and computed again where an older version has kept them.
 
     Returns
     -------
     (n, width) float64, nan where the scorer says nan.
+
+    Raises
+    ------
+    AnhelpersError for scores that are not `possible`; DataError for a scorer or groups that do not fit the inputs, and
+    where a named store fails.
 
     >>> memo("length", ["a", "bc", "a"], lambda i: np.array([1.0, 2.0, 1.0])[i], store=None)[:, 0]
     array([1., 2., 1.])
@@ -133,12 +142,15 @@ def memo(
     where: dict[Key, int] = {}
     back = np.array([where.setdefault(one, len(where)) for one in keys], np.int64)
     firsts = np.unique(back, return_index=True)[1]  # distinct inputs are numbered as they appear
-    values, there, keep = _looked_up(signature, [*where], width, what, store)
+    values, there, keep = _looked_up(signature, [*where], width, what, store, possible)
     calls = _calls(firsts[~there], groups, len(keys))
     with progress(int((~there).sum()), what or signature, "scores") as step, _committing(keep) as done:
         named = ((at, firsts[at]) for at in (back[np.asarray(call, np.int64)] for call in calls))
         for at, scores in _computed(signature, compute, _sent(keys, detail), recipe, named):
             values[at] = _fitting(scores, len(at), width)
+            if possible is not None and (wrong := int((~possible(values[at])).sum())):
+                raise AnhelpersError(f"{what or signature}: {wrong} of {len(at)} scores are nan or infinite, so the "
+                                     "model is broken; get it again, or name another.")  # fmt: skip
             there[at] = True
             done(at, values[at])
             step(len(at))
@@ -171,7 +183,12 @@ def _computed(
 
 
 def _looked_up(
-    signature: str, keys: Sequence[Key], width: int, what: str, store: Store | str | None
+    signature: str,
+    keys: Sequence[Key],
+    width: int,
+    what: str,
+    store: Store | str | None,
+    possible: Possible | None = None,
 ) -> tuple[np.ndarray, np.ndarray, Keep]:
     """What the store knows of distinct inputs: scores, which are there; and how to keep scores at some places."""
     kept = current_store() if isinstance(store, str) else store
@@ -179,6 +196,10 @@ def _looked_up(
         return np.full((len(keys), width), np.nan), np.zeros(len(keys), bool), lambda at, values: None
     digests = [key(one) if isinstance(one, str) else key(*one) for one in keys]
     values, there = kept.get(signature, digests, width)
+    if possible is not None and (wrong := there & ~possible(values)).any():
+        there &= ~wrong
+        note(f"{what or signature}: {int(wrong.sum()):,} scores in the store {kept.path.name} are nan or infinite, as "
+             "a broken model gives them, and are computed again.")  # fmt: skip
     if known := int(there.sum()):
         note(f"{what or signature}: {known:,} of {len(keys):,} distinct scores come from the store {kept.path.name}.")
     put = kept.put if store is kept or os.environ.get(STORE, "").strip() else functools.partial(_put_or_note, kept)

@@ -4,6 +4,10 @@ One process writes at a time and any number read beside it (SQLite's write-ahead
 so every process that uses a store must be on one machine: on a network file system (NFS, Lustre, SMB) a store that two
 machines use at once can be damaged. Keep it on a local disk, and carry scores between machines as parquet (`upkeep`).
 Of the texts it holds hashes only.
+
+Every score has a checksum (`checksums`), which is compared whenever it is read. A damaged one is not used, which a note
+says; what is computed in its place replaces it. Scores from before there were checksums are used as they were found,
+and a note says how many they are.
 """
 
 from __future__ import annotations
@@ -22,42 +26,14 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import DataError
+from ..progress import note
+from .checksums import DAMAGED, UNVERIFIED, begun, checksum, standing
+from .opening import STANDING, opened, told, transaction
 
-__all__ = ["Store", "key", "today"]
+__all__ = ["Store", "entered", "insert", "key", "today"]
 
-VERSION = 1
-"""Of the tables below; a file says its own in `user_version`."""
-
-APPLICATION = 0x616E6870
-""""anhp": how an SQLite file says (in `application_id`) that it is a score store."""
-
-TABLES = """
-CREATE TABLE signature (id INTEGER PRIMARY KEY, signature TEXT NOT NULL UNIQUE, width INTEGER NOT NULL,
-                        created INTEGER NOT NULL);
-CREATE TABLE score (signature INTEGER NOT NULL REFERENCES signature (id), key BLOB NOT NULL, value BLOB NOT NULL,
-                    day INTEGER NOT NULL, PRIMARY KEY (signature, key)) WITHOUT ROWID;
-"""
-
-BUSY_SECONDS = 30.0
-"""How long a writer waits for another one; a commit takes milliseconds."""
-
+KEY_BYTES = 16
 KEYS_PER_QUERY = 1000  # below every SQLite's limit on parameters (32,766 since 2020)
-
-SAID = {  # SQLite's name of an error, or how it begins -> what it means here, and what to do
-    "SQLITE_NOTADB": "is no SQLite file, so no score store; name another file (--store FILE) or move it away",
-    "SQLITE_CORRUPT": "is damaged, as happens on network file systems or by copying a store in use; move it away",
-    "SQLITE_READONLY": "cannot be written; make the file and its folder writable, or name another one (--store FILE)",
-    "SQLITE_PERM": "may not be opened; make the file and its folder writable, or name another one (--store FILE)",
-    "SQLITE_CANTOPEN": "cannot be opened; make its folder writable, or name another file (--store FILE)",
-    "SQLITE_FULL": "does not fit on the disk; free some space (anhelpers store prune) and run again: what was "
-    "committed is kept",
-    "SQLITE_BUSY": f"has been locked by another program for {BUSY_SECONDS:.0f} s; wait for it, or name another file "
-    "(--store FILE)",
-    "SQLITE_LOCKED": "is locked by another program; wait for it, or name another file (--store FILE)",
-    "SQLITE_PROTOCOL": "cannot be locked; a score store works on a local disk, not on a network file system",
-    "SQLITE_IOERR": "could not be read or written; a score store works on a local disk, not on a network file system",
-}
-
 
 INHERITED: list[sqlite3.Connection] = []
 """Connections of the process that this one was forked from: must be neither used nor closed here."""
@@ -70,7 +46,7 @@ def key(*parts: str) -> bytes:
     (False, 16)
     """
     texts = [part.encode("utf-8", "surrogatepass") for part in parts]
-    return blake2b(b"".join([b"%d:%b" % (len(text), text) for text in texts]), digest_size=16).digest()
+    return blake2b(b"".join([b"%d:%b" % (len(text), text) for text in texts]), digest_size=KEY_BYTES).digest()
 
 
 def today() -> int:
@@ -80,7 +56,7 @@ def today() -> int:
 
 @dataclass(frozen=True)
 class Store:
-    """A file of scores: (signature, key) -> `width` float64, bit for bit; the first value of a key stays.
+    """A file of scores: (signature, key) -> `width` float64, bit for bit; the first sound value of a key stays.
 
     Threads and processes may share it, also after a fork: each has its own connection, made when first needed. It can
     be pickled. Used in a ``with`` statement, this thread's connection is closed at the end.
@@ -123,37 +99,41 @@ class Store:
             if getattr(self._mine, "pid", None) != os.getpid():
                 if (inherited := getattr(self._mine, "connection", None)) is not None:
                     INHERITED.append(inherited)
-                self._mine.connection, self._mine.pid = _opened(self.path), os.getpid()
+                self._mine.connection, self._mine.pid = opened(self.path), os.getpid()
             connection = self._mine.connection
             if not write:
                 yield connection
                 return
-            with _transaction(connection):
+            with transaction(connection):
                 yield connection
 
     def get(self, signature: str, keys: Sequence[bytes], width: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """The scores of the keys and which of them are there.
+        """The scores of the keys and which of them are there; damaged ones are not, and a note says how many.
 
         Returns
         -------
         (n, width) float64, nan where not there; (n,) bool. A score that is there can be nan as well.
         """
         values, there = np.full((len(keys), width), np.nan), np.zeros(len(keys), bool)
+        seen = [0, 0, 0]
         with self.connection() as connection:
             number = _number(connection, signature, width, self.path)
             if number is None:
                 return values, there
             for start in range(0, len(keys), KEYS_PER_QUERY):
                 asked = keys[start : start + KEYS_PER_QUERY]
-                found = dict(connection.execute(_select(len(asked)), [number, *asked]))
+                found = _sound(connection, (number, begun(signature, width)), asked, seen)
                 at = [start + i for i, one in enumerate(asked) if one in found]
                 there[at] = True
                 blobs = b"".join([found[keys[i]] for i in at])
                 values[at] = np.frombuffer(blobs, "<f8").reshape(len(at), width)
+        _tell(self.path, signature, seen)
         return values, there
 
     def put(self, signature: str, keys: Sequence[bytes], values: np.ndarray) -> None:
-        """Keep scores, all in one transaction; a key that has one already keeps it.
+        """Keep scores, all in one transaction; a key that has one already keeps it, unless that one is damaged.
+
+        One that was found without a checksum gives way as well.
 
         Parameters
         ----------
@@ -165,17 +145,56 @@ class Store:
             raise DataError(f"{len(keys)} keys and scores of shape {values.shape} do not fit each other.")
         if len(keys) == 0:
             return
-        size, buffer, day = 8 * values.shape[1], values.tobytes(), today()
+        size, buffer, day, start = 8 * values.shape[1], values.tobytes(), today(), begun(signature, values.shape[1])
         blobs = [buffer[i : i + size] for i in range(0, len(buffer), size)]
         with self.connection(write=True) as connection:
             number = entered(connection, signature, values.shape[1], self.path)
-            rows = sorted(zip(keys, blobs, strict=True), key=itemgetter(0))  # neighbours share a page
-            insert = f"INSERT OR IGNORE INTO score VALUES ({number}, ?, ?, {day})"
-            connection.executemany(insert, rows)
+            pairs = sorted(zip(keys, blobs, strict=True), key=itemgetter(0))  # neighbours share a page
+            rows = ((number, one, blob, day, checksum(start, one, blob)) for one, blob in pairs)
+            connection.executemany(insert(start), rows)
 
 
-def _select(n: int) -> str:
-    return f"SELECT key, value FROM score WHERE signature = ? AND key IN ({','.join('?' * n)})"
+def insert(start: int) -> str:
+    """The statement that enters a row of the scores' table, where it has none of that key of the same standing.
+
+    `start` is that of the signature, from `checksums.begun`.
+    """
+    old, new = (STANDING.format(start, f"{table}.") for table in ("score", "excluded"))
+    return (
+        "INSERT INTO score (signature, key, value, day, checksum) VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT (signature, key) DO UPDATE SET value = excluded.value, day = excluded.day, "
+        f"checksum = excluded.checksum WHERE {old} < {new}"
+    )
+
+
+def _sound(
+    connection: sqlite3.Connection, signature: tuple[int, int], asked: Sequence[bytes], seen: list[int]
+) -> dict[bytes, bytes]:
+    """Key -> value of those that are there and not damaged; `seen` counts the scores of each standing.
+
+    Of the signature it is given its number and the start of its checksums.
+    """
+    number, start = signature
+    marks = ",".join("?" * len(asked))
+    select = "SELECT key, CAST(value AS BLOB), CAST(checksum AS INTEGER) FROM score"
+    found = {}
+    for one, value, kept in connection.execute(f"{select} WHERE signature = ? AND key IN ({marks})", [number, *asked]):
+        how = standing(start, one, value, kept)
+        seen[how] += 1
+        if how != DAMAGED:
+            found[one] = value
+    return found
+
+
+def _tell(path: Path, signature: str, seen: Sequence[int]) -> None:
+    """Notes on scores that were damaged, and on those that nobody can verify."""
+    n = sum(seen)
+    if seen[DAMAGED]:
+        note(f"{path}: {seen[DAMAGED]:,} of {n:,} scores of {signature} are damaged (their checksums do not fit) and "
+             "are not used; what is computed in their place replaces them.")  # fmt: skip
+    if seen[UNVERIFIED]:
+        note(f"{path}: {seen[UNVERIFIED]:,} of {n:,} scores of {signature} are from before checksums were kept and "
+             "cannot be verified; anhelpers store prune --unverified removes such scores.")  # fmt: skip
 
 
 def _number(connection: sqlite3.Connection, signature: str, width: int, path: Path) -> int | None:
@@ -188,87 +207,14 @@ def _number(connection: sqlite3.Connection, signature: str, width: int, path: Pa
 
 
 def entered(connection: sqlite3.Connection, signature: str, width: int, path: Path) -> int:
-    """The number of a signature, which is entered if new."""
+    """The number of a signature, which is entered if new.
+
+    Parameters
+    ----------
+    connection : to the store, in a transaction. width : how many numbers its scores have.
+    """
     connection.execute(
         "INSERT OR IGNORE INTO signature (signature, width, created) VALUES (?, ?, ?)",
         [signature, width, int(time.time())],
     )
     return _number(connection, signature, width, path) or 0  # there now: ids count from 1
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    """A connection to a file that is a score store, made if it is not there."""
-    if path.is_dir():
-        raise DataError("is a folder; name a file in it (--store FILE).", path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot be made ({error.strerror}); name another file (--store FILE).", path) from error
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-    try:
-        deadline = time.monotonic() + BUSY_SECONDS
-        while _version(connection, path) == 0:
-            try:
-                _create(connection, path)
-            except sqlite3.OperationalError as error:  # SQLite does not wait for another process that makes the log
-                if not error.sqlite_errorname.startswith("SQLITE_BUSY") or time.monotonic() > deadline:
-                    raise
-                time.sleep(0.01)
-        connection.execute("PRAGMA synchronous = NORMAL")  # with the log: a power cut can cost a commit, never the file
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _version(connection: sqlite3.Connection, path: Path) -> int:
-    """0 for an empty file, else the version of the store."""
-    questions = "PRAGMA user_version", "PRAGMA application_id", "SELECT COUNT(*) FROM sqlite_master"
-    connection.execute("SAVEPOINT version")  # all three as of one moment: another process may just be making the file
-    (version,), (application,), (tables,) = (connection.execute(question).fetchone() for question in questions)
-    connection.execute("RELEASE version")
-    if version == application == tables == 0:
-        return 0
-    if application != APPLICATION:
-        raise DataError("is an SQLite file of another program; name another file (--store FILE).", path)
-    if version > VERSION:
-        raise DataError(f"is a score store of version {version}, and this anhelpers knows up to {VERSION}; update "
-                        "anhelpers, or name another file (--store FILE).", path)  # fmt: skip
-    return version
-
-
-def _create(connection: sqlite3.Connection, path: Path) -> None:
-    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # so that pruning gives space back without a copy
-    (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
-    if mode != "wal":
-        raise DataError(f"cannot keep a write-ahead log (SQLite says '{mode}'), as on network file systems; name a "
-                        "file on a local disk (--store FILE).", path)  # fmt: skip
-    with _transaction(connection):
-        if _version(connection, path) == 0:
-            for statement in TABLES.split(";")[:-1]:
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-
-
-@contextmanager
-def told(path: Path) -> Iterator[None]:
-    """Errors of SQLite as one sentence with the file."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", None) or ""
-        said = next((text for begin, text in SAID.items() if name.startswith(begin)), f"cannot be used ({error})")
-        raise DataError(f"{said}.", path) from error

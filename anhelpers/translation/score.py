@@ -68,7 +68,8 @@ def score_pairs(
 
     Raises
     ------
-    DataError : different numbers, or something that is not a text.
+    DataError : different numbers, or something that is not a text. AnhelpersError : the model gives nan for a pair that
+    is neither blank nor too long.
     """
     checks.texts("srcs", srcs)
     checks.texts("trgs", trgs)
@@ -91,8 +92,9 @@ def score_pairs(
     what = f"log-probabilities under {mt.name}"
     recipe = loaded_recipe("mt", mt, src_lang=mt.src_lang, trg_lang=mt.trg_lang, task=mt.task)
     total, tokens, too_long, unknown = memo(
-        mt.signature(), pairs, compute, width=4, groups=calls, what=what, recipe=recipe, detail=lambda indices: budget
-    ).T
+        mt.signature(), pairs, compute, width=4, groups=calls, what=what, recipe=recipe, detail=lambda indices: budget,
+        possible=lambda scores: (scores[:, 1] == 0) | (scores[:, 2] > 0) | (scores[:, 0] < np.inf),
+    ).T  # fmt: skip
     return PairLogProbs(total, tokens.astype(np.int64), too_long > 0, unknown.astype(np.int64))
 
 
@@ -212,4 +214,5 @@ def _decode(mt: TranslationModel, hidden: Any, mask: Any, targets: Sequence[list
         # in parts, and not by logsumexp: a process' first torch.exp can be off by 1e-4 (torch 2.13, MKL)
         for k in real.flatten().nonzero()[:, 0].split(ROWS[hub.kind(mt.device)]):
             each[k] = flat[k].float().log_softmax(1).gather(1, y[k, None])[:, 0].double()
-        return each.view_as(real).sum(1).cpu().numpy()
+        totals = each.view_as(real).sum(1).cpu().numpy()
+    return hub.finite(totals, mt.model, mt.name, np.array([not set(mt.never).isdisjoint(one) for one in targets]))

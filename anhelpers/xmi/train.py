@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DataError, need
+from ..errors import AnhelpersError, DataError, need
 from ..naturalness.load import LanguageModel, language_model
 from ..naturalness.train import warm_cosine
 from ..progress import progress
@@ -55,7 +55,7 @@ def train_pair(
     Raises
     ------
     DataError for a number below 1, a width that 4 heads cannot share, sentences of 64 words or more; MissingExtra
-    without torch and transformers.
+    without torch and transformers; AnhelpersError where the loss becomes nan.
     """
     if min(n_train, steps, layers) < 1 or width < 4 or width % 4:
         raise DataError(f"n_train, steps and layers must be at least 1 and the width a multiple of 4; got {n_train}, "
@@ -140,6 +140,9 @@ def _train(
     for k in range(steps):
         batch = order[np.arange(k * BATCH, (k + 1) * BATCH) % len(order)]
         loss = _loss(model, *([ids[i] for i in batch] for ids in (srcs, trgs)))
+        if not loss.isfinite():
+            raise AnhelpersError(f"the training has failed: after {k} steps the loss is no number any more; give other "
+                                 "sizes, or another seed.")  # fmt: skip
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()

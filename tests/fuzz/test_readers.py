@@ -36,9 +36,9 @@ from anhelpers.data.wmt import read_categories
 from anhelpers.data.worlds import load_world
 from anhelpers.errors import AnhelpersError
 from anhelpers.raters.files import ratings_csv, read_ratings, write_ratings
+from anhelpers.scoring.carry import export_parquet, import_parquet
 from anhelpers.scoring.slurm import read_slurm
 from anhelpers.scoring.store import Store, key
-from anhelpers.scoring.upkeep import export_parquet, import_parquet
 from anhelpers.xmi.published import FEATURES, SCORES, read_features, read_results
 
 EXAMPLES = int(os.environ.get("ANHELPERS_FUZZ", 40))

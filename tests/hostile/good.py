@@ -26,9 +26,10 @@ from anhelpers.data.token_scores import read_token_scores
 from anhelpers.data.wmt import read_categories
 from anhelpers.data.worlds import load_world
 from anhelpers.raters import read_ratings as read_class_ratings
+from anhelpers.scoring.carry import export_parquet, import_parquet
 from anhelpers.scoring.slurm import read_slurm
 from anhelpers.scoring.store import Store
-from anhelpers.scoring.upkeep import export_parquet, import_parquet, sizes
+from anhelpers.scoring.upkeep import sizes
 from anhelpers.xmi.published import FEATURES, SCORES, read_features, read_results
 
 SRC = "The dog barks.\nYes.\nIt does not rain.\n"

@@ -15,8 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.errors import DataError
+from anhelpers.scoring import opening
 from anhelpers.scoring import store as module
-from anhelpers.scoring.store import APPLICATION, Store, key
+from anhelpers.scoring.opening import APPLICATION
+from anhelpers.scoring.store import Store, key
 
 BITS = st.integers(0, 2**64 - 1)  # any float64 at all: -0.0, subnormals, every kind of nan
 KEYS = st.integers(0, 7).map(lambda i: key(str(i)))
@@ -108,7 +110,7 @@ def test_a_file_that_is_no_store_is_told(tmp_path):
     told = {
         "text": "text: is no SQLite file, so no score store; name another file",
         "other": "other: is an SQLite file of another program; name another file",
-        "newer": "newer: is a score store of version 7, and this anhelpers knows up to 1; update anhelpers",
+        "newer": "newer: is a score store of version 7, and this anhelpers knows up to 2; update anhelpers",
         "": "is a folder; name a file in it",
         "text/s.sqlite": "s.sqlite: cannot be made (File exists); name another file",
     }
@@ -132,7 +134,7 @@ def test_a_damaged_file_is_told(tmp_path):
 
 
 def test_a_locked_file_is_told_after_waiting(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(opening, "BUSY_SECONDS", 0.05)
     store = Store(tmp_path / "s.sqlite")
     store.put("s", [key("a")], [1.0])
     other = sqlite3.connect(store.path, isolation_level=None)
@@ -163,7 +165,7 @@ def test_a_file_system_without_a_log_is_told(tmp_path, monkeypatch):
     def without_shared_memory(path, **options):
         return real(f"file:{path}?vfs=unix-dotfile", uri=True, **options)
 
-    monkeypatch.setattr(module.sqlite3, "connect", without_shared_memory)
+    monkeypatch.setattr(opening.sqlite3, "connect", without_shared_memory)
     with pytest.raises(DataError, match=r"write-ahead log \(SQLite says 'delete'\), as on network file systems"):
         Store(tmp_path / "s.sqlite").get("s", [])
 

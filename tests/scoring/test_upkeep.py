@@ -17,8 +17,9 @@ from pyarrow import parquet
 from anhelpers import cli
 from anhelpers.errors import DataError
 from anhelpers.scoring import store as module
+from anhelpers.scoring.carry import Imported, export_parquet, import_parquet
 from anhelpers.scoring.store import Store, key
-from anhelpers.scoring.upkeep import Imported, export_parquet, fits, import_parquet, prune, sizes
+from anhelpers.scoring.upkeep import fits, prune, sizes
 
 DAY = 20_000  # 2024-10-04
 
@@ -45,12 +46,14 @@ def test_sizes_by_signature(store):
     assert (
         sizes(store).values.tolist()
         == [
-            ["comet|rev:1", 3, 1, 72, "2024-10-14", "2024-10-14"],
-            ["lpp|model:x|eos:no", 2, 3, 80, "2024-10-04", "2024-10-14"],
+            ["comet|rev:1", 3, 1, 72, "2024-10-14", "2024-10-14", 0, 0],
+            ["lpp|model:x|eos:no", 2, 3, 80, "2024-10-04", "2024-10-14", 0, 0],
         ][::-1]
     )
     empty = sizes(Store(store.path.with_name("empty")))
-    assert empty.columns.tolist() == ["signature", "scores", "width", "bytes", "oldest", "newest"]
+    assert empty.columns.tolist() == [
+        "signature", "scores", "width", "bytes", "oldest", "newest", "damaged", "unverified"
+    ]  # fmt: skip
     assert len(empty) == 0
 
 
@@ -127,10 +130,10 @@ def test_parquet_carries_every_bit_and_ours_stays(mine, theirs):
 
 
 def test_export_in_pieces_of_one_signature(store, monkeypatch, tmp_path):
-    monkeypatch.setattr("anhelpers.scoring.upkeep.ROWS_PER_GROUP", 2)
+    monkeypatch.setattr("anhelpers.scoring.carry.ROWS_PER_GROUP", 2)
     assert export_parquet(store, tmp_path / "new" / "x.parquet", "comet*") == 3
     table = pd.read_parquet(tmp_path / "new" / "x.parquet")
-    assert table.columns.tolist() == ["signature", "key", "value", "day"]
+    assert table.columns.tolist() == ["signature", "key", "value", "day", "checksum"]
     assert set(table.signature) == {"comet|rev:1"}
     assert sorted(v for (v,) in table.value) == [0.1, 0.2, 0.3]
     assert import_parquet(Store(tmp_path / "t"), tmp_path / "new" / "x.parquet") == (3, 0, 0)
@@ -182,8 +185,11 @@ def test_the_command(store, tmp_path, capsys, monkeypatch):
     assert "2 new scores in" in typed("import", tmp_path / "x.parquet", "--store", other)[2]
     with sqlite3.connect(other) as connection:
         connection.execute("UPDATE score SET value = zeroblob(24) WHERE day > ?", [DAY])
-    assert "0 new scores in" in (err := typed("import", tmp_path / "x.parquet", "--store", other)[2])
-    assert "1 were there already, and 1 are there with other values, which stay." in err
+    assert "1 new scores in" in typed("import", tmp_path / "x.parquet", "--store", other)[2]  # for a damaged one
+    third = Store(tmp_path / "third")
+    third.put("lpp|model:x|eos:no", [key("b")], np.zeros((1, 3)))
+    assert "1 new scores in" in (err := typed("import", tmp_path / "x.parquet", "--store", third.path)[2])
+    assert "0 were there already, and 1 are there with other values, which stay." in err
     assert "removed 3 scores from" in typed("prune", "--signature", "comet*")[2]
     assert "removed 2 scores from" in typed("prune", "--older-than", "1")[2]
 

@@ -161,6 +161,7 @@ def _model(found: Checkpoint) -> tuple[hub.Place, Any]:
     if absent:
         raise AnhelpersError(f"{found.path}: has no weights for {len(absent)} parts of this {NOUN}, such as "
                              f"{absent[0]}; they would be random: name a complete checkpoint.")  # fmt: skip
+    hub.check_weights(model, str(found.path), NOUN)
     return encoder, model
 
 

@@ -66,11 +66,16 @@ def comet_scores(comet: Comet, rows: Sequence[tuple[str, ...]], tokens_per_batch
     Parameters
     ----------
     tokens_per_batch : padded tokens per forward pass; the default suits the device.
+
+    Raises
+    ------
+    AnhelpersError where the model gives nan.
     """
     torch = need("torch", "COMET")
     budget = tokens_per_batch or METRIC_TOKENS_PER_BATCH[hub.kind(comet.device)]
     with torch.inference_mode():
-        return (_by_text if comet.separate else _by_row)(comet, rows, budget)
+        out = (_by_text if comet.separate else _by_row)(comet, rows, budget)
+    return hub.finite(out, comet.model, comet.name)
 
 
 def _by_text(comet: Comet, rows: Sequence[tuple[str, ...]], budget: int) -> np.ndarray:
