@@ -246,9 +246,9 @@ def train_lm(
     job = _Job(recipe, out, Path(f"{out}.partial"), hub.device(device), say, minutes)
     train, held = split_lines(lines, recipe.held_out, recipe.seed)
     left_out = len(lines) - len(train) - len(held)
-    say(f"{len(train):,} lines to learn from, {len(held):,} held out; {left_out:,} blank or repeated ones left out")
     try:
         with alone(job.partial):
+            say(f"{len(train):,} lines to learn from, {len(held):,} held out; {left_out:,} blank or repeated left out")
             return _train(job, train, held)
     except OSError as error:
         raise unwritable(error, job.partial) from error
