@@ -26,35 +26,41 @@ def note_once(sentence: str) -> None:
 
 
 @contextmanager
-def progress(total: int, what: str, unit: str = "it") -> Iterator[Callable[[int], None]]:
-    """Yield a function that is told how many units were just done.
+def progress(total: int, what: str, unit: str = "it") -> Iterator[Callable[..., None]]:
+    """Yield a function that is told how many units were just done and, in words, what else is to be shown.
 
     Parameters
     ----------
     total : how many units there are. what : happens, as shown before the bar.
 
     >>> with progress(3, "counting") as step:
-    ...     step(3)
+    ...     step(3, "loss 0.5")
     """
     if sys.stderr.isatty():
         from tqdm import tqdm
 
         with tqdm(total=total, desc=what, unit=unit, file=sys.stderr, leave=False) as bar:
-            yield bar.update
+
+            def step(n: int, said: str = "") -> None:
+                bar.set_postfix_str(said, refresh=False)
+                bar.update(n)
+
+            yield step
     else:
         yield _plain_lines(total, what, unit)
 
 
-def _plain_lines(total: int, what: str, unit: str) -> Callable[[int], None]:
+def _plain_lines(total: int, what: str, unit: str) -> Callable[..., None]:
     """One line every half minute, so that short work says nothing; none in a headless notebook, which would keep it."""
     done, last = 0, time.monotonic()
 
-    def step(n: int) -> None:
+    def step(n: int, said: str = "") -> None:
         nonlocal done, last
         done += n
         now = time.monotonic()
         if now - last >= SECONDS_BETWEEN_LINES and os.environ.get("ANX_MODE") != "static":
-            print(f"{what}: {done:,} of {total:,} {unit} ({done / max(total, 1):.0%})", file=sys.stderr, flush=True)
+            share = f"{what}: {done:,} of {total:,} {unit} ({done / max(total, 1):.0%})"
+            print(", ".join(filter(None, [share, said])), file=sys.stderr, flush=True)
             last = now
 
     return step

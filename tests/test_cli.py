@@ -204,11 +204,11 @@ def test_train_lm_writes_a_model_that_score_takes(tmp_path, files, capsys, monke
     import anhelpers.naturalness.train as train
 
     small = train.Recipe(
-        vocab_size=280, width=8, layers=1, heads=1, max_tokens=32, epochs=1, held_out=2, tokens_per_batch=99
+        "de", vocab_size=280, width=8, layers=1, heads=1, max_tokens=32, epochs=1, held_out=2, tokens_per_batch=99
     )
     monkeypatch.setattr(train, "Recipe", lambda **chosen: small)
     (tmp_path / "t.txt").write_text("".join(f"Zeile {i} steht hier.\n" for i in range(12)), encoding="utf-8")
-    assert cli.main(["train-lm", str(tmp_path / "t.txt"), str(tmp_path / "m")]) == 0
+    assert cli.main(["train-lm", str(tmp_path / "t.txt"), str(tmp_path / "m"), "--lang", "de"]) == 0
     assert "held-out perplexity" in capsys.readouterr().out
     assert score(files, "--lm", str(tmp_path / "m")) == 0
 

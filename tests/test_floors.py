@@ -29,6 +29,7 @@ ADDRESSES = {  # a heavy library and the only places that may name it
         "naturalness/lm.py",
         "naturalness/packed.py",
         "naturalness/train.py",
+        "naturalness/training_state.py",
         "xmi/train.py",
     },
     "transformers": {

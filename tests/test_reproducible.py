@@ -40,7 +40,7 @@ COMMANDS = [
     ["mqm", "mqm.tsv", "--by", "rater", "-o", "raters.csv"],
     ["xmi", "--mt-logprobs", "mt.txt", "--lm-logprobs", "lm.txt", "--unit", "nats", "--draws", "50", "-o", "xmi.csv"],
     ["xmi", *MODELS, "--draws", "50", "--save-scores", "scores.jsonl", "-o", "models.csv"],
-    ["train-lm", "text.de", "trained", "--epochs", "1"],
+    ["train-lm", "text.de", "trained", "--lang", "de", "--epochs", "1"],
     ["run", "book.ipynb", "-p", "seed", "5", "--out", "run"],
     ["students", "an_b_uniqueness", "--out", "editions"],
 ]  # fmt: skip
@@ -204,7 +204,7 @@ def test_every_file_names_versions_command_parameters_and_seed(runs):
 
 def test_a_trained_model_names_its_maker(runs):
     facts = json.loads((runs[0] / "trained" / "facts.json").read_text("utf-8"))
-    assert "|command:train-lm|text:text.de|epochs:1|" in facts["made_by"]
+    assert "|command:train-lm|text:text.de|lang:de|epochs:1|" in facts["made_by"]
 
 
 def test_an_executed_notebook_has_no_times_folders_or_progress(runs):

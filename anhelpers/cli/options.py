@@ -60,8 +60,11 @@ ACCURACY = (
 )
 """The accuracy metrics, in words."""
 
-LEXICAL = "of a corpus' words: ttr, mattr, mtld, yules_i, yules_k, shannon, simpson"
-"""The naturalness measures of `naturalness.diversity`, in words."""
+LEXICAL = (
+    "without a model, of a whole corpus: compression (bits per character), ttr, mattr, mtld, yules_i, yules_k, "
+    "shannon, simpson"
+)
+"""The naturalness measures that need no language model, in words."""
 
 
 def texts(parser: argparse.ArgumentParser, required: bool) -> None:

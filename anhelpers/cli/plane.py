@@ -50,7 +50,7 @@ def options(parser: argparse.ArgumentParser) -> None:
                         help=f"lpp, zip; {shared.LEXICAL} (default: lpp)")  # fmt: skip
     parser.add_argument("--naturalness-level", choices=["segment-mean", "corpus"],
                         help="of the naturalness; corpus has neither intervals nor a curve (default: segment-mean "
-                        "where there is one)")  # fmt: skip
+                        "where that says something)")  # fmt: skip
     shared.lm(parser)
     shared.store(parser)
     parser.add_argument("--level", choices=["segment-mean", "corpus"], default="segment-mean",
@@ -109,12 +109,13 @@ def _measured(args: argparse.Namespace, test: TestSet, cands: CandidateSet) -> t
     """The systems' scores on both axes; with the study of the curve where both are means of segments' scores."""
     from .. import plane as planes
     from ..accuracy.registry import accuracy_metric
-    from ..naturalness.registry import WITH_LM, naturalness_metric
+    from ..naturalness.registry import COMPRESSION, WITH_LM, naturalness_metric
 
     accuracy = accuracy_metric(args.metric, test.trg_lang, len(test.refs))
     model = shared.load_model(args.lm) if args.naturalness in WITH_LM else None
     naturalness = naturalness_metric(args.naturalness, test.trg_lang, model)
-    level = args.naturalness_level or ("corpus" if naturalness.score_segments is None else "segment-mean")
+    whole = naturalness.score_segments is None or args.naturalness == COMPRESSION  # which says little of a segment
+    level = args.naturalness_level or ("corpus" if whole else "segment-mean")
     if "corpus" not in (args.level, level) and not args.own_segments:
         study = planes.oracle_study(test, cands, accuracy, naturalness)
         return study.plane, study
@@ -130,6 +131,8 @@ def _notes(args: argparse.Namespace, notes: tuple[str, ...], plane: Plane) -> tu
     said = (
         (args.naturalness == "zip" and not stored, "zip's mean over segments mostly follows the length of the outputs "
          "(longer ones look more natural); see --naturalness-level corpus."),
+        (args.naturalness == "compression", "compression says how little a system repeats itself, which is natural "
+         "where it comes near the human point, above it as well as below."),
         (args.by and stored, f"no slices by {args.by}: the naturalness is known per system only."),
         (args.against and args.own_segments, f"no tests against {args.against}: systems are compared over their own "
          "segments, and tests want the same ones for both."),

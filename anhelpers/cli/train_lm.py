@@ -6,18 +6,34 @@ import argparse
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from ..errors import DataError
 from ..progress import note
 
-HELP = "train a very small language model from plain text, resumable"
-EXAMPLE = "anhelpers train-lm sentences.txt my-model --epochs 18 --seed 13"
+HELP = "train a very small language model from plain text, resumable at any step"
+EXAMPLE = "anhelpers train-lm sentences.es.txt es-tiny --lang es --minutes 60"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Text, folder, recipe."""
-    parser.add_argument("text", metavar="TEXT", help="one sentence per line")
+    """Text, folder, language, recipe."""
+    parser.add_argument("text", metavar="TEXT", help="a sentence or paragraph per line: at least 1,000 distinct lines, "
+                        "since 500 are held out to measure the model and must not be most of them; some 10,000 are a "
+                        "beginning (de-tiny has 11,171)")  # fmt: skip
     parser.add_argument("out", metavar="FOLDER", help="where the model goes")
-    parser.add_argument("--epochs", type=int, metavar="N", help="how often the text is read (default: 18)")
+    parser.add_argument("--lang", metavar="CODE", help="the language of the text, such as es or pt_BR; the model "
+                        "refuses texts in any other (und: no language in particular)")  # fmt: skip
+    parser.add_argument("--size", metavar="SIZE", help="nano (0.6 million parameters), tiny (2.6), small (12), or "
+                        "LAYERSxWIDTH such as 6x256 (default: tiny, 4x192)")  # fmt: skip
+    parser.add_argument("--vocab", type=int, metavar="N", help="pieces of the tokenizer, at least 259 (default: 4096)")
+    parser.add_argument("--epochs", type=int, metavar="N",
+                        help="how often the text is read at most (default: 18)")  # fmt: skip
+    parser.add_argument("--steps", type=int, metavar="N", help="steps of the optimiser at most, by which the learning "
+                        "rate falls to 0 (default: as many as the epochs have)")  # fmt: skip
+    parser.add_argument("--minutes", type=float, metavar="M", help="time at most, about: as many steps are planned as "
+                        "fit; facts.json says how many, and --steps gives the same model again")  # fmt: skip
+    parser.add_argument("--held-out", type=int, metavar="N", help="lines that only measure the model; twice as many "
+                        "are the least text (default: 500)")  # fmt: skip
     parser.add_argument("--seed", type=int, metavar="N", help="of the weights and the order (default: 13)")
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default: cpu)")
 
@@ -25,17 +41,32 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Train; print the held-out perplexity."""
     from ..data.lines import read_lines
+    from ..naturalness.recipe import sized
     from ..naturalness.train import Recipe, train_lm
+    from ..naturalness.training_state import STATE
 
-    chosen = {k: v for k, v in (("epochs", args.epochs), ("seed", args.seed)) if v is not None}
-    lines, recipe = read_lines(args.text), Recipe(**chosen)
+    lines, language = read_lines(args.text), _language(args)
+    typed = {"vocab_size": args.vocab, "epochs": args.epochs, "steps": args.steps, "held_out": args.held_out,
+             "seed": args.seed}  # fmt: skip
+    chosen: dict[str, Any] = {name: value for name, value in typed.items() if value is not None}
+    recipe = Recipe(language=language, **chosen, **(sized(args.size) if args.size else {}))
+    say = partial(print, file=sys.stderr, flush=True)
     try:
-        say = partial(print, file=sys.stderr, flush=True)
-        facts = train_lm(lines, Path(args.out), recipe, device=args.device, say=say)
+        facts = train_lm(lines, Path(args.out), recipe, minutes=args.minutes, device=args.device, say=say)
     except KeyboardInterrupt:
-        note(f"finished epochs are kept in {args.out}.partial; the same command goes on from there.")
+        place = Path(f"{args.out}.partial")
+        kept = f"training is kept in {place} up to its last save; the same command goes on from there."
+        note(kept if (place / STATE).exists() else "nothing was saved yet; the same command begins anew.")
         raise
     print(
-        f"{args.out}: held-out perplexity {facts['held_out_perplexity']} per token "
-        f"({facts['held_out_tokens']:,} tokens)"
+        f"{args.out}: language {facts['language']}, {facts['steps_done']:,} steps, held-out perplexity "
+        f"{facts['held_out_perplexity']} per token ({facts['held_out_tokens']:,} tokens)"
     )
+
+
+def _language(args: argparse.Namespace) -> str:
+    """The language of the text, which only the user can know."""
+    if args.lang is None:
+        raise DataError("say in which language the text is: --lang CODE, such as --lang es; the model is stamped with "
+                        "it, and texts in another language are not scored with it.")  # fmt: skip
+    return args.lang

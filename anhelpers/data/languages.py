@@ -6,7 +6,7 @@ import re
 
 from ..errors import DataError, nearest
 
-__all__ = ["CODES", "MEMBERS", "NAMES", "UNDETERMINED", "base", "short_code", "spaced", "split_pair"]
+__all__ = ["CODES", "MEMBERS", "NAMES", "UNDETERMINED", "base", "known_code", "short_code", "spaced", "split_pair"]
 
 UNDETERMINED = "und-und"
 """ISO 639's "undetermined", twice: the pair of a file that does not name its languages."""
@@ -87,6 +87,19 @@ def spaced(code: str) -> bool:
     return short_code(code) not in UNSPACED
 
 
+def known_code(code: str) -> str:
+    """The code of one language, its region after an underscore; a DataError where there is no such language.
+
+    >>> known_code("pt-BR")
+    'pt_BR'
+    """
+    match = LANGUAGE.fullmatch(code.replace("-", "_"))
+    if not match or match[1] not in CODES:
+        hint = nearest(code, CODES) or "; use an ISO 639 code with an optional region, like de or pt_BR."
+        raise DataError(f"'{code}' is no known language code{hint}")
+    return match[0]
+
+
 def split_pair(lp: str) -> tuple[str, str]:
     """The source and the target language of a pair; a DataError for anything else.
 
@@ -96,9 +109,7 @@ def split_pair(lp: str) -> tuple[str, str]:
     parts = lp.split("-") if isinstance(lp, str) else []
     if len(parts) != 2:
         raise DataError(f"unknown language pair {lp!r}; write source-target, like en-de.")
-    for code in parts:
-        match = LANGUAGE.fullmatch(code)
-        if not match or match[1] not in CODES:
-            hint = nearest(code, CODES) or "; use ISO 639 codes with an optional region, like en-de or en-pt_BR"
-            raise DataError(f"unknown language pair {lp!r}: '{code}' is no known language code{hint}.")
-    return parts[0], parts[1]
+    try:
+        return known_code(parts[0]), known_code(parts[1])
+    except DataError as error:
+        raise DataError(f"unknown language pair {lp!r}: {error}") from None

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import hub
+from ..data.languages import known_code
 from ..errors import DataError, need
 from ..metric import signature_of
 
@@ -161,13 +162,18 @@ def _facts(folder: Path) -> tuple[str | None, np.ndarray | None]:
         language = json.loads(facts.read_text(encoding="utf-8")).get("language") if facts.is_file() else None
     except (ValueError, AttributeError, RecursionError, OSError):
         raise DataError("is no JSON object of facts; delete it, or train the model anew.", facts) from None
+    if language is not None:
+        try:
+            language = known_code(str(language))
+        except DataError as error:
+            raise DataError(f"the model's language is unknown: {error}", facts) from None
     try:
         lines = np.load(prints, allow_pickle=False) if prints.is_file() else None
     except (ValueError, EOFError, OSError):
         lines = False
     if lines is not None and not (isinstance(lines, np.ndarray) and lines.ndim == 1 and lines.dtype.kind in "iu"):
         raise DataError("is no array of the lines of training; delete it, or train the model anew.", prints)
-    return language, lines
+    return None if language == "und" else language, lines
 
 
 def language_model(

@@ -13,7 +13,7 @@ from .diversity import MEASURES, lexical_metric
 if TYPE_CHECKING:
     from .lm import LanguageModel
 
-__all__ = ["NAMES", "WITH_LM", "naturalness_metric"]
+__all__ = ["COMPRESSION", "NAMES", "WITH_LM", "naturalness_metric"]
 
 
 def _lpp(lm: LanguageModel, trg_lang: str) -> Metric:
@@ -29,9 +29,12 @@ def _zip(lm: LanguageModel, trg_lang: str) -> Metric:
 
 
 WITH_LM: dict[str, Callable[[LanguageModel, str], Metric]] = {"lpp": _lpp, "zip": _zip}
-"""Those that a language model is part of, and that score each segment; the others are measures of whole corpora."""
+"""Those that a language model is part of; the others are measures of whole corpora, compression of segments too."""
 
-NAMES = (*WITH_LM, *MEASURES)
+COMPRESSION = "compression"
+"""Needs no model and knows every language."""
+
+NAMES = (*WITH_LM, COMPRESSION, *MEASURES)
 
 
 def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None) -> Metric:
@@ -39,7 +42,8 @@ def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None
 
     Parameters
     ----------
-    name : one of NAMES: lpp and zip with a language model; ttr, mattr, mtld, yules_i, yules_k, shannon, simpson.
+    name : one of NAMES: lpp and zip with a language model; compression, ttr, mattr, mtld, yules_i, yules_k, shannon,
+        simpson without.
     trg_lang : language of the texts.
     lm : from `naturalness.lm.load_lm`.
 
@@ -51,8 +55,13 @@ def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None
     0.8
     """
     checks.one_of(name, NAMES, "naturalness metric")
+    if name == COMPRESSION:
+        from .compression import compression_metric
+
+        return compression_metric()
     if name not in WITH_LM:
         return lexical_metric(name, trg_lang)
     if lm is None:
-        raise DataError(f"{name} needs a language model; name one (--lm MODEL, or lm=load_lm(MODEL)).")
+        raise DataError(f"{name} needs a language model; name one (--lm MODEL, or lm=load_lm(MODEL)); "
+                        "compression needs none, for any language.")  # fmt: skip
     return WITH_LM[name](lm, trg_lang)

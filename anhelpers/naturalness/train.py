@@ -6,15 +6,14 @@ GPT-2 shape with byte-level BPE, one sentence per training example, BOS before a
 
 from __future__ import annotations
 
-import io
 import json
 import math
-import os
 import shutil
-import zipfile
+import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -23,46 +22,25 @@ from typing import Any
 import numpy as np
 
 from .. import hub
-from ..data.writing import lock, make_folder, replace_folder, still_at, unwritable, write_bytes, write_text
+from ..data.writing import replace_folder, unwritable, write_text
 from ..errors import AnhelpersError, DataError, need
+from ..progress import progress
 from ..provenance import made_by
 from .lpp import line_fingerprints
+from .recipe import WRITTEN, Recipe, model_card
+from .training_state import alone, read_state, write_state
 
 __all__ = ["Recipe", "split_lines", "train_lm", "warm_cosine"]
 
 WHY = "training a language model"
-STATE = "state.pt"
 EPOCHS_DIFFER = 1.02
 """Shuffled epochs differ by some batches, and the learning rate must not reach the end of its cosine before they do."""
 
+SAVED_EVERY = 200
+"""Steps between two saves of the state, which is saved after each epoch as well."""
 
-@dataclass(frozen=True)
-class Recipe:
-    """Everything that decides the result: the same recipe, text and thread count give the same model on a CPU.
-
-    On a GPU the order of sums is not fixed, and what dropout leaves out after a resume is another choice.
-
-    Parameters
-    ----------
-    vocab_size : pieces of the tokenizer. width, layers, heads : of the GPT-2.
-    max_tokens : of a text; longer ones are cut.
-    dropout, epochs, learning_rate, weight_decay : of the training.
-    held_out : lines that only measure, at least 1. language : code of the text's language.
-    """
-
-    vocab_size: int = 4096
-    width: int = 192
-    layers: int = 4
-    heads: int = 6
-    max_tokens: int = 256  # longer lines are cut, and counted in the model card
-    dropout: float = 0.15
-    epochs: int = 18
-    tokens_per_batch: int = 1536
-    learning_rate: float = 2e-3
-    weight_decay: float = 0.1
-    held_out: int = 500  # lines
-    seed: int = 13
-    language: str = "de"
+TRIAL = 5.0
+"""Seconds of steps on a copy of the model, by which is planned how many fit into a budget of time."""
 
 
 def split_lines(lines: Sequence[str], held_out: int, seed: int) -> tuple[list[str], list[str]]:
@@ -71,12 +49,18 @@ def split_lines(lines: Sequence[str], held_out: int, seed: int) -> tuple[list[st
     Parameters
     ----------
     held_out : how many lines, at least 1.
+
+    Raises
+    ------
+    DataError : fewer than twice as many distinct lines: more would measure the model than it could learn from.
     """
     if held_out < 1:
         raise DataError(f"held_out is {held_out}; hold out at least 1 line, by which the model is measured.")
     distinct = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     if len(distinct) < 2 * held_out:
-        raise DataError(f"only {len(distinct)} distinct lines, too few to hold out {held_out}; give more text.")
+        raise DataError(f"only {len(distinct):,} distinct lines, too few to hold out {held_out:,}: at least "
+                        f"{2 * held_out:,} are wanted, so that not more of them measure the model than it learns from; "
+                        "give more text, or hold out fewer lines (--held-out).")  # fmt: skip
     order = np.random.default_rng(seed).permutation(len(distinct))
     shuffled = [distinct[i] for i in order]
     return shuffled[held_out:], shuffled[:held_out]
@@ -130,7 +114,8 @@ def _loss(model: Any, batch: list[list[int]]) -> Any:
     torch = need("torch", WHY)
     pad, longest = model.config.pad_token_id, max(map(len, batch))
     x = torch.tensor([i + [pad] * (longest - len(i)) for i in batch], device=model.device)
-    logits = model(input_ids=x).logits[:, :-1].float()
+    read = x.masked_fill(x == pad, model.config.eos_token_id)  # pads warn, and no token that counts reads them
+    logits = model(input_ids=read).logits[:, :-1].float()
     nll = torch.nn.functional.cross_entropy(logits.flatten(0, 1), x[:, 1:].flatten(), ignore_index=pad, reduction="sum")
     if not nll.isfinite():
         raise AnhelpersError("the training has failed: the loss is no number any more. Train with other options, such "
@@ -192,77 +177,118 @@ class _Job:
     partial: Path
     device: str
     say: Callable[[str], None]
+    minutes: float | None
+    began: float = field(default_factory=time.monotonic)
+
+
+@dataclass
+class _Place:
+    """Where a training stands: finished epochs, of the next one the batches and their loss, steps and tokens in all."""
+
+    epoch: int = 0
+    batch: int = 0
+    nll: float = 0.0
+    tokens: int = 0
+    step: int = 0
+    seen: int = 0
+
+
+@dataclass(frozen=True)
+class _Training:
+    """A model in training, with all that the next step reads. `belongs` is what its state must say besides."""
+
+    job: _Job
+    recipe: Recipe  # that of the job, with the steps that its budget of time allows
+    model: Any
+    optimizer: Any
+    schedule: Any
+    ids: list[list[int]]
+    held_ids: list[list[int]]
+    belongs: dict[str, Any]
+    place: _Place
+    steps: int  # about, in all
+    first: int  # the step at which this run began
+    begin: float = field(default_factory=time.monotonic)
+
+    @property
+    def last(self) -> int:
+        """The step after which nothing comes."""
+        return self.recipe.steps or sys.maxsize
 
 
 def train_lm(
     lines: Sequence[str],
     out: Path,
-    recipe: Recipe = Recipe(),
+    recipe: Recipe,
     *,
+    minutes: float | None = None,
     device: str = "cpu",
     say: Callable[[str], None] = print,
 ) -> dict:
     """Train on `lines`, write a folder that ``AutoModelForCausalLM.from_pretrained(out)`` loads, return its facts.
 
-    Interrupt it when you like: the state after every epoch is kept in ``OUT.partial`` and the next call resumes there.
-    Weights are stored in half precision; the facts (tokens, held-out perplexity, recipe) are measured as stored.
+    Interrupt it when you like: its state is saved in ``OUT.partial`` every 200 steps and after every epoch, and the
+    next call goes on from there, to the same bits. Weights are stored in half precision; the facts (tokens, held-out
+    perplexity, recipe) are measured as stored.
+
+    Parameters
+    ----------
+    minutes : a budget of time, about. After some steps of trial it is planned how many fit; the learning rate follows
+        the plan, which facts and state keep as the recipe's `steps`, so that the same model can be had without a clock.
 
     Raises
     ------
-    DataError : no such device; a folder OUT that holds other things than an older model; a state of another training,
-        or a damaged one. AnhelpersError : the loss becomes nan or infinite.
+    DataError : too little text; no such device; a folder OUT that holds other things than an older model; a state that
+        is damaged, or of another training; a budget too small for a step. AnhelpersError : the loss becomes nan or
+        infinite.
     """
     out = Path(out)
     if out.is_dir() and not (out / "facts.json").is_file() and any(path.suffix != ".md" for path in out.iterdir()):
         raise DataError("is a folder with other things in it, which the model would replace; name a new folder.", out)
-    job = _Job(recipe, out, Path(f"{out}.partial"), hub.device(device), say)
+    if minutes is not None and not 0 < minutes < math.inf:
+        raise DataError(f"minutes is {minutes}; give a number above 0.")
+    job = _Job(recipe, out, Path(f"{out}.partial"), hub.device(device), say, minutes)
     train, held = split_lines(lines, recipe.held_out, recipe.seed)
+    left_out = len(lines) - len(train) - len(held)
     try:
-        with _alone(job.partial):
+        with alone(job.partial):
+            say(f"{len(train):,} lines to learn from, {len(held):,} held out; {left_out:,} blank or repeated left out")
             return _train(job, train, held)
     except OSError as error:
         raise unwritable(error, job.partial) from error
 
 
-@contextmanager
-def _alone(partial: Path) -> Iterator[None]:
-    """Inside, the folder of the training state is there, and no other process trains into it."""
-    while True:
-        descriptor = os.open(make_folder(partial), os.O_RDONLY) if os.name == "posix" else None
-        try:
-            if descriptor is not None and not lock(descriptor):
-                raise DataError("another process is training into it; wait for it, or name another folder.", partial)
-            if descriptor is None or still_at(partial, descriptor):  # else another run ended just now
-                yield
-                return
-        finally:
-            if descriptor is not None:
-                os.close(descriptor)
-
-
 def _train(job: _Job, train: list[str], held: list[str]) -> dict:
     torch, recipe = need("torch", WHY), job.recipe
-    belongs = {"recipe": asdict(recipe), "text": _text_id(train)}
-    state = _earlier(job, belongs)
+    belongs = {"recipe": asdict(recipe), "minutes": job.minutes, "text": _text_id(train)}
+    state = read_state(job.partial, belongs)
     torch.manual_seed(recipe.seed)
     tokenizer = train_tokenizer(train, recipe.vocab_size, recipe.max_tokens)
     ids, n_cut = _encode(tokenizer, train, recipe)
     held_ids, _ = _encode(tokenizer, held, recipe)
+    _say_limits(job, len(tokenizer), n_cut)
     model = _new_model(tokenizer, recipe).to(job.device).train()
-    _run_epochs(model, ids, held_ids, job, state | belongs)
-    facts = {
-        "language": recipe.language, "recipe": asdict(recipe),
-        "train_lines": len(train), "train_tokens": sum(len(i) - 1 for i in ids),
-        "lines_cut": n_cut, "held_out_lines": len(held), "held_out_tokens": sum(len(i) - 1 for i in held_ids),
-        "held_out_bytes": sum(len(line.encode()) for line in held),
-        "parameters": sum(p.numel() for p in model.parameters()),
-    }  # fmt: skip
+    run = _run_epochs(_started(job, model, ids, held_ids, state, belongs))
     model.half().float()
     loss = _held_out_loss(model, held_ids, recipe)
-    facts |= {"held_out_nats_per_token": round(loss, 4), "held_out_perplexity": round(math.exp(loss), 2)}
-    facts["made_by"] = made_by()
+    facts = {
+        "language": recipe.language, "recipe": asdict(run.recipe),
+        **({} if job.minutes is None else {"minutes": job.minutes}),
+        "steps_done": run.place.step, "epochs_done": round(run.place.seen / _n_tokens(ids), 2),
+        "vocabulary": len(tokenizer), "train_lines": len(train), "train_tokens": _n_tokens(ids),
+        "lines_cut": n_cut, "held_out_lines": len(held), "held_out_tokens": _n_tokens(held_ids),
+        "held_out_bytes": sum(len(line.encode()) for line in held),
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "held_out_nats_per_token": round(loss, 4), "held_out_perplexity": round(math.exp(loss), 2),
+        "made_by": made_by(),
+    }  # fmt: skip
     _write(model, tokenizer, facts, line_fingerprints(train), job)
     return facts
+
+
+def _n_tokens(ids: list[list[int]]) -> int:
+    """Predicted tokens: all but BOS."""
+    return sum(len(i) - 1 for i in ids)
 
 
 def _text_id(train: list[str]) -> str:
@@ -270,59 +296,119 @@ def _text_id(train: list[str]) -> str:
     return sha256("\n".join(train).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _earlier(job: _Job, belongs: dict[str, Any]) -> dict[str, Any]:
-    """The state that an interrupted training of the same recipe and text left; empty where there is none."""
-    if not (file := job.partial / STATE).exists():
-        return {}
-    state = _read_state(file)
-    if any(state.get(name) != value for name, value in belongs.items()):
-        raise DataError("holds the state of other text or options; delete it, or name another folder.", job.partial)
-    return state
+def _say_limits(job: _Job, n_pieces: int, n_cut: int) -> None:
+    """What the text is too short or too long for."""
+    recipe = job.recipe
+    if n_pieces < recipe.vocab_size:
+        job.say(f"the text repeats itself enough for {n_pieces:,} of the {recipe.vocab_size:,} pieces asked for")
+    if n_cut:
+        job.say(f"{n_cut:,} lines are longer than {recipe.max_tokens} pieces, and cut there")
 
 
-def _run_epochs(model: Any, ids: list[list[int]], held_ids: list[list[int]], job: _Job, state: dict[str, Any]) -> None:
-    """Train to the last epoch, from the state of an earlier one where there is such; the state is kept after each."""
-    torch, recipe = need("torch", WHY), job.recipe
-    per_epoch = sum(1 for _ in _batches(ids, recipe, np.random.default_rng(0)))
-    optimizer, schedule = _optimizer(model, recipe, int(per_epoch * recipe.epochs * EPOCHS_DIFFER))
-    if first := state.get("epoch", 0):
+def _started(
+    job: _Job, model: Any, ids: list[list[int]], held_ids: list[list[int]], state: dict, belongs: dict
+) -> _Training:
+    """The training at its beginning, or where the state of an interrupted one left it."""
+    torch = need("torch", WHY)
+    per_epoch = sum(1 for _ in _batches(ids, job.recipe, np.random.default_rng(0)))
+    longest = int(per_epoch * job.recipe.epochs * EPOCHS_DIFFER)
+    limit = job.recipe.steps
+    if state:
+        limit = state["steps"]
+    elif job.minutes is not None:
+        fit = _steps_that_fit(job, model, ids, held_ids, per_epoch)
+        limit = limit if fit >= min(limit or longest, longest) else fit
+    recipe = replace(job.recipe, steps=limit)
+    optimizer, schedule = _optimizer(model, recipe, min(limit or longest, longest))
+    place = _Place(**state.get("place", {}))
+    if state:
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
         schedule.load_state_dict(state["schedule"])
         torch.set_rng_state(state["rng"])
-        job.say(f"resumed after epoch {first} of {recipe.epochs}")
-    for epoch in range(first, recipe.epochs):
-        total = count = 0.0
-        for batch in _batches(ids, recipe, np.random.default_rng([recipe.seed, epoch])):
-            nll, n = _loss(model, batch)
-            (nll / n).backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            optimizer.zero_grad(set_to_none=True)
-            total, count = total + nll.item(), count + n
-        held = _held_out_loss(model, held_ids, recipe)
-        job.say(f"epoch {epoch + 1}/{recipe.epochs}: training {total / count:.3f}, held out {held:.3f} nats per token")
-        state |= {
-            "epoch": epoch + 1, "model": model.state_dict(), "rng": torch.get_rng_state(),
-            "optimizer": optimizer.state_dict(), "schedule": schedule.state_dict(),
-        }  # fmt: skip
-        torch.save(state, buffer := io.BytesIO())
-        write_bytes(job.partial / STATE, buffer.getvalue())
+        job.say(f"resumed after step {place.step:,}, in epoch {place.epoch + 1} of {recipe.epochs}")
+    steps = min(limit or longest, per_epoch * recipe.epochs)
+    return _Training(job, recipe, model, optimizer, schedule, ids, held_ids, belongs, place, steps, place.step)
 
 
-def _read_state(path: Path) -> dict:
-    """What the last finished epoch left: numbers, and nothing that could run."""
-    torch = need("torch", WHY)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if damaged := archive.testzip():  # torch compares no checksums
-                raise zipfile.BadZipFile(damaged)
-        return dict(torch.load(path, weights_only=True, map_location="cpu"))
-    except OSError:
-        raise
-    except Exception as error:  # a zip or a pickle that is cut off fails in many ways
-        raise DataError("is damaged, so training cannot go on from it; delete it to begin anew.", path) from error
+def _steps_that_fit(job: _Job, model: Any, ids: list[list[int]], held_ids: list[list[int]], per_epoch: int) -> int:
+    """How many steps the budget of time has room for, with the measuring after each epoch: tried out on a copy."""
+    assert job.minutes is not None
+    with need("torch", WHY).random.fork_rng(devices=[]):  # a run with these steps and no budget draws the same numbers
+        twin = deepcopy(model)
+        optimizer, schedule = _optimizer(twin, job.recipe, per_epoch)
+        begin = time.monotonic()
+        _held_out_loss(twin, held_ids, job.recipe)
+        measuring, begin, tried = time.monotonic() - begin, time.monotonic(), 0
+        for batch in _batches(ids, job.recipe, np.random.default_rng([job.recipe.seed, 0])):
+            _step(twin, optimizer, schedule, batch)
+            tried += 1
+            if (spent := time.monotonic() - begin) > TRIAL:
+                break
+    each = spent / tried + measuring / per_epoch
+    steps = int((60 * job.minutes - (time.monotonic() - job.began) - 2 * measuring) / each)
+    if steps < 1:
+        raise DataError(f"{job.minutes:g} minutes are too few: a step takes {each:.2g} seconds, and preparing and "
+                        "measuring come first; give more time, or a smaller model.")  # fmt: skip
+    job.say(f"{job.minutes:g} minutes have room for about {steps:,} steps of {each:.2g} seconds")
+    return steps
+
+
+def _run_epochs(run: _Training) -> _Training:
+    """Train to the last epoch or step from wherever it stands, and return it."""
+    while run.place.epoch < run.recipe.epochs and run.place.step < run.last:
+        _run_epoch(run)
+    return run
+
+
+def _run_epoch(run: _Training) -> None:
+    """The rest of an epoch, its state saved every so many steps and at its end; nothing more where steps run out."""
+    place, recipe, title = run.place, run.recipe, f"epoch {run.place.epoch + 1}/{run.recipe.epochs}"
+    batches = list(_batches(run.ids, recipe, np.random.default_rng([recipe.seed, place.epoch])))
+    batches = batches[place.batch : place.batch + run.last - place.step]
+    with progress(len(batches), title, "steps") as step:
+        for batch in batches:
+            nll, n = _step(run.model, run.optimizer, run.schedule, batch)
+            place.batch, place.step, place.seen = place.batch + 1, place.step + 1, place.seen + n
+            place.nll, place.tokens = place.nll + nll, place.tokens + n
+            step(1, f"loss {place.nll / place.tokens:.3f}{_left(run)}")
+            if place.step % SAVED_EVERY == 0:
+                _save(run)
+    held = _held_out_loss(run.model, run.held_ids, recipe)
+    loss = f"training {place.nll / place.tokens:.3f}, held out {held:.3f} nats per token"
+    run.job.say(f"{title}: {loss} ({place.step:,} steps{_left(run)})")
+    place.epoch, place.batch, place.nll, place.tokens = place.epoch + 1, 0, 0.0, 0
+    _save(run)
+
+
+def _step(model: Any, optimizer: Any, schedule: Any, batch: list[list[int]]) -> tuple[float, int]:
+    """One step of the optimiser: the summed loss of the batch in nats before it, and its predicted tokens."""
+    nll, n = _loss(model, batch)
+    (nll / n).backward()
+    need("torch", WHY).nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    schedule.step()
+    optimizer.zero_grad(set_to_none=True)
+    return nll.item(), n
+
+
+def _left(run: _Training) -> str:
+    """How long it may still take, at the pace since this run began or was resumed."""
+    pace = (time.monotonic() - run.begin) / (run.place.step - run.first) if run.place.step > run.first else 0.0
+    seconds = pace * max(0, run.steps - run.place.step)
+    if seconds < 1:
+        return ""
+    return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {seconds:.0f} s left"
+
+
+def _save(run: _Training) -> None:
+    """The whole state: resumed from it, the same numbers come as if nothing had happened."""
+    state = {
+        "place": asdict(run.place), "steps": run.recipe.steps, "model": run.model.state_dict(),
+        "optimizer": run.optimizer.state_dict(), "schedule": run.schedule.state_dict(),
+        "rng": need("torch", WHY).get_rng_state(),
+    }  # fmt: skip
+    write_state(run.job.partial, state | run.belongs)
 
 
 def _write(model: Any, tokenizer: Any, facts: dict, lines: np.ndarray, job: _Job) -> None:
@@ -338,7 +424,9 @@ def _write(model: Any, tokenizer: Any, facts: dict, lines: np.ndarray, job: _Job
                         job.partial) from error  # fmt: skip
     write_text(fresh / "facts.json", json.dumps(facts, indent=1) + "\n")
     np.save(fresh / "train_lines.npy", lines)
+    write_text(fresh / "README.md", model_card(facts))
     for kept in job.out.glob("*.md"):
-        shutil.copy(kept, fresh / kept.name)
+        if not kept.read_text("utf-8", "replace").startswith(WRITTEN):
+            shutil.copy(kept, fresh / kept.name)
     replace_folder(fresh, job.out)
     shutil.rmtree(job.partial)

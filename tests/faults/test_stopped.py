@@ -100,7 +100,7 @@ def start(server, tmp_path):
 SMALL = """
 from dataclasses import replace
 import anhelpers.naturalness.train as train
-small = train.Recipe(vocab_size=280, width=8, layers=1, heads=1, max_tokens=32, epochs=4, held_out=2)
+small = train.Recipe(language="de", vocab_size=280, width=8, layers=1, heads=1, max_tokens=32, epochs=4, held_out=2)
 train.Recipe = lambda **chosen: replace(small, **chosen)
 """
 STUCK = """
@@ -114,7 +114,7 @@ def stuck(function, calls=[]):
 @pytest.fixture
 def text(tmp_path):
     (tmp_path / "t.txt").write_text("".join(f"Zeile {i} steht hier.\n" for i in range(12)), "utf-8")
-    return ["train-lm", "t.txt", "m"]
+    return ["train-lm", "t.txt", "m", "--lang", "de"]
 
 
 def model(folder: Path) -> dict[str, bytes]:
@@ -122,7 +122,7 @@ def model(folder: Path) -> dict[str, bytes]:
 
 
 def test_training_is_stopped_and_goes_on_to_the_same_bits(start, text, tmp_path):
-    assert start([*text[:2], "whole"], SMALL, here=True).status() == 0
+    assert start([*text[:2], "whole", *text[3:]], SMALL, here=True).status() == 0
     for number, status in (signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9):
         run = start(text, SMALL + STUCK.format(n=1) + "train._held_out_loss = stuck(train._held_out_loss)")
         until((tmp_path / "m.partial" / "state.pt").exists, "an epoch")
@@ -135,13 +135,13 @@ def test_training_is_stopped_and_goes_on_to_the_same_bits(start, text, tmp_path)
         assert run.status() == status
         assert "Traceback" not in run.text()
         if status > 0:
-            assert "note: finished epochs are kept in m.partial; the same command goes on from there." in run.text()
+            assert "note: training is kept in m.partial up to its last save; the same command goes on" in run.text()
         assert not (tmp_path / "m").exists()
         (tmp_path / "m.partial" / "model").mkdir()  # as if it had been killed while it wrote the model
         (tmp_path / "m.partial" / "model" / "model.safetensors").write_bytes(b"a part")
         again = start(text, SMALL)
         assert again.status() == 0, again.text()
-        assert "resumed after epoch" in again.text()
+        assert "resumed after step" in again.text()
         assert model(tmp_path / "m") == model(tmp_path / "whole")
         assert sorted(path.name for path in tmp_path.glob("m*")) == ["m"]
         os.rename(tmp_path / "m", tmp_path / f"done-{status}")
@@ -169,7 +169,7 @@ def test_training_without_room_keeps_what_it_has(start, text, tmp_path):
     (tmp_path / "m.partial" / "state.pt").write_bytes(b"half a file")
     run = start(text, SMALL)
     assert run.status() == 2
-    assert "state.pt: is damaged, so training cannot go on from it; delete it to begin anew." in run.text()
+    assert "state.pt: is damaged, or of another version, so training cannot go on from it; delete it" in run.text()
 
 
 def test_drawing_is_stopped_and_goes_on_to_the_same_bytes(start, tiny_marian, tmp_path):

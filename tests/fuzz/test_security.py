@@ -183,11 +183,14 @@ def test_a_checkpoint_of_comet_that_would_run_code_is_refused(tmp_path, mark, ti
 @pytest.mark.neural
 def test_state_of_training_that_would_run_code_is_refused(tmp_path, mark):
     torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
-    from anhelpers.naturalness.train import _read_state
+    from anhelpers.naturalness.training_state import read_state, sealed
 
     evil_state(torch, tmp_path / "state.pt", mark)
     with pytest.raises(DataError, match=r"state.pt: is damaged"):
-        _read_state(tmp_path / "state.pt")
+        read_state(tmp_path, {})
+    (tmp_path / "state.pt").write_bytes(sealed((tmp_path / "state.pt").read_bytes()))
+    with pytest.raises(DataError, match=r"state.pt: is no state of a training"):
+        read_state(tmp_path, {})
 
 
 @pytest.mark.neural

@@ -161,7 +161,7 @@ def test_no_texts_give_empty_arrays(lm):
 
 def test_training_learns_resumes_and_writes_a_loadable_folder(tmp_path):
     recipe = Recipe(
-        vocab_size=300, width=16, layers=1, heads=2, max_tokens=32, epochs=12, tokens_per_batch=64, held_out=3
+        "de", vocab_size=300, width=16, layers=1, heads=2, max_tokens=32, epochs=12, tokens_per_batch=64, held_out=3
     )
     facts = train_lm(LINES, tmp_path / "whole", recipe, say=lambda s: None)
     said = []
@@ -175,7 +175,7 @@ def test_training_learns_resumes_and_writes_a_loadable_folder(tmp_path):
         train_lm(LINES, tmp_path / "cut", recipe, say=stop)
     assert not (tmp_path / "cut").exists()
     resumed = train_lm(LINES, tmp_path / "cut", recipe, say=said.append)
-    assert any(s.startswith("resumed after epoch") for s in said)
+    assert any(s.startswith("resumed after step") for s in said)
     assert resumed["held_out_perplexity"] == pytest.approx(facts["held_out_perplexity"], rel=1e-3)
     assert facts["held_out_perplexity"] < 300 / 2
     assert not list(tmp_path.glob("*.partial"))
@@ -196,13 +196,13 @@ def test_training_refuses_before_it_begins(tmp_path, out, chosen, device, senten
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "t.txt").write_text("my own text", "utf-8")
     with pytest.raises(DataError, match=sentence):
-        train_lm(LINES, tmp_path / out, Recipe(**chosen), device=device)
+        train_lm(LINES, tmp_path / out, Recipe("de", **chosen), device=device)
     assert [path.name for path in tmp_path.rglob("*")] == ["full", "t.txt"]
 
 
 def test_training_reads_what_scoring_reads():
     tokenizer = train_tokenizer(LINES, 300, 32)
-    ids, _ = _encode(tokenizer, ["ein <s> und ein </s> und <pad>"], Recipe())
+    ids, _ = _encode(tokenizer, ["ein <s> und ein </s> und <pad>"], Recipe("de"))
     assert not set(ids[0][1:-1]) & set(tokenizer.all_special_ids)
 
 

@@ -1,0 +1,128 @@
+"""What decides a small language model that is trained here: its recipe, its size by name, and its card."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ..data.languages import known_code
+from ..errors import DataError
+
+__all__ = ["BYTES", "SIZES", "WRITTEN", "Recipe", "model_card", "sized"]
+
+SIZES = {"nano": (2, 96), "tiny": (4, 192), "small": (6, 384)}
+"""Name -> (layers, width): with 4,096 pieces 0.6, 2.6 and 12 million parameters. de-tiny is a "tiny" one."""
+
+HEAD = 32
+"""Width of a head of attention, as in de-tiny."""
+
+LEARNING_RATE = 2e-3
+"""Of models up to TUNED_WIDTH, for which it was chosen; a wider one gets less, in proportion, or it diverges."""
+
+TUNED_WIDTH = 192
+BYTES = 256 + 3
+"""Pieces of a vocabulary without any merge: the bytes, <s>, </s> and <pad>."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides the result: the same recipe, text and thread count give the same model on a CPU.
+
+    On a GPU the order of sums is not fixed, and what dropout leaves out after a resume is another choice.
+
+    Parameters
+    ----------
+    language : code of the text's language, such as "es" or "pt_BR"; "und" for a model of no language in particular.
+    vocab_size : pieces of the tokenizer at most, at least 259. width, layers, heads : of the GPT-2.
+    max_tokens : of a text; longer ones are cut.
+    dropout, epochs, learning_rate, weight_decay : of the training.
+    held_out : lines that only measure, at least 1.
+    steps : of the optimiser at most, by which the learning rate falls to 0; None: as many as the epochs have.
+
+    Raises
+    ------
+    DataError : a code of no language, a number out of its range.
+    """
+
+    language: str
+    vocab_size: int = 4096
+    width: int = 192
+    layers: int = 4
+    heads: int = 6
+    max_tokens: int = 256
+    dropout: float = 0.15
+    epochs: int = 18
+    tokens_per_batch: int = 1536
+    learning_rate: float = LEARNING_RATE
+    weight_decay: float = 0.1
+    held_out: int = 500  # lines
+    seed: int = 13
+    steps: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "language", known_code(self.language))
+        least = {"vocab_size": BYTES, "layers": 1, "heads": 1, "max_tokens": 4, "epochs": 1, "steps": 1}
+        for name, low in least.items():
+            if (value := getattr(self, name)) is not None and value < low:
+                raise DataError(f"{name} is {value}; it must be at least {low}.")
+        if self.width < 1 or self.width % self.heads:
+            raise DataError(f"the width {self.width} cannot be shared by {self.heads} heads; give a multiple.")
+
+
+def sized(size: str) -> dict[str, Any]:
+    """The fields of a `Recipe` that a size decides: layers, width, heads, and the learning rate that suits the width.
+
+    Parameters
+    ----------
+    size : a name in SIZES, or LAYERSxWIDTH, the width a multiple of 32.
+
+    >>> sized("8x512")
+    {'layers': 8, 'width': 512, 'heads': 16, 'learning_rate': 0.00075}
+    """
+    match = re.fullmatch(r"([1-9][0-9]{0,2})x([1-9][0-9]{0,4})", size)
+    layers, width = map(int, match.groups()) if match else SIZES.get(size, (0, 0))
+    if not layers or width % HEAD:
+        names = ", ".join(SIZES)
+        raise DataError(f"unknown size '{size}'; say one of {names}, or LAYERSxWIDTH, such as 6x256, with a width that "
+                        f"is a multiple of {HEAD}.")  # fmt: skip
+    rate = LEARNING_RATE * min(1.0, TUNED_WIDTH / width)
+    return {"layers": layers, "width": width, "heads": width // HEAD, "learning_rate": rate}
+
+
+WRITTEN = "<!-- written by anhelpers train-lm; without this line your own text stays when the model is trained anew -->"
+"""The first line of a card that nobody has taken over; a later training replaces it."""
+
+
+def model_card(facts: dict[str, Any]) -> str:
+    """The README of a trained model: what it is, what it was made from and how, and how far it can be trusted.
+
+    Parameters
+    ----------
+    facts : of `train.train_lm`.
+    """
+    recipe = facts["recipe"]
+    shape = f"{recipe['layers']} layers of width {recipe['width']}, {facts['parameters']:,} parameters"
+    pieces = f"{facts['vocabulary']:,} pieces, context {recipe['max_tokens']}"
+    learnt = f"{facts['train_lines']:,} distinct lines, {facts['train_tokens']:,} predicted tokens"
+    steps = f"{facts['steps_done']:,} steps, {facts['epochs_done']:g}"
+    budget = f", within a budget of {facts['minutes']:g} minutes" if "minutes" in facts else ""
+    measured = f"{facts['held_out_lines']:,} lines, {facts['held_out_tokens']:,} tokens, end of sentence included"
+    return f"""{WRITTEN}
+# A small language model ({facts["language"]})
+
+| | |
+|---|---|
+| language | {facts["language"]}, as told when it was trained |
+| model | GPT-2, {shape}, half precision; byte-level BPE with {pieces} |
+| text | {learnt}; {facts["lines_cut"]:,} lines cut |
+| training | {steps} times through the text{budget}; seed {recipe["seed"]} |
+| held out | perplexity {facts["held_out_perplexity"]} per token ({measured}) |
+
+The whole recipe is in `facts.json`. The same recipe, text, library versions and thread count give the same model on a
+CPU; where a budget of time decided the number of steps, the recipe has their number. `train_lines.npy` has 64-bit
+hashes of the training lines, so that a reference text can be checked for lines that the model has seen.
+
+Its perplexities are not comparable with those of any other model (other tokens). For results to publish use a large
+model.
+"""
