@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from typing import Any, NamedTuple
 
-from ..checks import ROUNDING
+from ..checks import ROUNDING, too_low
 from ..errors import DataError
 from .languages import UNDETERMINED
 from .lines import json_value, read_lines
@@ -207,6 +207,8 @@ def _logprob(value: Any, i: int, fail: Fail) -> float:
     number = isinstance(value, (int, float)) and not isinstance(value, bool) and not (value < -sys.float_info.max)
     if not number or not (value != value or value <= ROUNDING):
         raise fail(i, f'"logprob" is {value!r:.60}; a natural-log probability is a number that is at most 0.')
+    if told := too_low(value):
+        raise fail(i, f'"logprob" is {value:g}, which {told}')
     return float(value)
 
 
