@@ -232,13 +232,14 @@ def test_options_that_do_not_go_together_are_usage_errors(capsys, words, told):
 
 def test_a_vocabulary_shows_some_wrong_units(call, capsys):
     bits = "-9 -10 -11\n-10 -10\n"  # a guess over 1000 tokens costs 9.97 bits, and these are 14.4 if they are nats
-    assert call(bits, bits, "--vocab", "1000") == 2
+    lm = "-9 -10 -10\n-10 -10\n"
+    assert call(bits, lm, "--vocab", "1000") == 2
     assert (
         "mt: 14.43 bits per token are more than a uniform guess over 1000 tokens costs (9.97): is the unit really n"
         in (capsys.readouterr().err)
     )
-    assert call(bits, bits, "--vocab", "1100", "--unit", "bits") == 0
-    assert call("-1\n-2\n", "-1\n-2\n", "--vocab", "1000") == 2
+    assert call(bits, lm, "--vocab", "1100", "--unit", "bits") == 0
+    assert call("-1\n-2\n", "-2\n-3\n", "--vocab", "1000") == 2
     assert "mt: has no scores per token, so --vocab cannot tell anything." in capsys.readouterr().err
 
 

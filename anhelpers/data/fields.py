@@ -73,7 +73,7 @@ def logprobs(given: ArrayLike | None, n: int) -> np.ndarray:
     if (bad := np.flatnonzero((values > ROUNDING) | np.isinf(values))).size:
         raise DataError(f"logprob of candidate {bad[0]} is {values[bad[0]]}; a log-probability is at most 0, or nan.")
     if (bad := np.flatnonzero(values < LEAST_TOTAL)).size:
-        raise DataError(f"logprob of candidate {bad[0]} is {values[bad[0]]:g}, which {too_low(values[bad[0]])}")
+        raise DataError(f"logprob of candidate {bad[0]} is {values[bad[0]]:.10g}, which {too_low(values[bad[0]])}")
     return values
 
 

@@ -48,7 +48,7 @@ def read_logprobs(path: str | PathLike, n: int | None = None) -> np.ndarray:
     low = np.flatnonzero(values < LEAST_TOTAL)
     if low.size:
         value = values[low[0]]
-        raise DataError(f"{value:g} {too_low(value)}", path, int(low[0]) + 1)
+        raise DataError(f"{value:.10g} {too_low(value)}", path, int(low[0]) + 1)
     return values
 
 

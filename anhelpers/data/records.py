@@ -208,7 +208,7 @@ def _logprob(value: Any, i: int, fail: Fail) -> float:
     if not number or not (value != value or value <= ROUNDING):
         raise fail(i, f'"logprob" is {value!r:.60}; a natural-log probability is a number that is at most 0.')
     if told := too_low(value):
-        raise fail(i, f'"logprob" is {value:g}, which {told}')
+        raise fail(i, f'"logprob" is {value:.10g}, which {told}')
     return float(value)
 
 

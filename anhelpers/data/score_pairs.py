@@ -123,7 +123,7 @@ def _taken(scores: TokenScores, order: Sequence[int]) -> TokenScores:
     """The sentences in this order."""
     labels = scores.labels
     ids, docs, texts = (v and tuple(v[k] for k in order) for v in (labels.ids, labels.docs, labels.texts))
-    counts, tokens = (tuple(v[k] for k in order) for v in (scores.counts, scores.tokens))
+    counts, tokens = tuple(scores.counts[k] for k in order), tuple(scores.tokens[k] for k in order)
     logprobs = scores.logprobs[np.asarray(order, dtype=np.int64)]
     return replace(scores, logprobs=logprobs, counts=counts, tokens=tokens, labels=Labels(ids, docs, texts))
 

@@ -166,7 +166,7 @@ def _sum(row: _Row, unit: str, path: str | PathLike) -> float:
             sentence = "is a probability above 1; are these negative log-probabilities? Turn their sign."
             raise DataError(f"{where}{score:g} {sentence}", path, row.line)
         if told := too_low(score * NATS[unit], LEAST_TOKEN if row.per_token else LEAST_TOTAL):
-            raise DataError(f"{where}{score:g} {told}", path, row.line)
+            raise DataError(f"{where}{score:.10g} {told}", path, row.line)
     return min(0.0, math.fsum(row.scores))
 
 

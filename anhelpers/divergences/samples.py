@@ -266,7 +266,7 @@ def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike) -> Estimate:
             line = int(np.argmax(bad)) + 1
             raise DataError(f"{values[line - 1]} is no log-probability of an output: at most 0, finite.", name, line)
         if (low := np.flatnonzero((values < LEAST_TOTAL) & np.isfinite(values))).size:
-            raise DataError(f"{values[low[0]]:g} {too_low(values[low[0]])}", name, int(low[0]) + 1)
+            raise DataError(f"{values[low[0]]:.10g} {too_low(values[low[0]])}", name, int(low[0]) + 1)
     there = ~(np.isnan(log_q) | np.isnan(log_f))
     ratio, missing = (np.minimum(log_q, 0) - np.minimum(log_f, 0))[there], int((~there).sum())
     if len(ratio) < 2:

@@ -103,8 +103,8 @@ def xmi(
     if count == "published":
         found = _ratios(found, 1 - 1 / found.draws[:, 3:], 1 - 1 / found.mean[3])
     signature = _signature(unit, COUNTS[count], found, n_draws, docs[there])
-    three = bits(["h_lm", "h_mt", "xmi"], found, SENTENCE, signature)
-    return Xmi(*three, int((~there).sum()), _lacking(mt, lm), _one(docs[there]))
+    h_lm, h_mt, gap = bits(["h_lm", "h_mt", "xmi"], found, SENTENCE, signature)
+    return Xmi(h_lm, h_mt, gap, int((~there).sum()), _lacking(mt, lm), _one(docs[there]))
 
 
 def per_character(
@@ -146,8 +146,8 @@ def per_character(
     ratio = _ratios(found, 1 / found.draws[:, 3:], 1 / found.mean[3])
     names = ["h_lm_per_char", "h_mt_per_char", "xmi_per_char"]
     signature = _signature(unit, "all bits / all characters", found, n_draws, docs)
-    three = bits(names, ratio, CHARACTER, signature)
-    return XmiPerChar(*three, int((~there).sum()), _lacking(mt, lm, chars), _one(docs))
+    h_lm, h_mt, gap = bits(names, ratio, CHARACTER, signature)
+    return XmiPerChar(h_lm, h_mt, gap, int((~there).sum()), _lacking(mt, lm, chars), _one(docs))
 
 
 def characters(trgs: Sequence[str]) -> np.ndarray:

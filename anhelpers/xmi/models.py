@@ -137,7 +137,8 @@ def _lm_signature(lm: LanguageModel | TranslationModel) -> str:
 
 def _signed(found: Xmi | XmiPerChar, models: str) -> Xmi | XmiPerChar:
     """The same numbers, whose signatures name the models."""
-    return replace(found, **{b.name: replace(b, signature=b.signature + models) for b in found.bits})
+    signed: dict[str, Any] = {b.name: replace(b, signature=b.signature + models) for b in found.bits}
+    return replace(found, **signed)
 
 
 def _lacking(given: PairLogProbs, alone: PairLogProbs | TextLogProbs) -> str:

@@ -44,7 +44,7 @@ def in_bits(name: str, logprobs: ArrayLike, unit: str) -> np.ndarray:
         sentence = f"{logs[bad[0]]:g} is a probability above 1; are these negative log-probabilities? Turn their sign."
         raise DataError(sentence, name, int(bad[0]) + 1)
     if bad.size and np.isfinite(logs[bad[0]]):
-        raise DataError(f"{logs[bad[0]]:g} {too_low(logs[bad[0]] * nats)}", name, int(bad[0]) + 1)
+        raise DataError(f"{logs[bad[0]]:.10g} {too_low(logs[bad[0]] * nats)}", name, int(bad[0]) + 1)
     if bad.size:
         raise DataError("-inf makes the cross-entropy infinite; write nan to leave the sentence out.",
                         name, int(bad[0]) + 1)  # fmt: skip
