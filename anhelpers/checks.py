@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike
 from .errors import DataError, UnknownName
 
 __all__ = [
-    "ROUNDING", "finite", "finite_scores", "non_negative", "one_of", "pmf", "pmf_pair", "same_length", "segment_ids",
-    "symmetric", "texts",
+    "LEAST_TOKEN", "LEAST_TOTAL", "ROUNDING", "finite", "finite_scores", "non_negative", "one_of", "pmf", "pmf_pair",
+    "same_length", "segment_ids", "symmetric", "texts", "too_low",
 ]  # fmt: skip
 
 ROUNDING = 1e-5  # a sum of log-probabilities in float32 may come out this much above 0 for a certain output
+LEAST_TOKEN = -744.4400719213812  # nats: ln 2^-1074, the smallest probability above 0 that a float64 holds
+LEAST_TOTAL = -1e6  # nats of a whole text: 100,000 tokens, each guessed among 22,000 equally likely ones (10 nats)
 SUM_TOLERANCE = 1e-9  # how far from 1 the probabilities of a distribution may add up
 
 
@@ -29,6 +31,26 @@ def same_length(**named: Sized) -> int:
             "lengths differ: " + ", ".join(f"{n} has {k}" for n, k in lengths.items()) + "; they must align."
         )
     return next(iter(lengths.values()))
+
+
+def too_low(nats: float, least: float = LEAST_TOTAL) -> str:
+    """The end of a sentence about a natural-log probability that no model gives; an empty text for any other.
+
+    Scorers write such numbers, -1e9 or the lowest of a float, where they mask or pad, and where a score is missing.
+    The two limits are generous on purpose: what lies below them is no measurement, what lies above may be one.
+
+    Parameters
+    ----------
+    nats : of a token or a text. least : LEAST_TOKEN for one token, LEAST_TOTAL for a text.
+
+    >>> too_low(-900.0), too_low(-1e9)[:31]
+    ('', 'is lower than any model gives a')
+    """
+    if not nats < least:
+        return ""
+    what = "token" if least == LEAST_TOKEN else "text"
+    bound = f"the limit is {least:.6g} nats"
+    return f"is lower than any model gives a {what} ({bound}): a mask or padding? Write nan where a score is missing."
 
 
 def texts(name: str, values: Sequence[str]) -> Sequence[str]:

@@ -44,7 +44,8 @@ def test_layouts_may_differ_and_units_are_said(call, capsys, tmp_path):
     assert call(mt, lm, "--docs", "docs", "-o", "x.csv") == 0
     table = pd.read_csv(tmp_path / "x.csv")
     assert table.value.tolist() == pytest.approx([2 / math.log(2), 1, 2 / math.log(2) - 1], rel=1e-12)
-    assert "of 2 documents; mt fairseq in bits (assumed); lm jsonl in nats (declared); seed 0" in table.signature[0]
+    assert "of 2 documents; paired by line, fairseq's ids as lines from 0; mt fairseq in bits" in table.signature[0]
+    assert "(assumed); lm jsonl in nats (declared); seed 0" in table.signature[0]
     err = capsys.readouterr().err
     assert "the mt scores are taken as bits" in err
     assert "the lm scores are taken" not in err
@@ -67,11 +68,11 @@ def test_the_seed_decides(call, capsys):
         ("-1\n2\n", "-1\n-2\n", [], "mt, line 2: 2 is a probability above 1"),
         ("logprob_nats\n-1\n-2\n", "-1\n-2\n", ["--unit", "bits"], "declared as nats, and you say bits"),
         ("-1 -1\n-1\n", "-1 -1\n-1 -1\n", [], "sentence 2 has 1 tokens under mt and 2 under lm"),
-        ("-1\n-2\n", "-1\n-2\n", ["--docs", "mt2"], "mt2: no such file"),
-        ("-1\n-2\n", "-1\n-2\n", ["--draws", "1"], "--draws is 1; it must be at least 2."),
-        ("-1\n-2\n", "-1\n-2\n", ["--seed", "-1"], "--seed is -1; it must be at least 0."),
-        ("-1\n-2\n", "-1\n-2\n", ["--vocab", "1"], "--vocab is 1; it must be at least 2."),
-        ("-1\n-2\n", "-1\n-2\n", ["--batch-tokens", "0"], "--batch-tokens is 0; it must be at least 1."),
+        ("-1\n-2\n", "-2\n-3\n", ["--docs", "mt2"], "mt2: no such file"),
+        ("-1\n-2\n", "-2\n-3\n", ["--draws", "1"], "--draws is 1; it must be at least 2."),
+        ("-1\n-2\n", "-2\n-3\n", ["--seed", "-1"], "--seed is -1; it must be at least 0."),
+        ("-1\n-2\n", "-2\n-3\n", ["--vocab", "1"], "--vocab is 1; it must be at least 2."),
+        ("-1\n-2\n", "-2\n-3\n", ["--batch-tokens", "0"], "--batch-tokens is 0; it must be at least 1."),
     ],
 )
 def test_bad_input_ends_with_one_sentence(call, capsys, mt, lm, more, words):
@@ -156,7 +157,8 @@ def test_left_out_sentences_are_told_and_null(models, capsys, tmp_path):
     err = capsys.readouterr().err
     assert "note: mt: 1 of 4 pairs have a blank target: excluded (nan)." in err
     assert "note: mt: 1 of 4 pairs are longer than the model takes: excluded (nan)." in err
-    assert "note: 2 of 4 sentences left out: a score is missing." in err
+    why = "blank target (1), longer than the translation model takes (1)"
+    assert f"note: 2 of 4 sentences left out: {why}." in err
     rows = [json.loads(line) for line in (tmp_path / "x.jsonl").read_text("utf-8").splitlines()]
     assert [r["mt_logprob_nats"] is None for r in rows] == [False, False, True, True]
     assert rows[3]["lm_logprob_nats"] < 0
@@ -230,13 +232,14 @@ def test_options_that_do_not_go_together_are_usage_errors(capsys, words, told):
 
 def test_a_vocabulary_shows_some_wrong_units(call, capsys):
     bits = "-9 -10 -11\n-10 -10\n"  # a guess over 1000 tokens costs 9.97 bits, and these are 14.4 if they are nats
-    assert call(bits, bits, "--vocab", "1000") == 2
+    lm = "-9 -10 -10\n-10 -10\n"
+    assert call(bits, lm, "--vocab", "1000") == 2
     assert (
         "mt: 14.43 bits per token are more than a uniform guess over 1000 tokens costs (9.97): is the unit really n"
         in (capsys.readouterr().err)
     )
-    assert call(bits, bits, "--vocab", "1100", "--unit", "bits") == 0
-    assert call("-1\n-2\n", "-1\n-2\n", "--vocab", "1000") == 2
+    assert call(bits, lm, "--vocab", "1100", "--unit", "bits") == 0
+    assert call("-1\n-2\n", "-2\n-3\n", "--vocab", "1000") == 2
     assert "mt: has no scores per token, so --vocab cannot tell anything." in capsys.readouterr().err
 
 

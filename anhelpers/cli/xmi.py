@@ -55,7 +55,13 @@ def options(parser: argparse.ArgumentParser) -> None:
     models.add_argument("--save-scores", metavar="FILE.jsonl", help="writes both log-probabilities of every sentence")
     parser.add_argument("--per-char", action="store_true", help="bits per character of the target instead: for two "
                         "models with different tokenizers")  # fmt: skip
-    parser.add_argument("--docs", metavar="FILE", help="a document's name per line; documents are resampled whole")
+    every = "all (default): every token counts, the end of the sentence too, as in eq. 2"
+    table = "published: the mean over tokens times the tokens without the end, as in the paper's table"
+    parser.add_argument(
+        "--count", choices=["all", "published"], default="all", help=f"{every}; {table} (needs scores per token)"
+    )
+    docs = "a document's name per line; documents are resampled whole (default: those that rows of JSONL name)"
+    parser.add_argument("--docs", metavar="FILE", help=docs)
     parser.add_argument("--name", default="", metavar="NAME", help="of the direction, such as en-de")
     parser.add_argument("--draws", type=int, default=1000, metavar="B", help="resamples (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)")
@@ -88,6 +94,8 @@ def _way(args: argparse.Namespace) -> bool:
     if wanted - given:
         args.refuse(f"{_options(files or models)} {'needs' if len(files or models) == 1 else 'need'} "
                     f"{_options(wanted - given)} as well.")  # fmt: skip
+    if args.per_char and args.count == "published":
+        args.refuse("--count published is of bits per sentence: leave out --per-char.")
     if args.per_char and not models and args.targets is None:
         args.refuse("--per-char needs the target text: -t TGT.")
     strange = given & set(OF_FILES if models else OF_MODELS)
@@ -106,31 +114,50 @@ def _options(names: Any) -> str:
 
 def _from_files(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str], str]:
     """The result, what the user should see, and how the scores were read."""
-    from ..data.token_scores import read_token_scores
+    from ..data.score_pairs import read_score_pair
     from ..xmi import characters, per_character, xmi
 
-    mt, lm = (read_token_scores(path, args.unit) for path in (args.mt_logprobs, args.lm_logprobs))
-    if len(mt) != len(lm):
-        raise DataError(f"has {len(lm)} sentences, and {args.mt_logprobs} has {len(mt)}; they must be the same.",
-                        args.lm_logprobs)  # fmt: skip
-    rest: dict[str, Any] = {
-        "docs": _lines(args.docs, len(mt)),
-        "rng": np.random.default_rng(args.seed),
-        "n_draws": args.draws,
-    }
+    mt, lm, how = read_score_pair(args.mt_logprobs, args.lm_logprobs, args.unit)
+    docs = _documents(args, (mt, lm), how)
+    rest: dict[str, Any] = {"docs": docs, "rng": np.random.default_rng(args.seed), "n_draws": args.draws}
     for scores, path in ((mt, args.mt_logprobs), (lm, args.lm_logprobs)):
         _unit_holds(scores, args.vocab, path)
     if args.per_char:
-        n_chars = characters(_lines(args.targets, len(mt)) or ())
+        n_chars = characters(_lines(args.targets, len(mt), how) or ())
         found = per_character(mt.logprobs, lm.logprobs, n_chars, **rest)
     else:
-        found = xmi(mt.logprobs, lm.logprobs, tokens=(mt.sequences(), lm.sequences()), **rest)
-    notes = [f"the {name} scores are taken as {scores.unit}; nothing in a number shows its unit, --unit decides."
-             for name, scores in (("mt", mt), ("lm", lm)) if scores.source == "assumed"]  # fmt: skip
-    compared = any(a is not None and b is not None for a, b in zip(mt.sequences(), lm.sequences(), strict=True))
+        both = mt.sequences(), lm.sequences()
+        found = xmi(mt.logprobs, lm.logprobs, tokens=both, count=args.count, **rest)
+    own = [] if args.docs or not docs else ["documents are those that the rows of the files name."]
+    notes = [*_assumed(args, (mt, lm), how), *own, *found.notes]
+    return found, notes, f"; {how}; mt {_told(mt)}; lm {_told(lm)}"
+
+
+def _assumed(args: argparse.Namespace, both: tuple[TokenScores, TokenScores], how: str) -> list[str]:
+    """What the files do not say themselves, and scores that are odd."""
+    named = [("mt", both[0]), ("lm", both[1])]
+    move = "nothing in a number shows its unit, --unit decides"
+    assumed = [(name, scores.unit) for name, scores in named if scores.source == "assumed"]
+    notes = [f"the {name} scores are taken as {unit}; {move}." for name, unit in assumed]
+    if not all(scores.labels.ids for scores in both):
+        fairseq = "fairseq" in (both[0].layout, both[1].layout)
+        line = "fairseq's sentence 0 is taken for the first line" if fairseq else "each line is taken for the same line"
+        notes.append(f"the files do not both have ids: {line} of the other.")
+    compared = any(a is not None and b is not None for a, b in zip(*(s.sequences() for s in both), strict=True))
     if not compared and not args.per_char:
         notes.append("the files have no scores per token, so it was not checked that both models share a tokenizer.")
-    return found, [*notes, *_few(found, len(mt))], f"; mt {_told(mt)}; lm {_told(lm)}"
+    return [*notes, *(f"{name}: {note}" for name, scores in named for note in scores.notes)]
+
+
+def _documents(args: argparse.Namespace, both: tuple[TokenScores, TokenScores], how: str) -> tuple[str, ...] | None:
+    """The document of each sentence, from --docs or the rows; a DataError where the two contradict each other."""
+    from ..data.score_pairs import docs_of
+
+    own, given = docs_of(*both), _lines(args.docs, len(both[0]), how)
+    if own and given and len(set(zip(own, given, strict=True))) != max(len(set(own)), len(set(given))):
+        told = "groups the sentences otherwise than the documents in the rows of scores"
+        raise DataError(f"{told}; leave it out.", args.docs)
+    return given or own
 
 
 def _from_models(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str], str]:
@@ -149,18 +176,22 @@ def _from_models(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str],
     lm = load_q_lm(args.lm, **codes)
     with shared.using_scheduler(args.scheduler):
         scored = xmi_from_models(mt, lm, srcs, trgs, docs=docs, rng=np.random.default_rng(args.seed),
-                                 n_draws=args.draws, per_char=args.per_char,
+                                 n_draws=args.draws, per_char=args.per_char, count=args.count,
                                  tokens_per_batch=args.batch_tokens)  # fmt: skip
     if args.save_scores:
         _save(scored, args.save_scores)
-    return scored.found, [*scored.notes, *_few(scored.found, len(trgs))], ""
+    return scored.found, [*scored.notes, *scored.found.notes], ""
 
 
-def _lines(path: str | None, n: int) -> tuple[str, ...] | None:
-    """A line for each of n sentences."""
+def _lines(path: str | None, n: int, how: str = "") -> tuple[str, ...] | None:
+    """A line for each of n sentences; a DataError where no line is that of a sentence."""
     from ..data.lines import read_lines
+    from ..data.score_pairs import APART
 
     lines = read_lines(path) if path else None
+    if lines is not None and how == APART:
+        told = "has a line per sentence, and the two files of scores have their sentences in different orders"
+        raise DataError(f"{told}; bring them into one order.", path)
     if lines is not None and len(lines) != n:
         raise DataError(f"has {len(lines)} lines, and there are {n} sentences.", path)
     return lines
@@ -199,13 +230,3 @@ def _save(scored: ModelXmi, path: str) -> None:
 
 def _told(scores: TokenScores) -> str:
     return f"{scores.layout} in {scores.unit} ({scores.source})"
-
-
-def _few(found: Xmi | XmiPerChar, n: int) -> list[str]:
-    """Sentences left out, and too few documents or sentences to resample."""
-    from ..stats import few_clusters
-
-    notes = [f"{found.left_out} of {n} sentences left out: a score is missing."] if found.left_out else []
-    three = found.xmi if hasattr(found, "xmi") else found.xmi_per_char
-    few = few_clusters(three.n_docs, "documents or sentences")
-    return [*notes, few] if few else notes

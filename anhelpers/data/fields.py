@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..checks import ROUNDING
+from ..checks import LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
 
 __all__ = [
@@ -59,7 +59,7 @@ def multiplicities(given: ArrayLike | None, n: int) -> np.ndarray:
 
 
 def logprobs(given: ArrayLike | None, n: int) -> np.ndarray:
-    """(n,) numbers that are at most 0, but for rounding, or nan; else a DataError.
+    """(n,) numbers that are at most 0, but for rounding, and that a model may give, or nan; else a DataError.
 
     Parameters
     ----------
@@ -72,6 +72,8 @@ def logprobs(given: ArrayLike | None, n: int) -> np.ndarray:
         raise DataError(f"logprob must be {n} numbers, got shape {values.shape}.")
     if (bad := np.flatnonzero((values > ROUNDING) | np.isinf(values))).size:
         raise DataError(f"logprob of candidate {bad[0]} is {values[bad[0]]}; a log-probability is at most 0, or nan.")
+    if (bad := np.flatnonzero(values < LEAST_TOTAL)).size:
+        raise DataError(f"logprob of candidate {bad[0]} is {values[bad[0]]:.10g}, which {too_low(values[bad[0]])}")
     return values
 
 

@@ -7,7 +7,7 @@ from os import PathLike
 
 import numpy as np
 
-from ..checks import ROUNDING
+from ..checks import LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
 from .lines import plain_number, table_lines
 
@@ -36,7 +36,8 @@ def read_logprobs(path: str | PathLike, n: int | None = None) -> np.ndarray:
 
     Raises
     ------
-    DataError as in `read_numbers`, and for a positive number, with its line.
+    DataError as in `read_numbers`, and for a positive number or one lower than any model gives (`checks.too_low`), with
+    its line.
     """
     values = read_numbers(path, n)
     positive = np.flatnonzero(values > ROUNDING)
@@ -44,6 +45,10 @@ def read_logprobs(path: str | PathLike, n: int | None = None) -> np.ndarray:
         value = values[positive[0]]
         sentence = f"{value:g} is a probability above 1; are these negative log-probabilities? Turn their sign."
         raise DataError(sentence, path, int(positive[0]) + 1)
+    low = np.flatnonzero(values < LEAST_TOTAL)
+    if low.size:
+        value = values[low[0]]
+        raise DataError(f"{value:.10g} {too_low(value)}", path, int(low[0]) + 1)
     return values
 
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from os import PathLike
 from typing import Any, NamedTuple
 
-from ..checks import ROUNDING
+from ..checks import ROUNDING, too_low
 from ..errors import DataError
 from .lines import json_value, table_lines
 from .schema import CandidateSet, TestSet
@@ -243,6 +243,8 @@ def _logprob(value: Any, i: int, fail: Fail) -> float:
     number = isinstance(value, (int, float)) and not isinstance(value, bool) and not (value < -sys.float_info.max)
     if not number or not (value != value or value <= ROUNDING):
         raise fail(i, f'"logprob" is {value!r:.60}; a natural-log probability is a number that is at most 0.')
+    if told := too_low(value):
+        raise fail(i, f'"logprob" is {value:.10g}, which {told}')
     return float(value)
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
 from .. import checks
-from ..checks import ROUNDING
+from ..checks import LEAST_TOKEN, LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
 from .lines import json_value, plain_number, table_lines
+from .score_labels import Labels, labels_of
 
 __all__ = ["TokenScores", "read_token_scores"]
 
@@ -26,6 +28,7 @@ NAMES = {  # the name of a column or a key -> the unit that it declares; None: n
 ALIASES = {"nats": "nats", "nat": "nats", "ln": "nats", "e": "nats",
            "bits": "bits", "bit": "bits", "log2": "bits", "2": "bits"}  # fmt: skip
 FAIRSEQ = re.compile(r"([STHDPA])-(\d{1,18})\t(.*)", re.DOTALL | re.ASCII)
+FAR = 100  # times the median of a file's sums: a sentence that costs more is pointed out
 MOST_LEFT_OUT = 1_000_000  # ids of fairseq's output, at which an id is rather wrong
 
 
@@ -40,6 +43,8 @@ class TokenScores:
     tokens : per sentence its tokens; None where the file does not tell them.
     unit : of the numbers in the file, "nats" or "bits"; source: "declared" by the file, "given", or "assumed".
     layout : "jsonl", "fairseq" or "numbers".
+    labels : ids, documents and texts, as far as the file has them. path : of the file.
+    notes : scores that are odd, and no error.
     """
 
     logprobs: np.ndarray
@@ -48,6 +53,9 @@ class TokenScores:
     unit: str
     source: str
     layout: str
+    labels: Labels = field(default_factory=Labels)
+    path: str = ""
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.logprobs)
@@ -74,7 +82,8 @@ def read_token_scores(path: str | PathLike, unit: str | None = None) -> TokenSco
     Three layouts, told apart by what the file holds:
 
     - JSONL, an object per sentence with `logprobs` or `token_logprobs` (a list, or one sum; null: missing) and perhaps
-      `tokens` and `unit`; `logprobs_nats`, `lnprobs`, `log2probs`, `logprobs_bits` name the unit in the key;
+      `tokens` and `unit`; `logprobs_nats`, `lnprobs`, `log2probs`, `logprobs_bits` name the unit in the key; ids,
+      documents and texts of the sentences as in `labels_of`;
     - the output of fairseq-generate with --score-reference, whose lines ``P-<id>\t...`` hold a score per token; the
       sentences come in the order of their ids, and an id that is left out is missing (nan);
     - numbers, a line per sentence: one sum, or the scores of its tokens; "nan" is a missing one; a first line such as
@@ -87,29 +96,43 @@ def read_token_scores(path: str | PathLike, unit: str | None = None) -> TokenSco
 
     Raises
     ------
-    DataError with file and line for what cannot be read, a positive or infinite score, a token without a score, a
-    declared unit that contradicts `unit`, or, without `unit`, one that only some of the rows declare.
+    DataError with file and line for what cannot be read, a positive or infinite score or one lower than any model gives
+    (`checks.too_low`), a token without a score, a declared unit that contradicts `unit`, or, without `unit`, one that
+    only some of the rows declare.
     """
     if unit is not None:
         checks.one_of(unit, NATS, "unit")
     lines = table_lines(path)
-    layout, rows = _rows(lines, path)
+    layout, rows, labels = _rows(lines, path)
     found, source = _unit(rows, unit, "bits" if layout == "fairseq" else "nats", path)
-    sums = np.array([_sum(row, path) for row in rows], dtype=np.float64) * NATS[found]
+    sums = np.array([_sum(row, found, path) for row in rows], dtype=np.float64) * NATS[found]
     counts = tuple(len(row.scores) if row.per_token and row.scores is not None else None for row in rows)
-    return TokenScores(sums, counts, tuple(row.tokens for row in rows), found, source, layout)
+    tokens, notes = tuple(row.tokens for row in rows), _far_out(sums)
+    return TokenScores(sums, counts, tokens, found, source, layout, labels, str(path), notes)
 
 
-def _rows(lines: Sequence[str], path: str | PathLike) -> tuple[str, list[_Row]]:
-    """The layout, and the sentences."""
+def _far_out(nats: np.ndarray) -> tuple[str, ...]:
+    """A note where a sentence costs far more than most, as one with a masked or padded token among its scores does."""
+    known = nats[~np.isnan(nats)]
+    if not known.size or not known.min() < FAR * np.median(known) < 0:
+        return ()
+    i, times = int(np.nanargmin(nats)), known.min() / np.median(known)
+    told = f"sentence {i + 1} has {nats[i]:.6g} nats, {times:.0f} times the median of {np.median(known):.4g}"
+    return (f"{told}: was a masked or padded token summed?",)
+
+
+def _rows(lines: Sequence[str], path: str | PathLike) -> tuple[str, list[_Row], Labels]:
+    """The layout, the sentences, and what is known of them."""
     first = next((line for line in lines if line.strip()), None)
     if first is None:
         raise DataError("this file is empty; give a line per sentence.", path)
     if first.lstrip().startswith("{"):
-        return "jsonl", [_object(line, path, i) for i, line in enumerate(lines, 1) if line.strip()]
+        records = [(i, json_value(line, path, i)) for i, line in enumerate(lines, 1) if line.strip()]
+        return "jsonl", [_object(row, path, i) for i, row in records], labels_of(records, path)
     if any(FAIRSEQ.match(line) for line in lines):
-        return "fairseq", list(_fairseq(lines, path))
-    return "numbers", list(_numbers(lines, path))
+        rows = list(_fairseq(lines, path))
+        return "fairseq", rows, Labels(tuple(map(str, range(len(rows)))))
+    return "numbers", list(_numbers(lines, path)), Labels()
 
 
 def _unit(rows: Sequence[_Row], unit: str | None, usual: str, path: str | PathLike) -> tuple[str, str]:
@@ -131,8 +154,8 @@ def _unit(rows: Sequence[_Row], unit: str | None, usual: str, path: str | PathLi
     return found or usual, source
 
 
-def _sum(row: _Row, path: str | PathLike) -> float:
-    """The sum of a sentence's scores; nan where they are missing."""
+def _sum(row: _Row, unit: str, path: str | PathLike) -> float:
+    """The sum of a sentence's scores, in the file's unit; nan where they are missing."""
     if row.scores is None:
         return math.nan
     for k, score in enumerate(row.scores, 1):
@@ -142,12 +165,13 @@ def _sum(row: _Row, path: str | PathLike) -> float:
         if score > ROUNDING:
             sentence = "is a probability above 1; are these negative log-probabilities? Turn their sign."
             raise DataError(f"{where}{score:g} {sentence}", path, row.line)
+        if told := too_low(score * NATS[unit], LEAST_TOKEN if row.per_token else LEAST_TOTAL):
+            raise DataError(f"{where}{score:.10g} {told}", path, row.line)
     return min(0.0, math.fsum(row.scores))
 
 
-def _object(line: str, path: str | PathLike, number: int) -> _Row:
+def _object(row: Any, path: str | PathLike, number: int) -> _Row:
     """A sentence of a JSONL file."""
-    row = json_value(line, path, number)
     keys = [key for key in NAMES if isinstance(row, dict) and key in row]
     if len(keys) != 1:
         seen = f"has {' and '.join(keys)}" if keys else f"has none of {', '.join(NAMES)}"

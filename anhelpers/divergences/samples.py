@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..checks import ROUNDING
+from ..checks import LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
 from ..stats import Z95
 from . import pmf
@@ -244,7 +244,8 @@ def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike) -> Estimate:
 
     Raises
     ------
-    DataError with the line of a positive log-probability or an impossible output, or for fewer than 2 pairs.
+    DataError with the line of a positive or hugely negative log-probability (`checks.too_low`) or of an impossible
+    output, or for fewer than 2 pairs.
 
     References
     ----------
@@ -264,6 +265,8 @@ def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike) -> Estimate:
         if bad.any():
             line = int(np.argmax(bad)) + 1
             raise DataError(f"{values[line - 1]} is no log-probability of an output: at most 0, finite.", name, line)
+        if (low := np.flatnonzero((values < LEAST_TOTAL) & np.isfinite(values))).size:
+            raise DataError(f"{values[low[0]]:.10g} {too_low(values[low[0]])}", name, int(low[0]) + 1)
     there = ~(np.isnan(log_q) | np.isnan(log_f))
     ratio, missing = (np.minimum(log_q, 0) - np.minimum(log_f, 0))[there], int((~there).sum())
     if len(ratio) < 2:

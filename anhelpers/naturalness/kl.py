@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
 from ..data.schema import TestSet
 from ..divergences.samples import Estimate, kl_from_logprobs
+from ..errors import DataError
 from ..progress import note
 from .lm import LanguageModel, lpp_metric, score_texts
 
@@ -40,12 +43,14 @@ def system_kl(
 
     Raises
     ------
-    UnknownName for a system, DataError for another number of log-probabilities or for positive ones.
+    UnknownName for a system, DataError for another number of log-probabilities, for positive or hugely negative ones,
+    and where two systems with different outputs have the same.
 
     References
     ----------
     Flamich et al. 2025, eq. 14.
     """
+    _own_each(test, logprobs)
     eos = lm.tokenizer.eos_token_id is not None if eos is None else eos
     model = lpp_metric(lm, eos, test.trg_lang).signature.removeprefix("lpp|")
     estimates = {}
@@ -59,3 +64,12 @@ def system_kl(
         estimate = kl_from_logprobs(log_q, scores.total)
         estimates[system] = replace(estimate, unit="nats per segment", signature=f"kl|{model}|{estimate.signature}")
     return estimates
+
+
+def _own_each(test: TestSet, logprobs: Mapping[str, ArrayLike]) -> None:
+    """A DataError for two systems with the same log-probabilities of different outputs: one file was given twice."""
+    for (a, one), (b, two) in combinations(logprobs.items(), 2):
+        same = np.array_equal(np.asarray(one, float), np.asarray(two, float), equal_nan=True)
+        if same and not np.isnan(np.asarray(one, float)).all() and test.systems.get(a) != test.systems.get(b):
+            told = f"the log-probabilities of {a} and {b} are the same, and their outputs are not"
+            raise DataError(f"{told}; give each system its own.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +16,8 @@ from .scores import Tokens, in_bits, same_tokens
 __all__ = ["characters", "cross_entropy", "per_character", "pointwise_xmi", "xmi", "xmi_difference"]
 
 SENTENCE, CHARACTER = "bits per sentence", "bits per character"
+COUNTS = {"all": "sum over tokens, mean over sentences", "published": "mean over tokens × (tokens - 1 per sentence)"}
+"""How bits of tokens become bits of a sentence: by eq. 2, or as the scripts behind the published Table 1 do it."""
 
 
 def cross_entropy(
@@ -32,11 +34,12 @@ def cross_entropy(
     ----------
     logprobs : (N,) log-probabilities summed over the tokens of a sentence, its end included; nan: missing, left out.
     unit : of the scores: "nats" (natural logarithm) or "bits" (base 2). Numbers do not show it; see `unit_doubt`.
-    docs : (N,) document of each sentence, resampled whole; None, or one document only: sentences are resampled.
+    docs : (N,) document of each sentence, resampled whole; None, or one document only: sentences are resampled, and
+        the signature says so.
 
     Raises
     ------
-    DataError with the line of a positive or infinite score, or for fewer than 2 sentences.
+    DataError with the line of a positive, infinite or hugely negative score, or for fewer than 2 sentences.
 
     References
     ----------
@@ -56,6 +59,7 @@ def xmi(
     *,
     unit: str = "nats",
     tokens: tuple[Tokens, Tokens] | None = None,
+    count: str = "all",
     docs: Sequence | None = None,
     rng: np.random.Generator,
     n_draws: int = 1000,
@@ -68,8 +72,12 @@ def xmi(
         included, over the same tokens; where one is nan (missing), both are left out, and counted.
     unit : of all scores: "nats" (natural logarithm) or "bits" (base 2). Taking one for the other makes all numbers
         1.44 times too large or too small, and the scores alone do not show it: `unit_doubt` finds some cases.
-    tokens : of (mt, lm), per sentence their number or the tokens themselves: they must agree.
-    docs : (N,) document of each sentence, resampled whole; None, or one document only: sentences are resampled.
+    tokens : of (mt, lm), per sentence their number or the tokens themselves, the end included: they must agree.
+    count : "all": all tokens of a sentence count, its end included, as eq. 2 has it. "published": the mean over all
+        tokens, ends included, times the tokens without ends, as in the paper's Table 1 (see `published`); it needs
+        `tokens`, and is smaller by 1 part in the number of tokens per sentence. Compare like with like only.
+    docs : (N,) document of each sentence, resampled whole; None: sentences are resampled; so they are where all are of
+        one document, which signature and notes then say.
 
     Returns
     -------
@@ -77,20 +85,26 @@ def xmi(
 
     Raises
     ------
-    DataError for unequal lengths, positive or infinite scores, different tokens, fewer than 2 sentences.
+    DataError for unequal lengths, positive, infinite or hugely negative scores, different tokens, fewer than 2
+    sentences, or `count="published"` without the tokens of a sentence.
 
     References
     ----------
-    Bugliarello et al. 2020, eqs. 3 and 4.
+    Bugliarello et al. 2020, eqs. 3 and 4; the published count: eval_mt.py and eval_lm.py of their repository.
 
     >>> xmi([-1.0, -3.0], [-5.0, -4.0], unit="bits", rng=np.random.default_rng(0)).xmi.value
     2.5
     """
     mt, lm, there = _pair(mt_logprobs, lm_logprobs, unit, tokens)
-    docs = _docs(docs, len(mt))
-    columns = np.stack([lm, mt, lm - mt], 1)[there]
-    h_lm, h_mt, gap = _means(["h_lm", "h_mt", "xmi"], columns, docs[there], unit=unit, rng=rng, n_draws=n_draws)
-    return Xmi(h_lm, h_mt, gap, left_out=int((~there).sum()))
+    docs, columns = _docs(docs, len(mt)), [lm, mt, lm - mt]
+    if checks.one_of(count, COUNTS, "count") == "published":
+        columns.append(_counted(tokens, there))
+    found = _enough(np.stack(columns, 1)[there], docs[there], rng, n_draws)
+    if count == "published":
+        found = _ratios(found, 1 - 1 / found.draws[:, 3:], 1 - 1 / found.mean[3])
+    signature = _signature(unit, COUNTS[count], found, n_draws, docs[there])
+    h_lm, h_mt, gap = bits(["h_lm", "h_mt", "xmi"], found, SENTENCE, signature)
+    return Xmi(h_lm, h_mt, gap, int((~there).sum()), _lacking(mt, lm), _one(docs[there]))
 
 
 def per_character(
@@ -129,13 +143,11 @@ def per_character(
         raise DataError(f"sentence {bad[0] + 1} has {chars[bad[0]]:g} characters; at least 1 is needed.", "n_chars")
     columns, docs = np.stack([lm, mt, lm - mt, chars], 1)[there], _docs(docs, len(mt))[there]
     found = _enough(columns, docs, rng, n_draws)
-    draws = found.draws[:, :3] / found.draws[:, 3:]
-    low, high = stats.interval(draws)
-    ratio = replace(found, mean=found.mean[:3] / found.mean[3], low=low, high=high, se=draws.std(0, ddof=1))
+    ratio = _ratios(found, 1 / found.draws[:, 3:], 1 / found.mean[3])
     names = ["h_lm_per_char", "h_mt_per_char", "xmi_per_char"]
-    signature = _signature(unit, "all bits / all characters", found, n_draws)
+    signature = _signature(unit, "all bits / all characters", found, n_draws, docs)
     h_lm, h_mt, gap = bits(names, ratio, CHARACTER, signature)
-    return XmiPerChar(h_lm, h_mt, gap, left_out=int((~there).sum()))
+    return XmiPerChar(h_lm, h_mt, gap, int((~there).sum()), _lacking(mt, lm, chars), _one(docs))
 
 
 def characters(trgs: Sequence[str]) -> np.ndarray:
@@ -224,10 +236,47 @@ def _means(
 ) -> list[Bits]:
     """The mean of each column."""
     found = _enough(columns, docs, rng, n_draws)
-    signature = _signature(unit, "sum over tokens, mean over sentences", found, n_draws)
-    return bits(names, found, SENTENCE, signature)
+    return bits(names, found, SENTENCE, _signature(unit, COUNTS["all"], found, n_draws, docs))
 
 
-def _signature(unit: str, how: str, found: stats.MeanInterval, n_draws: int) -> str:
+def _ratios(found: stats.MeanInterval, of_draws: np.ndarray, of_mean: float) -> stats.MeanInterval:
+    """The first three means times a factor that is a mean itself, in the estimate as in every draw."""
+    draws = found.draws[:, :3] * of_draws
+    low, high = stats.interval(draws)
+    return replace(found, mean=found.mean[:3] * of_mean, low=low, high=high, se=draws.std(0, ddof=1), n=found.n[:3])
+
+
+def _counted(tokens: tuple[Tokens, Tokens] | None, there: np.ndarray) -> np.ndarray:
+    """(N,) how many tokens each sentence has, its end included, from whichever model tells; nan where not scored."""
+    n_tokens = np.full(len(there), np.nan)
+    for i in np.flatnonzero(there):
+        known = next((side[i] for side in tokens or () if side[i] is not None), None)
+        if known is None:
+            told = f"the tokens of sentence {i + 1} are not known, and the published count needs them"
+            raise DataError(f"{told}: give scores per token, or take count 'all'.")
+        n_tokens[i] = len(known) if isinstance(known, Sized) else int(known)
+    return n_tokens
+
+
+def _lacking(mt: np.ndarray, lm: np.ndarray, n_chars: np.ndarray | None = None) -> str:
+    """Why sentences are left out, with how many of each kind."""
+    a, b = np.isnan(mt), np.isnan(lm)
+    chars = np.zeros(len(a), bool) if n_chars is None else np.isnan(n_chars)
+    said = [
+        (a & b, "no score of either model"),
+        (a & ~b, "no score of the translation model"),
+        (b & ~a, "no score of the language model"),
+        (chars & ~a & ~b, "blank text"),
+    ]
+    return ", ".join(f"{what} ({int(some.sum())})" for some, what in said if some.any())
+
+
+def _one(docs: np.ndarray) -> bool:
+    """Whether all of several sentences are of one document."""
+    return len(docs) > 1 and len(set(docs.tolist())) == 1
+
+
+def _signature(unit: str, how: str, found: stats.MeanInterval, n_draws: int, docs: np.ndarray) -> str:
     what = "documents" if found.n_clusters < found.n[0] else "sentences"
+    what += " of one document" if _one(docs) else ""
     return f"scores in {unit}; {how}; {n_draws} resamples of {found.n_clusters} {what}"

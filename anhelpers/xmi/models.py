@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,7 @@ def xmi_from_models(
     rng: np.random.Generator,
     n_draws: int = 1000,
     per_char: bool = False,
+    count: str = "all",
     tokens_per_batch: int | None = None,
 ) -> ModelXmi:
     """XMI(S → T) = H_LM(T) - H_MT(T | S) of sentence pairs, in bits per sentence, or per character.
@@ -60,6 +61,7 @@ def xmi_from_models(
     srcs, trgs : N sources and N targets; blank targets, and pairs longer than the model takes, are left out.
     docs, rng, n_draws : as in `xmi`.
     per_char : bits per character of the targets, white space at both ends aside: for two different tokenizers.
+    count : as in `xmi`; not with `per_char`.
 
     Raises
     ------
@@ -81,7 +83,8 @@ def xmi_from_models(
         found = per_character(given.total, alone.total, characters(trgs), **options)
     else:
         n_tokens = given.tokens.tolist(), alone.tokens.tolist()
-        found = xmi(given.total, alone.total, tokens=n_tokens, **options)
+        found = xmi(given.total, alone.total, tokens=n_tokens, count=count, **options)
+    found = replace(found, why=_lacking(given, alone))
     found = _signed(found, f"; {mt.signature()}; {_lm_signature(lm)}")
     notes = _notes(given, alone, lm)
     return ModelXmi(found, given.total, alone.total, given.tokens, alone.tokens, notes)
@@ -134,8 +137,21 @@ def _lm_signature(lm: LanguageModel | TranslationModel) -> str:
 
 def _signed(found: Xmi | XmiPerChar, models: str) -> Xmi | XmiPerChar:
     """The same numbers, whose signatures name the models."""
-    bits = {f.name: getattr(found, f.name) for f in fields(found) if f.name != "left_out"}
-    return replace(found, **{name: replace(b, signature=b.signature + models) for name, b in bits.items()})
+    signed: dict[str, Any] = {b.name: replace(b, signature=b.signature + models) for b in found.bits}
+    return replace(found, **signed)
+
+
+def _lacking(given: PairLogProbs, alone: PairLogProbs | TextLogProbs) -> str:
+    """Why pairs have no score, with how many of each kind; a pair counts once, for the first reason that holds."""
+    blank = given.tokens == 0
+    long = ~blank & np.isnan(given.total) & given.too_long
+    long_lm = ~blank & ~np.isnan(given.total) & np.isnan(alone.total)
+    said = [
+        (blank, "blank target"),
+        (long, "longer than the translation model takes"),
+        (long_lm, "no score of the language model"),
+    ]
+    return ", ".join(f"{what} ({int(some.sum())})" for some, what in said if some.any())
 
 
 def _notes(given: PairLogProbs, alone: PairLogProbs | TextLogProbs, lm: LanguageModel | TranslationModel) -> tuple:

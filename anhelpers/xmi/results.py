@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..stats import MeanInterval
+from ..stats import MeanInterval, few_clusters
 
 __all__ = ["Bits", "Xmi", "XmiPerChar", "bits"]
 
@@ -62,15 +62,28 @@ class Xmi:
     Parameters
     ----------
     h_lm, h_mt, xmi : each with n and a 95 % interval.
+    why : what the sentences left out lack. one_document : all are of one, so that sentences were resampled instead.
     """
 
     h_lm: Bits
     h_mt: Bits
     xmi: Bits
     left_out: int = 0
+    why: str = ""
+    one_document: bool = False
+
+    @property
+    def bits(self) -> tuple[Bits, Bits, Bits]:
+        """H_LM, H_MT and XMI."""
+        return self.h_lm, self.h_mt, self.xmi
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the intervals must know."""
+        return _notes(self)
 
     def __str__(self) -> str:
-        return _told((self.h_lm, self.h_mt, self.xmi), self.left_out)
+        return _told(self)
 
 
 @dataclass(frozen=True)
@@ -80,18 +93,46 @@ class XmiPerChar:
     Parameters
     ----------
     h_lm_per_char, h_mt_per_char, xmi_per_char : each with n and a 95 % interval.
-    left_out : sentences that one of the models did not score.
+    left_out : sentences that one of the models did not score. why, one_document : as of `Xmi`.
     """
 
     h_lm_per_char: Bits
     h_mt_per_char: Bits
     xmi_per_char: Bits
     left_out: int = 0
+    why: str = ""
+    one_document: bool = False
+
+    @property
+    def bits(self) -> tuple[Bits, Bits, Bits]:
+        """H_LM, H_MT and XMI, per character."""
+        return self.h_lm_per_char, self.h_mt_per_char, self.xmi_per_char
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the intervals must know."""
+        return _notes(self)
 
     def __str__(self) -> str:
-        return _told((self.h_lm_per_char, self.h_mt_per_char, self.xmi_per_char), self.left_out)
+        return _told(self)
 
 
-def _told(three: Sequence[Bits], left_out: int) -> str:
-    missing = f"; {left_out} sentences left out, a score is missing" if left_out else ""
-    return "; ".join(map(str, three)) + missing
+def _told(found: Xmi | XmiPerChar) -> str:
+    why = f" ({found.why})" if found.why else ""
+    missing = f"; {found.left_out} sentences left out{why}" if found.left_out else ""
+    return "; ".join(map(str, found.bits)) + missing
+
+
+def _notes(found: Xmi | XmiPerChar) -> tuple[str, ...]:
+    """Sentences left out and why, and intervals that promise too much."""
+    last, notes = found.bits[-1], []
+    if found.left_out:
+        notes.append(f"{found.left_out} of {last.n + found.left_out} sentences left out: {found.why}.")
+    if found.one_document:
+        told = f"all {last.n} sentences are of one document, and one cannot be resampled"
+        notes.append(f"{told}: sentences were, as if they were independent; the intervals are too short.")
+    if few := few_clusters(last.n_docs, "documents" if last.n_docs < last.n else "sentences"):
+        notes.append(few)
+    if still := [b.name for b in found.bits if b.low == b.high]:
+        notes.append(f"every resample gives the same {' and '.join(still)}: an interval without width tells nothing.")
+    return tuple(notes)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..checks import ROUNDING
+from ..checks import LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
 
 __all__ = ["UNITS", "in_bits", "same_tokens", "unit_doubt"]
@@ -28,7 +28,8 @@ def in_bits(name: str, logprobs: ArrayLike, unit: str) -> np.ndarray:
 
     Raises
     ------
-    DataError with the line of a positive or infinite log-probability; UnknownName for the unit.
+    DataError with the line of a positive or infinite log-probability, or of one lower than any model gives
+    (`checks.too_low`); UnknownName for the unit.
 
     >>> in_bits("lm", [-2.0, 0.0], "bits").tolist()
     [2.0, 0.0]
@@ -37,10 +38,13 @@ def in_bits(name: str, logprobs: ArrayLike, unit: str) -> np.ndarray:
     logs = np.asarray(logprobs, dtype=np.float64)
     if logs.ndim != 1:
         raise DataError(f"log-probabilities have shape {logs.shape}: give a flat array, one sum per sentence.", name)
-    bad = np.flatnonzero((logs > ROUNDING) | np.isinf(logs))
+    nats = factor * math.log(2)  # in one of the unit
+    bad = np.flatnonzero((logs > ROUNDING) | (logs * nats < LEAST_TOTAL))
     if bad.size and logs[bad[0]] > 0:
         sentence = f"{logs[bad[0]]:g} is a probability above 1; are these negative log-probabilities? Turn their sign."
         raise DataError(sentence, name, int(bad[0]) + 1)
+    if bad.size and np.isfinite(logs[bad[0]]):
+        raise DataError(f"{logs[bad[0]]:.10g} {too_low(logs[bad[0]] * nats)}", name, int(bad[0]) + 1)
     if bad.size:
         raise DataError("-inf makes the cross-entropy infinite; write nan to leave the sentence out.",
                         name, int(bad[0]) + 1)  # fmt: skip

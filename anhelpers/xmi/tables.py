@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,9 +58,8 @@ def xmi_rows(direction: str, found: Xmi | XmiPerChar) -> pd.DataFrame:
     """
     import pandas as pd
 
-    three = (getattr(found, field.name) for field in fields(found) if field.name != "left_out")
     return pd.DataFrame(
         {"direction": direction, "quantity": b.name, "value": b.value, "se": b.se, "low": b.low, "high": b.high,
          "unit": b.unit, "n": b.n, "signature": b.signature}
-        for b in three
+        for b in found.bits
     )  # fmt: skip

@@ -230,7 +230,7 @@ def test_what_is_no_parquet_is_told(tmp_path):
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: not text.endswith(("\r", "\r\n")))
-COUNTS, LOGPROBS = st.integers(1, 2**40), st.floats(-1e9, 0) | st.just(np.nan)
+COUNTS, LOGPROBS = st.integers(1, 2**40), st.floats(-1e6, 0) | st.just(np.nan)
 SETS = st.lists(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=4), min_size=1, max_size=5)
 
 

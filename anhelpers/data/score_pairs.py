@@ -1,0 +1,152 @@
+"""Two files of scores of the same sentences, brought into one order: by their ids, else line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from os import PathLike
+
+import numpy as np
+
+from ..errors import DataError
+from .score_labels import Labels
+from .token_scores import TokenScores, read_token_scores
+
+__all__ = ["APART", "docs_of", "paired", "read_score_pair"]
+
+BY_LINE, BY_ID = "paired by line", "paired by id"
+BY_NUMBER = "paired by line, fairseq's ids as lines from 0"
+APART = "paired by id, in the order of the first file"
+"""How two files were paired whose rows stand in different orders that no number tells: lines of others do not fit."""
+
+
+def read_score_pair(
+    mt: str | PathLike, lm: str | PathLike, unit: str | None = None
+) -> tuple[TokenScores, TokenScores, str]:
+    """The scores of a translation model and of a language model for the same sentences, in the same order.
+
+    Parameters
+    ----------
+    mt, lm : their files, as in `read_token_scores`. unit : of both.
+
+    Returns
+    -------
+    Both, and how they were paired, for the signature.
+
+    Raises
+    ------
+    DataError as in `read_token_scores` and `paired`.
+    """
+    return paired(read_token_scores(mt, unit), read_token_scores(lm, unit))
+
+
+def paired(mt: TokenScores, lm: TokenScores) -> tuple[TokenScores, TokenScores, str]:
+    """The two in one order: that of the ids where they number the sentences, else that of the first.
+
+    Line by line where neither file has ids, and where one is fairseq's output, whose ids are numbers of lines (from 0),
+    and the other has none.
+
+    Parameters
+    ----------
+    mt, lm : scores of the same sentences.
+
+    Returns
+    -------
+    Both, and how they were paired.
+
+    Raises
+    ------
+    DataError where they are not of the same sentences: another number of them, ids in one file only, other ids, other
+    documents or texts under an id; and where both hold the same scores, so that one model was given twice.
+    """
+    how = BY_NUMBER if "fairseq" in (mt.layout, lm.layout) else BY_LINE
+    if mt.labels.ids and lm.labels.ids:
+        mt, lm, how = _by_id(mt, lm)
+    elif (mt.labels.ids or lm.labels.ids) and "fairseq" not in (mt.layout, lm.layout):
+        bare, other = (mt, lm) if lm.labels.ids else (lm, mt)
+        raise DataError(f"has no ids, and {other.path} has; give both files the same ids, or neither.", bare.path)
+    if len(mt) != len(lm):
+        raise DataError(f"has {len(lm)} sentences, and {mt.path} has {len(mt)}; they must be the same.", lm.path)
+    _agree("of document ", mt.labels.docs, lm.labels.docs, (mt, lm))
+    _agree("", mt.labels.texts, lm.labels.texts, (mt, lm))
+    _two_models(mt, lm)
+    return mt, lm, how
+
+
+def docs_of(mt: TokenScores, lm: TokenScores) -> tuple[str, ...] | None:
+    """The document of each sentence, as the files name it; None where neither does.
+
+    Parameters
+    ----------
+    mt, lm : in one order, as `paired` gives them.
+    """
+    return mt.labels.docs or lm.labels.docs
+
+
+def _by_id(mt: TokenScores, lm: TokenScores) -> tuple[TokenScores, TokenScores, str]:
+    """Both in one order, and how it was found."""
+    ours, theirs = mt.labels.ids or (), lm.labels.ids or ()
+    _same_ids(mt, lm)
+    first = _numbered(ours)
+    how = BY_ID if first is not None or ours == theirs else APART
+    order = sorted(range(len(ours)), key=lambda k: int(ours[k])) if first is not None else list(range(len(ours)))
+    place = {name: k for k, name in enumerate(theirs)}
+    return _taken(mt, order), _taken(lm, [place[ours[k]] for k in order]), how
+
+
+def _numbered(ids: Sequence[str]) -> int | None:
+    """0 or 1 where the ids number n sentences from there, without a gap; else None."""
+    if not all(name.isascii() and name.isdigit() for name in ids):
+        return None
+    numbers = sorted(map(int, ids))
+    return next((start for start in (0, 1) if numbers == list(range(start, start + len(ids)))), None)
+
+
+def _same_ids(mt: TokenScores, lm: TokenScores) -> None:
+    """A DataError names an id that only one of them has."""
+    ours, theirs = mt.labels.ids or (), lm.labels.ids or ()
+    for a, b, names in ((lm, mt, ours), (mt, lm, theirs)):
+        known = set(a.labels.ids or ())
+        lacking = [name for name in names if name not in known]
+        if not lacking:
+            continue
+        starts = _numbered(ours), _numbered(theirs)
+        told = f"has no sentence with the id {lacking[0]}, which {b.path} has"
+        more = f" ({len(lacking)} of its {len(names)} ids)" if len(lacking) > 1 else ""
+        move = "write null or nan where a score is missing, so that both files name the same sentences"
+        if None not in starts and starts[0] != starts[1]:
+            move = f"{mt.path} counts from {starts[0]}, {lm.path} from {starts[1]}: number both alike"
+        raise DataError(f"{told}{more}; {move}.", a.path)
+
+
+def _taken(scores: TokenScores, order: Sequence[int]) -> TokenScores:
+    """The sentences in this order."""
+    labels = scores.labels
+    ids, docs, texts = (v and tuple(v[k] for k in order) for v in (labels.ids, labels.docs, labels.texts))
+    counts, tokens = tuple(scores.counts[k] for k in order), tuple(scores.tokens[k] for k in order)
+    logprobs = scores.logprobs[np.asarray(order, dtype=np.int64)]
+    return replace(scores, logprobs=logprobs, counts=counts, tokens=tokens, labels=Labels(ids, docs, texts))
+
+
+def _agree(
+    what: str, ours: Sequence[str] | None, theirs: Sequence[str] | None, both: tuple[TokenScores, TokenScores]
+) -> None:
+    """A DataError for a sentence of which the two files say different things."""
+    if ours is None or theirs is None:
+        return
+    odd = next((k for k, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b), None)
+    if odd is None:
+        return
+    mt, lm = both
+    name = mt.labels.ids[odd] if mt.labels.ids else odd + 1
+    told = f"sentence {name} is {what}'{theirs[odd]:.60}', and {what}'{ours[odd]:.60}' in {mt.path}"
+    move = "pair the same sentences, or leave that key out where it says something else"
+    raise DataError(f"{told}; {move}.", lm.path)
+
+
+def _two_models(mt: TokenScores, lm: TokenScores) -> None:
+    """A DataError where both files hold the same numbers: XMI of a model with itself is 0 and says nothing."""
+    some = not np.isnan(mt.logprobs).all()
+    if some and np.array_equal(np.sort(mt.logprobs), np.sort(lm.logprobs), equal_nan=True):
+        told = f"holds the same {len(lm)} scores as {mt.path}: one model was given twice, and its XMI would be 0"
+        raise DataError(f"{told}; name the scores of the other model.", lm.path)

@@ -1,0 +1,357 @@
+"""Cross-mutual information from files: which sentence is which, what is no score, what was counted, what is said."""
+
+import io
+import json
+import math
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anhelpers import cli
+from anhelpers.data.candidates import read_candidates
+from anhelpers.data.numbers import read_logprobs
+from anhelpers.data.schema import TestSet
+from anhelpers.data.score_pairs import read_score_pair
+from anhelpers.data.token_scores import read_token_scores
+from anhelpers.divergences.samples import kl_from_logprobs
+from anhelpers.errors import DataError
+from anhelpers.naturalness.kl import system_kl
+from anhelpers.naturalness.lm import load_lm
+from anhelpers.xmi import per_character, xmi
+from anhelpers.xmi.authors import find_outputs, find_results
+from anhelpers.xmi.published import published_table, read_features, read_results, recomputed_bleu, sides
+
+N = 12
+MT = [-10.0 - k for k in range(N)]
+LM = [-30.0 - 5 * k for k in range(N)]
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch, capsys):
+    """A function (rows of mt, rows of lm, options) -> (status, table, what was said); rows are JSON objects or text."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(mt, lm, *more):
+        for name, rows in (("mt", mt), ("lm", lm)):
+            text = rows if isinstance(rows, str) else "".join(json.dumps(row) + "\n" for row in rows)
+            (tmp_path / name).write_text(text, "utf-8")
+        status = cli.main(["xmi", "--mt-logprobs", "mt", "--lm-logprobs", "lm", "--draws", "50", *more])
+        out, err = capsys.readouterr()
+        return status, pd.read_csv(io.StringIO(out)) if out else None, err
+
+    return run
+
+
+def rows(scores, key="id", **more):
+    return [{key: f"s{k}", "logprob": score} | {k2: v[k] for k2, v in more.items()} for k, score in enumerate(scores)]
+
+
+# ---- which sentence is which
+
+
+def test_rows_are_paired_by_id_whatever_their_order(call):
+    """The language model misses one sentence and the rows are turned around: by position 94.9 bits, by id 96.6."""
+    lm = rows([None, *LM[1:]])
+    _, straight, _ = call(rows(MT), lm)
+    status, turned, _ = call(rows(MT), lm[::-1])
+    assert status == 0
+    right = np.mean([m - q for m, q in zip(MT[1:], LM[1:], strict=True)]) / math.log(2)
+    assert straight.value[2] == pytest.approx(right, rel=1e-12)
+    assert turned[["value", "se", "low", "high", "n"]].equals(straight[["value", "se", "low", "high", "n"]])
+    assert "; paired by id;" in straight.signature[0]
+    assert "; paired by id, in the order of the first file;" in turned.signature[0]
+
+
+def test_without_ids_the_pairing_by_line_is_said(call):
+    status, table, err = call([{"logprob": v} for v in MT], "".join(f"{v}\n" for v in LM))
+    assert status == 0
+    assert "; paired by line;" in table.signature[0]
+    assert "note: the files do not both have ids: each line is taken for the same line of the other." in err
+
+
+def test_fairseq_s_ids_are_lines_from_0(call):
+    mt = "".join(f"P-{k}\t{v}\n" for k, v in reversed([*enumerate(MT)]))
+    status, table, err = call(mt, "".join(f"{v}\n" for v in LM), "--unit", "nats")
+    assert status == 0
+    assert "fairseq's sentence 0 is taken for the first line of the other." in err
+    assert table.value[1] == pytest.approx(-np.mean(MT) / math.log(2), rel=1e-12)
+    _, other, err = call(mt, rows_numbered(LM, 0)[::-1], "--unit", "nats")
+    assert "; paired by id;" in other.signature[0]
+    assert other.se.tolist() == table.se.tolist()
+    assert "do not both have ids" not in err
+    status, _, err = call(mt, rows_numbered(LM, 1))
+    assert status == 2
+    assert "mt counts from 0, lm from 1: number both alike." in err
+
+
+def rows_numbered(scores, start):
+    return [{"sentence": start + k, "logprob": score} for k, score in enumerate(scores)]
+
+
+@pytest.mark.parametrize(
+    ("mt", "lm", "words"),
+    [
+        (rows(MT), [{"logprob": v} for v in LM], "lm: has no ids, and mt has; give both files the same ids"),
+        (rows(MT), "".join(f"{v}\n" for v in LM), "lm: has no ids, and mt has"),
+        (rows(MT), rows(LM[:-1]), "lm: has no sentence with the id s11, which mt has; write null"),
+        (rows(MT), [{"id": f"t{k}", "logprob": v} for k, v in enumerate(LM)], "(12 of its 12 ids)"),
+        (rows(MT), rows(LM[:-1]) + rows(LM[:1]), 'lm, line 12: "id" s0 stands in line 1 too; give each sentence an id'),
+        (rows(MT), [*rows(LM[:-1]), {"logprob": -3}], 'lm, line 12: there is no "id", which other lines have'),
+        (rows(MT), [*rows(LM[:-1]), {"id": True, "logprob": -3}], 'lm, line 12: "id" is True; a whole number'),
+        (rows(MT), [*rows(LM[:-1]), {"id": 1.5, "logprob": -3}], '"id" is 1.5; a whole number or a text'),
+        (rows(MT, doc=["a"] * N), rows(LM, doc=["a"] * 11 + ["b"]), "s11 is of document 'b', and of document 'a'"),
+        (rows(MT, text=["Ja."] * N), rows(LM, text=["Ja."] * 11 + ["Nein."]), "s11 is 'Nein.', and 'Ja.' in mt"),
+    ],
+)
+def test_what_cannot_be_paired_is_refused_in_one_sentence(call, mt, lm, words):
+    status, table, err = call(mt, lm)
+    assert (status, table) == (2, None)
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_ids_are_those_of_the_usual_keys_and_numbers_are_texts(tmp_path):
+    def read(name, table):
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in table), "utf-8")
+        return tmp_path / name
+
+    mt = read("mt", [{"Segment_ID": 2.0, "logprob": -1}, {"Segment_ID": 1, "logprob": -2}])
+    lm = read("lm", [{"seg-id": "1", "logprob": -5}, {"seg-id": "2", "logprob": -4}])
+    one, two, how = read_score_pair(mt, lm)
+    assert (one.logprobs.tolist(), two.logprobs.tolist(), how) == ([-2, -1], [-5, -4], "paired by id")
+    many = [{"doc": d, "segment": s, "logprob": -s - 3 * (d == "b")} for d in "ab" for s in (1, 2)]
+    more = [{"doc": row["doc"], "segment": row["segment"], "logprob": row["logprob"] - 9} for row in many[::-1]]
+    one, two, _ = read_score_pair(read("mt", many), read("lm", more))
+    assert (one.logprobs - two.logprobs).tolist() == [9] * 4
+    said = [{"sentence": "Der Hund bellt.", "logprob": -3}, {"sentence": "Ja.", "logprob": -1}]
+    labels = read_token_scores(read("mt", said)).labels
+    assert (labels.ids, labels.texts) == (None, ("Der Hund bellt.", "Ja."))
+    with pytest.raises(DataError, match=r"lm: sentence 1 is 'Ja\.', and 'Der Hund bellt\.' in .*mt"):
+        read_score_pair(read("mt", said), read("lm", [row | {"logprob": -7} for row in said[::-1]]))
+
+
+def test_documents_of_the_rows_are_resampled_and_lines_of_others_must_fit(call, tmp_path):
+    docs = ["a"] * 6 + ["b"] * 6
+    status, table, err = call(rows(MT, doc=docs), rows(LM)[::-1])
+    assert status == 0
+    assert "resamples of 2 documents;" in table.signature[0]
+    assert "documents are those that the rows of the files name." in err
+    (tmp_path / "docs").write_text("\n".join(docs) + "\n")
+    status, _, err = call(rows(MT), rows(LM)[::-1], "--docs", "docs")
+    assert status == 2
+    assert "docs: has a line per sentence, and the two files of scores have their sentences in different orders" in err
+    assert call(rows_numbered(MT, 1), rows_numbered(LM, 1)[::-1], "--docs", "docs")[0] == 0
+    assert call(rows(MT, doc=docs), rows(LM), "--docs", "docs")[0] == 0
+    (tmp_path / "docs").write_text("\n".join("ab" * 6) + "\n")
+    status, _, err = call(rows(MT, doc=docs), rows(LM), "--docs", "docs")
+    assert status == 2
+    assert "docs: groups the sentences otherwise than the documents in the rows of scores" in err
+
+
+# ---- one model given twice
+
+
+def test_the_same_scores_under_two_names_are_refused(call, tmp_path, capsys):
+    """XMI was 0 for every sentence, with the interval 0 to 0."""
+    status, _, err = call(rows(MT), rows(MT))
+    assert status == 2
+    assert "lm: holds the same 12 scores as mt: one model was given twice, and its XMI would be 0" in err
+    assert call(rows(MT), rows(MT)[::-1])[0] == 2
+    assert cli.main(["xmi", "--mt-logprobs", "mt", "--lm-logprobs", "mt"]) == 2
+    assert "mt: holds the same 12 scores as mt" in capsys.readouterr().err
+
+
+def test_one_file_for_two_systems_is_refused(tiny_lm):
+    hyps = {"A": ("Das Haus.", "Der Hund."), "B": ("Ein Haus.", "Ein Hund.")}
+    test = TestSet("t", "en-de", ("a", "b"), {"r": ("c", "d")}, hyps)
+    with pytest.raises(DataError, match="log-probabilities of A and B are the same, and their outputs are not"):
+        system_kl(test, {"A": [-1, -2], "B": [-1, -2]}, load_lm(str(tiny_lm), device="cpu"))
+
+
+# ---- what is no score
+
+
+@pytest.mark.parametrize("bad", [-1e30, -1e300, -1e9, -1e6 - 1, -math.inf])
+def test_hugely_negative_scores_are_refused_wherever_scores_are_read(tmp_path, bad):
+    """One -1e30 among 40 sentences made H_LM 3.6e28 bits, one -1e300 a standard error of inf; status 0."""
+    numbers, cands = tmp_path / "numbers", tmp_path / "c.jsonl"
+    numbers.write_text(f"-5\n{bad}\n")
+    cands.write_text(json.dumps({"segment": 0, "text": "a", "logprob": bad}) + "\n")
+    words = r"(lower than any model gives a text|no finite number|\"logprob\" is -inf|-inf makes|finite\.|at most 0)"
+    for read in (read_token_scores, read_logprobs):
+        with pytest.raises(DataError, match=rf"numbers, line 2: .*{words}"):
+            read(numbers)
+    with pytest.raises(DataError, match=words):
+        read_candidates(cands, srcs=["x"])
+    with pytest.raises(DataError, match=words):
+        kl_from_logprobs([-1.0, bad, -2.0], [-1.0, -2.0, -2.0])
+    with pytest.raises(DataError, match=words):
+        xmi([-1.0, bad], [-5.0, -6.0], rng=np.random.default_rng(0))
+
+
+def test_a_masked_token_is_refused_in_either_unit_and_a_text_may_be_long(tmp_path):
+    path = tmp_path / "tokens"
+    path.write_text("-5 -3\n-5 -800\n")
+    words = r"tokens, line 2: token 2: -800 is lower than any model gives a token \(.* -744"
+    with pytest.raises(DataError, match=words):
+        read_token_scores(path)
+    path.write_text("-5 -3\n-5 -740\n")
+    read_token_scores(path)
+    read_token_scores(path, "bits")
+    path.write_text("-5 -3\n-5 -1100\n")
+    with pytest.raises(DataError, match="lower than any model"):
+        read_token_scores(path, "bits")
+    path.write_text("-40\n-900000\n-50\n")
+    assert read_token_scores(path).notes == (
+        "sentence 2 has -900000 nats, 18000 times the median of -50: was a masked or padded token summed?",
+    )
+    path.write_text("-40\n-3900\n-50\n")
+    assert read_token_scores(path).notes == ()
+
+
+def test_a_padded_sum_is_pointed_out(call):
+    status, _, err = call(rows(MT), rows([LM[0] - 1e4, *LM[1:]]))
+    assert status == 0
+    assert "note: lm: sentence 1 has -10030 nats, 160 times the median of -62.5: was a masked or padded token" in err
+
+
+# ---- what is left out, and what is resampled
+
+
+def test_what_is_missing_is_said_by_its_name(call, tmp_path):
+    _, _, err = call(rows([None, *MT[1:]]), rows([None, None, None, *LM[3:]]))
+    why = "no score of either model (1), no score of the language model (2)"
+    assert f"note: 3 of 12 sentences left out: {why}." in err
+    (tmp_path / "trg").write_text("Ja.\n" * 11 + " \n", "utf-8")
+    _, _, err = call(rows(MT), rows(LM), "--per-char", "-t", "trg")
+    assert "note: 1 of 12 sentences left out: blank text (1)." in err
+
+
+def test_a_single_document_is_said_and_its_interval_has_a_width(call, tmp_path):
+    (tmp_path / "docs").write_text("d\n" * N)
+    status, table, err = call(rows(MT), rows(LM), "--docs", "docs")
+    assert status == 0
+    assert (table.low < table.high).all()
+    assert "50 resamples of 12 sentences of one document;" in table.signature[0]
+    assert "note: all 12 sentences are of one document, and one cannot be resampled: sentences were" in err
+    rng = np.random.default_rng(0)
+    found = per_character(MT, LM, [9] * N, docs=["d"] * N, rng=rng)
+    assert found.one_document
+    assert "sentences of one document" in found.xmi_per_char.signature
+    same = xmi([-1.0, -1.0], [-2.0, -2.0], rng=rng)
+    assert "every resample gives the same h_lm and h_mt and xmi: an interval without width tells nothing." in same.notes
+
+
+# ---- one token's worth per sentence
+
+
+@pytest.mark.verifies("Count of the published table", by="hand")
+def test_both_counts_by_hand(call):
+    """Two sentences of 2 and 4 tokens: 6 and 12 bits of the language model, 2 and 4 of the translation model.
+
+    All tokens: 9 and 3 bits per sentence. The published count: 18 bits / 6 tokens · (6 - 2) tokens / 2 sentences = 6,
+    and 6 / 6 · 4 / 2 = 2.
+    """
+    mt, lm = "-1 -1\n-1 -1 -1 -1\n", "-3 -3\n-3 -3 -3 -3\n"
+    _, every, _ = call(mt, lm, "--unit", "bits")
+    _, table, _ = call(mt, lm, "--unit", "bits", "--count", "published")
+    assert every.value.tolist() == pytest.approx([9, 3, 6], rel=1e-12)
+    assert table.value.tolist() == pytest.approx([6, 2, 4], rel=1e-12)
+    assert "mean over tokens × (tokens - 1 per sentence)" in table.signature[0]
+    status, _, err = call("-1\n-2\n", "-3\n-4\n", "--unit", "bits", "--count", "published")
+    assert status == 2
+    assert "the tokens of sentence 1 are not known, and the published count needs them" in err
+    with pytest.raises(SystemExit):
+        call(mt, lm, "--count", "published", "--per-char", "-t", "trg")
+
+
+@pytest.mark.verifies("Count of the published table", by="property")
+def test_the_published_count_is_the_other_less_one_mean_token_in_every_resample():
+    """With c tokens in every sentence, each draw is (c - 1) / c of the other; else h - h / mean of c."""
+    rng = np.random.default_rng(3)
+    lm, mt = -rng.gamma(9, 9, 50), -rng.gamma(9, 3, 50)
+    counts = rng.integers(2, 40, 50).tolist()
+    drawn = [np.random.default_rng(1) for _ in range(4)]
+    every = xmi(mt, lm, tokens=(counts, counts), rng=drawn[0])
+    table = xmi(mt, lm, tokens=(counts, counts), count="published", rng=drawn[1])
+    for a, b in zip(every.bits, table.bits, strict=True):
+        assert b.value == pytest.approx(a.value * (1 - 1 / np.mean(counts)), rel=1e-12)
+    c = [5] * 50
+    every = xmi(mt, lm, tokens=(c, c), rng=drawn[2])
+    table = xmi(mt, lm, tokens=(c, c), count="published", rng=drawn[3])
+    for a, b in zip(every.bits, table.bits, strict=True):
+        got = [b.value, b.se, b.low, b.high]
+        assert got == pytest.approx([0.8 * v for v in (a.value, a.se, a.low, a.high)], rel=1e-12)
+
+
+@pytest.mark.verifies("Count of the published table", by="foreign", of="the authors' bits per token")
+@pytest.mark.erratum("XMI, the end of a sentence")
+def test_with_the_ends_the_means_are_larger_and_the_claim_stays():
+    """By the scripts, h = nll · tokens without ends; nll · all tokens is h + nll."""
+    table, every = published_table(), published_table("all")
+    into, out = sides(every).to_dict("records")
+    assert (round(into["xmi"], 2), round(out["xmi"], 2)) == (99.84, 105.32)
+    assert (round(into["pearson"], 3), round(out["pearson"], 3)) == (0.960, 0.631)
+    more = every.set_index("direction").xmi - table.set_index("direction").xmi
+    assert (round(more.min(), 1), round(more.max(), 1)) == (2.6, 3.5)
+    gain = [every[every[end] == "en"].set_index(other).xmi for end, other in (("src", "trg"), ("trg", "src"))]
+    assert (gain[0] - gain[1].loc[gain[0].index] > 0).sum() == 20
+    assert every.columns.tolist() == table.columns.tolist()
+
+
+# ---- where the authors' files lie
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The authors' files in two layouts: a checkout of theirs, and the data set here."""
+    if not os.environ.get("ANHELPERS_DATA"):
+        pytest.skip("set ANHELPERS_DATA to the folder of the shared data sets to run this test.")
+    data = Path(os.environ["ANHELPERS_DATA"]) / "xmi"
+    checkout = tmp_path / "nmt-difficulty"
+    shutil.copytree(data / "results", checkout / "results", copy_function=shutil.copyfile)
+    for name in ("en2lt", "lt2en"):
+        source = data / "outputs" / name
+        shutil.copytree(source, checkout / "experiments" / name / "outputs", copy_function=shutil.copyfile)
+    (checkout / "experiments" / "lt" / "xent").mkdir(parents=True)
+    (checkout / "experiments" / "en2cs").mkdir()
+    return data, checkout
+
+
+@pytest.mark.real
+def test_every_layout_of_the_authors_files_is_found(files):
+    data, checkout = files
+    for folder in (data, data / "results", checkout, checkout / "results"):
+        assert len(read_results(folder)) == len(read_features(folder)) == 40
+    assert find_results(checkout) == checkout / "results"
+    assert [*find_outputs(data / "results")] == [*find_outputs(data)] == [*find_outputs(data / "outputs")]
+    assert [*find_outputs(checkout)] == [*find_outputs(checkout / "results")] == ["en-lt", "lt-en"]
+    found = recomputed_bleu(checkout / "results").set_index("direction")
+    assert found.bleu.round(1).equals(published_table().set_index("direction").bleu[found.index])
+    shutil.rmtree(checkout / "experiments")
+    assert find_outputs(checkout) == {}
+
+
+def test_a_folder_without_results_is_told(tmp_path):
+    with pytest.raises(DataError, match="this folder has none of the results; name the authors' repository"):
+        read_results(tmp_path)
+    with pytest.raises(DataError, match="absent: there is no such folder"):
+        read_results(tmp_path / "absent")
+
+
+@pytest.mark.real
+@pytest.mark.notebook
+@pytest.mark.parametrize("layout", ["results", ""])
+def test_the_notebooks_take_each_layout_and_say_what_is_checked(files, layout, tmp_path, capsys):
+    _, checkout = files
+    for name in ("xmi_4_results", "xmi_4_correlations"):
+        arguments = ["run", name, "--data", str(checkout / layout), "--out", str(tmp_path / "out")]
+        assert cli.main(arguments) == 0, capsys.readouterr().out
+    page = (tmp_path / "out" / "xmi_4_results.html").read_text("utf-8")
+    assert "BLEU of 2 directions with output files, 2000 sentences each: all as printed" in page
+    assert "38 directions have no output files here" in page
+    assert "2 directions recomputed" in (tmp_path / "out" / "xmi_4_correlations.html").read_text("utf-8")
