@@ -22,7 +22,7 @@ def check_alignment(test: TestSet) -> TestSet:
     """The test set, if no system has a run of lines that fit the references a few lines further up or down better.
 
     Compares chrF with the default reference at its own and at neighbouring segments. Without a reference, or with
-    few segments, nothing can be told.
+    few segments, nothing can be told; a missing reference tells nothing of the lines around it.
 
     Raises
     ------
@@ -30,13 +30,15 @@ def check_alignment(test: TestSet) -> TestSet:
     """
     if test.reference is None or len(test) < 2 * FEWEST:
         return test
-    refs, at = [test.refs[test.reference]], np.arange(len(test))
+    refs, at = test.one_reference().streams, np.arange(len(test))
     score: Any = surface_metric("chrf", test.trg_lang).score_segments
     for name, hyps in test.systems.items():
         own, runs = score(hyps, refs=refs), []
         for lag in LAGS:
             rows = at[(at + lag >= 0) & (at + lag < len(test))]
             there = score([hyps[i] for i in rows], refs=refs, segment=rows + lag)
+            both = ~np.isnan(there + own[rows])
+            rows, there = rows[both], there[both]
             start, stop = _best_run(there - own[rows] - GAIN)
             n, own_sum, there_sum = stop - start, own[rows][start:stop].sum(), there[start:stop].sum()
             if n >= FEWEST:
