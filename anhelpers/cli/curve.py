@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
     from ..widgets.study import explore
 
     test, cands = _candidates(args)
-    accuracy = accuracy_metric(args.metric, test.trg_lang, len(test.refs))
+    accuracy = accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
     study = oracle_study(test, cands, accuracy, shared.lpp(args.lm, test.trg_lang))
     shared.print_notes(study.notes)
     page = Path(args.html or f"build/{Path(args.candidates).stem}.curve.html")

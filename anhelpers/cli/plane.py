@@ -109,7 +109,7 @@ def _measured(args: argparse.Namespace, test: TestSet, cands: CandidateSet) -> t
     from ..accuracy.registry import accuracy_metric
     from ..naturalness.registry import WITH_LM, naturalness_metric
 
-    accuracy = accuracy_metric(args.metric, test.trg_lang, len(test.refs))
+    accuracy = accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
     model = shared.load_model(args.lm) if args.naturalness in WITH_LM else None
     naturalness = naturalness_metric(args.naturalness, test.trg_lang, model)
     level = args.naturalness_level or ("corpus" if naturalness.score_segments is None else "segment-mean")

@@ -13,7 +13,7 @@ from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
 from ..metric import Metric
-from ..scoring import score_all
+from ..scoring import scorable, score_all
 from .scores import Plane, mean_axis, plane_of
 from .table import systems_table
 
@@ -77,8 +77,14 @@ class OracleStudy:
 
 
 def with_human_points(test: TestSet) -> TestSet:
-    """The test set with every reference but the first as one more "system" of category human, as in AN Figure 2."""
-    others = {name: texts for name, texts in test.refs.items() if name != test.reference and name not in test.systems}
+    """The test set with every reference but the first as one more "system" of category human, as in AN Figure 2.
+
+    A reference without any text is left out; where one is missing, that "system" is blank.
+    """
+    others = {
+        name: texts for name, texts in test.refs.items()
+        if name != test.reference and name not in test.systems and any(texts)
+    }  # fmt: skip
     categories = {**test.categories, **dict.fromkeys(others, "human")}
     return replace(test.one_reference(), systems={**test.systems, **others}, categories=categories)
 
@@ -90,7 +96,8 @@ def oracle_study(
 
     Parameters
     ----------
-    test : sources, references (all are given to the metric) and the systems to place beside the curve.
+    test : sources, references (all are given to the metric) and the systems to place beside the curve. A segment
+        without the reference, or the source, that a metric needs is left out.
     cands : the candidates the oracle may choose from.
     accuracy, naturalness : the two metrics; either direction, both are turned to higher is better.
     max_blank_share : systems with a larger share of blank outputs leave the comparison (not the candidates). Each that
@@ -111,7 +118,8 @@ def oracle_study(
     plane = plane_of(test, *axes, shared=None)
     curve: Any = None  # drawn below, over the shared segments
     study = OracleStudy(test, cands, scored[0][0], scored[1][0], plane, (accuracy, naturalness), curve, ())
-    left_out, rows = plane.shared().notes[len(plane.notes) :], plane.shared_rows()
+    left_out = plane.shared().notes[len(plane.notes) :]
+    rows = plane.shared_rows() & scorable(test, accuracy) & scorable(test, naturalness)
     for axis, values in (("accuracy", study.accuracy), ("naturalness", study.naturalness)):
         _all_scored(axis, given, np.where(rows[cands.segment], values, 0.0))
     study = _restricted(study, np.flatnonzero(rows))
