@@ -32,12 +32,14 @@ class Metric:
     needs : of "refs" and "srcs", those that scoring needs.
     signature : options, library version and model revision, in sacreBLEU's key:value style.
     score_segments : (hyps, refs=, srcs=, segment=) -> (n,) float64, one score per hypothesis. `hyps` are n texts,
-        `refs` a list of R streams of N texts, `srcs` N texts, `segment` the (n,) index of each hypothesis' source, by
-        default 0..n-1. nan where the stated policy gives no score. None for a measure of whole corpora.
+        `refs` a list of R streams of N texts (None where a reference is missing), `srcs` N texts, `segment` the (n,)
+        index of each hypothesis' source, by default 0..n-1. nan where the stated policy gives no score, as without any
+        reference. None for a measure of whole corpora.
     score_corpus : (hyps, refs=, srcs=) -> float, or None where only the mean of segment scores is defined.
     corpus_signature : the signature of `score_corpus` where it differs; None: it is `signature`.
     count, score_count : where the corpus score is a function of sums: (hyps, refs, segment) -> (n, S) counts, and
-        (..., S) their sums over any segments -> (...) corpus scores. A resample never touches text again.
+        (..., S) their sums over any segments -> (...) corpus scores. A resample never touches text again. A segment
+        without any reference has counts of 0.
     skips_blank : blank hypotheses have no part in the corpus score either, so they are left out of its n.
     praise : what the better direction is: "better", or for a lexical measure "more diverse".
     """

@@ -23,7 +23,7 @@ def check_alignment(test: TestSet) -> TestSet:
     """The test set, if no system has a run of lines that fit the references a few lines further up or down better.
 
     Compares chrF with the default reference at its own and at neighbouring segments. Without a reference, or with
-    few segments, nothing can be told.
+    few segments, nothing can be told; a missing reference tells nothing of the lines around it.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def check_alignment(test: TestSet) -> TestSet:
     """
     if test.reference is None or len(test) < 2 * FEWEST:
         return test
-    ref = test.refs[test.reference]
+    ref = test.one_reference().streams[0]
     shifted = {name: told for name, hyps in test.systems.items() if (told := _shift(hyps, ref))}
     if shifted:
         name, told = next(iter(shifted.items()))
@@ -43,7 +43,7 @@ def check_alignment(test: TestSet) -> TestSet:
     return test
 
 
-def _shift(hyps: Sequence[str], ref: Sequence[str]) -> str:
+def _shift(hyps: Sequence[str], ref: Sequence[str | None]) -> str:
     """Where the longest run of lines begins that fit the reference elsewhere, and how much better; "" for none."""
     at, runs = np.arange(len(ref)), []
     score: Any = surface_metric("chrf").score_segments
@@ -51,6 +51,8 @@ def _shift(hyps: Sequence[str], ref: Sequence[str]) -> str:
     for lag in LAGS:
         rows = at[(at + lag >= 0) & (at + lag < len(ref))]
         there = score([hyps[i] for i in rows], refs=[ref], segment=rows + lag)
+        both = ~np.isnan(there + own[rows])
+        rows, there = rows[both], there[both]
         start, stop = _best_run(there - own[rows] - GAIN)
         n, own_sum, there_sum = stop - start, own[rows][start:stop].sum(), there[start:stop].sum()
         if n >= FEWEST:

@@ -26,6 +26,7 @@ MARKS_13A = string.punctuation.replace("'", "")  # 13a leaves a word without any
 ALONE = np.array([chr(c) in set(MARKS_13A) - set(".,-") for c in range(128)])  # each of these is always a token
 BLANK, POINT, COMMA, HYPHEN, ZERO, NINE = (np.uint32(ord(c)) for c in " .,-09")
 BEFORE_POINT, AFTER_POINT, AFTER_DIGIT = 0, 1, 2
+MISSING = -1  # the length of a reference that is not there
 NONE_SKIPPED = np.empty(0, dtype=np.uint32)
 COMPENSATED = sys.version_info >= (3, 12)  # from then on sum(), which sacreBLEU uses, carries its rounding error along
 
@@ -59,7 +60,8 @@ def counter(trg_lang: str = "") -> Callable[[SegmentBatch], np.ndarray]:
     """A function from a batch of n hypotheses to their counts; it keeps the words it has seen.
 
     The counts are (n, 10) int64: sys_len, ref_len, correct of orders 1 to 4, total of orders 1 to 4. An n-gram is
-    correct at most as often as it stands in one reference; of several references the closest length is taken.
+    correct at most as often as it stands in one reference; of several references the closest length is taken. All are
+    0 where there is no reference.
 
     Parameters
     ----------
@@ -71,15 +73,17 @@ def counter(trg_lang: str = "") -> Callable[[SegmentBatch], np.ndarray]:
 
     def count(batch: SegmentBatch) -> np.ndarray:
         n = len(batch.hyps)
-        texts = batch.hyps + [text for of_segment in zip(*batch.refs, strict=True) for text in of_segment]
+        given = [text for of_segment in zip(*batch.refs, strict=True) for text in of_segment]
+        texts = batch.hyps + [text or "" for text in given]
         if by_word:
             tokens, starts = vocabulary.tokens(*_clean(texts))
         else:
             tokens, starts = vocabulary.tokens([tokenizer(text.rstrip()) for text in texts])
         hyps, refs = (tokens, starts[: n + 1]), (tokens, starts[n:])
-        counts = clipped_matches(hyps, refs, batch.groups, skipped=NONE_SKIPPED, order=ORDER)
+        lengths, ref_lengths, matches = clipped_matches(hyps, refs, batch.groups, skipped=NONE_SKIPPED, order=ORDER)
+        ref_lengths[[text is None for text in given]] = MISSING
         stats = np.empty((n, 2 + 2 * ORDER), dtype=np.int64)
-        _fill(*counts, batch.groups, stats)
+        _fill(lengths, ref_lengths, matches, batch.groups, stats)
         return stats
 
     return count
@@ -128,11 +132,14 @@ def _fill(lengths, ref_lengths, matches, groups, stats):
     per_group = ref_lengths.size // max(groups.size - 1, 1)
     for g in range(groups.size - 1):
         for i in range(groups[g], groups[g + 1]):
-            closest = ref_lengths[g * per_group]
+            closest = np.int64(MISSING)
             for ref_len in ref_lengths[g * per_group : (g + 1) * per_group]:
                 nearer = abs(lengths[i] - ref_len) - abs(lengths[i] - closest)
-                if nearer < 0 or (nearer == 0 and ref_len < closest):
+                if ref_len != MISSING and (closest == MISSING or nearer < 0 or (nearer == 0 and ref_len < closest)):
                     closest = ref_len
+            if closest == MISSING:
+                stats[i] = 0
+                continue
             stats[i, 0], stats[i, 1] = lengths[i], closest
             for n in range(ORDER):
                 stats[i, 2 + n] = matches[i, n]

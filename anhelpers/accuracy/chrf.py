@@ -27,7 +27,7 @@ def counter(word_order: int = 0) -> Callable[[SegmentBatch], np.ndarray]:
 
     The counts are (n, 3 * (6 + word_order)) int64: per order of n-gram how many the hypothesis has, how many its
     reference has, and how many match; first characters, then words. Of several references the one that scores best
-    counts, the first of equals.
+    counts, the first of equals; all are 0 where there is none.
 
     Parameters
     ----------
@@ -42,16 +42,18 @@ def counter(word_order: int = 0) -> Callable[[SegmentBatch], np.ndarray]:
         best_score: Any = None
         for stream in batch.refs:
             stats = np.empty((len(batch.hyps), 3 * (CHAR_ORDER + word_order)), dtype=np.int64)
-            refs, groups = code_points(stream), batch.groups
+            texts, groups = [text or "" for text in stream], batch.groups
+            refs = code_points(texts)
             counts = clipped_matches(hyps, refs, groups, skipped=WHITESPACE, order=CHAR_ORDER)
             _fill(*counts, groups, stats[:, : 3 * CHAR_ORDER])
             if word_order:
-                refs = vocabulary.tokens(stream)
+                refs = vocabulary.tokens(texts)
                 counts = clipped_matches(hyp_words, refs, groups, skipped=NO_WORDS, order=word_order)
                 _fill(*counts, groups, stats[:, 3 * CHAR_ORDER :])
             if len(batch.refs) == 1:
                 return stats
-            score = scores(stats)
+            missing = np.repeat([text is None for text in stream], np.diff(groups))
+            score = np.where(missing, -1.0, scores(stats))
             if best is None:
                 best, best_score = stats, score
             better = score > best_score

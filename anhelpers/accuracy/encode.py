@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from .references import streams
+from .references import Reference, streams
 
 __all__ = ["WHITESPACE", "SegmentBatch", "code_points", "gather", "segment_batches"]
 
@@ -31,13 +31,13 @@ class SegmentBatch:
     rows : where the scores of these hypotheses go: a slice of, or indices into, the caller's n hypotheses.
     hyps : m texts.
     groups : (G+1,) int64; hypotheses groups[g] to groups[g+1] translate the segment g of this batch.
-    refs : R streams of G texts.
+    refs : R streams of G texts, None where a reference is missing.
     """
 
     rows: slice | np.ndarray
     hyps: list[str]
     groups: np.ndarray
-    refs: list[list[str]]
+    refs: list[list[Reference]]
 
 
 def code_points(texts: list[str], joined: str | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -57,7 +57,7 @@ def code_points(texts: list[str], joined: str | None = None) -> tuple[np.ndarray
 def gather(
     of_batch: Callable[[SegmentBatch], np.ndarray],
     hyps: Sequence[str],
-    refs: Sequence[Sequence[str]],
+    refs: Sequence[Sequence[Reference]],
     segment: ArrayLike | None = None,
 ) -> np.ndarray:
     """(n, ...) results for n hypotheses, in their order, of a function that handles one batch; see `segment_batches`.
@@ -76,14 +76,17 @@ def gather(
 
 
 def segment_batches(
-    hyps: Sequence[str], refs: Sequence[Sequence[str]], segment: ArrayLike | None, characters: int = BATCH_CHARACTERS
+    hyps: Sequence[str],
+    refs: Sequence[Sequence[Reference]],
+    segment: ArrayLike | None,
+    characters: int = BATCH_CHARACTERS,
 ) -> Iterator[SegmentBatch]:
     """Cut n hypotheses into batches of about `characters` characters, or into one empty batch where n = 0.
 
     Parameters
     ----------
     hyps : n texts.
-    refs : R streams of N texts.
+    refs : R streams of N texts, None where a reference is missing.
     segment : (n,) which of the N segments each hypothesis translates; None where n = N and they are in order.
 
     Raises

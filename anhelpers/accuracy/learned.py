@@ -46,16 +46,18 @@ class Learned:
     recipe: Recipe | None = field(default=None, repr=False)
 
 
-def learned_metric(model: Learned, n_refs: int = 1) -> Metric:
+def learned_metric(model: Learned, n_refs: int | str = 1) -> Metric:
     """A learned metric ready to score; scores that the store knows are not computed again.
 
-    Several references: the mean of the scores with each, which the signature says. A blank hypothesis is scored as any
-    text, as the models' own programs do; how many there were, and how many inputs were cut, is told on stderr. There
-    is no corpus score; of a system one reports the mean of its segments.
+    Several references: the mean of the scores with each that is not missing (None), which the signature says. Without
+    any reference, and where the source is blank, a model that reads it gives no score (nan). A blank hypothesis is
+    scored as any text, as the models' own programs do; how many there were, and how many inputs were cut, is told on
+    stderr. There is no corpus score; of a system one reports the mean of its segments.
 
     Parameters
     ----------
-    n_refs : how many references every segment will have; of no account for a model that reads none.
+    n_refs : how many references every segment that has any will have, or "var" where they differ; of no account for a
+        model that reads none.
 
     Raises
     ------
@@ -69,16 +71,19 @@ def learned_metric(model: Learned, n_refs: int = 1) -> Metric:
     def score_segments(hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None) -> np.ndarray:
         given = {"src": _sources(model.label, srcs)} if "src" in model.reads else {}
         found = streams(refs, model.label, n_refs) if with_refs else []
-        rows, of = _rows(model.reads, hyps, [given | {"ref": one} for one in found] or [given], segment)
-        values = memo(
+        passes = [given | {"ref": one} for one in found] or [given]
+        rows, of, there = _rows(model.reads, hyps, passes, segment)
+        values = np.zeros((*there.shape, 2))
+        values[there] = memo(
             model.signature, rows, lambda at: model.score([rows[i] for i in at]),
             width=2, groups=of, what=model.label, recipe=model.recipe,
             possible=lambda scores: np.isfinite(scores[:, 0]),
-        ).reshape(n_refs if with_refs else 1, len(hyps), 2)  # fmt: skip
+        )  # fmt: skip
         _tell(model, hyps, int((values[:, :, 1] > 0).any(0).sum()))
-        return values[:, :, 0].mean(0)
+        total, n = values[:, :, 0].sum(0), there.sum(0)
+        return np.divide(total, n, out=np.full(len(hyps), np.nan), where=n > 0)
 
-    refs_too = f"|nrefs:{n_refs}" + ("|refs:mean" if n_refs > 1 else "") if with_refs else ""
+    refs_too = f"|nrefs:{n_refs}" + ("" if n_refs == 1 else "|refs:mean") if with_refs else ""
     return Metric(
         name=model.name, label=model.label, unit=model.unit, higher_is_better=model.higher_is_better,
         needs=tuple(NEEDS[kind] for kind in model.reads if kind in NEEDS), signature=model.signature + refs_too,
@@ -100,30 +105,37 @@ def elsewhere(options: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in options.items() if key != "device"}
 
 
-def _sources(label: str, srcs: Sequence[str] | None) -> Sequence[str]:
-    """The sources; a DataError where there are none, or only blank ones."""
-    if srcs is None or (len(srcs) and not any(src.strip() for src in checks.texts("srcs", srcs))):
+def _sources(label: str, srcs: Sequence[str] | None) -> list[str | None]:
+    """The sources, None for a blank one; a DataError where there are none, or only blank ones."""
+    given = [src if src.strip() else None for src in checks.texts("srcs", () if srcs is None else srcs)]
+    if srcs is None or (given and not any(given)):
         raise DataError(f"{label} reads the source of each segment, and there is none: give the sources.")
-    return srcs
+    return given
 
 
 def _rows(
-    reads: Sequence[str], hyps: Sequence[str], passes: Sequence[dict[str, Sequence[str]]], segment: ArrayLike | None
-) -> tuple[list[tuple[str, ...]], list[int]]:
-    """What the model is given for every hypothesis, one pass (one reference) after the other, and the segment of each.
+    reads: Sequence[str],
+    hyps: Sequence[str],
+    passes: Sequence[Mapping[str, Sequence[str | None]]],
+    segment: ArrayLike | None,
+) -> tuple[list[tuple[str, ...]], list[int], np.ndarray]:
+    """What the model is given, pass (one reference) after pass; the segment of each; (passes, n) whether it is there.
 
-    A pass has the N texts of each kind that is read besides the hypothesis.
+    A pass has the N texts of each kind that is read besides the hypothesis. A hypothesis with which one of them is
+    missing is not given.
     """
     named = {NEEDS[kind]: texts for kind, texts in passes[0].items()}
     n = checks.same_length(**named)
     ids = np.arange(checks.same_length(hyps=hyps, **named)) if segment is None else segment
     of = checks.segment_ids(ids, n).tolist()
     checks.same_length(hyps=checks.texts("hyps", hyps), segment=of)
-    rows: list[tuple[str, ...]] = []
+    rows: list[tuple] = []
     for texts in passes:
         columns = {"hyp": hyps} | {kind: [column[i] for i in of] for kind, column in texts.items()}
         rows += zip(*(columns[kind] for kind in reads), strict=True)
-    return rows, of * len(passes)
+    there = np.array([None not in row for row in rows], dtype=bool)
+    kept = [(row, i) for row, i, known in zip(rows, of * len(passes), there, strict=True) if known]
+    return [row for row, _ in kept], [i for _, i in kept], there.reshape(len(passes), len(hyps))
 
 
 def _tell(model: Learned, hyps: Sequence[str], cut: int) -> None:

@@ -146,18 +146,18 @@ def _variant(place: hub.Place) -> str:
     return year[0].replace("metricx-", "metricx")
 
 
-def metricx_metric(name: str | Path, n_refs: int = 1, *, called: str | None = None, **options: Any) -> Metric:
+def metricx_metric(name: str | Path, n_refs: int | str = 1, *, called: str | None = None, **options: Any) -> Metric:
     """MetricX as a metric: predicted error points of each segment, 0 to 25, lower is better; of a system their mean.
 
     The input is one text, such as "source: … candidate: … reference: …" (MetricX-24); the encoder reads it without the
     end-of-sequence token, the decoder gets the single token 0, and the score is the first logit of <extra_id_10>,
     clipped to [0, 25]. Inputs beyond 1024 (23) or 1536 tokens (24) lose their end, which is counted in a note. Several
-    references, which MetricX does not know: the mean of the scores with each.
+    references, which MetricX does not know: the mean of the scores with each that is not missing.
 
     Parameters
     ----------
     name : folder or hub id, as in `load_metricx`.
-    n_refs : how many references every segment will have.
+    n_refs : how many references every segment will have, or "var".
     called : name of the Metric; by default the variant, a colon and the model's own name.
     options : variant, revision, device, dtype of `load_metricx`.
 

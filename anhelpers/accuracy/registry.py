@@ -13,13 +13,13 @@ from .surface import METRICS, surface_metric
 __all__ = ["FAMILIES", "LEARNED", "NAMES", "accuracy_metric", "is_accuracy"]
 
 
-def _comet(model: str, n_refs: int, reference: bool, called: str | None, **options: Any) -> Metric:
+def _comet(model: str, n_refs: int | str, reference: bool, called: str | None, **options: Any) -> Metric:
     from .comet import comet_metric
 
     return comet_metric(model, n_refs, reference=reference, called=called, **options)
 
 
-def _metricx(model: str, n_refs: int, variant: str | None, called: str | None, **options: Any) -> Metric:
+def _metricx(model: str, n_refs: int | str, variant: str | None, called: str | None, **options: Any) -> Metric:
     from .metricx import metricx_metric
 
     return metricx_metric(model, n_refs, variant=variant, called=called, **options)
@@ -60,7 +60,7 @@ def is_accuracy(name: str) -> bool:
     return name in NAMES or (bool(colon) and family in FAMILIES)
 
 
-def accuracy_metric(name: str, trg_lang: str = "", n_refs: int = 1, **options: Any) -> Metric:
+def accuracy_metric(name: str, trg_lang: str = "", n_refs: int | str = 1, **options: Any) -> Metric:
     """An accuracy metric ready to score.
 
     Parameters
@@ -69,7 +69,7 @@ def accuracy_metric(name: str, trg_lang: str = "", n_refs: int = 1, **options: A
         (without reference comet-qe) for any COMET checkpoint; metricx23, metricx23-qe, metricx24, metricx24-qe, or
         metricx where the model's name says which.
     trg_lang : target language, e.g. "de"; it chooses BLEU's tokenizer.
-    n_refs : how many references every segment will have.
+    n_refs : how many references every segment that has any will have, or "var" where they differ: `TestSet.n_refs`.
     options : of the learned ones, `device` and `dtype`; the others take none.
 
     Raises

@@ -19,7 +19,7 @@ from ..errors import DataError
 from ..metric import Metric
 from . import bleu, chrf, ter
 from .encode import SegmentBatch, gather
-from .references import at_least_one, streams
+from .references import VARIABLE, Reference, at_least_one, referenced, streams
 
 __all__ = ["METRICS", "Surface", "surface", "surface_metric"]
 
@@ -48,8 +48,10 @@ class Surface:
     segment_sacrebleu: sacrebleu.metrics.base.Metric
     corpus_sacrebleu: sacrebleu.metrics.base.Metric
 
-    def statistics(self, hyps: Sequence[str], refs: Sequence[Sequence[str]], segment: Any = None) -> np.ndarray:
+    def statistics(self, hyps: Sequence[str], refs: Sequence[Sequence[Reference]], segment: Any = None) -> np.ndarray:
         """(n, S) counts of n hypotheses: their sum over any choice of segments is what `corpus_scores` takes.
+
+        All are 0 where every reference of the segment is missing (None): it adds nothing to a sum, and has no score.
 
         >>> surface("chrf").statistics(["abc"], [["abd"]])[:, :6]
         array([[3, 3, 2, 2, 2, 1]])
@@ -100,14 +102,19 @@ def surface(name: str, trg_lang: str = "") -> Surface:
     return METRICS[checks.one_of(name, METRICS, "surface metric")](trg_lang)
 
 
-def surface_metric(name: str, trg_lang: str = "", n_refs: int = 1) -> Metric:
+def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metric:
     """A surface metric ready to score: one number per hypothesis, and one per corpus.
+
+    A reference may be missing (None), as in sacreBLEU. A segment without any has no score (nan), and no part in that of
+    a corpus. An empty text ("") is no missing reference, but one without words: a test set's blank lines are None in
+    its `streams`.
 
     Parameters
     ----------
     name : one of METRICS.
     trg_lang : target language, e.g. "de"; it chooses BLEU's tokenizer.
-    n_refs : how many references every segment will have; part of the signature.
+    n_refs : how many references every segment that has any will have, or "var" where they differ in it; part of the
+        signature.
 
     Returns
     -------
@@ -115,11 +122,12 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int = 1) -> Metric:
 
     Raises
     ------
-    UnknownName, MissingExtra as in `surface`; the Metric's functions raise DataError where texts do not align.
+    UnknownName, MissingExtra as in `surface`; the Metric's functions raise DataError where texts do not align, and for
+    a corpus without any reference.
 
     >>> chrf = surface_metric("chrf", "de")
-    >>> chrf.score_segments(["Das ist gut.", ""], refs=[["Das ist gut.", "Nein."]])
-    array([100.,   0.])
+    >>> chrf.score_segments(["Das ist gut.", "", "Nein."], refs=[["Das ist gut.", "Nein.", None]])
+    array([100.,   0.,  nan])
     """
     definition = surface(name, trg_lang)
     at_least_one(definition.label, n_refs)
@@ -129,12 +137,16 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int = 1) -> Metric:
 
     def score_segments(hyps: Sequence[str], refs: Any, srcs: Any = None, segment: Any = None) -> np.ndarray:
         refs, count = streams(refs, definition.label, n_refs), definition.counter()
-        return gather(lambda batch: definition.segment_scores(count(batch)), hyps, refs, segment)
+        scores = gather(lambda batch: definition.segment_scores(count(batch)), hyps, refs, segment)
+        known = referenced(refs)
+        return scores if known.all() else np.where(known if segment is None else known[segment], scores, np.nan)
 
     def score_corpus(hyps: Sequence[str], refs: Any, srcs: Any = None) -> float:
         refs = streams(refs, definition.label, n_refs)
         if not len(hyps):
             raise DataError(f"{definition.label} of a corpus needs at least one segment, got none.")
+        if not referenced(refs).any():
+            raise DataError(f"{definition.label} of a corpus needs a reference, and all of {len(hyps)} are missing.")
         # One after the other, as sacreBLEU adds them: with several references, TER's lengths are fractions.
         total = np.cumsum(definition.statistics(hyps, refs), axis=0)[-1]
         return float(definition.corpus_scores(total))
@@ -154,7 +166,8 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int = 1) -> Metric:
     )
 
 
-def _signature(sacre: sacrebleu.metrics.base.Metric, n_refs: int) -> str:
+def _signature(sacre: sacrebleu.metrics.base.Metric, n_refs: int | str) -> str:
     """What sacreBLEU prints before the score, e.g. chrF2|nrefs:1|case:mixed|...; it knows nrefs once it has scored."""
-    name = sacre.corpus_score([""], [[""]] * n_refs).name
+    refs: Any = [["", ""], ["", None]] if n_refs == VARIABLE else [["", ""]] * int(n_refs)
+    name = sacre.corpus_score(["", ""], refs).name
     return f"{name}|{sacre.get_signature()}"

@@ -17,7 +17,8 @@ def counter() -> Callable[[SegmentBatch], np.ndarray]:
     """A function from a batch of n hypotheses to their counts; it keeps the pairs it has seen.
 
     The counts are (n, 2) float64: how many edits (insert, delete, replace, shift a block) turn the hypothesis into a
-    reference, and the words of the reference. With several references the fewest edits, and the mean of the lengths.
+    reference, and the words of the reference. With several references the fewest edits, and the mean of the lengths;
+    0 and 0 without any.
     """
     metric = sacrebleu.TER()
     known: dict[tuple[str, ...], tuple[float, float]] = {}
@@ -26,14 +27,21 @@ def counter() -> Callable[[SegmentBatch], np.ndarray]:
         stats = np.empty((len(batch.hyps), 2))
         sizes = np.diff(batch.groups)
         for i, g in enumerate(np.repeat(np.arange(len(sizes)), sizes).tolist()):
-            pair = (batch.hyps[i], *(stream[g] for stream in batch.refs))
+            pair = (batch.hyps[i], *(text for stream in batch.refs if (text := stream[g]) is not None))
             if pair not in known:
-                score = metric.sentence_score(pair[0], list(pair[1:]))
-                known[pair] = score.num_edits, score.ref_length
+                known[pair] = _edits(metric, pair[0], list(pair[1:]))
             stats[i] = known[pair]
         return stats
 
     return count
+
+
+def _edits(metric: sacrebleu.TER, hyp: str, refs: list[str]) -> tuple[float, float]:
+    """The fewest edits, and the mean length of the references."""
+    if not refs:
+        return 0.0, 0.0
+    score = metric.sentence_score(hyp, refs)
+    return score.num_edits, score.ref_length
 
 
 def scores(stats: ArrayLike) -> np.ndarray:

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
 
     with shared.naming_model(args.lm):
         test, cands = _candidates(args)
-    accuracy = accuracy_metric(args.metric, test.trg_lang, len(test.refs))
+    accuracy = accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
     study = oracle_study(test, cands, accuracy, shared.lpp(args.lm, test.trg_lang))
     shared.print_notes([*study.notes, *shared.tokenizer_notes(args, (m.signature for m in study.metrics))])
     page = Path(args.html or f"build/{Path(args.candidates).stem}.curve.html")

@@ -295,12 +295,12 @@ def using_store(named: str | None) -> Iterator[None]:
         yield
 
 
-def metrics(names: Sequence[str], lm: LanguageModel | None, trg_lang: str, n_refs: int) -> list[Metric]:
+def metrics(names: Sequence[str], lm: LanguageModel | None, trg_lang: str, n_refs: int | str) -> list[Metric]:
     """The metrics that the options name, in that order; where none of them uses the model, lpp under it at the end.
 
     Parameters
     ----------
-    n_refs : references per segment, which some signatures name.
+    n_refs : references per segment, which some signatures name, or "var".
     """
     from ..accuracy import registry
     from ..naturalness.registry import NAMES, WITH_LM, naturalness_metric

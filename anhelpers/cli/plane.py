@@ -111,7 +111,7 @@ def _measured(args: argparse.Namespace, test: TestSet, cands: CandidateSet) -> t
     from ..accuracy.registry import accuracy_metric
     from ..naturalness.registry import COMPRESSION, WITH_LM, naturalness_metric
 
-    accuracy = accuracy_metric(args.metric, test.trg_lang, len(test.refs))
+    accuracy = accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
     model = shared.load_model(args.lm) if args.naturalness in WITH_LM else None
     naturalness = naturalness_metric(args.naturalness, test.trg_lang, model)
     whole = naturalness.score_segments is None or args.naturalness == COMPRESSION  # which says little of a segment

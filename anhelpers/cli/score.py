@@ -67,7 +67,7 @@ def _run(args: argparse.Namespace) -> None:
     logprobs = _logprobs(args, test)
     names = args.metrics if args.metrics is not None else ([] if args.lm else ["chrf"])
     model = shared.load_model(args.lm)
-    metrics = shared.metrics(names, model, test.trg_lang, max(1, len(test.refs)))
+    metrics = shared.metrics(names, model, test.trg_lang, test.n_refs or 1)
     shared.print_notes([*test.notes, *shared.tokenizer_notes(args, (m.signature for m in metrics))])
     if args.mme:
         write_mme(replace(test, refs=refs), args.mme)

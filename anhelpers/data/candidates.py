@@ -3,7 +3,7 @@
 One JSON object per candidate, ``{"segment": 0, "text": "…", "tag": "…", "id": "…", "src": "…", "count": 2, "logprob":
 -9.5}`` (all but the first two are optional; how often the candidate was drawn, and its natural-log probability), or per
 source, ``{"src": "…", "refs": ["…"], "candidates": ["…", {"text": "…", "tag": "…"}]}``, optionally with "doc", "domain"
-and "lp".
+and "lp"; null is a missing reference, and lines may have different numbers of them.
 """
 
 from __future__ import annotations

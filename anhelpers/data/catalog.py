@@ -14,6 +14,7 @@ from typing import Any
 
 from .. import checks
 from ..errors import DataError, UnknownName, nearest
+from ..progress import note
 from .candidates import JSONL, PARQUET, from_systems, read_candidate_file, read_candidates
 from .identify import check_language
 from .languages import short_code
@@ -92,17 +93,29 @@ def load_candidates(name: str | PathLike, lp: str | None = None) -> CandidateSet
 
 
 def load_mono(name: str | PathLike) -> tuple[str, ...]:
-    """The monolingual reference R of a data set: texts written in the target language; or the lines of a file."""
+    """The monolingual reference R of a data set: texts written in the target language; or the lines of a file.
+
+    Blank lines are no texts and are left out, which a note tells.
+    """
     entry = ENTRIES.get(str(name))
     if entry is None:
         if not os.path.lexists(name):
             raise UnknownName("data set", str(name), ENTRIES)
-        return read_lines(name)
+        return _written(name)
     if not entry.mono:
         raise DataError(
             f"{name} has no monolingual reference here; give a file of texts written in its target language."
         )
-    return read_lines(bundled(entry.mono) if entry.in_package else find_file(entry.mono))
+    return _written(bundled(entry.mono) if entry.in_package else find_file(entry.mono))
+
+
+def _written(path: str | PathLike) -> tuple[str, ...]:
+    """The lines of a file that are not blank; a note on stderr counts the others."""
+    lines = read_lines(path)
+    texts = tuple(line for line in lines if line.strip())
+    if blank := len(lines) - len(texts):
+        note(f"{path}: {blank} blank line{'s' * (blank > 1)} of {len(lines)} left out.")
+    return texts
 
 
 def mono_for(data: str | PathLike, lang: str, path: str | PathLike | None = None) -> tuple[tuple[str, ...], str]:
@@ -116,7 +129,7 @@ def mono_for(data: str | PathLike, lang: str, path: str | PathLike | None = None
     data : a named data set, or a file of translations. lang : code of the language. path : a file of plain text.
     """
     if path is not None:
-        texts = read_lines(path)
+        texts = _written(path)
         check_language(texts, lang, f"the texts of {path}")
         return texts, str(path)
     entry = ENTRIES.get(str(data))

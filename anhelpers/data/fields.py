@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -12,12 +14,26 @@ from ..checks import LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
 
 __all__ = [
-    "CATEGORIES", "agreed", "categories", "first_repeat", "frozen", "logprobs", "multiplicities", "pick", "put", "rows",
-    "texts",
+    "CATEGORIES", "NO_TRANSLATION", "agreed", "blanks", "categories", "first_repeat", "frozen", "logprobs",
+    "multiplicities", "named", "pick", "put", "reference_counts", "references", "rows", "supplied", "texts",
+    "with_blank_notes",
 ]  # fmt: skip
 
 CATEGORIES = ("LLM", "MT", "online", "human", "unknown")
 """What kind of translator a system is."""
+
+NO_TRANSLATION = "[No translation supplied]"
+"""The line that mt-metrics-eval reads as a missing text (its data.py), and writes for one."""
+
+_MARKS = (NO_TRANSLATION, "NO TRANSLATION AVAILABLE")  # the second: unwrap.py of wmt-format-tools, of WMT since 2021
+
+
+_BLANK_NOTE = re.compile(
+    r".+: \d+ blank (hypothes[ie]s of \d+|references? of \d+, taken as missing)\.|\d+ blank sources? of \d+\."
+    r"|\d+ of \d+ segments (has|have) no reference: metrics that read one give no score there\.",
+    re.DOTALL,
+)
+"""The notes of `with_blank_notes`, which a part of a test set makes anew."""
 
 
 def put(value: object, name: str, content: object) -> None:
@@ -112,6 +128,85 @@ def texts(name: str, values: Iterable[str], n: int) -> tuple[str, ...]:
         raise DataError(f"{name} has {len(texts)} entries, but there are {n}; they must align.")
     checks.texts(name, texts)
     return texts
+
+
+def supplied(what: str, given: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The texts, "" for each that is but a mark of a missing one, such as NO_TRANSLATION; a note that counts these.
+
+    Parameters
+    ----------
+    what : whose texts they are, for the note. given : the texts.
+
+    >>> supplied("refA", ("Ja.", "[No translation supplied]"))
+    (('Ja.', ''), ("refA: 1 text is '[No translation supplied]', taken as missing.",))
+    """
+    found = Counter(text.rstrip() for text in given if text.startswith(_MARKS) and text.rstrip() in _MARKS)
+    if not found:
+        return given, ()
+    notes = (f"{what}: {k} text{' is' if k == 1 else 's are'} '{mark}', taken as missing." for mark, k in found.items())
+    return tuple("" if text.rstrip() in found else text for text in given), tuple(notes)
+
+
+def references(name: str, values: Iterable[str | None], n: int) -> tuple[str, ...]:
+    """A tuple of n references, "" for each that is None or blank: it is missing; a DataError for what is no text.
+
+    Parameters
+    ----------
+    values : to be checked. n : how many are wanted.
+    """
+    given = values if isinstance(values, str) else ["" if text is None else text for text in values]
+    return tuple(text if text.strip() else "" for text in texts(name, given, n))
+
+
+def named(kind: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names; a DataError where one is blank: segments without a name would count as one document.
+
+    Parameters
+    ----------
+    kind : what they name, for the error. names : one of each segment.
+    """
+    for segment, name in enumerate(names):
+        if not name.strip():
+            raise DataError(f"{kind} of segment {segment} is blank; give every segment a name, or none of them.")
+    return names
+
+
+def blanks(texts: Iterable[str]) -> int:
+    """How many texts are empty or only white space."""
+    return sum(not text.strip() for text in texts)
+
+
+def reference_counts(refs: Mapping[str, Sequence[str]], n: int) -> np.ndarray:
+    """(N,) how many references each segment has.
+
+    Parameters
+    ----------
+    refs : name -> N texts, "" where the reference is missing. n : N.
+    """
+    there = [[bool(text) for text in texts] for texts in refs.values()]
+    return np.array(there, dtype=np.int64).reshape(len(refs), n).sum(0)
+
+
+def with_blank_notes(
+    notes: Iterable[str], srcs: Sequence[str], refs: Mapping[str, Sequence[str]], systems: Mapping[str, Sequence[str]]
+) -> tuple[str, ...]:
+    """The notes, those on blank hypotheses, references and sources made anew from the texts of a test set.
+
+    Parameters
+    ----------
+    refs, systems : name -> N texts.
+    """
+    n, sources, told = len(srcs), blanks(srcs), [note for note in notes if not _BLANK_NOTE.fullmatch(note)]
+    for name, hyps in systems.items():
+        if k := blanks(hyps):
+            told.append(f"{name}: {k} blank hypothes{'i' if k == 1 else 'e'}s of {n}.")
+    for name, found in refs.items():
+        if k := blanks(found):
+            told.append(f"{name}: {k} blank reference{'s' * (k > 1)} of {n}, taken as missing.")
+    if refs and (bare := int((reference_counts(refs, n) == 0).sum())):
+        have = "has" if bare == 1 else "have"
+        told.append(f"{bare} of {n} segments {have} no reference: metrics that read one give no score there.")
+    return (*told, f"{sources} blank source{'s' * (sources > 1)} of {n}.") if sources else tuple(told)
 
 
 def categories(given: Mapping[str, str], systems: Iterable[str]) -> dict[str, str]:

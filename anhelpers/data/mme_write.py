@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
+from .fields import NO_TRANSLATION
 from .lines import not_text, table_lines
 from .mme import mme_files, read_mme, score_path
 from .plain import ParallelFiles, is_canary
@@ -31,7 +32,8 @@ def write_mme(test: TestSet, folder: str | PathLike) -> Path:
     """Write the texts of a test set as one language pair of a folder; the folder's name is the name of the set.
 
     `read_mme(folder, test.lp, reference=test.reference)` gives it back, with its categories. Sources are written last:
-    a folder without them holds nothing yet. A set that is there already, and equal, is left as it is.
+    a folder without them holds nothing yet. A set that is there already, and equal, is left as it is. A missing
+    reference is written as the line by which that program knows one, fields.NO_TRANSLATION.
 
     Returns
     -------
@@ -130,7 +132,8 @@ def _check_names(files: ParallelFiles, metric: str, systems: Sequence[str], ref:
 def _texts(test: TestSet) -> Iterator[tuple[str, str]]:
     """(path in the folder, text) of each file of a test set, the sources last; what the layout cannot hold is told."""
     for ref, texts in test.refs.items():
-        yield f"references/{test.lp}.{_named('reference', ref)}.txt", _content(f"reference {ref}", texts)
+        given = (text or NO_TRANSLATION for text in texts)
+        yield f"references/{test.lp}.{_named('reference', ref)}.txt", _content(f"reference {ref}", given)
     for system, texts in test.systems.items():
         yield f"system-outputs/{test.lp}/{_named('system', system)}.txt", _content(f"system {system}", texts)
     documents = [f"{domain}\t{doc}" for domain, doc in zip(test.domains, test.docs, strict=True)]

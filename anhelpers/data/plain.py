@@ -229,7 +229,7 @@ def read_documents(path: str | PathLike, lines: Iterable[str]) -> list[tuple[str
     pairs = []
     for number, line in enumerate(lines, 1):
         fields = line.split("\t") if "\t" in line else line.split()
-        if len(fields) != 2 or not all(fields):
+        if len(fields) != 2 or not all(field.strip() for field in fields):
             raise DataError(f"'{line}' is no line of the form domain<TAB>document.", path, number)
         pairs.append((fields[0], fields[1]))
     return pairs

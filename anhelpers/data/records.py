@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..checks import ROUNDING, too_low
 from ..errors import DataError
+from .fields import blanks, supplied
 from .lines import json_value, table_lines
 from .schema import CandidateSet, TestSet
 
@@ -155,9 +156,10 @@ def assemble(rows: Sequence[Row], path: str | PathLike, fail: Fail, srcs: Sequen
     multiplicities: Any
     logprobs: Any
     segments, texts, tags, ids, _, _, multiplicities, logprobs = zip(*rows, strict=True)
-    texts, notes = _without_ends(texts, "candidates")
-    if blank := sum(not text.strip() for text in texts):
-        notes += (f"{blank} blank candidates of {len(texts)}.",)
+    texts, ended = _without_ends(texts, "candidates")
+    texts, marked = supplied("candidates", texts)
+    blank = blanks(texts)
+    notes = (*ended, *marked, *([f"{blank} blank candidates of {len(texts)}."] if blank else []))
     n = segments[-1] + 1 if srcs is None else len(srcs)
     present = sorted(set(segments))
     if len(present) < n:
@@ -179,7 +181,7 @@ def build_test_set(name: str, records: Sequence[dict[str, Any]], lp: str, fail: 
         if i is not None:
             raise fail(i, 'there are "refs" and no "src"; give both.')
         return None
-    docs, domains = _column(records, "doc", str, fail), _column(records, "domain", str, fail)
+    docs, domains = (_names(records, key, fail) for key in ("doc", "domain"))
     srcs, notes = _without_ends(srcs, "sources")
     refs = {}
     for ref, texts in _references(records, fail).items():
@@ -196,16 +198,24 @@ def _without_ends(texts: Sequence[str], what: str) -> tuple[tuple[str, ...], tup
 
 
 def _references(records: Sequence[dict[str, Any]], fail: Fail) -> dict[str, list[str]]:
-    """Reference name -> texts, of ``"refs": ["…"]`` (called refA, refB, …) or ``"refs": {"name": "…"}``."""
+    """Reference name -> texts, of ``"refs": ["…"]`` (called refA, refB, …) or ``"refs": {"name": "…"}``.
+
+    null is a missing reference; so is one that a later line leaves out, and "refs": null means that all are.
+    """
+    if not any(record.get("refs") is not None for record in records):
+        return {}
     refs: dict[str, list[str]] = {}
-    for i, given in enumerate(_column(records, "refs", (list, dict), fail) or []):
+    for i, record in enumerate(records):
+        if "refs" not in record:
+            raise fail(i, '"refs" is missing here, and other lines have it; give it to all, null where there is none.')
+        given = [] if record["refs"] is None else _get(record, "refs", (list, dict), i, fail)
         named = {_letter(j): ref for j, ref in enumerate(given)} if isinstance(given, list) else given
-        if i and list(named) != list(refs):
-            raise fail(
-                i, f"references {', '.join(named) or 'none'}, but {', '.join(refs) or 'none'} in the first line."
-            )
-        for name in named:
-            refs.setdefault(name, []).append(_get(named, name, str, i, fail))
+        if isinstance(given, dict) and refs and (new := next((name for name in named if name not in refs), None)):
+            there = f"{', '.join(refs)} in the lines before"
+            raise fail(i, f"reference '{new}', but {there}; name it there too, null where it is missing.")
+        for name in [*refs, *(name for name in named if name not in refs)]:
+            text = "" if named.get(name) is None else _get(named, name, str, i, fail)
+            refs.setdefault(name, [""] * i).append(text)
     return refs
 
 
@@ -222,6 +232,15 @@ def _column(records: Sequence[dict[str, Any]], key: str, kind: type | tuple, fai
     if not all(has):
         raise fail(has.index(False), f'"{key}" is missing here, and line {has.index(True) + 1} has it; give it to all.')
     return [_get(record, key, kind, i, fail) for i, record in enumerate(records)]
+
+
+def _names(records: Sequence[dict[str, Any]], key: str, fail: Fail) -> list[str] | None:
+    """A field that names something in all records, or None where no record has it; no name may be blank."""
+    names = _column(records, key, str, fail)
+    for i, name in enumerate(names or []):
+        if not name.strip():
+            raise fail(i, f'"{key}" is blank, so that its segments would count as one; give it a name.')
+    return names
 
 
 def _row(segment: int, record: dict[str, Any], src: str | None, i: int, fail: Fail) -> Row:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -19,7 +18,6 @@ from .languages import split_pair
 __all__ = ["CATEGORIES", "CandidateSet", "TestSet", "systems_of"]
 
 _SEPARATOR = " | "  # between the tags of one text that several systems gave
-_BLANK_NOTE = re.compile(r".+: \d+ blank hypothes[ie]s of \d+\.", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -31,11 +29,14 @@ class TestSet:
     name : e.g. "wmt24/en-de".
     lp : language pair, e.g. "en-de".
     srcs : N texts.
-    refs : reference name -> N texts; the first one is the default reference.
+    refs : reference name -> N texts, "" where a reference is missing (given as None, or blank); the first one is the
+        default reference.
     systems : system name -> N texts, "" where the system gave nothing.
     docs, domains : N names; without them every segment is its own document, and the domain is "all".
     categories : system -> one of CATEGORIES; "unknown" where it is not said.
-    notes : sentences that the user should see; one for each system with blank hypotheses is added here.
+    notes : sentences that the user should see; those on blank hypotheses, references and sources are added here.
+
+    A text that only says that there is none, such as fields.NO_TRANSLATION, is taken as "".
     """
 
     __test__ = False  # this is no test, whatever pytest makes of the name
@@ -53,17 +54,18 @@ class TestSet:
     def __post_init__(self) -> None:
         split_pair(self.lp)
         n = len(self.srcs)
-        fields.put(self, "srcs", fields.texts("srcs", self.srcs, n))
-        for kind in ("refs", "systems"):
-            fields.put(
-                self, kind, {k: fields.texts(f"{kind} {k}", texts, n) for k, texts in getattr(self, kind).items()}
-            )
-        fields.put(self, "docs", fields.texts("docs", self.docs if len(self.docs) else map(str, range(n)), n))
-        fields.put(self, "domains", fields.texts("domains", self.domains if len(self.domains) else ["all"] * n, n))
+        srcs, marks = fields.supplied("sources", fields.texts("srcs", self.srcs, n))
+        fields.put(self, "srcs", srcs)
+        for kind, checked in (("refs", fields.references), ("systems", fields.texts)):
+            found = {k: fields.supplied(k, checked(f"{kind} {k}", v, n)) for k, v in getattr(self, kind).items()}
+            fields.put(self, kind, {name: texts for name, (texts, _) in found.items()})
+            marks = (*marks, *(note for _, notes in found.values() for note in notes))
+        docs = self.docs if len(self.docs) else map(str, range(n))
+        domains = self.domains if len(self.domains) else ["all"] * n
+        fields.put(self, "docs", fields.named("document", fields.texts("docs", docs, n)))
+        fields.put(self, "domains", fields.named("domain", fields.texts("domains", domains, n)))
         fields.put(self, "categories", fields.categories(self.categories, self.systems))
-        kept = [note for note in self.notes if not _BLANK_NOTE.fullmatch(note)]
-        blank = [f"{name}: {k} blank hypothes{'i' if k == 1 else 'e'}s of {n}." for name, k in self.blanks.items() if k]
-        fields.put(self, "notes", (*kept, *blank))
+        fields.put(self, "notes", fields.with_blank_notes((*self.notes, *marks), self.srcs, self.refs, self.systems))
 
     def __len__(self) -> int:
         return len(self.srcs)
@@ -90,7 +92,23 @@ class TestSet:
     @property
     def blanks(self) -> dict[str, int]:
         """How many hypotheses of each system are empty or only white space."""
-        return {name: sum(not hyp.strip() for hyp in hyps) for name, hyps in self.systems.items()}
+        return {name: fields.blanks(hyps) for name, hyps in self.systems.items()}
+
+    @property
+    def streams(self) -> list[list[str | None]]:
+        """The references as metrics take them: a list of N texts for each, None where it is missing."""
+        return [[text or None for text in texts] for texts in self.refs.values()]
+
+    @property
+    def referenced(self) -> np.ndarray:
+        """(N,) bool: the segment has at least one reference."""
+        return fields.reference_counts(self.refs, len(self)) > 0
+
+    @property
+    def n_refs(self) -> int | str:
+        """How many references each segment has that has any; "var" where they differ in it, 0 where none has one."""
+        counts = set(fields.reference_counts(self.refs, len(self)).tolist()) - {0}
+        return "var" if len(counts) > 1 else next(iter(counts), 0)
 
     def with_reference(self, name: str) -> TestSet:
         """The same set with another default reference; UnknownName where there is no such reference."""
@@ -111,7 +129,7 @@ class TestSet:
         for system, hyps in self.systems.items():
             for ref, texts in self.refs.items():
                 same = sum(map(_same, hyps, texts))
-                if same == len(self) or (system == ref and 2 * same > len(self)):
+                if any(texts) and (same == len(self) or (system == ref and 2 * same > len(self))):
                     found.setdefault(system, ref)
         return found
 

@@ -14,7 +14,7 @@ from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
 from ..metric import Metric
-from ..scoring import score_all
+from ..scoring import scorable, score_all
 from .scores import Plane, mean_axis, plane_of
 from .table import systems_table
 
@@ -80,7 +80,8 @@ class OracleStudy:
 def with_human_points(test: TestSet, references: Sequence[str] | None = None) -> TestSet:
     """The test set with some references to compare with, and the others as "systems" of category human (AN Figure 2).
 
-    A system that is a copy of a reference is that reference: compared with itself it would be perfect.
+    A system that is a copy of a reference is that reference: compared with itself it would be perfect. A reference
+    without any text is no human point; where one is missing, that "system" is blank.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def with_human_points(test: TestSet, references: Sequence[str] | None = None) ->
     others = {
         name if name not in test.systems else f"{name} (reference)": texts
         for name, texts in test.refs.items()
-        if texts not in chosen.values()
+        if any(texts) and texts not in chosen.values()
     }
     categories = {**test.categories, **dict.fromkeys(others, "human")}
     systems = {**test.systems, **others}
@@ -112,7 +113,8 @@ def oracle_study(
 
     Parameters
     ----------
-    test : sources, references (all are given to the metric) and the systems to place beside the curve.
+    test : sources, references (all are given to the metric) and the systems to place beside the curve. A segment
+        without the reference, or the source, that a metric needs is left out.
     cands : the candidates the oracle may choose from.
     accuracy, naturalness : the two metrics; either direction, both are turned to higher is better.
     max_blank_share : systems with a larger share of blank outputs leave the comparison (not the candidates). Each that
@@ -133,7 +135,8 @@ def oracle_study(
     plane = plane_of(test, *axes, shared=None)
     curve: Any = None  # drawn below, over the shared segments
     study = OracleStudy(test, cands, scored[0][0], scored[1][0], plane, (accuracy, naturalness), curve, ())
-    left_out, rows = plane.shared().notes[len(plane.notes) :], plane.shared_rows()
+    left_out = plane.shared().notes[len(plane.notes) :]
+    rows = plane.shared_rows() & scorable(test, accuracy) & scorable(test, naturalness)
     for axis, values in (("accuracy", study.accuracy), ("naturalness", study.naturalness)):
         _all_scored(axis, given, np.where(rows[cands.segment], values, 0.0))
     study = _restricted(study, np.flatnonzero(rows))

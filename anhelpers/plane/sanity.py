@@ -19,9 +19,9 @@ def with_sanity_systems(test: TestSet, rng: np.random.Generator, shuffle: str | 
     """The test set with four more systems, none of which is a translation.
 
     "source copied": the source itself. "references shuffled": every reference under another source, as natural as
-    references are and with hardly any accuracy. "words shuffled (NAME)": the words of one system in random order (its
-    characters, where the language writes no spaces), with its accuracy in part and no naturalness. "empty": no text, so
-    that a surface metric gives 0 and a language model nothing.
+    references are and with hardly any accuracy; no text where there is no reference. "words shuffled (NAME)": the words
+    of one system in random order (its characters, where the language writes no spaces), with its accuracy in part and
+    no naturalness. "empty": no text, so that a surface metric gives 0 and a language model nothing.
 
     Parameters
     ----------
@@ -30,11 +30,13 @@ def with_sanity_systems(test: TestSet, rng: np.random.Generator, shuffle: str | 
     if not test.refs or not test.systems:
         raise DataError(f"{test.name} has no {'system' if test.refs else 'reference'} to shuffle; give one.")
     name = checks.one_of(shuffle or next(iter(test.systems)), test.systems, "system")
-    moved = _derangement(len(test), rng)
+    texts = test.refs[str(test.reference)]
+    given = np.flatnonzero([bool(text) for text in texts])
+    moved = dict(zip(given.tolist(), given[_derangement(len(given), rng)].tolist(), strict=True))
     shuffled = f"words shuffled ({name})"
     added = {
         "source copied": test.srcs,
-        "references shuffled": tuple(test.refs[str(test.reference)][i] for i in moved),
+        "references shuffled": tuple(texts[moved[i]] if i in moved else "" for i in range(len(test))),
         shuffled: tuple(_shuffled(test.systems[name], test.trg_lang, rng)),
         "empty": ("",) * len(test),
     }

@@ -17,7 +17,7 @@ from .. import checks
 from ..data.schema import TestSet
 from ..errors import DataError
 from ..metric import Metric
-from ..scoring import check_needs, system_scores
+from ..scoring import check_needs, scorable, system_scores
 from ..stats import cluster_counts, cluster_sums, clusters_of, resampled_sums
 
 __all__ = ["Axis", "Plane", "mean_axis", "metric_axis", "stored_axis", "system_plane"]
@@ -119,9 +119,12 @@ class Plane:
         rows = self.shared_rows()
         if rows.all():
             return self
-        missing = np.where(self.there.any(0), (~self.there).sum(0), 0)
-        why = f"some compared system has no score there (most often {self.systems[missing.argmax()]})"
-        return self.subset(rows, f"{int((~rows).sum())} of {len(rows)} segments are left out: {why}.")
+        nobody = ~self.there.any(1)
+        missing = np.where(self.there.any(0), (~self.there[~nobody]).sum(0), 0)
+        some = f"some compared system has no score there (most often {self.systems[missing.argmax()]})"
+        told = ((nobody, "no compared system has a score there"), (~rows & ~nobody, some))
+        notes = (f"{left.sum()} of {len(rows)} segments are left out: {why}." for left, why in told if left.any())
+        return self.subset(rows, *notes)
 
     def own(self) -> Plane:
         """Each system over its own segments, those that have both scores; a system without one stays as it is."""
@@ -198,8 +201,9 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean") -> A
     Parameters
     ----------
     level : "segment-mean", which the oracle curve shares; or "corpus", where the metric has a corpus score: a blank
-        output then counts as sacreBLEU counts it. A corpus score that is no function of sums (compressed lengths, a
-        vocabulary) is a stored axis, over the segments for which all systems have text: it has no interval.
+        output then counts as sacreBLEU counts it, and a segment without a reference not at all. A corpus score that is
+        no function of sums (compressed lengths, a vocabulary) is a stored axis, over the segments for which all systems
+        have text: it has no interval.
     """
     checks.one_of(level, LEVELS, "level")
     check_needs(test, metric)
@@ -214,9 +218,9 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean") -> A
         return stored_axis(metric.name, title, signature, *_whole(test, metric))
     n, k = len(test), len(test.systems)
     hyps = [text for texts in test.systems.values() for text in texts]
-    counts = metric.count(hyps, refs=list(test.refs.values()), segment=np.tile(np.arange(n), k))
+    counts = metric.count(hyps, refs=test.streams, segment=np.tile(np.arange(n), k))
     counts = np.ascontiguousarray(counts.reshape(k, n, -1).swapaxes(0, 1))
-    there = np.ones((n, k), dtype=bool)
+    there = np.repeat(scorable(test, metric)[:, None], k, axis=1)
 
     def score(sums: np.ndarray) -> np.ndarray:
         return metric.oriented(metric.score_count(sums))  # type: ignore[misc]  # what counts, scores its counts
@@ -267,7 +271,7 @@ def _whole(test: TestSet, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
     said = np.array([[bool(text.strip()) for text in hyps] for hyps in test.systems.values()], dtype=bool).T
     speaks = said.any(0)
     rows = np.flatnonzero(said[:, speaks].all(1))
-    refs, srcs = [[texts[i] for i in rows] for texts in test.refs.values()], [test.srcs[i] for i in rows]
+    refs, srcs = [[texts[i] for i in rows] for texts in test.streams], [test.srcs[i] for i in rows]
     corpus: Any = metric.score_corpus  # the caller has seen that it is there
     scores = [
         metric.oriented(corpus([hyps[i] for i in rows], refs=refs, srcs=srcs)) if spoke else np.nan

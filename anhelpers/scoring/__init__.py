@@ -4,6 +4,18 @@
 known from the score store (`store`) and commits what it computes; `upkeep` shows, prunes, exports and imports a store.
 """
 
-from .tables import check_needs, check_systems, estimate_rows, score_all, segment_rows, system_rows, system_scores
+from .tables import (
+    check_needs,
+    check_systems,
+    estimate_rows,
+    scorable,
+    score_all,
+    segment_rows,
+    system_rows,
+    system_scores,
+)
 
-__all__ = ["check_needs", "check_systems", "estimate_rows", "score_all", "segment_rows", "system_rows", "system_scores"]
+__all__ = [
+    "check_needs", "check_systems", "estimate_rows", "scorable", "score_all", "segment_rows", "system_rows",
+    "system_scores",
+]  # fmt: skip

@@ -16,15 +16,29 @@ if TYPE_CHECKING:
 
     from ..divergences.samples import Estimate
 
-__all__ = ["check_needs", "check_systems", "estimate_rows", "score_all", "segment_rows", "system_rows", "system_scores"]
+__all__ = [
+    "check_needs", "check_systems", "estimate_rows", "scorable", "score_all", "segment_rows", "system_rows",
+    "system_scores",
+]  # fmt: skip
 
 COLUMNS = ["system", "metric", "level", "value", "unit", "n", "signature"]
 
 
 def check_needs(test: TestSet, metric: Metric) -> None:
-    """A DataError where the metric needs references and the test set has none."""
-    if "refs" in metric.needs and not test.refs:
-        raise DataError(f"{metric.name} compares with a reference, and {test.name} has none; give one (-r REF).")
+    """A DataError where the metric needs references and the test set has none, or only blank ones."""
+    if "refs" in metric.needs and not test.referenced.any():
+        seen = f"those of {test.name} are all blank" if test.refs else f"{test.name} has none"
+        raise DataError(f"{metric.name} compares with a reference, and {seen}; give one (-r REF).")
+
+
+def scorable(test: TestSet, metric: Metric) -> np.ndarray:
+    """(N,) bool: the segment has what the metric needs besides a hypothesis: a reference, a source with text."""
+    rows = np.ones(len(test), dtype=bool)
+    if "refs" in metric.needs:
+        rows &= test.referenced
+    if "srcs" in metric.needs:
+        rows &= [bool(src.strip()) for src in test.srcs]
+    return rows
 
 
 def check_systems(test: TestSet) -> TestSet:
@@ -48,7 +62,7 @@ def score_all(test: TestSet, metric: Metric, cands: CandidateSet | None = None) 
     texts, segment = ((), np.empty(0, np.int64)) if cands is None else (cands.require(n).texts, cands.segment)
     texts = [*texts, *(text for hyps in test.systems.values() for text in hyps)]
     segment = np.concatenate([segment, np.tile(np.arange(n), k)])
-    scores = metric.score_segments(texts, refs=list(test.refs.values()), srcs=test.srcs, segment=segment)
+    scores = metric.score_segments(texts, refs=test.streams, srcs=test.srcs, segment=segment)
     first = len(texts) - n * k
     return scores[:first], scores[first:].reshape(k, n).T
 
@@ -64,7 +78,7 @@ def system_rows(test: TestSet, metrics: Sequence[Metric], level: str = "corpus")
     `unit` says the direction as well. The corpus score and the mean of the segment scores are two different numbers and
     never mixed: `level` says which. A metric that has only one of the two gives that one. n counts the segments behind
     the value; blank hypotheses count as sacreBLEU counts them in surface metrics (they score 0), and are left out of n
-    where the metric gives no score.
+    where the metric gives no score, as are segments without the reference or the source that it needs.
     """
     import pandas as pd
 
@@ -90,12 +104,11 @@ def estimate_rows(metric: str, estimates: Mapping[str, Estimate], direction: str
 
 def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
     check_needs(test, metric)
-    streams = list(test.refs.values())
     if metric.score_corpus is not None and (level in ("corpus", "both") or metric.score_segments is None):
         signature = metric.corpus_signature or metric.signature
         for system, hyps in test.systems.items():
-            value = metric.score_corpus(hyps, refs=streams, srcs=test.srcs)
-            n = len(test) - test.blanks[system] if metric.skips_blank else len(test)
+            value = metric.score_corpus(hyps, refs=test.streams, srcs=test.srcs)
+            n = len(test) - test.blanks[system] if metric.skips_blank else int(scorable(test, metric).sum())
             yield system, metric.name, "corpus", value, metric.scale, n, signature
     if metric.score_segments is None:
         return

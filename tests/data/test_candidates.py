@@ -137,8 +137,8 @@ def test_a_bad_candidate_is_told_with_file_and_line(jsonl, second, sentence):
         ),
         ({"src": "zwei", "refs": [4], "candidates": ["b"]}, r'line 2: "refA" is 4 \(int\)'),
         (
-            {"src": "zwei", "refs": ["B", "C"], "candidates": ["b"]},
-            "line 2: references refA, refB, but refA in the first",
+            {"src": "zwei", "refs": {"refA": "B", "mine": "C"}, "candidates": ["b"]},
+            "line 2: reference 'mine', but refA in the lines before; name it there too, null where it is missing",
         ),
         ({"src": 2, "refs": ["B"], "candidates": ["b"]}, r'line 2: "src" is 2 \(int\)'),
         (

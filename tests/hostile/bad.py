@@ -178,10 +178,9 @@ SOURCE = {
     '{"src": "s", "refs": ["r"], "candidates": [null], "lp": "en-de"}': "candidate",
     '{"refs": ["r"], "candidates": ["x"], "lp": "en-de"}': "src",
     '{"src": 5, "refs": ["r"], "candidates": ["x"], "lp": "en-de"}': "src",
-    '{"src": "s", "refs": [], "candidates": ["x"], "lp": "en-de"}': "references",
-    '{"src": "s", "refs": ["r", "r"], "candidates": ["x"], "lp": "en-de"}': "references",
+    '{"src": "s", "refs": {"tow": "r"}, "candidates": ["x"], "lp": "en-de"}': "reference 'tow'",
+    '{"src": "s", "refs": [7], "candidates": ["x"], "lp": "en-de"}': "refA",
     '{"src": "s", "refs": "r", "candidates": ["x"], "lp": "en-de"}': "refs",
-    '{"src": "s", "refs": [null], "candidates": ["x"], "lp": "en-de"}': "refA",
     '{"src": "s", "refs": ["\\ud83d"], "candidates": ["x"], "lp": "en-de"}': "D83D",
     '{"src": "s", "refs": ["r"], "candidates": ["x"], "lp": "en-fr"}': "lp",
     '{"src": "s", "refs": ["r"], "candidates": ["x"], "lp": 7}': "lp",
@@ -218,7 +217,7 @@ HEADERS = {  # files whose header can be wrong -> what their columns are separat
 }  # fmt: skip
 CELLS = [  # file, line, what stands there instead, what the message says
     ("docs.txt", 2, "news", "domain<TAB>document"), ("docs.txt", 2, "news\td1\tx", "domain<TAB>document"),
-    ("docs.txt", 2, "\td1", "domain<TAB>document"),
+    ("docs.txt", 2, "\td1", "domain<TAB>document"), ("docs.txt", 2, "news\t ", "domain<TAB>document"),
     ("src.txt", 4, "One more.", "lines"), ("ref.txt", 4, "Einer mehr.", "lines"), ("A.txt", 4, "Einer mehr.", "lines"),
     ("logprobs.txt", 4, "-1", "4 lines"),
     ("wmt/system-outputs/en-de/A.txt", 4, "x", "lines"), ("wmt/documents/en-de.docs", 1, "one", "domain<TAB>document"),

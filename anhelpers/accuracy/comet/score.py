@@ -22,18 +22,19 @@ ROWS = 4096  # of the estimator at a time
 
 
 def comet_metric(
-    name: str | Path, n_refs: int = 1, *, reference: bool = True, called: str | None = None, **options: Any
+    name: str | Path, n_refs: int | str = 1, *, reference: bool = True, called: str | None = None, **options: Any
 ) -> Metric:
     """COMET as a metric: a score for each segment, about 0 to 1, higher is better; of a system their mean.
 
     Scores equal those of comet's `predict` in float32 to its own rounding (its batches of 8 and of 16 differ by 1e-7).
     As there, a blank hypothesis gets a score like any text, and a text beyond the encoder's positions loses its end;
-    both are counted in notes. Several references, which comet does not know: the mean of the scores with each.
+    both are counted in notes. Several references, which comet does not know: the mean of the scores with each that is
+    not missing.
 
     Parameters
     ----------
     name : checkpoint, folder or hub id, as in `load_comet`.
-    n_refs : how many references every segment will have.
+    n_refs : how many references every segment will have, or "var".
     reference : False: without the reference, for a model that can (XCOMET).
     called : name of the Metric; by default "comet:" and the model's own.
     options : revision, device, dtype of `load_comet`.
