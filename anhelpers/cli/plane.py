@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ..data import CandidateSet, TestSet
     from ..frontier import OracleCurve
+    from ..metric import Metric
     from ..plane import OracleStudy, Plane
 
 COLUMN_INCHES = 3.3
@@ -122,7 +123,19 @@ def _measured(args: argparse.Namespace, test: TestSet, cands: CandidateSet) -> t
     plane = planes.system_plane(
         test, accuracy, naturalness, args.level, shared=not args.own_segments, naturalness_level=level
     )
-    return plane, None
+    human = _human_compression(args, test, naturalness) if args.naturalness == COMPRESSION and level == "corpus" else ()
+    return replace(plane, notes=(*plane.notes, *human)), None
+
+
+def _human_compression(args: argparse.Namespace, test: TestSet, compression: Metric) -> tuple[str, ...]:
+    """What the references have, by which alone a system's compression can be called natural or not."""
+    shared_by_all = [all(hyps[i].strip() for hyps in test.systems.values()) for i in range(len(test))]
+    rows = [i for i in range(len(test)) if args.own_segments or shared_by_all[i]]
+    assert compression.score_corpus is not None
+    values = {name: compression.score_corpus([texts[i] for i in rows]) for name, texts in test.refs.items()}
+    told = " and ".join(f"{value:.4g} ({name})" for name, value in values.items())
+    return (f"natural is what comes near the {told} bits per character of human text, from above as well as from "
+            "below: fewer say that a system repeats itself, more that it does so less.",)  # fmt: skip
 
 
 def _notes(args: argparse.Namespace, notes: tuple[str, ...], plane: Plane) -> tuple[str, ...]:
@@ -131,8 +144,6 @@ def _notes(args: argparse.Namespace, notes: tuple[str, ...], plane: Plane) -> tu
     said = (
         (args.naturalness == "zip" and not stored, "zip's mean over segments mostly follows the length of the outputs "
          "(longer ones look more natural); see --naturalness-level corpus."),
-        (args.naturalness == "compression", "compression says how little a system repeats itself, which is natural "
-         "where it comes near the human point, above it as well as below."),
         (args.by and stored, f"no slices by {args.by}: the naturalness is known per system only."),
         (args.against and args.own_segments, f"no tests against {args.against}: systems are compared over their own "
          "segments, and tests want the same ones for both."),

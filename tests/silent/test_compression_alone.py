@@ -21,6 +21,7 @@ VARIED = "Der Hund bellt.\nEine Katze schläft auf dem Dach.\nMorgen fahren wir 
 REPETITIVE = "\n".join(["Der Hund bellt laut und lange."] * 4)
 
 
+@pytest.mark.verifies("Compressed bits per character", by="hand")
 def test_bits_per_character_by_hand():
     assert bits_per_character("a") == 8  # a byte for a letter, the compressor's own overhead taken off
     assert bits_per_character("ä") == 16  # UTF-8
@@ -28,6 +29,8 @@ def test_bits_per_character_by_hand():
     assert np.isnan(bits_per_character(" \n"))
 
 
+@pytest.mark.verifies("Compressed bits per character", by="property")
+@pytest.mark.verifies("Compressed bits per character", by="foreign", of="zlib")
 @given(st.text(min_size=1, max_size=200).filter(lambda text: text.strip()))
 def test_bits_per_character_are_those_of_the_length(text):
     composed = unicodedata.normalize("NFC", text)
@@ -69,7 +72,7 @@ def test_the_signature_names_the_libraries_whose_versions_decide():
 @pytest.mark.parametrize("trg_lang", ["es", "th", "zh", "und"])
 def test_no_language_needs_a_model_for_it(trg_lang):
     assert naturalness_metric("compression", trg_lang).score_corpus(["สวัสดี", "你好"]) > 0
-    with pytest.raises(DataError, match="zip needs a language model.*compression needs none"):
+    with pytest.raises(DataError, match=r"zip needs a language model.*compression needs none"):
         naturalness_metric("zip", trg_lang)
 
 
@@ -102,12 +105,15 @@ def test_single_segments_come_with_what_they_say(texts, capsys):
     assert pd.read_csv(io.StringIO(out)).value.isna().sum() == 1
 
 
-def test_the_plane_compares_it_with_the_human_text(texts, tmp_path, capsys):
+@pytest.mark.parametrize("more", [[], ["--own-segments"]])
+def test_the_plane_compares_it_with_the_human_text(texts, tmp_path, capsys, more):
     out = tmp_path / "plane"
     call = ["plane", *texts, "--naturalness", "compression", "--draws", "9", "-o", str(out)]
-    assert cli.main([*call, "--own-segments"]) == 0
+    assert cli.main([*call, *more]) == 0
     err = capsys.readouterr().err
-    assert "note: compression says how little a system repeats itself, which is natural where it comes near" in err
+    human = (tmp_path / "ref").read_text("utf-8").splitlines()[: 4 if more else 3]  # the last one is blank in a system
+    bits = bits_per_character("\n".join(human))
+    assert f"note: natural is what comes near the {bits:.4g} (ref) bits per character of human text" in err
     assert "single segments" not in err
     table = pd.read_csv(out / "systems.csv").set_index("system")
     assert table.naturalness["same"] < table.naturalness["varied"]
