@@ -125,7 +125,7 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
         else:
             lines, said = text_lines(data, path)
             lines = lines[1:] if is_canary(lines) else lines
-            texts, cut = _first(lines, len(test), path)
+            texts, cut = _first(lines, test, path)
             found, notes = {name: texts}, [*notes, *said, *cut]
         for system, texts in found.items():
             if system in test.systems or system in test.refs or system in added:
@@ -138,10 +138,11 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
     return replace(more, notes=(*more.notes, *letters({**test.refs, **added}), *strange_systems(more, added)))
 
 
-def _first(lines: tuple[str, ...], n: int, path: Path) -> tuple[tuple[str, ...], list[str]]:
-    """The first n lines where all others are blank, and a note that counts those; else a DataError."""
+def _first(lines: tuple[str, ...], test: TestSet, path: Path) -> tuple[tuple[str, ...], list[str]]:
+    """A line per segment where all others are blank, and a note that counts those; else a DataError."""
+    n = len(test)
     if len(lines) < n or any(line.strip() for line in lines[n:]):
-        raise DataError(f"has {len(lines)} lines, and the test set has {n} segments; they must align.", path)
+        raise DataError(f"has {len(lines)} lines, and {test.name} has {n} segments; they must align.", path)
     return lines[:n], [_cut({path.name: len(lines) - n})] if len(lines) > n else []
 
 
