@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DOMAINS", "KINDS", "LEVELS", "Matrix", "MqmScores", "Scheme", "Weights", "base_system", "choose_scheme",
-    "coverage", "domain_of", "load_scheme", "load_weights", "score_ratings", "system_table",
+    "domain_of", "load_scheme", "load_weights", "score_ratings", "system_table",
 ]  # fmt: skip
 
 KINDS = ("penalty", "accuracy", "fluency")
@@ -108,6 +108,19 @@ class MqmScores:
         table[list(KINDS)] = groups[list(KINDS)].mean()
         return self._named(table.drop(columns="n_segments" if level == "segment" else []).reset_index())
 
+    @property
+    def coverage(self) -> str:
+        """A note where systems were rated on different segments; "" where all were on the same."""
+        rated = ~np.isnan(self.matrix().values)
+        if rated.all():
+            return ""
+        n, fewest = rated.sum(0), np.argsort(rated.sum(0), kind="stable")[:5]
+        listed = ", ".join(f"{self.systems[i]} on {n[i]}" for i in fewest) + (", …" if len(n) > 5 else "")
+        told = f"systems were rated on different segments, of {len(rated)} in all: {listed}; {rated.all(1).sum()} for "
+        return (
+            f"{told}every system. Their means differ by the segments, too: --shared compares over those that all have."
+        )
+
     def shared(self) -> MqmScores:
         """Only the segments that were rated for every system; a DataError where there is none.
 
@@ -125,7 +138,7 @@ class MqmScores:
         codes: dict[str, Any] = {name: getattr(self, name)[here] for name in ("system", "rater", "values")}
         codes["segment"] = np.searchsorted(kept, self.segment[here])
         left = f"{int((~everywhere).sum())} of {len(everywhere)} segments are left out: not rated for every system."
-        notes = (*(note for note in self.notes if note != coverage(self)), left)
+        notes = (*(note for note in self.notes if note != self.coverage), left)
         return replace(self, **names, **codes, signature=f"{self.signature}|segments:shared", notes=notes)
 
     def _units(self) -> pd.DataFrame:
@@ -192,19 +205,7 @@ def score_ratings(
         ratings.systems, ratings.raters, ratings.segment_names, docs, named, system, segment, rater,
         values, _signature(ratings, scheme, weights), (*ratings.notes, *waived, *_light(ratings, weight)),
     )  # fmt: skip
-    return replace(scores, notes=(*scores.notes, *filter(None, [coverage(scores)])))
-
-
-def coverage(scores: MqmScores) -> str:
-    """A note where systems were rated on different segments; "" where all were on the same."""
-    rated = ~np.isnan(scores.matrix().values)
-    if rated.all():
-        return ""
-    n, everywhere = rated.sum(0), int(rated.all(1).sum())
-    fewest = np.argsort(n, kind="stable")[:5]
-    listed = ", ".join(f"{scores.systems[i]} on {n[i]}" for i in fewest) + (", …" if len(n) > 5 else "")
-    told = f"systems were rated on different segments, of {len(rated)} in all: {listed}; {everywhere} for every system"
-    return f"{told}. Their means differ by the segments, too: --shared compares over the segments that all have."
+    return replace(scores, notes=(*scores.notes, *filter(None, [scores.coverage])))
 
 
 def _light(ratings: Ratings, weight: np.ndarray) -> list[str]:

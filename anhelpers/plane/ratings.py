@@ -13,7 +13,7 @@ from ..data.ratings import Ratings
 from ..data.schema import TestSet
 from ..errors import DataError
 from ..metric import Metric
-from ..mqm import MqmScores, base_system, coverage
+from ..mqm import MqmScores, base_system
 from ..stats import interval, pearson
 from .scores import Axis, Plane, mean_axis, metric_axis, plane_of, stored_axis
 from .table import systems_table
@@ -140,7 +140,7 @@ def rated_plane(
     accuracy, fluency = (rating_axis(scores, kind) for kind in ("accuracy", "fluency"))
     docs, domains = (np.array(v, dtype=object) for v in (matrix.docs, matrix.domains))
     lengths = np.zeros(len(docs), dtype=np.int64)
-    notes = tuple(note for note in scores.notes if not shared or note != coverage(scores))
+    notes = tuple(note for note in scores.notes if not shared or note != scores.coverage)
     plane = Plane(name, matrix.systems, kinds, accuracy, fluency, docs, domains, lengths, notes)
     return plane.shared() if shared else plane.own()
 
