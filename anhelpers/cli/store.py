@@ -67,8 +67,7 @@ def _check(store: Any, args: argparse.Namespace) -> str:
 
     if found := faults(store):
         raise DataError(f"{' '.join(found)} Remove what is damaged (anhelpers store prune --damaged); it is computed "
-                        "again. Where SQLite finds faults in its tables, carry the scores into a new store (anhelpers "
-                        "store export, import).", store.path)  # fmt: skip
+                        "again where it is wanted.", store.path)  # fmt: skip
     table = sizes(store)
     old = f", but for {n:,} from before checksums were kept" if (n := int(table.unverified.sum())) else ""
     return f"{store.path}: all {table.scores.sum():,} scores fit their checksums{old}."

@@ -24,6 +24,7 @@ SIGNATURES = (
     "SELECT id, COALESCE(CAST(signature AS TEXT), ''), COALESCE(CAST(width AS INTEGER), 0) "
     "FROM signature ORDER BY signature"
 )
+CARRY = "; carry the sound scores into a new store (anhelpers store export, import)"
 LOST = "signature NOT IN (SELECT id FROM signature)"
 
 
@@ -70,7 +71,9 @@ def faults(store: Store) -> list[str]:
         (lost,) = connection.execute(f"SELECT COUNT(*) FROM score WHERE {LOST}").fetchone()
         said = [line for (line,) in connection.execute("PRAGMA integrity_check(5)") if line != "ok"]
     return (
-        found + [f"{lost:,} scores belong to no signature."] * bool(lost) + [f"SQLite says: {line}." for line in said]
+        found
+        + [f"{lost:,} scores belong to no signature."] * bool(lost)
+        + [f"SQLite finds: {line}{CARRY}." for line in said]
     )
 
 

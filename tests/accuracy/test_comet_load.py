@@ -133,6 +133,10 @@ def broken(copied, case):
             state = torch.load(checkpoints / "model.ckpt")
             state["state_dict"] = {k: v for k, v in state["state_dict"].items() if not k.startswith("estimator")}
             torch.save(state, checkpoints / "model.ckpt")
+        case "nan":
+            state = torch.load(checkpoints / "model.ckpt")
+            state["state_dict"]["estimator.ff.0.bias"][0] = float("nan")
+            torch.save(state, checkpoints / "model.ckpt")
         case "two":
             for name in ("a.ckpt", "b.ckpt"):
                 shutil.copy(checkpoints / "model.ckpt", checkpoints / name)
@@ -161,6 +165,7 @@ def broken(copied, case):
         ("other class", r"is no checkpoint of comet's referenceless_regression_metric, or a damaged one \(Error"),
         ("half", r"model.ckpt: has no weights for 6 parts of this COMET model, such as estimator.ff.0.bias; they would "
                  r"be random: name a complete checkpoint\.$"),
+        ("nan", "model.ckpt: 1 weights of this COMET model hold nan or infinity in float32, such as estimator.ff.0"),
         ("two", "checkpoints, a.ckpt, b.ckpt; name one of them"),
         ("none", "no COMET model here: it should hold hparams.yaml and checkpoints/model.ckpt"),
         ("no file", r"other.ckpt: there is no such file; give a .ckpt file, its folder, or a hub id\.$"),
