@@ -55,10 +55,13 @@ def options(parser: argparse.ArgumentParser) -> None:
     models.add_argument("--save-scores", metavar="FILE.jsonl", help="writes both log-probabilities of every sentence")
     parser.add_argument("--per-char", action="store_true", help="bits per character of the target instead: for two "
                         "models with different tokenizers")  # fmt: skip
-    every = "all (default): every token counts, the end of the sentence too, as in eq. 2"
+    every = "all: every token counts, the end of the sentence too, as in eq. 2"
     table = "published: the mean over tokens times the tokens without the end, as in the paper's table"
     parser.add_argument(
-        "--count", choices=["all", "published"], default="all", help=f"{every}; {table} (needs scores per token)"
+        "--count",
+        choices=["all", "published"],
+        default="all",
+        help=f"{every}; {table} (needs scores per token; default: all)",
     )
     docs = "a document's name per line; documents are resampled whole (default: those that rows of JSONL name)"
     parser.add_argument("--docs", metavar="FILE", help=docs)
