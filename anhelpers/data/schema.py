@@ -125,7 +125,7 @@ class TestSet:
 
         A system is one where all its texts are the reference's, or where it bears its name and most of its texts are.
         """
-        found = {}
+        found: dict[str, str] = {}
         for system, hyps in self.systems.items():
             for ref, texts in self.refs.items():
                 same = sum(map(_same, hyps, texts))
