@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
 
     sampling, srcs = read_method(args.method, args.temperature), read_lines(args.sources)
     if args.src_lang:
-        check_language(srcs, args.src_lang.strip("<>"), f"the sources in {args.sources}")
+        check_language(srcs, args.src_lang, f"the sources in {args.sources}")
     prompt, languages = None, {"src_lang": args.src_lang, "trg_lang": args.trg_lang}
     if translates(args.model):
         _refuse(args, ("template", "examples", "system", "plain", "stop"), "a translation model, which takes no prompt")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from .. import checks
 from ..errors import DataError, LanguageConflict
-from ..progress import note
+from ..progress import note, note_once
 from ..provenance import environment, with_made_by
 
 if TYPE_CHECKING:
@@ -321,7 +321,10 @@ def load_model(name: str | None) -> LanguageModel | None:
     """The language model that --lm names; None without."""
     from ..naturalness.lm import load_lm
 
-    return load_lm(name) if name else None
+    model = load_lm(name) if name else None
+    if model is not None and model.language is None:
+        note_once(f"{model.name} does not say which languages it knows; that it knows the texts' is taken for granted.")
+    return model
 
 
 def lpp(model: str, trg_lang: str) -> Metric:

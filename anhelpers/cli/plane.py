@@ -83,6 +83,8 @@ def run(args: argparse.Namespace) -> None:
     plane, study = _measured(args, test, cands)
     curve = study.curve if study else None
     table = study.systems(rng, args.draws) if study else planes.systems_table(plane, rng, args.draws)
+    compared = "+".join(test.refs) if "nrefs:" in plane.accuracy.signature else ""
+    table.insert(table.columns.get_loc("accuracy_signature"), "references", compared)
     notes = _notes(args, study.notes if study else plane.notes, plane)
     n_docs = len(set(plane.clusters.tolist()))
     drawn = f"as {n_docs} documents" if n_docs < len(plane) else "one by one"

@@ -40,12 +40,14 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Train; print the held-out perplexity."""
+    from ..data.identify import check_language
     from ..data.lines import read_lines
     from ..naturalness.recipe import sized
     from ..naturalness.train import Recipe, train_lm
     from ..naturalness.training_state import STATE
 
     lines, language = read_lines(args.text), _language(args)
+    check_language(lines, language, f"the texts of {args.text}")
     typed = {"vocab_size": args.vocab, "epochs": args.epochs, "steps": args.steps, "held_out": args.held_out,
              "seed": args.seed}  # fmt: skip
     chosen: dict[str, Any] = {name: value for name, value in typed.items() if value is not None}

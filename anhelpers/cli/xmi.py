@@ -165,6 +165,7 @@ def _documents(args: argparse.Namespace, both: tuple[TokenScores, TokenScores], 
 
 def _from_models(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str], str]:
     """The result, what the user should see, and nothing more: the signature names the models already."""
+    from ..data.identify import check_language
     from ..data.lines import read_lines
     from ..translation import load_mt
     from ..xmi import load_q_lm, xmi_from_models
@@ -173,6 +174,9 @@ def _from_models(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str],
     if len(srcs) != len(trgs):
         raise DataError(f"has {len(trgs)} lines, and {args.sources} has {len(srcs)}; they must be the same.",
                         args.targets)  # fmt: skip
+    for code, texts, path in ((args.src_lang, srcs, args.sources), (args.trg_lang, trgs, args.targets)):
+        if code:
+            check_language(texts, code, f"the texts of {path}")
     docs = _lines(args.docs, len(trgs))
     codes = {"src_lang": args.src_lang, "trg_lang": args.trg_lang, "device": args.device}
     mt = load_mt(args.mt, task=args.task or "", **codes)

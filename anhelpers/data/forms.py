@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["decomposed", "form_notes", "is_markup", "letters"]
+__all__ = ["decomposed", "form_notes", "is_json", "is_markup", "letters"]
 
 OPENING = re.compile(r"<[!?a-zA-Z]")
 PROLOG = re.compile(r"<(\?xml|!doctype|html|srcset|refset|tstset|mteval|dataset|tmx|xliff)\b", re.IGNORECASE)
@@ -57,6 +58,22 @@ def is_markup(lines: Sequence[str]) -> bool:
         return False
     sure = PROLOG.match(filled[0]) is not None
     return (sure or len(filled) > 1) and 2 * sum(map(bool, map(TAGGED.search, filled))) > len(filled)
+
+
+def is_json(lines: Sequence[str]) -> bool:
+    """Whether the first line that is not blank is a JSON object.
+
+    Parameters
+    ----------
+    lines : of the file.
+    """
+    first = next((line.strip() for line in lines if line.strip()), "")
+    if not (first.startswith('{"') and first.endswith("}")):
+        return False
+    try:
+        return isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def decomposed(lines: Iterable[str]) -> int:

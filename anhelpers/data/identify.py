@@ -49,13 +49,13 @@ def check_language(texts: Sequence[str], code: str, what: str) -> str:
 
     Parameters
     ----------
-    code : the language that they are said to be in, or "und". what : they are, as the subject of a sentence.
+    code : the language that they are said to be in, also as models write it (deu_Latn, >>deu<<), or "und". what : they are, as the subject of a sentence.
 
     Raises
     ------
     LanguageConflict where hardly any sample is in that language, and most are in another one.
     """
-    votes = language_votes(texts)
+    votes, code = language_votes(texts), code.strip("<>")
     if code == UNKNOWN:
         return next((lang for lang, k in votes.most_common(1) if k >= LEAST_OTHER * votes.total()), UNKNOWN)
     if other := _other(votes, code):

@@ -21,7 +21,7 @@ __all__ = [
     "system_scores",
 ]  # fmt: skip
 
-COLUMNS = ["system", "metric", "level", "value", "unit", "n", "signature"]
+COLUMNS = ["system", "metric", "level", "value", "unit", "n", "references", "signature"]
 
 
 def check_needs(test: TestSet, metric: Metric) -> None:
@@ -73,9 +73,9 @@ def system_scores(test: TestSet, metric: Metric) -> np.ndarray:
 
 
 def system_rows(test: TestSet, metrics: Sequence[Metric], level: str = "corpus") -> pd.DataFrame:
-    """system, metric, level, value, unit, n, signature: one row per system and metric (two with level "both").
+    """system, metric, level, value, unit, n, references, signature: a row per system and metric (two with level "both").
 
-    `unit` says the direction as well. The corpus score and the mean of the segment scores are two different numbers and
+    `references` names those that the metric compares with, joined by "+"; it is empty where it reads none. `unit` says the direction as well. The corpus score and the mean of the segment scores are two different numbers and
     never mixed: `level` says which. A metric that has only one of the two gives that one. n counts the segments behind
     the value; blank hypotheses count as sacreBLEU counts them in surface metrics (they score 0), and are left out of n
     where the metric gives no score, as are segments without the reference or the source that it needs.
@@ -96,20 +96,26 @@ def estimate_rows(metric: str, estimates: Mapping[str, Estimate], direction: str
     import pandas as pd
 
     rows = [
-        (system, metric, "segment-mean", e.value, f"{e.unit} ({direction})", e.n_q, e.signature)
+        (system, metric, "segment-mean", e.value, f"{e.unit} ({direction})", e.n_q, "", e.signature)
         for system, e in estimates.items()
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
+def references_of(test: TestSet, metric: Metric) -> str:
+    """The names of the references that a metric compares with, joined by "+"; "" where it reads none."""
+    return "+".join(test.refs) if "refs" in metric.needs else ""
+
+
 def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
     check_needs(test, metric)
+    seen = references_of(test, metric)
     if metric.score_corpus is not None and (level in ("corpus", "both") or metric.score_segments is None):
         signature = metric.corpus_signature or metric.signature
         for system, hyps in test.systems.items():
             value = metric.score_corpus(hyps, refs=test.streams, srcs=test.srcs)
             n = len(test) - test.blanks[system] if metric.skips_blank else int(scorable(test, metric).sum())
-            yield system, metric.name, "corpus", value, metric.scale, n, signature
+            yield system, metric.name, "corpus", value, metric.scale, n, seen, signature
     if metric.score_segments is None:
         return
     if metric.score_corpus is None or level in ("segment-mean", "both"):
@@ -117,11 +123,14 @@ def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
         for j, system in enumerate(test.systems):
             there = scores[~np.isnan(scores[:, j]), j]
             value = float(there.mean()) if len(there) else np.nan
-            yield system, metric.name, "segment-mean", value, metric.scale, len(there), metric.signature
+            yield system, metric.name, "segment-mean", value, metric.scale, len(there), seen, metric.signature
 
 
 def segment_rows(test: TestSet, metrics: Sequence[Metric]) -> pd.DataFrame:
-    """system, segment, doc, domain, metric, value, unit, signature: one row per system, segment (from 0) and metric."""
+    """system, segment, doc, domain, metric, value, unit, references, signature: a row per system, segment and metric.
+
+    Segments count from 0; `references` as in `system_rows`.
+    """
     import pandas as pd
 
     n, frames = len(check_systems(test)), []
@@ -130,6 +139,6 @@ def segment_rows(test: TestSet, metrics: Sequence[Metric]) -> pd.DataFrame:
         for j, system in enumerate(test.systems):
             frames.append(pd.DataFrame({
                 "system": system, "segment": np.arange(n), "doc": test.docs, "domain": test.domains,
-                "metric": metric.name, "value": scores[:, j], "unit": metric.scale, "signature": metric.signature,
+                "metric": metric.name, "value": scores[:, j], "unit": metric.scale, "references": references_of(test, metric), "signature": metric.signature,
             }))  # fmt: skip
     return pd.concat(frames, ignore_index=True)
