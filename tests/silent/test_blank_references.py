@@ -292,6 +292,9 @@ def test_references_are_shuffled_among_those_that_there_are():
     shuffled = odd.systems["references shuffled"]
     assert sorted(shuffled) == sorted(HALF)
     assert [not text for text in shuffled] == [not text for text in HALF]
+    both = TestSet("t", "en-de", tuple(SRCS), {"r": tuple(HALF), "r2": tuple(REFS)}, {"A": tuple(HYPS)})
+    odd = plane.with_sanity_systems(both, np.random.default_rng(0))
+    assert sorted(odd.systems["references shuffled"]) == sorted(REFS)  # no segment is lost to it
 
 
 def test_a_reference_without_any_text_is_no_human_point():
