@@ -108,9 +108,7 @@ def selected(args: argparse.Namespace, test: TestSet, *, files: bool) -> TestSet
         checks.one_of(name, [*test.systems, *test.refs], "system")
     here = [name for name in args.exclude if name in test.systems]
     test = check_alignment(test.without(here))
-    test, copies = with_human_points(test, args.reference or (["all"] if files else None)), test.copies
-    if copies and not test.systems:
-        raise DataError(f"{', '.join(copies)} is nothing but a reference; give outputs of a system as well.")
+    test = with_human_points(test, args.reference or (["all"] if files else None))
     test = test.without(name for name in args.exclude if name in test.systems or name not in here)
     told = [f"compared with the reference{'s' * (len(test.refs) > 1)} {', '.join(test.refs)}."] if test.refs else []
     told += [f"left out: {', '.join(args.exclude)}."] if args.exclude else []

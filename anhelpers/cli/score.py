@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import DataError
 from . import options as shared
 
 if TYPE_CHECKING:
@@ -60,20 +60,25 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
+    import pandas as pd
+
     from ..data import write_mme
     from ..scoring import segment_rows, system_rows
 
-    test, refs = _test_set(args)
+    test, whole = _test_set(args)
     logprobs = _logprobs(args, test)
     names = args.metrics if args.metrics is not None else ([] if args.lm else ["chrf"])
     model = shared.load_model(args.lm)
     metrics = shared.metrics(names, model, test.trg_lang, test.n_refs or 1)
     shared.print_notes([*test.notes, *shared.tokenizer_notes(args, (m.signature for m in metrics))])
     if args.mme:
-        write_mme(replace(test, refs=refs), args.mme)
-        metrics = [_scored(test, metric) for metric in metrics]
-        shared.print_notes(note for metric in metrics for note in _write_scores(test, metric, args.mme))
-    table = segment_rows(test, metrics) if args.segments else system_rows(test, metrics, args.level)
+        write_mme(whole, args.mme)
+        metrics = [_scored(_seen(metric, test, whole), metric) for metric in metrics]
+        told = (_write_scores(_seen(metric, test, whole), metric, args.mme) for metric in metrics)
+        shared.print_notes(note for notes in told for note in notes)
+    sets = [(_seen(metric, test, whole), [metric]) for metric in metrics]
+    tables = [segment_rows(*one) if args.segments else system_rows(*one, args.level) for one in sets]
+    table = pd.concat(tables, ignore_index=True)
     shared.write_table(_with_kl(table, test, logprobs, model) if logprobs and model else table, args.output)
 
 
@@ -102,8 +107,18 @@ def _with_kl(table: pd.DataFrame, test: TestSet, logprobs: dict, model: Language
     return pd.concat([table, estimate_rows("kl", estimates)], ignore_index=True)
 
 
-def _test_set(args: argparse.Namespace) -> tuple[TestSet, Mapping[str, tuple[str, ...]]]:
-    """What is scored, of the named data set or of the plain files; and all references that are there."""
+def _seen(metric: Metric, test: TestSet, whole: TestSet) -> TestSet:
+    """What a metric scores: without copies of references where it compares with references."""
+    if "refs" not in metric.needs:
+        return whole
+    if whole.systems and not test.systems:
+        names = ", ".join(whole.systems)
+        raise DataError(f"{names}: nothing but a reference, with which {metric.name} compares; give another system.")
+    return test
+
+
+def _test_set(args: argparse.Namespace) -> tuple[TestSet, TestSet]:
+    """What is compared with references; and the whole, with copies of references and with all references."""
     from ..data import load, read_plain
     from ..scoring import check_systems
 
@@ -118,7 +133,12 @@ def _test_set(args: argparse.Namespace) -> tuple[TestSet, Mapping[str, tuple[str
             args.refuse(wanted)
     if not args.data and not test.systems:  # WMT's XML brings systems with the sources
         args.refuse(wanted)
-    return check_systems(shared.selected(args, test, files=not args.data)), test.refs
+    compared, copies = shared.selected(args, check_systems(test), files=not args.data), test.copies
+    there = {s: hyps for s, hyps in test.systems.items() if s in compared.systems or s in set(copies) - {*args.exclude}}
+    kinds = {**dict.fromkeys(copies, "human"), **compared.categories}
+    systems = {**there, **compared.systems}
+    whole = replace(compared, refs=test.refs, systems=systems, categories={s: kinds[s] for s in systems})
+    return compared, whole
 
 
 def _scored(test: TestSet, metric: Metric) -> Metric:

@@ -49,7 +49,8 @@ def check_language(texts: Sequence[str], code: str, what: str) -> str:
 
     Parameters
     ----------
-    code : the language that they are said to be in, also as models write it (deu_Latn, >>deu<<), or "und". what : they are, as the subject of a sentence.
+    code : the language that they are said to be in, also as models write it (deu_Latn, >>deu<<), or "und".
+    what : they are, as the subject of a sentence.
 
     Raises
     ------

@@ -289,7 +289,7 @@ def _called(paths: Sequence[Path]) -> list[str]:
     if len(paths) < 2 or any(suffix_of(path) in (".sgm", ".xml") for path in paths):
         return stems
     if len(set(stems)) == 1:
-        endings = [suffix_of(path)[1:] for path in paths]
+        endings = [path.suffix[1:] for path in paths]
         if "" not in endings and len(set(endings)) == len(paths):
             return endings
         folders = list(zip(*(reversed(path.absolute().parent.parts) for path in paths), strict=False))

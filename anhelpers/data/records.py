@@ -78,7 +78,7 @@ def unread(records: Sequence[dict[str, Any]], fail: Fail) -> tuple[str, ...]:
 
     Parameters
     ----------
-    fail : as in `per_source`.
+    records : objects of the file, or its columns. fail : as in `per_source`.
     """
     sources, others = "candidates" in records[0], dict[str, None]()
     inner = [(i, c) for i, record in enumerate(records) for c in record.get("candidates") or () if isinstance(c, dict)]

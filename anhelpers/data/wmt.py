@@ -125,6 +125,8 @@ def read_categories(path: str | PathLike) -> dict[str, str]:
 def categories_of(name: str, root: Path, files: ParallelFiles) -> dict[str, str]:
     """What systems.tsv says of the systems of this language pair; without that file, what the task's table says.
 
+    In such a tree a system that bears a reference's name is that human translator.
+
     Parameters
     ----------
     files : of the language pair.
@@ -136,7 +138,8 @@ def categories_of(name: str, root: Path, files: ParallelFiles) -> dict[str, str]
     else:
         task = name.split("/")[0]
         given = system_categories(task) if task in TABLES else {}
-    return {system: given[system] for system in files.systems if system in given}
+    human = {system: "human" for system in files.systems if system in files.refs}
+    return human | {system: given[system] for system in files.systems if system in given}
 
 
 def _root(folder: Path) -> Path:

@@ -18,10 +18,10 @@ __all__ = ["with_sanity_systems"]
 def with_sanity_systems(test: TestSet, rng: np.random.Generator, shuffle: str | None = None) -> TestSet:
     """The test set with four more systems, none of which is a translation.
 
-    "source copied": the source itself. "references shuffled": every reference under another source, as natural as
-    references are and with hardly any accuracy; no text where there is no reference. "words shuffled (NAME)": the words
-    of one system in random order (its characters, where the language writes no spaces), with its accuracy in part and
-    no naturalness. "empty": no text, so that a surface metric gives 0 and a language model nothing.
+    "source copied": the source itself. "references shuffled": every first reference under another source, as natural
+    as references are and with hardly any accuracy; no text where there is no reference. "words shuffled (NAME)": the
+    words of one system in random order (its characters, where the language writes no spaces), with its accuracy in part
+    and no naturalness. "empty": no text, so that a surface metric gives 0 and a language model nothing.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def with_sanity_systems(test: TestSet, rng: np.random.Generator, shuffle: str | 
     if not test.refs or not test.systems:
         raise DataError(f"{test.name} has no {'system' if test.refs else 'reference'} to shuffle; give one.")
     name = checks.one_of(shuffle or next(iter(test.systems)), test.systems, "system")
-    texts = test.refs[str(test.reference)]
+    texts = [next(filter(None, of_segment), "") for of_segment in zip(*test.refs.values(), strict=True)]
     given = np.flatnonzero([bool(text) for text in texts])
     moved = dict(zip(given.tolist(), given[_derangement(len(given), rng)].tolist(), strict=True))
     shuffled = f"words shuffled ({name})"

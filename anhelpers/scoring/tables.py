@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..divergences.samples import Estimate
 
 __all__ = [
-    "check_needs", "check_systems", "estimate_rows", "scorable", "score_all", "segment_rows", "system_rows",
+    "check_needs", "check_systems", "estimate_rows", "references_of", "scorable", "score_all", "segment_rows", "system_rows",
     "system_scores",
 ]  # fmt: skip
 
@@ -73,10 +73,11 @@ def system_scores(test: TestSet, metric: Metric) -> np.ndarray:
 
 
 def system_rows(test: TestSet, metrics: Sequence[Metric], level: str = "corpus") -> pd.DataFrame:
-    """system, metric, level, value, unit, n, references, signature: a row per system and metric (two with level "both").
+    """system, metric, level, value, unit, n, references, signature: a row per system and metric (two for level "both").
 
-    `references` names those that the metric compares with, joined by "+"; it is empty where it reads none. `unit` says the direction as well. The corpus score and the mean of the segment scores are two different numbers and
-    never mixed: `level` says which. A metric that has only one of the two gives that one. n counts the segments behind
+    `references` names those that the metric compares with, joined by "+"; it is empty where it reads none. `unit` says
+    the direction as well. The corpus score and the mean of the segment scores are two different numbers and never
+    mixed: `level` says which. A metric that has only one of the two gives that one. n counts the segments behind
     the value; blank hypotheses count as sacreBLEU counts them in surface metrics (they score 0), and are left out of n
     where the metric gives no score, as are segments without the reference or the source that it needs.
     """
@@ -139,6 +140,7 @@ def segment_rows(test: TestSet, metrics: Sequence[Metric]) -> pd.DataFrame:
         for j, system in enumerate(test.systems):
             frames.append(pd.DataFrame({
                 "system": system, "segment": np.arange(n), "doc": test.docs, "domain": test.domains,
-                "metric": metric.name, "value": scores[:, j], "unit": metric.scale, "references": references_of(test, metric), "signature": metric.signature,
+                "metric": metric.name, "value": scores[:, j], "unit": metric.scale,
+                "references": references_of(test, metric), "signature": metric.signature,
             }))  # fmt: skip
     return pd.concat(frames, ignore_index=True)

@@ -48,12 +48,14 @@ def test_an_equals_sign_in_a_real_path_is_part_of_it(folder):
     assert list(read_plain(folder / "src.en", [], [str(path)], "en-de").systems) == ["beta=0.5"]
 
 
-def test_two_files_of_one_name_need_another(folder):
+def test_two_files_of_one_name_are_called_by_their_folders_and_one_file_twice_is_refused(folder):
     (folder / "more").mkdir()
     (folder / "more" / "sysX.de").write_text("x\nx\n")
     both = [folder / "sysX.de", folder / "more" / "sysX.de"]
+    test = read_plain(folder / "src.en", folder / "ref.de", both, "en-de")
+    assert list(test.systems) == [folder.name, "more"]
     with pytest.raises(DataError, match="are both called 'sysX'; give one of them another name, as in sysX2="):
-        read_plain(folder / "src.en", folder / "ref.de", both, "en-de")
+        read_plain(folder / "src.en", folder / "ref.de", both[:1] * 2, "en-de")
 
 
 def test_a_missing_line_names_file_and_both_counts(folder):

@@ -163,7 +163,8 @@ def test_capitals_in_other_places(put, tmp_path):
         check_table_name(name)
     assert (suffix_of("X.TSV"), suffix_of("x.tsv.XZ"), stem_of("MINE.DE.GZ")) == (".tsv", ".tsv", "MINE")
     src, hyp = put("src.en", "\n".join(SRCS)), put("hyp.de", "\n".join(LINES))
-    typed = ["score", "-s", f"{src}", "-r", f"{hyp}", "-t", f"{hyp}", "-l", "en-de", "-o", f"{tmp_path / 'OUT.CSV'}"]
+    mt = put("mt.de", "\n".join(f"{line} so" for line in LINES))
+    typed = ["score", "-s", f"{src}", "-r", f"{hyp}", "-t", f"{mt}", "-l", "en-de", "-o", f"{tmp_path / 'OUT.CSV'}"]
     assert not cli.main(typed)
     assert (tmp_path / "OUT.CSV").read_text().startswith("system,")
 

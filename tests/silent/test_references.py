@@ -90,7 +90,9 @@ def test_a_copy_under_another_name_is_that_reference():
 def test_a_copy_alone_is_no_system(tmp_path, capsys):
     src, ref = lines(tmp_path, "src.en", SRC), lines(tmp_path, "ref.de", REF_A)
     assert cli.main(["score", "-s", src, "-r", ref, "-t", f"mine={ref}"]) == 2
-    assert "mine is nothing but a reference" in capsys.readouterr().err
+    assert "mine: nothing but a reference, with which chrf compares" in capsys.readouterr().err
+    assert cli.main(["score", "-s", src, "-r", ref, "-t", f"mine={ref}", "-m", "ttr"]) == 0  # which compares with none
+    assert list(table(capsys)[0].index) == ["mine"]
 
 
 def test_references_are_no_candidates():

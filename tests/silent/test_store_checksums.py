@@ -5,7 +5,6 @@ import os
 import shutil
 import sqlite3
 import types
-import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from anhelpers import cli
-from anhelpers.errors import AnhelpersError, DataError
+from anhelpers.errors import AnhelpersError
 from anhelpers.scoring import opening
 from anhelpers.scoring.carry import export_parquet, import_parquet
 from anhelpers.scoring.checksums import DAMAGED, UNVERIFIED, VERIFIED, begun, checksum, standing
@@ -440,7 +439,7 @@ def test_a_training_whose_loss_is_nan_is_an_error(tmp_path, monkeypatch):
     from anhelpers.xmi import train
     from anhelpers.xmi.toy import toy_pair
 
-    small = Recipe(vocab_size=300, width=16, layers=1, heads=2, max_tokens=32, epochs=1, held_out=2)
+    small = Recipe("de", vocab_size=300, width=16, layers=1, heads=2, max_tokens=32, epochs=1, held_out=2)
     lines = [f"Der Hund sieht {i} Katzen." for i in range(40)]
     with pytest.raises(AnhelpersError, match="the training has failed: the loss is no number any more"):
         train_lm(lines, tmp_path / "m", replace(small, learning_rate=float("inf")), say=lambda line: None)
@@ -451,22 +450,6 @@ def test_a_training_whose_loss_is_nan_is_an_error(tmp_path, monkeypatch):
 
 
 # ---- other files that are read again
-
-
-@pytest.mark.neural
-def test_a_damaged_state_of_training_is_told(tmp_path):
-    torch = pytest.importorskip("torch")
-    from anhelpers.naturalness.train import _read_state
-
-    torch.save({"epoch": 1, "model": torch.arange(1000.0)}, tmp_path / "state.pt")
-    assert _read_state(tmp_path / "state.pt")["epoch"] == 1
-    with zipfile.ZipFile(tmp_path / "state.pt") as archive:
-        numbers = archive.read(next(name for name in archive.namelist() if name.endswith("data/0")))
-    whole = (tmp_path / "state.pt").read_bytes()
-    at = whole.index(numbers) + 403
-    (tmp_path / "state.pt").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-    with pytest.raises(DataError, match=r"state\.pt: is damaged, so training cannot go on from it"):
-        _read_state(tmp_path / "state.pt")
 
 
 @pytest.mark.neural
