@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ..divergences.samples import Estimate
 
 __all__ = [
-    "check_needs", "check_systems", "estimate_rows", "references_of", "scorable", "score_all", "segment_rows", "system_rows",
-    "system_scores",
+    "check_needs", "check_systems", "estimate_rows", "references_of", "scorable", "score_all", "segment_rows",
+    "system_rows", "system_scores",
 ]  # fmt: skip
 
 COLUMNS = ["system", "metric", "level", "value", "unit", "n", "references", "signature"]
