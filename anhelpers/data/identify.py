@@ -15,7 +15,7 @@ from ..errors import LanguageConflict
 from .languages import NAMES, UNDETERMINED, short_code, split_pair
 from .schema import TestSet
 
-__all__ = ["check_language", "language_votes", "strange_systems", "with_languages"]
+__all__ = ["UNKNOWN", "check_language", "language_votes", "strange_systems", "two_languages", "with_languages"]
 
 SAMPLE_BYTES = 200
 """Letters in a sample, in bytes of UTF-8. Of samples of this size from WMT24 and the XMI paper's outputs (400 each of
@@ -62,6 +62,19 @@ def check_language(texts: Sequence[str], code: str, what: str) -> str:
     if other := _other(votes, code):
         raise LanguageConflict(f"{what} read as {other}, and not as {_named(code)}.")
     return code
+
+
+def two_languages(texts: Sequence[str]) -> str:
+    """The two languages of texts that are in two, in words; "" where they are in one, or are too little to tell.
+
+    In two where at least FEWEST samples, and a quarter of all, are in a language unlike the most frequent one.
+    """
+    votes = language_votes(texts)
+    (first, _), *others = votes.most_common() or [("", 0)]
+    alike = next((group for group in RELATED if first in group), {first})
+    least = max(FEWEST, votes.total() / 4)
+    second = next((lang for lang, k in others if lang not in alike and k >= least), None)
+    return f"{_named(first)} and {_named(second)}" if second else ""
 
 
 def with_languages(test: TestSet) -> TestSet:

@@ -6,23 +6,23 @@ that belongs to neither: both are refused, with files and lines.
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import checks
-from ..errors import DataError
+from ..errors import DataError, LanguageConflict
+from .identify import UNKNOWN, check_language, two_languages
 from .rating_rows import Scan, shortened
 
 if TYPE_CHECKING:
     from .ratings import Ratings, Segment
 
-__all__ = ["REPEATED", "check_file_texts", "check_one_pair", "check_units", "without_copies"]
+__all__ = ["REPEATED", "check_file_texts", "check_languages", "check_one_pair", "check_units", "without_copies"]
 
 REPEATED = ("refuse", "count", "once")
 """What to do with rows that are equal to an earlier row: refuse a file that holds a part of itself twice, count every
@@ -30,12 +30,8 @@ row, or read each row once."""
 
 _FEW = 0.01  # share of sheets that may look copied by chance, two equal errors without marks; WMT23 and TED have 0
 _UNLIKE = 0.5  # Dice of character pairs: two spellings of one text have 0.99 in WMT23, other sentences less than 0.5
-_FOREIGN, _DOUBTFUL = 0.4, 0.7  # cosine of character profiles: measured at most 0.36 between two of ten languages, from
-# 0.69 (20 texts) or 0.89 (200) on within one
-_FEWEST, _SAMPLE = 20, 200  # translations that a profile needs, and that it takes
 _PAIR = re.compile(r":([a-z]{2,3}-[a-z]{2,3})$")  # WMT23 and later, the end of a document's name
 _MARK = re.compile(rb"</?v>")
-_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")  # kana, Chinese characters, hangul
 
 
 def without_copies(
@@ -147,12 +143,11 @@ def check_file_texts(scan: Scan, rows: np.ndarray, ratings: Ratings) -> None:
             )
 
 
-def check_one_pair(parts: Sequence[Ratings]) -> tuple[str, ...]:
-    """Notes on what is doubtful; a DataError where parts are not of one language pair, by their texts and documents.
+def check_one_pair(parts: Sequence[Ratings]) -> None:
+    """A DataError where parts are not of one language pair, by their texts and documents.
 
     Texts tell: a segment or a translation of the same name must have the same text everywhere, and the sources, and the
-    translations, of all parts must be in one language each. Languages are compared by their frequent letters, from 20
-    texts on; they are not named.
+    translations, of all parts must be in one language each (`identify`).
 
     Parameters
     ----------
@@ -170,7 +165,18 @@ def check_one_pair(parts: Sequence[Ratings]) -> tuple[str, ...]:
                     texts = f"'{_text(text)}' here, and '{_text(known)}' in {there[0]}, line {there[1]}"
                     ask = "are these two language pairs? Give them to two calls."
                     raise DataError(f"{told} is {texts}: {ask}", *here)
-    return tuple(note for side in (0, 1) for note in _one_language(parts, side))
+    check_languages(parts)
+
+
+def check_languages(parts: Sequence[Ratings]) -> None:
+    """A DataError where the sources, or the translations, of parts or of one part are in two languages.
+
+    Parameters
+    ----------
+    parts : ratings of at least one file each.
+    """
+    for side, what in enumerate(("sources", "translations")):
+        _one_language(parts, side, what)
 
 
 def _check_names(parts: Sequence[Ratings]) -> None:
@@ -207,51 +213,35 @@ def _told(what: str, segment: Segment, system: str) -> str:
 
 def _text(raw: bytes) -> str:
     """The beginning of a text without its marks, for an error."""
-    return shortened(" ".join(_MARK.sub(b"", raw).decode("utf-8", "replace").split()))
+    return shortened(_plain(raw))
 
 
 def _alike(one: bytes, other: bytes) -> bool:
     """Whether two texts are the same one but for details: marks, spaces, a mended typo; blank ones are like any."""
-    a, b = (" ".join(_MARK.sub(b"", raw).decode("utf-8", "replace").split()) for raw in (one, other))
+    a, b = _plain(one), _plain(other)
     if a == b or not (a and b):
         return True
     pairs = [Counter(zip(f" {text}", f"{text} ", strict=True)) for text in (a, b)]
     return 2 * (pairs[0] & pairs[1]).total() >= _UNLIKE * (pairs[0].total() + pairs[1].total())
 
 
-def _one_language(parts: Sequence[Ratings], side: int) -> list[str]:
-    """Notes on parts whose language may differ from the first one's; a DataError where it does. side: 0 for sources."""
-    what, notes = ("sources", "translations")[side], []
-    first, known, n_known = None, Counter[str](), 0
+def _one_language(parts: Sequence[Ratings], side: int, what: str) -> None:
+    first, lang = None, UNKNOWN
     for part in parts:
-        texts = list(dict.fromkeys(texts[side] for texts in part.raw.values()))
-        texts = texts[:: math.ceil(len(texts) / _SAMPLE) or 1]
-        if len(texts) < _FEWEST:
-            continue
-        profile = _profile(texts)
-        if first is None:
-            first, known, n_known = part, profile, len(texts)
-            continue
-        same = _cosine(known, profile)
-        seen = f"the {what} ('{_text(texts[0])}') and those of {', '.join(first.paths)}"
-        if same < _FOREIGN:
-            raise DataError(
-                f"{seen} are in different languages: give two language pairs to two calls.", ", ".join(part.paths)
-            )
-        if same < _DOUBTFUL and min(n_known, len(texts)) >= _SAMPLE // 2:
-            notes.append(f"{', '.join(part.paths)}: {seen} may be in two languages; means over both would mix them.")
-    return notes
+        texts = [_plain(text) for text in dict.fromkeys(texts[side] for texts in part.raw.values())]
+        path, ask = ", ".join(part.paths), "give two language pairs to two calls"
+        if mixed := two_languages(texts):
+            raise DataError(f"the {what} are in different languages, {mixed}: {ask}.", path)
+        try:
+            told = check_language(texts, lang, f"the {what}")
+        except LanguageConflict as error:
+            there = ", ".join(first.paths if first else ())
+            told = f"{str(error).removesuffix('.')}, as those of {there}: they are in different languages"
+            raise DataError(f"{told}, so {ask}.", path) from None
+        if lang == UNKNOWN and told != UNKNOWN:
+            first, lang = part, told
 
 
-def _profile(texts: Iterable[bytes]) -> Counter[str]:
-    """How often three characters follow each other, or one of a script without spaces stands, in lower case."""
-    found: Counter[str] = Counter()
-    for raw in texts:
-        text = f" {' '.join(_MARK.sub(b'', raw).decode('utf-8', 'replace').lower().split())} "
-        found.update(text[i] if _UNSPACED.match(text[i]) else text[i : i + 3] for i in range(len(text) - 2))
-    return found
-
-
-def _cosine(one: Mapping[str, int], other: Mapping[str, int]) -> float:
-    lengths = [math.sqrt(sum(n * n for n in profile.values())) for profile in (one, other)]
-    return sum(n * other.get(key, 0) for key, n in one.items()) / (math.prod(lengths) or math.inf)
+def _plain(raw: bytes) -> str:
+    """A text without its marks."""
+    return " ".join(_MARK.sub(b"", raw).decode("utf-8", "replace").split())

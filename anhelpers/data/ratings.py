@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import DataError, nearest
 from .mqm_tables import RatingMap, load_map
-from .rating_checks import check_file_texts, check_one_pair, check_units, without_copies
+from .rating_checks import check_file_texts, check_languages, check_one_pair, check_units, without_copies
 from .rating_header import read_header
 from .rating_names import SEVERITIES, category_key, natural_key, without_side
 from .rating_rows import Scan, not_utf8, open_ratings, renamed, scan_rows, shortened, split_rows
@@ -159,6 +159,7 @@ def read_ratings(
         raw.setdefault(unit, scan.pairs[row])
     notes = (*mapped, *repeats, *_notes(scan, left_out, rows, ratings))
     ratings = replace(ratings, notes=notes, raw=raw, reading=reading)
+    check_languages([ratings])
     if not texts:
         return ratings
     srcs, trgs, spans = zip(*(scan.texts[row] for row in rows), strict=True)
@@ -290,7 +291,7 @@ def pool_ratings(parts: Sequence[Ratings]) -> Ratings:
     reading = tuple(dict.fromkeys(name for part in parts for name in part.reading))
     pooled = replace(_assemble(columns, files, lines, paths), notes=notes, raw=raw, reading=reading)
     check_units(pooled, np.repeat(np.arange(len(parts)), [len(part) for part in parts]))
-    pooled = replace(pooled, notes=notes + check_one_pair(parts))
+    check_one_pair(parts)
     if not all(part.spans for part in parts):
         return pooled
     each = ((unit, part.sources[unit[1]], target) for part in parts for unit, target in part.targets.items())

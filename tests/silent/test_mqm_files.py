@@ -163,7 +163,7 @@ def test_other_segments_in_another_language_are_refused(write, other):
     one = write(sheet(GERMAN), "ende.tsv")
     srcs = [f"Nobody knew what number {i} would bring to them." for i in range(len(other))]
     told = refused(one, write(sheet(other, srcs=srcs, doc="e", start=40), "other.tsv"))
-    assert "and those of " + str(one) + " are in different languages" in told
+    assert f"as those of {one}: they are in different languages" in told
 
 
 def test_names_of_documents_tell_the_pair_within_one_file_and_between_two(write):
@@ -184,6 +184,13 @@ def test_two_pairs_in_one_file_under_the_same_ids_are_refused(write):
         read_ratings(write(both))
     with pytest.raises(DataError, match=r"21 of 21 sources have two texts"):
         read_ratings(write([*sheet(GERMAN), *sheet(ENGLISH, srcs=CHINESE, rater="r2")]))
+
+
+def test_two_pairs_in_one_file_with_other_ids_are_refused(write):
+    srcs = [f"Nobody knew what number {i} would bring to them." for i in range(len(FRENCH))]
+    both = [*sheet(GERMAN), *sheet(FRENCH, srcs=srcs, doc="e", start=40)]
+    with pytest.raises(DataError, match=r"the translations are in different languages, German .* and French"):
+        read_ratings(write(both))
 
 
 def test_halves_of_one_test_set_and_mended_typos_are_pooled(write):
