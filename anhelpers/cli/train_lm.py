@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from functools import partial
 from pathlib import Path
 
-from ..progress import note
+from ..progress import note, say
 
 HELP = "train a very small language model from plain text, resumable"
 EXAMPLE = "anhelpers train-lm sentences.txt my-model --epochs 18 --seed 13"
@@ -30,7 +28,6 @@ def run(args: argparse.Namespace) -> None:
     chosen = {k: v for k, v in (("epochs", args.epochs), ("seed", args.seed)) if v is not None}
     lines, recipe = read_lines(args.text), Recipe(**chosen)
     try:
-        say = partial(print, file=sys.stderr, flush=True)
         facts = train_lm(lines, Path(args.out), recipe, device=args.device, say=say)
     except KeyboardInterrupt:
         note(f"finished epochs are kept in {args.out}.partial; the same command goes on from there.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -17,6 +18,7 @@ from ..metric import signature_of
 
 __all__ = ["LanguageModel", "language_model", "load_lm"]
 
+LANGUAGE = r"[a-zA-Z]{2,3}([_-][a-zA-Z0-9]{2,8})*"  # a code as in BCP 47, such as de, pt-BR or zh-Hans
 LOGITS_PER_CHUNK = 2**20  # 4 MiB of float32 logits at a time stay in a CPU's cache
 
 
@@ -140,7 +142,10 @@ def load_lm(
     tokenizer, model = hub.load_model(place, "language model", "AutoModelForCausalLM", dtype)
     language, lines = (None, None) if place.folder is None else _facts(place.folder)
     named = {"name": place.name, "revision": hub.revision_of(place, model), "dtype": dtype, "device": device}
-    return language_model(model, tokenizer, **named, language=language, training_lines=lines)
+    with hub.usable(place, "language model"):
+        lm = language_model(model, tokenizer, **named, language=language, training_lines=lines)
+        _ = lm.hidden_states_suffice  # a first pass: settings that do not fit show themselves here
+    return lm
 
 
 def _facts(folder: Path) -> tuple[str | None, np.ndarray | None]:
@@ -150,6 +155,8 @@ def _facts(folder: Path) -> tuple[str | None, np.ndarray | None]:
         language = json.loads(facts.read_text(encoding="utf-8")).get("language") if facts.is_file() else None
     except (ValueError, AttributeError, RecursionError, OSError):
         raise DataError("is no JSON object of facts; delete it, or train the model anew.", facts) from None
+    if not (language is None or (isinstance(language, str) and re.fullmatch(LANGUAGE, language))):
+        raise DataError(f'"language" is {language!r:.60}, and a code such as "de" is wanted; mend or delete it.', facts)
     try:
         lines = np.load(prints, allow_pickle=False) if prints.is_file() else None
     except (ValueError, EOFError, OSError):
