@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence, Sized
+from numbers import Real
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,10 +14,13 @@ from numpy.typing import ArrayLike
 from .errors import DataError, UnknownName
 
 __all__ = [
-    "LEAST_TOKEN", "LEAST_TOTAL", "ROUNDING", "finite", "finite_scores", "non_negative", "one_of", "pmf", "pmf_pair",
-    "same_length", "segment_ids", "symmetric", "texts", "too_low",
+    "LARGEST_SEED", "LEAST_TOKEN", "LEAST_TOTAL", "MOST_DRAWS", "ROUNDING", "draws_that_fit", "finite", "finite_scores",
+    "local_path", "non_negative", "one_of", "pmf", "pmf_pair", "same_length", "segment_ids", "symmetric", "texts",
+    "too_low", "whole",
 ]  # fmt: skip
 
+LARGEST_SEED = 2**63 - 1  # torch takes no larger one
+MOST_DRAWS = 10_000_000  # resamples; an interval's ends move in the fourth digit from 100,000 on
 ROUNDING = 1e-5  # a sum of log-probabilities in float32 may come out this much above 0 for a certain output
 LEAST_TOKEN = -744.4400719213812  # nats: ln 2^-1074, the smallest probability above 0 that a float64 holds
 LEAST_TOTAL = -1e6  # nats of a whole text: 100,000 tokens, each guessed among 22,000 equally likely ones (10 nats)
@@ -160,6 +167,45 @@ def non_negative(name: str, value: float) -> float:
     if not number >= 0:
         raise DataError(f"{name} must be in [0, inf], got {value}.")
     return number
+
+
+def whole(name: str, value: object, least: int = 1, most: int = MOST_DRAWS) -> int:
+    """A whole number in [least, most], as an int; 1000.0 is one, True, '7' and 0.5 are none.
+
+    Parameters
+    ----------
+    name : of the argument, for the error. value : to be checked. least, most : the smallest and the largest allowed.
+    """
+    number: Any = value if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+    if not (least <= number <= most and number == int(number)):
+        raise DataError(f"{name} must be a whole number from {least} to {most}, got {value!r:.60}.")
+    return int(number)
+
+
+def local_path(name: str | Path) -> Path:
+    """A name as a path, ~ being the user's folder; a DataError where there is no such user."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        raise DataError("no such user is known here; write the whole path.", name) from None
+
+
+def draws_that_fit(n_draws: int, m: int) -> int:
+    """The number of resamples itself; a DataError where it is none, or more than this machine's memory takes.
+
+    Parameters
+    ----------
+    m : numbers of 8 bytes that one resample needs, such as how often each of m documents is drawn.
+    """
+    n_draws = whole("n_draws", n_draws)
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # a system that does not tell
+        return n_draws
+    if n_draws > (most := memory // (16 * m)):  # the draws may take half of it: as much is made of them
+        raise DataError(f"{n_draws:,} resamples of {m:,} numbers each do not fit into the memory of this machine; "
+                        f"at most {most:,} do: take fewer draws.")  # fmt: skip
+    return n_draws
 
 
 def pmf(name: str, probabilities: ArrayLike) -> np.ndarray:

@@ -55,9 +55,9 @@ def _packages() -> list[Finding]:
     for feature, (names, extra) in FEATURES.items():
         found = {name: version_of(name) for name in names}
         missing = [name for name, v in found.items() if v is None]
-        seen = (
-            f"missing: {', '.join(missing)}" if missing else ", ".join(f"{n} {v}" for n, v in list(found.items())[:4])
-        )
+        seen = ", ".join(f"{n} {v}" for n, v in list(found.items())[:4])
+        if missing:
+            seen = f"missing: {', '.join(missing)}" + (f" (extra '{extra}')" if extra else "")
         rows.append(Finding(feature, not missing, seen, install_line(extra) if missing else ""))
     return rows
 

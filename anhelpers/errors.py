@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import json
 import re
+import shlex
 import sys
 from collections.abc import Iterable
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
+from urllib.parse import unquote, urlsplit
 
 __all__ = [
     "AnhelpersError", "DataError", "LanguageConflict", "MissingExtra", "UnknownName", "install_line", "nearest", "need",
-    "one_line",
+    "one_line", "without_password",
 ]  # fmt: skip
 
 EXTRA_OF = {
-    "torch": "neural", "transformers": "neural", "comet": "neural",
-    "papermill": "notebooks", "nbconvert": "notebooks", "ipywidgets": "notebooks", "jupyterlab": "notebooks",
+    "torch": "neural", "transformers": "neural", "comet": "neural", "huggingface_hub": "neural",
+    "tokenizers": "neural",
+    "papermill": "notebooks", "nbconvert": "notebooks", "nbformat": "notebooks", "nbclient": "notebooks",
     "krippendorff": "notebooks",
-    "distributed": "cluster", "dask_jobqueue": "cluster", "cvxpy": "theory",
+    "dask": "cluster", "distributed": "cluster", "dask_jobqueue": "cluster", "yaml": "cluster",
+    "cvxpy": "theory",
 }  # fmt: skip
+"""A library that the core does without -> the extra of this package that installs it, itself or by what it needs."""
 
 LONGEST = 2000
 _LINE_END = re.compile(r"[ \t]*\r?\n\s*")
+_USER = re.compile(r"(?<=://)[^\s/?#'\"]+@")  # NAME:PASSWORD@ before a host
 _UNSEEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")  # or reorders what is seen
 
 
@@ -74,8 +82,17 @@ def one_line(message: str) -> str:
     """A text that cannot steer a terminal: one line of at most LONGEST characters."""
     if len(message) > LONGEST:
         message = f"{message[: LONGEST - 300]} … {message[-290:]}"
-    line = _LINE_END.sub(" ", message)
+    line = _LINE_END.sub(" ", without_password(message))
     return _UNSEEN.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), line)
+
+
+def without_password(text: str) -> str:
+    """A text with user and password left out of every address in it.
+
+    >>> without_password("no network reaches https://me:secret@example.org/data")
+    'no network reaches https://…@example.org/data'
+    """
+    return _USER.sub("…@", text) if "@" in text else text
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -85,11 +102,47 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def install_line(extra: str = "") -> str:
-    """The exact command that installs the package with an extra, into this Python, from wherever it is typed."""
-    checkout, wanted = Path(__file__).resolve().parents[1], f"[{extra}]" if extra else ""
-    if (checkout / "pyproject.toml").is_file():
-        return f"{sys.executable} -m pip install -c {checkout}/constraints.txt -e '{checkout}{wanted}'"
-    return f"{sys.executable} -m pip install 'anhelpers{wanted}'"
+    """The command that installs the package with an extra into this Python, from where the package itself came.
+
+    A checkout or a wheel that is still there is named by its path, and a repository by its address. Where neither is
+    known, as after an installation from an index, the libraries of the extra are named one by one.
+    """
+    package = Path(__file__).resolve().parent
+    if (package.parent / "pyproject.toml").is_file():
+        return _pip(package.parent / "constraints.txt", "-e", f"{package.parent}{f'[{extra}]' if extra else ''}")
+    return _pip(package / "_bundle" / "constraints.txt", *_wanted(extra))
+
+
+def _pip(constraints: Path, *wanted: str) -> str:
+    """An install command of pip for this Python, with the tested versions where they are known."""
+    tested = ["-c", str(constraints)] if constraints.is_file() else []
+    return shlex.join([sys.executable, "-m", "pip", "install", *tested, *wanted])
+
+
+def _wanted(extra: str) -> list[str]:
+    """What to name to pip for an extra of the installed package."""
+    try:
+        installed = distribution("anhelpers")
+    except PackageNotFoundError:
+        return [f"anhelpers[{extra}]" if extra else "anhelpers"]
+    if origin := _origin(installed):
+        return [f"anhelpers[{extra}] @ {origin}" if extra else f"anhelpers @ {origin}"]
+    mark = re.compile(rf"""extra\s*==\s*['"]{re.escape(extra)}['"]""") if extra else None
+    listed = [line.partition(";") for line in installed.requires or []]
+    return [name.strip() for name, _, rule in listed if (mark.search(rule) if mark else "extra" not in rule)]
+
+
+def _origin(installed: Distribution) -> str:
+    """The address from which pip installed a package; "" where pip noted none, or nothing is there any more."""
+    try:
+        told = json.loads(installed.read_text("direct_url.json") or "{}")
+        url, vcs = str(told.get("url", "")), told.get("vcs_info", {})
+        address = urlsplit(url)
+    except (ValueError, AttributeError):
+        return ""
+    if address.scheme == "file" and not Path(unquote(address.path)).exists():
+        return ""
+    return f"{vcs['vcs']}+{url}@{vcs['commit_id']}" if {"vcs", "commit_id"} <= set(vcs) else url
 
 
 def need(module: str, why: str) -> ModuleType:
@@ -101,9 +154,9 @@ def need(module: str, why: str) -> ModuleType:
     """
     try:
         return importlib.import_module(module)
-    except ImportError as error:
+    except Exception as error:  # a library that is half there, or of another version, ends in whatever it likes
+        told = f"{why} needs {module}, which cannot be imported ({str(error) or type(error).__name__})"
         extra = EXTRA_OF.get(module.split(".")[0])
-        line = install_line(extra) if extra else f"{sys.executable} -m pip install {module}"
-        raise MissingExtra(
-            f"{why} needs {module}, which cannot be imported ({error}); install it with: {line}"
-        ) from error
+        if extra is None:
+            raise MissingExtra(f"{told}; install it with: {_pip(Path(), module)}") from error
+        raise MissingExtra(f"{told}; it comes with the extra '{extra}': {install_line(extra)}") from error

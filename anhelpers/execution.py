@@ -20,7 +20,7 @@ from .data.writing import make_folder, turn, unwritable, write_text
 from .errors import AnhelpersError, DataError, MissingExtra, UnknownName, need, one_line
 from .exercises import NOT_YET, RIGHT
 from .notebooks import check_parameters, notebook_paths, parameters_of, parse_value
-from .progress import note
+from .progress import note, say
 from .provenance import environment, in_page, made_by, making
 
 __all__ = ["Outcome", "execute", "export_html", "run"]
@@ -69,7 +69,11 @@ def execute(path: Path, parameters: Mapping[str, Any], out: Path) -> Outcome:
     make_folder(out)
     try:
         scratch = tempfile.TemporaryDirectory(dir=out, prefix=f".{path.stem}.", ignore_cleanup_errors=True)
-        with scratch as folder, making({"notebook": path.stem, **told}), environment(**_headless(Path(folder))):
+        with (
+            scratch as folder,
+            making({"notebook": path.stem, **told}),
+            environment(**_headless(Path(folder).absolute())),
+        ):
             fresh = Path(folder) / path.name
             if error := _executed(path, fresh, parameters):
                 return Outcome(path.stem, time.monotonic() - began, error=error)
@@ -96,9 +100,10 @@ def _headless(folder: Path) -> dict[str, str]:
 def _executed(path: Path, fresh: Path, parameters: Mapping[str, Any]) -> str | None:
     """Write the executed notebook to `fresh`; what went wrong in it, or None."""
     papermill, nbclient = (need(name, "running notebooks") for name in ("papermill", "nbclient.exceptions"))
+    seen = sys.stderr is not None and sys.stderr.isatty()
     try:
         papermill.execute_notebook(
-            str(path), str(fresh), parameters=dict(parameters), cwd=os.getcwd(), progress_bar=sys.stderr.isatty(),
+            str(path), str(fresh), parameters=dict(parameters), cwd=os.getcwd(), progress_bar=seen,
             kernel_name="python3", log_output=False, extra_arguments=QUIET_KERNEL,
         )  # fmt: skip
     except papermill.PapermillExecutionError as error:
@@ -216,16 +221,14 @@ def run(
     outcomes: list[Outcome] = []
     with ProcessPoolExecutor(max_workers=min(jobs, len(plan)) or 1, initializer=_ends_when_told) as pool:
         running = {pool.submit(execute, path, p, Path(out)): path for path, p in plan.items()}
-        print(f"running {len(plan)} notebook(s) into {out}", file=sys.stderr, flush=True)
+        say(f"running {len(plan)} notebook(s) into {out}")
         try:
             for future in as_completed(running):
                 outcomes.append(o := _outcome(future, running[future]))
                 state = "FAILED" if o.error else "ok"
                 if o.checks:
                     state += f", {sum(RIGHT in line for line in o.checks)} of {len(o.checks)} exercises right"
-                print(
-                    f"[{len(outcomes)}/{len(plan)}] {o.name}: {state}, {o.seconds:.1f} s", file=sys.stderr, flush=True
-                )
+                say(f"[{len(outcomes)}/{len(plan)}] {o.name}: {state}, {o.seconds:.1f} s")
         except BaseException as error:
             workers = list(pool._processes.values())
             pool.shutdown(wait=False, cancel_futures=True)

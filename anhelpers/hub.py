@@ -10,6 +10,7 @@ import logging
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,11 +20,11 @@ import numpy as np
 from . import checks
 from .data.catalog import bundled
 from .data.writing import FULL
-from .errors import AnhelpersError, DataError, MissingExtra, need
+from .errors import AnhelpersError, DataError, MissingExtra, install_line, need
 
 __all__ = [
     "Place", "cache_first", "check_weights", "device", "encode", "find", "finite", "forbidden", "kind", "known_ids",
-    "load_config", "load_model", "load_tokenizer", "load_weights", "local_path", "longest", "plain_ids", "revision_of",
+    "load_config", "load_model", "load_tokenizer", "load_weights", "longest", "plain_ids", "revision_of", "usable",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -70,14 +71,6 @@ class Place:
         return f"{self.address}@{self.revision}" if self.revision else self.address
 
 
-def local_path(name: str | Path) -> Path:
-    """A name as a path, ~ being the user's folder; a DataError where there is no such user."""
-    try:
-        return Path(name).expanduser()
-    except RuntimeError:
-        raise DataError("no such user is known here; write the whole path.", name) from None
-
-
 def find(name: str | Path, revision: str | None = None) -> Place:
     """A folder as it is, else a model that is bundled by this name, else a hub id, optionally "id@revision".
 
@@ -85,7 +78,7 @@ def find(name: str | Path, revision: str | None = None) -> Place:
     ------
     DataError : a revision of a folder.
     """
-    path = local_path(name)
+    path = checks.local_path(name)
     tiny = bundled("teaching").parent / "lm" / path.name
     folder = path if path.is_dir() else tiny if str(name) == tiny.name and tiny.is_dir() else None
     if folder is not None:
@@ -101,17 +94,20 @@ def device(name: str | None = None) -> str:
 
     Raises
     ------
-    DataError : no such device here.
+    DataError : no such device here, or one of another kind than a CPU or a GPU of CUDA, such as "meta".
     """
     torch = need("torch", "neural models")
     if name is None:
         return "cuda" if torch.cuda.is_available() else "cpu"
+    here = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
     try:
-        torch.empty(0, device=name)
-    except (RuntimeError, AssertionError, NotImplementedError):
-        here = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
-        raise DataError(f"there is no device '{name}' here; there is {' and '.join(here)}.") from None
-    return name
+        asked = torch.device(name)
+        torch.ones(1, device=asked).item()  # a device of which only the name is known ends here
+    except Exception:  # each kind of device that torch was built without has an error of its own
+        asked = None
+    if asked is None or asked.type not in {"cpu", "cuda"} or (asked.type == "cpu" and asked.index):
+        raise DataError(f"there is no device '{name}' here; there is {' and '.join(here)}.")
+    return str(asked)
 
 
 def kind(device: str) -> str:
@@ -207,11 +203,41 @@ def _not_finite(model: Any) -> list[str]:
     return broken + [of for of, numbers in model.named_buffers() if numbers.isnan().any()]
 
 
+@contextmanager
+def usable(place: Place, noun: str) -> Iterator[None]:
+    """Inside, whatever a model ends in that was loaded and cannot work becomes an AnhelpersError in one sentence.
+
+    Parameters
+    ----------
+    noun : what an error calls it, such as "language model".
+    """
+    try:
+        yield
+    except (AnhelpersError, MemoryError):
+        raise
+    except Exception as error:
+        if "memory" in str(error).lower():
+            raise
+        said = (str(error).splitlines() or [""])[0][:200]
+        told = f"the {noun} {place} cannot be used, the settings in its folder may be damaged"
+        raise AnhelpersError(f"{told}: {type(error).__name__}, {said}") from error
+
+
 def longest(model: Any, tokenizer: Any) -> int:
-    """The longest input in tokens that the positions of the model and its tokenizer's own limit allow; at most 4096."""
-    config = model.config.get_text_config()
-    limits = (getattr(config, "max_position_embeddings", None), tokenizer.model_max_length, LONGEST)
-    return min(int(limit) for limit in limits if limit and limit > 1)
+    """The longest input in tokens that the positions of the model and its tokenizer's own limit allow; at most 4096.
+
+    Raises
+    ------
+    DataError : a limit that is no number.
+    """
+    limits = {"max_position_embeddings": getattr(model.config.get_text_config(), "max_position_embeddings", None),
+              "model_max_length": tokenizer.model_max_length}  # fmt: skip
+    for name, limit in limits.items():
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float))):
+            where = "config.json" if name.startswith("max_") else "tokenizer_config.json"
+            raise DataError(f"{name} is {limit!r:.60} in {where}, and a number of tokens is wanted.",
+                            tokenizer.name_or_path or None)  # fmt: skip
+    return int(min([LONGEST, *(limit for limit in limits.values() if limit and limit > 1)]))
 
 
 def forbidden(model: Any) -> tuple[int, ...]:
@@ -222,7 +248,11 @@ def forbidden(model: Any) -> tuple[int, ...]:
     """
     settings = getattr(model, "generation_config", None) or model.config
     words = getattr(settings, "bad_words_ids", None) or []
-    return tuple(sorted({word[0] for word in words if len(word) == 1}))
+    ids = [word for word in words if isinstance(word, list)] if isinstance(words, list) else []
+    if not isinstance(words, list) or len(ids) < len(words) or not all(type(i) is int for word in ids for i in word):
+        raise DataError(f"bad_words_ids is {words!r:.60} in generation_config.json or config.json, and a list of lists "
+                        "of token ids is wanted.", getattr(model.config, "name_or_path", None) or None)  # fmt: skip
+    return tuple(sorted({word[0] for word in ids if len(word) == 1}))
 
 
 def revision_of(place: Place, model: Any) -> str:
@@ -353,7 +383,8 @@ def cache_first(place: Place, noun: str, load: Callable[[dict], T], files: str =
                 missing = next((lib for lib in ("sentencepiece", "protobuf") if lib in str(error).lower()), None)
                 if missing is None:
                     raise
-                raise MissingExtra(f"the tokenizer of {place} needs {missing}: pip install {missing}.") from error
+                raise MissingExtra(f"the tokenizer of {place} needs {missing}, which comes with the extra 'neural': "
+                                   f"{install_line('neural')}") from error  # fmt: skip
             except Exception as error:  # damaged files end in whatever their readers raise
                 last = error
                 break

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from . import checks
 from .data.catalog import bundled
 from .data.lines import table_lines
-from .data.writing import make_folder, write_text
+from .data.writing import as_utf8, make_folder, write_text
 from .errors import DataError, UnknownName, need
 
 __all__ = ["About", "about", "check_parameters", "notebook_paths", "parameters_of", "parse_value", "write_editions"]
@@ -93,31 +97,81 @@ def _book(path: Path) -> Any:
 def parse_value(text: str) -> Any:
     """A Python literal where the text is one (``5``, ``0.1``, ``None``, ``['chrf']``), else the text itself.
 
-    >>> parse_value("5"), parse_value("wmt24/en-de"), parse_value("true"), parse_value("null")
-    (5, 'wmt24/en-de', True, None)
+    Literals that no parameter can be, such as a set or a complex number, are texts as well: a file may be called so.
+
+    >>> parse_value("5"), parse_value("wmt24/en-de"), parse_value("true"), parse_value("null"), parse_value("{1,2}")
+    (5, 'wmt24/en-de', True, None, '{1,2}')
     """
     spelled = {"true": True, "false": False, "null": None}
     if text in spelled:
         return spelled[text]
     try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+        return _plain(ast.literal_eval(text))
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):  # the last two: nested too deep
         return text
 
 
+def _plain(value: Any) -> Any:
+    """A value of the kinds that papermill writes into a notebook as they are; TypeError for any other.
+
+    Numbers of numpy become Python's, tuples lists, paths texts: papermill would write their repr as a text.
+    """
+    if isinstance(value, str) and not value.isascii():
+        as_utf8(value, "a notebook's parameter")
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, (Integral, Real)):
+        return int(value) if isinstance(value, Integral) else float(value)
+    if isinstance(value, PathLike):
+        return str(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {key: _plain(one) for key, one in value.items()}
+    raise TypeError(f"{value!r:.60} ({type(value).__name__}) is no text, number, list or dictionary of these")
+
+
 def check_parameters(paths: Sequence[Path], given: Mapping[str, Any]) -> dict[Path, dict[str, Any]]:
-    """Of the parameters `given`, those that each notebook takes; UnknownName for one that no notebook takes.
+    """Of the parameters `given`, those that each notebook takes, as values that can be written into it.
 
     Parameters
     ----------
     given : name -> value, for all the notebooks at once.
+
+    Raises
+    ------
+    UnknownName : a parameter that no notebook takes. DataError : a value of another kind than a notebook's own, such
+        as a text where a number stands; None is for parameters alone whose own value is None or a text.
     """
     takes = {path: parameters_of(path) for path in paths}
     known = {name for names in takes.values() for name in names}
     for name in given:
         if name not in known:
             raise UnknownName(f"parameter of {', '.join(p.stem for p in paths)}", name, known)
-    return {path: {k: v for k, v in given.items() if k in takes[path]} for path in paths}
+    return {
+        path: {name: _fitting(name, value, takes[path][name]) for name, value in given.items() if name in takes[path]}
+        for path in paths
+    }
+
+
+def _fitting(name: str, value: Any, default: str) -> Any:
+    """A parameter's value, of the kind that its default has, as written in the notebook; else a DataError."""
+    try:
+        value = _plain(value)
+    except TypeError as error:
+        raise DataError(f"parameter {name}: {error}; a notebook cannot be given it.") from None
+    own = parse_value(default[1:-1] if default[:1] in "'\"" else default)
+    if default[:1] in ("'", '"'):
+        if not (value is None or isinstance(value, str)):
+            raise DataError(f"parameter {name} is {value!r:.60}, and a text is wanted, such as {default}; "
+                            f"put quotes around it: \"'{value}'\".")  # fmt: skip
+    elif isinstance(own, list) and not isinstance(value, list):
+        raise DataError(f"parameter {name} is {value!r:.60}, and a list is wanted, such as {default}.")
+    elif isinstance(own, int) and not isinstance(own, bool):
+        return checks.whole(f"parameter {name}", value, 0, checks.LARGEST_SEED if name == "seed" else checks.MOST_DRAWS)
+    elif isinstance(own, float) and not (isinstance(value, (int, float)) and math.isfinite(value)):
+        raise DataError(f"parameter {name} is {value!r:.60}, and a number is wanted, such as {default}.")
+    return value
 
 
 def write_editions(names: Sequence[str] = (), out: Path | str = "build") -> list[Path]:
@@ -140,7 +194,7 @@ def write_editions(names: Sequence[str] = (), out: Path | str = "build") -> list
         book.cells = [c for c in book.cells if "solution" not in c.metadata.get("tags", [])]
         written[Path(out) / "students" / path.name] = nbformat.writes(book)
     for path, text in written.items():
-        if path.exists() and path.read_text(encoding="utf-8") != text:
+        if path.exists() and (not path.is_file() or path.read_bytes() != text.encode("utf-8")):
             raise DataError("is there already and differs: it may hold somebody's work. Move it, or name another "
                             "folder with --out.", path)  # fmt: skip
     for path, text in written.items():

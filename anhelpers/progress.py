@@ -7,16 +7,30 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-__all__ = ["note", "note_once", "progress"]
+from .errors import without_password
+
+__all__ = ["note", "note_once", "progress", "say"]
 
 SECONDS_BETWEEN_LINES = 30.0
 
 
+def say(line: str) -> None:
+    """Print a line on standard error; where that is closed, full or read by nobody, the line is lost and work goes on.
+
+    A line that could go to standard output instead, as `print` does where there is no standard error, would stand
+    amid a table.
+    """
+    if sys.stderr is None:
+        return
+    with suppress(OSError, ValueError):  # ValueError: closed since
+        print(without_password(line), file=sys.stderr, flush=True)
+
+
 def note(sentence: str) -> None:
     """What a user should know of data or scores and need not stop for."""
-    print(f"note: {sentence}", file=sys.stderr)
+    say(f"note: {sentence}")
 
 
 @functools.cache
@@ -36,7 +50,7 @@ def progress(total: int, what: str, unit: str = "it") -> Iterator[Callable[..., 
     >>> with progress(3, "counting") as step:
     ...     step(3, "loss 0.5")
     """
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():
         from tqdm import tqdm
 
         with tqdm(total=total, desc=what, unit=unit, file=sys.stderr, leave=False) as bar:
@@ -60,7 +74,7 @@ def _plain_lines(total: int, what: str, unit: str) -> Callable[..., None]:
         now = time.monotonic()
         if now - last >= SECONDS_BETWEEN_LINES and os.environ.get("ANX_MODE") != "static":
             share = f"{what}: {done:,} of {total:,} {unit} ({done / max(total, 1):.0%})"
-            print(", ".join(filter(None, [share, said])), file=sys.stderr, flush=True)
+            say(", ".join(filter(None, [share, said])))
             last = now
 
     return step

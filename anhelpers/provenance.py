@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import __version__
+from .errors import without_password
 from .metric import signature_of
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _shown(value: object) -> str:
         return ",".join(map(_shown, value))
     if value is True:
         return "yes"
-    match = re.fullmatch(r"(?s)(?:(.*?)([=:]))?(.*)", str(value))
+    match = re.fullmatch(r"(?s)(?:(.*?)([=:]))?(.*)", without_password(str(value)))
     head, mark, name = match.groups(default="") if match else ("", "", "")  # it fits every text
     text = head + mark + (_own_name(name) if name and _is_place(name) else name)
     text = re.sub(r"[\s\x00-\x1f\x7f]+", " ", text).replace("|", "%7C")

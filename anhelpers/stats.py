@@ -78,10 +78,15 @@ def clusters_of(docs: Sequence | np.ndarray) -> np.ndarray:
 def cluster_counts(
     clusters: Sequence | np.ndarray, n_draws: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(B, M) how often each of M clusters is drawn in each of B resamples, and (n,) the cluster of each segment."""
+    """(B, M) how often each of M clusters is drawn in each of B resamples, and (n,) the cluster of each segment.
+
+    Raises
+    ------
+    DataError : n_draws is no number of resamples, or they do not fit into memory.
+    """
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
     m = int(index.max()) + 1
-    drawn = rng.integers(0, m, size=(n_draws, m))
+    drawn = rng.integers(0, m, size=(checks.draws_that_fit(n_draws, m), m))
     _count_rows(drawn)
     return drawn, index
 

@@ -8,10 +8,28 @@ from collections.abc import Sequence
 from textwrap import fill
 
 from .. import __version__
-from ..errors import AnhelpersError, one_line
+from ..errors import AnhelpersError, DataError, one_line
+from ..progress import say
 from ..provenance import making
-from . import check, curve, data, fetch, generate, mqm, options, plane, run, score, site, store, students, train_lm, xmi
-from .stopping import Terminated, mute, stoppable
+from . import (
+    check,
+    curve,
+    data,
+    fetch,
+    generate,
+    mqm,
+    options,
+    plane,
+    run,
+    score,
+    site,
+    store,
+    students,
+    train_lm,
+    typed,
+    xmi,
+)
+from .stopping import Terminated, mute, open_streams, stoppable
 
 __all__ = ["main"]
 
@@ -37,13 +55,20 @@ exit status:
   0 all went well; 1 a notebook failed; 2 a wrong input or option;
   70 a defect of anhelpers; 130 or 143 stopped by Ctrl-C or by a signal"""
 
+LESS = "close other programs, or ask for less at a time (fewer --draws, a smaller --batch, fewer texts)."
+"""What to do where memory ran out."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; 0 where all went well, 1 where a notebook failed, 2 for a wrong input, 70 for a defect of this
     package, 130 or 143 when stopped."""
+    there = open_streams()
     args = _parser().parse_args(argv)
     try:
+        typed.check(args)
         options.check(args)
+        if not there and typed.prints(args):
+            raise DataError("standard output is closed, and the result would go there; name a file (-o FILE, > FILE).")
         with stoppable(), options.using_store(getattr(args, "store", None)), making(options.told(args)):
             status = COMMANDS[args.command].run(args) or 0
             sys.stdout.flush()
@@ -54,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _report(args.command, error)
     except KeyboardInterrupt as stop:
         ended = isinstance(stop, Terminated)
-        print(f"anhelpers {args.command}: {'terminated' if ended else 'interrupted'}.", file=sys.stderr)
+        say(f"anhelpers {args.command}: {'terminated' if ended else 'interrupted'}.")
         return 143 if ended else 130
 
 
@@ -68,10 +93,12 @@ def _report(command: str, error: Exception) -> int:
         if error.filename is None:
             mute()
         said = f"{error.filename or 'standard output'}: cannot be read or written ({error.strerror or error})."
+    elif isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # the second: torch's, of a GPU
+        said = f"memory ran out{f' ({error})' if str(error) else ''}; {LESS}"
     elif not isinstance(error, AnhelpersError):
         status, what = 70, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         said = f"unexpected {what}; this is a defect of anhelpers, run it again with --debug and report what it prints."
-    print(f"anhelpers {command}: {one_line(said)}", file=sys.stderr)
+    say(f"anhelpers {command}: {one_line(said)}")
     return status
 
 

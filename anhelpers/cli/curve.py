@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DataError
+from ..progress import say
 from . import options as shared
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
     page = Path(args.html or f"build/{Path(args.candidates).stem}.curve.html")
     explore(study).save(page)
     shared.write_table(curve_rows(study), args.output)
-    print(f"wrote {page}", file=sys.stderr)
+    say(f"wrote {page}")
 
 
 def _candidates(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import DataError
+from ..progress import say
 from . import options as shared
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> None:
     if before:
         shared.print_notes([f"{before} of {len(srcs)} sources were there already."])
     shared.print_notes(cands.notes)
-    print(f"wrote {args.output} ({len(srcs)} sources)", file=sys.stderr)
+    say(f"wrote {args.output} ({len(srcs)} sources)")
 
 
 def _draws(cluster: Cluster, name: str, drawing: Drawing, loading: dict) -> Callable:

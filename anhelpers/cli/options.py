@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from .. import checks
 from ..errors import DataError, LanguageConflict
-from ..progress import note, note_once
+from ..progress import note, note_once, say
 from ..provenance import environment, with_made_by
 
 if TYPE_CHECKING:
@@ -191,16 +191,8 @@ def told(args: argparse.Namespace) -> dict[str, object]:
     return {"command": args.command, **rest}
 
 
-LEAST = {"seed": 0, "draws": 2, "vocab": 2, "batch_tokens": 1, "epochs": 1}
-"""The smallest number that an option of this name takes, in whichever command."""
-
-
 def check(args: argparse.Namespace) -> None:
-    """A DataError, before anything is done: a number out of its range, or a result that cannot go where it should."""
-    for name, least in LEAST.items():
-        number = getattr(args, name, None)
-        if number is not None and number < least:
-            raise DataError(f"--{name.replace('_', '-')} is {number}; it must be at least {least}.")
+    """A DataError, before anything is done, for a result that cannot go where it should."""
     if args.command in ("score", "curve", "mqm", "xmi") and args.output:
         check_table_name(args.output)
     if getattr(args, "save_scores", None):
@@ -288,7 +280,7 @@ def using_store(named: str | None) -> Iterator[None]:
 
     if not named.strip():
         raise DataError("--store is empty; name a file, or say off.")
-    place = "off" if named.strip().lower() == "off" else str(Path(named).expanduser().absolute())
+    place = "off" if named.strip().lower() == "off" else str(checks.local_path(named).absolute())
     with environment(**{STORE: place}):
         yield
 
@@ -347,11 +339,11 @@ def print_notes(notes: Iterable[str]) -> None:
 
 def write_table(table: pd.DataFrame, output: str | None) -> None:
     """CSV on standard output, or a .csv/.parquet file that appears in one step; a last column says what made it."""
-    from ..data.writing import make_folder, write_bytes, write_text
+    from ..data.writing import as_utf8, make_folder, write_bytes, write_text
 
     table = with_made_by(table)
     if output is None:
-        sys.stdout.write(table.to_csv(index=False, lineterminator="\n"))
+        sys.stdout.write(as_utf8(table.to_csv(index=False, lineterminator="\n"), "standard output").decode("utf-8"))
         return
     check_table_name(output)
     path = Path(output)
@@ -361,4 +353,4 @@ def write_table(table: pd.DataFrame, output: str | None) -> None:
     else:
         table.to_parquet(buffer := io.BytesIO(), index=False)
         write_bytes(path, buffer.getvalue())
-    print(f"wrote {path} ({len(table)} rows)", file=sys.stderr)
+    say(f"wrote {path} ({len(table)} rows)")

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import checks
 from ..errors import DataError
+from ..progress import say
 from ..stats import few_clusters
 from . import options as shared
 
@@ -208,7 +209,7 @@ def _write(folder: Path, plane: Plane, results: dict, look: dict[str, Any], word
                 for name in RESULTS:
                     if (fresh / name).exists():
                         os.replace(fresh / name, folder / name)
-                        print(f"wrote {folder / name}", file=sys.stderr)
+                        say(f"wrote {folder / name}")
                     else:
                         (folder / name).unlink(missing_ok=True)
     except OSError as error:

@@ -1,7 +1,12 @@
-"""How a command ends before its time: Ctrl-C and SIGTERM take the same way out, on which what is done is kept."""
+"""How a command starts and how it ends before its time.
+
+It starts with three streams that are open, and tables leave it in UTF-8 wherever it runs. Ctrl-C and SIGTERM take the
+same way out, on which what is done is kept.
+"""
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -9,7 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["Terminated", "mute", "stoppable"]
+__all__ = ["Terminated", "mute", "open_streams", "stoppable"]
 
 
 class Terminated(KeyboardInterrupt):
@@ -36,6 +41,31 @@ def stoppable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+def open_streams() -> bool:
+    """Give this process the three standard streams, those that are closed leading nowhere; whether output was open.
+
+    A file that is opened while one of them is closed would get its number, and with it all that a library prints
+    there. A table in a pipe or file is UTF-8, whatever the locale or PYTHONIOENCODING say, as the same table in a file
+    of -o is; a terminal keeps its encoding, and shows by their codes the characters that it lacks.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free, which is this one
+    there = sys.stdout is not None
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
+    return there
+
+
 def mute() -> None:
     """Standard output goes nowhere from now on: what nobody reads, or no disk takes, must not fail again at the end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):  # a stream without a number, as in a test or a notebook
+        return

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..errors import DataError
-from ..progress import note
+from ..progress import note, say
 
 HELP = "train a very small language model from plain text, resumable at any step"
 EXAMPLE = "anhelpers train-lm sentences.es.txt es-tiny --lang es --minutes 60"
@@ -52,7 +50,6 @@ def run(args: argparse.Namespace) -> None:
              "seed": args.seed}  # fmt: skip
     chosen: dict[str, Any] = {name: value for name, value in typed.items() if value is not None}
     recipe = Recipe(language=language, **chosen, **(sized(args.size) if args.size else {}))
-    say = partial(print, file=sys.stderr, flush=True)
     try:
         facts = train_lm(lines, Path(args.out), recipe, minutes=args.minutes, device=args.device, say=say)
     except KeyboardInterrupt:

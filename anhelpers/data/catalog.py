@@ -55,7 +55,7 @@ def shared_data() -> Path | None:
     named = os.environ.get(ENVIRONMENT, "").strip()
     if not named:
         return None
-    folder = Path(named).expanduser()
+    folder = checks.local_path(named)
     if not (folder / "MANIFEST.tsv").is_file():
         what = "holds no MANIFEST.tsv" if folder.is_dir() else "does not exist"
         raise DataError(f"this folder, which {ENVIRONMENT} names, {what}; point it at the data folder.", folder)
@@ -147,9 +147,9 @@ def available() -> list[dict[str, Any]]:
     for name, entry in ENTRIES.items():
         try:
             place = whereabouts(name)
+            kept = place is not None and not entry.in_package and place.is_relative_to(cache_folder())
         except DataError:
-            place = None
-        kept = place is not None and place.is_relative_to(cache_folder())
+            place, kept = None, False
         where = "package" if entry.in_package else "cache" if kept else ENVIRONMENT
         rows.append({"name": name, "where": f"{where}: {entry.tree}", "present": place is not None, "note": entry.note})
     return rows

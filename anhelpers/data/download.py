@@ -7,6 +7,7 @@ when nobody has it open and it has not grown for an hour.
 
 from __future__ import annotations
 
+import base64
 import errno
 import os
 import secrets
@@ -18,14 +19,14 @@ from dataclasses import dataclass
 from email.message import Message
 from email.utils import parsedate_to_datetime
 from glob import escape
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPResponse, InvalidURL
 from pathlib import Path
 from urllib.error import HTTPError
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit, urlunsplit
 from urllib.request import Request, urlopen
 
 from .. import __version__
-from ..errors import AnhelpersError, DataError
+from ..errors import AnhelpersError, DataError, without_password
 from ..progress import progress
 from .manifest import CACHE, ENVIRONMENT, MIRROR, RemoteFile, fault
 from .writing import FULL, lock
@@ -60,7 +61,7 @@ class _Again(Exception):
     """A fault that may pass; with the seconds that the server asks for, or the wish to start from the first byte."""
 
     def __init__(self, why: str, seconds: float = 0.0, anew: bool = False):
-        super().__init__(why)
+        super().__init__(without_password(why))
         self.seconds, self.anew = seconds, anew
 
 
@@ -169,16 +170,30 @@ def _receive(url: str, part: Path, timeout: float, what: str) -> bool:
     return continued
 
 
+def _request(url: str, start: int) -> Request:
+    """A request for a file from a byte on; a user and password in the address are told to that host, and no other."""
+    parts = urlsplit(url)
+    user, _, host = parts.netloc.rpartition("@")
+    host = host if host.isascii() else host.encode("idna").decode("ascii")
+    headers = {"User-Agent": f"anhelpers/{__version__}"} | ({"Range": f"bytes={start}-"} if start else {})
+    request = Request(urlunsplit(parts._replace(netloc=host)), headers=headers)
+    if user:
+        given = base64.b64encode(unquote_to_bytes(user)).decode("ascii")
+        request.add_unredirected_header("Authorization", f"Basic {given}")
+    return request
+
+
 def _open(url: str, start: int, timeout: float) -> HTTPResponse:
     """The answer to a request for a file from a byte on."""
-    headers = {"User-Agent": f"anhelpers/{__version__}"} | ({"Range": f"bytes={start}-"} if start else {})
     try:
-        return urlopen(Request(url, headers=headers), timeout=timeout)
+        return urlopen(_request(url, start), timeout=timeout)
     except HTTPError as error:
         with error:
             raise _refused(error, url) from None
     except (OSError, HTTPException) as error:
         raise _broken(error, url, timeout) from error
+    except ValueError:  # an address of a proxy, or one to which a server sends us on
+        raise _no_address(url) from None
 
 
 def _read(response: HTTPResponse, url: str, timeout: float) -> bytes:
@@ -197,6 +212,9 @@ def _refused(error: HTTPError, url: str) -> Exception:
         return _Again(f"{_host(url)} answers {error.code} {error.reason}", _seconds(error.headers))
     if error.code in (404, 410):
         return AnhelpersError(f"there is no file at {url} (HTTP {error.code}); check {MIRROR}, {INSTEAD}.")
+    if error.code == 401:
+        return AnhelpersError(f"{url} wants another user or password (HTTP 401); write them into {MIRROR} before the "
+                              f"host, as NAME:PASSWORD@{_host(url)}, {INSTEAD}.")  # fmt: skip
     return AnhelpersError(f"{url} is refused (HTTP {error.code} {error.reason}); try a network without it, {INSTEAD}.")
 
 
@@ -224,13 +242,20 @@ def _broken(error: Exception, url: str, timeout: float) -> Exception:
     if no_way or isinstance(reason, (socket.gaierror, ConnectionRefusedError)):
         why = getattr(reason, "strerror", None) or reason
         return AnhelpersError(f"no network reaches {host} ({why}); connect (https_proxy is honoured), {INSTEAD}.")
+    if isinstance(reason, InvalidURL):
+        return _no_address(url)
     if isinstance(reason, TimeoutError):
         return _Again(f"no network reaches {host} (nothing came for {timeout:g} s)")
     return _Again(f"the connection to {host} broke ({reason})")
 
 
+def _no_address(url: str) -> AnhelpersError:
+    told = f"the address of {_host(url)}, or of a proxy (http_proxy, https_proxy), is none"
+    return AnhelpersError(f"{told}; mend it, {INSTEAD}.")
+
+
 def _host(url: str) -> str:
-    return urlsplit(url).netloc
+    return urlsplit(url).netloc.rpartition("@")[2]
 
 
 def _disk(error: OSError, folder: Path) -> DataError:

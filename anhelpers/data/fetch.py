@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from ..errors import DataError
+from ..progress import say as _say
 from .catalog import find_file, licence_of, note_of, remote_files, shared_data
 from .download import Patience, download
 from .manifest import ENVIRONMENT, MIRROR, OFFLINE, RemoteFile, cache_folder, fault, megabytes, missing
@@ -17,10 +18,6 @@ __all__ = ["BASE", "fetch_data"]
 
 BASE = "https://raw.githubusercontent.com"
 """Where files of public repositories are served as REPO/COMMIT/PATH."""
-
-
-def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)
 
 
 def fetch_data(
@@ -36,7 +33,8 @@ def fetch_data(
     Parameters
     ----------
     names : of `anhelpers data`, e.g. "wmt24/en-de" or ["xmi", "mqm/ted-ende"].
-    base : another place that serves REPO/COMMIT/PATH; by default what ANHELPERS_MIRROR says, or GitHub.
+    base : another place that serves REPO/COMMIT/PATH; by default what ANHELPERS_MIRROR says, or GitHub. A user and
+        password in it (https://NAME:PASSWORD@HOST) are given to that host alone, and never shown.
     offline : never open a connection, only say what is missing; by default what ANHELPERS_OFFLINE says.
     patience : time-outs, attempts and pauses.
     say : is told licences, repeated attempts and what was found, in sentences.
@@ -103,7 +101,17 @@ def _get_all(
 
 
 def _checked(base: str, what: str) -> str:
-    """A base address without its last slash, or a DataError that says what is none."""
-    if urlsplit(base).scheme not in ("http", "https") or not urlsplit(base).netloc:
-        raise DataError(f"{what} is '{base}'; an address like {BASE} is wanted.")
-    return base.rstrip("/")
+    """A base address without its last slash, or a DataError that says what is wrong, without its user and password."""
+    shown = re.sub(r"(?s)^(\w*:?/*).*@", r"\1…@", base)
+    wrong = DataError(f"{what} is '{shown}'; an address like {BASE} is wanted.")
+    try:
+        parts = urlsplit(base)
+        host, port = parts.hostname or "", parts.port
+        host.encode("idna")
+    except ValueError:  # brackets that are not closed, a port that is none, a host with an empty part
+        raise wrong from None
+    if parts.scheme not in ("http", "https") or not host or port == 0 or parts.query or parts.fragment:
+        raise wrong
+    if "@" in parts.path or re.search(r"[\s\x00-\x1f\x7f]", base):  # a password with a slash ends before its end
+        raise wrong
+    return f"{parts.scheme}://{parts.netloc}{quote(parts.path, safe='/%~')}".rstrip("/")

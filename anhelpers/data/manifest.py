@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path, PurePosixPath
 
+from ..checks import local_path
 from ..errors import DataError
 from .lines import table_lines
 
@@ -146,7 +147,7 @@ def megabytes(sizes: Iterable[int | None]) -> str:
 def cache_folder() -> Path:
     """Where downloads are kept: the folder that ANHELPERS_CACHE names, or `anhelpers` in this system's cache folder."""
     if named := os.environ.get(CACHE, "").strip():
-        return Path(named).expanduser()
+        return local_path(named)
     variable, below = {"win32": ("LOCALAPPDATA", "AppData/Local"), "darwin": ("", "Library/Caches")}.get(
         sys.platform, ("XDG_CACHE_HOME", ".cache")
     )

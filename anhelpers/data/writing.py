@@ -24,8 +24,8 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 __all__ = [
-    "FULL", "fresh_file", "lock", "make_folder", "replace_folder", "still_at", "turn", "unwritable", "write_bytes",
-    "write_text",
+    "FULL", "as_utf8", "fresh_file", "lock", "make_folder", "replace_folder", "still_at", "turn", "unwritable",
+    "write_bytes", "write_text",
 ]  # fmt: skip
 
 FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
@@ -34,8 +34,16 @@ CLOSED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 def write_text(path: str | PathLike, text: str) -> Path:
     """Write a UTF-8 file at once: a temporary file beside it, then an atomic rename. Returns the path."""
+    return write_bytes(path, as_utf8(text, path))
+
+
+def as_utf8(text: str, path: str | PathLike) -> bytes:
+    """The bytes of a text in UTF-8; a DataError, naming where it should go, for a half of a surrogate pair.
+
+    Such halves stand for the bytes of file names and arguments that are not UTF-8.
+    """
     try:
-        return write_bytes(path, text.encode("utf-8"))
+        return text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise DataError(f"character U+{ord(text[error.start]):04X} cannot be written as UTF-8.", path) from None
 

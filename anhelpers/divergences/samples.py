@@ -106,6 +106,7 @@ def plug_in(
     counts_x, counts_y = _counts(x, y)
     n, m = int(counts_x.sum()), int(counts_y.sum())
     value = function(counts_x / n, counts_y / m)
+    n_draws = checks.draws_that_fit(n_draws, 2 * len(counts_x))
     draws = zip(rng.multinomial(n, counts_x / n, n_draws), rng.multinomial(m, counts_y / m, n_draws), strict=True)
     bias = UPWARD if order is None or order <= 1 else f"{UPWARD} (likely, not certain, above order 1)"
     signature = f"plug-in|{len(counts_x)} outcomes|bootstrap:{n_draws}"
@@ -186,7 +187,7 @@ def wasserstein_1d(
         lead = np.bincount(place[rows_x], minlength=n + m) / n - np.bincount(place[n + rows_y], minlength=n + m) / m
         return float(np.abs(np.cumsum(lead)[:-1]) @ gaps)
 
-    draws = [area(rng.integers(0, n, n), rng.integers(0, m, m)) for _ in range(n_draws)]
+    draws = [area(rng.integers(0, n, n), rng.integers(0, m, m)) for _ in range(checks.whole("n_draws", n_draws))]
     bias = "biased upward, by up to O(1/√n) where q and r agree"
     value = area(np.arange(n), np.arange(m))
     return Estimate("wasserstein", value, _spread(draws), n, m, bias, unit, f"exact|bootstrap:{n_draws}")

@@ -146,7 +146,10 @@ def load_lm(
     tokenizer, model = hub.load_model(place, "language model", "AutoModelForCausalLM", dtype)
     language, lines = (None, None) if place.folder is None else _facts(place.folder)
     named = {"name": place.name, "revision": hub.revision_of(place, model), "dtype": dtype, "device": device}
-    return language_model(model, tokenizer, **named, language=language, training_lines=lines)
+    with hub.usable(place, "language model"):
+        lm = language_model(model, tokenizer, **named, language=language, training_lines=lines)
+        _ = lm.hidden_states_suffice  # a first pass: settings that do not fit show themselves here
+    return lm
 
 
 def stated_language(name: str | Path) -> str | None:
@@ -162,9 +165,11 @@ def _facts(folder: Path) -> tuple[str | None, np.ndarray | None]:
         language = json.loads(facts.read_text(encoding="utf-8")).get("language") if facts.is_file() else None
     except (ValueError, AttributeError, RecursionError, OSError):
         raise DataError("is no JSON object of facts; delete it, or train the model anew.", facts) from None
+    if not (language is None or isinstance(language, str)):
+        raise DataError(f'"language" is {language!r:.60}, and a code such as "de" is wanted; mend or delete it.', facts)
     if language is not None:
         try:
-            language = known_code(str(language))
+            language = known_code(language)
         except DataError as error:
             raise DataError(f"the model's language is unknown: {error}", facts) from None
     try:

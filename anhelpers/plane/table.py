@@ -143,7 +143,7 @@ def paired_tests(
     pairs = _pairs(plane, against)
     _, index = cluster_counts(plane.clusters, 1, rng)
     m = int(index.max()) + 1
-    signs = 2.0 * rng.integers(0, 2, size=(n_draws, m)) - 1
+    signs = 2.0 * rng.integers(0, 2, size=(checks.draws_that_fit(n_draws, m), m)) - 1
     facts = {"n": len(plane), "n_docs": m}
     rows = []
     for name, axis in zip(AXES, plane.axes, strict=True):

@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .. import checks
 from ..errors import DataError
 from ..progress import note
 from .checksums import DAMAGED, UNVERIFIED, begun, checksum, standing
@@ -75,7 +76,7 @@ class Store:
     _mine: threading.local = field(default_factory=threading.local, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "path", Path(self.path).expanduser())
+        object.__setattr__(self, "path", checks.local_path(self.path))
 
     def __reduce__(self) -> tuple:
         return Store, (self.path,)

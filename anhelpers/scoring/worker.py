@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import hub
+from .. import checks, hub
 from ..errors import AnhelpersError
 
 __all__ = ["Failed", "Recipe", "answer", "loaded_recipe", "recipe"]
@@ -62,7 +62,7 @@ def recipe(maker: str, here: str, /, **options: Any) -> Recipe:
     maker : name of the function here that makes it.
     """
     if (name := options.get("name")) is not None:
-        path = hub.local_path(name)
+        path = checks.local_path(name)
         options["name"] = str(path.absolute()) if path.exists() else str(name)
     return Recipe(maker, tuple(sorted(options.items())), here)
 

@@ -99,10 +99,11 @@ def load_mt(
                "is a language model, which sees no source")  # fmt: skip
         raise DataError(f"{place} ({config.model_type}) {why}: name an encoder-decoder, such as Marian, M2M100 or T5.")
     tokenizer, model = hub.load_model(place, "translation model", "AutoModelForSeq2SeqLM", dtype)
-    return translation_model(
-        model, tokenizer, name=place.name, revision=hub.revision_of(place, model), dtype=dtype, device=device,
-        src_lang=src_lang, trg_lang=trg_lang, task=task,
-    )  # fmt: skip
+    with hub.usable(place, "translation model"):
+        return translation_model(
+            model, tokenizer, name=place.name, revision=hub.revision_of(place, model), dtype=dtype, device=device,
+            src_lang=src_lang, trg_lang=trg_lang, task=task,
+        )  # fmt: skip
 
 
 def translation_model(

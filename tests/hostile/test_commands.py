@@ -119,7 +119,7 @@ def test_wrong_arguments(here, capsys, command):
 
 
 @pytest.mark.parametrize(
-    "error", [TypeError("a\nb"), MemoryError(), RecursionError("deep"), UnicodeError("x"), KeyError("k")]
+    "error", [TypeError("a\nb"), AssertionError(), RecursionError("deep"), UnicodeError("x"), KeyError("k")]
 )
 def test_a_defect_is_told_as_one_and_debug_shows_where_it_is(capsys, monkeypatch, error):
     def fails(args):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ... import hub
+from ... import checks, hub
 from ...errors import AnhelpersError, DataError, need
 
 __all__ = ["NOUN", "Checkpoint", "find_checkpoint"]
@@ -47,7 +47,7 @@ def find_checkpoint(name: str | Path, revision: str | None = None) -> Checkpoint
     ------
     AnhelpersError in one sentence: gated, absent, no network, full disk; DataError where the files are not COMET's.
     """
-    path = hub.local_path(name)
+    path = checks.local_path(name)
     if path.suffix.lower() == ".ckpt" or path.is_file():
         return _local(path, path)
     place = hub.find(path if path.is_dir() else name, revision)
