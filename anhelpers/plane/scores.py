@@ -119,6 +119,9 @@ class Plane:
         rows = self.shared_rows()
         if rows.all():
             return self
+        if any(axis.level == "stored" for axis in self.axes):  # which was measured where all systems have text
+            return self.subset(rows, f"{(~rows).sum()} of {len(rows)} segments are left out: a compared system, or "
+                               "every reference, is blank there.")  # fmt: skip
         nobody = ~self.there.any(1)
         missing = np.where(self.there.any(0), (~self.there[~nobody]).sum(0), 0)
         some = f"some compared system has no score there (most often {self.systems[missing.argmax()]})"

@@ -79,6 +79,17 @@ def test_other_keys_are_told(tmp_path):
     assert data.read_candidates(tmp_path / "c.jsonl").notes == ("keys that are not read: model, score.",)
 
 
+def test_a_blank_output_of_one_system_is_told_as_that(tmp_path, capsys):
+    for name, word in {"src": "house", "ref": "Haus", "a": "Hauses", "b": "Hausen"}.items():
+        lines = [f"{word} {i} {i}" if name != "b" or i else "" for i in range(12)]
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    src, ref, *systems = (str(tmp_path / name) for name in ("src", "ref", "a", "b"))
+    plane = ["plane", "-l", "en-cs", "-s", src, "-r", ref, "-t", *systems, "--naturalness", "compression"]
+    assert cli.main([*plane, "--draws", "10", "-o", str(tmp_path / "out")]) == 0
+    err = capsys.readouterr().err
+    assert "1 of 12 segments are left out: a compared system, or every reference, is blank there." in err
+
+
 def test_without_documents_none_are_counted(tmp_path, capsys):
     for name, word in {"src": "house", "ref": "Haus", "mt": "Hauses"}.items():
         (tmp_path / name).write_text("".join(f"{word} {i} {i}\n" for i in range(12)))
