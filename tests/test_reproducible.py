@@ -185,7 +185,7 @@ def test_every_file_names_versions_command_parameters_and_seed(runs):
         "plane/appendix.txt": "|draws:40|seed:7|",
         "plane/pairs.csv": "|naturalness:lpp|lm:tiny|",
         "drawn.jsonl": "|model:mt|",
-        "xmi.csv": "|lm_logprobs:lm.txt|unit:nats|draws:50|seed:0|",
+        "xmi.csv": "|lm_logprobs:lm.txt|unit:nats|count:all|draws:50|seed:0|",
         "models.csv": "|torch:",
         "run/book.ipynb": "notebook:book|seed:5|",
         "run/book.html": "notebook:book|seed:5|",
@@ -246,7 +246,8 @@ def test_a_page_shows_texts_of_the_maker_and_runs_none():
 
 def test_only_what_decides_a_number_is_told(tmp_path, capsys):
     (tmp_path / "x.de").write_text("Ja.\n", encoding="utf-8")
-    call = ["score", "-s", f"{tmp_path}/x.de", "-r", f"{tmp_path}/x.de", "-t", f"{tmp_path}/x.de", "--store", "off"]
+    (tmp_path / "y.de").write_text("Nein.\n", encoding="utf-8")
+    call = ["score", "-s", f"{tmp_path}/x.de", "-r", f"{tmp_path}/x.de", "-t", f"{tmp_path}/y.de", "--store", "off"]
     assert cli.main([*call, "-o", f"{tmp_path}/y.csv"]) == 0
     assert cli.main(call) == 0
     assert capsys.readouterr().out == (tmp_path / "y.csv").read_text("utf-8")

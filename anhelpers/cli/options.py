@@ -110,7 +110,8 @@ def selected(args: argparse.Namespace, test: TestSet, *, files: bool) -> TestSet
     test = check_alignment(test.without(here))
     test = with_human_points(test, args.reference or (["all"] if files else None))
     test = test.without(name for name in args.exclude if name in test.systems or name not in here)
-    told = [f"compared with the reference{'s' * (len(test.refs) > 1)} {', '.join(test.refs)}."] if test.refs else []
+    named = test.refs and (args.reference or not files)  # else it is what the user just typed
+    told = [f"compared with the reference{'s' * (len(test.refs) > 1)} {', '.join(test.refs)}."] if named else []
     told += [f"left out: {', '.join(args.exclude)}."] if args.exclude else []
     return replace(test, notes=(*test.notes, *told))
 

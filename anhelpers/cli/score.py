@@ -72,7 +72,7 @@ def _run(args: argparse.Namespace) -> None:
     metrics = shared.metrics(names, model, test.trg_lang, test.n_refs or 1)
     shared.print_notes([*test.notes, *shared.tokenizer_notes(args, (m.signature for m in metrics))])
     if args.mme:
-        write_mme(whole, args.mme)
+        write_mme(_with_references(whole), args.mme)
         metrics = [_scored(_seen(metric, test, whole), metric) for metric in metrics]
         told = (_write_scores(_seen(metric, test, whole), metric, args.mme) for metric in metrics)
         shared.print_notes(note for notes in told for note in notes)
@@ -105,6 +105,13 @@ def _with_kl(table: pd.DataFrame, test: TestSet, logprobs: dict, model: Language
     estimates = system_kl(test, logprobs, model)
     shared.print_notes(f"{system}: {estimate}" for system, estimate in estimates.items())
     return pd.concat([table, estimate_rows("kl", estimates)], ignore_index=True)
+
+
+def _with_references(test: TestSet) -> TestSet:
+    """The test set as mt-metrics-eval has it: every reference is there as a system too."""
+    people = {name: texts for name, texts in test.refs.items() if name not in test.systems}
+    categories = {**test.categories, **dict.fromkeys(people, "human")}
+    return replace(test, systems={**test.systems, **people}, categories=categories)
 
 
 def _seen(metric: Metric, test: TestSet, whole: TestSet) -> TestSet:

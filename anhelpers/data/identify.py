@@ -20,8 +20,9 @@ __all__ = ["UNKNOWN", "check_language", "language_votes", "strange_systems", "tw
 SAMPLE_BYTES = 200
 """Letters in a sample, in bytes of UTF-8. Of samples of this size from WMT24 and the XMI paper's outputs (400 each of
 bg, cs, de, el, en, es, fi, ja, lt, zh) 0.1 % were taken for another language; of 60 bytes, 2 %."""
-SAMPLES = 50
-"""Samples of one file, spread evenly over it."""
+SAMPLES, MOST_CHARS = 50, 10_000
+"""Samples of one file, spread evenly over it; and the characters of one sample, however long its texts are (py3langid
+counts up to 65,535 of a feature)."""
 FEWEST = 3
 """Samples from which texts may contradict what somebody says; below, they can only tell what nobody said."""
 MOST_OWN, LEAST_OTHER = 0.1, 0.5
@@ -157,6 +158,6 @@ def _samples(texts: Sequence[str]) -> Iterable[str]:
             held.append(text)
             size += sum(len(char.encode("utf-8", "replace")) for char in text if char.isalpha())
             if size >= SAMPLE_BYTES:
-                yield " ".join(held)
+                yield " ".join(held)[:MOST_CHARS]
                 held, size = [], 0
                 break

@@ -71,10 +71,10 @@ def test_names_load_nothing_heavy():
 @pytest.fixture
 def texts(tmp_path):
     """The arguments -s, -r and -t of three segments."""
-    for name, lines in (("src", SRC), ("ref", REF), ("a", HYP), ("b", REF)):
+    for name, lines in (("src", SRC), ("ref", REF), ("a", HYP), ("b", HYP[::-1])):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     own = ["-t", f"A={tmp_path / 'a'}", f"B={tmp_path / 'b'}"]
-    return ["-s", str(tmp_path / "src"), "-r", str(tmp_path / "ref"), *own]
+    return ["-l", "en-de", "-s", str(tmp_path / "src"), "-r", str(tmp_path / "ref"), *own]
 
 
 def test_score_takes_a_checkpoint_and_equals_comet(tiny_comet, texts, tmp_path, capsys):
@@ -82,7 +82,7 @@ def test_score_takes_a_checkpoint_and_equals_comet(tiny_comet, texts, tmp_path, 
     assert main(["score", "-m", "chrf", f"comet:{tiny.folder}", *texts, "--segments", "-o", str(out)]) == 0
     table = pd.read_csv(out)
     ours = table[table.metric == "comet:regression_metric"]
-    rows = [{"src": s, "mt": h, "ref": r} for hyps in (HYP, REF) for s, h, r in zip(SRC, hyps, REF, strict=True)]
+    rows = [{"src": s, "mt": h, "ref": r} for hyps in (HYP, HYP[::-1]) for s, h, r in zip(SRC, hyps, REF, strict=True)]
     np.testing.assert_allclose(ours.value, tiny.predict(rows).scores, rtol=0, atol=1e-6)
     assert set(table.metric) == {"chrf", "comet:regression_metric"}
 
@@ -95,7 +95,7 @@ def test_plane_and_curve_take_a_checkpoint(tiny_comet, texts, tmp_path, capsys):
     cands.write_text("".join(f"{h}\n{r}\n" for h, r in zip(HYP, REF, strict=True)), encoding="utf-8")
     vertices = tmp_path / "curve.csv"
     page = ["--html", str(tmp_path / "curve.html")]
-    assert main(["curve", str(cands), "-k", "2", "-m", name, *texts[:4], "-o", str(vertices), *page]) == 0
+    assert main(["curve", str(cands), "-k", "2", "-m", name, *texts[:6], "-o", str(vertices), *page]) == 0
     assert pd.read_csv(vertices).accuracy_signature[0].startswith("comet|model:regression_metric|rev:")
 
 
@@ -134,8 +134,8 @@ def test_killed_half_way_and_started_again_it_ends_with_the_same_file(tiny_comet
     files = {name: tmp_path / name for name in ("src", "ref", "hyp")}
     for name, file in files.items():
         file.write_text("".join(f"{name} {i} alt\n" for i in range(20)), encoding="utf-8")
-    command = ["score", "-m", f"comet:{tiny_comet('regression_metric').folder}", "-s", str(files["src"]), "-r",
-               str(files["ref"]), "-t", str(files["hyp"]), "--segments"]  # fmt: skip
+    command = ["score", "-l", "en-de", "-m", f"comet:{tiny_comet('regression_metric').folder}", "--segments"]
+    command += ["-s", str(files["src"]), "-r", str(files["ref"]), "-t", str(files["hyp"])]
     store, again, whole = tmp_path / "s.sqlite", tmp_path / "again.csv", tmp_path / "whole.csv"
     killed = subprocess.run(
         [sys.executable, "-c", KILLED, *command, "--store", str(store)], capture_output=True, text=True

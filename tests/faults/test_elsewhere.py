@@ -23,12 +23,13 @@ from anhelpers.scoring.upkeep import prune, sizes
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 YEARS = 20 * 365.25 * 86_400
-SCORE = ["score", "-s", "src", "-r", "src", "-t", "A=src"]
+SCORE = ["score", "-l", "en-de", "-s", "src", "-r", "src", "-t", "A=hyp"]
 
 
 @pytest.fixture
 def src(tmp_path):
     (tmp_path / "src").write_text("Ein Haus.\nJa.\n", "utf-8")
+    (tmp_path / "hyp").write_text("Ein Hund.\nJa.\n", "utf-8")
     return tmp_path
 
 
@@ -93,6 +94,7 @@ def test_a_device_is_written_to_and_stays_one(tmp_path):
 def closed(small_disk):
     """A disk that is read-only, with texts, an old result and a store."""
     (small_disk / "src").write_text("Ein Haus.\nJa.\n", "utf-8")
+    (small_disk / "hyp").write_text("Ein Hund.\nJa.\n", "utf-8")
     (small_disk / "x.csv").write_text("old\n", "utf-8")
     with Store(small_disk / "scores.sqlite") as store:
         store.put("s", [key("a")], [1.0])

@@ -35,7 +35,7 @@ pytestmark = [
 ]
 ABOUT = {path: about(path) for path in notebook_paths()[:2]}
 NAMES = [path.stem for path in ABOUT]
-SCORE = ["score", "-s", "src", "-r", "ref"]
+SCORE = ["score", "-l", "en-de", "-s", "src", "-r", "ref"]
 
 
 def _fixed_svg(chart):
