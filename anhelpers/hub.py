@@ -96,7 +96,7 @@ def device(name: str | None = None) -> str:
     ------
     DataError : no such device here, or one of another kind than a CPU or a GPU of CUDA, such as "meta".
     """
-    torch = need("torch", "neural models")
+    torch = need("torch", "a neural model")
     if name is None:
         return "cuda" if torch.cuda.is_available() else "cpu"
     here = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
@@ -204,12 +204,12 @@ def _not_finite(model: Any) -> list[str]:
 
 
 @contextmanager
-def usable(place: Place, noun: str) -> Iterator[None]:
+def usable(place: Place | str, noun: str) -> Iterator[None]:
     """Inside, whatever a model ends in that was loaded and cannot work becomes an AnhelpersError in one sentence.
 
     Parameters
     ----------
-    noun : what an error calls it, such as "language model".
+    place, noun : where it lies, or its name; what an error calls it, such as "language model".
     """
     try:
         yield

@@ -44,7 +44,7 @@ def padded(rows: Sequence[Sequence[int]], fill: int, device: str) -> tuple[Any, 
     ----------
     rows : the token ids of each of b inputs. fill : the id at places that are not real.
     """
-    torch = need("torch", "neural models")
+    torch = need("torch", "a neural model")
     ids = [torch.tensor(row, dtype=torch.long) for row in rows]
     x = torch.nn.utils.rnn.pad_sequence(ids, batch_first=True, padding_value=fill)
     real = torch.arange(x.shape[1]) < torch.tensor([[len(row)] for row in rows])

@@ -99,11 +99,10 @@ def load_mt(
                "is a language model, which sees no source")  # fmt: skip
         raise DataError(f"{place} ({config.model_type}) {why}: name an encoder-decoder, such as Marian, M2M100 or T5.")
     tokenizer, model = hub.load_model(place, "translation model", "AutoModelForSeq2SeqLM", dtype)
-    with hub.usable(place, "translation model"):
-        return translation_model(
-            model, tokenizer, name=place.name, revision=hub.revision_of(place, model), dtype=dtype, device=device,
-            src_lang=src_lang, trg_lang=trg_lang, task=task,
-        )  # fmt: skip
+    return translation_model(
+        model, tokenizer, name=place.name, revision=hub.revision_of(place, model), dtype=dtype, device=device,
+        src_lang=src_lang, trg_lang=trg_lang, task=task,
+    )  # fmt: skip
 
 
 def translation_model(
@@ -128,11 +127,25 @@ def translation_model(
     if tokenizer.eos_token_id is None:
         raise DataError(f"the tokenizer of {name} has no end-of-sequence token, so no sentence has a probability.")
     src_lang, trg_lang = _languages(tokenizer, name, src_lang, trg_lang)
-    return TranslationModel(
-        model=model.eval().to(device), tokenizer=tokenizer, name=name, revision=revision, dtype=dtype, device=device,
-        src_lang=src_lang, trg_lang=trg_lang, prefix=_prefix(model, tokenizer, trg_lang, name), task=task,
-        max_tokens=hub.longest(model, tokenizer), never=hub.forbidden(model),
-    )  # fmt: skip
+    with hub.usable(name, "translation model"):
+        mt = TranslationModel(
+            model=model.eval().to(device), tokenizer=tokenizer, name=name, revision=revision, dtype=dtype,
+            device=device, src_lang=src_lang, trg_lang=trg_lang, prefix=_prefix(model, tokenizer, trg_lang, name),
+            task=task, max_tokens=hub.longest(model, tokenizer), never=hub.forbidden(model),
+        )  # fmt: skip
+        _first_pass(mt)
+    return mt
+
+
+def _first_pass(mt: TranslationModel) -> None:
+    """A pass over an empty source, in which settings that do not fit the weights show themselves."""
+    torch = need("torch", "scoring translations")
+    source, before = ([list(ids)] for ids in ((mt.tokenizer.eos_token_id,), mt.prefix))
+    hub.known_ids([*source, *before], mt.model.get_output_embeddings().weight.shape[0], mt.name)
+    with torch.inference_mode():
+        mt.model(
+            input_ids=torch.tensor(source, device=mt.device), decoder_input_ids=torch.tensor(before, device=mt.device)
+        )
 
 
 def _languages(tokenizer: Any, name: str, src_lang: str | None, trg_lang: str | None) -> tuple[str | None, str | None]:

@@ -3,8 +3,10 @@
 import argparse
 import ast
 import base64
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from importlib.metadata import requires
@@ -53,7 +55,8 @@ def ran(here, monkeypatch, capsys):
 
 ODD = [
     "", " ", "-1", "0", "100000000000", "9" * 400, "1" * 5000, "nan", "-inf", "1e400", "a\nb", "a\0b", "\ud800",
-    "\udcff", "wmt", "src.txt/x", "~nosuchuser/x.csv", "/dev/null", "x" * 5000, "=", "a=", "{1,2}", "%s", "[", "@", "meta",
+    "\udcff", "wmt", "src.txt/x", "~nosuchuser/x.csv", "/dev/null", "x" * 5000, "=", "a=", "{1,2}", "%s", "[",
+    "@", "meta",
 ]  # fmt: skip
 BASES = {
     "score": ["-s", "src.txt", "-r", "ref.txt", "-t", "A.txt", "-m", "nosuch"],  # ends where metrics are looked up
@@ -153,7 +156,8 @@ def test_values_become_what_papermill_writes_as_they_are():
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [("n_draws", "many", "whole number"), ("n_draws", "1e11", "whole number from 0 to 10000000"),
-     ("seed", "-1", "whole"), ("n_draws", "1+2j", "whole number"), ("data", "5", "a text is wanted"), ("data", "\udcff", "cannot be written"),
+     ("seed", "-1", "whole"), ("n_draws", "1+2j", "whole number"), ("data", "5", "a text is wanted"),
+     ("data", "\udcff", "cannot be written"),
      ("max_blank_share", "nan", "a number is wanted"), ("max_blank_share", "all", "a number is wanted")],
 )  # fmt: skip
 def test_a_parameter_of_another_kind_is_refused_before_any_notebook_runs(ran, name, value, says):
@@ -251,9 +255,6 @@ def test_a_note_goes_nowhere_rather_than_into_a_table(monkeypatch, capsys):
      ("facts.json", {"language": ["de"]}, "a code such as"), ("facts.json", {"language": "de\nx"}, "a code such as")],
 )  # fmt: skip
 def test_a_models_settings_of_another_type(tiny_lm, tmp_path, file, changed, says):
-    import json
-    import shutil
-
     from anhelpers.naturalness.lm import load_lm
 
     folder = shutil.copytree(tiny_lm, tmp_path / "model")
@@ -262,6 +263,20 @@ def test_a_models_settings_of_another_type(tiny_lm, tmp_path, file, changed, say
     path.write_text(json.dumps(kept | changed), encoding="utf-8")
     with pytest.raises(AnhelpersError, match=says):
         load_lm(folder)
+
+
+@pytest.mark.neural
+@pytest.mark.parametrize(
+    "changed", [{"decoder_start_token_id": -1}, {"dropout": "10"}, {"decoder_attention_heads": -1}], ids=str
+)
+def test_a_translation_models_settings_that_do_not_fit(tiny_marian, tmp_path, changed):
+    from anhelpers.translation import load_mt
+
+    folder = shutil.copytree(tiny_marian / "mt", tmp_path / "model")
+    settings = json.loads((folder / "config.json").read_text(encoding="utf-8")) | changed
+    (folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
+    with pytest.raises(AnhelpersError, match="the translation model model c"):
+        load_mt(folder, device="cpu")
 
 
 @pytest.mark.neural
@@ -354,12 +369,15 @@ def test_an_address_that_only_the_connection_finds_broken(monkeypatch, tmp_path,
 # -- places ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("variables", [
+NOWHERE = [
     {"ANHELPERS_CACHE": "src.txt"}, {"ANHELPERS_CACHE": "src.txt/below"}, {"ANHELPERS_CACHE": "~nosuchuser"},
     {"HOME": None, "ANHELPERS_CACHE": None}, {"HOME": "", "ANHELPERS_CACHE": None},
-    {"HOME": "src.txt", "ANHELPERS_CACHE": None}, {"ANHELPERS_DATA": "~nosuchuser"}, {"ANHELPERS_DATA": "src.txt"}, {"ANHELPERS_STORE": "~nosuchuser/x"},
-    {"ANHELPERS_STORE": "src.txt"}, {"ANHELPERS_STORE": "wmt"},
-], ids=str)  # fmt: skip
+    {"HOME": "src.txt", "ANHELPERS_CACHE": None}, {"ANHELPERS_DATA": "~nosuchuser"}, {"ANHELPERS_DATA": "src.txt"},
+    {"ANHELPERS_STORE": "~nosuchuser/x"}, {"ANHELPERS_STORE": "src.txt"}, {"ANHELPERS_STORE": "wmt"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("variables", NOWHERE, ids=str)
 @pytest.mark.parametrize("command", ["fetch xmi --offline", "data", "data xmi", "check", "store", "mqm mqm.tsv"])
 def test_variables_that_name_no_place(ran, monkeypatch, variables, command):
     for name, value in variables.items():
