@@ -17,6 +17,7 @@ LONGER = {  # module -> why it is longer
     "cli/options.py": "every option that commands share, and what each means: one place to look it up",
     "data/catalog.py": "where every data set is looked for, and what is said where it is not here",
     "data/plain.py": "parallel files, from their names to their alignment",
+    "data/ratings.py": "ratings of experts, from one file or several: what is read, pooled and left out",
     "data/schema.py": "the two sets that everything works on, half of it what their fields mean",
     "divergences/pmf.py": "twelve divergences, two thirds of it their definitions and sources",
     "hub.py": "the one place that knows transformers' folders, revisions and messages, a third of it definitions",

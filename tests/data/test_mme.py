@@ -203,7 +203,7 @@ def test_a_score_that_is_missing_is_none_and_told(texts, tmp_path, tiny_lm, caps
 
 def test_another_test_set_of_that_name_is_not_overwritten(texts, tmp_path, capsys):
     assert score(*texts, "--mme", tmp_path / "mine") == 0
-    assert score(*texts[:-1], "--mme", tmp_path / "mine") == 2
+    assert score(*texts[:-2], "--mme", tmp_path / "mine") == 2
     assert "holds another en-de (other systems, categories); write to a new folder." in capsys.readouterr().err
 
 
@@ -211,7 +211,7 @@ def test_named_data_replaces_the_files(tmp_path, capsys):
     assert score("--data", "teaching", "--mme", tmp_path / "mine") == 0
     assert len(pd.read_csv(io.StringIO(capsys.readouterr().out))) == 9  # refA is a human point
     assert score("--data", tmp_path / "mine", "--mme", tmp_path / "mine") == 0
-    assert [stored.ref for stored in mme_scores(tmp_path / "mine", "en-de")] == ["refB"]
+    assert [stored.ref for stored in mme_scores(tmp_path / "mine", "en-de")] == ["refA", "refB"]  # the layout has none
     assert score("--data", "teachign") == 2
     assert "did you mean 'teaching'" in capsys.readouterr().err
 
