@@ -12,6 +12,7 @@ __all__ = ["check", "prints"]
 RANGES = {
     "seed": (0, checks.LARGEST_SEED), "draws": (2, checks.MOST_DRAWS), "vocab": (2, 10**9),
     "batch_tokens": (1, 10**9), "epochs": (1, 10**6), "n": (1, 10**6), "batch": (1, 10**6),
+    "steps": (1, 10**9), "held_out": (1, 10**9), "minutes": (0, 10**6),
 }  # fmt: skip
 """The smallest and the largest number that an option of this name takes, in whichever command."""
 

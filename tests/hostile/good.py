@@ -41,6 +41,7 @@ MQM = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
 )  # fmt: skip
 LOGPROBS = "-3.5\nnan\n-1.25\n"
 TOKENS = "-1.5 -0.5\n-0.25 -1\n-2 -3\n"
+LM_TOKENS = "-2.5 -0.5\n-1.25 -1\n-4 -3\n"
 JSON_TOKENS = "".join(f'{{"logprobs": [-1.5, -0.5], "tokens": ["a{i}", "</s>"]}}\n' for i in range(3))
 FAIRSEQ = "".join(f"S-{i}\tx\nH-{i}\t-0.5\ta\nP-{i}\t-0.5 -0.5\n" for i in range(3))
 CANDS = "".join(f'{{"segment": {i}, "text": "Text {k}", "tag": "t{k}", "id": "{i}-{k}"}}\n' for i in range(3)
@@ -70,7 +71,7 @@ def _tar(text: str, *names: str) -> bytes:
 
 TEXTS = {
     "src.txt": SRC, "ref.txt": REF, "A.txt": HYP, "docs.txt": "news\td1\nnews\td1\nweb\td2\n", "names.txt": "d1\nd1\nd2\n",
-    "logprobs.txt": LOGPROBS, "mt.txt": TOKENS, "lm.txt": TOKENS, "mt.jsonl": JSON_TOKENS, "fairseq.txt": FAIRSEQ,
+    "logprobs.txt": LOGPROBS, "mt.txt": TOKENS, "lm.txt": LM_TOKENS, "mt.jsonl": JSON_TOKENS, "fairseq.txt": FAIRSEQ,
     "cands.jsonl": CANDS, "cands.txt": HYP + REF, "self.jsonl": SELF,
     "mqm.tsv": MQM, "mqm.csv": MQM.replace("\t", ","),
     "scheme.csv": "category,dimension,source\n*,accuracy,x\n",

@@ -252,7 +252,7 @@ def test_a_note_goes_nowhere_rather_than_into_a_table(monkeypatch, capsys):
      ("generation_config.json", {"bad_words_ids": [5]}, "a list of lists of token ids"),
      ("generation_config.json", {"bad_words_ids": [["x"]]}, "a list of lists of token ids"),
      ("facts.json", {"language": 5}, '"language" is 5, and a code such as "de" is wanted'),
-     ("facts.json", {"language": ["de"]}, "a code such as"), ("facts.json", {"language": "de\nx"}, "a code such as")],
+     ("facts.json", {"language": ["de"]}, "a code such as"), ("facts.json", {"language": "de\nx"}, "is no known language code")],
 )  # fmt: skip
 def test_a_models_settings_of_another_type(tiny_lm, tmp_path, file, changed, says):
     from anhelpers.naturalness.lm import load_lm
@@ -406,7 +406,7 @@ OF_CORE = {  # library -> the requirement of the core that brings it
     "numpy": "numpy", "pandas": "pandas", "scipy": "scipy", "numba": "numba", "sacrebleu": "sacrebleu",
     "altair": "altair", "vl_convert": "vl-convert-python", "anywidget": "anywidget", "ipywidgets": "anywidget",
     "traitlets": "anywidget", "jinja2": "altair", "comm": "anywidget", "tqdm": "tqdm", "pyarrow": "pyarrow",
-    "zstandard": "zstandard",
+    "zstandard": "zstandard", "py3langid": "py3langid", "lxml": "sacrebleu", "IPython": "anywidget",
 }  # fmt: skip
 
 
