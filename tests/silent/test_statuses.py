@@ -252,7 +252,8 @@ def test_a_note_goes_nowhere_rather_than_into_a_table(monkeypatch, capsys):
      ("generation_config.json", {"bad_words_ids": [5]}, "a list of lists of token ids"),
      ("generation_config.json", {"bad_words_ids": [["x"]]}, "a list of lists of token ids"),
      ("facts.json", {"language": 5}, '"language" is 5, and a code such as "de" is wanted'),
-     ("facts.json", {"language": ["de"]}, "a code such as"), ("facts.json", {"language": "de\nx"}, "is no known language code")],
+     ("facts.json", {"language": ["de"]}, "a code such as"),
+     ("facts.json", {"language": "de\nx"}, "is no known language code")],
 )  # fmt: skip
 def test_a_models_settings_of_another_type(tiny_lm, tmp_path, file, changed, says):
     from anhelpers.naturalness.lm import load_lm
