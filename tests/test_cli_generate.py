@@ -65,7 +65,7 @@ def test_help_says_what_of_the_paper_can_not_be_had(capsys):
 @pytest.mark.parametrize(
     ("options", "sources", "sentence"),
     [
-        (["-n", "0"], "Yes.\n", "k must be at least 1 sample per source, got 0."),
+        (["-n", "0"], "Yes.\n", "-n is 0; it must be at least 1."),
         (["--method", "beam"], "Yes.\n", "unknown method 'beam'; known: ancestral, epsilon, top-k, top-p."),
         (
             ["--method", "epsilon:1.5"],

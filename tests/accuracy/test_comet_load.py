@@ -230,5 +230,7 @@ def test_no_hub_id_and_no_comet(tiny_comet, monkeypatch):
     with pytest.raises(AnhelpersError, match=r"^no COMET model at a/b/c: give a folder with hparams.yaml and"):
         load_comet("a/b/c")
     monkeypatch.setitem(sys.modules, "comet", None)
-    with pytest.raises(MissingExtra, match=r"^COMET needs comet, which cannot be imported \(.*\); install it with: "):
+    with pytest.raises(
+        MissingExtra, match=r"^COMET needs comet, which cannot be imported \(.*\); it comes with the extra 'neural'"
+    ):
         load_comet(tiny_comet("regression_metric").folder)
