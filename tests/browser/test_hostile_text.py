@@ -91,6 +91,11 @@ def divergences():
                                ground=np.arange(n), unit=HOSTILE[2], title=TITLE)  # fmt: skip
 
 
+WORD = "abcdefgh"
+GERMAN = "Die alte Fähre legt um sieben Uhr ab, und wer zu spät kommt, muss bis zum Abend warten. " * 4
+"""Enough to say that these texts, of which most is markup, are meant to be German."""
+
+
 def mqm_file(tmp_path):
     """Ratings whose every name is hostile, of two segments."""
     lines = [["system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity"]]
@@ -99,7 +104,8 @@ def mqm_file(tmp_path):
             for k in range(1 + i * (1 + 2 * seg) % 7):  # so that the systems differ
                 kind = f"{('Accuracy', 'Fluency')[k % 2]}/{text}"
                 where = [HOSTILE[2], f"{seg}", f"{seg}", HOSTILE[(i + 1) % 3]]
-                lines.append([text, *where, "s", f"<v>{i}</v>", kind, "Major"])
+                marked = f"{WORD[:k]}<v>{WORD[k]}</v>{WORD[k + 1 :]} {i}"  # each error at a place of its own
+                lines.append([text, *where, "s", marked, kind, "Major"])
     path = tmp_path / "m.tsv"
     path.write_text("".join("\t".join(line) + "\n" for line in lines), encoding="utf-8")
     return path
@@ -251,7 +257,7 @@ def test_a_site_of_notebooks_with_hostile_titles(page, tmp_path):
 def candidates(tmp_path):
     """A file of candidates in which all is hostile: sources, references, texts, tags."""
     rows = [
-        {"src": text, "refs": [f"{named(i)} good {text}"], "lp": "en-de",
+        {"src": text, "refs": [f"{named(i)} good {text} {GERMAN}"], "lp": "en-de",
          "candidates": [{"text": f"{named(i)} {word}", "tag": named(i + k)} for k, word in enumerate(("good", "bad"))]}
         for i, text in enumerate(HOSTILE)
     ]  # fmt: skip
