@@ -105,7 +105,7 @@ def selected(args: argparse.Namespace, test: TestSet, *, files: bool) -> TestSet
     from ..plane import with_human_points
 
     for name in args.exclude:
-        checks.one_of(name, [*test.systems, *test.refs], "system")
+        checks.one_of(name, {*test.systems, *test.refs}, "system")
     here = [name for name in args.exclude if name in test.systems]
     test = check_alignment(test.without(here))
     test = with_human_points(test, args.reference or (["all"] if files else None))
