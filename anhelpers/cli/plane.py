@@ -126,17 +126,19 @@ def _measured(args: argparse.Namespace, test: TestSet, cands: CandidateSet) -> t
     plane = planes.system_plane(
         test, accuracy, naturalness, args.level, shared=not args.own_segments, naturalness_level=level
     )
-    human = _human_compression(args, test, naturalness) if args.naturalness == COMPRESSION and level == "corpus" else ()
+    human = _human_compression(test, naturalness) if args.naturalness == COMPRESSION and level == "corpus" else ()
     return replace(plane, notes=(*plane.notes, *human)), None
 
 
-def _human_compression(args: argparse.Namespace, test: TestSet, compression: Metric) -> tuple[str, ...]:
+def _human_compression(test: TestSet, compression: Metric) -> tuple[str, ...]:
     """What the references have, by which alone a system's compression can be called natural or not."""
-    shared_by_all = [all(hyps[i].strip() for hyps in test.systems.values()) for i in range(len(test))]
-    rows = [i for i in range(len(test)) if args.own_segments or shared_by_all[i]]
+    speaking = [hyps for hyps in test.systems.values() if any(map(str.strip, hyps))]
+    rows = [i for i in range(len(test)) if all(hyps[i].strip() for hyps in speaking)]
     assert compression.score_corpus is not None
-    values = {name: compression.score_corpus([texts[i] for i in rows]) for name, texts in test.refs.items()}
-    told = " and ".join(f"{value:.4g} ({name})" for name, value in values.items())
+    there = {name: [texts[i] for i in rows if texts[i]] for name, texts in test.refs.items()}
+    told = " and ".join(
+        f"{compression.score_corpus(texts):.4g} ({name}, {len(texts)} segments)" for name, texts in there.items() if texts
+    )
     return (f"natural is what comes near the {told} bits per character of human text, from above as well as from "
             "below: fewer say that a system repeats itself, more that it does so less.",)  # fmt: skip
 

@@ -52,6 +52,10 @@ class Axis:
         """(N, k) the score of each segment by itself; nan where there is none."""
         return np.where(self.there, self.score(self.counts), np.nan)
 
+    def shared_rows(self) -> np.ndarray:
+        """(N,) bool: the segments on which every system that has any score has one."""
+        return self.there[:, self.there.any(0)].all(1)
+
     def where(self, mask: np.ndarray) -> Axis:
         """The same axis without the scores where the (N, k) mask is False."""
         return replace(self, counts=np.where(mask[:, :, None], self.counts, 0), there=self.there & mask)
@@ -198,7 +202,9 @@ def stored_axis(name: str, title: str, signature: str, values: ArrayLike, there:
     return replace(axis, level="stored")
 
 
-def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean") -> Axis:
+def metric_axis(
+    test: TestSet, metric: Metric, level: str = "segment-mean", *, rows: np.ndarray | None = None
+) -> Axis:
     """The systems of a test set on one metric.
 
     Parameters
@@ -207,6 +213,7 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean") -> A
         output then counts as sacreBLEU counts it, and a segment without a reference not at all. A corpus score that is
         no function of sums (compressed lengths, a vocabulary) is a stored axis, over the segments for which all systems
         have text: it has no interval.
+    rows : (N,) bool, the only segments that a stored axis may be over: those of the axis that it stands beside.
     """
     checks.one_of(level, LEVELS, "level")
     check_needs(test, metric)
@@ -218,7 +225,7 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean") -> A
     if metric.score_corpus is None:
         raise DataError(f"{metric.name} has no corpus score, only the mean of segment scores; use level segment-mean.")
     if metric.count is None:
-        return stored_axis(metric.name, title, signature, *_whole(test, metric))
+        return stored_axis(metric.name, title, signature, *_whole(test, metric, rows))
     n, k = len(test), len(test.systems)
     hyps = [text for texts in test.systems.values() for text in texts]
     counts = metric.count(hyps, refs=test.streams, segment=np.tile(np.arange(n), k))
@@ -248,8 +255,11 @@ def system_plane(
     level, naturalness_level : of the two axes, as in `metric_axis`; log-perplexity is a mean over segments.
     shared : only the segments that all systems share (`Plane.shared`); False: each system over its own (`Plane.own`).
     """
-    axes = metric_axis(test, accuracy, level), metric_axis(test, naturalness, naturalness_level)
-    return plane_of(test, *axes, shared=shared)
+    across = metric_axis(test, accuracy, level)
+    up = metric_axis(test, naturalness, naturalness_level, rows=across.shared_rows())
+    if across.level == "stored":
+        across = metric_axis(test, accuracy, level, rows=up.shared_rows())
+    return plane_of(test, across, up, shared=shared)
 
 
 def plane_of(test: TestSet, accuracy: Axis, naturalness: Axis, *, shared: bool | None = True) -> Plane:
@@ -269,11 +279,19 @@ def plane_of(test: TestSet, accuracy: Axis, naturalness: Axis, *, shared: bool |
     return plane.shared() if shared else plane.own()
 
 
-def _whole(test: TestSet, metric: Metric) -> tuple[np.ndarray, np.ndarray]:
-    """(k,) corpus scores, higher is better, over the segments for which all systems have text, and (N, k) which."""
+def _whole(test: TestSet, metric: Metric, among: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """(k,) corpus scores, higher is better, over the segments for which all systems have text, and (N, k) which.
+
+    Parameters
+    ----------
+    among : (N,) bool, the segments that may be used; None: all.
+    """
     said = np.array([[bool(text.strip()) for text in hyps] for hyps in test.systems.values()], dtype=bool).T
     speaks = said.any(0)
-    rows = np.flatnonzero(said[:, speaks].all(1))
+    rows = np.flatnonzero(said[:, speaks].all(1) & (True if among is None else among))
+    if not rows.size:
+        raise DataError(f"no segment has a text of every system, and what the other axis needs, for {metric.name}; "
+                        "leave the sparse systems out.")  # fmt: skip
     refs, srcs = [[texts[i] for i in rows] for texts in test.streams], [test.srcs[i] for i in rows]
     corpus: Any = metric.score_corpus  # the caller has seen that it is there
     scores = [

@@ -111,13 +111,29 @@ def test_the_plane_compares_it_with_the_human_text(texts, tmp_path, capsys, more
     call = ["plane", *texts, "--naturalness", "compression", "--draws", "9", "-o", str(out)]
     assert cli.main([*call, *more]) == 0
     err = capsys.readouterr().err
-    human = (tmp_path / "ref").read_text("utf-8").splitlines()[: 4 if more else 3]  # the last one is blank in a system
+    human = (tmp_path / "ref").read_text("utf-8").splitlines()[:3]  # the last one is blank in a system
     bits = bits_per_character("\n".join(human))
-    assert f"note: natural is what comes near the {bits:.4g} (ref) bits per character of human text" in err
+    assert f"note: natural is what comes near the {bits:.4g} (ref, 3 segments) bits per character of human text" in err
     assert "single segments" not in err
     table = pd.read_csv(out / "systems.csv").set_index("system")
     assert table.naturalness["same"] < table.naturalness["varied"]
     assert "less repetitive" in (out / "plane.svg").read_text("utf-8")
+
+
+@pytest.mark.parametrize("more", [[], ["--own-segments"]])
+@pytest.mark.parametrize("measure", ["compression", "ttr"])
+def test_without_a_reference_a_segment_counts_on_neither_axis(measure, texts, tmp_path, more):
+    ref, out = tmp_path / "ref", tmp_path / "plane"
+    lines = ref.read_text("utf-8").splitlines()
+    ref.write_text("\n".join(["", *lines[1:]]) + "\n", "utf-8")
+    pair = ["-l", "en-de"]  # whose words have spaces between them
+    assert cli.main(["plane", *texts, *pair, "--naturalness", measure, "--draws", "9", "-o", str(out), *more]) == 0
+    table = pd.read_csv(out / "systems.csv").set_index("system")
+    metric = naturalness_metric(measure, "de")
+    for name in ("varied", "same"):
+        kept = (tmp_path / name).read_text("utf-8").splitlines()[1:3]  # the first lacks a reference, "same" the last
+        assert table.naturalness[name] == metric.oriented(metric.score_corpus(kept))
+        assert table.n[name] == 2
 
 
 def test_the_help_names_it(capsys):
