@@ -71,7 +71,7 @@ def test_plain_files_at_corpus_level_give_sacrebleu_s_score(tmp_path, tiny_lm, m
     assert "accuracy_lack" not in table
     assert not (tmp_path / "out" / "curve.csv").exists()
     out, err = capsys.readouterr()
-    assert "1 systems on 51 segments are too few" in out
+    assert "it takes 4 different systems; here: 1 different system on 51 segments" in out
     assert "note: 1 of 52 segments are left out: no system has any text there." in err
 
 

@@ -15,8 +15,10 @@ import numpy as np
 import sacrebleu
 
 from .. import checks
+from ..data.languages import spaced
 from ..errors import DataError
 from ..metric import Metric
+from ..progress import note_once
 from . import bleu, chrf, ter
 from .encode import SegmentBatch, gather
 from .references import VARIABLE, Reference, at_least_one, referenced, streams
@@ -85,6 +87,9 @@ def _bleu(trg_lang: str) -> Surface:
 
 
 def _ter(trg_lang: str) -> Surface:
+    if trg_lang and not spaced(trg_lang):
+        note_once(f"TER counts the edits of words between spaces, and '{trg_lang}' writes none: a clause counts as one "
+                  "word; chrf and bleu cut such texts.")  # fmt: skip
     sacre = sacrebleu.TER()
     return Surface("TER", "edits per 100 reference words", False, ter.counter, ter.scores, ter.scores, sacre, sacre)
 

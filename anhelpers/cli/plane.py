@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
     test, cands = _texts(args)
     translations = list(test.systems)
     if args.sanity:
-        test = planes.with_sanity_systems(test, rng)
+        test = planes.with_sanity_systems(test, rng.spawn(1)[0])  # leaves the draws of all else as they are
     if args.against:
         checks.one_of(args.against, test.systems, "system")
     plane, study = _measured(args, test, cands)
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> None:
     if len(table) > 1 and not args.own_segments and len(plane) > 1:
         results["pairs"] = planes.paired_tests(plane, rng, test_draws, args.against)
     if args.by and plane.naturalness.level != "stored":
-        results["slices"] = planes.sliced_table(plane, rng, args.by, args.draws)
+        results["slices"] = planes.sliced_table(plane, rng.spawn(1)[0], args.by, args.draws)
     claim, correlations = _claim(plane.only(translations), curve, rng, args.draws)
     if correlations is not None:
         results["claim"] = correlations
@@ -137,7 +137,9 @@ def _human_compression(test: TestSet, compression: Metric) -> tuple[str, ...]:
     assert compression.score_corpus is not None
     there = {name: [texts[i] for i in rows if texts[i]] for name, texts in test.refs.items()}
     told = " and ".join(
-        f"{compression.score_corpus(texts):.4g} ({name}, {len(texts)} segments)" for name, texts in there.items() if texts
+        f"{compression.score_corpus(texts):.4g} ({name}, {len(texts)} segments)"
+        for name, texts in there.items()
+        if texts
     )
     return (f"natural is what comes near the {told} bits per character of human text, from above as well as from "
             "below: fewer say that a system repeats itself, more that it does so less.",)  # fmt: skip
@@ -188,13 +190,14 @@ def _claim(
     plane: Plane, curve: OracleCurve | None, rng: np.random.Generator, draws: int
 ) -> tuple[str, pd.DataFrame | None]:
     """Whether accuracy and naturalness go against each other near the frontier: in words, and the correlations."""
-    from ..plane import FEWEST, local_correlation, verdict
+    from ..plane import FEWEST, distinct_systems, local_correlation, verdict
 
     if plane.naturalness.level == "stored":
         return "No test of the claim: the naturalness is known per system only.", None
-    scored = int(plane.there.any(0).sum())
+    scored = len(distinct_systems(plane))
     if scored < FEWEST or len(plane) < 2:
-        return f"{scored} systems on {len(plane)} segments are too few for a correlation near the frontier.", None
+        seen = f"{scored} different system{'s' * (scored != 1)} on {len(plane)} segments"
+        return f"No correlation near the frontier: it takes {FEWEST} different systems; here: {seen}.", None
     correlations = local_correlation(plane, rng, curve=curve, n_draws=draws)
     return verdict(correlations), correlations
 

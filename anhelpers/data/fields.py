@@ -28,9 +28,13 @@ NO_TRANSLATION = "[No translation supplied]"
 _MARKS = (NO_TRANSLATION, "NO TRANSLATION AVAILABLE")  # the second: unwrap.py of wmt-format-tools, of WMT since 2021
 
 
+_NOTHING = {"null", "none", "na", "n/a", "nan", "#n/a", "-", "--"}  # what tables write where there is nothing
+_STANDS = "scored as it stands; where a text is missing, leave its line blank."
+
 _BLANK_NOTE = re.compile(
     r".+: \d+ blank (hypothes[ie]s of \d+|references? of \d+, taken as missing)\.|\d+ blank sources? of \d+\."
-    r"|\d+ of \d+ segments (has|have) no reference: metrics that read one give no score there\.",
+    r"|\d+ of \d+ segments (has|have) no reference: metrics that read one give no score there\."
+    rf"|.+: \d+ texts? (is|are) '.+', {re.escape(_STANDS)}",
     re.DOTALL,
 )
 """The notes of `with_blank_notes`, which a part of a test set makes anew."""
@@ -187,16 +191,36 @@ def reference_counts(refs: Mapping[str, Sequence[str]], n: int) -> np.ndarray:
     return np.array(there, dtype=np.int64).reshape(len(refs), n).sum(0)
 
 
+def _doubtful(what: str, given: Sequence[str], srcs: Sequence[str]) -> tuple[str, ...]:
+    """A note where texts are but what tables write for nothing, such as NA, and their source says something else.
+
+    Parameters
+    ----------
+    what : whose texts they are. given, srcs : N texts, N sources.
+
+    >>> _doubtful("refA", ["NA", "Ja.", "-"], ["Good morning.", "Yes.", "-"])
+    ("refA: 1 text is 'NA', scored as it stands; where a text is missing, leave its line blank.",)
+    """
+    seen = Counter(
+        text.strip()
+        for text, src in zip(given, srcs, strict=True)
+        if len(text) < 9 and text.strip().casefold() in _NOTHING and text.strip() != src.strip()
+    )
+    return tuple(f"{what}: {k} text{' is' if k == 1 else 's are'} '{word}', {_STANDS}" for word, k in seen.items())
+
+
 def with_blank_notes(
     notes: Iterable[str], srcs: Sequence[str], refs: Mapping[str, Sequence[str]], systems: Mapping[str, Sequence[str]]
 ) -> tuple[str, ...]:
-    """The notes, those on blank hypotheses, references and sources made anew from the texts of a test set.
+    """The notes, those on blank and doubtful texts made anew from the texts of a test set.
 
     Parameters
     ----------
     refs, systems : name -> N texts.
     """
     n, sources, told = len(srcs), blanks(srcs), [note for note in notes if not _BLANK_NOTE.fullmatch(note)]
+    for name, given in (*refs.items(), *systems.items()):
+        told += _doubtful(name, given, srcs)
     for name, hyps in systems.items():
         if k := blanks(hyps):
             told.append(f"{name}: {k} blank hypothes{'i' if k == 1 else 'e'}s of {n}.")

@@ -133,6 +133,14 @@ class TestSet:
                     found.setdefault(system, ref)
         return found
 
+    @property
+    def twins(self) -> list[list[str]]:
+        """The names of systems that have the same texts throughout, in groups of two or more."""
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for system, hyps in self.systems.items():
+            groups.setdefault(tuple(map(str.strip, hyps)), []).append(system)
+        return [names for names in groups.values() if len(names) > 1]
+
     def without(self, systems: Iterable[str]) -> TestSet:
         """The same set without some of its systems; UnknownName where there is no such system."""
         left_out = [checks.one_of(name, self.systems, "system") for name in systems]

@@ -18,7 +18,7 @@ from .scores import Plane
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["frontier_distance", "local_correlation", "verdict"]
+__all__ = ["distinct_systems", "frontier_distance", "local_correlation", "verdict"]
 
 FEWEST = 4
 """Systems in the smallest window: three points on a plane correlate strongly whatever they are."""
@@ -68,7 +68,7 @@ def local_correlation(
     """
     import pandas as pd
 
-    plane = plane.only(_distinct(plane))
+    plane = plane.only(distinct_systems(plane))
     k = len(plane.systems)
     if k < FEWEST:
         raise DataError(f"{k} systems: a correlation near the frontier needs at least {FEWEST}.")
@@ -94,6 +94,15 @@ def local_correlation(
             "selection_p": float(p_value(r, null_r[:, None], "lower")[0]),
         })  # fmt: skip
     return pd.DataFrame(rows).assign(n=len(plane), n_docs=len(set(plane.clusters.tolist())))
+
+
+def distinct_systems(plane: Plane) -> list[str]:
+    """The systems that have scores; of those with the same scores on all segments, the first."""
+    seen: dict[bytes, str] = {}
+    for j, system in enumerate(plane.systems):
+        if plane.there[:, j].any():
+            seen.setdefault(b"".join(axis.counts[:, j].tobytes() for axis in plane.axes), system)
+    return list(seen.values())
 
 
 def verdict(table: pd.DataFrame, near: int | None = None) -> str:
@@ -129,15 +138,6 @@ def _half(row: pd.Series, where: str, claim: str, sign: int, alone: bool = False
     word = "is false" if high < 0 else "holds" if low > 0 and not alone else "is undecided"
     interval = f"r = {row.pearson:.2f} ({row.pearson_low:.2f} to {row.pearson_high:.2f})"
     return f"{where} the frontier the claim that they go {claim} {word}: {interval} among {row.n_systems} systems"
-
-
-def _distinct(plane: Plane) -> list[str]:
-    """The systems that have scores, each set of scores once."""
-    seen: dict[bytes, str] = {}
-    for j, system in enumerate(plane.systems):
-        if plane.there[:, j].any():
-            seen.setdefault(b"".join(axis.counts[:, j].tobytes() for axis in plane.axes), system)
-    return list(seen.values())
 
 
 def _windows(k: int, width: int | None) -> list[tuple[str, slice]]:

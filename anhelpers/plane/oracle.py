@@ -80,8 +80,9 @@ class OracleStudy:
 def with_human_points(test: TestSet, references: Sequence[str] | None = None) -> TestSet:
     """The test set with some references to compare with, and the others as "systems" of category human (AN Figure 2).
 
-    A system that is a copy of a reference is that reference: compared with itself it would be perfect. A reference
-    without any text is no human point; where one is missing, that "system" is blank.
+    A system that is a copy of a reference is that reference: compared with itself it would be perfect. A reference that
+    lacks texts is no human point: its gaps would count as blank outputs. Notes tell all this, and which systems have
+    the same outputs.
 
     Parameters
     ----------
@@ -92,14 +93,19 @@ def with_human_points(test: TestSet, references: Sequence[str] | None = None) ->
     wanted = [str(test.reference)] if references is None else list(references)
     wanted = list(test.refs) if wanted == ["all"] else wanted
     chosen = {name: test.refs[checks.one_of(name, test.refs, "reference")] for name in wanted}
-    copies = {system: ref for system, ref in test.copies.items() if ref in chosen}
-    notes = [f"{s} is the reference {ref}, and is not compared with itself." for s, ref in copies.items()]
+    notes = [
+        f"{system} is the reference {ref}, and is {'not compared with itself' if ref in chosen else 'named so'}."
+        for system, ref in test.copies.items()
+        if ref in chosen or system != ref
+    ]
     test = test.without(test.copies)
-    others = {
-        name if name not in test.systems else f"{name} (reference)": texts
-        for name, texts in test.refs.items()
-        if any(texts) and texts not in chosen.values()
-    }
+    others = {name: texts for name, texts in test.refs.items() if any(texts) and texts not in chosen.values()}
+    for name in [name for name, texts in others.items() if not all(texts)]:
+        missing = f"lacks {others.pop(name).count('')} of {len(test)} texts, and is no human point"
+        notes.append(f"the reference {name} {missing}: compared over fewer segments it would be another comparison.")
+    others = {name if name not in test.systems else f"{name} (reference)": texts for name, texts in others.items()}
+    notes += [f"{' and '.join(names)} have the same outputs throughout: one system under {len(names)} names."
+              for names in test.twins]  # fmt: skip
     categories = {**test.categories, **dict.fromkeys(others, "human")}
     systems = {**test.systems, **others}
     notes = (*test.notes, *notes)

@@ -202,9 +202,7 @@ def stored_axis(name: str, title: str, signature: str, values: ArrayLike, there:
     return replace(axis, level="stored")
 
 
-def metric_axis(
-    test: TestSet, metric: Metric, level: str = "segment-mean", *, rows: np.ndarray | None = None
-) -> Axis:
+def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean", *, rows: np.ndarray | None = None) -> Axis:
     """The systems of a test set on one metric.
 
     Parameters

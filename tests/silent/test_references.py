@@ -6,7 +6,7 @@ import re
 import pandas as pd
 import pytest
 
-from anhelpers import cli, data
+from anhelpers import cli, data, progress
 from anhelpers.data import TestSet, from_systems
 from anhelpers.errors import UnknownName
 from anhelpers.plane import with_human_points
@@ -85,6 +85,73 @@ def test_a_copy_under_another_name_is_that_reference():
     assert list(with_human_points(TEST, ["all"]).systems) == ["MT"]
     with pytest.raises(UnknownName, match="unknown reference 'refC'"):
         with_human_points(TEST, ["refC"])
+
+
+def test_a_copy_of_a_reference_that_is_not_compared_with_is_told_by_name():
+    test = TestSet("t", "en-de", SRC, {"refA": REF_A, "refB": REF_B}, {"MT": MT, "copy": [f"{t} " for t in REF_B]})
+    points = with_human_points(test)
+    assert list(points.systems) == ["MT", "refB"]
+    assert "copy is the reference refB, and is named so." in points.notes
+
+
+def test_a_reference_with_gaps_is_no_human_point():
+    """Its gaps would count as blank outputs, and take their segments from all systems."""
+    test = TestSet("t", "en-de", SRC, {"refA": REF_A, "refB": ("", "", *REF_B[2:])}, {"MT": MT})
+    points = with_human_points(test)
+    assert list(points.systems) == ["MT"]
+    assert any(
+        note.startswith("the reference refB lacks 2 of 30 texts, and is no human point") for note in points.notes
+    )
+    assert list(with_human_points(test, ["refB"]).systems) == ["MT", "refA"]
+
+
+@pytest.mark.parametrize("others", [2, 3])
+def test_one_system_under_two_names_is_told_and_counts_once(others, tmp_path, capsys):
+    src, ref, mt = (lines(tmp_path, name, texts) for name, texts in (("src", SRC), ("ref", REF_A), ("mt", MT)))
+    more = [lines(tmp_path, f"s{i}", [f"{text} {'Ja. ' * (i + n % 3)}" for n, text in enumerate(MT)])
+            for i in range(others)]  # fmt: skip
+    texts = ["-s", src, "-r", ref, "-t", f"mine={mt}", f"twin={mt}", *more, "-l", "en-de"]
+    assert cli.main(["score", *texts]) == 0
+    assert "mine and twin have the same outputs throughout: one system under 2 names." in capsys.readouterr().err
+    assert cli.main(["plane", *texts, "--draws", "9", "-o", str(tmp_path / "out")]) == 0
+    out, err = capsys.readouterr()
+    assert "mine and twin have the same outputs throughout: one system under 2 names." in err
+    assert (f"here: {others + 1} different systems on 30 segments" in out) == (others == 2)
+
+
+def test_neither_slices_nor_controls_move_the_draws_of_other_results(tmp_path):
+    src, ref = lines(tmp_path, "src", SRC), lines(tmp_path, "ref", REF_A)
+    systems = [lines(tmp_path, f"s{i}", [f"{text} {'Ja. ' * (i + n % 3)}" for n, text in enumerate(MT)])
+               for i in range(4)]  # fmt: skip
+    found = []
+    for more in ([], ["--by", "length"], ["--sanity"]):
+        out = tmp_path / f"out{len(found)}"
+        texts = ["-s", src, "-r", ref, "-t", *systems, "-l", "en-de", "--draws", "20", "-o", str(out)]
+        assert cli.main(["plane", *texts, *more]) == 0
+        table = pd.read_csv(out / "systems.csv").set_index("system")
+        columns = [name for name in table if name.startswith(("accuracy_l", "naturalness_l")) and "lack" not in name]
+        claim = pd.read_csv(out / "claim.csv")[["pearson_low", "pearson_high", "selection_pearson", "selection_p"]]
+        found.append(pd.concat([table.loc[["s0", "s3"], columns].reset_index(drop=True), claim], axis=1))
+    for numbers in found[1:]:  # a language model's batches differ with the systems, and so their last digits
+        pd.testing.assert_frame_equal(numbers, found[0], rtol=1e-5)
+
+
+def test_what_tables_write_for_nothing_is_told_where_it_stands_as_a_text():
+    test = TestSet(
+        "t", "en-de", ("Good morning.", "-", "None"), {"A": ("NA", "-", "Keiner")}, {"X": ("a", "b", "None")}
+    )
+    told = "1 text is 'NA', scored as it stands; where a text is missing, leave its line blank."
+    assert test.notes == (f"A: {told}",)  # "-" and "None" are what the sources say
+    assert test.subset([0]).notes == test.notes
+    assert test.subset([1, 2]).notes == ()
+
+
+def test_ter_of_a_language_without_spaces_is_told(tmp_path, capsys):
+    progress.note_once.cache_clear()
+    src, ref = lines(tmp_path, "src", ["こんにちは。", "犬です。"]), lines(tmp_path, "ref", ["你好。", "是狗。"])
+    texts = ["-s", src, "-r", ref, "-t", lines(tmp_path, "mt", ["你们好。", "那是狗。"]), "-l", "ja-zh"]
+    assert cli.main(["score", *texts, "-m", "ter"]) == 0
+    assert "TER counts the edits of words between spaces, and 'zh' writes none" in capsys.readouterr().err
 
 
 def test_a_copy_alone_is_no_system(tmp_path, capsys):
