@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
+import shutil
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,10 +22,12 @@ from . import checks
 from .data.catalog import bundled
 from .data.writing import FULL
 from .errors import AnhelpersError, DataError, MissingExtra, install_line, need
+from .progress import note_once
 
 __all__ = [
     "Place", "cache_first", "check_weights", "device", "encode", "find", "finite", "forbidden", "kind", "known_ids",
-    "load_config", "load_model", "load_tokenizer", "load_weights", "longest", "plain_ids", "revision_of", "usable",
+    "load_config", "load_model", "load_tokenizer", "load_weights", "longest", "plain_ids", "revision_of", "save_model",
+    "usable",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -178,8 +181,25 @@ def load_weights(place: Place, noun: str, auto: str, dtype: str = "float32") -> 
         absent = sorted(told["missing_keys"])
         raise AnhelpersError(f"{place} has no weights for {len(absent)} parts of this {noun}, such as {absent[0]}; "
                              "they would be random: name a complete model.")  # fmt: skip
+    if spare := sorted(told["unexpected_keys"]):
+        _check_spare(model, spare, place, noun)
     check_weights(model, str(place), noun)
     return model
+
+
+def _check_spare(model: Any, spare: Sequence[str], place: Place, noun: str) -> None:
+    """An AnhelpersError where a file has weights of layers that the settings leave out, else a note of what is unused.
+
+    Parameters
+    ----------
+    spare : names of the weights that the model has no place for.
+    """
+    kinds = {re.sub(r"\d+", "N", name) for name, _ in model.named_parameters()}
+    more = f"{len(spare)} weights, such as {spare[0]}, that this {noun} has no place for"
+    if any(re.sub(r"\d+", "N", name) in kinds for name in spare):
+        raise AnhelpersError(f"{place} has {more}: its config.json leaves out layers that were trained; get the folder "
+                             "again, or name another model.")  # fmt: skip
+    note_once(f"{place} has {more}; they are not used.")
 
 
 def check_weights(model: Any, where: str, noun: str) -> None:
@@ -221,6 +241,14 @@ def usable(place: Place | str, noun: str) -> Iterator[None]:
         said = (str(error).splitlines() or [""])[0][:200]
         told = f"the {noun} {place} cannot be used, the settings in its folder may be damaged"
         raise AnhelpersError(f"{told}: {type(error).__name__}, {said}") from error
+
+
+def save_model(model: Any, tokenizer: Any, folder: Path) -> None:
+    """Write a model and its tokenizer into a folder, readable for all who may read the user's other files."""
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    for weights in folder.glob("*.safetensors"):  # which the library makes for its owner alone
+        shutil.copymode(folder / "config.json", weights)
 
 
 def longest(model: Any, tokenizer: Any) -> int:

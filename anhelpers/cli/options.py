@@ -196,6 +196,8 @@ def check(args: argparse.Namespace) -> None:
     """A DataError, before anything is done, for a result that cannot go where it should."""
     if args.command in ("score", "curve", "mqm", "xmi") and args.output:
         check_table_name(args.output)
+    if args.command == "store" and args.action == "export":
+        check_table_name(args.file, (".parquet",))
     if getattr(args, "save_scores", None):
         check_table_name(args.save_scores, (".jsonl",))
     _check_places(args)

@@ -38,7 +38,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Train; print the held-out perplexity."""
-    from ..data.identify import check_language
+    from ..data.identify import check_language, two_languages
     from ..data.lines import read_lines
     from ..naturalness.recipe import sized
     from ..naturalness.train import Recipe, train_lm
@@ -46,6 +46,8 @@ def run(args: argparse.Namespace) -> None:
 
     lines, language = read_lines(args.text), _language(args)
     check_language(lines, language, f"the texts of {args.text}")
+    if mixed := two_languages(lines):
+        note(f"the texts of {args.text} read as {mixed}: a model of both has no judgement of '{language}' alone.")
     typed = {"vocab_size": args.vocab, "epochs": args.epochs, "steps": args.steps, "held_out": args.held_out,
              "seed": args.seed}  # fmt: skip
     chosen: dict[str, Any] = {name: value for name, value in typed.items() if value is not None}

@@ -70,7 +70,10 @@ def two_languages(texts: Sequence[str]) -> str:
 
     In two where at least FEWEST samples, and a quarter of all, are in a language unlike the most frequent one.
     """
-    votes = language_votes(texts)
+    return _mixed(language_votes(texts))
+
+
+def _mixed(votes: Counter[str]) -> str:
     (first, _), *others = votes.most_common() or [("", 0)]
     alike = next((group for group in RELATED if first in group), {first})
     least = max(FEWEST, votes.total() / 4)
@@ -81,16 +84,21 @@ def two_languages(texts: Sequence[str]) -> str:
 def with_languages(test: TestSet) -> TestSet:
     """The test set with its languages: those that it names, or where it names none ("und"), those of its texts.
 
-    A note says what was told from the texts, where there was too little text to tell, and which systems read as
-    another language than the target's.
+    A note says what was told from the texts, where there was too little text to tell, which texts read as two
+    languages, and which systems as another language than the target's.
 
     Raises
     ------
-    LanguageConflict where sources, references, or without references all systems together read as another language.
+    LanguageConflict where sources, references, or without references all systems together read as another language,
+    or where no pair is said and both sides read as the same one.
     """
     said = split_pair(test.lp)
     src_lang, trg_lang = _told(test, said)
-    notes = []
+    if src_lang == trg_lang != UNKNOWN and UNKNOWN in said:
+        raise LanguageConflict(f"{test.name}: the sources and the translations both read as {_named(src_lang)}; say "
+                               "the pair by -l, such as en-de (in Python: lp), or give the right files.")  # fmt: skip
+    whole = {"the sources": test.srcs, **{f"the texts of reference {name}": ref for name, ref in test.refs.items()}}
+    notes = [f"{what} read as {mixed}." for what, texts in whole.items() if (mixed := two_languages(texts))]
     if told := [code for code, before in ((src_lang, said[0]), (trg_lang, said[1])) if code != before]:
         names = " and ".join(_named(code) for code in dict.fromkeys(told))
         notes.append(f"the languages are taken as {src_lang}-{trg_lang}: the texts read as {names}; "
@@ -103,12 +111,15 @@ def with_languages(test: TestSet) -> TestSet:
 
 
 def strange_systems(test: TestSet, systems: Iterable[str]) -> list[str]:
-    """A note for each of these systems of a test set that reads as another language than the target's."""
-    if test.trg_lang == UNKNOWN:
-        return []
-    read = {name: _other(language_votes(test.systems[name]), test.trg_lang) for name in systems}
-    rest = f"and the target language is '{test.trg_lang}'."
-    return [f"{name}: its outputs read as {other}, {rest}" for name, other in read.items() if other]
+    """A note for each of these systems of a test set that reads as another language than the target's, or as two."""
+    notes, rest = [], f"and the target language is '{test.trg_lang}'."
+    for name in systems:
+        votes = language_votes(test.systems[name])
+        if test.trg_lang != UNKNOWN and (other := _other(votes, test.trg_lang)):
+            notes.append(f"{name}: its outputs read as {other}, {rest}")
+        elif mixed := _mixed(votes):
+            notes.append(f"{name}: its outputs read as {mixed}.")
+    return notes
 
 
 def _told(test: TestSet, said: tuple[str, str]) -> tuple[str, str]:

@@ -415,8 +415,7 @@ def _write(model: Any, tokenizer: Any, facts: dict, lines: np.ndarray, job: _Job
     """The finished folder appears in one step, and the training state goes."""
     fresh = job.partial / "model"
     try:
-        model.half().save_pretrained(fresh)
-        tokenizer.save_pretrained(fresh)
+        hub.save_model(model.half(), tokenizer, fresh)
     except OSError:
         raise
     except Exception as error:  # the libraries' own names for a full disk

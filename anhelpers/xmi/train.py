@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import hub
 from ..errors import AnhelpersError, DataError, need
 from ..naturalness.load import LanguageModel, language_model
 from ..naturalness.train import warm_cosine
@@ -81,8 +82,7 @@ def save_pair(folder: str | PathLike, mt: TranslationModel, lm: LanguageModel) -
     """Write the folders "mt" and "lm", which `load_mt` and `load_lm`, or ``anhelpers xmi --mt --lm``, read."""
     places = Path(folder) / "mt", Path(folder) / "lm"
     for place, model, tokenizer in zip(places, (mt.model, lm.model), (mt.tokenizer, lm.tokenizer), strict=True):
-        model.save_pretrained(place)
-        tokenizer.save_pretrained(place)
+        hub.save_model(model, tokenizer, place)
     return places
 
 

@@ -106,6 +106,26 @@ def test_a_system_that_answers_in_another_language_is_named(files, capsys):
     assert "lazy: its outputs read as English ('en')" in capsys.readouterr().err
 
 
+def test_texts_in_two_languages_are_told(files, tmp_path, capsys):
+    """A reference that is half English makes good German bad; half of an output in English is a fact about it."""
+    half = tmp_path / "half"
+    twice = [f"{TEXTS[lang]} {TEXTS[lang]}\n" for lang in ("de", "en")]
+    half.write_text(twice[0] * 3 + twice[1] * 3, encoding="utf-8")
+    two = "read as German ('de') and English ('en')."
+    (src, *_), (_, ref, hyp) = files["en"], files["de"]
+    assert score("-s", src, "-r", ref, "-t", hyp, str(half)) == 0
+    assert f"half: its outputs {two}" in capsys.readouterr().err
+    assert score("-s", src, "-r", str(half), "-t", hyp, "-l", "en-de") == 0
+    assert f"the texts of reference half {two}" in capsys.readouterr().err
+
+
+def test_one_language_on_both_sides_is_asked_for(files, capsys):
+    (src, ref, hyp) = files["en"]
+    assert score("-s", src, "-r", ref, "-t", hyp) == 2
+    assert "the sources and the translations both read as English ('en'); say the pair by -l" in capsys.readouterr().err
+    assert score("-s", src, "-r", ref, "-t", hyp, "-l", "en-en") == 0  # as in work on paraphrases
+
+
 def test_with_too_little_text_bleu_asks_for_the_pair(tmp_path, capsys):
     (tmp_path / "a").write_text("你好。\n", encoding="utf-8")
     (tmp_path / "b").write_text("您好。\n", encoding="utf-8")

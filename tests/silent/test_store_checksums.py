@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import types
+from contextlib import nullcontext
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from anhelpers import cli
+from anhelpers import cli, hub, progress
 from anhelpers.errors import AnhelpersError
 from anhelpers.scoring import opening
 from anhelpers.scoring.carry import export_parquet, import_parquet
@@ -176,6 +177,15 @@ def test_the_command_tells_and_removes_damaged_scores(store, capsys):
     assert typed("prune")[0] == 2
 
 
+def test_scores_are_exported_to_a_parquet_file_alone(store, tmp_path, capsys):
+    """Not onto the store of a colleague."""
+    other = tmp_path / "theirs.sqlite"
+    other.write_bytes(store.path.read_bytes())
+    assert cli.main(["store", "--store", str(store.path), "export", str(other)]) == 2
+    assert "cannot write '.sqlite' files; name a .parquet file" in capsys.readouterr().err
+    assert other.read_bytes() == store.path.read_bytes()
+
+
 def test_parquet_carries_the_checksum(store, tmp_path, capsys):
     path, other = tmp_path / "x.parquet", Store(tmp_path / "other")
     assert export_parquet(store, path) == 3
@@ -294,6 +304,22 @@ def test_a_language_model_with_nan_in_its_weights_is_an_error(texts, tiny_lm, va
     told = capsys.readouterr().err
     assert f"ill: 1 weights of this language model hold nan or infinity in float32, such as {name}, as in a" in told
     assert not (texts / "s.sqlite").exists()
+
+
+@pytest.mark.neural
+@pytest.mark.parametrize(("left_out", "status"), [({"n_layer": 1}, 2), ({"add_cross_attention": False}, 0)])
+def test_trained_layers_that_the_settings_leave_out_are_told(texts, left_out, status, capsys):
+    """transformers itself gives a warning of many lines, and a model that nobody trained."""
+    transformers = pytest.importorskip("transformers")
+    progress.note_once.cache_clear()
+    whole = transformers.GPT2Config(vocab_size=300, n_embd=8, n_layer=2, n_head=1, n_positions=32, bos_token_id=0,
+                                    eos_token_id=0, add_cross_attention=True)  # fmt: skip
+    transformers.GPT2LMHeadModel(whole).save_pretrained("m")
+    settings = json.loads((texts / "m" / "config.json").read_text("utf-8"))
+    (texts / "m" / "config.json").write_text(json.dumps(settings | left_out), "utf-8")
+    with pytest.raises(AnhelpersError, match="leaves out layers that were trained") if status else nullcontext():
+        hub.load_weights(hub.find("./m"), "language model", "AutoModelForCausalLM")
+    assert ("that this language model has no place for; they are not used" in capsys.readouterr().err) == (not status)
 
 
 @pytest.mark.neural

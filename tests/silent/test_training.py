@@ -86,6 +86,16 @@ def test_a_language_that_is_none_is_told_when_the_model_is_loaded(whole, tmp_pat
         load_lm(folder, device="cpu")
 
 
+def test_a_text_in_two_languages_is_told_and_everybody_may_read_the_model(text, tmp_path, capsys):
+    few = [*LINES * 3, *(f"The {a} sees the {b} in this very old house." for a in "abcdefgh" for b in "klmnopqr")]
+    path = tmp_path / "t.txt"
+    path.write_text("\n".join(few) + "\n", "utf-8")
+    assert text("--lang", "es") == 0
+    assert "t.txt read as English ('en') and Spanish ('es'): a model of both" in capsys.readouterr().err
+    modes = {file.name: file.stat().st_mode & 0o777 for file in (tmp_path / "m").iterdir()}
+    assert modes["model.safetensors"] == path.stat().st_mode & 0o777
+
+
 def test_how_little_text_is_enough_is_said_in_the_help_and_before_any_work(tmp_path, capsys):
     with pytest.raises(SystemExit):
         cli.main(["train-lm", "--help"])
