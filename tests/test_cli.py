@@ -56,7 +56,8 @@ def test_score_prints_a_row_per_system_and_metric_with_sacrebleu_s_values(files,
 
 def test_score_refuses_a_file_that_lost_a_line(tmp_path, capsys):
     refs = [f"Das ist der Satz Nummer {i} von {i * i} Sätzen." for i in range(30)]
-    for name, lines in {"src": refs, "ref": refs, "lost": [*refs[:9], *refs[10:], ""]}.items():
+    srcs = [f"This is sentence number {i} of {i * i} sentences." for i in range(30)]
+    for name, lines in {"src": srcs, "ref": refs, "lost": [*refs[:9], *refs[10:], ""]}.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     src, ref, lost = (str(tmp_path / name) for name in ("src", "ref", "lost"))
     assert cli.main(["score", "-s", src, "-r", ref, "-t", lost, "-o", str(tmp_path / "out.csv")]) == 2

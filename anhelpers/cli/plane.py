@@ -162,6 +162,7 @@ def _notes(args: argparse.Namespace, notes: tuple[str, ...], plane: Plane) -> tu
 def _texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
     """The systems to compare, and the candidates of the curve: a data set's own, or all outputs."""
     from ..data import add_systems, from_systems, load, load_candidates, read_plain
+    from ..naturalness.registry import WITH_LM
     from ..scoring import check_systems
 
     if bool(args.data) == bool(args.sources):
@@ -174,7 +175,7 @@ def _texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
             cands = cands.merge(from_systems(test)).deduplicated()
         return check_systems(shared.selected(args, test, files=False)), cands.without(args.exclude)
     systems = [*args.translations, *args.mine]
-    with shared.naming_model(args.lm):
+    with shared.naming_model(args.lm if args.naturalness in WITH_LM else None):
         test = read_plain(args.sources, args.references, systems, args.language_pair, docs=args.docs)
     if not test.refs or not test.systems:
         raise DataError("the plane needs references (-r REF) and system outputs (-t SYSTEM).")

@@ -95,7 +95,7 @@ def known_code(code: str) -> str:
     """
     match = LANGUAGE.fullmatch(code.replace("-", "_"))
     if not match or match[1] not in CODES:
-        hint = nearest(code, CODES) or "; use an ISO 639 code with an optional region, like de or pt_BR."
+        hint = nearest(code.lower(), CODES) or "; use an ISO 639 code with an optional region, like de or pt_BR."
         raise DataError(f"'{code}' is no known language code{hint}")
     return match[0]
 

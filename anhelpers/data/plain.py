@@ -270,6 +270,8 @@ def named_files(paths: Paths | None) -> dict[str, Path]:
     listed = [fspath(path) for path in ([paths] if isinstance(paths, (str, PathLike)) else paths)]
     given = [fspath(path) for one in listed for path in (_inside(Path(one)) if Path(one).is_dir() else [one])]
     typed = {one: one.partition("=") for one in given if "=" in one and not Path(one).exists()}
+    if unnamed := next((one for one, (name, _, path) in typed.items() if not name.strip() or not path), None):
+        raise DataError(f"'{unnamed}' is no NAME=FILE: {'the name' if unnamed[0] in ' =' else 'the file'} is missing.")
     called = iter(_called([Path(one) for one in given if one not in typed]))
     named: dict[str, Path] = {}
     for one in given:

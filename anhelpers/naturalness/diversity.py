@@ -14,6 +14,7 @@ import numpy as np
 from .. import __version__, checks
 from ..data.schema import TestSet
 from ..metric import Metric
+from ..progress import note_once
 from ..stats import Z95, clusters_of, few_clusters
 from . import lexical
 from .tokens import TOKENIZER, check_words, words
@@ -157,7 +158,11 @@ def lexical_metric(measure: str | Measure, trg_lang: str) -> Metric:
     measure = MEASURES[checks.one_of(measure, MEASURES, "lexical measure")] if isinstance(measure, str) else measure
 
     def score_corpus(hyps: Sequence[str], refs: Any = None, srcs: Any = None) -> float:
-        return float(measure.of(measure.code([word for text in hyps for word in words(text)])))
+        found = [word for text in hyps for word in words(text)]
+        value = float(measure.of(measure.code(found)))
+        if np.isnan(value):
+            note_once(f"{measure.name} of a text of {len(found)} words is nan: it needs {measure.wants}.")
+        return value
 
     return Metric(
         measure.name, measure.label, measure.unit, measure.higher_is_better, (), measure.signature(trg_lang), None,

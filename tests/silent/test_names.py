@@ -2,7 +2,8 @@
 
 import pytest
 
-from anhelpers import cli, data
+from anhelpers import cli, data, progress
+from anhelpers.data.languages import split_pair
 from anhelpers.data.plain import named_files
 from anhelpers.errors import DataError
 
@@ -97,3 +98,32 @@ def test_without_documents_none_are_counted(tmp_path, capsys):
     plane = ["plane", "-l", "en-de", "-s", src, "-r", ref, "-t", hyp, "--naturalness", "ttr", "--draws", "10"]
     assert cli.main([*plane, "-o", str(tmp_path / "out")]) == 0
     assert "12 of 12 segments compared, resampled one by one; 1 systems." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("given", "missing"), [("=out.de", "name"), (" =out.de", "name"), ("mine=", "file")])
+def test_half_a_name_and_file_is_refused(given, missing):
+    with pytest.raises(DataError, match=f"no NAME=FILE: the {missing} is missing"):
+        named_files([given])
+
+
+def test_a_pair_in_capitals_is_told_in_small_letters():
+    with pytest.raises(DataError, match=r"unknown language pair 'JA-ZH': 'JA' is no known language code; .* 'ja'"):
+        split_pair("JA-ZH")
+
+
+def test_a_measure_without_a_value_says_why(tmp_path, capsys):
+    progress.note_once.cache_clear()
+    for name, text in (("src", "Yes.\nNo.\n"), ("hyp", "Ja.\nNein.\n")):
+        (tmp_path / name).write_text(text, "utf-8")
+    assert (
+        cli.main(["score", "-s", str(tmp_path / "src"), "-t", str(tmp_path / "hyp"), "-m", "mattr", "-l", "en-de"]) == 0
+    )
+    assert "mattr of a text of 2 words is nan: it needs 100 words." in capsys.readouterr().err
+
+
+def test_no_model_is_named_where_none_is_asked(tmp_path):
+    for name, text in (("src", "Yes.\nNo.\n"), ("ref", "Ja.\nNein.\n"), ("hyp", "Jaja.\nNein!\n")):
+        (tmp_path / name).write_text(text, "utf-8")
+    texts = ["-s", str(tmp_path / "src"), "-r", str(tmp_path / "ref"), "-t", str(tmp_path / "hyp"), "-l", "en-de"]
+    assert cli.main(["plane", *texts, "--naturalness", "ttr", "--draws", "9", "-o", str(tmp_path / "out")]) == 0
+    assert "de-tiny" not in (tmp_path / "out" / "systems.csv").read_text("utf-8")
