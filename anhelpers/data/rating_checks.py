@@ -64,7 +64,7 @@ def without_copies(
     if stretch > second:
         told = f"lines {line[second]} to {line[stretch]} repeat rows from line {start} on"
     if repeated == "refuse" and _copied(scan.code[:3, rows], again, first[kind]):
-        told = f"{told} ({n} of {len(rows)} rows are there again)"
+        told = f"{told} ({n} of {len(rows)} rows are there again, but for spelling or comments)"
         ask = "delete the copy, or say --repeated once (read each row once) or --repeated count (count all)."
         raise DataError(f"a part of this file is there twice: {told}; {ask}", path, int(line[second]))
     told += ", …" if n > stretch - second + 1 else ""

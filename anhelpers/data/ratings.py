@@ -17,7 +17,7 @@ from ..errors import DataError, nearest
 from .mqm_tables import RatingMap, load_map
 from .rating_checks import check_file_texts, check_languages, check_one_pair, check_units, without_copies
 from .rating_header import read_header
-from .rating_names import SEVERITIES, category_key, natural_key, without_side
+from .rating_names import SEVERITIES, category_key, natural_key, visible, without_side
 from .rating_rows import Scan, not_utf8, open_ratings, renamed, scan_rows, shortened, split_rows
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def read_ratings(
     mapping: str | PathLike | RatingMap | None = None,
     repeated: str = "refuse",
 ) -> Ratings:
-    """The ratings of one file: .tsv or .csv, plain, .gz or .xz, or alone in a tar archive.
+    """The ratings of one file: .tsv or .csv, plain, packed by gzip, xz or zstd, or alone in a tar archive.
 
     Case, spaces, "_" and "-" tell no two categories or severities apart, nor does "(Translation 2)" behind a category.
     Left out with a note: attention checks (HOTW-test), WMT24's canary, rows of metadata without a rater.
@@ -185,7 +185,7 @@ def _labels(scan: Scan, path: str | PathLike) -> list[list]:
     categories = [category if any(kind) else "No-error" for kind in kinds for category in kind[:1]]
     categories = [without_side(name) if category_key(name) != "noerror" else "No-error" for name in categories]
     severities = [known[category_key(severity)] for _, severity in kinds]
-    names, ids = [key[0] for key in systems], [key[0] for key in raters]
+    names, ids = [key[0] for key in systems], [visible(key[0]) for key in raters]
     return [names, [Segment(*key) for key in segments], ids, categories, severities]
 
 

@@ -3,14 +3,19 @@
 import gzip
 import lzma
 import os
+import re
+import tarfile
+import unicodedata
 from pathlib import Path
 
 import numpy as np
 import pytest
+import zstandard
 
 from anhelpers.cli import main
 from anhelpers.data import bundled, pool_ratings, ratings_file, read_ratings
-from anhelpers.data.mqm_tables import RatingMap, load_map
+from anhelpers.data.mqm_tables import RatingMap, load_map, load_scheme
+from anhelpers.data.stored import read_system_scores
 from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings, system_table
 from anhelpers.plane import join_ratings, rated_plane, rated_texts
@@ -112,6 +117,50 @@ def test_raters_and_systems_that_say_the_same_are_no_copies(write):
     assert read_ratings(write(rows)).notes == ()
     shuffled = [rows[i] for i in np.random.default_rng(1).permutation(len(rows))]
     assert read_ratings(write(shuffled)).notes == ()
+
+
+COMMENT, CATEGORY, RATER, TARGET = 9, 7, 4, 6
+
+
+@pytest.mark.parametrize(
+    ("column", "spelled"),
+    [
+        (COMMENT, lambda cell: cell + " "),
+        (COMMENT, lambda cell: cell or "NA"),
+        (COMMENT, lambda cell: ""),
+        (CATEGORY, str.lower),
+        (RATER, lambda cell: cell + "\u00a0"),
+        (RATER, lambda cell: f"\u200b{cell}"),
+        (TARGET, lambda cell: cell + " "),
+        (TARGET, lambda cell: unicodedata.normalize("NFD", cell.replace(" ", "\u00a0", 1))),
+    ],
+)
+def test_a_copy_that_no_eye_tells_from_its_original_is_refused(tmp_path, column, spelled):
+    header, *rows = TEACHING.read_text("utf-8").splitlines()
+    cells = [row.split("\t") for row in rows[:300]]
+    again = [[*row[:column], spelled(row[column]), *row[column + 1 :]] for row in cells]
+    path = tmp_path / "twice.tsv"
+    path.write_text("\n".join([header, *map("\t".join, cells + again)]) + "\n", "utf-8")
+    with pytest.raises(
+        DataError, match=r"lines 302 to 601 repeat rows from line 2 on \(300 of 600 rows are there again"
+    ):
+        read_ratings(path)
+    once = score_ratings(read_ratings(path, repeated="once"))
+    assert len(once.raters) == len({row[RATER] for row in cells})
+
+
+def test_errors_without_a_mark_are_told_apart_by_what_is_said_of_them(write):
+    rows = [(*row, f"word {i % 2}") for row in sheet(GERMAN) for i in range(2) if i == 0 or row[-1] == "Minor"]
+    header = f"{HEADER}\tcomment"
+    assert read_ratings(write(rows, header=header)).notes == ()
+    with pytest.raises(DataError, match="a part of this file is there twice"):
+        read_ratings(write([(*row[:-1], " NA") for row in rows], header=header))
+
+
+def test_one_rater_in_two_files_is_one_however_the_name_is_spaced(write):
+    one = write(sheet(GERMAN, rater="Ann Lee"), "a.tsv")
+    told = refused(one, write(sheet(GERMAN, rater="Ann\u00a0Lee"), "b.tsv"))
+    assert "Ann Lee's rating of ref, document d, segment 1 is in" in told
 
 
 def test_a_header_in_the_middle_is_told(tmp_path):
