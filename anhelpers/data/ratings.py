@@ -232,17 +232,31 @@ def _notes(scan: Scan, left_out: np.ndarray, rows: np.ndarray, ratings: Ratings)
     """What was left out of a file, and what is odd in it."""
     counts = np.bincount(left_out, minlength=len(_LEFT_OUT) + 1)[1:].tolist()
     notes = [f"{n} row{'s' * (n != 1)} left out: {why}." for why, n in zip(_LEFT_OUT, counts, strict=True) if n]
-    silent = [not severity.strip() for _, severity in scan.keys[3]]
+    silent = np.array([not severity.strip() for _, severity in scan.keys[3]])[scan.code[3][rows]]
     errors = np.array(ratings.categories)[ratings.category] != "No-error"
-    n = int((np.array(silent)[scan.code[3][rows]] & errors).sum())
+    n = int((silent & errors).sum())
     if n:
         notes.append(f"{n} error{'s' * (n != 1)} without a severity: counted as No-error, as WMT24 does.")
+    denied = errors & ~silent & (ratings.severity == _place(ratings.severities, "No-error"))
+    if n := int(denied.sum()):
+        told = f"{n} row{'s name' if n > 1 else ' names'} an error and the severity No-error"
+        notes.append(f"{told} (first: line {ratings.line[denied][0]}): counted by that severity; mend what is wrong.")
+    nobody = ratings.rater == _place(ratings.raters, "")
+    if n := int(nobody.sum()):
+        told = f"{n} row{'s have' if n > 1 else ' has'} no rater (first: line {ratings.line[nobody][0]})"
+        one = "one more rater" if len(ratings.raters) > 1 else "one rater"
+        notes.append(f"{told}: they count as those of {one}, without a name; fill in who it was.")
     if any(segment.global_id == "0" for segment in ratings.segments):
         notes.append("Segment ids count from 0, and stay as in the file.")
     if scan.unclosed:
         lines = ", ".join(map(str, scan.unclosed[:5])) + (", …" if len(scan.unclosed) > 5 else "")
         notes.append(f"line {lines}: <v> is not closed; the mark runs to the end of its text.")
     return tuple(notes)
+
+
+def _place(names: Sequence[str], name: str) -> int:
+    """Where a name stands, or -1."""
+    return names.index(name) if name in names else -1
 
 
 def _reading_order(segment: Segment) -> tuple:
