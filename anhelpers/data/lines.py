@@ -175,12 +175,12 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def check_columns(header: Sequence[str], wanted: Iterable[str], path: str | PathLike, line: int = 1) -> None:
+def check_columns(header: Sequence[str], wanted: Iterable[str], path: str | PathLike, line: int | None = 1) -> None:
     """A DataError where a column that is wanted stands in a header twice: which of the two counts, nobody can tell.
 
     Parameters
     ----------
-    header : names of all columns. wanted : those that are read. line : of the header.
+    header : names of all columns. wanted : those that are read. line : of the header, if it has one.
     """
     for name in wanted:
         if header.count(name) > 1:

@@ -9,11 +9,12 @@ import unicodedata
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import zstandard
 
 from anhelpers.cli import main
-from anhelpers.data import bundled, pool_ratings, ratings_file, read_ratings
+from anhelpers.data import bundled, pool_ratings, ratings_file, read_candidates, read_ratings
 from anhelpers.data.mqm_tables import RatingMap, load_map, load_scheme
 from anhelpers.data.stored import read_system_scores
 from anhelpers.errors import DataError
@@ -387,6 +388,9 @@ def test_a_column_that_is_there_twice_is_refused_in_other_tables(tmp_path):
     path.write_text("pair\tsystem\tmetric\tscore\tscore\nen-de\tA\tbleu\t1\t2\n", "utf-8")
     with pytest.raises(DataError, match="line 1: columns 4 and 5 are both called 'score'"):
         read_system_scores(path, "en-de")
+    frame = pd.DataFrame([[0, "Ein Satz.", "Ein anderer."]], columns=["segment", "text", "text"])
+    with pytest.raises(DataError, match="DataFrame: columns 2 and 3 are both called 'text'"):
+        read_candidates(frame)
 
 
 def test_few_documents_are_told_of_each_system_when_files_are_pooled(write, capsys):
