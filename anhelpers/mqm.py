@@ -16,6 +16,7 @@ import numpy as np
 
 from . import __version__, checks
 from .data.mqm_tables import Scheme, Weights, choose_scheme, load_scheme, load_weights
+from .data.rating_checks import odd_weights, without_clean
 from .data.rating_names import DOMAINS, base_system, domain_of
 from .data.ratings import Ratings
 from .errors import DataError
@@ -201,18 +202,14 @@ def score_ratings(
     docs = tuple(segment.doc for segment in ratings.segments)
     named = tuple((domains or {}).get(doc) or domain_of(doc) for doc in docs)
     system, segment, rater = np.unravel_index(units, shape)
+    missing = without_clean(ratings)
+    notes = (*ratings.notes, *waived, *odd_weights(ratings, weight), *missing)
+    signature = _signature(ratings, scheme, weights) + "|segments:with-errors" * bool(missing)
     scores = MqmScores(
         ratings.systems, ratings.raters, ratings.segment_names, docs, named, system, segment, rater,
-        values, _signature(ratings, scheme, weights), (*ratings.notes, *waived, *_light(ratings, weight)),
+        values, signature, notes,
     )  # fmt: skip
     return replace(scores, notes=(*scores.notes, *filter(None, [scores.coverage])))
-
-
-def _light(ratings: Ratings, weight: np.ndarray) -> list[str]:
-    """A note on critical errors that weigh nothing; weight: (n,) points."""
-    critical = np.array([name == "Critical" for name in ratings.severities])[ratings.severity]
-    n = int((critical & (weight == 0)).sum())
-    return [f"{n} Critical error{'s' * (n != 1)} weigh{'s' * (n == 1)} nothing by these weights."] if n else []
 
 
 def _dimensions(ratings: Ratings, scheme: Scheme, unclassified: str) -> tuple[np.ndarray, tuple[str, ...]]:

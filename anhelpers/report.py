@@ -17,12 +17,12 @@ from .data.writing import write_text
 from .errors import DataError
 from .plane import Plane
 from .provenance import in_page, made_by, with_made_by
-from .stats import few_clusters
+from .stats import FEW_CLUSTERS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["appendix", "latex_table", "readable", "write_page", "write_tables"]
+__all__ = ["appendix", "few_documents", "latex_table", "readable", "write_page", "write_tables"]
 
 ESCAPES = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
                                                             "\\": r"\textbackslash{}"})  # fmt: skip
@@ -71,7 +71,7 @@ def appendix(
         sentences += [
             f"Intervals are 95 % percentile intervals of {n_draws:,} bootstrap resamples of {unit}, drawn jointly for "
             f"all systems and both axes (seed {seed}).",
-            few_clusters(int(scored.n_docs.max()), unit),
+            few_documents(scored, unit),
         ]
     if naturalness.level == "stored":
         sentences.append("The naturalness is known per system only and has no interval.")
@@ -85,6 +85,21 @@ def appendix(
         )
     sentences += [*plane.notes, f"Computed with anhelpers {__version__} ({made_by()})."]
     return " ".join(filter(None, sentences)) + "\n"
+
+
+def few_documents(table: pd.DataFrame, what: str = "documents") -> str:
+    """A sentence on the systems that are on too few documents to resample, else an empty text.
+
+    Parameters
+    ----------
+    table : columns system and n_docs; a system on one document has no interval. what : is resampled, in the plural.
+    """
+    few = table[(table.n_docs > 1) & (table.n_docs < FEW_CLUSTERS)]
+    if few.empty:
+        return ""
+    listed = ", ".join(few.system[:5]) + ", …" * (len(few) > 5)
+    who = f"{listed}: " if len(few) < len(table) else ""
+    return f"{who}{_span(few.n_docs)} {what} are few to resample: the intervals are too short."
 
 
 def _span(counts: pd.Series) -> str:

@@ -17,7 +17,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="ratings: .tsv or .csv, plain, .gz, .xz, .tar.gz; or a name of `anhelpers data`",
+        help="ratings: .tsv or .csv, plain, .gz, .xz, .zst, .tar.gz; or a name of `anhelpers data`",
     )
     parser.add_argument("--scheme", metavar="S", help="wmt, en-es or a CSV file (default: what fits the categories)")
     parser.add_argument("--weights", default="freitag2021", metavar="W",
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> None:
     from ..data import pool_ratings, ratings_file, read_ratings
     from ..data.mqm_tables import load_map
     from ..mqm import choose_scheme, score_ratings, system_table
-    from ..stats import few_clusters
+    from ..report import few_documents
 
     files = [path if Path(path).exists() else ratings_file(path) or path for path in args.files]
     mapping = load_map(args.map) if args.map else None
@@ -59,8 +59,7 @@ def run(args: argparse.Namespace) -> None:
     shared.print_notes(scores.notes)
     if args.scheme is None:
         shared.print_notes([f"scheme {scheme}, which fits the categories best; another one by --scheme."])
-    n_docs = len(set(scores.docs))
-    if args.by == "system" and n_docs > 1 and (few := few_clusters(n_docs)):
-        shared.print_notes([few])
     table = system_table(scores, np.random.default_rng(args.seed)) if args.by == "system" else scores.by(args.by)
+    if args.by == "system" and (few := few_documents(table)):
+        shared.print_notes([few])
     shared.write_table(table, args.output)

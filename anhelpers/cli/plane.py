@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
     """Score, measure, draw, write."""
     from .. import plane as planes
     from ..data.plain import named_files
-    from ..report import appendix
+    from ..report import appendix, few_documents
 
     rng = np.random.default_rng(args.seed)
     test, cands = _texts(args)
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> None:
     n_docs = len(set(plane.clusters.tolist()))
     drawn = f"as {n_docs} documents" if n_docs < len(plane) else "one by one"
     counts = f"{len(plane)} of {len(test)} segments compared, resampled {drawn}; {len(table)} systems."
-    shared.print_notes(filter(None, [counts, *notes, few_clusters(n_docs)]))
+    shared.print_notes(filter(None, [counts, *notes, few_clusters(n_docs) or few_documents(table)]))
     results, test_draws = {"systems": table}, max(10_000, args.draws)
     if study:
         results["curve"] = planes.curve_rows(study)

@@ -22,7 +22,7 @@ AGREE = 1e-6
 """The published averages have six decimals."""
 
 _COLUMNS = ("system", "mqm_avg_score", "seg_id")
-_TABLE = re.compile(r"\.(tsv|csv)(\.gz|\.tar\.gz)?$", re.IGNORECASE)
+_TABLE = re.compile(r"\.(tsv|csv)(\.tar)?(\.gz|\.xz|\.zst)?$", re.IGNORECASE)
 
 
 def averages_beside(ratings: str | PathLike) -> Path | None:

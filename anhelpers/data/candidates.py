@@ -23,7 +23,7 @@ from .. import checks
 from ..errors import DataError, need
 from .identify import with_languages
 from .languages import UNDETERMINED, split_pair
-from .lines import not_text, read_bytes, text_lines
+from .lines import check_columns, not_text, read_bytes, text_lines
 from .packed import stem_of, suffix_of, unpacked
 from .records import Fail, assemble, build_test_set, candidate_rows, per_source, read_jsonl, source_rows, unread
 from .schema import CandidateSet, TestSet
@@ -215,6 +215,7 @@ def _from_frame(frame: pd.DataFrame, path: str | PathLike, srcs: Sequence[str] |
         )
         raise DataError(f"the table {what}.", path)
     columns = [column for column in COLUMNS if column in frame.columns]
+    check_columns(list(map(str, frame.columns)), columns, path, None)
     values = [frame[c].astype(object).where(frame[c].notna(), None).tolist() for c in columns]
     records: list[dict[str, Any]] = [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
     fail: Fail = lambda i, message: DataError(f"row {i}: {message}", path)  # noqa: E731

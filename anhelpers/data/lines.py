@@ -12,7 +12,7 @@ import math
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from .forms import decomposed, form_notes, is_json, is_markup
 from .packed import unpacked
 
 __all__ = [
-    "csv_cells", "csv_number", "csv_rows", "json_value", "lines_of", "not_text", "plain_number",
+    "check_columns", "csv_cells", "csv_number", "csv_rows", "json_value", "lines_of", "not_text", "plain_number",
     "read_bytes", "read_lines", "table_lines", "text_lines", "text_of",
 ]  # fmt: skip
 
@@ -173,6 +173,20 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = [key for key, _ in pairs]
         raise ValueError(f'"{next(key for i, key in enumerate(keys) if key in keys[:i])}" is there twice')
     return found
+
+
+def check_columns(header: Sequence[str], wanted: Iterable[str], path: str | PathLike, line: int | None = 1) -> None:
+    """A DataError where a column that is wanted stands in a header twice: which of the two counts, nobody can tell.
+
+    Parameters
+    ----------
+    header : names of all columns. wanted : those that are read. line : of the header, if it has one.
+    """
+    for name in wanted:
+        if header.count(name) > 1:
+            first = header.index(name)
+            both = f"columns {first + 1} and {header.index(name, first + 1) + 1} are both called '{name}'"
+            raise DataError(f"{both}; delete the wrong one, or give it another name.", path, line)
 
 
 def csv_rows(path: str | PathLike, header: tuple[str, ...]) -> Iterator[tuple[int, list[str]]]:

@@ -35,6 +35,9 @@ __all__ = ["DIMENSIONS", "RatingMap", "Scheme", "Weights", "choose_scheme", "loa
 DIMENSIONS = ("accuracy", "fluency", "ignored", "none")
 """What a category counts for; an ignored error still has its weight in the penalty, "none" is no error."""
 
+MOST_POINTS = 1e6
+"""The highest weight that is read; sums of far higher ones are no numbers any more."""
+
 _HEADER = ("kind", "from", "to")
 _COLUMNS = (
     "system",
@@ -131,16 +134,18 @@ def load_map(name: str | PathLike | RatingMap) -> RatingMap:
     if isinstance(name, RatingMap):
         return name
     path, rows = _place("map", name), []
+    first: dict[tuple[str, ...], int] = {}
     lines = read_lines(path)
     delimiter = "\t" if lines and "\t" in lines[0] else ","
-    for line, row in csv_cells(lines, path, delimiter=delimiter):
-        cells = [cell.strip() for cell in row]
+    for line, given in csv_cells(lines, path, delimiter=delimiter):
+        cells = [cell.strip() for cell in given]
         if line == 1 and tuple(cells) != _HEADER:
             raise DataError(f"the header must be {','.join(_HEADER)}; it is {lines[0]}.", path, 1)
         if line > 1 and any(cells):
             if len(cells) != len(_HEADER) or not all(cells):
-                raise DataError(f"kind, from and to are wanted; it is '{delimiter.join(row)}'.", path, line)
-            rows.append(_map_row(cells, path, line))
+                raise DataError(f"kind, from and to are wanted; it is '{delimiter.join(given)}'.", path, line)
+            rows.append(row := _map_row(cells, path, line))
+            _once(first, f"{row[0]} '{row[1]}'", row[:2], path, line)
     if not rows:
         raise DataError(f"there is no row in this mapping; its header is {','.join(_HEADER)}.", path)
     return RatingMap(_name(path, "map", rows), tuple(rows))
@@ -167,9 +172,11 @@ def load_scheme(name: str | PathLike | Scheme) -> Scheme:
     if isinstance(name, Scheme):
         return name
     rows, path = [], _place("scheme", name)
+    first: dict[tuple[str, ...], int] = {}
     for line, (category, dimension, source) in csv_rows(path, ("category", "dimension", "source")):
         if dimension not in DIMENSIONS:
             raise DataError(f"unknown dimension '{dimension}'; known: {', '.join(DIMENSIONS)}.", path, line)
+        _once(first, f"category '{category}'", (category,), path, line)
         rows.append((category, dimension, source))
     return Scheme(_name(path, "scheme", rows), tuple(rows))
 
@@ -179,9 +186,22 @@ def load_weights(name: str | PathLike | Weights) -> Weights:
     if isinstance(name, Weights):
         return name
     rows, path = [], _place("weights", name)
+    first: dict[tuple[str, ...], int] = {}
     for line, (severity, category, weight, source) in csv_rows(path, ("severity", "category", "weight", "source")):
-        rows.append((severity, category, csv_number(weight, "weight", path, line), source))
+        points = csv_number(weight, "weight", path, line)
+        if points > MOST_POINTS:
+            told = f"weight '{weight}' is above {MOST_POINTS:,.0f}, and 25 points are the most of published weights"
+            raise DataError(f"{told}; write MQM points.", path, line)
+        _once(first, f"severity '{severity}', category '{category}'", (severity, category), path, line)
+        rows.append((severity, category, points, source))
     return Weights(_name(path, "weights", rows), tuple(rows))
+
+
+def _once(first: dict[tuple[str, ...], int], what: str, names: tuple[str, ...], path: Path, line: int) -> None:
+    """Remember the line of a row; a DataError where one of the same names came before, which would decide alone."""
+    start = first.setdefault(tuple(map(category_key, names)), line)
+    if start != line:
+        raise DataError(f"{what} is in line {start}, too, and only the first row counts; delete one.", path, line)
 
 
 def choose_scheme(ratings: Ratings) -> str:

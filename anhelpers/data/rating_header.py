@@ -9,7 +9,7 @@ from itertools import chain
 from os import PathLike
 
 from ..errors import DataError
-from .lines import not_text
+from .lines import check_columns, not_text
 from .rating_names import column_key
 
 __all__ = ["COLUMNS", "Header", "read_header"]
@@ -40,7 +40,8 @@ class Header:
     source, target : positions of the texts.
     delimiter : tab or comma.
     quoted : whether the rows have CSV quoting.
-    unnamed : positions of columns without a name, which number the rows where a data frame was written with its index.
+    others : positions of all other columns with a name; those without one number the rows, where a data frame was
+        written with its index.
     cells : the names as they stand there.
     """
 
@@ -50,7 +51,7 @@ class Header:
     target: int
     delimiter: str
     quoted: bool
-    unnamed: tuple[int, ...] = ()
+    others: tuple[int, ...] = ()
     cells: tuple[str, ...] = ()
 
 
@@ -84,10 +85,12 @@ def read_header(
     missing = [role for role, at in found.items() if at < 0 and role != "global id"]
     if missing:
         raise _no_ratings(first.decode("utf-8", "replace"), names, missing, path)
+    check_columns(names, [names[at] for at in found.values() if at >= 0], path)
     quoted = delimiter == "," or "misc" in names or b'\t"{""' in peeked
     key = tuple(tuple(found[role] for role in roles) for roles in COLUMNS)
-    unnamed = tuple(i for i, name in enumerate(names) if not name or name.startswith("unnamed:"))
-    header = Header(len(names), key, found["source"], found["target"], delimiter, quoted, unnamed, tuple(cells))
+    read = {found["source"], found["target"], *chain(*key)}
+    others = tuple(i for i, name in enumerate(names) if name and not name.startswith("unnamed:") and i not in read)
+    header = Header(len(names), key, found["source"], found["target"], delimiter, quoted, others, tuple(cells))
     return header, chain((peeked,), stream)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "column_key",
     "domain_of",
     "natural_key",
+    "visible",
     "without_side",
 ]
 
@@ -25,6 +27,7 @@ DOMAINS = ("conversation", "ecommerce", "literary", "manuals", "mastodon", "news
 _SIDE = re.compile(r" ?\(translation ?\d*\)$", re.IGNORECASE)  # side by side, which of the two an omission is in
 _DIGITS = re.compile(r"(\d+)")
 _FLUFF = re.compile(r"[\s_!-]")
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")  # soft hyphens, zero-width and direction marks
 
 
 @lru_cache(4096)
@@ -51,6 +54,17 @@ def column_key(name: str) -> str:
     True
     """
     return name.lower().replace("_", "").replace(" ", "")
+
+
+def visible(text: str) -> str:
+    """A text as an eye sees it: one form of each letter (NFC), one space for any white space, nothing invisible.
+
+    >>> visible("rater\\u00a01\\u200b ") == "rater 1"
+    True
+    """
+    if text.isascii():
+        return " ".join(text.split())
+    return " ".join(_UNSEEN.sub("", unicodedata.normalize("NFC", text)).split())
 
 
 def domain_of(doc: str) -> str:

@@ -18,8 +18,9 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import count
-from operator import itemgetter
+from operator import getitem, itemgetter
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -29,21 +30,24 @@ import numpy as np
 from ..errors import DataError
 from .lines import read_bytes
 from .mqm_tables import RatingMap
+from .packed import unpacked
 from .rating_header import COLUMNS, Header
-from .rating_names import category_key, column_key
+from .rating_names import category_key, column_key, visible
 
 __all__ = ["Scan", "not_utf8", "open_ratings", "renamed", "scan_rows", "shortened", "spans_of", "split_rows"]
 
 _BUFFER = 1 << 18  # bytes; lines of 3 kB come twice as fast as through Python's 8 kB
 _BROKEN = (EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, OSError)
+_XZ, _ZSTD = b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"  # first bytes
 _TAG = re.compile("</?v>")
+_EMPTY = {"na", "n/a", "nan", "none", "null", "-"}  # what programs write into an empty cell
 
 
 @contextlib.contextmanager
 def open_ratings(path: str | PathLike) -> Iterator[io.BufferedReader]:
-    """The bytes of a plain file, a .gz, or the one file in a tar archive; a DataError where the archive is damaged."""
+    """The unpacked bytes of a file, or of the one file in a tar archive; a DataError where it is damaged."""
     if not os.path.isfile(path):
-        yield io.BufferedReader(io.BytesIO(read_bytes(path)))  # a pipe's, or says what is there instead
+        yield io.BufferedReader(io.BytesIO(unpacked(read_bytes(path), path)))  # a pipe's, or says what is there instead
         return
     with contextlib.ExitStack() as stack:
         try:
@@ -54,16 +58,19 @@ def open_ratings(path: str | PathLike) -> Iterator[io.BufferedReader]:
 
 def _raw(path: str | PathLike, stack: contextlib.ExitStack) -> Any:
     """The unpacked stream."""
-    file = stack.enter_context(open(path, "rb", buffering=0))  # noqa: SIM115
+    file: Any = stack.enter_context(open(path, "rb", buffering=0))  # noqa: SIM115
     start = file.read(6)
     file.seek(0)
-    packed = start.startswith(b"\x1f\x8b") or start == b"\xfd7zXZ\0"
+    if zstd := start.startswith(_ZSTD):  # in memory: its stream does not tell where a file is cut off
+        file = io.BytesIO(unpacked(file.read(), path))
+    packed = zstd or start.startswith((b"\x1f\x8b", _XZ))
     inside = Path(str(path).lower())
     if not (packed or inside.suffix in (".tar", ".tgz")):
         return file
-    if not (inside.suffix in (".tar", ".tgz", ".txz") or inside.stem.endswith(".tar")):
-        return stack.enter_context(lzma.open(file) if start[:1] == b"\xfd" else gzip.GzipFile(fileobj=file))
-    archive = stack.enter_context(tarfile.open(path))  # noqa: SIM115
+    if not (inside.suffix in (".tar", ".tgz", ".txz", ".tzst") or inside.stem.endswith(".tar")):
+        unpack = lzma.open if start == _XZ else gzip.open
+        return file if zstd else stack.enter_context(unpack(file))
+    archive = stack.enter_context(tarfile.open(fileobj=file))  # noqa: SIM115
     files = [member for member in archive.getmembers() if member.isfile()]
     if len(files) != 1:
         names = ", ".join(member.name for member in files[:5])
@@ -154,7 +161,7 @@ class Scan:
     keys : the distinct fields of each of COLUMNS.
     code : (4, n) which of them each row has.
     line : (n,) its line, from 1.
-    mark : (n,) int64, the same for rows that are equal in all named columns.
+    mark : (n,) int64, the same for rows that say the same, however it is spelled: `_marks`.
     pairs : n pairs (source, target) as bytes, marks included.
     texts : n triples (source, target, marked spans) without marks, if wanted.
     unclosed : lines with a mark that is not closed.
@@ -184,7 +191,7 @@ def scan_rows(rows: Iterable[tuple[int, list[bytes]]], header: Header, path: str
     systems, segments, raters, kinds = names
     codes: list[int] = []
     lines: list[int] = []
-    marks: list[int] = []
+    elsewhere: list[int] = []
     pairs: list[tuple[bytes, bytes]] = []
     known: dict[bytes, bytes] = {}  # sources come again and again, and are kept once
     kept: list[tuple[str, str, str]] = []
@@ -196,16 +203,42 @@ def scan_rows(rows: Iterable[tuple[int, list[bytes]]], header: Header, path: str
         codes += systems[fields[system]], segments[segment(fields)], raters[fields[rater]], kinds[kind(fields)]
         lines.append(line)
         pairs.append((known.setdefault(fields[source], fields[source]), fields[target]))
-        for i in header.unnamed:
-            fields[i] = b""
-        marks.append(hash(tuple(fields)))
+        elsewhere.append(_elsewhere(fields, header))
         if texts:
             pair = (_plain(fields[i], path, line, unclosed) for i in (source, target))
             (src, in_src), (trg, in_trg) = pair
             kept.append((src, trg, " … ".join(in_trg + in_src)))
     keys = tuple([key if isinstance(key, tuple) else (key,) for key in column] for column in names)
     code, line_of = np.array(codes, np.int32).reshape(-1, 4).T, np.array(lines, np.int32)
-    return Scan(keys, code, line_of, np.array(marks, np.int64), pairs, kept, unclosed)
+    return Scan(keys, code, line_of, _marks(keys, code, pairs, elsewhere), pairs, kept, unclosed)
+
+
+def _marks(keys: tuple[list, ...], code: np.ndarray, pairs: list, elsewhere: list[int]) -> np.ndarray:
+    """(n,) int64, the same for rows that say the same: names, texts with their marks, and what is said elsewhere."""
+    seen = lru_cache(None)(_seen)
+    named = [[tuple(map(seen, key)) for key in column] for column in keys[:3]]
+    kinds = [tuple(category_key(seen(part)) for part in key) for key in keys[3]]
+    marks = []
+    for *names, kind, texts, more in zip(*code.tolist(), pairs, elsewhere, strict=True):
+        marks.append(hash((*map(getitem, named, names), kinds[kind], *map(seen, texts), more)))
+    return np.array(marks, np.int64)
+
+
+def _elsewhere(fields: list[bytes], header: Header) -> int:
+    """A hash of what the other columns say of an error that no mark places, and that they may tell from another one.
+
+    0 for all other rows: a copy may have lost their comments, or put "NA" where there was none.
+    """
+    category = category_key(_seen(fields[header.key[3][0]]))
+    if category in ("", "noerror") or b"<v>" in fields[header.source] or b"<v>" in fields[header.target]:
+        return 0
+    cells = (_seen(fields[i]) for i in header.others)
+    return hash(tuple("" if cell.lower() in _EMPTY else cell for cell in cells))
+
+
+def _seen(cell: bytes) -> str:
+    """A cell as an eye sees it, whatever its bytes."""
+    return visible(cell.decode("utf-8", "surrogateescape"))
 
 
 def _plain(text: bytes, path: str | PathLike, line: int, unclosed: list[int]) -> tuple[str, tuple[str, ...]]:

@@ -17,7 +17,7 @@ from ..errors import DataError, nearest
 from .mqm_tables import RatingMap, load_map
 from .rating_checks import check_file_texts, check_languages, check_one_pair, check_units, without_copies
 from .rating_header import read_header
-from .rating_names import SEVERITIES, category_key, natural_key, without_side
+from .rating_names import SEVERITIES, category_key, natural_key, visible, without_side
 from .rating_rows import Scan, not_utf8, open_ratings, renamed, scan_rows, shortened, split_rows
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def read_ratings(
     mapping: str | PathLike | RatingMap | None = None,
     repeated: str = "refuse",
 ) -> Ratings:
-    """The ratings of one file: .tsv or .csv, plain, .gz or .xz, or alone in a tar archive.
+    """The ratings of one file: .tsv or .csv, plain, packed by gzip, xz or zstd, or alone in a tar archive.
 
     Case, spaces, "_" and "-" tell no two categories or severities apart, nor does "(Translation 2)" behind a category.
     Left out with a note: attention checks (HOTW-test), WMT24's canary, rows of metadata without a rater.
@@ -185,7 +185,7 @@ def _labels(scan: Scan, path: str | PathLike) -> list[list]:
     categories = [category if any(kind) else "No-error" for kind in kinds for category in kind[:1]]
     categories = [without_side(name) if category_key(name) != "noerror" else "No-error" for name in categories]
     severities = [known[category_key(severity)] for _, severity in kinds]
-    names, ids = [key[0] for key in systems], [key[0] for key in raters]
+    names, ids = [key[0] for key in systems], [visible(key[0]) for key in raters]
     return [names, [Segment(*key) for key in segments], ids, categories, severities]
 
 
@@ -232,17 +232,31 @@ def _notes(scan: Scan, left_out: np.ndarray, rows: np.ndarray, ratings: Ratings)
     """What was left out of a file, and what is odd in it."""
     counts = np.bincount(left_out, minlength=len(_LEFT_OUT) + 1)[1:].tolist()
     notes = [f"{n} row{'s' * (n != 1)} left out: {why}." for why, n in zip(_LEFT_OUT, counts, strict=True) if n]
-    silent = [not severity.strip() for _, severity in scan.keys[3]]
+    silent = np.array([not severity.strip() for _, severity in scan.keys[3]])[scan.code[3][rows]]
     errors = np.array(ratings.categories)[ratings.category] != "No-error"
-    n = int((np.array(silent)[scan.code[3][rows]] & errors).sum())
+    n = int((silent & errors).sum())
     if n:
         notes.append(f"{n} error{'s' * (n != 1)} without a severity: counted as No-error, as WMT24 does.")
+    denied = errors & ~silent & (ratings.severity == _place(ratings.severities, "No-error"))
+    if n := int(denied.sum()):
+        told = f"{n} row{'s name' if n > 1 else ' names'} an error and the severity No-error"
+        notes.append(f"{told} (first: line {ratings.line[denied][0]}): counted by that severity; mend what is wrong.")
+    nobody = ratings.rater == _place(ratings.raters, "")
+    if n := int(nobody.sum()):
+        told = f"{n} row{'s have' if n > 1 else ' has'} no rater (first: line {ratings.line[nobody][0]})"
+        one = "one more rater" if len(ratings.raters) > 1 else "one rater"
+        notes.append(f"{told}: they count as those of {one}, without a name; fill in who it was.")
     if any(segment.global_id == "0" for segment in ratings.segments):
         notes.append("Segment ids count from 0, and stay as in the file.")
     if scan.unclosed:
         lines = ", ".join(map(str, scan.unclosed[:5])) + (", …" if len(scan.unclosed) > 5 else "")
         notes.append(f"line {lines}: <v> is not closed; the mark runs to the end of its text.")
     return tuple(notes)
+
+
+def _place(names: Sequence[str], name: str) -> int:
+    """Where a name stands, or -1."""
+    return names.index(name) if name in names else -1
 
 
 def _reading_order(segment: Segment) -> tuple:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import DataError, UnknownName
 from .languages import split_pair
-from .lines import csv_number, table_lines
+from .lines import check_columns, csv_number, table_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,6 +94,7 @@ def _cells(path: Path) -> Iterator[tuple[int, str, str, str, str]]:
         seen = ", ".join(header) or "nothing"
         wanted = f"lp, system, {', '.join(COLUMNS)}, or pair, system, metric, score"
         raise DataError(f"its header has {seen}; the columns {wanted} are wanted, separated by tabs.", path, 1)
+    check_columns(header, ("lp", "system", *COLUMNS) if wide else ("pair", "system", "metric", "score"), path)
     for number, line in enumerate(lines[1:], 2):
         fields = line.split("\t")
         if len(fields) != len(header):

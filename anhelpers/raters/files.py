@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import __version__, checks
-from ..data.lines import csv_cells, lines_of, plain_number, read_bytes
+from ..data.lines import check_columns, csv_cells, lines_of, plain_number, read_bytes
 from ..data.writing import write_text
 from ..errors import DataError, UnknownName
 from .sheet import CRITERIA, SCALE, Cell, Sheet
@@ -202,6 +202,7 @@ def _rows(path: Path) -> Iterator[Row]:
     if missing := [name for name in NEEDED if name not in header]:
         raise DataError(f"there is no column {', '.join(missing)}; it has {', '.join(filter(None, header))}.",
                         path, skip + 1)  # fmt: skip
+    check_columns(header, COLUMNS, path, skip + 1)
     rows = 0
     for line, cells in reader:
         if any(cell.strip() for cell in cells):

@@ -3,14 +3,20 @@
 import gzip
 import lzma
 import os
+import re
+import tarfile
+import unicodedata
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+import zstandard
 
 from anhelpers.cli import main
-from anhelpers.data import bundled, pool_ratings, ratings_file, read_ratings
-from anhelpers.data.mqm_tables import RatingMap, load_map
+from anhelpers.data import bundled, pool_ratings, ratings_file, read_candidates, read_ratings
+from anhelpers.data.mqm_tables import RatingMap, load_map, load_scheme
+from anhelpers.data.stored import read_system_scores
 from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings, system_table
 from anhelpers.plane import join_ratings, rated_plane, rated_texts
@@ -112,6 +118,50 @@ def test_raters_and_systems_that_say_the_same_are_no_copies(write):
     assert read_ratings(write(rows)).notes == ()
     shuffled = [rows[i] for i in np.random.default_rng(1).permutation(len(rows))]
     assert read_ratings(write(shuffled)).notes == ()
+
+
+COMMENT, CATEGORY, RATER, TARGET = 9, 7, 4, 6
+
+
+@pytest.mark.parametrize(
+    ("column", "spelled"),
+    [
+        (COMMENT, lambda cell: cell + " "),
+        (COMMENT, lambda cell: cell or "NA"),
+        (COMMENT, lambda cell: ""),
+        (CATEGORY, str.lower),
+        (RATER, lambda cell: cell + "\u00a0"),
+        (RATER, lambda cell: f"\u200b{cell}"),
+        (TARGET, lambda cell: cell + " "),
+        (TARGET, lambda cell: unicodedata.normalize("NFD", cell.replace(" ", "\u00a0", 1))),
+    ],
+)
+def test_a_copy_that_no_eye_tells_from_its_original_is_refused(tmp_path, column, spelled):
+    header, *rows = TEACHING.read_text("utf-8").splitlines()
+    cells = [row.split("\t") for row in rows[:300]]
+    again = [[*row[:column], spelled(row[column]), *row[column + 1 :]] for row in cells]
+    path = tmp_path / "twice.tsv"
+    path.write_text("\n".join([header, *map("\t".join, cells + again)]) + "\n", "utf-8")
+    with pytest.raises(
+        DataError, match=r"lines 302 to 601 repeat rows from line 2 on \(300 of 600 rows are there again"
+    ):
+        read_ratings(path)
+    once = score_ratings(read_ratings(path, repeated="once"))
+    assert len(once.raters) == len({row[RATER] for row in cells})
+
+
+def test_errors_without_a_mark_are_told_apart_by_what_is_said_of_them(write):
+    rows = [(*row, f"word {i % 2}") for row in sheet(GERMAN) for i in range(2) if i == 0 or row[-1] == "Minor"]
+    header = f"{HEADER}\tcomment"
+    assert read_ratings(write(rows, header=header)).notes == ()
+    with pytest.raises(DataError, match="a part of this file is there twice"):
+        read_ratings(write([(*row[:-1], " NA") for row in rows], header=header))
+
+
+def test_one_rater_in_two_files_is_one_however_the_name_is_spaced(write):
+    one = write(sheet(GERMAN, rater="Ann Lee"), "a.tsv")
+    told = refused(one, write(sheet(GERMAN, rater="Ann\u00a0Lee"), "b.tsv"))
+    assert "Ann Lee's rating of ref, document d, segment 1 is in" in told
 
 
 def test_a_header_in_the_middle_is_told(tmp_path):
@@ -255,6 +305,147 @@ def test_systems_without_a_common_segment_are_told(write):
     assert "; 0 for every system" in scores.notes[-1]
     with pytest.raises(DataError, match="no segment was rated for every system"):
         scores.shared()
+
+
+# ---- rows that contradict themselves, or lack something
+
+
+def test_rows_that_say_no_error_and_how_grave_it_is_are_noted(write):
+    rows = [("A", "d", i, "r", ENGLISH[i], GERMAN[i], *kind) for i, kind in enumerate(
+        [("No-error", "No-error"), ("No-error", "Major"), ("no error", "minor"), ("Fluency/Grammar", "No-error")], 1
+    )]  # fmt: skip
+    path = write(rows)
+    ratings = read_ratings(path)
+    assert ratings.notes == (
+        "1 row names an error and the severity No-error (first: line 5): counted by that severity; mend what is wrong.",
+    )
+    for weights, points in (("freitag2021", 0), ("mt-metrics-eval", 6)):
+        told = "2 rows have the category No-error and the severity of an error"
+        told += f" (first: {path}, line 3): counted with {points} points; mend what is wrong."
+        scores = score_ratings(ratings, weights=weights)
+        assert scores.notes[-1] == told
+        assert scores.values[:, 0].sum() == points
+
+
+def test_a_file_without_a_no_error_ranks_no_systems(write):
+    rows = [*sheet(GERMAN, system="A"), *sheet(GERMAN, system="B", rater="r2")]
+    whole, errors = (
+        score_ratings(read_ratings(write(some)))
+        for some in (rows, [(*row[:-2], "Fluency/Grammar", "Minor") for row in rows])
+    )
+    assert (whole.notes, "with-errors" in whole.signature) == ((), False)
+    (note,) = errors.notes
+    assert "mqm.tsv: none of 42 ratings of translations says No-error: were segments without errors left out?" in note
+    assert errors.signature.endswith("|segments:with-errors")
+    few = [(*row[:-2], "Fluency/Grammar", "Minor") for row in rows[:29]]
+    assert score_ratings(read_ratings(write(few, "few.tsv"))).notes[0].startswith("systems were rated on different")
+
+
+def test_a_system_whose_no_errors_are_missing_is_named(write):
+    srcs, trgs = ENGLISH * 3, GERMAN * 3
+    rows = sheet(trgs, srcs, "A") + [row for row in sheet(trgs, srcs, "B") if row[-1] == "Minor"]
+    note = score_ratings(read_ratings(write(rows))).notes[0]
+    assert "systems without a No-error were rated on fewer segments than others (B on 42): were segments" in note
+
+
+@REAL
+@pytest.mark.real
+def test_published_files_contradict_themselves_nowhere_and_are_whole(tmp_path):
+    for name in ("mqm/ted-ende", "mqm/wmt23-ende-sxs"):
+        scores = score_ratings(read_ratings(ratings_file(name)))
+        assert not [note for note in scores.notes if "attention checks" not in note]
+    header, *rows = ratings_file("mqm/ted-ende").read_text("utf-8").splitlines()
+    path = tmp_path / "errors.tsv"
+    path.write_text("\n".join([header, *(row for row in rows if "o-error" not in row)]), "utf-8")
+    assert "none of 3,002 ratings of translations says No-error" in score_ratings(read_ratings(path)).notes[0]
+
+
+def test_rows_without_a_rater_are_noted(write):
+    rows = sheet(GERMAN)
+    some = [(*row[:3], "" if i > 18 else row[3], *row[4:]) for i, row in enumerate(rows)]
+    assert read_ratings(write(some)).notes == (
+        "2 rows have no rater (first: line 21): they count as those of one more rater, without a name; fill in who it "
+        "was.",
+    )
+
+
+@pytest.mark.parametrize("name", ["severity", "Severity", "system", "target"])
+def test_a_column_that_is_there_twice_is_refused(write, name):
+    rows = [(*row, "x", "Major") for row in sheet(GERMAN)]
+    first = HEADER.split("\t").index(name.lower()) + 1
+    with pytest.raises(
+        DataError, match=rf"line 1: columns {first} and 11 are both called '{name.lower()}'; delete the wrong one"
+    ):
+        read_ratings(write(rows, header=f"{HEADER}\tcomment\t{name}"))
+    assert len(read_ratings(write(rows, header=f"{HEADER}\tcomment\tcomment"))) == len(rows)
+
+
+def test_a_column_that_is_there_twice_is_refused_in_other_tables(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("rater,sheet,segment,candidate,criterion,rating,rating\nAnn,4b54,0,0,accuracy,1,5\n", "utf-8")
+    with pytest.raises(DataError, match="line 1: columns 6 and 7 are both called 'rating'"):
+        read_class_ratings(path)
+    path.write_text("pair\tsystem\tmetric\tscore\tscore\nen-de\tA\tbleu\t1\t2\n", "utf-8")
+    with pytest.raises(DataError, match="line 1: columns 4 and 5 are both called 'score'"):
+        read_system_scores(path, "en-de")
+    frame = pd.DataFrame([[0, "Ein Satz.", "Ein anderer."]], columns=["segment", "text", "text"])
+    with pytest.raises(DataError, match="DataFrame: columns 2 and 3 are both called 'text'"):
+        read_candidates(frame)
+
+
+def test_few_documents_are_told_of_each_system_when_files_are_pooled(write, capsys):
+    few = [row for i in range(5) for row in sheet(GERMAN[:2], ENGLISH[:2], "A", f"a{i}")]
+    many = [row for i in range(12) for row in sheet(GERMAN[2:4], ENGLISH[2:4], "B", f"b{i}")]
+    files = [str(write(few, "a.tsv")), str(write(many, "b.tsv"))]
+    told = "5 documents are few to resample: the intervals are too short."
+    assert main(["mqm", files[0]]) == 0
+    assert f"note: {told}" in capsys.readouterr().err
+    assert main(["mqm", *files]) == 0
+    assert f"note: A: {told}" in capsys.readouterr().err
+
+
+def test_ratings_packed_by_zstd_are_read(tmp_path):
+    path, archive = tmp_path / "a.tsv.zst", tmp_path / "a.tar.zst"
+    path.write_bytes(zstandard.compress(TEACHING.read_bytes()))
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        tar.add(TEACHING, "mqm.tsv")
+    archive.write_bytes(zstandard.compress((tmp_path / "a.tar").read_bytes()))
+    plain = read_ratings(TEACHING)
+    assert len(read_ratings(path)) == len(read_ratings(archive)) == len(plain)
+    assert score_ratings(read_ratings(path)).values.tolist() == score_ratings(plain).values.tolist()
+    path.write_bytes(path.read_bytes()[:-500])
+    with pytest.raises(DataError, match="is packed by zstd and damaged or cut off"):
+        read_ratings(path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ("Major,*,1e308,x\nMinor,*,1,x\n", r"w\.csv, line 2: weight '1e308' is above 1,000,000"),
+        (
+            "Major,*,5,x\nMinor,*,1,x\nmajor,*,1,x\n",
+            r"w\.csv, line 4: severity 'major', category '\*' is in line 2, too",
+        ),
+    ],
+)
+def test_weights_that_cannot_be_meant_are_refused(tmp_path, capsys, rows, says):
+    path = tmp_path / "w.csv"
+    path.write_text(f"severity,category,weight,source\n{rows}", "utf-8")
+    assert main(["mqm", str(TEACHING), "--weights", str(path)]) == 2
+    said = capsys.readouterr()
+    assert re.search(says, said.err)
+    assert len(said.err.splitlines()) == 1
+    assert said.out == ""
+
+
+def test_a_row_that_comes_twice_is_refused_in_schemes_and_mappings(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("category,dimension,source\nOther,ignored,x\nother,fluency,x\n", "utf-8")
+    with pytest.raises(DataError, match="line 3: category 'other' is in line 2, too, and only the first row counts"):
+        load_scheme(path)
+    path.write_text("kind,from,to\nseverity,Bad,Major\nseverity,bad,Minor\n", "utf-8")
+    with pytest.raises(DataError, match="line 3: severity 'bad' is in line 2, too"):
+        load_map(path)
 
 
 # ---- other corpora
