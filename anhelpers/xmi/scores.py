@@ -12,7 +12,7 @@ from .. import checks
 from ..checks import LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
 
-__all__ = ["UNITS", "in_bits", "same_tokens", "unit_doubt"]
+__all__ = ["UNITS", "in_bits", "same_tokens", "token_counts", "unit_doubt"]
 
 UNITS = {"nats": 1 / math.log(2), "bits": 1.0}  # bits in one of each
 
@@ -108,3 +108,24 @@ def unit_doubt(logprobs: ArrayLike, counts: ArrayLike | Sequence[int | None], n_
         f"{mean:.2f} bits per token are more than a uniform guess over {n_vocab} tokens costs ({guess:.2f}): "
         f"is the unit really {unit}?"
     )
+
+
+def token_counts(tokens: tuple[Tokens, ...] | None, there: np.ndarray) -> np.ndarray:
+    """(N,) how many tokens each sentence has, its end included, from whichever model tells; nan where not scored.
+
+    Parameters
+    ----------
+    tokens : of each model, as in `same_tokens`; None: unknown. there : (N,) bool, the sentences that are scored.
+
+    Raises
+    ------
+    DataError names the first scored sentence whose tokens no model tells.
+    """
+    n_tokens = np.full(len(there), np.nan)
+    for i in np.flatnonzero(there):
+        known = next((side[i] for side in tokens or () if side[i] is not None), None)
+        if known is None:
+            told = f"the tokens of sentence {i + 1} are not known, and the published count needs them"
+            raise DataError(f"{told}: give scores per token, or take count 'all'.")
+        n_tokens[i] = len(known) if isinstance(known, Sized) else int(known)
+    return n_tokens

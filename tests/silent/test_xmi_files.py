@@ -21,7 +21,7 @@ from anhelpers.divergences.samples import kl_from_logprobs
 from anhelpers.errors import DataError
 from anhelpers.naturalness.kl import system_kl
 from anhelpers.naturalness.lm import load_lm
-from anhelpers.xmi import per_character, xmi
+from anhelpers.xmi import cross_entropy, per_character, xmi, xmi_difference, xmi_table
 from anhelpers.xmi.authors import find_outputs, find_results
 from anhelpers.xmi.published import published_table, read_features, read_results, recomputed_bleu, sides
 
@@ -301,6 +301,50 @@ def test_with_the_ends_the_means_are_larger_and_the_claim_stays():
     gain = [every[every[end] == "en"].set_index(other).xmi for end, other in (("src", "trg"), ("trg", "src"))]
     assert (gain[0] - gain[1].loc[gain[0].index] > 0).sum() == 20
     assert every.columns.tolist() == table.columns.tolist()
+
+
+# ---- both counts in every function
+
+LENGTHS = np.maximum(2, np.random.default_rng(0).gamma(3, 11, 60)).astype(int)  # tokens, about 33 as in the paper
+
+
+def sums(nats, seed):
+    """Sums over LENGTHS tokens of so many nats each on average."""
+    random = np.random.default_rng(seed)
+    return np.array([-random.gamma(0.5, 2 * nats, k).sum() for k in LENGTHS])
+
+
+MT_SUMS, LM_SUMS = sums(1.2, 1), sums(3.3, 2)  # 1.7 and 4.7 bits per token, as published
+
+
+@pytest.mark.verifies("Count of the published table", by="property")
+def test_each_function_has_both_counts():
+    """A sentence's bits less one mean token each: those of `xmi` are in all others; without tokens it is refused."""
+    counts, rng = (LENGTHS, LENGTHS), np.random.default_rng
+    options = {"unit": "bits", "count": "published", "n_draws": 50}
+    found = xmi(MT_SUMS, LM_SUMS, tokens=counts, rng=rng(0), **options)
+    alone = cross_entropy(LM_SUMS, tokens=LENGTHS, rng=rng(0), **options)
+    assert [alone.value, alone.se] == pytest.approx([found.h_lm.value, found.h_lm.se], rel=1e-12)
+    assert alone.value == pytest.approx(-LM_SUMS.mean() * (1 - 1 / LENGTHS.mean()), rel=1e-12)
+    assert "mean over tokens × (tokens - 1 per sentence)" in alone.signature
+    back = LENGTHS + 7
+    two = (MT_SUMS, LM_SUMS), (1.1 * MT_SUMS, LM_SUMS)
+    apart = xmi_difference(*two, tokens=(counts, (back, back)), rng=rng(0), **options)
+    other = xmi(*two[1], tokens=(back, back), rng=rng(0), **options).xmi
+    assert apart.value == pytest.approx(found.xmi.value - other.value, rel=1e-12)
+    assert "mean over tokens × (tokens - 1 per sentence)" in apart.signature
+    table = xmi_table(
+        {"a-b": two[0], "b-a": two[1]}, tokens={"a-b": counts, "b-a": (back, back)}, rng=rng(0), **options
+    )
+    assert table.xmi.tolist() == pytest.approx([found.xmi.value, other.value], rel=1e-12)
+    with pytest.raises(DataError, match="tokens of sentence 1 are not known, and the published count needs them"):
+        cross_entropy(LM_SUMS, rng=rng(0), **options)
+    with pytest.raises(DataError, match="the published count needs them"):
+        xmi_difference(*two, rng=rng(0), **options)
+    with pytest.raises(DataError, match="the published count needs them"):
+        xmi_table({"a-b": two[0]}, rng=rng(0), **options)
+    with pytest.raises(DataError, match="tokens are given of c-d, which is no direction here; known: a-b"):
+        xmi_table({"a-b": two[0]}, tokens={"c-d": counts}, rng=rng(0), **options)
 
 
 # ---- where the authors' files lie
