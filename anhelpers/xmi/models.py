@@ -15,7 +15,7 @@ from ..translation import PairLogProbs, TranslationModel, score_pairs, target_to
 from ..translation.languages import known_languages
 from .measure import characters, per_character, xmi
 from .results import Xmi, XmiPerChar
-from .scores import same_tokens
+from .scores import same_tokens, share_doubt
 
 __all__ = ["ModelXmi", "load_q_lm", "xmi_from_models"]
 
@@ -29,7 +29,8 @@ class ModelXmi:
     found : `Xmi`, or `XmiPerChar`; its signatures name both models.
     mt_logprobs, lm_logprobs : (N,) log q_MT(t | s) and log q_LM(t) in nats, end of sentence included; nan: no score.
     mt_tokens, lm_tokens : (N,) numbers of scored tokens.
-    notes : what a reader must know: sentences left out, unknown tokens, an encoder-decoder used without sources.
+    notes : what a reader must know: sentences left out, unknown tokens, an encoder-decoder used without sources, and a
+        share of H_LM saved that is hardly one of a translation model (see `score_doubts`).
     """
 
     found: Xmi | XmiPerChar
@@ -86,7 +87,7 @@ def xmi_from_models(
         found = xmi(given.total, alone.total, tokens=n_tokens, count=count, **options)
     found = replace(found, why=_lacking(given, alone))
     found = _signed(found, f"; {mt.signature()}; {_lm_signature(lm)}")
-    notes = _notes(given, alone, lm)
+    notes = (*_notes(given, alone, lm), *share_doubt(-given.total, -alone.total))
     return ModelXmi(found, given.total, alone.total, given.tokens, alone.tokens, notes)
 
 
