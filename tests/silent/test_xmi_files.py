@@ -5,6 +5,7 @@ import json
 import math
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from anhelpers.data.schema import TestSet
 from anhelpers.data.score_pairs import lengths_of, read_score_pair
 from anhelpers.data.token_scores import read_token_scores
 from anhelpers.divergences.samples import kl_from_logprobs
-from anhelpers.errors import DataError
+from anhelpers.errors import DataError, LanguageConflict
 from anhelpers.naturalness.kl import system_kl
 from anhelpers.naturalness.lm import load_lm, score_texts
 from anhelpers.xmi import cross_entropy, per_character, xmi, xmi_difference, xmi_table
@@ -458,6 +459,33 @@ def test_two_models_that_save_next_to_nothing_are_doubted(tiny_marian, pairs):
     srcs, trgs = zip(*pairs, strict=True)
     scored = xmi_from_models(mt, lm, srcs, trgs, rng=np.random.default_rng(0), n_draws=20)
     assert "% of h_lm, and the published models save 56 to 70 %: are both scores of one model" in scored.notes[-1]
+
+
+@pytest.mark.neural
+def test_texts_of_the_wrong_side_are_refused_or_told(tiny_marian, tiny_lm):
+    """The targets as sources, the two sides exchanged, a language model of another language: nothing was said."""
+    from anhelpers.translation import load_mt
+    from anhelpers.xmi import load_q_lm, xmi_from_models
+
+    mt, lm = load_mt(tiny_marian / "mt", device="cpu"), load_q_lm(str(tiny_marian / "lm"), device="cpu")
+    en = [f"{k} old houses stand here." for k in range(40)]
+    de = [f"{k} alte Häuser stehen hier." for k in range(40)]
+    rest = {"rng": np.random.default_rng(0), "n_draws": 5}
+    with pytest.raises(DataError, match="all 40 targets are copies of their sources; give the translations as targets"):
+        xmi_from_models(mt, lm, de, de, **rest)
+    with pytest.raises(
+        LanguageConflict, match=r"the sources read as German \('de'\) \(. of . samples\), and not as English"
+    ):
+        xmi_from_models(mt, lm, de, en, **rest)
+    with pytest.raises(LanguageConflict, match=r"the targets read as German .*, and not as English"):
+        xmi_from_models(mt, replace(lm, language="en"), en, de, **rest)
+    assert not any("read as" in note or "copies" in note for note in xmi_from_models(mt, lm, en, de, **rest).notes)
+    mt.tokenizer.source_lang = mt.tokenizer.target_lang = None
+    notes = xmi_from_models(mt, lm, de[::-1], de, **rest).notes
+    assert "the sources and the targets both read as 'de': is one of the files the other's?" in notes
+    assert (
+        "21 of 40 targets are copies of their sources." in xmi_from_models(mt, lm, de[:21] + en[21:], de, **rest).notes
+    )
 
 
 # ---- blank lines at the end
