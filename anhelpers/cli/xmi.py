@@ -126,7 +126,7 @@ def _from_files(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str], 
     for scores, path in ((mt, args.mt_logprobs), (lm, args.lm_logprobs)):
         _unit_holds(scores, args.vocab, path)
     texts = _lines(args.targets, len(mt), how) or mt.labels.texts or lm.labels.texts
-    n_chars = None if texts is None else characters(texts)
+    n_chars = characters(texts) if texts else None
     if args.per_char and n_chars is not None:
         found = per_character(mt.logprobs, lm.logprobs, n_chars, **rest)
     else:
@@ -140,6 +140,8 @@ def _from_files(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str], 
 
 def _assumed(args: argparse.Namespace, both: tuple[TokenScores, TokenScores], how: str) -> list[str]:
     """What the files do not say themselves, and scores that are odd."""
+    from ..data.score_pairs import tokenizer_notes
+
     named = [("mt", both[0]), ("lm", both[1])]
     move = "nothing in a number shows its unit, --unit decides"
     assumed = [(name, scores.unit) for name, scores in named if scores.source == "assumed"]
@@ -150,9 +152,8 @@ def _assumed(args: argparse.Namespace, both: tuple[TokenScores, TokenScores], ho
         fairseq = "fairseq" in (both[0].layout, both[1].layout)
         line = "fairseq's sentence 0 is taken for the first line" if fairseq else "each line is taken for the same line"
         notes.append(f"the files do not both have ids: {line} of the other.")
-    compared = any(a is not None and b is not None for a, b in zip(*(s.sequences() for s in both), strict=True))
-    if not compared and not args.per_char:
-        notes.append("the files have no scores per token, so it was not checked that both models share a tokenizer.")
+    if not args.per_char:
+        notes += tokenizer_notes(*both)
     return [*notes, *(f"{name}: {note}" for name, scores in named for note in scores.notes)]
 
 

@@ -13,7 +13,7 @@ from ..errors import DataError
 from .score_labels import Labels
 from .token_scores import TokenScores, read_token_scores
 
-__all__ = ["APART", "docs_of", "lengths_of", "paired", "read_score_pair"]
+__all__ = ["APART", "docs_of", "lengths_of", "paired", "read_score_pair", "tokenizer_notes"]
 
 ALIKE = 0.005  # relative: what rounding to three significant digits changes
 WHOLE = 0.1  # how far from a whole number of tokens the ratio of a sum to a mean of four digits may lie
@@ -100,6 +100,27 @@ def lengths_of(mt: TokenScores, lm: TokenScores) -> list[int | None]:
     unknown: tuple[None, ...] = (None,) * len(mt)
     sides = [side for scores in (mt, lm) for side in (scores.counts, scores.labels.lengths or unknown)]
     return [next((n for n in told if n is not None), None) for told in zip(*sides, strict=True)]
+
+
+def tokenizer_notes(mt: TokenScores, lm: TokenScores) -> tuple[str, ...]:
+    """Notes where nothing shows that both models cut sentences into the same tokens, or n_tokens shows the contrary.
+
+    Numbers of tokens that all differ by 1 tell nothing: the end may be counted in one file only.
+
+    Parameters
+    ----------
+    mt, lm : in one order, as `paired` gives them.
+    """
+    if any(a is not None and b is not None for a, b in zip(mt.sequences(), lm.sequences(), strict=True)):
+        return ()  # these are compared, and refused where they differ
+    notes = ["the files have no scores per token, so it was not checked that both models share a tokenizer."]
+    both = list(zip(mt.labels.lengths or (), lm.labels.lengths or (), strict=False))
+    apart = [(i, a, b) for i, (a, b) in enumerate(both, 1) if a and b and a != b]
+    if apart and not ({a - b for _, a, b in apart} in ({1}, {-1}) and len(apart) == len(both)):
+        i, a, b = apart[0]
+        told = f"sentence {i} has {a} tokens in {mt.path} and {b} in {lm.path} ({len(apart)} of {len(both)} differ)"
+        notes.append(f"{told}: XMI per sentence needs one tokenizer; --per-char is for two.")
+    return tuple(notes)
 
 
 def _by_id(mt: TokenScores, lm: TokenScores) -> tuple[TokenScores, TokenScores, str]:

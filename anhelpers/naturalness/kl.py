@@ -20,7 +20,7 @@ from .lm import LanguageModel, lpp_metric, score_texts
 
 __all__ = ["system_kl"]
 
-LEAST_RANKS = 0.5  # measured for XMI, see xmi.scores
+LEAST_RANKS, FEWEST = 0.5, 10  # Spearman's correlation and segments, as measured for XMI, see xmi.scores
 
 
 def system_kl(
@@ -44,7 +44,8 @@ def system_kl(
     -------
     system -> Estimate; blank outputs and nan are left out and counted. A note tells of log-probabilities that hardly
     are sums over the system's own outputs: a KL whose interval is below 0, or a Spearman correlation with the model's
-    sums whose 95 % interval lies below 0.5, while both grow with the length of a text (see `xmi.score_doubts`).
+    sums, over 10 segments or more, whose 95 % interval lies below 0.5, while both grow with the length of a text (see
+    `xmi.score_doubts`).
 
     Raises
     ------
@@ -77,7 +78,7 @@ def _doubts(log_q: np.ndarray, log_p: np.ndarray, kl: Estimate) -> list[str]:
     """Sentences on log-probabilities that hardly are sums over the tokens of these outputs."""
     said, there = [], ~(np.isnan(log_q) | np.isnan(log_p))
     n, ask = int(there.sum()), "are they sums over the tokens, in nats, of these very outputs?"
-    r = float(spearman(log_q[there], log_p[there])) if n else np.nan
+    r = float(spearman(log_q[there], log_p[there])) if n >= FEWEST else np.nan
     if float(correlation_interval(r, n)[1]) < LEAST_RANKS:
         told = "its log-probabilities hardly go together with those of the language model"
         said.append(f"{told} (Spearman's correlation {r:.2f} over {n} segments): {ask}")

@@ -414,6 +414,22 @@ def test_what_is_not_read_is_told(call):
     assert "mt: sentence 11 says that it has 5 tokens, and has 2 scores (2 of 12 sentences are so)" in err
 
 
+def test_other_numbers_of_tokens_are_told(call, tmp_path):
+    """The two models have two tokenizers, by what the files say of themselves."""
+    lengths = {"n_tokens": LENGTHS.tolist()}
+    other = (LENGTHS + (np.arange(60) % 2)).tolist()
+    status, _, err = call(rows(MT_SUMS, **lengths), rows(LM_SUMS, n_tokens=other))
+    assert status == 0
+    assert f"sentence 2 has {LENGTHS[1]} tokens in mt and {other[1]} in lm (30 of 60 differ): XMI per sente" in err
+    (tmp_path / "trg").write_text("Das ist ein Haus.\n" * 60)
+    assert (
+        "of 60 differ"
+        not in call(rows(MT_SUMS, **lengths), rows(LM_SUMS, n_tokens=other), "--per-char", "-t", "trg")[2]
+    )
+    with_ends = rows(LM_SUMS, n_tokens=(LENGTHS + 1).tolist())
+    assert doubts(call(rows(MT_SUMS, **lengths), with_ends)[2]) == []
+
+
 def test_lengths_follow_the_ids(tmp_path):
     def read(name, table):
         (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in table), "utf-8")
