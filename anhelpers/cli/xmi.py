@@ -117,38 +117,43 @@ def _options(names: Any) -> str:
 
 def _from_files(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str], str]:
     """The result, what the user should see, and how the scores were read."""
-    from ..data.score_pairs import read_score_pair
-    from ..xmi import characters, per_character, xmi
+    from ..data.score_pairs import lengths_of, read_score_pair
+    from ..xmi import characters, per_character, score_doubts, xmi
 
     mt, lm, how = read_score_pair(args.mt_logprobs, args.lm_logprobs, args.unit)
     docs = _documents(args, (mt, lm), how)
     rest: dict[str, Any] = {"docs": docs, "rng": np.random.default_rng(args.seed), "n_draws": args.draws}
     for scores, path in ((mt, args.mt_logprobs), (lm, args.lm_logprobs)):
         _unit_holds(scores, args.vocab, path)
-    if args.per_char:
-        n_chars = characters(_lines(args.targets, len(mt), how) or ())
+    texts = _lines(args.targets, len(mt), how) or mt.labels.texts or lm.labels.texts
+    n_chars = characters(texts) if texts else None
+    if args.per_char and n_chars is not None:
         found = per_character(mt.logprobs, lm.logprobs, n_chars, **rest)
     else:
         both = mt.sequences(), lm.sequences()
         found = xmi(mt.logprobs, lm.logprobs, tokens=both, count=args.count, **rest)
     own = [] if args.docs or not docs else ["documents are those that the rows of the files name."]
-    notes = [*_assumed(args, (mt, lm), how), *own, *found.notes]
+    doubts = score_doubts(mt.logprobs, lm.logprobs, n_tokens=lengths_of(mt, lm), n_chars=n_chars)
+    notes = [*_assumed(args, (mt, lm), how), *own, *found.notes, *doubts]
     return found, notes, f"; {how}; mt {_told(mt)}; lm {_told(lm)}"
 
 
 def _assumed(args: argparse.Namespace, both: tuple[TokenScores, TokenScores], how: str) -> list[str]:
     """What the files do not say themselves, and scores that are odd."""
+    from ..data.score_pairs import tokenizer_notes
+
     named = [("mt", both[0]), ("lm", both[1])]
     move = "nothing in a number shows its unit, --unit decides"
     assumed = [(name, scores.unit) for name, scores in named if scores.source == "assumed"]
     notes = [f"the {name} scores are taken as {unit}; {move}." for name, unit in assumed]
+    if assumed and both[0].unit != both[1].unit:
+        notes.append(f"mt is in {both[0].unit}, lm in {both[1].unit}: where both are in one unit, name it by --unit.")
     if not all(scores.labels.ids for scores in both):
         fairseq = "fairseq" in (both[0].layout, both[1].layout)
         line = "fairseq's sentence 0 is taken for the first line" if fairseq else "each line is taken for the same line"
         notes.append(f"the files do not both have ids: {line} of the other.")
-    compared = any(a is not None and b is not None for a, b in zip(*(s.sequences() for s in both), strict=True))
-    if not compared and not args.per_char:
-        notes.append("the files have no scores per token, so it was not checked that both models share a tokenizer.")
+    if not args.per_char:
+        notes += tokenizer_notes(*both)
     return [*notes, *(f"{name}: {note}" for name, scores in named for note in scores.notes)]
 
 
@@ -171,6 +176,8 @@ def _from_models(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str],
     from ..xmi import load_q_lm, xmi_from_models
 
     srcs, trgs = read_lines(args.sources), read_lines(args.targets)
+    n = min(len(srcs), len(trgs))
+    srcs, trgs = _cut(srcs, n, args.sources), _cut(trgs, n, args.targets)
     if len(srcs) != len(trgs):
         raise DataError(f"has {len(trgs)} lines, and {args.sources} has {len(srcs)}; they must be the same.",
                         args.targets)  # fmt: skip
@@ -199,8 +206,18 @@ def _lines(path: str | None, n: int, how: str = "") -> tuple[str, ...] | None:
     if lines is not None and how == APART:
         told = "has a line per sentence, and the two files of scores have their sentences in different orders"
         raise DataError(f"{told}; bring them into one order.", path)
+    lines = lines and _cut(lines, n, path or "")
     if lines is not None and len(lines) != n:
         raise DataError(f"has {len(lines)} lines, and there are {n} sentences.", path)
+    return lines
+
+
+def _cut(lines: tuple[str, ...], n: int, path: str) -> tuple[str, ...]:
+    """The lines without blank ones behind the n-th, which a note counts."""
+    from ..data.plain import without_blank_end
+
+    lines, notes = without_blank_end(lines, n, path)
+    shared.print_notes(notes)
     return lines
 
 

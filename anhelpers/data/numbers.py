@@ -9,7 +9,9 @@ import numpy as np
 
 from ..checks import LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
+from ..progress import note_once
 from .lines import plain_number, table_lines
+from .plain import without_blank_end
 
 __all__ = ["read_logprobs", "read_numbers"]
 
@@ -19,13 +21,17 @@ def read_numbers(path: str | PathLike, n: int | None = None) -> np.ndarray:
 
     Parameters
     ----------
-    n : how many lines there must be; None: any number.
+    n : how many lines there must be, blank ones at the end aside, which a note counts; None: any number.
 
     Raises
     ------
     DataError with file and line for anything but a finite number or nan; with the file for another number of lines.
     """
     lines = table_lines(path)
+    if n is not None:
+        lines, notes = without_blank_end(lines, n, path)
+        for sentence in notes:
+            note_once(sentence)
     if n is not None and len(lines) != n:
         raise DataError(f"has {len(lines)} line{'s' * (len(lines) != 1)}, and {n} are wanted, one per segment.", path)
     return np.array([_number(line, path, i) for i, line in enumerate(lines, 1)], dtype=np.float64)

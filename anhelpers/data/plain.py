@@ -31,6 +31,7 @@ __all__ = [
     "read_documents",
     "read_parallel",
     "read_plain",
+    "without_blank_end",
 ]
 
 Paths = str | PathLike | Iterable[str | PathLike] | Mapping[str, str | PathLike]
@@ -140,10 +141,22 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
 
 def _first(lines: tuple[str, ...], test: TestSet, path: Path) -> tuple[tuple[str, ...], list[str]]:
     """A line per segment where all others are blank, and a note that counts those; else a DataError."""
-    n = len(test)
-    if len(lines) < n or any(line.strip() for line in lines[n:]):
-        raise DataError(f"has {len(lines)} lines, and {test.name} has {n} segments; they must align.", path)
-    return lines[:n], [_cut({path.name: len(lines) - n})] if len(lines) > n else []
+    found, cut = without_blank_end(lines, len(test), path)
+    if len(found) != len(test):
+        raise DataError(f"has {len(lines)} lines, and {test.name} has {len(test)} segments; they must align.", path)
+    return found, list(cut)
+
+
+def without_blank_end(lines: Sequence[str], n: int, path: str | PathLike) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The first n lines where all others are blank, and a note that counts those; else all lines as they are.
+
+    Parameters
+    ----------
+    lines : of a text file. n : lines of those that belong to it. path : of the file, for the note.
+    """
+    if len(lines) <= n or any(line.strip() for line in lines[n:]):
+        return tuple(lines), ()
+    return tuple(lines[:n]), (_cut({Path(path).name: len(lines) - n}),)
 
 
 def read_parallel(

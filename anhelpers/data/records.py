@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from difflib import get_close_matches
 from os import PathLike
 from typing import Any, NamedTuple
@@ -73,20 +73,22 @@ def per_source(records: Sequence[dict[str, Any]], fail: Fail) -> bool:
     return sources
 
 
-def unread(records: Sequence[dict[str, Any]], fail: Fail) -> tuple[str, ...]:
+def unread(records: Sequence[dict[str, Any]], fail: Fail, known: Set[str] | None = None) -> tuple[str, ...]:
     """A note of the keys that nothing here reads; an error for one that looks like a key that is read, and is none.
 
     Parameters
     ----------
     records : objects of the file, or its columns. fail : as in `per_source`.
+    known : the keys that are read; None: those of candidates.
     """
-    sources, others = "candidates" in records[0], dict[str, None]()
-    inner = [(i, c) for i, record in enumerate(records) for c in record.get("candidates") or () if isinstance(c, dict)]
-    for known, rows in ((SOURCE if sources else CANDIDATE, enumerate(records)), (INSIDE, inner if sources else ())):
+    sources, others = known is None and "candidates" in records[0], dict[str, None]()
+    within = enumerate(records if sources else ())
+    inner = [(i, c) for i, record in within for c in record.get("candidates") or () if isinstance(c, dict)]
+    for read, rows in ((known or (SOURCE if sources else CANDIDATE), enumerate(records)), (INSIDE, inner)):
         for i, record in rows:
-            for key in record.keys() - known:
-                meant = SYNONYMS.get(key) or next(iter(get_close_matches(key, known, 1, cutoff=0.85)), None)
-                if meant in known and meant not in record:
+            for key in record.keys() - read:
+                meant = SYNONYMS.get(key) or next(iter(get_close_matches(key, read, 1, cutoff=0.85)), None)
+                if meant in read and meant not in record:
                     raise fail(i, f'"{key}" is not read; did you mean "{meant}"? Rename it, or take it out.')
                 others[key] = None
     return (f"keys that are not read: {', '.join(sorted(others))}.",) if others else ()

@@ -1,4 +1,4 @@
-"""What the rows of a JSONL file of scores say of their sentences besides the score: id, document, text."""
+"""What the rows of a JSONL file of scores say of their sentences besides the score: id, document, text, length."""
 
 from __future__ import annotations
 
@@ -9,34 +9,40 @@ from typing import Any
 
 from ..errors import DataError
 
-__all__ = ["Labels", "labels_of"]
+__all__ = ["Labels", "labels_of", "other_lengths"]
 
 # Keys are compared without underscores, hyphens and capitals; where a row has several, the first of the list counts.
 IDS = ("id", "sentenceid", "segmentid", "globalsegid", "sentid", "segid", "sentence", "segment", "index", "idx", "line")
 DOCS = ("doc", "document", "docid", "documentid", "docname")
 TEXTS = ("text", "target", "trg", "hypothesis", "hyp", "sentence", "segment")
+LENGTHS = ("ntokens", "numtokens", "tokencount")
 
 Record = tuple[int, dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Id, document and text of each of N sentences, as far as a file has them.
+    """Id, document, text and length of each of N sentences, as far as a file has them.
 
     Parameters
     ----------
     ids : each different; None where the file has none.
     docs : the document of each sentence; None where the file has none.
     texts : the target sentences; None where the file does not tell them.
+    lengths : numbers of tokens, as a key such as n_tokens tells them, the end included or not: they only help to see
+        what the scores are; None for what is no whole number above 0, and where the file has none.
+    keys : of the rows, those that the four are from.
     """
 
     ids: tuple[str, ...] | None = None
     docs: tuple[str, ...] | None = None
     texts: tuple[str, ...] | None = None
+    lengths: tuple[int | None, ...] | None = None
+    keys: tuple[str, ...] = ()
 
 
 def labels_of(records: Sequence[Record], path: str | PathLike) -> Labels:
-    """Ids, documents and texts of the rows of a file, each where all rows have it.
+    """Ids, documents, texts and lengths of the rows of a file, each where all rows have it.
 
     An id is a whole number or a text without white space, under `id`, `sentence`, `segment`, `index`, `line` and their
     like; `sentence` and `segment` may hold the sentence instead. Where ids repeat and each row names its document, as
@@ -53,10 +59,33 @@ def labels_of(records: Sequence[Record], path: str | PathLike) -> Labels:
     docs_key, text_key = _key(records, DOCS), _key(records, TEXTS, texts=True)
     ids_key = _key(records, IDS, texts=False)
     docs = _column(records, docs_key, path)
-    texts = None
+    texts, lengths, length_key = None, None, _key(records, LENGTHS)
     if text_key and all(isinstance(row.get(text_key), str) for _, row in records):
         texts = tuple(row[text_key].strip() for _, row in records)
-    return Labels(_distinct(_column(records, ids_key, path), docs, (records, ids_key or "", path)), docs, texts)
+    else:
+        text_key = None
+    if length_key:
+        told = [row.get(length_key) for _, row in records]
+        lengths = tuple(n if type(n) is int and n > 0 else None for n in told)
+    keys = tuple(key for key in (ids_key, docs_key, text_key, length_key) if key)
+    ids = _distinct(_column(records, ids_key, path), docs, (records, ids_key or "", path))
+    return Labels(ids, docs, texts, lengths, keys)
+
+
+def other_lengths(labels: Labels, counts: Sequence[int | None]) -> tuple[str, ...]:
+    """A note where a key such as n_tokens tells other lengths than the scores have, the end of a sentence aside.
+
+    Parameters
+    ----------
+    labels : of the file. counts : per sentence the number of its scores; None where it has a sum.
+    """
+    both = zip(labels.lengths or (), counts, strict=False)
+    odd = [(i, said, k) for i, (said, k) in enumerate(both, 1) if said and k and said not in (k, k - 1)]
+    if not odd:
+        return ()
+    i, said, k = odd[0]
+    told = f"sentence {i} says that it has {said} tokens, and has {k} scores"
+    return (f"{told} ({len(odd)} of {len(counts)} sentences are so): are scores missing, or of another text?",)
 
 
 def _key(records: Sequence[Record], names: Sequence[str], texts: bool | None = None) -> str | None:

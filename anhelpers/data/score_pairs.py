@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
@@ -12,7 +13,12 @@ from ..errors import DataError
 from .score_labels import Labels
 from .token_scores import TokenScores, read_token_scores
 
-__all__ = ["APART", "docs_of", "paired", "read_score_pair"]
+__all__ = ["APART", "docs_of", "lengths_of", "paired", "read_score_pair", "tokenizer_notes"]
+
+ALIKE = 0.005  # relative: what rounding to three significant digits changes
+WHOLE = 0.1  # how far from a whole number of tokens the ratio of a sum to a mean of four digits may lie
+FEW = 10  # sentences, below which scores may be in one ratio by chance
+LN2 = math.log(2)
 
 BY_LINE, BY_ID = "paired by line", "paired by id"
 BY_NUMBER = "paired by line, fairseq's ids as lines from 0"
@@ -57,7 +63,8 @@ def paired(mt: TokenScores, lm: TokenScores) -> tuple[TokenScores, TokenScores, 
     Raises
     ------
     DataError where they are not of the same sentences: another number of them, ids in one file only, other ids, other
-    documents or texts under an id; and where both hold the same scores, so that one model was given twice.
+    documents or texts under an id; where both hold the same scores, up to rounding, or the one those of the other per
+    token or in another unit, so that one model was given twice; and where all scores of one are 0.
     """
     how = BY_NUMBER if "fairseq" in (mt.layout, lm.layout) else BY_LINE
     if mt.labels.ids and lm.labels.ids:
@@ -81,6 +88,39 @@ def docs_of(mt: TokenScores, lm: TokenScores) -> tuple[str, ...] | None:
     mt, lm : in one order, as `paired` gives them.
     """
     return mt.labels.docs or lm.labels.docs
+
+
+def lengths_of(mt: TokenScores, lm: TokenScores) -> list[int | None]:
+    """The number of tokens of each sentence, from its scores, else from a key such as n_tokens, of either file.
+
+    Parameters
+    ----------
+    mt, lm : in one order, as `paired` gives them.
+    """
+    unknown: tuple[None, ...] = (None,) * len(mt)
+    sides = [side for scores in (mt, lm) for side in (scores.counts, scores.labels.lengths or unknown)]
+    return [next((n for n in told if n is not None), None) for told in zip(*sides, strict=True)]
+
+
+def tokenizer_notes(mt: TokenScores, lm: TokenScores) -> tuple[str, ...]:
+    """Notes where nothing shows that both models cut sentences into the same tokens, or n_tokens shows the contrary.
+
+    Numbers of tokens that all differ by 1 tell nothing: the end may be counted in one file only.
+
+    Parameters
+    ----------
+    mt, lm : in one order, as `paired` gives them.
+    """
+    if any(a is not None and b is not None for a, b in zip(mt.sequences(), lm.sequences(), strict=True)):
+        return ()  # these are compared, and refused where they differ
+    notes = ["the files have no scores per token, so it was not checked that both models share a tokenizer."]
+    both = list(zip(mt.labels.lengths or (), lm.labels.lengths or (), strict=False))
+    apart = [(i, a, b) for i, (a, b) in enumerate(both, 1) if a and b and a != b]
+    if apart and not ({a - b for _, a, b in apart} in ({1}, {-1}) and len(apart) == len(both)):
+        i, a, b = apart[0]
+        told = f"sentence {i} has {a} tokens in {mt.path} and {b} in {lm.path} ({len(apart)} of {len(both)} differ)"
+        notes.append(f"{told}: XMI per sentence needs one tokenizer; --per-char is for two.")
+    return tuple(notes)
 
 
 def _by_id(mt: TokenScores, lm: TokenScores) -> tuple[TokenScores, TokenScores, str]:
@@ -123,9 +163,11 @@ def _taken(scores: TokenScores, order: Sequence[int]) -> TokenScores:
     """The sentences in this order."""
     labels = scores.labels
     ids, docs, texts = (v and tuple(v[k] for k in order) for v in (labels.ids, labels.docs, labels.texts))
+    lengths = labels.lengths and tuple(labels.lengths[k] for k in order)
     counts, tokens = tuple(scores.counts[k] for k in order), tuple(scores.tokens[k] for k in order)
     logprobs = scores.logprobs[np.asarray(order, dtype=np.int64)]
-    return replace(scores, logprobs=logprobs, counts=counts, tokens=tokens, labels=Labels(ids, docs, texts))
+    labels = Labels(ids, docs, texts, lengths, labels.keys)
+    return replace(scores, logprobs=logprobs, counts=counts, tokens=tokens, labels=labels)
 
 
 def _agree(
@@ -145,8 +187,41 @@ def _agree(
 
 
 def _two_models(mt: TokenScores, lm: TokenScores) -> None:
-    """A DataError where both files hold the same numbers: XMI of a model with itself is 0 and says nothing."""
+    """A DataError where both files are of one model: XMI of a model with itself is 0 and says nothing."""
+    for scores in (mt, lm):
+        known = scores.logprobs[~np.isnan(scores.logprobs)]
+        if known.size and not known.any():
+            told = f"all {known.size} scores are 0, which would be a probability of 1"
+            raise DataError(f"{told}; give a model's log-probabilities, and nan where one is missing.", scores.path)
     some = not np.isnan(mt.logprobs).all()
     if some and np.array_equal(np.sort(mt.logprobs), np.sort(lm.logprobs), equal_nan=True):
         told = f"holds the same {len(lm)} scores as {mt.path}: one model was given twice, and its XMI would be 0"
         raise DataError(f"{told}; name the scores of the other model.", lm.path)
+    if told := _in_one_ratio(mt, lm):
+        raise DataError(f"{told}: one model was given twice; name the scores of the other model.", lm.path)
+
+
+def _in_one_ratio(mt: TokenScores, lm: TokenScores) -> str:
+    """How each score of the one file follows from that of the other, as scores of one model do; "" where it does not.
+
+    Equal up to rounding (3 sentences or more), in a ratio of ln 2, or, in FEW sentences or more, in ratios that are
+    whole numbers and differ, as a sum and a mean per token are.
+    """
+    there = (mt.logprobs < 0) & (lm.logprobs < 0)  # nan is neither
+    a, b, n = mt.logprobs[there], lm.logprobs[there], int(there.sum())
+    if n < 3 or n < (~np.isnan(mt.logprobs + lm.logprobs)).sum():
+        return ""
+    if _alike(a, b):
+        return f"holds the {n} scores of {mt.path} but for their rounding"
+    if n >= FEW and (_alike(a * LN2, b) or _alike(a, b * LN2)):
+        return f"holds the {n} scores of {mt.path} in another unit, times {np.median(b / a):.3f}"
+    sums, means = f"per token of what {mt.path} sums", f"summed of what {mt.path} has per token"
+    for ratio, what in ((a / b, sums), (b / a, means)):
+        tokens = np.round(ratio)
+        if n >= FEW and len(set(tokens)) >= 3 and tokens.min() >= 1 and (np.abs(ratio - tokens) <= WHOLE).all():
+            return f"holds the {n} scores {what} (sentence 1: {ratio[0]:.4g} times as much)"
+    return ""
+
+
+def _alike(a: np.ndarray, b: np.ndarray) -> bool:
+    return bool((np.abs(a / b - 1) <= ALIKE).all())

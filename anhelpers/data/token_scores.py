@@ -15,7 +15,8 @@ from .. import checks
 from ..checks import LEAST_TOKEN, LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
 from .lines import json_value, plain_number, table_lines
-from .score_labels import Labels, labels_of
+from .records import unread
+from .score_labels import Labels, labels_of, other_lengths
 
 __all__ = ["TokenScores", "read_token_scores"]
 
@@ -43,8 +44,8 @@ class TokenScores:
     tokens : per sentence its tokens; None where the file does not tell them.
     unit : of the numbers in the file, "nats" or "bits"; source: "declared" by the file, "given", or "assumed".
     layout : "jsonl", "fairseq" or "numbers".
-    labels : ids, documents and texts, as far as the file has them. path : of the file.
-    notes : scores that are odd, and no error.
+    labels : ids, documents, texts and lengths, as far as the file has them. path : of the file.
+    notes : scores that are odd, and no error; keys that are not read; blank lines at the end, left out.
     """
 
     logprobs: np.ndarray
@@ -87,7 +88,7 @@ def read_token_scores(path: str | PathLike, unit: str | None = None) -> TokenSco
     - the output of fairseq-generate with --score-reference, whose lines ``P-<id>\t...`` hold a score per token; the
       sentences come in the order of their ids, and an id that is left out is missing (nan);
     - numbers, a line per sentence: one sum, or the scores of its tokens; "nan" is a missing one; a first line such as
-      ``logprob_nats`` or ``log2prob`` declares the unit.
+      ``logprob_nats`` or ``log2prob`` declares the unit; blank lines at the end are left out.
 
     Parameters
     ----------
@@ -103,11 +104,11 @@ def read_token_scores(path: str | PathLike, unit: str | None = None) -> TokenSco
     if unit is not None:
         checks.one_of(unit, NATS, "unit")
     lines = table_lines(path)
-    layout, rows, labels = _rows(lines, path)
+    layout, rows, labels, notes = _rows(lines, path)
     found, source = _unit(rows, unit, "bits" if layout == "fairseq" else "nats", path)
     sums = np.array([_sum(row, found, path) for row in rows], dtype=np.float64) * NATS[found]
     counts = tuple(len(row.scores) if row.per_token and row.scores is not None else None for row in rows)
-    tokens, notes = tuple(row.tokens for row in rows), _far_out(sums)
+    tokens, notes = tuple(row.tokens for row in rows), (*notes, *other_lengths(labels, counts), *_far_out(sums))
     return TokenScores(sums, counts, tokens, found, source, layout, labels, str(path), notes)
 
 
@@ -121,18 +122,24 @@ def _far_out(nats: np.ndarray) -> tuple[str, ...]:
     return (f"{told}: was a masked or padded token summed?",)
 
 
-def _rows(lines: Sequence[str], path: str | PathLike) -> tuple[str, list[_Row], Labels]:
-    """The layout, the sentences, and what is known of them."""
+def _rows(lines: Sequence[str], path: str | PathLike) -> tuple[str, list[_Row], Labels, tuple[str, ...]]:
+    """The layout, the sentences, what is known of them, and what was not read."""
     first = next((line for line in lines if line.strip()), None)
     if first is None:
         raise DataError("this file is empty; give a line per sentence.", path)
     if first.lstrip().startswith("{"):
         records = [(i, json_value(line, path, i)) for i, line in enumerate(lines, 1) if line.strip()]
-        return "jsonl", [_object(row, path, i) for i, row in records], labels_of(records, path)
+        rows, labels = [_object(row, path, i) for i, row in records], labels_of(records, path)
+        known = {*NAMES, "tokens", "unit", *labels.keys}
+        notes = unread([row for _, row in records], lambda k, told: DataError(told, path, records[k][0]), known)
+        return "jsonl", rows, labels, notes
     if any(FAIRSEQ.match(line) for line in lines):
         rows = list(_fairseq(lines, path))
-        return "fairseq", rows, Labels(tuple(map(str, range(len(rows)))))
-    return "numbers", list(_numbers(lines, path)), Labels()
+        return "fairseq", rows, Labels(tuple(map(str, range(len(rows))))), ()
+    n = max(k for k, line in enumerate(lines, 1) if line.strip())
+    blank = len(lines) - n
+    notes = (f"{blank} blank line{'s' if blank > 1 else ''} at the end left out.",) if blank else ()
+    return "numbers", list(_numbers(lines[:n], path)), Labels(), notes
 
 
 def _unit(rows: Sequence[_Row], unit: str | None, usual: str, path: str | PathLike) -> tuple[str, str]:

@@ -15,9 +15,12 @@ from ..data.schema import TestSet
 from ..divergences.samples import Estimate, kl_from_logprobs
 from ..errors import DataError
 from ..progress import note
+from ..stats import correlation_interval, spearman
 from .lm import LanguageModel, lpp_metric, score_texts
 
 __all__ = ["system_kl"]
+
+LEAST_RANKS, FEWEST = 0.5, 10  # Spearman's correlation and segments, as measured for XMI, see xmi.scores
 
 
 def system_kl(
@@ -39,7 +42,10 @@ def system_kl(
 
     Returns
     -------
-    system -> Estimate; blank outputs and nan are left out and counted.
+    system -> Estimate; blank outputs and nan are left out and counted. A note tells of log-probabilities that hardly
+    are sums over the system's own outputs: a KL whose interval is below 0, or a Spearman correlation with the model's
+    sums, over 10 segments or more, whose 95 % interval lies below 0.5, while both grow with the length of a text (see
+    `xmi.score_doubts`).
 
     Raises
     ------
@@ -62,8 +68,23 @@ def system_kl(
         for sentence in scores.notes:
             note(f"{system} under {lm.name}: {sentence}")
         estimate = kl_from_logprobs(log_q, scores.total)
+        for sentence in _doubts(np.asarray(log_q, dtype=np.float64), scores.total, estimate):
+            note(f"{system}: {sentence}")
         estimates[system] = replace(estimate, unit="nats per segment", signature=f"kl|{model}|{estimate.signature}")
     return estimates
+
+
+def _doubts(log_q: np.ndarray, log_p: np.ndarray, kl: Estimate) -> list[str]:
+    """Sentences on log-probabilities that hardly are sums over the tokens of these outputs."""
+    said, there = [], ~(np.isnan(log_q) | np.isnan(log_p))
+    n, ask = int(there.sum()), "are they sums over the tokens, in nats, of these very outputs?"
+    r = float(spearman(log_q[there], log_p[there])) if n >= FEWEST else np.nan
+    if float(correlation_interval(r, n)[1]) < LEAST_RANKS:
+        told = "its log-probabilities hardly go together with those of the language model"
+        said.append(f"{told} (Spearman's correlation {r:.2f} over {n} segments): {ask}")
+    if kl.interval[1] < 0:
+        said.append(f"KL is {kl.value:.4g} nats per segment, and none is below 0: {ask}")
+    return said
 
 
 def _own_each(test: TestSet, logprobs: Mapping[str, ArrayLike]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import checks, stats
 from ..errors import DataError
 from .results import Bits, Xmi, XmiPerChar, bits
-from .scores import Tokens, in_bits, same_tokens
+from .scores import Tokens, in_bits, same_tokens, token_counts
 
 __all__ = ["characters", "cross_entropy", "per_character", "pointwise_xmi", "xmi", "xmi_difference"]
 
@@ -24,6 +24,8 @@ def cross_entropy(
     logprobs: ArrayLike,
     *,
     unit: str = "nats",
+    tokens: Tokens | None = None,
+    count: str = "all",
     docs: Sequence | None = None,
     rng: np.random.Generator,
     n_draws: int = 1000,
@@ -34,12 +36,14 @@ def cross_entropy(
     ----------
     logprobs : (N,) log-probabilities summed over the tokens of a sentence, its end included; nan: missing, left out.
     unit : of the scores: "nats" (natural logarithm) or "bits" (base 2). Numbers do not show it; see `unit_doubt`.
+    tokens : (N,) numbers of tokens, the end included, or the tokens themselves. count : as in `xmi`.
     docs : (N,) document of each sentence, resampled whole; None, or one document only: sentences are resampled, and
         the signature says so.
 
     Raises
     ------
-    DataError with the line of a positive, infinite or hugely negative score, or for fewer than 2 sentences.
+    DataError with the line of a positive, infinite or hugely negative score, for fewer than 2 sentences, or for
+    `count="published"` without the tokens of a sentence.
 
     References
     ----------
@@ -50,7 +54,12 @@ def cross_entropy(
     """
     surprisal = in_bits("logprobs", logprobs, unit)
     there, docs = ~np.isnan(surprisal), _docs(docs, len(surprisal))
-    return _means(["H"], surprisal[there, None], docs[there], unit=unit, rng=rng, n_draws=n_draws)[0]
+    known = None if tokens is None else (tokens,)
+    checks.same_length(logprobs=surprisal, **({} if tokens is None else {"tokens": tokens}))
+    columns = [surprisal, *_lengths(count, known, there)]
+    found = _enough(np.stack(columns, 1)[there], docs[there], rng, n_draws)
+    found = _less_ends(found, 1) if count == "published" else found
+    return bits(["H"], found, SENTENCE, _signature(unit, COUNTS[count], found, n_draws, docs[there]))[0]
 
 
 def xmi(
@@ -96,12 +105,9 @@ def xmi(
     2.5
     """
     mt, lm, there = _pair(mt_logprobs, lm_logprobs, unit, tokens)
-    docs, columns = _docs(docs, len(mt)), [lm, mt, lm - mt]
-    if checks.one_of(count, COUNTS, "count") == "published":
-        columns.append(_counted(tokens, there))
+    docs, columns = _docs(docs, len(mt)), [lm, mt, lm - mt, *_lengths(count, tokens, there)]
     found = _enough(np.stack(columns, 1)[there], docs[there], rng, n_draws)
-    if count == "published":
-        found = _ratios(found, 1 - 1 / found.draws[:, 3:], 1 - 1 / found.mean[3])
+    found = _less_ends(found, 3) if count == "published" else found
     signature = _signature(unit, COUNTS[count], found, n_draws, docs[there])
     h_lm, h_mt, gap = bits(["h_lm", "h_mt", "xmi"], found, SENTENCE, signature)
     return Xmi(h_lm, h_mt, gap, int((~there).sum()), _lacking(mt, lm), _one(docs[there]))
@@ -143,7 +149,7 @@ def per_character(
         raise DataError(f"sentence {bad[0] + 1} has {chars[bad[0]]:g} characters; at least 1 is needed.", "n_chars")
     columns, docs = np.stack([lm, mt, lm - mt, chars], 1)[there], _docs(docs, len(mt))[there]
     found = _enough(columns, docs, rng, n_draws)
-    ratio = _ratios(found, 1 / found.draws[:, 3:], 1 / found.mean[3])
+    ratio = _times(found, 1 / found.draws[:, 3:], 1 / found.mean[3:])
     names = ["h_lm_per_char", "h_mt_per_char", "xmi_per_char"]
     signature = _signature(unit, "all bits / all characters", found, n_draws, docs)
     h_lm, h_mt, gap = bits(names, ratio, CHARACTER, signature)
@@ -182,6 +188,8 @@ def xmi_difference(
     second: tuple[ArrayLike, ArrayLike],
     *,
     unit: str = "nats",
+    tokens: tuple[tuple[Tokens, Tokens], tuple[Tokens, Tokens]] | None = None,
+    count: str = "all",
     docs: Sequence | None = None,
     rng: np.random.Generator,
     n_draws: int = 1000,
@@ -192,16 +200,25 @@ def xmi_difference(
     ----------
     first, second : (mt_logprobs, lm_logprobs) of two directions over the same N sentences, such as en → de and de → en
         on a parallel test set; a sentence that misses any of the four scores is left out.
+    tokens : of (first, second), each as in `xmi`. unit, count, docs : as in `xmi`, of both directions.
 
     >>> first, second = ([-1.0, -3.0], [-5.0, -4.0]), ([-2.0, -2.0], [-3.0, -5.0])
     >>> xmi_difference(first, second, unit="bits", rng=np.random.default_rng(0)).value
     0.5
     """
-    (a_mt, a_lm, a_there), (b_mt, b_lm, b_there) = (_pair(*pair, unit, None) for pair in (first, second))
+    a_tokens, b_tokens = tokens or (None, None)
+    a_mt, a_lm, a_there = _pair(*first, unit, a_tokens)
+    b_mt, b_lm, b_there = _pair(*second, unit, b_tokens)
     checks.same_length(first=a_mt, second=b_mt)
     there, docs = a_there & b_there, _docs(docs, len(a_mt))
-    column = ((a_lm - a_mt) - (b_lm - b_mt))[there, None]
-    return _means(["xmi difference"], column, docs[there], unit=unit, rng=rng, n_draws=n_draws)[0]
+    lengths = *_lengths(count, a_tokens, there), *_lengths(count, b_tokens, there)
+    gaps = (a_lm - a_mt, b_lm - b_mt)
+    columns = [gaps[0] - gaps[1]] if count == "all" else [*gaps, *lengths]
+    found = _enough(np.stack(columns, 1)[there], docs[there], rng, n_draws)
+    if count == "published":  # each direction less its own mean token, then their difference, in every resample
+        both = _less_ends(found, 2)
+        found = _of_draws(both, both.draws @ [[1.0], [-1.0]], both.mean @ [[1.0], [-1.0]])
+    return bits(["xmi difference"], found, SENTENCE, _signature(unit, COUNTS[count], found, n_draws, docs[there]))[0]
 
 
 def _pair(
@@ -231,31 +248,26 @@ def _enough(columns: np.ndarray, docs: np.ndarray, rng: np.random.Generator, n_d
     return stats.bootstrap_means(columns, stats.clusters_of(docs), rng, n_draws)
 
 
-def _means(
-    names: Sequence[str], columns: np.ndarray, docs: np.ndarray, *, unit: str, rng: np.random.Generator, n_draws: int
-) -> list[Bits]:
-    """The mean of each column."""
-    found = _enough(columns, docs, rng, n_draws)
-    return bits(names, found, SENTENCE, _signature(unit, COUNTS["all"], found, n_draws, docs))
+def _lengths(count: str, tokens: tuple[Tokens, ...] | None, there: np.ndarray) -> list[np.ndarray]:
+    """The numbers of tokens as a column, where the count needs them."""
+    return [token_counts(tokens, there)] if checks.one_of(count, COUNTS, "count") == "published" else []
 
 
-def _ratios(found: stats.MeanInterval, of_draws: np.ndarray, of_mean: float) -> stats.MeanInterval:
-    """The first three means times a factor that is a mean itself, in the estimate as in every draw."""
-    draws = found.draws[:, :3] * of_draws
+def _less_ends(found: stats.MeanInterval, k: int) -> stats.MeanInterval:
+    """The first k means of bits less one mean token each; the numbers of tokens are the columns behind them."""
+    return _times(found, 1 - 1 / found.draws[:, k:], 1 - 1 / found.mean[k:])
+
+
+def _times(found: stats.MeanInterval, of_draws: np.ndarray, of_mean: np.ndarray) -> stats.MeanInterval:
+    """The first means times factors that are means themselves, in the estimate as in every draw."""
+    k = len(found.mean) - of_draws.shape[1]
+    return _of_draws(found, found.draws[:, :k] * of_draws, found.mean[:k] * of_mean)
+
+
+def _of_draws(found: stats.MeanInterval, draws: np.ndarray, mean: np.ndarray) -> stats.MeanInterval:
+    """These estimates, with the intervals of these draws."""
     low, high = stats.interval(draws)
-    return replace(found, mean=found.mean[:3] * of_mean, low=low, high=high, se=draws.std(0, ddof=1), n=found.n[:3])
-
-
-def _counted(tokens: tuple[Tokens, Tokens] | None, there: np.ndarray) -> np.ndarray:
-    """(N,) how many tokens each sentence has, its end included, from whichever model tells; nan where not scored."""
-    n_tokens = np.full(len(there), np.nan)
-    for i in np.flatnonzero(there):
-        known = next((side[i] for side in tokens or () if side[i] is not None), None)
-        if known is None:
-            told = f"the tokens of sentence {i + 1} are not known, and the published count needs them"
-            raise DataError(f"{told}: give scores per token, or take count 'all'.")
-        n_tokens[i] = len(known) if isinstance(known, Sized) else int(known)
-    return n_tokens
+    return replace(found, mean=mean, draws=draws, low=low, high=high, se=draws.std(0, ddof=1), n=found.n[: len(mean)])
 
 
 def _lacking(mt: np.ndarray, lm: np.ndarray, n_chars: np.ndarray | None = None) -> str:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from .. import checks, hub
+from ..data.identify import UNKNOWN, check_language
 from ..errors import DataError
 from ..naturalness.lm import LanguageModel, TextLogProbs, lm_tokens, load_lm, score_texts
 from ..translation import PairLogProbs, TranslationModel, score_pairs, target_tokens, translation_model
 from ..translation.languages import known_languages
 from .measure import characters, per_character, xmi
 from .results import Xmi, XmiPerChar
-from .scores import same_tokens
+from .scores import same_tokens, share_doubt
 
 __all__ = ["ModelXmi", "load_q_lm", "xmi_from_models"]
 
@@ -29,7 +30,8 @@ class ModelXmi:
     found : `Xmi`, or `XmiPerChar`; its signatures name both models.
     mt_logprobs, lm_logprobs : (N,) log q_MT(t | s) and log q_LM(t) in nats, end of sentence included; nan: no score.
     mt_tokens, lm_tokens : (N,) numbers of scored tokens.
-    notes : what a reader must know: sentences left out, unknown tokens, an encoder-decoder used without sources.
+    notes : what a reader must know: sentences left out, unknown tokens, an encoder-decoder used without sources, and a
+        share of H_LM saved that is hardly one of a translation model (see `score_doubts`).
     """
 
     found: Xmi | XmiPerChar
@@ -65,8 +67,9 @@ def xmi_from_models(
 
     Raises
     ------
-    DataError before anything is scored: different numbers of sentences, a blank source, different tokens of the two
-        models (not with `per_char`).
+    DataError before anything is scored: different numbers of sentences, a blank source, targets that all are copies of
+        their sources, different tokens of the two models (not with `per_char`); LanguageConflict where texts are in
+        another language than a model is known to know.
 
     References
     ----------
@@ -74,6 +77,7 @@ def xmi_from_models(
     """
     checks.same_length(srcs=srcs, trgs=trgs, **({} if docs is None else {"docs": docs}))
     _sources_there(srcs, trgs)
+    told = _texts_fit(mt, lm, srcs, trgs)
     if not per_char:
         _tokens_agree(mt, lm, trgs)
     given = score_pairs(mt, srcs, trgs, tokens_per_batch)
@@ -86,7 +90,7 @@ def xmi_from_models(
         found = xmi(given.total, alone.total, tokens=n_tokens, count=count, **options)
     found = replace(found, why=_lacking(given, alone))
     found = _signed(found, f"; {mt.signature()}; {_lm_signature(lm)}")
-    notes = _notes(given, alone, lm)
+    notes = (*told, *_notes(given, alone, lm), *share_doubt(-given.total, -alone.total))
     return ModelXmi(found, given.total, alone.total, given.tokens, alone.tokens, notes)
 
 
@@ -114,6 +118,30 @@ def _sources_there(srcs: Sequence[str], trgs: Sequence[str]) -> None:
     for i, (src, trg) in enumerate(zip(srcs, trgs, strict=True), 1):
         if isinstance(src, str) and isinstance(trg, str) and trg.strip() and not src.strip():
             raise DataError(f"sentence {i} has a target and a blank source; are the two texts shifted?")
+
+
+def _texts_fit(
+    mt: TranslationModel, lm: LanguageModel | TranslationModel, srcs: Sequence[str], trgs: Sequence[str]
+) -> tuple[str, ...]:
+    """Notes on sources and targets that are hardly translations; an error where they contradict each other or a model.
+
+    A model's languages are those that were chosen, else those that its tokenizer names.
+    """
+    srcs, trgs = checks.texts("srcs", srcs), checks.texts("trgs", trgs)
+    copies = sum(src.strip() == trg.strip() != "" for src, trg in zip(srcs, trgs, strict=True))
+    n = sum(map(bool, map(str.strip, trgs)))
+    if copies == n >= 2:
+        raise DataError(f"all {n} targets are copies of their sources; give the translations as targets.")
+    notes = [f"{copies} of {n} targets are copies of their sources."] if 2 * copies > n else []
+    own = (mt.src_lang or getattr(mt.tokenizer, "source_lang", None),
+           mt.trg_lang or getattr(mt.tokenizer, "target_lang", None))  # fmt: skip
+    sides = [("the sources", srcs, own[0]), ("the targets", trgs, own[1])]
+    read = [check_language(texts, code or UNKNOWN, what) for what, texts, code in sides]
+    if isinstance(lm, LanguageModel) and lm.language:
+        check_language(trgs, lm.language, "the targets")
+    if UNKNOWN != read[0] == read[1]:
+        notes.append(f"the sources and the targets both read as '{read[0]}': is one of the files the other's?")
+    return tuple(notes)
 
 
 def _tokens_agree(mt: TranslationModel, lm: LanguageModel | TranslationModel, trgs: Sequence[str]) -> None:

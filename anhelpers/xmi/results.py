@@ -124,8 +124,13 @@ def _told(found: Xmi | XmiPerChar) -> str:
 
 
 def _notes(found: Xmi | XmiPerChar) -> tuple[str, ...]:
-    """Sentences left out and why, and intervals that promise too much."""
+    """An XMI below 0, sentences left out and why, and intervals that promise too much."""
     last, notes = found.bits[-1], []
+    if last.high < 0:
+        told = f"{last.name} is {last.value:.4g} {last.unit}, and its whole interval is below 0"
+        why = "by these scores the targets are easier to predict without their source"
+        ask = "Are mt and lm swapped, in different units, a sum and a mean per token, or of different texts?"
+        notes.append(f"{told}: {why}. {ask}")
     if found.left_out:
         notes.append(f"{found.left_out} of {last.n + found.left_out} sentences left out: {found.why}.")
     if found.one_document:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import DataError
 from .measure import SENTENCE, xmi
 from .results import Xmi, XmiPerChar
+from .scores import Tokens
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +23,8 @@ def xmi_table(
     directions: Mapping[str, tuple[ArrayLike, ArrayLike]],
     *,
     unit: str = "nats",
+    tokens: Mapping[str, tuple[Tokens, Tokens]] | None = None,
+    count: str = "all",
     docs: Sequence | None = None,
     rng: np.random.Generator,
     n_draws: int = 1000,
@@ -33,12 +37,22 @@ def xmi_table(
     Parameters
     ----------
     directions : name such as "en-de" -> (mt_logprobs, lm_logprobs); docs, where given, belong to all of them.
+    tokens : name -> the tokens of both, as in `xmi`. unit, count : as in `xmi`, of all directions.
+
+    Raises
+    ------
+    DataError as in `xmi`, and for tokens of a direction that is not there.
     """
     import pandas as pd
 
+    if strange := [name for name in tokens or () if name not in directions]:
+        known = ", ".join(directions)
+        raise DataError(f"tokens are given of {strange[0]}, which is no direction here; known: {known}.")
+
     rows, seed = [], int(rng.integers(2**63))
     for name, (mt, lm) in directions.items():
-        found = xmi(mt, lm, unit=unit, docs=docs, rng=np.random.default_rng(seed), n_draws=n_draws)
+        options: dict[str, Any] = {"unit": unit, "tokens": (tokens or {}).get(name), "count": count, "docs": docs}
+        found = xmi(mt, lm, **options, rng=np.random.default_rng(seed), n_draws=n_draws)
         row: dict[str, Any] = {"direction": name}
         for b in (found.h_lm, found.h_mt, found.xmi):
             row |= {b.name: b.value, f"{b.name}_se": b.se, f"{b.name}_low": b.low, f"{b.name}_high": b.high}

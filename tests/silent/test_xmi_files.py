@@ -5,6 +5,7 @@ import json
 import math
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +16,13 @@ from anhelpers import cli
 from anhelpers.data.candidates import read_candidates
 from anhelpers.data.numbers import read_logprobs
 from anhelpers.data.schema import TestSet
-from anhelpers.data.score_pairs import read_score_pair
+from anhelpers.data.score_pairs import lengths_of, read_score_pair
 from anhelpers.data.token_scores import read_token_scores
 from anhelpers.divergences.samples import kl_from_logprobs
-from anhelpers.errors import DataError
+from anhelpers.errors import DataError, LanguageConflict
 from anhelpers.naturalness.kl import system_kl
-from anhelpers.naturalness.lm import load_lm
-from anhelpers.xmi import per_character, xmi
+from anhelpers.naturalness.lm import load_lm, score_texts
+from anhelpers.xmi import cross_entropy, per_character, xmi, xmi_difference, xmi_table
 from anhelpers.xmi.authors import find_outputs, find_results
 from anhelpers.xmi.published import published_table, read_features, read_results, recomputed_bleu, sides
 
@@ -301,6 +302,262 @@ def test_with_the_ends_the_means_are_larger_and_the_claim_stays():
     gain = [every[every[end] == "en"].set_index(other).xmi for end, other in (("src", "trg"), ("trg", "src"))]
     assert (gain[0] - gain[1].loc[gain[0].index] > 0).sum() == 20
     assert every.columns.tolist() == table.columns.tolist()
+
+
+# ---- scores that are no sums of the same sentences under two models
+
+LENGTHS = np.maximum(2, np.random.default_rng(0).gamma(3, 11, 60)).astype(int)  # tokens, about 33 as in the paper
+
+
+def sums(nats, seed):
+    """Sums over LENGTHS tokens of so many nats each on average."""
+    random = np.random.default_rng(seed)
+    return np.array([-random.gamma(0.5, 2 * nats, k).sum() for k in LENGTHS])
+
+
+MT_SUMS, LM_SUMS = sums(1.2, 1), sums(3.3, 2)  # 1.7 and 4.7 bits per token, as published
+BELOW = "and its whole interval is below 0: by these scores the targets are easier to predict without their source."
+APART = "the mt and lm scores hardly go together (Spearman's correlation"
+
+
+def column(values):
+    return "".join(f"{v}\n" for v in values)
+
+
+def doubts(err):
+    """What is said of the scores, without the usual notes on unit, pairing and tokenizer."""
+    usual = ("are taken as nats", "do not both have ids", "was not checked that both models share", "few to resample")
+    return [line for line in err.splitlines() if not any(words in line for words in usual)]
+
+
+def test_plausible_scores_get_no_doubt(call):
+    status, table, err = call(column(MT_SUMS), column(LM_SUMS))
+    assert (status, doubts(err)) == (0, [])
+    assert table.value[0] / LENGTHS.mean() == pytest.approx(4.8, abs=0.4)
+    more = {"n_tokens": LENGTHS.tolist(), "text": ["x" * (5 * k) for k in LENGTHS]}
+    status, _, err = call(rows(MT_SUMS, **more), rows(LM_SUMS, **more))
+    assert (status, doubts(err)) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("mt", "lm", "words"),
+    [
+        (LM_SUMS, MT_SUMS, [BELOW]),
+        (MT_SUMS, LM_SUMS / LENGTHS, [BELOW, "h_lm is 4.95 bits per sentence, and language models need more", APART]),
+        (MT_SUMS / LENGTHS, LM_SUMS / LENGTHS, ["are the scores means per token? Give sums.", APART]),
+        (MT_SUMS / LENGTHS, LM_SUMS, ["XMI is 98.9 % of h_lm, and the published models save 56 to 70 %", APART]),
+        (MT_SUMS, np.roll(LM_SUMS, 1), [APART]),
+        (MT_SUMS, np.round(MT_SUMS, 1), [" % of h_lm, and the published models save 56 to 70 %: are both scores"]),
+        (MT_SUMS, [f"{v:.2g}" for v in MT_SUMS], ["are both scores of one model, of other sources, or without a"]),
+        (MT_SUMS, MT_SUMS * 1.7, ["each lm score is 1.7 times the mt score of its sentence, in 60 sentences"]),
+        (MT_SUMS, [0, 0, 0, *LM_SUMS[3:]], ["3 of 60 sentences have a score of exactly 0 under lm, a probability of"]),
+    ],
+    ids=["swapped", "lm means", "means", "mt means", "shifted", "rounded", "two digits", "proportional", "zeros"],
+)  # fmt: skip
+def test_implausible_scores_are_doubted(call, mt, lm, words):
+    """Nothing was said of any of these; the swapped files have an XMI of -100 bits, and the means one of 3."""
+    status, _, err = call(column(mt), column(lm))
+    assert status == 0
+    assert [said for said in words if said not in err] == []
+    assert len(doubts(err)) >= len(words)
+
+
+def test_lengths_tell_means_from_sums(call):
+    """The values are the same in all files: with lengths they are seen to be means, whatever their size."""
+    mt, lm = 5 * MT_SUMS / LENGTHS, 5 * LM_SUMS / LENGTHS  # h_lm is 24 bits, which short sentences may have
+    assert "means per token" not in call(column(mt), column(lm))[2]
+    _, _, err = call(rows(mt, n_tokens=LENGTHS.tolist()), rows(lm))
+    assert "h_lm is 0.77 bits per token" not in err  # such a model may be: 5 times too much
+    mt, lm = MT_SUMS / LENGTHS, LM_SUMS / LENGTHS
+    _, _, err = call(rows(mt, n_tokens=LENGTHS.tolist()), rows(lm))
+    assert "h_lm is 0.157 bits per token, and language models need more than 0.4 (as means per token" in err
+    _, _, err = call(rows(mt, text=["x" * (5 * k) for k in LENGTHS]), rows(lm))
+    assert "h_lm is 0.0314 bits per character, and language models need more than 0.3: are the scores means" in err
+    assert "h_mt is 0.01" in err
+
+
+@pytest.mark.parametrize(
+    ("mt", "lm", "words"),
+    [
+        (
+            MT_SUMS,
+            np.zeros(60),
+            "lm: all 60 scores are 0, which would be a probability of 1; give a model's log-probabi",
+        ),
+        (np.zeros(60), LM_SUMS, "mt: all 60 scores are 0"),
+        (MT_SUMS, [f"{v:.3g}" for v in MT_SUMS], "lm: holds the 60 scores of mt but for their rounding: one model was"),
+        (MT_SUMS, MT_SUMS / math.log(2), "lm: holds the 60 scores of mt in another unit, times 1.443: one model was"),
+        (MT_SUMS, MT_SUMS / LENGTHS, "lm: holds the 60 scores per token of what mt sums (sentence 1: "),
+        (MT_SUMS / LENGTHS, MT_SUMS, "lm: holds the 60 scores summed of what mt has per token (sentence 1: "),
+    ],
+    ids=["lm zeros", "mt zeros", "rounded", "other unit", "lm per token", "mt per token"],
+)
+def test_one_model_under_two_forms_is_refused(call, mt, lm, words):
+    """XMI was about 0, or up to all of H, without a word."""
+    status, table, err = call(column(mt), column(lm))
+    assert (status, table) == (2, None)
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_what_is_not_read_is_told(call):
+    status, _, err = call(rows(MT, score=MT, n_tokens=[9] * N), rows(LM, n_tokens=[0] * N, lang=["de"] * N))
+    assert status == 0
+    assert "note: mt: keys that are not read: score." in err
+    assert "note: lm: keys that are not read: lang." in err
+    status, _, err = call([row | {"units": "bits"} for row in rows(MT)], rows(LM))
+    assert status == 2
+    assert 'mt, line 1: "units" is not read; did you mean "unit"? Rename it, or take it out.' in err
+    status, _, err = call([{"id": f"s{k}", "logprobs": [v, -1], "n_tokens": 2 + 3 * (k > 9)} for k, v in enumerate(MT)],
+                          rows(LM))  # fmt: skip
+    assert status == 0
+    assert "mt: sentence 11 says that it has 5 tokens, and has 2 scores (2 of 12 sentences are so)" in err
+
+
+def test_other_numbers_of_tokens_are_told(call, tmp_path):
+    """The two models have two tokenizers, by what the files say of themselves."""
+    lengths = {"n_tokens": LENGTHS.tolist()}
+    other = (LENGTHS + (np.arange(60) % 2)).tolist()
+    status, _, err = call(rows(MT_SUMS, **lengths), rows(LM_SUMS, n_tokens=other))
+    assert status == 0
+    assert f"sentence 2 has {LENGTHS[1]} tokens in mt and {other[1]} in lm (30 of 60 differ): XMI per sente" in err
+    (tmp_path / "trg").write_text("Das ist ein Haus.\n" * 60)
+    assert (
+        "of 60 differ"
+        not in call(rows(MT_SUMS, **lengths), rows(LM_SUMS, n_tokens=other), "--per-char", "-t", "trg")[2]
+    )
+    with_ends = rows(LM_SUMS, n_tokens=(LENGTHS + 1).tolist())
+    assert doubts(call(rows(MT_SUMS, **lengths), with_ends)[2]) == []
+
+
+def test_lengths_follow_the_ids(tmp_path):
+    def read(name, table):
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in table), "utf-8")
+        return tmp_path / name
+
+    mt = read("mt", [{"id": k, "logprob": -k - 1} for k in (1, 0)])
+    lm = read("lm", [{"id": k, "logprob": -5 - k, "n_tokens": 7 + k} for k in (0, 1)])
+    assert lengths_of(*read_score_pair(mt, lm)[:2]) == [7, 8]
+
+
+def test_different_units_are_pointed_out(call):
+    fairseq = "".join(f"P-{k}\t{v}\n" for k, v in enumerate(MT_SUMS))
+    status, _, err = call(fairseq, column(LM_SUMS))
+    assert status == 0
+    assert "note: mt is in bits, lm in nats: where both are in one unit, name it by --unit." in err
+    assert "lm in nats: where" not in call(fairseq, column(LM_SUMS), "--unit", "bits")[2]
+
+
+@pytest.mark.neural
+def test_a_kl_of_means_per_token_is_doubted(tiny_lm, capsys):
+    """A system's scores per token against a model's sums gave a large KL without a word."""
+    lm, random = load_lm(str(tiny_lm), device="cpu"), np.random.default_rng(4)
+    texts = [
+        " ".join(["Das", "Haus", "und", "der", "Hund"] * int(k))[: 3 * int(k) + 2] for k in 1 + random.permutation(20)
+    ]
+    test = TestSet("t", "en-de", tuple("a" * 20), {}, {"A": tuple(texts)})
+    own = score_texts(lm, texts, True).total
+    system_kl(test, {"A": own * random.uniform(0.4, 0.6, 20)}, lm)
+    assert capsys.readouterr().err == ""
+    system_kl(test, {"A": random.uniform(-1, 0, 20)}, lm)
+    assert "A: its log-probabilities hardly go together with those of the language model" in capsys.readouterr().err
+    system_kl(test, {"A": 1.5 * own}, lm)
+    assert "nats per segment, and none is below 0: are they sums" in capsys.readouterr().err
+
+
+@pytest.mark.neural
+def test_two_models_that_save_next_to_nothing_are_doubted(tiny_marian, pairs):
+    """Both are of random weights."""
+    from anhelpers.translation import load_mt
+    from anhelpers.xmi import load_q_lm, xmi_from_models
+
+    mt, lm = load_mt(tiny_marian / "mt", device="cpu"), load_q_lm(str(tiny_marian / "mt"), device="cpu")
+    srcs, trgs = zip(*pairs, strict=True)
+    scored = xmi_from_models(mt, lm, srcs, trgs, rng=np.random.default_rng(0), n_draws=20)
+    assert "% of h_lm, and the published models save 56 to 70 %: are both scores of one model" in scored.notes[-1]
+
+
+@pytest.mark.neural
+def test_texts_of_the_wrong_side_are_refused_or_told(tiny_marian, tiny_lm):
+    """The targets as sources, the two sides exchanged, a language model of another language: nothing was said."""
+    from anhelpers.translation import load_mt
+    from anhelpers.xmi import load_q_lm, xmi_from_models
+
+    mt, lm = load_mt(tiny_marian / "mt", device="cpu"), load_q_lm(str(tiny_marian / "lm"), device="cpu")
+    en = [f"{k} old houses stand here." for k in range(40)]
+    de = [f"{k} alte Häuser stehen hier." for k in range(40)]
+    rest = {"rng": np.random.default_rng(0), "n_draws": 5}
+    with pytest.raises(DataError, match="all 40 targets are copies of their sources; give the translations as targets"):
+        xmi_from_models(mt, lm, de, de, **rest)
+    with pytest.raises(
+        LanguageConflict, match=r"the sources read as German \('de'\) \(. of . samples\), and not as English"
+    ):
+        xmi_from_models(mt, lm, de, en, **rest)
+    with pytest.raises(LanguageConflict, match=r"the targets read as German .*, and not as English"):
+        xmi_from_models(mt, replace(lm, language="en"), en, de, **rest)
+    assert not any("read as" in note or "copies" in note for note in xmi_from_models(mt, lm, en, de, **rest).notes)
+    mt.tokenizer.source_lang = mt.tokenizer.target_lang = None
+    notes = xmi_from_models(mt, lm, de[::-1], de, **rest).notes
+    assert "the sources and the targets both read as 'de': is one of the files the other's?" in notes
+    assert (
+        "21 of 40 targets are copies of their sources." in xmi_from_models(mt, lm, de[:21] + en[21:], de, **rest).notes
+    )
+
+
+# ---- blank lines at the end
+
+
+def test_blank_lines_at_the_end_are_left_out_with_a_note(call, tmp_path):
+    _, straight, _ = call(column(MT), column(LM))
+    status, table, err = call(column(MT), column(LM) + "\n \n")
+    assert status == 0
+    assert "note: lm: 2 blank lines at the end left out." in err
+    assert table.equals(straight)
+    (tmp_path / "docs").write_text("a\nb\n" * 6 + "\n")
+    (tmp_path / "trg").write_text("Ja.\n" * 12 + "\n\n")
+    status, _, err = call(column(MT), column(LM), "--docs", "docs", "--per-char", "-t", "trg")
+    assert status == 0
+    assert "the other files end before them: docs (1)." in err
+    assert "the other files end before them: trg (2)." in err
+    assert call(column(MT), column(LM[:-1]) + "\n")[0] == 2
+    assert call(column(MT[:5]) + "\n" + column(MT[6:]), column(LM))[0] == 2
+    (tmp_path / "numbers").write_text("-1\n-2\n\n")
+    assert read_logprobs(tmp_path / "numbers", 2).tolist() == [-1, -2]
+    with pytest.raises(DataError, match="has 3 lines, and 1 are wanted"):
+        read_logprobs(tmp_path / "numbers", 1)
+
+
+# ---- both counts in every function
+
+
+@pytest.mark.verifies("Count of the published table", by="property")
+def test_each_function_has_both_counts():
+    """A sentence's bits less one mean token each: those of `xmi` are in all others; without tokens it is refused."""
+    counts, rng = (LENGTHS, LENGTHS), np.random.default_rng
+    options = {"unit": "bits", "count": "published", "n_draws": 50}
+    found = xmi(MT_SUMS, LM_SUMS, tokens=counts, rng=rng(0), **options)
+    alone = cross_entropy(LM_SUMS, tokens=LENGTHS, rng=rng(0), **options)
+    assert [alone.value, alone.se] == pytest.approx([found.h_lm.value, found.h_lm.se], rel=1e-12)
+    assert alone.value == pytest.approx(-LM_SUMS.mean() * (1 - 1 / LENGTHS.mean()), rel=1e-12)
+    assert "mean over tokens × (tokens - 1 per sentence)" in alone.signature
+    back = LENGTHS + 7
+    two = (MT_SUMS, LM_SUMS), (1.1 * MT_SUMS, LM_SUMS)
+    apart = xmi_difference(*two, tokens=(counts, (back, back)), rng=rng(0), **options)
+    other = xmi(*two[1], tokens=(back, back), rng=rng(0), **options).xmi
+    assert apart.value == pytest.approx(found.xmi.value - other.value, rel=1e-12)
+    assert "mean over tokens × (tokens - 1 per sentence)" in apart.signature
+    table = xmi_table(
+        {"a-b": two[0], "b-a": two[1]}, tokens={"a-b": counts, "b-a": (back, back)}, rng=rng(0), **options
+    )
+    assert table.xmi.tolist() == pytest.approx([found.xmi.value, other.value], rel=1e-12)
+    with pytest.raises(DataError, match="tokens of sentence 1 are not known, and the published count needs them"):
+        cross_entropy(LM_SUMS, rng=rng(0), **options)
+    with pytest.raises(DataError, match="the published count needs them"):
+        xmi_difference(*two, rng=rng(0), **options)
+    with pytest.raises(DataError, match="the published count needs them"):
+        xmi_table({"a-b": two[0]}, rng=rng(0), **options)
+    with pytest.raises(DataError, match="tokens are given of c-d, which is no direction here; known: a-b"):
+        xmi_table({"a-b": two[0]}, tokens={"c-d": counts}, rng=rng(0), **options)
 
 
 # ---- where the authors' files lie
