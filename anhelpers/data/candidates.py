@@ -240,14 +240,17 @@ def _assembled(
     records: list[dict[str, Any]], path: str | PathLike, fail: Fail, srcs: Sequence[str] | None = None
 ) -> CandidateSet:
     """Candidates of records of either kind, which must not be there twice; a note of the keys that nothing reads."""
-    rows = source_rows(records, fail) if per_source(records, fail) else candidate_rows(records, fail)
-    n = len(records)
-    for part in range(1, n // 2 + 1):
-        one_source = rows[0].segment == rows[-1].segment or (part == 1 and "candidates" not in records[0])
-        if n % part == 0 and not one_source and records[part:] == records[:-part]:
-            raise fail(part, f"the {part} before are there again from here, {n // part} times in all; leave them once.")
+    sources, n = per_source(records, fail), len(records)
+    rows = source_rows(records, fail) if sources else candidate_rows(records, fail)
+    # one source may well have the same candidates again, as a model draws them; several sources may not
+    several = {row.segment for row in rows[: n // 2 + 1]} if not sources else records
+    for part in range(2, n // 2 + 1):
+        if len(several) > 1 and n % part == 0 and records[part:] == records[:-part]:
+            raise fail(part, f"the first {part} stand here again, {n // part} times in all; keep each of them once.")
     cands = assemble(rows, path, fail, srcs)
-    return replace(cands, notes=(*cands.notes, *unread(records, fail)))
+    again = n - len(set(map(repr, records))) if sources else 0
+    notes = (f"{again} of {n} sources stand there again with the same candidates.",) if again else ()
+    return replace(cands, notes=(*cands.notes, *notes, *unread(records, fail)))
 
 
 def _fail_line(path: str | PathLike) -> Fail:

@@ -197,8 +197,19 @@ def test_a_file_that_is_there_twice_is_refused(layout, tmp_path):
         once = Path(sources(tmp_path)).read_text(encoding="utf-8")
         path = lines(tmp_path, "c2.jsonl", [once.rstrip(), once.rstrip()])
     for read in (read_candidate_file, read_candidates):
-        with pytest.raises(DataError, match=r"the \d+ before are there again from here, 2 times in all"):
+        with pytest.raises(DataError, match=r"the first \d+ stand here again, 2 times in all"):
             read(path)
+
+
+def test_some_sources_that_are_there_twice_are_told(tmp_path):
+    once = Path(sources(tmp_path)).read_text(encoding="utf-8").splitlines()
+    _, cands = read_candidate_file(lines(tmp_path, "more.jsonl", [*once, *once[:2]]))
+    assert cands.notes == (f"2 of {N + 2} sources stand there again with the same candidates.",)
+
+
+def test_one_source_may_have_the_same_draws_again(tmp_path):
+    rows = [json.dumps({"segment": 0, "text": text}) for text in ("Ja.", "Doch.") * 2]
+    assert len(read_candidates(lines(tmp_path, "draws.jsonl", rows))) == 4
 
 
 def test_repeated_candidates_and_blank_ones_are_told_once_each(tmp_path, capsys, monkeypatch):
