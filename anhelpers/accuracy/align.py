@@ -1,4 +1,4 @@
-"""Whether the lines of a system's file belong to the segments they stand at: a lost line shifts all that follow."""
+"""Whether outputs and candidates belong to the segments they stand at: a lost line shifts all that follow."""
 
 from __future__ import annotations
 
@@ -7,16 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from ..data.schema import TestSet
+from ..data.schema import CandidateSet, TestSet, systems_of
 from ..errors import DataError
 from .surface import surface_metric
 
-__all__ = ["check_alignment"]
+__all__ = ["check_alignment", "check_candidates"]
 
 LAGS = (-3, -2, -1, 1, 2, 3)
 FEWEST, GAIN = 5, 6.0
 """A run of this many segments that fit their neighbours better by this many points of chrF on average is no accident:
 of the 60 systems of WMT23 and WMT24 (en-de, ja-zh), none has one, not even at 4 points."""
+
+OF_EACH, LOOKED_AT, PAIRS = 4, 200, 200_000
+"""At most so many candidates of a source are looked at for a shift; for the order so many in all, and so many pairs of
+a candidate and a reference."""
+
+STRANGE = 0.25
+"""No accident is such a share of candidates that fit one reference, not their own, better than any other by GAIN: it
+is at most 0.035 for a system of WMT23 and WMT24, and 0.64 or more for all of them where they are shuffled."""
 
 
 def check_alignment(test: TestSet) -> TestSet:
@@ -33,28 +41,124 @@ def check_alignment(test: TestSet) -> TestSet:
     if test.reference is None or len(test) < 2 * FEWEST:
         return test
     ref = test.one_reference().streams[0]
-    shifted = {name: told for name, hyps in test.systems.items() if (told := _shift(hyps, ref))}
+    at = np.arange(len(test))
+    shifted = {name: told for name, hyps in test.systems.items() if (told := _shift(hyps, ref, at, "lines fit"))}
     if shifted:
         name, told = next(iter(shifted.items()))
         without = " ".join(f"'{s}'" if " " in s else s for s in shifted)
-        raise DataError(f"{name}, {told}; a line is lost or added there: mend the file, or go on without "
+        raise DataError(f"{name}, from segment {told}; a line is lost or added there: mend the file, or go on without "
                         f"{'it' if len(shifted) == 1 else 'all such systems'} by --exclude {without} "
                         "(in Python: test.without).")  # fmt: skip
     return test
 
 
-def _shift(hyps: Sequence[str], ref: Sequence[str | None]) -> str:
-    """Where the longest run of lines begins that fit the reference elsewhere, and how much better; "" for none."""
-    at, runs = np.arange(len(ref)), []
+def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
+    """The candidates, if they fit the reference of their own source better than those of other sources.
+
+    Compares chrF with the default reference. First a shift is looked for, as `check_alignment` does, in the candidates
+    of each system that their tags name, and in those of no system together; then, in a sample of all candidates,
+    whether they stand in another order. Without a reference, or with few sources, nothing can be told.
+
+    Raises
+    ------
+    DataError naming the first source whose candidates belong to another one, and how they seem to be ordered.
+    """
+    if test.reference is None or len(test) < 2 * FEWEST:
+        return cands
+    cands.require(len(test), test.name)
+    ref = test.one_reference().streams[0]
+    _check_order(cands, ref)
+    origins: dict[str, list[int]] = {}
+    for i, tag in enumerate(cands.tags):
+        for name in systems_of(tag) or ("",):
+            origins.setdefault(name, []).append(i)
+    for name in (name for name in origins if name not in test.systems):  # whose lines `check_alignment` looks at
+        rows = _first(np.array(origins[name]), cands.segment)
+        texts = [cands.texts[i] for i in rows]
+        if told := _shift(texts, ref, cands.segment[rows], "sources have candidates that fit"):
+            whose = f"the candidates of {name}" if name else "the candidates"
+            raise DataError(
+                f"{whose}, from source {told}; a source or a candidate is lost or added there, or a reference (sources "
+                "count from 1 here): mend the file, or take these candidates out."
+            )
+    return cands
+
+
+def _check_order(cands: CandidateSet, ref: Sequence[str | None]) -> None:
+    """A DataError where many candidates, evenly spread over the set, clearly fit the reference of another source."""
     score: Any = surface_metric("chrf").score_segments
-    own = score(hyps, refs=[ref])
+    there = np.flatnonzero([text is not None for text in ref])
+    asked = np.flatnonzero(np.isin(cands.segment, there))
+    texts = np.array([ref[i] for i in there], dtype=object)
+    if len(there) < 2 * FEWEST:
+        return
+    n = min(len(asked), LOOKED_AT, max(4 * FEWEST, PAIRS // len(there)))
+    strange = []  # (candidate, the source that it fits)
+    for i in asked[np.linspace(0, len(asked) - 1, n).astype(np.int64)]:
+        # the candidate takes the reference's place, so that its n-grams are counted once
+        fits = score(texts, refs=[[cands.texts[i]]], segment=np.zeros(len(there), np.int64))
+        best = int(np.argmax(fits))
+        others = fits[texts != texts[best]]
+        if texts[best] != ref[cands.segment[i]] and others.size and fits[best] - others.max() >= GAIN:
+            strange.append((i, there[best]))
+    if len(strange) < max(FEWEST, STRANGE * n):
+        return
+    rows, found = np.array(strange).T
+    own = cands.segment[rows]
+    here, elsewhere = (
+        score([cands.texts[i] for i in rows], refs=[ref], segment=where).mean() for where in (own, found)
+    )
+    one = len(rows) // 2
+    raise DataError(
+        f"the candidates are not in the order of the references: of {n} looked at, {len(rows)} clearly fit that of "
+        f"another source (chrF {elsewhere:.0f} there against {here:.0f} at their own); one of source {own[one] + 1} "
+        f"fits source {found[one] + 1} (counted from 1){_order(rows, own, found, cands)}."
+    )
+
+
+def _order(rows: np.ndarray, own: np.ndarray, found: np.ndarray, cands: CandidateSet) -> str:
+    """How candidates seem to be ordered that stand at sources `own` and fit `found`, and what to do."""
+    n, by = cands.n_segments, found - own
+    if np.mean(rows % n == found) > 0.5 and len(set(cands.n_candidates.tolist())) == 1:
+        return (
+            f". They seem to stand one candidate after another, {n} lines each; wanted is one source after another, "
+            f"the {cands.n_candidates[0]} candidates of each together: reorder the lines"
+        )
+    common = int(np.bincount(by - by.min()).argmax() + by.min())
+    if np.mean(by == common) > 0.5:
+        far = f"{abs(common)} source{'s' * (abs(common) > 1)} {'earlier' if common < 0 else 'later'}"
+        return f". Most fit the reference {far}; mend the file with the candidates, or that with the references"
+    return "; put them in one order"
+
+
+def _first(rows: np.ndarray, segment: np.ndarray) -> np.ndarray:
+    """Of these rows, which are in the order of their segments, at most OF_EACH of each segment."""
+    start = np.searchsorted(segment[rows], segment[rows])
+    return rows[np.arange(len(rows)) - start < OF_EACH]
+
+
+def _shift(texts: Sequence[str], ref: Sequence[str | None], segment: np.ndarray, fit: str) -> str:
+    """Where the longest run of segments begins whose texts fit the reference elsewhere, how much better; "" for none.
+
+    A segment's score is the mean of those of its texts.
+    """
+    runs = []
+    score: Any = surface_metric("chrf").score_segments
+    count = np.bincount(segment, minlength=len(ref)).astype(float)
+    count[count == 0] = np.nan
+
+    def means(lag: int) -> np.ndarray:
+        rows = np.flatnonzero((segment + lag >= 0) & (segment + lag < len(ref)))
+        scores = np.full(len(segment), np.nan)
+        scores[rows] = score([texts[i] for i in rows], refs=[ref], segment=segment[rows] + lag)
+        return np.bincount(segment, scores, len(ref)) / count
+
+    own = means(0)
     for lag in LAGS:
-        rows = at[(at + lag >= 0) & (at + lag < len(ref))]
-        there = score([hyps[i] for i in rows], refs=[ref], segment=rows + lag)
-        both = ~np.isnan(there + own[rows])
-        rows, there = rows[both], there[both]
-        start, stop = _best_run(there - own[rows] - GAIN)
-        n, own_sum, there_sum = stop - start, own[rows][start:stop].sum(), there[start:stop].sum()
+        there = means(lag)
+        rows = np.flatnonzero(~np.isnan(there + own))
+        start, stop = _best_run(there[rows] - own[rows] - GAIN)
+        n, own_sum, there_sum = stop - start, own[rows][start:stop].sum(), there[rows][start:stop].sum()
         if n >= FEWEST:
             runs.append((there_sum - own_sum, n, rows[start], lag, own_sum, there_sum))
     if not runs:
@@ -62,7 +166,7 @@ def _shift(hyps: Sequence[str], ref: Sequence[str | None]) -> str:
     _, n, first, lag, own_sum, there_sum = max(runs)
     where = f"{abs(lag)} segment{'s' * (abs(lag) > 1)} {'earlier' if lag < 0 else 'later'}"
     return (
-        f"from segment {first + 1}: {n} lines fit the reference {where} "
+        f"{first + 1}: {n} {fit} the reference {where} "
         f"(chrF {there_sum / n:.0f} against {own_sum / n:.0f} at their own)"
     )
 

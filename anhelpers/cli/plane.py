@@ -161,7 +161,7 @@ def _notes(args: argparse.Namespace, notes: tuple[str, ...], plane: Plane) -> tu
 
 def _texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
     """The systems to compare, and the candidates of the curve: a data set's own, or all outputs."""
-    from ..data import add_systems, from_systems, load, load_candidates, read_plain
+    from ..data import add_systems, from_systems, load, load_candidates, read_plain, with_outputs
     from ..naturalness.registry import WITH_LM
     from ..scoring import check_systems
 
@@ -172,11 +172,12 @@ def _texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
         test = add_systems(load(args.data, args.language_pair), args.mine)
         cands = load_candidates(args.data, args.language_pair)
         if args.mine:
-            cands = cands.merge(from_systems(test)).deduplicated()
+            cands = with_outputs(cands, test)
         return check_systems(shared.selected(args, test, files=False)), cands.without(args.exclude)
     systems = [*args.translations, *args.mine]
     with shared.naming_model(args.lm if args.naturalness in WITH_LM else None):
         test = read_plain(args.sources, args.references, systems, args.language_pair, docs=args.docs)
+    given = test.systems
     if not test.refs or not test.systems:
         raise DataError("the plane needs references (-r REF) and system outputs (-t SYSTEM).")
     test = check_systems(shared.selected(args, test, files=True))
@@ -184,7 +185,7 @@ def _texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
     if len(said) < len(test):
         silent = f"{len(test) - len(said)} of {len(test)} segments are left out: no system has any text there."
         test = replace(test.subset(said), notes=(*test.notes, silent))
-    return test, from_systems(test)
+    return test, from_systems(test, [name for name in test.systems if name in given])  # not those of other references
 
 
 def _claim(

@@ -4,7 +4,14 @@
 written by people. Everything else is read by the `read_` function of its format.
 """
 
-from .candidates import from_systems, read_candidate_file, read_candidates, sample_candidates, write_candidates
+from .candidates import (
+    from_systems,
+    read_candidate_file,
+    read_candidates,
+    sample_candidates,
+    with_outputs,
+    write_candidates,
+)
 from .catalog import (
     available,
     bundled,
@@ -33,6 +40,6 @@ __all__ = [
     "from_systems", "language_pairs", "load", "load_candidates", "load_mono", "mme_scores", "mono_for", "pool_ratings",
     "ratings_file", "read_candidate_file", "read_candidates", "read_lines", "read_mme", "read_mme_scores",
     "read_plain", "read_ratings", "read_system_scores", "read_wmt", "sample_candidates", "scores_matrix",
-    "shared_data", "split_pair", "system_categories", "write_candidates", "write_mme", "write_mme_scores",
-    "write_text",
+    "shared_data", "split_pair", "system_categories", "with_outputs", "write_candidates", "write_mme",
+    "write_mme_scores", "write_text",
 ]  # fmt: skip

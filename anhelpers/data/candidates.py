@@ -2,8 +2,8 @@
 
 One JSON object per candidate, ``{"segment": 0, "text": "…", "tag": "…", "id": "…", "src": "…", "count": 2, "logprob":
 -9.5}`` (all but the first two are optional; how often the candidate was drawn, and its natural-log probability), or per
-source, ``{"src": "…", "refs": ["…"], "candidates": ["…", {"text": "…", "tag": "…"}]}``, optionally with "doc", "domain"
-and "lp"; null is a missing reference, and lines may have different numbers of them.
+source, ``{"src": "…", "refs": ["…"], "candidates": ["…", {"text": "…", "tag": "…"}]}``, optionally with "id", "doc",
+"domain" and "lp"; null is a missing reference, and lines may have different numbers of them.
 """
 
 from __future__ import annotations
@@ -26,13 +26,16 @@ from .languages import UNDETERMINED, split_pair
 from .lines import check_columns, not_text, read_bytes, text_lines
 from .packed import stem_of, suffix_of, unpacked
 from .records import Fail, assemble, build_test_set, candidate_rows, per_source, read_jsonl, source_rows, unread
-from .schema import CandidateSet, TestSet
+from .schema import CandidateSet, TestSet, systems_of
 from .writing import write_bytes, write_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["from_systems", "read_candidate_file", "read_candidates", "sample_candidates", "write_candidates"]
+__all__ = [
+    "from_systems", "read_candidate_file", "read_candidates", "sample_candidates",
+    "with_outputs", "write_candidates",
+]  # fmt: skip
 
 COLUMNS = ("segment", "text", "tag", "id", "src", "count", "logprob")
 JSONL, PARQUET = (".jsonl", ".ndjson", ".json"), (".parquet", ".pq")
@@ -64,6 +67,18 @@ def from_systems(test: TestSet, systems: Sequence[str] | None = None, *, distinc
     segments, texts, tags = zip(*entries, strict=True) if entries else ((), (), ())
     cands = CandidateSet(np.array(segments, dtype=np.int64), texts, tags, notes=notes).require(len(test), test.name)
     return cands.deduplicated() if distinct else cands
+
+
+def with_outputs(cands: CandidateSet, test: TestSet) -> CandidateSet:
+    """The candidates and the outputs of all systems of the test set, each distinct text of a source once.
+
+    Parameters
+    ----------
+    cands : where they are outputs of some of these very systems, as their tags say, none is counted twice.
+    """
+    outputs = from_systems(test)
+    named = {name for tag in cands.tags for name in systems_of(tag) or ("",)}
+    return (outputs if named <= set(outputs.tags) else cands.merge(outputs)).deduplicated()
 
 
 def sample_candidates(cands: CandidateSet, k: int, rng: np.random.Generator) -> CandidateSet:
@@ -117,8 +132,9 @@ def read_candidate_file(path: str | PathLike, lp: str | None = None) -> tuple[Te
     if suffix_of(path) not in JSONL:
         return None, read_candidates(path)
     records, fail = read_jsonl(path), _fail_line(path)
+    cands = _assembled(records, path, fail)
     if not per_source(records, fail):
-        return None, _noted(assemble(candidate_rows(records, fail), path, fail), unread(records, fail))
+        return None, cands
     said = next((record["lp"] for record in records if "lp" in record), lp or UNDETERMINED)
     for i, record in enumerate(records):
         if record.get("lp", said) != (lp or said):
@@ -128,8 +144,7 @@ def read_candidate_file(path: str | PathLike, lp: str | None = None) -> tuple[Te
     except DataError as error:
         raise fail(0, str(error)) from None
     test = build_test_set(stem_of(path), records, said, fail)
-    test = None if test is None else with_languages(test)
-    return test, _noted(assemble(source_rows(records, fail), path, fail), unread(records, fail))
+    return None if test is None else with_languages(test), cands
 
 
 def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
@@ -154,9 +169,7 @@ def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
 
 def _from_jsonl(path: str | PathLike, srcs: Sequence[str] | None) -> CandidateSet:
     """Candidates of a JSONL file of either kind."""
-    records, fail = read_jsonl(path), _fail_line(path)
-    rows = source_rows(records, fail) if per_source(records, fail) else candidate_rows(records, fail)
-    return _noted(assemble(rows, path, fail, srcs), unread(records, fail))
+    return _assembled(read_jsonl(path), path, _fail_line(path), srcs)
 
 
 def _from_text(path: str | PathLike, srcs: Sequence[str] | None, k: int | None) -> CandidateSet:
@@ -220,12 +233,25 @@ def _from_frame(frame: pd.DataFrame, path: str | PathLike, srcs: Sequence[str] |
     records: list[dict[str, Any]] = [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
     fail: Fail = lambda i, message: DataError(f"row {i}: {message}", path)  # noqa: E731
     told = unread([dict.fromkeys(map(str, frame.columns))], fail)
-    return _noted(assemble(candidate_rows(records, fail), path, fail, srcs), told)
+    cands = _assembled(records, path, fail, srcs)
+    return replace(cands, notes=(*cands.notes, *told))
 
 
-def _noted(cands: CandidateSet, notes: tuple[str, ...]) -> CandidateSet:
-    """The candidates with more notes."""
-    return replace(cands, notes=(*cands.notes, *notes)) if notes else cands
+def _assembled(
+    records: list[dict[str, Any]], path: str | PathLike, fail: Fail, srcs: Sequence[str] | None = None
+) -> CandidateSet:
+    """Candidates of records of either kind, which must not be there twice; a note of the keys that nothing reads."""
+    sources, n = per_source(records, fail), len(records)
+    rows = source_rows(records, fail) if sources else candidate_rows(records, fail)
+    # one source may well have the same candidates again, as a model draws them; several sources may not
+    several = {row.segment for row in rows[: n // 2 + 1]} if not sources else records
+    for part in range(2, n // 2 + 1):
+        if len(several) > 1 and n % part == 0 and records[part:] == records[:-part]:
+            raise fail(part, f"the first {part} stand here again, {n // part} times in all; keep each of them once.")
+    cands = assemble(rows, path, fail, srcs)
+    again = n - len(set(map(repr, records))) if sources else 0
+    notes = (f"{again} of {n} sources stand there again with the same candidates.",) if again else ()
+    return replace(cands, notes=(*cands.notes, *notes, *unread(records, fail)))
 
 
 def _fail_line(path: str | PathLike) -> Fail:

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["decomposed", "form_notes", "is_json", "is_markup", "letters"]
+__all__ = ["decomposed", "document_told", "form_notes", "is_markup", "json_told", "letters"]
 
 OPENING = re.compile(r"<[!?a-zA-Z]")
 PROLOG = re.compile(r"<(\?xml|!doctype|html|srcset|refset|tstset|mteval|dataset|tmx|xliff)\b", re.IGNORECASE)
@@ -60,8 +60,8 @@ def is_markup(lines: Sequence[str]) -> bool:
     return (sure or len(filled) > 1) and 2 * sum(map(bool, map(TAGGED.search, filled))) > len(filled)
 
 
-def is_json(lines: Sequence[str]) -> bool:
-    """Whether the first line that is not blank is a JSON object.
+def json_told(lines: Sequence[str]) -> str:
+    """What is wrong with a text whose first line that is not blank is a JSON object, and what to do; "" for others.
 
     Parameters
     ----------
@@ -69,11 +69,35 @@ def is_json(lines: Sequence[str]) -> bool:
     """
     first = next((line.strip() for line in lines if line.strip()), "")
     if not (first.startswith('{"') and first.endswith("}")):
-        return False
+        return ""
     try:
-        return isinstance(json.loads(first), dict)
+        record = json.loads(first)
     except (ValueError, RecursionError):
-        return False
+        return ""
+    if told := document_told(record):
+        return f"its lines are JSON objects; {told}"
+    read = "candidates in JSONL are read by anhelpers curve, and by --data"
+    there = read if {"candidates", "text"} & record.keys() else f"the first has the keys {', '.join(record)[:200]}"
+    return f"its lines are JSON objects, and a text is wanted, a line per segment; take the texts out of it ({there})."
+
+
+def document_told(record: Mapping[str, object]) -> str:
+    """What an object of WMT25's system outputs is, and what to do with such a file; "" for other objects.
+
+    Parameters
+    ----------
+    record : an object of the file. A hypothesis has as many paragraphs as the published scores of its document have
+        numbers (562 of 562 documents of SRPOL, 587 of 587 of Laniqo); an empty line parts them.
+    """
+    if not {"doc_id", "hypothesis"} <= record.keys():
+        return ""
+    pair = str(record["doc_id"]).partition("_#_")[0]
+    return (
+        'an object with "doc_id" and "hypothesis" is a document as a system of WMT25 translated it: write the '
+        "paragraphs of the hypotheses, which empty lines part, into a text, a line each and in the order of your "
+        f'sources, for one language pair ("doc_id" begins with it, here {pair:.40}), and give that to score or plane '
+        "by -t."
+    )
 
 
 def decomposed(lines: Iterable[str]) -> int:

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..errors import DataError, nearest
 from ..progress import note_once
-from .forms import decomposed, form_notes, is_json, is_markup
+from .forms import decomposed, form_notes, is_markup, json_told
 from .packed import unpacked
 
 __all__ = [
@@ -87,12 +87,8 @@ def text_lines(data: bytes, path: str | PathLike) -> tuple[tuple[str, ...], tupl
             "it (WMT's SGM and XML are read as test sets, by -s, -r, -t and --data).",
             path,
         )
-    if is_json(lines):
-        raise DataError(
-            "its lines are JSON objects, and a text is wanted, a line per segment; take the texts out of it "
-            "(candidates in JSONL are read by anhelpers curve, and by --data).",
-            path,
-        )
+    if told := json_told(lines):
+        raise DataError(told, path)
     return lines, form_notes(data.startswith(MARK), text, lines, Path(path).name)
 
 

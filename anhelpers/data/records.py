@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ..checks import ROUNDING, too_low
 from ..errors import DataError
 from .fields import blanks, supplied
+from .forms import document_told
 from .lines import json_value, table_lines
 from .schema import CandidateSet, TestSet
 
@@ -24,7 +25,7 @@ MOST = 2**62
 """The largest whole number in a set of candidates: sums of a few stay in 64 bits."""
 
 CANDIDATE = frozenset(["segment", "text", "tag", "id", "src", "count", "logprob"])
-SOURCE = frozenset(["segment", "src", "refs", "candidates", "doc", "domain", "lp"])
+SOURCE = frozenset(["segment", "src", "refs", "candidates", "doc", "domain", "lp", "id"])
 INSIDE = frozenset(["text", "tag", "id", "count", "logprob"])
 """The keys that are read: of a candidate by itself, of a source with candidates, of a candidate of such a source."""
 SYNONYMS = {"reference": "refs", "references": "refs", "source": "src", "sources": "src", "multiplicity": "count"}
@@ -104,7 +105,8 @@ def candidate_rows(records: Iterable[dict[str, Any]], fail: Fail) -> list[Row]:
     rows = []
     for i, record in enumerate(records):
         if record.get("segment") is None:
-            raise fail(i, 'a candidate without a source; give its "segment", the number of its source from 0.')
+            told = 'a candidate without a source; give its "segment", the number of its source from 0.'
+            raise fail(i, document_told(record) or told)
         src = _maybe(record, "src", i, fail)
         rows.append(_row(_get(record, "segment", int, i, fail), record, src, i, fail))
     return rows
@@ -117,10 +119,14 @@ def source_rows(records: Iterable[dict[str, Any]], fail: Fail) -> list[Row]:
     ----------
     fail : as in `per_source`.
     """
-    rows = []
+    rows: list[Row] = []
+    named: set[str | None] = set()
     for i, record in enumerate(records):
         if record.get("segment", i) != i:
             raise fail(i, f'"segment" is {record["segment"]!r}, but this is source {i}, counted from 0.')
+        if (name := _name(record, i, fail)) is not None and name in named:
+            raise fail(i, f"id '{name}' is used twice; ids of sources must differ.")
+        named.add(name)
         src = _maybe(record, "src", i, fail)
         candidates = _get(record, "candidates", list, i, fail)
         if not candidates:
@@ -161,7 +167,7 @@ def assemble(rows: Sequence[Row], path: str | PathLike, fail: Fail, srcs: Sequen
     texts, ended = _without_ends(texts, "candidates")
     texts, marked = supplied("candidates", texts)
     blank = blanks(texts)
-    notes = (*ended, *marked, *([f"{blank} blank candidates of {len(texts)}."] if blank else []))
+    notes = (*ended, *marked, *([f"{blank} blank candidate{'s' * (blank > 1)} of {len(texts)}."] if blank else []))
     n = segments[-1] + 1 if srcs is None else len(srcs)
     present = sorted(set(segments))
     if len(present) < n:
@@ -246,15 +252,18 @@ def _names(records: Sequence[dict[str, Any]], key: str, fail: Fail) -> list[str]
 
 
 def _row(segment: int, record: dict[str, Any], src: str | None, i: int, fail: Fail) -> Row:
-    """One candidate of source `segment`; a whole number as id is taken as its digits."""
-    tag, name = _maybe(record, "tag", i, fail) or "", record.get("id")
-    if isinstance(name, bool) or not isinstance(name, int):
-        name = _maybe(record, "id", i, fail)
+    """One candidate of source `segment`."""
+    tag, name = _maybe(record, "tag", i, fail) or "", _name(record, i, fail)
     text, count = _get(record, "text", str, i, fail), 1
     if record.get("count") is not None and (count := _get(record, "count", int, i, fail)) < 1:
         raise fail(i, f'"count" is {count}; a candidate was drawn at least once.')
-    name = None if name is None else str(name)
     return Row(segment, text, tag, name, src, i, count, _logprob(record.get("logprob"), i, fail))
+
+
+def _name(record: dict[str, Any], i: int, fail: Fail) -> str | None:
+    """The id, or None; a whole number is taken as its digits."""
+    name = record.get("id")
+    return str(name) if isinstance(name, int) and not isinstance(name, bool) else _maybe(record, "id", i, fail)
 
 
 def _logprob(value: Any, i: int, fail: Fail) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -15,9 +16,10 @@ from . import fields
 from .fields import CATEGORIES
 from .languages import split_pair
 
-__all__ = ["CATEGORIES", "CandidateSet", "TestSet", "systems_of"]
+__all__ = ["CATEGORIES", "CandidateSet", "TestSet", "same_text", "systems_of"]
 
 _SEPARATOR = " | "  # between the tags of one text that several systems gave
+_BLANK_CANDIDATES = re.compile(r"\d+ blank candidates? of \d+\.")  # the note of `records.assemble`
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ class TestSet:
         found: dict[str, str] = {}
         for system, hyps in self.systems.items():
             for ref, texts in self.refs.items():
-                same = sum(map(_same, hyps, texts))
+                same = sum(map(same_text, hyps, texts))
                 if any(texts) and (same == len(self) or (system == ref and 2 * same > len(self))):
                     found.setdefault(system, ref)
         return found
@@ -157,8 +159,13 @@ class TestSet:
         return replace(self, srcs=srcs, refs=refs, systems=systems, docs=docs, domains=domains)
 
 
-def _same(text: str, other: str) -> bool:
-    """Whether two texts are the same, white space around them aside."""
+def same_text(text: str, other: str) -> bool:
+    """Whether two texts are the same, white space around them aside.
+
+    Parameters
+    ----------
+    text, other : in either order.
+    """
     return text == other or text.strip() == other.strip()
 
 
@@ -278,10 +285,12 @@ class CandidateSet:
         return self if len(rows) == len(self) else self.take(rows)
 
     def without_blanks(self) -> CandidateSet:
-        """The candidates that are more than white space; a note counts those left out."""
+        """The candidates that are more than white space; a note counts those left out, in place of their reader's."""
         rows = [i for i, text in enumerate(self.texts) if text.strip()]
         blank = len(self) - len(rows)
-        return self.take(rows, f"{blank} blank candidates of {len(self)} left out.") if blank else self
+        told = [note for note in self.notes if not _BLANK_CANDIDATES.fullmatch(note)]
+        left_out = f"{blank} blank candidate{'s' * (blank > 1)} of {len(self)} left out."
+        return replace(self.take(rows), notes=(*told, left_out)) if blank else self
 
     def merge(self, other: CandidateSet) -> CandidateSet:
         """The candidates of both for the same sources, these first; ids are kept only where both have them."""
@@ -300,6 +309,13 @@ class CandidateSet:
             segment[order], texts, tags, None if ids is None else fields.pick(ids, order), notes, *numbers
         )
 
+    @property
+    def repeats(self) -> tuple[str, ...]:
+        """A note of how many candidates have the text of an earlier one of their source; none where all differ."""
+        n = len(self) - len(set(zip(self.segment.tolist(), self.texts, strict=True)))
+        verb, whose = ("repeats", "its") if n == 1 else ("repeat", "their")
+        return (f"{n} of {len(self)} candidates {verb} an earlier one of {whose} source.",) if n else ()
+
     def deduplicated(self) -> CandidateSet:
         """One candidate for each distinct text of a source, the first; the tags of all its copies joined by " | ".
 
@@ -310,8 +326,7 @@ class CandidateSet:
             groups.setdefault(key, []).append(i)
         if len(groups) == len(self):
             return self
-        notes = (f"{len(self) - len(groups)} candidates of {len(self)} repeat another and were merged with it.",)
-        kept = self.take([rows[0] for rows in groups.values()], *notes)
+        kept = self.take([rows[0] for rows in groups.values()], *self.repeats)
         tags = (dict.fromkeys(s for i in rows for s in systems_of(self.tags[i])) for rows in groups.values())
         return replace(
             kept, tags=tuple(map(_SEPARATOR.join, tags)),

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
+from ..accuracy.align import check_candidates
 from ..data import fields
-from ..data.schema import CandidateSet, TestSet
+from ..data.schema import CandidateSet, TestSet, same_text, systems_of
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
 from ..metric import Metric
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["OracleStudy", "curve_rows", "oracle_study", "with_human_points"]
+
+FEWEST, COPIED = 5, 0.95
+"""Who has a reference's own text for so many sources at least, and for this share of them, has copied it: in WMT23 and
+WMT24 a system finds at most 8 % of the references, and all systems of a pair together 13 %."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +126,8 @@ def oracle_study(
     ----------
     test : sources, references (all are given to the metric) and the systems to place beside the curve. A segment
         without the reference, or the source, that a metric needs is left out.
-    cands : the candidates the oracle may choose from.
+    cands : the candidates the oracle may choose from. Copies of the references are none and are left out; those that
+        fit the references of other sources than their own are a DataError, see `check_candidates`.
     accuracy, naturalness : the two metrics; either direction, both are turned to higher is better.
     max_blank_share : systems with a larger share of blank outputs leave the comparison (not the candidates). Each that
         stays removes its blank segments for all, so that every mean is over the same segments.
@@ -132,7 +138,9 @@ def oracle_study(
         f"{s}: left out of the comparison, more than {max_blank_share:.1%} of its outputs are blank." for s in sparse
     ]
     test = replace(test, systems=kept, categories={s: test.categories[s] for s in kept})
-    given, cands = cands, cands.without_blanks()
+    given = check_candidates(test, cands.require(len(test), test.name))
+    copies, told = _copies(given, test)
+    cands = (cands.take(~copies) if copies.any() else cands).without_blanks()
     scored = [tuple(map(metric.oriented, score_all(test, metric, cands))) for metric in (accuracy, naturalness)]
     axes = [
         mean_axis(metric.name, metric.oriented_title, metric.signature, of_systems)
@@ -144,15 +152,70 @@ def oracle_study(
     left_out = plane.shared().notes[len(plane.notes) :]
     rows = plane.shared_rows() & scorable(test, accuracy) & scorable(test, naturalness)
     for axis, values in (("accuracy", study.accuracy), ("naturalness", study.naturalness)):
-        _all_scored(axis, given, np.where(rows[cands.segment], values, 0.0))
+        _all_scored(axis, given, ~copies, np.where(rows[cands.segment], values, 0.0))
     study = _restricted(study, np.flatnonzero(rows))
-    return replace(study, notes=(*test.notes, *cands.notes, *notes, *left_out))
+    return replace(study, notes=(*test.notes, *cands.notes, *told, *cands.repeats, *notes, *left_out))
 
 
-def _all_scored(axis: str, given: CandidateSet, values: np.ndarray) -> None:
+def _copies(cands: CandidateSet, test: TestSet) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Which candidates are references put among them, which would be perfect; notes on those, and on chance equals.
+
+    The candidates of a system, as their tags name it, and those without a tag hold copies of a reference if one of them
+    is equal to it for nearly all sources; under the reference's own name, for most. Of each source the first equal one
+    is the copy. Others that are equal are translations that came out so, as of short sources, and stay.
+
+    Returns
+    -------
+    (n,) bool, and sentences.
+
+    Raises
+    ------
+    DataError for a source that would be left without a candidate.
+    """
+    copies, equals, notes = np.zeros(len(cands), bool), np.zeros(len(cands), bool), []
+    origins = [systems_of(tag) or ("",) for tag in cands.tags]
+    segments = cands.segment.tolist()
+    for ref, texts in test.refs.items():
+        offered: dict[str, set[int]] = {}  # by origin, the sources with this reference
+        found: dict[str, dict[int, int]] = {}  # of those, the ones with an equal candidate, and the first such
+        for i, (source, names) in enumerate(zip(segments, origins, strict=True)):
+            for name in names if texts[source] else ():
+                offered.setdefault(name, set()).add(source)
+                if same_text(cands.texts[i], texts[source]):
+                    equals[i] = True
+                    found.setdefault(name, {}).setdefault(source, i)
+        copying = [
+            name for name, rows in found.items()
+            if len(offered[name]) >= FEWEST and len(rows) > len(offered[name]) * (0.5 if name == ref else COPIED)
+        ]  # fmt: skip
+        for name in copying:
+            rows = [i for i in found[name].values() if set(origins[i]) <= set(copying)]  # who else found it keeps it
+            copies[rows] = True
+            whose = f"candidate of {name}" if name else "candidate"
+            where = f"{len(found[name])} of {len(offered[name])} sources"
+            notes.append(f"in {where} a {whose} is the reference {ref} itself; {len(rows)} such are left out.")
+    without = np.flatnonzero(np.bincount(cands.segment[~copies], minlength=cands.n_segments) == 0)
+    if without.size:
+        raise DataError(
+            f"source {without[0]} (counted from 0) has no candidate but its own reference ({without.size} such of "
+            f"{cands.n_segments}), which is none; give others, or leave these sources out."
+        )
+    kept = equals & ~copies
+    if kept.any():
+        there, asked = len(set(cands.segment[kept].tolist())), int(test.referenced.sum())
+        many = 2 * there > asked
+        notes.append(
+            f"in {there} of {asked} sources a candidate equals a reference word for word "
+            f"({kept.sum()} of {len(cands) - copies.sum()} candidates), and stays, as the translation of a system"
+            + ("; if references were put among the candidates, take them out, for they are perfect." if many else ".")
+        )
+    return copies, tuple(notes)
+
+
+def _all_scored(axis: str, given: CandidateSet, kept: np.ndarray, values: np.ndarray) -> None:
     """A DataError for a candidate whose score is not finite, by its place in the candidates as they were given."""
     scores = np.zeros(len(given))
-    scores[[bool(text.strip()) for text in given.texts]] = values
+    scores[kept & [bool(text.strip()) for text in given.texts]] = values
     checks.finite_scores(axis, scores, given.segment)
 
 

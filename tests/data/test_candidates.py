@@ -45,7 +45,7 @@ def test_one_object_per_candidate_in_any_order(jsonl):
     cands = read_candidates(path, SRCS)
     assert (cands.segment.tolist(), cands.texts) == ([0, 1], ("", "two\u2028 lines"))
     assert (cands.tags, cands.ids) == (("", "t"), ("a", "7"))
-    assert cands.notes == ("1 blank candidates of 2.", "keys that are not read: more.")
+    assert cands.notes == ("1 blank candidate of 2.", "keys that are not read: more.")
     assert read_candidate_file(path) == (None, cands)
 
 

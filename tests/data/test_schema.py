@@ -138,7 +138,7 @@ def test_duplicates_are_merged_and_keep_all_tags(cands):
     assert once.segment.tolist() == [0, 0, 1, 1]
     assert once.tags == ("s", "t", "s | u", "")
     assert once.ids == ("v", "w", "x", "y")
-    assert once.notes == ("1 candidates of 5 repeat another and were merged with it.",)
+    assert once.notes == ("1 of 5 candidates repeats an earlier one of its source.",)
     assert once.deduplicated() is once
     joined = CandidateSet([0, 0], ["a", "a"], ["A | B", "B"]).deduplicated()
     assert joined.tags == ("A | B",)
@@ -209,6 +209,6 @@ def test_merging_keeps_sources_together(cands):
 def test_blanks_can_be_left_out():
     cands = CandidateSet([0, 0, 1], ["a", " ", "b"])
     assert cands.without_blanks().texts == ("a", "b")
-    assert cands.without_blanks().notes == ("1 blank candidates of 3 left out.",)
+    assert cands.without_blanks().notes == ("1 blank candidate of 3 left out.",)
     with pytest.raises(DataError, match="source 1 is left without a candidate"):
         replace(cands, texts=["a", "b", ""]).without_blanks()
