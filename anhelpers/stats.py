@@ -18,11 +18,10 @@ __all__ = [
     "correlation_p", "few_clusters", "holm", "interval", "p_value", "pearson", "resampled_sums", "spearman",
 ]  # fmt: skip
 
-
 Z95 = 1.959963984540054  # 97.5 % quantile of the standard normal: half the width of a 95 % interval, in errors
 TAILS = (0.025, 0.975)
 FEW_CLUSTERS = 10  # below about this many, a percentile interval covers clearly less than it says
-FEW_DRAWS = 200  # below, each end of a percentile interval rests on fewer than 5 draws beyond it
+FEW_DRAWS = 200  # below, which a note says, each end of an interval rests on fewer than 5 draws beyond it
 
 
 def few_clusters(n: int, what: str = "documents") -> str:
@@ -204,19 +203,15 @@ def p_value(observed: ArrayLike, null: ArrayLike, side: str = "both") -> np.ndar
 def interval(draws: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """(low, high), each (...): the percentile interval of 95 % of (B, ...) draws; nan where no draw has a number.
 
-    A note says so where there are too few draws for its ends to be trusted.
-
     >>> [float(end) for end in interval(np.arange(41.0))]
     [1.0, 39.0]
     """
     draws = np.asarray(draws, dtype=np.float64)
     if 0 < len(draws) < FEW_DRAWS:
-        note_once(f"{len(draws)} draws are too few for the ends of a 95 % interval, and for a verdict from them: "
-                  "take 1,000 or more.")  # fmt: skip
+        note_once(f"{len(draws)} draws are too few for 95 % intervals and verdicts; take 1,000 or more.")
     some = ~np.isnan(draws).all(0)
     ends = np.full((2, *some.shape), np.nan)
-    if some.any():
-        ends[:, some] = np.nanquantile(draws[:, some], TAILS, axis=0)
+    ends[:, some] = np.nanquantile(draws[:, some], TAILS, axis=0) if some.any() else np.nan
     return ends[0], ends[1]
 
 

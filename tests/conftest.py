@@ -33,6 +33,12 @@ def pytest_xdist_make_scheduler(config, log):
     return ByFile(config, log)
 
 
+def pytest_runtest_setup(item):
+    """Tests on real data need it."""
+    if item.get_closest_marker("real") and not os.environ.get("ANHELPERS_DATA"):
+        pytest.skip("ANHELPERS_DATA is not set; point it at the shared data to try the real sets.")
+
+
 @pytest.fixture(scope="session")
 def tiny_lm(tmp_path_factory):
     """A folder with a random GPT-2 of width 16 and its tokenizer."""

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from ..data import CandidateSet, TestSet
     from ..frontier import OracleCurve
-    from ..metric import Metric
     from ..plane import OracleStudy, Plane
 
 COLUMN_INCHES = 3.3
@@ -113,6 +112,7 @@ def _measured(args: argparse.Namespace, test: TestSet, cands: CandidateSet) -> t
     """The systems' scores on both axes; with the study of the curve where both are means of segments' scores."""
     from .. import plane as planes
     from ..accuracy.registry import accuracy_metric
+    from ..naturalness.compression import human_compression
     from ..naturalness.registry import COMPRESSION, WITH_LM, naturalness_metric
 
     accuracy = accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
@@ -126,23 +126,8 @@ def _measured(args: argparse.Namespace, test: TestSet, cands: CandidateSet) -> t
     plane = planes.system_plane(
         test, accuracy, naturalness, args.level, shared=not args.own_segments, naturalness_level=level
     )
-    human = _human_compression(test, naturalness) if args.naturalness == COMPRESSION and level == "corpus" else ()
+    human = (human_compression(test),) if args.naturalness == COMPRESSION and level == "corpus" else ()
     return replace(plane, notes=(*plane.notes, *human)), None
-
-
-def _human_compression(test: TestSet, compression: Metric) -> tuple[str, ...]:
-    """What the references have, by which alone a system's compression can be called natural or not."""
-    speaking = [hyps for hyps in test.systems.values() if any(map(str.strip, hyps))]
-    rows = [i for i in range(len(test)) if all(hyps[i].strip() for hyps in speaking)]
-    assert compression.score_corpus is not None
-    there = {name: [texts[i] for i in rows if texts[i]] for name, texts in test.refs.items()}
-    told = " and ".join(
-        f"{compression.score_corpus(texts):.4g} ({name}, {len(texts)} segments)"
-        for name, texts in there.items()
-        if texts
-    )
-    return (f"natural is what comes near the {told} bits per character of human text, from above as well as from "
-            "below: fewer say that a system repeats itself, more that it does so less.",)  # fmt: skip
 
 
 def _notes(args: argparse.Namespace, notes: tuple[str, ...], plane: Plane) -> tuple[str, ...]:

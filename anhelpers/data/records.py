@@ -234,8 +234,7 @@ def _letter(j: int) -> str:
 
 def _column(records: Sequence[dict[str, Any]], key: str, kind: type | tuple, fail: Fail) -> list[Any] | None:
     """A field of all records, or None where no record has it; it must not be missing from some."""
-    has = [record.get(key) is not None for record in records]
-    if not any(has):
+    if not any(has := [record.get(key) is not None for record in records]):
         return None
     if not all(has):
         raise fail(has.index(False), f'"{key}" is missing here, and line {has.index(True) + 1} has it; give it to all.')

@@ -15,14 +15,15 @@ import numpy as np
 import zstandard
 from numpy.typing import ArrayLike
 
+from ..data.schema import TestSet
 from ..errors import DataError
 from ..metric import Metric
 from ..progress import note, note_once
 from .lm import LanguageModel, TextLogProbs, lpp_metric, score_texts
 
 __all__ = [
-    "COMPRESSORS", "bits_per_character", "compressed_bits", "compressed_bits_each", "compression_metric", "signature",
-    "zip_metric", "zip_score",
+    "COMPRESSORS", "bits_per_character", "compressed_bits", "compressed_bits_each", "compression_metric",
+    "human_compression", "signature", "zip_metric", "zip_score",
 ]  # fmt: skip
 
 
@@ -164,6 +165,20 @@ def compression_metric() -> Metric:
         "compression", "compressed size", "bits per character", True, (), f"{parts}|texts:each", score_segments,
         score_corpus, f"{parts}|texts:joined", skips_blank=True, praise="less repetitive",
     )  # fmt: skip
+
+
+def human_compression(test: TestSet) -> str:
+    """A sentence on what the references have, by which alone a system's compression can be called natural or not.
+
+    Over the segments for which all systems have text, as the systems' own on the plane.
+    """
+    speaking = [hyps for hyps in test.systems.values() if any(map(str.strip, hyps))]
+    rows = [i for i in range(len(test)) if all(hyps[i].strip() for hyps in speaking)]
+    there = {name: [texts[i] for i in rows if texts[i]] for name, texts in test.refs.items()}
+    bits = {name: bits_per_character("\n".join(texts)) for name, texts in there.items()}
+    told = " and ".join(f"{bits[name]:.4g} ({name}, {len(texts)} segments)" for name, texts in there.items() if texts)
+    return (f"natural is what comes near the {told} bits per character of human text, from above as well as from "
+            "below: fewer say that a system repeats itself, more that it does so less.")  # fmt: skip
 
 
 def zip_metric(lm: LanguageModel, trg_lang: str | None = None, *, eos: bool | None = None) -> Metric:

@@ -140,10 +140,9 @@ class Plane:
 
     def shared_rows(self) -> np.ndarray:
         """(N,) bool: the segments that `shared` keeps; a DataError where there is none."""
-        rows = self.there[:, self.there.any(0)].all(1)
-        if not rows.any():
-            raise DataError("no segment has a score from every system; leave the sparse systems out.")
-        return rows
+        if (rows := self.there[:, self.there.any(0)].all(1)).any():
+            return rows
+        raise DataError("no segment has a score from every system; leave the sparse systems out.")
 
     def scores(self) -> np.ndarray:
         """(2, k) accuracy and naturalness of each system over its segments; nan where it has none."""
@@ -278,20 +277,14 @@ def plane_of(test: TestSet, accuracy: Axis, naturalness: Axis, *, shared: bool |
 
 
 def _whole(test: TestSet, metric: Metric, among: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """(k,) corpus scores, higher is better, over the segments for which all systems have text, and (N, k) which.
-
-    Parameters
-    ----------
-    among : (N,) bool, the segments that may be used; None: all.
-    """
+    """(k,) corpus scores, higher is better, over the segments (of those `among`) that all have text for; which."""
     said = np.array([[bool(text.strip()) for text in hyps] for hyps in test.systems.values()], dtype=bool).T
     speaks = said.any(0)
     rows = np.flatnonzero(said[:, speaks].all(1) & (True if among is None else among))
     if not rows.size:
-        raise DataError(f"no segment has a text of every system, and what the other axis needs, for {metric.name}; "
-                        "leave the sparse systems out.")  # fmt: skip
+        raise DataError(f"no segment has a score from every system for {metric.name}; leave the sparse systems out.")
     refs, srcs = [[texts[i] for i in rows] for texts in test.streams], [test.srcs[i] for i in rows]
-    corpus: Any = metric.score_corpus  # the caller has seen that it is there
+    corpus: Any = metric.score_corpus  # as the caller has seen
     scores = [
         metric.oriented(corpus([hyps[i] for i in rows], refs=refs, srcs=srcs)) if spoke else np.nan
         for hyps, spoke in zip(test.systems.values(), speaks, strict=True)

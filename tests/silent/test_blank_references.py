@@ -295,7 +295,7 @@ def test_references_are_shuffled_among_those_that_there_are():
 
 
 def test_a_reference_without_any_text_is_no_human_point():
-    test = TestSet("t", "en-de", ("a", "b"), {"A": ("x", "y"), "B": ("", ""), "C": ("", "z")}, {"X": ("x", "q")})
+    test = TestSet("t", "en-de", ("a", "b"), {"A": ("x", "y"), "B": ("", ""), "C": ("w", "z")}, {"X": ("x", "q")})
     assert list(plane.with_human_points(test).systems) == ["X", "C"]
 
 

@@ -139,7 +139,7 @@ def test_with_too_little_text_bleu_asks_for_the_pair(tmp_path, capsys):
 
 def test_candidates_without_a_pair_are_told_from_their_texts(tmp_path):
     path = tmp_path / "c.jsonl"
-    rows = [{"src": TEXTS["en"], "refs": [TEXTS["de"]], "candidates": [TEXTS["de"]]}] * N
+    rows = [{"src": TEXTS["en"], "refs": [TEXTS["de"]], "candidates": [TEXTS["de"]], "id": i} for i in range(N)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     assert data.load(path).lp == "en-de"
     with pytest.raises(LanguageConflict, match=r"and not as Hungarian \('hu'\)"):

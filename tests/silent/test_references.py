@@ -3,6 +3,7 @@
 import io
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -17,6 +18,12 @@ REF_B = tuple(f"Dies wäre der {i}. unter {i * i} ordentlichen Sätzen." for i i
 MT = tuple(f"Das ist der Satz Zahl {i} von {i * i} Sätzen, die gut sind." for i in range(N))
 SRC = tuple(f"This is sentence number {i} of {i * i} good sentences." for i in range(N))
 LOST = (*MT[:9], *MT[10:], "")
+MADE_UP = np.random.default_rng(7).choice(list("abdefgiklmnorstu"), (N, 8, 7))
+VARIED = tuple(
+    tuple(" ".join("".join(word) for word in words[some]) for words in MADE_UP)
+    for some in (slice(0, 8, 3), slice(8), slice(1, 7))
+)
+"""Sources, references and outputs of as many different words as texts of that length have, in no language."""
 TEST = TestSet("t", "en-de", SRC, {"refA": REF_A, "refB": REF_B}, {"refA": REF_A, "MT": MT, "copy": REF_B})
 
 
@@ -183,6 +190,37 @@ def test_a_shifted_system_is_refused_and_can_be_left_out(command, mtme, tmp_path
     assert "by --exclude Lost" in err
     assert cli.main([command, "--data", mtme, "--exclude", "Lost", *more]) == 0
     assert not re.search(r"^\s*Lost", capsys.readouterr().out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("order", ["reversed", "shuffled", "halves"])
+@pytest.mark.parametrize("command", ["score", "plane"])
+def test_a_system_in_another_order_is_refused_with_its_cause(order, command, tmp_path, capsys):
+    """Its chrF is that of another system, and looks like one."""
+    rows = {"reversed": range(N)[::-1], "shuffled": np.random.default_rng(3).permutation(N),
+            "halves": [*range(N // 2, N), *range(N // 2)]}[order]  # fmt: skip
+    srcs, refs, hyps = VARIED
+    texts = ["-s", lines(tmp_path, "src", srcs), "-r", lines(tmp_path, "ref", refs), "-l", "en-de",
+             "-t", lines(tmp_path, "good", hyps), lines(tmp_path, "bad", [hyps[i] for i in rows])]  # fmt: skip
+    more = ["--naturalness", "ttr", "-o", str(tmp_path / "out"), "--draws", "10"] if command == "plane" else []
+    assert cli.main([command, *texts, *more]) == 2
+    err = capsys.readouterr().err
+    assert "lines looked at clearly fit another segment" in err
+    assert "bad, " in err
+    assert "not in the order of the references: mend the file, or go on without it by --exclude bad" in err
+    assert cli.main([command, *texts, *more, "--exclude", "bad"]) == 0
+
+
+def test_a_second_reference_that_is_shifted_is_refused_and_can_be_left_out(tmp_path, capsys):
+    """It would join the first one as if it said the same: the best of two, of which one is always wrong."""
+    srcs, refs, hyps = VARIED
+    shifted = [*(f"{text} ja" for text in refs[1:]), "ja"]
+    texts = ["-s", lines(tmp_path, "src", srcs), "-t", lines(tmp_path, "mt", hyps), "-l", "en-de",
+             "-r", lines(tmp_path, "A", refs), lines(tmp_path, "B", shifted)]  # fmt: skip
+    assert cli.main(["score", *texts]) == 2
+    err = capsys.readouterr().err
+    assert "reference B, compared with A, from segment 1: 29 lines fit the reference 1 segment later" in err
+    assert cli.main(["score", *texts, "--reference", "A", "--exclude", "B"]) == 0
+    assert list(table(capsys)[0].index) == ["mt"]
 
 
 def test_what_is_left_out_must_be_there(mtme, capsys):
