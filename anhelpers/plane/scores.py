@@ -6,7 +6,7 @@ domain and of a resample are three uses of one definition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -265,10 +265,9 @@ def plane_of(test: TestSet, accuracy: Axis, naturalness: Axis, *, shared: bool |
         if axis.there.shape != (len(test), len(test.systems)):
             seen, wanted = axis.there.shape, (len(test), len(test.systems))
             raise DataError(f"{axis.name} is for {seen} segments and systems, but {test.name} has {wanted}.")
-    categories: Mapping[str, str] = test.categories
     lengths = np.array([len(src) for src in test.srcs], dtype=np.int64)
     plane = Plane(
-        test.name, tuple(test.systems), tuple(categories[s] for s in test.systems), accuracy, naturalness,
+        test.name, tuple(test.systems), tuple(test.categories[s] for s in test.systems), accuracy, naturalness,
         np.array(test.docs, dtype=object), np.array(test.domains, dtype=object), lengths, test.notes,
     )  # fmt: skip
     if shared is None or not test.systems:
