@@ -41,10 +41,12 @@ def sets(draw):
 
 
 def content(test):
-    """All of a test set but its name, the order of its systems, and the notes on lines that are no texts."""
-    unsaid = ("canary", "byte-order mark", NO_TRANSLATION)
+    """All of a test set but its name, the order of its systems, and what readers alone say of letters and copies."""
+    unsaid = ("canary", "byte-order mark", NO_TRANSLATION, "Decomposed letters")
+    said = {name: kind for name, kind in test.categories.items() if kind != "unknown"}
+    categories = dict.fromkeys(test.systems, "unknown") | dict.fromkeys(test.copies, "human") | said
     notes = {note for note in test.notes if not any(word in note for word in unsaid)}
-    return test.lp, test.srcs, test.reference, test.refs, test.systems, test.docs, test.domains, test.categories, notes
+    return test.lp, test.srcs, test.reference, test.refs, test.systems, test.docs, test.domains, categories, notes
 
 
 def read_otherwise(path):

@@ -100,7 +100,7 @@ ARGUMENTS = {  # what is typed -> what the message says
     "students nosuch": "unknown notebook", "students book.ipynb --out src.txt": "folder", "site --built wmt --out out": "is not there", "site --built wmt --out src.txt": "folder|file",
     "train-lm missing.txt model": "no such file", "train-lm src.txt ref.txt --lang de": "ref.txt", "train-lm src.txt model": "--lang CODE", "train-lm src.txt model --lang qq": "no known language code", "train-lm src.txt model --lang de --size big": "unknown size", "train-lm src.txt model --lang de --vocab 9": "at least 259", "store --store nosuch.sqlite": "no scores", "store --store off": "off",
     "store --store scores.sqlite prune": "say what", "store --store scores.sqlite prune --older-than -1": "number from 0", "store --store scores.sqlite prune --older-than nan": "number from 0",
-    "store --store scores.sqlite export scores.sqlite": "input", "store --store scores.sqlite export out.parquet --signature nosuch": "no scores",
+    "store --store scores.sqlite export scores.sqlite": "name a .parquet file", "store --store scores.sqlite export out.parquet --signature nosuch": "no scores",
     "store --store scores.sqlite export src.txt/x.parquet": "src.txt", "store --store scores.sqlite import src.txt": "parquet", "store --store src.txt": "SQLite",
     "store explode": "invalid choice",
 }  # fmt: skip
