@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.forms import habits
 from ..data.schema import CandidateSet, TestSet, systems_of
 from ..errors import DataError
 from .surface import surface_metric
@@ -17,6 +20,13 @@ LAGS = (-3, -2, -1, 1, 2, 3)
 FEWEST, GAIN = 5, 6.0
 """A run of this many segments that fit their neighbours better by this many points of chrF on average is no accident:
 of the 60 systems of WMT23 and WMT24 (en-de, ja-zh), none has one, not even at 4 points."""
+
+SHORTEST = 12
+"""Bytes of UTF-8 below which a text is too short to tell where it belongs: "etc." fits any other short line."""
+
+CHANCE = 1.15
+"""Texts whose chrF at their own segments is at most this times that at neighbouring ones, and not clearly larger, are
+of another test set, where it is 0.98 to 1.03; of the systems of WMT23 and WMT24 the least is 1.38."""
 
 OF_EACH, LOOKED_AT, PAIRS = 4, 200, 200_000
 """At most so many candidates of a source are looked at for a shift; for the order so many in all, and so many pairs of
@@ -47,36 +57,51 @@ def check_alignment(test: TestSet) -> TestSet:
     """
     if test.reference is None or len(test) < 2 * FEWEST:
         return test
-    first, *others = test.streams
+    first, *others = map(_comparable, test.streams)
     for name, texts in zip(list(test.refs)[1:], others, strict=True):
-        if told := _displaced(["" if text is None else text for text in texts], first):
+        told, foreign = _displaced(["" if text is None else text for text in texts], first)
+        if told := told or foreign:
             raise DataError(f"reference {name}, compared with {test.reference}, {told}: mend the file, or go on "
                             f"without it by --reference {test.reference} --exclude {name}.")  # fmt: skip
-    displaced = {name: told for name, hyps in test.systems.items() if (told := _displaced(hyps, first))}
-    if displaced:
+    found = {name: _displaced(hyps, first) for name, hyps in test.systems.items()}
+    if displaced := {name: told for name, (told, _) in found.items() if told}:
         name, told = next(iter(displaced.items()))
         without = " ".join(f"'{s}'" if " " in s else s for s in displaced)
         raise DataError(f"{name}, {told}: mend the file, or go on without "
                         f"{'it' if len(displaced) == 1 else 'all such systems'} by --exclude {without} "
                         "(in Python: test.without).")  # fmt: skip
-    return test
+    foreign = {name: told for name, (_, told) in found.items() if told}
+    whose = f"no system fits the reference {test.reference}: is it of another test set?"
+    notes = [f"{name}: {told}; is it of another test set?" for name, told in foreign.items()]
+    notes += [whose] if notes and len(foreign) == len(found) > 1 else []
+    return replace(test, notes=(*test.notes, *notes)) if notes else test
 
 
-def _displaced(texts: Sequence[str], ref: Sequence[str | None]) -> str:
-    """Where the lines of one text stand elsewhere than those of a reference, and how; "" where they do not."""
-    told, doubtful = _shift(texts, ref, np.arange(len(ref)), "lines fit")
+def _comparable(ref: Sequence[str | None]) -> list[str | None]:
+    """References as they are compared here, where capitals do not matter; None for one that is missing or too short."""
+    return [text.casefold() if text and len(text.encode()) >= SHORTEST else None for text in ref]
+
+
+def _displaced(texts: Sequence[str], ref: Sequence[str | None]) -> tuple[str, str]:
+    """Where the lines of one text stand elsewhere than those of a reference, and how; and that they fit none; else "".
+
+    Parameters
+    ----------
+    ref : `_comparable` references.
+    """
+    fit = _fit(texts, ref, np.arange(len(ref)), "lines fit")
     least = max(FEWEST, DOUBTFUL * len(ref))
-    some = doubtful if doubtful.size >= least else doubtful[:0]
+    some = fit.doubtful if fit.doubtful.size >= least else fit.doubtful[:0]
     n, rows, found = _elsewhere([texts[i] for i in some], some, ref)
-    many, away = len(rows) / n * doubtful.size >= least, np.append(found - doubtful[rows], 0)
-    if told and not (many and 2 * np.bincount(away - away.min()).max() < len(rows)):  # else by many numbers of lines
-        return f"from segment {told}; a line is lost or added there"
+    many, away = len(rows) / n * fit.doubtful.size >= least, np.append(found - fit.doubtful[rows], 0)
+    if fit.shift and not (many and 2 * np.bincount(away - away.min()).max() < len(rows)):  # else by many numbers
+        return f"from segment {fit.shift}; a line is lost or added there", ""
     if not many:
-        return ""
+        return "", fit.foreign
     one = len(rows) // 2
-    other = f"that of segment {doubtful[rows[one]] + 1} is of segment {found[one] + 1}"
+    other = f"that of segment {fit.doubtful[rows[one]] + 1} is of segment {found[one] + 1}"
     return (f"{len(rows)} of {n} lines looked at clearly fit another segment ({other}, counted from 1); the lines are "
-            "not in the order of the references")  # fmt: skip
+            "not in the order of the references"), ""  # fmt: skip
 
 
 def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
@@ -84,7 +109,8 @@ def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
 
     Compares chrF with the default reference. First a shift is looked for, as `check_alignment` does, in the candidates
     of each system that their tags name, and in those of no system together; then, in a sample of all candidates,
-    whether they stand in another order. Without a reference, or with few sources, nothing can be told.
+    whether they stand in another order. Without a reference, or with few sources, nothing can be told. Notes say what
+    their lines have that no reference has (`forms.habits`).
 
     Raises
     ------
@@ -93,7 +119,7 @@ def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
     if test.reference is None or len(test) < 2 * FEWEST:
         return cands
     cands.require(len(test), test.name)
-    ref = test.one_reference().streams[0]
+    ref = _comparable(test.one_reference().streams[0])
     _check_order(cands, ref)
     origins: dict[str, list[int]] = {}
     for i, tag in enumerate(cands.tags):
@@ -102,13 +128,19 @@ def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
     for name in (name for name in origins if name not in test.systems):  # whose lines `check_alignment` looks at
         rows = _first(np.array(origins[name]), cands.segment)
         texts = [cands.texts[i] for i in rows]
-        if told := _shift(texts, ref, cands.segment[rows], "sources have candidates that fit")[0]:
-            whose = f"the candidates of {name}" if name else "the candidates"
+        fit, whose = (
+            _fit(texts, ref, cands.segment[rows], "sources have candidates that fit"),
+            f"of {name}" * bool(name),
+        )
+        if fit.shift:
             raise DataError(
-                f"{whose}, from source {told}; a source or a candidate is lost or added there, or a reference (sources "
-                "count from 1 here): mend the file, or take these candidates out."
+                f"the candidates {whose}, from source {fit.shift}; a source or a candidate is lost or added there, or "
+                "a reference (sources count from 1 here): mend the file, or take these candidates out."
             )
-    return cands
+        if fit.foreign:
+            raise DataError(f"the candidates {whose}: {fit.foreign}; are both of one test set? Give the right files.")
+    told = habits({"the candidates": cands.texts}, test.refs)
+    return replace(cands, notes=(*cands.notes, *told)) if told else cands
 
 
 def _check_order(cands: CandidateSet, ref: Sequence[str | None]) -> None:
@@ -134,8 +166,10 @@ def _elsewhere(
     Clearly: that reference fits better than any other by GAIN.
     """
     score: Any = surface_metric("chrf").score_segments
-    there = np.flatnonzero([text is not None for text in ref])
-    asked = np.flatnonzero(np.isin(segment, there))
+    there, texts = np.flatnonzero([text is not None for text in ref]), [text.casefold() for text in texts]
+    told = Counter(texts)  # what stands at many segments belongs to none
+    once = [told[text] == 1 and len(text.encode()) >= SHORTEST for text in texts]
+    asked = np.flatnonzero(np.isin(segment, there) & np.array(once, dtype=bool))
     known = np.array([ref[i] for i in there], dtype=object)
     if len(there) < 2 * FEWEST or not asked.size:
         return 1, np.empty(0, np.int64), np.empty(0, np.int64)
@@ -173,14 +207,25 @@ def _first(rows: np.ndarray, segment: np.ndarray) -> np.ndarray:
     return rows[np.arange(len(rows)) - start < OF_EACH]
 
 
-def _shift(texts: Sequence[str], ref: Sequence[str | None], segment: np.ndarray, fit: str) -> tuple[str, np.ndarray]:
-    """Where the longest run of segments begins whose texts fit the reference elsewhere, how much better; "" for none.
+class _Fit(NamedTuple):
+    """How texts fit references: the longest run that fits others, the segments that a neighbour's fits as well, and
+    that they fit none; a sentence each, or "".
+    """
 
-    Also the segments that some neighbour's reference fits at least as well. A segment's score is the mean of those of
-    its texts.
+    shift: str
+    doubtful: np.ndarray
+    foreign: str
+
+
+def _fit(texts: Sequence[str], ref: Sequence[str | None], segment: np.ndarray, fit: str) -> _Fit:
+    """Texts of segments compared with the `_comparable` references of their own and of neighbouring segments.
+
+    A segment's score is the mean of those of its texts that are long enough.
     """
     runs = []
     score: Any = surface_metric("chrf").score_segments
+    long = np.flatnonzero([len(text.encode()) >= SHORTEST for text in texts])
+    texts, segment = [texts[i].casefold() for i in long], segment[long]
     count = np.bincount(segment, minlength=len(ref)).astype(float)
     count[count == 0] = np.nan
 
@@ -191,22 +236,34 @@ def _shift(texts: Sequence[str], ref: Sequence[str | None], segment: np.ndarray,
         return np.bincount(segment, scores, len(ref)) / count
 
     own = means(0)
-    most = np.full(len(ref), -np.inf)
+    most, others = np.full(len(ref), -np.inf), []
     for lag in LAGS:
         there = means(lag)
         most = np.fmax(most, there)
         rows = np.flatnonzero(~np.isnan(there + own))
+        others.append(there)
         start, stop = _best_run(there[rows] - own[rows] - GAIN)
         n, own_sum, there_sum = stop - start, own[rows][start:stop].sum(), there[rows][start:stop].sum()
         if n >= FEWEST:
             runs.append((there_sum - own_sum, n, rows[start], lag, own_sum, there_sum))
-    doubtful = np.flatnonzero(own <= most)
-    if not runs:
-        return "", doubtful
+    doubtful, known = np.flatnonzero(own <= most), np.flatnonzero(np.isfinite(own + most))
+    foreign = _chance(own[known], np.stack(others)[:, known]) if len(known) >= 2 * FEWEST else ""
+    if not runs or (foreign and max(runs)[1] < 0.1 * len(known)):  # a chance run among lines that fit nowhere
+        return _Fit("", doubtful, foreign)
     _, n, first, lag, own_sum, there_sum = max(runs)
     where = f"{abs(lag)} segment{'s' * (abs(lag) > 1)} {'earlier' if lag < 0 else 'later'}"
     better = f"(chrF {there_sum / n:.0f} against {own_sum / n:.0f} at their own)"
-    return f"{first + 1}: {n} {fit} the reference {where} {better}", doubtful
+    return _Fit(f"{first + 1}: {n} {fit} the reference {where} {better}", doubtful, foreign)
+
+
+def _chance(own: np.ndarray, others: np.ndarray) -> str:
+    """That (n,) scores at their own segments are no better than (lags, n) at neighbouring ones; "" where they are."""
+    elsewhere = np.nanmean(others, axis=0)
+    gain = own - elsewhere
+    if own.mean() > CHANCE * elsewhere.mean() or gain.mean() > 3 * gain.std() / np.sqrt(len(gain)):
+        return ""
+    return (f"texts fit the references of their own segments no better than those of others (chrF {own.mean():.0f} "
+            f"against {elsewhere.mean():.0f})")  # fmt: skip
 
 
 def _best_run(gain: np.ndarray) -> tuple[int, int]:

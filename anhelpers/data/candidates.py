@@ -175,7 +175,8 @@ def _from_jsonl(path: str | PathLike, srcs: Sequence[str] | None) -> CandidateSe
 def _from_text(path: str | PathLike, srcs: Sequence[str] | None, k: int | None) -> CandidateSet:
     """Candidates of a text file: the first k lines belong to source 0, the next k to source 1."""
     if k is None or k < 1:
-        raise DataError(f"k is {k}; say how many lines each source has, or give a .jsonl or .parquet file.", path)
+        said = "how many lines each source has is not said" if k is None else f"{k} lines for each source are too few"
+        raise DataError(f"{said}; say it by -k (in Python: k), or give a .jsonl or .parquet file.", path)
     lines, notes = text_lines(read_bytes(path), path)
     n = len(lines) // k if srcs is None else len(srcs)
     blank = len(lines) - n * k
@@ -251,6 +252,10 @@ def _assembled(
     cands = assemble(rows, path, fail, srcs)
     again = n - len(set(map(repr, records))) if sources else 0
     notes = (f"{again} of {n} sources stand there again with the same candidates.",) if again else ()
+    counts = np.bincount(cands.segment, cands.multiplicity)
+    if (fewer := int((counts < counts.max()).sum())) and 2 * counts.min() <= counts.max():
+        notes += (f"{fewer} of {len(counts)} sources have fewer candidates than the {counts.max():.0f} of the others "
+                  f"(the fewest: {counts.min():.0f}): the more there are, the better an oracle's choice.",)  # fmt: skip
     return replace(cands, notes=(*cands.notes, *notes, *unread(records, fail)))
 
 

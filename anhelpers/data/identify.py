@@ -169,6 +169,7 @@ def _samples(texts: Sequence[str]) -> Iterable[str]:
             held.append(text)
             size += sum(len(char.encode("utf-8", "replace")) for char in text if char.isalpha())
             if size >= SAMPLE_BYTES:
-                yield " ".join(held)[:MOST_CHARS]
+                joint = " ".join(held)[:MOST_CHARS]
+                yield joint.lower() if joint.isupper() else joint  # the identifier knows few texts in capitals
                 held, size = [], 0
                 break

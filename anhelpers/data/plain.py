@@ -12,7 +12,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import DataError
-from .forms import letters
+from .forms import habits, letters
 from .identify import strange_systems, with_languages
 from .languages import UNDETERMINED
 from .lines import read_bytes, text_lines
@@ -136,7 +136,8 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
     if not added:
         return test
     more = replace(test, systems={**test.systems, **added}, notes=(*test.notes, *notes))
-    return replace(more, notes=(*more.notes, *letters({**test.refs, **added}), *strange_systems(more, added)))
+    told = (*letters({**test.refs, **added}), *habits(added, test.refs), *strange_systems(more, added))
+    return replace(more, notes=(*more.notes, *told))
 
 
 def _first(lines: tuple[str, ...], test: TestSet, path: Path) -> tuple[tuple[str, ...], list[str]]:
@@ -189,7 +190,8 @@ def read_parallel(
         systems={system: texts[path] for system, path in files.systems.items()},
         domains=tuple(domain for domain, _ in documents), docs=tuple(doc for _, doc in documents),
         categories=categories or {},
-        notes=(*canary, *(sentence for _, said in read.values() for sentence in said), *cut),
+        notes=(*canary, *(sentence for _, said in read.values() for sentence in said), *cut,
+               *_scattered([doc for _, doc in documents])),
     )  # fmt: skip
     return checked(test)
 
@@ -229,7 +231,8 @@ def checked(test: TestSet) -> TestSet:
     """
     said = {system: category for system, category in test.categories.items() if category != "unknown"}
     categories = dict.fromkeys(test.copies, "human") | said
-    notes = (*test.notes, *letters({**test.refs, **test.systems}))
+    texts = {**test.refs, **test.systems}
+    notes = (*test.notes, *letters(texts), *habits(texts, test.refs))
     return with_languages(replace(test, categories=categories, notes=notes))
 
 
@@ -244,9 +247,22 @@ def read_documents(path: str | PathLike, lines: Iterable[str]) -> list[tuple[str
     for number, line in enumerate(lines, 1):
         fields = line.split("\t") if "\t" in line else line.split()
         if len(fields) != 2 or not all(field.strip() for field in fields):
-            raise DataError(f"'{line}' is no line of the form domain<TAB>document.", path, number)
+            raise DataError(
+                f"'{line:.60}' is no line of the form domain<TAB>document; write one per segment.", path, number
+            )
         pairs.append((fields[0], fields[1]))
+    if pairs and pairs[0][0].casefold() == "domain" and pairs[0][1].casefold() in ("doc", "document", "docs"):
+        raise DataError("is a header, and line 1 belongs to the first segment; take it out.", path, 1)
     return pairs
+
+
+def _scattered(docs: Sequence[str]) -> tuple[str, ...]:
+    """A note where documents fall into pieces: their lines may be in another order than the texts'."""
+    pieces = sum(doc != before for doc, before in zip(docs, [None, *docs], strict=False))
+    n = len(set(docs))
+    if pieces <= 2 * n or n < 2:
+        return ()
+    return (f"the {n} documents stand in {pieces} pieces: are their lines in the order of the texts?",)
 
 
 def is_canary(lines: tuple[str, ...]) -> bool:

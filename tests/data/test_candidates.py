@@ -186,7 +186,7 @@ def test_text_has_k_lines_per_source(jsonl):
         read_candidates(path, SRCS, k=3)
     with pytest.raises(DataError, match=r"c\.txt: has 4 lines, expected a multiple of k = 3"):
         read_candidates(path, k=3)
-    with pytest.raises(DataError, match="k is None; say how many lines"):
+    with pytest.raises(DataError, match="how many lines each source has is not said"):
         read_candidates(path)
 
 

@@ -19,6 +19,7 @@ from anhelpers.data import (
     load_candidates,
     read_candidate_file,
     read_candidates,
+    read_plain,
     with_outputs,
 )
 from anhelpers.errors import DataError
@@ -272,3 +273,39 @@ def test_the_outputs_of_wmt25_are_called_what_they_are(tmp_path, capsys):
     assert "anhelpers curve" not in said.replace("anhelpers score:", "")
     assert cli.main(["curve", path]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_sources_with_fewer_candidates_are_told(tmp_path):
+    rows = [
+        {"src": f"Line {i}.", "candidates": [f"Zeile {i}, {k}." for k in range(4 if i % 2 else 1)]} for i in range(6)
+    ]
+    path = tmp_path / "c.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    assert any(
+        note.startswith("3 of 6 sources have fewer candidates than the 4 of the others (the fewest: 1)")
+        for note in read_candidates(path).notes
+    )
+
+
+def test_lines_of_candidates_need_their_number(tmp_path):
+    path = tmp_path / "c.txt"
+    path.write_text("Ja.\nNein.\n", "utf-8")
+    with pytest.raises(DataError, match="how many lines each source has is not said; say it by -k"):
+        read_candidates(path)
+
+
+def test_documents_in_pieces_and_headers_of_documents_are_told(tmp_path):
+    for name, texts in (("s", "abcdefgh"), ("r", "ABCDEFGH"), ("t", "stuvwxyz")):
+        (tmp_path / name).write_text("".join(f"{text}\n" for text in texts), "utf-8")
+    docs = tmp_path / "docs"
+    docs.write_text("news\tone\nnews\ttwo\n" * 4, "utf-8")
+    read = [tmp_path / name for name in "srt"]
+    assert (
+        "the 2 documents stand in 8 pieces: are their lines in the order of the texts?"
+        in read_plain(*read, "en-de", docs=docs).notes
+    )
+    docs.write_text("news\tone\n" * 4 + "news\ttwo\n" * 4, "utf-8")
+    assert not [note for note in read_plain(*read, "en-de", docs=docs).notes if "pieces" in note]
+    docs.write_text("domain\tdocument\n" + "news\ttwo\n" * 7, "utf-8")
+    with pytest.raises(DataError, match="line 1: is a header, and line 1 belongs to the first segment"):
+        read_plain(*read, "en-de", docs=docs)

@@ -9,6 +9,7 @@ import sacrebleu
 from anhelpers import cli
 from anhelpers.cli.options import check_table_name
 from anhelpers.data import add_systems, load, load_candidates, load_mono, read_candidates, read_lines, read_plain
+from anhelpers.data.forms import habits
 from anhelpers.data.lines import text_lines
 from anhelpers.data.packed import stem_of, suffix_of
 from anhelpers.errors import DataError
@@ -199,3 +200,68 @@ def test_real_lines_with_mixed_ends_score_as_before(put):
     mixed = "".join(line + ("\n" if i % 7 else "\r\n") for i, line in enumerate(hyps)) + "\n\n"
     again = read_plain(put("s", "\n".join(test.srcs) + "\n"), None, put("h", mixed), "en-de")
     assert again.systems["h"] == hyps
+
+
+NAMES = ["Anna", "Bert", "Cora", "Dirk", "Emma", "Fritz", "Gerda", "Hans", "Ida", "Jonas", "Karla", "Ludwig", "Marta",
+         "Nils", "Olga", "Peter", "Rosa", "Sven", "Tilda", "Ute"]  # fmt: skip
+PLAIN = [
+    f"{name} schläft heute {i * i % 97} Stunden lang, und dann hört {name} wieder Musik."
+    for i, name in enumerate(NAMES)
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda i, line: f"{i}. {line}", "begin with a number or an id ('1. ')"),
+        (lambda i, line: f"H-{i}\t-0.3\t{line}", "hold a tab"),
+        (lambda i, line: f"Übersetzung: {line}", "begin alike ('Übersetzung:')"),
+        (lambda i, line: f'"{line}"', "are in quotation marks"),
+        (lambda i, line: f"**{line}**", "hold Markdown"),
+        (lambda i, line: line.replace("ä", "&auml;"), "hold entities of HTML"),
+        (lambda i, line: f"{line}</s>", "hold tags"),
+        (lambda i, line: f"__de__ {line}", "begin with a code of a language"),
+        (lambda i, line: line.replace(" ", " ▁"), "hold marks of sub-words"),
+        (lambda i, line: line.replace("ä", "ä".encode().decode("latin-1")), "hold letters that were decoded wrongly"),
+        (lambda i, line: line.replace("ä", "?"), "hold question marks within words"),
+        (lambda i, line: f"\u200b{line}", "hold invisible characters"),
+        (lambda i, line: line.replace(",", " ,"), "have spaces before their punctuation"),
+        (lambda i, line: line.lower(), "have no capital letter"),
+        (lambda i, line: line.upper(), "have no small letter"),
+        (lambda i, line: line[:40], "have the same length, as if they were cut ('40 characters')"),
+        (
+            lambda i, line: "ERROR: rate limit exceeded" if i % 2 else line,
+            "are the same ('ERROR: rate limit exceeded')",
+        ),
+    ],
+)
+@pytest.mark.parametrize("side", ["system", "reference"])
+def test_what_every_line_has_and_no_reference_is_told(change, told, side, put, capsys):
+    """One of BLEU's points for a number before each line: the order of systems changes, and nobody sees it."""
+    good, dirty = (
+        [line.replace(" und ", " aber ") for line in PLAIN],
+        [change(i, line) for i, line in enumerate(PLAIN, 1)],
+    )
+    src, ref, hyp = (put(name, "".join(f"{line}\n" for line in lines)) for name, lines in
+                     (("src", [f"Sentence {i}." for i in range(20)]), ("ref", good if side == "system" else dirty),
+                      ("hyp", dirty if side == "system" else good)))  # fmt: skip
+    assert cli.main(["score", "-s", f"{src}", "-r", f"{ref}", "-t", f"{hyp}", "-l", "en-de"]) == 0
+    err = capsys.readouterr().err
+    assert f"{'hyp' if side == 'system' else 'ref'}: " in err
+    assert told in err, err
+    assert ("ref: " in err, "hyp: " in err) == (side == "reference", side == "system"), err
+
+
+def test_clean_lines_are_told_nothing(put, capsys):
+    src, ref, hyp = (put(name, "".join(f"{line}\n" for line in lines)) for name, lines in
+                     (("src", [f"Sentence {i}." for i in range(20)]), ("ref", PLAIN),
+                      ("hyp", [line.replace(" und ", " aber ") for line in PLAIN])))  # fmt: skip
+    assert cli.main(["score", "-s", f"{src}", "-r", f"{ref}", "-t", f"{hyp}", "-l", "en-de"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("name", ["wmt23/en-de", "wmt24/en-de", "wmt24/ja-zh", "teaching"])
+def test_no_real_text_has_such_habits(name):
+    test = load(name)
+    assert habits({**test.refs, **test.systems}, test.refs) == ()

@@ -223,6 +223,33 @@ def test_a_second_reference_that_is_shifted_is_refused_and_can_be_left_out(tmp_p
     assert list(table(capsys)[0].index) == ["mt"]
 
 
+def test_texts_of_another_test_set_are_told_or_refused(tmp_path, capsys):
+    """As many lines, another year: a system then has a score, and a second reference hardly changes one."""
+    srcs, refs, hyps = VARIED
+    other = [" ".join("".join(word) for word in words) for words in np.random.default_rng(8).permuted(MADE_UP, axis=0)]
+    src, ref, mt, foreign = (lines(tmp_path, name, texts) for name, texts in
+                             (("src", srcs), ("A", refs), ("mt", hyps), ("B", other)))  # fmt: skip
+    assert cli.main(["score", "-s", src, "-r", ref, "-t", mt, foreign, "-l", "en-de"]) == 0
+    told = "texts fit the references of their own segments no better than those of others (chrF"
+    assert f"B: {told}" in (err := capsys.readouterr().err)
+    assert f"mt: {told}" not in err
+    assert cli.main(["score", "-s", src, "-r", foreign, "-t", mt, "-l", "en-de"]) == 0
+    assert f"mt: {told}" in capsys.readouterr().err
+    assert cli.main(["score", "-s", src, "-r", ref, foreign, "-t", mt, "-l", "en-de"]) == 2
+    assert f"reference B, compared with A, {told}" in capsys.readouterr().err
+
+
+def test_short_lines_that_fit_others_are_no_sign_of_another_order(tmp_path, capsys):
+    srcs, refs, hyps = (list(texts) for texts in VARIED)
+    for i, (ref, hyp) in enumerate(
+        [("usw.", "etc..."), ("Also...", "So..."), ("Ja, ja.", "Also, ja."), ("So?", "Ja?")] * 3
+    ):
+        refs[2 * i], hyps[2 * i] = ref, hyp
+    texts = ["-s", lines(tmp_path, "s", srcs), "-r", lines(tmp_path, "r", refs), "-t", lines(tmp_path, "t", hyps)]
+    assert cli.main(["score", *texts, "-l", "en-de"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_what_is_left_out_must_be_there(mtme, capsys):
     assert cli.main(["score", "--data", mtme, "--exclude", "Lots"]) == 2
     assert "unknown system 'Lots'; did you mean 'Lost'?" in capsys.readouterr().err
