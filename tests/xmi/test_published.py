@@ -74,10 +74,18 @@ def test_the_bundled_features_are_those_of_the_same_directions():
     assert len(set(FEATURE_NAMES.values())) == 17
 
 
+def assert_described(table, features, source):
+    """The description of `correlations` has Spearman's r by either: "−0.512 and −0.463 by the table that ..."."""
+    r = correlations(table, features).set_index(["feature", "method"]).r
+    said = f"{r['src_ttr', 'spearman']:.3f} and {r['ttr_distance', 'spearman']:.3f} by {source}".replace("-", "−")
+    assert said in " ".join(correlations.__doc__.split())
+
+
 @pytest.mark.verifies("Correlations of XMI with features", by="foreign", of="the paper's r and decisions")
 @pytest.mark.erratum("XMI Table 2, significant features")
 def test_the_bundled_tables_leave_the_same_features_significant():
     """XMI to two decimals instead of four changes the third digit of r (ties for Spearman), and no decision."""
+    assert_described(published_table(), read_features(), "the table that comes with the package")
     found = correlations(published_table(), read_features())
     named = found.set_index(["feature", "method"])
     assert named.r["src_ttr", "pearson"] == pytest.approx(-0.520, abs=5e-4)
@@ -246,6 +254,7 @@ def test_means_and_correlations_with_bleu_of_the_results(xmi):
 
 @pytest.mark.real
 def test_exactly_these_correlations_are_significant(xmi):
+    assert_described(read_results(xmi / "results"), read_features(xmi / "results"), "the authors' files")
     found = correlations(read_results(xmi / "results"), read_features(xmi / "results"))
     assert len(found) == 2 * 17
     assert set(found.feature) == set(FEATURES)
