@@ -42,6 +42,13 @@ def test_every_erratum_is_shown_or_says_why_not():
         assert bool(v.marks().get(one.place)) != bool(one.untested), one.place
 
 
+def test_every_erratum_is_of_a_kind_says_what_is_meant_and_hears_its_authors():
+    assert [one.kind for one in v.errata()] == sorted((one.kind for one in v.errata()), key=list(v.REMARKS).index)
+    for one in v.errata():
+        assert all((one.printed, one.holds, one.answer)), one.place
+        assert all(f"| {text.replace('|', chr(92) + '|')} |" in v.page() for text in (one.place, one.answer)), one.place
+
+
 def test_marked_tests_are_run():
     """A later function of the same name would hide a test, and one inside a class or function has no mark here."""
     for path in {v.ROOT / mark.file for marks in v.marks().values() for mark in marks}:

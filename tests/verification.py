@@ -1,7 +1,7 @@
 """What is computed, and the three ways in which each of it is checked: docs/verification.md, written from the marks.
 
 A test says what it verifies by `@pytest.mark.verifies("chrF", by="foreign", of="sacreBLEU, bit for bit")`, with one or
-several quantities of the list below and by = "hand", "property" or "foreign"; an error of a paper that it shows, by
+several quantities of the list below and by = "hand", "property" or "foreign"; a remark on a paper that it shows, by
 `@pytest.mark.erratum("AN eq. 46")`. Run `python -m tests.verification` to write the page anew.
 """
 
@@ -46,15 +46,34 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Erratum:
-    """A place that prints something else than what holds, a row of errata.tsv; `untested`: why no test can show it."""
+    """A place of a paper to be read with care, a row of errata.tsv.
+
+    Parameters
+    ----------
+    place : paper and equation, theorem or section. kind : one of REMARKS.
+    printed, holds : what stands there, in our words, and what we think it should say or needs.
+    answer : what its authors could say to that. untested : why no test can show it, else empty.
+    """
 
     place: str
+    kind: str
     printed: str
     holds: str
+    answer: str
     untested: str
 
 
 FILES = {Quantity: "verification", Erratum: "errata"}
+REMARKS = {
+    "error": "A formula is false as it is printed: who computes with it gets another number.",
+    "slip": "A wrong word, symbol, digit or cross-reference; the text around it says what is meant.",
+    "caveat": "Right as it is meant, and easily taken for more: a condition to keep in mind.",
+    "open reading": "The text allows two readings; what holds depends on which.",
+}
+"""The kinds of errata, from the gravest, with the sentence that the page has on each."""
+ERRATA = """What we think the papers and their files should say, in errors, slips, caveats and open readings; what their
+authors could answer; and the test that shows it. Later versions of the papers may have mended some. None of it touches
+their main results: the tradeoff, its concavity, and that XMI is higher, on average, out of English."""
 NETWORK = "none: the weights of a trained network cannot be worked through on paper"
 IMPOSSIBLE = {("COMET", "hand"): NETWORK, ("MetricX", "hand"): NETWORK}
 
@@ -167,11 +186,11 @@ def page() -> str:
     for title, rows in groupby(every, lambda one: one.section):
         lines += ["", f"## {title}", "", "| quantity | function | unit and direction | by hand | property | another |"]
         lines += ["|---|---|---|---|---|---|", *map(_row, rows)]
-    lines += ["", "## Errata", "", "What the papers and their files print, what holds, and the test that shows it.", ""]
-    lines += ["| place | as printed | what holds | shown by |", "|---|---|---|---|"]
-    for one in errata():
-        shown = "; ".join(map(str, marks().get(one.place, []))) or one.untested
-        lines.append(_line(one.place, one.printed, one.holds, shown))
+    lines += ["", "## Errata", "", ERRATA]
+    for kind, meaning in REMARKS.items():
+        lines += ["", f"### {kind.capitalize()}s", "", meaning, ""]
+        lines += ["| place | as printed | we think | its authors could answer | shown by |", "|---|---|---|---|---|"]
+        lines += [_remark(one) for one in errata() if one.kind == kind]
     return "\n".join(lines) + "\n"
 
 
@@ -179,6 +198,11 @@ def _row(one: Quantity) -> str:
     functions = ", ".join(f"`{name}`" for name in one.functions.split())
     cells = ["; ".join(checks(one, kind)) or IMPOSSIBLE[one.quantity, kind] for kind in KINDS]
     return _line(f"{one.quantity} ({one.source})", functions, one.unit, *cells)
+
+
+def _remark(one: Erratum) -> str:
+    shown = "; ".join(map(str, marks().get(one.place, []))) or one.untested
+    return _line(one.place, one.printed, one.holds, one.answer, shown)
 
 
 def _line(*cells: str) -> str:

@@ -223,7 +223,7 @@ def _cut(blank: Mapping[str, int]) -> str:
 
 def checked(test: TestSet) -> TestSet:
     """The test set with all that its texts tell: their languages, copies of references (which are human), notes on how
-    references and systems write letters with accents, where they differ.
+    references and systems write letters with accents, where they differ, and on segments that stand there again.
 
     Raises
     ------
@@ -232,8 +232,27 @@ def checked(test: TestSet) -> TestSet:
     said = {system: category for system, category in test.categories.items() if category != "unknown"}
     categories = dict.fromkeys(test.copies, "human") | said
     texts = {**test.refs, **test.systems}
-    notes = (*test.notes, *letters(texts), *habits(texts, test.refs))
+    notes = (*test.notes, *letters(texts), *habits(texts, test.refs), *_again(test))
     return with_languages(replace(test, categories=categories, notes=notes))
+
+
+def _again(test: TestSet) -> list[str]:
+    """A note where many segments have source and outputs of an earlier one, as where each reference has its own row.
+
+    A few do in any test set, where short texts come again: told from 10 on, if they are a quarter of all.
+    """
+    first: dict[tuple[str, ...], int] = {}
+    earlier = [
+        first.setdefault(texts, i) for i, texts in enumerate(zip(test.srcs, *test.systems.values(), strict=True))
+    ]
+    again = [(i, k) for i, k in enumerate(earlier) if k < i and test.srcs[i].strip()]
+    if not test.systems or len(again) < max(10, len(test) / 4):
+        return []
+    other = sum(any(texts[i] != texts[k] for texts in test.refs.values()) for i, k in again)
+    seen = f"{len(again)} of {len(test)} segments are an earlier one again"
+    ask = "Give each source once, and each of several references as a file of its own (-r A B)."
+    refs = f", {other} of them with another reference" if other else ""
+    return [f"{seen}{refs}: n counts each, and intervals take them for new texts. {ask}"]
 
 
 def read_documents(path: str | PathLike, lines: Iterable[str]) -> list[tuple[str, str]]:

@@ -48,7 +48,7 @@ class Minimisers:
         return bool((self.targets.sum(1) == 1).all())
 
     def preserving(self, tolerance: float = 1e-9) -> bool:
-        """Whether some most accurate translator has the marginal R (Definition B.1, for at least one of them)."""
+        """Whether some most accurate translator has the marginal R: Definition B.1, read for at least one of them."""
         return self.distance <= tolerance
 
 
@@ -95,7 +95,7 @@ def stability(problem: Problem, shares: ArrayLike, own_reference: bool = True) -
     """(X, E) how far the nearest most accurate translator is from R after each source is heard more often by each ε.
 
     A row that leaves 0 shows that Δ is not stably distribution preserving (Definition B.2). Where the most accurate
-    translator is not unique, a world may stay at 0 for every ε: the theorem's contradiction needs uniqueness.
+    translator is not unique, the nearest may stay at 0 for every ε: Theorem B.1 is about every one of them.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ MEASURES: dict[str, Measure] = {
         Measure("ttr", "type-token ratio", "types per token", True, lexical.ttr),
         Measure("mattr", "moving-average type-token ratio", "types per token", True, lexical.mattr,
                 f"window:{lexical.WINDOW}", f"{lexical.WINDOW} words"),
-        Measure("mtld", "MTLD", "tokens", True, lexical.mtld, f"threshold:{lexical.THRESHOLD}", "a repeated word"),
+        Measure("mtld", "MTLD", "tokens", True, lexical.mtld, f"threshold:≤{lexical.THRESHOLD}", "a repeated word"),
         Measure("yules_i", "Yule's I", "no unit", True, lexical.yules_i, "V²/(Σf²-V)", "a repeated word"),
         Measure("yules_k", "Yule's K", "in 10,000", False, lexical.yules_k, "10⁴(Σf²-N)/N²"),
         Measure("shannon", "Shannon entropy of words", "nats per token", True, lexical.shannon, "plug-in"),

@@ -32,7 +32,7 @@ WINDOW = 100
 """Tokens of MATTR's window: lexicalrichness' default. Covington and McFall 2010 take 500 for long texts."""
 
 THRESHOLD = 0.72
-"""The type-token ratio at which MTLD's factor ends: McCarthy and Jarvis 2010."""
+"""The type-token ratio at which MTLD's factor ends, itself included (see `mtld`): McCarthy and Jarvis 2010."""
 
 BANDS = (1000, 2000)
 """The last rank of each frequency band but the last: Laufer and Nation 1995, as used by Vanmassenhove et al. 2021."""
@@ -75,6 +75,10 @@ def mtld(tokens: Tokens, threshold: float = THRESHOLD) -> float:
 
     Such a run is a factor; an unfinished one at the end counts as (1 - its TTR) / (1 - threshold) of a factor. MTLD is
     tokens per factor, the mean of reading forward and backward. It hardly depends on length from about 100 tokens on.
+
+    A run ends where its TTR is at the threshold or below, as in the libraries lexicalrichness and lexical_diversity
+    (J. Frens). TAALED ends it below the threshold only, and no run of fewer than 10 words. That is another number, as
+    18 words in 25 are 0.72: by "below" alone, the systems of WMT24 en-de have 0.6 % less to 2 % more.
 
     Parameters
     ----------

@@ -76,8 +76,9 @@ def test_critics_distance_is_a_pseudo_metric_from_p_1_on(q, r, s, critics, p):
     assert critic_distance(q, r, -3 * critics + 7, power=p) == pytest.approx(3 * d(q, r), rel=1e-9, abs=1e-10)
 
 
-@pytest.mark.erratum("AN Theorem E.1, p")
+@pytest.mark.erratum("AN Appendix E, range of p")
 def test_critics_distance_below_p_1_is_no_metric():
+    """By way of s it is 1/4 + 1/4, directly 1."""
     q, s, r, critics = [1, 0, 0], [0, 1, 0], [0, 0, 1], [[1, 0, 0], [0, 0, 1]]
     way = [critic_distance(*pair, critics, power=0.5) for pair in ((q, s), (s, r), (q, r))]
     assert way == [0.25, 0.25, 1.0]
@@ -171,18 +172,21 @@ def test_critics_risk_chain_is_in_the_order_of_theorem_e1(q, r, critics):
 
 @pytest.mark.erratum("AN Theorem E.1, signs")
 def test_errata_theorem_e1_needs_critics_of_both_signs():
-    """R_∞ = -D_∞ is the best risk only where each critic's negative is a critic, too (so in Sriperumbudur 2009)."""
+    """-D_∞ is the best critic's risk only where each critic's negative is a critic, too, which changes no D_p."""
     q, r, one_sided = np.array([0.5, 0.5]), np.array([1.0, 0.0]), np.array([[0.0, 4.0], [0.0, 1.0]])
     best = min(classification_risk(q, r, f) for f in one_sided)
     assert (best, risk_chain(q, r, one_sided)["-D_inf"]) == (0.5, -2.0)
     both = np.vstack([one_sided, -one_sided])
     assert min(classification_risk(q, r, f) for f in both) == risk_chain(q, r, both)["-D_inf"] == -2.0
+    assert critic_distance(q, r, both) == critic_distance(q, r, one_sided)
 
 
-@pytest.mark.erratum("AN Theorem E.1, p")
-def test_errata_theorem_e1_does_not_hold_below_p_1():
-    """It is stated for p in [0, ∞); for p < 1 -D_p lies above -D_1, and even above the risk itself."""
+@pytest.mark.erratum("AN Appendix E, range of p")
+def test_eq_34_has_no_p_and_holds_and_below_1_d_p_stands_outside_of_it():
+    """For p < 1 -D_p lies above -D_1, and may lie above the risk: the proof's step from D_1 to D_p is for p ≥ 1."""
     q, r, critics = [0.0, 1.0], [1.0, 0.0], [[0, -4], [0, -0.5]]
+    chain = risk_chain(q, r, critics, powers=(1, INF))
+    assert chain == {"-D_inf": -4, "-D_1": -2.25, "R": -2.25}
     assert -critic_distance(q, r, critics, power=0.5) > classification_risk(q, r, critics) == -2.25
     with pytest.raises(DataError, match=r"at least 1, got 0\.5"):
         risk_chain(q, r, critics, powers=(0.5, 1))

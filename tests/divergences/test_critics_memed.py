@@ -72,7 +72,7 @@ def test_memed_of_a_gp_is_its_d2():
         assert memed(Q, R, second_moment(process)) == pytest.approx(gp_distance(Q, R, process, power=2), rel=1e-12)
 
 
-@pytest.mark.erratum("AN Theorem E.5")
+@pytest.mark.erratum("AN Theorem E.5, proof")
 def test_errata_theorem_e5_has_the_link_the_wrong_way_round():
     """λ∘f is the Gaussian process, so f = Φ(g) is λ = Φ⁻¹; with λ = Φ as printed eq. 35 asks for Φ⁻¹ of any number."""
     g = draw_critics(CriticProcess("identity", MEANS[1], KERNEL), 1000, np.random.default_rng(10))

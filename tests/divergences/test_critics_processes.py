@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy.special import gamma, hyp1f1, ndtr
 from scipy.stats import foldnorm, lognorm
 
+from anhelpers.divergences.critics import critic_distance
 from anhelpers.divergences.folded import folded_norm
-from anhelpers.divergences.memed import memed_squared
+from anhelpers.divergences.memed import log_gp_white, memed_squared
 from anhelpers.divergences.processes import (
     CriticProcess,
     draw_critics,
@@ -143,8 +144,8 @@ def test_errata_eq47_holds_for_the_right_eq52_and_for_any_mean(mean):
     assert printed == pytest.approx(mmd / math.sqrt(math.pi), rel=1e-6)
 
 
-@pytest.mark.erratum("AN Theorem E.3")
-def test_errata_theorem_e3_the_mean_alone_can_metrize():
+@pytest.mark.erratum("AN Theorem E.3, weak convergence")
+def test_errata_theorem_e3_the_mean_alone_can_metrize_two_outcomes():
     """ "D_p metrizes weak convergence iff MMD_k does" is about m = 0: here MMD is 0 for all pairs and D_p is not."""
     process = CriticProcess("identity", [0, 1], np.zeros((2, 2)))
     for a, b in [(0.3, 0.8), (0.0, 0.01)]:
@@ -152,6 +153,33 @@ def test_errata_theorem_e3_the_mean_alone_can_metrize():
         assert memed_squared(q, r, process.cov) == 0
         assert gp_distance(q, r, process, power=3) == pytest.approx(abs(a - b))
     assert gp_distance([1, 0], [0.6, 0.4], CriticProcess("identity", [0, 0], np.eye(2)), power=2) > 0.5
+
+
+@pytest.mark.erratum("AN Theorem E.3, weak convergence")
+def test_three_outcomes_need_a_covariance_that_sees_all_directions_but_the_means():
+    """One mean is one direction: with k = 0 it is blind to (1, -2, 1)/4, which k = v vᵀ sees; and the reverse."""
+    q, mean, v = np.array([0.25, 0.5, 0.25]), np.array([0.0, 1, 2]), np.array([1.0, 0, 1])
+    unlike, further = q + np.array([1, -2, 1]) / 4, q + np.array([-1, 0, 1]) / 4
+    blind, both = (CriticProcess("identity", mean, k) for k in (np.zeros((3, 3)), np.outer(v, v)))
+    assert gp_distance(q, unlike, blind, power=3) == 0 < gp_distance(q, further, blind, power=3)
+    assert memed_squared(q, further, both.cov) == 0
+    rng = np.random.default_rng(7)
+    for a, b in [(q, unlike), (q, further), *(rng.dirichlet(np.ones(3), 2) for _ in range(20))]:
+        assert gp_distance(a, b, both, power=3) > 1e-3
+
+
+@pytest.mark.erratum("AN §5.1, on E.1.2")
+def test_errata_the_gap_of_log_perplexities_is_d_1_of_one_critic_and_not_that_of_e_1_2():
+    """R has 2 nats a token; one system always 3, another 1 or 4.5: by LPP the first is further away, by E.1.2 not."""
+    lpp, r = np.array([2, 3, 1, 4.5]), np.array([1.0, 0, 0, 0])
+    steady, torn = np.array([0, 1.0, 0, 0]), np.array([0, 0, 0.5, 0.5])
+    one, none = lpp[None], np.zeros((4, 4))
+    for q, gap in ((steady, 1.0), (torn, 0.75)):
+        assert critic_distance(q, r, one) == pytest.approx(gap)  # eq. 4
+        for power in (1, 2, 3):
+            assert gp_distance(q, r, CriticProcess("identity", lpp, none), power=power) == pytest.approx(gap)  # eq. 45
+    assert log_gp_white(steady, r, lpp) < log_gp_white(torn, r, lpp)
+    assert abs(np.exp(lpp) @ (steady - r)) < abs(np.exp(lpp) @ (torn - r))
 
 
 def test_a_covariance_that_is_no_kernel_is_refused():

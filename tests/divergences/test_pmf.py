@@ -263,10 +263,13 @@ def test_mmd_is_the_ipm_of_its_unit_ball_and_euclidean_with_the_identity(pair, s
 
 
 @pytest.mark.verifies("Cross-entropy", by="property")
-@pytest.mark.erratum("AN eq. 13")
+@pytest.mark.erratum("AN A.1, after eq. 13")
 def test_cross_entropy_is_smallest_at_the_likeliest_outcome_not_at_the_model():
-    f = [0.5, 0.3, 0.2]
-    assert cross_entropy([1, 0, 0], f) < cross_entropy(f, f)
+    """Of eq. 13's two terms, KL draws towards f and the entropy, being minimised too, away from diversity."""
+    f, sure = [0.5, 0.3, 0.2], [1, 0, 0]
+    assert cross_entropy(sure, f) < cross_entropy(f, f)
+    assert cross_entropy(sure, f) == pytest.approx(kl(sure, f) + entropy(sure))
+    assert (kl(sure, f) > kl(f, f), entropy(sure) < entropy(f)) == (True, True)
 
 
 # --- bad input -----------------------------------------------------------------------------------------------------

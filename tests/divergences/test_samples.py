@@ -177,7 +177,7 @@ def test_kl_from_logprobs_is_unbiased_over_every_sample():
     assert second == pytest.approx((q @ ratio**2 - (q @ ratio) ** 2) / 3, rel=1e-13)  # so is the squared error
 
 
-@pytest.mark.erratum("AN eq. 14")
+@pytest.mark.erratum("AN A.2, eq. 14")
 def test_conditional_log_probabilities_give_kl_plus_mutual_information():
     given_x, f = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), np.array([0.2, 0.5, 0.3])  # two sources, equally likely
     marginal = given_x.mean(0)

@@ -207,7 +207,7 @@ def test_theorem_3_1_by_hand():
     assert check.dent == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.erratum("AN after Theorem 3.1")
+@pytest.mark.erratum("AN §3.1, after Theorem 3.1")
 @pytest.mark.parametrize("divergence", ["kl", "chi2", exact.renyi(0.5)], ids=lambda d: getattr(d, "name", d))
 def test_errata_the_text_after_theorem_3_1_means_concave(divergence):
     """It says convexity of A(N); halfway between two values of N the curve of `HALF` lies clearly above the chord."""

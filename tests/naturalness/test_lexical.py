@@ -111,6 +111,15 @@ def test_mtld_by_hand():
     assert lexical.mtld(list("aabcdc"), 0.5) == pytest.approx((4 + 9) / 2, rel=1e-15)
 
 
+@pytest.mark.verifies("MTLD", by="foreign", of="lexicalrichness, where a ratio is the threshold itself")
+def test_a_factor_of_mtld_ends_at_the_threshold_and_not_only_below_it():
+    """18 words, the last of them 7 times more: 18/25 is 0.72. By ≤ each such run is a factor; by < reading goes on."""
+    tokens = [word for k in (0, 18) for word in [*range(k, k + 18), *[k + 17] * 7]]
+    assert lexical.mtld(tokens) == foreign(tokens).mtld()
+    assert lexical.mtld(tokens) != lexical.mtld(tokens, np.nextafter(lexical.THRESHOLD, 0))
+    assert MEASURES["mtld"].signature("de").startswith("mtld|threshold:≤0.72|tok:")
+
+
 def test_what_is_not_defined_is_nan():
     for tokens in ([], np.array([], dtype=int)):
         assert all(np.isnan(measure.of(tokens)) for measure in MEASURES.values())

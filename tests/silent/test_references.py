@@ -250,6 +250,33 @@ def test_short_lines_that_fit_others_are_no_sign_of_another_order(tmp_path, caps
     assert capsys.readouterr().err == ""
 
 
+def test_n_counts_segments_and_not_references(tmp_path, capsys):
+    """References as files of their own: n = N. Sources that stand once with each of them: n = 2 N, which is told."""
+    apart = [lines(tmp_path, f"{name}.de", texts) for name, texts in {"a": REF_A, "b": REF_B}.items()]
+    src, mt = lines(tmp_path, "src.en", SRC), lines(tmp_path, "MT.txt", MT)
+    assert cli.main(["score", "-s", src, "-r", *apart, "-t", mt, "-l", "en-de", "--level", "both"]) == 0
+    out, err = capsys.readouterr()
+    assert pd.read_csv(io.StringIO(out)).n.tolist() == [N, N]
+    assert "again" not in err
+    stacked = [lines(tmp_path, f"{name}2", texts) for name, texts in
+               {"src": SRC + SRC, "ref": REF_A + REF_B, "MT": MT + MT}.items()]  # fmt: skip
+    assert cli.main(["score", "-s", stacked[0], "-r", stacked[1], "-t", stacked[2], "-l", "en-de"]) == 0
+    out, err = capsys.readouterr()
+    assert pd.read_csv(io.StringIO(out)).n.tolist() == [2 * N]
+    told = f"{N} of {2 * N} segments are an earlier one again, {N} of them with another reference: n counts each"
+    assert told in err
+    assert "a file of its own (-r A B)" in err
+
+
+def test_short_texts_that_come_again_are_no_segment_twice(real_data):
+    """ "@user44" and "etc." stand several times among the sources of WMT24, a few of them with the same outputs."""
+    test = data.load("wmt24/en-de")
+    assert len(test) - len(set(test.srcs)) == 5
+    assert not any("again" in note for note in test.notes)
+    some = data.TestSet("t", "en-de", ("Hi.",) * 2 + SRC, systems={"MT": ("Hallo.",) * 2 + MT})
+    assert not any("again" in note for note in data.plain.checked(some).notes)
+
+
 def test_what_is_left_out_must_be_there(mtme, capsys):
     assert cli.main(["score", "--data", mtme, "--exclude", "Lots"]) == 2
     assert "unknown system 'Lots'; did you mean 'Lost'?" in capsys.readouterr().err

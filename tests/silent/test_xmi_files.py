@@ -290,7 +290,7 @@ def test_the_published_count_is_the_other_less_one_mean_token_in_every_resample(
 
 
 @pytest.mark.verifies("Count of the published table", by="foreign", of="the authors' bits per token")
-@pytest.mark.erratum("XMI, the end of a sentence")
+@pytest.mark.erratum("XMI eq. 2, the end of a sentence")
 def test_with_the_ends_the_means_are_larger_and_the_claim_stays():
     """By the scripts, h = nll · tokens without ends; nll · all tokens is h + nll."""
     table, every = published_table(), published_table("all")
