@@ -15,8 +15,8 @@ from .errors import DataError, UnknownName
 
 __all__ = [
     "LARGEST_SEED", "LEAST_TOKEN", "LEAST_TOTAL", "MOST_DRAWS", "ROUNDING", "draws_that_fit", "finite", "finite_scores",
-    "local_path", "non_negative", "one_of", "pmf", "pmf_pair", "same_length", "segment_ids", "symmetric", "texts",
-    "too_low", "whole",
+    "held_range", "local_path", "non_negative", "one_of", "pmf", "pmf_pair", "same_length", "segment_ids", "symmetric",
+    "texts", "too_low", "whole",
 ]  # fmt: skip
 
 LARGEST_SEED = 2**63 - 1  # torch takes no larger one
@@ -24,6 +24,7 @@ MOST_DRAWS = 10_000_000  # resamples; an interval's ends move in the fourth digi
 ROUNDING = 1e-5  # a sum of log-probabilities in float32 may come out this much above 0 for a certain output
 LEAST_TOKEN = -744.4400719213812  # nats: ln 2^-1074, the smallest probability above 0 that a float64 holds
 LEAST_TOTAL = -1e6  # nats of a whole text: 100,000 tokens, each guessed among 22,000 equally likely ones (10 nats)
+LEAST_RANGE = float(np.finfo(np.float64).tiny)  # numbers nearer to 0 have fewer than 15 digits
 SUM_TOLERANCE = 1e-9  # how far from 1 the probabilities of a distribution may add up
 
 
@@ -120,6 +121,20 @@ def finite(name: str, values: ArrayLike, shape: Sequence[int | None] = (None,)) 
         raise DataError(f"{name}[{', '.join(map(str, at))}] is {x[at]} ({len(bad)} such of {x.size}): leave it out, "
                         "numbers must be finite.")  # fmt: skip
     return x
+
+
+def held_range(name: str, values: np.ndarray) -> np.ndarray:
+    """The same finite numbers; a DataError where their range is no float64, or so small that its digits are lost.
+
+    Parameters
+    ----------
+    name : of the argument, for the error. values : (...) to be checked.
+    """
+    lowest, highest = float(values.min()), float(values.max())
+    if not (lowest == highest or LEAST_RANGE <= highest - lowest < np.inf):
+        raise DataError(f"the range of {name}, from {lowest:g} to {highest:g}, does not fit into a float64; change the "
+                        "unit.")  # fmt: skip
+    return values
 
 
 def symmetric(name: str, matrix: ArrayLike, n: int | None = None) -> np.ndarray:
