@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from .errors import DataError, UnknownName
 
 __all__ = [
-    "LARGEST_SEED", "LEAST_TOKEN", "LEAST_TOTAL", "MOST_DRAWS", "ROUNDING", "draws_that_fit", "finite", "finite_scores",
-    "local_path", "non_negative", "one_of", "pmf", "pmf_pair", "same_length", "segment_ids", "symmetric", "texts",
-    "too_low", "whole",
+    "LARGEST_SCORE", "LARGEST_SEED", "LEAST_RANGE", "LEAST_TOKEN", "LEAST_TOTAL", "MOST_DRAWS", "ROUNDING",
+    "draws_that_fit", "finite", "finite_scores", "held_range", "local_path", "non_negative", "one_of", "pmf",
+    "pmf_pair", "same_length", "segment_ids", "symmetric", "texts", "too_low", "whole",
 ]  # fmt: skip
 
 LARGEST_SEED = 2**63 - 1  # torch takes no larger one
@@ -24,6 +24,8 @@ MOST_DRAWS = 10_000_000  # resamples; an interval's ends move in the fourth digi
 ROUNDING = 1e-5  # a sum of log-probabilities in float32 may come out this much above 0 for a certain output
 LEAST_TOKEN = -744.4400719213812  # nats: ln 2^-1074, the smallest probability above 0 that a float64 holds
 LEAST_TOTAL = -1e6  # nats of a whole text: 100,000 tokens, each guessed among 22,000 equally likely ones (10 nats)
+LEAST_RANGE = float(np.finfo(np.float64).tiny)  # numbers nearer to 0 have fewer than 15 digits
+LARGEST_SCORE = 1e302  # the sum of 10^6 of them is still a float64
 SUM_TOLERANCE = 1e-9  # how far from 1 the probabilities of a distribution may add up
 
 
@@ -122,6 +124,20 @@ def finite(name: str, values: ArrayLike, shape: Sequence[int | None] = (None,)) 
     return x
 
 
+def held_range(name: str, values: np.ndarray) -> np.ndarray:
+    """The same finite numbers; a DataError where their range is no float64, or so small that its digits are lost.
+
+    Parameters
+    ----------
+    name : of the argument, for the error. values : (...) to be checked.
+    """
+    lowest, highest = float(values.min()), float(values.max())
+    if not (lowest == highest or LEAST_RANGE <= highest - lowest < np.inf):
+        raise DataError(f"the range of {name}, from {lowest:g} to {highest:g}, does not fit into a float64; change the "
+                        "unit.")  # fmt: skip
+    return values
+
+
 def symmetric(name: str, matrix: ArrayLike, n: int | None = None) -> np.ndarray:
     """(Y, Y) float64, finite, and the same as its transpose within 1e-9 of its largest number; else a DataError.
 
@@ -140,18 +156,21 @@ def symmetric(name: str, matrix: ArrayLike, n: int | None = None) -> np.ndarray:
 
 
 def finite_scores(name: str, scores: ArrayLike, segment: Sequence[int] | np.ndarray) -> np.ndarray:
-    """(n,) float64 scores, all finite; otherwise a DataError naming the first bad segment and candidate."""
+    """(n,) float64 scores in [-1e302, 1e302]; otherwise a DataError naming the first bad segment and candidate."""
     values = np.ascontiguousarray(scores, dtype=np.float64)
     if values.ndim != 1:
         raise DataError(f"{name} must be a flat array, got shape {values.shape}.")
     same_length(**{name: values, "segment": segment})
-    bad = np.flatnonzero(~np.isfinite(values))
+    bad = np.flatnonzero(~(np.abs(values) <= LARGEST_SCORE))
     if bad.size:
         i = int(bad[0])
+        wanted = "scores must be finite"
+        if np.isfinite(values[i]):
+            wanted = f"or change the unit, so that none is beyond {LARGEST_SCORE:g}"
         k = int(np.count_nonzero(np.asarray(segment)[:i] == segment[i]))
         raise DataError(
             f"{name} of segment {segment[i]}, its candidate {k} (flat index {i}) is {values[i]}; "
-            f"{bad.size} such of {values.size}: drop those candidates, scores must be finite."
+            f"{bad.size} such of {values.size}: drop those candidates, {wanted}."
         )
     return values
 

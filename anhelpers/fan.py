@@ -17,6 +17,7 @@ from . import checks
 from .compiled import compiled
 from .errors import DataError
 from .frontier import most_at, vertex_at
+from .hull import held_betas
 
 __all__ = ["ExpectedCurves", "expected_at", "expected_curves", "rank_weights"]
 
@@ -82,8 +83,8 @@ def expected_curves(
 
     Raises
     ------
-    DataError for unequal lengths, scores that are not finite, K < 1, a source with fewer than K candidates, a result
-    that is too large.
+    DataError for unequal lengths, scores that are not finite or beyond ±1e302, units too far apart for a β, K < 1, a
+    source with fewer than K candidates, a result that is too large.
 
     References
     ----------
@@ -109,7 +110,7 @@ def expected_curves(
     table, at, capped = _weight_table(sizes, ks, cap)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     better, worse, beta = _crossings(a, n, starts)
-    order = np.argsort(beta, kind="stable")
+    order = np.argsort(held_betas(beta), kind="stable")
     vertex, betas = _vertices(beta[order])
     first = np.repeat(at, sizes) + np.arange(len(a)) - np.repeat(starts[:-1], sizes)  # rows of the table, by rank
     curves, changed = _merge(better[order], worse[order], vertex, first, a, n, table, len(betas))
@@ -220,7 +221,7 @@ def _vertices(beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     them all ranks are right again.
     """
     beta = np.concatenate([[0.0], beta])
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore"):
         new = beta[1:] > beta[:-1] * (1 + SAME)
     vertex = np.concatenate([[0], np.cumsum(new)])
     return vertex[1:], beta[np.append(new, True)]
@@ -284,7 +285,11 @@ def _values(a, n, starts, betas, table, at):
         own_a, own_n = a[starts[s] : starts[s + 1]], n[starts[s] : starts[s + 1]]
         for b in range(len(betas)):
             beta = betas[b]
-            order = np.arange(len(own_a)) if np.isinf(beta) else np.argsort(-(own_a + beta * own_n), kind="mergesort")
+            if np.isinf(beta):
+                order = np.arange(len(own_a))
+            else:  # accuracy + β · naturalness, or β-th of it, where that may be no float64
+                sums = own_a + beta * own_n if beta < 1e5 else own_a / beta + own_n
+                order = np.argsort(-sums, kind="mergesort")
             for r in range(len(order)):
                 x, y, row = own_a[order[r]], own_n[order[r]], at[s] + r
                 for k in range(m):

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
+from .checks import LARGEST_SCORE as LARGEST
 from .errors import DataError
-from .hull import hulls, is_sorted, sweep
+from .hull import betas, edges_of, hulls, is_sorted, sweep
 
 __all__ = ["OracleCurve", "mixtures_at", "most_at", "oracle_curve", "pareto_mask", "vertex_at"]
 
@@ -161,9 +162,9 @@ class OracleCurve:
         values = np.asarray(values, dtype=np.float64)
         if values.shape != (self.n_candidates,):
             raise DataError(f"values must be one for each of the {self.n_candidates} candidates, got {values.shape}.")
-        bad = self.chain_candidate[~np.isfinite(values[self.chain_candidate])]
+        bad = self.chain_candidate[~(np.abs(values[self.chain_candidate]) <= LARGEST)]
         if bad.size:
-            raise DataError(f"values[{bad[0]}] is {values[bad[0]]}, and some β chooses it: it must be finite.")
+            raise DataError(f"values[{bad[0]}] is {values[bad[0]]}, and a β chooses it: give it within ±{LARGEST:g}.")
         return values
 
 
@@ -182,7 +183,7 @@ def oracle_curve(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
 
     Raises
     ------
-    DataError for unequal lengths, a source without candidates, a score that is not finite (naming the candidate).
+    DataError for unequal lengths, a source without candidates, a score nan or beyond ±1e302, units too far for a β.
 
     References
     ----------
@@ -202,8 +203,8 @@ def oracle_curve(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
     if not len(segment):
         raise DataError("there are no candidates: give at least one per source.")
     order, starts = _group(segment)
-    rows, counts, finite = hulls(order, starts, accuracy, naturalness)
-    if not finite:
+    rows, counts, held = hulls(order, starts, accuracy, naturalness, LARGEST)
+    if not held:
         checks.finite_scores("accuracy", accuracy, segment)
         checks.finite_scores("naturalness", naturalness, segment)
     return _merge(rows, counts, accuracy, naturalness, len(segment))
@@ -217,7 +218,7 @@ def vertex_at(betas: np.ndarray, beta: float) -> int:
 def most_at(at: ArrayLike, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The largest y of a falling line (V,), (V,) at this x or to its right; nan beyond its end, rounding forgiven."""
     at, end = np.asarray(at, dtype=np.float64), x[-1]
-    slack = 1e-9 * (1 + abs(end))
+    slack = 1e-9 * max(abs(x[0]), abs(end))  # of the numbers themselves: their unit may be any
     return np.interp(np.where((at > end) & (at <= end + slack), end, at), x, y, right=np.nan)
 
 
@@ -238,7 +239,11 @@ def mixtures_at(points: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
     points = checks.finite("points", points, (None, 2, None))
     accuracy, nat = (np.ascontiguousarray(points[:, axis]).ravel() for axis in (0, 1))
     starts = np.arange(len(points) + 1) * points.shape[2]
-    rows, counts, _ = hulls(np.empty(0, dtype=np.int64), starts, accuracy, nat)
+    rows, counts, held = hulls(np.empty(0, dtype=np.int64), starts, accuracy, nat, LARGEST)
+    if not held:
+        raise DataError(f"points reach {np.abs(points).max():g}: change the unit, none may be beyond {LARGEST:g}.")
+    _, here, before = edges_of(rows, counts)
+    betas(accuracy[here] - accuracy[before], nat[here] - nat[before])
     return np.stack([most_at(naturalness, nat[c], accuracy[c]) for c in np.split(rows, np.cumsum(counts)[:-1])])
 
 
@@ -273,19 +278,15 @@ def _group(segment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _merge(rows: np.ndarray, counts: np.ndarray, accuracy: np.ndarray, naturalness: np.ndarray, n: int) -> OracleCurve:
     """All edges of all sources, sorted by the β at which they are taken; running sums are the vertices."""
     n_seg = len(counts)
-    starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
     chain_segment = np.repeat(np.arange(n_seg), counts)
-    is_edge = np.ones(len(rows), dtype=bool)
-    is_edge[starts] = False
-    here, before = rows[is_edge], rows[np.flatnonzero(is_edge) - 1]
+    is_edge, here, before = edges_of(rows, counts)
     d_acc, d_nat = accuracy[here] - accuracy[before], naturalness[here] - naturalness[before]
     chain_beta = np.zeros(len(rows))
-    with np.errstate(over="ignore"):
-        chain_beta[is_edge] = -d_acc / d_nat
+    chain_beta[is_edge] = betas(d_acc, d_nat)
     order = np.argsort(chain_beta[is_edge], kind="stable")
     edge_beta = chain_beta[is_edge][order]
     last = np.append(edge_beta[1:] != edge_beta[:-1], True) if len(edge_beta) else np.empty(0, dtype=bool)
-    first = rows[starts]
+    first = rows[~is_edge]
 
     def vertices(scores: np.ndarray, steps: np.ndarray) -> np.ndarray:
         return (scores[first].sum() + np.concatenate(([0.0], np.cumsum(steps[order])[last]))) / n_seg

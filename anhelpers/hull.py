@@ -1,12 +1,14 @@
-"""The compiled loops of `frontier`: over all candidates once, without a copy."""
+"""The hulls of `frontier`: compiled loops over all candidates once, without a copy, and the edges that they leave."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from . import checks
 from .compiled import compiled
+from .errors import DataError
 
-__all__ = ["hulls", "is_sorted", "sweep"]
+__all__ = ["betas", "edges_of", "held_betas", "hulls", "is_sorted", "sweep"]
 
 
 @compiled
@@ -40,13 +42,13 @@ def is_sorted(a):
 
 
 @compiled
-def hulls(order, starts, acc, nat):
+def hulls(order, starts, acc, nat, largest):
     """Per source: the two ends, the points above their chord, and the monotone chain of those.
 
     Parameters
     ----------
     order : (n,) candidates by source, or empty where they lie so. starts : (S+1,) where each source begins.
-    acc, nat : (n,) scores.
+    acc, nat : (n,) scores. largest : what none of them may be beyond, as the third that is returned says.
     """
     n_seg = len(starts) - 1
     rows = np.empty(len(acc), np.int64)
@@ -54,7 +56,7 @@ def hulls(order, starts, acc, nat):
     work = np.empty(len(acc), np.int64)
     beta = np.empty(len(acc), np.float64)
     used = 0
-    finite = True
+    held = True
     for s in range(n_seg):
         lo, hi = starts[s], starts[s + 1]
         top = right = order[lo] if len(order) else lo
@@ -63,7 +65,7 @@ def hulls(order, starts, acc, nat):
         for j in range(lo, hi):
             i = order[j] if len(order) else j
             a, n = acc[i], nat[i]
-            finite &= a - a == 0.0 and n - n == 0.0
+            held &= abs(a) <= largest and abs(n) <= largest
             if a >= a_top and (a > a_top or n > n_top):
                 top, a_top, n_top = i, a, n
             if n >= n_right and (n > n_right or a > a_right):
@@ -74,6 +76,8 @@ def hulls(order, starts, acc, nat):
         if n_right > n_top:
             da, dn = a_top - a_right, n_right - n_top
             k = 0
+            if not 1e-140 < da * dn < 1e300:  # such products leave float64: the slope, a little flat, keeps no fewer
+                da, dn = da / dn * (1 - 1e-15), 1.0
             for j in range(lo, hi):  # strictly above the chord, so between its ends on both axes or beyond them
                 i = order[j] if len(order) else j
                 if (acc[i] - a_right) * dn > (n_right - nat[i]) * da:
@@ -86,7 +90,7 @@ def hulls(order, starts, acc, nat):
                 m = _push(chain, beta, m, i, acc, nat)
         counts[s] = m
         used += m
-    return rows[:used], counts, finite
+    return rows[:used], counts, held
 
 
 @compiled
@@ -108,3 +112,34 @@ def _push(chain, beta, m, i, acc, nat):
         chain[m] = i
         beta[m] = b
         return m + 1
+
+
+def edges_of(rows: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(is_edge, here, before): which rows of the chains are not the first, those rows, and the ones before them.
+
+    Parameters
+    ----------
+    rows, counts : (H,) candidates and (S,) lengths of the chains, as from `hulls`.
+    """
+    is_edge = np.ones(len(rows), dtype=bool)
+    is_edge[np.cumsum(counts) - counts] = False
+    return is_edge, rows[is_edge], rows[np.flatnonzero(is_edge) - 1]
+
+
+def betas(d_acc: np.ndarray, d_nat: np.ndarray) -> np.ndarray:
+    """(E,) the β at which one candidate takes over from another, from the steps on both axes; as `held_betas`.
+
+    Parameters
+    ----------
+    d_acc, d_nat : (E,) accuracy and naturalness of the second less those of the first.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        return held_betas(-d_acc / d_nat)
+
+
+def held_betas(beta: np.ndarray) -> np.ndarray:
+    """(E,) the same β, all above 0; a DataError where two units are so far apart that one came out as 0 or ∞."""
+    if beta.size and not (beta.min() >= checks.LEAST_RANGE and beta.max() < np.inf):
+        raise DataError("the units of accuracy and naturalness are so far apart that a β between them does not fit "
+                        "into a float64; change one of them.")  # fmt: skip
+    return beta

@@ -181,9 +181,13 @@ def test_a_three_number_example():
 
 
 def test_ends_of_floating_point():
-    fan = expected_curves([0, 0, 0], [1e300, 0, 1], [0, 5e-324, 0], [1, 2, 3])
-    assert fan.beta[-1] == np.inf
-    assert fan.accuracy[:, 2].tolist() == [1e300, 0]
+    with pytest.raises(DataError, match="a β between them does not fit into a float64; change one of them"):
+        expected_curves([0, 0, 0], [1e300, 0, 1], [0, 5e-324, 0], [1, 2, 3])
+    fan = expected_curves([0, 0, 0], [1e300, 0, 1], [0, 1e-5, 0], [1, 2, 3])
+    assert fan.beta[-1] == pytest.approx(1e305)
+    assert fan.accuracy[[0, -1], 2].tolist() == [1e300, 0]
+    far = expected_at([0, 0, 0], [0, 1, 2], [3e300, 2e300, 1e300], [1e8, 1e250], [1, 3])
+    assert far[1, 0] == pytest.approx(np.array([[2e300, 3e300]] * 2))
     assert len(expected_curves([0, 0], [1.0, 1.0], [2.0, 2.0], [1, 2]).beta) == 1
 
 

@@ -220,12 +220,50 @@ def test_pareto_mask_is_its_definition(problem):
         (([], [], []), "no candidates"),
         (([0, -1], [1, 2], [1, 2]), "candidate 1 names segment -1"),
         (([0.5, 1], [1, 2], [1, 2]), "integers"),
+        (
+            ([0, 0, 1], [1, -1e308, 1e308], [0, 0, 0]),
+            "its candidate 1 (flat index 1) is -1e+308; 2 such of 3: drop those",
+        ),
+        (([0], [0], [1.1e302]), "or change the unit, so that none is beyond 1e+302"),
+        (([0, 0], [1e300, 0], [0, 1e-300]), "so far apart that a β between them does not fit into a float64"),
+        (([0, 0], [1e-300, 0], [0, 1e300]), "so far apart that a β between them does not fit into a float64"),
+        (([0, 0], [1, 0], [0, 5e-324]), "so far apart that a β between them does not fit into a float64"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, words):
     with pytest.raises(DataError) as error:
         oracle_curve(*arguments)
     assert words in str(error.value)
+
+
+@pytest.mark.verifies("Oracle curve", by="property")
+@given(
+    problems(st.integers(-(10**6), 10**6).map(lambda k: k / 64)) | problems(small),
+    st.sampled_from([1e-290, 1e-200, 1e-10, 1e200, 1e295]),
+    st.sampled_from([1e-290, 1e-10, 1e160, 1e295]),
+)
+def test_no_unit_is_seen(problem, of_accuracy, of_naturalness):
+    """In other units the same candidates win, and the curve ends where it did."""
+    segment, accuracy, naturalness = problem
+    if not 1e-250 < of_accuracy / of_naturalness < 1e250:
+        of_naturalness = of_accuracy
+    units = 2.0 ** np.round(np.log2([of_accuracy, of_naturalness]))  # so that no score is rounded
+    ours, theirs = oracle_curve(*problem), oracle_curve(segment, accuracy * units[0], naturalness * units[1])
+    assert ours.chain_candidate.tolist() == theirs.chain_candidate.tolist()
+    assert theirs.beta * (units[1] / units[0]) == pytest.approx(ours.beta, rel=1e-12)
+    assert theirs.accuracy / units[0] == pytest.approx(ours.accuracy, rel=1e-12, abs=1e-9)
+    width = np.ptp(ours.naturalness)
+    at = np.append(np.linspace(ours.naturalness[0], ours.naturalness[-1], 3), ours.naturalness[-1] + max(width, 1))
+    assert np.isnan(theirs.accuracy_at(at[-1:] * units[1])).all()
+    mixed = mixtures_at([[theirs.accuracy, theirs.naturalness]], at[:1] * units[1])
+    assert mixed[0] / units[0] == pytest.approx(ours.accuracy_at(at[:1]), rel=1e-9, abs=1e-9)
+
+
+def test_points_and_judges_beyond_the_float_are_refused():
+    with pytest.raises(DataError, match=r"points reach 1e\+308: change the unit, none may be beyond 1e\+302"):
+        mixtures_at([[[-1e308, 1e308], [1, 2]]], [1])
+    with pytest.raises(DataError, match=r"values\[0\] is 1e\+308, and a β chooses it: give it within ±1e"):
+        oracle_curve([0], [1], [1]).judge([1e308])
 
 
 @pytest.mark.parametrize("beta", [-1, np.nan])

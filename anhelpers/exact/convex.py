@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from typing import Any
@@ -19,42 +20,135 @@ from .problem import Problem, Solution
 
 __all__ = ["cone_solver", "refine"]
 
-TRIES = ((1e-8, 0.99), (1e-8, 0.8), (1e-7, 0.5), (1e-6, 0.5))
-"""(relative tolerance, step towards the cones' boundary) for Clarabel, its own values first."""
+TRIES = ((1e-9, 0.99), (1e-8, 0.99), (1e-8, 0.8), (1e-7, 0.5), (1e-6, 0.5))
+"""(tolerance, step towards the cones' boundary) for Clarabel; its own values are the second."""
 
 
-def cone_solver(problem: Problem, divergence: Divergence) -> Callable[[float], tuple[np.ndarray, float]]:
-    """A function limit -> (mass, β) that reuses one compiled cone program; ∞ gives the most natural of the best.
+NEAR = 2e-5
+"""The D below which the quadratic program of `_near` is tried too: there the two agree to 1e-6 of the range of A."""
 
-    Where D is infinite outside R's support, what R never says is never said.
+CLOSE = 1e-8
+"""The D below which only that is left: the tolerance of the cone program is as large as D."""
+
+NEVER = 1e8
+"""A cost at which what R never says is not said either: by what it costs, its share would be below 1e-8."""
+
+UNHEARD = 1e-28
+"""The D that rounding of the probabilities alone amounts to."""
+
+
+def cone_solver(problem: Problem, divergence: Divergence) -> Callable[[float], tuple[np.ndarray, float, float]]:
+    """A function limit -> (mass, β, D) that reuses one compiled cone program; ∞ gives the most natural of the best.
+
+    Where D is infinite outside R's support, what R never says is never said. Costs and D come in units of their own
+    size, as from `solve.plain_world`: the tolerances are absolute.
     """
     cp = need("cvxpy", f"the exact curve for {divergence.label}")
     r = problem.reference
     cells = np.broadcast_to(r > 0 if divergence.absolute else True, problem.cost.shape)
+    cells = cells & ((problem.cost < NEVER) | (r > 0))
     mass, ball, rows = _mass(cp, problem, divergence, cells)
+    same = problem.p_x[:, None] * r
     scale = cp.Parameter(nonneg=True)  # so that a small D is as exact as a large one
     within = scale * ball.expression <= 1
     program = cp.Problem(cp.Minimize(problem.cost[cells] @ mass), [within, *rows])
 
-    def at(limit: float) -> tuple[np.ndarray, float]:
-        if limit == np.inf:
-            return _most_natural_of_the_best(cp, problem, divergence, cells), 0.0
-        if limit == 0:
-            return solve_equal(problem, np.eye(len(r)) if divergence.apart is None else divergence.apart), np.inf
+    def far(limit: float) -> tuple[np.ndarray, float, float]:
         scale.value = 1 / float(ball.bound(limit))
-        found = _solve(program, mass, cells, problem)
-        return found, max(0.0, float(np.squeeze(within.dual_value))) * scale.value * float(ball.slope(limit))
+        _run(program)
+        beta = max(0.0, float(np.squeeze(within.dual_value))) * scale.value * float(ball.slope(limit))
+        found, d = _inside(problem, divergence, _cleaned(mass.value, cells, problem), same, limit)
+        return found, beta, d
+
+    def at(limit: float) -> tuple[np.ndarray, float, float]:
+        if limit == np.inf or limit == 0:
+            best = limit > 0
+            found = _most_natural_of_the_best(cp, problem, divergence, cells) if best else _equal(problem, divergence)
+            return found, 0.0 if best else np.inf, _distance(problem, divergence, found)
+        if limit >= NEAR:
+            return far(limit)
+        if limit < CLOSE:
+            return _near(cp, problem, divergence, cells, limit)
+        tried = []
+        for solve in (far, partial(_near, cp, problem, divergence, cells)):
+            with suppress(AnhelpersError):
+                tried.append(solve(limit))
+        return min(tried, key=lambda found: float((problem.cost * found[0]).sum())) if tried else far(limit)
 
     return at
 
 
+def _equal(problem: Problem, divergence: Divergence) -> np.ndarray:
+    apart = np.eye(len(problem.reference)) if divergence.apart is None else divergence.apart
+    return solve_equal(problem, apart)
+
+
+def _near(
+    cp: Any, problem: Problem, divergence: Divergence, cells: np.ndarray, limit: float
+) -> tuple[np.ndarray, float, float]:
+    """(mass, β, D) for a D next to 0: a step of size √D away from the best translator with D = 0.
+
+    In units of that step D is a sum of squares that does not get smaller, so no tolerance meets it. What R never says
+    costs D itself and no square: its step is D.
+    """
+    root, price = divergence.near(problem.reference)  # type: ignore[misc]  # all that have a ball have it
+    start, size = _equal(problem, divergence), np.sqrt(limit)
+    (said, spoken), new = _sums(cells), price[np.nonzero(cells)[1]]
+    step = np.where(new > 0, limit, size)
+    there = start[cells]
+    length = cp.Variable(len(step))
+    moved = cp.multiply(step / size, length)
+    within = cp.sum_squares(root @ (said @ moved)) + new @ length <= 1
+    rows = [spoken @ moved == 0, length >= -np.minimum(there / step, 1e6)]  # none is that long
+    program = cp.Problem(cp.Minimize(problem.cost[cells] @ moved), [within, *rows])
+    _run(program)
+    if new.any() and program.value > -1e-6:
+        raise AnhelpersError(f"a D of at most {limit:.3g} is too close to 0 here, where only what R never says would "
+                             f"gain accuracy; ask for N = 0 or for N <= {-CLOSE:g}.")  # fmt: skip
+    beta = max(0.0, float(np.squeeze(within.dual_value))) / size
+    if limit < UNHEARD:
+        return start, beta, limit
+    share = 1.0
+    for _ in range(4):  # D is not quite that sum: the step that has the asked one
+        found = _cleaned(there + np.where(new > 0, share, 1.0) * share * step * length.value, cells, problem)
+        d = _distance(problem, divergence, found, limit)
+        share *= np.sqrt(limit / d) if d else 1.0
+    found, d = _inside(problem, divergence, found, start, limit)
+    return found, beta, d
+
+
+def _inside(
+    problem: Problem, divergence: Divergence, mass: np.ndarray, same: np.ndarray, limit: float
+) -> tuple[np.ndarray, float]:
+    """(mass, D), moved towards one that speaks like R just so far that rounding does not break the constraint."""
+    found, share = mass, 1e-10
+    while (d := _distance(problem, divergence, found, limit)) > limit and share < 0.1:
+        found = (1 - share) * mass + share * same
+        share *= 1.5
+    return found, d
+
+
+def _distance(problem: Problem, divergence: Divergence, mass: np.ndarray, limit: float = np.inf) -> float:
+    """D of the marginal; next to 0 to second order, for the exact formula is a difference of numbers near 1."""
+    q, r = mass.sum(0) / mass.sum(), problem.reference
+    if limit >= 1e-12:
+        return float(divergence.value(q, r))
+    root, price = divergence.near(r)  # type: ignore[misc]  # all that have a ball have it
+    return float(((root @ (q - r)) ** 2).sum() + price @ q)
+
+
+def _sums(cells: np.ndarray) -> tuple[sparse.sparray, sparse.sparray]:
+    """(Y, n) and (X, n): said @ f is Q(y), spoken @ f is Σ_y f(x, y), for f of the n allowed cells."""
+    (x, y), n = np.nonzero(cells), int(cells.sum())
+    each = np.ones(n), np.arange(n)
+    said = sparse.csr_array((each[0], (y, each[1])), shape=(cells.shape[1], n))
+    return said, sparse.csr_array((each[0], (x, each[1])), shape=(cells.shape[0], n))
+
+
 def _mass(cp: Any, problem: Problem, divergence: Divergence, cells: np.ndarray) -> tuple[Any, Ball, list]:
     """The mass f(x, y) of the allowed cells as a variable, D's ball around it, and Σ_y f(x, y) = P(x)."""
-    x, y = np.nonzero(cells)
-    mass, each = cp.Variable(len(x), nonneg=True), (np.ones(len(x)), np.arange(len(x)))
-    said = sparse.csr_array((each[0], (y, each[1])), shape=(cells.shape[1], len(x)))
-    spoken = sparse.csr_array((each[0], (x, each[1])), shape=(cells.shape[0], len(x)))
-    there = np.flatnonzero(cells.any(0))
+    said, spoken = _sums(cells)
+    mass, there = cp.Variable(said.shape[1], nonneg=True), np.flatnonzero(cells.any(0))
     ball = divergence.ball(cp, said @ mass, problem.reference, there)  # type: ignore[misc]  # `solve` asks first
     return mass, ball, [spoken @ mass == problem.p_x, *ball.constraints]
 
@@ -63,8 +157,11 @@ def _most_natural_of_the_best(cp: Any, problem: Problem, divergence: Divergence,
     best = cells & best_targets(np.where(cells, problem.cost, np.inf))
     if (best.sum(1) == 1).all() or not (best & (problem.reference > 0)).any():  # no choice, or none that matters
         return problem.p_x[:, None] * best / best.sum(1, keepdims=True)
+    if not ((equal := _equal(problem, divergence)) * ~best).any():  # one of them has D = 0, which no tolerance blurs
+        return equal
     mass, ball, rows = _mass(cp, problem, divergence, best)
-    return _solve(cp.Problem(cp.Minimize(ball.expression), rows), mass, best, problem)
+    _run(cp.Problem(cp.Minimize(ball.expression), rows))
+    return _cleaned(mass.value, best, problem)
 
 
 def refine(
@@ -111,19 +208,22 @@ def _gap(left: Solution, right: Solution) -> float:
     return (chord - left.beta) * meet
 
 
-def _solve(program: Any, mass: Any, cells: np.ndarray, problem: Problem) -> np.ndarray:
-    """(X, Y) the optimal mass, cleaned of rounding: no negative entry, rows that sum to P(x)."""
+def _run(program: Any) -> None:
+    """Solve it by Clarabel, if need be less exactly; an AnhelpersError where even that fails."""
     cp = need("cvxpy", "a convex program")
     for tolerance, step in TRIES:
         exactness = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), tolerance)
         with suppress(cp.error.SolverError), catch_warnings(action="ignore"):
             program.solve(solver="CLARABEL", **exactness, max_step_fraction=step)
             if program.status == "optimal":
-                break
-    else:
-        raise AnhelpersError(f"Clarabel did not solve the convex program ({program.status}); ask for a larger D.")
+                return
+    raise AnhelpersError(f"Clarabel did not solve the convex program ({program.status}); ask for a larger D.")
+
+
+def _cleaned(mass: np.ndarray, cells: np.ndarray, problem: Problem) -> np.ndarray:
+    """(X, Y) the mass of the n allowed cells without rounding: no negative entry, rows that sum to P(x)."""
     found = np.zeros(cells.shape)
-    found[cells] = np.maximum(mass.value, 0)
+    found[cells] = np.maximum(mass, 0)
     silent = found.sum(1) == 0  # a source rarer than the solver's tolerance
     found[silent] = best_targets(np.where(cells, problem.cost, np.inf))[silent]
     return found / found.sum(1, keepdims=True) * problem.p_x[:, None]

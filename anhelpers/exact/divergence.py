@@ -56,6 +56,10 @@ class Ball:
     slope: Callable[[float], float] = lambda d: 1.0
 
 
+Near = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""r -> (root, price), (k, Y) and (Y,): D(q, r) is |root @ (q - r)|² + price @ q to second order, for q close to r."""
+
+
 @dataclass(frozen=True)
 class Divergence:
     """A D(Q, R) with its name, and how a solver reads it.
@@ -72,6 +76,9 @@ class Divergence:
     ball : (cvxpy, q, r, there) -> Ball, or None; `there` are the targets that can be said, q is 0 at the others.
     absolute : Q must be absolutely continuous with respect to R: D is infinite where Q says what R never says.
     apart : (M, Y) matrix, D = 0 exactly where apart @ q = apart @ r; None: only where q = r.
+    near : what takes the place of `ball` where D is so small that a cone solver's tolerance would decide; see `Near`.
+    plain : for a D in any unit: (Y,) typical probabilities -> the same D with their spread as its unit, and that spread
+        in the unit of D. Solvers see the plain one only; None: D has a size of its own.
     """
 
     name: str
@@ -84,6 +91,8 @@ class Divergence:
     ball: Callable[[Any, Any, np.ndarray, np.ndarray], Ball] | None = field(default=None, repr=False)
     absolute: bool = False
     apart: np.ndarray | None = field(default=None, repr=False)
+    near: Near | None = field(default=None, repr=False)
+    plain: Callable[[np.ndarray], tuple[Divergence, float]] | None = field(default=None, repr=False)
 
 
 def divergence_of(divergence: str | Divergence) -> Divergence:
@@ -94,7 +103,7 @@ def divergence_of(divergence: str | Divergence) -> Divergence:
 def wasserstein(ground: ArrayLike, unit: str = "unit of the ground cost") -> Divergence:
     """Wasserstein-1 of any (Y, Y) ground cost, or of (Y,) positions on a line: the cheapest way to turn Q into R."""
     flat = np.ndim(ground) == 1
-    ground = checks.finite("ground", ground, (None,) if flat else (None, None))
+    ground = checks.held_range("ground", checks.finite("ground", ground, (None,) if flat else (None, None)))
     ground = np.abs(ground[:, None] - ground) if flat else ground
     if ground.shape[0] != ground.shape[1] or ground.min() < 0:
         raise DataError(
@@ -108,8 +117,12 @@ def wasserstein(ground: ArrayLike, unit: str = "unit of the ground cost") -> Div
             raise DataError(f"the ground cost is for {len(ground)} targets, the world has {n}.")
         return ground
 
-    value = partial(pmf.wasserstein, ground=ground)
-    return Divergence("w1", "Wasserstein-1", unit, value, polyhedron=partial(_transport, sized), ground=sized)
+    def plain(typical: np.ndarray) -> tuple[Divergence, float]:
+        spread = float(typical @ sized(len(typical)) @ typical) or 1.0
+        return wasserstein(ground / spread), spread
+
+    value, polyhedron = partial(pmf.wasserstein, ground=ground), partial(_transport, sized)
+    return Divergence("w1", "Wasserstein-1", unit, value, polyhedron=polyhedron, ground=sized, plain=plain)
 
 
 def critics(values: ArrayLike, unit: str = "unit of the critics") -> Divergence:
@@ -121,10 +134,17 @@ def critics(values: ArrayLike, unit: str = "unit of the critics") -> Divergence:
     ----------
     values : f(y) of each critic. unit : of f.
     """
-    values = checks.finite("values", np.atleast_2d(values), (None, None))
+    values = checks.held_range("values", checks.finite("values", np.atleast_2d(values), (None, None)))
+    values = values - np.median(values, axis=1, keepdims=True)  # D knows no offset, and its digits would be lost
+
+    def plain(typical: np.ndarray) -> tuple[Divergence, float]:
+        _of_the_world(values, typical)
+        spread = float((np.abs(values - (values @ typical)[:, None]) @ typical).mean()) or 1.0
+        return critics(values / spread), spread
+
     return Divergence(
         "critics", f"mean over {len(values)} critic{'s' * (len(values) > 1)}", unit,
-        partial(critic_distance, critics=values), polyhedron=partial(_critics, values),
+        partial(critic_distance, critics=values), polyhedron=partial(_critics, values), plain=plain,
     )  # fmt: skip
 
 
@@ -135,19 +155,40 @@ def renyi(order: float) -> Divergence:
         raise DataError(f"Rényi's order must be in (0, 1) or above 1, got {order:g}; order 1 is 'kl'.")
     value, ball = partial(pmf.renyi, order=order), partial(_renyi_ball, order=order)
     names = f"renyi{order:g}", f"Rényi of order {order:g}", "nats"
-    return Divergence(*names, value, order < 1, ball=ball, absolute=order > 1)
+    near = partial(_curved, order / 2, order / (1 - order) if order < 1 else 0.0)
+    return Divergence(*names, value, order < 1, ball=ball, absolute=order > 1, near=near)
 
 
 def mmd_squared(kernel: ArrayLike) -> Divergence:
     """Squared maximum mean discrepancy of a (Y, Y) kernel matrix, symmetric and positive semidefinite."""
-    kernel = checks.symmetric("kernel", kernel)
-    values, vectors = np.linalg.eigh(kernel)
+    kernel = checks.held_range("kernel", checks.symmetric("kernel", kernel))
+    kernel = kernel - kernel.min()  # D knows no offset, nor what is added to a row and its column
+    mean = kernel.mean(0)
+    kernel = kernel - mean[:, None] - mean + mean.mean()
+    kernel = (kernel + kernel.T) / 2
+    top = float(np.abs(kernel).max()) or 1.0
+    values, vectors = np.linalg.eigh(kernel / top)
     if values[0] < -1e-9 * max(1.0, values[-1]):
-        raise DataError(f"the kernel has the eigenvalue {values[0]:.3g}: with it D is not convex; use one without.")
+        low = top * values[0]
+        raise DataError(f"the kernel has the eigenvalue {low:.3g}: with it D is not convex; use one without.")
     kept = values > 1e-12 * max(values[-1], 1e-300)
-    root = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
-    value, ball = partial(pmf.mmd_squared, kernel=kernel), partial(_mmd_ball, root=root)
-    return Divergence("mmd2", "squared MMD", "unit of the kernel", value, ball=ball, apart=root)
+    root = np.sqrt(top) * np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+
+    def plain(typical: np.ndarray) -> tuple[Divergence, float]:
+        _of_the_world(root, typical, "the kernel is for")
+        spread = float(((root - (root @ typical)[:, None]) ** 2 @ typical).sum()) or 1.0
+        return mmd_squared(kernel / spread), spread
+
+    return Divergence(
+        "mmd2", "squared MMD", "unit of the kernel", partial(pmf.mmd_squared, kernel=kernel),
+        ball=partial(_mmd_ball, root=root), apart=root, near=lambda r: (root, np.zeros(len(r))), plain=plain,
+    )  # fmt: skip
+
+
+def _of_the_world(values: np.ndarray, typical: np.ndarray, say: str = "the critics score") -> None:
+    """A DataError where the columns of values are not the targets of the world."""
+    if values.shape[1] != len(typical):
+        raise DataError(f"{say} {values.shape[1]} targets, the world has {len(typical)}.")
 
 
 def _empty(n: int) -> sparse.sparray:
@@ -174,13 +215,18 @@ def _transport(sized: Callable[[int], np.ndarray], r: np.ndarray) -> Polyhedron:
 
 def _critics(values: np.ndarray, r: np.ndarray) -> Polyhedron:
     """u_k >= ±(E_q f_k - E_r f_k), and D is their mean."""
-    if values.shape[1] != len(r):
-        raise DataError(f"the critics score {values.shape[1]} targets, the world has {len(r)}.")
     k, one = len(values), sparse.eye_array(len(values))
     both, mean = np.concatenate([values, -values]), values @ r
     upper = np.concatenate([mean, -mean])
     none = _empty(len(r)), _empty(k), np.empty(0)
     return Polyhedron(np.full(k, 1 / k), sparse.csr_array(both), sparse.vstack([-one, -one]), upper, *none)
+
+
+def _curved(half: float, price: float, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`Near` of an f-divergence: half · (q - r)² / r, and the price of what R never says; 0 where that is infinite."""
+    there = r > 0
+    root = np.sqrt(half / r[there])[:, None] * np.eye(len(r))[there]
+    return root, np.where(there, 0.0, price)
 
 
 def _kl_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
@@ -200,8 +246,6 @@ def _js_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
 
 
 def _mmd_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, root: np.ndarray) -> Ball:
-    if root.shape[1] != len(r):
-        raise DataError(f"the kernel is for {root.shape[1]} targets, the world has {len(r)}.")
     return Ball(cp.sum_squares(root @ (q - r)), [])
 
 
@@ -224,9 +268,9 @@ def _renyi_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, order: flo
 
 _READ: dict[str, dict[str, Any]] = {  # how a solver reads those of pmf.DIVERGENCES
     "tv": {"polyhedron": _total_variation, "ground": lambda n: 1 - np.eye(n)},
-    "kl": {"ball": _kl_ball, "absolute": True},
-    "js": {"ball": _js_ball},
-    "chi2": {"ball": _chi_ball, "absolute": True},
+    "kl": {"ball": _kl_ball, "absolute": True, "near": partial(_curved, 1 / 2, 0.0)},
+    "js": {"ball": _js_ball, "near": partial(_curved, 1 / 8, np.log(2) / 2)},
+    "chi2": {"ball": _chi_ball, "absolute": True, "near": partial(_curved, 1.0, 0.0)},
 }
 NAMED = {
     name: Divergence(name, d.label, d.unit or "no unit", d.value, **_READ[name]) for name, d in pmf.DIVERGENCES.items()

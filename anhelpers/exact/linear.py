@@ -3,6 +3,8 @@
 For a weight β the Lagrangian -A(Q) + β D(Q, R) has a vertex of the curve as its solution. Two known vertices give the
 slope of the line between them; the Lagrangian at that slope either finds a vertex above the line or proves that there
 is none. So a curve of V vertices takes about 2V small programs, and no grid (Eisner and Severance 1976).
+
+Costs and D come in units of their own size (`solve.plain_world`): tolerances here are absolute.
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import OptimizeResult, linprog
 
+from ..divergences.pmf import TOLERANCE
 from ..errors import AnhelpersError
 from .divergence import Divergence, Polyhedron
-from .problem import SLACK, Problem
+from .problem import SLACK, SUMMED, Problem
 
 __all__ = ["best_targets", "solve_equal", "solve_point", "solve_vertices"]
 
@@ -47,7 +50,7 @@ def solve_equal(problem: Problem, apart: np.ndarray) -> np.ndarray:
     said, spoken = _sums(x, y)
     equal = sparse.vstack([spoken, sparse.csr_array(apart) @ said], format="csr")
     to = np.concatenate([problem.p_x, apart @ problem.reference])
-    result = _solved(linprog(problem.cost.ravel(), A_eq=equal, b_eq=to, method="highs"))
+    result = _solved(linprog(problem.cost.ravel(), A_eq=equal, b_eq=to, method="highs", options=TOLERANCE))
     return np.maximum(result.x, 0).reshape(x, y)
 
 
@@ -116,7 +119,8 @@ class _Program:
     def _solve(self, objective: Any, upper: Any, upper_to: Any, top: Any = np.inf) -> OptimizeResult:
         bounds = np.stack([np.zeros(len(objective)), np.broadcast_to(top, len(objective))], axis=1)
         there = {"A_ub": upper, "b_ub": upper_to} if upper.shape[0] else {}
-        return _solved(linprog(objective, **there, A_eq=self.equal, b_eq=self.equal_to, bounds=bounds, method="highs"))
+        there |= {"A_eq": self.equal, "b_eq": self.equal_to, "bounds": bounds}
+        return _solved(linprog(objective, **there, method="highs", options=TOLERANCE))
 
     def _mass(self, result: OptimizeResult) -> np.ndarray:
         return np.maximum(result.x[: len(self.cost)], 0).reshape(self.shape)
@@ -165,8 +169,8 @@ class _Transport:
         """The cheapest transport. It uses few pairs, so the solver gets few; its duals say if one was missed."""
         columns, rounding = self.columns, 1e-11 * (1 + np.abs(h))
         while True:
-            program = {"A_eq": self.equal[:, columns], "b_eq": self.equal_to, "method": "highs-ds"}
-            result = _solved(linprog(h[columns], **program))
+            program = {"A_eq": self.equal[:, columns], "b_eq": self.equal_to, "options": TOLERANCE}
+            result = _solved(linprog(h[columns], **program, method="highs-ds"))
             reduced = h - self.equal.T @ result.eqlin.marginals
             missed = np.setdiff1d(np.flatnonzero(reduced < -rounding), columns)
             if not missed.size:
@@ -185,10 +189,10 @@ def _sums(x: int, y: int) -> tuple[sparse.sparray, sparse.sparray]:
     return said, sparse.kron(sparse.eye_array(x), np.ones((1, y)))
 
 
-def best_targets(cost: np.ndarray) -> np.ndarray:
-    """(X, Y) bool: the targets with the smallest expected distortion for each source, ties up to rounding included."""
-    best = cost.min(1, keepdims=True)
-    return cost <= best + SLACK * np.maximum(1.0, np.abs(best))  # no matter how large the costs of others are
+def best_targets(excess: np.ndarray) -> np.ndarray:
+    """(X, Y) bool: the best targets of each source, of `Problem.excess`, ties up to rounding included."""
+    least = excess.min(1, keepdims=True)
+    return excess <= least * (1 + SUMMED)  # relative: it says the same of costs in any unit
 
 
 def _solved(result: OptimizeResult) -> OptimizeResult:

@@ -15,7 +15,9 @@ from .divergence import Divergence
 
 __all__ = ["SLACK", "ExactCurve", "Problem", "Solution", "asked", "joint_of"]
 
-SLACK = 1e-9  # of a difference that is rounding, relative to the size of the numbers
+SLACK = 1e-9  # of a difference that is a solver's, relative to the size of the numbers
+SUMMED = 1e-12  # relative rounding of a sum over thousands of references
+EPS = np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,13 @@ class Problem:
     ----------
     joint : (X, Z) probabilities P(x, y_ref) of X sources and Z references; every source has some.
     distortion : (Z, Y) Δ(y_ref, y) of Y candidates, or (X, Z, Y) where it depends on the source as well; finite, lower
-        is better, any unit.
+        is better. Any unit and offset, as far as float64 holds them: beside an offset of 1e8 times the range of Δ,
+        about 8 digits of that range are left.
     reference : (Y,) probabilities R(y) of text that was written in the target language.
 
     Raises
     ------
-    DataError where the shapes do not fit, a number is not finite, or a source has probability 0.
+    DataError where the shapes do not fit, a number is not finite, the range of Δ is not, or a source has probability 0.
 
     >>> world = Problem([[0.5, 0.5]], [[0, 1], [1, 0]], [0.9, 0.1])
     >>> world.accuracy([[1, 0]]), world.marginal([[0.2, 0.8]])
@@ -52,6 +55,7 @@ class Problem:
             raise DataError(f"the distortion must have shape {shapes}, got {distortion.shape}.")
         if not np.isfinite(distortion).all():
             raise DataError("the distortion must be finite; give a large number to what must never be said.")
+        checks.held_range("the distortion", distortion)
         silent = np.flatnonzero(joint.sum(1) == 0)
         if silent.size:
             raise DataError(f"source {silent[0]} has probability 0 ({silent.size} such); leave it out.")
@@ -71,8 +75,41 @@ class Problem:
     @cached_property
     def cost(self) -> np.ndarray:
         """(X, Y) the expected distortion E[Δ | x, y] of saying y for x."""
-        weighed = "xz,zy->xy" if self.distortion.ndim == 2 else "xz,xzy->xy"
-        return np.einsum(weighed, self.joint, self.distortion) / self.p_x[:, None]
+        return self._expected(self.distortion)
+
+    @cached_property
+    def excess(self) -> np.ndarray:
+        """(X, Y) by how much y costs x more than the best target does, in `unit`: 0 for the best and its ties.
+
+        Every solver reads this, so neither the unit nor an offset of Δ meets the solver's tolerances. Two targets are
+        tied where their costs differ by rounding: of Δ as it was given, or of the sum over the references.
+        """
+        return self._excess_and_unit[0]
+
+    @property
+    def unit(self) -> float:
+        """What saying R whatever the source costs more than the most accurate translator: above the range of A(N).
+
+        In the unit of Δ; where that costs nothing, 1.
+        """
+        return self._excess_and_unit[1]
+
+    @cached_property
+    def _excess_and_unit(self) -> tuple[np.ndarray, float]:
+        above = self.distortion - self.distortion.min(-1, keepdims=True)  # at first, so that an offset costs no digits
+        widest = float(above.max()) or 1.0
+        cost, ulps = self._expected(above / widest), self._expected(4 * EPS * np.abs(self.distortion)) / widest
+        best = cost.argmin(1)[:, None]
+        least = np.take_along_axis(cost, best, 1)
+        excess = cost - least
+        excess[excess <= SUMMED * least + ulps + np.take_along_axis(ulps, best, 1)] = 0.0
+        of_r = float(self.p_x @ excess @ self.reference)
+        return (excess / of_r, widest * of_r) if of_r else (excess, 1.0)
+
+    def _expected(self, values: np.ndarray) -> np.ndarray:
+        """(X, Y) the mean over the references of values (Z, Y) or (X, Z, Y), given the source."""
+        weighed = "xz,zy->xy" if values.ndim == 2 else "xz,xzy->xy"
+        return np.einsum(weighed, self.joint / self.p_x[:, None], values)
 
     def accuracy(self, translator: ArrayLike) -> float:
         """A(Q) of AN eq. 1: minus the expected distortion of (X, Y) probabilities Q(y|x)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,10 @@ from .divergence import Divergence, divergence_of
 from .linear import best_targets, solve_point, solve_vertices
 from .problem import SLACK, ExactCurve, Problem, Solution, asked
 
-__all__ = ["Theorem31", "check_theorem", "solve", "solve_curve"]
+__all__ = ["Theorem31", "check_theorem", "plain_world", "solve", "solve_curve"]
+
+FORBIDDEN = 1e12
+"""An excess cost, in `Problem.unit`, that no solver need know better: R says what costs more less than once in 1e12."""
 
 
 def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "tv") -> Solution:
@@ -41,13 +45,13 @@ def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "
     (array([0.4, 0.6]), -0.55, -0.65)
     """
     divergence, n = divergence_of(divergence), asked(naturalness)
-    if divergence.polyhedron is not None:
-        return _solution(problem, divergence, *solve_point(problem, divergence, -n))
     if n == -np.inf and divergence.absolute and not _sayable(problem):
-        return _solution(problem, divergence, best_targets(problem.cost).astype(float), 0.0, np.inf)
-    at = cone_solver(problem, divergence)
-    best = _solution(problem, divergence, *at(np.inf))
-    return best if best.naturalness >= n else _at(problem, divergence, at, n)
+        return _solution(problem, divergence, best_targets(problem.excess).astype(float), 0.0, np.inf)
+    at = _solver(problem, divergence)
+    if divergence.polyhedron is not None:
+        return at(n)
+    best = at(-np.inf)
+    return best if best.naturalness >= n else at(n)
 
 
 def solve_curve(
@@ -67,20 +71,21 @@ def solve_curve(
     """
     divergence = divergence_of(divergence)
     if divergence.polyhedron is not None:
-        vertices = solve_vertices(problem, divergence)
-        return _curve(problem, [_solution(problem, divergence, mass, np.nan, d) for d, _, mass in vertices], exact=True)
+        world, plain, spread = plain_world(problem, divergence)
+        vertices = [_solution(problem, divergence, mass, np.nan, d * spread)
+                    for d, _, mass in solve_vertices(world, plain)]  # fmt: skip
+        return _curve(problem, vertices, exact=True)
     if not divergence.convex:
         raise DataError(f"{divergence.label} is not convex in Q, so its curve need not be concave; solve single N.")
-    at = cone_solver(problem, divergence)
-    first, last = (_solution(problem, divergence, *at(limit)) for limit in (np.inf, 0.0))
+    at = _solver(problem, divergence)
+    first, last = at(-np.inf), at(0.0)
     if np.isinf(first.naturalness):
         raise DataError("no most accurate translator says anything that R says, so the curve begins at N = -∞; solve "
                         "single N.")  # fmt: skip
     fall = first.accuracy - last.accuracy
-    if -first.naturalness <= SLACK or fall <= SLACK:
+    if -first.naturalness <= SLACK * plain_world(problem, divergence)[2] or fall <= SLACK * problem.unit:
         return _curve(problem, [last], exact=True)
-    point = partial(_at, problem, divergence, at)
-    points, gap = refine(first, last, point, tolerance=tolerance * fall, most=most)
+    points, gap = refine(first, last, at, tolerance=tolerance * fall, most=most)
     return _curve(problem, points, exact=False, gap=gap)
 
 
@@ -93,16 +98,19 @@ class Theorem31:
     Parameters
     ----------
     n : points looked at. convex_divergence : whether D is convex in Q, without which nothing is claimed about `dent`.
+    unit : `Problem.unit`, what a violation is large or small beside.
     """
 
     n: int
     rise: float
     dent: float
     convex_divergence: bool
+    unit: float = 1.0
 
     def holds(self, tolerance: float = 1e-6) -> bool:
-        """Non-increasing, and concave where D is convex in its first slot."""
-        return self.rise <= tolerance and (self.dent <= tolerance or not self.convex_divergence)
+        """Non-increasing, and concave where D is convex in its first slot, up to this share of `unit`."""
+        worst = max(self.rise, self.dent) if self.convex_divergence else self.rise
+        return worst <= tolerance * self.unit
 
 
 def check_theorem(problem: Problem, divergence: str | Divergence, naturalness: np.ndarray) -> Theorem31:
@@ -120,12 +128,41 @@ def check_theorem(problem: Problem, divergence: str | Divergence, naturalness: n
     share = (n[1:-1] - n[:-2]) / (n[2:] - n[:-2])
     chord = (1 - share) * a[:-2] + share * a[2:]
     rise, dent = (float(np.maximum(0.0, v).max()) for v in (np.diff(a), chord - a[1:-1]))  # nan, if any, stays nan
-    return Theorem31(len(n), rise, dent, divergence.convex)
+    return Theorem31(len(n), rise, dent, divergence.convex, problem.unit)
 
 
 def _sayable(problem: Problem) -> bool:
     """Whether some most accurate translator says only what R says as well."""
-    return bool((best_targets(problem.cost) & (problem.reference > 0)).any(1).all())
+    return bool((best_targets(problem.excess) & (problem.reference > 0)).any(1).all())
+
+
+def plain_world(problem: Problem, divergence: Divergence) -> tuple[Problem, Divergence, float]:
+    """(world, D, spread): the same world without units, which solvers see, for their tolerances are absolute.
+
+    Its costs are `problem.excess`, so accuracy and β are to be multiplied by `problem.unit`; its D is in units of
+    `spread`, by which D is to be multiplied, and β divided.
+    """
+    excess = np.minimum(problem.excess, FORBIDDEN)
+    world = Problem(problem.p_x[:, None], excess[:, None], problem.reference)
+    if divergence.plain is None:
+        return world, divergence, 1.0
+    best = best_targets(excess)
+    said = problem.p_x @ (best / best.sum(1, keepdims=True))
+    return world, *divergence.plain((said + problem.reference) / 2)
+
+
+def _solver(problem: Problem, divergence: Divergence) -> Callable[[float], Solution]:
+    """N -> Solution, by the solver that fits D."""
+    world, plain, spread = plain_world(problem, divergence)
+    linear = plain.polyhedron is not None
+    at = partial(solve_point, world, plain) if linear else cone_solver(world, plain)
+
+    def solution(naturalness: float) -> Solution:
+        mass, beta, *d = at(-naturalness / spread)
+        in_units = beta if np.isinf(beta) else _held(np.multiply, beta, _held(np.divide, problem.unit, spread))
+        return _solution(problem, divergence, mass, float(in_units), d[0] * spread if d else None)
+
+    return solution
 
 
 def _solution(
@@ -134,30 +171,25 @@ def _solution(
     """What (X, Y) mass P(x) Q(y|x) amounts to, computed from the translator itself; D too where it is not given."""
     silent = mass.sum(1) == 0  # a source rarer than the solver's tolerance
     if silent.any():
-        mass = np.where(silent[:, None], best_targets(problem.cost), mass)
+        mass = np.where(silent[:, None], best_targets(problem.excess), mass)
     translator = mass / mass.sum(1, keepdims=True)
     q = problem.marginal(translator)
     d = divergence.value(q / q.sum(), problem.reference) if d is None else d
     return Solution(translator, q, problem.accuracy(translator), -max(0.0, d) + 0.0, beta, divergence)
 
 
-def _at(problem: Problem, divergence: Divergence, at: Callable, naturalness: float) -> Solution:
-    """A cone program's solution at this N, moved towards R just so far that rounding does not break the constraint.
-
-    At N = 0 only Q = R would do, which rounding never reaches: the solution stays as it is.
-    """
-    mass, beta = at(-naturalness)
-    found = _solution(problem, divergence, mass, beta)
-    same = problem.p_x[:, None] * problem.reference
-    share = 1e-10
-    while found.naturalness < naturalness < 0 and share < 0.1:
-        found = _solution(problem, divergence, (1 - share) * mass + share * same, beta)
-        share *= 1.5
-    return found
-
-
 def _curve(problem: Problem, points: Sequence[Solution], *, exact: bool, gap: float = 0.0) -> ExactCurve:
     n, a = (np.array([getattr(s, axis) for s in points]) for axis in ("naturalness", "accuracy"))
-    beta = np.concatenate([[0.0], -np.diff(a) / np.diff(n)])
     translators = np.stack([s.translator for s in points])
+    lost = problem.p_x @ (problem.excess * translators).sum(2).T  # an offset of Δ would cost A(N) these digits
+    beta = np.concatenate([[0.0], _held(np.multiply, _held(np.divide, np.diff(lost), np.diff(n)), problem.unit)])
     return ExactCurve(problem, points[0].divergence, n, a, beta, translators, exact, gap)
+
+
+def _held(operation: np.ufunc, a: Any, b: Any) -> Any:
+    """A step towards β; a DataError where it leaves what a float64 holds."""
+    with np.errstate(over="ignore"):
+        value = operation(a, b)
+    if not (np.isfinite(value) & ((value != 0) | (np.asarray(a) == 0))).all():
+        raise DataError("a β does not fit into a float64; change the unit of Δ or of D.")
+    return value

@@ -60,7 +60,7 @@ def minimisers(problem: Problem) -> Minimisers:
     """
     best = solve(problem, -np.inf, "tv")
     distance = 0.0 if best.naturalness > -1e-12 else -best.naturalness
-    return Minimisers(best_targets(problem.cost), best.translator, distance)
+    return Minimisers(best_targets(problem.excess), best.translator, distance)
 
 
 def perturbed(problem: Problem, source: int, share: float, own_reference: bool = True) -> Problem:

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from anhelpers import exact
 from anhelpers.divergences import pmf
-from anhelpers.errors import DataError
+from anhelpers.errors import AnhelpersError, DataError
 
 pytest.importorskip("cvxpy", reason="pip install -c constraints.txt -e '.[theory]'")
 SMOOTH = ["kl", "js", "chi2", exact.renyi(0.5), exact.renyi(0.2)]
@@ -213,3 +215,100 @@ def test_errata_the_text_after_theorem_3_1_means_concave(divergence):
     """It says convexity of A(N); halfway between two values of N the curve of `HALF` lies clearly above the chord."""
     low, middle, high = (exact.solve(HALF, n, divergence).accuracy for n in (-0.12, -0.06, 0))
     assert middle > (low + high) / 2 + 0.015
+
+
+GAUSS = np.exp(-((np.arange(4)[:, None] - np.arange(4)) ** 2) / 2)
+
+
+@pytest.mark.verifies("A(N) for KL, Rényi, χ², JS, MMD²", by="property")
+@settings(max_examples=12, deadline=None)
+@given(
+    st.integers(0, 1000),
+    st.sampled_from(["kl", "js", "chi2", 0.5, "mmd2"]),
+    st.sampled_from([1e-9, 1e-7, 1e5, 1e9]),
+    st.sampled_from([0.0, -2.0, 1e8]),
+    st.sampled_from([1e-7, 1e7]),
+)
+def test_no_unit_or_offset_is_seen(seed, name, unit, offset, of_d):
+    """A(c Δ + d) = c A(Δ) - d as far as the cone solver is exact, and a kernel's own unit stretches N alone."""
+    problem = world(seed)
+    moved = exact.Problem(problem.joint, unit * (problem.distortion + offset), problem.reference)
+    same = exact.renyi(name) if name == 0.5 else exact.mmd_squared(GAUSS) if name == "mmd2" else name
+    other, spread = (exact.mmd_squared(of_d * (GAUSS + 1e3)), of_d) if name == "mmd2" else (same, 1.0)
+    low = exact.solve(problem, -np.inf, same).naturalness
+    for n in (-np.inf, 0.7 * low, 1e-3 * low, 1e-9 * low, 0.0):
+        one, two = exact.solve(problem, n, same), exact.solve(moved, n * spread, other)
+        assert two.accuracy / unit + offset == pytest.approx(one.accuracy, abs=2e-7 if abs(offset) < 3 else 1e-6)
+        assert two.naturalness >= n * spread * (1 + 1e-9) - 1e-15 * spread
+        assert two.beta * spread / unit == pytest.approx(one.beta, rel=2e-2, abs=1e-6)
+
+
+@pytest.mark.verifies("A(N) for KL, Rényi, χ², JS, MMD²", by="hand")
+@pytest.mark.parametrize("d", [1e-7, 1e-9, 1e-14, 1e-20, 1e-26])
+@pytest.mark.parametrize(
+    ("divergence", "bend"),
+    [
+        ("kl", 2),
+        ("js", 1 / 2),
+        ("chi2", 4),
+        (exact.renyi(0.5), 1),
+        (exact.renyi(2), 4),
+        (exact.mmd_squared(np.eye(2)), 2),
+    ],
+    ids=lambda d: getattr(d, "name", None),
+)
+def test_next_to_the_natural_end_by_hand(divergence, bend, d):
+    """Q = (1/2 + t, 1/2 - t) is D = bend · t² from R up to t⁴, and A = -1/2 + t/2, whose slope in D is 1/(4 bend t)."""
+    one, t = exact.solve(HALF, -d, divergence), np.sqrt(d / bend)
+    assert one.accuracy + 1 / 2 == pytest.approx(t / 2, rel=2e-3, abs=1e-16)
+    assert one.marginal[0] - 1 / 2 == pytest.approx(t, rel=2e-3, abs=1e-16)
+    assert one.naturalness == pytest.approx(-d, rel=1e-3)
+    assert one.beta == pytest.approx(1 / (4 * bend * t), rel=1e-4)
+
+
+GRADIENTS = {
+    "kl": lambda q, r: np.log1p((q - r) / r),
+    "js": lambda q, r: np.log1p((q - r) / (q + r)) / 2,
+    "chi2": lambda q, r: 2 * (q - r) / r,
+}
+
+
+@pytest.mark.verifies("A(N) for KL, Rényi, χ², JS, MMD²", by="property")
+@pytest.mark.parametrize("divergence", list(GRADIENTS))
+def test_next_to_the_natural_end_the_dual_bound_is_reached(divergence):
+    """No Q has more than A + β (d - D), and D lies above its tangent: so the best answer of each source bounds A(N).
+
+    Concave in √D, A gains ever more per √D, up to a limit that it comes to as D does to 0.
+    """
+    problem, gains = world(2, 4, 6), []
+    end = exact.solve(problem, 0, divergence).accuracy
+    for d in (1e-4, 1e-5, 1e-7, 1e-9, 1e-12, 1e-18):
+        one = exact.solve(problem, -d, divergence)
+        slope = one.beta * GRADIENTS[divergence](one.marginal, problem.reference)
+        most = problem.p_x @ (-problem.cost - slope).max(1) + slope @ one.marginal
+        assert one.accuracy - 1e-12 <= most <= one.accuracy + 0.4 * np.sqrt(d) + 1e-5
+        gains.append((one.accuracy - end) / np.sqrt(d))
+    assert (np.diff(gains) > -1e-3 * gains[0]).all()
+    assert gains == pytest.approx(gains[-1:] * 6, rel=1e-2)
+    assert gains[2:] == pytest.approx(gains[-1:] * 4, rel=1e-3)
+
+
+def test_next_to_the_natural_end_where_only_the_unheard_of_would_help():
+    """R says target 0 alone; the other is right 3 times in 4. D is ln(2)/2 per share of it, A gains half that share."""
+    alone = exact.Problem([[0.25, 0.75]], 1 - np.eye(2), [1.0, 0.0])
+    one = exact.solve(alone, -1e-7, "js")
+    assert (one.accuracy + 0.75, one.beta) == pytest.approx((1e-7 / np.log(2), 1 / np.log(2)), rel=1e-4)
+    assert exact.solve(alone, -1e-7, "kl").accuracy == -0.75
+    with pytest.raises(AnhelpersError, match="only what R never says would gain accuracy; ask for N = 0 or for N <= "):
+        exact.solve(alone, -1e-16, "js")
+
+
+@pytest.mark.parametrize("cost", [1e15, 1e300])
+@pytest.mark.parametrize(
+    "divergence", ["js", exact.renyi(0.5), exact.mmd_squared(np.eye(3))], ids=["js", "renyi", "mmd2"]
+)
+def test_what_must_never_be_said_may_cost_any_number(cost, divergence):
+    costs = [exact.Problem([[0.9, 0.1]], [[0, 1, c], [1, 0, c]], [0.1, 0.9, 0]) for c in (1e3, cost)]
+    for n in (-0.05, -1e-7, -1e-12):
+        one, two = (exact.solve(problem, n, divergence).accuracy for problem in costs)
+        assert two == pytest.approx(one, abs=1e-7)

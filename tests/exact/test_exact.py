@@ -194,10 +194,67 @@ def test_what_must_never_be_said_may_cost_any_number(divergence):
 
 
 def test_costs_that_differ_by_rounding_make_a_curve_of_one_natural_point():
-    flat = exact.Problem([[1.0]], [[1e6, 1e6 + 1e-4]], [0.5, 0.5])
+    flat = exact.Problem([[1.0]], [[1e6, np.nextafter(1e6, 2e6)]], [0.5, 0.5])
     assert exact.solve_curve(flat).naturalness.tolist() == [0]
 
 
 def test_theorem_3_1_is_checked_at_finite_naturalness_only():
     with pytest.raises(DataError, match=r"naturalness\[0\] is -inf"):
         exact.check_theorem(LEHRERIN, "tv", [-np.inf, -0.5, -0.2, 0])
+
+
+UNITS = st.sampled_from([1e-9, 1e-7, 1e-5, 1.0, 1e4, 1e9])
+
+
+def measured_in(problem, unit, offset=0.0):
+    return exact.Problem(problem.joint, unit * problem.distortion + offset, problem.reference)
+
+
+@pytest.mark.verifies("A(N) for total variation, Wasserstein-1, critics", by="property")
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 10_000), UNITS, st.sampled_from([0.0, -3.0, 1e4, 1e8]), UNITS, st.sampled_from([0.0, 1e6]))
+def test_linear_curves_know_neither_unit_nor_offset(seed, unit, offset, of_d, shift):
+    """A(c Δ + d) = c A(Δ) - d and β c, up to the rounding of c Δ + d itself; D in another unit stretches N."""
+    problem, points = world(seed), np.random.default_rng(seed).random((4, 4))
+    points = (points + points.T) * (1 - np.eye(4))
+    moved = measured_in(problem, unit, offset * unit)
+    for same, other, spread in [
+        ("tv", "tv", 1.0),
+        (exact.wasserstein(points), exact.wasserstein(of_d * points), of_d),
+        (exact.critics(points), exact.critics(of_d * (points + shift)), of_d),
+    ]:
+        curve, there = exact.solve_curve(problem, same), exact.solve_curve(moved, other)
+        rounding = 1e-9 + 1e-15 * abs(offset) + 1e-14 * shift
+        grid = np.linspace(curve.naturalness[0], 0, 9)
+        ours = (there.accuracy_at(grid * spread) / unit + offset) - curve.accuracy_at(grid)
+        assert ours == pytest.approx(np.zeros(9), abs=200 * rounding if shift else 10 * rounding)
+        n = 0.4 * curve.naturalness[0]
+        one, two = exact.solve(problem, n, same), exact.solve(moved, n * spread, other)
+        assert two.accuracy / unit + offset == pytest.approx(one.accuracy, abs=200 * rounding)
+        assert two.naturalness >= n * spread * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-7, 1e300])
+def test_a_gap_of_the_theorem_is_large_or_small_beside_the_costs(unit):
+    assert not exact.Theorem31(3, 0.0, 0.1 * unit, True, unit).holds()
+    small = measured_in(LEHRERIN, unit)
+    check = exact.check_theorem(small, "tv", np.linspace(-0.4, 0, 5))
+    assert check.holds()
+    assert check.unit == pytest.approx(small.unit)
+    assert exact.minimisers(small).distance == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: measured_in(LEHRERIN, 1e-310), "range of the distortion, from 0 to 1e-310, does not fit"),
+        (lambda: exact.Problem([[1.0]], [[-1e308, 1e308]], [0.5, 0.5]), "the range of the distortion, from -1e"),
+        (lambda: exact.critics([-1e308, 1e308]), "the range of values, from"),
+        (lambda: exact.wasserstein([-1e308, 1e308]), "the range of ground, from"),
+        (lambda: exact.mmd_squared([[1e308, -1e308], [-1e308, 1e308]]), "the range of kernel, from"),
+        (lambda: exact.solve(measured_in(LEHRERIN, 1e200), -1e-201, exact.critics([0, 1e-200, 0])), "a β does not fit"),
+    ],
+)  # fmt: skip
+def test_a_unit_that_no_float64_holds(make, said):
+    with pytest.raises(DataError, match=said):
+        make()

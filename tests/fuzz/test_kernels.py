@@ -198,4 +198,4 @@ def test_numba_checks_bounds_where_it_is_asked_to():
     with pytest.raises(IndexError):
         beyond(np.zeros(3))
     with pytest.raises(IndexError):  # a source that begins beyond the candidates
-        hulls(np.empty(0, np.int64), np.array([0, 9]), np.zeros(3), np.zeros(3))
+        hulls(np.empty(0, np.int64), np.array([0, 9]), np.zeros(3), np.zeros(3), 1e302)
