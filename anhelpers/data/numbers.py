@@ -47,12 +47,16 @@ def read_numbers(path: str | PathLike, n: int | None = None) -> np.ndarray:
 def read_logprobs(path: str | PathLike, n: int | None = None) -> np.ndarray:
     """(n,) summed natural-log probabilities, one per line, in nats, at most 0; "nan" is a missing one.
 
+    A sentence that costs far more than most, and one score in many sentences, are told.
+
     Raises
     ------
     DataError as in `read_numbers`, and for a positive number or one lower than any model gives (`checks.too_low`), with
     its line.
     """
     values = read_numbers(path, n)
+    for sentence in (*far_out(values), *repeated_value(values)):
+        note_once(f"{path}: {sentence}")
     positive = np.flatnonzero(values > ROUNDING)
     if positive.size:
         value = values[positive[0]]

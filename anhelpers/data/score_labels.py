@@ -204,4 +204,6 @@ def _distinct(
     again = next(k for k, name in enumerate(ids) if ids.index(name) < k)
     records, key, path = where
     told = f'"{key}" {ids[again]} stands in line {records[ids.index(ids[again])][0]} too'
-    raise DataError(f"{told}; give each sentence an id of its own, or none.", path, records[again][0])
+    raise DataError(
+        f"{told}; give each sentence an id of its own, also in files that are joined.", path, records[again][0]
+    )

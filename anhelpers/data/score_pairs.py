@@ -61,8 +61,8 @@ def paired(mt: TokenScores, lm: TokenScores) -> tuple[TokenScores, TokenScores, 
     ------
     DataError where they are not of the same sentences: another number of them, ids in one file only, other ids, other
     documents or texts under an id; where both hold the same scores, up to rounding, or the one those of the other per
-    token or in another unit, so that one model was given twice; where all scores of one are 0; and where both repeat
-    one list of sentences.
+    token or in another unit, so that one model was given twice; where all scores of one are 0; and where sentences come
+    again, ten in a row or each at once.
     """
     how = BY_NUMBER if "fairseq" in (mt.layout, lm.layout) else BY_LINE
     if mt.labels.ids and lm.labels.ids:
@@ -228,14 +228,28 @@ def _two_models(mt: TokenScores, lm: TokenScores) -> None:
 
 
 def _once(mt: TokenScores, lm: TokenScores) -> None:
-    """A DataError where both files are a list of FEW sentences or more that comes several times, whole or by lines."""
-    both, n = np.stack([mt.logprobs, lm.logprobs]), len(mt)
-    for times in (k for k in range(2, n // FEW + 1) if n % k == 0):
-        once, lines = both[:, : n // times], both[:, ::times]
-        for part, again in ((once, np.tile(once, times)), (lines, np.repeat(lines, times, axis=1))):
-            if np.array_equal(both, again, equal_nan=True) and len(np.unique(part.sum(axis=0))) >= FEW:
-                told = f"the {n} scores are {part.shape[1]} that come {times} times, in {mt.path} too"
-                raise DataError(f"{told}; give each sentence once, or its standard error is too small.", lm.path)
+    """A DataError where sentences come again with the same scores in both files: FEW in a row, or each one at once.
+
+    In the texts of WMT, Europarl and TED no 3 lines in a row come again, if they are not all the same.
+    """
+    move = "give each sentence once, or its standard error is too small"
+    pairs = [*zip(*([None if v != v else v for v in side.logprobs.tolist()] for side in (mt, lm)), strict=True)]
+    runs: dict[tuple, int] = {}
+    again: dict[int, int] = {}  # a sentence that comes again -> its first place
+    for k in range(len(pairs) - FEW + 1):
+        run = tuple(pairs[k : k + FEW])
+        start = runs.setdefault(run, k) if len(set(run)) == FEW else k
+        if start < k:
+            again |= {k + i: start + i for i in range(FEW)}
+    if again:
+        told = f"{len(again)} of {len(pairs)} sentences come again with the same scores, in {mt.path} too"
+        k = min(again)
+        raise DataError(f"{told}: sentences {k + 1}, {k + 2} … are {again[k] + 1}, {again[k] + 2} …; {move}.", lm.path)
+    for times in (k for k in range(2, len(pairs) // FEW + 1) if len(pairs) % k == 0):
+        once = pairs[::times]
+        if len(set(once)) >= FEW and pairs == [pair for pair in once for _ in range(times)]:
+            told = f"each of {len(once)} sentences comes {times} times in a row with the same scores, in {mt.path} too"
+            raise DataError(f"{told}; {move}.", lm.path)
 
 
 def _in_one_ratio(mt: TokenScores, lm: TokenScores) -> str:

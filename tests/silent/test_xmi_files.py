@@ -593,9 +593,17 @@ def test_a_list_that_comes_twice_is_refused(call):
     """The standard error was 1.08 for 1.91 bits."""
     status, _, err = call(column([*MT_SUMS] * 2), column([*LM_SUMS] * 2))
     assert status == 2
-    assert "lm: the 120 scores are 60 that come 2 times, in mt too; give each sentence once" in err
+    assert (
+        "lm: 60 of 120 sentences come again with the same scores, in mt too: sentences 61, 62 … are 1, 2 …; giv" in err
+    )
+    joined = [[*side[:20], *side[:40], np.nan] for side in (MT_SUMS, LM_SUMS)]  # a shard and a file that begins with it
+    assert "lm: 20 of 61 sentences come again with the same scores, in mt too: sentences 21, 22 … are 1, 2 …" in call(
+        *map(column, joined))[2]  # fmt: skip
     each = np.repeat([MT_SUMS, LM_SUMS], 3, axis=1)
-    assert "are 60 that come 3 times" in call(column(each[0]), column(each[1]))[2]
+    assert (
+        "lm: each of 60 sentences comes 3 times in a row with the same scores, in mt too; give"
+        in call(column(each[0]), column(each[1]))[2]
+    )
     bare = [[{"logprob": v} for v in side] * 2 for side in (MT_SUMS, LM_SUMS)]
     assert call(*bare)[0] == 2
     assert call(column([*MT_SUMS] * 2), column([*LM_SUMS, *LM_SUMS * 1.1]))[0] == 0
@@ -665,7 +673,10 @@ def test_what_is_no_list_of_scores_is_named(call, mt, words):
     assert words in err
 
 
-def test_a_decimal_comma_of_a_system_s_scores_is_named(tmp_path):
+def test_odd_numbers_of_a_system_are_named(tmp_path, capsys):
+    (tmp_path / "numbers").write_text("-1\n-99\n" * 10)
+    read_logprobs(tmp_path / "numbers", 20)
+    assert "numbers: 10 of 20 sentences have the same score, -" in capsys.readouterr().err
     (tmp_path / "numbers").write_text("-1\n-2,5\n")
     with pytest.raises(DataError, match=r"line 2: '-2,5' is no finite number: a decimal comma\? Write a decimal point"):
         read_logprobs(tmp_path / "numbers", 2)
