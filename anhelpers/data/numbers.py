@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from itertools import permutations
 from os import PathLike
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..progress import note_once
 from .lines import plain_number, table_lines
 from .plain import without_blank_end
 
-__all__ = ["far_out", "number_in", "read_logprobs", "read_numbers", "repeated_value", "two_columns"]
+__all__ = ["columns_doubt", "far_out", "number_in", "read_logprobs", "read_numbers", "repeated_value"]
 
 FAR = 100  # times the median of a file's sums: a sentence that costs more is pointed out
 WHOLE = 0.1  # how far from a whole number of tokens the ratio of a sum to a rounded mean may lie
@@ -114,29 +115,31 @@ def repeated_value(scores: np.ndarray, texts: Sequence[str] | None = None) -> tu
     return (f"{told}: does it stand for a missing one? Write nan.",)
 
 
-def two_columns(rows: Sequence[Sequence[float]], path: str | PathLike) -> tuple[str, ...]:
-    """A note where each of 10 sentences or more has two numbers, which may be two columns and not two tokens.
+def columns_doubt(rows: Sequence[Sequence[float]], path: str | PathLike) -> tuple[str, ...]:
+    """A note where all of 10 sentences or more have equally many scores: columns, rather than as many tokens each.
 
     Parameters
     ----------
-    rows : of each sentence its numbers, as they stand in a line. path : of the file.
+    rows : of each sentence its scores, as they stand in the file. path : of the file.
 
     Raises
     ------
-    DataError where the one is the other times a whole number that varies: a sum and its mean per token.
+    DataError where a column is another times a whole number that varies: a sum and its mean per token.
     """
-    if len(rows) < FEW or {len(row) for row in rows} != {2}:
+    if len(rows) < FEW or len({len(row) for row in rows}) > 1:
         return ()
-    sums, means = np.sort(np.asarray(rows, dtype=np.float64), axis=1).T
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = sums / means
-    tokens = np.round(ratio)
-    if len(set(tokens)) >= 3 and (np.abs(ratio - tokens) <= WHOLE).all():
-        told = (
-            f"each of {len(rows)} sentences has a sum and its mean per token (first {rows[0][0]:g} and {rows[0][1]:g})"
-        )
-        raise DataError(f"{told}, which would be added as scores of two tokens; give the sums alone.", path)
-    return (f"each of {len(rows)} sentences has two numbers, which are added as scores of two tokens: are they?",)
+    table, k = np.asarray(rows, dtype=np.float64), len(rows[0])
+    if k == 1:
+        return (f"each of {len(rows)} sentences has one token: are these sums? A sum stands alone, not in a list.",)
+    for i, j in permutations(range(min(k, 5)), 2):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = table[:, i] / table[:, j]
+        tokens = np.round(ratio)
+        if len(set(tokens)) >= 3 and tokens.min() >= 1 and (np.abs(ratio - tokens) <= WHOLE).all():
+            seen = f"(first {rows[0][i]:g} and {rows[0][j]:g})"
+            told = f"a sum and its mean per token {seen} stand in each of {len(rows)} rows"
+            raise DataError(f"{told}, and would be added as scores of tokens; give the sums alone.", path)
+    return (f"each of {len(rows)} sentences has {k} numbers, which are added as scores of {k} tokens: are they?",)
 
 
 def _number(text: str, path: str | PathLike, line: int) -> float:

@@ -230,7 +230,7 @@ def _two_models(mt: TokenScores, lm: TokenScores) -> None:
 def _once(mt: TokenScores, lm: TokenScores) -> None:
     """A DataError where sentences come again with the same scores in both files: FEW in a row, or each one at once.
 
-    In the texts of WMT, Europarl and TED no 3 lines in a row come again, if they are not all the same.
+    In 125 texts of WMT23, WMT24 and Europarl no 3 lines in a row come again (but for 3 equal ones).
     """
     move = "give each sentence once, or its standard error is too small"
     pairs = [*zip(*([None if v != v else v for v in side.logprobs.tolist()] for side in (mt, lm)), strict=True)]

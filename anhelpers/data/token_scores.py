@@ -15,7 +15,7 @@ from .. import checks
 from ..checks import LEAST_TOKEN, LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
 from .lines import json_value, table_lines
-from .numbers import far_out, number_in, two_columns
+from .numbers import columns_doubt, far_out, number_in
 from .records import unread
 from .score_labels import Labels, labels_of, other_lengths, scored_texts
 
@@ -110,8 +110,8 @@ def read_token_scores(path: str | PathLike, unit: str | None = None) -> TokenSco
     found, source = _unit(rows, unit, "bits" if layout == "fairseq" else "nats", path)
     sums = np.array([_sum(row, found, path) for row in rows], dtype=np.float64) * NATS[found]
     counts = tuple(len(row.scores) if row.per_token and row.scores is not None else None for row in rows)
-    unnamed = [row.scores for row in rows if row.scores and row.tokens is None]
-    odd = two_columns(unnamed, path) if layout != "fairseq" else ()
+    bare = [row.scores for row in rows if row.scores and row.per_token and row.tokens is None]
+    odd = columns_doubt(bare, path) if layout != "fairseq" else ()
     tokens, notes = tuple(row.tokens for row in rows), (*notes, *odd, *other_lengths(labels, counts), *far_out(sums))
     return TokenScores(sums, counts, tokens, found, source, layout, labels, str(path), notes)
 

@@ -579,14 +579,18 @@ def test_a_sum_and_its_mean_are_no_two_tokens(call):
 
     status, _, err = call(both(MT_SUMS), both(LM_SUMS))
     assert status == 2
-    assert "mt: each of 60 sentences has a sum and its mean per token (first -" in err
+    assert "mt: a sum and its mean per token (first -" in err
+    assert "would be added as scores of tokens; give the sums alone." in err
+    assert call(column(MT_SUMS), both(LM_SUMS, "{:f} -0.1 {:f}\n"))[0] == 2
     assert call(column(MT_SUMS), both(LM_SUMS, "{1:.3f} {0:.3f}\n"))[0] == 2
     assert call(both(MT_SUMS, '{{"logprobs": [{:f}, {:f}]}}\n'), column(LM_SUMS))[0] == 2
     two = "".join(f"{v - 0.3} -{0.1 + k % 7}\n" for k, v in enumerate(MT_SUMS))
     status, _, err = call(two, column(LM_SUMS))
     assert status == 0
-    assert "mt: each of 60 sentences has two numbers, which are added as scores of two tokens: are they?" in err
-    assert "two numbers" not in call(two.replace("\n", " -1\n", 1), column(LM_SUMS))[2]
+    assert "mt: each of 60 sentences has 2 numbers, which are added as scores of 2 tokens: are they?" in err
+    lists = [{"logprobs": [v]} for v in MT_SUMS]
+    assert "mt: each of 60 sentences has one token: are these sums?" in call(lists, column(LM_SUMS))[2]
+    assert "has 2 numbers" not in call(two.replace("\n", " -1\n", 1), column(LM_SUMS))[2]
 
 
 def test_a_list_that_comes_twice_is_refused(call):
