@@ -115,7 +115,7 @@ def scored_texts(said: Mapping[str, Mapping[int, str]], n: int, path: str | Path
         seen = f"'{hyps[k] or detokenised[k]:.60}' (H-{k}), and the reference is '{refs[k]:.60}' (T-{k})"
         told = f"scores of other texts than the references, in {len(odd)} of {len(both)} sentences: of {seen}"
         raise DataError(f"{told}; run fairseq-generate with --score-reference.", path)
-    told = "no T- and H- lines, so it was not checked that the references were scored (--score-reference)."
+    told = "T- or H- lines are lacking, so it was not checked that the references were scored (--score-reference)."
     notes = (told,) if not both else _few_apart(odd, len(both), "are not the references", str(odd and odd[0]))
     texts = tuple(t or d or h for t, d, h in zip(refs, detokenised, hyps, strict=True))
     return Labels(tuple(map(str, range(n))), None, texts if any(texts) else None), notes
