@@ -1,4 +1,4 @@
-"""What the rows of a JSONL file of scores say of their sentences besides the score: id, document, text, length."""
+"""What files of scores say of their sentences besides the score: id, document, text, length; whether texts agree."""
 
 from __future__ import annotations
 
