@@ -31,8 +31,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     files.add_argument("--mt-logprobs", metavar="FILE", help=f"{what} translation model: per line a sum of "
                        "log-probabilities or the scores of the tokens; JSONL; fairseq-generate's output")  # fmt: skip
     files.add_argument("--lm-logprobs", metavar="FILE", help=f"{what} language model, over the same tokens")
-    files.add_argument("--unit", choices=["nats", "bits"], help="of the scores, natural logarithms or base 2 "
-                       "(default: what a file declares, else nats; bits for fairseq)")  # fmt: skip
+    files.add_argument("--unit", choices=["nats", "bits", "log10"], help="of the scores: natural logarithms, base 2, "
+                       "base 10 as of KenLM (default: what a file declares, else nats; bits for fairseq)")  # fmt: skip
     files.add_argument("--vocab", type=int, metavar="N", help="size of the vocabulary: scores per token that are worse "
                        "than a uniform guess over it are refused, their unit may be wrong")  # fmt: skip
     models = parser.add_argument_group("from models of transformers")
@@ -117,55 +117,45 @@ def _options(names: Any) -> str:
 
 def _from_files(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str], str]:
     """The result, what the user should see, and how the scores were read."""
-    from ..data.score_pairs import lengths_of, read_score_pair
+    from ..data.score_labels import same_texts
+    from ..data.score_pairs import lengths_of, read_score_pair, reading_notes, tokenizer_notes
     from ..xmi import characters, per_character, score_doubts, xmi
 
     mt, lm, how = read_score_pair(args.mt_logprobs, args.lm_logprobs, args.unit)
-    docs = _documents(args, (mt, lm), how)
+    docs, told = _documents(args, (mt, lm), how)
     rest: dict[str, Any] = {"docs": docs, "rng": np.random.default_rng(args.seed), "n_draws": args.draws}
+    given = _lines(args.targets, len(mt), how)
     for scores, path in ((mt, args.mt_logprobs), (lm, args.lm_logprobs)):
         _unit_holds(scores, args.vocab, path)
-    texts = _lines(args.targets, len(mt), how) or mt.labels.texts or lm.labels.texts
+        told += same_texts(scores.labels.texts, given, path, args.targets)
+    texts = given or mt.labels.texts or lm.labels.texts
     n_chars = characters(texts) if texts else None
     if args.per_char and n_chars is not None:
         found = per_character(mt.logprobs, lm.logprobs, n_chars, **rest)
     else:
         both = mt.sequences(), lm.sequences()
         found = xmi(mt.logprobs, lm.logprobs, tokens=both, count=args.count, **rest)
-    own = [] if args.docs or not docs else ["documents are those that the rows of the files name."]
+    told += [] if args.per_char else tokenizer_notes(mt, lm)
     doubts = score_doubts(mt.logprobs, lm.logprobs, n_tokens=lengths_of(mt, lm), n_chars=n_chars)
-    notes = [*_assumed(args, (mt, lm), how), *own, *found.notes, *doubts]
+    notes = [*reading_notes(mt, lm, texts), *told, *found.notes, *doubts]
     return found, notes, f"; {how}; mt {_told(mt)}; lm {_told(lm)}"
 
 
-def _assumed(args: argparse.Namespace, both: tuple[TokenScores, TokenScores], how: str) -> list[str]:
-    """What the files do not say themselves, and scores that are odd."""
-    from ..data.score_pairs import tokenizer_notes
-
-    named = [("mt", both[0]), ("lm", both[1])]
-    move = "nothing in a number shows its unit, --unit decides"
-    assumed = [(name, scores.unit) for name, scores in named if scores.source == "assumed"]
-    notes = [f"the {name} scores are taken as {unit}; {move}." for name, unit in assumed]
-    if assumed and both[0].unit != both[1].unit:
-        notes.append(f"mt is in {both[0].unit}, lm in {both[1].unit}: where both are in one unit, name it by --unit.")
-    if not all(scores.labels.ids for scores in both):
-        fairseq = "fairseq" in (both[0].layout, both[1].layout)
-        line = "fairseq's sentence 0 is taken for the first line" if fairseq else "each line is taken for the same line"
-        notes.append(f"the files do not both have ids: {line} of the other.")
-    if not args.per_char:
-        notes += tokenizer_notes(*both)
-    return [*notes, *(f"{name}: {note}" for name, scores in named for note in scores.notes)]
-
-
-def _documents(args: argparse.Namespace, both: tuple[TokenScores, TokenScores], how: str) -> tuple[str, ...] | None:
-    """The document of each sentence, from --docs or the rows; a DataError where the two contradict each other."""
+def _documents(
+    args: argparse.Namespace, both: tuple[TokenScores, TokenScores], how: str
+) -> tuple[tuple[str, ...] | None, list[str]]:
+    """The document of each sentence, from --docs or the rows, and which; a DataError where the two cross each other."""
     from ..data.score_pairs import docs_of
 
     own, given = docs_of(*both), _lines(args.docs, len(both[0]), how)
-    if own and given and len(set(zip(own, given, strict=True))) != max(len(set(own)), len(set(given))):
+    if not own or not given:
+        return given or own, ["documents are those that the rows of the files name."] if own else []
+    n_own, n_given, n_both = (len(set(groups)) for groups in (own, given, zip(own, given, strict=True)))
+    if n_both != max(n_own, n_given):
         told = "groups the sentences otherwise than the documents in the rows of scores"
         raise DataError(f"{told}; leave it out.", args.docs)
-    return given or own
+    told = f"--docs names {n_given} documents, and the rows of scores name {n_own}: those of --docs are resampled."
+    return given, [] if n_own == n_given else [told]
 
 
 def _from_models(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str], str]:
@@ -223,14 +213,14 @@ def _cut(lines: tuple[str, ...], n: int, path: str) -> tuple[str, ...]:
 
 def _unit_holds(scores: TokenScores, n_vocab: int | None, path: str) -> None:
     """A DataError where scores per token are worse than a uniform guess over the vocabulary."""
+    from ..data.token_scores import NATS
     from ..xmi import unit_doubt
 
     if n_vocab is None:
         return
     if not any(count and not np.isnan(logprob) for count, logprob in zip(scores.counts, scores.logprobs, strict=True)):
         raise DataError("has no scores per token, so --vocab cannot tell anything.", path)
-    in_unit = scores.logprobs if scores.unit == "nats" else scores.logprobs / np.log(2)
-    doubt = unit_doubt(in_unit, scores.counts, n_vocab, scores.unit)
+    doubt = unit_doubt(scores.logprobs / NATS[scores.unit], scores.counts, n_vocab, scores.unit)
     if doubt:
         raise DataError(doubt, path)
 

@@ -1,21 +1,24 @@
-"""What the rows of a JSONL file of scores say of their sentences besides the score: id, document, text, length."""
+"""What files of scores say of their sentences besides the score: id, document, text, length; whether texts agree."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import html
+import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
 from ..errors import DataError
 
-__all__ = ["Labels", "labels_of", "other_lengths"]
+__all__ = ["Labels", "labels_of", "other_lengths", "same_texts", "scored_texts"]
 
 # Keys are compared without underscores, hyphens and capitals; where a row has several, the first of the list counts.
 IDS = ("id", "sentenceid", "segmentid", "globalsegid", "sentid", "segid", "sentence", "segment", "index", "idx", "line")
 DOCS = ("doc", "document", "docid", "documentid", "docname")
 TEXTS = ("text", "target", "trg", "hypothesis", "hyp", "sentence", "segment")
 LENGTHS = ("ntokens", "numtokens", "tokencount")
+MOST_APART = 0.05  # of the sentences may have another text by what a tokenizer or a normaliser does
 
 Record = tuple[int, dict[str, Any]]
 
@@ -88,6 +91,74 @@ def other_lengths(labels: Labels, counts: Sequence[int | None]) -> tuple[str, ..
     return (f"{told} ({len(odd)} of {len(counts)} sentences are so): are scores missing, or of another text?",)
 
 
+def scored_texts(said: Mapping[str, Mapping[int, str]], n: int, path: str | PathLike) -> tuple[Labels, tuple[str, ...]]:
+    """Ids and texts of n sentences of fairseq's output, whose scores must be those of the references.
+
+    Parameters
+    ----------
+    said : kind of line -> id -> text: "T" the reference, "H" what was scored, "D" the same, detokenised.
+
+    Returns
+    -------
+    Ids from 0 and texts ("" where there is none), and a note where the log does not show that references were scored.
+
+    Raises
+    ------
+    DataError where H and D are not T in more than 1 of 20 sentences: fairseq-generate scored what it wrote itself.
+    """
+    columns = {kind: [texts.get(key, "") for key in range(n)] for kind, texts in said.items()}
+    refs, hyps, detokenised = (columns[kind] for kind in "THD")
+    both = [k for k in range(n) if refs[k] and (hyps[k] or detokenised[k])]
+    odd = [k for k in both if all(_apart(refs[k], text) for text in (hyps[k], detokenised[k]) if text)]
+    if len(odd) > MOST_APART * len(both):
+        k = odd[0]
+        seen = f"'{hyps[k] or detokenised[k]:.60}' (H-{k}), and the reference is '{refs[k]:.60}' (T-{k})"
+        told = f"scores of other texts than the references, in {len(odd)} of {len(both)} sentences: of {seen}"
+        raise DataError(f"{told}; run fairseq-generate with --score-reference.", path)
+    told = "T- or H- lines are lacking, so it was not checked that the references were scored (--score-reference)."
+    notes = (told,) if not both else _few_apart(odd, len(both), "are not the references", str(odd and odd[0]))
+    texts = tuple(t or d or h for t, d, h in zip(refs, detokenised, hyps, strict=True))
+    return Labels(tuple(map(str, range(n))), None, texts if any(texts) else None), notes
+
+
+def same_texts(
+    ours: Sequence[str] | None, theirs: Sequence[str] | None, our_path: str, path: str | PathLike
+) -> tuple[str, ...]:
+    """A note that counts the sentences of which two files have different texts; () where there are none.
+
+    Only letters and digits are compared, not spacing, case and punctuation, which tokenizers change; nor is a text
+    that is blank or has an unknown token.
+
+    Parameters
+    ----------
+    ours, theirs : N texts of each file; None: it has none. our_path, path : of the two files.
+
+    Raises
+    ------
+    DataError, of `path`, where more than 1 of 20 differ.
+    """
+    both = list(zip(ours or (), theirs or (), strict=False))
+    odd = [k for k, (a, b) in enumerate(both) if _apart(a, b)]
+    if len(odd) <= MOST_APART * len(both):
+        return _few_apart(odd, len(both), f"are others in {path} than in {our_path}", str(odd and odd[0] + 1))
+    a, b = both[odd[0]]
+    told = f"sentence {odd[0] + 1} is '{b:.60}', and '{a:.60}' in {our_path} ({len(odd)} of {len(both)} texts differ)"
+    raise DataError(f"{told}; give the texts that were scored, in the same order.", path)
+
+
+def _few_apart(odd: Sequence[int], n: int, what: str, first: str) -> tuple[str, ...]:
+    return (f"{len(odd)} of {n} texts {what}, first that of sentence {first}.",) if odd else ()
+
+
+def _apart(a: str, b: str) -> bool:
+    """Whether two texts differ in their letters or digits; not where one is blank or has an unknown token."""
+    return bool(a.strip() and b.strip()) and "<unk>" not in a + b and _letters(a) != _letters(b)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", html.unescape(text)).casefold()))
+
+
 def _key(records: Sequence[Record], names: Sequence[str], texts: bool | None = None) -> str | None:
     """The first of these names that any row has; `texts`: whether it must, or must not, hold sentences."""
     keys = {_plain(key): key for _, row in records for key in row}
@@ -133,4 +204,6 @@ def _distinct(
     again = next(k for k, name in enumerate(ids) if ids.index(name) < k)
     records, key, path = where
     told = f'"{key}" {ids[again]} stands in line {records[ids.index(ids[again])][0]} too'
-    raise DataError(f"{told}; give each sentence an id of its own, or none.", path, records[again][0])
+    raise DataError(
+        f"{told}; give each sentence an id of its own, also in files that are joined.", path, records[again][0]
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
@@ -10,15 +9,13 @@ from os import PathLike
 import numpy as np
 
 from ..errors import DataError
-from .score_labels import Labels
-from .token_scores import TokenScores, read_token_scores
+from .numbers import FEW, WHOLE, repeated_value
+from .score_labels import Labels, same_texts
+from .token_scores import NATS, TokenScores, read_token_scores
 
-__all__ = ["APART", "docs_of", "lengths_of", "paired", "read_score_pair", "tokenizer_notes"]
+__all__ = ["APART", "docs_of", "lengths_of", "paired", "read_score_pair", "reading_notes", "tokenizer_notes"]
 
 ALIKE = 0.005  # relative: what rounding to three significant digits changes
-WHOLE = 0.1  # how far from a whole number of tokens the ratio of a sum to a mean of four digits may lie
-FEW = 10  # sentences, below which scores may be in one ratio by chance
-LN2 = math.log(2)
 
 BY_LINE, BY_ID = "paired by line", "paired by id"
 BY_NUMBER = "paired by line, fairseq's ids as lines from 0"
@@ -64,7 +61,8 @@ def paired(mt: TokenScores, lm: TokenScores) -> tuple[TokenScores, TokenScores, 
     ------
     DataError where they are not of the same sentences: another number of them, ids in one file only, other ids, other
     documents or texts under an id; where both hold the same scores, up to rounding, or the one those of the other per
-    token or in another unit, so that one model was given twice; and where all scores of one are 0.
+    token or in another unit, so that one model was given twice; where all scores of one are 0; and where sentences come
+    again, ten in a row or each at once.
     """
     how = BY_NUMBER if "fairseq" in (mt.layout, lm.layout) else BY_LINE
     if mt.labels.ids and lm.labels.ids:
@@ -75,8 +73,13 @@ def paired(mt: TokenScores, lm: TokenScores) -> tuple[TokenScores, TokenScores, 
     if len(mt) != len(lm):
         raise DataError(f"has {len(lm)} sentences, and {mt.path} has {len(mt)}; they must be the same.", lm.path)
     _agree("of document ", mt.labels.docs, lm.labels.docs, (mt, lm))
-    _agree("", mt.labels.texts, lm.labels.texts, (mt, lm))
+    if "fairseq" in (mt.layout, lm.layout):  # whose texts are of another tokenizer
+        told = same_texts(mt.labels.texts, lm.labels.texts, mt.path, lm.path)
+        lm = replace(lm, notes=(*lm.notes, *told))
+    else:
+        _agree("", mt.labels.texts, lm.labels.texts, (mt, lm))
     _two_models(mt, lm)
+    _once(mt, lm)
     return mt, lm, how
 
 
@@ -100,6 +103,29 @@ def lengths_of(mt: TokenScores, lm: TokenScores) -> list[int | None]:
     unknown: tuple[None, ...] = (None,) * len(mt)
     sides = [side for scores in (mt, lm) for side in (scores.counts, scores.labels.lengths or unknown)]
     return [next((n for n in told if n is not None), None) for told in zip(*sides, strict=True)]
+
+
+def reading_notes(mt: TokenScores, lm: TokenScores, texts: Sequence[str] | None = None) -> list[str]:
+    """What the files do not say themselves, such as their unit, and scores that are odd.
+
+    Parameters
+    ----------
+    mt, lm : in one order, as `paired` gives them. texts : (N,) of the sentences; None: unknown.
+    """
+    named = [("mt", mt), ("lm", lm)]
+    assumed = [(name, scores.unit) for name, scores in named if scores.source == "assumed"]
+    move = "nothing in a number shows its unit, --unit decides (log10 for KenLM and SRILM)"
+    notes = [f"the {name} scores are taken as {unit}; {move}." for name, unit in assumed]
+    if assumed and mt.unit != lm.unit:
+        notes.append(f"mt is in {mt.unit}, lm in {lm.unit}: where both are in one unit, name it by --unit.")
+    if not (mt.labels.ids and lm.labels.ids):
+        fairseq = "fairseq" in (mt.layout, lm.layout)
+        line = "fairseq's sentence 0 is taken for the first line" if fairseq else "each line is taken for the same line"
+        notes.append(f"the files do not both have ids: {line} of the other.")
+    for name, scores in named:
+        odd = repeated_value(scores.logprobs / NATS[scores.unit], texts)
+        notes += [f"{name}: {note}" for note in (*scores.notes, *odd)]
+    return notes
 
 
 def tokenizer_notes(mt: TokenScores, lm: TokenScores) -> tuple[str, ...]:
@@ -201,11 +227,36 @@ def _two_models(mt: TokenScores, lm: TokenScores) -> None:
         raise DataError(f"{told}: one model was given twice; name the scores of the other model.", lm.path)
 
 
+def _once(mt: TokenScores, lm: TokenScores) -> None:
+    """A DataError where sentences come again with the same scores in both files: FEW in a row, or each one at once.
+
+    In 125 texts of WMT23, WMT24 and Europarl no 3 lines in a row come again (but for 3 equal ones).
+    """
+    move = "give each sentence once, or its standard error is too small"
+    pairs = [*zip(*([None if v != v else v for v in side.logprobs.tolist()] for side in (mt, lm)), strict=True)]
+    runs: dict[tuple, int] = {}
+    again: dict[int, int] = {}  # a sentence that comes again -> its first place
+    for k in range(len(pairs) - FEW + 1):
+        run = tuple(pairs[k : k + FEW])
+        start = runs.setdefault(run, k) if len(set(run)) == FEW else k
+        if start < k:
+            again |= {k + i: start + i for i in range(FEW)}
+    if again:
+        told = f"{len(again)} of {len(pairs)} sentences come again with the same scores, in {mt.path} too"
+        k = min(again)
+        raise DataError(f"{told}: sentences {k + 1}, {k + 2} … are {again[k] + 1}, {again[k] + 2} …; {move}.", lm.path)
+    for times in (k for k in range(2, len(pairs) // FEW + 1) if len(pairs) % k == 0):
+        once = pairs[::times]
+        if len(set(once)) >= FEW and pairs == [pair for pair in once for _ in range(times)]:
+            told = f"each of {len(once)} sentences comes {times} times in a row with the same scores, in {mt.path} too"
+            raise DataError(f"{told}; {move}.", lm.path)
+
+
 def _in_one_ratio(mt: TokenScores, lm: TokenScores) -> str:
     """How each score of the one file follows from that of the other, as scores of one model do; "" where it does not.
 
-    Equal up to rounding (3 sentences or more), in a ratio of ln 2, or, in FEW sentences or more, in ratios that are
-    whole numbers and differ, as a sum and a mean per token are.
+    Equal up to rounding (3 sentences or more), or, in FEW sentences or more, in the ratio of two units, or in ratios
+    that are whole numbers and differ, as a sum and a mean per token are.
     """
     there = (mt.logprobs < 0) & (lm.logprobs < 0)  # nan is neither
     a, b, n = mt.logprobs[there], lm.logprobs[there], int(there.sum())
@@ -213,7 +264,8 @@ def _in_one_ratio(mt: TokenScores, lm: TokenScores) -> str:
         return ""
     if _alike(a, b):
         return f"holds the {n} scores of {mt.path} but for their rounding"
-    if n >= FEW and (_alike(a * LN2, b) or _alike(a, b * LN2)):
+    units = [one / other for one in NATS.values() for other in NATS.values() if one != other]
+    if n >= FEW and any(_alike(a * ratio, b) for ratio in units):
         return f"holds the {n} scores of {mt.path} in another unit, times {np.median(b / a):.3f}"
     sums, means = f"per token of what {mt.path} sums", f"summed of what {mt.path} has per token"
     for ratio, what in ((a / b, sums), (b / a, means)):

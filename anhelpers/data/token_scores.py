@@ -14,22 +14,23 @@ import numpy as np
 from .. import checks
 from ..checks import LEAST_TOKEN, LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
-from .lines import json_value, plain_number, table_lines
+from .lines import json_value, table_lines
+from .numbers import columns_doubt, far_out, number_in
 from .records import unread
-from .score_labels import Labels, labels_of, other_lengths
+from .score_labels import Labels, labels_of, other_lengths, scored_texts
 
-__all__ = ["TokenScores", "read_token_scores"]
+__all__ = ["NATS", "TokenScores", "read_token_scores"]
 
-NATS = {"nats": 1.0, "bits": math.log(2)}  # nats in one of each
+NATS = {"nats": 1.0, "bits": math.log(2), "log10": math.log(10)}  # nats in one of each
 NAMES = {  # the name of a column or a key -> the unit that it declares; None: none
     "logprobs": None, "token_logprobs": None, "logprob": None,
     "logprobs_nats": "nats", "logprob_nats": "nats", "lnprob": "nats", "lnprobs": "nats",
     "logprobs_bits": "bits", "logprob_bits": "bits", "log2prob": "bits", "log2probs": "bits",
+    "logprobs_log10": "log10", "logprob_log10": "log10", "log10prob": "log10", "log10probs": "log10",
 }  # fmt: skip
 ALIASES = {"nats": "nats", "nat": "nats", "ln": "nats", "e": "nats",
-           "bits": "bits", "bit": "bits", "log2": "bits", "2": "bits"}  # fmt: skip
+           "bits": "bits", "bit": "bits", "log2": "bits", "2": "bits", "log10": "log10", "10": "log10"}  # fmt: skip
 FAIRSEQ = re.compile(r"([STHDPA])-(\d{1,18})\t(.*)", re.DOTALL | re.ASCII)
-FAR = 100  # times the median of a file's sums: a sentence that costs more is pointed out
 MOST_LEFT_OUT = 1_000_000  # ids of fairseq's output, at which an id is rather wrong
 
 
@@ -42,7 +43,7 @@ class TokenScores:
     logprobs : (N,) summed over the tokens of each sentence, in nats, at most 0; nan where it is missing.
     counts : per sentence the number of scored tokens; None where the file has sums only.
     tokens : per sentence its tokens; None where the file does not tell them.
-    unit : of the numbers in the file, "nats" or "bits"; source: "declared" by the file, "given", or "assumed".
+    unit : of the numbers in the file, "nats", "bits" or "log10"; source: "declared" by the file, "given", or "assumed".
     layout : "jsonl", "fairseq" or "numbers".
     labels : ids, documents, texts and lengths, as far as the file has them. path : of the file.
     notes : scores that are odd, and no error; keys that are not read; blank lines at the end, left out.
@@ -83,23 +84,24 @@ def read_token_scores(path: str | PathLike, unit: str | None = None) -> TokenSco
     Three layouts, told apart by what the file holds:
 
     - JSONL, an object per sentence with `logprobs` or `token_logprobs` (a list, or one sum; null: missing) and perhaps
-      `tokens` and `unit`; `logprobs_nats`, `lnprobs`, `log2probs`, `logprobs_bits` name the unit in the key; ids,
-      documents and texts of the sentences as in `labels_of`;
+      `tokens` and `unit`; `logprobs_nats`, `lnprobs`, `log2probs`, `logprobs_bits`, `log10probs` name the unit in the
+      key; ids, documents and texts of the sentences as in `labels_of`;
     - the output of fairseq-generate with --score-reference, whose lines ``P-<id>\t...`` hold a score per token; the
-      sentences come in the order of their ids, and an id that is left out is missing (nan);
+      sentences come in the order of their ids, and an id that is left out is missing (nan); the texts that were scored
+      (H-) must be the references (T-), as far as the file has both;
     - numbers, a line per sentence: one sum, or the scores of its tokens; "nan" is a missing one; a first line such as
-      ``logprob_nats`` or ``log2prob`` declares the unit; blank lines at the end are left out.
+      ``logprob_nats``, ``log2prob`` or ``log10prob`` declares the unit; blank lines at the end are left out.
 
     Parameters
     ----------
-    unit : "nats" or "bits". None: what the file declares, else nats, but bits for fairseq, whose newer versions write
-        base-2 logarithms; its old ones (0.6) write natural ones and need unit="nats".
+    unit : "nats", "bits" or "log10" (KenLM, SRILM). None: what the file declares, else nats, but bits for fairseq,
+        whose newer versions write base-2 logarithms; its old ones (0.6) write natural ones and need unit="nats".
 
     Raises
     ------
     DataError with file and line for what cannot be read, a positive or infinite score or one lower than any model gives
-    (`checks.too_low`), a token without a score, a declared unit that contradicts `unit`, or, without `unit`, one that
-    only some of the rows declare.
+    (`checks.too_low`), a token without a score, a sum and its mean in place of tokens, a declared unit that contradicts
+    `unit`, or, without `unit`, one that only some of the rows declare.
     """
     if unit is not None:
         checks.one_of(unit, NATS, "unit")
@@ -108,18 +110,10 @@ def read_token_scores(path: str | PathLike, unit: str | None = None) -> TokenSco
     found, source = _unit(rows, unit, "bits" if layout == "fairseq" else "nats", path)
     sums = np.array([_sum(row, found, path) for row in rows], dtype=np.float64) * NATS[found]
     counts = tuple(len(row.scores) if row.per_token and row.scores is not None else None for row in rows)
-    tokens, notes = tuple(row.tokens for row in rows), (*notes, *other_lengths(labels, counts), *_far_out(sums))
+    bare = [row.scores for row in rows if row.scores and row.per_token and row.tokens is None]
+    odd = columns_doubt(bare, path) if layout != "fairseq" else ()
+    tokens, notes = tuple(row.tokens for row in rows), (*notes, *odd, *other_lengths(labels, counts), *far_out(sums))
     return TokenScores(sums, counts, tokens, found, source, layout, labels, str(path), notes)
-
-
-def _far_out(nats: np.ndarray) -> tuple[str, ...]:
-    """A note where a sentence costs far more than most, as one with a masked or padded token among its scores does."""
-    known = nats[~np.isnan(nats)]
-    if not known.size or not known.min() < FAR * np.median(known) < 0:
-        return ()
-    i, times = int(np.nanargmin(nats)), known.min() / np.median(known)
-    told = f"sentence {i + 1} has {nats[i]:.6g} nats, {times:.0f} times the median of {np.median(known):.4g}"
-    return (f"{told}: was a masked or padded token summed?",)
 
 
 def _rows(lines: Sequence[str], path: str | PathLike) -> tuple[str, list[_Row], Labels, tuple[str, ...]]:
@@ -134,8 +128,9 @@ def _rows(lines: Sequence[str], path: str | PathLike) -> tuple[str, list[_Row], 
         notes = unread([row for _, row in records], lambda k, told: DataError(told, path, records[k][0]), known)
         return "jsonl", rows, labels, notes
     if any(FAIRSEQ.match(line) for line in lines):
-        rows = list(_fairseq(lines, path))
-        return "fairseq", rows, Labels(tuple(map(str, range(len(rows))))), ()
+        texts: dict[str, dict[int, str]] = {"T": {}, "H": {}, "D": {}}
+        rows = list(_fairseq(lines, texts, path))
+        return "fairseq", rows, *scored_texts(texts, len(rows), path)
     n = max(k for k, line in enumerate(lines, 1) if line.strip())
     blank = len(lines) - n
     notes = (f"{blank} blank line{'s' if blank > 1 else ''} at the end left out.",) if blank else ()
@@ -171,6 +166,8 @@ def _sum(row: _Row, unit: str, path: str | PathLike) -> float:
             raise DataError(f"{where}'{score:g}' is no finite number.", path, row.line)
         if score > ROUNDING:
             sentence = "is a probability above 1; are these negative log-probabilities? Turn their sign."
+            if row.per_token and score == round(score) and min(row.scores) <= 0:
+                sentence = "is a probability above 1; an id, or a number of tokens? Give log-probabilities only."
             raise DataError(f"{where}{score:g} {sentence}", path, row.line)
         if told := too_low(score * NATS[unit], LEAST_TOKEN if row.per_token else LEAST_TOTAL):
             raise DataError(f"{where}{score:.10g} {told}", path, row.line)
@@ -205,7 +202,7 @@ def _declared(key: str, unit: object, path: str | PathLike, line: int) -> str | 
         return NAMES[key]
     named = ALIASES.get(str(unit).lower())
     if named is None:
-        raise DataError(f"unknown unit '{unit}'; known: nats, bits.", path, line)
+        raise DataError(f"unknown unit '{unit}'; known: {', '.join(NATS)}.", path, line)
     if NAMES[key] not in (None, named):
         raise DataError(f"{key} are {NAMES[key]}, and unit says {named}.", path, line)
     return named
@@ -224,9 +221,9 @@ def _score(value: object, path: str | PathLike, line: int, where: str) -> float:
         raise DataError(f"{where}a number of {len(str(value))} digits is no log-probability.", path, line) from None
 
 
-def _fairseq(lines: Sequence[str], path: str | PathLike) -> Iterator[_Row]:
-    """The sentences of a fairseq-generate output, by their ids; tokens from H where they fit the scores."""
-    scores, texts = {}, {}
+def _fairseq(lines: Sequence[str], texts: dict[str, dict[int, str]], path: str | PathLike) -> Iterator[_Row]:
+    """The sentences of a fairseq-generate output, by their ids, with tokens from H where they fit; fills `texts`."""
+    scores: dict[int, tuple[int, tuple[float, ...]]] = {}
     for number, line in enumerate(lines, 1):
         found = FAIRSEQ.fullmatch(line)
         if not found:
@@ -234,15 +231,15 @@ def _fairseq(lines: Sequence[str], path: str | PathLike) -> Iterator[_Row]:
                 raise DataError(f"'{line:.30}…' has an id of too many digits.", path, number)
             continue
         kind, key, rest = found[1], int(found[2]), found[3]
-        if kind == "H":
-            texts[key] = rest.split("\t", 1)[-1].split()
+        if kind in texts:
+            texts[kind][key] = rest if kind == "T" else rest.split("\t", 1)[-1]
         if kind == "P" and key in scores:
-            raise DataError(f"sentence {key} has a second hypothesis; score one text each (--score-reference).",
-                            path, number)  # fmt: skip
+            told = f"sentence {key} has a second hypothesis, or is of a second log (the first: line {scores[key][0]})"
+            raise DataError(f"{told}; score one text each (--score-reference), give a single log.", path, number)
         if kind == "P" and not rest.split():
             raise DataError(f"sentence {key} has no score; at least the end of the sentence has one.", path, number)
         if kind == "P":
-            scores[key] = number, tuple(_number(word, path, number) for word in rest.split())
+            scores[key] = number, tuple(number_in(word, path, number) for word in rest.split())
     if not scores:
         raise DataError("fairseq's output without lines of P-<id>, the scores per token; do not use --quiet.", path)
     if max(scores) >= MOST_LEFT_OUT + 2 * len(scores):
@@ -250,8 +247,8 @@ def _fairseq(lines: Sequence[str], path: str | PathLike) -> Iterator[_Row]:
                         scores[max(scores)][0])  # fmt: skip
     for key in range(max(scores) + 1):
         number, values = scores.get(key, (0, None))
-        words = texts.get(key)
-        whole = None if values is None or words is None or len(words) + 1 != len(values) else (*words, "</s>")
+        words = texts["H"].get(key, "").split()
+        whole = None if values is None or not words or len(words) + 1 != len(values) else (*words, "</s>")
         yield _Row(number, values, values is not None, whole)
 
 
@@ -265,13 +262,6 @@ def _numbers(lines: Sequence[str], path: str | PathLike) -> Iterator[_Row]:
             continue
         if not words:
             raise DataError("'' is no number; write nan where there is none.", path, number)
-        values = tuple(_number(word, path, number) for word in words)
+        values = tuple(number_in(word, path, number) for word in words)
         missing = len(values) == 1 and math.isnan(values[0])
         yield _Row(number, None if missing else values, each, None, NAMES.get(name))
-
-
-def _number(word: str, path: str | PathLike, line: int) -> float:
-    try:
-        return plain_number(word)
-    except ValueError:
-        raise DataError(f"'{word}' is no number.", path, line) from None

@@ -248,7 +248,7 @@ MANIFEST_ROW = ["wmt24/en-de", "a/b.txt", "o/r", "0" * 40, "x/y.txt", "12", "1" 
 SLURM = b'queue: gpu\ngpus: 1\nmemory: 32GB\nwalltime: "08:00:00"\nn_jobs: 8\ndirectives: ["--x"]\n'
 WIDE = b"lp\tsystem\tmetricx\tcometkiwi\nen-de\tX\t1.5\t0.5\nen-de\tY\t2\t0.25\n"
 LONG = b"pair\tsystem\tmetric\tscore\nen-de\tX\tBLEU-refA\t30\nen-de\tX\tchrF-refA\t60.5\n"
-FAIRSEQ = b"S-1\tx\nT-1\ty\nH-1\t-0.5\ta b\nP-1\t-0.5 -0.25 -1\nS-0\tx\nH-0\t-1\ta\nP-0\t-1 -2\nGenerate test\n"
+FAIRSEQ = b"S-1\tx\nT-1\ta b\nH-1\t-0.5\ta b\nP-1\t-0.5 -0.25 -1\nS-0\tx\nH-0\t-1\ta\nP-0\t-1 -2\nGenerate test\n"
 SYSTEMS = b'system,category,lp,claim,source\nX,LLM,en-de,"a, b",c\nY,human,en-de,,\n'
 
 

@@ -25,6 +25,7 @@ from anhelpers.naturalness.lm import load_lm, score_texts
 from anhelpers.xmi import cross_entropy, per_character, xmi, xmi_difference, xmi_table
 from anhelpers.xmi.authors import find_outputs, find_results
 from anhelpers.xmi.published import published_table, read_features, read_results, recomputed_bleu, sides
+from anhelpers.xmi.scores import share_doubt
 
 N = 12
 MT = [-10.0 - k for k in range(N)]
@@ -408,8 +409,8 @@ def test_what_is_not_read_is_told(call):
     status, _, err = call([row | {"units": "bits"} for row in rows(MT)], rows(LM))
     assert status == 2
     assert 'mt, line 1: "units" is not read; did you mean "unit"? Rename it, or take it out.' in err
-    status, _, err = call([{"id": f"s{k}", "logprobs": [v, -1], "n_tokens": 2 + 3 * (k > 9)} for k, v in enumerate(MT)],
-                          rows(LM))  # fmt: skip
+    tokens = [{"id": f"s{k}", "logprobs": [v, -1.3], "n_tokens": 2 + 3 * (k > 9)} for k, v in enumerate(MT)]
+    status, _, err = call(tokens, rows(LM))
     assert status == 0
     assert "mt: sentence 11 says that it has 5 tokens, and has 2 scores (2 of 12 sentences are so)" in err
 
@@ -502,6 +503,187 @@ def test_texts_of_the_wrong_side_are_refused_or_told(tiny_marian, tiny_lm):
     assert (
         "21 of 40 targets are copies of their sources." in xmi_from_models(mt, lm, de[:21] + en[21:], de, **rest).notes
     )
+
+
+# ---- other texts than the references, columns, lists and values that come again, other units
+
+
+def log(scored, refs=None, spaced=lambda text: text):
+    """fairseq-generate's output: a reference, the text that was scored, and MT_SUMS."""
+    kinds = [("T", lambda k: refs[k])] if refs else []
+    kinds += [("H", lambda k: f"-1.2\t{spaced(scored[k])}"), ("P", lambda k: MT_SUMS[k])]
+    return "".join(f"{kind}-{k}\t{said(k)}\n" for k in range(len(scored)) for kind, said in kinds)
+
+
+REFS = [f"Haus {k}: das war's." for k in range(60)]
+
+
+def test_scores_of_fairseq_s_own_hypotheses_are_refused(call):
+    """XMI was 162.28 bits for 117.76: without --score-reference the model scores what it wrote itself."""
+    own = [f"Hütte {k}: dies war es." for k in range(60)]
+    status, table, err = call(log(own, REFS), column(LM_SUMS))
+    assert (status, table) == (2, None)
+    told = "mt: scores of other texts than the references, in 60 of 60 sentences: of 'Hütte 0: dies war es.' (H-0), and"
+    assert told in err
+    assert "run fairseq-generate with --score-reference." in err
+    assert call(log(REFS[:57] + own[57:], REFS), column(LM_SUMS))[0] == 0
+    assert "mt: 3 of 60 texts are not the references, first that of sentence 57." in call(
+        log(REFS[:57] + own[57:], REFS), column(LM_SUMS))[2]  # fmt: skip
+    assert call(log(REFS[:56] + own[56:], REFS), column(LM_SUMS))[0] == 2
+
+
+def test_texts_of_fairseq_are_compared_whatever_the_tokenizer(call):
+    def spaced(text):
+        return text.replace("Ha", "Ha@@ ").replace(":", " :").replace("'s", " &apos;s").replace("9", "9 ")
+
+    status, _, err = call(log(REFS, REFS, spaced), rows_numbered(LM_SUMS, 0))
+    assert (status, "references" in err) == (0, False)
+    named = [row | {"text": text} for row, text in zip(rows_numbered(LM_SUMS, 0), REFS, strict=True)]
+    status, _, err = call(log(REFS, None, spaced), named)
+    assert status == 0
+    assert "note: mt: T- or H- lines are lacking, so it was not checked that the references were scored" in err
+    status, _, err = call(log(REFS[::-1]), named)
+    assert status == 2
+    assert (
+        "lm: sentence 1 is 'Haus 0: das war's.', and 'Haus 59: das war's.' in mt (60 of 60 texts differ); give" in err
+    )
+
+
+def test_targets_that_are_not_the_texts_of_the_rows_are_refused(call, tmp_path):
+    """The sources for the targets: 0.642 bits per character for 0.734."""
+    mt, lm = rows(MT_SUMS, text=REFS), rows(LM_SUMS)
+    (tmp_path / "trg").write_text("\n".join(REFS).replace(":", " :"))
+    assert call(mt, lm, "--per-char", "-t", "trg")[0] == 0
+    (tmp_path / "trg").write_text("\n".join(REFS).replace("Haus", "House"))
+    status, _, err = call(mt, lm, "--per-char", "-t", "trg")
+    assert status == 2
+    assert "trg: sentence 1 is 'House 0: das war's.', and 'Haus 0: das war's.' in mt (60 of 60 texts differ)" in err
+
+
+def test_other_documents_than_those_of_the_rows_are_told(call, tmp_path):
+    """Nested ones were taken without a word: standard error 1.48 for 1.99 bits."""
+    own = rows(MT_SUMS, doc=[k // 20 for k in range(60)])
+    (tmp_path / "docs").write_text("".join(f"d{k // 10}\n" for k in range(60)))
+    status, _, err = call(own, rows(LM_SUMS), "--docs", "docs")
+    assert status == 0
+    assert "--docs names 6 documents, and the rows of scores name 3: those of --docs are resampled." in err
+    (tmp_path / "docs").write_text("".join(f"d{k // 20}\n" for k in range(60)))
+    assert "--docs names" not in call(own, rows(LM_SUMS), "--docs", "docs")[2]
+
+
+def test_a_sum_and_its_mean_are_no_two_tokens(call):
+    """They were added: 121.18 bits for 117.94."""
+
+    def both(sums, form="{:f}\t{:f}\n"):
+        return "".join(form.format(v, v / k) for v, k in zip(sums, LENGTHS, strict=True))
+
+    status, _, err = call(both(MT_SUMS), both(LM_SUMS))
+    assert status == 2
+    assert "mt: a sum and its mean per token (first -" in err
+    assert "would be added as scores of tokens; give the sums alone." in err
+    assert call(column(MT_SUMS), both(LM_SUMS, "{:f} -0.1 {:f}\n"))[0] == 2
+    assert call(column(MT_SUMS), both(LM_SUMS, "{1:.3f} {0:.3f}\n"))[0] == 2
+    assert call(both(MT_SUMS, '{{"logprobs": [{:f}, {:f}]}}\n'), column(LM_SUMS))[0] == 2
+    two = "".join(f"{v - 0.3} -{0.1 + k % 7}\n" for k, v in enumerate(MT_SUMS))
+    status, _, err = call(two, column(LM_SUMS))
+    assert status == 0
+    assert "mt: each of 60 sentences has 2 numbers, which are added as scores of 2 tokens: are they?" in err
+    lists = [{"logprobs": [v]} for v in MT_SUMS]
+    assert "mt: each of 60 sentences has one token: are these sums?" in call(lists, column(LM_SUMS))[2]
+    assert "has 2 numbers" not in call(two.replace("\n", " -1\n", 1), column(LM_SUMS))[2]
+
+
+def test_a_list_that_comes_twice_is_refused(call):
+    """The standard error was 1.08 for 1.91 bits."""
+    status, _, err = call(column([*MT_SUMS] * 2), column([*LM_SUMS] * 2))
+    assert status == 2
+    assert (
+        "lm: 60 of 120 sentences come again with the same scores, in mt too: sentences 61, 62 … are 1, 2 …; giv" in err
+    )
+    joined = [[*side[:20], *side[:40], np.nan] for side in (MT_SUMS, LM_SUMS)]  # a shard and a file that begins with it
+    assert "lm: 20 of 61 sentences come again with the same scores, in mt too: sentences 21, 22 … are 1, 2 …" in call(
+        *map(column, joined))[2]  # fmt: skip
+    each = np.repeat([MT_SUMS, LM_SUMS], 3, axis=1)
+    assert (
+        "lm: each of 60 sentences comes 3 times in a row with the same scores, in mt too; give"
+        in call(column(each[0]), column(each[1]))[2]
+    )
+    bare = [[{"logprob": v} for v in side] * 2 for side in (MT_SUMS, LM_SUMS)]
+    assert call(*bare)[0] == 2
+    assert call(column([*MT_SUMS] * 2), column([*LM_SUMS, *LM_SUMS * 1.1]))[0] == 0
+
+
+def test_base_10_is_a_unit(call):
+    """Scores of KenLM and SRILM were 2.3 times too small, or refused where they said what they are."""
+    _, right, _ = call(column(MT_SUMS), column(LM_SUMS))
+    mt, lm = MT_SUMS / math.log(10), LM_SUMS / math.log(10)
+    for found in (
+        call(column(mt), column(lm), "--unit", "log10"),
+        call(column(MT_SUMS), "log10prob\n" + column(lm)),
+        call(column(MT_SUMS), [{"logprob": v, "unit": "log10"} for v in lm]),
+        call([{"logprob": v, "unit": "10"} for v in mt], [{"log10prob": v} for v in lm]),
+    ):
+        assert found[1].value.tolist() == pytest.approx(right.value.tolist(), rel=1e-12)
+        assert "log10" in found[1].signature[0]
+    assert "nothing in a number shows its unit, --unit decides (log10 for KenLM and SRILM)." in call(
+        column(MT_SUMS), column(LM_SUMS))[2]  # fmt: skip
+    assert xmi(mt, lm, unit="log10", rng=np.random.default_rng(0), n_draws=9).xmi.value == pytest.approx(right.value[2])
+    assert call(column(mt), column(MT_SUMS))[2].startswith(
+        "anhelpers xmi: lm: holds the 60 scores of mt in another unit"
+    )
+    assert "or is one in another unit?" in call(column(MT_SUMS), column(lm))[2]
+    assert "in another unit, or not of the targets?" in call(column(mt), column(LM_SUMS))[2]
+
+
+@pytest.mark.real
+def test_the_published_results_get_no_doubt_unless_one_side_is_in_base_10():
+    if not os.environ.get("ANHELPERS_DATA"):
+        pytest.skip("set ANHELPERS_DATA to the folder of the shared data sets to run this test.")
+    found = pd.concat([read_results(split=split) for split in ("test", "valid")])
+    sides = np.stack([found.h_mt, found.h_lm], 1)[:, :, None]
+    assert [share_doubt(mt, lm) for mt, lm in sides] == [()] * 80
+    assert all(share_doubt(mt, lm / math.log(10)) for mt, lm in sides)
+    assert all(share_doubt(mt / math.log(10), lm) for mt, lm in sides)
+
+
+def test_one_value_in_many_sentences_is_told(call):
+    """500 of 2000 scores of -99 made 95.8 bits, as many of -1 131.2, for 117.9."""
+    some = np.where(np.arange(60) % 6 == 0, -99.0, MT_SUMS)
+    status, _, err = call(column(some), column(LM_SUMS), "--unit", "bits")
+    assert status == 0
+    told = "mt: 10 of 60 sentences have the same score, -99: does it stand for a missing one? Write nan."
+    assert told in err
+    assert told in call(rows(some, text=REFS), rows(LM_SUMS))[2]
+    same = ["Danke." if k % 6 == 0 else text for k, text in enumerate(REFS)]
+    assert told not in call(rows(some, text=same), rows(LM_SUMS))[2]
+    assert "same score" not in call(column(np.where(np.arange(60) == 7, MT_SUMS, some)[1:]), column(LM_SUMS[1:]))[2]
+
+
+@pytest.mark.parametrize(
+    ("mt", "words"),
+    [
+        ("-36,05\n-3\n", "line 1: '-36,05' is no number: a decimal comma? Write a decimal point."),
+        ("id,logprob\n0,-3\n", "line 1: 'id,logprob' is no number: a table, or its header? Give the numbers alone"),
+        ("id\tlogprob\n0\t-3\n", "line 1: 'id' is no number: a table, or its header? Give the numbers alone"),
+        ("0\t-36.1\n1\t-20.2\n", "line 2: token 1: 1 is a probability above 1; an id, or a number of tokens? Give"),
+        ("-36.1 31\n-20.2 18\n", "line 1: token 2: 31 is a probability above 1; an id, or a number of tokens? Give"),
+        ("P-0\t-1\nP-1\t-1\n" * 2, "line 3: sentence 0 has a second hypothesis, or is of a second log (the first: "),
+    ],
+    ids=["decimal comma", "csv", "header", "id", "tokens", "two logs"],
+)
+def test_what_is_no_list_of_scores_is_named(call, mt, words):
+    status, _, err = call(mt, column(LM_SUMS))
+    assert (status, err.count("\n")) == (2, 1)
+    assert words in err
+
+
+def test_odd_numbers_of_a_system_are_named(tmp_path, capsys):
+    (tmp_path / "numbers").write_text("-1\n-99\n" * 10)
+    read_logprobs(tmp_path / "numbers", 20)
+    assert "numbers: 10 of 20 sentences have the same score, -" in capsys.readouterr().err
+    (tmp_path / "numbers").write_text("-1\n-2,5\n")
+    with pytest.raises(DataError, match=r"line 2: '-2,5' is no finite number: a decimal comma\? Write a decimal point"):
+        read_logprobs(tmp_path / "numbers", 2)
 
 
 # ---- blank lines at the end
