@@ -17,7 +17,7 @@ import numpy as np
 from . import __version__, checks
 from .data.mqm_tables import Scheme, Weights, choose_scheme, load_scheme, load_weights
 from .data.rating_checks import odd_weights, without_clean
-from .data.rating_names import DOMAINS, base_system, domain_of
+from .data.rating_names import DOMAINS, base_system, domain_of, spelled_twice
 from .data.ratings import Ratings
 from .errors import DataError
 from .stats import bootstrap_means, clusters_of
@@ -202,9 +202,10 @@ def score_ratings(
     docs = tuple(segment.doc for segment in ratings.segments)
     named = tuple((domains or {}).get(doc) or domain_of(doc) for doc in docs)
     system, segment, rater = np.unravel_index(units, shape)
-    missing = without_clean(ratings)
-    notes = (*ratings.notes, *waived, *odd_weights(ratings, weight), *missing)
+    missing, twice = without_clean(ratings), spelled_twice(ratings)
+    notes = (*ratings.notes, *waived, *odd_weights(ratings, weight), *missing, *twice.values())
     signature = _signature(ratings, scheme, weights) + "|segments:with-errors" * bool(missing)
+    signature += "".join(f"|{what}:spelled-twice" for what in twice)
     scores = MqmScores(
         ratings.systems, ratings.raters, ratings.segment_names, docs, named, system, segment, rater,
         values, signature, notes,

@@ -15,9 +15,9 @@ import os
 import re
 import tarfile
 import zlib
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 from operator import getitem, itemgetter
@@ -29,12 +29,11 @@ import numpy as np
 
 from ..errors import DataError
 from .lines import read_bytes
-from .mqm_tables import RatingMap
 from .packed import unpacked
 from .rating_header import COLUMNS, Header
-from .rating_names import category_key, column_key, visible
+from .rating_names import category_key, visible, whole_numbers
 
-__all__ = ["Scan", "not_utf8", "open_ratings", "renamed", "scan_rows", "shortened", "spans_of", "split_rows"]
+__all__ = ["Scan", "not_utf8", "open_ratings", "scan_rows", "shortened", "spans_of", "split_rows"]
 
 _BUFFER = 1 << 18  # bytes; lines of 3 kB come twice as fast as through Python's 8 kB
 _BROKEN = (EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, OSError)
@@ -165,6 +164,7 @@ class Scan:
     pairs : n pairs (source, target) as bytes, marks included.
     texts : n triples (source, target, marked spans) without marks, if wanted.
     unclosed : lines with a mark that is not closed.
+    notes : sentences on what was read otherwise than it is written.
     """
 
     keys: tuple[list[tuple[bytes, ...]], ...]
@@ -174,6 +174,7 @@ class Scan:
     pairs: list[tuple[bytes, bytes]]
     texts: list[tuple[str, str, str]]
     unclosed: list[int]
+    notes: tuple[str, ...] = ()
 
     def first(self, column: int, code: int) -> int:
         """The line where a key comes first."""
@@ -208,9 +209,10 @@ def scan_rows(rows: Iterable[tuple[int, list[bytes]]], header: Header, path: str
             pair = (_plain(fields[i], path, line, unclosed) for i in (source, target))
             (src, in_src), (trg, in_trg) = pair
             kept.append((src, trg, " … ".join(in_trg + in_src)))
-    keys = tuple([key if isinstance(key, tuple) else (key,) for key in column] for column in names)
-    code, line_of = np.array(codes, np.int32).reshape(-1, 4).T, np.array(lines, np.int32)
-    return Scan(keys, code, line_of, _marks(keys, code, pairs, elsewhere), pairs, kept, unclosed)
+    written = tuple([key if isinstance(key, tuple) else (key,) for key in column] for column in names)
+    line_of = np.array(lines, np.int32)
+    keys, code, notes = whole_numbers(written, np.array(codes, np.int32).reshape(-1, 4).T, line_of)
+    return Scan(keys, code, line_of, _marks(keys, code, pairs, elsewhere), pairs, kept, unclosed, notes)
 
 
 def _marks(keys: tuple[list, ...], code: np.ndarray, pairs: list, elsewhere: list[int]) -> np.ndarray:
@@ -261,34 +263,3 @@ def _plain(text: bytes, path: str | PathLike, line: int, unclosed: list[int]) ->
 def shortened(text: str) -> str:
     """The first 40 characters of a text, for an error."""
     return text if len(text) <= 40 else text[:39] + "…"
-
-
-def renamed(scan: Scan, table: RatingMap, columns: Sequence[str]) -> tuple[Scan, tuple[str, ...]]:
-    """A scan with a mapping's names of categories and severities, and notes on what it renamed, and what it could not.
-
-    Parameters
-    ----------
-    scan : of the file. table : the mapping. columns : the names in the header.
-    """
-    if not table.name:
-        return scan, ()
-    kinds = ("category", "severity")
-    olds = [tuple(part.decode("utf-8", "surrogateescape").strip() for part in key) for key in scan.keys[3]]
-    news = [tuple(map(table.renamed, kinds, key)) for key in olds]
-    keys = [tuple(part.encode("utf-8", "surrogateescape") for part in key) for key in news]
-    times = np.bincount(scan.code[3], minlength=len(olds)).tolist()
-    there = set(map(column_key, columns))
-    renames = [(old, new) for kind, old, new in table.rows if kind == "column" and column_key(old) in there]
-    said = [f"column {old} is read as {new}" for old, new in renames]
-    for side, kind in enumerate(kinds):
-        counts: Counter[tuple[str, str]] = Counter()
-        for old, new, n in zip(olds, news, times, strict=True):
-            counts[old[side], new[side]] += n
-        pairs = ((old, new, n) for (old, new), n in counts.items() if category_key(old) != category_key(new))
-        said += [f"{kind} {old} counts as {new} ({n} row{'s' * (n != 1)})" for old, new, n in pairs]
-    notes = [f"mapping {table.name}: {'; '.join(said) or 'nothing is renamed'}."]
-    found = {"column": columns, "category": [old[0] for old in olds], "severity": [old[1] for old in olds]}
-    if idle := [row for kind, names in found.items() for row in table.unused(kind, names)]:
-        named = ", ".join(idle[:5]) + (f" and {len(idle) - 5} more" if len(idle) > 5 else "")
-        notes.append(f"mapping {table.name}, without effect in this file: {named}.")
-    return replace(scan, keys=(*scan.keys[:3], keys)), tuple(notes)

@@ -17,8 +17,8 @@ from ..errors import DataError, nearest
 from .mqm_tables import RatingMap, load_map
 from .rating_checks import check_file_texts, check_languages, check_one_pair, check_units, without_copies
 from .rating_header import read_header
-from .rating_names import SEVERITIES, category_key, natural_key, visible, without_side
-from .rating_rows import Scan, not_utf8, open_ratings, renamed, scan_rows, shortened, split_rows
+from .rating_names import SEVERITIES, category_key, natural_key, renamed, visible, without_side
+from .rating_rows import Scan, not_utf8, open_ratings, scan_rows, shortened, split_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,7 +157,7 @@ def read_ratings(
     raw: dict[tuple[str, Segment], tuple[bytes, bytes]] = {}
     for unit, row in zip(units, rows, strict=True):
         raw.setdefault(unit, scan.pairs[row])
-    notes = (*mapped, *repeats, *_notes(scan, left_out, rows, ratings))
+    notes = (*mapped, *scan.notes, *repeats, *_notes(scan, left_out, rows, ratings))
     ratings = replace(ratings, notes=notes, raw=raw, reading=reading)
     check_languages([ratings])
     if not texts:

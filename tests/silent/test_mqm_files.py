@@ -592,3 +592,77 @@ def test_one_file_of_a_class_under_two_names_is_noted(tmp_path):
         (tmp_path / f"{rater}.csv").write_text(header + "".join(rows), "utf-8")
     (note,) = read_class_ratings(tmp_path).notes
     assert note.startswith("Ann and Bea gave the same ratings in the same seconds")
+
+
+# ---- one name in two spellings
+
+
+def two_raters(write, change):
+    """Two raters' ratings of the same translations, those of the second one with their rows changed."""
+    rows = [(s, d, i, i, *more) for s, d, i, *more in (*sheet(GERMAN), *sheet(GERMAN, rater="r2"))]
+    half = len(GERMAN)
+    lines = ["\t".join(map(str, row)) for row in (*rows[:half], *map(change, rows[half:]))]
+    path = write([])
+    path.write_text("\n".join([HEADER, *lines]) + "\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("spelled", ["{}.0", "{}.00", "0{}"])
+def test_ids_that_are_whole_numbers_are_one_however_they_are_spelled(write, spelled):
+    spell = spelled.format
+    path = two_raters(write, lambda row: (*row[:2], spell(row[2]), spell(row[3]), *row[4:]))
+    scores = score_ratings(read_ratings(path))
+    assert scores.by().n_segments.tolist() == [len(GERMAN)]
+    assert scores.segments[0] == "1"
+    first = f"in 21 rows (first: line 23): '{spell(1)}' is '1'."
+    assert scores.notes == (f"whole numbers that name a segment are read as such {first}",)
+    header, *rows = path.read_text("utf-8").splitlines()
+    path.write_text("\n".join([header, *(row.replace("\tr2\t", "\tr1\t") for row in rows)]) + "\n", "utf-8")
+    with pytest.raises(DataError, match="a part of this file is there twice"):
+        read_ratings(path)
+
+
+def test_ids_with_fractions_stay_as_they_are(write):
+    rows = [(*row[:2], f"{i // 3}.{i % 3}", *row[3:]) for i, row in enumerate(sheet(GERMAN))]
+    ratings = read_ratings(write(rows))
+    assert (ratings.notes, ratings.segments[0].id) == ((), "0.0")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda row: (row[0], "d:en-de", *row[2:]),
+        lambda row: (row[0], "another name", *row[2:]),
+        lambda row: (*row[:3], row[3] + 100, *row[4:]),
+    ],
+)
+def test_sources_under_several_segments_are_noted(write, change):
+    scores = score_ratings(read_ratings(two_raters(write, change)))
+    assert "21 of 21 source texts stand under several segments, such as document d, id 1 (1), and" in scores.notes[-1]
+    assert scores.signature.endswith("|segments:spelled-twice")
+
+
+def test_short_sources_may_come_again(write):
+    srcs = ["Thank you.", "Thank you.", "(Applause)", "(Applause)", *ENGLISH[4:]]
+    assert score_ratings(read_ratings(write(sheet(GERMAN, srcs)))).notes == ()
+
+
+@pytest.mark.parametrize(("one", "other"), [("rater1", "Rater1"), ("rater1", "rater 1"), ("7", "007")])
+def test_raters_that_differ_in_spelling_alone_are_noted(write, one, other):
+    rows = [*sheet(GERMAN, rater=one), *sheet(GERMAN, rater=other)]
+    scores = score_ratings(read_ratings(write(rows)))
+    (note,) = scores.notes
+    assert note.startswith("raters that differ in spelling alone count as two each: ")
+    assert f"'{one}'" in note
+    assert f"'{other}'" in note
+    assert scores.signature.endswith("|raters:spelled-twice")
+
+
+def test_a_rater_of_a_number_is_one_rater_and_systems_are_told_too(write):
+    rows = [*sheet(GERMAN[:9], ENGLISH[:9], rater="1"), *sheet(GERMAN[9:], ENGLISH[9:], rater="1.0", start=10)]
+    ratings = read_ratings(write(rows))
+    assert ratings.raters == ("1",)
+    assert ratings.notes[0].startswith("whole numbers that name a rater are read as such in 12 rows (first: line 11)")
+    both = [write(sheet(GERMAN, system=name, rater=name), f"{name}.tsv") for name in ("Aya", "AYA")]
+    notes = score_ratings(pool_ratings([read_ratings(path) for path in both])).notes
+    assert any("systems that differ in spelling alone count as two each: 'AYA' and 'Aya'" in note for note in notes)
