@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ __all__ = [
     "SEVERITIES",
     "base_system",
     "category_key",
+    "close_category",
     "column_key",
     "domain_of",
     "natural_key",
@@ -38,6 +40,8 @@ SEVERITIES = ("No-error", "Neutral", "Minor", "Major", "Critical")
 
 DOMAINS = ("conversation", "ecommerce", "literary", "manuals", "mastodon", "news", "social", "speech", "talk")
 """First words of the document names of WMT, from 2022 on, and of TED."""
+
+_CLOSE = 0.85  # difflib's ratio from which on one name looks like another one, misspelt
 
 _SIDE = re.compile(r" ?\(translation ?\d*\)$", re.IGNORECASE)  # side by side, which of the two an omission is in
 _DIGITS = re.compile(r"(\d+)")
@@ -73,6 +77,21 @@ def category_key(category: str) -> str:
 def without_side(category: str) -> str:
     """A category without the "(Translation 2)" behind it that side by side ratings have."""
     return _SIDE.sub("", category)
+
+
+def close_category(category: str, known: Iterable[str]) -> str:
+    """The known category whose name looks most like another one, as a whole or behind its slash; "" where none does.
+
+    >>> close_category("Accuracy/Non-translation", ["Accuracy/Mistranslation", "Non-translation!"])
+    'Non-translation!'
+    """
+    best, found = _CLOSE, ""
+    for name in known:
+        one, other = category_key(category), category_key(name)
+        for a, b in ((one, other), (one.rpartition("/")[2], other.rpartition("/")[2])):
+            if (ratio := difflib.SequenceMatcher(None, a, b).ratio()) >= best:
+                best, found = ratio, name
+    return found
 
 
 def column_key(name: str) -> str:

@@ -666,3 +666,71 @@ def test_a_rater_of_a_number_is_one_rater_and_systems_are_told_too(write):
     both = [write(sheet(GERMAN, system=name, rater=name), f"{name}.tsv") for name in ("Aya", "AYA")]
     notes = score_ratings(pool_ratings([read_ratings(path) for path in both])).notes
     assert any("systems that differ in spelling alone count as two each: 'AYA' and 'Aya'" in note for note in notes)
+
+
+# ---- rows of tables that decide nothing, and categories that are misspelt
+
+
+WEIGHED = "severity,category,weight,source\nNo-error,*,0,x\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        (
+            "Minor,*,1,x\nMinor,Fluency/Grammar,0.1,x\n",
+            "without effect: severity 'Minor', category 'Fluency/Grammar' (an earlier row catches all of it; put it ",
+        ),
+        ("Minor,*,1,x\n*,Fluency/Grammar,2,x\n", "without effect: category 'Fluency/Grammar' (an earlier row"),
+        ("Minor,*,1,x\nMnior,*,3,x\n", "without effect: severity 'Mnior', category '*' (no severity is called so)."),
+        (
+            "Minor,Flunecy/Grammar,0.1,x\nMinor,*,1,x\n",
+            ": severity 'Minor', category 'Flunecy/Grammar' is in none of these ratings; is 'Fluency/Grammar' meant?",
+        ),
+        ("*,Non-translation!,25,x\nMinor,*,1,x\nMajor,*,5,x\n", ""),
+        ("Minor,*Grammar*,0.1,x\nMinor,*,1,x\n*,*,2,x\n", ""),
+    ],
+)
+def test_rows_of_weights_that_decide_nothing_are_noted(write, tmp_path, rows, says):
+    table = tmp_path / "mine.csv"
+    table.write_text(WEIGHED + rows, "utf-8")
+    notes = score_ratings(read_ratings(write(sheet(GERMAN))), weights=table).notes
+    assert len(notes) == bool(says)
+    assert all(note.startswith("weights mine@") and says in note for note in notes)
+
+
+def test_rows_of_schemes_and_mappings_that_decide_nothing_are_noted(write, tmp_path):
+    table, path = tmp_path / "mine.csv", write(sheet(GERMAN))
+    table.write_text("category,dimension,source\nNo-error,none,x\n*,fluency,x\nFluency/Grammar,accuracy,x\n", "utf-8")
+    (note,) = score_ratings(read_ratings(path), scheme=table).notes
+    assert "without effect: category 'Fluency/Grammar' (an earlier row catches all of it" in note
+    rows = (("severity", "Min*", "Major"), ("severity", "Minor", "Critical"))
+    assert read_ratings(path, mapping=RatingMap("m", rows)).notes[1] == (
+        "mapping m, without effect in this file: severity 'Minor'."
+    )
+
+
+@pytest.mark.parametrize(
+    ("seen", "meant"),
+    [
+        ("Fluency/Punctuations", "Fluency/Punctuation"),
+        ("Fluency/Punctuation marks", "Fluency/Punctuation"),
+        ("Accuracy/Non-translation", "Non-translation!"),
+        ("Fluency/Grammer", ""),  # weighs what it would
+    ],
+)
+def test_a_category_that_only_looks_like_one_with_a_weight_of_its_own_is_noted(write, seen, meant):
+    rows = [(*row[:-2], seen, "Minor") if row[-1] == "Minor" else row for row in sheet(GERMAN)]
+    notes = score_ratings(read_ratings(write(rows))).notes
+    told = f"category '{seen}' (14 rows) does not count as '{meant}', which is close to it; if it is that, write so, "
+    assert notes == ((f"{told}or give --map a file with category,{seen},{meant}.",) if meant else ())
+
+
+@REAL
+@pytest.mark.real
+@pytest.mark.parametrize("weights", ["freitag2021", "mt-metrics-eval", "wmt24"])
+def test_published_files_need_no_note_on_names(weights):
+    for name in ("mqm/ted-ende", "mqm/wmt23-ende-sxs"):
+        scores = score_ratings(read_ratings(ratings_file(name)), weights=weights)
+        assert not [note for note in scores.notes if "attention checks" not in note]
+        assert "spelled-twice" not in scores.signature
