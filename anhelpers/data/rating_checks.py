@@ -17,7 +17,7 @@ import numpy as np
 from .. import checks
 from ..errors import DataError, LanguageConflict
 from .identify import UNKNOWN, check_language, two_languages
-from .rating_names import SEVERITIES, plain_text
+from .rating_names import SEVERITIES, plain_text, visible
 from .rating_rows import Scan, shortened
 
 if TYPE_CHECKING:
@@ -70,7 +70,13 @@ def without_copies(
     if repeated == "refuse" and _copied(scan.code[:3, rows], again, first[kind]):
         told = f"{told} ({n} of {len(rows)} rows are there again, but for spelling or comments)"
         ask = "delete the copy, or say --repeated once (read each row once) or --repeated count (count all)."
-        raise DataError(f"a part of this file is there twice: {told}; {ask}", path, int(line[second]))
+        what = f"a part of this file is there twice: {told}; {ask}"
+        raters = {visible(scan.keys[2][code][0].decode("utf-8", "replace")) for code in np.unique(scan.code[2, rows])}
+        if len(raters) == 1:
+            who = f"has the rater '{one}'" if (one := raters.pop()) else "has no rater"
+            what = f"every row {who}, so that rows of several raters look like copies ({told}): write into the column "
+            what += f"rater who each row is from; if all are one person's, a part of this file is there twice: {ask}"
+        raise DataError(what, path, int(line[second]))
     told += ", …" if n > stretch - second + 1 else ""
     seen = f"{n} row{' is' if n == 1 else 's are'} equal to an earlier one ({told})"
     if repeated == "once":

@@ -734,3 +734,85 @@ def test_published_files_need_no_note_on_names(weights):
         scores = score_ratings(read_ratings(ratings_file(name)), weights=weights)
         assert not [note for note in scores.notes if "attention checks" not in note]
         assert "spelled-twice" not in scores.signature
+
+
+# ---- what programs make of a file
+
+
+@pytest.mark.parametrize("rater", ["r1", "NA", ""])
+def test_raters_without_names_are_no_copies(write, rater):
+    rows = [*sheet(GERMAN, rater=rater), *sheet(GERMAN, rater=rater)]
+    who = f"has the rater '{rater}'" if rater else "has no rater"
+    told = f"line 23: every row {who}, so that rows of several raters look like copies"
+    with pytest.raises(DataError, match=f"{told} .* write into the column rater who each row is "):
+        read_ratings(write(rows))
+
+
+def test_a_rater_that_is_not_available_is_no_rater(write):
+    rows = sheet(GERMAN)
+    ratings = read_ratings(write([(*row[:3], "NaN" if i else "r1", *row[4:]) for i, row in enumerate(rows)]))
+    assert ratings.raters == ("", "r1")
+    assert ratings.notes[0].startswith("20 rows have no rater (first: line 3)")
+
+
+def resaved(write, tmp_path, name, **how):
+    """The points of each system of a file, as it is and as pandas saves it again."""
+    path, again = write([*sheet(GERMAN), *sheet(GERMAN, system="A")]), tmp_path / name
+    pd.read_csv(path, sep="\t", dtype=str).to_csv(again, index=False, **how)
+    return [score_ratings(read_ratings(one)).by().penalty.tolist() for one in (path, again)]
+
+
+def test_semicolons_and_quotes_around_everything_are_read(write, tmp_path):
+    for name, how in (
+        ("a.csv", {"sep": ";"}),
+        ("b.csv", {"sep": ";", "quoting": 1}),
+        ("c.tsv", {"sep": "\t", "quoting": 1}),
+    ):
+        plain, again = resaved(write, tmp_path, name, **how)
+        assert plain == again
+
+
+def test_quotes_and_row_names_that_cannot_be_read_are_told(write, tmp_path):
+    rows = sheet(GERMAN)
+    with pytest.raises(DataError, match=r'line 2: the severity "Minor" stands in quotes, which are text in a TSV'):
+        read_ratings(write([(*row[:-1], f'"{row[-1]}"') for row in rows[:2]]))
+    with pytest.raises(
+        DataError, match=r"line 2: 10 fields, and the header has 9 columns. Are there row names without"
+    ):
+        read_ratings(write([(*row, "x") for row in rows]))
+    quoted = write(
+        [[f'"{cell}"' for cell in row] for row in rows], header="\t".join(f'"{n}"' for n in HEADER.split("\t"))
+    )
+    quoted.write_text(quoted.read_text("utf-8").replace("Satz,", r"\"Satz\","), "utf-8")
+    with pytest.raises(DataError, match=r"the CSV quoting is broken .*a quote within quotes is doubled \(R: qmethod"):
+        read_ratings(quoted)
+
+
+@pytest.mark.parametrize("delimiter", ["\t", ",", ";"])
+def test_rows_without_anything_are_left_out_and_counted(write, tmp_path, delimiter):
+    path = tmp_path / "mqm.csv"
+    pd.read_csv(write(sheet(GERMAN)), sep="\t", dtype=str).to_csv(path, sep=delimiter, index=False)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f"{delimiter * 8}\n" * 3)
+    ratings = read_ratings(path)
+    assert len(ratings) == len(GERMAN)
+    assert ratings.notes == ("3 rows left out: all cells are empty (first: line 23).",)
+
+
+def test_empty_cells_that_an_editor_cut_off_are_read_as_empty(write):
+    header, rows = f"{HEADER}\tcomment\tmetadata", sheet(GERMAN)
+    path = write([(*row, "", "") for row in rows], header=header)
+    whole = read_ratings(path)
+    path.write_text("\n".join(line.rstrip("\t") for line in path.read_text("utf-8").split("\n")), "utf-8")
+    assert score_ratings(read_ratings(path)).values.tolist() == score_ratings(whole).values.tolist()
+    path.write_text(path.read_text("utf-8").removesuffix("\n"), "utf-8")
+    with pytest.raises(DataError, match=r"line 22: 9 fields, and the header has 11 columns. Is the end of the file"):
+        read_ratings(path)
+    with pytest.raises(DataError, match="line 2: 10 fields, and the header has 11 columns"):  # a cell before is missing
+        read_ratings(write([(*row[:-2], row[-1], "", "{}") for row in rows], header=header))
+
+
+@pytest.mark.parametrize("category", ["", "None", "no errors", "NA"])
+def test_no_category_beside_the_severity_no_error_is_no_error(write, category):
+    rows = [(*row[:-2], category, row[-1]) if row[-1] == "No-error" else row for row in sheet(GERMAN)]
+    assert read_ratings(write(rows)).categories == ("Fluency/Grammar", "No-error")
