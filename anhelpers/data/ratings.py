@@ -253,6 +253,14 @@ def _notes(scan: Scan, left_out: np.ndarray, rows: np.ndarray, ratings: Ratings)
         told = f"{n} row{'s have' if n > 1 else ' has'} no rater (first: line {ratings.line[nobody][0]})"
         one = "one more rater" if len(ratings.raters) > 1 else "one rater"
         notes.append(f"{told}: they count as those of {one}, without a name; fill in who it was.")
+    unit = np.unique(np.stack([ratings.system, ratings.segment, ratings.rater]), axis=1, return_inverse=True)[1].ravel()
+    both = np.intersect1d(unit[errors], unit[~errors])
+    if n := len(both):
+        told = (
+            f"{n} rating{'s' * (n != 1)} of a translation by one rater say{'s' * (n == 1)} No-error and name an error"
+        )
+        line = ratings.line[np.isin(unit, both)][0]
+        notes.append(f"{told}, too (first: line {line}): the errors count; are several raters under one name there?")
     if any(segment.global_id == "0" for segment in ratings.segments):
         notes.append("Segment ids count from 0, and stay as in the file.")
     if scan.unclosed:

@@ -748,6 +748,14 @@ def test_raters_without_names_are_no_copies(write, rater):
         read_ratings(write(rows))
 
 
+def test_an_error_beside_a_no_error_of_the_same_rater_is_noted(write):
+    rows = sheet(GERMAN)
+    other = [(*row[:-2], "Fluency/Spelling", "Major") for row in rows if row[-1] == "No-error"]
+    told = "7 ratings of a translation by one rater say No-error and name an error, too (first: line 4): the errors"
+    (note,) = read_ratings(write([*rows, *other])).notes
+    assert note.startswith(told)
+
+
 def test_a_rater_that_is_not_available_is_no_rater(write):
     rows = sheet(GERMAN)
     ratings = read_ratings(write([(*row[:3], "NaN" if i else "r1", *row[4:]) for i, row in enumerate(rows)]))
