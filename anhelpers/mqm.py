@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import __version__, checks
-from .data.mqm_tables import Scheme, Weights, choose_scheme, load_scheme, load_weights
+from .data.mqm_tables import Scheme, Weights, choose_scheme, load_scheme, load_weights, table_notes
 from .data.rating_checks import odd_weights, without_clean
-from .data.rating_names import DOMAINS, base_system, domain_of
+from .data.rating_names import DOMAINS, base_system, domain_of, spelled_twice
 from .data.ratings import Ratings
 from .errors import DataError
 from .stats import bootstrap_means, clusters_of
@@ -192,8 +192,7 @@ def score_ratings(
     """
     scheme, weights = load_scheme(scheme), load_weights(weights)
     checks.one_of(unclassified, ("error", "ignore"), "way with unclassified categories")
-    weight = _weights(ratings, weights)
-    dimension, waived = _dimensions(ratings, scheme, unclassified)
+    weight, (dimension, waived) = _weights(ratings, weights), _dimensions(ratings, scheme, unclassified)
     shape = len(ratings.systems), len(ratings.segments), len(ratings.raters)
     cell = np.ravel_multi_index((ratings.system, ratings.segment, ratings.rater), shape)
     units, unit = np.unique(cell, return_inverse=True)
@@ -202,9 +201,17 @@ def score_ratings(
     docs = tuple(segment.doc for segment in ratings.segments)
     named = tuple((domains or {}).get(doc) or domain_of(doc) for doc in docs)
     system, segment, rater = np.unravel_index(units, shape)
-    missing = without_clean(ratings)
-    notes = (*ratings.notes, *waived, *odd_weights(ratings, weight), *missing)
+    missing, twice = without_clean(ratings), spelled_twice(ratings)
+    notes = (
+        *ratings.notes,
+        *waived,
+        *table_notes(ratings, scheme, weights),
+        *odd_weights(ratings, weight),
+        *missing,
+        *twice.values(),
+    )
     signature = _signature(ratings, scheme, weights) + "|segments:with-errors" * bool(missing)
+    signature += "".join(f"|{what}:spelled-twice" for what in twice)
     scores = MqmScores(
         ratings.systems, ratings.raters, ratings.segment_names, docs, named, system, segment, rater,
         values, signature, notes,

@@ -12,7 +12,7 @@ import hashlib
 import math
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from os import PathLike
@@ -25,12 +25,15 @@ from .. import checks
 from ..errors import DataError
 from .catalog import bundled
 from .lines import csv_cells, csv_number, csv_rows, read_lines
-from .rating_names import SEVERITIES, category_key, column_key
+from .rating_names import SEVERITIES, category_key, close_category, column_key
 
 if TYPE_CHECKING:
     from .ratings import Ratings
 
-__all__ = ["DIMENSIONS", "RatingMap", "Scheme", "Weights", "choose_scheme", "load_map", "load_scheme", "load_weights"]
+__all__ = [
+    "DIMENSIONS", "RatingMap", "Scheme", "Weights", "choose_scheme", "load_map", "load_scheme", "load_weights",
+    "table_notes",
+]  # fmt: skip
 
 DIMENSIONS = ("accuracy", "fluency", "ignored", "none")
 """What a category counts for; an ignored error still has its weight in the penalty, "none" is no error."""
@@ -40,18 +43,8 @@ MOST_POINTS = 1e6
 
 _HEADER = ("kind", "from", "to")
 _COLUMNS = (
-    "system",
-    "doc",
-    "docSegId",
-    "doc_id",
-    "globalSegId",
-    "seg_id",
-    "rater",
-    "source",
-    "target",
-    "category",
-    "severity",
-)
+    "system", "doc", "docSegId", "doc_id", "globalSegId", "seg_id", "rater", "source", "target", "category", "severity",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -106,16 +99,16 @@ class RatingMap:
         return next((new for what, old, new in self.rows if what == kind and _fits(old, name)), name)
 
     def unused(self, kind: str, names: Iterable[str]) -> list[str]:
-        """The rows of a kind that fit none of the names, quoted; a column's name is compared as `column_key`.
+        """The rows of a kind that decide for none of the names, quoted; columns are compared as `column_key`.
 
         Parameters
         ----------
         kind : one of column, severity, category. names : those of a file.
         """
-        seen = list(names)
         fits = _fits if kind != "column" else lambda old, name: column_key(old) == column_key(name)
         olds = [old for what, old, _ in self.rows if what == kind]
-        return [f"{kind} '{old}'" for old in olds if not any(fits(old, name) for name in seen)]
+        used = {next((old for old in olds if fits(old, name)), None) for name in names}
+        return [f"{kind} '{old}'" for old in olds if old not in used]
 
     def __str__(self) -> str:
         return _aligned(f"mapping {self.name}", self.rows)
@@ -213,6 +206,68 @@ def choose_scheme(ratings: Ratings) -> str:
         for name, scheme in schemes.items()
     }
     return max(covered, key=covered.__getitem__)
+
+
+def table_notes(ratings: Ratings, scheme: Scheme, weights: Weights) -> tuple[str, ...]:
+    """Notes on rows that decide nothing, and on categories that seem to be misspelt, in the ratings or in a table.
+
+    Names of categories that are close are told only where the scheme or the weights say other things of them.
+
+    Parameters
+    ----------
+    scheme, weights : the tables that these ratings are scored by.
+    """
+    tables = {f"scheme {scheme.name}": [("*", row[0]) for row in scheme.rows],
+              f"weights {weights.name}": [row[:2] for row in weights.rows]}  # fmt: skip
+    names = (row.replace("*", "") for rows in tables.values() for _, row in rows)
+    known = {category_key(name): name for name in names if name and not name.endswith("/")}
+
+    def says(category: str) -> list:
+        return [scheme.dimension(category), *(weights.weight(severity, category) for severity in ratings.severities)]
+
+    notes, others = [], []
+    for i, category in enumerate(ratings.categories):
+        if category_key(category) in known:
+            others.append(category)
+        elif (near := close_category(category, known.values())) and says(category) != says(near):
+            n = int((ratings.category == i).sum())
+            told = f"category '{category}' ({n} row{'s' * (n != 1)}) does not count as '{near}', which is close to it"
+            notes.append(f"{told}; if it is that, write so, or give --map a file with category,{category},{near}.")
+    for table, rows in tables.items():
+        if "@" not in table:
+            continue  # those of the package are in order
+        if idle := _idle(rows, ratings.severities):
+            notes.append(f"{table}, without effect: {', '.join(idle)}.")
+        exact = {category_key(category) for _, category in rows}
+        rest = [category for category in others if category_key(category) not in exact]
+        for severity, category in rows:
+            name = category.replace("*", "")
+            used = not name or name.endswith("/") or any(_fits(category, seen) for seen in ratings.categories)
+            if not used and (near := close_category(name, rest)) and says(name) != says(near):
+                notes.append(f"{table}: {_row(severity, category)} is in none of these ratings; is '{near}' meant?")
+    return tuple(notes)
+
+
+def _idle(rows: Sequence[tuple[str, str]], severities: Sequence[str]) -> list[str]:
+    """The rows (severity, category) that never decide, and why: earlier ones catch each severity that they fit.
+
+    A row for all categories is there for every known severity, one for some for the severities of the ratings.
+    """
+    told: list[str] = []
+    for i, (severity, category) in enumerate(rows):
+        fitting = [name for name in SEVERITIES if _fits(severity, name)]
+        there = [name for name in fitting if category == "*" or name in severities]
+        row = _row(severity, category)
+        if not fitting:
+            told.append(f"{row} (no severity is called so)")
+        elif there and all(any(_fits(s, name) and _fits(c, category) for s, c in rows[:i]) for name in there):
+            told.append(f"{row} (an earlier row catches all of it; put it further up)")
+    return told
+
+
+def _row(severity: str, category: str) -> str:
+    """A row of a table, for a note."""
+    return f"category '{category}'" if severity == "*" else f"severity '{severity}', category '{category}'"
 
 
 def _place(kind: str, name: str | PathLike) -> Path:

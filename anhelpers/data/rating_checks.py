@@ -17,7 +17,7 @@ import numpy as np
 from .. import checks
 from ..errors import DataError, LanguageConflict
 from .identify import UNKNOWN, check_language, two_languages
-from .rating_names import SEVERITIES
+from .rating_names import SEVERITIES, plain_text, visible
 from .rating_rows import Scan, shortened
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ _FEW = 0.01  # share of sheets that may look copied by chance, two equal errors 
 _FEWEST = 30  # ratings of translations, of which 10 (WMT23) to 75 in 100 find no error; 4 in 100 in the teaching set
 _UNLIKE = 0.5  # Dice of character pairs: two spellings of one text have 0.99 in WMT23, other sentences less than 0.5
 _PAIR = re.compile(r":([a-z]{2,3}-[a-z]{2,3})$")  # WMT23 and later, the end of a document's name
-_MARK = re.compile(rb"</?v>")
 
 
 def without_copies(
@@ -71,7 +70,13 @@ def without_copies(
     if repeated == "refuse" and _copied(scan.code[:3, rows], again, first[kind]):
         told = f"{told} ({n} of {len(rows)} rows are there again, but for spelling or comments)"
         ask = "delete the copy, or say --repeated once (read each row once) or --repeated count (count all)."
-        raise DataError(f"a part of this file is there twice: {told}; {ask}", path, int(line[second]))
+        what = f"a part of this file is there twice: {told}; {ask}"
+        raters = {visible(scan.keys[2][code][0].decode("utf-8", "replace")) for code in np.unique(scan.code[2, rows])}
+        if len(raters) == 1:
+            who = f"has the rater '{one}'" if (one := raters.pop()) else "has no rater"
+            what = f"every row {who}, so that rows of several raters look like copies ({told}): write into the column "
+            what += f"rater who each row is from; if all are one person's, a part of this file is there twice: {ask}"
+        raise DataError(what, path, int(line[second]))
     told += ", …" if n > stretch - second + 1 else ""
     seen = f"{n} row{' is' if n == 1 else 's are'} equal to an earlier one ({told})"
     if repeated == "once":
@@ -266,12 +271,12 @@ def _told(what: str, segment: Segment, system: str) -> str:
 
 def _text(raw: bytes) -> str:
     """The beginning of a text without its marks, for an error."""
-    return shortened(_plain(raw))
+    return shortened(plain_text(raw))
 
 
 def _alike(one: bytes, other: bytes) -> bool:
     """Whether two texts are the same one but for details: marks, spaces, a mended typo; blank ones are like any."""
-    a, b = _plain(one), _plain(other)
+    a, b = plain_text(one), plain_text(other)
     if a == b or not (a and b):
         return True
     pairs = [Counter(zip(f" {text}", f"{text} ", strict=True)) for text in (a, b)]
@@ -281,7 +286,7 @@ def _alike(one: bytes, other: bytes) -> bool:
 def _one_language(parts: Sequence[Ratings], side: int, what: str) -> None:
     first, lang = None, UNKNOWN
     for part in parts:
-        texts = [_plain(text) for text in dict.fromkeys(texts[side] for texts in part.raw.values())]
+        texts = [plain_text(text) for text in dict.fromkeys(texts[side] for texts in part.raw.values())]
         path, ask = ", ".join(part.paths), "give two language pairs to two calls"
         if mixed := two_languages(texts):
             raise DataError(f"the {what} are in different languages, {mixed}: {ask}.", path)
@@ -293,8 +298,3 @@ def _one_language(parts: Sequence[Ratings], side: int, what: str) -> None:
             raise DataError(f"{told}, so {ask}.", path) from None
         if lang == UNKNOWN and told != UNKNOWN:
             first, lang = part, told
-
-
-def _plain(raw: bytes) -> str:
-    """A text without its marks."""
-    return " ".join(_MARK.sub(b"", raw).decode("utf-8", "replace").split())

@@ -38,7 +38,7 @@ class Header:
     n : fields in a row; cells of the header that open with "#" (a link to the documentation, in 2023) are no columns.
     key : positions of COLUMNS.
     source, target : positions of the texts.
-    delimiter : tab or comma.
+    delimiter : tab, comma or semicolon (as Excel writes a CSV where the comma is in numbers).
     quoted : whether the rows have CSV quoting.
     others : positions of all other columns with a name; those without one number the rows, where a data frame was
         written with its index.
@@ -53,6 +53,11 @@ class Header:
     quoted: bool
     others: tuple[int, ...] = ()
     cells: tuple[str, ...] = ()
+
+    @property
+    def spare(self) -> int:
+        """How many columns at the end are not needed."""
+        return self.n - 1 - max(self.source, self.target, *chain(*self.key))
 
 
 def read_header(
@@ -73,8 +78,9 @@ def read_header(
         raise DataError("this is a web page, not a table of ratings; download the raw file.", path, 1)
     if b"\0" in first:
         raise DataError("there is a NUL, so this is no text, or UTF-16; re-save it as UTF-8.", path, 1)
-    delimiter = "," if b"\t" not in first and b"," in first else "\t"
-    cells = [cell.strip().strip('"') for cell in first.decode("utf-8", "replace").split(delimiter)]
+    delimiter = "\t" if b"\t" in first else max(("\t", ",", ";"), key=lambda mark: first.count(mark.encode()))
+    written = [cell.strip() for cell in first.decode("utf-8", "replace").split(delimiter)]
+    cells = [cell.strip('"') for cell in written]
     cells = [cell for cell in cells if not cell.startswith("#")]
     names = _names(cells, columns or {}, path)
     found = {
@@ -86,7 +92,8 @@ def read_header(
     if missing:
         raise _no_ratings(first.decode("utf-8", "replace"), names, missing, path)
     check_columns(names, [names[at] for at in found.values() if at >= 0], path)
-    quoted = delimiter == "," or "misc" in names or b'\t"{""' in peeked
+    in_quotes = len(written) > 1 and all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in written if cell)
+    quoted = delimiter != "\t" or in_quotes or "misc" in names or b'\t"{""' in peeked
     key = tuple(tuple(found[role] for role in roles) for roles in COLUMNS)
     read = {found["source"], found["target"], *chain(*key)}
     others = tuple(i for i, name in enumerate(names) if name and not name.startswith("unnamed:") and i not in read)

@@ -15,9 +15,9 @@ import os
 import re
 import tarfile
 import zlib
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 from operator import getitem, itemgetter
@@ -29,18 +29,18 @@ import numpy as np
 
 from ..errors import DataError
 from .lines import read_bytes
-from .mqm_tables import RatingMap
 from .packed import unpacked
 from .rating_header import COLUMNS, Header
-from .rating_names import category_key, column_key, visible
+from .rating_names import category_key, visible, whole_numbers
 
-__all__ = ["Scan", "not_utf8", "open_ratings", "renamed", "scan_rows", "shortened", "spans_of", "split_rows"]
+__all__ = ["EMPTY", "Scan", "not_utf8", "open_ratings", "scan_rows", "shortened", "spans_of", "split_rows"]
 
 _BUFFER = 1 << 18  # bytes; lines of 3 kB come twice as fast as through Python's 8 kB
 _BROKEN = (EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, OSError)
 _XZ, _ZSTD = b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"  # first bytes
 _TAG = re.compile("</?v>")
-_EMPTY = {"na", "n/a", "nan", "none", "null", "-"}  # what programs write into an empty cell
+EMPTY = {"na", "n/a", "nan", "none", "null", "-"}
+"""What programs write into an empty cell, in lower case."""
 
 
 @contextlib.contextmanager
@@ -89,7 +89,7 @@ def split_rows(lines: Iterable[bytes], header: Header, path: str | PathLike) -> 
 
 
 def _plain_rows(lines: Iterable[bytes], header: Header, path: str | PathLike) -> Iterator[tuple[int, list[bytes]]]:
-    n, last = header.n, header.n - 1
+    n, last, severity = header.n, header.n - 1, header.key[3][1]
     for number, line in enumerate(lines, 2):
         fields = line.split(b"\t", last)  # the last column, often 3 kB of JSON, is never parsed nor decoded
         if len(fields) == n:
@@ -97,7 +97,10 @@ def _plain_rows(lines: Iterable[bytes], header: Header, path: str | PathLike) ->
             if (tail.startswith(b"{") and tail.endswith(b"}\n")) or b"\t" not in tail:  # JSON holds no bare tab
                 yield number, fields
                 continue
-        if line.strip():
+        gap = n - len(fields)
+        if 0 < gap <= header.spare and fields[-1].strip() and fields[severity].strip() and line.endswith(b"\n"):
+            yield number, [*fields[:-1], fields[-1].rstrip(b"\r\n"), *[b""] * gap]  # an editor cut off empty cells
+        elif line.strip():
             raise _wrong_count(line.count(b"\t") + 1, header, path, number)
 
 
@@ -107,13 +110,14 @@ def _quoted_rows(lines: Iterable[bytes], header: Header, path: str | PathLike) -
     limit = csv.field_size_limit(1 << 30)  # JSON of a long document exceeds csv's 128 kB
     try:
         for row in rows:
-            if len(row) != header.n and row:
+            if len(row) != header.n and any(row):
                 raise _wrong_count(len(row), header, path, number)
-            if row:
+            if len(row) == header.n:
                 yield number, [field.encode() for field in row]
             number = rows.line_num + 2
     except csv.Error as error:
-        raise DataError(f"the CSV quoting is broken ({error}).", path, rows.line_num + 1) from None
+        what = f'the CSV quoting is broken ({error}); a quote within quotes is doubled (R: qmethod = "double").'
+        raise DataError(what, path, rows.line_num + 1) from None
     except UnicodeDecodeError as error:
         raise not_utf8(error, path, rows.line_num + 2) from None
     finally:
@@ -122,6 +126,8 @@ def _quoted_rows(lines: Iterable[bytes], header: Header, path: str | PathLike) -
 
 def _wrong_count(seen: int, header: Header, path: str | PathLike, line: int) -> DataError:
     hint = " Is the end of the file missing?" if seen < header.n else ""
+    if seen == header.n + 1 and line == 2:
+        hint = " Are there row names without a header (R's write.table leaves them out by row.names = FALSE)?"
     return DataError(f"{seen} fields, and the header has {header.n} columns.{hint}", path, line)
 
 
@@ -165,6 +171,7 @@ class Scan:
     pairs : n pairs (source, target) as bytes, marks included.
     texts : n triples (source, target, marked spans) without marks, if wanted.
     unclosed : lines with a mark that is not closed.
+    notes : sentences on what was read otherwise than it is written.
     """
 
     keys: tuple[list[tuple[bytes, ...]], ...]
@@ -174,6 +181,7 @@ class Scan:
     pairs: list[tuple[bytes, bytes]]
     texts: list[tuple[str, str, str]]
     unclosed: list[int]
+    notes: tuple[str, ...] = ()
 
     def first(self, column: int, code: int) -> int:
         """The line where a key comes first."""
@@ -198,8 +206,12 @@ def scan_rows(rows: Iterable[tuple[int, list[bytes]]], header: Header, path: str
     unclosed: list[int] = []
     (system,), (rater,), source, target = header.key[0], header.key[2], header.source, header.target
     segment, kind = itemgetter(*header.key[1]), itemgetter(*header.key[3])
+    blank: list[int] = []
     for line, fields in rows:
         fields[-1] = fields[-1].rstrip(b"\r\n")
+        if not (fields[system].strip() or any(map(bytes.strip, fields))):
+            blank.append(line)
+            continue
         codes += systems[fields[system]], segments[segment(fields)], raters[fields[rater]], kinds[kind(fields)]
         lines.append(line)
         pairs.append((known.setdefault(fields[source], fields[source]), fields[target]))
@@ -208,9 +220,12 @@ def scan_rows(rows: Iterable[tuple[int, list[bytes]]], header: Header, path: str
             pair = (_plain(fields[i], path, line, unclosed) for i in (source, target))
             (src, in_src), (trg, in_trg) = pair
             kept.append((src, trg, " … ".join(in_trg + in_src)))
-    keys = tuple([key if isinstance(key, tuple) else (key,) for key in column] for column in names)
-    code, line_of = np.array(codes, np.int32).reshape(-1, 4).T, np.array(lines, np.int32)
-    return Scan(keys, code, line_of, _marks(keys, code, pairs, elsewhere), pairs, kept, unclosed)
+    written = tuple([key if isinstance(key, tuple) else (key,) for key in column] for column in names)
+    line_of = np.array(lines, np.int32)
+    keys, code, notes = whole_numbers(written, np.array(codes, np.int32).reshape(-1, 4).T, line_of)
+    if n := len(blank):
+        notes += (f"{n} row{'s' * (n != 1)} left out: all cells are empty (first: line {blank[0]}).",)
+    return Scan(keys, code, line_of, _marks(keys, code, pairs, elsewhere), pairs, kept, unclosed, notes)
 
 
 def _marks(keys: tuple[list, ...], code: np.ndarray, pairs: list, elsewhere: list[int]) -> np.ndarray:
@@ -233,7 +248,7 @@ def _elsewhere(fields: list[bytes], header: Header) -> int:
     if category in ("", "noerror") or b"<v>" in fields[header.source] or b"<v>" in fields[header.target]:
         return 0
     cells = (_seen(fields[i]) for i in header.others)
-    return hash(tuple("" if cell.lower() in _EMPTY else cell for cell in cells))
+    return hash(tuple("" if cell.lower() in EMPTY else cell for cell in cells))
 
 
 def _seen(cell: bytes) -> str:
@@ -261,34 +276,3 @@ def _plain(text: bytes, path: str | PathLike, line: int, unclosed: list[int]) ->
 def shortened(text: str) -> str:
     """The first 40 characters of a text, for an error."""
     return text if len(text) <= 40 else text[:39] + "…"
-
-
-def renamed(scan: Scan, table: RatingMap, columns: Sequence[str]) -> tuple[Scan, tuple[str, ...]]:
-    """A scan with a mapping's names of categories and severities, and notes on what it renamed, and what it could not.
-
-    Parameters
-    ----------
-    scan : of the file. table : the mapping. columns : the names in the header.
-    """
-    if not table.name:
-        return scan, ()
-    kinds = ("category", "severity")
-    olds = [tuple(part.decode("utf-8", "surrogateescape").strip() for part in key) for key in scan.keys[3]]
-    news = [tuple(map(table.renamed, kinds, key)) for key in olds]
-    keys = [tuple(part.encode("utf-8", "surrogateescape") for part in key) for key in news]
-    times = np.bincount(scan.code[3], minlength=len(olds)).tolist()
-    there = set(map(column_key, columns))
-    renames = [(old, new) for kind, old, new in table.rows if kind == "column" and column_key(old) in there]
-    said = [f"column {old} is read as {new}" for old, new in renames]
-    for side, kind in enumerate(kinds):
-        counts: Counter[tuple[str, str]] = Counter()
-        for old, new, n in zip(olds, news, times, strict=True):
-            counts[old[side], new[side]] += n
-        pairs = ((old, new, n) for (old, new), n in counts.items() if category_key(old) != category_key(new))
-        said += [f"{kind} {old} counts as {new} ({n} row{'s' * (n != 1)})" for old, new, n in pairs]
-    notes = [f"mapping {table.name}: {'; '.join(said) or 'nothing is renamed'}."]
-    found = {"column": columns, "category": [old[0] for old in olds], "severity": [old[1] for old in olds]}
-    if idle := [row for kind, names in found.items() for row in table.unused(kind, names)]:
-        named = ", ".join(idle[:5]) + (f" and {len(idle) - 5} more" if len(idle) > 5 else "")
-        notes.append(f"mapping {table.name}, without effect in this file: {named}.")
-    return replace(scan, keys=(*scan.keys[:3], keys)), tuple(notes)

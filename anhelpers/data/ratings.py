@@ -17,8 +17,8 @@ from ..errors import DataError, nearest
 from .mqm_tables import RatingMap, load_map
 from .rating_checks import check_file_texts, check_languages, check_one_pair, check_units, without_copies
 from .rating_header import read_header
-from .rating_names import SEVERITIES, category_key, natural_key, visible, without_side
-from .rating_rows import Scan, not_utf8, open_ratings, renamed, scan_rows, shortened, split_rows
+from .rating_names import SEVERITIES, category_key, natural_key, renamed, visible, without_side
+from .rating_rows import EMPTY, Scan, not_utf8, open_ratings, scan_rows, shortened, split_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Ratings", "Segment", "pool_ratings", "read_ratings"]
 
 _ATTENTION = "hotwtest"  # hands on the wheel: an error was planted, and was Found or Missed; no rating of the system
+_NO_CATEGORY = {"", "noerrors", "noissue", "noissues", *EMPTY}  # beside the severity No-error
 _LEFT_OUT = (
     "attention checks (HOTW-test), which rate no system",
     "WMT24's canary; ids count it, so that segment i is line i of the text files, their canary being line 1",
@@ -157,7 +158,7 @@ def read_ratings(
     raw: dict[tuple[str, Segment], tuple[bytes, bytes]] = {}
     for unit, row in zip(units, rows, strict=True):
         raw.setdefault(unit, scan.pairs[row])
-    notes = (*mapped, *repeats, *_notes(scan, left_out, rows, ratings))
+    notes = (*mapped, *scan.notes, *repeats, *_notes(scan, left_out, rows, ratings))
     ratings = replace(ratings, notes=notes, raw=raw, reading=reading)
     check_languages([ratings])
     if not texts:
@@ -175,6 +176,8 @@ def _labels(scan: Scan, path: str | PathLike) -> list[list]:
             hint = nearest(severity.capitalize(), SEVERITIES)
             what = f"unknown severity '{shortened(severity)}'{hint}; known: {', '.join(SEVERITIES)}; other names are "
             what += "told by a mapping (--map)."
+            if severity[:1] == severity[-1:] == '"':
+                what = f"the severity {severity} stands in quotes, which are text in a TSV: save it without, or as CSV."
             if category_key(severity) == "severity":
                 what = "the header comes again: two files stand one after the other in this one; give them one by one."
             raise DataError(what, path, scan.first(3, code))
@@ -182,10 +185,14 @@ def _labels(scan: Scan, path: str | PathLike) -> list[list]:
         for code, key in enumerate(keys):
             if not all(key):
                 raise DataError("the system, the doc or the segment id is empty.", path, scan.first(column, code))
-    categories = [category if any(kind) else "No-error" for kind in kinds for category in kind[:1]]
-    categories = [without_side(name) if category_key(name) != "noerror" else "No-error" for name in categories]
     severities = [known[category_key(severity)] for _, severity in kinds]
-    names, ids = [key[0] for key in systems], [visible(key[0]) for key in raters]
+    categories = []
+    for name, severity in kinds:
+        none = not (name or severity) or category_key(name) == "noerror"
+        none |= category_key(severity) == "noerror" and category_key(name) in _NO_CATEGORY
+        categories.append("No-error" if none else without_side(name))
+    names = [key[0] for key in systems]
+    ids = ["" if (name := visible(key[0])).lower() in EMPTY else name for key in raters]
     return [names, [Segment(*key) for key in segments], ids, categories, severities]
 
 
@@ -246,6 +253,14 @@ def _notes(scan: Scan, left_out: np.ndarray, rows: np.ndarray, ratings: Ratings)
         told = f"{n} row{'s have' if n > 1 else ' has'} no rater (first: line {ratings.line[nobody][0]})"
         one = "one more rater" if len(ratings.raters) > 1 else "one rater"
         notes.append(f"{told}: they count as those of {one}, without a name; fill in who it was.")
+    unit = np.unique(np.stack([ratings.system, ratings.segment, ratings.rater]), axis=1, return_inverse=True)[1].ravel()
+    both = np.intersect1d(unit[errors], unit[~errors])
+    if n := len(both):
+        told = (
+            f"{n} rating{'s' * (n != 1)} of a translation by one rater say{'s' * (n == 1)} No-error and name an error"
+        )
+        line = ratings.line[np.isin(unit, both)][0]
+        notes.append(f"{told}, too (first: line {line}): the errors count; are several raters under one name there?")
     if any(segment.global_id == "0" for segment in ratings.segments):
         notes.append("Segment ids count from 0, and stay as in the file.")
     if scan.unclosed:

@@ -592,3 +592,235 @@ def test_one_file_of_a_class_under_two_names_is_noted(tmp_path):
         (tmp_path / f"{rater}.csv").write_text(header + "".join(rows), "utf-8")
     (note,) = read_class_ratings(tmp_path).notes
     assert note.startswith("Ann and Bea gave the same ratings in the same seconds")
+
+
+# ---- one name in two spellings
+
+
+def two_raters(write, change):
+    """Two raters' ratings of the same translations, those of the second one with their rows changed."""
+    rows = [(s, d, i, i, *more) for s, d, i, *more in (*sheet(GERMAN), *sheet(GERMAN, rater="r2"))]
+    half = len(GERMAN)
+    lines = ["\t".join(map(str, row)) for row in (*rows[:half], *map(change, rows[half:]))]
+    path = write([])
+    path.write_text("\n".join([HEADER, *lines]) + "\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("spelled", ["{}.0", "{}.00", "0{}"])
+def test_ids_that_are_whole_numbers_are_one_however_they_are_spelled(write, spelled):
+    spell = spelled.format
+    path = two_raters(write, lambda row: (*row[:2], spell(row[2]), spell(row[3]), *row[4:]))
+    scores = score_ratings(read_ratings(path))
+    assert scores.by().n_segments.tolist() == [len(GERMAN)]
+    assert scores.segments[0] == "1"
+    first = f"in 21 rows (first: line 23): '{spell(1)}' is '1'."
+    assert scores.notes == (f"whole numbers that name a segment are read as such {first}",)
+    header, *rows = path.read_text("utf-8").splitlines()
+    path.write_text("\n".join([header, *(row.replace("\tr2\t", "\tr1\t") for row in rows)]) + "\n", "utf-8")
+    with pytest.raises(DataError, match="a part of this file is there twice"):
+        read_ratings(path)
+
+
+def test_ids_with_fractions_stay_as_they_are(write):
+    rows = [(*row[:2], f"{i // 3}.{i % 3}", *row[3:]) for i, row in enumerate(sheet(GERMAN))]
+    ratings = read_ratings(write(rows))
+    assert (ratings.notes, ratings.segments[0].id) == ((), "0.0")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda row: (row[0], "d:en-de", *row[2:]),
+        lambda row: (row[0], "another name", *row[2:]),
+        lambda row: (*row[:3], row[3] + 100, *row[4:]),
+    ],
+)
+def test_sources_under_several_segments_are_noted(write, change):
+    scores = score_ratings(read_ratings(two_raters(write, change)))
+    assert "21 of 21 source texts stand under several segments, such as document d, id 1 (1), and" in scores.notes[-1]
+    assert scores.signature.endswith("|segments:spelled-twice")
+
+
+def test_short_sources_may_come_again(write):
+    srcs = ["Thank you.", "Thank you.", "(Applause)", "(Applause)", *ENGLISH[4:]]
+    assert score_ratings(read_ratings(write(sheet(GERMAN, srcs)))).notes == ()
+
+
+@pytest.mark.parametrize(("one", "other"), [("rater1", "Rater1"), ("rater1", "rater 1"), ("7", "007")])
+def test_raters_that_differ_in_spelling_alone_are_noted(write, one, other):
+    rows = [*sheet(GERMAN, rater=one), *sheet(GERMAN, rater=other)]
+    scores = score_ratings(read_ratings(write(rows)))
+    (note,) = scores.notes
+    assert note.startswith("raters that differ in spelling alone count as two each: ")
+    assert f"'{one}'" in note
+    assert f"'{other}'" in note
+    assert scores.signature.endswith("|raters:spelled-twice")
+
+
+def test_a_rater_of_a_number_is_one_rater_and_systems_are_told_too(write):
+    rows = [*sheet(GERMAN[:9], ENGLISH[:9], rater="1"), *sheet(GERMAN[9:], ENGLISH[9:], rater="1.0", start=10)]
+    ratings = read_ratings(write(rows))
+    assert ratings.raters == ("1",)
+    assert ratings.notes[0].startswith("whole numbers that name a rater are read as such in 12 rows (first: line 11)")
+    both = [write(sheet(GERMAN, system=name, rater=name), f"{name}.tsv") for name in ("Aya", "AYA")]
+    notes = score_ratings(pool_ratings([read_ratings(path) for path in both])).notes
+    assert any("systems that differ in spelling alone count as two each: 'AYA' and 'Aya'" in note for note in notes)
+
+
+# ---- rows of tables that decide nothing, and categories that are misspelt
+
+
+WEIGHED = "severity,category,weight,source\nNo-error,*,0,x\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        (
+            "Minor,*,1,x\nMinor,Fluency/Grammar,0.1,x\n",
+            "without effect: severity 'Minor', category 'Fluency/Grammar' (an earlier row catches all of it; put it ",
+        ),
+        ("Minor,*,1,x\n*,Fluency/Grammar,2,x\n", "without effect: category 'Fluency/Grammar' (an earlier row"),
+        ("Minor,*,1,x\nMnior,*,3,x\n", "without effect: severity 'Mnior', category '*' (no severity is called so)."),
+        (
+            "Minor,Flunecy/Grammar,0.1,x\nMinor,*,1,x\n",
+            ": severity 'Minor', category 'Flunecy/Grammar' is in none of these ratings; is 'Fluency/Grammar' meant?",
+        ),
+        ("*,Non-translation!,25,x\nMinor,*,1,x\nMajor,*,5,x\n", ""),
+        ("Minor,*Grammar*,0.1,x\nMinor,*,1,x\n*,*,2,x\n", ""),
+    ],
+)
+def test_rows_of_weights_that_decide_nothing_are_noted(write, tmp_path, rows, says):
+    table = tmp_path / "mine.csv"
+    table.write_text(WEIGHED + rows, "utf-8")
+    notes = score_ratings(read_ratings(write(sheet(GERMAN))), weights=table).notes
+    assert len(notes) == bool(says)
+    assert all(note.startswith("weights mine@") and says in note for note in notes)
+
+
+def test_rows_of_schemes_and_mappings_that_decide_nothing_are_noted(write, tmp_path):
+    table, path = tmp_path / "mine.csv", write(sheet(GERMAN))
+    table.write_text("category,dimension,source\nNo-error,none,x\n*,fluency,x\nFluency/Grammar,accuracy,x\n", "utf-8")
+    (note,) = score_ratings(read_ratings(path), scheme=table).notes
+    assert "without effect: category 'Fluency/Grammar' (an earlier row catches all of it" in note
+    rows = (("severity", "Min*", "Major"), ("severity", "Minor", "Critical"))
+    assert read_ratings(path, mapping=RatingMap("m", rows)).notes[1] == (
+        "mapping m, without effect in this file: severity 'Minor'."
+    )
+
+
+@pytest.mark.parametrize(
+    ("seen", "meant"),
+    [
+        ("Fluency/Punctuations", "Fluency/Punctuation"),
+        ("Fluency/Punctuation marks", "Fluency/Punctuation"),
+        ("Accuracy/Non-translation", "Non-translation!"),
+        ("Fluency/Grammer", ""),  # weighs what it would
+    ],
+)
+def test_a_category_that_only_looks_like_one_with_a_weight_of_its_own_is_noted(write, seen, meant):
+    rows = [(*row[:-2], seen, "Minor") if row[-1] == "Minor" else row for row in sheet(GERMAN)]
+    notes = score_ratings(read_ratings(write(rows))).notes
+    told = f"category '{seen}' (14 rows) does not count as '{meant}', which is close to it; if it is that, write so, "
+    assert notes == ((f"{told}or give --map a file with category,{seen},{meant}.",) if meant else ())
+
+
+@REAL
+@pytest.mark.real
+@pytest.mark.parametrize("weights", ["freitag2021", "mt-metrics-eval", "wmt24"])
+def test_published_files_need_no_note_on_names(weights):
+    for name in ("mqm/ted-ende", "mqm/wmt23-ende-sxs"):
+        scores = score_ratings(read_ratings(ratings_file(name)), weights=weights)
+        assert not [note for note in scores.notes if "attention checks" not in note]
+        assert "spelled-twice" not in scores.signature
+
+
+# ---- what programs make of a file
+
+
+@pytest.mark.parametrize("rater", ["r1", "NA", ""])
+def test_raters_without_names_are_no_copies(write, rater):
+    rows = [*sheet(GERMAN, rater=rater), *sheet(GERMAN, rater=rater)]
+    who = f"has the rater '{rater}'" if rater else "has no rater"
+    told = f"line 23: every row {who}, so that rows of several raters look like copies"
+    with pytest.raises(DataError, match=f"{told} .* write into the column rater who each row is "):
+        read_ratings(write(rows))
+
+
+def test_an_error_beside_a_no_error_of_the_same_rater_is_noted(write):
+    rows = sheet(GERMAN)
+    other = [(*row[:-2], "Fluency/Spelling", "Major") for row in rows if row[-1] == "No-error"]
+    told = "7 ratings of a translation by one rater say No-error and name an error, too (first: line 4): the errors"
+    (note,) = read_ratings(write([*rows, *other])).notes
+    assert note.startswith(told)
+
+
+def test_a_rater_that_is_not_available_is_no_rater(write):
+    rows = sheet(GERMAN)
+    ratings = read_ratings(write([(*row[:3], "NaN" if i else "r1", *row[4:]) for i, row in enumerate(rows)]))
+    assert ratings.raters == ("", "r1")
+    assert ratings.notes[0].startswith("20 rows have no rater (first: line 3)")
+
+
+def resaved(write, tmp_path, name, **how):
+    """The points of each system of a file, as it is and as pandas saves it again."""
+    path, again = write([*sheet(GERMAN), *sheet(GERMAN, system="A")]), tmp_path / name
+    pd.read_csv(path, sep="\t", dtype=str).to_csv(again, index=False, **how)
+    return [score_ratings(read_ratings(one)).by().penalty.tolist() for one in (path, again)]
+
+
+def test_semicolons_and_quotes_around_everything_are_read(write, tmp_path):
+    for name, how in (
+        ("a.csv", {"sep": ";"}),
+        ("b.csv", {"sep": ";", "quoting": 1}),
+        ("c.tsv", {"sep": "\t", "quoting": 1}),
+    ):
+        plain, again = resaved(write, tmp_path, name, **how)
+        assert plain == again
+
+
+def test_quotes_and_row_names_that_cannot_be_read_are_told(write, tmp_path):
+    rows = sheet(GERMAN)
+    with pytest.raises(DataError, match=r'line 2: the severity "Minor" stands in quotes, which are text in a TSV'):
+        read_ratings(write([(*row[:-1], f'"{row[-1]}"') for row in rows[:2]]))
+    with pytest.raises(
+        DataError, match=r"line 2: 10 fields, and the header has 9 columns. Are there row names without"
+    ):
+        read_ratings(write([(*row, "x") for row in rows]))
+    quoted = write(
+        [[f'"{cell}"' for cell in row] for row in rows], header="\t".join(f'"{n}"' for n in HEADER.split("\t"))
+    )
+    quoted.write_text(quoted.read_text("utf-8").replace("Satz,", r"\"Satz\","), "utf-8")
+    with pytest.raises(DataError, match=r"the CSV quoting is broken .*a quote within quotes is doubled \(R: qmethod"):
+        read_ratings(quoted)
+
+
+@pytest.mark.parametrize("delimiter", ["\t", ",", ";"])
+def test_rows_without_anything_are_left_out_and_counted(write, tmp_path, delimiter):
+    path = tmp_path / "mqm.csv"
+    pd.read_csv(write(sheet(GERMAN)), sep="\t", dtype=str).to_csv(path, sep=delimiter, index=False)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f"{delimiter * 8}\n" * 3)
+    ratings = read_ratings(path)
+    assert len(ratings) == len(GERMAN)
+    assert ratings.notes == ("3 rows left out: all cells are empty (first: line 23).",)
+
+
+def test_empty_cells_that_an_editor_cut_off_are_read_as_empty(write):
+    header, rows = f"{HEADER}\tcomment\tmetadata", sheet(GERMAN)
+    path = write([(*row, "", "") for row in rows], header=header)
+    whole = read_ratings(path)
+    path.write_text("\n".join(line.rstrip("\t") for line in path.read_text("utf-8").split("\n")), "utf-8")
+    assert score_ratings(read_ratings(path)).values.tolist() == score_ratings(whole).values.tolist()
+    path.write_text(path.read_text("utf-8").removesuffix("\n"), "utf-8")
+    with pytest.raises(DataError, match=r"line 22: 9 fields, and the header has 11 columns. Is the end of the file"):
+        read_ratings(path)
+    with pytest.raises(DataError, match="line 2: 10 fields, and the header has 11 columns"):  # a cell before is missing
+        read_ratings(write([(*row[:-2], row[-1], "", "{}") for row in rows], header=header))
+
+
+@pytest.mark.parametrize("category", ["", "None", "no errors", "NA"])
+def test_no_category_beside_the_severity_no_error_is_no_error(write, category):
+    rows = [(*row[:-2], category, row[-1]) if row[-1] == "No-error" else row for row in sheet(GERMAN)]
+    assert read_ratings(write(rows)).categories == ("Fluency/Grammar", "No-error")
