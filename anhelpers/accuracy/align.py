@@ -122,6 +122,7 @@ def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
     ref = _comparable(test.one_reference().streams[0])
     _check_order(cands, ref)
     origins: dict[str, list[int]] = {}
+    notes: list[str] = []
     for i, tag in enumerate(cands.tags):
         for name in systems_of(tag) or ("",):
             origins.setdefault(name, []).append(i)
@@ -138,9 +139,9 @@ def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
                 "a reference (sources count from 1 here): mend the file, or take these candidates out."
             )
         if fit.foreign:
-            raise DataError(f"the candidates {whose}: {fit.foreign}; are both of one test set? Give the right files.")
-    told = habits({"the candidates": cands.texts}, test.refs)
-    return replace(cands, notes=(*cands.notes, *told)) if told else cands
+            notes.append(f"the candidates {whose}: {fit.foreign}; are they and the references of one test set?")
+    notes += habits({"the candidates": cands.texts}, test.refs)
+    return replace(cands, notes=(*cands.notes, *notes)) if notes else cands
 
 
 def _check_order(cands: CandidateSet, ref: Sequence[str | None]) -> None:
