@@ -7,7 +7,7 @@ JOBS ?= 2
 COMPILED := tests/fuzz/test_kernels.py tests/accuracy/test_kernels.py tests/accuracy/test_surface.py tests/test_frontier.py tests/test_fan.py \
   tests/exact/test_convex.py tests/naturalness/test_lexical.py tests/divergences/test_mmd.py
 
-.PHONY: run start test lab site students pictures lint bounds bench strip clean
+.PHONY: run start test lab site students pictures lint bounds bench calibrate strip clean
 
 run: $(VENV)/.ready   ## every notebook on the bundled sample; results in build/
 	$(BIN)/anhelpers run --out build --jobs $(JOBS)
@@ -43,6 +43,9 @@ bounds: $(VENV)/.ready   ## the tests of compiled code once more, with every ind
 
 bench: $(VENV)/.ready   ## speed beside named peers, as ratios from one run; results in build/bench
 	$(BIN)/python -m benchmarks
+
+calibrate: $(VENV)/.ready   ## how often intervals cover and tests reject, in simulated worlds; rewrites docs/calibration.md (about 15 minutes)
+	$(BIN)/python -m calibration
 
 strip: $(VENV)/.ready   ## remove outputs from the notebooks before a commit
 	$(BIN)/nbstripout --keep-id notebooks/*.ipynb

@@ -20,7 +20,8 @@ from .data.rating_checks import odd_weights, without_clean
 from .data.rating_names import DOMAINS, base_system, domain_of, spelled_twice
 from .data.ratings import Ratings
 from .errors import DataError
-from .stats import bootstrap_means, clusters_of
+from .intervals import bootstrap_means
+from .stats import clusters_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -282,9 +283,8 @@ def system_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 100
     """
     table = scores.by("system").set_index("system")
     matrices = [scores.matrix(kind) for kind in KINDS]
-    rated = ~np.isnan(matrices[0].values)
     docs = np.array(scores.docs)
-    table["n_docs"] = [len(set(docs[seen])) for seen in rated.T]
+    table["n_docs"] = [len(set(docs[~np.isnan(column)])) for column in matrices[0].values.T]
     clusters = clusters_of(docs)
     for_all = np.concatenate([matrix.values for matrix in matrices], axis=1)
     if len(clusters) > 1:

@@ -15,9 +15,9 @@ from . import __version__
 from .charts.describe import digits_of
 from .data.writing import write_text
 from .errors import DataError
+from .intervals import FEWEST
 from .plane import Plane
 from .provenance import in_page, made_by, with_made_by
-from .stats import FEW_CLUSTERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,8 +69,8 @@ def appendix(
     ]
     if len(plane) > 1:
         sentences += [
-            f"Intervals are 95 % percentile intervals of {n_draws:,} bootstrap resamples of {unit}, drawn jointly for "
-            f"all systems and both axes (seed {seed}).",
+            f"Intervals are 95 % studentised bootstrap intervals from {n_draws:,} resamples of {unit}, drawn jointly "
+            f"for all systems and both axes (seed {seed}).",
             few_documents(scored, unit),
         ]
     if naturalness.level == "stored":
@@ -88,18 +88,23 @@ def appendix(
 
 
 def few_documents(table: pd.DataFrame, what: str = "documents") -> str:
-    """A sentence on the systems that are on too few documents to resample, else an empty text.
+    """A sentence on the systems that are on few documents, or on few that count, else an empty text.
 
     Parameters
     ----------
-    table : columns system and n_docs; a system on one document has no interval. what : is resampled, in the plural.
+    table : columns system, n_docs and, where known, n_effective; a system on one document has no interval. what : is
+        resampled, in the plural.
     """
-    few = table[(table.n_docs > 1) & (table.n_docs < FEW_CLUSTERS)]
+    effective = table["n_effective" if "n_effective" in table else "n_docs"]
+    few = table[(table.n_docs > 1) & (effective < FEWEST)]
     if few.empty:
         return ""
     listed = ", ".join(few.system[:5]) + ", …" * (len(few) > 5)
     who = f"{listed}: " if len(few) < len(table) else ""
-    return f"{who}{_span(few.n_docs)} {what} are few to resample: the intervals are too short."
+    least = effective[few.index].min()
+    unequal = f", some of them so long that they count like {least:.2g}," if least < few.n_docs.min() - 0.5 else ""
+    end = "are few: the intervals may cover less than they say."
+    return f"{who}{_span(few.n_docs)} {what}{unequal} {end}"
 
 
 def _span(counts: pd.Series) -> str:

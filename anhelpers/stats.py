@@ -1,69 +1,21 @@
-"""Intervals and tests: documents (or segments) are resampled once for all systems and metrics, so all is paired."""
+"""Resampling, tests and correlations: documents (or segments) are drawn once for all, so that all is paired."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
 from .compiled import compiled
-from .errors import DataError
-from .progress import note_once
 
 __all__ = [
-    "Z95", "MeanInterval", "bootstrap_means", "cluster_counts", "cluster_sums", "clusters_of", "correlation_interval",
-    "correlation_p", "few_clusters", "holm", "interval", "p_value", "pearson", "resampled_sums", "spearman",
+    "Z95", "cluster_counts", "cluster_sums", "clusters_of", "correlation_interval", "correlation_p", "holm", "p_value",
+    "pearson", "resampled_sums", "spearman",
 ]  # fmt: skip
 
 Z95 = 1.959963984540054  # 97.5 % quantile of the standard normal: half the width of a 95 % interval, in errors
-TAILS = (0.025, 0.975)
-FEW_CLUSTERS = 10  # below about this many, a percentile interval covers clearly less than it says
-FEW_DRAWS = 200  # below, which a note says, each end of an interval rests on fewer than 5 draws beyond it
-
-
-def few_clusters(n: int, what: str = "documents") -> str:
-    """A sentence where n clusters are too few to resample, else an empty text.
-
-    Parameters
-    ----------
-    what : they are called, in the plural.
-
-    >>> few_clusters(5)
-    '5 documents are few to resample: the intervals are too short.'
-    """
-    return f"{n} {what} are few to resample: the intervals are too short." if n < FEW_CLUSTERS else ""
-
-
-@dataclass(frozen=True)
-class MeanInterval:
-    """Means of C columns over n segments with percentile intervals and the standard error from the same draws.
-
-    Parameters
-    ----------
-    mean, low, high, se : (C,) in the unit of the column; all but the mean nan where one document holds all numbers.
-    n : (C,) segments behind each mean. n_clusters : documents that were resampled.
-    level : of the interval, in (0, 1).
-    draws : (B, C) the bootstrap means; one row is one draw, so differences between columns are paired.
-    """
-
-    mean: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    se: np.ndarray
-    n: np.ndarray
-    n_clusters: int
-    level: float
-    draws: np.ndarray
-
-    def text(self, unit: str = "", column: int = 0, digits: int = 2) -> str:
-        """ "1.50 chrF, 95 % interval 1.20 to 1.80 (n = 52 segments in 12 clusters)", for a notebook or a report."""
-        mean, low, high = (f"{v[column]:.{digits}f}" for v in (self.mean, self.low, self.high))
-        n = int(self.n[column])
-        where = f"n = {n} segments" + (f" in {self.n_clusters} documents" if self.n_clusters < n else "")
-        return f"{mean}{' ' + unit if unit else ''}, {100 * self.level:g} % interval {low} to {high} ({where})"
 
 
 def clusters_of(docs: Sequence | np.ndarray) -> np.ndarray:
@@ -100,50 +52,6 @@ def _count_rows(drawn: np.ndarray) -> None:
         for cluster in row:
             counts[cluster] += 1
         row[:] = counts
-
-
-def bootstrap_means(
-    columns: ArrayLike,
-    clusters: Sequence | np.ndarray,
-    rng: np.random.Generator,
-    n_draws: int = 1000,
-    *,
-    level: float = 0.95,
-) -> MeanInterval:
-    """Means over segments with percentile intervals from resampling clusters: documents, or segments by their ids.
-
-    Parameters
-    ----------
-    columns : (n, C) or (n,) numbers, one row per segment; all columns are resampled together. A nan is a value that is
-        missing there: each mean is over what its column has, in the estimate as in every draw. A column with numbers
-        in one cluster only has a mean and no interval: every draw would give the same mean.
-    clusters : (n,) cluster of each segment; segments of a document are not independent, so documents are drawn.
-    rng : the randomness; n_draws resamples; level of the interval in (0, 1).
-
-    Raises
-    ------
-    DataError for unequal lengths, fewer than 2 clusters, infinite numbers, or a column without any number.
-
-    >>> bootstrap_means([0.0, 1.0, 0.0, 1.0], [0, 1, 2, 3], np.random.default_rng(0)).text("points", digits=1)
-    '0.5 points, 95 % interval 0.0 to 1.0 (n = 4 segments)'
-    """
-    x = np.asarray(columns, dtype=np.float64)
-    x = x[:, None] if x.ndim == 1 else x
-    there = ~np.isnan(x)
-    if x.ndim != 2 or np.isinf(x).any() or not there.any(0).all():
-        raise DataError(f"columns must be (segments, columns) of numbers, some in each column; got shape {x.shape}.")
-    checks.same_length(columns=x, clusters=clusters)
-    counts, index = cluster_counts(clusters, n_draws, rng)
-    m = counts.shape[1]
-    if m < 2:
-        raise DataError(f"{m} cluster: an interval needs at least 2; resample segments instead of documents.")
-    sums, sizes = (cluster_sums(v, index) for v in (np.where(there, x, 0.0), there.astype(np.float64)))
-    with np.errstate(invalid="ignore"):  # a draw may hold no segment of a sparse column: nan, left out of its interval
-        draws = (counts @ sums) / (counts @ sizes)
-    low, high = np.nanquantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    se, one = np.nanstd(draws, 0, ddof=1), (sizes > 0).sum(0) < 2
-    low[one] = high[one] = se[one] = np.nan
-    return MeanInterval(np.nanmean(x, 0), low, high, se, there.sum(0), m, level, draws)
 
 
 def cluster_sums(x: np.ndarray, index: np.ndarray) -> np.ndarray:
@@ -198,21 +106,6 @@ def p_value(observed: ArrayLike, null: ArrayLike, side: str = "both") -> np.ndar
     observed, null = np.atleast_1d(far(observed)), far(np.asarray(null))
     p = ((null >= observed - 1e-12 * (1 + np.abs(observed))).sum(0) + 1) / (len(null) + 1)
     return np.where(np.isnan(observed) | np.isnan(null).any(0) | (not len(null)), np.nan, p)
-
-
-def interval(draws: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high), each (...): the percentile interval of 95 % of (B, ...) draws; nan where no draw has a number.
-
-    >>> [float(end) for end in interval(np.arange(41.0))]
-    [1.0, 39.0]
-    """
-    draws = np.asarray(draws, dtype=np.float64)
-    if 0 < len(draws) < FEW_DRAWS:
-        note_once(f"{len(draws)} draws are too few for 95 % intervals and verdicts; take 1,000 or more.")
-    some = ~np.isnan(draws).all(0)
-    ends = np.full((2, *some.shape), np.nan)
-    ends[:, some] = np.nanquantile(draws[:, some], TAILS, axis=0) if some.any() else np.nan
-    return ends[0], ends[1]
 
 
 def holm(p: ArrayLike) -> np.ndarray:

@@ -49,16 +49,17 @@ def test_layouts_may_differ_and_units_are_said(call, capsys, tmp_path):
     err = capsys.readouterr().err
     assert "the mt scores are taken as bits" in err
     assert "the lm scores are taken" not in err
-    assert "few to resample" in err
+    assert "are few: the intervals" in err
 
 
 def test_the_seed_decides(call, capsys):
     tables = []
     for seed in "112":
-        assert call("-1\n-3\n-2\n", "-5\n-4\n-9\n", "--unit", "nats", "--draws", "20", "--seed", seed) == 0
+        mt, lm = ("".join(f"-{10 * k + i * i * k % 7}.5\n" for i in range(12)) for k in (1, 3))
+        assert call(mt, lm, "--unit", "nats", "--draws", "20", "--seed", seed) == 0
         tables.append(pd.read_csv(io.StringIO(capsys.readouterr().out)))
     assert tables[0].equals(tables[1])
-    assert tables[0].se[2] != tables[2].se[2]
+    assert tables[0].low[2] != tables[2].low[2]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_two_models_to_three_rows_and_their_scores(models, capsys, tmp_path):
     assert "|given:<pad>|eos:yes|max:64/64|never:<pad>|transformers:" in table.signature[0]
     assert "; lpp|model:lm|rev:" in table.signature[0]
     assert table.signature[0].endswith("; seed 0")
-    assert "few to resample" in err
+    assert "are few: the intervals" in err
     again = "".join(json.dumps({"logprob_nats": r["mt_logprob_nats"]}) + "\n" for r in rows)
     alone = "".join(json.dumps({"logprob_nats": r["lm_logprob_nats"]}) + "\n" for r in rows)
     (tmp_path / "mt").write_text(again, "utf-8")

@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "anhelpers"
 FLOORS = [  # the first name that fits a module decides; a module may import from its own floor and below
     {"errors", "checks", "compiled", "exercises", "progress"},
-    {"frontier", "hull", "fan", "exact", "stats", "divergences"},
+    {"frontier", "hull", "fan", "exact", "stats", "intervals", "divergences"},
     {"metric", "provenance", "data", "accuracy", "naturalness", "candidates", "scoring", "hub", "translation"},
     {"plane", "mqm", "raters", "xmi"},
     {"charts", "widgets", "report"},

@@ -13,6 +13,7 @@ from anhelpers.cli import main
 from anhelpers.data import bundled
 from anhelpers.data.ratings import read_ratings
 from anhelpers.errors import DataError, UnknownName
+from anhelpers.intervals import bootstrap_means
 from anhelpers.mqm import (
     KINDS,
     base_system,
@@ -23,7 +24,6 @@ from anhelpers.mqm import (
     score_ratings,
     system_table,
 )
-from anhelpers.stats import bootstrap_means
 
 HEADER = "system doc doc_id seg_id rater source target category severity".replace(" ", "\t")
 ERRORS = [

@@ -18,7 +18,7 @@ from anhelpers import __version__
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-WITHOUT = {"__pycache__", "tests", "benchmarks", "build", "docs", ".git"}
+WITHOUT = {"__pycache__", "tests", "benchmarks", "calibration", "build", "docs", ".git"}
 
 
 @pytest.fixture(scope="module")

@@ -78,7 +78,7 @@ NETWORK = "none: the weights of a trained network cannot be worked through on pa
 IMPOSSIBLE = {("COMET", "hand"): NETWORK, ("MetricX", "hand"): NETWORK}
 
 MODULES = [
-    "stats", "frontier", "fan", "mqm", "exact", "raters", "translation", "plane", "divergences.pmf",
+    "stats", "intervals", "frontier", "fan", "mqm", "exact", "raters", "translation", "plane", "divergences.pmf",
     "divergences.samples", "divergences.mmd", "divergences.kernels", "divergences.critics",
     "divergences.folded", "divergences.processes", "divergences.memed", "divergences.probit",
     "accuracy.surface", "accuracy.chrf", "accuracy.bleu", "accuracy.ter", "accuracy.ngrams", "accuracy.comet",
@@ -89,7 +89,8 @@ MODULES = [
 ]  # fmt: skip
 """Every function in their `__all__` is in some row, or here: it reads, names, sorts or packs what others compute."""
 NOT_QUANTITIES = {
-    "stats": "clusters_of few_clusters",
+    "intervals": "few_clusters",
+    "stats": "clusters_of",
     "mqm": "base_system choose_scheme domain_of load_scheme",
     "raters": "draw_sheet invented_class ratings_csv read_ratings write_ratings",
     "translation": "load_mt target_tokens translation_model",

@@ -9,27 +9,48 @@ import pandas as pd
 from .axes import Plane
 from .marks import CATEGORIES, checked_columns, clipped
 
-__all__ = ["RADIUS", "ellipse_layers", "error_ellipses", "has_ellipse"]
+__all__ = ["ellipse_layers", "error_ellipses", "has_ellipse", "radii"]
 
-RADIUS = 5.991**0.5  # square root of the 95 % quantile of χ² with 2 degrees of freedom
 CROWD = 9  # of more ellipses the washes would add up and hide the outlines
 COLUMNS = ["naturalness_se", "accuracy_se", "correlation"]
+
+
+def radii(systems: pd.DataFrame) -> np.ndarray:
+    """(n,) how many standard errors a 95 % ellipse reaches: Hotelling's √(2 (m - 1) / (m - 2) F), F of 2 and m - 2.
+
+    Parameters
+    ----------
+    systems : a row per system; m is its n_effective (`intervals.effective`), and √χ² of 2 degrees of freedom is taken
+        where that is not known. nan for m ≤ 2: two documents span no ellipse.
+
+    References
+    ----------
+    Hotelling 1931, Annals of Mathematical Statistics 2.
+    """
+    from scipy.special import fdtri
+
+    m = np.asarray(systems["n_effective"] if "n_effective" in systems else np.full(len(systems), np.inf), dtype=float)
+    m = np.where(np.isnan(m), np.inf, m)
+    some, ends = np.isfinite(m) & (m > 2), np.where(m > 2, 5.991464547107979**0.5, np.nan)
+    ends[some] = np.sqrt(2 * (m[some] - 1) / (m[some] - 2) * fdtri(2, m[some] - 2, 0.95))
+    return ends
 
 
 def has_ellipse(systems: pd.DataFrame) -> pd.Series:
     """(n,) bool: both standard errors are known, and the correlation of the two means where both vary."""
     checked_columns(systems, COLUMNS, "systems")
     sx, sy, r = (systems[c] for c in COLUMNS)
-    return sx.notna() & sy.notna() & (r.notna() | (sx == 0) | (sy == 0))
+    return sx.notna() & sy.notna() & (r.notna() | (sx == 0) | (sy == 0)) & ~np.isnan(radii(systems))
 
 
 def error_ellipses(systems: pd.DataFrame, n_points: int = 64) -> pd.DataFrame:
-    """The outline of the region that holds a system's two means with 95 %, were their bootstrap draws normal.
+    """The outline of the region that holds a system's two means with 95 %, were the means normal.
 
     Parameters
     ----------
     systems : a row per system: system, category, naturalness, accuracy, naturalness_se, accuracy_se, correlation of
-        the two means. A row of which `has_ellipse` is false has none; a standard error of 0 makes a line or a point.
+        the two means, and n_effective where it is known. A row of which `has_ellipse` is false has none; a standard
+        error of 0 makes a line or a point.
     n_points : of the outline.
 
     Returns
@@ -39,10 +60,11 @@ def error_ellipses(systems: pd.DataFrame, n_points: int = 64) -> pd.DataFrame:
     known = systems[has_ellipse(systems)]
     sx, sy, r = (known[c].to_numpy(dtype=float)[:, None] for c in COLUMNS)
     r = np.where((sx == 0) | (sy == 0), 0.0, r)  # what does not vary goes with nothing
+    radius = radii(known)[:, None]
     angle = np.linspace(0, 2 * np.pi, n_points, endpoint=False)[None]
     # the columns of the Cholesky root [[sx, 0], [r·sy, √(1-r²)·sy]] of the covariance, times the unit circle
-    dx = RADIUS * sx * np.cos(angle)
-    dy = RADIUS * sy * (r * np.cos(angle) + np.sqrt(np.clip(1 - r**2, 0, None)) * np.sin(angle))
+    dx = radius * sx * np.cos(angle)
+    dy = radius * sy * (r * np.cos(angle) + np.sqrt(np.clip(1 - r**2, 0, None)) * np.sin(angle))
     outline = known.loc[known.index.repeat(n_points), ["system", "category"]].reset_index(drop=True)
     outline["naturalness"] = (known["naturalness"].to_numpy(dtype=float)[:, None] + dx).ravel()
     outline["accuracy"] = (known["accuracy"].to_numpy(dtype=float)[:, None] + dy).ravel()

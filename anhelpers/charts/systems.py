@@ -15,7 +15,7 @@ from ..frontier import OracleCurve, pareto_mask
 from .axes import ACCURACY_TITLE, NATURALNESS_TITLE, Plane, Size, axis_ranges, headline, inside, plane_axes
 from .curve import curve_ends, curve_line, curve_text
 from .describe import description, systems_text
-from .ellipses import RADIUS, ellipse_layers, error_ellipses, has_ellipse
+from .ellipses import ellipse_layers, error_ellipses, has_ellipse, radii
 from .labels import bar_lines, label_layers, named_points
 from .marks import Ranges, checked_systems, clipped, interval_bars, not_drawn, plus_mark, ring_marks, system_marks, tip
 
@@ -47,9 +47,10 @@ def plot_systems(
     Parameters
     ----------
     table : one row per system: system, category (see `CATEGORIES`), accuracy, naturalness; for ellipses accuracy_se,
-        naturalness_se, correlation; for crosses accuracy_low, accuracy_high, naturalness_low, naturalness_high; where
-        known pareto, pareto_probability, n, n_docs, lacks (for tooltips). A system with a nan is not drawn. The
-        subtitle names it, those outside the picture, and those without an interval where others have one.
+        naturalness_se, correlation, n_effective; for crosses accuracy_low, accuracy_high, naturalness_low,
+        naturalness_high; where known pareto, pareto_probability, n, n_docs, lacks (for tooltips). A system with a nan
+        is not drawn. The subtitle names it, those outside the picture, and those without an interval where others
+        have one.
     curve : an oracle curve to draw behind the systems, with labels at `betas`.
     uncertainty : "ellipse", "cross" or "none"; pareto : whether to mark the Pareto set (column pareto, else computed).
     origin : what (0, 0) means, "no errors" for negated penalties: is then marked, and within the default ranges.
@@ -131,7 +132,7 @@ def _ranges(systems: pd.DataFrame, curve: OracleCurve | None, uncertainty: str, 
     frame = systems[["system", "category", "accuracy", "naturalness"]].copy()
     for axis in ("accuracy", "naturalness"):
         if uncertainty == "ellipse":
-            reach = RADIUS * systems[f"{axis}_se"].where(has_ellipse(systems))
+            reach = radii(systems) * systems[f"{axis}_se"].where(has_ellipse(systems))
             frame[f"{axis}_low"], frame[f"{axis}_high"] = systems[axis] - reach, systems[axis] + reach
         for end in ("low", "high") if uncertainty == "cross" and f"{axis}_low" in systems else ():
             frame[f"{axis}_{end}"] = systems[f"{axis}_{end}"]

@@ -15,7 +15,6 @@ import numpy as np
 from .. import checks
 from ..errors import DataError
 from ..progress import say
-from ..stats import few_clusters
 from . import options as shared
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def run(args: argparse.Namespace) -> None:
     n_docs = len(set(plane.clusters.tolist()))
     drawn = f"as {n_docs} documents" if n_docs < len(plane) else "one by one"
     counts = f"{len(plane)} of {len(test)} segments compared, resampled {drawn}; {len(table)} systems."
-    shared.print_notes(filter(None, [counts, *notes, few_clusters(n_docs) or few_documents(table)]))
+    shared.print_notes(filter(None, [counts, *notes, few_documents(table)]))
     results, test_draws = {"systems": table}, max(10_000, args.draws)
     if study:
         results["curve"] = planes.curve_rows(study)

@@ -13,9 +13,10 @@ import numpy as np
 
 from .. import __version__, checks
 from ..data.schema import TestSet
+from ..intervals import few_clusters
 from ..metric import Metric
 from ..progress import note_once
-from ..stats import Z95, clusters_of, few_clusters
+from ..stats import Z95, clusters_of
 from . import lexical
 from .tokens import TOKENIZER, check_words, words
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
-from ..stats import interval, p_value, pearson, spearman
+from ..intervals import interval
+from ..stats import p_value, pearson, spearman
 from .scores import Plane
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ import numpy as np
 from ..data.ratings import Ratings
 from ..data.schema import TestSet
 from ..errors import DataError
+from ..intervals import interval
 from ..metric import Metric
 from ..mqm import MqmScores, base_system
-from ..stats import interval, pearson
+from ..stats import pearson
 from .scores import Axis, Plane, mean_axis, metric_axis, plane_of, stored_axis
 from .table import systems_table
 

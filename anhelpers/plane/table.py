@@ -11,7 +11,8 @@ import numpy as np
 from .. import checks
 from ..errors import DataError
 from ..frontier import OracleCurve
-from ..stats import cluster_counts, cluster_sums, holm, interval, p_value, pearson
+from ..intervals import effective, score_intervals, student
+from ..stats import cluster_counts, cluster_sums, holm, p_value, pearson
 from .scores import Axis, Plane
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ def systems_table(
 
     Returns
     -------
-    system, category; accuracy and naturalness, each with _low, _high, _se; correlation : of the two in the draws, so
-    that the three give the error ellipse; n (segments) and n_docs of this system;
+    system, category; accuracy and naturalness, each with _low, _high, _se (`intervals.score_intervals`); correlation :
+    of the two in the draws; n (segments), n_docs and n_effective (`intervals.effective`) of this system, so that these
+    give the error ellipse;
     pareto : no other system is at least as good on both axes and better on one; pareto_probability : share of the draws
     in which this holds; with a curve accuracy_lack, naturalness_lack, each with _low and _high, in the unit of its
     axis, and above_curve; both signatures. A stored axis has no draws, so all that needs them is nan.
@@ -46,13 +48,13 @@ def systems_table(
     import pandas as pd
 
     scores = plane.scores()
-    draws, weights = plane.draws(rng, n_draws) if len(plane) > 1 else (np.full((1, *scores.shape), np.nan), None)
+    low, high, errors, draws, weights = _resampled(plane, rng, n_draws)
     columns: dict[str, object] = {"system": plane.systems, "category": plane.categories}
-    draws[:, [axis.level == "stored" for axis in plane.axes]] = np.nan  # its sampling error is not known
     for i, axis in enumerate(AXES):
-        columns |= {axis: scores[i], **_interval(axis, draws[:, i]), f"{axis}_se": _spread(draws[:, i])}
+        columns |= {axis: scores[i], f"{axis}_low": low[i], f"{axis}_high": high[i], f"{axis}_se": errors[i]}
     columns["correlation"], clusters = pearson(draws[:, 0].T, draws[:, 1].T), plane.clusters
     columns |= {"n": plane.there.sum(0), "n_docs": [len(set(clusters[seen].tolist())) for seen in plane.there.T]}
+    columns["n_effective"] = _effective(plane)
     columns |= {"pareto": pareto(scores), "pareto_probability": _share(pareto(draws), draws)}
     if curve is not None:
         columns |= _lacks(plane, curve, scores, draws, weights)
@@ -179,30 +181,48 @@ def _randomised(
 
 
 def _lacks(
-    plane: Plane, curve: OracleCurve, scores: np.ndarray, draws: np.ndarray, weights: np.ndarray | None
+    plane: Plane, curve: OracleCurve, scores: np.ndarray, draws: np.ndarray, weights: np.ndarray
 ) -> dict[str, np.ndarray]:
+    """What the curve has more on either axis: Student's interval, with the spread of the draws as standard error."""
     if any(axis.level != "segment-mean" for axis in plane.axes):
         raise DataError("the oracle curve is over means of segment scores; use level segment-mean to compare with it.")
     if curve.n_segments != len(plane):
         raise DataError(f"the curve is over {curve.n_segments} segments and the systems are over {len(plane)}.")
     lacks = curve.lacks(*scores)
-    drawn = np.full_like(draws, np.nan) if weights is None else curve.resampled_lacks(weights, draws[:, 0], draws[:, 1])
+    drawn = curve.resampled_lacks(weights, draws[:, 0], draws[:, 1]) if len(weights) else np.full_like(draws, np.nan)
+    m = len(set(plane.clusters.tolist()))
+    spread = drawn.std(0, ddof=1) * np.sqrt(m / (m - 1)) if m > 1 else drawn[0]
+    low, high = student(lacks, spread, _effective(plane))
     columns: dict[str, Any] = {}
     for i, axis in enumerate(AXES):
-        columns |= {f"{axis}_lack": lacks[i], **_interval(f"{axis}_lack", drawn[:, i])}
+        columns |= {f"{axis}_lack": lacks[i], f"{axis}_lack_low": low[i], f"{axis}_lack_high": high[i]}
     known = ~np.isnan(scores).any(0)
     return columns | {"above_curve": known & ~(lacks >= -1e-9).all(0)}
 
 
-def _interval(name: str, draws: np.ndarray) -> dict[str, np.ndarray]:
-    """_low and _high of (B, k) draws; nan where a system has none."""
-    low, high = interval(draws)
-    return {f"{name}_low": low, f"{name}_high": high}
+def _resampled(plane: Plane, rng: np.random.Generator, n_draws: int) -> tuple[np.ndarray, ...]:
+    """Ends and standard errors (2, k) of the scores, their draws (B, 2, k), and (B, N) how often each segment is drawn.
+
+    All nan, and no weights, where there is one segment; a stored axis is nan, for its sampling error is not known.
+    """
+    k = len(plane.systems)
+    if len(plane) < 2:
+        nothing = np.full((2, k), np.nan)
+        return nothing, nothing, nothing, nothing[None], np.empty((0, len(plane)))
+    counts, index = cluster_counts(plane.clusters, n_draws, rng)
+    sizes = cluster_sums(plane.there.astype(np.float64), index)
+    found = [score_intervals(axis.score, cluster_sums(axis.counts, index), counts, sizes=sizes) for axis in plane.axes]
+    low, high, errors, draws = (np.stack(part, axis=-2) for part in zip(*found, strict=True))
+    stored = [axis.level == "stored" for axis in plane.axes]
+    for part in (low, high, errors, draws):
+        part[..., stored, :] = np.nan
+    return low, high, errors, draws, counts[:, index]
 
 
-def _spread(draws: np.ndarray) -> np.ndarray:
-    """(k,) standard errors: the spread of (B, k) draws."""
-    return draws.std(0, ddof=1) if len(draws) > 1 else np.full(draws.shape[1], np.nan)
+def _effective(plane: Plane) -> np.ndarray:
+    """(k,) `effective` documents behind the scores of each system."""
+    _, index = np.unique(plane.clusters, return_inverse=True)
+    return effective(cluster_sums(plane.there.astype(np.float64), index))
 
 
 def _share(mask: np.ndarray, draws: np.ndarray) -> np.ndarray:

@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import checks
 from ..errors import need
-from ..stats import cluster_counts, few_clusters, interval
+from ..intervals import few_clusters, interval
+from ..stats import cluster_counts
 from .files import ClassRatings
 from .sheet import SCALE
 

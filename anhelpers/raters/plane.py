@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.schema import CandidateSet, systems_of
 from ..errors import DataError
-from ..stats import bootstrap_means
+from ..intervals import bootstrap_means
 from .files import ClassRatings
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import checks, stats
+from .. import checks
 from ..errors import DataError
+from ..intervals import bootstrap_means
 from .measure import SENTENCE, xmi
 from .results import Bits, Xmi, bits
 from .scores import UNITS, in_bits
@@ -103,7 +104,7 @@ NAMES = ("H_LM - H(T)", "H_MT - H(T|S)", "XMI - MI")
 
 def _excess(columns: np.ndarray, rng: np.random.Generator, n_draws: int) -> list[Bits]:
     """The means of the six columns, resampled together."""
-    found = stats.bootstrap_means(columns, np.arange(len(columns)), rng, n_draws)
+    found = bootstrap_means(columns, np.arange(len(columns)), rng, n_draws)
     six = bits(NAMES * 2, found, SENTENCE, f"{n_draws} resamples of {len(columns)} sentences")
     ways = ("mean surprisal less the closed form", "mean of log2 p - log2 q, sentence by sentence")
     return [replace(b, signature=f"{ways[k // 3]}; {b.signature}") for k, b in enumerate(six)]

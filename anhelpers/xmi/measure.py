@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import checks, stats
+from .. import checks
 from ..errors import DataError
+from ..intervals import MeanInterval, Score, bootstrap_means
+from ..stats import clusters_of
 from .results import Bits, Xmi, XmiPerChar, bits
 from .scores import Tokens, in_bits, same_tokens, token_counts
 
@@ -58,8 +59,7 @@ def cross_entropy(
     known = None if tokens is None else (tokens,)
     checks.same_length(logprobs=surprisal, **({} if tokens is None else {"tokens": tokens}))
     columns = [surprisal, *_lengths(count, known, there)]
-    found = _enough(np.stack(columns, 1)[there], docs[there], rng, n_draws)
-    found = _less_ends(found, 1) if count == "published" else found
+    found = _enough(np.stack(columns, 1)[there], docs[there], rng, n_draws, _of_counts(count, 1))
     return bits(["H"], found, SENTENCE, _signature(unit, COUNTS[count], found, n_draws, docs[there]))[0]
 
 
@@ -108,8 +108,7 @@ def xmi(
     """
     mt, lm, there = _pair(mt_logprobs, lm_logprobs, unit, tokens)
     docs, columns = _docs(docs, len(mt)), [lm, mt, lm - mt, *_lengths(count, tokens, there)]
-    found = _enough(np.stack(columns, 1)[there], docs[there], rng, n_draws)
-    found = _less_ends(found, 3) if count == "published" else found
+    found = _enough(np.stack(columns, 1)[there], docs[there], rng, n_draws, _of_counts(count, 3))
     signature = _signature(unit, COUNTS[count], found, n_draws, docs[there])
     h_lm, h_mt, gap = bits(["h_lm", "h_mt", "xmi"], found, SENTENCE, signature)
     return Xmi(h_lm, h_mt, gap, int((~there).sum()), _lacking(mt, lm), _one(docs[there]))
@@ -150,11 +149,10 @@ def per_character(
     if bad.size:
         raise DataError(f"sentence {bad[0] + 1} has {chars[bad[0]]:g} characters; at least 1 is needed.", "n_chars")
     columns, docs = np.stack([lm, mt, lm - mt, chars], 1)[there], _docs(docs, len(mt))[there]
-    found = _enough(columns, docs, rng, n_draws)
-    ratio = _times(found, 1 / found.draws[:, 3:], 1 / found.mean[3:])
+    found = _enough(columns, docs, rng, n_draws, lambda means: means[..., :3] / means[..., 3:])
     names = ["h_lm_per_char", "h_mt_per_char", "xmi_per_char"]
     signature = _signature(unit, "all bits / all characters", found, n_draws, docs)
-    h_lm, h_mt, gap = bits(names, ratio, CHARACTER, signature)
+    h_lm, h_mt, gap = bits(names, found, CHARACTER, signature)
     return XmiPerChar(h_lm, h_mt, gap, int((~there).sum()), _lacking(mt, lm, chars), _one(docs))
 
 
@@ -216,10 +214,9 @@ def xmi_difference(
     lengths = *_lengths(count, a_tokens, there), *_lengths(count, b_tokens, there)
     gaps = (a_lm - a_mt, b_lm - b_mt)
     columns = [gaps[0] - gaps[1]] if count == "all" else [*gaps, *lengths]
-    found = _enough(np.stack(columns, 1)[there], docs[there], rng, n_draws)
-    if count == "published":  # each direction less its own mean token, then their difference, in every resample
-        both = _less_ends(found, 2)
-        found = _of_draws(both, both.draws @ [[1.0], [-1.0]], both.mean @ [[1.0], [-1.0]])
+    less = _of_counts(count, 2)  # each direction less its own mean token, then their difference
+    of = less and (lambda means: less(means) @ [[1.0], [-1.0]])
+    found = _enough(np.stack(columns, 1)[there], docs[there], rng, n_draws, of)
     return bits(["xmi difference"], found, SENTENCE, _signature(unit, COUNTS[count], found, n_draws, docs[there]))[0]
 
 
@@ -243,33 +240,23 @@ def _docs(docs: Sequence | None, n: int) -> np.ndarray:
     return np.asarray(docs)
 
 
-def _enough(columns: np.ndarray, docs: np.ndarray, rng: np.random.Generator, n_draws: int) -> stats.MeanInterval:
-    """Means of the columns by resampling documents; a DataError below 2 sentences."""
+def _enough(
+    columns: np.ndarray, docs: np.ndarray, rng: np.random.Generator, n_draws: int, of: Score | None
+) -> MeanInterval:
+    """Means of the columns, or numbers made of them, by resampling documents; a DataError below 2 sentences."""
     if len(columns) < 2:
         raise DataError(f"{len(columns)} sentences have all their scores: at least 2 are needed.")
-    return stats.bootstrap_means(columns, stats.clusters_of(docs), rng, n_draws)
+    return bootstrap_means(columns, clusters_of(docs), rng, n_draws, of=of)
+
+
+def _of_counts(count: str, k: int) -> Score | None:
+    """What the published count makes of k means of bits: one mean token less each; tokens are the columns behind."""
+    return (lambda means: means[..., :k] * (1 - 1 / means[..., k:])) if count == "published" else None
 
 
 def _lengths(count: str, tokens: tuple[Tokens, ...] | None, there: np.ndarray) -> list[np.ndarray]:
     """The numbers of tokens as a column, where the count needs them."""
     return [token_counts(tokens, there)] if checks.one_of(count, COUNTS, "count") == "published" else []
-
-
-def _less_ends(found: stats.MeanInterval, k: int) -> stats.MeanInterval:
-    """The first k means of bits less one mean token each; the numbers of tokens are the columns behind them."""
-    return _times(found, 1 - 1 / found.draws[:, k:], 1 - 1 / found.mean[k:])
-
-
-def _times(found: stats.MeanInterval, of_draws: np.ndarray, of_mean: np.ndarray) -> stats.MeanInterval:
-    """The first means times factors that are means themselves, in the estimate as in every draw."""
-    k = len(found.mean) - of_draws.shape[1]
-    return _of_draws(found, found.draws[:, :k] * of_draws, found.mean[:k] * of_mean)
-
-
-def _of_draws(found: stats.MeanInterval, draws: np.ndarray, mean: np.ndarray) -> stats.MeanInterval:
-    """These estimates, with the intervals of these draws."""
-    low, high = stats.interval(draws)
-    return replace(found, mean=mean, draws=draws, low=low, high=high, se=draws.std(0, ddof=1), n=found.n[: len(mean)])
 
 
 def _lacking(mt: np.ndarray, lm: np.ndarray, n_chars: np.ndarray | None = None) -> str:
@@ -290,7 +277,7 @@ def _one(docs: np.ndarray) -> bool:
     return len(docs) > 1 and len(set(docs.tolist())) == 1
 
 
-def _signature(unit: str, how: str, found: stats.MeanInterval, n_draws: int, docs: np.ndarray) -> str:
+def _signature(unit: str, how: str, found: MeanInterval, n_draws: int, docs: np.ndarray) -> str:
     what = "documents" if found.n_clusters < found.n[0] else "sentences"
     what += " of one document" if _one(docs) else ""
     return f"scores in {unit}; {how}; {n_draws} resamples of {found.n_clusters} {what}"

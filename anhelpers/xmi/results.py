@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..stats import MeanInterval, few_clusters
+from ..intervals import MeanInterval, few_clusters
 
 __all__ = ["Bits", "Xmi", "XmiPerChar", "bits"]
 
 
 @dataclass(frozen=True)
 class Bits:
-    """A number in bits, with its standard error and percentile interval from the same resamples.
+    """A number in bits, with its standard error and interval from the same resamples.
 
     Parameters
     ----------

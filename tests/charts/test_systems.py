@@ -8,13 +8,16 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import f
 
 from anhelpers.charts import systems as charts
 from anhelpers.charts.axes import COLUMN
-from anhelpers.charts.ellipses import error_ellipses
+from anhelpers.charts.ellipses import error_ellipses, has_ellipse, radii
 from anhelpers.charts.offline import to_svg
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.frontier import oracle_curve
+
+CHI2 = 5.991464547107979  # the 95 % quantile of χ² with 2 degrees of freedom
 
 
 def table(n, seed=0):
@@ -42,11 +45,11 @@ def test_an_ellipse_holds_95_percent_of_the_normal_with_its_covariance(sx, sy, r
     frame = table(1).assign(naturalness_se=sx, accuracy_se=sy, correlation=r)
     outline = error_ellipses(frame, n_points=64)
     x = (outline[["naturalness", "accuracy"]] - frame.loc[0, ["naturalness", "accuracy"]].astype(float)).to_numpy()
-    assert (x.max(axis=0) <= np.array([sx, sy]) * 5.991**0.5 * (1 + 1e-9)).all()
-    assert x.T @ x / 64 == pytest.approx(5.991 / 2 * np.array([[sx**2, r * sx * sy], [r * sx * sy, sy**2]]), abs=1e-9)
+    assert (x.max(axis=0) <= np.array([sx, sy]) * CHI2**0.5 * (1 + 1e-9)).all()
+    assert x.T @ x / 64 == pytest.approx(CHI2 / 2 * np.array([[sx**2, r * sx * sy], [r * sx * sy, sy**2]]), abs=1e-9)
     if abs(r) < 0.99:
         inverse = np.linalg.inv([[sx**2, r * sx * sy], [r * sx * sy, sy**2]])
-        assert np.einsum("ni,ij,nj->n", x, inverse, x) == pytest.approx(5.991, rel=1e-6)
+        assert np.einsum("ni,ij,nj->n", x, inverse, x) == pytest.approx(CHI2, rel=1e-6)
 
 
 def test_an_ellipse_needs_its_columns_and_a_nan_has_none():
@@ -79,10 +82,10 @@ def test_a_mean_that_never_varies_has_a_line_for_an_ellipse():
     frame.loc[1, ["naturalness_se", "correlation"]] = 0.0, np.nan
     own = error_ellipses(frame).query("system == 'System-1'")
     assert own["naturalness"].nunique() == 1
-    assert np.ptp(own["accuracy"]) == pytest.approx(2 * 0.5 * 5.991**0.5, rel=0.01)
+    assert np.ptp(own["accuracy"]) == pytest.approx(2 * 0.5 * CHI2**0.5, rel=0.01)
     frame.loc[1, "accuracy_se"] = 9.0
     y = drawn(charts.plot_systems(frame))[0][1]["y"]["scale"]["domain"]
-    assert y[1] - y[0] > 2 * 9 * 5.991**0.5  # it lies in the picture
+    assert y[1] - y[0] > 2 * 9 * CHI2**0.5  # it lies in the picture
 
 
 def test_an_uncertainty_is_named_only_where_it_is_drawn():
@@ -216,3 +219,13 @@ def test_one_s_own_system_has_a_label_in_any_crowd():
     labels = {row["label"] for row in rows_of(charts.plot_systems(crowd), type="text")}
     mine = sorted(set(crowd.system) - labels)[0]
     assert mine in {row["label"] for row in rows_of(charts.plot_systems(crowd, named=[mine]), type="text")}
+
+
+def test_an_ellipse_of_few_documents_reaches_as_far_as_hotelling_says():
+    frame = table(4).assign(n_effective=[2.0, 6.0, 40.0, np.nan])
+    reach = radii(frame)
+    assert np.isnan(reach[0])
+    expected = [(2 * (m - 1) / (m - 2) * f.ppf(0.95, 2, m - 2)) ** 0.5 for m in (6, 40)]
+    assert reach[1:3] == pytest.approx(expected)
+    assert reach[3] == pytest.approx(CHI2**0.5)
+    assert has_ellipse(frame).tolist() == [False, True, True, True]

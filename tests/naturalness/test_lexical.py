@@ -227,7 +227,7 @@ def test_the_table_is_tidy_with_intervals_by_documents_and_reasons():
     assert rows.direction.tolist()[:3] == ["higher is more diverse"] * 2 + ["lower is more diverse"]
     assert np.isnan(rows.loc["B", "yules_i"].value)
     assert "B: Yule's I is nan; it needs a repeated word, and there are 5 words." in table.attrs["notes"]
-    assert "2 documents are few to resample" in table.attrs["notes"][-1]
+    assert "2 documents are few: the intervals" in table.attrs["notes"][-1]
     assert a.signature.startswith("ttr|tok:nfc-lower-words-cjkchars|lang:de|anhelpers:")
     with pytest.raises(UnknownName, match="did you mean 'mattr'"):
         lexical_table(corpus(), ["matr"])

@@ -22,8 +22,8 @@ from anhelpers.data import download as downloading
 from anhelpers.data.fetch import fetch_data
 from anhelpers.data.manifest import RemoteFile
 from anhelpers.errors import EXTRA_OF, AnhelpersError, DataError, MissingExtra, install_line, need, one_line
+from anhelpers.intervals import bootstrap_means
 from anhelpers.provenance import MAKING, making
-from anhelpers.stats import bootstrap_means
 from tests.hostile.good import fill
 
 SECRET = "s3cret"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import bootstrap
 from scipy.stats import entropy as scipy_entropy
 
-from anhelpers import stats
 from anhelpers.errors import DataError, UnknownName
+from anhelpers.intervals import bootstrap_means
 from anhelpers.xmi import (
     cross_entropy,
     per_character,
@@ -82,10 +82,10 @@ def test_the_interval_is_scipy_s():
     random = np.random.default_rng(1)
     mt, lm = -random.gamma(9, 3, 80), -random.gamma(20, 3, 80)
     found = xmi(mt, lm, unit="bits", rng=rng(), n_draws=20_000).xmi
-    theirs = bootstrap((lm, mt), lambda a, b, axis: (b - a).mean(axis), paired=True, method="percentile",
+    theirs = bootstrap((lm, mt), lambda a, b, axis: (b - a).mean(axis), paired=True, method="BCa",
                        n_resamples=20_000, rng=np.random.default_rng(2))  # fmt: skip
     assert found.se == pytest.approx(theirs.standard_error, rel=0.02)
-    np.testing.assert_allclose([found.low, found.high], theirs.confidence_interval, atol=0.1 * found.se)
+    np.testing.assert_allclose([found.low, found.high], theirs.confidence_interval, atol=0.15 * found.se)
 
 
 def test_documents_are_resampled_whole():
@@ -95,7 +95,7 @@ def test_documents_are_resampled_whole():
     apart, together = (xmi(np.full(120, -20.0), lm, docs=d, rng=rng()).xmi for d in (None, docs))
     assert together.n_docs == 12
     assert together.se > 2.5 * apart.se
-    same = stats.bootstrap_means(-20 - lm, docs, rng()).se[0] / math.log(2)
+    same = bootstrap_means(-20 - lm, docs, rng()).se[0] / math.log(2)
     assert together.se == pytest.approx(same, rel=1e-12)
     one = xmi(np.full(120, -20.0), lm, docs=["a"] * 120, rng=rng())
     assert replace(one.xmi, signature=apart.signature) == apart
@@ -121,10 +121,10 @@ def test_xmi_is_the_difference_antisymmetric_and_the_units_agree(pairs):
     found, other = (xmi(a, b, rng=rng(), n_draws=50) for a, b in ((mt, lm), (lm, mt)))
     assert found.xmi.value == pytest.approx(found.h_lm.value - found.h_mt.value, abs=1e-9)
     assert found.xmi.value == pytest.approx(-other.xmi.value, abs=1e-9)
-    assert found.xmi.low == pytest.approx(-other.xmi.high, abs=1e-9)
+    assert found.xmi.low == pytest.approx(-other.xmi.high, rel=1e-9, abs=1e-9)
     base2 = xmi(mt / math.log(2), lm / math.log(2), unit="bits", rng=rng(), n_draws=50)
     assert base2.xmi.value == pytest.approx(found.xmi.value, abs=1e-9)
-    assert base2.xmi.high == pytest.approx(found.xmi.high, abs=1e-9)
+    assert base2.xmi.high == pytest.approx(found.xmi.high, rel=1e-9, abs=1e-9)
 
 
 def test_a_negative_xmi_stays_negative():

@@ -1,0 +1,277 @@
+"""The package's one interval: documents (or segments) are resampled once for all scores, and the draws studentised.
+
+A score is a function of counts that add up over documents: a mean is a sum over a size, a corpus score a function of
+summed counts. Each draw is measured in its own standard error, because a draw that lacks the long tail of a score also
+shows too small an error; plain percentiles forget that and miss too often, on one side (Efron and Tibshirani 1993, ch.
+12; Davison and Hinkley 1997, ch. 5). `docs/calibration.md` has how often the intervals cover.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import checks
+from .compiled import compiled
+from .errors import DataError
+from .progress import note_once
+from .stats import cluster_counts, cluster_sums, resampled_sums
+
+__all__ = [
+    "MeanInterval", "Score", "bootstrap_means", "effective", "few_clusters", "interval", "score_intervals", "student",
+]  # fmt: skip
+
+LEVEL = 0.95
+FEWEST = 8
+"""Effective documents from which studentised draws suffice; below, an interval reaches as far as Student's, too."""
+FEW_DRAWS = 200
+"""Below, each end of a 95 % interval rests on fewer than 5 draws beyond it."""
+STEP = 1e-4
+"""By which share of a sum its score is tried, up and down, for its slope."""
+
+Score = Callable[[np.ndarray], np.ndarray]
+"""(..., S) sums -> (...) scores."""
+
+
+@dataclass(frozen=True)
+class MeanInterval:
+    """Means of C columns over n segments with 95 % intervals and standard errors, from the same draws.
+
+    Parameters
+    ----------
+    mean, low, high, se : (C,) in the unit of the column; all but the mean nan where one document holds all numbers.
+    n : (C,) segments behind each mean. n_clusters : documents that were resampled.
+    level : of the interval, in (0, 1).
+    draws : (B, C) the bootstrap means; one row is one draw, so differences between columns are paired.
+    n_effective : (C,) `effective` documents behind each mean.
+    """
+
+    mean: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    se: np.ndarray
+    n: np.ndarray
+    n_clusters: int
+    level: float
+    draws: np.ndarray
+    n_effective: np.ndarray
+
+    def text(self, unit: str = "", column: int = 0, digits: int = 2) -> str:
+        """ "1.50 chrF, 95 % interval 1.20 to 1.80 (n = 52 segments in 12 clusters)", for a notebook or a report."""
+        mean, low, high = (f"{v[column]:.{digits}f}" for v in (self.mean, self.low, self.high))
+        n = int(self.n[column])
+        where = f"n = {n} segments" + (f" in {self.n_clusters} documents" if self.n_clusters < n else "")
+        return f"{mean}{' ' + unit if unit else ''}, {100 * self.level:g} % interval {low} to {high} ({where})"
+
+
+def few_clusters(n: float, what: str = "documents") -> str:
+    """A sentence where there are few clusters to resample, else an empty text.
+
+    Parameters
+    ----------
+    n : how many, or how many they count for (`effective`). what : they are called, in the plural.
+
+    >>> few_clusters(5)
+    '5 documents are few: the intervals may cover less than they say.'
+    """
+    return f"{n:.3g} {what} are few: the intervals may cover less than they say." if n < FEWEST else ""
+
+
+def effective(sizes: ArrayLike) -> np.ndarray:
+    """(...) how many clusters of equal size say as much about a mean as (M, ...) clusters of these sizes: 1 / Σ w².
+
+    >>> float(effective([1.0, 1, 1, 1])), float(effective([97.0, 1, 1, 1]).round(2))
+    (4.0, 1.06)
+    """
+    sizes = np.asarray(sizes, dtype=np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return sizes.sum(0) ** 2 / (sizes * sizes).sum(0)
+
+
+def bootstrap_means(
+    columns: ArrayLike,
+    clusters: Sequence | np.ndarray,
+    rng: np.random.Generator,
+    n_draws: int = 1000,
+    *,
+    of: Score | None = None,
+    level: float = LEVEL,
+) -> MeanInterval:
+    """Means over segments with studentised intervals from resampling clusters: documents, or segments by their ids.
+
+    Parameters
+    ----------
+    columns : (n, C) or (n,) numbers, one row per segment; all columns are resampled together. A nan is a value that is
+        missing there: each mean is over what its column has, in the estimate as in every draw. A column with numbers
+        in one cluster only has a mean and no interval: every draw would give the same mean.
+    clusters : (n,) cluster of each segment; segments of a document are not independent, so documents are drawn.
+    rng : the randomness; n_draws resamples; level of the interval in (0, 1).
+    of : (..., C) means -> (..., K) numbers, such as ratios of means, which are wanted in place of the means; then no
+        value may be missing.
+
+    Raises
+    ------
+    DataError for unequal lengths, fewer than 2 clusters, infinite numbers, or a column without any number.
+
+    >>> bootstrap_means([0.0, 1.0, 0.0, 1.0], [0, 1, 2, 3], np.random.default_rng(0)).text("points", digits=1)
+    '0.5 points, 95 % interval -0.4 to 1.4 (n = 4 segments)'
+    """
+    x = np.asarray(columns, dtype=np.float64)
+    x = x[:, None] if x.ndim == 1 else x
+    there = ~np.isnan(x)
+    if x.ndim != 2 or np.isinf(x).any() or not there.any(0).all():
+        raise DataError(f"columns must be (segments, columns) of numbers, some in each column; got shape {x.shape}.")
+    checks.same_length(columns=x, clusters=clusters)
+    counts, index = cluster_counts(clusters, n_draws, rng)
+    m = counts.shape[1]
+    if m < 2:
+        raise DataError(f"{m} cluster: an interval needs at least 2; resample segments instead of documents.")
+    sums = cluster_sums(np.stack([np.where(there, x, 0.0), there], axis=2), index)
+    sizes, mean = sums[:, :, 1], np.nanmean(x, 0)
+    if of is None:
+        low, high, se, draws = score_intervals(_ratio, sums, counts, sizes=sizes, level=level)
+        return MeanInterval(mean, low, high, se, there.sum(0), m, level, draws, effective(sizes))
+    mean = of(mean)
+    whole, sizes = np.concatenate([sums[:, None, :, 0], sizes[:, None, :1]], axis=2), sizes[:, :1]
+    found = [
+        score_intervals(partial(_of_means, of, k), whole, counts, sizes=sizes, level=level) for k in range(len(mean))
+    ]
+    low, high, se, draws = (np.concatenate(part, axis=-1) for part in zip(*found, strict=True))
+    n, n_effective = (np.repeat(v, len(mean)) for v in (len(x), effective(sizes)))
+    return MeanInterval(mean, low, high, se, n, m, level, draws, n_effective)
+
+
+def _of_means(of: Score, k: int, sums: np.ndarray) -> np.ndarray:
+    """The k-th number made of means: the last of the sums is their size."""
+    return of(sums[..., :-1] / sums[..., -1:])[..., k]
+
+
+def _ratio(sums: np.ndarray) -> np.ndarray:
+    """A mean: the sum over the size; nan where the size is 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(sums[..., 1] > 0, sums[..., 0] / sums[..., 1], np.nan)
+
+
+def score_intervals(
+    score: Score, sums: np.ndarray, counts: np.ndarray, *, sizes: np.ndarray, level: float = LEVEL
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Interval and standard error of scores of summed counts: (C,) low, high, se, and the (B, C) draws.
+
+    With θ the score, s its standard error by linearisation over clusters, and θ*, s* those of the draws, the interval
+    is from θ - q s to θ - q' s, where q and q' are the upper and lower quantiles of (θ* - θ) / s*. With fewer than
+    FEWEST effective clusters each end is the farther one of that and of `student`.
+
+    Parameters
+    ----------
+    score : (..., S) sums -> (...) scores.
+    sums : (M, C, S) of each cluster. counts : (B, M) how often each is drawn.
+    sizes : (M, C) of each cluster, by which some count for more than others (`effective`).
+    level : of the interval, in (0, 1).
+    """
+    b, (m, c, s) = len(counts), sums.shape
+    flat = np.ascontiguousarray(sums, dtype=np.float64)
+    drawn = resampled_sums(counts, flat.reshape(m, -1))[0].reshape(b, c, s)
+    whole, one = flat.sum(0)[None], np.ones((1, m), dtype=counts.dtype)
+    estimate, draws = score(whole)[0], score(drawn)
+    error = _spread(one, flat, _slopes(score, whole, one, flat))[0]
+    errors = _spread(counts, flat, _slopes(score, drawn, counts, flat))
+    n_effective = effective(sizes)
+    error[(sizes > 0).sum(0) < 2] = np.nan
+    enough = n_effective >= FEWEST
+    low, high = _studentised(estimate, error, draws, errors, level)
+    least, most = student(estimate, error, n_effective, level)
+    low = np.where(np.isinf(low), least, np.where(enough, low, np.minimum(low, least)))
+    high = np.where(np.isinf(high), most, np.where(enough, high, np.maximum(high, most)))
+    return low, high, error, draws
+
+
+def student(estimate: ArrayLike, error: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
+    """(low, high), each (...): estimate ± t · error, of Student's t with n - 1 degrees of freedom, at least 1.
+
+    Parameters
+    ----------
+    estimate, error : (...) a score and its standard error. n : (...) effective clusters. level : in (0, 1).
+    """
+    from scipy.special import stdtrit
+
+    estimate, error = np.asarray(estimate, dtype=np.float64), np.asarray(error, dtype=np.float64)
+    half = stdtrit(np.maximum(1.0, np.nan_to_num(np.asarray(n, dtype=np.float64)) - 1), (1 + level) / 2) * error
+    return estimate - half, estimate + half
+
+
+def _studentised(
+    estimate: np.ndarray, error: np.ndarray, draws: np.ndarray, errors: np.ndarray, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of `score_intervals`; a draw without a spread of its own lies infinitely far out, on its side."""
+    _tell_few(len(draws))
+    away = draws - estimate
+    with np.errstate(invalid="ignore", divide="ignore"):
+        t = np.where(errors > 1e-9 * error, away / errors, np.where(away == 0, 0.0, np.copysign(np.inf, away)))
+    t[np.isnan(draws)] = np.nan
+    ends = np.full((2, *estimate.shape), np.nan)
+    if (some := ~np.isnan(t).all(0)).any():
+        for i, (tail, method) in enumerate((((1 + level) / 2, "lower"), ((1 - level) / 2, "higher"))):
+            ends[i, some] = np.nanquantile(t[:, some], tail, axis=0, method=method)
+    with np.errstate(invalid="ignore"):  # where nothing varies, however far out a draw may lie
+        low, high = np.where(error == 0, estimate, estimate - ends * error)
+    return low, high
+
+
+def _slopes(score: Score, totals: np.ndarray, counts: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """(B, C, S) how a score changes with each of its sums, by central differences; 0 where all its counts are 0."""
+    steps = STEP * resampled_sums(counts, np.abs(sums).reshape(len(sums), -1))[0].reshape(totals.shape)
+    out = np.zeros_like(totals)
+    for j in range(totals.shape[2]):
+        step = steps[:, :, j]
+        up, down = totals.copy(), totals.copy()
+        up[:, :, j] += step
+        down[:, :, j] -= step
+        np.divide(score(up) - score(down), 2 * step, out=out[:, :, j], where=step > 0)
+    return out
+
+
+@compiled
+def _spread(counts: np.ndarray, sums: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """(B, C) standard errors: √(M / (M - 1) Σ (e - ē)²) over the drawn clusters, each with e = slopes · sums."""
+    (b, m), (c, s) = counts.shape, sums.shape[1:]
+    out = np.empty((b, c))
+    for i in range(b):
+        for k in range(c):
+            total = squares = 0.0
+            for g in range(m):
+                if counts[i, g]:
+                    e = 0.0
+                    for j in range(s):
+                        e += slopes[i, k, j] * sums[g, k, j]
+                    total += counts[i, g] * e
+                    squares += counts[i, g] * e * e
+            out[i, k] = np.sqrt(max(0.0, squares - total * total / m) * m / (m - 1))
+    return out
+
+
+def interval(draws: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """(low, high), each (...): the percentile interval of 95 % of (B, ...) draws; nan where no draw has a number.
+
+    A note says so where there are too few draws for its ends to be trusted.
+
+    >>> [float(end.round(9)) for end in interval(np.arange(401.0))]
+    [10.0, 390.0]
+    """
+    draws = np.asarray(draws, dtype=np.float64)
+    _tell_few(len(draws))
+    some = ~np.isnan(draws).all(0)
+    ends = np.full((2, *some.shape), np.nan)
+    if some.any():
+        ends[:, some] = np.nanquantile(draws[:, some], [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    return ends[0], ends[1]
+
+
+def _tell_few(n: int) -> None:
+    """A note where there are too few draws for the ends of an interval."""
+    if 0 < n < FEW_DRAWS:
+        note_once(f"{n} draws are too few for the ends of a 95 % interval, and for a verdict from them: take 1,000 or "
+                  "more.")  # fmt: skip

@@ -1,0 +1,102 @@
+"""`make calibrate`: how often each interval covers and each test rejects, where the truth is known.
+
+    python -m calibration [--worlds N] [--only TEXT] [--quick]
+
+Every row is simulated in N worlds with a seed of its own, so that the same N gives the same numbers; rows that are done
+are kept in build/calibration and not made again. With N as it is by default, docs/calibration.md is written anew. The
+exit status is 1 where a row lies outside of its tolerance.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from anhelpers import __version__
+from anhelpers.progress import progress
+
+from .rows import Row, rows
+
+WORLDS, QUICK = 1000, 60
+BUILD, PAGE = Path("build/calibration"), Path("docs/calibration.md")
+COLUMNS = ["quantity", "setting", "nominal", "measured", "error", "worlds"]
+
+
+def measured(row: Row, worlds: int) -> dict[str, object]:
+    """A line of the table: how often the statement held, with the standard error of that share."""
+    seed = zlib.crc32(f"{row.quantity}|{row.setting}".encode())
+    held = [row.once(np.random.default_rng([seed, world])) for world in range(worlds)]
+    rate = float(np.mean(held))
+    error = float(np.sqrt(max(rate * (1 - rate), 1 / worlds) / worlds))
+    return dict(zip(COLUMNS, (row.quantity, row.setting, row.nominal, rate, error, worlds), strict=True))
+
+
+def inside(row: Row, found: dict) -> bool:
+    """Whether the rate lies within the tolerance, or no farther from it than two and a half of its errors."""
+    if row.least is None or row.most is None:
+        return True
+    slack = 2.5 * found["error"]
+    return row.least - slack <= found["measured"] <= row.most + slack
+
+
+def page(table: Sequence[tuple[Row, dict]]) -> str:
+    """docs/calibration.md: the table, and how to read it."""
+    lines = [
+        "# Calibration", "",
+        "How often intervals cover and tests reject in simulated worlds whose truth is known. Written by "
+        "`make calibrate`; a small part of it runs with the tests.", "",
+        f"anhelpers {__version__}; {table[0][1]['worlds']} worlds a row, seeds fixed. *Measured* comes with its Monte "
+        "Carlo standard error. A row without a tolerance is of so few documents, or of documents so unequal, that the "
+        "package says so beside the interval.",
+        "", "| quantity | setting | nominal | measured | tolerance |", "|---|---|---|---|---|",
+    ]  # fmt: skip
+    for row, found in table:
+        tolerance = "" if row.least is None else f"{row.least:.2f} to {row.most:.2f}"
+        rate = f"{found['measured']:.3f} ± {found['error']:.3f}"
+        lines.append(f"| {row.quantity} | {row.setting} | {row.nominal:.2f} | {rate} | {tolerance} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m calibration", description="How often statements hold.")
+    parser.add_argument("--worlds", type=int, default=WORLDS, help=f"simulated worlds per row (default: {WORLDS})")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only rows in whose quantity or setting this stands")
+    parser.add_argument("--quick", action="store_true", help=f"{QUICK} worlds per row: whether it runs")
+    args = parser.parse_args()
+    worlds = QUICK if args.quick else args.worlds
+    wanted = [row for row in rows() if args.only in f"{row.quantity}, {row.setting}"]
+    BUILD.mkdir(parents=True, exist_ok=True)
+    kept = BUILD / f"rows_{worlds}.jsonl"
+    known = [json.loads(line) for line in kept.read_text("utf-8").splitlines()] if kept.exists() else []
+    done = {(found["quantity"], found["setting"]): found for found in known}
+    table = []
+    with progress(len(wanted), "calibrating", "rows") as step:
+        for row in wanted:
+            if (row.quantity, row.setting) not in done:
+                found = done[row.quantity, row.setting] = measured(row, worlds)
+                with kept.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(found) + "\n")
+            table.append((row, done[row.quantity, row.setting]))
+            step(1)
+    with (BUILD / "calibration.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows(found for _, found in table)
+    if worlds == WORLDS and not args.only:
+        PAGE.write_text(page(table), encoding="utf-8")
+    outside = [(row, found) for row, found in table if not inside(row, found)]
+    for row, found in outside:
+        print(f"OUTSIDE: {row.quantity}, {row.setting}: {found['measured']:.3f}, wanted {row.least} to {row.most}")
+    print(f"{len(table) - len(outside)} of {len(table)} rows within their tolerance, {worlds} worlds each")
+    return 1 if outside else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
