@@ -64,7 +64,7 @@ def test_a_p_is_never_printed_as_0():
 
 def test_the_sentences_are_of_what_there_is(close):
     assert "made: 3 systems, 40 segments. Accuracy is" in told(close)
-    assert "studentised bootstrap intervals from 1,000 resamples of segments" in told(close)
+    assert "studentised bootstrap intervals from 200 resamples of segments" in told(close)
     by_document = plane(close.accuracy.values, close.naturalness.values, docs=np.arange(40) // 7)
     assert "made: 3 systems, 40 segments in 6 documents." in told(by_document)
     assert "6 documents are few: the intervals" in told(by_document)
