@@ -110,7 +110,7 @@ def selected(args: argparse.Namespace, test: TestSet, *, files: bool) -> TestSet
     test = with_human_points(test.without(here), args.reference or (["all"] if files else None))
     test = test.without(name for name in args.exclude if name in test.systems or name not in here)
     test = check_alignment(test)
-    named = test.refs and (args.reference or not files)  # else it is what the user just typed
+    named = test.refs and (args.reference or not files or not args.references)  # else it is what was just typed
     told = [f"compared with the reference{'s' * (len(test.refs) > 1)} {', '.join(test.refs)}."] if named else []
     told += [f"left out: {', '.join(args.exclude)}."] if args.exclude else []
     return replace(test, notes=(*test.notes, *told))

@@ -156,8 +156,10 @@ def test_one_xml_file_is_a_whole_test_set(put, capsys):
     assert list(load_candidates(path).tags) == ["Own"] * 5
     for typed in (["--data", str(path)], ["-s", str(path)]):
         assert not cli.main(["score", *typed, "-m", "bleu"])
-        value = float(capsys.readouterr().out.split("\n")[1].split(",")[3])
+        out, err = capsys.readouterr()
+        value = float(out.split("\n")[1].split(",")[3])
         assert value == pytest.approx(sacrebleu.corpus_bleu(HYPS, [REFS]).score, abs=1e-9)
+        assert "compared with the reference refA." in err  # which nobody typed
 
 
 def test_the_foreign_reader_takes_the_same_texts_from_xml(put):
