@@ -49,7 +49,7 @@ def test_my_system_stands_among_those_of_a_data_set(tmp_path, tiny_lm, mine, cap
     told = (out / "appendix.txt").read_text()
     assert table.accuracy_signature[0] in told
     assert table.naturalness_signature[0] in told
-    assert "100 bootstrap resamples of documents" in told
+    assert "bootstrap intervals from 100 resamples of documents" in told
     assert "45 pairs per axis" in told
     page = (out / "plane.html").read_text()
     assert 'src="http' not in page
