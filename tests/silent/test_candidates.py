@@ -75,7 +75,7 @@ def test_references_put_among_the_candidates_are_left_out(place, tmp_path, capsy
     assert (status, accuracy) == plain[:2]
     assert accuracy < 90
     assert f"in {N} of {N} sources a candidate is the reference refA itself; {N} such are left out." in err
-    assert "reference" not in plain[2]
+    assert "is the reference" not in plain[2]
 
 
 def test_a_tag_says_who_copied():
