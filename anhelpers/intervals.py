@@ -68,17 +68,21 @@ class MeanInterval:
         return f"{mean}{' ' + unit if unit else ''}, {100 * self.level:g} % interval {low} to {high} ({where})"
 
 
-def few_clusters(n: float, what: str = "documents") -> str:
-    """A sentence where there are few clusters to resample, else an empty text.
+def few_clusters(n: int, what: str = "documents", counting: float | None = None) -> str:
+    """A sentence where there are few clusters to resample, or few that count, else an empty text.
 
     Parameters
     ----------
-    n : how many, or how many they count for (`effective`). what : they are called, in the plural.
+    n : how many. what : they are called, in the plural. counting : how many they count for (`effective`); None: all.
 
     >>> few_clusters(5)
     '5 documents are few: the intervals may cover less than they say.'
     """
-    return f"{n:.3g} {what} are few: the intervals may cover less than they say." if n < FEWEST else ""
+    counting = n if counting is None else counting
+    if not counting < FEWEST:
+        return ""
+    unequal = f", some so long that all count like {counting:.2g}," if counting < n - 0.5 else ""
+    return f"{n} {what}{unequal} are few: the intervals may cover less than they say."
 
 
 def effective(sizes: ArrayLike) -> np.ndarray:

@@ -276,25 +276,25 @@ def system_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 100
     """A row per system, the best first: its mean penalty, accuracy and fluency, each with a 95 % interval.
 
     Documents are resampled, once for all systems (segments, where there is one document). Columns: system, n_segments,
-    n_raters, n_docs; then penalty, penalty_low, penalty_high and so on, MQM points per segment, lower is better;
-    signature. Each system is averaged over the segments that were rated for it (`n_segments`; where these differ, the
-    scores have a note, and `scores.shared()` only those of all); where these are of one document among several, there
-    is no interval (nan).
+    n_raters, n_docs, n_effective (`intervals.effective`); then penalty, penalty_low, penalty_high and so on, MQM points
+    per segment, lower is better; signature. Each system is averaged over the segments that were rated for it
+    (`n_segments`; where these differ, the scores have a note, and `scores.shared()` only those of all); where these are
+    of one document among several, there is no interval (nan).
     """
     table = scores.by("system").set_index("system")
     matrices = [scores.matrix(kind) for kind in KINDS]
     docs = np.array(scores.docs)
     table["n_docs"] = [len(set(docs[~np.isnan(column)])) for column in matrices[0].values.T]
-    clusters = clusters_of(docs)
     for_all = np.concatenate([matrix.values for matrix in matrices], axis=1)
-    if len(clusters) > 1:
-        found = bootstrap_means(for_all, clusters, rng, n_draws)
-        low, high = (bound.reshape(len(KINDS), -1) for bound in (found.low, found.high))
+    if len(docs) > 1:
+        found = bootstrap_means(for_all, clusters_of(docs), rng, n_draws)
+        low, high, counting = (v.reshape(len(KINDS), -1) for v in (found.low, found.high, found.n_effective))
     else:
-        low = high = np.full((len(KINDS), len(scores.systems)), np.nan)  # one segment has no interval
+        low = high = counting = np.full((len(KINDS), len(scores.systems)), np.nan)  # one segment has no interval
+    table["n_effective"] = counting[0]
     for i, kind in enumerate(KINDS):
         table[f"{kind}_low"], table[f"{kind}_high"] = low[i], high[i]
     bounds = [column for kind in KINDS for column in (kind, f"{kind}_low", f"{kind}_high")]
     table["signature"] = scores.signature
-    table = table[["n_segments", "n_raters", "n_docs", *bounds, "signature"]]
+    table = table[["n_segments", "n_raters", "n_docs", "n_effective", *bounds, "signature"]]
     return table.sort_values("penalty", kind="stable").reset_index()

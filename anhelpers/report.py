@@ -15,7 +15,7 @@ from . import __version__
 from .charts.describe import digits_of
 from .data.writing import write_text
 from .errors import DataError
-from .intervals import FEWEST
+from .intervals import FEWEST, few_clusters
 from .plane import Plane
 from .provenance import in_page, made_by, with_made_by
 
@@ -101,10 +101,7 @@ def few_documents(table: pd.DataFrame, what: str = "documents") -> str:
         return ""
     listed = ", ".join(few.system[:5]) + ", …" * (len(few) > 5)
     who = f"{listed}: " if len(few) < len(table) else ""
-    least = effective[few.index].min()
-    unequal = f", some of them so long that they count like {least:.2g}," if least < few.n_docs.min() - 0.5 else ""
-    end = "are few: the intervals may cover less than they say."
-    return f"{who}{_span(few.n_docs)} {what}{unequal} {end}"
+    return who + few_clusters(int(few.n_docs.min()), what, float(effective[few.index].min()))
 
 
 def _span(counts: pd.Series) -> str:

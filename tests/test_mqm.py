@@ -277,7 +277,7 @@ def test_the_command(tmp_path, capsys, read):
     out, err = capsys.readouterr()
     table = list(csv.DictReader(out.splitlines()))
     assert len(table) == 8
-    assert list(table[0])[:6] == ["system", "n_segments", "n_raters", "n_docs", "penalty", "penalty_low"]
+    assert list(table[0])[:6] == ["system", "n_segments", "n_raters", "n_docs", "n_effective", "penalty"]
     assert [float(row["penalty"]) for row in table] == sorted(float(row["penalty"]) for row in table)
     assert "note: scheme wmt, which fits the categories best; another one by --scheme." in err
     assert main(["mqm", str(bundled("teaching/mqm.tsv"))]) == 0

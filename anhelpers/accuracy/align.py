@@ -129,17 +129,15 @@ def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
     for name in (name for name in origins if name not in test.systems):  # whose lines `check_alignment` looks at
         rows = _first(np.array(origins[name]), cands.segment)
         texts = [cands.texts[i] for i in rows]
-        fit, whose = (
-            _fit(texts, ref, cands.segment[rows], "sources have candidates that fit"),
-            f"of {name}" * bool(name),
-        )
+        fit = _fit(texts, ref, cands.segment[rows], "sources have candidates that fit")
+        whose = f"the candidates of {name}" if name else "the candidates"
         if fit.shift:
             raise DataError(
-                f"the candidates {whose}, from source {fit.shift}; a source or a candidate is lost or added there, or "
+                f"{whose}, from source {fit.shift}; a source or a candidate is lost or added there, or "
                 "a reference (sources count from 1 here): mend the file, or take these candidates out."
             )
         if fit.foreign:
-            notes.append(f"the candidates {whose}: {fit.foreign}; are they and the references of one test set?")
+            notes.append(f"{whose}: {fit.foreign}; are they and the references of one test set?")
     notes += habits({"the candidates": cands.texts}, test.refs)
     return replace(cands, notes=(*cands.notes, *notes)) if notes else cands
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import DataError
 
-__all__ = ["MOST_UNPACKED", "stem_of", "suffix_of", "unpacked"]
+__all__ = ["MOST_UNPACKED", "packed_by", "stem_of", "suffix_of", "unpacked"]
 
 MOST_UNPACKED = 512 * 2**20
 """How many bytes a packed text may have: a few million sentences; a small file that claims more may be an attack."""
@@ -34,6 +34,15 @@ PACKED: dict[bytes, tuple[str, Callable[[], Any]]] = {  # first bytes -> name, w
 }
 
 
+def packed_by(data: bytes) -> str:
+    """What packed a file, by its first bytes: "gzip", "xz", "zstd"; "" for any other.
+
+    >>> packed_by(b"\\x1f\\x8b\\x08"), packed_by(b"text")
+    ('gzip', '')
+    """
+    return next((name for magic, (name, _) in PACKED.items() if data.startswith(magic)), "")
+
+
 def unpacked(data: bytes, path: str | PathLike) -> bytes:
     """The bytes of a file as they were before gzip, xz or zstd packed them; those of any other file as they are.
 
@@ -45,9 +54,9 @@ def unpacked(data: bytes, path: str | PathLike) -> bytes:
     ------
     DataError : the file is damaged or cut off, or has more than MOST_UNPACKED bytes when unpacked.
     """
-    kind, new = next((told for magic, told in PACKED.items() if data.startswith(magic)), ("", None))
-    if new is None:
+    if not (kind := packed_by(data)):
         return data
+    new = next(new for name, new in PACKED.values() if name == kind)
     try:
         return _whole(data, new, path)
     except (zlib.error, lzma.LZMAError, EOFError, MemoryError) as error:

@@ -29,7 +29,7 @@ import numpy as np
 
 from ..errors import DataError
 from .lines import read_bytes
-from .packed import unpacked
+from .packed import packed_by, unpacked
 from .rating_header import COLUMNS, Header
 from .rating_names import category_key, visible, whole_numbers
 
@@ -37,7 +37,6 @@ __all__ = ["EMPTY", "Scan", "not_utf8", "open_ratings", "scan_rows", "shortened"
 
 _BUFFER = 1 << 18  # bytes; lines of 3 kB come twice as fast as through Python's 8 kB
 _BROKEN = (EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, OSError)
-_XZ, _ZSTD = b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"  # first bytes
 _TAG = re.compile("</?v>")
 EMPTY = {"na", "n/a", "nan", "none", "null", "-"}
 """What programs write into an empty cell, in lower case."""
@@ -59,17 +58,16 @@ def open_ratings(path: str | PathLike) -> Iterator[io.BufferedReader]:
 def _raw(path: str | PathLike, stack: contextlib.ExitStack) -> Any:
     """The unpacked stream."""
     file: Any = stack.enter_context(open(path, "rb", buffering=0))  # noqa: SIM115
-    start = file.read(6)
+    packed = packed_by(file.read(6))
     file.seek(0)
-    if zstd := start.startswith(_ZSTD):  # in memory: its stream does not tell where a file is cut off
+    if packed == "zstd":  # in memory: its stream does not tell where a file is cut off
         file = io.BytesIO(unpacked(file.read(), path))
-    packed = zstd or start.startswith((b"\x1f\x8b", _XZ))
     inside = Path(str(path).lower())
     if not (packed or inside.suffix in (".tar", ".tgz")):
         return file
     if not (inside.suffix in (".tar", ".tgz", ".txz", ".tzst") or inside.stem.endswith(".tar")):
-        unpack = lzma.open if start == _XZ else gzip.open
-        return file if zstd else stack.enter_context(unpack(file))
+        unpack = lzma.open if packed == "xz" else gzip.open
+        return file if packed == "zstd" else stack.enter_context(unpack(file))
     archive = stack.enter_context(tarfile.open(fileobj=file))  # noqa: SIM115
     files = [member for member in archive.getmembers() if member.isfile()]
     if len(files) != 1:

@@ -52,10 +52,6 @@ class Axis:
         """(N, k) the score of each segment by itself; nan where there is none."""
         return np.where(self.there, self.score(self.counts), np.nan)
 
-    def shared_rows(self) -> np.ndarray:
-        """(N,) bool: the segments on which every system that has any score has one."""
-        return self.there[:, self.there.any(0)].all(1)
-
     def where(self, mask: np.ndarray) -> Axis:
         """The same axis without the scores where the (N, k) mask is False."""
         return replace(self, counts=np.where(mask[:, :, None], self.counts, 0), there=self.there & mask)
@@ -140,9 +136,9 @@ class Plane:
 
     def shared_rows(self) -> np.ndarray:
         """(N,) bool: the segments that `shared` keeps; a DataError where there is none."""
-        if (rows := self.there[:, self.there.any(0)].all(1)).any():
-            return rows
-        raise DataError("no segment has a score from every system; leave the sparse systems out.")
+        if not (rows := _complete(self.there)).any():
+            raise DataError("no segment has a score from every system; leave the sparse systems out.")
+        return rows
 
     def scores(self) -> np.ndarray:
         """(2, k) accuracy and naturalness of each system over its segments; nan where it has none."""
@@ -197,8 +193,7 @@ def stored_axis(name: str, title: str, signature: str, values: ArrayLike, there:
     there : (N, k) which segments each system has.
     """
     values = np.asarray(values, dtype=np.float64)
-    axis = mean_axis(name, title, signature, np.where(there, values, np.nan))
-    return replace(axis, level="stored")
+    return replace(mean_axis(name, title, signature, np.where(there, values, np.nan)), level="stored")
 
 
 def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean", *, rows: np.ndarray | None = None) -> Axis:
@@ -253,9 +248,9 @@ def system_plane(
     shared : only the segments that all systems share (`Plane.shared`); False: each system over its own (`Plane.own`).
     """
     across = metric_axis(test, accuracy, level)
-    up = metric_axis(test, naturalness, naturalness_level, rows=across.shared_rows())
+    up = metric_axis(test, naturalness, naturalness_level, rows=_complete(across.there))
     if across.level == "stored":
-        across = metric_axis(test, accuracy, level, rows=up.shared_rows())
+        across = metric_axis(test, accuracy, level, rows=_complete(up.there))
     return plane_of(test, across, up, shared=shared)
 
 
@@ -279,7 +274,7 @@ def _whole(test: TestSet, metric: Metric, among: np.ndarray | None) -> tuple[np.
     """(k,) corpus scores, higher is better, over the segments (of those `among`) that all have text for; which."""
     said = np.array([[bool(text.strip()) for text in hyps] for hyps in test.systems.values()], dtype=bool).T
     speaks = said.any(0)
-    rows = np.flatnonzero(said[:, speaks].all(1) & (True if among is None else among))
+    rows = np.flatnonzero(_complete(said) & (True if among is None else among))
     if not rows.size:
         raise DataError(f"no segment has a score from every system for {metric.name}; leave the sparse systems out.")
     refs, srcs = [[texts[i] for i in rows] for texts in test.streams], [test.srcs[i] for i in rows]
@@ -292,6 +287,11 @@ def _whole(test: TestSet, metric: Metric, among: np.ndarray | None) -> tuple[np.
     values = np.array(scores, dtype=np.float64)
     there[rows] = speaks & ~np.isnan(values)
     return values, there
+
+
+def _complete(there: np.ndarray) -> np.ndarray:
+    """(N,) bool of (N, k): what is there for every system for which anything is."""
+    return there[:, there.any(0)].all(1)
 
 
 def _mean(sums: np.ndarray) -> np.ndarray:

@@ -54,10 +54,10 @@ def systems_table(
         columns |= {axis: scores[i], f"{axis}_low": low[i], f"{axis}_high": high[i], f"{axis}_se": errors[i]}
     columns["correlation"], clusters = pearson(draws[:, 0].T, draws[:, 1].T), plane.clusters
     columns |= {"n": plane.there.sum(0), "n_docs": [len(set(clusters[seen].tolist())) for seen in plane.there.T]}
-    columns["n_effective"] = _effective(plane)
+    columns["n_effective"] = counting = _effective(plane)
     columns |= {"pareto": pareto(scores), "pareto_probability": _share(pareto(draws), draws)}
     if curve is not None:
-        columns |= _lacks(plane, curve, scores, draws, weights)
+        columns |= _lacks(plane, curve, scores, draws, weights=weights, counting=counting)
     columns |= {f"{name}_signature": axis.signature for name, axis in zip(AXES, plane.axes, strict=True)}
     return pd.DataFrame(columns)
 
@@ -181,7 +181,13 @@ def _randomised(
 
 
 def _lacks(
-    plane: Plane, curve: OracleCurve, scores: np.ndarray, draws: np.ndarray, weights: np.ndarray
+    plane: Plane,
+    curve: OracleCurve,
+    scores: np.ndarray,
+    draws: np.ndarray,
+    *,
+    weights: np.ndarray,
+    counting: np.ndarray,
 ) -> dict[str, np.ndarray]:
     """What the curve has more on either axis: Student's interval, with the spread of the draws as standard error."""
     if any(axis.level != "segment-mean" for axis in plane.axes):
@@ -192,7 +198,7 @@ def _lacks(
     drawn = curve.resampled_lacks(weights, draws[:, 0], draws[:, 1]) if len(weights) else np.full_like(draws, np.nan)
     m = len(set(plane.clusters.tolist()))
     spread = drawn.std(0, ddof=1) * np.sqrt(m / (m - 1)) if m > 1 else drawn[0]
-    low, high = student(lacks, spread, _effective(plane))
+    low, high = student(lacks, spread, counting)
     columns: dict[str, Any] = {}
     for i, axis in enumerate(AXES):
         columns |= {f"{axis}_lack": lacks[i], f"{axis}_lack_low": low[i], f"{axis}_lack_high": high[i]}

@@ -19,6 +19,7 @@ class Bits:
     name, unit : of the quantity.
     value, se, low, high : the estimate as it is (a negative one stays negative), its standard error, 95 % interval.
     n, n_docs : sentences behind it, and what was resampled: documents, or the sentences themselves.
+    n_effective : how many of equal size these count for (`intervals.effective`).
     signature : unit of the scores, what was resampled and how often, so that the number can be repeated.
     """
 
@@ -29,6 +30,7 @@ class Bits:
     high: float
     n: int
     n_docs: int
+    n_effective: float
     unit: str
     signature: str
 
@@ -46,9 +48,9 @@ def bits(names: Sequence[str], found: MeanInterval, unit: str, signature: str) -
     names : one of each mean. found : as many means over the same sentences, none of them missing.
     """
     numbers = zip(*(v.tolist() for v in (found.mean, found.se, found.low, found.high)), strict=True)
-    n, n_docs = int(found.n[0]), found.n_clusters
+    counts = int(found.n[0]), found.n_clusters, float(found.n_effective[0])
     return [
-        Bits(name, value, se, low, high, n, n_docs, unit, signature)
+        Bits(name, value, se, low, high, *counts, unit, signature)
         for name, (value, se, low, high) in zip(names, numbers, strict=True)
     ]
 
@@ -136,7 +138,7 @@ def _notes(found: Xmi | XmiPerChar) -> tuple[str, ...]:
     if found.one_document:
         told = f"all {last.n} sentences are of one document, and one cannot be resampled"
         notes.append(f"{told}: sentences were, as if they were independent; the intervals are too short.")
-    if few := few_clusters(last.n_docs, "documents" if last.n_docs < last.n else "sentences"):
+    if few := few_clusters(last.n_docs, "documents" if last.n_docs < last.n else "sentences", last.n_effective):
         notes.append(few)
     if still := [b.name for b in found.bits if b.low == b.high]:
         notes.append(f"every resample gives the same {' and '.join(still)}: an interval without width tells nothing.")

@@ -14,6 +14,7 @@ from anhelpers.accuracy.align import check_candidates
 from anhelpers.accuracy.surface import surface_metric
 from anhelpers.data import (
     CandidateSet,
+    TestSet,
     from_systems,
     load,
     load_candidates,
@@ -273,6 +274,16 @@ def test_the_outputs_of_wmt25_are_called_what_they_are(tmp_path, capsys):
     assert "anhelpers curve" not in said.replace("anhelpers score:", "")
     assert cli.main(["curve", path]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_candidates_that_fit_no_reference_are_told_by_their_system():
+    """As of another test set, or of a model that was hardly trained: both have a curve."""
+    words = np.random.default_rng(0).choice(list("abdefgiklmnorstu"), (2, 40, 6, 7))
+    refs, others = (tuple(" ".join(map("".join, line)) for line in side) for side in words.tolist())
+    test = TestSet("t", "en-de", refs, {"r": refs}, {})
+    for tags, whose in (((), "the candidates:"), (("mt",) * 40, "the candidates of mt:")):
+        told = check_candidates(test, CandidateSet(np.arange(40), others, tags)).notes
+        assert any(note.startswith(f"{whose} texts fit the references of their own segments no") for note in told)
 
 
 def test_sources_with_fewer_candidates_are_told(tmp_path):

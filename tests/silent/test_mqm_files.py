@@ -404,6 +404,15 @@ def test_few_documents_are_told_of_each_system_when_files_are_pooled(write, caps
     assert f"note: A: {told}" in capsys.readouterr().err
 
 
+def test_documents_of_which_one_is_most_of_the_segments_are_few(write, capsys):
+    """Twelve of them, and an interval that hangs on one: how many there are is not what counts."""
+    long = [row for k in range(20) for row in sheet(GERMAN[:2], ENGLISH[:2], "A", "long", start=1 + 2 * k)]
+    rows = [*long, *(row for i in range(11) for row in sheet(GERMAN[2:3], ENGLISH[2:3], "A", f"d{i}"))]
+    assert main(["mqm", str(write(rows, "a.tsv"))]) == 0
+    told = "12 documents, some so long that all count like 1.6, are few: the intervals may cover less than they say."
+    assert f"note: {told}" in capsys.readouterr().err
+
+
 def test_ratings_packed_by_zstd_are_read(tmp_path):
     path, archive = tmp_path / "a.tsv.zst", tmp_path / "a.tar.zst"
     path.write_bytes(zstandard.compress(TEACHING.read_bytes()))
