@@ -22,7 +22,8 @@ import numpy as np
 from anhelpers import __version__
 from anhelpers.progress import progress
 
-from .rows import Row, rows
+from .row import Row
+from .rows import rows
 
 WORLDS, QUICK = 1000, 60
 BUILD, PAGE = Path("build/calibration"), Path("docs/calibration.md")

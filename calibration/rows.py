@@ -1,143 +1,16 @@
-"""What is measured: each row a statement of the package, in a setting, with what it claims and what may come out."""
+"""All that is measured, in the order of the page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import product
+from collections.abc import Iterator
 
-import numpy as np
+from . import scores
+from .row import Row
 
-from anhelpers.charts.ellipses import radii
-from anhelpers.intervals import bootstrap_means, score_intervals
-from anhelpers.plane import mean_axis
-from anhelpers.plane.scores import Plane
-from anhelpers.plane.table import paired_tests, systems_table
-from anhelpers.stats import cluster_counts, cluster_sums
-
-from .worlds import KINDS, World
-
-__all__ = ["Row", "rows"]
-
-DOCS = (5, 10, 20, 40, 170)
-FEW = 10
-"""Below so many documents an interval is told to be unsure, and its row has no tolerance."""
-DRAWS = 1000
-
-
-@dataclass(frozen=True)
-class Row:
-    """One statement in one setting.
-
-    Parameters
-    ----------
-    quantity, setting : names. nominal : what is claimed, such as 0.95.
-    least, most : between which the measured rate must lie; None where it is only shown.
-    once : rng -> whether the statement held in one simulated world (several answers: several statements alike).
-    """
-
-    quantity: str
-    setting: str
-    nominal: float
-    least: float | None
-    most: float | None
-    once: Callable[[np.random.Generator], object] = field(repr=False)
+__all__ = ["rows"]
 
 
 def rows() -> Iterator[Row]:
-    """All rows, in the order of the page."""
-    for kind, sizes, m in product(KINDS, ("equal", "skewed"), DOCS):
-        if kind == "tied to length" and sizes == "equal":
-            continue
-        ends = _tolerance(kind, m)
-        yield Row("interval of a mean", f"{kind}, {sizes} sizes, {m} documents", 0.95, *ends,
-                  partial(_mean, World(kind, sizes), m))  # fmt: skip
-    for sizes, m in product(("equal", "skewed"), DOCS):
-        yield Row("interval of a corpus score (F1 of summed counts)", f"{sizes} sizes, {m} documents", 0.95,
-                  *_tolerance("", m), partial(_corpus, sizes, m))  # fmt: skip
-    for sizes, m in product(("equal", "skewed"), DOCS):
-        yield Row("ellipse on the plane", f"{sizes} sizes, axes correlated, {m} documents", 0.95,
-                  *_tolerance("", m), partial(_ellipse, sizes, m))  # fmt: skip
-    for m in (10, 20, 40):
-        yield Row("paired test at 5 %, no difference", f"skewed sizes, {m} documents", 0.05, 0.0, 0.07,
-                  partial(_paired, m))  # fmt: skip
-
-
-def _tolerance(kind: str, m: int) -> tuple[float | None, float | None]:
-    if m < FEW or kind == "tied to length":
-        return (None, None) if m < 40 else (0.9, 0.98)
-    return (0.9 if kind == "MQM-like" else 0.92), 0.98
-
-
-def _mean(world: World, m: int, rng: np.random.Generator) -> bool:
-    """Whether the interval of a mean holds the mean of the population."""
-    scores, docs = world.documents(rng, m)
-    found = bootstrap_means(scores, docs, rng, DRAWS)
-    return bool(found.low[0] <= world.truth <= found.high[0])
-
-
-def _f1(sums: np.ndarray) -> np.ndarray:
-    """(..., 3) matches, n-grams of outputs, n-grams of references -> F1 in points."""
-    return 200 * sums[..., 0] / (sums[..., 1] + sums[..., 2])
-
-
-def _counts(sizes: str, rng: np.random.Generator, m: int) -> tuple[np.ndarray, np.ndarray]:
-    """(n, 3) matches, n-grams of the output and of the reference of each segment, and its document."""
-    level, docs = World("normal", sizes).documents(rng, m)
-    reference = rng.poisson(60, len(docs)) + 1
-    output = rng.poisson(reference * 0.95) + 1
-    matches = rng.binomial(np.minimum(output, reference), np.clip(level / 100, 0.02, 0.98))
-    return np.stack([matches, output, reference], axis=1).astype(float), docs
-
-
-def _corpus(sizes: str, m: int, rng: np.random.Generator) -> bool:
-    """Whether the interval of a score of summed counts holds that of the population."""
-    counts, docs = _counts(sizes, rng, m)
-    drawn, index = cluster_counts(docs, DRAWS, rng)
-    sums = cluster_sums(counts, index)[:, None]
-    low, high, *_ = score_intervals(_f1, sums, drawn, sizes=np.bincount(index)[:, None])
-    return bool(low[0] <= _f1_truth(sizes) <= high[0])
-
-
-_F1: dict[str, float] = {}
-
-
-def _f1_truth(sizes: str) -> float:
-    if sizes not in _F1:
-        _F1[sizes] = float(_f1(_counts(sizes, np.random.default_rng(20_261_122), 100_000)[0].sum(0)))
-    return _F1[sizes]
-
-
-def _plane(values: list[np.ndarray], docs: np.ndarray) -> Plane:
-    """Systems with (n, k) scores on each axis."""
-    accuracy, naturalness = (mean_axis(name, name, name, v) for name, v in zip("an", values, strict=True))
-    n, k = values[0].shape
-    names = tuple(f"s{j}" for j in range(k))
-    return Plane("simulated", names, ("MT",) * k, accuracy, naturalness, docs, np.array(["all"] * n),
-                 np.full(n, 10))  # fmt: skip
-
-
-def _ellipse(sizes: str, m: int, rng: np.random.Generator) -> bool:
-    """Whether the ellipse of a system holds its two means in the population, which are 50 and 50."""
-    world = World("normal", sizes)
-    first, docs = world.documents(rng, m)
-    second = 0.6 * first + 0.4 * world.documents_like(rng, docs)
-    table = systems_table(_plane([first[:, None], second[:, None]], docs), rng, DRAWS)
-    row = table.iloc[0]
-    away = np.array([row.accuracy - 50, row.naturalness - 50])
-    away = away / np.array([row.accuracy_se, row.naturalness_se])
-    r = row.correlation
-    distance = (away[0] ** 2 - 2 * r * away[0] * away[1] + away[1] ** 2) / (1 - r * r)
-    return bool(distance <= radii(table)[0] ** 2)
-
-
-def _paired(m: int, rng: np.random.Generator) -> bool:
-    """Whether two systems that do not differ are told to differ."""
-    world = World("normal", "skewed")
-    first, docs = world.documents(rng, m)
-    second = 0.5 * first + 0.5 * world.documents_like(rng, docs)
-    third = 0.5 * first + 0.5 * world.documents_like(rng, docs)
-    both = np.stack([second, third], axis=1)
-    table = paired_tests(_plane([both, both], docs), rng, DRAWS)
-    return bool(table.p[0] < 0.05)
+    """Every row of the table, each module's in turn."""
+    for module in (scores,):
+        yield from module.rows()
