@@ -16,7 +16,8 @@ from ..intervals import interval
 from ..metric import Metric
 from ..mqm import MqmScores, base_system
 from ..stats import pearson
-from .scores import Axis, Plane, mean_axis, metric_axis, plane_of, stored_axis
+from .scores import Axis, Plane, mean_axis, stored_axis
+from .systems import metric_axis, plane_of
 from .table import systems_table
 
 if TYPE_CHECKING:
@@ -142,7 +143,8 @@ def rated_plane(
     docs, domains = (np.array(v, dtype=object) for v in (matrix.docs, matrix.domains))
     lengths = np.zeros(len(docs), dtype=np.int64)
     notes = tuple(note for note in scores.notes if not shared or note != scores.coverage)
-    plane = Plane(name, matrix.systems, kinds, accuracy, fluency, docs, domains, lengths, notes)
+    people = {system: "human" for system, kind in zip(matrix.systems, kinds, strict=True) if kind == "human"}
+    plane = Plane(name, matrix.systems, kinds, accuracy, fluency, docs, domains, lengths, notes, people)
     return plane.shared() if shared else plane.own()
 
 
