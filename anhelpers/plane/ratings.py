@@ -12,10 +12,9 @@ import numpy as np
 from ..data.ratings import Ratings
 from ..data.schema import TestSet
 from ..errors import DataError
-from ..intervals import interval
 from ..metric import Metric
 from ..mqm import MqmScores, base_system
-from ..stats import pearson
+from .local import correlations
 from .scores import Axis, Plane, mean_axis, stored_axis
 from .systems import metric_axis, plane_of
 from .table import systems_table
@@ -116,9 +115,8 @@ def fluency_rows(planes: Mapping[str, Plane], rng: np.random.Generator, n_draws:
     frames = []
     for metric, plane in planes.items():
         table = systems_table(plane, rng, n_draws).rename(columns=lambda c: _renamed(c, names))
-        scores, (draws, _) = plane.scores(), plane.draws(rng, n_draws)
-        low, high = map(float, interval(pearson(draws[:, 0], draws[:, 1])))
-        frames.append(table.assign(metric=metric, pearson=float(pearson(*scores)), pearson_low=low, pearson_high=high))
+        ((r, low, high),) = correlations(plane, rng, [range(len(plane.systems))], n_draws)
+        frames.append(table.assign(metric=metric, pearson=r, pearson_low=low, pearson_high=high))
     return pd.concat(frames, ignore_index=True)
 
 
