@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from ..errors import DataError
 from ..progress import say
 from . import options as shared
+from .entries import about_curve, compared_texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,10 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", metavar="NAME|PATH", help="instead of -s, -r, -t: a data set, such as wmt24/en-de")
     shared.selection(parser)
     parser.add_argument("--mine", nargs="+", default=[], metavar="[NAME=]FILE",
-                        help="more systems for that data set, a line per segment")  # fmt: skip
+                        help="more systems beside those of the data set or of -t, a line per segment; none of them is "
+                        "a candidate of the oracle curve, so that others draw the same")  # fmt: skip
+    parser.add_argument("--mine-in-candidates", action="store_true",
+                        help="puts --mine among the candidates: another curve, with another id")  # fmt: skip
     parser.add_argument("--docs", metavar="FILE", help="lines domain<TAB>document for -s; documents are resampled")
     parser.add_argument("-m", "--metric", default="chrf", metavar="METRIC",
                         help=f"accuracy: {shared.ACCURACY} (default: chrf)")  # fmt: skip
@@ -73,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
     from ..report import appendix, few_documents
 
     rng = np.random.default_rng(args.seed)
-    test, cands = _texts(args)
+    test, cands, mine = compared_texts(args)
     translations = list(test.systems)
     if args.sanity:
         test = planes.with_sanity_systems(test, rng.spawn(1)[0])  # leaves the draws of all else as they are
@@ -85,6 +88,8 @@ def run(args: argparse.Namespace) -> None:
     compared = "+".join(test.refs) if "nrefs:" in plane.accuracy.signature else ""
     table.insert(table.columns.get_loc("accuracy_signature"), "references", compared)
     notes = _notes(args, study.notes if study else plane.notes, plane)
+    if study:
+        notes += about_curve(args, study, cands, mine=mine, table=table)
     n_docs = len(set(plane.clusters.tolist()))
     drawn = f"as {n_docs} documents" if n_docs < len(plane) else "one by one"
     counts = f"{len(plane)} of {len(test)} segments compared, resampled {drawn}; {len(table)} systems."
@@ -141,35 +146,6 @@ def _notes(args: argparse.Namespace, notes: tuple[str, ...], plane: Plane) -> tu
     )  # fmt: skip
     cut = shared.tokenizer_notes(args, [axis.signature for axis in plane.axes])
     return (*notes, *cut, *(sentence for told, sentence in said if told))
-
-
-def _texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
-    """The systems to compare, and the candidates of the curve: a data set's own, or all outputs."""
-    from ..data import add_systems, from_systems, load, load_candidates, read_plain, with_outputs
-    from ..naturalness.registry import WITH_LM
-    from ..scoring import check_systems
-
-    if bool(args.data) == bool(args.sources):
-        raise DataError("give either --data NAME, or -s SRC -r REF -t SYSTEM: one of the two.")
-    if args.data:
-        shared.refuse_texts(args, "--data")
-        test = add_systems(load(args.data, args.language_pair), args.mine)
-        cands = load_candidates(args.data, args.language_pair)
-        if args.mine:
-            cands = with_outputs(cands, test)
-        return check_systems(shared.selected(args, test, files=False)), cands.without(args.exclude)
-    systems = [*args.translations, *args.mine]
-    with shared.naming_model(args.lm if args.naturalness in WITH_LM else None):
-        test = read_plain(args.sources, args.references, systems, args.language_pair, docs=args.docs)
-    given = test.systems
-    if not test.refs or not test.systems:
-        raise DataError("the plane needs references (-r REF) and system outputs (-t SYSTEM).")
-    test = check_systems(shared.selected(args, test, files=True))
-    said = [i for i in range(len(test)) if any(hyps[i].strip() for hyps in test.systems.values())]
-    if len(said) < len(test):
-        silent = f"{len(test) - len(said)} of {len(test)} segments are left out: no system has any text there."
-        test = replace(test.subset(said), notes=(*test.notes, silent))
-    return test, from_systems(test, [name for name in test.systems if name in given])  # not those of other references
 
 
 def _claim(
