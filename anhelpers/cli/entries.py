@@ -100,11 +100,13 @@ def about_curve(
     given : the candidates as they were before the study. mine : systems of --mine. table : of `study.systems`.
     """
     said = [*about_candidates(study.cands, given)]
-    joined = ", ".join(name for name in mine if name in study.test.systems)
-    if joined and args.mine_in_candidates:
-        said.append(f"{joined}: put among the candidates, so that only who has the same outputs can draw this curve.")
-    elif joined:
-        said.append(f"{joined}: not put among the candidates, so the curve is that of the others.")
+    inside = {*table.system[table.among_candidates]} if args.mine_in_candidates else set()
+    put, not_put = (", ".join(one for one in mine if (one in inside) == there) for there in (True, False))
+    if put:
+        said.append(f"{put}: put among the candidates, so that only who has the same outputs can draw this curve.")
+    if not_put:
+        why = "not all texts stayed, as another note says" if args.mine_in_candidates else "the curve is that of others"
+        said.append(f"{not_put}: not put among the candidates; {why}.")
     above = ", ".join(table.system[table.above_curve & ~table.among_candidates])
     if above:
         said.append(

@@ -1,6 +1,7 @@
 """Who joins moves nobody else: a curve is over candidates with an id, and one's own system is none unless asked."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from anhelpers.accuracy.surface import surface_metric
 from anhelpers.charts.curve import plot_curve
 from anhelpers.charts.lack import plot_lack
 from anhelpers.charts.systems import plot_systems
+from anhelpers.cli import options
 from anhelpers.data import CandidateSet, from_systems, load, with_outputs
 from anhelpers.metric import Metric
 from anhelpers.plane import curve_rows, oracle_study, with_human_points
@@ -44,6 +46,9 @@ def study(test, cands, accuracy="chrf"):
     return oracle_study(test, cands, surface_metric(accuracy, "de"), words())
 
 
+loaded = cache(options.load_model)
+
+
 @pytest.fixture
 def wmt(tmp_path):
     """The options of a data set, and the same as files."""
@@ -63,11 +68,13 @@ def plane(tmp_path, tiny_lm, capsys, monkeypatch):
     """(systems.csv, curve.csv, the notes, the page) of a run."""
 
     monkeypatch.setattr("anhelpers.charts.offline.save", lambda *drawn, **how: None)  # which takes seconds a picture
+    monkeypatch.setattr("anhelpers.charts.offline.interactive", lambda chart: "")
+    monkeypatch.setattr(options, "load_model", loaded)
 
-    def run(*options):
+    def run(*typed):
         out = tmp_path / "out"
         more = ["-l", "en-de", "--lm", str(tiny_lm), "--draws", "10", "-o", str(out)]
-        assert cli.main(["plane", *options, *more]) == 0
+        assert cli.main(["plane", *typed, *more]) == 0
         systems, curve = (pd.read_csv(out / f"{name}.csv").drop(columns="made_by") for name in ("systems", "curve"))
         return systems.set_index("system"), curve, capsys.readouterr().err, (out / "plane.html").read_text("utf-8")
 
@@ -172,6 +179,7 @@ def test_copies_of_references_never_join_the_curve(kind, wmt, plane, tmp_path):
     assert same.candidates.iloc[0] == alone.candidates.iloc[0]
     for told in (err, page):
         assert "b is the reference refB" in told
+        assert "near: not put among the candidates; not all texts stayed" in told
         assert "in 29 of 30 sources a candidate of near is the reference refB itself; 30 candidates of near" in told
 
 
