@@ -54,7 +54,8 @@ def run(args: argparse.Namespace) -> None:
         ]
     )
     page = Path(args.html or f"build/{Path(args.candidates).stem}.curve.html")
-    explore(study).save(page)
+    named = "" if study.test.systems else f"The oracle curve over {study.cands.id}"  # else below the chart's title
+    explore(study, title=named).save(page)
     shared.write_table(curve_rows(study), args.output)
     say(f"wrote {page}")
 

@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> None:
 
     rng = np.random.default_rng(args.seed)
     test, cands, mine = compared_texts(args)
-    translations = list(test.systems)
+    translations = [name for name in test.systems if args.mine_in_candidates or name not in mine]
     if args.sanity:
         test = planes.with_sanity_systems(test, rng.spawn(1)[0])  # leaves the draws of all else as they are
     if args.against:
@@ -102,6 +102,8 @@ def run(args: argparse.Namespace) -> None:
     if args.by and plane.naturalness.level != "stored":
         results["slices"] = planes.sliced_table(plane, rng.spawn(1)[0], args.by, args.draws)
     claim, correlations = _claim(plane.only(translations), curve, rng, args.draws)
+    if correlations is not None and (apart := [name for name in mine if name not in translations]):
+        claim += f" This is of the other systems, without {', '.join(apart)}."
     if correlations is not None:
         results["claim"] = correlations
     told = appendix(

@@ -65,7 +65,7 @@ def wmt(tmp_path):
 
 @pytest.fixture
 def plane(tmp_path, tiny_lm, capsys, monkeypatch):
-    """(systems.csv, curve.csv, the notes, the page) of a run."""
+    """(systems.csv, curve.csv, the notes, the page) of a run; claim.csv stays in the folder "out"."""
 
     monkeypatch.setattr("anhelpers.charts.offline.save", lambda *drawn, **how: None)  # which takes seconds a picture
     monkeypatch.setattr("anhelpers.charts.offline.interactive", lambda chart: "")
@@ -136,11 +136,16 @@ def test_a_study_and_its_domains_name_the_candidates_that_are_left():
 @pytest.mark.parametrize("kind", ["data", "files"])
 def test_the_places_and_lacks_of_others_stay_to_the_last_digit(kind, wmt, plane, tmp_path):
     alone, curve, _, _ = plane(*wmt[kind])
+    claim = pd.read_csv(tmp_path / "out" / "claim.csv").drop(columns="made_by")
     texts = {"twin": TEST.systems["MT-Base"], "edited": EDITED, "b": REF_B, "a": REF_A, "near": (*REF_B[:-1], "Nein.")}
     mine = [lines(tmp_path, f"{name}.de", hyps) for name, hyps in texts.items()]
     with_mine, same, err, page = plane(*wmt[kind], "--mine", *mine)
     pd.testing.assert_frame_equal(with_mine.loc[alone.index, COLUMNS], alone[COLUMNS], check_exact=True)
     pd.testing.assert_frame_equal(same, curve, check_exact=True)
+    still = pd.read_csv(tmp_path / "out" / "claim.csv").drop(columns="made_by")
+    pd.testing.assert_frame_equal(still, claim, check_exact=False, rtol=1e-9)
+    others = "twin, edited, near" if kind == "data" else "twin, edited, a, near"
+    assert f"This is of the other systems, without {others}." in page
     assert with_mine.among_candidates["twin"]
     assert not with_mine.among_candidates["edited"]
     assert with_mine.above_curve["near"]
@@ -162,6 +167,8 @@ def test_who_puts_it_among_the_candidates_is_told_and_gets_another_id(kind, wmt,
     mine = lines(tmp_path, "edited.de", EDITED)
     joined, curve, err, page = plane(*wmt[kind], "--mine", mine, "--mine-in-candidates")
     assert joined.among_candidates["edited"]
+    assert pd.read_csv(tmp_path / "out" / "claim.csv").systems.str.contains("edited").any()
+    assert "of the other systems, without" not in page
     assert not joined.above_curve[joined.among_candidates].any()
     assert joined.candidates.nunique() == 1
     assert joined.candidates.iloc[0] == curve.candidates.iloc[0] != alone.candidates.iloc[0]
@@ -257,6 +264,7 @@ def test_the_command_curve_has_the_same_id(wmt, plane, tiny_lm, tmp_path, capsys
     alone, _, _, _ = plane(*wmt["data"])
     assert cli.main(["curve", *wmt["data"][1:], "-l", "en-de", "--lm", str(tiny_lm), "-o", "vertices.csv"]) == 0
     assert set(pd.read_csv("vertices.csv").candidates) == {alone.candidates.iloc[0]}
+    assert alone.candidates.iloc[0] in (tmp_path / "build" / "wmt.curve.html").read_text("utf-8")
     assert (
         f"The oracle curve is over {alone.candidates.iloc[0]} (from 4 systems or methods; 4 per source, 120 for 30 "
         in (capsys.readouterr().err)
