@@ -77,7 +77,8 @@ def appendix(
     if naturalness.level == "stored":
         sentences.append("The naturalness is known per system only and has no interval.")
     if "accuracy_lack" in table:
-        sentences.append("Lacks are distances to the exact oracle curve over the candidates, redrawn in each resample.")
+        over = table.candidates.iloc[0] if "candidates" in table else "the candidates"
+        sentences.append(f"Lacks are distances to the exact oracle curve over {over}, redrawn in each resample.")
     if tests is not None and len(tests):
         families = tests.family[tests.axis == "accuracy"].value_counts().to_dict()
         alone = ", ".join(f"{families[f]} pairs {told}" for f, told in WITH.items() if f in families)

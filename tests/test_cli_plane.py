@@ -37,9 +37,11 @@ def test_my_system_stands_among_those_of_a_data_set(tmp_path, tiny_lm, mine, cap
     assert {p.name for p in out.iterdir()} == WRITTEN | {"slices.csv"}
     table = pd.read_csv(out / "systems.csv")
     assert table.system.tolist() == [*load("teaching").systems, "mine", "refA"]
-    assert table.set_index("system").among_candidates["mine"]
+    assert not table.set_index("system").among_candidates["mine"]
     assert table.n.eq(51).all()
-    assert "note: mine: 1 blank hypothesis of 52." in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "note: mine: 1 blank hypothesis of 52." in err
+    assert "mine is blank in 1 of 52 segments where the other systems have text: left out for all and for the" in err
     assert not table.above_curve[table.among_candidates].any()
     assert table.accuracy_low.notna().all()
     assert len(pd.read_csv(out / "pairs.csv")) == 2 * 10 * 9 / 2

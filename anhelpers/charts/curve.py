@@ -80,7 +80,7 @@ def plot_curve(
     plane = plane_axes(ranges, size, naturalness_title, accuracy_title)
     tips = [tip("naturalness", naturalness_title), tip("accuracy", accuracy_title)]
     shown, notes = inside(systems, plane)
-    notes += not_drawn(table, systems)
+    notes += [*not_drawn(table, systems), *curve_notes(table)]
     line, path = curve_line(curve, plane, max_vertices)
     ends, marks = curve_ends(curve, betas, plane, tips)
     leaders, texts, _ = label_layers(named_points(marks, shown), [path, *bar_lines(shown, plane)], plane)
@@ -113,6 +113,20 @@ def curve_ends(
     marks = marks[plane.holds(marks)]
     ends = alt.Chart(marks).mark_point(filled=True, fill=LINE, stroke="#000000", strokeWidth=1, size=110, opacity=1)
     return ends.encode(**plane.channels, tooltip=[alt.Tooltip("label:N", title="oracle"), *tips]), marks
+
+
+def curve_notes(table: pd.DataFrame | None) -> list[str]:
+    """Which candidates the curve is over, and which systems are none and lie above it, where the table says so."""
+    if table is None:
+        return []
+    notes = []
+    if "candidates" in table and table["candidates"].nunique() == 1:
+        notes.append(f"Line: oracle curve over {table['candidates'].iloc[0]}.")
+    if {"above_curve", "among_candidates"} <= set(table):
+        above = table["system"][table["above_curve"].astype(bool) & ~table["among_candidates"].astype(bool)].astype(str)
+        listed = ", ".join(above[:5]) + ", …" * (len(above) > 5)
+        notes += [f"Above the line or beyond its end, and not among the candidates: {listed}."] if len(above) else []
+    return notes
 
 
 def beta_label(beta: float) -> str:

@@ -6,6 +6,7 @@ import textwrap
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from ..errors import DataError
@@ -41,6 +42,13 @@ def plot_lack(
         raise DataError("no system has an accuracy_lack or a naturalness_lack to draw.")
     panels = [_panel(rows, *one, size) for one in zip(LACKS, (accuracy_title, naturalness_title), strict=True)]
     notes = ["Bars: 95 % intervals."] if any(f"{lack}_low" in rows for lack in LACKS) else []
+    values = rows[list(LACKS)].to_numpy(dtype=float)
+    notes += ["Below 0: above the curve."] if (values < -1e-9).any() else []
+    notes += (
+        ["A missing mark: there is no score, or no point of the curve to compare with."]
+        if np.isnan(values).any()
+        else []
+    )
     words = description(title, [f"{accuracy_title} and {naturalness_title}", systems_text(rows, LACKS), *notes])
     chart = alt.hconcat(*panels, spacing=20, description=words).resolve_scale(y="shared")
     return chart.properties(**headline(title, notes, 2 * size[0] + 120))

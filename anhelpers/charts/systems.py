@@ -13,7 +13,7 @@ from .. import checks
 from ..errors import DataError
 from ..frontier import OracleCurve, pareto_mask
 from .axes import ACCURACY_TITLE, NATURALNESS_TITLE, Plane, Size, axis_ranges, headline, inside, plane_axes
-from .curve import curve_ends, curve_line, curve_text
+from .curve import curve_ends, curve_line, curve_notes, curve_text
 from .describe import description, systems_text
 from .ellipses import ellipse_layers, error_ellipses, has_ellipse, radii
 from .labels import bar_lines, label_layers, named_points
@@ -50,7 +50,8 @@ def plot_systems(
         naturalness_se, correlation, n_effective; for crosses accuracy_low, accuracy_high, naturalness_low,
         naturalness_high; where known pareto, pareto_probability, n, n_docs, lacks (for tooltips), and outside, which
         says who is a control. A system with a nan is not drawn. The subtitle names it, those outside the picture, and
-        those without an interval where others have one.
+        those without an interval where others have one; with a curve, its candidates (column candidates) and who lies
+        above it (columns above_curve and among_candidates).
     curve : an oracle curve to draw behind the systems, with labels at `betas`.
     uncertainty : "ellipse", "cross" or "none"; pareto : whether to mark the Pareto set (column pareto, else computed).
     origin : what (0, 0) means, "no errors" for negated penalties: is then marked, and within the default ranges.
@@ -84,6 +85,7 @@ def plot_systems(
     layers += [*leaders, *plus, *rings, system_marks(shown, plane.channels, tips), *texts]
     notes = [" ".join([PARETO] * pareto + _uncertain(uncertainty, shown)), *notes]
     notes = [*filter(None, notes), *not_drawn(table, systems), *_hidden(curve, plane)]
+    notes += curve_notes(table) if curve is not None else []
     best = ", ".join(systems["system"][systems["pareto"].astype(bool)].astype(str)) if pareto else ""
     unnamed = f"without a label for want of space: {', '.join(unnamed)}" if unnamed else ""
     words = description(

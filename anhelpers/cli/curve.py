@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..errors import DataError
 from ..progress import say
 from . import options as shared
+from .entries import about_candidates
 
 if TYPE_CHECKING:
     from ..data import CandidateSet, TestSet
@@ -45,9 +46,16 @@ def run(args: argparse.Namespace) -> None:
         test, cands = _candidates(args)
     accuracy = accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
     study = oracle_study(test, cands, accuracy, shared.lpp(args.lm, test.trg_lang))
-    shared.print_notes([*study.notes, *shared.tokenizer_notes(args, (m.signature for m in study.metrics))])
+    shared.print_notes(
+        [
+            *study.notes,
+            *about_candidates(study.cands, cands),
+            *shared.tokenizer_notes(args, (m.signature for m in study.metrics)),
+        ]
+    )
     page = Path(args.html or f"build/{Path(args.candidates).stem}.curve.html")
-    explore(study).save(page)
+    named = "" if study.test.systems else f"The oracle curve over {study.cands.id}"  # else below the chart's title
+    explore(study, title=named).save(page)
     shared.write_table(curve_rows(study), args.output)
     say(f"wrote {page}")
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
-from ..errors import DataError
 from ..progress import say
 from . import options as shared
+from .entries import about_curve, compared_texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,10 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", metavar="NAME|PATH", help="instead of -s, -r, -t: a data set, such as wmt24/en-de")
     shared.selection(parser)
     parser.add_argument("--mine", nargs="+", default=[], metavar="[NAME=]FILE",
-                        help="more systems for that data set, a line per segment")  # fmt: skip
+                        help="more systems beside those of the data set or of -t, a line per segment; none of them is "
+                        "a candidate of the oracle curve, so that others draw the same")  # fmt: skip
+    parser.add_argument("--mine-in-candidates", action="store_true",
+                        help="puts --mine among the candidates: another curve, with another id")  # fmt: skip
     parser.add_argument("--docs", metavar="FILE", help="lines domain<TAB>document for -s; documents are resampled")
     parser.add_argument("-m", "--metric", default="chrf", metavar="METRIC",
                         help=f"accuracy: {shared.ACCURACY} (default: chrf)")  # fmt: skip
@@ -72,24 +75,26 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Score, measure, draw, write."""
     from .. import plane as planes
-    from ..data.plain import named_files
     from ..report import appendix, few_documents, uncounted
 
     rng = np.random.default_rng(args.seed)
-    test, cands = _texts(args)
+    of_controls, of_pairs, of_slices = rng.spawn(3)  # so that none of them moves the draws of all else
+    test, cands, mine = compared_texts(args)
     translations = list(test.systems)
     if args.sanity:
-        test = planes.with_sanity_systems(test, rng.spawn(1)[0])  # leaves the draws of all else as they are
+        test = planes.with_sanity_systems(test, of_controls)
     if args.against:
         checks.one_of(args.against, test.systems, "system")
     plane, study = _measured(args, test, cands)
-    plane = replace(plane, outside={} if args.count_all else planes.outside_of(test, named_files(args.mine)))
+    plane = replace(plane, outside={} if args.count_all else planes.outside_of(test, mine))
     study = study and replace(study, plane=plane)
     curve = study.curve if study else None
     table = study.systems(rng, args.draws) if study else planes.systems_table(plane, rng, args.draws)
     references = "+".join(test.refs) if "nrefs:" in plane.accuracy.signature else ""
     table.insert(table.columns.get_loc("accuracy_signature"), "references", references)
     notes = _notes(args, study.notes if study else plane.notes, plane)
+    if study:
+        notes += about_curve(args, study, cands, mine=mine, table=table)
     n_docs = len(set(plane.clusters.tolist()))
     drawn = f"as {n_docs} documents" if n_docs < len(plane) else "one by one"
     counts = f"{len(plane)} of {len(test)} segments compared, resampled {drawn}; {plane.compared.sum()} systems."
@@ -100,18 +105,19 @@ def run(args: argparse.Namespace) -> None:
     if study:
         results["curve"] = planes.curve_rows(study)
     if tested:
-        results["pairs"] = planes.paired_tests(plane, rng, swaps, args.against)
+        results["pairs"] = planes.paired_tests(plane, of_pairs, swaps, args.against)
         results["systems"] = table = table if args.against else planes.with_ranks(table, results["pairs"])
     if args.by and plane.naturalness.level != "stored":
-        results["slices"] = planes.sliced_table(plane, rng.spawn(1)[0], args.by, args.draws)
-    claim, correlations = _claim(
-        plane.only([s for s in translations if s not in plane.outside]), curve, rng, args.draws
-    )
+        results["slices"] = planes.sliced_table(plane, of_slices, args.by, args.draws)
+    compared = [name for name in translations if name not in plane.outside]
+    claim, correlations = _claim(plane.only(compared), curve, rng, args.draws)
+    if correlations is not None and (apart := [name for name in translations if name in plane.outside]):
+        claim += f" This is without {', '.join(apart)}."
     if correlations is not None:
         results["claim"] = correlations
     told = appendix(replace(plane, notes=notes), table, args.draws, args.seed, tests=results.get("pairs"))
     stored = plane.naturalness.level == "stored"
-    look = {"named": [*named_files(args.mine)], "curve": curve, "uncertainty": "cross" if stored else "ellipse"}
+    look = {"named": mine, "curve": curve, "uncertainty": "cross" if stored else "ellipse"}
     _write(Path(args.out), plane, results, look, {"The claim": claim, "For the appendix": told})
 
 
@@ -149,35 +155,6 @@ def _notes(args: argparse.Namespace, notes: tuple[str, ...], plane: Plane) -> tu
     )  # fmt: skip
     cut = shared.tokenizer_notes(args, [axis.signature for axis in plane.axes])
     return (*notes, *cut, *(sentence for told, sentence in said if told))
-
-
-def _texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
-    """The systems to compare, and the candidates of the curve: a data set's own, or all outputs."""
-    from ..data import add_systems, from_systems, load, load_candidates, read_plain, with_outputs
-    from ..naturalness.registry import WITH_LM
-    from ..scoring import check_systems
-
-    if bool(args.data) == bool(args.sources):
-        raise DataError("give either --data NAME, or -s SRC -r REF -t SYSTEM: one of the two.")
-    if args.data:
-        shared.refuse_texts(args, "--data")
-        test = add_systems(load(args.data, args.language_pair), args.mine)
-        cands = load_candidates(args.data, args.language_pair)
-        if args.mine:
-            cands = with_outputs(cands, test)
-        return check_systems(shared.selected(args, test, files=False)), cands.without(args.exclude)
-    systems = [*args.translations, *args.mine]
-    with shared.naming_model(args.lm if args.naturalness in WITH_LM else None):
-        test = read_plain(args.sources, args.references, systems, args.language_pair, docs=args.docs)
-    given = test.systems
-    if not test.refs or not test.systems:
-        raise DataError("the plane needs references (-r REF) and system outputs (-t SYSTEM).")
-    test = check_systems(shared.selected(args, test, files=True))
-    said = [i for i in range(len(test)) if any(hyps[i].strip() for hyps in test.systems.values())]
-    if len(said) < len(test):
-        silent = f"{len(test) - len(said)} of {len(test)} segments are left out: no system has any text there."
-        test = replace(test.subset(said), notes=(*test.notes, silent))
-    return test, from_systems(test, [name for name in test.systems if name in given])  # not those of other references
 
 
 def _claim(

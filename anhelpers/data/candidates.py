@@ -21,6 +21,7 @@ import numpy as np
 
 from .. import checks
 from ..errors import DataError, need
+from . import fields
 from .identify import with_languages
 from .languages import UNDETERMINED, split_pair
 from .lines import check_columns, not_text, read_bytes, text_lines
@@ -69,16 +70,30 @@ def from_systems(test: TestSet, systems: Sequence[str] | None = None, *, distinc
     return cands.deduplicated() if distinct else cands
 
 
-def with_outputs(cands: CandidateSet, test: TestSet) -> CandidateSet:
-    """The candidates and the outputs of all systems of the test set, each distinct text of a source once.
+def with_outputs(cands: CandidateSet, test: TestSet, systems: Sequence[str] | None = None) -> CandidateSet:
+    """The candidates and the outputs of systems of the test set, each distinct text of a source once.
+
+    Blank outputs, and systems that are copies of references, do not join. The id of the candidates changes.
 
     Parameters
     ----------
-    cands : where they are outputs of some of these very systems, as their tags say, none is counted twice.
+    systems : those to add; by default all that no tag of the candidates names.
     """
-    outputs = from_systems(test)
-    named = {name for tag in cands.tags for name in systems_of(tag) or ("",)}
-    return (outputs if named <= set(outputs.tags) else cands.merge(outputs)).deduplicated()
+    named = {name for tag in cands.tags for name in systems_of(tag)}
+    asked = [name for name in test.systems if name not in named] if systems is None else systems
+    joining = [checks.one_of(name, test.systems, "system") for name in asked if name not in test.copies]
+    added = [(i, text, name) for name in joining for i, text in enumerate(test.systems[name]) if text.strip()]
+    if not added:
+        return cands.deduplicated()
+    segments, texts, tags = zip(*added, strict=True)
+    segment = np.concatenate([cands.segment, segments])
+    order = np.argsort(segment, kind="stable")
+    return CandidateSet(
+        segment[order], fields.pick(cands.texts + texts, order), fields.pick(cands.tags + tags, order),
+        notes=cands.notes,
+        multiplicity=np.concatenate([cands.multiplicity, np.ones(len(added), np.int64)])[order],
+        logprob=np.concatenate([cands.logprob, np.full(len(added), np.nan)])[order],
+    ).deduplicated()  # fmt: skip
 
 
 def sample_candidates(cands: CandidateSet, k: int, rng: np.random.Generator) -> CandidateSet:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
 from os import PathLike
 
 import numpy as np
@@ -242,6 +246,36 @@ class CandidateSet:
     def n_candidates(self) -> np.ndarray:
         """(n_segments,) the number of candidates of each source, however often each was drawn."""
         return np.bincount(self.segment, minlength=self.n_segments)
+
+    @cached_property
+    def id(self) -> str:
+        """What names these candidates in tables, such as "candidates:3f9a2c1b77e0": who has the same id has the same.
+
+        Sources in their order, and of each the texts, to the last space, and how often each is there. Neither the order
+        within a source nor tags, ids and log-probabilities count; nor whether equal texts are merged or stand apart.
+
+        >>> CandidateSet([0, 0, 0], ["a", "b", "a"]).id == CandidateSet([0, 0], ["b", "a"], multiplicity=[1, 2]).id
+        True
+        """
+        counts: list[Counter[str]] = [Counter() for _ in range(self.n_segments)]
+        for source, text, times in zip(self.segment.tolist(), self.texts, self.multiplicity.tolist(), strict=True):
+            counts[source][text] += times
+        listed = json.dumps([sorted(one.items()) for one in counts])  # in ASCII, whatever the texts
+        return f"candidates:{sha256(listed.encode()).hexdigest()[:12]}"
+
+    @property
+    def summary(self) -> str:
+        """The id, who the candidates are from, and how many there are, equal ones as often as they were drawn.
+
+        >>> CandidateSet([0, 0, 1], ["a", "b", "c"], ["GPT-4", "Aya", "Aya"]).summary.partition(" ")[2]
+        '(from GPT-4, Aya; 1 to 2 per source, 3 for 2 sources)'
+        """
+        names = list(dict.fromkeys(name for tag in self.tags for name in systems_of(tag)))
+        whose = ", ".join(names) if len(names) < 4 else f"{len(names)} systems or methods"
+        k = np.bincount(self.segment, self.multiplicity, self.n_segments).astype(np.int64)
+        each = "" if not k.size else f"{k.min()}" if k.min() == k.max() else f"{k.min()} to {k.max()}"
+        sizes = f"{each} per source, {k.sum():,} for {len(k):,} source{'s' * (len(k) != 1)}" if each else "none"
+        return f"{self.id} ({f'from {whose}; ' if names else ''}{sizes})"
 
     def require(self, n_segments: int, path: str | PathLike | None = None) -> CandidateSet:
         """This set, if it has candidates for exactly the sources 0 to n_segments - 1; else a DataError naming one."""

@@ -129,7 +129,8 @@ def correlations(
     found = _made_of(plane.axes, plane, rng, of, n_draws)
     scores = plane.scores()
     r = np.array([pearson(*scores[:, some]) for some in among])
-    return np.stack([r, np.maximum(found[:, 1], -1), np.minimum(found[:, 2], 1)], axis=1)
+    low, high = np.clip(found[:, 1:].T, -1, 1)
+    return np.stack([r, np.minimum(low, r), np.maximum(high, r)], axis=1)
 
 
 def correlation_gap(one: Plane, other: Plane, rng: np.random.Generator, n_draws: int = 1000) -> tuple[float, ...]:

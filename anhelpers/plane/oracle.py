@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -61,16 +61,17 @@ class OracleStudy:
         return _restricted(self, rows)
 
     def systems(self, rng: np.random.Generator, n_draws: int = 1000) -> pd.DataFrame:
-        """`systems_table` with the lacks below this study's curve, and among_candidates: every output is a candidate.
+        """`systems_table` with the lacks below this study's curve, among_candidates, and candidates, the curve's id.
 
-        A system whose outputs are all among the candidates never lies above the curve.
+        A system whose every output is a candidate never lies above the curve; another one may. Lacks are comparable
+        where `candidates` and both signatures are the same.
         """
         table = systems_table(self.plane, rng, n_draws, self.curve)
         offered = set(zip(self.cands.segment.tolist(), self.cands.texts, strict=True))
         table["among_candidates"] = [
             all(pair in offered for pair in enumerate(self.test.systems[name])) for name in table.system
         ]
-        return table
+        return table.assign(candidates=self.cands.id)
 
     def candidates(self) -> pd.DataFrame:
         """A row per candidate: segment, doc, domain, tag, accuracy, naturalness, text."""
@@ -86,9 +87,9 @@ class OracleStudy:
 def with_human_points(test: TestSet, references: Sequence[str] | None = None) -> TestSet:
     """The test set with some references to compare with, and the others as "systems" of category human (AN Figure 2).
 
-    A system that is a copy of a reference is that reference: compared with itself it would be perfect. A reference that
-    lacks texts is no human point: its gaps would count as blank outputs. Notes tell all this, and which systems have
-    the same outputs.
+    A system that is a copy of a reference is that reference: compared with itself it would be perfect. One that is
+    nearly so stays. A reference that lacks texts is no human point: its gaps would count as blank outputs. Notes tell
+    all this, and which systems have the same outputs.
 
     Parameters
     ----------
@@ -99,11 +100,7 @@ def with_human_points(test: TestSet, references: Sequence[str] | None = None) ->
     wanted = [str(test.reference)] if references is None else list(references)
     wanted = list(test.refs) if wanted == ["all"] else wanted
     chosen = {name: test.refs[checks.one_of(name, test.refs, "reference")] for name in wanted}
-    notes = [
-        f"{system} is the reference {ref}, and is {'not compared with itself' if ref in chosen else 'named so'}."
-        for system, ref in test.copies.items()
-        if ref in chosen or system != ref
-    ]
+    notes = _copied(test, chosen)
     test = test.without(test.copies)
     others = {name: texts for name, texts in test.refs.items() if any(texts) and texts not in chosen.values()}
     for name in [name for name, texts in others.items() if not all(texts)]:
@@ -118,6 +115,22 @@ def with_human_points(test: TestSet, references: Sequence[str] | None = None) ->
     return replace(test, refs=chosen, systems=systems, categories=categories, notes=notes)
 
 
+def _copied(test: TestSet, chosen: Collection[str]) -> list[str]:
+    """Which systems are a reference, or nearly so, and in how many segments; white space around a text is ignored."""
+    copies, notes = test.copies, []
+    for ref, texts in test.refs.items():
+        there = [i for i, text in enumerate(texts) if text]
+        for system, hyps in test.systems.items():
+            same = sum(same_text(hyps[i], texts[i]) for i in there)
+            shared = f"{same} of {len(there)} texts are the same, white space around them aside"
+            if copies.get(system) == ref and (ref in chosen or system != ref):
+                done = "not compared with itself" if ref in chosen else "named so"
+                notes.append(f"{system} is the reference {ref} ({shared}), and is {done}.")
+            elif system not in copies and same >= FEWEST and same > COPIED * len(there):
+                notes.append(f"{system} is nearly the reference {ref} ({shared}), and stays a system.")
+    return notes
+
+
 def oracle_study(
     test: TestSet, cands: CandidateSet, accuracy: Metric, naturalness: Metric, *, max_blank_share: float = 1.0
 ) -> OracleStudy:
@@ -127,8 +140,9 @@ def oracle_study(
     ----------
     test : sources, references (all are given to the metric) and the systems to place beside the curve. A segment
         without the reference, or the source, that a metric needs is left out.
-    cands : the candidates the oracle may choose from. Copies of the references are none and are left out; those that
-        fit the references of other sources than their own are a DataError, see `check_candidates`.
+    cands : the candidates the oracle may choose from. Copies of references are none and are left out, also of those
+        that are systems of category human; the `id` of those left names the curve. Candidates that fit the references
+        of other sources than their own are a DataError, see `check_candidates`.
     accuracy, naturalness : the two metrics; either direction, both are turned to higher is better.
     max_blank_share : systems with a larger share of blank outputs leave the comparison (not the candidates). Each that
         stays removes its blank segments for all, so that every mean is over the same segments.
@@ -161,9 +175,11 @@ def oracle_study(
 def _copies(cands: CandidateSet, test: TestSet) -> tuple[np.ndarray, tuple[str, ...]]:
     """Which candidates are references put among them, which would be perfect; notes on those, and on chance equals.
 
+    Systems of category human are references that nothing is compared with: no machine's translations either.
     The candidates of a system, as their tags name it, and those without a tag hold copies of a reference if one of them
-    is equal to it for nearly all sources; under the reference's own name, for most. Of each source the first equal one
-    is the copy. Others that are equal are translations that came out so, as of short sources, and stay.
+    is equal to it for nearly all sources; under the reference's own name, for most. Such a system with one candidate a
+    source is left out whole, edited texts too; else of each source the first equal one is the copy. Others that are
+    equal are translations that came out so, as of short sources, and stay.
 
     Returns
     -------
@@ -176,25 +192,29 @@ def _copies(cands: CandidateSet, test: TestSet) -> tuple[np.ndarray, tuple[str, 
     copies, equals, notes = np.zeros(len(cands), bool), np.zeros(len(cands), bool), []
     origins = [systems_of(tag) or ("",) for tag in cands.tags]
     segments = cands.segment.tolist()
-    for ref, texts in test.refs.items():
-        offered: dict[str, set[int]] = {}  # by origin, the sources with this reference
+    human = {name: hyps for name, hyps in test.systems.items() if test.categories[name] == "human"}
+    for ref, texts in {**human, **test.refs}.items():
+        offered: dict[str, dict[int, list[int]]] = {}  # by origin, the candidates of each source with this reference
         found: dict[str, dict[int, int]] = {}  # of those, the ones with an equal candidate, and the first such
         for i, (source, names) in enumerate(zip(segments, origins, strict=True)):
             for name in names if texts[source] else ():
-                offered.setdefault(name, set()).add(source)
+                offered.setdefault(name, {}).setdefault(source, []).append(i)
                 if same_text(cands.texts[i], texts[source]):
-                    equals[i] = True
+                    equals[i] |= ref in test.refs
                     found.setdefault(name, {}).setdefault(source, i)
         copying = [
             name for name, rows in found.items()
             if len(offered[name]) >= FEWEST and len(rows) > len(offered[name]) * (0.5 if name == ref else COPIED)
         ]  # fmt: skip
         for name in copying:
-            rows = [i for i in found[name].values() if set(origins[i]) <= set(copying)]  # who else found it keeps it
+            single = name and all(len(those) == 1 for those in offered[name].values())
+            its = [i for those in offered[name].values() for i in those] if single else found[name].values()
+            rows = [i for i in its if set(origins[i]) <= set(copying)]  # who else found it keeps it
             copies[rows] = True
             whose = f"candidate of {name}" if name else "candidate"
             where = f"{len(found[name])} of {len(offered[name])} sources"
-            notes.append(f"in {where} a {whose} is the reference {ref} itself; {len(rows)} such are left out.")
+            which = "such" if len(its) == len(found[name]) else f"candidates of {name}"
+            notes.append(f"in {where} a {whose} is the reference {ref} itself; {len(rows)} {which} are left out.")
     without = np.flatnonzero(np.bincount(cands.segment[~copies], minlength=cands.n_segments) == 0)
     if without.size:
         raise DataError(
@@ -239,7 +259,7 @@ def _restricted(study: OracleStudy, rows: np.ndarray) -> OracleStudy:
 
 
 def curve_rows(study: OracleStudy) -> pd.DataFrame:
-    """All vertices of the curve: beta (from which the vertex is optimal), accuracy, naturalness, n, both signatures."""
+    """A row per vertex: beta (from which it is optimal), accuracy, naturalness, n, both signatures, candidates (id)."""
     import pandas as pd
 
     accuracy, naturalness = study.metrics
@@ -247,4 +267,5 @@ def curve_rows(study: OracleStudy) -> pd.DataFrame:
     return pd.DataFrame({
         "beta": curve.beta, "accuracy": curve.accuracy, "naturalness": curve.naturalness, "n": curve.n_segments,
         "accuracy_signature": accuracy.signature, "naturalness_signature": naturalness.signature,
+        "candidates": study.cands.id,
     })  # fmt: skip

@@ -64,21 +64,19 @@ def paired_tests(
     pairs, families = _pairs(plane, against)
     names, index = np.unique(plane.clusters, return_inverse=True)
     checks.draws_that_fit(n_draws, len(names))
-    n_all = _n_draws(n_draws, families)
-    frames = []
+    frames, streams = [], dict(zip((SYSTEMS, *FAMILIES), rng.spawn(1 + len(FAMILIES)), strict=True))
     for name, axis in zip(AXES, plane.axes, strict=True):
         sums = cluster_sums(axis.counts.astype(np.float64), index)
-        found = _randomised(axis, pairs, sums, rng, draws=(n_draws, n_all))
-        systems = [[plane.systems[pair[side]] for pair in pairs] for side in (0, 1)]
-        columns = ["family", "system_a", "system_b", "difference", "p", "n_swaps"]
-        frame = pd.DataFrame(dict(zip(columns, (families, *systems, *found), strict=True)))
-        frame = frame.assign(axis=name, p_holm=np.nan, exact=_all_ways(len(names), n_all), n=len(plane))
-        frame = frame.assign(n_docs=len(names))[COLUMNS]
         for family in dict.fromkeys(families):
-            mine = frame.family == family
-            frame.loc[mine, "p_holm"] = holm(frame.p[mine])
-        frames.append(frame)
-    return pd.concat(frames, ignore_index=True)
+            some = [pair for pair, its in zip(pairs, families, strict=True) if its == family]
+            draws = n_draws, _n_draws(n_draws, len(some))
+            found = _randomised(axis, some, sums, streams[family], draws=draws)
+            columns = ["system_a", "system_b", "difference", "p", "n_swaps"]
+            systems = [[plane.systems[pair[side]] for pair in some] for side in (0, 1)]
+            frame = pd.DataFrame(dict(zip(columns, (*systems, *found), strict=True)))
+            frame = frame.assign(axis=name, family=family, p_holm=holm(frame.p), n=len(plane), n_docs=len(names))
+            frames.append(frame.assign(exact=_all_ways(len(names), draws[1]))[COLUMNS])
+    return pd.concat([pd.DataFrame(columns=COLUMNS) if not frames else frames[0], *frames[1:]], ignore_index=True)
 
 
 def cannot_decide(plane: Plane, n_draws: int = 10_000, against: str | None = None) -> str:
@@ -89,10 +87,9 @@ def cannot_decide(plane: Plane, n_draws: int = 10_000, against: str | None = Non
     n_draws, against : as for `paired_tests`.
     """
     families = _pairs(plane, against)[1]
-    m = len(set(plane.clusters.tolist()))
-    if not families or not _all_ways(m, _n_draws(n_draws, families)):
+    m, n_pairs = len(set(plane.clusters.tolist())), max(map(families.count, families), default=0)
+    if not _all_ways(m, _n_draws(n_draws, n_pairs)):
         return ""  # drawn ways are as many as it takes
-    n_pairs = families.count(max(set(families), key=families.count))
     least = min(1.0, n_pairs / 2.0 ** (m - 1))
     if least < ALPHA:
         return ""
@@ -164,10 +161,9 @@ def _pairs(plane: Plane, against: str | None) -> tuple[list[tuple[int, int]], li
     return pairs, families
 
 
-def _n_draws(n_draws: int, families: Sequence[str]) -> int:
-    """So many that the largest family can be decided."""
-    largest = max(map(families.count, set(families)), default=1)
-    return max(n_draws, int(np.ceil(BEYOND * largest / ALPHA)))
+def _n_draws(n_draws: int, n_pairs: int) -> int:
+    """So many that a family of that many pairs can be decided."""
+    return max(n_draws, int(np.ceil(BEYOND * n_pairs / ALPHA)))
 
 
 def _all_ways(m: int, n_draws: int) -> bool:
@@ -184,8 +180,6 @@ def _randomised(
     ----------
     sums : (M, k, S) counts of each document. draws : for all pairs, and for those that may be significant.
     """
-    if not pairs:
-        return np.empty(0), np.empty(0), np.empty(0, dtype=int)
     a, b = np.array(pairs).T
     total, half = sums.sum(0), (sums[:, a] - sums[:, b]) / 2
     scores = axis.score(total)

@@ -77,6 +77,7 @@ def test_the_curve_is_that_of_the_kept_candidates_and_no_system_lies_above_it():
         "n",
         "accuracy_signature",
         "naturalness_signature",
+        "candidates",
     ]
     assert rows.n.eq(3).all()
 

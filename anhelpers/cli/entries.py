@@ -1,0 +1,129 @@
+"""What `anhelpers plane` compares: systems, those of --mine among them, and the candidates of the oracle curve."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import DataError
+from . import options as shared
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..data import CandidateSet, TestSet
+    from ..plane import OracleStudy
+
+__all__ = ["about_candidates", "about_curve", "compared_texts"]
+
+
+def compared_texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet, list[str]]:
+    """The systems to compare, the candidates of the curve, and which of the systems are those of --mine.
+
+    The candidates are a data set's own, or all outputs of -t; those of --mine only where the user asks for it.
+    """
+    from ..data import add_systems, load, load_candidates, read_plain, with_outputs
+    from ..naturalness.registry import WITH_LM
+    from ..scoring import check_systems
+
+    if bool(args.data) == bool(args.sources):
+        raise DataError("give either --data NAME, or -s SRC -r REF -t SYSTEM: one of the two.")
+    if args.mine_in_candidates and not args.mine:
+        raise DataError("--mine-in-candidates says what to do with the files of --mine, and there is none.")
+    if args.data:
+        shared.refuse_texts(args, "--data")
+        others = load(args.data, args.language_pair)
+        joined = add_systems(others, args.mine)
+        cands = load_candidates(args.data, args.language_pair).without(args.exclude)
+        test = check_systems(shared.selected(args, joined, files=False))
+    else:
+        with shared.naming_model(args.lm if args.naturalness in WITH_LM else None):
+            others = read_plain(args.sources, args.references, args.translations, args.language_pair, docs=args.docs)
+            joined = add_systems(others, args.mine)
+        if not others.refs or not others.systems:
+            raise DataError("the plane needs references (-r REF) and system outputs (-t SYSTEM).")
+        test, cands = _candidates_of(check_systems(shared.selected(args, joined, files=True)), others)
+    mine = [name for name in joined.systems if name not in others.systems and name in test.systems]
+    if args.mine_in_candidates:
+        cands = with_outputs(cands, test, mine)
+    return _with_silence(test, mine) if not args.own_segments else test, cands, mine
+
+
+def _candidates_of(test: TestSet, given: TestSet) -> tuple[TestSet, CandidateSet]:
+    """The segments in which some system of -t has text, and the outputs of these systems, but for copied references.
+
+    Parameters
+    ----------
+    given : the same texts before anybody joined or was left out.
+    """
+    from ..data import from_systems
+
+    names = [name for name in given.systems if name in test.systems and name not in given.copies]
+    if not names:
+        raise DataError("no system of -t is left that is no reference: the oracle curve has no candidates.")
+    said = [i for i in range(len(test)) if any(test.systems[name][i].strip() for name in names)]
+    if len(said) < len(test):
+        silent = f"{len(test) - len(said)} of {len(test)} segments are left out: no system has any text there."
+        test = replace(test.subset(said), notes=(*test.notes, silent))
+    return test, from_systems(test, names)
+
+
+def _with_silence(test: TestSet, mine: list[str]) -> TestSet:
+    """A note where a system of --mine alone is blank: that segment is left out for all, and their numbers move."""
+    said = {name: np.array([bool(text.strip()) for text in hyps]) for name, hyps in test.systems.items()}
+    others = np.logical_and.reduce([here for name, here in said.items() if name not in mine and here.any()])
+    alone = {name: int((others & ~said[name]).sum()) for name in mine if said[name].any()}
+    notes = [
+        f"{name} is blank in {n} of {len(test)} segments where the other systems have text: left out for all and for "
+        f"the curve, so all numbers are others than without {name}."
+        for name, n in alone.items()
+        if n
+    ]
+    return replace(test, notes=(*test.notes, *notes))
+
+
+def about_curve(
+    args: argparse.Namespace,
+    study: OracleStudy,
+    given: CandidateSet,
+    *,
+    mine: list[str],
+    table: pd.DataFrame,
+) -> tuple[str, ...]:
+    """Which candidates the curve is over, whether those of --mine are among them, and who lies above it.
+
+    Parameters
+    ----------
+    given : the candidates as they were before the study. mine : systems of --mine. table : of `study.systems`.
+    """
+    said = [*about_candidates(study.cands, given)]
+    inside = {*table.system[table.among_candidates]} if args.mine_in_candidates else set()
+    put, not_put = (", ".join(one for one in mine if (one in inside) == there) for there in (True, False))
+    if put:
+        said.append(f"{put}: put among the candidates, so that only who has the same outputs can draw this curve.")
+    if not_put:
+        why = "not all texts stayed, as another note says" if args.mine_in_candidates else "the curve is that of others"
+        said.append(f"{not_put}: not put among the candidates; {why}.")
+    above = ", ".join(table.system[table.above_curve & ~table.among_candidates])
+    if above:
+        said.append(
+            f"Above the curve (a negative lack), or beyond its end (no lack): {above}. Not all outputs of these are "
+            "candidates, so the oracle could not choose them."
+        )
+    return tuple(said)
+
+
+def about_candidates(kept: CandidateSet, given: CandidateSet) -> tuple[str, ...]:
+    """Which candidates a curve is over, and which were given where these are others.
+
+    Parameters
+    ----------
+    kept : those of the curve. given : before blanks, copies of references and segments were left out.
+    """
+    said = f"The oracle curve is over {kept.summary}."
+    if kept.id == given.id:
+        return (said,)
+    return said, f"Given were {given.summary}; other notes say what was left out."
