@@ -81,7 +81,8 @@ def few_clusters(n: int, what: str = "documents", counting: float | None = None)
     counting = n if counting is None else counting
     if not counting < FEWEST:
         return ""
-    unequal = f", some so long that all count like {counting:.2g}," if counting < n - 0.5 else ""
+    much = "with so many ratings" if what == "raters" else "so long"
+    unequal = f", some {much} that all count like {counting:.2g}," if counting < n - 0.5 else ""
     return f"{n} {what}{unequal} are few: the intervals may cover less than they say."
 
 

@@ -147,9 +147,11 @@ def rated_plane(
 
 
 def rating_axis(scores: MqmScores, kind: str) -> Axis:
-    """One kind of MQM penalty ("penalty", "accuracy", "fluency") per segment, negated."""
-    title = f"−MQM {kind} (points per segment, higher is better)"
-    return mean_axis(f"mqm-{kind}", title, scores.signature, -scores.matrix(kind).values)
+    """One kind of MQM penalty ("penalty", "accuracy", "fluency") per segment, negated; adjusted ones are named so."""
+    adjusted = scores.severity is not None
+    title = f"−MQM {kind}{', rater-adjusted' * adjusted} (points per segment, higher is better)"
+    name = f"mqm-{kind}{'-adjusted' * adjusted}"
+    return mean_axis(name, title, scores.signature, -scores.matrix(kind).values)
 
 
 def metric_against(test: TestSet, metric: Metric, scores: MqmScores, join: Join, *, kind: str = "fluency") -> Plane:
