@@ -32,6 +32,8 @@ FEW_DRAWS = 200
 """Below, each end of a 95 % interval rests on fewer than 5 draws beyond it."""
 STEP = 1e-4
 """By which share of a sum its score is tried, up and down, for its slope."""
+NO_SPREAD = 1e-4
+"""A draw with less than this share of the standard error has none: the rest is rounding, of the slopes above all."""
 
 Score = Callable[[np.ndarray], np.ndarray]
 """(..., S) sums -> (...) scores."""
@@ -182,10 +184,12 @@ def score_intervals(
     drawn = resampled_sums(counts, flat.reshape(m, -1))[0].reshape(b, c, s)
     whole, one = flat.sum(0)[None], np.ones((1, m), dtype=counts.dtype)
     estimate, draws = score(whole)[0], score(drawn)
-    error = _spread(one, flat, _slopes(score, whole, one, flat))[0]
-    errors = _spread(counts, flat, _slopes(score, drawn, counts, flat))
+    there = (sizes > 0).sum(0)  # of M, for a column may lack some
+    with np.errstate(divide="ignore"):
+        fewer = np.where(there > 1, np.sqrt(there / (there - 1) * (m - 1) / m), np.nan)
+    error = fewer * _spread(one, flat, _slopes(score, whole, one, flat))[0]
+    errors = fewer * _spread(counts, flat, _slopes(score, drawn, counts, flat))
     n_effective = effective(sizes)
-    error[(sizes > 0).sum(0) < 2] = np.nan
     enough = n_effective >= FEWEST
     low, high = _studentised(estimate, error, draws, errors, level)
     least, most = student(estimate, error, n_effective, level)
@@ -215,7 +219,7 @@ def _studentised(
     _tell_few(len(draws))
     away = draws - estimate
     with np.errstate(invalid="ignore", divide="ignore"):
-        t = np.where(errors > 1e-9 * error, away / errors, np.where(away == 0, 0.0, np.copysign(np.inf, away)))
+        t = np.where(errors > NO_SPREAD * error, away / errors, np.where(away == 0, 0.0, np.copysign(np.inf, away)))
     t[np.isnan(draws)] = np.nan
     ends = np.full((2, *estimate.shape), np.nan)
     if (some := ~np.isnan(t).all(0)).any():
