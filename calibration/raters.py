@@ -8,10 +8,12 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+import pandas as pd
 
+from anhelpers import raters as classroom
 from anhelpers.mqm import KINDS, MqmScores, adjust_raters, system_table
 
-from .row import Row
+from .row import FEW, Row
 from .worlds import World
 
 __all__ = ["rows"]
@@ -51,6 +53,13 @@ KINDS_OF_SEVERITY = {"multiplicative": (10, 40), "additive": (20,), "none": (20,
 CREWS = [(3, 3, False), (5, 5, False), (8, 8, False), (5, 3, True), (8, 3, True), (3, 1, False), (5, 1, False),
          (8, 1, False), (5, 1, True), (8, 1, True)]  # fmt: skip
 
+READERS = {
+    "alike": ("who agree well", 1.1, 0.6),
+    "chance": ("who rate by chance", 0.0, 1.1),
+    "narrow": ("who nearly always give the same rating", 0.3, 0.3),
+}
+"""Who -> words, and standard deviations of the merits they see and of what each adds by chance, in ratings."""
+
 
 def rows() -> Iterator[Row]:
     """All rows, in the order of the page."""
@@ -72,6 +81,18 @@ def rows() -> Iterator[Row]:
             more = (None, None) if kind == "none" else (0.6, 1.0)
             yield Row("differences of systems are nearer the truth once severity is taken out", setting, 0.5, *more,
                       partial(_adjusted, kind, n, m, "nearer"))  # fmt: skip
+
+    for (m, k), n, who in product(((10, 1), (20, 1), (40, 1), (5, 3), (10, 3)), (2, 5), READERS):
+        if who == "narrow" and (n > 2 or m not in (10, 20) or k > 1):
+            continue
+        what = f"{m} segments, {k} translation{'s' * (k > 1)} of each, {n} raters {READERS[who][0]}"
+        yield Row("interval of Krippendorff's α, for other segments and the same raters", what, 0.95,
+                  *((None, None) if m < FEW or who == "narrow" else (0.92, 0.98)),
+                  partial(_alpha, m, k, n, who))  # fmt: skip
+    for m, n in product((5, 10, 20), (5, 20)):
+        for what, ends in (("interval of a system", (0.92, 0.98)), ("adjusted interval of a system", (0.92, 0.98))):
+            yield Row(f"plane of a class: {what}", f"{m} segments, 3 of 5 systems in each, {n} raters", 0.95,
+                      *(ends if m > FEW else (None, None)), partial(_class, m, n, what))  # fmt: skip
 
 
 def _severity(kind: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -138,3 +159,50 @@ def _adjusted(kind: str, n: int, m: int, of: str, rng: np.random.Generator) -> o
 def _apart(found: np.ndarray, truth: np.ndarray) -> float:
     """How far differences of systems are from those that are true, as shares of their mean."""
     return float(np.std(found / found.mean() - truth / truth.mean()))
+
+
+def _ratings(merit: np.ndarray, lenient: np.ndarray, rng: np.random.Generator, noise: float = 0.6) -> np.ndarray:
+    """(n, R) ratings from 1 to 5 of translations of these merits."""
+    chance = rng.normal(0, noise, (len(merit), len(lenient)))
+    return np.clip(np.round(merit[:, None] + lenient + chance), 1, 5)
+
+
+def _together(values: np.ndarray, segment: np.ndarray, rng: np.random.Generator) -> classroom.ClassRatings:
+    """The (n, R) accuracies of a class, of which one in thirty is missing."""
+    n, r = values.shape
+    given = np.where(rng.random(values.shape) < 1 / 30, np.nan, values).T.ravel()
+    columns = {"rater": np.repeat([f"r{i}" for i in range(r)], n), "segment": np.tile(segment, r),
+               "candidate": np.tile(np.arange(n), r), "criterion": "accuracy", "rating": given}  # fmt: skip
+    return classroom.ClassRatings(pd.DataFrame(columns))
+
+
+def _alpha(m: int, k: int, n: int, who: str, rng: np.random.Generator) -> bool:
+    """Whether the interval of α holds that of these raters over all segments."""
+    lenient, (_, spread, noise) = rng.normal(0, 0.4, n), READERS[who]
+
+    def merits(many: int) -> np.ndarray:
+        return 3.3 + spread * (0.5 * np.repeat(rng.normal(size=many), k) + 0.75**0.5 * rng.normal(size=many * k))
+
+    ratings = _together(_ratings(merits(m), lenient, rng, noise), np.repeat(np.arange(m), k), rng)
+    found = classroom.agreement(ratings, "accuracy", rng, DRAWS)
+    wide = _ratings(merits(3000 // k), lenient, rng, noise)
+    rank = np.concatenate([[0.0], np.bincount(wide.ravel().astype(int), minlength=6)[1:].cumsum()])
+    place = ((rank[:-1] + rank[1:]) / 2)[wide.astype(int) - 1]  # ordinal distances are those of mid-ranks
+    true = 1 - place.var(1, ddof=1).mean() / place.var(ddof=1)
+    return bool(found.low <= true <= found.high)
+
+
+def _class(m: int, n: int, what: str, rng: np.random.Generator) -> np.ndarray:
+    """Whether the intervals of five systems hold their mean ratings by these raters over all segments."""
+    lenient, quality = rng.normal(0, 0.5, n), rng.normal(0, 0.4, 5)
+    system = np.argsort([(np.arange(5) - 3 * g) % 5 for g in range(m)], axis=1)[:, :3].ravel()
+    segment = np.repeat(np.arange(m), 3)
+    merit = 3.3 + quality[system] + 0.5 * rng.normal(size=m)[segment] + rng.normal(size=3 * m)
+    ratings = _together(_ratings(merit, lenient, rng), segment, rng)
+    plane = classroom.class_plane(ratings, [f"s{s}" for s in system], rng, DRAWS).sort_values("system")
+    many = 3.3 + quality + 1.25**0.5 * rng.normal(size=(2000, 1))
+    true = _ratings(many.ravel(), lenient, rng).mean(1).reshape(many.shape).mean(0)
+    if what.startswith("adjusted"):
+        seen = true - true[system].mean()  # a rater's own mean is over these systems
+        return ((plane.adjusted_accuracy_low <= seen) & (seen <= plane.adjusted_accuracy_high)).to_numpy()
+    return ((plane.accuracy_low <= true) & (true <= plane.accuracy_high)).to_numpy()

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import checks
 from ..errors import need
-from ..intervals import few_clusters, score_intervals
+from ..intervals import FEWEST, effective, few_clusters, score_intervals, student
 from ..stats import cluster_counts, cluster_sums
 from .files import ClassRatings
 from .sheet import SCALE
@@ -84,6 +84,9 @@ def agreement(
         low, high, lost = _interval(counts, segment, level, (n_draws, rng))
         note = few_clusters(n_segments, "segments")
         note += " More segments would make the interval narrower; more raters hardly would." if note else ""
+        other = len(set(segment[counts.sum(1) > counts[:, counts.sum(0).argmax()]].tolist()))
+        if not note and other < FEWEST:
+            note = few_clusters(other, "segments with a rating other than the commonest one")
         note += f" In {lost} of {n_draws} resamples all ratings are equal: left out of the interval." if lost else ""
     elif np.isnan(alpha):
         note = "All ratings are equal, so there is no disagreement to expect." if len(wide) else (
@@ -135,12 +138,18 @@ def _alpha(counts: np.ndarray, level: Any) -> float:
 def _interval(
     counts: np.ndarray, segment: np.ndarray, level: str, draws: tuple[int, np.random.Generator]
 ) -> tuple[float, float, int]:
-    """(low, high) of α, and how many of the draws have none: α is a score of coincidences, which add up over units."""
+    """(low, high) of α, and how many of the draws have none: α is a score of coincidences, which add up over units.
+
+    Each end is the farther one of the studentised draws' and Student's, for ratings take few values.
+    """
     times, index = cluster_counts(segment, *draws)
     sums = cluster_sums(_coincidences(counts), index)[:, None]
     score = partial(_of_coincidences, level)
-    low, high, _, drawn = score_intervals(score, sums, times, sizes=np.bincount(index)[:, None])
-    return max(-1.0, float(low[0])), min(1.0, float(high[0])), int(np.isnan(drawn).sum())
+    sizes = np.bincount(index)[:, None]
+    low, high, error, drawn = score_intervals(score, sums, times, sizes=sizes)
+    least, most = student(score(sums.sum(0)), error, effective(sizes))
+    ends = max(-1.0, min(low[0], least[0])), min(1.0, max(high[0], most[0]))
+    return *map(float, ends), int(np.isnan(drawn).sum())
 
 
 def _coincidences(counts: np.ndarray) -> np.ndarray:
