@@ -201,3 +201,5 @@ def test_one_long_document_counts_for_nearly_all():
     assert few_clusters(8) == ""
     told = "20 documents, some so long that all count like 1.5, are few: the intervals may cover less than they say."
     assert few_clusters(20, counting=float(effective([80, *[1] * 19]))) == told
+    told = "4 raters, some with so many ratings that all count like 2.5, are few: the intervals may cover less than"
+    assert few_clusters(4, "raters", 2.5).startswith(told)

@@ -11,7 +11,7 @@ from .scores import KINDS, MqmScores
 
 __all__ = ["adjust_raters"]
 
-MOST_ROUNDS, CLOSE = 1000, 1e-8  # of the fit: rounds, and the largest change of a severity at which it ends
+MOST_ROUNDS, CLOSE = 5000, 1e-8  # of the fit: rounds, and the largest change of a severity at which it ends
 
 
 def adjust_raters(scores: MqmScores) -> MqmScores:
@@ -122,6 +122,11 @@ def _scaled(scores: MqmScores, y: np.ndarray, severity: np.ndarray | None) -> tu
             parts[0] = parts[0] / parts[0].mean()
         if np.abs(np.concatenate(parts[:2]) - before).max() < CLOSE:
             break
+    else:
+        raise DataError(
+            "the severities of the raters do not settle: too few of their marks are in segments and systems that both "
+            "rated."
+        )
     for i in (2, 1):  # once more, so that the sums of systems are met
         others = np.prod([parts[j][codes[j]] for j in range(3) if j != i], axis=0)
         expected = np.bincount(codes[i], others, minlength=len(parts[i]))

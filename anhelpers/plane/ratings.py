@@ -131,6 +131,9 @@ def rated_plane(
 ) -> Plane:
     """Systems by what people marked: accuracy and fluency penalties, negated, so that (0, 0) is perfect.
 
+    Its intervals and tests resample documents and hold the raters fixed, as differences of systems want it; for other
+    raters see `mqm.system_table`.
+
     Parameters
     ----------
     categories : system -> category; a rated name that is not listed has that of its `base_system`, or "unknown".
