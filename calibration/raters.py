@@ -78,7 +78,7 @@ def rows() -> Iterator[Row]:
             yield Row(f"{what} and raters", setting, 0.95, *((None, None) if n < FEW_RATERS else whole),
                       partial(_adjusted, kind, n, m, "all"))  # fmt: skip
             yield Row(f"{what} and the same raters", setting, 0.95, *whole, partial(_adjusted, kind, n, m, "same"))
-            more = (None, None) if kind == "none" else (0.6, 1.0)
+            more = (None, None) if kind == "none" else (0.5, 1.0)
             yield Row("differences of systems are nearer the truth once severity is taken out", setting, 0.5, *more,
                       partial(_adjusted, kind, n, m, "nearer"))  # fmt: skip
 
