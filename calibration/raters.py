@@ -34,7 +34,7 @@ class Crew:
     Parameters
     ----------
     raters : in all. each : how many see a segment. nested : whether a document is rated by the same ones throughout.
-    kind : "multiplicative" (a strict rater gives more points for all), "additive" (marks more anywhere), "none".
+    kind : "multiplicative" (a strict rater gives more points for all), "additive" (marks more anywhere), "equal".
     """
 
     raters: int
@@ -48,7 +48,7 @@ class Crew:
         return f"{self.kind} severities, {self.raters} raters, {every} a {a}"
 
 
-KINDS_OF_SEVERITY = {"multiplicative": (10, 40), "additive": (20,), "none": (20,)}
+KINDS_OF_SEVERITY = {"multiplicative": (10, 40), "additive": (20,), "equal": (20,)}
 """Kind -> numbers of documents."""
 CREWS = [(3, 3, False), (5, 5, False), (8, 8, False), (5, 3, True), (8, 3, True), (3, 1, False), (5, 1, False),
          (8, 1, False), (5, 1, True), (8, 1, True)]  # fmt: skip
@@ -66,9 +66,9 @@ def rows() -> Iterator[Row]:
     for raters, each, nested in CREWS:
         for kind, m in ((kind, m) for kind, many in KINDS_OF_SEVERITY.items() for m in many):
             crew = Crew(raters, each, nested, kind)
-            if kind == "none" and raters != 5:
+            if kind == "equal" and raters != 5:
                 continue
-            ends = (None, None) if raters < FEW_RATERS or kind == "none" else (0.9, 0.98)
+            ends = (None, None) if raters < FEW_RATERS or kind == "equal" else (0.9, 0.98)
             yield Row("interval of a system's penalty, for other documents and raters", f"{crew}, {m} documents", 0.95,
                       *ends, partial(_system, crew, m))  # fmt: skip
     for n, (kind, many) in product((4, 8), KINDS_OF_SEVERITY.items()):
@@ -78,7 +78,7 @@ def rows() -> Iterator[Row]:
             yield Row(f"{what} and raters", setting, 0.95, *((None, None) if n < FEW_RATERS else whole),
                       partial(_adjusted, kind, n, m, "all"))  # fmt: skip
             yield Row(f"{what} and the same raters", setting, 0.95, *whole, partial(_adjusted, kind, n, m, "same"))
-            more = (None, None) if kind == "none" else (0.5, 1.0)
+            more = (None, None) if kind == "equal" else (0.5, 1.0)
             yield Row("differences of systems are nearer the truth once severity is taken out", setting, 0.5, *more,
                       partial(_adjusted, kind, n, m, "nearer"))  # fmt: skip
 
