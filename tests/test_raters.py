@@ -400,6 +400,8 @@ def test_where_no_two_raters_differ_there_is_no_interval():
     assert found.alpha == 1
     assert np.isnan([found.low, found.high]).all()
     assert found.note.startswith("No two raters differ on a translation")
+    found = raters.agreement(of([(3, 4), (4, 4), *[(3, 3)] * 18]), "accuracy", rng(), 300)
+    assert found.note.startswith("2 segments with a rating other than the commonest one are few: the intervals may")
     found = raters.agreement(of([(1, 2), *[(1, 1)] * 8]), "accuracy", rng(), 300)
     assert "resamples all ratings are equal: left out of the interval." in found.note
 

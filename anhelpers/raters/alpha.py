@@ -148,8 +148,8 @@ def _interval(
     sizes = np.bincount(index)[:, None]
     low, high, error, drawn = score_intervals(score, sums, times, sizes=sizes)
     least, most = student(score(sums.sum(0)), error, effective(sizes))
-    ends = max(-1.0, min(low[0], least[0])), min(1.0, max(high[0], most[0]))
-    return *map(float, ends), int(np.isnan(drawn).sum())
+    lowest, highest = float(min(low[0], least[0])), float(max(high[0], most[0]))
+    return max(-1.0, lowest), min(1.0, highest), int(np.isnan(drawn).sum())
 
 
 def _coincidences(counts: np.ndarray) -> np.ndarray:
