@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,12 +27,9 @@ __all__ = [
 LEVEL = 0.95
 FEWEST = 8
 """Effective documents from which studentised draws suffice; below, an interval reaches as far as Student's, too."""
-FEW_DRAWS = 200
-"""Below, each end of a 95 % interval rests on fewer than 5 draws beyond it."""
-STEP = 1e-4
-"""By which share of a sum its score is tried, up and down, for its slope."""
-NO_SPREAD = 1e-4
-"""A draw with less than this share of the standard error has none: the rest is rounding, of the slopes above all."""
+FEW_DRAWS = 200  # below, each end of a 95 % interval rests on fewer than 5 draws beyond it
+STEP = 1e-4  # the share of a sum, or of a score's error, by which it is tried up and down for a slope
+NO_SPREAD = 1e-4  # a draw with less than this share of the standard error has none: the rest is rounding
 
 Score = Callable[[np.ndarray], np.ndarray]
 """(..., S) sums -> (...) scores."""
@@ -139,22 +135,11 @@ def bootstrap_means(
         raise DataError(f"{m} cluster: an interval needs at least 2; resample segments instead of documents.")
     sums = cluster_sums(np.stack([np.where(there, x, 0.0), there], axis=2), index)
     sizes, mean = sums[:, :, 1], np.nanmean(x, 0)
-    if of is None:
-        low, high, se, draws = score_intervals(_ratio, sums, counts, sizes=sizes, level=level)
-        return MeanInterval(mean, low, high, se, there.sum(0), m, level, draws, effective(sizes))
-    mean = of(mean)
-    whole, sizes = np.concatenate([sums[:, None, :, 0], sizes[:, None, :1]], axis=2), sizes[:, :1]
-    found = [
-        score_intervals(partial(_of_means, of, k), whole, counts, sizes=sizes, level=level) for k in range(len(mean))
-    ]
-    low, high, se, draws = (np.concatenate(part, axis=-1) for part in zip(*found, strict=True))
-    n, n_effective = (np.repeat(v, len(mean)) for v in (len(x), effective(sizes)))
-    return MeanInterval(mean, low, high, se, n, m, level, draws, n_effective)
-
-
-def _of_means(of: Score, k: int, sums: np.ndarray) -> np.ndarray:
-    """The k-th number made of means: the last of the sums is their size."""
-    return of(sums[..., :-1] / sums[..., -1:])[..., k]
+    if of is not None:
+        mean = of(mean)
+        there, sizes = (np.repeat(v[:, :1], len(mean), axis=1) for v in (there, sizes))
+    low, high, se, draws = score_intervals(_ratio, sums, counts, sizes=sizes, level=level, of=of)
+    return MeanInterval(mean, low, high, se, there.sum(0), m, level, draws, effective(sizes))
 
 
 def _ratio(sums: np.ndarray) -> np.ndarray:
@@ -164,8 +149,9 @@ def _ratio(sums: np.ndarray) -> np.ndarray:
 
 
 def score_intervals(
-    score: Score, sums: np.ndarray, counts: np.ndarray, *, sizes: np.ndarray, level: float = LEVEL
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    score: Score, sums: np.ndarray, counts: np.ndarray, *, sizes: np.ndarray, level: float = LEVEL,
+    of: Score | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Interval and standard error of scores of summed counts: (C,) low, high, se, and the (B, C) draws.
 
     With θ the score, s its standard error by linearisation over clusters, and θ*, s* those of the draws, the interval
@@ -176,19 +162,27 @@ def score_intervals(
     ----------
     score : (..., S) sums -> (...) scores.
     sums : (M, C, S) of each cluster. counts : (B, M) how often each is drawn.
-    sizes : (M, C) of each cluster, by which some count for more than others (`effective`).
+    sizes : (M, C) of each cluster, by which some count for more than others (`effective`); with `of` (M, K).
     level : of the interval, in (0, 1).
+    of : (..., C) scores -> (..., K) numbers made of them, such as correlations, which are wanted in their place.
     """
     b, (m, c, s) = len(counts), sums.shape
     flat = np.ascontiguousarray(sums, dtype=np.float64)
     drawn = resampled_sums(counts, flat.reshape(m, -1))[0].reshape(b, c, s)
     whole, one = flat.sum(0)[None], np.ones((1, m), dtype=counts.dtype)
     estimate, draws = score(whole)[0], score(drawn)
-    there = (sizes > 0).sum(0)  # of M, for a column may lack some
-    with np.errstate(divide="ignore"):
-        fewer = np.where(there > 1, np.sqrt(there / (there - 1) * (m - 1) / m), np.nan)
-    error = fewer * _spread(one, flat, _slopes(score, whole, one, flat))[0]
-    errors = fewer * _spread(counts, flat, _slopes(score, drawn, counts, flat))
+    slopes, slopes_drawn = _slopes(score, whole, one, flat), _slopes(score, drawn, counts, flat)
+    error = _spread(one, flat, slopes, plain := np.empty((b, 0, c)))[0]
+    if of is None:
+        errors = _spread(counts, flat, slopes_drawn, plain)
+    else:
+        step = STEP * error
+        errors = _spread(counts, flat, slopes_drawn, _gradient(of, draws, step))
+        error = _spread(one, flat, slopes, _gradient(of, estimate[None], step))[0]
+        estimate, draws = of(estimate), of(draws)
+    there = (sizes > 0).sum(0)  # of M clusters, for a column may lack some
+    fewer = np.where(there > 1, np.sqrt(there / np.maximum(1, there - 1) * (m - 1) / m), np.nan)
+    error, errors = fewer * error, fewer * errors
     n_effective = effective(sizes)
     enough = n_effective >= FEWEST
     low, high = _studentised(estimate, error, draws, errors, level)
@@ -244,21 +238,40 @@ def _slopes(score: Score, totals: np.ndarray, counts: np.ndarray, sums: np.ndarr
 
 
 @compiled
-def _spread(counts: np.ndarray, sums: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-    """(B, C) standard errors: √(M / (M - 1) Σ (e - ē)²) over the drawn clusters, each with e = slopes · sums."""
-    (b, m), (c, s) = counts.shape, sums.shape[1:]
-    out = np.empty((b, c))
+def _spread(counts: np.ndarray, sums: np.ndarray, slopes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """(B, K) standard errors: √(M / (M - 1) Σ (e - ē)²) over the drawn clusters.
+
+    A score's e is slopes · sums, that of a number made of scores (B, K, C) weights · theirs; K = 0: the scores alone.
+    """
+    (b, m), (c, s), n = counts.shape, sums.shape[1:], weights.shape[1]
+    out, e = np.empty((b, n or c)), np.empty(c)
     for i in range(b):
-        for k in range(c):
-            total = squares = 0.0
-            for g in range(m):
-                if counts[i, g]:
-                    e = 0.0
+        total, squares = np.zeros(n or c), np.zeros(n or c)
+        for g in range(m):
+            if counts[i, g]:
+                for k in range(c):
+                    e[k] = 0.0
                     for j in range(s):
-                        e += slopes[i, k, j] * sums[g, k, j]
-                    total += counts[i, g] * e
-                    squares += counts[i, g] * e * e
-            out[i, k] = np.sqrt(max(0.0, squares - total * total / m) * m / (m - 1))
+                        e[k] += slopes[i, k, j] * sums[g, k, j]
+                for k in range(n or c):
+                    one = e[k] if n == 0 else 0.0
+                    for j in range(c if n else 0):
+                        one += weights[i, k, j] * e[j]
+                    total[k] += counts[i, g] * one
+                    squares[k] += counts[i, g] * one * one
+        for k in range(n or c):
+            out[i, k] = np.sqrt(max(0.0, squares[k] - total[k] * total[k] / m) * m / (m - 1))
+    return out
+
+
+def _gradient(of: Score, scores: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """(B, K, C) how numbers change with each of (B, C) scores, by central differences; 0 where a score has no error."""
+    out = np.zeros((len(scores), np.shape(of(scores))[1], scores.shape[1]))
+    for c in np.flatnonzero(step > 0):
+        up, down = scores.copy(), scores.copy()
+        up[:, c] += step[c]
+        down[:, c] -= step[c]
+        out[:, :, c] = (of(up) - of(down)) / (2 * step[c])
     return out
 
 

@@ -22,15 +22,16 @@ from .provenance import in_page, made_by, with_made_by
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["appendix", "few_documents", "latex_table", "readable", "write_page", "write_tables"]
+__all__ = ["appendix", "few_documents", "latex_table", "readable", "uncounted", "write_page", "write_tables"]
 
 ESCAPES = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
                                                             "\\": r"\textbackslash{}"})  # fmt: skip
 SHOWN = {
     "system": "system", "category": "kind", "accuracy": "accuracy", "naturalness": "naturalness",
     "accuracy_lack": "accuracy lack", "naturalness_lack": "naturalness lack", "pareto_probability": "Pareto prob.",
-    "n": "n",
+    "accuracy_rank_low": "accuracy ranks", "naturalness_rank_low": "naturalness ranks", "n": "n",
 }  # fmt: skip
+WITH = {"added": "with added ones", "human": "with people", "copy": "with near-copies", "control": "with controls"}
 INTERVALS = ("accuracy", "naturalness", "accuracy_lack", "naturalness_lack")
 
 
@@ -41,13 +42,12 @@ def appendix(
     seed: int,
     *,
     tests: pd.DataFrame | None = None,
-    test_draws: int = 10_000,
 ) -> str:
     """The sentences for a paper's appendix: what was measured, over what, how, with all signatures.
 
     Parameters
     ----------
-    tests : of `paired_tests`; None: none were made. test_draws : random swaps behind their p-values.
+    tests : of `paired_tests`; None: none were made.
 
     Raises
     ------
@@ -62,7 +62,8 @@ def appendix(
     unit = "documents" if len(set(plane.clusters.tolist())) < len(plane) else "segments"
     among = f" in {_span(scored.n_docs)} documents" if unit == "documents" else ""
     sentences = [
-        f"{plane.name}: {len(scored)} systems, {_span(scored.n)} segments{among}.",
+        f"{plane.name}: {(scored.outside == '').sum()} systems, {_span(scored.n)} segments{among}.",
+        uncounted(plane),
         f"Without a score: {without}." if without else "",
         f"Accuracy is {accuracy.title}, {what} (signature {accuracy.signature}).",
         f"Naturalness is {naturalness.title}, {whose} (signature {naturalness.signature}).",
@@ -78,13 +79,22 @@ def appendix(
     if "accuracy_lack" in table:
         sentences.append("Lacks are distances to the exact oracle curve over the candidates, redrawn in each resample.")
     if tests is not None and len(tests):
-        per_axis = int((tests.axis == "accuracy").sum())
+        families = tests.family[tests.axis == "accuracy"].value_counts().to_dict()
+        alone = ", ".join(f"{families[f]} pairs {told}" for f, told in WITH.items() if f in families)
+        pairs = " and, by themselves, ".join(filter(None, [f"{families.get('systems', 0)} pairs", alone]))
+        ways = "all" if tests.exact.all() else f"{_span(tests.n_swaps[tests.n_swaps > 0])} random"
         sentences.append(
-            f"p-values are from paired randomisation over {unit} ({test_draws:,} draws), with Holm's correction for "
-            f"{per_axis} pairs per axis."
+            f"p-values are from paired randomisation over {unit} ({ways} ways to swap them), with Holm's correction on "
+            f"each axis for {pairs}."
         )
     sentences += [*plane.notes, f"Computed with anhelpers {__version__} ({made_by()})."]
     return " ".join(filter(None, sentences)) + "\n"
+
+
+def uncounted(plane: Plane) -> str:
+    """A sentence on who is measured and drawn, but not counted among the systems; an empty text without such."""
+    told = ", ".join(f"{system} ({why})" for system, why in plane.outside.items())
+    return f"Not counted among the systems: {told}." if told else ""
 
 
 def few_documents(table: pd.DataFrame, what: str = "documents") -> str:
@@ -194,6 +204,9 @@ def _cell(row: Mapping, column: str, interval: str, digits: Mapping[str, int]) -
             return "–"
         value, low, high = (f"{row[name]:.{digits[column]}f}" for name in (column, f"{column}_low", f"{column}_high"))
         return value if np.isnan(row[f"{column}_low"]) else f"{value} {interval.format(low, high)}"
+    if column.endswith("_rank_low"):
+        ends = value, row[column.replace("_low", "_high")]
+        return "–" if not isinstance(value, int) else "–".join(map(str, dict.fromkeys(ends)))
     if isinstance(value, float):
         return "–" if np.isnan(value) else f"{value:.2f}"
     return str(value)

@@ -12,9 +12,11 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import sys
 import zlib
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 import numpy as np
@@ -33,9 +35,13 @@ COLUMNS = ["quantity", "setting", "nominal", "measured", "error", "worlds"]
 def measured(row: Row, worlds: int) -> dict[str, object]:
     """A line of the table: how often the statement held, with the standard error of that share."""
     seed = zlib.crc32(f"{row.quantity}|{row.setting}".encode())
-    held = [row.once(np.random.default_rng([seed, world])) for world in range(worlds)]
-    rate = float(np.mean(held))
-    error = float(np.sqrt(max(rate * (1 - rate), 1 / worlds) / worlds))
+    held = [np.atleast_1d(row.once(np.random.default_rng([seed, world]))) for world in range(worlds)]
+    told, true = (np.array([f(one) for one in held], dtype=float) for f in (len, np.sum))
+    rate = float(true.sum() / told.sum()) if told.any() else np.nan
+    spread = (
+        np.sum((true - rate * told) ** 2) if rate not in (0, 1) else 1.0
+    )  # of worlds: the answers in one go together
+    error = float(np.sqrt(spread) / told.sum())
     return dict(zip(COLUMNS, (row.quantity, row.setting, row.nominal, rate, error, worlds), strict=True))
 
 
@@ -70,6 +76,7 @@ def main() -> int:
     parser.add_argument("--worlds", type=int, default=WORLDS, help=f"simulated worlds per row (default: {WORLDS})")
     parser.add_argument("--only", default="", metavar="TEXT", help="only rows in whose quantity or setting this stands")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK} worlds per row: whether it runs")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one per core)")
     args = parser.parse_args()
     worlds = QUICK if args.quick else args.worlds
     wanted = [row for row in rows() if args.only in f"{row.quantity}, {row.setting}"]
@@ -77,15 +84,15 @@ def main() -> int:
     kept = BUILD / f"rows_{worlds}.jsonl"
     known = [json.loads(line) for line in kept.read_text("utf-8").splitlines()] if kept.exists() else []
     done = {(found["quantity"], found["setting"]): found for found in known}
-    table = []
-    with progress(len(wanted), "calibrating", "rows") as step:
-        for row in wanted:
-            if (row.quantity, row.setting) not in done:
-                found = done[row.quantity, row.setting] = measured(row, worlds)
-                with kept.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(found) + "\n")
-            table.append((row, done[row.quantity, row.setting]))
+    missing = [row for row in wanted if (row.quantity, row.setting) not in done]
+    with progress(len(missing), "calibrating", "rows") as step, ProcessPoolExecutor(args.jobs) as pool:
+        for future in as_completed([pool.submit(measured, row, worlds) for row in missing]):
+            found = future.result()
+            done[found["quantity"], found["setting"]] = found
+            with kept.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(found) + "\n")
             step(1)
+    table = [(row, done[row.quantity, row.setting]) for row in wanted]
     with (BUILD / "calibration.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()

@@ -50,7 +50,7 @@ def test_my_system_stands_among_those_of_a_data_set(tmp_path, tiny_lm, mine, cap
     assert table.accuracy_signature[0] in told
     assert table.naturalness_signature[0] in told
     assert "bootstrap intervals from 100 resamples of documents" in told
-    assert "45 pairs per axis" in told
+    assert "on each axis for 21 pairs and, by themselves, 7 pairs with added ones, 17 pairs with people." in told
     page = (out / "plane.html").read_text()
     assert 'src="http' not in page
     assert "mine" in page

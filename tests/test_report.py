@@ -69,7 +69,10 @@ def test_the_sentences_are_of_what_there_is(close):
     assert "made: 3 systems, 40 segments in 6 documents." in told(by_document)
     assert "6 documents are few: the intervals" in told(by_document)
     tests = paired_tests(close, np.random.default_rng(0), 500)
-    assert "over segments (500 draws), with Holm" in told(close, tests=tests, test_draws=500)
+    sentence = "over segments (500 to 600 random ways to swap them), with Holm's correction on each axis for 3 pairs."
+    assert sentence in told(close, tests=tests)
+    few = paired_tests(plane(close.accuracy.values[:6], close.naturalness.values[:6]), np.random.default_rng(0), 500)
+    assert "(all ways to swap them)" in told(close, tests=few)
 
 
 def test_one_segment_has_no_intervals():

@@ -21,7 +21,8 @@ WINDOWS = {  # kind: the column of its x axis, the title of that axis
     "nearest": ("n_systems", "Systems nearest to the frontier"),
     "sliding": ("distance", "Mean distance from the frontier (SD)"),
 }
-COLUMNS = ["window", "n_systems", "distance", "pearson", "pearson_low", "pearson_high", "selection_pearson"]
+COLUMNS = ["window", "n_systems", "distance", "pearson", "pearson_low", "pearson_high", "selection_pearson",
+           "selection_low", "selection_high"]  # fmt: skip
 DETAILS = ("distance_from", "distance_to", "spearman", "selection_p")
 
 
@@ -30,13 +31,15 @@ def plot_local_correlation(
 ) -> alt.ConcatChart:
     """Pearson's r with its interval in each window of systems, a panel per kind of window.
 
-    The dashed line is the mean r that selecting systems by their distance would give were the two axes unrelated.
+    The band is where r lies in 95 % of the cases, and the dashed line its mean, if systems are selected by distance and
+    the two axes are unrelated.
 
     Parameters
     ----------
     table : one row per window: window ("nearest" or "sliding"), n_systems, distance (mean, in SDs), pearson,
-        pearson_low, pearson_high, selection_pearson, and for tooltips distance_from, distance_to, systems, spearman,
-        selection_p. A window without a pearson is not drawn; one without an interval has no bar.
+        pearson_low, pearson_high, selection_pearson, selection_low, selection_high, and for tooltips distance_from,
+        distance_to, systems, spearman, selection_p. A window without a pearson is not drawn; one without an interval
+        has no bar.
     title : what the picture claims; columns : panels side by side, 1 for a narrow column;
         size : (width, height) of a panel in pixels.
     """
@@ -48,7 +51,8 @@ def plot_local_correlation(
         raise DataError("no window has a correlation to draw: every pearson is nan.")
     kinds = [kind for kind in WINDOWS if kind in set(rows["window"])]
     panels = [_panel(rows[rows["window"] == kind], kind, size, y_axis=i % columns == 0) for i, kind in enumerate(kinds)]
-    notes = ["Bars: 95 % intervals. Dashed: the mean r that the selection of systems alone gives."]
+    notes = ["Bars: 95 % for these systems on other documents. Band and dashes: 95 % and the mean of what selecting "
+             "alone gives among unrelated systems."]  # fmt: skip
     words = description(title, [_windows_text(rows, kinds), *notes])
     chart = alt.concat(*panels, columns=columns, spacing=24, description=words)
     return chart.properties(**headline(title, notes, min(columns, len(kinds)) * size[0]))
@@ -68,15 +72,15 @@ def _panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> alt.Layer
     y_title = ["Pearson's r of", "the two axes"] if y_axis else None
     scale = alt.Scale(domain=[-1.05, 1.25], nice=False)
     axis = alt.Axis(title=y_title, values=[-1, -0.5, 0, 0.5, 1], format=".1f", **AXIS)
-    r, low, alone = (alt.Y(f"{c}:Q", scale=scale, axis=axis) for c in ("pearson", "pearson_low", "selection_pearson"))
+    r, low, alone, least = (alt.Y(f"{c}:Q", scale=scale, axis=axis) for c in (*COLUMNS[3:5], *COLUMNS[6:8]))
+    chosen = alt.Chart(rows.dropna(subset=["selection_pearson"]))
     layers = [
+        chosen.mark_area(color=BARS, opacity=0.25).encode(x=x, y=least, y2="selection_high:Q"),
         alt.Chart(pd.DataFrame({"pearson": [0.0]})).mark_rule(color="#000000", strokeWidth=1.5).encode(y=r),
         alt.Chart(rows.dropna(subset=["pearson_low", "pearson_high"]))
         .mark_rule(color=BARS, strokeWidth=2)
         .encode(x=x, y=low, y2="pearson_high:Q"),
-        alt.Chart(rows.dropna(subset=["selection_pearson"]))
-        .mark_line(color="#000000", strokeDash=[6, 4])
-        .encode(x=x, y=alone),
+        chosen.mark_line(color="#000000", strokeDash=[6, 4]).encode(x=x, y=alone),
         alt.Chart(rows)
         .mark_point(filled=True, fill=LINE, stroke="#000000", strokeWidth=1, size=110, opacity=1)
         .encode(

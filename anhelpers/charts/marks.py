@@ -22,6 +22,7 @@ CATEGORIES = {  # mark and fill: Okabe and Ito 2008, each with a black outline a
     "MT": ("square", "#CC79A7"),
     "online": ("triangle-up", "#56B4E9"),
     "human": ("diamond", "#000000"),
+    "control": ("triangle-down", "#F0E442"),
     "unknown": ("cross", "#999999"),
 }
 FONT = 16  # smallest text, in pixels; titles are 18, legible from the last row of a seminar room

@@ -48,9 +48,9 @@ def plot_systems(
     ----------
     table : one row per system: system, category (see `CATEGORIES`), accuracy, naturalness; for ellipses accuracy_se,
         naturalness_se, correlation, n_effective; for crosses accuracy_low, accuracy_high, naturalness_low,
-        naturalness_high; where known pareto, pareto_probability, n, n_docs, lacks (for tooltips). A system with a nan
-        is not drawn. The subtitle names it, those outside the picture, and those without an interval where others
-        have one.
+        naturalness_high; where known pareto, pareto_probability, n, n_docs, lacks (for tooltips), and outside, which
+        says who is a control. A system with a nan is not drawn. The subtitle names it, those outside the picture, and
+        those without an interval where others have one.
     curve : an oracle curve to draw behind the systems, with labels at `betas`.
     uncertainty : "ellipse", "cross" or "none"; pareto : whether to mark the Pareto set (column pareto, else computed).
     origin : what (0, 0) means, "no errors" for negated penalties: is then marked, and within the default ranges.
@@ -128,7 +128,12 @@ def _ranked(systems: pd.DataFrame) -> pd.DataFrame:
 
 
 def _ranges(systems: pd.DataFrame, curve: OracleCurve | None, uncertainty: str, origin: str) -> Ranges:
-    """What holds the systems with what is drawn of their uncertainty, the curve, and (0, 0) if it has a name."""
+    """What holds the systems with what is drawn of their uncertainty, the curve, and (0, 0) if it has a name.
+
+    Controls are no systems and stretch no axis, unless there is nothing else.
+    """
+    real = np.ones(len(systems), bool) if "outside" not in systems else (systems["outside"] != "control").to_numpy()
+    systems = systems[real] if real.any() else systems
     frame = systems[["system", "category", "accuracy", "naturalness"]].copy()
     for axis in ("accuracy", "naturalness"):
         if uncertainty == "ellipse":

@@ -60,6 +60,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by", choices=["domain", "length"], help="the systems again for each slice")
     parser.add_argument("--against", metavar="SYSTEM", help="test only the pairs with this system")
     parser.add_argument("--sanity", action="store_true", help="adds source copied, references shuffled and the like")
+    parser.add_argument("--count-all", action="store_true",
+                        help="people, controls, near-copies and --mine count as systems: in Holm's correction, the "
+                        "Pareto set, the ranks and the axes' range")  # fmt: skip
     parser.add_argument("--draws", type=int, default=1000, metavar="B", help="resamples (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)")
     parser.add_argument("-o", "--out", default="build/plane", metavar="DIR",
@@ -70,7 +73,7 @@ def run(args: argparse.Namespace) -> None:
     """Score, measure, draw, write."""
     from .. import plane as planes
     from ..data.plain import named_files
-    from ..report import appendix, few_documents
+    from ..report import appendix, few_documents, uncounted
 
     rng = np.random.default_rng(args.seed)
     test, cands = _texts(args)
@@ -80,28 +83,33 @@ def run(args: argparse.Namespace) -> None:
     if args.against:
         checks.one_of(args.against, test.systems, "system")
     plane, study = _measured(args, test, cands)
+    plane = replace(plane, outside={} if args.count_all else planes.outside_of(test, named_files(args.mine)))
+    study = study and replace(study, plane=plane)
     curve = study.curve if study else None
     table = study.systems(rng, args.draws) if study else planes.systems_table(plane, rng, args.draws)
-    compared = "+".join(test.refs) if "nrefs:" in plane.accuracy.signature else ""
-    table.insert(table.columns.get_loc("accuracy_signature"), "references", compared)
+    references = "+".join(test.refs) if "nrefs:" in plane.accuracy.signature else ""
+    table.insert(table.columns.get_loc("accuracy_signature"), "references", references)
     notes = _notes(args, study.notes if study else plane.notes, plane)
     n_docs = len(set(plane.clusters.tolist()))
     drawn = f"as {n_docs} documents" if n_docs < len(plane) else "one by one"
-    counts = f"{len(plane)} of {len(test)} segments compared, resampled {drawn}; {len(table)} systems."
-    shared.print_notes(filter(None, [counts, *notes, few_documents(table)]))
-    results, test_draws = {"systems": table}, max(10_000, args.draws)
+    counts = f"{len(plane)} of {len(test)} segments compared, resampled {drawn}; {plane.compared.sum()} systems."
+    tested, swaps = len(table) > 1 and not args.own_segments and len(plane) > 1, max(10_000, args.draws)
+    undecided = planes.cannot_decide(plane, swaps, args.against) if tested else ""
+    shared.print_notes(filter(None, [counts, uncounted(plane), *notes, few_documents(table), undecided]))
+    results = {"systems": table}
     if study:
         results["curve"] = planes.curve_rows(study)
-    if len(table) > 1 and not args.own_segments and len(plane) > 1:
-        results["pairs"] = planes.paired_tests(plane, rng, test_draws, args.against)
+    if tested:
+        results["pairs"] = planes.paired_tests(plane, rng, swaps, args.against)
+        results["systems"] = table = table if args.against else planes.with_ranks(table, results["pairs"])
     if args.by and plane.naturalness.level != "stored":
         results["slices"] = planes.sliced_table(plane, rng.spawn(1)[0], args.by, args.draws)
-    claim, correlations = _claim(plane.only(translations), curve, rng, args.draws)
+    claim, correlations = _claim(
+        plane.only([s for s in translations if s not in plane.outside]), curve, rng, args.draws
+    )
     if correlations is not None:
         results["claim"] = correlations
-    told = appendix(
-        replace(plane, notes=notes), table, args.draws, args.seed, tests=results.get("pairs"), test_draws=test_draws
-    )
+    told = appendix(replace(plane, notes=notes), table, args.draws, args.seed, tests=results.get("pairs"))
     stored = plane.naturalness.level == "stored"
     look = {"named": [*named_files(args.mine)], "curve": curve, "uncertainty": "cross" if stored else "ellipse"}
     _write(Path(args.out), plane, results, look, {"The claim": claim, "For the appendix": told})
@@ -218,7 +226,7 @@ def _draw(folder: Path, plane: Plane, results: dict, look: dict[str, Any], words
     from ..data.writing import write_text
     from ..report import latex_table, write_page, write_tables
 
-    table, title = results["systems"], f"{plane.name}: {len(plane.systems)} systems"
+    table, title = results["systems"], f"{plane.name}: {plane.compared.sum()} systems"
     look |= {"accuracy_title": plane.accuracy.title, "naturalness_title": plane.naturalness.title}
     write_tables(folder, results)
     write_text(folder / "systems.tex", latex_table(table, plane))

@@ -19,7 +19,7 @@ __all__ = [
     "with_blank_notes",
 ]  # fmt: skip
 
-CATEGORIES = ("LLM", "MT", "online", "human", "unknown")
+CATEGORIES = ("LLM", "MT", "online", "human", "control", "unknown")
 """What kind of translator a system is."""
 
 NO_TRANSLATION = "[No translation supplied]"

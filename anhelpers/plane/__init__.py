@@ -1,7 +1,16 @@
 """Systems on the accuracy-naturalness plane: scores that add up, intervals, the oracle curve, the claim."""
 
-from .local import FEWEST, distinct_systems, frontier_distance, local_correlation, verdict
+from .local import (
+    FEWEST,
+    correlation_gap,
+    correlations,
+    distinct_systems,
+    frontier_distance,
+    local_correlation,
+    verdict,
+)
 from .oracle import OracleStudy, curve_rows, oracle_study, with_human_points
+from .paired import cannot_decide, paired_tests, with_ranks
 from .ratings import (
     Join,
     fluency_rows,
@@ -12,14 +21,15 @@ from .ratings import (
     rating_axis,
     stored_against,
 )  # fmt: skip
-from .sanity import with_sanity_systems
-from .scores import Axis, Plane, mean_axis, metric_axis, plane_of, stored_axis, system_plane
-from .table import paired_tests, pareto, sliced_table, slices, systems_table
+from .scores import Axis, Plane, mean_axis, stored_axis
+from .systems import metric_axis, outside_of, plane_of, system_plane, with_sanity_systems
+from .table import pareto, sliced_table, slices, systems_table
 
 __all__ = [
-    "FEWEST", "Axis", "Join", "OracleStudy", "Plane", "curve_rows", "distinct_systems", "fluency_rows",
-    "frontier_distance", "join_ratings", "local_correlation", "mean_axis", "metric_against", "metric_axis",
-    "oracle_study", "paired_tests", "pareto", "plane_of", "rated_plane", "rated_texts", "rating_axis", "sliced_table",
-    "slices", "stored_against", "stored_axis", "system_plane", "systems_table", "verdict", "with_human_points",
+    "FEWEST", "Axis", "Join", "OracleStudy", "Plane", "cannot_decide", "correlation_gap", "correlations",
+    "curve_rows", "distinct_systems", "fluency_rows", "frontier_distance", "join_ratings", "local_correlation",
+    "mean_axis", "metric_against", "metric_axis", "oracle_study", "outside_of", "paired_tests", "pareto",
+    "plane_of", "rated_plane", "rated_texts", "rating_axis", "sliced_table", "slices", "stored_against",
+    "stored_axis", "system_plane", "systems_table", "verdict", "with_human_points", "with_ranks",
     "with_sanity_systems",
 ]  # fmt: skip

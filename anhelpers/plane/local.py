@@ -6,23 +6,27 @@ carries what selecting alone gives: the same choice among systems whose naturaln
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
-from ..intervals import interval
-from ..stats import p_value, pearson, spearman
-from .scores import Plane
+from ..intervals import Score, interval, score_intervals
+from ..stats import cluster_counts, cluster_sums, p_value, pearson, spearman
+from .scores import Axis, Plane
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["distinct_systems", "frontier_distance", "local_correlation", "verdict"]
+__all__ = ["correlation_gap", "correlations", "distinct_systems", "frontier_distance", "local_correlation", "verdict"]
 
 FEWEST = 4
 """Systems in the smallest window: three points on a plane correlate strongly whatever they are."""
+MEANING = (
+    "Intervals are for these systems on other documents; p is against the same systems with naturalness dealt out anew."
+)
 
 
 def frontier_distance(scores: np.ndarray, curve: OracleCurve | None = None) -> np.ndarray:
@@ -64,8 +68,9 @@ def local_correlation(
     A row per window, from near to far. window : "nearest" (the m nearest systems, m = 4 to all) or "sliding";
     n_systems; distance_from, distance_to, distance (their mean), in standard deviations; systems : names;
     pearson with pearson_low, pearson_high : 95 % from resampling documents, these systems held fixed; spearman;
-    selection_pearson : the mean of what selecting alone gives; selection_p : the share of those that are at most as
-    large as the measured one; n, n_docs. A correlation of systems that do not differ on one axis is nan, as is its p.
+    selection_pearson, selection_low, selection_high : the mean and the middle 95 % of what selecting alone gives;
+    selection_p : twice the share of those that lie at least as far out, on the side of the measured one: here the
+    systems are a sample; n, n_docs. A correlation of systems that do not differ on one axis is nan, as is its p.
     """
     import pandas as pd
 
@@ -75,26 +80,94 @@ def local_correlation(
         raise DataError(f"{k} systems: a correlation near the frontier needs at least {FEWEST}.")
     scores = plane.scores()
     distance = frontier_distance(scores, curve)
-    draws, _ = plane.draws(rng, n_draws)
-    order = np.argsort(distance, kind="stable")
+    order, windows = np.argsort(distance, kind="stable"), _windows(k, width)
+    ends = correlations(plane, rng, [order[cut] for _, cut in windows], n_draws)
     null_scores, null_order = _dealt_out(scores, curve, rng, n_draws)
     rows = []
-    for kind, cut in _windows(k, width):
+    for (kind, cut), (r, low, high) in zip(windows, ends, strict=True):
         some = order[cut]
-        r = pearson(*scores[:, some])
-        low, high = interval(pearson(draws[:, 0, some], draws[:, 1, some]))
         null = np.take_along_axis(null_scores, null_order[:, None, cut], axis=2)
         null_r = pearson(null[:, 0], null[:, 1])
         null_r = null_r[~np.isnan(null_r)]
+        least, most = interval(null_r)
         rows.append({
             "window": kind, "n_systems": len(some), "distance_from": distance[some[0]],
             "distance_to": distance[some[-1]], "distance": distance[some].mean(),
-            "systems": ", ".join(plane.systems[j] for j in some), "pearson": float(r), "pearson_low": float(low),
-            "pearson_high": float(high), "spearman": float(spearman(*scores[:, some])),
+            "systems": ", ".join(plane.systems[j] for j in some),
+            "pearson": r, "pearson_low": low, "pearson_high": high, "spearman": float(spearman(*scores[:, some])),
             "selection_pearson": float(null_r.mean()) if len(null_r) else np.nan,
-            "selection_p": float(p_value(r, null_r[:, None], "lower")[0]),
+            "selection_low": float(least), "selection_high": float(most), "selection_p": _two_sided(r, null_r),
         })  # fmt: skip
     return pd.DataFrame(rows).assign(n=len(plane), n_docs=len(set(plane.clusters.tolist())))
+
+
+def correlations(
+    plane: Plane, rng: np.random.Generator, among: Sequence[Sequence[int] | np.ndarray], n_draws: int = 1000
+) -> np.ndarray:
+    """(W, 3) Pearson's r of the two axes with its 95 % interval, among some systems each, held fixed.
+
+    Documents are resampled and the draws studentised (`intervals.score_intervals`): the scores' errors pull each r
+    towards 0, and that of a draw twice, so that the middle of the draws is not where r is.
+
+    Parameters
+    ----------
+    among : W lists of positions of systems, at least 2 each.
+    """
+
+    masks = np.zeros((len(plane.systems), len(among)))
+    for w, some in enumerate(among):
+        masks[some, w] = 1
+
+    def of(scores: np.ndarray) -> np.ndarray:
+        a, n = (side - side.mean(-1, keepdims=True) for side in np.split(scores, 2, axis=-1))
+        size, sums = masks.sum(0), [part @ masks for part in (a, n, a * a, n * n, a * n)]
+        aa, nn, an = sums[2] - sums[0] ** 2 / size, sums[3] - sums[1] ** 2 / size, sums[4] - sums[0] * sums[1] / size
+        least = ((1e-20 * side * side).sum(-1, keepdims=True) for side in (a, n))  # equal numbers leave rounding behind
+        flat = np.any([found <= floor for found, floor in zip((aa, nn), least, strict=True)], axis=0)
+        return np.where(flat, np.nan, an / np.sqrt(np.where(flat, 1, aa * nn)))
+
+    found = _made_of(plane.axes, plane, rng, of, n_draws)
+    scores = plane.scores()
+    r = np.array([pearson(*scores[:, some]) for some in among])
+    return np.stack([r, np.maximum(found[:, 1], -1), np.minimum(found[:, 2], 1)], axis=1)
+
+
+def correlation_gap(one: Plane, other: Plane, rng: np.random.Generator, n_draws: int = 1000) -> tuple[float, ...]:
+    """(gap, low, high): r of one plane minus that of another with the same systems and documents, 95 % as above.
+
+    Raises
+    ------
+    DataError for planes of other systems or other documents.
+    """
+    if one.systems != other.systems or one.clusters.tolist() != other.clusters.tolist():
+        raise DataError(f"{one.name} and {other.name}: a gap needs the same systems on the same segments.")
+
+    def of(scores: np.ndarray) -> np.ndarray:
+        a, n, b, m = np.split(scores, 4, axis=-1)
+        return (pearson(a, n) - pearson(b, m))[..., None]
+
+    return tuple(_made_of((*one.axes, *other.axes), one, rng, of, n_draws)[0].tolist())
+
+
+def _made_of(axes: Sequence[Axis], plane: Plane, rng: np.random.Generator, of: Score, n_draws: int) -> np.ndarray:
+    """(K, 3) numbers made of the scores of all systems on these axes, one axis after the other, with their ends."""
+    counts, index = cluster_counts(plane.clusters, n_draws, rng)
+    if counts.shape[1] < 2:
+        raise DataError(f"{plane.name} has one segment: an interval needs at least 2.")
+    k, widths = len(plane.systems), [axis.counts.shape[2] for axis in axes]
+    sums = np.zeros((counts.shape[1], len(axes) * k, max(widths)))
+    for i, axis in enumerate(axes):
+        sums[:, i * k : (i + 1) * k, : widths[i]] = cluster_sums(axis.counts.astype(np.float64), index)
+
+    def scores(sums: np.ndarray) -> np.ndarray:
+        sides = np.split(sums, len(axes), axis=-2)
+        each = [axis.score(side[..., :w]) for axis, side, w in zip(axes, sides, widths, strict=True)]
+        return np.concatenate(each, axis=-1)
+
+    numbers = of(scores(sums.sum(0)))
+    sizes = np.repeat(cluster_sums(plane.there.any(1).astype(np.float64), index)[:, None], len(numbers), axis=1)
+    low, high, *_ = score_intervals(scores, sums, counts, sizes=sizes, of=of)
+    return np.stack([numbers, low, high], axis=1)
 
 
 def distinct_systems(plane: Plane) -> list[str]:
@@ -109,9 +182,10 @@ def distinct_systems(plane: Plane) -> list[str]:
 def verdict(table: pd.DataFrame, near: int | None = None) -> str:
     """The claim's two halves, each said to hold, to be false or to be undecided in a table of `local_correlation`.
 
-    A half is decided where the 95 % interval of its correlation lies on one side of 0; that they go against each other
-    near the frontier holds only where the correlation is also lower than selecting alone makes it (p < 0.05). Nothing
-    is said of the systems far from it where some of them would be those near it.
+    A half is decided where its correlation is another than selecting alone gives (two-sided p < 0.05: other systems
+    might have been sent in) and its 95 % interval lies on the same side of 0 (other documents might have been taken):
+    it holds on the claimed side, and is false on the other. Nothing is said of the systems far from the frontier where
+    some of them would be those near it. `docs/calibration.md` has how often a half is decided where there is nothing.
 
     Parameters
     ----------
@@ -122,23 +196,30 @@ def verdict(table: pd.DataFrame, near: int | None = None) -> str:
     if not FEWEST <= near <= k:
         raise DataError(f"near is {near}: at least {FEWEST} and at most all {k} systems can be near the frontier.")
     close, far = nearest[nearest.n_systems == near].iloc[0], sliding.iloc[-1]
-    alone = not close.selection_p < 0.05
     apart = near + far.n_systems <= k
     other = _half(far, "far from", "together", 1) if apart else f"{k} systems are too few to tell near from far"
-    halves = f"{_half(close, 'Near', 'against each other', -1, alone)}; {other}."
-    if np.isnan(close.selection_p):
-        return halves
-    lower = "is not shown to be lower" if alone else "is lower"
-    told = f"Selecting near the frontier would alone give r = {close.selection_pearson:.2f} on average"
-    return f"{halves} {told}; the measured one {lower} (p = {close.selection_p:.3f})."
+    return f"{_half(close, 'Near', 'against each other', -1)}; {other}. {MEANING}"
 
 
-def _half(row: pd.Series, where: str, claim: str, sign: int, alone: bool = False) -> str:
+def _half(row: pd.Series, where: str, claim: str, sign: int) -> str:
     """One half of the claim, whose correlation has the given sign, and what a row of the table says about it."""
-    low, high = sorted((sign * row.pearson_low, sign * row.pearson_high))
-    word = "is false" if high < 0 else "holds" if low > 0 and not alone else "is undecided"
-    interval = f"r = {row.pearson:.2f} ({row.pearson_low:.2f} to {row.pearson_high:.2f})"
-    return f"{where} the frontier the claim that they go {claim} {word}: {interval} among {row.n_systems} systems"
+    seen = f"r = {row.pearson:.2f} ({row.pearson_low:.2f} to {row.pearson_high:.2f}) among {row.n_systems} systems"
+    begin = f"{where} the frontier the claim that they go {claim}"
+    if np.isnan(row.selection_p):
+        return f"{begin} is undecided: {seen}"
+    side = np.sign(row.pearson - row.selection_pearson)
+    decided = row.selection_p < 0.05 and min(side * row.pearson_low, side * row.pearson_high) > 0
+    word = "is undecided" if not decided else "holds" if side == sign else "is false"
+    alone = f"selecting alone gives {row.selection_low:.2f} to {row.selection_high:.2f}, p = {row.selection_p:.3f}"
+    return f"{begin} {word}: {seen} ({alone})"
+
+
+def _two_sided(r: float, null: np.ndarray) -> float:
+    """Twice the smaller p of a correlation among the (B,) that selecting alone gave, at most 1."""
+    if np.isnan(r):
+        return np.nan
+    p = min(float(p_value(side * r, side * null[:, None], "lower")[0]) for side in (1, -1))
+    return min(1.0, 2 * p)
 
 
 def _windows(k: int, width: int | None) -> list[tuple[str, slice]]:

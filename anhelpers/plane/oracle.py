@@ -16,7 +16,8 @@ from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
 from ..metric import Metric
 from ..scoring import scorable, score_all
-from .scores import Plane, mean_axis, plane_of
+from .scores import Plane, mean_axis
+from .systems import plane_of
 from .table import systems_table
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ import numpy as np
 from ..data.ratings import Ratings
 from ..data.schema import TestSet
 from ..errors import DataError
-from ..intervals import interval
 from ..metric import Metric
 from ..mqm import MqmScores, base_system
-from ..stats import pearson
-from .scores import Axis, Plane, mean_axis, metric_axis, plane_of, stored_axis
+from .local import correlations
+from .scores import Axis, Plane, mean_axis, stored_axis
+from .systems import metric_axis, plane_of
 from .table import systems_table
 
 if TYPE_CHECKING:
@@ -115,9 +115,8 @@ def fluency_rows(planes: Mapping[str, Plane], rng: np.random.Generator, n_draws:
     frames = []
     for metric, plane in planes.items():
         table = systems_table(plane, rng, n_draws).rename(columns=lambda c: _renamed(c, names))
-        scores, (draws, _) = plane.scores(), plane.draws(rng, n_draws)
-        low, high = map(float, interval(pearson(draws[:, 0], draws[:, 1])))
-        frames.append(table.assign(metric=metric, pearson=float(pearson(*scores)), pearson_low=low, pearson_high=high))
+        ((r, low, high),) = correlations(plane, rng, [range(len(plane.systems))], n_draws)
+        frames.append(table.assign(metric=metric, pearson=r, pearson_low=low, pearson_high=high))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -145,7 +144,8 @@ def rated_plane(
     docs, domains = (np.array(v, dtype=object) for v in (matrix.docs, matrix.domains))
     lengths = np.zeros(len(docs), dtype=np.int64)
     notes = tuple(note for note in scores.notes if not shared or note != scores.coverage)
-    plane = Plane(name, matrix.systems, kinds, accuracy, fluency, docs, domains, lengths, notes)
+    people = {system: "human" for system, kind in zip(matrix.systems, kinds, strict=True) if kind == "human"}
+    plane = Plane(name, matrix.systems, kinds, accuracy, fluency, docs, domains, lengths, notes, people)
     return plane.shared() if shared else plane.own()
 
 

@@ -6,23 +6,20 @@ domain and of a resample are three uses of one definition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..data.schema import TestSet
 from ..errors import DataError
-from ..metric import Metric
-from ..scoring import check_needs, scorable, system_scores
 from ..stats import cluster_counts, cluster_sums, clusters_of, resampled_sums
 
-__all__ = ["Axis", "Plane", "mean_axis", "metric_axis", "stored_axis", "system_plane"]
+__all__ = ["Axis", "Plane", "mean_axis", "stored_axis"]
 
-LEVELS = ("segment-mean", "corpus")
+AXES = ("accuracy", "naturalness")
+COPY = "copy of "
 
 
 @dataclass(frozen=True)
@@ -69,11 +66,13 @@ class Plane:
     Parameters
     ----------
     name : of the data, e.g. "wmt24/en-de".
-    systems, categories : k names; k of LLM, MT, online, human, unknown.
+    systems, categories : k names; k of `data.fields.CATEGORIES`.
     accuracy, naturalness : the two Axis.
     docs, domains : (N,) of each segment; documents are what is resampled.
     lengths : (N,) characters of each source, for slices; all 0 where the sources are not known.
     notes : what was left out and why.
+    outside : system -> why it is not one of those to compare: "human", "control", "copy of NAME", "added". It is tested
+        and drawn, but decides nothing about the others: neither who is Pareto-optimal nor what p-values are corrected.
     """
 
     name: str
@@ -85,9 +84,15 @@ class Plane:
     domains: np.ndarray
     lengths: np.ndarray
     notes: tuple[str, ...] = ()
+    outside: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.docs)
+
+    @property
+    def compared(self) -> np.ndarray:
+        """(k,) bool: who is not `outside`."""
+        return np.array([system not in self.outside for system in self.systems], dtype=bool)
 
     @property
     def axes(self) -> tuple[Axis, Axis]:
@@ -136,7 +141,7 @@ class Plane:
 
     def shared_rows(self) -> np.ndarray:
         """(N,) bool: the segments that `shared` keeps; a DataError where there is none."""
-        if not (rows := _complete(self.there)).any():
+        if not (rows := complete(self.there)).any():
             raise DataError("no segment has a score from every system; leave the sparse systems out.")
         return rows
 
@@ -166,9 +171,11 @@ class Plane:
     def _take(self, rows: np.ndarray, columns: np.ndarray, notes: tuple[str, ...]) -> Plane:
         systems, categories = (tuple(np.array(v, dtype=object)[columns]) for v in (self.systems, self.categories))
         accuracy, naturalness = (axis.take(rows, columns) for axis in self.axes)
+        outside = {s: why for s, why in self.outside.items()
+                   if s in systems and (not why.startswith(COPY) or why.removeprefix(COPY) in systems)}  # fmt: skip
         return Plane(
             self.name, systems, categories, accuracy, naturalness,
-            self.docs[rows], self.domains[rows], self.lengths[rows], (*self.notes, *notes),
+            self.docs[rows], self.domains[rows], self.lengths[rows], (*self.notes, *notes), outside,
         )  # fmt: skip
 
 
@@ -196,100 +203,7 @@ def stored_axis(name: str, title: str, signature: str, values: ArrayLike, there:
     return replace(mean_axis(name, title, signature, np.where(there, values, np.nan)), level="stored")
 
 
-def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean", *, rows: np.ndarray | None = None) -> Axis:
-    """The systems of a test set on one metric.
-
-    Parameters
-    ----------
-    level : "segment-mean", which the oracle curve shares; or "corpus", where the metric has a corpus score: a blank
-        output then counts as sacreBLEU counts it, and a segment without a reference not at all. A corpus score that is
-        no function of sums (compressed lengths, a vocabulary) is a stored axis, over the segments for which all systems
-        have text: it has no interval.
-    rows : (N,) bool, the only segments that a stored axis may be over: those of the axis that it stands beside.
-    """
-    checks.one_of(level, LEVELS, "level")
-    check_needs(test, metric)
-    if level == "segment-mean":
-        values = metric.oriented(system_scores(test, metric))
-        return mean_axis(metric.name, metric.oriented_title, metric.signature, values)
-    title = metric.oriented_title.replace(metric.label, f"corpus {metric.label}", 1)
-    signature = metric.corpus_signature or metric.signature
-    if metric.score_corpus is None:
-        raise DataError(f"{metric.name} has no corpus score, only the mean of segment scores; use level segment-mean.")
-    if metric.count is None:
-        return stored_axis(metric.name, title, signature, *_whole(test, metric, rows))
-    n, k = len(test), len(test.systems)
-    hyps = [text for texts in test.systems.values() for text in texts]
-    counts = metric.count(hyps, refs=test.streams, segment=np.tile(np.arange(n), k))
-    counts = np.ascontiguousarray(counts.reshape(k, n, -1).swapaxes(0, 1))
-    there = np.repeat(scorable(test, metric)[:, None], k, axis=1)
-
-    def score(sums: np.ndarray) -> np.ndarray:
-        return metric.oriented(metric.score_count(sums))  # type: ignore[misc]  # what counts, scores its counts
-
-    return Axis(metric.name, title, signature, level, counts, there, score)
-
-
-def system_plane(
-    test: TestSet,
-    accuracy: Metric,
-    naturalness: Metric,
-    level: str = "segment-mean",
-    *,
-    shared: bool = True,
-    naturalness_level: str = "segment-mean",
-) -> Plane:
-    """The systems of a test set on the plane of two metrics.
-
-    Parameters
-    ----------
-    test : its references are those that the metrics see; its systems are those to compare.
-    level, naturalness_level : of the two axes, as in `metric_axis`; log-perplexity is a mean over segments.
-    shared : only the segments that all systems share (`Plane.shared`); False: each system over its own (`Plane.own`).
-    """
-    across = metric_axis(test, accuracy, level)
-    up = metric_axis(test, naturalness, naturalness_level, rows=_complete(across.there))
-    if across.level == "stored":
-        across = metric_axis(test, accuracy, level, rows=_complete(up.there))
-    return plane_of(test, across, up, shared=shared)
-
-
-def plane_of(test: TestSet, accuracy: Axis, naturalness: Axis, *, shared: bool | None = True) -> Plane:
-    """Two axes over the systems of one test set; `shared` as in `system_plane`, None: as they are."""
-    for axis in (accuracy, naturalness):
-        if axis.there.shape != (len(test), len(test.systems)):
-            seen, wanted = axis.there.shape, (len(test), len(test.systems))
-            raise DataError(f"{axis.name} is for {seen} segments and systems, but {test.name} has {wanted}.")
-    lengths = np.array([len(src) for src in test.srcs], dtype=np.int64)
-    plane = Plane(
-        test.name, tuple(test.systems), tuple(test.categories[s] for s in test.systems), accuracy, naturalness,
-        np.array(test.docs, dtype=object), np.array(test.domains, dtype=object), lengths, test.notes,
-    )  # fmt: skip
-    if shared is None or not test.systems:
-        return plane
-    return plane.shared() if shared else plane.own()
-
-
-def _whole(test: TestSet, metric: Metric, among: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """(k,) corpus scores, higher is better, over the segments (of those `among`) that all have text for; which."""
-    said = np.array([[bool(text.strip()) for text in hyps] for hyps in test.systems.values()], dtype=bool).T
-    speaks = said.any(0)
-    rows = np.flatnonzero(_complete(said) & (True if among is None else among))
-    if not rows.size:
-        raise DataError(f"no segment has a score from every system for {metric.name}; leave the sparse systems out.")
-    refs, srcs = [[texts[i] for i in rows] for texts in test.streams], [test.srcs[i] for i in rows]
-    corpus: Any = metric.score_corpus  # as the caller has seen
-    scores = [
-        metric.oriented(corpus([hyps[i] for i in rows], refs=refs, srcs=srcs)) if spoke else np.nan
-        for hyps, spoke in zip(test.systems.values(), speaks, strict=True)
-    ]
-    there = np.zeros_like(said)
-    values = np.array(scores, dtype=np.float64)
-    there[rows] = speaks & ~np.isnan(values)
-    return values, there
-
-
-def _complete(there: np.ndarray) -> np.ndarray:
+def complete(there: np.ndarray) -> np.ndarray:
     """(N,) bool of (N, k): what is there for every system for which anything is."""
     return there[:, there.any(0)].all(1)
 

@@ -1,9 +1,8 @@
-"""Planes → tidy tables: systems with intervals on both axes, distances to the curve, slices, and paired tests."""
+"""Planes → tidy tables: systems with intervals on both axes, distances to the curve, and slices."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,15 +11,14 @@ from .. import checks
 from ..errors import DataError
 from ..frontier import OracleCurve
 from ..intervals import effective, score_intervals, student
-from ..stats import cluster_counts, cluster_sums, holm, p_value, pearson
-from .scores import Axis, Plane
+from ..stats import cluster_counts, cluster_sums, pearson
+from .scores import AXES, Plane
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["paired_tests", "pareto", "sliced_table", "slices", "systems_table"]
+__all__ = ["pareto", "sliced_table", "slices", "systems_table"]
 
-AXES = ("accuracy", "naturalness")
 LENGTHS = ("short", "middle", "long")
 
 
@@ -40,10 +38,10 @@ def systems_table(
     -------
     system, category; accuracy and naturalness, each with _low, _high, _se (`intervals.score_intervals`); correlation :
     of the two in the draws; n (segments), n_docs and n_effective (`intervals.effective`) of this system, so that these
-    give the error ellipse;
-    pareto : no other system is at least as good on both axes and better on one; pareto_probability : share of the draws
-    in which this holds; with a curve accuracy_lack, naturalness_lack, each with _low and _high, in the unit of its
-    axis, and above_curve; both signatures. A stored axis has no draws, so all that needs them is nan.
+    give the error ellipse; outside : "", or why it is not compared (`Plane.outside`); pareto : no compared system is at
+    least as good on both axes and better on one (never for a control or a near-copy); pareto_probability : share of the
+    draws in which this holds; with a curve accuracy_lack, naturalness_lack, each with _low and _high, in the unit of
+    its axis, and above_curve; both signatures. A stored axis has no draws, so all that needs them is nan.
     """
     import pandas as pd
 
@@ -55,22 +53,33 @@ def systems_table(
     columns["correlation"], clusters = pearson(draws[:, 0].T, draws[:, 1].T), plane.clusters
     columns |= {"n": plane.there.sum(0), "n_docs": [len(set(clusters[seen].tolist())) for seen in plane.there.T]}
     columns["n_effective"] = counting = _effective(plane)
-    columns |= {"pareto": pareto(scores), "pareto_probability": _share(pareto(draws), draws)}
+    columns["outside"] = [plane.outside.get(system, "") for system in plane.systems]
+    columns |= {"pareto": _best(plane, scores), "pareto_probability": _share(_best(plane, draws), draws)}
     if curve is not None:
         columns |= _lacks(plane, curve, scores, draws, weights=weights, counting=counting)
     columns |= {f"{name}_signature": axis.signature for name, axis in zip(AXES, plane.axes, strict=True)}
     return pd.DataFrame(columns)
 
 
-def pareto(scores: np.ndarray) -> np.ndarray:
+def pareto(scores: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
     """(..., k) bool of (..., 2, k) scores: no other system is at least as good on both axes and better on one.
+
+    Parameters
+    ----------
+    among : (k,) bool, the only systems that may be better than another; None: all.
 
     >>> pareto(np.array([[3.0, 2, 1, 2], [1.0, 2, 1, 2]])).tolist()
     [True, True, False, True]
     """
-    mine, other = scores[..., :, None], scores[..., None, :]
+    mine, other = scores[..., :, None], (scores if among is None else scores[..., among])[..., None, :]
     dominated = ((other >= mine).all(-3) & (other > mine).any(-3)).any(-1)
     return ~dominated & ~np.isnan(scores).any(-2)
+
+
+def _best(plane: Plane, scores: np.ndarray) -> np.ndarray:
+    """(..., k) `pareto` among the systems that are compared; a control and a near-copy are not on the frontier."""
+    shown = [plane.outside.get(system, "") in ("", "human", "added") for system in plane.systems]
+    return pareto(scores, plane.compared) & np.array(shown, dtype=bool)
 
 
 def slices(plane: Plane, by: str) -> Iterator[tuple[str, Plane]]:
@@ -115,69 +124,6 @@ def sliced_table(plane: Plane, rng: np.random.Generator, by: str, n_draws: int =
     for name, table in frames:
         table.insert(0, "slice", name)
     return pd.concat([table for _, table in frames], ignore_index=True)
-
-
-def paired_tests(
-    plane: Plane, rng: np.random.Generator, n_draws: int = 10_000, against: str | None = None
-) -> pd.DataFrame:
-    """Whether two systems differ on an axis: paired randomisation over documents, with Holm's correction.
-
-    In each draw the two outputs of every document are swapped with probability one half; p is the share of draws with
-    at least the observed difference. The smallest possible p is 1 / (n_draws + 1): with many pairs, give many draws.
-
-    Parameters
-    ----------
-    against : only the pairs with this system; by default all pairs. Holm's family is the pairs of one axis.
-
-    Returns
-    -------
-    axis, system_a, system_b, difference (a - b, in the unit of the axis), p, p_holm, n (segments), n_docs.
-    A stored axis has no p: what is known per system only cannot be swapped by document.
-
-    References
-    ----------
-    Riezler and Maxwell 2005; sacreBLEU's paired approximate randomisation is the same over segments.
-    """
-    import pandas as pd
-
-    if not (plane.there.all(0) | ~plane.there.any(0)).all():
-        raise DataError("a paired test needs the segments that all systems share: take `plane.shared()` first.")
-    pairs = _pairs(plane, against)
-    _, index = cluster_counts(plane.clusters, 1, rng)
-    m = int(index.max()) + 1
-    signs = 2.0 * rng.integers(0, 2, size=(checks.draws_that_fit(n_draws, m), m)) - 1
-    facts = {"n": len(plane), "n_docs": m}
-    rows = []
-    for name, axis in zip(AXES, plane.axes, strict=True):
-        difference, p = _randomised(axis, pairs, index, signs)
-        for (a, b), d, raw, adjusted in zip(pairs, difference, p, holm(p), strict=True):
-            named = {"axis": name, "system_a": plane.systems[a], "system_b": plane.systems[b]}
-            rows.append(named | {"difference": d, "p": raw, "p_holm": adjusted} | facts)
-    return pd.DataFrame(rows, columns=["axis", "system_a", "system_b", "difference", "p", "p_holm", "n", "n_docs"])
-
-
-def _pairs(plane: Plane, against: str | None) -> list[tuple[int, int]]:
-    scored = np.flatnonzero(plane.there.any(0)).tolist()
-    if against is None:
-        return list(combinations(scored, 2))
-    one = plane.systems.index(checks.one_of(against, plane.systems, "system"))
-    return [(one, j) for j in scored if j != one]
-
-
-def _randomised(
-    axis: Axis, pairs: Sequence[tuple[int, int]], index: np.ndarray, signs: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """(P,) observed differences and p-values: swapping documents moves counts between the two systems of a pair."""
-    sums = cluster_sums(axis.counts.astype(np.float64), index)
-    total = sums.sum(0)
-    observed, p = np.empty(len(pairs)), np.empty(len(pairs))
-    for i, (a, b) in enumerate(pairs):
-        moved = signs @ ((sums[:, a] - sums[:, b]) / 2)
-        middle = (total[a] + total[b]) / 2
-        observed[i] = axis.score(total[a]) - axis.score(total[b])
-        null = axis.score(middle + moved) - axis.score(middle - moved)
-        p[i] = np.nan if axis.level == "stored" else p_value(observed[i], null[:, None])[0]
-    return observed, p
 
 
 def _lacks(

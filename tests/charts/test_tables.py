@@ -16,6 +16,7 @@ def windows():
     kinds = [("nearest", m, m / 10) for m in (4, 5, 6)] + [("sliding", 5, d) for d in (0.2, 0.4)]
     frame = pd.DataFrame(kinds, columns=["window", "n_systems", "distance"])
     frame = frame.assign(pearson=[-0.5, -0.2, 0.1, -0.4, 0.6], selection_pearson=-0.3, systems="A, B", spearman=0.0)
+    frame = frame.assign(selection_low=-0.9, selection_high=0.4)
     return frame.assign(pearson_low=frame["pearson"] - 0.3, pearson_high=frame["pearson"] + 0.3)
 
 
@@ -71,7 +72,9 @@ def test_a_window_without_an_interval_or_without_r(windows):
     windows.loc[0, ["pearson_low", "pearson_high"]] = np.nan
     windows.loc[1, "pearson"] = np.nan
     chart = plot_local_correlation(windows)
-    counts = {kind: len(rows) for kind, e, rows in panels(chart)[0] if kind == "point" or "y2" in e}
+    counts = {
+        kind: len(rows) for kind, e, rows in panels(chart)[0] if kind == "point" or (kind == "rule" and "y2" in e)
+    }
     assert counts == {"point": 2, "rule": 1}
     assert "r = -0.50," in chart.description
     with pytest.raises(DataError, match="every pearson is nan"):

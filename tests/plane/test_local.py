@@ -144,7 +144,7 @@ def test_a_window_without_a_correlation_has_no_p_and_says_nothing_of_selection(p
     assert table.selection_p.min() > 0
     told = verdict(table, near=4)
     assert told.startswith("Near the frontier the claim that they go against each other is undecided: r = nan")
-    assert "Selecting" not in told
+    assert "selecting" not in told.partition(";")[0]
 
 
 @pytest.mark.parametrize(("near", "far", "few"), [(2, 2, True), (4, 4, True), (5, 5, False)])
@@ -153,7 +153,7 @@ def test_the_same_systems_are_never_both_near_and_far(plane_from, near, far, few
         bent(plane_from, np.random.default_rng(0), near, far), np.random.default_rng(1), n_draws=50
     )
     told = verdict(table)
-    assert (f"; {near + far} systems are too few to tell near from far. " in told) == few
+    assert (f"; {near + far} systems are too few to tell near from far. Intervals" in told) == few
     assert ("far from the frontier" in told) != few
     for bad in (3, near + far + 1):
         with pytest.raises(DataError, match=rf"near is {bad}: at least 4 and at most all {near + far} systems"):

@@ -30,7 +30,7 @@ def test_sanity_systems_are_what_they_are_called():
     axis = metric_axis(more, surface_metric("chrf", "de", len(test.refs)))
     means = dict(zip(more.systems, axis.score(axis.counts.sum(0)), strict=True))
     assert means["empty"] == 0 < means["source copied"] < means["references shuffled"] < means["MT-Base"]
-    assert {more.categories[s] for s in added} == {"unknown"}
+    assert {more.categories[s] for s in added} == {"control"}
 
 
 def test_characters_are_shuffled_where_words_are_not_spaced():

@@ -1,0 +1,238 @@
+"""Whether systems differ, and what that says of their ranks: paired randomisation over documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import checks
+from ..errors import DataError
+from ..stats import cluster_sums, holm
+from .scores import AXES, Axis, Plane
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ALPHA", "cannot_decide", "paired_tests", "with_ranks"]
+
+ALPHA = 0.05
+BEYOND = 10
+"""Draws that are expected beyond a difference whose p is just small enough for Holm's first step."""
+SYSTEMS = "systems"
+FAMILIES = ("control", "copy", "human", "added")
+"""Why a system is outside (`Plane.outside`); a pair with two reasons is of the family of the first."""
+COLUMNS = ["axis", "family", "system_a", "system_b", "difference", "p", "p_holm", "n_swaps", "exact", "n", "n_docs"]
+AT_ONCE = 4_000_000  # numbers in a block of draws
+
+
+def paired_tests(
+    plane: Plane, rng: np.random.Generator, n_draws: int = 10_000, against: str | None = None
+) -> pd.DataFrame:
+    """Whether two systems differ on an axis: paired randomisation over documents, with Holm's correction.
+
+    The two outputs of every document are swapped or not; p is the share of the ways to do so with at least the
+    observed difference. All ways are tried where there are no more of them than draws, so that p is exact. Otherwise
+    the ways are drawn, each pair its own, at least `n_draws` and so many that the least possible p (1 / (draws + 1)) is
+    small enough after Holm's correction. A pair that is far from significant after `n_draws` is left at that.
+
+    Holm's families are the pairs of one axis among the compared systems, and those with a system that is outside
+    (`Plane.outside`): what joins a comparison does not change what was decided without it.
+
+    Parameters
+    ----------
+    against : only the pairs with this system; by default all pairs.
+
+    Returns
+    -------
+    axis; family : "systems", or why one of the pair is outside; system_a, system_b, difference (a - b, in the unit of
+    the axis), p, p_holm; n_swaps : the ways to swap that p rests on; exact : whether these are all; n (segments),
+    n_docs. A stored axis has no p: what is known per system only cannot be swapped
+    by document. `cannot_decide` says where no p could be small enough.
+
+    References
+    ----------
+    Riezler and Maxwell 2005; Phipson and Smyth 2010; sacreBLEU's paired approximate randomisation is the same over
+    segments.
+    """
+    import pandas as pd
+
+    if not (plane.there.all(0) | ~plane.there.any(0)).all():
+        raise DataError("a paired test needs the segments that all systems share: take `plane.shared()` first.")
+    pairs, families = _pairs(plane, against)
+    names, index = np.unique(plane.clusters, return_inverse=True)
+    checks.draws_that_fit(n_draws, len(names))
+    n_all = _n_draws(n_draws, families)
+    frames = []
+    for name, axis in zip(AXES, plane.axes, strict=True):
+        sums = cluster_sums(axis.counts.astype(np.float64), index)
+        found = _randomised(axis, pairs, sums, rng, draws=(n_draws, n_all))
+        systems = [[plane.systems[pair[side]] for pair in pairs] for side in (0, 1)]
+        columns = ["family", "system_a", "system_b", "difference", "p", "n_swaps"]
+        frame = pd.DataFrame(dict(zip(columns, (families, *systems, *found), strict=True)))
+        frame = frame.assign(axis=name, p_holm=np.nan, exact=_all_ways(len(names), n_all), n=len(plane))
+        frame = frame.assign(n_docs=len(names))[COLUMNS]
+        for family in dict.fromkeys(families):
+            mine = frame.family == family
+            frame.loc[mine, "p_holm"] = holm(frame.p[mine])
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+def cannot_decide(plane: Plane, n_draws: int = 10_000, against: str | None = None) -> str:
+    """A sentence where no difference, however large, can be significant after Holm's correction; else an empty text.
+
+    Parameters
+    ----------
+    n_draws, against : as for `paired_tests`.
+    """
+    families = _pairs(plane, against)[1]
+    m = len(set(plane.clusters.tolist()))
+    if not families or not _all_ways(m, _n_draws(n_draws, families)):
+        return ""  # drawn ways are as many as it takes
+    n_pairs = families.count(max(set(families), key=families.count))
+    least = min(1.0, n_pairs / 2.0 ** (m - 1))
+    if least < ALPHA:
+        return ""
+    unit = "segments" if m == len(plane) else "documents"
+    fewer = "compare fewer systems (against one of them), or more" if n_pairs > 1 else "take more"
+    return (
+        f"No difference can be significant: the outputs of {m} {unit} can be swapped in {2**m:,} ways, so that the "
+        f"least possible p is {least:.2g} after Holm's correction for {n_pairs} pair{'s' * (n_pairs > 1)}; {fewer} "
+        f"{unit}."
+    )
+
+
+def with_ranks(table: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
+    """`systems_table` with the ranks that a system may have on each axis, and which systems stand together.
+
+    Parameters
+    ----------
+    table : of `systems_table`. tests : all pairs of `paired_tests` on the same plane.
+
+    Returns
+    -------
+    With accuracy_rank_low, accuracy_rank_high and so on: from 1 more than the compared systems that are significantly
+    better, to all but those that are significantly worse. With p_holm < 0.05 these hold for all systems of a family at
+    once with 95 % (Mohamad, Goeman and van Zwet 2019, from pairwise tests); whose interval begins at 1 may be the best.
+    accuracy_cluster and so on: every compared system of a cluster is significantly better than all of those after it,
+    as WMT prints them. A system that is outside has the ranks that it would have among the compared ones, and no
+    cluster; a stored axis has neither.
+    """
+    table = table.copy()
+    inside = (table.outside == "").to_numpy()
+    place = {system: i for i, system in enumerate(table.system)}
+    for axis in AXES:
+        rows = tests[tests.axis == axis]
+        better = np.zeros((len(table), len(table)), dtype=bool)  # [a, b]: a is significantly better than b
+        a, b = (rows[name].map(place).to_numpy() for name in ("system_a", "system_b"))
+        sure = (rows.p_holm < ALPHA).to_numpy()
+        better[a, b], better[b, a] = sure & (rows.difference > 0), sure & (rows.difference < 0)
+        tested = np.isin(np.arange(len(table)), np.r_[a, b][np.tile(rows.p.notna(), 2)])
+        low, high = 1 + better[inside].sum(0), inside.sum() + ~inside - better[:, inside].sum(1)
+        cluster = _clusters(table[axis].to_numpy(dtype=float), better, inside & tested)
+        for name, values in (("rank_low", low), ("rank_high", high), ("cluster", cluster)):
+            known = tested & (inside if name == "cluster" else True)
+            table[f"{axis}_{name}"] = np.where(known, values, np.nan)
+            table[f"{axis}_{name}"] = table[f"{axis}_{name}"].astype("Int64")
+    return table
+
+
+def _clusters(scores: np.ndarray, better: np.ndarray, compared: np.ndarray) -> np.ndarray:
+    """(k,) number of each compared system's cluster, from 1, the best first; 0 for others."""
+    order = np.flatnonzero(compared)[np.argsort(-scores[compared], kind="stable")]
+    out, number = np.zeros(len(scores), dtype=int), 1
+    for i, system in enumerate(order):
+        if i and better[np.ix_(order[:i], order[i:])].all():
+            number += 1
+        out[system] = number
+    return out
+
+
+def _pairs(plane: Plane, against: str | None) -> tuple[list[tuple[int, int]], list[str]]:
+    """The pairs to test, and the family of each."""
+    scored = np.flatnonzero(plane.there.any(0)).tolist()
+    if against is None:
+        pairs = list(combinations(scored, 2))
+    else:
+        one = plane.systems.index(checks.one_of(against, plane.systems, "system"))
+        pairs = [(one, j) for j in scored if j != one]
+    reasons = [plane.outside.get(system, "") for system in plane.systems]
+    families = [next((f for f in FAMILIES if any(reasons[i].startswith(f) for i in pair)), SYSTEMS) for pair in pairs]
+    return pairs, families
+
+
+def _n_draws(n_draws: int, families: Sequence[str]) -> int:
+    """So many that the largest family can be decided."""
+    largest = max(map(families.count, set(families)), default=1)
+    return max(n_draws, int(np.ceil(BEYOND * largest / ALPHA)))
+
+
+def _all_ways(m: int, n_draws: int) -> bool:
+    """Whether all ways to swap m documents are tried: half of them, since the other half says the same."""
+    return 2.0 ** (m - 1) <= n_draws
+
+
+def _randomised(
+    axis: Axis, pairs: Sequence[tuple[int, int]], sums: np.ndarray, rng: np.random.Generator, *, draws: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(P,) observed differences, p, and from how many swaps: these move counts between the two systems of a pair.
+
+    Parameters
+    ----------
+    sums : (M, k, S) counts of each document. draws : for all pairs, and for those that may be significant.
+    """
+    if not pairs:
+        return np.empty(0), np.empty(0), np.empty(0, dtype=int)
+    a, b = np.array(pairs).T
+    total, half = sums.sum(0), (sums[:, a] - sums[:, b]) / 2
+    scores = axis.score(total)
+    observed = scores[a] - scores[b]
+    if axis.level == "stored":
+        return observed, np.full(len(pairs), np.nan), np.zeros(len(pairs), dtype=int)
+    middle, slack = (total[a] + total[b]) / 2, 1e-9 * np.abs(observed) + 1e-13 * np.abs(scores[a])
+    wanted = np.abs(observed) - slack
+
+    def exceeding(which: np.ndarray, signs: Iterator[np.ndarray]) -> np.ndarray:
+        """(W,) how many of the drawn ways are at least as far apart as what was observed, of some pairs."""
+        found, turned = np.zeros(len(which), dtype=np.int64), half[:, which]
+        if not exact:  # each pair its own ways: the same ones, turned round for documents of its own
+            turned = turned * (2.0 * rng.integers(0, 2, size=(len(half), len(which), 1)) - 1)
+        flat, middles = turned.reshape(len(half), -1), middle[which]
+        for block in signs:
+            moved = (block @ flat).reshape(len(block), *middles.shape)
+            away = np.abs(axis.score(middles + moved) - axis.score(middles - moved))
+            found += (away >= wanted[which]).sum(0)
+        return found
+
+    first, most = draws
+    m, every = len(half), np.arange(len(pairs))
+    exact = _all_ways(m, most)
+    if exact:
+        ways = np.full(len(pairs), 2 ** (m - 1))
+        return observed, exceeding(every, _every_way(m, half[0].size)) / ways, ways
+    found, ways = exceeding(every, _some_ways(rng, first, m, half[0].size)), np.full(len(pairs), first)
+    more = np.flatnonzero(found < ALPHA * first) if most > first else every[:0]
+    if more.size:
+        found[more] += exceeding(more, _some_ways(rng, most - first, m, half[0, more].size))
+        ways[more] = most
+    return observed, np.where(np.isnan(observed), np.nan, (found + 1) / (ways + 1)), ways
+
+
+def _every_way(m: int, width: int) -> Iterator[np.ndarray]:
+    """Blocks of (B, M) signs, +1 or -1: all in which the first is +1."""
+    step = max(1, AT_ONCE // max(m, width))
+    for start in range(0, 2 ** (m - 1), step):
+        number = np.arange(start, min(start + step, 2 ** (m - 1)))
+        yield 1.0 - 2.0 * ((number[:, None] >> np.arange(m)) & 1)[:, ::-1]
+
+
+def _some_ways(rng: np.random.Generator, n: int, m: int, width: int) -> Iterator[np.ndarray]:
+    """Blocks of (B, M) random signs, n rows in all."""
+    step = max(1, AT_ONCE // max(m, width))
+    for start in range(0, n, step):
+        rows = min(step, n - start)
+        bits = np.unpackbits(np.frombuffer(rng.bytes((rows * m + 7) // 8), dtype=np.uint8), count=rows * m)
+        yield 1.0 - 2.0 * bits.reshape(rows, m)

@@ -1,0 +1,194 @@
+"""A test set's systems on the plane of two metrics; who of them is compared, and controls whose place is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .. import checks
+from ..data.languages import spaced
+from ..data.schema import TestSet
+from ..errors import DataError
+from ..metric import Metric
+from ..scoring import check_needs, scorable, system_scores
+from .scores import COPY, Axis, Plane, complete, mean_axis, stored_axis
+
+__all__ = ["metric_axis", "outside_of", "plane_of", "system_plane", "with_sanity_systems"]
+
+LEVELS = ("segment-mean", "corpus")
+NEAR = 0.8
+"""In WMT23 and WMT24, two systems of different makers have at most 17 % of their outputs in common, and a near-copy
+91 % or more."""
+
+
+def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean", *, rows: np.ndarray | None = None) -> Axis:
+    """The systems of a test set on one metric.
+
+    Parameters
+    ----------
+    level : "segment-mean", which the oracle curve shares; or "corpus", where the metric has a corpus score: a blank
+        output then counts as sacreBLEU counts it, and a segment without a reference not at all. A corpus score that is
+        no function of sums (compressed lengths, a vocabulary) is a stored axis, over the segments for which all systems
+        have text: it has no interval.
+    rows : (N,) bool, the only segments that a stored axis may be over: those of the axis that it stands beside.
+    """
+    checks.one_of(level, LEVELS, "level")
+    check_needs(test, metric)
+    if level == "segment-mean":
+        values = metric.oriented(system_scores(test, metric))
+        return mean_axis(metric.name, metric.oriented_title, metric.signature, values)
+    title = metric.oriented_title.replace(metric.label, f"corpus {metric.label}", 1)
+    signature = metric.corpus_signature or metric.signature
+    if metric.score_corpus is None:
+        raise DataError(f"{metric.name} has no corpus score, only the mean of segment scores; use level segment-mean.")
+    if metric.count is None:
+        return stored_axis(metric.name, title, signature, *_whole(test, metric, rows))
+    n, k = len(test), len(test.systems)
+    hyps = [text for texts in test.systems.values() for text in texts]
+    counts = metric.count(hyps, refs=test.streams, segment=np.tile(np.arange(n), k))
+    counts = np.ascontiguousarray(counts.reshape(k, n, -1).swapaxes(0, 1))
+    there = np.repeat(scorable(test, metric)[:, None], k, axis=1)
+
+    def score(sums: np.ndarray) -> np.ndarray:
+        return metric.oriented(metric.score_count(sums))  # type: ignore[misc]  # what counts, scores its counts
+
+    return Axis(metric.name, title, signature, level, counts, there, score)
+
+
+def system_plane(
+    test: TestSet,
+    accuracy: Metric,
+    naturalness: Metric,
+    level: str = "segment-mean",
+    *,
+    shared: bool = True,
+    naturalness_level: str = "segment-mean",
+) -> Plane:
+    """The systems of a test set on the plane of two metrics.
+
+    Parameters
+    ----------
+    test : its references are those that the metrics see; its systems are those to compare.
+    level, naturalness_level : of the two axes, as in `metric_axis`; log-perplexity is a mean over segments.
+    shared : only the segments that all systems share (`Plane.shared`); False: each system over its own (`Plane.own`).
+    """
+    across = metric_axis(test, accuracy, level)
+    up = metric_axis(test, naturalness, naturalness_level, rows=complete(across.there))
+    if across.level == "stored":
+        across = metric_axis(test, accuracy, level, rows=complete(up.there))
+    return plane_of(test, across, up, shared=shared)
+
+
+def plane_of(test: TestSet, accuracy: Axis, naturalness: Axis, *, shared: bool | None = True) -> Plane:
+    """Two axes over the systems of one test set; `shared` as in `system_plane`, None: as they are."""
+    for axis in (accuracy, naturalness):
+        if axis.there.shape != (len(test), len(test.systems)):
+            seen, wanted = axis.there.shape, (len(test), len(test.systems))
+            raise DataError(f"{axis.name} is for {seen} segments and systems, but {test.name} has {wanted}.")
+    lengths = np.array([len(src) for src in test.srcs], dtype=np.int64)
+    plane = Plane(
+        test.name, tuple(test.systems), tuple(test.categories[s] for s in test.systems), accuracy, naturalness,
+        np.array(test.docs, dtype=object), np.array(test.domains, dtype=object), lengths, test.notes, outside_of(test),
+    )  # fmt: skip
+    if shared is None or not test.systems:
+        return plane
+    return plane.shared() if shared else plane.own()
+
+
+def outside_of(test: TestSet, added: Iterable[str] = ()) -> dict[str, str]:
+    """System -> why it is not one of those to compare: controls, people, near-copies of an earlier one, added ones.
+
+    A near-copy has the very outputs of another system in NEAR of the segments for which either has text.
+
+    Parameters
+    ----------
+    added : systems that joined others, which are compared without them; by themselves they are compared.
+    """
+    joined, out = set(added), {}
+    kept: dict[str, np.ndarray] = {}
+    for system, hyps in test.systems.items():
+        texts = np.array([hyp.strip() for hyp in hyps], dtype=object)
+        if test.categories[system] in ("control", "human"):
+            out[system] = test.categories[system]
+        elif system in joined:
+            out[system] = "added"
+        elif original := next((other for other, theirs in kept.items() if _near(texts, theirs)), ""):
+            out[system] = f"{COPY}{original}"
+        else:
+            kept[system] = texts
+    return out if kept else {system: why for system, why in out.items() if why != "added"}
+
+
+def _near(one: np.ndarray, other: np.ndarray) -> bool:
+    said = (one != "") | (other != "")
+    return (one == other)[said].sum() >= NEAR * said.sum() > 0
+
+
+def _whole(test: TestSet, metric: Metric, among: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """(k,) corpus scores, higher is better, over the segments (of those `among`) that all have text for; which."""
+    said = np.array([[bool(text.strip()) for text in hyps] for hyps in test.systems.values()], dtype=bool).T
+    speaks = said.any(0)
+    rows = np.flatnonzero(complete(said) & (True if among is None else among))
+    if not rows.size:
+        raise DataError(f"no segment has a score from every system for {metric.name}; leave the sparse systems out.")
+    refs, srcs = [[texts[i] for i in rows] for texts in test.streams], [test.srcs[i] for i in rows]
+    corpus: Any = metric.score_corpus  # as the caller has seen
+    scores = [
+        metric.oriented(corpus([hyps[i] for i in rows], refs=refs, srcs=srcs)) if spoke else np.nan
+        for hyps, spoke in zip(test.systems.values(), speaks, strict=True)
+    ]
+    there = np.zeros_like(said)
+    values = np.array(scores, dtype=np.float64)
+    there[rows] = speaks & ~np.isnan(values)
+    return values, there
+
+
+def with_sanity_systems(test: TestSet, rng: np.random.Generator, shuffle: str | None = None) -> TestSet:
+    """The test set with four more systems, controls, whose place on the plane is known: none of them is a translation.
+
+    A picture that puts them elsewhere is wrong.
+
+    "source copied": the source itself. "references shuffled": every first reference under another source, as natural
+    as references are and with hardly any accuracy; no text where there is no reference. "words shuffled (NAME)": the
+    words of one system in random order (its characters, where the language writes no spaces), with its accuracy in part
+    and no naturalness. "empty": no text, so that a surface metric gives 0 and a language model nothing.
+
+    Parameters
+    ----------
+    shuffle : the system whose words are shuffled; by default the first.
+    """
+    if not test.refs or not test.systems:
+        raise DataError(f"{test.name} has no {'system' if test.refs else 'reference'} to shuffle; give one.")
+    name = checks.one_of(shuffle or next(iter(test.systems)), test.systems, "system")
+    texts = [next(filter(None, of_segment), "") for of_segment in zip(*test.refs.values(), strict=True)]
+    given = np.flatnonzero([bool(text) for text in texts])
+    moved = dict(zip(given.tolist(), given[_derangement(len(given), rng)].tolist(), strict=True))
+    shuffled = f"words shuffled ({name})"
+    controls = {
+        "source copied": test.srcs,
+        "references shuffled": tuple(texts[moved[i]] if i in moved else "" for i in range(len(test))),
+        shuffled: tuple(_shuffled(test.systems[name], test.trg_lang, rng)),
+        "empty": ("",) * len(test),
+    }
+    categories = {**test.categories, **dict.fromkeys(controls, "control")}
+    same = controls[shuffled] == test.systems[name]
+    note = [f"{shuffled} is {name} itself: none of its texts has two different words to change places."] if same else []
+    return replace(test, systems={**test.systems, **controls}, categories=categories, notes=(*test.notes, *note))
+
+
+def _derangement(n: int, rng: np.random.Generator) -> np.ndarray:
+    """(n,) a random order in which nothing stays in its place (for n > 1): one random cycle."""
+    cycle = rng.permutation(n)
+    moved = np.empty(n, dtype=np.int64)
+    moved[cycle] = np.roll(cycle, 1)
+    return moved
+
+
+def _shuffled(texts: Iterable[str], lang: str, rng: np.random.Generator) -> Iterable[str]:
+    joint = " " if spaced(lang) else ""
+    for text in texts:
+        words = text.split() if joint else list(text)
+        yield joint.join(words[i] for i in rng.permutation(len(words)))

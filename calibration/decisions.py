@@ -1,0 +1,184 @@
+"""Tests, ranks, correlations, probabilities and verdicts on the plane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache, partial
+
+import numpy as np
+
+from anhelpers.frontier import oracle_curve
+from anhelpers.plane import (
+    correlation_gap,
+    correlations,
+    local_correlation,
+    paired_tests,
+    systems_table,
+    verdict,
+    with_ranks,
+)
+from anhelpers.plane.scores import Plane
+from anhelpers.stats import correlation_interval, correlation_p, pearson
+
+from .row import Row
+from .scores import plane_from
+from .worlds import World
+
+__all__ = ["rows"]
+
+DRAWS = 400
+
+
+def rows() -> Iterator[Row]:
+    """Every row of the module."""
+    wrong, covers = (0.05, 0.0, 0.07), (0.95, 0.92, 0.98)
+    for m in (10, 20, 40):
+        yield Row("paired test at 5 %, no difference", f"skewed sizes, {m} documents", *wrong, partial(_paired, m))
+    for m in (12, 20):
+        yield Row("any of 15 paired tests significant after Holm's correction, no difference",
+                  f"6 systems, {m} documents", *wrong, partial(_family, m))  # fmt: skip
+        yield Row("all rank intervals hold the true rank", f"6 systems, {m} documents", 0.95, 0.92, 1.0,
+                  partial(_ranks, m))  # fmt: skip
+    for m in (20, 170):
+        yield Row("Pareto-optimal in truth, where the probability is 0.6 to 0.9", f"3 systems, {m} documents",
+                  0.76, 0.70, 0.82, partial(_pareto, m))  # fmt: skip
+    for m in (10, 20, 40):
+        yield Row("interval of what the oracle curve has more", f"6 candidates, {m} documents of 4", *covers,
+                  partial(_lack, m))  # fmt: skip
+    for k in (5, 12):
+        for m in (20, 60):
+            setting = f"{k} systems held fixed, equal sizes, {m} documents"
+            yield Row("interval of r of the two axes", f"{setting}; systems differ by 6 errors", *covers,
+                      partial(_r, k, m, 6.0))  # fmt: skip
+            yield Row("interval of r of the two axes", f"{setting}; systems differ by 2 errors", 0.95, 0.88, 0.98,
+                      partial(_r, k, m, 2.0))  # fmt: skip
+        yield Row("interval of the difference of two r", f"{k} systems held fixed, 40 documents", *covers,
+                  partial(_gap, k, 40))  # fmt: skip
+    for n in (8, 30):
+        yield Row("interval of r of independent pairs (Fisher's z)", f"{n} pairs, r = 0.6", *covers, partial(_z, n))
+        yield Row("p of r of independent pairs at 5 %", f"{n} pairs, no relation", *wrong, partial(_r_p, n))
+    for where in ("near", "far from"):
+        for k in (16, 30):
+            yield Row(f"the claim decided {where} the frontier, no relation", f"{k} systems, 20 documents", *wrong,
+                      partial(_claim, k, where, 0.0, ("holds", "is false")))  # fmt: skip
+        yield Row(f"the claim holds {where} the frontier, where it was built in", "16 systems, 20 documents",
+                  1.0, None, None, partial(_claim, 16, where, None, ("holds",)))  # fmt: skip
+    yield Row("the claim false far from the frontier, r = 0.8 throughout", "16 systems, 20 documents", 0.0, 0.0, 0.05,
+              partial(_claim, 16, "far from", 0.8, ("is false",)))  # fmt: skip
+
+
+def _systems(rng: np.random.Generator, m: int, true: np.ndarray, sizes: str = "skewed") -> Plane:
+    """(2, k) true scores of systems, measured on m documents: what is hard is hard for all of them."""
+    world = World("normal", sizes)
+    base, docs = world.documents(rng, m)
+    each = [np.stack([base + 0.5 * world.documents_like(rng, docs) + t for t in axis], axis=1) for axis in true]
+    return plane_from(each, docs)
+
+
+def _paired(m: int, rng: np.random.Generator) -> bool:
+    """Whether two systems that do not differ are told to differ."""
+    return bool(paired_tests(_systems(rng, m, np.zeros((2, 2))), rng, DRAWS).p[0] < 0.05)
+
+
+def _family(m: int, rng: np.random.Generator) -> bool:
+    """Whether some of six systems that do not differ are told to differ."""
+    tests = paired_tests(_systems(rng, m, np.zeros((2, 6))), rng, DRAWS)
+    return bool((tests.p_holm[tests.axis == "accuracy"] < 0.05).any())
+
+
+def _ranks(m: int, rng: np.random.Generator) -> bool:
+    """Whether all rank intervals hold: of two systems that are equal, either may come first."""
+    true = np.array([0.0, 0, 1.5, 3, 3, 8])
+    plane = _systems(rng, m, np.stack([true, true]))
+    table = with_ranks(systems_table(plane, rng, 2), paired_tests(plane, rng, DRAWS))
+    ahead, level = (true > true[:, None]).sum(1), (true == true[:, None]).sum(1)
+    low, high = table.accuracy_rank_low.to_numpy(int), table.accuracy_rank_high.to_numpy(int)
+    return bool(((low <= 1 + ahead) & (ahead + level <= high)).all())
+
+
+def _pareto(m: int, rng: np.random.Generator) -> np.ndarray:
+    """Of the systems told to be Pareto-optimal with a probability of 0.6 to 0.9: whether they are."""
+    true = rng.normal(0, 4 / np.sqrt(m / 20), (2, 3))
+    table = systems_table(_systems(rng, m, true, "equal"), rng, DRAWS)
+    beaten = [(np.delete(true, j, 1) > true[:, [j]]).all(0).any() for j in range(3)]
+    return ~np.array(beaten)[table.pareto_probability.between(0.6, 0.9).to_numpy()]
+
+
+def _candidates(rng: np.random.Generator, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(n, 6) accuracy and naturalness of candidates of 4 sources per document, and the document of each source."""
+    docs = np.repeat(np.arange(m), 4)
+    scores = [50 + 4 * rng.normal(size=m)[docs][:, None] + 10 * rng.normal(size=(4 * m, 6)) for _ in range(2)]
+    return scores[0], scores[1], docs
+
+
+def _curve_of(scores: tuple[np.ndarray, ...]):
+    n = len(scores[0])
+    return oracle_curve(np.repeat(np.arange(n), 6), scores[0].ravel(), scores[1].ravel())
+
+
+@cache
+def _true_lack() -> float:
+    accuracy, naturalness, _ = _candidates(np.random.default_rng(20_261_122), 50_000)
+    curve = _curve_of((accuracy, naturalness))
+    return float(curve.lacks(accuracy[:, 0].mean(), naturalness[:, 0].mean())[0])
+
+
+def _lack(m: int, rng: np.random.Generator) -> bool:
+    """Whether the interval of a system's lack holds that of the population."""
+    accuracy, naturalness, docs = _candidates(rng, m)
+    plane = plane_from([accuracy[:, :2], naturalness[:, :2]], docs)
+    row = systems_table(plane, rng, DRAWS, _curve_of((accuracy, naturalness))).iloc[0]
+    return bool(row.accuracy_lack_low <= _true_lack() <= row.accuracy_lack_high)
+
+
+def _related(rng: np.random.Generator, k: int, spread: float) -> np.ndarray:
+    """(2, k) true scores with a correlation of about 0.7."""
+    one = rng.normal(size=(2, k))
+    return spread * np.stack([one[0], 0.7 * one[0] + 0.7 * one[1]])
+
+
+def _error(m: int) -> float:
+    """About the standard error of a system, but for what is shared by all."""
+    return 0.5 * np.sqrt((25 + 100 / 8) / m)
+
+
+def _r(k: int, m: int, spread: float, rng: np.random.Generator) -> bool:
+    """Whether the interval of r holds that of the true scores of the same systems."""
+    true = _related(rng, k, spread * _error(m))
+    ((_, low, high),) = correlations(_systems(rng, m, true, "equal"), rng, [range(k)], DRAWS)
+    return bool(low <= pearson(*true) <= high)
+
+
+def _gap(k: int, m: int, rng: np.random.Generator) -> bool:
+    """Whether the interval of the difference of two correlations with one axis in common holds the true one."""
+    true = _related(rng, k, 6 * _error(m))
+    true = np.stack([*true, 6 * _error(m) * rng.normal(size=k)])
+    first, third, common = (_systems(rng, m, true[[i, i]], "equal").accuracy.values for i in (0, 2, 1))
+    docs = np.repeat(np.arange(m), 8)
+    one, other = (plane_from([values, common], docs) for values in (first, third))
+    _, low, high = correlation_gap(one, other, rng, DRAWS)
+    return bool(low <= pearson(true[0], true[1]) - pearson(true[2], true[1]) <= high)
+
+
+def _z(n: int, rng: np.random.Generator) -> bool:
+    x, y = rng.normal(size=(2, n))
+    low, high = correlation_interval(pearson(x, 0.6 * x + 0.8 * y), n)
+    return bool(low <= 0.6 <= high)
+
+
+def _r_p(n: int, rng: np.random.Generator) -> bool:
+    return bool(correlation_p(pearson(*rng.normal(size=(2, n))), n) < 0.05)
+
+
+def _claim(k: int, where: str, r: float | None, words: tuple[str, ...], rng: np.random.Generator) -> bool:
+    """Whether a half of the claim is told with one of these words; r : of all systems, None: the claim is true."""
+    if r is None:
+        along, behind = rng.uniform(0, 1, k // 2), rng.uniform(0.3, 1.6, k - k // 2)
+        true = np.stack([np.r_[10 - 2 * along, 8.2 - 4 * behind], np.r_[-3 + along, -3.9 - 2 * behind]])
+        true = 10 * (true + rng.normal(size=true.shape) * [[0.15], [0.08]])
+    else:
+        shared = rng.normal(size=k)
+        true = 10 * (np.sqrt(r) * shared + np.sqrt(1 - r) * rng.normal(size=(2, k)))
+    near, far, *_ = verdict(local_correlation(_systems(rng, 20, true, "equal"), rng, n_draws=DRAWS // 2)).split("; ")
+    said = near if where == "near" else far
+    return any(f" {word}: r = " in said for word in words)
