@@ -29,6 +29,7 @@ FEWEST = 8
 """Effective documents from which studentised draws suffice; below, an interval reaches as far as Student's, too."""
 FEW_DRAWS = 200  # below, each end of a 95 % interval rests on fewer than 5 draws beyond it
 STEP = 1e-4  # the share of a sum, or of a score's error, by which it is tried up and down for a slope
+NO_SPREAD = 1e-4  # a draw with less than this share of the standard error has none: the rest is rounding
 
 Score = Callable[[np.ndarray], np.ndarray]
 """(..., S) sums -> (...) scores."""
@@ -78,7 +79,8 @@ def few_clusters(n: int, what: str = "documents", counting: float | None = None)
     counting = n if counting is None else counting
     if not counting < FEWEST:
         return ""
-    unequal = f", some so long that all count like {counting:.2g}," if counting < n - 0.5 else ""
+    much = "with so many ratings" if what == "raters" else "so long"
+    unequal = f", some {much} that all count like {counting:.2g}," if counting < n - 0.5 else ""
     return f"{n} {what}{unequal} are few: the intervals may cover less than they say."
 
 
@@ -147,14 +149,9 @@ def _ratio(sums: np.ndarray) -> np.ndarray:
 
 
 def score_intervals(
-    score: Score,
-    sums: np.ndarray,
-    counts: np.ndarray,
-    *,
-    sizes: np.ndarray,
-    level: float = LEVEL,
+    score: Score, sums: np.ndarray, counts: np.ndarray, *, sizes: np.ndarray, level: float = LEVEL,
     of: Score | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Interval and standard error of scores of summed counts: (C,) low, high, se, and the (B, C) draws.
 
     With θ the score, s its standard error by linearisation over clusters, and θ*, s* those of the draws, the interval
@@ -183,8 +180,10 @@ def score_intervals(
         errors = _spread(counts, flat, slopes_drawn, _gradient(of, draws, step))
         error = _spread(one, flat, slopes, _gradient(of, estimate[None], step))[0]
         estimate, draws = of(estimate), of(draws)
+    there = (sizes > 0).sum(0)  # of M clusters, for a column may lack some
+    fewer = np.where(there > 1, np.sqrt(there / np.maximum(1, there - 1) * (m - 1) / m), np.nan)
+    error, errors = fewer * error, fewer * errors
     n_effective = effective(sizes)
-    error[(sizes > 0).sum(0) < 2] = np.nan
     enough = n_effective >= FEWEST
     low, high = _studentised(estimate, error, draws, errors, level)
     least, most = student(estimate, error, n_effective, level)
@@ -214,7 +213,7 @@ def _studentised(
     _tell_few(len(draws))
     away = draws - estimate
     with np.errstate(invalid="ignore", divide="ignore"):
-        t = np.where(errors > 1e-9 * error, away / errors, np.where(away == 0, 0.0, np.copysign(np.inf, away)))
+        t = np.where(errors > NO_SPREAD * error, away / errors, np.where(away == 0, 0.0, np.copysign(np.inf, away)))
     t[np.isnan(draws)] = np.nan
     ends = np.full((2, *estimate.shape), np.nan)
     if (some := ~np.isnan(t).all(0)).any():

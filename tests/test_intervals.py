@@ -143,6 +143,15 @@ def test_few_documents_reach_at_least_as_far_as_students_interval(m):
         np.testing.assert_allclose([found.low[0], found.high[0]], [low, high])
 
 
+def test_a_column_of_three_documents_among_five_has_an_interval_of_its_own_size():
+    """Draws that hold only one of its documents have no spread, however much rounding says so."""
+    x = np.array([3.3, 2.1, 4.7, np.nan, np.nan])
+    found = bootstrap_means(np.stack([x, [1.2, 2.3, 3.1, 4.4, 5.2]], 1), range(5), np.random.default_rng(0), 300)
+    low, high = stats.t.interval(0.95, 2, np.nanmean(x), stats.sem(x[:3]))
+    assert found.low[0] == pytest.approx(low, abs=1e-6)
+    assert found.high[0] == pytest.approx(high, abs=1e-6)
+
+
 def test_a_score_of_sums_has_the_error_that_leaving_out_documents_gives():
     """chrF of a corpus of 30 documents: the linear error and the jackknife's agree."""
     words = ["der", "die", "das", "ein", "Haus", "Hund", "Katze", "sieht", "hört", "alt", "neu", "rot"]
@@ -192,3 +201,5 @@ def test_one_long_document_counts_for_nearly_all():
     assert few_clusters(8) == ""
     told = "20 documents, some so long that all count like 1.5, are few: the intervals may cover less than they say."
     assert few_clusters(20, counting=float(effective([80, *[1] * 19]))) == told
+    told = "4 raters, some with so many ratings that all count like 2.5, are few: the intervals may cover less than"
+    assert few_clusters(4, "raters", 2.5).startswith(told)

@@ -14,6 +14,7 @@ from anhelpers import raters
 from anhelpers.charts.systems import plot_systems
 from anhelpers.data import CandidateSet, from_systems, load, load_candidates
 from anhelpers.errors import DataError, UnknownName
+from anhelpers.raters.alpha import _alpha, _coincidences, _counts, _of_coincidences
 from anhelpers.raters.files import Row, together
 
 HEAD = ",".join(raters.COLUMNS)
@@ -380,21 +381,42 @@ def test_equal_ratings_have_no_alpha():
 
 
 def test_segments_and_not_translations_are_resampled():
-    """Of two segments, a quarter of the draws has the first twice, where all agree, and a quarter the second twice."""
     matrix = [(1, 1), (5, 5), (2, 2), (1, 5), (5, 4), (2, 1)]
     one = raters.agreement(of(matrix, segment=[0] * 6), "accuracy", rng(), 50)
     assert np.isnan([one.low, one.high]).all()
     assert one.n_segments == 1
+    assert one.note.startswith("All translations are of one segment")
     two = raters.agreement(of(matrix, segment=[0, 0, 0, 1, 1, 1]), "accuracy", rng(), 400)
-    assert two.high == pytest.approx(1)
-    assert two.note == "2 segments are few: the intervals may cover less than they say."
-    assert two.low == pytest.approx(raters.agreement(of(matrix[3:] * 2), "accuracy", rng(), 1).alpha)
+    assert (two.low, two.high) == (-1, 1)  # in one segment all agree, in the other hardly: nothing is known of a third
+    assert two.note.startswith("2 segments are few: the intervals may cover less than they say. More segments would")
+    many = raters.agreement(of(matrix * 3, segment=list(range(18))), "accuracy", rng(), 400)
+    assert -1 < many.low < many.alpha < many.high < 1
+    assert many.note == ""
 
 
-def test_resamples_without_an_alpha_are_told():
+@pytest.mark.filterwarnings("error")
+def test_where_no_two_raters_differ_there_is_no_interval():
     found = raters.agreement(of([(1, 1), (1, 1), (5, 5)]), "accuracy", rng(), 100)
+    assert found.alpha == 1
+    assert np.isnan([found.low, found.high]).all()
+    assert found.note.startswith("No two raters differ on a translation")
+    found = raters.agreement(of([(3, 4), (4, 4), *[(3, 3)] * 18]), "accuracy", rng(), 300)
+    assert found.note.startswith("2 segments with a rating other than the commonest one are few: the intervals may")
+    found = raters.agreement(of([(1, 2), *[(1, 1)] * 8]), "accuracy", rng(), 300)
     assert "resamples all ratings are equal: left out of the interval." in found.note
-    assert found.alpha == found.low == found.high == 1
+
+
+@pytest.mark.verifies("Krippendorff's α", by="foreign", of="the package krippendorff, from coincidences")
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(cell, cell, cell), min_size=2, max_size=9), st.sampled_from(["nominal", "ordinal", "interval"])
+)
+def test_alpha_is_a_score_of_summed_coincidences(matrix, level):
+    counts = _counts(np.array(matrix))
+    counts = counts[counts.sum(1) > 1]
+    with np.errstate(invalid="ignore"):
+        found = _of_coincidences(level, _coincidences(counts).sum(0))
+    assert float(found) == pytest.approx(_alpha(counts, level), abs=1e-9, nan_ok=True)
 
 
 @pytest.mark.verifies("α of two raters", by="hand")
@@ -438,10 +460,21 @@ def test_the_plane_by_hand():
     assert table.n.to_dict() == {"A": 2, "B": 2}
     assert table.n_ratings.to_dict() == {"A": 4, "B": 4}
     assert table.n_raters.to_dict() == {"A": 2, "B": 2}
-    assert table.loc["A", ["accuracy_low", "accuracy_high"]].tolist() == [4, 4]
-    t = 12.706204736  # Student's, one degree of freedom; the standard error of the mean of 2 and 2.5 is 0.25
-    assert table.loc["B", ["accuracy_low", "accuracy_high"]].tolist() == pytest.approx([2.25 - t / 4, 2.25 + t / 4])
+    assert table.loc["A", ["accuracy_low", "accuracy_high"]].isna().all()  # 4 and 4 say nothing of a third segment
+    t = 12.706204736  # Student's, one degree of freedom; the standard error of the mean of 2/3 below and 0 is 1/3
+    ends = [-1 / 3 - t / 3, -1 / 3 + t / 3]
+    assert table.loc["B", ["adjusted_accuracy_low", "adjusted_accuracy_high"]].tolist() == pytest.approx(ends)
+    assert table.loc["B", ["accuracy_low", "accuracy_high"]].tolist() == [1, 5]  # a mean rating is on the scale
     assert table.loc["A", ["naturalness_low", "naturalness_high"]].isna().all()  # one segment only
+
+
+def test_what_five_sentences_can_tell_is_said(teaching, sheet):
+    plane = raters.class_plane(raters.invented_class(sheet, rng(), 20), teaching[1], rng(), 200)
+    few, test = raters.plane_notes(plane)
+    assert few.startswith(f"{plane.n.min()} segments are few: the intervals may cover less than they say.")
+    assert f"no p of a paired test is below {2.0 ** (1 - plane.n.max()):.2g}" in test
+    assert raters.plane_notes(plane.assign(n=8)) == []
+    assert len(raters.plane_notes(plane.assign(n=6))) == 1
 
 
 @pytest.mark.verifies("Plane of a class's ratings", by="property")

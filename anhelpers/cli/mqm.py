@@ -32,6 +32,11 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="rows that come again in a file: refuse a copied part, count all, or each once (default: refuse)",
     )
     parser.add_argument("--shared", action="store_true", help="only segments that were rated for every system")
+    parser.add_argument(
+        "--adjust-raters",
+        action="store_true",
+        help="take out the severity of the raters: the penalties that an average rater would have given",
+    )
     parser.add_argument("--by", default="system", choices=["system", "rater", "doc", "domain", "segment"],
                         help="a row per system and what? (default: system, with intervals)")  # fmt: skip
     parser.add_argument("--ignore-unclassified", action="store_true",
@@ -46,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
 
     from ..data import pool_ratings, ratings_file, read_ratings
     from ..data.mqm_tables import load_map
-    from ..mqm import choose_scheme, score_ratings, system_table
+    from ..mqm import adjust_raters, choose_scheme, rater_notes, score_ratings, system_table
     from ..report import few_documents
 
     files = [path if Path(path).exists() else ratings_file(path) or path for path in args.files]
@@ -55,11 +60,14 @@ def run(args: argparse.Namespace) -> None:
     scheme = args.scheme or choose_scheme(ratings)
     waived = "ignore" if args.ignore_unclassified else "error"
     scores = score_ratings(ratings, scheme, args.weights, unclassified=waived)
+    scores = adjust_raters(scores) if args.adjust_raters else scores
     scores = scores.shared() if args.shared else scores
     shared.print_notes(scores.notes)
     if args.scheme is None:
         shared.print_notes([f"scheme {scheme}, which fits the categories best; another one by --scheme."])
-    table = system_table(scores, np.random.default_rng(args.seed)) if args.by == "system" else scores.by(args.by)
-    if args.by == "system" and (few := few_documents(table)):
-        shared.print_notes([few])
+    if args.by == "system":
+        table = system_table(scores, np.random.default_rng(args.seed))
+        shared.print_notes(filter(None, [few_documents(table), *rater_notes(table)]))
+    else:
+        table = scores.by(args.by).assign(signature=scores.signature)
     shared.write_table(table, args.output)

@@ -130,6 +130,9 @@ def rated_plane(
 ) -> Plane:
     """Systems by what people marked: accuracy and fluency penalties, negated, so that (0, 0) is perfect.
 
+    Its intervals and tests resample documents and hold the raters fixed, as differences of systems want it; for other
+    raters see `mqm.system_table`.
+
     Parameters
     ----------
     categories : system -> category; a rated name that is not listed has that of its `base_system`, or "unknown".
@@ -147,9 +150,11 @@ def rated_plane(
 
 
 def rating_axis(scores: MqmScores, kind: str) -> Axis:
-    """One kind of MQM penalty ("penalty", "accuracy", "fluency") per segment, negated."""
-    title = f"−MQM {kind} (points per segment, higher is better)"
-    return mean_axis(f"mqm-{kind}", title, scores.signature, -scores.matrix(kind).values)
+    """One kind of MQM penalty ("penalty", "accuracy", "fluency") per segment, negated; adjusted ones are named so."""
+    adjusted = scores.severity is not None
+    title = f"−MQM {kind}{', rater-adjusted' * adjusted} (points per segment, higher is better)"
+    name = f"mqm-{kind}{'-adjusted' * adjusted}"
+    return mean_axis(name, title, scores.signature, -scores.matrix(kind).values)
 
 
 def metric_against(test: TestSet, metric: Metric, scores: MqmScores, join: Join, *, kind: str = "fluency") -> Plane:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import checks
 from ..errors import need
-from ..intervals import few_clusters, interval
-from ..stats import cluster_counts
+from ..intervals import FEWEST, effective, few_clusters, score_intervals, student
+from ..stats import cluster_counts, cluster_sums
 from .files import ClassRatings
 from .sheet import SCALE
 
@@ -26,7 +27,8 @@ class Agreement:
 
     Parameters
     ----------
-    alpha, low, high : α and its 95 % interval from resampling segments; nan where it is not defined.
+    alpha, low, high : α and its 95 % interval for other segments, rated by the same raters: segments are resampled,
+        the draws studentised. nan where it is not defined, and where no two raters differ.
     n_units : translations with at least two ratings; n_segments : segments that they belong to, which are resampled.
     n_raters, n_ratings : those who rated any of them, and their ratings. note : what to mind, or "".
     level : of measurement: "ordinal", "nominal" or "interval".
@@ -77,20 +79,27 @@ def agreement(
     segment = wide.index.get_level_values("segment").to_numpy()
     counts = _counts(wide.to_numpy())
     alpha, n_segments = _alpha(counts, level), len(set(segment.tolist()))
-    draws = np.full(1, np.nan)
-    if n_segments > 1 and not np.isnan(alpha):
-        times, index = cluster_counts(segment, n_draws, rng)
-        draws = np.array([_alpha(np.repeat(counts, drawn[index], axis=0), level) for drawn in times])
-    low, high = interval(draws)
-    note = few_clusters(n_segments, "segments") if np.isfinite(low) else ""
-    if (lost := int(np.isnan(draws).sum())) and np.isfinite(low):
-        note += f" In {lost} of {n_draws} resamples all ratings are equal: left out of the interval."
-    if np.isnan(alpha):
+    low = high = np.nan
+    if n_segments > 1 and alpha < 1:
+        low, high, lost = _interval(counts, segment, level, (n_draws, rng))
+        note = few_clusters(n_segments, "segments")
+        note += " More segments would make the interval narrower; more raters hardly would." if note else ""
+        other = len(set(segment[counts.sum(1) > counts[:, counts.sum(0).argmax()]].tolist()))
+        if not note and other < FEWEST:
+            note = few_clusters(other, "segments with a rating other than the commonest one")
+        note += f" In {lost} of {n_draws} resamples all ratings are equal: left out of the interval." if lost else ""
+    elif np.isnan(alpha):
         note = "All ratings are equal, so there is no disagreement to expect." if len(wide) else (
             "No translation has two ratings.")  # fmt: skip
+    elif n_segments < 2:
+        note = "All translations are of one segment, which says nothing of others: there is no interval."
+    else:
+        note = (
+            "No two raters differ on a translation, so nothing says how far they would on others: there is no interval."
+        )
     n_raters = int(wide.notna().any().sum())
-    return Agreement(criterion, level, alpha, float(low), float(high), len(wide), n_segments, n_raters,
-                     int(counts.sum()), note)  # fmt: skip
+    return Agreement(criterion, level, alpha, low, high, len(wide), n_segments, n_raters, int(counts.sum()),
+                     note.strip())  # fmt: skip
 
 
 def pairwise_agreement(ratings: ClassRatings, criterion: str) -> pd.DataFrame:
@@ -124,3 +133,43 @@ def _alpha(counts: np.ndarray, level: Any) -> float:
     if (pairable.sum(axis=0) > 0).sum() < 2:
         return np.nan
     return float(krippendorff.alpha(value_counts=pairable, value_domain=list(SCALE), level_of_measurement=level))
+
+
+def _interval(
+    counts: np.ndarray, segment: np.ndarray, level: str, draws: tuple[int, np.random.Generator]
+) -> tuple[float, float, int]:
+    """(low, high) of α, and how many of the draws have none: α is a score of coincidences, which add up over units.
+
+    Each end is the farther one of the studentised draws' and Student's, for ratings take few values.
+    """
+    times, index = cluster_counts(segment, *draws)
+    sums = cluster_sums(_coincidences(counts), index)[:, None]
+    score = partial(_of_coincidences, level)
+    sizes = np.bincount(index)[:, None]
+    low, high, error, drawn = score_intervals(score, sums, times, sizes=sizes)
+    least, most = student(score(sums.sum(0)), error, effective(sizes))
+    lowest, highest = float(min(low[0], least[0])), float(max(high[0], most[0]))
+    return max(-1.0, lowest), min(1.0, highest), int(np.isnan(drawn).sum())
+
+
+def _coincidences(counts: np.ndarray) -> np.ndarray:
+    """(units, 25) how often each rating meets each other one of the same unit, which has at least two ratings."""
+    n = counts.astype(np.float64)
+    pairs = n[:, :, None] * n[:, None, :] - n[:, :, None] * np.eye(len(SCALE))
+    return (pairs / (n.sum(1) - 1)[:, None, None]).reshape(len(n), len(SCALE) ** 2)
+
+
+def _of_coincidences(level: str, sums: np.ndarray) -> np.ndarray:
+    """(...) α of (..., 25) sums of coincidences; nan where all ratings are equal (Krippendorff 2011, §C)."""
+    k = len(SCALE)
+    pairs = sums.reshape(*sums.shape[:-1], k, k)
+    n = pairs.sum(-1)
+    if level == "nominal":
+        far = 1.0 - np.eye(k)
+    else:
+        place = n.cumsum(-1) - n / 2 if level == "ordinal" else np.arange(float(k))
+        far = (place[..., :, None] - place[..., None, :]) ** 2
+    observed = (pairs * far).sum((-1, -2))
+    expected = (n[..., :, None] * n[..., None, :] * far).sum((-1, -2)) / (n.sum(-1) - 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(expected > 0, 1 - observed / expected, np.nan)

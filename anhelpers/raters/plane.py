@@ -9,13 +9,14 @@ import numpy as np
 
 from ..data.schema import CandidateSet, systems_of
 from ..errors import DataError
-from ..intervals import bootstrap_means
+from ..intervals import FEWEST, bootstrap_means, few_clusters
 from .files import ClassRatings
+from .sheet import SCALE
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["class_plane"]
+__all__ = ["class_plane", "plane_notes"]
 
 
 def class_plane(
@@ -41,8 +42,9 @@ def class_plane(
     Returns
     -------
     system, category; accuracy, naturalness, adjusted_accuracy, adjusted_naturalness, each with _low and _high: 95 %
-    intervals from resampling segments, once for all, with the raters held fixed (nan where fewer than two segments have
-    such a rating); n (segments rated by either criterion), n_ratings, n_raters.
+    intervals for other segments, from resampling segments once for all, with the raters held fixed (nan where fewer
+    than two segments have such a rating, and where a few all have the same); n (segments rated by either criterion),
+    n_ratings, n_raters. `plane_notes` says what so many segments can show.
     """
     import pandas as pd
 
@@ -59,12 +61,32 @@ def class_plane(
     for name in ("accuracy", "naturalness", "adjusted_accuracy", "adjusted_naturalness"):
         columns = {system: k for k, (axis, system) in enumerate(wide.columns) if axis == name}
         plane[name] = pd.Series({system: wide.iloc[:, k].mean() for system, k in columns.items()}, dtype=float)
+        known = (found.se > 0) | (found.n >= FEWEST) if found else np.zeros(wide.shape[1], dtype=bool)
+        ends = (-np.inf, np.inf) if name.startswith("adjusted") else (SCALE[0], SCALE[-1])
         for end in ("low", "high"):
-            bound = {s: getattr(found, end)[k] if found else np.nan for s, k in columns.items()}
+            bound = {s: np.clip(getattr(found, end)[k], *ends) if known[k] else np.nan for s, k in columns.items()}
             plane[f"{name}_{end}"] = pd.Series(bound, dtype=float)
     plane["n"], plane["n_ratings"] = groups.segment.nunique(), groups.size()
     plane["n_raters"] = groups.rater.nunique()
     return plane.rename_axis("system").reset_index().sort_values("accuracy", ascending=False, ignore_index=True)
+
+
+def plane_notes(plane: pd.DataFrame) -> list[str]:
+    """Sentences on what the segments behind a `class_plane` can and cannot tell; none where they are many."""
+    fewest, most = int(plane.n.min()), int(plane.n.max())
+    few = few_clusters(fewest, "segments")
+    if not few:
+        return []
+    notes = [
+        f"{few} They are about other segments, rated by the same people: more segments would make them narrower; more "
+        "raters hardly would."
+    ]
+    if 2.0 ** (1 - most) > 0.05:
+        notes.append(
+            f"No system has more than {most} segments. Two systems can swap their translations in {2**most} ways only, "
+            f"so no p of a paired test is below {2.0 ** (1 - most):.2g}: at 5 %, none can show that one is better."
+        )
+    return notes
 
 
 def _by_system(ratings: ClassRatings, names: Sequence[str]) -> pd.DataFrame:

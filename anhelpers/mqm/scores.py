@@ -14,21 +14,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from . import __version__, checks
-from .data.mqm_tables import Scheme, Weights, choose_scheme, load_scheme, load_weights, table_notes
-from .data.rating_checks import odd_weights, without_clean
-from .data.rating_names import DOMAINS, base_system, domain_of, spelled_twice
-from .data.ratings import Ratings
-from .errors import DataError
-from .intervals import bootstrap_means
-from .stats import clusters_of
+from .. import __version__, checks
+from ..data.mqm_tables import Scheme, Weights, choose_scheme, load_scheme, load_weights, table_notes
+from ..data.rating_checks import odd_weights, without_clean
+from ..data.rating_names import DOMAINS, base_system, domain_of, spelled_twice
+from ..data.ratings import Ratings
+from ..errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
     "DOMAINS", "KINDS", "LEVELS", "Matrix", "MqmScores", "Scheme", "Weights", "base_system", "choose_scheme",
-    "domain_of", "load_scheme", "load_weights", "score_ratings", "system_table",
+    "domain_of", "load_scheme", "load_weights", "score_ratings",
 ]  # fmt: skip
 
 KINDS = ("penalty", "accuracy", "fluency")
@@ -65,6 +63,9 @@ class MqmScores:
     values : (U, 3) its penalty, accuracy and fluency.
     signature : scheme, weights, averaging, version, files.
     notes : sentences that the user should see.
+    severity : (R, 3) how many times the penalty of an average rater each rater gives, where `adjust_raters` has taken
+        that out (then a single value may be below 0); None: values are as rated. severity_error : (3,) the standard
+        error of the severity of an average rater, as a share of it: other raters would have another.
     """
 
     systems: tuple[str, ...]
@@ -78,6 +79,8 @@ class MqmScores:
     values: np.ndarray
     signature: str
     notes: tuple[str, ...] = ()
+    severity: np.ndarray | None = None
+    severity_error: np.ndarray | None = None
 
     def __repr__(self) -> str:
         sizes = f"{len(self.systems)} systems, {len(self.segments)} segments, {len(self.raters)} raters"
@@ -123,6 +126,23 @@ class MqmScores:
             f"{told}every system. Their means differ by the segments, too: --shared compares over those that all have."
         )
 
+    @property
+    def crews(self) -> str:
+        """A note where systems were rated by other raters in the same segment; "" where all by the same."""
+        shape = len(self.segments), len(self.raters)
+        saw = np.bincount(np.ravel_multi_index((self.segment, self.rater), shape), minlength=shape[0] * shape[1])
+        saw, of = saw.reshape(shape), (~np.isnan(self.matrix().values)).sum(1, keepdims=True)
+        apart = ((saw > 0) & (saw < of)).any(1)  # a rater who saw some systems of a segment, and not all
+        mean = self._units().groupby("rater").penalty.mean()
+        if self.severity is not None or not apart.any() or mean.min() == mean.max():
+            return ""
+        told = (
+            f"in {apart.sum()} of {len(apart)} segments systems were rated by different raters, whose mean penalties "
+            f"range from {mean.min():.2f} ({self.raters[mean.idxmin()]}) to {mean.max():.2f} "
+            f"({self.raters[mean.idxmax()]})"
+        )
+        return f"{told}: part of a difference may be theirs; --adjust-raters takes their severity out."
+
     def shared(self) -> MqmScores:
         """Only the segments that were rated for every system; a DataError where there is none.
 
@@ -140,8 +160,9 @@ class MqmScores:
         codes: dict[str, Any] = {name: getattr(self, name)[here] for name in ("system", "rater", "values")}
         codes["segment"] = np.searchsorted(kept, self.segment[here])
         left = f"{int((~everywhere).sum())} of {len(everywhere)} segments are left out: not rated for every system."
-        notes = (*(note for note in self.notes if note != self.coverage), left)
-        return replace(self, **names, **codes, signature=f"{self.signature}|segments:shared", notes=notes)
+        notes = (*(note for note in self.notes if note not in (self.coverage, self.crews)), left)
+        here = replace(self, **names, **codes, signature=f"{self.signature}|segments:shared", notes=notes)
+        return replace(here, notes=(*notes, *filter(None, [here.crews])))
 
     def _units(self) -> pd.DataFrame:
         """A row per unit: the positions of its names, and what it scored."""
@@ -217,7 +238,7 @@ def score_ratings(
         ratings.systems, ratings.raters, ratings.segment_names, docs, named, system, segment, rater,
         values, signature, notes,
     )  # fmt: skip
-    return replace(scores, notes=(*scores.notes, *filter(None, [scores.coverage])))
+    return replace(scores, notes=(*scores.notes, *filter(None, [scores.coverage, scores.crews])))
 
 
 def _dimensions(ratings: Ratings, scheme: Scheme, unclassified: str) -> tuple[np.ndarray, tuple[str, ...]]:
@@ -270,31 +291,3 @@ def _signature(ratings: Ratings, scheme: Scheme, weights: Weights) -> str:
     files = ",".join(PurePath(path).name for path in ratings.paths)
     made = [f"scheme:{scheme.name}", f"weights:{weights.name}", "mean:segments-of-raters", *ratings.reading]
     return "|".join(["mqm", *made, f"files:{files}", f"version:{__version__}"])
-
-
-def system_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 1000) -> pd.DataFrame:
-    """A row per system, the best first: its mean penalty, accuracy and fluency, each with a 95 % interval.
-
-    Documents are resampled, once for all systems (segments, where there is one document). Columns: system, n_segments,
-    n_raters, n_docs, n_effective (`intervals.effective`); then penalty, penalty_low, penalty_high and so on, MQM points
-    per segment, lower is better; signature. Each system is averaged over the segments that were rated for it
-    (`n_segments`; where these differ, the scores have a note, and `scores.shared()` only those of all); where these are
-    of one document among several, there is no interval (nan).
-    """
-    table = scores.by("system").set_index("system")
-    matrices = [scores.matrix(kind) for kind in KINDS]
-    docs = np.array(scores.docs)
-    table["n_docs"] = [len(set(docs[~np.isnan(column)])) for column in matrices[0].values.T]
-    for_all = np.concatenate([matrix.values for matrix in matrices], axis=1)
-    if len(docs) > 1:
-        found = bootstrap_means(for_all, clusters_of(docs), rng, n_draws)
-        low, high, counting = (v.reshape(len(KINDS), -1) for v in (found.low, found.high, found.n_effective))
-    else:
-        low = high = counting = np.full((len(KINDS), len(scores.systems)), np.nan)  # one segment has no interval
-    table["n_effective"] = counting[0]
-    for i, kind in enumerate(KINDS):
-        table[f"{kind}_low"], table[f"{kind}_high"] = low[i], high[i]
-    bounds = [column for kind in KINDS for column in (kind, f"{kind}_low", f"{kind}_high")]
-    table["signature"] = scores.signature
-    table = table[["n_segments", "n_raters", "n_docs", "n_effective", *bounds, "signature"]]
-    return table.sort_values("penalty", kind="stable").reset_index()

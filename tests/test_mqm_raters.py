@@ -1,0 +1,251 @@
+"""Raters as a source of variance: intervals for other raters, and penalties without the raters' severity."""
+
+import csv
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.stats import rankdata
+
+from anhelpers.cli import main
+from anhelpers.data import bundled
+from anhelpers.data.ratings import read_ratings
+from anhelpers.errors import DataError
+from anhelpers.intervals import bootstrap_means
+from anhelpers.mqm import KINDS, MqmScores, adjust_raters, rater_notes, score_ratings, system_table
+from anhelpers.mqm.severity import _scaled
+from anhelpers.plane import rated_plane
+
+
+def of(units, docs=None):
+    """MqmScores of rows (system, segment, rater, penalty), which stand for accuracy and fluency, too."""
+    system, segment, rater, y = (np.array(column) for column in zip(*units, strict=True))
+    n = int(segment.max()) + 1
+    systems, raters = (tuple(f"{a}{i}" for i in range(int(c.max()) + 1)) for a, c in (("s", system), ("r", rater)))
+    docs = tuple(f"d{i}" for i in (range(n) if docs is None else docs))
+    return MqmScores(systems, raters, tuple(map(str, range(n))), docs, ("x",) * n, system, segment, rater,
+                     np.stack([y.astype(float)] * 3, axis=1), "simulated")  # fmt: skip
+
+
+def rng():
+    return np.random.default_rng(3)
+
+
+# ---- intervals for other raters
+
+
+def test_the_interval_of_three_raters_by_hand():
+    """They give 1, 2 and 3 points everywhere: 2 ± 4.3027 · 1 / √3, Student's t with 2 degrees of freedom."""
+    scores = of([(0, g, r, r + 1) for g in range(27) for r in range(3)], docs=[g // 3 for g in range(27)])
+    row = system_table(scores, rng(), 200).iloc[0]
+    assert (row.penalty_low_same_raters, row.penalty_high_same_raters) == (2, 2)
+    assert row.penalty_high == pytest.approx(2 + 4.302653 / np.sqrt(3), abs=1e-6)
+    assert row.penalty_low == 0  # no penalty is below 0
+    assert row.resampled == "documents and raters"
+    assert row.n_effective_raters == pytest.approx(3)
+
+
+def test_one_rater_says_nothing_of_others_and_the_table_tells():
+    units = [(0, g, 0, g % 5) for g in range(20)] + [(1, g, g % 2, g % 3) for g in range(20)]
+    table = system_table(of(units), rng(), 200).set_index("system")
+    assert table.resampled.to_dict() == {"s0": "documents", "s1": "documents and raters"}
+    assert table.loc["s0", "penalty_high"] == table.loc["s0", "penalty_high_same_raters"]
+    values = of(units).matrix().values[:, 0]
+    assert table.loc["s0", "penalty_high"] == bootstrap_means(values, of(units).docs, rng(), 200).high[0]
+    notes = rater_notes(table.reset_index())
+    assert "paired tests (anhelpers plane)" in notes[0]
+    assert notes[1].startswith("2 raters are few: the intervals may cover less than they say.")
+    assert notes[2] == "One rater saw all translations of s0: such an interval holds for that rater alone."
+    alone = system_table(of(units[:20]), rng(), 200)
+    assert rater_notes(alone)[0].startswith("One rater saw all translations of each system")
+    single = system_table(of(units[:1]), rng(), 200)
+    assert single.resampled.tolist() == [""]
+    assert rater_notes(single) == []
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), raters=st.integers(2, 5), each=st.integers(1, 3))
+def test_other_raters_never_make_an_interval_narrower(seed, raters, each):
+    g = np.random.default_rng(seed)
+    crews = [g.permutation(raters)[:each] for _ in range(24)]
+    units = [(s, k, r, g.poisson(2)) for s in range(2) for k in range(24) for r in crews[k]]
+    _, codes = np.unique([u[2] for u in units], return_inverse=True)
+    units = [(s, k, int(r), y) for (s, k, _, y), r in zip(units, codes, strict=True)]
+    table = system_table(of(units, docs=[k // 2 for k in range(24)]), rng(), 200)
+    for kind in KINDS:
+        assert (table[f"{kind}_low"] <= table[f"{kind}_low_same_raters"] + 1e-12).all()
+        assert (table[f"{kind}_high"] >= table[f"{kind}_high_same_raters"] - 1e-12).all()
+
+
+# ---- severity taken out
+
+STRICT = [(s, g, (s + g) % 2, (s + 1) * (g + 2) * (0.5, 1.5)[(s + g) % 2]) for s in range(3) for g in range(12)]
+
+
+@pytest.mark.verifies("Rater-adjusted MQM penalty", by="hand")
+def test_a_rater_who_gives_three_times_the_points_is_found_out():
+    """r1 gives 3 points where r0 gives 1: severities 1.5 and 0.5; system s has s + 1 times the points of s0."""
+    found = adjust_raters(of(STRICT))
+    assert found.severity[:, 0] == pytest.approx([0.5, 1.5])
+    assert found.values[:, 0] == pytest.approx([(s + 1) * (g + 2) for s, g, *_ in STRICT])
+    assert found.by().penalty.tolist() == pytest.approx([7.5, 15, 22.5])
+    assert found.signature == "simulated|raters:adjusted"
+    assert found.notes[-1].startswith("The severity of the raters is taken out of the penalties: r0 0.50, r1 1.50 (")
+    assert found.crews == ""
+
+
+@pytest.mark.verifies("Rater-adjusted MQM penalty", by="property")
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6), by=st.floats(0.1, 10))
+def test_a_unit_scales_and_a_fair_design_keeps_its_order(seed, by):
+    g = np.random.default_rng(seed)
+    fair = [(s, k, r, float(g.poisson(3 * (r + 1)))) for s in range(4) for k in range(15) for r in range(3)]
+    raw, found = of(fair), adjust_raters(of(fair))
+    ratio = found.by().penalty / raw.by().penalty
+    assert np.allclose(ratio, ratio[0], rtol=1e-5)
+    assert found.severity.mean(0) == pytest.approx([1, 1, 1])
+    scaled = adjust_raters(replace(raw, values=by * raw.values))
+    assert np.allclose(scaled.values, by * found.values, atol=1e-5 * by)
+    turned = g.permutation(len(fair))
+    again = adjust_raters(of([fair[i] for i in turned]))
+    assert np.allclose(again.values, found.values[turned], atol=1e-6)
+
+
+@pytest.mark.verifies("Rater-adjusted MQM penalty", by="foreign", of="SciPy's maximum of the Poisson likelihood")
+def test_severities_are_those_of_greatest_likelihood():
+    g = np.random.default_rng(1)
+    units = [(s, k, (s * 7 + k * k) % 3, float(g.poisson((s + 1) * (1 + k % 4) * (0.6, 1, 1.4)[(s * 7 + k * k) % 3])))
+             for s in range(4) for k in range(14)]  # fmt: skip
+    scores = of(units)
+    y = scores.values[:, 0]
+
+    def parts(x):
+        return x[scores.system] + x[4 + scores.segment] + x[18 + scores.rater]
+
+    def loss(x):
+        m = np.exp(parts(x))
+        slope = np.zeros_like(x)
+        for start, code in ((0, scores.system), (4, scores.segment), (18, scores.rater)):
+            np.add.at(slope, start + code, m - y)
+        return m.sum() - y @ parts(x) + 1e-9 * x @ x, slope + 2e-9 * x
+
+    best = np.exp(minimize(loss, np.zeros(21), jac=True, method="BFGS", options={"gtol": 1e-7}).x[18:])
+    assert _scaled(scores, y, None)[0] == pytest.approx(best / best.mean(), rel=1e-4)
+
+
+def test_raters_who_differ_by_chance_alone_change_nothing():
+    g = np.random.default_rng(0)
+    units = [(s, k, int(g.integers(4)), float(g.poisson(3))) for s in range(3) for k in range(60)]
+    scores = of(units)
+    same = 0
+    for seed in range(12):
+        y = np.random.default_rng(seed).poisson(3.0, len(units)).astype(float)
+        found = adjust_raters(replace(scores, values=np.stack([y] * 3, axis=1)))
+        same += np.array_equal(found.severity[:, 0], np.ones(4))
+        assert abs(found.severity[:, 0] - 1).max() < 0.25
+    assert same >= 4
+
+
+@pytest.mark.parametrize(
+    ("units", "told"),
+    [
+        ([(s, g, 0, 1) for s in range(2) for g in range(9)], "all ratings are by one rater"),
+        ([(s, g, g % 2, 1 + g) for s in range(2) for g in range(9)], "no segment was seen by two raters"),
+        ([(s, g, s, 1 + g) for s in range(2) for g in range(9)], "share too few segments and systems"),
+        ([(s, g, (s + g) % 2 + 2 * (g > 5), 1 + g) for s in range(2) for g in range(12)], "share too few segments and"),
+    ],
+)
+def test_what_cannot_be_told_apart_is_refused(units, told):
+    with pytest.raises(DataError, match=told):
+        adjust_raters(of(units))
+
+
+def test_severity_is_taken_out_once_and_odd_ratings_do_no_harm():
+    found = adjust_raters(of(STRICT))
+    with pytest.raises(DataError, match="already taken out"):
+        adjust_raters(found)
+    clean = adjust_raters(of([(*unit[:3], 0) for unit in STRICT]))
+    assert not clean.values.any()
+    assert (clean.severity == 1).all()
+    alone = [(s, 12 + s, 2, 0) for s in range(3)]  # r2 saw what no other saw, and marked nothing
+    blind = adjust_raters(of([*STRICT, *alone]))
+    assert np.isfinite(blind.values).all()
+    kind = adjust_raters(of([*STRICT, *((s, g, 2, 0) for s in range(3) for g in range(12))]))  # r2 marks nothing
+    assert np.isfinite(kind.values).all()
+    assert kind.severity[2, 0] < 0.5
+
+
+def test_adjusted_and_rated_penalties_never_look_alike():
+    raw, found = of(STRICT), adjust_raters(of(STRICT))
+    assert "r0" in raw.crews
+    assert "12 of 12 segments" in raw.crews
+    planes = [rated_plane(one, "x") for one in (raw, found)]
+    for one, other in zip(*(plane.axes for plane in planes), strict=True):
+        assert (one.name, one.title, one.signature) != (other.name, other.title, other.signature)
+        assert "rater-adjusted" in other.title
+    few = found.shared()
+    assert few.severity is found.severity
+    row = system_table(found, rng(), 200).iloc[0]
+    error = np.std([0.5, 1.5], ddof=1) / np.sqrt(2)
+    assert found.severity_error == pytest.approx([error] * 3)
+    assert row.penalty_high - row.penalty >= 12.706 * 0.99 * error * row.penalty  # two raters: next to nothing is known
+
+
+def test_other_systems_by_other_raters_are_noted_only_where_it_matters():
+    fair = [(s, g, r, r + g) for s in range(2) for g in range(9) for r in range(2)]
+    assert of(fair).crews == ""
+    assert of([(s, g, s, 1) for s in range(2) for g in range(9)]).crews == ""  # both give the same on average
+    told = of([(s, g, s, 1 + s) for s in range(2) for g in range(9)]).crews
+    assert "whose mean penalties range from 1.00 (r0) to 2.00 (r1)" in told
+
+
+def test_the_command_adjusts_and_says_so(tmp_path, capsys):
+    teaching = str(bundled("teaching/mqm.tsv"))
+    assert main(["mqm", teaching]) == 0
+    out, err = capsys.readouterr()
+    rows = list(csv.DictReader(out.splitlines()))
+    assert {row["resampled"] for row in rows} == {"documents and raters"}
+    assert "2 raters are few" in err
+    assert main(["mqm", teaching, "--adjust-raters"]) == 0
+    out, err = capsys.readouterr()
+    assert all(row["signature"].endswith("|raters:adjusted") for row in csv.DictReader(out.splitlines()))
+    assert "The severity of the raters is taken out" in err
+    assert main(["mqm", teaching, "--adjust-raters", "--by", "domain"]) == 0
+    assert "|raters:adjusted" in capsys.readouterr().out
+
+
+@pytest.mark.real
+@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+def test_ted_has_one_rater_a_translation_and_the_strictest_counts_most():
+    scores = score_ratings(read_ratings(Path(os.environ["ANHELPERS_DATA"]) / "mqm" / "mqm_ted_ende.tsv"))
+    assert "range from 0.93 (rater1) to 2.17 (rater4)" in scores.crews
+    found = adjust_raters(scores)
+    assert found.severity[:, 0] == pytest.approx([0.68, 0.82, 0.87, 1.62], abs=0.02)
+    ranks = [dict(zip(one.systems, rankdata(one.by().penalty), strict=True)) for one in (scores, found)]
+    assert [each["metricsystem5"] for each in ranks] == [10, 7]
+    assert [each["UEdin"] for each in ranks] == [11, 14]
+
+
+@pytest.mark.real
+@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+def test_one_rating_of_three_says_more_of_wmt23_once_severity_is_taken_out():
+    """Its systems have the same three raters in every segment; one of them is kept, at random for each translation."""
+    path = Path(os.environ["ANHELPERS_DATA"]) / "mqm" / "sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv.tar.gz"
+    scores = score_ratings(read_ratings(path))
+    truth = scores.by().penalty.to_numpy()
+    far = []
+    for seed in range(8):
+        order = np.random.default_rng(seed).permutation(len(scores.values))
+        cell = (scores.segment * len(scores.systems) + scores.system)[order]
+        kept = order[np.unique(cell, return_index=True)[1]]
+        codes = {name: getattr(scores, name)[kept] for name in ("system", "segment", "rater", "values")}
+        one = replace(scores, **codes)
+        means = [each.by().penalty.to_numpy() for each in (one, adjust_raters(one))]
+        far.append([np.std(found / found.mean() - truth / truth.mean()) for found in means])
+    raw, adjusted = np.mean(far, axis=0)
+    assert adjusted < 0.85 * raw
