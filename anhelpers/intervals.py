@@ -211,7 +211,7 @@ def _studentised(
     estimate: np.ndarray, error: np.ndarray, draws: np.ndarray, errors: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ends of `score_intervals`; a draw without a spread of its own lies infinitely far out, on its side."""
-    _tell_few(len(draws))
+    tell_few(len(draws))
     away = draws - estimate
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.where(errors > 1e-9 * error, away / errors, np.where(away == 0, 0.0, np.copysign(np.inf, away)))
@@ -266,7 +266,7 @@ def interval(draws: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     [10.0, 390.0]
     """
     draws = np.asarray(draws, dtype=np.float64)
-    _tell_few(len(draws))
+    tell_few(len(draws))
     some = ~np.isnan(draws).all(0)
     ends = np.full((2, *some.shape), np.nan)
     if some.any():
@@ -274,7 +274,7 @@ def interval(draws: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return ends[0], ends[1]
 
 
-def _tell_few(n: int) -> None:
+def tell_few(n: int) -> None:
     """A note where there are too few draws for the ends of an interval."""
     if 0 < n < FEW_DRAWS:
         note_once(f"{n} draws are too few for the ends of a 95 % interval, and for a verdict from them: take 1,000 or "

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..data.schema import TestSet
-from ..divergences.samples import Estimate, kl_from_logprobs
+from ..divergences.estimate import Estimate
+from ..divergences.samples import kl_from_logprobs
 from ..errors import DataError
 from ..progress import note
 from ..stats import correlation_interval, spearman

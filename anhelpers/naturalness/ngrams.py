@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
+from ..divergences.estimate import Estimate
 from ..divergences.kernels import linear
 from ..divergences.mmd import mmd2
-from ..divergences.samples import Estimate
 from ..errors import DataError
 
 __all__ = ["ORDERS", "ngram_features", "signature", "text_mmd"]
