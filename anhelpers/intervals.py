@@ -22,7 +22,8 @@ from .progress import note_once
 from .stats import cluster_counts, cluster_sums, resampled_sums
 
 __all__ = [
-    "MeanInterval", "Score", "bootstrap_means", "effective", "few_clusters", "interval", "score_intervals", "student",
+    "MeanInterval", "Score", "bootstrap_means", "effective", "few_clusters", "interval", "moves_variance",
+    "score_intervals", "student",
 ]  # fmt: skip
 
 LEVEL = 0.95
@@ -191,6 +192,22 @@ def score_intervals(
     low = np.where(np.isinf(low), least, np.where(enough, low, np.minimum(low, least)))
     high = np.where(np.isinf(high), most, np.where(enough, high, np.maximum(high, most)))
     return low, high, error, draws
+
+
+def moves_variance(moves: ArrayLike, clusters: Sequence | np.ndarray) -> tuple[float, float]:
+    """(variance of a number, effective clusters behind it) by linearisation: M / (M - 1) Σ (Σ moves of a cluster)².
+
+    Parameters
+    ----------
+    moves : (n,) how far each segment moves the number, such as (x - mean) / n for a mean; they add up to 0.
+    clusters : (n,) cluster of each segment, at least 2.
+
+    >>> moves_variance([-0.5, 0.5], ["a", "b"])  # of the mean of 0 and 2
+    (1.0, 2.0)
+    """
+    _, index, sizes = np.unique(np.asarray(clusters), return_inverse=True, return_counts=True)
+    sums, m = np.bincount(index, moves), len(sizes)
+    return float(m / (m - 1) * sums @ sums), float(effective(sizes))
 
 
 def student(estimate: ArrayLike, error: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:

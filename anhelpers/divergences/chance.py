@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .. import checks
 from ..intervals import LEVEL, effective, student, tell_few
-from ..stats import cluster_counts
 
 __all__ = ["Chance", "against_chance", "along_a_line", "resampled"]
 
@@ -122,13 +122,22 @@ def along_a_line(
 def resampled(
     n: int, docs: Sequence | np.ndarray | None, n_draws: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
-    """(B, n) by how much resampling moves the weight 1/n of each text, and how many documents count.
+    """(B, n) by how much the weight 1/n of each text is moved, and how many documents count.
+
+    Each document's part in the sample is turned to one side or the other (the wild bootstrap). Drawing documents with
+    replacement would add the luck of how often each is drawn to the size of the noise: in many dimensions, too much.
 
     Parameters
     ----------
-    n : texts. docs : (n,) their documents, which are resampled whole; None: texts are independent.
+    n : texts. docs : (n,) their documents, which are turned whole; None: texts are independent.
+
+    References
+    ----------
+    Davison and Hinkley 1997, ch. 6; Leucht and Neumann 2013, Journal of Multivariate Analysis 117.
     """
-    counts, index = cluster_counts(np.arange(n) if docs is None else docs, n_draws, rng)
-    m, sizes = counts.shape[1], np.bincount(index)
-    weights = counts[:, index] / (counts @ sizes)[:, None]
-    return (weights - 1 / n) * np.sqrt(m / (m - 1)), float(effective(sizes))
+    names = np.arange(n) if docs is None else np.asarray(docs)
+    _, index, sizes = np.unique(names, return_inverse=True, return_counts=True)
+    m = len(sizes)
+    signs = rng.choice((-1.0, 1.0), size=(checks.draws_that_fit(n_draws, n), m))
+    moved = (signs[:, index] - (signs @ sizes / n)[:, None]) / n
+    return moved * np.sqrt(m / (m - 1)), float(effective(sizes))

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..checks import LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
-from ..intervals import few_clusters, student
+from ..intervals import few_clusters, moves_variance, student
 from . import pmf
 from .chance import against_chance, along_a_line, resampled
 from .estimate import Estimate
@@ -187,12 +187,18 @@ def wasserstein_1d(
     here, there = (np.full(len(v), 1 / len(v)) for v in (x, y))
     seen = lead(here, there)
     found, se = along_a_line(lambda by: np.abs(by) @ gaps, seen, lead(of_x, of_y), n=min(n, m))
-    docs = [0 if docs is None else len(np.unique(np.asarray(docs))) for docs in (docs_x, docs_y)]
+    docs = [_n_documents(np.arange(len(v)) if docs is None else np.asarray(docs)) for v, docs, _ in sides]
     fewest, what = min((k, "documents") if k else (len(v), "scores") for k, v in zip(docs, (x, y), strict=True))
     value, signature = float(np.abs(seen) @ gaps), f"exact|bootstrap:{n_draws}"
     return Estimate("wasserstein", value, se, len(x), len(y), NEAR, unit, signature, low=found.low, high=found.high,
                     chance=found.mean, p=found.p, docs_q=docs[0], docs_r=docs[1],
                     caution=few_clusters(fewest, what, min(n, m)))  # fmt: skip
+
+
+def _n_documents(of: np.ndarray) -> int:
+    """0 where each text is a document by itself, and so taken as independent."""
+    n = len(np.unique(of))
+    return 0 if n == len(of) else n
 
 
 def _documents(scores: np.ndarray, docs: Sequence | np.ndarray | None, name: str) -> np.ndarray | None:
@@ -212,7 +218,7 @@ def _scores(name: str, values: ArrayLike) -> np.ndarray:
     return scores
 
 
-def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike) -> Estimate:
+def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike, docs: Sequence | np.ndarray | None = None) -> Estimate:
     """Kullback-Leibler divergence from a system to a language model: the mean of log q(y) - log f(y) over its outputs.
 
     Parameters
@@ -221,6 +227,7 @@ def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike) -> Estimate:
         above it counts as 0).
     log_f : (n,) the same under the language model; -inf where it excludes the output. A nan on either side leaves the
         pair out.
+    docs : (n,) document of each output; None: outputs are taken as independent.
 
     Returns
     -------
@@ -258,7 +265,14 @@ def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike) -> Estimate:
     if len(ratio) < 2:
         raise DataError(f"{len(ratio)} pairs of log-probabilities ({missing} missing): at least 2 are needed.")
     value = float(ratio.mean())
-    se = float(ratio.std(ddof=1)) / math.sqrt(len(ratio)) if math.isfinite(value) else math.nan
-    low, high = (float(end) for end in student(value, se, len(ratio)))
-    return Estimate("kl", value, se, len(ratio), 0, "unbiased", "nats", "mean log q - log f", left_out=missing, low=low,
-                    high=high, caution=few_clusters(len(ratio), "outputs"))  # fmt: skip
+    of = _documents(log_q, docs, "docs")
+    of = np.arange(len(ratio)) if of is None else of[there]
+    n_docs, se, counting = _n_documents(of), math.nan, math.nan
+    if math.isfinite(value) and n_docs != 1:
+        variance, counting = moves_variance((ratio - value) / len(ratio), of)
+        se = math.sqrt(variance)
+    low, high = (float(end) for end in student(value, se, counting))
+    return Estimate(
+        "kl", value, se, len(ratio), 0, "unbiased", "nats", "mean log q - log f", left_out=missing, low=low, high=high,
+        docs_q=n_docs, caution=few_clusters(n_docs or len(ratio), "documents" if n_docs else "outputs", counting),
+    )  # fmt: skip

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from ..intervals import effective, few_clusters, student
+from ..intervals import few_clusters, moves_variance, student
 
 __all__ = ["LppDistance", "line_fingerprints", "lpp", "lpp_distance", "shared_lines"]
 
@@ -30,7 +30,8 @@ class LppDistance:
     se : standard error of their difference, over documents.
     interval : 95 % interval of the signed gap.
     n_q, n_r : texts in each mean. excluded_q, excluded_r : texts without a score, left out.
-    docs_q, docs_r : documents of these texts; None where they are not known and texts were taken as independent.
+    docs_q, docs_r : documents of these texts; None where they are not known, or hold one text each, and texts were
+        taken as independent.
     n_effective : `intervals.effective` documents (or texts) on the side that has fewer.
     """
 
@@ -129,13 +130,13 @@ def lpp_distance(
     lpp_q, moves_q, of_q = _moves(q_mean_logprobs, docs_q, "docs_q")
     lpp_r, moves_r, of_r = _moves(r_mean_logprobs, docs_r, "docs_r")
     both = [(np.concatenate([moves_q, -moves_r]), np.concatenate([of_q, of_r]))] if paired else []
-    variance, counting = np.array([_variance(*side) for side in both or [(moves_q, of_q), (moves_r, of_r)]]).T
+    variance, counting = np.array([moves_variance(*side) for side in both or [(moves_q, of_q), (moves_r, of_r)]]).T
     se, gap = math.sqrt(variance.sum()), lpp_q - lpp_r
-    freedom = se**4 / (variance**2 / np.maximum(1.0, counting - 1)).sum() if se else math.inf
+    share = variance / variance.sum() if se else np.ones_like(variance)
+    freedom = 1 / float((share**2 / np.maximum(1.0, counting - 1)).sum())
     low, high = (float(end) for end in student(gap, se, 1 + freedom))
-    m_q, m_r = (None if docs is None else len(np.unique(of)) for docs, of in ((docs_q, of_q), (docs_r, of_r)))
     n_q, n_r = len(of_q), len(of_r)
-    m_q, m_r = (None if docs is None else len(np.unique(of)) for docs, of in ((docs_q, of_q), (docs_r, of_r)))
+    m_q, m_r = (_n_documents(of) for of in (of_q, of_r))
     excluded = np.size(q_mean_logprobs) - n_q, np.size(r_mean_logprobs) - n_r
     fewest = float(counting.min())
     return LppDistance(lpp_q, lpp_r, se, (low, high), n_q, n_r, *excluded, m_q, m_r, fewest)
@@ -156,11 +157,10 @@ def _moves(
     return value, (values[there] - value) / n, of[there]
 
 
-def _variance(moves: np.ndarray, docs: np.ndarray) -> tuple[float, float]:
-    """(variance of a mean, effective documents behind it) from how far each text moves it: M / (M - 1) Σ (Σ moves)²."""
-    _, index = np.unique(docs, return_inverse=True)
-    sums, m = np.bincount(index, moves), int(index.max()) + 1
-    return float(m / (m - 1) * sums @ sums), float(effective(np.bincount(index)))
+def _n_documents(of: np.ndarray) -> int | None:
+    """None where each text is a document by itself, and so taken as independent."""
+    n = len(np.unique(of))
+    return None if n == len(of) else n
 
 
 def _behind(n: int, docs: int | None) -> str:

@@ -25,7 +25,9 @@ def seeded(seed=0):
 def test_an_estimate_tells_its_interval_its_n_and_its_bias():
     estimate = Estimate("kl", -0.5, 0.1, 40, 0, "unbiased", "nats", left_out=2, low=-0.7, high=-0.3)
     assert estimate.interval == (-0.7, -0.3)
-    assert str(estimate) == "kl -0.5 nats, 95 % interval -0.7 to -0.3 (n = 40, 2 missing; unbiased)"
+    assert (
+        str(estimate) == "kl -0.5 nats, 95 % interval -0.7 to -0.3 (n = 40, taken as independent, 2 missing; unbiased)"
+    )
     assert math.isnan(estimate.bias_estimate)
     assert str(Estimate("D_1", 2.0, 0.5, 0, 0, "unbiased")) == "D_1 2, no interval (exact q and r; unbiased)"
 
@@ -34,7 +36,7 @@ def test_an_estimate_tells_what_chance_alone_gives_and_how_few_stand_behind_it()
     x, y = seeded(1).normal(size=(2, 12))
     found = wasserstein_1d(x, y, rng=seeded(2), unit="nats", docs_x=np.repeat(range(4), 3))
     said = str(found)
-    assert "(n = 12 in 4 documents + 12; biased upward" in said
+    assert "(n = 12 in 4 documents + 12 taken as independent; biased upward" in said
     assert (
         f"Where q = r, chance alone gives {found.chance:.3g} on average, and as much as here with p = {found.p:.2g}"
         in said
@@ -260,6 +262,18 @@ def test_missing_pairs_are_left_out_and_counted_and_negative_values_stay():
     assert (estimate.value, estimate.n_q, estimate.n_r, estimate.left_out) == (-1.5, 2, 0, 2)
     assert estimate.se == pytest.approx(0.5)
     assert (estimate.bias, estimate.unit) == ("unbiased", "nats")
+
+
+def test_outputs_of_a_document_stand_or_fall_together():
+    log_q, docs = np.array([-3.0, -2.0, -5.0, -4.0, -2.0, -1.0]), list("aabbcc")
+    found = kl_from_logprobs(log_q, [-6.0] * 6, docs)
+    means = np.array([-2.5, -4.5, -1.5])
+    assert found.se == pytest.approx(stats.sem(means), rel=1e-12)
+    assert found.interval == pytest.approx(stats.t.interval(0.95, 2, found.value, found.se), rel=1e-10)
+    assert "(n = 6 in 3 documents; unbiased)" in str(found)
+    assert "3 documents are few" in str(found)
+    alone = kl_from_logprobs(log_q, [-6.0] * 6, range(6))
+    assert (alone.se, alone.docs_q) == (kl_from_logprobs(log_q, [-6.0] * 6).se, 0)
 
 
 def test_an_output_that_the_language_model_excludes_makes_it_infinite():

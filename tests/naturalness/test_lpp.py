@@ -75,6 +75,7 @@ def test_it_says_what_stands_behind_its_means():
     said = str(lpp_distance(q, [-3.0, -4.0, -2.0] * 5, docs_q=docs))
     assert "(n = 40 in 5 documents)" in said
     assert "(n = 15, taken as independent)" in said
+    assert lpp_distance(q, q, docs_q=range(40), docs_r=docs).docs_q is None
     assert "5 documents are few" in said
     assert "few" not in str(lpp_distance([-1.0, -2.0] * 10, [-1.0, -3.0] * 10))
     assert lpp_distance([-2.0, -2.0], [-3.0, -3.0]).interval == (-1, -1)
