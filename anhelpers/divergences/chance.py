@@ -20,8 +20,8 @@ from ..intervals import LEVEL, effective, student, tell_few
 __all__ = ["Chance", "against_chance", "along_a_line", "resampled"]
 
 TAIL = (1 - LEVEL) / 2
-STEPS = 4
-"""Chords from below: the lower end is then too low by less than a hundredth of the estimate."""
+STEPS, SHORT = 5, 0.02
+"""Chords, and by how much they are cut so as to stay below, more after one that was too long."""
 FARTHEST = 64.0
 """In differences as seen; only where the true one must be much larger than the shrunken one."""
 
@@ -81,13 +81,14 @@ def _crossing(value: float, sizes: Callable[[float], np.ndarray]) -> float:
         low, high, below, above = high, 2 * high, above, upper(2 * high)
         if high > FARTHEST:
             return 0.0
-    for _ in range(STEPS):  # by chords, because the quantile grows nearly in a line, and a little faster
-        part = (value - below) / (above - below) if below < above < np.inf else 0.5
+    short = SHORT
+    for _ in range(STEPS):  # by chords, because the quantile grows nearly in a line
+        part = (1 - short) * (value - below) / (above - below) if below < above < np.inf else 0.5
         at = low + part * (high - low)
         if (reached := upper(at)) < value:
-            low, below = at, reached
+            low, below, short = at, reached, SHORT
         else:
-            high, above = at, reached
+            high, above, short = at, reached, min(0.5, 4 * short)
     return low
 
 
