@@ -142,7 +142,7 @@ def _words(name: str, m: int, rng: np.random.Generator) -> bool:
 @cache
 def _mean_words(name: str, m: int) -> float:
     rng = np.random.default_rng(20_261_122)
-    return float(np.mean([MEASURES[name].of(np.concatenate(_written(m, rng))) for _ in range(2000)]))
+    return float(np.mean([MEASURES[name].of(np.concatenate(_written(m, rng))) for _ in range(500)]))
 
 
 def _wasserstein_rows() -> Iterator[Row]:

@@ -113,7 +113,8 @@ def along_a_line(
     shrunken = np.sign(gap) * np.sqrt(np.maximum(gap * gap - noise.var(0), 0))  # without the noise that is in it
     at = slice(None) if draw is None else draw
     value, plain = float(norm(gap)), norm(gap[at] + noise)
-    error = float(plain.std(ddof=1)) if se is None else se
+    spread = float(plain.std(ddof=1)) if len(plain) > 1 else np.nan
+    error = spread if se is None else se
     size = float(norm(shrunken))
     found = against_chance(value, lambda by: norm(by * shrunken[at] + noise), lambda by: by * size,
                            plain=plain, se=error, n=n)  # fmt: skip
