@@ -207,7 +207,7 @@ def test_the_interval_is_the_distances_from_which_the_estimate_is_not_far(value,
     low, high = pair_interval(value, linear, second, n)
     reach, slope = stats.t.ppf(0.975, n - 1) ** 2, linear / (max(value, 0) + np.sqrt(second))
     inside = np.linspace(max(low, 0), high, 50)[1:-1]
-    if high > 0:
+    if value >= -np.sqrt(reach * second):  # else 0 is too far, and distances between are inside all the same
         assert ((value - inside) ** 2 <= reach * (second + slope * inside) + 1e-9).all()
     assert (value - (high + 1e-3)) ** 2 > reach * (second + slope * (high + 1e-3))
     assert (low <= 0) == (value <= np.sqrt(reach * second))
