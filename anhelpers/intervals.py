@@ -21,7 +21,8 @@ from .progress import note_once
 from .stats import cluster_counts, cluster_sums, resampled_sums
 
 __all__ = [
-    "MeanInterval", "Score", "bootstrap_means", "effective", "few_clusters", "interval", "score_intervals", "student",
+    "MeanInterval", "Score", "bootstrap_means", "effective", "few_clusters", "moves_variance",
+    "score_intervals", "student",
 ]  # fmt: skip
 
 LEVEL = 0.95
@@ -192,6 +193,22 @@ def score_intervals(
     return low, high, error, draws
 
 
+def moves_variance(moves: ArrayLike, clusters: Sequence | np.ndarray) -> tuple[float, float]:
+    """(variance of a number, effective clusters behind it) by linearisation: M / (M - 1) Σ (Σ moves of a cluster)².
+
+    Parameters
+    ----------
+    moves : (n,) how far each segment moves the number, such as (x - mean) / n for a mean; they add up to 0.
+    clusters : (n,) cluster of each segment, at least 2.
+
+    >>> moves_variance([-0.5, 0.5], ["a", "b"])  # of the mean of 0 and 2
+    (1.0, 2.0)
+    """
+    _, index, sizes = np.unique(np.asarray(clusters), return_inverse=True, return_counts=True)
+    sums, m = np.bincount(index, moves), len(sizes)
+    return float(m / (m - 1) * sums @ sums), float(effective(sizes))
+
+
 def student(estimate: ArrayLike, error: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
     """(low, high), each (...): estimate ± t · error, of Student's t with n - 1 degrees of freedom, at least 1.
 
@@ -210,7 +227,7 @@ def _studentised(
     estimate: np.ndarray, error: np.ndarray, draws: np.ndarray, errors: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ends of `score_intervals`; a draw without a spread of its own lies infinitely far out, on its side."""
-    _tell_few(len(draws))
+    tell_few(len(draws))
     away = draws - estimate
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.where(errors > NO_SPREAD * error, away / errors, np.where(away == 0, 0.0, np.copysign(np.inf, away)))
@@ -275,24 +292,7 @@ def _gradient(of: Score, scores: np.ndarray, step: np.ndarray) -> np.ndarray:
     return out
 
 
-def interval(draws: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high), each (...): the percentile interval of 95 % of (B, ...) draws; nan where no draw has a number.
-
-    A note says so where there are too few draws for its ends to be trusted.
-
-    >>> [float(end.round(9)) for end in interval(np.arange(401.0))]
-    [10.0, 390.0]
-    """
-    draws = np.asarray(draws, dtype=np.float64)
-    _tell_few(len(draws))
-    some = ~np.isnan(draws).all(0)
-    ends = np.full((2, *some.shape), np.nan)
-    if some.any():
-        ends[:, some] = np.nanquantile(draws[:, some], [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    return ends[0], ends[1]
-
-
-def _tell_few(n: int) -> None:
+def tell_few(n: int) -> None:
     """A note where there are too few draws for the ends of an interval."""
     if 0 < n < FEW_DRAWS:
         note_once(f"{n} draws are too few for the ends of a 95 % interval, and for a verdict from them: take 1,000 or "

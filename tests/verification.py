@@ -79,7 +79,8 @@ IMPOSSIBLE = {("COMET", "hand"): NETWORK, ("MetricX", "hand"): NETWORK}
 
 MODULES = [
     "stats", "intervals", "frontier", "fan", "mqm", "exact", "raters", "translation", "plane", "divergences.pmf",
-    "divergences.samples", "divergences.mmd", "divergences.kernels", "divergences.critics",
+    "divergences.samples", "divergences.chance", "divergences.pairs", "divergences.mmd", "divergences.kernels",
+    "divergences.critics",
     "divergences.folded", "divergences.processes", "divergences.memed", "divergences.probit",
     "accuracy.surface", "accuracy.chrf", "accuracy.bleu", "accuracy.ter", "accuracy.ngrams", "accuracy.comet",
     "accuracy.metricx", "candidates.mbr", "candidates.sampling", "candidates.decode", "naturalness.lpp",
@@ -104,6 +105,8 @@ NOT_QUANTITIES = {
     "accuracy.comet": "load_comet",
     "accuracy.metricx": "load_metricx",
     "candidates.sampling": "read_method",
+    "divergences.chance": "resampled",
+    "divergences.pairs": "spread_rows",
     "naturalness.lpp": "line_fingerprints shared_lines",
     "naturalness.lm": "language_model lm_tokens load_lm score_call",
     "naturalness.packed": "sharing_limit",

@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from .samples import Estimate
+from ..intervals import few_clusters
+from .chance import TAIL, Chance, along_a_line, resampled
+from .estimate import Estimate
 
 __all__ = [
     "classification_risk",
@@ -104,16 +106,25 @@ def critic_gaps(q: ArrayLike, r: ArrayLike, critics: ArrayLike) -> np.ndarray:
 
 
 def sample_critic_distance(
-    fx: ArrayLike, fy: ArrayLike, *, power: float = 1, sampled: bool = True, unit: str = "score"
+    fx: ArrayLike,
+    fy: ArrayLike,
+    *,
+    rng: np.random.Generator | None = None,
+    n_draws: int = 400,
+    power: float = 1,
+    sampled: bool = True,
+    unit: str = "score",
 ) -> Estimate:
     """D_p from the scores that K critics give to texts of the system and of the reference.
 
     The standard error is the delta method's: over the texts of either side, each scored by all critics, and over the
-    critics. It fails where most critics see no difference: there |difference| is not even nearly normal.
+    critics. Where most critics see no difference, |difference| is not even nearly normal, and no error says enough: the
+    interval comes from resampled texts (`chance`), and begins at 0 unless chance alone gives as much with p ≤ 0.025.
 
     Parameters
     ----------
     fx, fy : (K, N) and (K, M) scores of the same critics, N and M ≥ 2; or (N,) and (M,) of one.
+    rng, n_draws : resamples of the texts, taken as independent, and of the critics. None: no interval.
     power : p in (0, ∞]. For ∞ (only of given critics) the error is that of the critic that sees most.
     sampled : the critics were drawn at random, and their number adds to the error; False: these critics are all.
 
@@ -144,7 +155,32 @@ def sample_critic_distance(
     bias = "upward: a difference is folded at 0, by O(1/√n) where critics see none"
     bias += "; downward by O(1/K) over the critics" if sampled and power > 1 else ""
     kind, se = "drawn" if sampled else "given", math.sqrt(variance) if value else math.nan
-    return Estimate(f"D_{power:g}", value, se, n, m, bias, unit, f"D_p|p:{power:g}|critics:{k} {kind}")
+    signature = f"D_p|p:{power:g}|critics:{k} {kind}"
+    if rng is None:
+        return Estimate(f"D_{power:g}", value, se, n, m, bias, unit, signature)
+    found = _by_chance(fx, fy, power, rng, n_draws=n_draws, sampled=sampled, se=se)
+    fewest, what = min((n, "texts"), (m, "texts"), *[(k, "critics")] * sampled)
+    return Estimate(f"D_{power:g}", value, se, n, m, bias, unit, f"{signature}|bootstrap:{n_draws}", low=found.low,
+                    high=found.high, chance=found.mean, p=found.p, caution=few_clusters(fewest, what))  # fmt: skip
+
+
+def _by_chance(
+    fx: np.ndarray, fy: np.ndarray, power: float, rng: np.random.Generator, *, n_draws: int, sampled: bool, se: float
+) -> Chance:
+    """What chance alone gives, and the interval; each critic keeps the noise of its own texts."""
+    (k, n), m = fx.shape, fy.shape[1]
+    (of_x, _), (of_y, _) = (resampled(size, None, n_draws, rng) for size in (n, m))
+    draw = rng.integers(0, k, (n_draws, k)) if sampled else None
+
+    def norm(gaps: np.ndarray) -> np.ndarray:
+        sizes = np.abs(gaps)
+        return sizes.max(-1) if math.isinf(power) else (sizes**power).mean(-1) ** (1 / power)
+
+    gaps, noise, fewest = fx.mean(1) - fy.mean(1), of_x @ fx.T - of_y @ fy.T, min(n, m, k) if sampled else min(n, m)
+    found = along_a_line(norm, gaps, noise, n=fewest, se=se, draw=draw)[0]
+    if math.isinf(power):  # the largest of several is too large wherever the others are as far: the triangle's bound
+        found = found._replace(low=max(0.0, float(norm(gaps) - np.quantile(norm(noise), 1 - TAIL, method="higher"))))
+    return found
 
 
 def classification_risk(q: ArrayLike, r: ArrayLike, critics: ArrayLike, *, weights: ArrayLike | None = None) -> float:

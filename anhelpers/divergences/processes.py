@@ -13,10 +13,11 @@ from scipy.special import ndtr
 
 from .. import checks
 from ..errors import DataError
+from ..intervals import student
 from .critics import power_mean, power_mean_se
+from .estimate import Estimate
 from .folded import folded_norm
 from .probit import probit_second_moment
-from .samples import Estimate
 
 __all__ = [
     "CriticProcess",
@@ -182,7 +183,7 @@ def estimate_distance(
 
     Returns
     -------
-    Estimate; n_q and n_r are 0, for q and r are no samples, and its error is that of drawing critics.
+    Estimate; n_q and n_r are 0, for q and r are no samples: its error and its interval are those of drawing critics.
 
     References
     ----------
@@ -198,7 +199,9 @@ def estimate_distance(
     bias = "unbiased" if power == 1 else f"{'downward' if power > 1 else 'upward'} by O(1/K)"
     bias += f" over K = {n_critics} drawn critics"
     signature = f"D_p|p:{power:g}|link:{process.link}|critics:{n_critics} drawn"
-    return Estimate(f"D_{power:g}", power_mean(gaps, power), power_mean_se(gaps, power), 0, 0, bias, "score", signature)
+    value, se = power_mean(gaps, power), power_mean_se(gaps, power)
+    low, high = (float(end) for end in student(value, se, n_critics))
+    return Estimate(f"D_{power:g}", value, se, 0, 0, bias, "score", signature, low=low, high=high)
 
 
 def gp_distance(q: ArrayLike, r: ArrayLike, process: CriticProcess, *, power: float = 1) -> float:

@@ -1,10 +1,9 @@
-"""Divergences from samples: every estimate leaves with its standard error, both n and the direction of its bias."""
+"""Divergences from samples: every estimate leaves with its interval, both n and the direction of its bias."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -13,57 +12,17 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..checks import LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
-from ..stats import Z95
+from ..intervals import few_clusters, moves_variance, student
 from . import pmf
+from .chance import against_chance, along_a_line, resampled
+from .estimate import Estimate
 
-__all__ = ["Estimate", "PairSums", "kl_from_logprobs", "plug_in", "wasserstein_1d"]
+__all__ = ["kl_from_logprobs", "plug_in", "wasserstein_1d"]
 
 UPWARD = "biased upward, because noise also sets two samples apart"
 INFINITE = "infinite: the system has an outcome that the sample of the reference lacks, which more samples may cure"
+NEAR = "biased upward, by up to O(1/√n) where q and r agree"
 MOST_OUTCOMES = 2000  # the jackknife takes time in the square of the outcomes
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number computed from samples of the system q and the reference r, with its standard error.
-
-    Parameters
-    ----------
-    name : of the quantity.
-    value, se : the estimate, as it is (a negative one stays negative), and its standard error; nan where there is none.
-    n_q, n_r : how many samples of q and of r were used; 0 where a side is known exactly.
-    bias : one plain sentence: "unbiased", or in which direction and why.
-    unit : "" for a number without one.
-    signature : what was chosen on the way (kernel, bandwidth, resamples), so that the number can be repeated.
-    bias_estimate : first-order estimate of the bias, to be subtracted by who wants that; nan where there is none.
-    left_out : how many samples were missing (nan) and left out.
-    """
-
-    name: str
-    value: float
-    se: float
-    n_q: int
-    n_r: int
-    bias: str
-    unit: str = ""
-    signature: str = ""
-    bias_estimate: float = float("nan")
-    left_out: int = 0
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The normal 95 % interval, value ± 1.96 se; it corrects no bias and may reach below 0."""
-        return self.value - Z95 * self.se, self.value + Z95 * self.se
-
-    def __str__(self) -> str:
-        low, high = self.interval
-        n = " + ".join(str(k) for k in (self.n_q, self.n_r) if k)
-        n = f"n = {n}" if n else "exact q and r"
-        left_out = f", {self.left_out} missing" if self.left_out else ""
-        return (
-            f"{self.name} {self.value:.4g}{' ' + self.unit if self.unit else ''}, "
-            f"95 % interval {low:.4g} to {high:.4g} ({n}{left_out}; {self.bias})"
-        )
 
 
 def plug_in(
@@ -73,23 +32,26 @@ def plug_in(
     *,
     rng: np.random.Generator,
     order: float | None = None,
-    n_draws: int = 200,
+    n_draws: int = 400,
 ) -> Estimate:
     """A divergence of two samples of categories: that of their relative frequencies.
 
     Parameters
     ----------
     divergence : a name in `pmf.DIVERGENCES`, or "renyi" with its `order`.
-    x, y : (n,) and (m,) outcomes of the system and of the reference, such as labels, words or lengths.
-    rng, n_draws : resamples of both, for the standard error.
+    x, y : (n,) and (m,) outcomes of the system and of the reference, such as labels, words or lengths, taken as
+        independent (words of one text are not).
+    rng, n_draws : draws for the standard error, for what chance alone gives and for the interval (`chance`).
 
     Returns
     -------
     Estimate. A divergence that is convex in both distributions together is biased upward (Jensen): O(1/n) times the
     number of outcomes where it is smooth, O(1/√n) for total variation where q and r agree. Above order 1, Rényi's is
     not convex in q. `bias_estimate` is the jackknife's, right to O(1/n²) where the divergence is smooth, and nan for
-    more than 2000 outcomes. The value is inf where x has an outcome that y lacks, except for total variation,
-    Jensen-Shannon and orders below 1; se or bias_estimate is nan where a resample, or leaving one out, makes it inf.
+    more than 2000 outcomes. The interval begins at 0 unless chance alone gives as much with p ≤ 0.025. The value is inf
+    where x has an outcome that y lacks, except for total variation, Jensen-Shannon and orders below 1, and then there
+    is no interval; se or bias_estimate is nan, and the upper end inf, where a resample, or leaving one out, makes it
+    inf.
 
     Raises
     ------
@@ -105,16 +67,42 @@ def plug_in(
     function, name, unit = _divergence(divergence, order)
     counts_x, counts_y = _counts(x, y)
     n, m = int(counts_x.sum()), int(counts_y.sum())
-    value = function(counts_x / n, counts_y / m)
+    q, r = counts_x / n, counts_y / m
+    value = function(q, r)
     n_draws = checks.draws_that_fit(n_draws, 2 * len(counts_x))
-    draws = zip(rng.multinomial(n, counts_x / n, n_draws), rng.multinomial(m, counts_y / m, n_draws), strict=True)
     bias = UPWARD if order is None or order <= 1 else f"{UPWARD} (likely, not certain, above order 1)"
     signature = f"plug-in|{len(counts_x)} outcomes|bootstrap:{n_draws}"
     if value == math.inf:
         return Estimate(name, value, math.nan, n, m, INFINITE, unit, signature)
-    se = _spread([function(a / n, b / m) for a, b in draws])
+    seed = int(rng.integers(2**63))  # the same randomness whatever the two distributions
+
+    def drawn(q: np.ndarray, r: np.ndarray) -> np.ndarray:
+        again = np.random.default_rng(seed)
+        return np.array([function(a / n, b / m) for a, b in zip(
+            again.multinomial(n, q, n_draws), again.multinomial(m, r, n_draws), strict=True)])  # fmt: skip
+
+    both = _between(q, r, n, m)
+    plain = drawn(q, r)
+    se = _spread(plain)
+    found = against_chance(value, lambda by: drawn(*both(by)), lambda by: function(*both(by)), plain=plain, se=se,
+                           n=min(n, m))  # fmt: skip
     lean = _jackknife_bias(function, counts_x, counts_y, value) if len(counts_x) <= MOST_OUTCOMES else math.nan
-    return Estimate(name, value, se, n, m, bias, unit, signature, bias_estimate=lean)
+    return Estimate(name, value, se, n, m, bias, unit, signature, lean, low=found.low, high=found.high,
+                    chance=found.mean, p=found.p, caution=few_clusters(min(n, m), "outcomes"))  # fmt: skip
+
+
+def _between(q: np.ndarray, r: np.ndarray, n: int, m: int) -> Callable[[float], tuple[np.ndarray, np.ndarray]]:
+    """λ -> two distributions, the same at 0; at 1 those of the samples, without the noise in their difference."""
+    pooled, gap = (n * q + m * r) / (n + m), q - r
+    noise = q * (1 - q) / (n - 1) + r * (1 - r) / (m - 1)
+    shrunken = np.sign(gap) * np.sqrt(np.maximum(gap * gap - noise, 0))
+
+    def at(by: float) -> tuple[np.ndarray, np.ndarray]:
+        parts = (np.maximum(0, pooled + by * side * shrunken) for side in (m / (n + m), -n / (n + m)))
+        one, other = (part / part.sum() for part in parts)
+        return one, other
+
+    return at
 
 
 def _divergence(name: str, order: float | None) -> tuple[Callable[[np.ndarray, np.ndarray], float], str, str]:
@@ -154,43 +142,73 @@ def _jackknife_bias(function: Callable, counts_x: np.ndarray, counts_y: np.ndarr
     return float(bias)
 
 
-def _spread(draws: list[float]) -> float:
+def _spread(draws: np.ndarray) -> float:
     """Standard deviation of resampled values; nan where one is infinite, because no number describes that."""
     return float(np.std(draws, ddof=1)) if np.isfinite(draws).all() and len(draws) > 1 else math.nan
 
 
 def wasserstein_1d(
-    x: ArrayLike, y: ArrayLike, *, rng: np.random.Generator, n_draws: int = 200, unit: str = ""
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    n_draws: int = 400,
+    unit: str = "",
+    docs_x: Sequence | np.ndarray | None = None,
+    docs_y: Sequence | np.ndarray | None = None,
 ) -> Estimate:
     """Wasserstein-1 of two samples of scores: the area between their cumulative functions, in the unit of the scores.
 
     Parameters
     ----------
     x, y : (n,) and (m,) scores of the system and of the reference, finite, at least 2 each.
-    rng, n_draws : resamples of both, for the standard error.
+    rng, n_draws : resamples of both, for the standard error, for what chance alone gives and for the interval.
+    docs_x, docs_y : (n,) and (m,) document of each score; documents are resampled whole. None: scores are independent.
 
     Returns
     -------
     Estimate, exact for the two samples; biased upward for the distributions behind them: two samples of the same
-    distribution are apart by about 1/√n.
+    distribution are apart by about 1/√n. So the interval begins at 0 unless chance alone gives as much with p ≤ 0.025.
 
     >>> wasserstein_1d([0, 1, 3], [5, 6, 8], rng=np.random.default_rng(0)).value
     5.0
     """
     x, y = _scores("x", x), _scores("y", y)
-    n, m = len(x), len(y)
-    points = np.concatenate([x, y])
+    points, n_draws = np.concatenate([x, y]), checks.draws_that_fit(n_draws, 4 * (len(x) + len(y)))
     order = np.argsort(points, kind="stable")
-    place, gaps = np.argsort(order), np.diff(points[order])
+    gaps = np.diff(points[order])
 
-    def area(rows_x: np.ndarray, rows_y: np.ndarray) -> float:
-        lead = np.bincount(place[rows_x], minlength=n + m) / n - np.bincount(place[n + rows_y], minlength=n + m) / m
-        return float(np.abs(np.cumsum(lead)[:-1]) @ gaps)
+    def lead(of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
+        """(..., n + m - 1) by how much the cumulative function of x is above that of y, between two points."""
+        return np.cumsum(np.concatenate([of_x, -of_y], axis=-1)[..., order], axis=-1)[..., :-1]
 
-    draws = [area(rng.integers(0, n, n), rng.integers(0, m, m)) for _ in range(checks.whole("n_draws", n_draws))]
-    bias = "biased upward, by up to O(1/√n) where q and r agree"
-    value = area(np.arange(n), np.arange(m))
-    return Estimate("wasserstein", value, _spread(draws), n, m, bias, unit, f"exact|bootstrap:{n_draws}")
+    sides = [(x, docs_x, "docs_x"), (y, docs_y, "docs_y")]
+    (of_x, n), (of_y, m) = (resampled(len(v), _documents(v, docs, name), n_draws, rng) for v, docs, name in sides)
+    here, there = (np.full(len(v), 1 / len(v)) for v in (x, y))
+    seen = lead(here, there)
+    found, se = along_a_line(lambda by: np.abs(by) @ gaps, seen, lead(of_x, of_y), n=min(n, m))
+    docs = [_n_documents(np.arange(len(v)) if docs is None else np.asarray(docs)) for v, docs, _ in sides]
+    fewest, what = min((k, "documents") if k else (len(v), "scores") for k, v in zip(docs, (x, y), strict=True))
+    value, signature = float(np.abs(seen) @ gaps), f"exact|bootstrap:{n_draws}"
+    return Estimate("wasserstein", value, se, len(x), len(y), NEAR, unit, signature, low=found.low, high=found.high,
+                    chance=found.mean, p=found.p, docs_q=docs[0], docs_r=docs[1],
+                    caution=few_clusters(fewest, what, min(n, m)))  # fmt: skip
+
+
+def _n_documents(of: np.ndarray) -> int:
+    """0 where each text is a document by itself, and so taken as independent."""
+    n = len(np.unique(of))
+    return 0 if n == len(of) else n
+
+
+def _documents(scores: np.ndarray, docs: Sequence | np.ndarray | None, name: str) -> np.ndarray | None:
+    """(n,) documents; a DataError where they are of another number or only one."""
+    if docs is None:
+        return None
+    checks.same_length(scores=scores, **{name: docs})
+    if len(np.unique(np.asarray(docs))) < 2:
+        raise DataError(f"{name} names one document, and resampling needs at least 2.")
+    return np.asarray(docs)
 
 
 def _scores(name: str, values: ArrayLike) -> np.ndarray:
@@ -200,35 +218,7 @@ def _scores(name: str, values: ArrayLike) -> np.ndarray:
     return scores
 
 
-@dataclass(frozen=True)
-class PairSums:
-    """Sums of a similarity C over the pairs that each of N points of the system and M of the reference is in.
-
-    Parameters
-    ----------
-    xx, yy : (N,) and (M,) sums of C from each point to the others of its own sample.
-    xy, yx : (N,) and (M,) sums from each point to the other sample.
-    """
-
-    xx: np.ndarray
-    yy: np.ndarray
-    xy: np.ndarray
-    yx: np.ndarray
-
-    def estimate(self, name: str, signature: str, unit: str = "") -> Estimate:
-        """Mean C(x, x') + mean C(y, y') - 2 mean C(x, y), no point with itself (AN eq. 38); N, M ≥ 2.
-
-        Unbiased, so it may be negative. The squared error is that of the linear term, 4 var(a)/N + 4 var(b)/M with
-        a_i = mean C(x_i, x) - mean C(x_i, y) and b_j alike; where q = r that term is 0.
-        """
-        xx, yy, xy, yx, n, m = self.xx, self.yy, self.xy, self.yx, len(self.xx), len(self.yy)
-        value = xx.sum() / (n * (n - 1)) + yy.sum() / (m * (m - 1)) - 2 * xy.sum() / (n * m)
-        a, b = xx / (n - 1) - xy / m, yy / (m - 1) - yx / n
-        se = 2 * math.sqrt(a.var(ddof=1) / n + b.var(ddof=1) / m)
-        return Estimate(name, float(value), se, n, m, "unbiased", unit, signature)
-
-
-def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike) -> Estimate:
+def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike, docs: Sequence | np.ndarray | None = None) -> Estimate:
     """Kullback-Leibler divergence from a system to a language model: the mean of log q(y) - log f(y) over its outputs.
 
     Parameters
@@ -237,11 +227,13 @@ def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike) -> Estimate:
         above it counts as 0).
     log_f : (n,) the same under the language model; -inf where it excludes the output. A nan on either side leaves the
         pair out.
+    docs : (n,) document of each output; None: outputs are taken as independent.
 
     Returns
     -------
-    Estimate in nats per output, >= 0 on average though not in every sample. It is KL(q || f) if log_q is that of the
-    marginal; with log q(y | x) of a translation it is KL plus the mutual information of source and output.
+    Estimate in nats per output, >= 0 on average though not in every sample; a mean, so its interval is Student's. It is
+    KL(q || f) if log_q is that of the marginal; with log q(y | x) of a translation it is KL plus the mutual information
+    of source and output.
 
     Raises
     ------
@@ -273,5 +265,14 @@ def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike) -> Estimate:
     if len(ratio) < 2:
         raise DataError(f"{len(ratio)} pairs of log-probabilities ({missing} missing): at least 2 are needed.")
     value = float(ratio.mean())
-    se = float(ratio.std(ddof=1)) / math.sqrt(len(ratio)) if math.isfinite(value) else math.nan
-    return Estimate("kl", value, se, len(ratio), 0, "unbiased", "nats", "mean log q - log f", left_out=missing)
+    of = _documents(log_q, docs, "docs")
+    of = np.arange(len(ratio)) if of is None else of[there]
+    n_docs, se, counting = _n_documents(of), math.nan, math.nan
+    if math.isfinite(value) and n_docs != 1:
+        variance, counting = moves_variance((ratio - value) / len(ratio), of)
+        se = math.sqrt(variance)
+    low, high = (float(end) for end in student(value, se, counting))
+    return Estimate(
+        "kl", value, se, len(ratio), 0, "unbiased", "nats", "mean log q - log f", left_out=missing, low=low, high=high,
+        docs_q=n_docs, caution=few_clusters(n_docs or len(ratio), "documents" if n_docs else "outputs", counting),
+    )  # fmt: skip

@@ -13,10 +13,10 @@ import numpy as np
 
 from .. import __version__, checks
 from ..data.schema import TestSet
-from ..intervals import few_clusters
+from ..intervals import effective, few_clusters, student
 from ..metric import Metric
 from ..progress import note_once
-from ..stats import Z95, clusters_of
+from ..stats import clusters_of
 from . import lexical
 from .tokens import TOKENIZER, check_words, words
 
@@ -181,9 +181,10 @@ def lexical_table(test: TestSet, measures: Sequence[str | Measure] = tuple(MEASU
 
     Returns
     -------
-    Tidy table: system, measure, value, se, low, high (95 %, normal), n_tokens, n_types, n_docs, unit, direction,
-    signature. `table.attrs["notes"]` says why a value is nan, and where documents are few. Intervals are of each
-    system by itself: of two systems on the same sources the difference is surer than their intervals say.
+    Tidy table: system, measure, value, se, low, high (95 %, Student's t in `intervals.effective` documents by their
+    words), n_tokens, n_types, n_docs, unit, direction, signature. `table.attrs["notes"]` says why a value is nan, and
+    where few documents stand behind it. Intervals are of each system by itself: of two systems on the same sources the
+    difference is surer than their intervals say.
 
     Raises
     ------
@@ -194,18 +195,23 @@ def lexical_table(test: TestSet, measures: Sequence[str | Measure] = tuple(MEASU
     check_words(test.trg_lang)
     chosen = [MEASURES[checks.one_of(m, MEASURES, "lexical measure")] if isinstance(m, str) else m for m in measures]
     clusters = clusters_of(test.docs)
-    rows, notes = [], []
+    rows, notes, fewest = [], [], (np.inf, 0)
     for system, hyps in test.systems.items():
         docs = _words_of(hyps, clusters)
         counts = Counter(word for doc in docs for word in doc)
+        sizes = [len(doc) for doc in docs if doc]
+        counting = float(effective(sizes)) if sizes else 0.0
+        fewest = min(fewest, (counting, len(sizes)))
         for m in chosen:
             value, se, n_docs = jackknife(m.of, docs, m.code)
-            rows.append((system, m.name, value, se, value - Z95 * se, value + Z95 * se, counts.total(), len(counts),
-                         n_docs, m.unit, m.direction, m.signature(test.trg_lang)))  # fmt: skip
+            low, high = (float(end) for end in student(value, se, counting))
+            rows.append((system, m.name, value, se, low, high, counts.total(), len(counts), n_docs, m.unit,
+                         m.direction, m.signature(test.trg_lang)))  # fmt: skip
             if np.isnan(value):
                 notes.append(f"{system}: {m.label} is nan; it needs {m.wants}, and there are {counts.total()} words.")
     table = pd.DataFrame(rows, columns=COLUMNS)
-    few = few_clusters(len(set(clusters.tolist())))
+    what = "documents" if len(set(clusters.tolist())) < len(clusters) else "texts"
+    few = few_clusters(fewest[1], what, fewest[0]) if rows else ""
     table.attrs["notes"] = tuple(filter(None, (*notes, few)))
     return table
 

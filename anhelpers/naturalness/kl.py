@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..data.schema import TestSet
-from ..divergences.samples import Estimate, kl_from_logprobs
+from ..divergences.estimate import Estimate
+from ..divergences.samples import kl_from_logprobs
 from ..errors import DataError
 from ..progress import note
-from ..stats import correlation_interval, spearman
+from ..stats import clusters_of, correlation_interval, spearman
 from .lm import LanguageModel, lpp_metric, score_texts
 
 __all__ = ["system_kl"]
@@ -67,7 +68,7 @@ def system_kl(
         scores = score_texts(lm, hyps, eos)
         for sentence in scores.notes:
             note(f"{system} under {lm.name}: {sentence}")
-        estimate = kl_from_logprobs(log_q, scores.total)
+        estimate = kl_from_logprobs(log_q, scores.total, clusters_of(test.docs))
         for sentence in _doubts(np.asarray(log_q, dtype=np.float64), scores.total, estimate):
             note(f"{system}: {sentence}")
         estimates[system] = replace(estimate, unit="nats per segment", signature=f"kl|{model}|{estimate.signature}")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import checks
 from ..errors import DataError
-from ..stats import Z95
+from ..intervals import few_clusters, moves_variance, student
 
 __all__ = ["LppDistance", "line_fingerprints", "lpp", "lpp_distance", "shared_lines"]
 
@@ -25,17 +27,25 @@ class LppDistance:
     Parameters
     ----------
     lpp_q, lpp_r : mean negative log-probability per token, nats.
-    se : standard error of their difference, with texts taken as independent (elsewhere documents are resampled).
+    se : standard error of their difference, over documents.
+    interval : 95 % interval of the signed gap.
     n_q, n_r : texts in each mean. excluded_q, excluded_r : texts without a score, left out.
+    docs_q, docs_r : documents of these texts; None where they are not known, or hold one text each, and texts were
+        taken as independent.
+    n_effective : `intervals.effective` documents (or texts) on the side that has fewer.
     """
 
     lpp_q: float
     lpp_r: float
     se: float
+    interval: tuple[float, float]
     n_q: int
     n_r: int
     excluded_q: int
     excluded_r: int
+    docs_q: int | None
+    docs_r: int | None
+    n_effective: float
 
     @property
     def gap(self) -> float:
@@ -45,15 +55,19 @@ class LppDistance:
     def distance(self) -> float:
         return abs(self.gap)
 
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95 % normal interval of the signed gap."""
-        return self.gap - Z95 * self.se, self.gap + Z95 * self.se
-
     def __str__(self) -> str:
         low, high = self.interval
-        q, r = f"LPP(Q) {self.lpp_q:.3f} (n = {self.n_q})", f"LPP(R) {self.lpp_r:.3f} (n = {self.n_r})"
-        return f"{q}, {r}, D = {self.distance:.3f}, signed gap {self.gap:+.3f} ({low:+.3f} to {high:+.3f})"
+        q = f"LPP(Q) {self.lpp_q:.3f} ({_behind(self.n_q, self.docs_q)})"
+        r = f"LPP(R) {self.lpp_r:.3f} ({_behind(self.n_r, self.docs_r)})"
+        gap = f"signed gap {self.gap:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}"
+        return f"{q}, {r}, D = {self.distance:.3f}, {gap}{'. ' + self.caution if self.caution else ''}"
+
+    @property
+    def caution(self) -> str:
+        """A sentence where few documents stand behind one of the means, else an empty text."""
+        sides = ((self.n_q, self.docs_q), (self.n_r, self.docs_r))
+        n, what = min((n, "texts") if docs is None else (docs, "documents") for n, docs in sides)
+        return few_clusters(n, what, self.n_effective)
 
     @property
     def warning(self) -> str | None:
@@ -79,20 +93,78 @@ def lpp(mean_logprobs: ArrayLike) -> tuple[float, float, int]:
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))), len(values)
 
 
-def lpp_distance(q_mean_logprobs: ArrayLike, r_mean_logprobs: ArrayLike) -> LppDistance:
+def lpp_distance(
+    q_mean_logprobs: ArrayLike,
+    r_mean_logprobs: ArrayLike,
+    *,
+    docs_q: Sequence | np.ndarray | None = None,
+    docs_r: Sequence | np.ndarray | None = None,
+    paired: bool = False,
+) -> LppDistance:
     """D(Q,R) from the per-sentence mean log-probabilities of a system's outputs and of monolingual reference text.
+
+    The texts of a document share topic and style, so the error is that of the documents' sums (linearised), and the
+    interval Student's t with Welch's degrees of freedom in `intervals.effective` documents. R is a sample, too.
 
     Parameters
     ----------
     q_mean_logprobs, r_mean_logprobs : (N,) and (M,) mean log-probability per token of each text, nats; nan: not scored.
+    docs_q, docs_r : (N,) and (M,) document of each text; None: not known. Then the texts count as independent, which
+        makes the interval too short where they are not.
+    paired : R translates the sources of Q, such as a human reference: a document of the same name is the same one in
+        both, and what it adds to both means cancels. False: the two are samples by themselves.
+
+    Raises
+    ------
+    DataError for fewer than 2 scored texts or documents on a side, or paired texts without their documents.
 
     >>> d = lpp_distance([-2.0, -4.0], [-5.0, -5.0])
     >>> d.distance, d.gap
     (2.0, -2.0)
+    >>> two = lpp_distance([-2.0, -2.2, -4.0, -4.4], [-5.0, -5.0], docs_q=["a", "a", "b", "b"])
+    >>> round(two.se, 3), two.docs_q, two.docs_r  # two documents, so half the difference of their means
+    (1.05, 2, None)
     """
-    (lpp_q, se_q, n_q), (lpp_r, se_r, n_r) = lpp(q_mean_logprobs), lpp(r_mean_logprobs)
+    if paired and (docs_q is None or docs_r is None):
+        raise DataError("paired texts need the documents of both sides: give docs_q and docs_r.")
+    lpp_q, moves_q, of_q = _moves(q_mean_logprobs, docs_q, "docs_q")
+    lpp_r, moves_r, of_r = _moves(r_mean_logprobs, docs_r, "docs_r")
+    both = [(np.concatenate([moves_q, -moves_r]), np.concatenate([of_q, of_r]))] if paired else []
+    variance, counting = np.array([moves_variance(*side) for side in both or [(moves_q, of_q), (moves_r, of_r)]]).T
+    se, gap = math.sqrt(variance.sum()), lpp_q - lpp_r
+    share = variance / variance.sum() if se else np.ones_like(variance)
+    freedom = 1 / float((share**2 / np.maximum(1.0, counting - 1)).sum())
+    low, high = (float(end) for end in student(gap, se, 1 + freedom))
+    n_q, n_r = len(of_q), len(of_r)
+    m_q, m_r = (_n_documents(of) for of in (of_q, of_r))
     excluded = np.size(q_mean_logprobs) - n_q, np.size(r_mean_logprobs) - n_r
-    return LppDistance(lpp_q, lpp_r, float(np.hypot(se_q, se_r)), n_q, n_r, *excluded)
+    fewest = float(counting.min())
+    return LppDistance(lpp_q, lpp_r, se, (low, high), n_q, n_r, *excluded, m_q, m_r, fewest)
+
+
+def _moves(
+    mean_logprobs: ArrayLike, docs: Sequence | np.ndarray | None, name: str
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """(LPP, how far each scored text moves it, the document of each scored text: itself where none is known)."""
+    value, _, n = lpp(mean_logprobs)
+    values = -np.asarray(mean_logprobs, dtype=np.float64)
+    of = np.arange(len(values)) if docs is None else np.asarray(docs)
+    checks.same_length(**{"log-probabilities": values, name: of})
+    there = ~np.isnan(values)
+    if len(set(of[there].tolist())) < 2:
+        raise DataError(f"{name} names one document, and an interval needs at least 2: without it, texts count "
+                        "as independent.")  # fmt: skip
+    return value, (values[there] - value) / n, of[there]
+
+
+def _n_documents(of: np.ndarray) -> int | None:
+    """None where each text is a document by itself, and so taken as independent."""
+    n = len(np.unique(of))
+    return None if n == len(of) else n
+
+
+def _behind(n: int, docs: int | None) -> str:
+    return f"n = {n} in {docs} documents" if docs is not None else f"n = {n}, taken as independent"
 
 
 def line_fingerprints(lines: Iterable[str]) -> np.ndarray:

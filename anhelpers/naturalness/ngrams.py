@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
+from ..divergences.estimate import Estimate
 from ..divergences.kernels import linear
 from ..divergences.mmd import mmd2
-from ..divergences.samples import Estimate
 from ..errors import DataError
 
 __all__ = ["ORDERS", "ngram_features", "signature", "text_mmd"]
@@ -83,8 +83,9 @@ def text_mmd(hyps: Sequence[str], mono: Sequence[str], orders: Sequence[int] = O
 
     Returns
     -------
-    Estimate without unit, in about [0, 2], unbiased: it may be negative and stays so. Its error is that of
-    `divergences.mmd.mmd2`; near 0 use `permutation_test` on the rows of `ngram_features([*hyps, *mono])`.
+    Estimate without unit, in about [0, 2], unbiased: it may be negative and stays so. Its error and interval are those
+    of `divergences.mmd.mmd2`, which takes texts as independent; `permutation_test` on the rows of
+    `ngram_features([*hyps, *mono])` adds an exact p-value.
 
     References
     ----------

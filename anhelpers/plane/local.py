@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
-from ..intervals import Score, interval, score_intervals
+from ..intervals import Score, score_intervals
 from ..stats import cluster_counts, cluster_sums, p_value, pearson, spearman
 from .scores import Axis, Plane
 
@@ -89,7 +89,7 @@ def local_correlation(
         null = np.take_along_axis(null_scores, null_order[:, None, cut], axis=2)
         null_r = pearson(null[:, 0], null[:, 1])
         null_r = null_r[~np.isnan(null_r)]
-        least, most = interval(null_r)
+        least, most = np.quantile(null_r, [0.025, 0.975]) if len(null_r) else (np.nan, np.nan)
         rows.append({
             "window": kind, "n_systems": len(some), "distance_from": distance[some[0]],
             "distance_to": distance[some[-1]], "distance": distance[some].mean(),

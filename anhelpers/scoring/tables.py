@@ -14,7 +14,7 @@ from ..metric import Metric
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..divergences.samples import Estimate
+    from ..divergences.estimate import Estimate
 
 __all__ = [
     "check_needs", "check_systems", "estimate_rows", "references_of", "scorable", "score_all", "segment_rows",

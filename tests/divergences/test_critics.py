@@ -135,6 +135,25 @@ def test_critics_standard_error_in_small():
     assert math.isnan(sample_critic_distance([[1, 3]], [[2, 2]], sampled=False).se)
 
 
+@pytest.mark.verifies("Distance by critics, from samples", by="property")
+@pytest.mark.parametrize(("k", "power"), [(1, 1), (10, 2), (10, INF)])
+def test_critics_interval_holds_0_where_q_is_r_and_a_clear_difference(k, power):
+    left_out, covered = [], []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        fx, fy = rng.normal(size=(2, k, 40))
+        same, other = (sample_critic_distance(f, fy, rng=rng, n_draws=100, power=power, sampled=False)
+                       for f in (fx, fx + 2))  # fmt: skip
+        left_out.append(same.low > 0)
+        covered.append(other.low <= 2 <= other.high)
+    assert np.mean(left_out) < 0.07
+    assert np.mean(covered) > 0.9
+    assert same.chance > 0
+    assert sample_critic_distance(fx, fy, power=power, sampled=False).interval == pytest.approx(
+        (np.nan,) * 2, nan_ok=True
+    )
+
+
 def losses(eps, label, score):
     return -score / eps if label == 1 else score / (1 - eps)
 

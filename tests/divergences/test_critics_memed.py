@@ -153,7 +153,7 @@ def test_memed_samples_take_texts_and_equal_texts_share_a_score():
         "exp", lambda t: np.log([perplexity[w] for w in t]), lambda s, t: np.equal.outer(np.array(s), np.array(t)) * 1.0
     )
     finite = CriticProcess("exp", np.log([2, 3, 5]), np.eye(3))
-    x, y = [0, 0, 1, 2], [1, 1, 2]
+    x, y = [0, 0, 1, 2], [1, 1, 2, 0, 0]
     found = memed_samples([words[i] for i in x], [words[i] for i in y], process)
     assert found.value == pytest.approx(memed_samples(x, y, finite).value, rel=1e-12)
     assert found.se == pytest.approx(memed_samples(x, y, finite).se, rel=1e-12)

@@ -11,7 +11,8 @@ from scipy.stats import wasserstein_distance
 
 from anhelpers.divergences import pmf
 from anhelpers.divergences.critics import sample_critic_distance
-from anhelpers.divergences.samples import Estimate, kl_from_logprobs, plug_in, wasserstein_1d
+from anhelpers.divergences.estimate import Estimate
+from anhelpers.divergences.samples import kl_from_logprobs, plug_in, wasserstein_1d
 from anhelpers.errors import DataError, UnknownName
 
 SCORES = arrays(float, st.integers(2, 12), elements=st.floats(-50, 50))
@@ -22,11 +23,25 @@ def seeded(seed=0):
 
 
 def test_an_estimate_tells_its_interval_its_n_and_its_bias():
-    estimate = Estimate("kl", -0.5, 0.1, 40, 0, "unbiased", "nats", left_out=2)
-    assert estimate.interval == pytest.approx((-0.695996, -0.304004), abs=1e-6)
-    assert str(estimate) == "kl -0.5 nats, 95 % interval -0.696 to -0.304 (n = 40, 2 missing; unbiased)"
+    estimate = Estimate("kl", -0.5, 0.1, 40, 0, "unbiased", "nats", left_out=2, low=-0.7, high=-0.3)
+    assert estimate.interval == (-0.7, -0.3)
+    assert (
+        str(estimate) == "kl -0.5 nats, 95 % interval -0.7 to -0.3 (n = 40, taken as independent, 2 missing; unbiased)"
+    )
     assert math.isnan(estimate.bias_estimate)
-    assert str(Estimate("D_1", 2.0, 0.5, 0, 0, "unbiased")).endswith("(exact q and r; unbiased)")
+    assert str(Estimate("D_1", 2.0, 0.5, 0, 0, "unbiased")) == "D_1 2, no interval (exact q and r; unbiased)"
+
+
+def test_an_estimate_tells_what_chance_alone_gives_and_how_few_stand_behind_it():
+    x, y = seeded(1).normal(size=(2, 12))
+    found = wasserstein_1d(x, y, rng=seeded(2), unit="nats", docs_x=np.repeat(range(4), 3))
+    said = str(found)
+    assert "(n = 12 in 4 documents + 12 taken as independent; biased upward" in said
+    assert (
+        f"Where q = r, chance alone gives {found.chance:.3g} on average, and as much as here with p = {found.p:.2g}"
+        in said
+    )
+    assert said.endswith("4 documents are few: the intervals may cover less than they say.")
 
 
 def mean_critic(x, y):
@@ -161,6 +176,59 @@ def test_bad_scores_are_refused(bad):
         wasserstein_1d(bad, [0, 1], rng=seeded())
 
 
+@pytest.mark.verifies("Wasserstein-1 of two samples of scores", by="property")
+def test_wassersteins_interval_holds_0_where_q_is_r_and_the_truth_where_it_is_not():
+    """Value ± 1.96 errors leaves 0 out in two thirds of these samples."""
+    for away, least in ((0.0, 0.94), (0.5, 0.93), (3.0, 0.9)):
+        found = [
+            wasserstein_1d(rng.normal(away, 1, 30), rng.normal(size=40), rng=rng, n_draws=100)
+            for rng in map(seeded, range(200))
+        ]
+        assert np.mean([e.low <= away <= e.high for e in found]) >= least
+        if not away:
+            assert np.mean([e.p < 0.05 for e in found]) < 0.09
+            assert np.mean([e.value - 1.96 * e.se > 0 for e in found]) > 0.4
+            assert np.mean([e.chance for e in found]) == pytest.approx(np.mean([e.value for e in found]), rel=0.1)
+            assert all((e.low > 0) == (e.p <= 0.025) for e in found)
+
+
+def test_scores_of_a_document_are_drawn_together():
+    rng = seeded(4)
+    docs = np.repeat(np.arange(15), 8)
+    found = []
+    for _ in range(150):
+        x, y = (np.repeat(rng.normal(size=15), 8) + 0.5 * rng.normal(size=120) for _ in range(2))
+        found.append([wasserstein_1d(x, y, rng=rng, n_draws=100, docs_x=d, docs_y=d).p < 0.05 for d in (docs, None)])
+    by_document, by_score = np.mean(found, 0)
+    assert by_document < 0.11
+    assert by_score > 0.3
+    with pytest.raises(DataError, match="docs_x names one document"):
+        wasserstein_1d([1.0, 2.0], [1.0, 2.0], rng=rng, docs_x=["a", "a"])
+    with pytest.raises(DataError, match="lengths differ"):
+        wasserstein_1d([1.0, 2.0], [1.0, 2.0], rng=rng, docs_y=["a", "b", "c"])
+
+
+@pytest.mark.verifies("Plug-in divergence of two samples", by="property")
+@pytest.mark.parametrize("name", ["tv", "js"])
+def test_plug_in_intervals_hold_0_where_q_is_r_and_the_truth_where_it_is_not(name):
+    r, covered, left_out = np.array([0.4, 0.3, 0.2, 0.1]), [], []
+    for seed in range(80):
+        rng = seeded(seed)
+        same, other = (plug_in(name, rng.choice(4, 50, p=p), rng.choice(4, 50, p=r), rng=rng, n_draws=80)
+                       for p in (r, r[::-1]))  # fmt: skip
+        left_out.append(same.low > 0)
+        covered.append(other.low <= pmf.DIVERGENCES[name].value(r[::-1], r) <= other.high)
+        assert 0 <= same.low <= same.value <= same.high
+    assert np.mean(left_out) < 0.1
+    assert np.mean(covered) > 0.88
+
+
+def test_a_resample_that_makes_a_divergence_infinite_leaves_no_upper_end():
+    found = plug_in("kl", list("aabb"), list("abbb"), rng=seeded())
+    assert (found.low, found.high) == (0, math.inf)
+    assert math.isnan(found.se)
+
+
 # --- log-probabilities ---------------------------------------------------------------------------------------------
 
 
@@ -194,6 +262,18 @@ def test_missing_pairs_are_left_out_and_counted_and_negative_values_stay():
     assert (estimate.value, estimate.n_q, estimate.n_r, estimate.left_out) == (-1.5, 2, 0, 2)
     assert estimate.se == pytest.approx(0.5)
     assert (estimate.bias, estimate.unit) == ("unbiased", "nats")
+
+
+def test_outputs_of_a_document_stand_or_fall_together():
+    log_q, docs = np.array([-3.0, -2.0, -5.0, -4.0, -2.0, -1.0]), list("aabbcc")
+    found = kl_from_logprobs(log_q, [-6.0] * 6, docs)
+    means = np.array([-2.5, -4.5, -1.5])
+    assert found.se == pytest.approx(stats.sem(means), rel=1e-12)
+    assert found.interval == pytest.approx(stats.t.interval(0.95, 2, found.value, found.se), rel=1e-10)
+    assert "(n = 6 in 3 documents; unbiased)" in str(found)
+    assert "3 documents are few" in str(found)
+    alone = kl_from_logprobs(log_q, [-6.0] * 6, range(6))
+    assert (alone.se, alone.docs_q) == (kl_from_logprobs(log_q, [-6.0] * 6).se, 0)
 
 
 def test_an_output_that_the_language_model_excludes_makes_it_infinite():
@@ -253,3 +333,5 @@ def test_kl_from_logprobs_is_scipys_relative_entropy_and_error():
     found = kl_from_logprobs(np.log(q[y]), np.log(f[y]))
     assert found.value == pytest.approx(stats.entropy(q, f), rel=1e-13)
     assert found.se == pytest.approx(stats.sem(np.log(q / f)[y]), rel=1e-12)
+    student = stats.t.interval(0.95, len(y) - 1, found.value, found.se)
+    assert found.interval == pytest.approx(student, rel=1e-10)

@@ -223,11 +223,13 @@ def test_the_table_is_tidy_with_intervals_by_documents_and_reasons():
     a = rows.loc["A", "ttr"]
     assert (a.value, a.n_tokens, a.n_types, a.n_docs, a.unit) == (4 / 8, 8, 4, 2, "types per token")
     assert a.se == pytest.approx(math.sqrt(0.5 * 2 * ((1 - 4 / 6) / 2) ** 2))
-    assert a.low == pytest.approx(a.value - 1.96 * a.se, abs=1e-4)
+    assert (a.value - a.low) / a.se == pytest.approx(stats.t.ppf(0.975, 1), rel=1e-6)
     assert rows.direction.tolist()[:3] == ["higher is more diverse"] * 2 + ["lower is more diverse"]
     assert np.isnan(rows.loc["B", "yules_i"].value)
     assert "B: Yule's I is nan; it needs a repeated word, and there are 5 words." in table.attrs["notes"]
     assert "2 documents are few: the intervals" in table.attrs["notes"][-1]
+    alone = lexical_table(corpus(docs=tuple("wxyz")), ["ttr"]).attrs["notes"]
+    assert alone == ("3 texts are few: the intervals may cover less than they say.",)  # A has a blank one
     assert a.signature.startswith("ttr|tok:nfc-lower-words-cjkchars|lang:de|anhelpers:")
     with pytest.raises(UnknownName, match="did you mean 'mattr'"):
         lexical_table(corpus(), ["matr"])

@@ -33,9 +33,52 @@ def test_the_interval_covers_the_true_gap_about_95_times_in_100():
     assert 0.91 <= hits / 400 <= 0.985
 
 
-def test_too_few_texts_are_an_error():
+def test_too_few_texts_or_documents_are_an_error():
     with pytest.raises(DataError, match="at least 2"):
         lpp([-1.0, np.nan])
+    with pytest.raises(DataError, match="docs_q names one document"):
+        lpp_distance([-1.0, -2.0], [-1.0, -2.0], docs_q=["a", "a"])
+    with pytest.raises(DataError, match="documents of both sides"):
+        lpp_distance([-1.0, -2.0], [-1.0, -2.0], docs_q=["a", "b"], paired=True)
+    with pytest.raises(DataError, match="lengths differ"):
+        lpp_distance([-1.0, -2.0], [-1.0, -2.0], docs_q=["a", "b", "c"])
+
+
+def documents(rng, m=20, n=8, level=None):
+    """Scores of n texts in each of m documents, which are alike inside a document (correlation 0.5), and documents."""
+    level = rng.normal(size=m) if level is None else level
+    return -(3 + np.repeat(level, n) + rng.normal(size=m * n)), np.repeat(np.arange(m), n)
+
+
+@pytest.mark.verifies("LPP distance", by="property")
+def test_texts_of_a_document_are_drawn_together():
+    """The error of means of documents, and a coverage that independent texts do not have."""
+    rng, hits = np.random.default_rng(8), np.zeros(3)
+    for _ in range(300):
+        level = rng.normal(size=20)
+        (q, docs), (r, _), (mono, _) = documents(rng, level=level), documents(rng, level=level), documents(rng)
+        apart = lpp_distance(q, mono, docs_q=docs, docs_r=docs)
+        together = lpp_distance(q, r, docs_q=docs, docs_r=docs, paired=True)
+        plain = lpp_distance(q, mono)
+        hits += [low <= 0 <= high for low, high in (apart.interval, together.interval, plain.interval)]
+    assert 0.91 <= hits[0] / 300 <= 0.985
+    assert 0.91 <= hits[1] / 300 <= 0.985
+    assert hits[2] / 300 < 0.75
+    means = [stats.sem(-v.reshape(20, 8).mean(1)) for v in (q, mono)]
+    assert apart.se == pytest.approx(np.hypot(*means), rel=1e-12)
+    assert together.se == pytest.approx(stats.sem((r - q).reshape(20, 8).mean(1)), rel=1e-12)
+    assert together.se < 0.6 * lpp_distance(q, r, docs_q=docs, docs_r=docs).se
+
+
+def test_it_says_what_stands_behind_its_means():
+    q, docs = documents(np.random.default_rng(0), 5)
+    said = str(lpp_distance(q, [-3.0, -4.0, -2.0] * 5, docs_q=docs))
+    assert "(n = 40 in 5 documents)" in said
+    assert "(n = 15, taken as independent)" in said
+    assert lpp_distance(q, q, docs_q=range(40), docs_r=docs).docs_q is None
+    assert "5 documents are few" in said
+    assert "few" not in str(lpp_distance([-1.0, -2.0] * 10, [-1.0, -3.0] * 10))
+    assert lpp_distance([-2.0, -2.0], [-3.0, -3.0]).interval == (-1, -1)
 
 
 def test_shared_lines_are_found_whatever_their_spacing_in_texts_and_in_fingerprints():
@@ -66,4 +109,6 @@ def test_errors_are_scipys():
     value, se, _ = lpp(q)
     assert (value, se) == pytest.approx((stats.tmean(-q), stats.sem(-q)), rel=1e-12)
     found = lpp_distance(q, r[:20])
-    assert found.gap / found.se == pytest.approx(stats.ttest_ind(-q, -r[:20], equal_var=False).statistic, rel=1e-10)
+    welch = stats.ttest_ind(-q, -r[:20], equal_var=False)
+    assert found.gap / found.se == pytest.approx(welch.statistic, rel=1e-10)
+    assert found.interval == pytest.approx(tuple(welch.confidence_interval(0.95)), rel=1e-10)

@@ -1,11 +1,13 @@
 """The claim by distance from the frontier, on systems whose answer is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from anhelpers.errors import DataError
 from anhelpers.frontier import oracle_curve
-from anhelpers.plane import frontier_distance, local_correlation, verdict
+from anhelpers.plane import correlation_gap, correlations, frontier_distance, local_correlation, verdict
 from anhelpers.stats import pearson, spearman
 
 
@@ -158,3 +160,52 @@ def test_the_same_systems_are_never_both_near_and_far(plane_from, near, far, few
     for bad in (3, near + far + 1):
         with pytest.raises(DataError, match=rf"near is {bad}: at least 4 and at most all {near + far} systems"):
             verdict(table, near=bad)
+
+
+def four(plane_from, n=200, docs=None, scale=1.0, noise=1.0):
+    """Four systems with means about (1, 2, 3, 4) and (2, 1, 4, 3), and noise of their own."""
+    rng = np.random.default_rng(7)
+    values = np.array([[1.0, 2, 3, 4], [2, 1, 4, 3]])[:, None] + noise * rng.normal(size=(2, n, 4))
+    return plane_from(scale * values[0] + 1000, scale * values[1], docs)
+
+
+@pytest.mark.verifies("Interval of a correlation of systems", by="hand")
+def test_without_noise_the_interval_of_r_is_a_point_and_a_gap_is_the_difference(plane_from):
+    """(1, 2, 3, 4) with (2, 1, 4, 3): 3/5; with itself: 1."""
+    plane = four(plane_from, 9, noise=0)
+    rng = np.random.default_rng(0)
+    np.testing.assert_allclose(correlations(plane, rng, [range(4), [0, 2, 3]], 50), [[0.6] * 3, [0.6546537] * 3])
+    straight = replace(plane, naturalness=plane.accuracy)
+    one = replace(straight, naturalness=plane.naturalness, accuracy=plane.naturalness)
+    np.testing.assert_allclose(correlation_gap(one, plane, rng, 50), [0.4] * 3, atol=1e-12)
+    assert correlation_gap(plane, plane, rng, 50) == (0, 0, 0)
+    with pytest.raises(DataError, match="needs the same systems on the same segments"):
+        correlation_gap(plane, plane.only(["S0", "S1"]), rng)
+
+
+@pytest.mark.verifies("Interval of a correlation of systems", by="foreign", of="scipy")
+def test_with_many_segments_the_interval_of_r_is_that_of_scipys_bootstrap(plane_from):
+    from scipy.stats import bootstrap
+
+    plane = four(plane_from)
+    a, n = plane.accuracy.values, plane.naturalness.values
+    rows = np.arange(len(a))
+    theirs = bootstrap((rows,), lambda some: pearson(a[some].mean(0), n[some].mean(0)), vectorized=False,
+                       n_resamples=2000, method="BCa", rng=np.random.default_rng(0)).confidence_interval  # fmt: skip
+    ((r, low, high),) = correlations(plane, np.random.default_rng(0), [range(4)], 2000)
+    assert r == pytest.approx(pearson(a.mean(0), n.mean(0)))
+    assert [low, high] == pytest.approx([theirs.low, theirs.high], abs=0.1 * (theirs.high - theirs.low))
+
+
+@pytest.mark.verifies("Interval of a correlation of systems", by="property")
+def test_the_interval_of_r_knows_no_unit_and_lies_within_its_range(plane_from):
+    docs = np.arange(60) // 6
+    plane, other = (four(plane_from, 60, docs, scale) for scale in (1.0, 1e-3))
+    among = [range(4), [0, 1, 2]]
+    found, again = (correlations(p, np.random.default_rng(1), among, 300) for p in (plane, other))
+    np.testing.assert_allclose(found, again, rtol=1e-4)
+    turned = replace(plane, accuracy=plane.naturalness, naturalness=plane.accuracy)
+    np.testing.assert_allclose(found, correlations(turned, np.random.default_rng(1), among, 300), rtol=1e-6)
+    assert (found[:, 1] < found[:, 0]).all()
+    assert (found[:, 0] < found[:, 2]).all()
+    assert (np.abs(found) <= 1).all()
