@@ -61,7 +61,7 @@ def page(table: Sequence[tuple[Row, dict]]) -> str:
         "`make calibrate`; a small part of it runs with the tests.", "",
         f"anhelpers {__version__}; {table[0][1]['worlds']} worlds a row, seeds fixed. *Measured* comes with its Monte "
         "Carlo standard error. A row without a tolerance is of so few documents, or of documents so unequal, that the "
-        "package says so beside the interval.",
+        "package says so beside the interval; or it shows how often a verdict finds what is there.",
         "", "| quantity | setting | nominal | measured | tolerance |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for row, found in table:
