@@ -117,7 +117,7 @@ def few_documents(table: pd.DataFrame, what: str = "documents") -> str:
 
 def _span(counts: pd.Series) -> str:
     """ "52", or "50 to 52"."""
-    return " to ".join(map(str, sorted({int(counts.min()), int(counts.max())})))
+    return " to ".join(f"{n:,}" for n in sorted({int(counts.min()), int(counts.max())}))
 
 
 def latex_table(table: pd.DataFrame, plane: Plane) -> str:

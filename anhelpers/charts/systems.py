@@ -22,7 +22,7 @@ from .marks import Ranges, checked_systems, clipped, interval_bars, not_drawn, p
 __all__ = ["focus_ranges", "plot_systems"]
 
 UNCERTAINTY = ("ellipse", "cross", "none")
-PARETO = "Rings: no other system beats these on both axes."
+PARETO = "Rings: no compared system beats these on both axes."
 
 
 def plot_systems(
