@@ -152,6 +152,7 @@ def _ratio(sums: np.ndarray) -> np.ndarray:
 def score_intervals(
     score: Score, sums: np.ndarray, counts: np.ndarray, *, sizes: np.ndarray, level: float = LEVEL,
     of: Score | None = None,
+    farther: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Interval and standard error of scores of summed counts: (C,) low, high, se, and the (B, C) draws.
 
@@ -161,11 +162,11 @@ def score_intervals(
 
     Parameters
     ----------
-    score : (..., S) sums -> (...) scores.
-    sums : (M, C, S) of each cluster. counts : (B, M) how often each is drawn.
+    score : (..., S) sums -> (...) scores. sums : (M, C, S) of each cluster. counts : (B, M) how often each is drawn.
     sizes : (M, C) of each cluster, by which some count for more than others (`effective`); with `of` (M, K).
     level : of the interval, in (0, 1).
     of : (..., C) scores -> (..., K) numbers made of them, such as correlations, which are wanted in their place.
+    farther : each end is the farther one of the two forms, however many clusters there are: as correlations need it.
     """
     b, (m, c, s) = len(counts), sums.shape
     flat = np.ascontiguousarray(sums, dtype=np.float64)
@@ -185,7 +186,7 @@ def score_intervals(
     fewer = np.where(there > 1, np.sqrt(there / np.maximum(1, there - 1) * (m - 1) / m), np.nan)
     error, errors = fewer * error, fewer * errors
     n_effective = effective(sizes)
-    enough = n_effective >= FEWEST
+    enough = (n_effective >= FEWEST) & ~np.bool_(farther)
     low, high = _studentised(estimate, error, draws, errors, level)
     least, most = student(estimate, error, n_effective, level)
     low = np.where(np.isinf(low), least, np.where(enough, low, np.minimum(low, least)))

@@ -106,8 +106,8 @@ def correlations(
 ) -> np.ndarray:
     """(W, 3) Pearson's r of the two axes with its 95 % interval, among some systems each, held fixed.
 
-    Documents are resampled and the draws studentised (`intervals.score_intervals`): the scores' errors pull each r
-    towards 0, and that of a draw twice, so that the middle of the draws is not where r is.
+    Documents are resampled (`intervals.score_intervals`): the scores' errors pull each r towards 0, and that of a draw
+    twice, so that the middle of the draws is not where r is; each end is the farther of the studentised and Student's.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def _made_of(axes: Sequence[Axis], plane: Plane, rng: np.random.Generator, of: S
 
     numbers = of(scores(sums.sum(0)))
     sizes = np.repeat(cluster_sums(plane.there.any(1).astype(np.float64), index)[:, None], len(numbers), axis=1)
-    low, high, *_ = score_intervals(scores, sums, counts, sizes=sizes, of=of)
+    low, high, *_ = score_intervals(scores, sums, counts, sizes=sizes, of=of, farther=True)
     return np.stack([numbers, low, high], axis=1)
 
 

@@ -127,7 +127,7 @@ def test_categories_come_from_systems_tsv_beside_the_tree(tree):
     ("text", "sentence"),
     [
         ("X\tLLM\nY\n", r"systems\.tsv, line 2: 'Y' is no line of the form system<TAB>category"),
-        ("X\tllm\n", r"line 1: 'X\tllm' is no .*; categories: LLM, MT, online, human, unknown\."),
+        ("X\tllm\n", r"line 1: 'X\tllm' is no .*; categories: LLM, MT, online, human, control, unknown\."),
         ("X\tMT\nX\tMT\n", "line 2: system 'X' is listed twice"),
     ],
 )
