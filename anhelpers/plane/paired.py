@@ -49,8 +49,8 @@ def paired_tests(
     -------
     axis; family : "systems", or why one of the pair is outside; system_a, system_b, difference (a - b, in the unit of
     the axis), p, p_holm; n_swaps : the ways to swap that p rests on; exact : whether these are all; n (segments),
-    n_docs. A stored axis has no p: what is known per system only cannot be swapped
-    by document. `cannot_decide` says where no p could be small enough.
+    n_docs. A stored axis has no p: what is known per system only cannot be swapped by document. `cannot_decide` says
+    where no p could be small enough.
 
     References
     ----------
@@ -75,19 +75,22 @@ def paired_tests(
             systems = [[plane.systems[pair[side]] for pair in some] for side in (0, 1)]
             frame = pd.DataFrame(dict(zip(columns, (*systems, *found), strict=True)))
             frame = frame.assign(axis=name, family=family, p_holm=holm(frame.p), n=len(plane), n_docs=len(names))
-            frames.append(frame.assign(exact=_all_ways(len(names), draws[1]))[COLUMNS])
+            frames.append(frame.assign(exact=_all_ways(len(names), draws[1]) and axis.level != "stored")[COLUMNS])
     return pd.concat([pd.DataFrame(columns=COLUMNS) if not frames else frames[0], *frames[1:]], ignore_index=True)
 
 
 def cannot_decide(plane: Plane, n_draws: int = 10_000, against: str | None = None) -> str:
     """A sentence where no difference, however large, can be significant after Holm's correction; else an empty text.
 
+    It is of the compared and the added systems, where there are any.
+
     Parameters
     ----------
     n_draws, against : as for `paired_tests`.
     """
     families = _pairs(plane, against)[1]
-    m, n_pairs = len(set(plane.clusters.tolist())), max(map(families.count, families), default=0)
+    counted = [family for family in families if family in (SYSTEMS, "added")] or families
+    m, n_pairs = len(set(plane.clusters.tolist())), max(map(counted.count, counted), default=0)
     if not _all_ways(m, _n_draws(n_draws, n_pairs)):
         return ""  # drawn ways are as many as it takes
     least = min(1.0, n_pairs / 2.0 ** (m - 1))

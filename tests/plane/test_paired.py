@@ -54,6 +54,8 @@ def test_what_no_difference_can_decide_is_said_beforehand(plane_from):
     )
     assert cannot_decide(plane.only(["S0", "S1"])) == ""
     assert cannot_decide(plane.only(["S0"])) == ""
+    shown = replace(plane.only([f"S{j}" for j in range(9)]), outside={f"S{j}": "control" for j in range(3, 9)})
+    assert cannot_decide(shown) == ""  # of the controls, which are more, nobody asks
     four = steps(plane_from, 2, 4, 10)
     assert cannot_decide(four).endswith("p is 0.12 after Holm's correction for 1 pair; take more segments.")
 
