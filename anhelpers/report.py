@@ -22,7 +22,16 @@ from .provenance import in_page, made_by, with_made_by
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["appendix", "few_documents", "latex_table", "readable", "uncounted", "write_page", "write_tables"]
+__all__ = [
+    "appendix",
+    "few_documents",
+    "latex_table",
+    "one_document",
+    "readable",
+    "uncounted",
+    "write_page",
+    "write_tables",
+]
 
 ESCAPES = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
                                                             "\\": r"\textbackslash{}"})  # fmt: skip
@@ -31,7 +40,8 @@ SHOWN = {
     "accuracy_lack": "accuracy lack", "naturalness_lack": "naturalness lack", "pareto_probability": "Pareto prob.",
     "accuracy_rank_low": "accuracy ranks", "naturalness_rank_low": "naturalness ranks", "n": "n",
 }  # fmt: skip
-WITH = {"added": "with added ones", "human": "with people", "copy": "with near-copies", "control": "with controls"}
+WITH = {"systems": "", "added": " with added ones", "human": " with people", "copy": " with near-copies",
+        "control": " with controls"}  # fmt: skip
 INTERVALS = ("accuracy", "naturalness", "accuracy_lack", "naturalness_lack")
 
 
@@ -73,6 +83,7 @@ def appendix(
             f"Intervals are 95 % studentised bootstrap intervals from {n_draws:,} resamples of {unit}, drawn jointly "
             f"for all systems and both axes (seed {seed}).",
             few_documents(scored, unit),
+            one_document(plane),
         ]
     if naturalness.level == "stored":
         sentences.append("The naturalness is known per system only and has no interval.")
@@ -80,16 +91,29 @@ def appendix(
         over = table.candidates.iloc[0] if "candidates" in table else "the candidates"
         sentences.append(f"Lacks are distances to the exact oracle curve over {over}, redrawn in each resample.")
     if tests is not None and len(tests):
-        families = tests.family[tests.axis == "accuracy"].value_counts().to_dict()
-        alone = ", ".join(f"{families[f]} pairs {told}" for f, told in WITH.items() if f in families)
-        pairs = " and, by themselves, ".join(filter(None, [f"{families.get('systems', 0)} pairs", alone]))
-        ways = "all" if tests.exact.all() else f"{_span(tests.n_swaps[tests.n_swaps > 0])} random"
-        sentences.append(
-            f"p-values are from paired randomisation over {unit} ({ways} ways to swap them), with Holm's correction on "
-            f"each axis for {pairs}."
-        )
+        sentences.append(_of_tests(tests[tests.p.notna()], unit))
     sentences += [*plane.notes, f"Computed with anhelpers {__version__} ({made_by()})."]
     return " ".join(filter(None, sentences)) + "\n"
+
+
+def _of_tests(tests: pd.DataFrame, unit: str) -> str:
+    """How p-values were made: of those that there are."""
+    if tests.empty:
+        return ""
+    axes = list(dict.fromkeys(tests.axis))
+    families = tests.family[tests.axis == axes[0]].value_counts().to_dict()
+    told = [f"{n} pair{'s' * (n > 1)}{whose}" for f, whose in WITH.items() if (n := families.get(f, 0))]
+    pairs = ", ".join(told)
+    if "systems" in families and len(told) > 1:
+        pairs = f"{told[0]} and, by themselves, {', '.join(told[1:])}"
+    drawn = tests.n_swaps[~tests.exact.astype(bool)]
+    random = f"{_span(drawn)} random" if len(drawn) else ""
+    ways = " or ".join(filter(None, ["all" if tests.exact.any() else "", random]))
+    where = "each axis" if len(axes) > 1 else f"{axes[0]} alone"
+    return (
+        f"p-values are from paired randomisation over {unit} ({ways} ways to swap them), with Holm's correction on "
+        f"{where} for {pairs}."
+    )
 
 
 def uncounted(plane: Plane) -> str:
@@ -113,6 +137,13 @@ def few_documents(table: pd.DataFrame, what: str = "documents") -> str:
     listed = ", ".join(few.system[:5]) + ", …" * (len(few) > 5)
     who = f"{listed}: " if len(few) < len(table) else ""
     return who + few_clusters(int(few.n_docs.min()), what, float(effective[few.index].min()))
+
+
+def one_document(plane: Plane) -> str:
+    """A sentence where all segments are of one document and are resampled one by one, else an empty text."""
+    if len(plane) < 2 or len(set(plane.docs.tolist())) > 1:
+        return ""
+    return "All segments are of one document, and resampled as if they were independent: intervals may be too short."
 
 
 def _span(counts: pd.Series) -> str:

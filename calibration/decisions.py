@@ -52,6 +52,9 @@ def rows() -> Iterator[Row]:
                       partial(_r, k, m, 6.0))  # fmt: skip
             yield Row("interval of r of the two axes", f"{setting}; systems differ by 2 errors", *covers,
                       partial(_r, k, m, 2.0))  # fmt: skip
+        yield Row("interval of r of the two axes",
+                  f"{k} systems held fixed, 40 documents; systems differ by 4 errors, which are correlated by -0.8",
+                  *covers, partial(_r_of_errors, k))  # fmt: skip
         yield Row("interval of the difference of two r", f"{k} systems held fixed, 40 documents", *covers,
                   partial(_gap, k, 40))  # fmt: skip
     for n in (8, 30):
@@ -63,6 +66,8 @@ def rows() -> Iterator[Row]:
                       partial(_claim, k, where, 0.0, ("holds", "is false")))  # fmt: skip
         yield Row(f"the claim holds {where} the frontier, where it was built in", "16 systems, 20 documents",
                   1.0, None, None, partial(_claim, 16, where, None, ("holds",)))  # fmt: skip
+        yield Row(f"the claim decided {where} the frontier, equal systems", "16 systems, 20 documents, errors of the "
+                  "axes correlated by -0.8", *wrong, partial(_claim_of_errors, where))  # fmt: skip
     yield Row("the claim false far from the frontier, r = 0.8 throughout", "16 systems, 20 documents", 0.0, 0.0, 0.05,
               partial(_claim, 16, "far from", 0.8, ("is false",)))  # fmt: skip
 
@@ -182,3 +187,23 @@ def _claim(k: int, where: str, r: float | None, words: tuple[str, ...], rng: np.
     near, far, *_ = verdict(local_correlation(_systems(rng, 20, true, "equal"), rng, n_draws=DRAWS // 2)).split("; ")
     said = near if where == "near" else far
     return any(f" {word}: r = " in said for word in words)
+
+
+def _claim_of_errors(where: str, rng: np.random.Generator) -> bool:
+    """Whether a half of the claim is decided among systems that are equal, and whose errors go against each other."""
+    noise = rng.normal(size=(2, 20, 16))
+    noise[1] = -0.8 * noise[0] + 0.6 * noise[1]
+    each = [np.repeat(50 + axis, 8, axis=0) for axis in noise]
+    table = local_correlation(plane_from(each, np.repeat(np.arange(20), 8)), rng, n_draws=DRAWS // 2)
+    near, far, *_ = verdict(table).split("; ")
+    said = near if where == "near" else far
+    return any(f" {word}: r = " in said for word in ("holds", "is false"))
+
+
+def _r_of_errors(k: int, rng: np.random.Generator) -> bool:
+    """Whether the interval of r holds the true one where the errors of the two axes go against each other."""
+    true, noise = 4 * _related(rng, k, 1 / np.sqrt(40)), rng.normal(size=(2, 40, k))
+    noise[1] = -0.8 * noise[0] + 0.6 * noise[1]
+    each = [np.repeat(50 + axis + errors, 8, axis=0) for axis, errors in zip(true, noise, strict=True)]
+    ((_, low, high),) = correlations(plane_from(each, np.repeat(np.arange(40), 8)), rng, [range(k)], DRAWS)
+    return bool(low <= pearson(*true) <= high)

@@ -75,6 +75,20 @@ def test_the_sentences_are_of_what_there_is(close):
     assert "(all ways to swap them)" in told(close, tests=few)
 
 
+def test_exact_tests_beside_an_axis_without_any_are_called_so(close):
+    few = plane(close.accuracy.values[:6], close.naturalness.values[:6])
+    tests = paired_tests(few, np.random.default_rng(0), 500)
+    stored = tests.axis == "naturalness"
+    tests.loc[stored, ["p", "p_holm"]], tests.loc[stored, "exact"], tests.loc[stored, "n_swaps"] = np.nan, False, 0
+    assert "(all ways to swap them), with Holm's correction on accuracy alone for 3 pairs." in told(few, tests=tests)
+
+
+def test_segments_of_one_document_are_told_to_be_taken_as_independent(close):
+    one = plane(close.accuracy.values, close.naturalness.values, docs=np.zeros(40))
+    assert "All segments are of one document, and resampled as if they were independent" in told(one)
+    assert "one document" not in told(close)
+
+
 def test_one_segment_has_no_intervals():
     assert "interval" not in told(plane([[1.0, 2.0]], [[-3.0, -2.0]]))
 

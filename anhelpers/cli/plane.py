@@ -75,7 +75,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Score, measure, draw, write."""
     from .. import plane as planes
-    from ..report import appendix, few_documents, uncounted
+    from ..report import appendix, few_documents, one_document, uncounted
 
     rng = np.random.default_rng(args.seed)
     of_controls, of_pairs, of_slices = rng.spawn(3)  # so that none of them moves the draws of all else
@@ -97,18 +97,22 @@ def run(args: argparse.Namespace) -> None:
         notes += about_curve(args, study, cands, mine=mine, table=table)
     n_docs = len(set(plane.clusters.tolist()))
     drawn = f"as {n_docs} documents" if n_docs < len(plane) else "one by one"
-    counts = f"{len(plane)} of {len(test)} segments compared, resampled {drawn}; {plane.compared.sum()} systems."
+    scored = (plane.compared & plane.there.any(0)).sum()
+    counts = f"{len(plane)} of {len(test)} segments compared, resampled {drawn}; {scored} systems."
     tested, swaps = len(table) > 1 and not args.own_segments and len(plane) > 1, max(10_000, args.draws)
     undecided = planes.cannot_decide(plane, swaps, args.against) if tested else ""
-    shared.print_notes(filter(None, [counts, uncounted(plane), *notes, few_documents(table), undecided]))
     results = {"systems": table}
+    if args.by and plane.naturalness.level != "stored":
+        results["slices"] = planes.sliced_table(plane, of_slices, args.by, args.draws)
+        few = {name: few_documents(part) for name, part in results["slices"].groupby("slice", sort=False)}
+        notes += tuple(f"{name}: {told}" for name, told in few.items() if told)
+    shared.print_notes(filter(None, [counts, uncounted(plane), *notes, few_documents(table), one_document(plane),
+                                     undecided]))  # fmt: skip
     if study:
         results["curve"] = planes.curve_rows(study)
     if tested:
         results["pairs"] = planes.paired_tests(plane, of_pairs, swaps, args.against)
         results["systems"] = table = table if args.against else planes.with_ranks(table, results["pairs"])
-    if args.by and plane.naturalness.level != "stored":
-        results["slices"] = planes.sliced_table(plane, of_slices, args.by, args.draws)
     compared = [name for name in translations if name not in plane.outside]
     claim, correlations = _claim(plane.only(compared), curve, rng, args.draws)
     if correlations is not None and (apart := [name for name in translations if name in plane.outside]):

@@ -24,6 +24,8 @@ __all__ = ["correlation_gap", "correlations", "distinct_systems", "frontier_dist
 
 FEWEST = 4
 """Systems in the smallest window: three points on a plane correlate strongly whatever they are."""
+RELIABLE = 0.75
+"""Below, a verdict is none: with errors that go together, unrelated systems would be called related too often."""
 MEANING = (
     "Intervals are for these systems on other documents; p is against the same systems with naturalness dealt out anew."
 )
@@ -68,6 +70,8 @@ def local_correlation(
     A row per window, from near to far. window : "nearest" (the m nearest systems, m = 4 to all) or "sliding";
     n_systems; distance_from, distance_to, distance (their mean), in standard deviations; systems : names;
     pearson with pearson_low, pearson_high : 95 % from resampling documents, these systems held fixed; spearman;
+    reliability : the share of the variance of their scores that is not error, of the axis where that is less: near 0
+    where these systems can hardly be told apart, and r is one of errors;
     selection_pearson, selection_low, selection_high : the mean and the middle 95 % of what selecting alone gives;
     selection_p : twice the share of those that lie at least as far out, on the side of the measured one: here the
     systems are a sample; n, n_docs. A correlation of systems that do not differ on one axis is nan, as is its p.
@@ -82,6 +86,7 @@ def local_correlation(
     distance = frontier_distance(scores, curve)
     order, windows = np.argsort(distance, kind="stable"), _windows(k, width)
     ends = correlations(plane, rng, [order[cut] for _, cut in windows], n_draws)
+    errors = _errors(plane, rng, n_draws)
     null_scores, null_order = _dealt_out(scores, curve, rng, n_draws)
     rows = []
     for (kind, cut), (r, low, high) in zip(windows, ends, strict=True):
@@ -96,6 +101,7 @@ def local_correlation(
             "systems": ", ".join(plane.systems[j] for j in some),
             "pearson": r, "pearson_low": low, "pearson_high": high, "spearman": float(spearman(*scores[:, some])),
             "selection_pearson": float(null_r.mean()) if len(null_r) else np.nan,
+            "reliability": _reliability(scores[:, some], errors[:, :, some]),
             "selection_low": float(least), "selection_high": float(most), "selection_p": _two_sided(r, null_r),
         })  # fmt: skip
     return pd.DataFrame(rows).assign(n=len(plane), n_docs=len(set(plane.clusters.tolist())))
@@ -183,10 +189,12 @@ def distinct_systems(plane: Plane) -> list[str]:
 def verdict(table: pd.DataFrame, near: int | None = None) -> str:
     """The claim's two halves, each said to hold, to be false or to be undecided in a table of `local_correlation`.
 
-    A half is decided where its correlation is another than selecting alone gives (two-sided p < 0.05: other systems
-    might have been sent in) and its 95 % interval lies on the same side of 0 (other documents might have been taken):
-    it holds on the claimed side, and is false on the other. Nothing is said of the systems far from the frontier where
-    some of them would be those near it. `docs/calibration.md` has how often a half is decided where there is nothing.
+    A half is decided where its systems differ by more than their errors (reliability ≥ RELIABLE: otherwise r is one of
+    errors, which may go together), where r is another than selecting alone gives (two-sided p < 0.05: other systems
+    might have been sent in) and where its 95 % interval lies on the same side of 0 (other documents might have been
+    taken): it holds on the claimed side, and is false on the other. Nothing is said of the systems far from the
+    frontier where some of them would be those near it. `docs/calibration.md` has how often a half is decided where
+    there is nothing.
 
     Parameters
     ----------
@@ -209,10 +217,29 @@ def _half(row: pd.Series, where: str, claim: str, sign: int) -> str:
     if np.isnan(row.selection_p):
         return f"{begin} is undecided: {seen}"
     side = np.sign(row.pearson - row.selection_pearson)
-    decided = row.selection_p < 0.05 and min(side * row.pearson_low, side * row.pearson_high) > 0
+    sure = row.selection_p < 0.05 and min(side * row.pearson_low, side * row.pearson_high) > 0
+    decided = sure and row.reliability >= RELIABLE
     word = "is undecided" if not decided else "holds" if side == sign else "is false"
     alone = f"selecting alone gives {row.selection_low:.2f} to {row.selection_high:.2f}, p = {row.selection_p:.3f}"
+    if row.reliability < RELIABLE:
+        alone += f"; they differ little beyond their errors, reliability {row.reliability:.2f}"
     return f"{begin} {word}: {seen} ({alone})"
+
+
+def _errors(plane: Plane, rng: np.random.Generator, n_draws: int) -> np.ndarray:
+    """(B, 2, k) by how much the scores are off in resamples of documents, as far as errors go."""
+    m = len(set(plane.clusters.tolist()))
+    return (plane.draws(rng, n_draws)[0] - plane.scores()) * np.sqrt(m / (m - 1))
+
+
+def _reliability(scores: np.ndarray, errors: np.ndarray) -> float:
+    """1 - error variance / variance of (2, m) scores, of the axis where it is less, at least 0; (B, 2, m) errors.
+
+    An error that all systems share moves them together, and does not count.
+    """
+    apart = (errors - errors.mean(-1, keepdims=True)) ** 2
+    noise, seen = apart.sum(-1).mean(0) / (scores.shape[1] - 1), scores.var(1, ddof=1)
+    return float(np.max([0.0, np.min(1 - noise / seen)])) if (seen > 0).all() else 0.0
 
 
 def _two_sided(r: float, null: np.ndarray) -> float:

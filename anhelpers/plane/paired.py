@@ -88,21 +88,21 @@ def cannot_decide(plane: Plane, n_draws: int = 10_000, against: str | None = Non
     ----------
     n_draws, against : as for `paired_tests`.
     """
-    families = _pairs(plane, against)[1]
-    counted = [family for family in families if family in (SYSTEMS, "added")] or families
-    m, n_pairs = len(set(plane.clusters.tolist())), max(map(counted.count, counted), default=0)
-    if not _all_ways(m, _n_draws(n_draws, n_pairs)):
-        return ""  # drawn ways are as many as it takes
-    least = min(1.0, n_pairs / 2.0 ** (m - 1))
-    if least < ALPHA:
-        return ""
+    families, m = _pairs(plane, against)[1], len(set(plane.clusters.tolist()))
     unit = "segments" if m == len(plane) else "documents"
-    fewer = "compare fewer systems (against one of them), or more" if n_pairs > 1 else "take more"
-    return (
-        f"No difference can be significant: the outputs of {m} {unit} can be swapped in {2**m:,} ways, so that the "
-        f"least possible p is {least:.2g} after Holm's correction for {n_pairs} pair{'s' * (n_pairs > 1)}; {fewer} "
-        f"{unit}."
-    )
+    sentences = []
+    for family, whose in ((SYSTEMS, ""), ("added", " with an added system")):
+        n_pairs = families.count(family)
+        least = min(1.0, n_pairs / 2.0 ** (m - 1))
+        if not _all_ways(m, _n_draws(n_draws, n_pairs)) or least < ALPHA:
+            continue  # drawn ways are as many as it takes
+        fewer = "compare fewer systems (against one of them), or more" if n_pairs > 1 else "take more"
+        sentences.append(
+            f"No difference{whose} can be significant: the outputs of {m} {unit} can be swapped in {2**m:,} ways, so "
+            f"that the least possible p is {least:.2g} after Holm's correction for {n_pairs} "
+            f"pair{'s' * (n_pairs > 1)}; {fewer} {unit}."
+        )
+    return " ".join(sentences)
 
 
 def with_ranks(table: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
@@ -131,8 +131,9 @@ def with_ranks(table: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
         sure = (rows.p_holm < ALPHA).to_numpy()
         better[a, b], better[b, a] = sure & (rows.difference > 0), sure & (rows.difference < 0)
         tested = np.isin(np.arange(len(table)), np.r_[a, b][np.tile(rows.p.notna(), 2)])
-        low, high = 1 + better[inside].sum(0), inside.sum() + ~inside - better[:, inside].sum(1)
-        cluster = _clusters(table[axis].to_numpy(dtype=float), better, inside & tested)
+        counted = inside & tested
+        low, high = 1 + better[counted].sum(0), counted.sum() + ~inside - better[:, counted].sum(1)
+        cluster = _clusters(table[axis].to_numpy(dtype=float), better, counted)
         for name, values in (("rank_low", low), ("rank_high", high), ("cluster", cluster)):
             known = tested & (inside if name == "cluster" else True)
             table[f"{axis}_{name}"] = np.where(known, values, np.nan)

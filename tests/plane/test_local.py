@@ -7,7 +7,7 @@ import pytest
 
 from anhelpers.errors import DataError
 from anhelpers.frontier import oracle_curve
-from anhelpers.plane import correlation_gap, correlations, frontier_distance, local_correlation, verdict
+from anhelpers.plane import correlation_gap, correlations, frontier_distance, local, local_correlation, verdict
 from anhelpers.stats import pearson, spearman
 
 
@@ -209,3 +209,31 @@ def test_the_interval_of_r_knows_no_unit_and_lies_within_its_range(plane_from):
     assert (found[:, 1] < found[:, 0]).all()
     assert (found[:, 0] < found[:, 2]).all()
     assert (np.abs(found) <= 1).all()
+
+
+def test_equal_systems_whose_errors_go_against_each_other_decide_nothing(plane_from):
+    """All r here are of errors, on every axis and in every window, and selecting alone knows nothing of that."""
+    decided = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        noise = rng.normal(size=(2, 20, 16))
+        noise[1] = -0.9 * noise[0] + 0.3 * noise[1]
+        table = local_correlation(plane_from(*(50 + noise)), rng, n_draws=200)
+        assert table.reliability.between(0, 1).all()
+        told = verdict(table)
+        assert "they differ little beyond their errors, reliability" in told
+        decided += " holds" in told or "is false" in told
+    assert decided == 0
+
+
+def test_reliability_by_hand(plane_from):
+    """Systems at 0 and 4, variance 8; documents 1 to one side and to the other: of errors 1 and -1, the variance is 2.
+
+    An error that both share does not count.
+    """
+    turned, means = np.array([[1.0, -1], [-1, 1]]), np.array([0.0, 4])
+    plane = plane_from(means + turned, means + turned)
+    scores, errors = plane.scores(), local._errors(plane, np.random.default_rng(0), 20_000)
+    assert local._reliability(scores, errors) == pytest.approx(1 - 2 / 8, abs=0.02)
+    shared = plane_from(means + turned[:, :1], means + turned[:, :1])
+    assert local._reliability(shared.scores(), local._errors(shared, np.random.default_rng(0), 200)) == 1

@@ -170,3 +170,24 @@ def test_controls_stretch_no_axis(plane_from):
     assert "Outside the picture: 1 of 3 systems (S2)." in " ".join(chart.title.subtitle)
     chart = plot_systems(systems_table(plane, rng, 200), uncertainty="none")
     assert "Outside" not in " ".join(chart.title.subtitle)
+
+
+def test_what_cannot_be_decided_is_said_of_each_family(plane_from):
+    """6 documents: one pair can be decided (1/32), the two pairs with who joined cannot (2/32)."""
+    plane = replace(steps(plane_from, 3, 6, 10), outside={"S2": "added"})
+    told = cannot_decide(plane)
+    assert told.startswith("No difference with an added system can be significant: the outputs of 6 segments")
+    assert "least possible p is 0.062 after Holm's correction for 2 pairs" in told
+    assert "No difference can" not in told
+    tests = paired_tests(plane, np.random.default_rng(0))
+    assert (tests.p_holm[tests.family == "systems"] < ALPHA).all()
+
+
+def test_a_system_without_a_score_widens_nobodys_ranks(plane_from):
+    plane = steps(plane_from, 3, 12, 10)
+    silent = np.full((12, 1), np.nan)
+    more = plane_from(*(np.hstack([axis.values, silent]) for axis in plane.axes))
+    rng = np.random.default_rng(0)
+    few, all_of_them = (with_ranks(systems_table(p, rng, 200), paired_tests(p, rng)) for p in (plane, more))
+    assert few.accuracy_rank_high.tolist() == all_of_them.accuracy_rank_high.tolist()[:3] == [3, 2, 1]
+    assert all_of_them.accuracy_rank_high.isna().tolist() == [False] * 3 + [True]
