@@ -29,7 +29,7 @@ LEVEL = 0.95
 FEWEST = 8
 """Effective documents from which studentised draws suffice; below, an interval reaches as far as Student's, too."""
 FEW_DRAWS = 200  # below, each end of a 95 % interval rests on fewer than 5 draws beyond it
-STEP = 1e-4  # the share of a sum, or of a score's error, by which it is tried up and down for a slope
+STEP, STEP_OF = 1e-4, 1e-2  # the share of a sum, and of an error of a score, by which it is tried for a slope
 NO_SPREAD = 1e-4  # a draw with less than this share of the standard error has none: the rest is rounding
 
 Score = Callable[[np.ndarray], np.ndarray]
@@ -178,7 +178,7 @@ def score_intervals(
     if of is None:
         errors = _spread(counts, flat, slopes_drawn, plain)
     else:
-        step = STEP * error
+        step = STEP_OF * error
         errors = _spread(counts, flat, slopes_drawn, _gradient(of, draws, step))
         error = _spread(one, flat, slopes, _gradient(of, estimate[None], step))[0]
         estimate, draws = of(estimate), of(draws)

@@ -38,7 +38,8 @@ ESCAPES = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitil
 SHOWN = {
     "system": "system", "category": "kind", "accuracy": "accuracy", "naturalness": "naturalness",
     "accuracy_lack": "accuracy lack", "naturalness_lack": "naturalness lack", "pareto_probability": "Pareto prob.",
-    "accuracy_rank_low": "accuracy ranks", "naturalness_rank_low": "naturalness ranks", "n": "n",
+    "accuracy_rank_low": "accuracy ranks", "accuracy_cluster": "accuracy cluster",
+    "naturalness_rank_low": "naturalness ranks", "naturalness_cluster": "naturalness cluster", "n": "n",
 }  # fmt: skip
 WITH = {"systems": "", "added": " with added ones", "human": " with people", "copy": " with near-copies",
         "control": " with controls"}  # fmt: skip
@@ -239,6 +240,8 @@ def _cell(row: Mapping, column: str, interval: str, digits: Mapping[str, int]) -
     if column.endswith("_rank_low"):
         ends = value, row[column.replace("_low", "_high")]
         return "–" if not isinstance(value, int) else "–".join(map(str, dict.fromkeys(ends)))
+    if column.endswith("_cluster"):
+        return str(value) if isinstance(value, int) else "–"
     if isinstance(value, float):
         return "–" if np.isnan(value) else f"{value:.2f}"
     return str(value)

@@ -15,7 +15,7 @@ from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
 from ..intervals import Score, score_intervals
 from ..stats import cluster_counts, cluster_sums, p_value, pearson, spearman
-from .scores import Axis, Plane
+from .scores import Plane
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,7 +119,6 @@ def correlations(
     ----------
     among : W lists of positions of systems, at least 2 each.
     """
-
     masks = np.zeros((len(plane.systems), len(among)))
     for w, some in enumerate(among):
         masks[some, w] = 1
@@ -132,7 +131,7 @@ def correlations(
         flat = np.any([found <= floor for found, floor in zip((aa, nn), least, strict=True)], axis=0)
         return np.where(flat, np.nan, an / np.sqrt(np.where(flat, 1, aa * nn)))
 
-    found = _made_of(plane.axes, plane, rng, of, n_draws)
+    found = _made_of([plane], rng, of, n_draws)
     scores = plane.scores()
     r = np.array([pearson(*scores[:, some]) for some in among])
     low, high = np.clip(found[:, 1:].T, -1, 1)
@@ -142,37 +141,42 @@ def correlations(
 def correlation_gap(one: Plane, other: Plane, rng: np.random.Generator, n_draws: int = 1000) -> tuple[float, ...]:
     """(gap, low, high): r of one plane minus that of another with the same systems and documents, 95 % as above.
 
+    Their segments may be others: a metric may have scores where another one has none.
+
     Raises
     ------
     DataError for planes of other systems or other documents.
     """
-    if one.systems != other.systems or one.clusters.tolist() != other.clusters.tolist():
-        raise DataError(f"{one.name} and {other.name}: a gap needs the same systems on the same segments.")
+    if one.systems != other.systems or {*one.clusters.tolist()} != {*other.clusters.tolist()}:
+        raise DataError(f"{one.name} and {other.name}: a gap needs the same systems on the same documents.")
 
     def of(scores: np.ndarray) -> np.ndarray:
         a, n, b, m = np.split(scores, 4, axis=-1)
         return (pearson(a, n) - pearson(b, m))[..., None]
 
-    return tuple(_made_of((*one.axes, *other.axes), one, rng, of, n_draws)[0].tolist())
+    return tuple(_made_of([one, other], rng, of, n_draws)[0].tolist())
 
 
-def _made_of(axes: Sequence[Axis], plane: Plane, rng: np.random.Generator, of: Score, n_draws: int) -> np.ndarray:
-    """(K, 3) numbers made of the scores of all systems on these axes, one axis after the other, with their ends."""
-    counts, index = cluster_counts(plane.clusters, n_draws, rng)
+def _made_of(planes: Sequence[Plane], rng: np.random.Generator, of: Score, n_draws: int) -> np.ndarray:
+    """(K, 3) numbers made of the scores of all systems on the axes of planes of the same documents, with their ends."""
+    one, k = planes[0], len(planes[0].systems)
+    counts, index = cluster_counts(one.clusters, n_draws, rng)
     if counts.shape[1] < 2:
-        raise DataError(f"{plane.name} has one segment: an interval needs at least 2.")
-    k, widths = len(plane.systems), [axis.counts.shape[2] for axis in axes]
+        raise DataError(f"{one.name} has one segment: an interval needs at least 2.")
+    axes = [(axis, plane.clusters) for plane in planes for axis in plane.axes]
+    widths = [axis.counts.shape[2] for axis, _ in axes]
     sums = np.zeros((counts.shape[1], len(axes) * k, max(widths)))
-    for i, axis in enumerate(axes):
-        sums[:, i * k : (i + 1) * k, : widths[i]] = cluster_sums(axis.counts.astype(np.float64), index)
+    for i, (axis, docs) in enumerate(axes):
+        of_doc = np.unique(docs, return_inverse=True)[1]
+        sums[:, i * k : (i + 1) * k, : widths[i]] = cluster_sums(axis.counts.astype(np.float64), of_doc)
 
     def scores(sums: np.ndarray) -> np.ndarray:
         sides = np.split(sums, len(axes), axis=-2)
-        each = [axis.score(side[..., :w]) for axis, side, w in zip(axes, sides, widths, strict=True)]
+        each = [axis.score(side[..., :w]) for (axis, _), side, w in zip(axes, sides, widths, strict=True)]
         return np.concatenate(each, axis=-1)
 
     numbers = of(scores(sums.sum(0)))
-    sizes = np.repeat(cluster_sums(plane.there.any(1).astype(np.float64), index)[:, None], len(numbers), axis=1)
+    sizes = np.repeat(cluster_sums(one.there.any(1).astype(np.float64), index)[:, None], len(numbers), axis=1)
     low, high, *_ = score_intervals(scores, sums, counts, sizes=sizes, of=of, farther=True)
     return np.stack([numbers, low, high], axis=1)
 

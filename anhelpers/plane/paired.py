@@ -76,7 +76,7 @@ def paired_tests(
             frame = pd.DataFrame(dict(zip(columns, (*systems, *found), strict=True)))
             frame = frame.assign(axis=name, family=family, p_holm=holm(frame.p), n=len(plane), n_docs=len(names))
             frames.append(frame.assign(exact=_all_ways(len(names), draws[1]) and axis.level != "stored")[COLUMNS])
-    return pd.concat([pd.DataFrame(columns=COLUMNS) if not frames else frames[0], *frames[1:]], ignore_index=True)
+    return pd.concat(frames or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
 
 
 def cannot_decide(plane: Plane, n_draws: int = 10_000, against: str | None = None) -> str:
@@ -190,8 +190,8 @@ def _randomised(
     observed = scores[a] - scores[b]
     if axis.level == "stored":
         return observed, np.full(len(pairs), np.nan), np.zeros(len(pairs), dtype=int)
-    middle, slack = (total[a] + total[b]) / 2, 1e-9 * np.abs(observed) + 1e-13 * np.abs(scores[a])
-    wanted = np.abs(observed) - slack
+    middle, rounding = (total[a] + total[b]) / 2, 8 * np.finfo(float).eps * np.abs(scores[a])
+    wanted = (1 - 1e-9) * np.abs(observed) - rounding
 
     def exceeding(which: np.ndarray, signs: Iterator[np.ndarray]) -> np.ndarray:
         """(W,) how many of the drawn ways are at least as far apart as what was observed, of some pairs."""

@@ -179,8 +179,22 @@ def test_without_noise_the_interval_of_r_is_a_point_and_a_gap_is_the_difference(
     one = replace(straight, naturalness=plane.naturalness, accuracy=plane.naturalness)
     np.testing.assert_allclose(correlation_gap(one, plane, rng, 50), [0.4] * 3, atol=1e-12)
     assert correlation_gap(plane, plane, rng, 50) == (0, 0, 0)
-    with pytest.raises(DataError, match="needs the same systems on the same segments"):
+    with pytest.raises(DataError, match="needs the same systems on the same documents"):
         correlation_gap(plane, plane.only(["S0", "S1"]), rng)
+
+
+def test_a_gap_is_of_planes_whose_segments_may_be_others(plane_from):
+    """As of a metric without a score for some of them: all that counts are the documents, by their names."""
+    docs = np.array([f"d{i // 4}" for i in range(40)])
+    plane = four(plane_from, 40, docs)
+    part = plane.subset(np.arange(40) % 4 > 0).subset(np.arange(30)[::-1])  # fewer, and in another order
+    gap, low, high = correlation_gap(part, plane, np.random.default_rng(0), 300)
+    assert gap == pytest.approx(float(pearson(*part.scores()) - pearson(*plane.scores())))
+    assert low < gap < high
+    back = correlation_gap(plane, part, np.random.default_rng(0), 300)
+    np.testing.assert_allclose(back, [-gap, -high, -low], atol=1e-9)
+    with pytest.raises(DataError, match="on the same documents"):
+        correlation_gap(plane.subset(np.arange(36)), plane, np.random.default_rng(0))
 
 
 @pytest.mark.verifies("Interval of a correlation of systems", by="foreign", of="scipy")

@@ -287,7 +287,7 @@ def test_the_published_count_is_the_other_less_one_mean_token_in_every_resample(
     table = xmi(mt, lm, tokens=(c, c), count="published", rng=drawn[3])
     for a, b in zip(every.bits, table.bits, strict=True):
         got = [b.value, b.se, b.low, b.high]
-        assert got == pytest.approx([0.8 * v for v in (a.value, a.se, a.low, a.high)], rel=1e-9)
+        assert got == pytest.approx([0.8 * v for v in (a.value, a.se, a.low, a.high)], rel=1e-12)
 
 
 @pytest.mark.verifies("Count of the published table", by="foreign", of="the authors' bits per token")
