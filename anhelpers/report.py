@@ -193,7 +193,7 @@ def write_page(path: str | PathLike, title: str, chart: str, parts: Mapping[str,
     ----------
     chart : HTML. parts : heading -> a table, or paragraphs.
     """
-    body = [chart]
+    body = [f'<div class="wide">{chart}</div>']
     for heading, part in parts.items():
         body.append(f"<h2>{html.escape(heading)}</h2>")
         if isinstance(part, str):
@@ -266,8 +266,10 @@ _PAGE = """<!doctype html>
 body { font: 17px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; }
 table { border-collapse: collapse; font-size: 15px; } .wide { overflow-x: auto; }
 th, td { padding: .25rem .7rem; text-align: right; border-bottom: 1px solid #ccc; white-space: nowrap; }
+th { white-space: normal; vertical-align: bottom; }
 th:first-child, td:first-child { text-align: left; }
 img { max-width: 100%; }
+p { overflow-wrap: anywhere; }
 </style></head><body>
 <h1>{title}</h1>
 {body}
