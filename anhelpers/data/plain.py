@@ -276,12 +276,16 @@ def read_documents(path: str | PathLike, lines: Iterable[str]) -> list[tuple[str
 
 
 def _scattered(docs: Sequence[str]) -> tuple[str, ...]:
-    """A note where documents fall into pieces: their lines may be in another order than the texts'."""
-    pieces = sum(doc != before for doc, before in zip(docs, [None, *docs], strict=False))
+    """A note where a document falls into pieces: a name is misspelt, or lines are in another order than the texts."""
+    starts = [i for i, (doc, before) in enumerate(zip(docs, [None, *docs], strict=False)) if doc != before]
     n = len(set(docs))
-    if pieces <= 2 * n or n < 2:
+    if len(starts) == n or n < 2:
         return ()
-    return (f"the {n} documents stand in {pieces} pieces: are their lines in the order of the texts?",)
+    again = next(i for i in starts if docs[i] in docs[:i])
+    return (
+        f"the {n} documents stand in {len(starts)} pieces: '{docs[again]}' begins again at segment {again + 1}. Are "
+        "the lines in the order of the texts, and all names spelled alike?",
+    )
 
 
 def is_canary(lines: tuple[str, ...]) -> bool:

@@ -308,12 +308,16 @@ def test_documents_in_pieces_and_headers_of_documents_are_told(tmp_path):
     for name, texts in (("s", "abcdefgh"), ("r", "ABCDEFGH"), ("t", "stuvwxyz")):
         (tmp_path / name).write_text("".join(f"{text}\n" for text in texts), "utf-8")
     docs = tmp_path / "docs"
-    docs.write_text("news\tone\nnews\ttwo\n" * 4, "utf-8")
     read = [tmp_path / name for name in "srt"]
-    assert (
-        "the 2 documents stand in 8 pieces: are their lines in the order of the texts?"
-        in read_plain(*read, "en-de", docs=docs).notes
-    )
+    one, two = "news\tone\n", "news\ttwo\n"
+    for lines, begin in (
+        ((one + two) * 4, "the 2 documents stand in 8 pieces: 'one' begins again at segment 3."),
+        (one * 3 + two * 4 + one, "the 2 documents stand in 3 pieces: 'one' begins again at segment 8."),  # one lower
+        (one * 2 + "news\ton\n" + one + two * 4, "the 3 documents stand in 4 pieces: 'one' begins again at segment 4."),
+    ):
+        docs.write_text(lines, "utf-8")
+        asked = f"{begin} Are the lines in the order of the texts, and all names spelled alike?"
+        assert asked in read_plain(*read, "en-de", docs=docs).notes
     docs.write_text("news\tone\n" * 4 + "news\ttwo\n" * 4, "utf-8")
     assert not [note for note in read_plain(*read, "en-de", docs=docs).notes if "pieces" in note]
     docs.write_text("domain\tdocument\n" + "news\ttwo\n" * 7, "utf-8")
