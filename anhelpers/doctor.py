@@ -80,12 +80,12 @@ def _data() -> list[Finding]:
     for entry in sets:
         mend = "" if entry["present"] else f"anhelpers fetch {absent}   (or export ANHELPERS_DATA=FOLDER)"
         rows.append(Finding(f"data set {entry['name']}", entry["present"], str(entry["note"] or entry["where"]), mend))
-    there = (bundled("teaching").parent / "lm" / "de-tiny" / "config.json").is_file()
+    there = (bundled("teaching").parent / "lm" / "de-small" / "config.json").is_file()
     rows.append(
         Finding(
-            "language model de-tiny",
+            "language model de-small",
             there,
-            "data/lm/de-tiny" if there else "missing",
+            "data/lm/de-small" if there else "missing",
             "" if there else "git checkout data/lm",
         )
     )

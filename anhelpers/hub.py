@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from . import checks
+from . import checks, eight_bits
 from .data.catalog import bundled
 from .data.writing import FULL
 from .errors import AnhelpersError, DataError, MissingExtra, install_line, need
@@ -174,9 +174,13 @@ def load_weights(place: Place, noun: str, auto: str, dtype: str = "float32") -> 
     torch, transformers = (need(library, f"loading a {noun}") for library in ("torch", "transformers"))
     options = {"dtype": getattr(torch, dtype), "output_loading_info": True}
     load = getattr(transformers, auto).from_pretrained
-    model, told = cache_first(
-        place, noun, lambda where: load(place.address, trust_remote_code=False, **options, **where)
-    )
+
+    def loaded(where: dict) -> Any:
+        if place.folder is None or (weights := eight_bits.read(place.folder)) is None:
+            return load(place.address, trust_remote_code=False, **options, **where)
+        return eight_bits.filled(getattr(transformers, auto), load_config(place, noun), weights, options["dtype"])
+
+    model, told = cache_first(place, noun, loaded)
     if told["missing_keys"]:
         absent = sorted(told["missing_keys"])
         raise AnhelpersError(f"{place} has no weights for {len(absent)} parts of this {noun}, such as {absent[0]}; "

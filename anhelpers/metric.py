@@ -13,8 +13,8 @@ __all__ = ["Metric", "signature_of"]
 def signature_of(parts: Mapping[str, object]) -> str:
     """Everything that decides a score in sacreBLEU's key:value style; a part without a value is its name alone.
 
-    >>> signature_of({"lpp": None, "model": "de-tiny", "max": 256})
-    'lpp|model:de-tiny|max:256'
+    >>> signature_of({"lpp": None, "model": "de-small", "max": 256})
+    'lpp|model:de-small|max:256'
     """
     return "|".join(key if value is None else f"{key}:{value}" for key, value in parts.items())
 

@@ -40,7 +40,7 @@ def _seconds(lm: LanguageModel, texts: Sequence[str], store: str | Path) -> tupl
 
 def rows(quick: bool) -> Iterator[Row]:
     """One row for two workers and one for a resumed run."""
-    lm, texts = load_lm("de-tiny", device="cpu"), list(dict.fromkeys(load_candidates("teaching").texts))
+    lm, texts = load_lm("de-small", device="cpu"), list(dict.fromkeys(load_candidates("teaching").texts))
     texts = texts[: 600 if quick else len(texts)]
     half, times, totals = len(texts) // 2, {}, []
     with tempfile.TemporaryDirectory() as folder:
@@ -56,7 +56,7 @@ def rows(quick: bool) -> Iterator[Row]:
                     _, busy, _ = _seconds(lm, texts[:half], store)
                     times["rest"], _, _ = _seconds(lm, texts[half:], "off")
                     times["resumed"], _, total = _seconds(lm, texts, store)
-    work = f"{len(texts):,} texts under de-tiny"
+    work = f"{len(texts):,} texts under de-small"
     peer = "our own 1 worker"
     yield beside(
         f"{work}, 2 workers, client {1e6 * busy / half:.0f} µs a text", peer, [(times[1], times[2])], goal="> 1.8",

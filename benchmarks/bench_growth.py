@@ -52,10 +52,10 @@ def workloads(quick: bool) -> Iterator[Growing]:
         yield Growing(f"segment {name}", "K", sizes_k, lambda size, s=score: s(n // 4, size))
     yield Growing("oracle curve", "N", tuple(4 * size for size in sizes_n), lambda size: _curve(size, k // 4), 7)
     yield Growing("oracle curve", "K", tuple(4 * size for size in sizes_k), lambda size: _curve(n // 4, size), 7)
-    lm = load_lm("de-tiny", device="cpu")
+    lm = load_lm("de-small", device="cpu")
     sizes = tuple(size // fewer for size in (16, 32, 64, 128))
-    yield Growing("log-probabilities under de-tiny", "N", sizes, lambda size: _lm(lm, size, 8), 2)
-    yield Growing("log-probabilities under de-tiny", "K", sizes, lambda size: _lm(lm, 8, size), 2)
+    yield Growing("log-probabilities under de-small", "N", sizes, lambda size: _lm(lm, size, 8), 2)
+    yield Growing("log-probabilities under de-small", "K", sizes, lambda size: _lm(lm, 8, size), 2)
 
 
 def _surface(metric, cands, refs, n: int, k: int) -> Callable[[], object]:

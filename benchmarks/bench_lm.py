@@ -1,7 +1,7 @@
 """Log-probabilities beside the same model one text at a time, the bare forward pass, minicons and lmppl.
 
 The bare forward pass is what cannot be avoided: the same batches through the model, logits and nothing else. Texts are
-the candidates of the teaching set, the models are de-tiny and a random one of 5.4 million parameters; all programs use
+the candidates of the teaching set, the models are de-small and a random one of 5.4 million parameters; all programs use
 the same threads. minicons and lmppl get the batch size, 1 or 16, at which they are faster here.
 
 N x K candidates are read with each distinct prefix once (`naturalness.packed`), beside each text whole and beside the
@@ -58,7 +58,7 @@ def bare_forward(lm, texts: list[str]) -> None:
 
 
 def larger(lm):
-    """A random GPT-2 of 5.4 million parameters with 8,192 tokens, read through de-tiny's tokenizer: speed only."""
+    """A random GPT-2 of 5.4 million parameters with 8,192 tokens, read through de-small's tokenizer: speed only."""
     config = transformers.GPT2Config(vocab_size=8192, n_embd=256, n_layer=4, n_head=8, n_positions=512, bos_token_id=0)
     config.activation_function = "gelu_pytorch_tanh"
     return replace(lm, model=transformers.GPT2LMHeadModel(config).eval(), name="random 5.4 M", max_tokens=512)
@@ -146,7 +146,7 @@ def _shared(lm, quick: bool) -> Iterator[Row]:
 
 def rows(quick: bool) -> Iterator[Row]:
     """Texts by themselves and candidates with common prefixes, for two models."""
-    lm = load_lm("de-tiny", device="cpu")
+    lm = load_lm("de-small", device="cpu")
     for one in (lm, larger(lm)):
         yield from _whole(one, quick)
         yield from _shared(one, quick)

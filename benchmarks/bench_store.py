@@ -29,7 +29,7 @@ WIDTH = 3
 """Numbers per score, as the language model's."""
 
 AT_ONCE = 10_000
-GOALS = {"de-tiny": "> 20"}
+GOALS = {"de-small": "> 20"}
 USES = ("all known", "kept", "missed", "resumed")
 
 
@@ -63,14 +63,14 @@ def _stored(n: int, folder: Path) -> dict[str, float]:
 
 def _scorers(quick: bool) -> dict[str, list[float]]:
     """Seconds per text of the scorers themselves, one a round."""
-    lm, test, cands = load_lm("de-tiny", device="cpu"), load("teaching"), load_candidates("teaching")
+    lm, test, cands = load_lm("de-small", device="cpu"), load("teaching"), load_candidates("teaching")
     refs = list(test.refs.values())
     surface = {metric.label: metric for metric in (surface_metric(name, "de", len(refs)) for name in ("chrf", "bleu"))}
     texts = list(dict.fromkeys(cands.texts))[: 200 if quick else 400]
     score = {
         name: partial(m.score_segments, cands.texts, refs=refs, segment=cands.segment) for name, m in surface.items()
     }
-    programs = {"de-tiny": (partial(score_texts, lm, texts), len(texts))}
+    programs = {"de-small": (partial(score_texts, lm, texts), len(texts))}
     programs |= {name: (program, len(cands.texts)) for name, program in score.items()}
     for program, _ in programs.values():
         program()

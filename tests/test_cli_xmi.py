@@ -177,7 +177,7 @@ def test_left_out_sentences_are_told_and_null(models, capsys, tmp_path):
         ({"mt": "."}, "no translation model at .: give a folder with config.json and weights, or a hub id"),
         ({"mt": "no/such"}, "the translation model no/such is not cached and the hub is out of reach"),
         ({"lm": "no/such"}, "the language model no/such is not cached and the hub is out of reach"),
-        ({"mt": "de-tiny"}, "(gpt2) is a language model, which sees no source: name an encoder-decoder"),
+        ({"mt": "de-small"}, "(gpt2) is a language model, which sees no source: name an encoder-decoder"),
         ({"device": "gpu"}, "there is no device 'gpu' here; there is cpu"),
         ({"device": "cuda:99"}, "there is no device 'cuda:99' here; there is cpu"),
         ({"trg_lang": "fr"}, "mt translates en to de, so target language 'fr' cannot be chosen: leave it out."),

@@ -12,13 +12,25 @@ PACKAGE = Path(__file__).parents[1] / "anhelpers"
 FLOORS = [  # the first name that fits a module decides; a module may import from its own floor and below
     {"errors", "checks", "compiled", "exercises", "progress"},
     {"frontier", "hull", "fan", "exact", "stats", "intervals", "divergences"},
-    {"metric", "provenance", "data", "accuracy", "naturalness", "candidates", "scoring", "hub", "translation"},
+    {
+        "metric",
+        "provenance",
+        "data",
+        "accuracy",
+        "naturalness",
+        "candidates",
+        "scoring",
+        "hub",
+        "eight_bits",
+        "translation",
+    },
     {"plane", "mqm", "raters", "xmi"},
     {"charts", "widgets", "report"},
     {"notebooks", "execution", "site", "cli", "doctor", "__main__"},
 ]
 ADDRESSES = {  # a heavy library and the only places that may name it
     "torch": {
+        "eight_bits.py",
         "accuracy/comet/",
         "accuracy/metricx.py",
         "candidates/",

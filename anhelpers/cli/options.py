@@ -159,8 +159,8 @@ def translations(parser: argparse.ArgumentParser, required: bool) -> None:
 
 def lm(parser: argparse.ArgumentParser) -> None:
     """--lm: the language model of the naturalness axis."""
-    parser.add_argument("--lm", metavar="MODEL", default="de-tiny",
-                        help="folder or hub id[@revision] (default: the bundled de-tiny, for German)")  # fmt: skip
+    parser.add_argument("--lm", metavar="MODEL", default="de-small",
+                        help="folder or hub id[@revision] (default: the bundled de-small, for German)")  # fmt: skip
 
 
 def store(parser: Parser, default: str | None = None) -> None:

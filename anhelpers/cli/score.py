@@ -38,7 +38,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         help=f"of {shared.ACCURACY}; lpp, zip (with --lm); {shared.LEXICAL} (default: chrf, or none with --lm)",
     )
     parser.add_argument("--lm", metavar="MODEL", help="the language model of lpp and zip, and adds lpp where -m "
-                        "names neither: de-tiny (German), a folder or hub id[@revision]")  # fmt: skip
+                        "names neither: de-small (German), a folder or hub id[@revision]")  # fmt: skip
     shared.store(parser)
     shared.scheduler(parser)
     parser.add_argument("--system-logprobs", nargs="+", default=[], metavar="NAME=FILE",

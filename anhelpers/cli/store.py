@@ -11,7 +11,7 @@ from ..progress import note
 from . import options as shared
 
 HELP = "the store of slow scores: what is in it, remove some, carry them to another machine"
-EXAMPLE = "anhelpers store prune --signature 'lpp|model:de-tiny|*'"
+EXAMPLE = "anhelpers store prune --signature 'lpp|model:de-small|*'"
 
 
 def options(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ EXAMPLE = "anhelpers train-lm sentences.es.txt es-tiny --lang es --minutes 60"
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Text, folder, language, recipe."""
-    parser.add_argument("text", metavar="TEXT", help="a sentence or paragraph per line: at least 1,000 distinct lines, "
-                        "since 500 are held out to measure the model and must not be most of them; some 10,000 are a "
-                        "beginning (de-tiny has 11,171)")  # fmt: skip
+    parser.add_argument("text", metavar="TEXT", nargs="+", help="files with a sentence or paragraph per line: at least "
+                        "1,000 distinct lines, since 500 are held out to measure the model and must not be most of "
+                        "them; some 10,000 are a beginning (de-small has 1,141,892)")  # fmt: skip
     parser.add_argument("out", metavar="FOLDER", help="where the model goes")
     parser.add_argument("--lang", metavar="CODE", help="the language of the text, such as es or pt_BR; the model "
                         "refuses texts in any other (und: no language in particular)")  # fmt: skip
@@ -30,6 +31,16 @@ def options(parser: argparse.ArgumentParser) -> None:
                         "rate falls to 0 (default: as many as the epochs have)")  # fmt: skip
     parser.add_argument("--minutes", type=float, metavar="M", help="time at most, about: as many steps are planned as "
                         "fit; facts.json says how many, and --steps gives the same model again")  # fmt: skip
+    parser.add_argument("--weights", type=float, nargs="+", metavar="W", help="how often the lines of each TEXT are "
+                        "read in an epoch; 0.5 reads every line in one epoch of two (default: 1)")  # fmt: skip
+    parser.add_argument("--join", type=float, metavar="P", help="chance that a line and the next one of its text are "
+                        "read as one, so that the model learns how paragraphs go on (default: 0)")  # fmt: skip
+    parser.add_argument("--batch", type=int, metavar="N", help="tokens per step, padding included (default: 1536; a "
+                        "GPU wants 30,000)")  # fmt: skip
+    parser.add_argument("--dropout", type=float, metavar="P", help="share of activations left out in training; less "
+                        "for more text (default: 0.15)")  # fmt: skip
+    parser.add_argument("--stored", metavar="TYPE", help="float16, which transformers reads, or int8, half as large, "
+                        "which anhelpers alone reads (default: float16)")  # fmt: skip
     parser.add_argument("--held-out", type=int, metavar="N", help="lines that only measure the model; twice as many "
                         "are the least text (default: 500)")  # fmt: skip
     parser.add_argument("--seed", type=int, metavar="N", help="of the weights and the order (default: 13)")
@@ -44,16 +55,19 @@ def run(args: argparse.Namespace) -> None:
     from ..naturalness.train import Recipe, train_lm
     from ..naturalness.training_state import STATE
 
-    lines, language = read_lines(args.text), _language(args)
-    check_language(lines, language, f"the texts of {args.text}")
-    if mixed := two_languages(lines):
-        note(f"the texts of {args.text} read as {mixed}: a model of both has no judgement of '{language}' alone.")
+    texts, language = [read_lines(text) for text in args.text], _language(args)
+    for name, lines in zip(args.text, texts, strict=True):
+        check_language(lines, language, f"the texts of {name}")
+        if mixed := two_languages(lines):
+            note(f"the texts of {name} read as {mixed}: a model of both has no judgement of '{language}' alone.")
     typed = {"vocab_size": args.vocab, "epochs": args.epochs, "steps": args.steps, "held_out": args.held_out,
-             "seed": args.seed}  # fmt: skip
+             "seed": args.seed, "weights": args.weights or [1.0] * len(texts), "join": args.join,
+             "tokens_per_batch": args.batch, "dropout": args.dropout, "stored": args.stored}  # fmt: skip
     chosen: dict[str, Any] = {name: value for name, value in typed.items() if value is not None}
     recipe = Recipe(language=language, **chosen, **(sized(args.size) if args.size else {}))
     try:
-        facts = train_lm(lines, Path(args.out), recipe, minutes=args.minutes, device=args.device, say=say)
+        lines, of = list(chain(*texts)), [k for k, text in enumerate(texts) for _ in text]
+        facts = train_lm(lines, Path(args.out), recipe, of=of, minutes=args.minutes, device=args.device, say=say)
     except KeyboardInterrupt:
         place = Path(f"{args.out}.partial")
         kept = f"training is kept in {place} up to its last save; the same command goes on from there."

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from .. import hub
 from ..data.languages import known_code
 from ..errors import DataError, need
 from ..metric import signature_of
+from .lpp import lengthened_prints
 
 __all__ = ["LanguageModel", "language_model", "load_lm", "stated_language"]
 
@@ -36,7 +38,8 @@ class LanguageModel:
         then the first token of each text is not scored.
     max_tokens : the longest input the model takes, context token included.
     language : the only language it knows, where its folder says so (facts.json); None for no restriction.
-    training_lines : (n,) `lpp.line_fingerprints` of what it was trained on, where its folder has them; None: unknown.
+    training_lines : (n,) `lpp.line_fingerprints` of what it was trained on, where its folder has them, perhaps
+        shortened; None: unknown.
     never : ids of tokens that the model never generates (`hub.forbidden`), without probability.
     """
 
@@ -130,7 +133,7 @@ def load_lm(
 
     Parameters
     ----------
-    name : "de-tiny", a folder with a config.json, or a hub id such as "google/gemma-2-2b", optionally "id@revision".
+    name : "de-small", a folder with a config.json, or a hub id such as "google/gemma-2-2b", optionally "id@revision".
     revision : hub commit, tag or branch; not for folders.
     device : "cpu", "cuda", "cuda:1"; None takes the GPU if there is one.
     dtype : "float32" (default), "bfloat16" or "float16".
@@ -160,7 +163,7 @@ def stated_language(name: str | Path) -> str | None:
 
 def _facts(folder: Path) -> tuple[str | None, np.ndarray | None]:
     """What training left beside a model: the language, and the prints of the lines it has seen."""
-    facts, prints = folder / "facts.json", folder / "train_lines.npy"
+    facts = folder / "facts.json"
     try:
         language = json.loads(facts.read_text(encoding="utf-8")).get("language") if facts.is_file() else None
     except (ValueError, AttributeError, RecursionError, OSError):
@@ -172,13 +175,23 @@ def _facts(folder: Path) -> tuple[str | None, np.ndarray | None]:
             language = known_code(language)
         except DataError as error:
             raise DataError(f"the model's language is unknown: {error}", facts) from None
+    return None if language == "und" else language, _training_lines(folder)
+
+
+def _training_lines(folder: Path) -> np.ndarray | None:
+    """The prints of the lines that a model has seen, whole or shortened; None where its folder has none."""
+    whole, short = folder / "train_lines.npy", folder / "train_lines.npz"
+    path = short if short.is_file() else whole
+    if not path.is_file():
+        return None
     try:
-        lines = np.load(prints, allow_pickle=False) if prints.is_file() else None
-    except (ValueError, EOFError, OSError):
-        lines = False
-    if lines is not None and not (isinstance(lines, np.ndarray) and lines.ndim == 1 and lines.dtype.kind in "iu"):
-        raise DataError("is no array of the lines of training; delete it, or train the model anew.", prints)
-    return None if language == "und" else language, lines
+        lines = np.load(path, allow_pickle=False)
+        lines = lengthened_prints(lines["gaps"], int(lines["bits"])) if path == short else lines
+    except (ValueError, EOFError, OSError, KeyError, TypeError, IndexError, BadZipFile):
+        lines = None
+    if not (isinstance(lines, np.ndarray) and lines.ndim == 1 and lines.dtype.kind in "iu"):
+        raise DataError("is no array of the lines of training; delete it, or train the model anew.", path)
+    return lines
 
 
 def language_model(

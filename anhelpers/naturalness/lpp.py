@@ -14,7 +14,10 @@ from .. import checks
 from ..errors import DataError
 from ..intervals import few_clusters, moves_variance, student
 
-__all__ = ["LppDistance", "line_fingerprints", "lpp", "lpp_distance", "shared_lines"]
+__all__ = [
+    "LppDistance", "lengthened_prints", "line_fingerprints", "lines_by_chance", "lpp", "lpp_distance", "shared_lines",
+    "shortened_prints",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -181,12 +184,50 @@ def line_fingerprints(lines: Iterable[str]) -> np.ndarray:
 def shared_lines(reference: Sequence[str], others: Iterable[str] | np.ndarray) -> list[str]:
     """Lines of R that also stand elsewhere: R must be unseen by the language model, and by the systems.
 
-    `others` are texts, or the `line_fingerprints` of a model's training lines.
-
     Parameters
     ----------
     reference : texts of R.
-    others : texts, or (n,) hashes.
+    others : texts, or the (n,) `line_fingerprints` of a model's training lines. Of shortened ones (`shortened_prints`)
+        one line in 2,000 is taken for one of theirs by chance (`lines_by_chance`).
     """
-    known = set((others if isinstance(others, np.ndarray) else line_fingerprints(others)).tolist())
-    return [line for line in reference if line_fingerprints([line])[0].item() in known]
+    known = others if isinstance(others, np.ndarray) else line_fingerprints(others)
+    seen, lowest = set(known.tolist()), _lowest_bit(known)
+    return [line for line in reference if line_fingerprints([line])[0].item() & -lowest in seen]
+
+
+def lines_by_chance(n: int, prints: np.ndarray) -> float:
+    """How many of `n` lines that stand nowhere else `shared_lines` takes for one of these: about 0 for whole prints.
+
+    Parameters
+    ----------
+    prints : (m,) uint64, whole or shortened.
+    """
+    return n * len(prints) * _lowest_bit(prints) / 2**64
+
+
+def _lowest_bit(prints: np.ndarray) -> int:
+    """Of all that were kept, as a number; 0 for no prints."""
+    some = int(np.bitwise_or.reduce(prints)) if len(prints) else 0
+    return some & -some
+
+
+def shortened_prints(prints: np.ndarray) -> tuple[np.ndarray, int]:
+    """The gaps between the first bits of sorted fingerprints, in two bytes each, and how many bits were kept.
+
+    Parameters
+    ----------
+    prints : (n,) uint64, sorted, as of `line_fingerprints`.
+    """
+    bits = len(prints).bit_length() + 10
+    first = np.unique(prints >> np.uint64(64 - bits))
+    return np.diff(first, prepend=np.uint64(0)).astype(np.uint16), bits
+
+
+def lengthened_prints(gaps: np.ndarray, bits: int) -> np.ndarray:
+    """(n,) uint64: the fingerprints whose first bits `shortened_prints` kept, their other bits 0.
+
+    Parameters
+    ----------
+    gaps : (n,) uint16. bits : how many were kept.
+    """
+    return np.cumsum(gaps.astype(np.uint64)) << np.uint64(64 - bits)

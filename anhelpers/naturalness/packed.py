@@ -23,8 +23,8 @@ __all__ = ["SHARED", "TOKENS_PER_ROW", "packs", "scores", "sharing_limit"]
 
 TOKENS_PER_ROW = 256
 """A row is so wide, or twice its longest text. Attention grows with the square of a row: on one core of a CPU, half the
-tokens saved make de-tiny 1.8 times as fast in rows of 256, 1.5 in rows of 512, 1.3 in rows of 1024, and a model of 5
-million parameters 1.6 in each."""
+tokens saved make a model of 2.6 million parameters 1.8 times as fast in rows of 256, 1.5 in rows of 512, 1.3 in rows of
+1024, and a model of 5 million parameters 1.6 in each."""
 
 LONGEST_TEXT = 512
 """Longer ones are read whole: their rows would need masks of millions of numbers."""

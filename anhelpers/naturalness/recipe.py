@@ -6,21 +6,25 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from .. import checks
 from ..data.languages import known_code
 from ..errors import DataError
 
 __all__ = ["BYTES", "SIZES", "WRITTEN", "Recipe", "model_card", "sized"]
 
 SIZES = {"nano": (2, 96), "tiny": (4, 192), "small": (6, 384)}
-"""Name -> (layers, width): with 4,096 pieces 0.6, 2.6 and 12 million parameters. de-tiny is a "tiny" one."""
+"""Name -> (layers, width): with 4,096 pieces 0.6, 2.6 and 12 million parameters."""
 
 HEAD = 32
-"""Width of a head of attention, as in de-tiny."""
+"""Width of a head of attention."""
 
 LEARNING_RATE = 2e-3
 """Of models up to TUNED_WIDTH, for which it was chosen; a wider one gets less, in proportion, or it diverges."""
 
 TUNED_WIDTH = 192
+STORED = ("float16", "int8")
+"""How weights are stored: in half precision, as transformers reads them, or in eight bits, as `load_lm` alone does."""
+
 BYTES = 256 + 3
 """Pieces of a vocabulary without any merge: the bytes, <s>, </s> and <pad>."""
 
@@ -39,6 +43,10 @@ class Recipe:
     dropout, epochs, learning_rate, weight_decay : of the training.
     held_out : lines that only measure, at least 1.
     steps : of the optimiser at most, by which the learning rate falls to 0; None: as many as the epochs have.
+    weights : per text, how often each of its lines is read in an epoch; a fraction is a chance.
+    join : the chance that a line and the one after it in its text are read as one, so that the model learns how a
+        paragraph goes on; 0: each line stands alone.
+    stored : a name in STORED.
 
     Raises
     ------
@@ -59,6 +67,9 @@ class Recipe:
     held_out: int = 500  # lines
     seed: int = 13
     steps: int | None = None
+    weights: tuple[float, ...] = (1.0,)
+    join: float = 0.0
+    stored: str = STORED[0]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "language", known_code(self.language))
@@ -66,6 +77,12 @@ class Recipe:
         for name, low in least.items():
             if (value := getattr(self, name)) is not None and value < low:
                 raise DataError(f"{name} is {value}; it must be at least {low}.")
+        object.__setattr__(self, "weights", tuple(map(float, self.weights)))  # a list where facts.json is read
+        if not self.weights or not all(0 <= weight < 1000 for weight in self.weights) or not any(self.weights):
+            raise DataError(f"weights are {self.weights}; give a number from 0 for each text, and one above 0.")
+        if not 0 <= self.join < 1:
+            raise DataError(f"join is {self.join}; it is a chance, from 0 to below 1.")
+        checks.one_of(self.stored, STORED, "way to store weights")
         if self.width < 1 or self.width % self.heads:
             raise DataError(f"the width {self.width} cannot be shared by {self.heads} heads; give a multiple.")
 
@@ -114,14 +131,14 @@ def model_card(facts: dict[str, Any]) -> str:
 | | |
 |---|---|
 | language | {facts["language"]}, as told when it was trained |
-| model | GPT-2, {shape}, half precision; byte-level BPE with {pieces} |
+| model | GPT-2, {shape}, stored as {recipe["stored"]}; byte-level BPE with {pieces} |
 | text | {learnt}; {facts["lines_cut"]:,} lines cut |
 | training | {steps} times through the text{budget}; seed {recipe["seed"]} |
 | held out | perplexity {facts["held_out_perplexity"]} per token ({measured}) |
 
 The whole recipe is in `facts.json`. The same recipe, text, library versions and thread count give the same model on a
-CPU; where a budget of time decided the number of steps, the recipe has their number. `train_lines.npy` has 64-bit
-hashes of the training lines, so that a reference text can be checked for lines that the model has seen.
+CPU; where a budget of time decided the number of steps, the recipe has their number. The file `train_lines` has hashes
+of the training lines, so that a reference text can be checked for lines that the model has seen.
 
 Its perplexities are not comparable with those of any other model (other tokens). For results to publish use a large
 model.

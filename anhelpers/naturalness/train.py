@@ -1,4 +1,4 @@
-"""Train a very small causal language model from plain text: how ``data/lm/de-tiny`` was made.
+"""Train a very small causal language model from plain text: how those in ``data/lm`` were made.
 
 The point is a model that a classroom can carry: a few megabytes, offline, honest about what it is. The recipe is a
 GPT-2 shape with byte-level BPE, one sentence per training example, BOS before and EOS after each.
@@ -11,7 +11,7 @@ import math
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -21,16 +21,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import hub
+from .. import checks, eight_bits, hub
 from ..data.writing import replace_folder, unwritable, write_text
 from ..errors import AnhelpersError, DataError, need
 from ..progress import progress
 from ..provenance import made_by
-from .lpp import line_fingerprints
+from .lpp import line_fingerprints, shortened_prints
+from .reading import batches, encoded, examples, n_predicted, split_lines
 from .recipe import WRITTEN, Recipe, model_card
 from .training_state import alone, read_state, write_state
 
-__all__ = ["Recipe", "split_lines", "train_lm", "warm_cosine"]
+__all__ = ["Recipe", "train_lm", "warm_cosine"]
 
 WHY = "training a language model"
 EPOCHS_DIFFER = 1.02
@@ -39,31 +40,11 @@ EPOCHS_DIFFER = 1.02
 SAVED_EVERY = 200
 """Steps between two saves of the state, which is saved after each epoch as well."""
 
+WARM_UP = {"cuda": 10}
+"""Steps of a trial that do not count, by kind of device: the first ones of a GPU load what the others use."""
+
 TRIAL = 5.0
 """Seconds of steps on a copy of the model, by which is planned how many fit into a budget of time."""
-
-
-def split_lines(lines: Sequence[str], held_out: int, seed: int) -> tuple[list[str], list[str]]:
-    """Distinct non-blank lines in a seeded order, cut into (training, held-out); no line is in both.
-
-    Parameters
-    ----------
-    held_out : how many lines, at least 1.
-
-    Raises
-    ------
-    DataError : fewer than twice as many distinct lines: more would measure the model than it could learn from.
-    """
-    if held_out < 1:
-        raise DataError(f"held_out is {held_out}; hold out at least 1 line, by which the model is measured.")
-    distinct = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
-    if len(distinct) < 2 * held_out:
-        raise DataError(f"only {len(distinct):,} distinct lines, too few to hold out {held_out:,}: at least "
-                        f"{2 * held_out:,} are wanted, so that not more of them measure the model than it learns from; "
-                        "give more text, or hold out fewer lines (--held-out).")  # fmt: skip
-    order = np.random.default_rng(seed).permutation(len(distinct))
-    shuffled = [distinct[i] for i in order]
-    return shuffled[held_out:], shuffled[:held_out]
 
 
 def train_tokenizer(lines: Sequence[str], vocab_size: int, max_tokens: int) -> Any:
@@ -83,39 +64,14 @@ def train_tokenizer(lines: Sequence[str], vocab_size: int, max_tokens: int) -> A
     )
 
 
-def _encode(tokenizer: Any, lines: Sequence[str], recipe: Recipe) -> tuple[list[list[int]], int]:
-    """Token ids with BOS and EOS, and how many lines had to be cut."""
-    ids = hub.plain_ids(tokenizer, lines)
-    cut = sum(len(i) + 2 > recipe.max_tokens for i in ids)
-    return [[tokenizer.bos_token_id, *i, tokenizer.eos_token_id][: recipe.max_tokens] for i in ids], cut
-
-
-def _batches(ids: list[list[int]], recipe: Recipe, rng: np.random.Generator | None) -> Iterator[list[list[int]]]:
-    """Batches of similar length within the token budget; shuffled when `rng` is given."""
-    noise = rng.uniform(0.8, 1.25, len(ids)) if rng is not None else np.ones(len(ids))
-    order = np.argsort(np.array([len(i) for i in ids]) * noise, kind="stable")
-    batches: list[list[list[int]]] = []
-    batch: list[list[int]] = []
-    longest = 0
-    for i in order:
-        longest = max(longest, len(ids[i]))
-        if batch and longest * (len(batch) + 1) > recipe.tokens_per_batch:
-            batches.append(batch)
-            batch, longest = [], len(ids[i])
-        batch.append(ids[i])
-    batches.append(batch)
-    if rng is not None:
-        rng.shuffle(batches)
-    yield from batches
-
-
 def _loss(model: Any, batch: list[list[int]]) -> Any:
     """Summed negative log-likelihood in nats and the number of predicted tokens (EOS included, BOS and padding not)."""
     torch = need("torch", WHY)
     pad, longest = model.config.pad_token_id, max(map(len, batch))
     x = torch.tensor([i + [pad] * (longest - len(i)) for i in batch], device=model.device)
     read = x.masked_fill(x == pad, model.config.eos_token_id)  # pads warn, and no token that counts reads them
-    logits = model(input_ids=read).logits[:, :-1].float()
+    with torch.autocast("cuda", torch.bfloat16, enabled=model.training and x.is_cuda):
+        logits = model(input_ids=read).logits[:, :-1].float()
     nll = torch.nn.functional.cross_entropy(logits.flatten(0, 1), x[:, 1:].flatten(), ignore_index=pad, reduction="sum")
     if not nll.isfinite():
         raise AnhelpersError("the training has failed: the loss is no number any more. Train with other options, such "
@@ -128,7 +84,7 @@ def _held_out_loss(model: Any, ids: list[list[int]], recipe: Recipe) -> float:
     torch = need("torch", WHY)
     model.eval()
     with torch.inference_mode():
-        parts = [_loss(model, batch) for batch in _batches(ids, recipe, None)]
+        parts = [_loss(model, batch) for batch in batches(ids, recipe, None)]
     model.train()
     return float(sum(p[0] for p in parts)) / sum(p[1] for p in parts)
 
@@ -203,6 +159,7 @@ class _Training:
     optimizer: Any
     schedule: Any
     ids: list[list[int]]
+    of: np.ndarray  # the number of each line's text
     held_ids: list[list[int]]
     belongs: dict[str, Any]
     place: _Place
@@ -221,6 +178,7 @@ def train_lm(
     out: Path,
     recipe: Recipe,
     *,
+    of: Sequence[int] | np.ndarray | None = None,
     minutes: float | None = None,
     device: str = "cpu",
     say: Callable[[str], None] = print,
@@ -228,11 +186,12 @@ def train_lm(
     """Train on `lines`, write a folder that ``AutoModelForCausalLM.from_pretrained(out)`` loads, return its facts.
 
     Interrupt it when you like: its state is saved in ``OUT.partial`` every 200 steps and after every epoch, and the
-    next call goes on from there, to the same bits. Weights are stored in half precision; the facts (tokens, held-out
-    perplexity, recipe) are measured as stored.
+    next call goes on from there, to the same bits. Weights are stored in half precision or in eight bits; the facts
+    (tokens, held-out perplexity, recipe) are measured as stored. A GPU computes the steps in bfloat16.
 
     Parameters
     ----------
+    of : (lines,) the number of the text that each line is of, from 0, as in the recipe's `weights`; None: all of one.
     minutes : a budget of time, about. After some steps of trial it is planned how many fit; the learning rate follows
         the plan, which facts and state keep as the recipe's `steps`, so that the same model can be had without a clock.
 
@@ -247,36 +206,46 @@ def train_lm(
         raise DataError("is a folder with other things in it, which the model would replace; name a new folder.", out)
     if minutes is not None and not 0 < minutes < math.inf:
         raise DataError(f"minutes is {minutes}; give a number above 0.")
+    of = np.zeros(len(lines), np.int64) if of is None else np.asarray(of)
+    checks.same_length(lines=lines, of=of)
+    if len(lines) and of.max() >= len(recipe.weights):
+        raise DataError(f"there are {of.max() + 1} texts and {len(recipe.weights)} weights; give one for each text.")
     job = _Job(recipe, out, Path(f"{out}.partial"), hub.device(device), say, minutes)
-    train, held = split_lines(lines, recipe.held_out, recipe.seed)
-    left_out = len(lines) - len(train) - len(held)
+    chosen, held = split_lines(lines, recipe.held_out, recipe.seed)
+    left_out = len(lines) - len(chosen) - len(held)
     try:
         with alone(job.partial):
-            say(f"{len(train):,} lines to learn from, {len(held):,} held out; {left_out:,} blank or repeated left out")
-            return _train(job, train, held)
+            say(f"{len(chosen):,} lines to learn from, {len(held):,} held out; {left_out:,} blank or repeated left out")
+            train, measuring = ([lines[k].strip() for k in numbers] for numbers in (chosen, held))
+            return _train(job, train, of[chosen], measuring)
     except OSError as error:
         raise unwritable(error, job.partial) from error
 
 
-def _train(job: _Job, train: list[str], held: list[str]) -> dict:
+def _train(job: _Job, train: list[str], of: np.ndarray, held: list[str]) -> dict:
     torch, recipe = need("torch", WHY), job.recipe
     belongs = {"recipe": asdict(recipe), "minutes": job.minutes, "text": _text_id(train)}
     state = read_state(job.partial, belongs)
     torch.manual_seed(recipe.seed)
+    torch.backends.cuda.enable_cudnn_sdp(False)  # it plans anew for every width of a batch, longer than it computes
     tokenizer = train_tokenizer(train, recipe.vocab_size, recipe.max_tokens)
-    ids, n_cut = _encode(tokenizer, train, recipe)
-    held_ids, _ = _encode(tokenizer, held, recipe)
+    ids, n_cut = encoded(tokenizer, train, recipe)
+    held_ids, _ = encoded(tokenizer, held, recipe)
     _say_limits(job, len(tokenizer), n_cut)
     model = _new_model(tokenizer, recipe).to(job.device).train()
-    run = _run_epochs(_started(job, model, ids, held_ids, state, belongs))
-    model.half().float()
+    run = _run_epochs(_started(job, model, ids, of, held_ids, state, belongs))
+    if recipe.stored == "int8":
+        model.load_state_dict(eight_bits.restored(eight_bits.rounded(model)), strict=False)
+    else:
+        model.half().float()
     loss = _held_out_loss(model, held_ids, recipe)
     facts = {
         "language": recipe.language, "recipe": asdict(run.recipe),
         **({} if job.minutes is None else {"minutes": job.minutes}),
-        "steps_done": run.place.step, "epochs_done": round(run.place.seen / _n_tokens(ids), 2),
-        "vocabulary": len(tokenizer), "train_lines": len(train), "train_tokens": _n_tokens(ids),
-        "lines_cut": n_cut, "held_out_lines": len(held), "held_out_tokens": _n_tokens(held_ids),
+        "steps_done": run.place.step,
+        "epochs_done": round(run.place.seen / n_predicted(examples(ids, of, recipe, 0)), 2),
+        "vocabulary": len(tokenizer), "train_lines": len(train), "train_tokens": n_predicted(ids),
+        "lines_cut": n_cut, "held_out_lines": len(held), "held_out_tokens": n_predicted(held_ids),
         "held_out_bytes": sum(len(line.encode()) for line in held),
         "parameters": sum(p.numel() for p in model.parameters()),
         "held_out_nats_per_token": round(loss, 4), "held_out_perplexity": round(math.exp(loss), 2),
@@ -284,11 +253,6 @@ def _train(job: _Job, train: list[str], held: list[str]) -> dict:
     }  # fmt: skip
     _write(model, tokenizer, facts, line_fingerprints(train), job)
     return facts
-
-
-def _n_tokens(ids: list[list[int]]) -> int:
-    """Predicted tokens: all but BOS."""
-    return sum(len(i) - 1 for i in ids)
 
 
 def _text_id(train: list[str]) -> str:
@@ -306,17 +270,18 @@ def _say_limits(job: _Job, n_pieces: int, n_cut: int) -> None:
 
 
 def _started(
-    job: _Job, model: Any, ids: list[list[int]], held_ids: list[list[int]], state: dict, belongs: dict
+    job: _Job, model: Any, ids: list[list[int]], of: np.ndarray, held_ids: list[list[int]], state: dict, belongs: dict
 ) -> _Training:
     """The training at its beginning, or where the state of an interrupted one left it."""
     torch = need("torch", WHY)
-    per_epoch = sum(1 for _ in _batches(ids, job.recipe, np.random.default_rng(0)))
+    first = examples(ids, of, job.recipe, 0)
+    per_epoch = sum(1 for _ in batches(first, job.recipe, np.random.default_rng(0)))
     longest = int(per_epoch * job.recipe.epochs * EPOCHS_DIFFER)
     limit = job.recipe.steps
     if state:
         limit = state["steps"]
     elif job.minutes is not None:
-        fit = _steps_that_fit(job, model, ids, held_ids, per_epoch)
+        fit = _steps_that_fit(job, model, first, held_ids, per_epoch)
         limit = limit if fit >= min(limit or longest, longest) else fit
     recipe = replace(job.recipe, steps=limit)
     optimizer, schedule = _optimizer(model, recipe, min(limit or longest, longest))
@@ -328,7 +293,7 @@ def _started(
         torch.set_rng_state(state["rng"])
         job.say(f"resumed after step {place.step:,}, in epoch {place.epoch + 1} of {recipe.epochs}")
     steps = min(limit or longest, per_epoch * recipe.epochs)
-    return _Training(job, recipe, model, optimizer, schedule, ids, held_ids, belongs, place, steps, place.step)
+    return _Training(job, recipe, model, optimizer, schedule, ids, of, held_ids, belongs, place, steps, place.step)
 
 
 def _steps_that_fit(job: _Job, model: Any, ids: list[list[int]], held_ids: list[list[int]], per_epoch: int) -> int:
@@ -340,12 +305,14 @@ def _steps_that_fit(job: _Job, model: Any, ids: list[list[int]], held_ids: list[
         begin = time.monotonic()
         _held_out_loss(twin, held_ids, job.recipe)
         measuring, begin, tried = time.monotonic() - begin, time.monotonic(), 0
-        for batch in _batches(ids, job.recipe, np.random.default_rng([job.recipe.seed, 0])):
+        for batch in batches(ids, job.recipe, np.random.default_rng([job.recipe.seed, 0])):
             _step(twin, optimizer, schedule, batch)
             tried += 1
-            if (spent := time.monotonic() - begin) > TRIAL:
+            if tried <= WARM_UP.get(twin.device.type, 0):
+                begin = time.monotonic()
+            elif (spent := time.monotonic() - begin) > TRIAL:
                 break
-    each = spent / tried + measuring / per_epoch
+    each = spent / (tried - WARM_UP.get(twin.device.type, 0)) + measuring / per_epoch
     steps = int((60 * job.minutes - (time.monotonic() - job.began) - 2 * measuring) / each)
     if steps < 1:
         raise DataError(f"{job.minutes:g} minutes are too few: a step takes {each:.2g} seconds, and preparing and "
@@ -364,15 +331,16 @@ def _run_epochs(run: _Training) -> _Training:
 def _run_epoch(run: _Training) -> None:
     """The rest of an epoch, its state saved every so many steps and at its end; nothing more where steps run out."""
     place, recipe, title = run.place, run.recipe, f"epoch {run.place.epoch + 1}/{run.recipe.epochs}"
-    batches = list(_batches(run.ids, recipe, np.random.default_rng([recipe.seed, place.epoch])))
-    batches = batches[place.batch : place.batch + run.last - place.step]
-    with progress(len(batches), title, "steps") as step:
-        for batch in batches:
+    read = examples(run.ids, run.of, recipe, place.epoch)
+    steps = list(batches(read, recipe, np.random.default_rng([recipe.seed, place.epoch])))
+    steps = steps[place.batch : place.batch + run.last - place.step]
+    with progress(len(steps), title, "steps") as step:
+        for batch in steps:
             nll, n = _step(run.model, run.optimizer, run.schedule, batch)
             place.batch, place.step, place.seen = place.batch + 1, place.step + 1, place.seen + n
             place.nll, place.tokens = place.nll + nll, place.tokens + n
             step(1, f"loss {place.nll / place.tokens:.3f}{_left(run)}")
-            if place.step % SAVED_EVERY == 0:
+            if place.step % (SAVED_EVERY * (10 if run.model.device.type == "cuda" else 1)) == 0:
                 _save(run)
     held = _held_out_loss(run.model, run.held_ids, recipe)
     loss = f"training {place.nll / place.tokens:.3f}, held out {held:.3f} nats per token"
@@ -415,14 +383,21 @@ def _write(model: Any, tokenizer: Any, facts: dict, lines: np.ndarray, job: _Job
     """The finished folder appears in one step, and the training state goes."""
     fresh = job.partial / "model"
     try:
+        eight = eight_bits.rounded(model) if job.recipe.stored == "int8" else None
         hub.save_model(model.half(), tokenizer, fresh)
+        if eight is not None:
+            eight_bits.write(eight, fresh)
     except OSError:
         raise
     except Exception as error:  # the libraries' own names for a full disk
         raise DataError(f"the model cannot be written ({error}); free some space and run again: its training is kept.",
                         job.partial) from error  # fmt: skip
     write_text(fresh / "facts.json", json.dumps(facts, indent=1) + "\n")
-    np.save(fresh / "train_lines.npy", lines)
+    if eight is None:
+        np.save(fresh / "train_lines.npy", lines)
+    else:
+        gaps, bits = shortened_prints(lines)
+        np.savez_compressed(fresh / "train_lines.npz", gaps=gaps, bits=bits)
     write_text(fresh / "README.md", model_card(facts))
     for kept in job.out.glob("*.md"):
         if not kept.read_text("utf-8", "replace").startswith(WRITTEN):

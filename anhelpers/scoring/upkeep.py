@@ -95,7 +95,7 @@ def prune(
 
     Parameters
     ----------
-    signature : a name or a pattern with ``*`` and ``?``, e.g. ``"lpp|model:de-tiny|*"``; None: every signature.
+    signature : a name or a pattern with ``*`` and ``?``, e.g. ``"lpp|model:de-small|*"``; None: every signature.
     older_than : only scores that were entered more than this many days ago.
     only : those whose checksums do not fit, or those from before there were checksums.
 

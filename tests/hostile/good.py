@@ -159,7 +159,7 @@ FORMATS = {f.file: f for f in (
                         "read_plain": lambda p: _plain(p, docs=p)},
            (PLANE + " --docs docs.txt", XMI + "mt.txt --docs docs.txt"), frozenset({"empty"})),
     Format("logprobs.txt", {"read_logprobs": lambda p: read_logprobs(p, 3)},
-           (SCORE + " --lm de-tiny --system-logprobs A=logprobs.txt",)),
+           (SCORE + " --lm de-small --system-logprobs A=logprobs.txt",)),
     *(Format(name, {"read_token_scores": read_token_scores}, (XMI + name,))
       for name in ("mt.txt", "mt.jsonl", "fairseq.txt")),
     Format("cands.jsonl", {"read_candidates": data.read_candidates,

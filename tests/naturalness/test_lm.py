@@ -10,9 +10,12 @@ import pytest
 torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
 transformers = pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
 
+from anhelpers import eight_bits  # noqa: E402
 from anhelpers.errors import AnhelpersError, DataError  # noqa: E402
 from anhelpers.naturalness.lm import LanguageModel, load_lm, lpp_metric, score_texts  # noqa: E402
-from anhelpers.naturalness.train import Recipe, _encode, split_lines, train_lm, train_tokenizer  # noqa: E402
+from anhelpers.naturalness.lpp import shared_lines  # noqa: E402
+from anhelpers.naturalness.reading import batches, encoded, examples, n_predicted, split_lines  # noqa: E402
+from anhelpers.naturalness.train import Recipe, train_lm, train_tokenizer  # noqa: E402
 
 pytestmark = pytest.mark.neural
 
@@ -202,16 +205,114 @@ def test_training_refuses_before_it_begins(tmp_path, out, chosen, device, senten
 
 def test_training_reads_what_scoring_reads():
     tokenizer = train_tokenizer(LINES, 300, 32)
-    ids, _ = _encode(tokenizer, ["ein <s> und ein </s> und <pad>"], Recipe("de"))
+    ids, _ = encoded(tokenizer, ["ein <s> und ein </s> und <pad>"], Recipe("de"))
     assert not set(ids[0][1:-1]) & set(tokenizer.all_special_ids)
 
 
 def test_held_out_lines_are_never_trained_on():
-    train, held = split_lines([*LINES, "", "  "], 4, seed=1)
-    assert not set(train) & set(held)
+    lines = [*LINES, "", "  "]
+    train, held = split_lines(lines, 4, seed=1)
+    assert len(held) == 4
+    assert not {lines[k] for k in train} & {lines[k] for k in held}
     assert len(train) + len(held) == len(set(LINES))
+    assert [train, held] == [sorted(train), sorted(held)]  # in the order of the text, so that lines can be joined
     with pytest.raises(DataError, match="too few to hold out"):
         split_lines(["a", "b"], 5, seed=1)
+
+
+BOS, EOS = 0, 1
+IDS = [[BOS, 10 + k, EOS] for k in range(400)]
+OF = np.repeat([0, 1], 200)
+
+
+def test_a_weight_is_how_often_a_line_is_read():
+    read = examples(IDS, OF, Recipe("de", weights=(2, 0.25)), epoch=0)
+    counts = np.bincount([i[1] - 10 for i in read], minlength=400)
+    assert (counts[:200] == 2).all()
+    assert set(counts[200:]) == {0, 1}
+    assert 25 < counts[200:].sum() < 75
+    other = examples(IDS, OF, Recipe("de", weights=(2, 0.25)), epoch=1)
+    assert other != read  # another quarter
+    assert examples(IDS, OF, Recipe("de", weights=(2, 0.25)), epoch=0) == read
+
+
+def test_joined_lines_follow_each_other_in_one_text_and_fit():
+    recipe = Recipe("de", weights=(1, 1), join=0.9, max_tokens=8)
+    read = examples(IDS, OF, recipe, epoch=0)
+    assert [token for i in read for token in i[1:-1]] == [10 + k for k in range(400)]  # nothing lost, nothing twice
+    assert {i[0] for i in read} == {BOS}
+    assert {i[-1] for i in read} == {EOS}
+    assert max(map(len, read)) == 8
+    assert not any({209, 210} <= set(i) for i in read)  # the end of one text and the beginning of the other
+    alone = examples(IDS, OF, Recipe("de"), epoch=3)
+    assert alone is IDS
+
+
+def test_a_batch_keeps_within_its_tokens_and_each_text_is_in_one():
+    ids = [[BOS, *range(2, 2 + k % 30), EOS] for k in range(300)]
+    made = list(batches(ids, Recipe("de", tokens_per_batch=100), np.random.default_rng(0)))
+    assert sum(map(len, made)) == 300
+    assert sum(n_predicted(batch) for batch in made) == n_predicted(ids)
+    assert max(len(batch) * max(map(len, batch)) for batch in made) <= 100
+
+
+@pytest.mark.parametrize("stored", ["float16", "int8"])
+def test_what_is_measured_is_what_is_stored(tmp_path, stored):
+    recipe = Recipe("de", vocab_size=300, width=16, layers=1, heads=2, max_tokens=32, epochs=2, tokens_per_batch=64,
+                    held_out=3, stored=stored)  # fmt: skip
+    facts = train_lm(LINES, tmp_path / "m", recipe, say=lambda line: None)
+    lm = load_lm(tmp_path / "m", device="cpu")
+    held = [LINES[k] for k in split_lines(LINES, 3, recipe.seed)[1]]
+    scores = score_texts(lm, held, eos=True)
+    assert scores.tokens.sum() == facts["held_out_tokens"]
+    assert -scores.total.sum() / scores.tokens.sum() == pytest.approx(facts["held_out_nats_per_token"], abs=1e-4)
+    assert shared_lines([*held, LINES[0]], lm.training_lines) == ([] if LINES[0] in held else [LINES[0]])
+
+
+def test_eight_bits_keep_a_weight_to_half_a_step_of_its_row(tmp_path):
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(50, 20)
+    before = layer.weight.detach().clone()
+    after = eight_bits.restored(eight_bits.rounded(layer))
+    step = before.abs().amax(1, keepdim=True) / 127
+    assert ((after["weight"] - before).abs() <= step / 2 + 1e-7).all()
+    assert torch.equal(after["bias"], layer.bias.detach().half().float())
+    layer.load_state_dict(after)
+    again = eight_bits.rounded(layer)
+    assert torch.equal(
+        eight_bits.restored(again)["weight"], after["weight"]
+    )  # rounding what is rounded changes nothing
+
+
+def test_a_file_in_eight_bits_without_a_part_is_refused(tmp_path):
+    recipe = Recipe("de", vocab_size=300, width=16, layers=1, heads=2, max_tokens=32, epochs=1, tokens_per_batch=64,
+                    held_out=3, stored="int8")  # fmt: skip
+    train_lm(LINES, tmp_path / "m", recipe, say=lambda line: None)
+    config = tmp_path / "m" / "config.json"
+    text = config.read_text("utf-8")
+    config.write_text(text.replace('"n_layer": 1', '"n_layer": 2'), "utf-8")
+    with pytest.raises(AnhelpersError, match="has no weights for"):
+        load_lm(tmp_path / "m", device="cpu")
+    (tmp_path / "m" / eight_bits.FILE).write_bytes(b"nothing")
+    with pytest.raises(AnhelpersError, match="could not be loaded"):
+        load_lm(tmp_path / "m", device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "sentence"),
+    [
+        ({"weights": ()}, "weights are"), ({"weights": (0.0,)}, "one above 0"), ({"weights": (-1.0, 1.0)}, "weights"),
+        ({"join": 1.0}, "join is 1.0; it is a chance"), ({"stored": "int4"}, "unknown way to store weights"),
+    ],
+)  # fmt: skip
+def test_a_recipe_that_cannot_be_is_told(chosen, sentence):
+    with pytest.raises(AnhelpersError, match=sentence):
+        Recipe("de", **chosen)
+
+
+def test_every_text_has_its_weight(tmp_path):
+    with pytest.raises(DataError, match="there are 2 texts and 1 weights"):
+        train_lm(LINES, tmp_path / "m", Recipe("de"), of=[0] * (len(LINES) - 1) + [1])
 
 
 def test_another_configuration_is_another_revision(tiny_marian, tmp_path):

@@ -5,7 +5,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from anhelpers.errors import DataError
-from anhelpers.naturalness.lpp import line_fingerprints, lpp, lpp_distance, shared_lines
+from anhelpers.naturalness.lpp import (
+    lengthened_prints,
+    line_fingerprints,
+    lines_by_chance,
+    lpp,
+    lpp_distance,
+    shared_lines,
+    shortened_prints,
+)
 
 
 @pytest.mark.verifies("LPP", by="hand")
@@ -112,3 +120,14 @@ def test_errors_are_scipys():
     welch = stats.ttest_ind(-q, -r[:20], equal_var=False)
     assert found.gap / found.se == pytest.approx(welch.statistic, rel=1e-10)
     assert found.interval == pytest.approx(tuple(welch.confidence_interval(0.95)), rel=1e-10)
+
+
+def test_shortened_fingerprints_know_every_line_and_few_others():
+    lines, others = [f"line {k}" for k in range(5000)], [f"other {k}" for k in range(5000)]
+    gaps, bits = shortened_prints(line_fingerprints(lines))
+    assert gaps.dtype == np.uint16
+    known = lengthened_prints(gaps, bits)
+    assert shared_lines(lines, known) == lines
+    assert lines_by_chance(5000, known) == pytest.approx(5000 * 5000 / 2**23, rel=0.01)
+    assert len(shared_lines(others, known)) < 15
+    assert lines_by_chance(5000, line_fingerprints(lines)) < 1e-8

@@ -98,7 +98,7 @@ def test_the_command_killed_half_way_ends_with_the_same_file(tmp_path, store, mo
     texts = [t for t in load_candidates("teaching").texts if t.strip()][:600]
     for name, lines in {"src": ["x"] * 300, "A": texts[:300], "B": texts[300:]}.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    words = ["score", "--lm", "de-tiny", "--segments", "-s", f"{tmp_path}/src", "-t", f"{tmp_path}/A", f"{tmp_path}/B"]
+    words = ["score", "--lm", "de-small", "--segments", "-s", f"{tmp_path}/src", "-t", f"{tmp_path}/A", f"{tmp_path}/B"]
 
     def scored(name: str) -> bytes:
         assert cli.main([*words, "-o", str(tmp_path / name)]) == 0

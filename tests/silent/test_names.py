@@ -126,4 +126,4 @@ def test_no_model_is_named_where_none_is_asked(tmp_path):
         (tmp_path / name).write_text(text, "utf-8")
     texts = ["-s", str(tmp_path / "src"), "-r", str(tmp_path / "ref"), "-t", str(tmp_path / "hyp"), "-l", "en-de"]
     assert cli.main(["plane", *texts, "--naturalness", "ttr", "--draws", "9", "-o", str(tmp_path / "out")]) == 0
-    assert "de-tiny" not in (tmp_path / "out" / "systems.csv").read_text("utf-8")
+    assert "de-small" not in (tmp_path / "out" / "systems.csv").read_text("utf-8")

@@ -151,7 +151,7 @@ def test_a_language_without_a_model_ends_in_one_sentence_that_says_what_to_do(na
     data = tree(tmp_path / "set", "en-cs", lines, ["A", "B", "C"])
     line = refused(capsys, name, "--data", data, "-p", "lp", "en-cs", "--out", tmp_path / "out")
     assert line.startswith(f"{name}: cell ")
-    assert "de-tiny knows only 'de' and the texts are 'cs'" in line
+    assert "de-small knows only 'de' and the texts are 'cs'" in line
     assert "-p lm MODEL" in line
     assert "Error" not in line
 

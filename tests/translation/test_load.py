@@ -163,13 +163,13 @@ def test_a_name_is_a_folder_a_bundled_model_or_a_hub_id(tmp_path, monkeypatch):
     with pytest.raises(DataError, match=r"^~no-such-user/x: no such user is known here; write"):
         hub.find("~no-such-user/x")
     cached = tmp_path / "snapshots" / ("0" * 40)  # as in the hub's cache: the folder's name is no revision to ask for
-    shutil.copytree(hub.find("de-tiny").folder, cached)
+    shutil.copytree(hub.find("de-small").folder, cached)
     made = loaded_recipe("lm", load_lm(cached, device="cpu"))
     assert (dict(made.options)["name"], dict(made.options)["revision"]) == (str(cached), None)
-    for folder in ("de-tiny", tmp_path):
+    for folder in ("de-small", tmp_path):
         with pytest.raises(DataError, match="is a folder and has no revision 'abc'; leave the revision out"):
             hub.find(folder, "abc")
-    assert hub.find("de-tiny").folder.name == "de-tiny"
+    assert hub.find("de-small").folder.name == "de-small"
     found = hub.find("owner/model@abc")
     assert (found.address, found.revision, found.folder, str(found)) == ("owner/model", "abc", None, "owner/model@abc")
     assert hub.find("owner/model", "main").revision == "main"

