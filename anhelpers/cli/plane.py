@@ -50,7 +50,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", "--metric", default="chrf", metavar="METRIC",
                         help=f"accuracy: {shared.ACCURACY} (default: chrf)")  # fmt: skip
     parser.add_argument("--naturalness", default="lpp", metavar="MEASURE",
-                        help=f"lpp, zip; {shared.LEXICAL} (default: lpp)")  # fmt: skip
+                        help=f"lpp, bpb (bits per byte), zip; {shared.LEXICAL} (default: lpp)")  # fmt: skip
     parser.add_argument("--naturalness-level", choices=["segment-mean", "corpus"],
                         help="of the naturalness; corpus has neither intervals nor a curve (default: segment-mean "
                         "where that says something)")  # fmt: skip

@@ -35,9 +35,10 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--metrics",
         nargs="+",
         metavar="METRIC",
-        help=f"of {shared.ACCURACY}; lpp, zip (with --lm); {shared.LEXICAL} (default: chrf, or none with --lm)",
+        help=f"of {shared.ACCURACY}; lpp, bpb (bits per byte), zip (with --lm); {shared.LEXICAL} (default: chrf, or "
+        "none with --lm)",
     )
-    parser.add_argument("--lm", metavar="MODEL", help="the language model of lpp and zip, and adds lpp where -m "
+    parser.add_argument("--lm", metavar="MODEL", help="the language model of lpp, bpb and zip, and adds lpp where -m "
                         "names neither: de-small (German), a folder or hub id[@revision]")  # fmt: skip
     shared.store(parser)
     shared.scheduler(parser)

@@ -20,8 +20,8 @@ from . import packed
 from .load import LanguageModel, language_model, load_lm
 
 __all__ = [
-    "LanguageModel", "TextLogProbs", "language_model", "lm_tokens", "load_lm", "lpp_metric", "score_call",
-    "score_texts",
+    "LanguageModel", "TextLogProbs", "bits_per_byte_metric", "language_model", "lm_tokens", "load_lm", "lpp_metric",
+    "score_call", "score_texts",
 ]  # fmt: skip
 
 
@@ -196,6 +196,35 @@ def _forward(lm: LanguageModel, batch: Sequence[Sequence[int]]) -> list[np.ndarr
     x, real = padded(batch, fill, lm.device)
     flat = lm.log_probs(x[:, :-1], real[:, 1:], x[:, 1:][real[:, 1:]])
     return np.split(flat, np.cumsum([len(one) - 1 for one in batch[:-1]]))
+
+
+def bits_per_byte_metric(lm: LanguageModel, trg_lang: str | None = None) -> Metric:
+    """-log2 Γ(y) over the bytes of y in UTF-8, end of text included, as a metric: lower is more natural.
+
+    Comparable between models of any tokens, as a mean per token is not. A corpus has all its bits over all its bytes.
+    Blank texts are nan. `trg_lang` as in `lpp_metric`.
+    """
+    eos = lm.tokenizer.eos_token_id is not None
+    signature = f"bpb|{lpp_metric(lm, eos, trg_lang).signature.removeprefix('lpp|')}"
+
+    def count(hyps: Sequence[str], refs: Any = None, segment: Any = None) -> np.ndarray:
+        scores = score_texts(lm, hyps, eos)
+        for sentence in scores.notes:
+            note(f"bits per byte under {lm.name}: {sentence}")
+        sizes = np.array([len(text.encode("utf-8", "surrogatepass")) for text in hyps], dtype=np.float64)
+        bits = -scores.total / np.log(2)
+        return np.nan_to_num(np.stack([bits, np.where(np.isnan(bits), 0, sizes)], 1).reshape(-1, 2))
+
+    def score_count(counts: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            return counts[..., 0] / counts[..., 1]
+
+    return Metric(
+        "bpb", f"bits per byte under {lm.name}", "bits per byte of UTF-8", False, (), signature,
+        lambda hyps, refs=None, srcs=None, segment=None: score_count(count(hyps)),
+        lambda hyps, refs=None, srcs=None: float(score_count(count(hyps).sum(0))),
+        count=count, score_count=score_count, skips_blank=True,
+    )  # fmt: skip
 
 
 def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None) -> Metric:

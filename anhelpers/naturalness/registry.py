@@ -22,13 +22,19 @@ def _lpp(lm: LanguageModel, trg_lang: str) -> Metric:
     return lpp_metric(lm, trg_lang=trg_lang)
 
 
+def _bpb(lm: LanguageModel, trg_lang: str) -> Metric:
+    from .lm import bits_per_byte_metric
+
+    return bits_per_byte_metric(lm, trg_lang)
+
+
 def _zip(lm: LanguageModel, trg_lang: str) -> Metric:
     from .compression import zip_metric
 
     return zip_metric(lm, trg_lang)
 
 
-WITH_LM: dict[str, Callable[[LanguageModel, str], Metric]] = {"lpp": _lpp, "zip": _zip}
+WITH_LM: dict[str, Callable[[LanguageModel, str], Metric]] = {"lpp": _lpp, "bpb": _bpb, "zip": _zip}
 """Those that a language model is part of; the others are measures of whole corpora, compression of segments too."""
 
 COMPRESSION = "compression"
@@ -42,8 +48,8 @@ def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None
 
     Parameters
     ----------
-    name : one of NAMES: lpp and zip with a language model; compression, ttr, mattr, mtld, yules_i, yules_k, shannon,
-        simpson without.
+    name : one of NAMES: lpp, bpb and zip with a language model; compression, ttr, mattr, mtld, yules_i, yules_k,
+        shannon, simpson without.
     trg_lang : language of the texts.
     lm : from `naturalness.lm.load_lm`.
 

@@ -12,7 +12,7 @@ transformers = pytest.importorskip("transformers", reason="pip install -c constr
 
 from anhelpers import eight_bits  # noqa: E402
 from anhelpers.errors import AnhelpersError, DataError  # noqa: E402
-from anhelpers.naturalness.lm import LanguageModel, load_lm, lpp_metric, score_texts  # noqa: E402
+from anhelpers.naturalness.lm import LanguageModel, bits_per_byte_metric, load_lm, lpp_metric, score_texts  # noqa: E402
 from anhelpers.naturalness.lpp import shared_lines  # noqa: E402
 from anhelpers.naturalness.reading import batches, encoded, examples, n_predicted, split_lines  # noqa: E402
 from anhelpers.naturalness.train import Recipe, train_lm, train_tokenizer  # noqa: E402
@@ -345,3 +345,35 @@ def test_means_are_the_loss_that_transformers_reports(lm):
     with torch.inference_mode():
         loss = float(lm.model(input_ids=torch.tensor([ids]), labels=torch.tensor([ids])).loss)
     assert score_texts(lm, [text]).mean[0] == pytest.approx(-loss, abs=2e-6)
+
+
+@pytest.mark.verifies("Bits per byte", by="hand")
+def test_bits_per_byte_are_all_bits_over_all_bytes(lm):
+    texts = ["Grüße", "Der Mann sieht den Weg."]
+    metric, nats = bits_per_byte_metric(lm, lm.language), -score_texts(lm, texts, eos=True).total
+    assert metric.score_segments(texts) == pytest.approx(nats / np.log(2) / [7, 23])  # ü and ß are two bytes each
+    assert metric.score_corpus(texts) == pytest.approx(nats.sum() / np.log(2) / 30)
+    assert not metric.higher_is_better
+    assert metric.signature.startswith("bpb|model:")
+    assert "|eos:yes|" in metric.signature
+
+
+@pytest.mark.verifies("Bits per byte", by="property")
+def test_a_blank_text_has_no_bits_and_no_part_in_the_corpus(lm):
+    metric = bits_per_byte_metric(lm, lm.language)
+    segments = metric.score_segments(["Der Weg.", "", "  "])
+    assert np.isnan(segments).tolist() == [False, True, True]
+    once, thrice = metric.score_corpus(["Der Weg.", ""]), metric.score_corpus(["Der Weg."] * 3)
+    assert [once, thrice] == pytest.approx([segments[0]] * 2)
+    assert np.isnan(metric.score_corpus([""]))
+
+
+@pytest.mark.verifies("Bits per byte", by="foreign", of="the loss of transformers")
+def test_bits_per_byte_are_the_loss_that_transformers_computes(lm):
+    text = "Der Mann sieht den Weg."
+    ids = torch.tensor([[lm.context_token, *lm.tokenizer(text, add_special_tokens=False).input_ids,
+                         lm.tokenizer.eos_token_id]])  # fmt: skip
+    with torch.inference_mode():
+        loss = lm.model(input_ids=ids, labels=ids).loss.item() * (ids.shape[1] - 1)
+    wanted = loss / np.log(2) / len(text.encode())
+    assert bits_per_byte_metric(lm).score_corpus([text]) == pytest.approx(wanted, rel=1e-5)
