@@ -207,9 +207,7 @@ def test_single_files_and_ratings_are_found_by_name(cache, monkeypatch):
     told = r"mqm/ted-ende: this is no test set but .*; anhelpers mqm mqm/ted-ende gives penalties, anhelpers run an_5_2"
     with pytest.raises(DataError, match=told):
         data.load("mqm/ted-ende")
-    with pytest.raises(
-        DataError, match="this is no test set but German by people, .*; anhelpers data says where it lies"
-    ):
+    with pytest.raises(DataError, match=r"no test set but German by people, .*; anhelpers data says where it lies"):
         data.load("mono/de.human")
 
 
@@ -239,9 +237,9 @@ def test_paths_are_trees_directories_or_candidates(package, tmp_path):
 
 
 def test_paths_without_sources_and_unknown_names_are_told(package, tmp_path):
-    with pytest.raises(DataError, match=r"holds no sources"):
+    with pytest.raises(DataError, match="holds no sources"):
         data.load(package / "teaching" / "candidates.jsonl")
-    with pytest.raises(DataError, match="holds no sources.*; if it holds MQM ratings, anhelpers mqm FILE gives"):
+    with pytest.raises(DataError, match=r"holds no sources.*; if it holds MQM ratings, anhelpers mqm FILE gives"):
         data.load(package / "teaching" / "mono.de.txt")
     with pytest.raises(DataError, match="wmt24/en-dd: neither a known data set nor a path that exists; did you mean"):
         data.load("wmt24/en-dd")
