@@ -26,8 +26,8 @@ __all__ = [
 ]  # fmt: skip
 
 LEVEL = 0.95
-FEWEST = 8
-"""Effective documents from which studentised draws suffice; below, an interval reaches as far as Student's, too."""
+FEWEST, FARTHEST = 8, 2.0
+"""Effective documents from which studentised draws suffice; below, an end is 1 to FARTHEST times Student's away."""
 FEW_DRAWS = 200  # below, each end of a 95 % interval rests on fewer than 5 draws beyond it
 STEP, STEP_OF = 1e-4, 1e-2  # the share of a sum, and of an error of a score, by which it is tried for a slope
 NO_SPREAD = 1e-4  # a draw with less than this share of the standard error has none: the rest is rounding
@@ -67,22 +67,23 @@ class MeanInterval:
         return f"{mean}{' ' + unit if unit else ''}, {100 * self.level:g} % interval {low} to {high} ({where})"
 
 
-def few_clusters(n: int, what: str = "documents", counting: float | None = None) -> str:
+def few_clusters(n: int, what: str = "documents", counting: float | None = None, most: int = 0) -> str:
     """A sentence where there are few clusters to resample, or few that count, else an empty text.
 
     Parameters
     ----------
-    n : how many. what : they are called, in the plural. counting : how many they count for (`effective`); None: all.
+    n : how many; most : where others have more. what : in the plural. counting : for how many n count (`effective`).
 
-    >>> few_clusters(5)
-    '5 documents are few: the intervals may cover less than they say.'
+    >>> few_clusters(3, "raters", most=4)
+    '3 to 4 raters are few: the intervals may be far too short or far too long.'
     """
     counting = n if counting is None else counting
     if not counting < FEWEST:
         return ""
     much = "with so many ratings" if what == "raters" else "so long"
     unequal = f", some {much} that all count like {counting:.2g}," if counting < n - 0.5 else ""
-    return f"{n} {what}{unequal} are few: the intervals may cover less than they say."
+    some = f"{n} to {most} {what}" if most > n else f"{n} {what}"
+    return f"{some}{unequal} are few: the intervals may be far too short or far too long."
 
 
 def effective(sizes: ArrayLike) -> np.ndarray:
@@ -151,14 +152,13 @@ def _ratio(sums: np.ndarray) -> np.ndarray:
 
 def score_intervals(
     score: Score, sums: np.ndarray, counts: np.ndarray, *, sizes: np.ndarray, level: float = LEVEL,
-    of: Score | None = None,
-    farther: bool = False,
+    of: Score | None = None, farther: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Interval and standard error of scores of summed counts: (C,) low, high, se, and the (B, C) draws.
 
     With θ the score, s its standard error by linearisation over clusters, and θ*, s* those of the draws, the interval
     is from θ - q s to θ - q' s, where q and q' are the upper and lower quantiles of (θ* - θ) / s*. With fewer than
-    FEWEST effective clusters each end is the farther one of that and of `student`.
+    FEWEST effective clusters each end is the farther one of that and of `student`, at most FARTHEST times the latter.
 
     Parameters
     ----------
@@ -166,10 +166,9 @@ def score_intervals(
     sizes : (M, C) of each cluster, by which some count for more than others (`effective`); with `of` (M, K).
     level : of the interval, in (0, 1).
     of : (..., C) scores -> (..., K) numbers made of them, such as correlations, which are wanted in their place.
-    farther : each end is the farther one of the two forms, however many clusters there are: as correlations need it.
+    farther : each end is the farther one also where there are more clusters: as correlations need it.
     """
-    b, (m, c, s) = len(counts), sums.shape
-    flat = np.ascontiguousarray(sums, dtype=np.float64)
+    b, (m, c, s), flat = len(counts), sums.shape, np.ascontiguousarray(sums, dtype=np.float64)
     drawn = resampled_sums(counts, flat.reshape(m, -1))[0].reshape(b, c, s)
     whole, one = flat.sum(0)[None], np.ones((1, m), dtype=counts.dtype)
     estimate, draws = score(whole)[0], score(drawn)
@@ -185,12 +184,13 @@ def score_intervals(
     there = (sizes > 0).sum(0)  # of M clusters, for a column may lack some
     fewer = np.where(there > 1, np.sqrt(there / np.maximum(1, there - 1) * (m - 1) / m), np.nan)
     error, errors = fewer * error, fewer * errors
-    n_effective = effective(sizes)
-    enough = (n_effective >= FEWEST) & ~np.bool_(farther)
-    low, high = _studentised(estimate, error, draws, errors, level)
+    few = (n_effective := effective(sizes)) < FEWEST
     least, most = student(estimate, error, n_effective, level)
-    low = np.where(np.isinf(low), least, np.where(enough, low, np.minimum(low, least)))
-    high = np.where(np.isinf(high), most, np.where(enough, high, np.maximum(high, most)))
+    far = np.where(few, FARTHEST * (most - estimate), np.inf)
+    low, high = _studentised(estimate, error, draws, errors, level)
+    both = few | np.bool_(farther)
+    low = np.where(np.isinf(low), least, np.where(both, np.clip(low, estimate - far, least), low))
+    high = np.where(np.isinf(high), most, np.where(both, np.clip(high, most, estimate + far), high))
     return low, high, error, draws
 
 

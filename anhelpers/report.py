@@ -137,7 +137,7 @@ def few_documents(table: pd.DataFrame, what: str = "documents") -> str:
         return ""
     listed = ", ".join(few.system[:5]) + ", …" * (len(few) > 5)
     who = f"{listed}: " if len(few) < len(table) else ""
-    return who + few_clusters(int(few.n_docs.min()), what, float(effective[few.index].min()))
+    return who + few_clusters(int(few.n_docs.min()), what, float(effective[few.index].min()), int(few.n_docs.max()))
 
 
 def one_document(plane: Plane) -> str:

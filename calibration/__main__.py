@@ -29,6 +29,34 @@ from .rows import rows
 
 WORLDS, QUICK = 1000, 60
 BUILD, PAGE = Path("build/calibration"), Path("docs/calibration.md")
+SLACK = 2.5
+"""Monte Carlo standard errors by which a rate may lie outside of its tolerance: of so many true rows some do."""
+KINDS = """\
+- **normal**: normal scores; segments of a document are alike (correlation 0.2).
+- **MQM-like**: two thirds of the segments have no error, the others 1 to 25 points; some documents are harder.
+- **tied to length**: normal scores that rise with the logarithm of the document's length.
+- **equal sizes**, **skewed sizes**: 8 segments a document; or lognormal, with a median of 7 and one in twenty above 32.
+- **corpus score**: F1 of n-grams that are summed over all segments.
+- **no difference**: systems with the same true score; what is hard is hard for all of them.
+- **Pareto-optimal in truth**: random true scores of three systems; of those told to be Pareto-optimal with a
+  probability of 0.6 to 0.9, the share that are by their true scores; their mean probability is about 0.76.
+- **oracle curve**: candidates with independent accuracy and naturalness; sources of a document are alike.
+- **systems held fixed**: true scores correlated by about 0.7, and only documents drawn; *differ by 6 errors*: their
+  standard deviation is 6 standard errors of a system.
+- **the claim**: that accuracy and naturalness go against each other near the frontier and together far from it; *no
+  relation*: independent true scores; *built in*: half of the systems lie along a frontier, half on a line behind it;
+  *equal systems*: all have the same true scores; *r = 0.8 throughout*: so correlated, near and far alike.
+- **severities**: *multiplicative*: a strict rater gives more points for everything (lognormal: standard deviation of
+  the logarithm 0.4); *additive*: marks more errors anywhere; *equal*: raters differ by chance alone. Scores are
+  MQM-like, sizes skewed.
+- **raters who agree well, by chance, nearly always the same**: they see much of what a translation is worth, nothing
+  of it, or translations that hardly differ.
+- **plane of a class**: ratings 1 to 5 by raters of different leniency.
+- **correlation inside**: of log-probabilities within a document of skewed size; the true gap of LPP is 0.
+- **words by topic**: a third of a document's words are from 100 of its own, the others by Zipf's law.
+- **q = r, near, apart**: the system and the reference have the same law, one a little away, and one far away.
+- **XMI**: sentences whose language model needs 4 bits a token and whose translation model 1.5, some documents harder.
+"""
 COLUMNS = ["quantity", "setting", "nominal", "measured", "error", "worlds"]
 
 
@@ -46,10 +74,10 @@ def measured(row: Row, worlds: int) -> dict[str, object]:
 
 
 def inside(row: Row, found: dict) -> bool:
-    """Whether the rate lies within the tolerance, or no farther from it than two and a half of its errors."""
+    """Whether the rate lies within the tolerance, or no farther from it than SLACK of its errors."""
     if row.least is None or row.most is None:
         return True
-    slack = 2.5 * found["error"]
+    slack = SLACK * found["error"]
     return row.least - slack <= found["measured"] <= row.most + slack
 
 
@@ -61,11 +89,15 @@ def page(table: Sequence[tuple[Row, dict]]) -> str:
         "`make calibrate`; a small part of it runs with the tests.", "",
         f"anhelpers {__version__}; {table[0][1]['worlds']} worlds a row, seeds fixed. *Measured* comes with its Monte "
         "Carlo standard error. A row without a tolerance is of so few documents, or of documents so unequal, that the "
-        "package says so beside the interval; or it shows how often a verdict finds what is there.",
-        "", "| quantity | setting | nominal | measured | tolerance |", "|---|---|---|---|---|",
+        "package says so beside the interval; or it shows how often a verdict finds what is there.", "",
+        f"A row holds where its rate lies in the tolerance, or beyond it by at most {SLACK:g} of its standard errors, "
+        "as some of so many rows do by chance. These are marked *.", "",
+        "Kinds of worlds:", "", KINDS,
+        "| quantity | setting | nominal | measured | tolerance |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for row, found in table:
         tolerance = "" if row.least is None else f"{row.least:.2f} to {row.most:.2f}"
+        tolerance += " *" * (row.least is not None and not row.least <= round(found["measured"], 3) <= row.most)
         rate = f"{found['measured']:.3f} ± {found['error']:.3f}"
         lines.append(f"| {row.quantity} | {row.setting} | {row.nominal:.2f} | {rate} | {tolerance} |")
     return "\n".join(lines) + "\n"

@@ -49,6 +49,13 @@ def test_the_page_has_every_row_within_its_tolerance():
         assert inside(row, {"measured": float(found[1]), "error": float(found[2])}), found[0]
 
 
+def test_a_row_that_holds_by_its_error_alone_is_marked():
+    row = Row("x", "y", 0.95, 0.9, 0.98, lambda rng: True)
+    lines = [page([(row, measured_of(row) | {"measured": rate})]) for rate in (0.894, 0.9, 0.9804, 0.984)]
+    assert [line.endswith("0.90 to 0.98 * |\n") for line in lines] == [True, False, False, True]
+    assert "beyond it by at most 2.5 of its standard errors" in lines[0]
+
+
 def test_rows_that_are_done_are_not_made_again(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("calibration.__main__.BUILD", tmp_path)
     monkeypatch.setattr("sys.argv", ["calibration", "--worlds", "2", "--only", "paired test"])

@@ -152,6 +152,15 @@ def test_a_column_of_three_documents_among_five_has_an_interval_of_its_own_size(
     assert found.high[0] == pytest.approx(high, abs=1e-6)
 
 
+def test_an_end_from_few_documents_is_once_to_twice_as_far_as_students():
+    """Five documents, four of them alike: the far draws are one document over and over, with hardly an error."""
+    x = [1.76, 1.13, 2.40, 1.21, 1.17]
+    found = bootstrap_means(x, range(5), np.random.default_rng(0), 2000)
+    low, high = stats.t.interval(0.95, 4, np.mean(x), stats.sem(x))
+    assert found.high[0] == pytest.approx(np.mean(x) + 2 * (high - np.mean(x)), rel=1e-6)
+    assert found.low[0] == pytest.approx(low, rel=1e-6)
+
+
 def test_a_score_of_sums_has_the_error_that_leaving_out_documents_gives():
     """chrF of a corpus of 30 documents: the linear error and the jackknife's agree."""
     words = ["der", "die", "das", "ein", "Haus", "Hund", "Katze", "sieht", "hört", "alt", "neu", "rot"]
@@ -199,7 +208,7 @@ def test_what_does_not_vary_has_an_interval_of_no_width():
 def test_one_long_document_counts_for_nearly_all():
     assert effective([97, 1, 1, 1]) == pytest.approx(100**2 / (97**2 + 3))
     assert few_clusters(8) == ""
-    told = "20 documents, some so long that all count like 1.5, are few: the intervals may cover less than they say."
-    assert few_clusters(20, counting=float(effective([80, *[1] * 19]))) == told
-    told = "4 raters, some with so many ratings that all count like 2.5, are few: the intervals may cover less than"
+    told = "20 documents, some so long that all count like 1.5, are few: the intervals may be far too short or far too "
+    assert few_clusters(20, counting=float(effective([80, *[1] * 19]))) == told + "long."
+    told = "4 raters, some with so many ratings that all count like 2.5, are few: the intervals may be"
     assert few_clusters(4, "raters", 2.5).startswith(told)

@@ -58,11 +58,16 @@ def test_one_rater_says_nothing_of_others_and_the_table_tells():
     values = of(units).matrix().values[:, 0]
     assert table.loc["s0", "penalty_high"] == bootstrap_means(values, of(units).docs, rng(), 200).high[0]
     notes = rater_notes(table.reset_index())
-    assert "paired tests (anhelpers plane)" in notes[0]
-    assert notes[1].startswith("2 raters are few: the intervals may cover less than they say.")
+    assert "paired tests (anhelpers run an_5_2_mqm --data FILE)" in notes[0]
+    assert notes[1].startswith("2 raters are few: the intervals may be far too short or far too long.")
     assert notes[2] == "One rater saw all translations of s0: such an interval holds for that rater alone."
     alone = system_table(of(units[:20]), rng(), 200)
     assert rater_notes(alone)[0].startswith("One rater saw all translations of each system")
+    thirds = of([(s, g, 0, g % 5) for s in range(2) for g in range(49)])  # 49 times 1 / 49 is not 1
+    assert system_table(thirds, rng(), 200).n_effective_raters.tolist() == [1, 1]
+    assert len(rater_notes(system_table(thirds, rng(), 200))) == 1
+    some = of([*[(0, g, g % 3, g % 5) for g in range(24)], *[(1, g, g % 4, g % 3) for g in range(24)]])
+    assert rater_notes(system_table(some, rng(), 200))[1].startswith("3 to 4 raters are few:")
     single = system_table(of(units[:1]), rng(), 200)
     assert single.resampled.tolist() == [""]
     assert rater_notes(single) == []
@@ -96,6 +101,7 @@ def test_a_rater_who_gives_three_times_the_points_is_found_out():
     assert found.by().penalty.tolist() == pytest.approx([7.5, 15, 22.5])
     assert found.signature == "simulated|raters:adjusted"
     assert found.notes[-1].startswith("The severity of the raters is taken out of the penalties: r0 0.50, r1 1.50 (")
+    assert "intervals of their own, so that of a part may end above the whole's" in found.notes[-1]
     assert found.crews == ""
 
 

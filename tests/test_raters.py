@@ -388,7 +388,9 @@ def test_segments_and_not_translations_are_resampled():
     assert one.note.startswith("All translations are of one segment")
     two = raters.agreement(of(matrix, segment=[0, 0, 0, 1, 1, 1]), "accuracy", rng(), 400)
     assert (two.low, two.high) == (-1, 1)  # in one segment all agree, in the other hardly: nothing is known of a third
-    assert two.note.startswith("2 segments are few: the intervals may cover less than they say. More segments would")
+    assert two.note.startswith(
+        "2 segments are few: the intervals may be far too short or far too long. More segments would"
+    )
     many = raters.agreement(of(matrix * 3, segment=list(range(18))), "accuracy", rng(), 400)
     assert -1 < many.low < many.alpha < many.high < 1
     assert many.note == ""
@@ -471,7 +473,7 @@ def test_the_plane_by_hand():
 def test_what_five_sentences_can_tell_is_said(teaching, sheet):
     plane = raters.class_plane(raters.invented_class(sheet, rng(), 20), teaching[1], rng(), 200)
     few, test = raters.plane_notes(plane)
-    assert few.startswith(f"{plane.n.min()} segments are few: the intervals may cover less than they say.")
+    assert few.startswith(f"{plane.n.min()} segments are few: the intervals may be far too short or far too long.")
     assert f"no p of a paired test is below {2.0 ** (1 - plane.n.max()):.2g}" in test
     assert raters.plane_notes(plane.assign(n=8)) == []
     assert len(raters.plane_notes(plane.assign(n=6))) == 1

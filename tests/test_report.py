@@ -6,7 +6,7 @@ import pytest
 
 from anhelpers.errors import DataError
 from anhelpers.plane import Plane, mean_axis, paired_tests, systems_table
-from anhelpers.report import appendix, latex_table, readable
+from anhelpers.report import appendix, few_documents, latex_table, readable
 
 
 def plane(accuracy, naturalness, docs=None):
@@ -68,6 +68,7 @@ def test_the_sentences_are_of_what_there_is(close):
     by_document = plane(close.accuracy.values, close.naturalness.values, docs=np.arange(40) // 7)
     assert "made: 3 systems, 40 segments in 6 documents." in told(by_document)
     assert "6 documents are few: the intervals" in told(by_document)
+    assert few_documents(pd.DataFrame({"system": ["a", "b"], "n_docs": [3, 5]})).startswith("3 to 5 documents are few:")
     tests = paired_tests(close, np.random.default_rng(0), 500)
     sentence = "over segments (500 to 600 random ways to swap them), with Holm's correction on each axis for 3 pairs."
     assert sentence in told(close, tests=tests)

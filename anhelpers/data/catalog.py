@@ -34,6 +34,8 @@ __all__ = [
     "ratings_file", "remote_files", "shared_data", "target_language", "whereabouts",
 ]  # fmt: skip
 
+_FOR_RATINGS = "anhelpers mqm {0} gives penalties, anhelpers run an_5_2_mqm --data {0} tests the systems"
+
 
 def bundled(name: str) -> Path:
     """The path of a file or folder that comes with the package, e.g. "teaching" or "teaching/mono.de.txt".
@@ -290,15 +292,16 @@ def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
             raise DataError(f"holds {len(pairs)} language pairs ({there}); say which by -l (in Python: lp).", path)
         pair = lp or next(iter(pairs))
         return read_mme(path, pair, reference=reference) if is_mme(path) else read_wmt(path, pair, reference=reference)
-    if path.as_posix() in FILES:
-        raise DataError(f"this is no test set but {FILES[path.as_posix()][1]}; find_file gives its path.", path)
+    if (name := path.as_posix()) in FILES:
+        rated = f"; {_FOR_RATINGS.format(name)}" if name in RATINGS.values() else "; anhelpers data says where it lies"
+        raise DataError(f"this is no test set but {FILES[name][1]}{rated}.", path)
     if not os.path.exists(path):
         hint = nearest(str(path), ENTRIES) or f"; names: {', '.join(ENTRIES)}."
         raise DataError(f"neither a known data set nor a path that exists{hint}", path)
     test = _from_file(path, lp)
     if test is None:
         told = 'give a folder, WMT\'s XML, or JSONL with "src", "refs" and "candidates" per line'
-        raise DataError(f"holds no sources; {told}.", path)
+        raise DataError(f"holds no sources; {told}; if it holds MQM ratings, {_FOR_RATINGS.format('FILE')}.", path)
     return test.with_reference(reference) if reference else test
 
 

@@ -52,7 +52,7 @@ def adjust_raters(scores: MqmScores) -> MqmScores:
     listed = ", ".join(f"{name} {severity[i, 0]:.2f}" for i, name in enumerate(scores.raters))
     note = (
         f"The severity of the raters is taken out of the penalties: {listed} (times an average rater's penalty; "
-        "accuracy and fluency have severities of their own)."
+        "accuracy and fluency have severities and intervals of their own, so that of a part may end above the whole's)."
     )
     notes = (*(one for one in scores.notes if one != scores.crews), note)
     signature = f"{scores.signature}|raters:adjusted"

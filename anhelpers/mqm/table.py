@@ -71,10 +71,10 @@ def rater_notes(table: pd.DataFrame) -> list[str]:
     alone = table[(table.resampled != "") & ~table.resampled.str.endswith("raters")]
     if len(crossed):
         least = crossed.loc[crossed.n_effective_raters.idxmin()]
-        few = few_clusters(int(least.n_raters), "raters", float(least.n_effective_raters))
+        few = few_clusters(int(least.n_raters), "raters", float(least.n_effective_raters), int(crossed.n_raters.max()))
         notes.append(
             "Intervals (_low, _high) are for other documents and other raters. They do not say which systems differ: "
-            "for that take the columns _same_raters, or paired tests (anhelpers plane)."
+            "for that take the columns _same_raters, or paired tests (anhelpers run an_5_2_mqm --data FILE)."
         )
         if few:
             notes.append(f"{few} Other raters may be much stricter or milder, so such an interval is wide.")
@@ -98,8 +98,10 @@ def _with_raters(
         here = scores.system == s
         rater, w = scores.rater[here], weight[here] / weight[here].sum()
         of_rater = np.bincount(rater, w)
+        if (of_rater > 0).sum() < 2:
+            continue
         raters[s] = 1 / (of_rater**2).sum()
-        if (of_rater > 0).sum() > 1 and scores.severity is None:
+        if scores.severity is None:
             error[:, s] = _rater_error(scores.values[here], docs[scores.segment[here]], rater, w)
     if scores.severity_error is not None:
         raters[:] = crowd

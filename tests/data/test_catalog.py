@@ -204,8 +204,11 @@ def test_single_files_and_ratings_are_found_by_name(cache, monkeypatch):
     assert data.load_mono("wmt23/en-de") == ("ein Satz",)
     with pytest.raises(UnknownName, match=r"unknown data set 'mqm/ted'; did you mean 'mqm/ted-ende'"):
         data.find_file("mqm/ted")
-    with pytest.raises(DataError, match=r"mqm/ted-ende: this is no test set but expert MQM ratings"):
+    told = r"mqm/ted-ende: this is no test set but .*; anhelpers mqm mqm/ted-ende gives penalties, anhelpers run an_5_2"
+    with pytest.raises(DataError, match=told):
         data.load("mqm/ted-ende")
+    with pytest.raises(DataError, match=r"no test set but German by people, .*; anhelpers data says where it lies"):
+        data.load("mono/de.human")
 
 
 def test_every_named_set_has_a_licence_and_ratings_belong_to_sets():
@@ -236,7 +239,7 @@ def test_paths_are_trees_directories_or_candidates(package, tmp_path):
 def test_paths_without_sources_and_unknown_names_are_told(package, tmp_path):
     with pytest.raises(DataError, match="holds no sources"):
         data.load(package / "teaching" / "candidates.jsonl")
-    with pytest.raises(DataError, match="holds no sources"):
+    with pytest.raises(DataError, match=r"holds no sources.*; if it holds MQM ratings, anhelpers mqm FILE gives"):
         data.load(package / "teaching" / "mono.de.txt")
     with pytest.raises(DataError, match="wmt24/en-dd: neither a known data set nor a path that exists; did you mean"):
         data.load("wmt24/en-dd")

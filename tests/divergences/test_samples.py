@@ -41,7 +41,7 @@ def test_an_estimate_tells_what_chance_alone_gives_and_how_few_stand_behind_it()
         f"Where q = r, chance alone gives {found.chance:.3g} on average, and as much as here with p = {found.p:.2g}"
         in said
     )
-    assert said.endswith("4 documents are few: the intervals may cover less than they say.")
+    assert said.endswith("4 documents are few: the intervals may be far too short or far too long.")
 
 
 def mean_critic(x, y):

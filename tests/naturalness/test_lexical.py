@@ -229,7 +229,7 @@ def test_the_table_is_tidy_with_intervals_by_documents_and_reasons():
     assert "B: Yule's I is nan; it needs a repeated word, and there are 5 words." in table.attrs["notes"]
     assert "2 documents are few: the intervals" in table.attrs["notes"][-1]
     alone = lexical_table(corpus(docs=tuple("wxyz")), ["ttr"]).attrs["notes"]
-    assert alone == ("3 texts are few: the intervals may cover less than they say.",)  # A has a blank one
+    assert alone == ("3 texts are few: the intervals may be far too short or far too long.",)  # A has a blank one
     assert a.signature.startswith("ttr|tok:nfc-lower-words-cjkchars|lang:de|anhelpers:")
     with pytest.raises(UnknownName, match="did you mean 'mattr'"):
         lexical_table(corpus(), ["matr"])

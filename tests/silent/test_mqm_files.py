@@ -397,7 +397,7 @@ def test_few_documents_are_told_of_each_system_when_files_are_pooled(write, caps
     few = [row for i in range(5) for row in sheet(GERMAN[:2], ENGLISH[:2], "A", f"a{i}")]
     many = [row for i in range(12) for row in sheet(GERMAN[2:4], ENGLISH[2:4], "B", f"b{i}")]
     files = [str(write(few, "a.tsv")), str(write(many, "b.tsv"))]
-    told = "5 documents are few: the intervals may cover less than they say."
+    told = "5 documents are few: the intervals may be far too short or far too long."
     assert main(["mqm", files[0]]) == 0
     assert f"note: {told}" in capsys.readouterr().err
     assert main(["mqm", *files]) == 0
@@ -409,7 +409,7 @@ def test_documents_of_which_one_is_most_of_the_segments_are_few(write, capsys):
     long = [row for k in range(20) for row in sheet(GERMAN[:2], ENGLISH[:2], "A", "long", start=1 + 2 * k)]
     rows = [*long, *(row for i in range(11) for row in sheet(GERMAN[2:3], ENGLISH[2:3], "A", f"d{i}"))]
     assert main(["mqm", str(write(rows, "a.tsv"))]) == 0
-    told = "12 documents, some so long that all count like 1.6, are few: the intervals may cover less than they say."
+    told = "12 documents, some so long that all count like 1.6, are few: the intervals may be far too short or far too "
     assert f"note: {told}" in capsys.readouterr().err
 
 
