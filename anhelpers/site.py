@@ -11,6 +11,7 @@ from pathlib import Path
 from .data.writing import make_folder, replace_folder, unwritable, write_text
 from .errors import DataError
 from .notebooks import About, about, notebook_paths
+from .progress import note
 from .provenance import in_page
 
 __all__ = ["MOST_BYTES", "write_site"]
@@ -59,6 +60,8 @@ without Python: open a page, drag, watch. The whole folder can be copied to a US
 def write_site(built: Path | str, out: Path | str) -> Path:
     """Copy OUT/NAME.html, as `run` wrote it to `built`, with links from page to page, and OUT/index.html.
 
+    A note names the pages that are older than their notebooks.
+
     The folder is made anew beside `out` and takes its place when it is whole. Returns the path of index.html.
 
     Raises
@@ -67,11 +70,15 @@ def write_site(built: Path | str, out: Path | str) -> Path:
         is larger than `MOST_BYTES`.
     """
     built, out = Path(built), Path(out)
-    told = [about(path) for path in notebook_paths()]
+    paths = notebook_paths()
+    told = [about(path) for path in paths]
     for one in told:
         if not (built / f"{one.name}.html").is_file():
             raise DataError(f"is not there: execute the notebooks first (anhelpers run --out {built}).",
                             built / f"{one.name}.html")  # fmt: skip
+    if old := [p.stem for p in paths if (built / f"{p.stem}.html").stat().st_mtime < p.stat().st_mtime]:
+        note(f"{', '.join(old)}: the page is older than the notebook; anhelpers run {' '.join(old)} --out {built} "
+             "executes it again.")  # fmt: skip
     pages = {"index.html", *(f"{one.name}.html" for one in told)}
     if strange := sorted({p.name for p in out.iterdir()} - pages) if out.is_dir() else []:
         raise DataError(f"holds '{strange[0]}', which is no page of this site; name a new folder.", out)

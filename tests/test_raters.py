@@ -464,7 +464,7 @@ def test_the_plane_by_hand():
     assert table.n_raters.to_dict() == {"A": 2, "B": 2}
     assert table.loc["A", ["accuracy_low", "accuracy_high"]].isna().all()  # 4 and 4 say nothing of a third segment
     t = 12.706204736  # Student's, one degree of freedom; the standard error of the mean of 2/3 below and 0 is 1/3
-    ends = [-1 / 3 - t / 3, -1 / 3 + t / 3]
+    ends = [-4, -1 / 3 + t / 3]  # not -1 / 3 - t / 3: no rating on a scale of 1 to 5 is 4.6 below the rater's mean
     assert table.loc["B", ["adjusted_accuracy_low", "adjusted_accuracy_high"]].tolist() == pytest.approx(ends)
     assert table.loc["B", ["accuracy_low", "accuracy_high"]].tolist() == [1, 5]  # a mean rating is on the scale
     assert table.loc["A", ["naturalness_low", "naturalness_high"]].isna().all()  # one segment only

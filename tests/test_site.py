@@ -1,6 +1,7 @@
 """The site: pages that link to each other, whole or not at all; and the two editions of the notebooks."""
 
 import html
+import os
 import re
 
 import nbformat
@@ -57,6 +58,15 @@ def test_a_second_site_takes_the_place_of_the_first(built):
     site.write_site(built, built / "site")
     assert "old" not in page.read_text("utf-8")
     assert [p.name for p in built.iterdir() if p.name.startswith(".")] == []
+
+
+def test_a_page_older_than_its_notebook_is_told(built, capsys):
+    site.write_site(built, built / "site")
+    assert "older" not in capsys.readouterr().err
+    os.utime(built / f"{NAMES[2]}.html", (0, 0))
+    site.write_site(built, built / "site")
+    told = f"note: {NAMES[2]}: the page is older than the notebook; anhelpers run {NAMES[2]} --out {built} executes"
+    assert told in capsys.readouterr().err
 
 
 def test_a_missing_page_is_told_and_nothing_is_written(built, capsys):

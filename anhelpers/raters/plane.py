@@ -42,8 +42,9 @@ def class_plane(
     Returns
     -------
     system, category; accuracy, naturalness, adjusted_accuracy, adjusted_naturalness, each with _low and _high: 95 %
-    intervals for other segments, from resampling segments once for all, with the raters held fixed (nan where fewer
-    than two segments have such a rating, and where a few all have the same); n (segments rated by either criterion),
+    intervals for other segments, from resampling segments once for all, with the raters held fixed, and no farther than
+    the scale reaches: 1 to 5, adjusted -4 to 4 (nan where fewer than two segments have such a rating, and where a few
+    all have the same); n (segments rated by either criterion),
     n_ratings, n_raters. `plane_notes` says what so many segments can show.
     """
     import pandas as pd
@@ -62,7 +63,8 @@ def class_plane(
         columns = {system: k for k, (axis, system) in enumerate(wide.columns) if axis == name}
         plane[name] = pd.Series({system: wide.iloc[:, k].mean() for system, k in columns.items()}, dtype=float)
         known = (found.se > 0) | (found.n >= FEWEST) if found else np.zeros(wide.shape[1], dtype=bool)
-        ends = (-np.inf, np.inf) if name.startswith("adjusted") else (SCALE[0], SCALE[-1])
+        most = SCALE[-1] - SCALE[0]  # no rating is farther than that from a rater's own mean
+        ends = (-most, most) if name.startswith("adjusted") else (SCALE[0], SCALE[-1])
         for end in ("low", "high"):
             bound = {s: np.clip(getattr(found, end)[k], *ends) if known[k] else np.nan for s, k in columns.items()}
             plane[f"{name}_{end}"] = pd.Series(bound, dtype=float)
