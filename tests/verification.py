@@ -107,7 +107,7 @@ NOT_QUANTITIES = {
     "candidates.sampling": "read_method",
     "divergences.chance": "resampled",
     "divergences.pairs": "spread_rows",
-    "naturalness.lpp": "lengthened_prints line_fingerprints lines_by_chance shared_lines shortened_prints",
+    "naturalness.lpp": "lengthened_prints line_fingerprints lines_by_chance seen_lines shared_lines shortened_prints",
     "naturalness.reading": "batches encoded examples n_predicted split_lines",
     "naturalness.lm": "language_model lm_tokens load_lm score_call",
     "naturalness.packed": "sharing_limit",

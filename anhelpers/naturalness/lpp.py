@@ -15,8 +15,8 @@ from ..errors import DataError
 from ..intervals import few_clusters, moves_variance, student
 
 __all__ = [
-    "LppDistance", "lengthened_prints", "line_fingerprints", "lines_by_chance", "lpp", "lpp_distance", "shared_lines",
-    "shortened_prints",
+    "LppDistance", "lengthened_prints", "line_fingerprints", "lines_by_chance", "lpp", "lpp_distance", "seen_lines",
+    "shared_lines", "shortened_prints",
 ]  # fmt: skip
 
 
@@ -203,6 +203,23 @@ def lines_by_chance(n: int, prints: np.ndarray) -> float:
     prints : (m,) uint64, whole or shortened.
     """
     return n * len(prints) * _lowest_bit(prints) / 2**64
+
+
+def seen_lines(reference: Sequence[str], prints: np.ndarray | None) -> str:
+    """How many lines of R a model was trained on, with what chance alone gives where prints are shortened.
+
+    Parameters
+    ----------
+    reference : texts of R.
+    prints : (m,) uint64, of the lines of training; None: not known.
+
+    >>> seen_lines(["a", "b"], line_fingerprints(["b", "c"])), seen_lines(["a"], None)
+    ('1', 'unknown')
+    """
+    if prints is None:
+        return "unknown"
+    chance = lines_by_chance(len(reference), prints)
+    return f"{len(shared_lines(reference, prints))}{f' ({chance:.1f} by chance)' if chance > 0.01 else ''}"
 
 
 def _lowest_bit(prints: np.ndarray) -> int:
