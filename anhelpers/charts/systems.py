@@ -140,7 +140,9 @@ def _ranges(systems: pd.DataFrame, curve: OracleCurve | None, uncertainty: str, 
     for axis in ("accuracy", "naturalness"):
         if uncertainty == "ellipse":
             reach = radii(systems) * systems[f"{axis}_se"].where(has_ellipse(systems))
-            frame[f"{axis}_low"], frame[f"{axis}_high"] = systems[axis] - reach, systems[axis] + reach
+            possible = systems.attrs.get("bounds", {}).get(axis, (-np.inf, np.inf))
+            ends = (systems[axis] - reach).clip(*possible), (systems[axis] + reach).clip(*possible)
+            frame[f"{axis}_low"], frame[f"{axis}_high"] = ends
         for end in ("low", "high") if uncertainty == "cross" and f"{axis}_low" in systems else ():
             frame[f"{axis}_{end}"] = systems[f"{axis}_{end}"]
     if origin:

@@ -218,5 +218,6 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
         return -scores.mean
 
     return Metric(
-        "lpp", f"log-perplexity under {lm.name}", "nats per token", False, (), lm.signature(eos), score_segments
-    )
+        "lpp", f"log-perplexity under {lm.name}", "nats per token", False, (), lm.signature(eos), score_segments,
+        bounds=(0.0, np.inf),
+    )  # fmt: skip

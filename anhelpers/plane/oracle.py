@@ -64,13 +64,16 @@ class OracleStudy:
         """`systems_table` with the lacks below this study's curve, among_candidates, and candidates, the curve's id.
 
         A system whose every output is a candidate never lies above the curve; another one may. Lacks are comparable
-        where `candidates` and both signatures are the same.
+        where `candidates` and both signatures are the same. A lack of a system whose every output is a candidate is at
+        least 0, and so are the ends of its interval.
         """
         table = systems_table(self.plane, rng, n_draws, self.curve)
         offered = set(zip(self.cands.segment.tolist(), self.cands.texts, strict=True))
         table["among_candidates"] = [
             all(pair in offered for pair in enumerate(self.test.systems[name])) for name in table.system
         ]
+        lacks = [c for c in table if c.startswith(("accuracy_lack", "naturalness_lack"))]
+        table.loc[table.among_candidates, lacks] = table.loc[table.among_candidates, lacks].clip(lower=0.0) + 0.0
         return table.assign(candidates=self.cands.id)
 
     def candidates(self) -> pd.DataFrame:
@@ -158,7 +161,7 @@ def oracle_study(
     cands = (cands.take(~copies) if copies.any() else cands).without_blanks()
     scored = [tuple(map(metric.oriented, score_all(test, metric, cands))) for metric in (accuracy, naturalness)]
     axes = [
-        mean_axis(metric.name, metric.oriented_title, metric.signature, of_systems)
+        mean_axis(metric.name, metric.oriented_title, metric.signature, of_systems, bounds=metric.oriented_bounds)
         for metric, (_, of_systems) in zip((accuracy, naturalness), scored, strict=True)
     ]
     plane = plane_of(test, *axes, shared=None)

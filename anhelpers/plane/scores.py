@@ -34,6 +34,7 @@ class Axis:
     counts : (N, k, S) of N segments and k systems, 0 where there is no score.
     there : (N, k) bool, whether there is a score.
     score : (..., S) sums of counts -> (...) scores, higher is better, nan where nothing was summed.
+    bounds : the least and the largest possible score: no interval and no ellipse reaches farther (`systems_table`).
     """
 
     name: str
@@ -43,6 +44,7 @@ class Axis:
     counts: np.ndarray
     there: np.ndarray
     score: Callable[[np.ndarray], np.ndarray] = field(repr=False)
+    bounds: tuple[float, float] = (-np.inf, np.inf)
 
     @property
     def values(self) -> np.ndarray:
@@ -179,15 +181,22 @@ class Plane:
         )  # fmt: skip
 
 
-def mean_axis(name: str, title: str, signature: str, values: ArrayLike) -> Axis:
-    """An axis whose score is the mean of segment scores: (N, k) values, higher is better, nan where there is none."""
+def mean_axis(
+    name: str, title: str, signature: str, values: ArrayLike, *, bounds: tuple[float, float] = (-np.inf, np.inf)
+) -> Axis:
+    """An axis whose score is the mean of segment scores: (N, k) values, higher is better, nan where there is none.
+
+    Parameters
+    ----------
+    bounds : the least and the largest possible score of a segment, and so of the mean.
+    """
     values = np.asarray(values, dtype=np.float64)
     if values.ndim != 2:
         raise DataError(f"{name}: values must be (segments, systems), got shape {values.shape}.")
     there = ~np.isnan(values)
     known = checks.finite(name, np.where(there, values, 0.0), values.shape)
     counts = np.stack([known, there.astype(np.float64)], axis=2)
-    return Axis(name, title, signature, "segment-mean", counts, there, _mean)
+    return Axis(name, title, signature, "segment-mean", counts, there, _mean, bounds)
 
 
 def stored_axis(name: str, title: str, signature: str, values: ArrayLike, there: np.ndarray) -> Axis:

@@ -39,7 +39,7 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean", *, r
     check_needs(test, metric)
     if level == "segment-mean":
         values = metric.oriented(system_scores(test, metric))
-        return mean_axis(metric.name, metric.oriented_title, metric.signature, values)
+        return mean_axis(metric.name, metric.oriented_title, metric.signature, values, bounds=metric.oriented_bounds)
     title = metric.oriented_title.replace(metric.label, f"corpus {metric.label}", 1)
     signature = metric.corpus_signature or metric.signature
     if metric.score_corpus is None:
@@ -55,7 +55,7 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean", *, r
     def score(sums: np.ndarray) -> np.ndarray:
         return metric.oriented(metric.score_count(sums))  # type: ignore[misc]  # what counts, scores its counts
 
-    return Axis(metric.name, title, signature, level, counts, there, score)
+    return Axis(metric.name, title, signature, level, counts, there, score, metric.oriented_bounds)
 
 
 def system_plane(
