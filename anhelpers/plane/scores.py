@@ -19,7 +19,7 @@ from ..stats import cluster_counts, cluster_sums, clusters_of, resampled_sums
 __all__ = ["Axis", "Plane", "mean_axis", "stored_axis"]
 
 AXES = ("accuracy", "naturalness")
-COPY = "copy of "
+COPY, OF_REFERENCE = "copy of ", "copy of the reference "
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,9 @@ class Plane:
     docs, domains : (N,) of each segment; documents are what is resampled.
     lengths : (N,) characters of each source, for slices; all 0 where the sources are not known.
     notes : what was left out and why.
-    outside : system -> why it is not one of those to compare: "human", "control", "copy of NAME", "added". It is tested
-        and drawn, but decides nothing about the others: neither who is Pareto-optimal nor what p-values are corrected.
+    outside : system -> why it is not one of those to compare: "human", "control", "copy of NAME", "copy of the
+        reference NAME", "added". It is tested and drawn, but decides nothing about the others: neither who is
+        Pareto-optimal nor what p-values are corrected.
     """
 
     name: str
@@ -173,8 +174,10 @@ class Plane:
     def _take(self, rows: np.ndarray, columns: np.ndarray, notes: tuple[str, ...]) -> Plane:
         systems, categories = (tuple(np.array(v, dtype=object)[columns]) for v in (self.systems, self.categories))
         accuracy, naturalness = (axis.take(rows, columns) for axis in self.axes)
-        outside = {s: why for s, why in self.outside.items()
-                   if s in systems and (not why.startswith(COPY) or why.removeprefix(COPY) in systems)}  # fmt: skip
+        outside = {
+            s: why for s, why in self.outside.items() if s in systems
+            and (why.removeprefix(COPY) in systems or why.startswith(OF_REFERENCE) or not why.startswith(COPY))
+        }  # fmt: skip
         return Plane(
             self.name, systems, categories, accuracy, naturalness,
             self.docs[rows], self.domains[rows], self.lengths[rows], (*self.notes, *notes), outside,
