@@ -230,7 +230,8 @@ def _half(row: pd.Series, where: str, claim: str, sign: int) -> str:
         (row.reliability < RELIABLE, "these systems differ too little beyond their errors (reliability "
          f"{row.reliability:.2f}, {RELIABLE} wanted)"),
     ]  # fmt: skip
-    why = " and ".join(told for holds, told in reasons if holds)
+    held = [told for holds, told in reasons if holds]
+    why = " and ".join(filter(None, [", ".join(held[:-1]), *held[-1:]]))
     word = f"is undecided, because {why}" if why else "holds" if side == sign else "is false"
     alone = f"selecting alone gives {row.selection_low:.2f} to {row.selection_high:.2f}, p = {row.selection_p:.3f}"
     return f"{begin} {word}: {seen}, {alone}"

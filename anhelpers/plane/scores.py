@@ -167,6 +167,11 @@ class Plane:
         return np.stack(scores, axis=1), counts if by_segment else counts.take(index, axis=1)
 
     @property
+    def unit(self) -> str:
+        """What is resampled: "documents", or "segments" where these are not known or each is a segment."""
+        return "documents" if len(set(self.clusters.tolist())) < len(self) else "segments"
+
+    @property
     def clusters(self) -> np.ndarray:
         """(N,) what is resampled together, `stats.clusters_of` the documents."""
         return clusters_of(self.docs)
