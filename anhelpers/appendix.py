@@ -26,6 +26,9 @@ RANKS = (
     "Holm's correction (level 5 %); a cluster ends only where every system above is significantly better than each "
     "one below."
 )
+WORDS = {"all", "compared", "cut", "each", "every", "fewer", "in", "left", "natural", "no", "none", "of", "rated",
+         "some", "source", "the", "zip", "zip's"}  # fmt: skip
+"""With which notes begin, other than with a name, which keeps its letters."""
 OPTIONS = re.compile(r"; [^;]*(?<![\w-])--?[a-z][^;]*\.$")
 """The end of a note that names an option: in a paper nobody can type it."""
 ADVICE = re.compile(r"; (?:compare|take) [^;]*?(?:segments|documents)\.")
@@ -98,9 +101,11 @@ def appendix(
 
 
 def _begun(note: str, names: Iterable[str]) -> str:
-    """A note as a sentence: with a capital, unless it begins with a system's own name."""
+    """A note as a sentence: with a capital, but for the name of a system, even of one that is not compared."""
     first = re.match(r"[^\s,:]*", note)[0]  # type: ignore[index]  # it matches every text
-    return f"The system {note}" if first in names and note[:1].islower() else note[:1].upper() + note[1:]
+    if first in names and note[:1].islower():
+        return f"The system {note}"
+    return note[:1].upper() + note[1:] if first in WORDS else note
 
 
 def cautions(plane: Plane, table: pd.DataFrame, n_draws: int) -> list[str]:
