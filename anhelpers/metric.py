@@ -42,6 +42,8 @@ class Metric:
         without any reference has counts of 0.
     skips_blank : blank hypotheses have no part in the corpus score either, so they are left out of its n.
     praise : what the better direction is: "better", or for a lexical measure "more diverse".
+    bounds : the least and the largest possible score, infinite where there is none; an interval ends there at the
+        latest.
     """
 
     name: str
@@ -57,10 +59,17 @@ class Metric:
     score_count: Callable[[np.ndarray], np.ndarray] | None = field(default=None, repr=False)
     skips_blank: bool = False
     praise: str = "better"
+    bounds: tuple[float, float] = (-np.inf, np.inf)
 
     def oriented(self, scores: np.ndarray) -> np.ndarray:
         """The scores turned so that higher is better: accuracy (AN eq. 1), or the mean log-probability of eq. 5."""
         return scores if self.higher_is_better else -scores
+
+    @property
+    def oriented_bounds(self) -> tuple[float, float]:
+        """The least and the largest possible oriented score."""
+        low, high = self.bounds
+        return (low, high) if self.higher_is_better else (-high, -low)
 
     @property
     def oriented_title(self) -> str:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import __version__
+from .appendix import ADVICE, appendix, few_documents, one_document, uncounted
 from .charts.describe import digits_of
 from .data.writing import write_text
-from .errors import DataError
-from .intervals import FEWEST, few_clusters
 from .plane import Plane
 from .provenance import in_page, made_by, with_made_by
 
@@ -28,6 +26,7 @@ __all__ = [
     "latex_table",
     "one_document",
     "readable",
+    "split_ranks",
     "uncounted",
     "write_page",
     "write_tables",
@@ -41,119 +40,26 @@ SHOWN = {
     "accuracy_rank_low": "accuracy ranks", "accuracy_cluster": "accuracy cluster",
     "naturalness_rank_low": "naturalness ranks", "naturalness_cluster": "naturalness cluster", "n": "n",
 }  # fmt: skip
-WITH = {"systems": "", "added": " with added ones", "human": " with people", "copy": " with near-copies",
-        "control": " with controls"}  # fmt: skip
+TOLD = {
+    "accuracy_lack": "Lack: how much more of one axis the oracle curve has where the system stands on the other.",
+    "pareto_probability": "Pareto prob.: the share of resamples in which no compared system is at least as good on "
+    "both axes and better on one.",
+    "accuracy_rank_low": "Ranks: 1–5 says that a system may be the best and may be the fifth, by the tests below. "
+    "Clusters: every system of one is significantly better than all of the next ones. Who stands outside, such as "
+    "people, gets the ranks that it would have among the compared ones, and no cluster.",
+}
+"""What stands above a table with such a column."""
+STANDING = re.compile(r"(accuracy|naturalness)_(rank_low|rank_high|cluster)")
 INTERVALS = ("accuracy", "naturalness", "accuracy_lack", "naturalness_lack")
 
 
-def appendix(
-    plane: Plane,
-    table: pd.DataFrame,
-    n_draws: int,
-    seed: int,
-    *,
-    tests: pd.DataFrame | None = None,
-) -> str:
-    """The sentences for a paper's appendix: what was measured, over what, how, with all signatures.
+def latex_table(table: pd.DataFrame, plane: Plane, told: Sequence[str] = ()) -> str:
+    """The systems as a LaTeX table (booktabs), most accurate first, intervals in brackets, Pareto systems bold.
 
     Parameters
     ----------
-    tests : of `paired_tests`; None: none were made.
-
-    Raises
-    ------
-    DataError where no system has a score.
+    told : sentences of caution for the caption.
     """
-    accuracy, naturalness = plane.axes
-    levels = {"segment-mean": "the mean of segment scores"}
-    what, whose = (levels.get(axis.level, "the corpus score") for axis in plane.axes)
-    scored, without = table[table.n > 0], ", ".join(table.system[table.n == 0])
-    if scored.empty:
-        raise DataError(f"{plane.name} has no system with a score on both axes; add one.")
-    unit = "documents" if len(set(plane.clusters.tolist())) < len(plane) else "segments"
-    among = f" in {_span(scored.n_docs)} documents" if unit == "documents" else ""
-    sentences = [
-        f"{plane.name}: {(scored.outside == '').sum()} systems, {_span(scored.n)} segments{among}.",
-        uncounted(plane),
-        f"Without a score: {without}." if without else "",
-        f"Accuracy is {accuracy.title}, {what} (signature {accuracy.signature}).",
-        f"Naturalness is {naturalness.title}, {whose} (signature {naturalness.signature}).",
-    ]
-    if len(plane) > 1:
-        sentences += [
-            f"Intervals are 95 % studentised bootstrap intervals from {n_draws:,} resamples of {unit}, drawn jointly "
-            f"for all systems and both axes (seed {seed}).",
-            few_documents(scored, unit),
-            one_document(plane),
-        ]
-    if naturalness.level == "stored":
-        sentences.append("The naturalness is known per system only and has no interval.")
-    if "accuracy_lack" in table:
-        over = table.candidates.iloc[0] if "candidates" in table else "the candidates"
-        sentences.append(f"Lacks are distances to the exact oracle curve over {over}, redrawn in each resample.")
-    if tests is not None and len(tests):
-        sentences.append(_of_tests(tests[tests.p.notna()], unit))
-    sentences += [*plane.notes, f"Computed with anhelpers {__version__} ({made_by()})."]
-    return " ".join(filter(None, sentences)) + "\n"
-
-
-def _of_tests(tests: pd.DataFrame, unit: str) -> str:
-    """How p-values were made: of those that there are."""
-    if tests.empty:
-        return ""
-    axes = list(dict.fromkeys(tests.axis))
-    families = tests.family[tests.axis == axes[0]].value_counts().to_dict()
-    told = [f"{n} pair{'s' * (n > 1)}{whose}" for f, whose in WITH.items() if (n := families.get(f, 0))]
-    pairs = ", ".join(told)
-    if "systems" in families and len(told) > 1:
-        pairs = f"{told[0]} and, by themselves, {', '.join(told[1:])}"
-    drawn = tests.n_swaps[~tests.exact.astype(bool)]
-    random = f"{_span(drawn)} random" if len(drawn) else ""
-    ways = " or ".join(filter(None, ["all" if tests.exact.any() else "", random]))
-    where = "each axis" if len(axes) > 1 else f"{axes[0]} alone"
-    return (
-        f"p-values are from paired randomisation over {unit} ({ways} ways to swap them), with Holm's correction on "
-        f"{where} for {pairs}."
-    )
-
-
-def uncounted(plane: Plane) -> str:
-    """A sentence on who is measured and drawn, but not counted among the systems; an empty text without such."""
-    told = ", ".join(f"{system} ({why})" for system, why in plane.outside.items())
-    return f"Not counted among the systems: {told}." if told else ""
-
-
-def few_documents(table: pd.DataFrame, what: str = "documents") -> str:
-    """A sentence on the systems that are on few documents, or on few that count, else an empty text.
-
-    Parameters
-    ----------
-    table : columns system, n_docs and, where known, n_effective; a system on one document has no interval. what : is
-        resampled, in the plural.
-    """
-    effective = table["n_effective" if "n_effective" in table else "n_docs"]
-    few = table[(table.n_docs > 1) & (effective < FEWEST)]
-    if few.empty:
-        return ""
-    listed = ", ".join(few.system[:5]) + ", …" * (len(few) > 5)
-    who = f"{listed}: " if len(few) < len(table) else ""
-    return who + few_clusters(int(few.n_docs.min()), what, float(effective[few.index].min()), int(few.n_docs.max()))
-
-
-def one_document(plane: Plane) -> str:
-    """A sentence where all segments are of one document and are resampled one by one, else an empty text."""
-    if len(plane) < 2 or len(set(plane.docs.tolist())) > 1:
-        return ""
-    return "All segments are of one document, and resampled as if they were independent: intervals may be too short."
-
-
-def _span(counts: pd.Series) -> str:
-    """ "52", or "50 to 52"."""
-    return " to ".join(f"{n:,}" for n in sorted({int(counts.min()), int(counts.max())}))
-
-
-def latex_table(table: pd.DataFrame, plane: Plane) -> str:
-    """The systems as a LaTeX table (booktabs), most accurate first, intervals in brackets, Pareto systems bold."""
     columns = [c for c in SHOWN if c in table]
     head = " & ".join(_latex(SHOWN[c]) for c in columns) + r" \\"
     rows, digits = [], _digits(table)
@@ -164,6 +70,7 @@ def latex_table(table: pd.DataFrame, plane: Plane) -> str:
         rows.append(" & ".join(cells) + r" \\")
     caption = _latex(
         f"{plane.name}: {plane.accuracy.title}; {plane.naturalness.title}. 95 % intervals; bold: Pareto-optimal."
+        + "".join(f" {ADVICE.sub('.', sentence)}" for sentence in told)
     )
     frame = [
         f"% {made_by()}", "% needs \\usepackage{booktabs}", r"\begin{table*}", r"\centering\small",
@@ -186,20 +93,37 @@ def write_tables(folder: str | PathLike, tables: Mapping[str, pd.DataFrame]) -> 
     ]
 
 
-def write_page(path: str | PathLike, title: str, chart: str, parts: Mapping[str, pd.DataFrame | str]) -> Path:
-    """One self-contained HTML page: the HTML of a chart, then a heading with a table or with paragraphs each.
+def split_ranks(table: pd.DataFrame) -> dict[str, list[pd.DataFrame | str]]:
+    """A table of systems as two that fit a page, each by its heading and under what explains it: places, and ranks.
 
     Parameters
     ----------
-    chart : HTML. parts : heading -> a table, or paragraphs.
+    table : of `plane.systems_table` or `plane.with_ranks`.
+    """
+    standing = [column for column in table if STANDING.fullmatch(str(column))]
+    split = {"Systems": table.drop(columns=standing)}
+    if standing:
+        split["Ranks and clusters"] = table[["system", "category", *standing]]
+    return {heading: [*(told for c, told in TOLD.items() if c in part), part] for heading, part in split.items()}
+
+
+def write_page(
+    path: str | PathLike, title: str, chart: str, parts: Mapping[str, pd.DataFrame | str | Sequence[pd.DataFrame | str]]
+) -> Path:
+    """One self-contained HTML page: the HTML of a chart, then a heading with tables and paragraphs each.
+
+    Parameters
+    ----------
+    chart : HTML. parts : heading -> a table, paragraphs, or several of these.
     """
     body = [f'<div class="wide">{chart}</div>']
     for heading, part in parts.items():
         body.append(f"<h2>{html.escape(heading)}</h2>")
-        if isinstance(part, str):
-            body += [f"<p>{html.escape(line)}</p>" for line in part.splitlines() if line.strip()]
-        else:
-            body.append(f'<div class="wide">{readable(part).to_html(index=False, border=0, na_rep="–")}</div>')
+        for piece in part if isinstance(part, list | tuple) else [part]:
+            if isinstance(piece, str):
+                body += [f"<p>{html.escape(line)}</p>" for line in piece.splitlines() if line.strip()]
+            else:
+                body.append(f'<div class="wide">{readable(piece).to_html(index=False, border=0, na_rep="–")}</div>')
     filled = {"{title}": html.escape(title), "{body}": "\n".join(body)}
     page = re.sub("{title}|{body}", lambda match: filled[match[0]], _PAGE)  # at once: a title may say "{body}"
     return write_text(path, in_page(page))
@@ -209,12 +133,13 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
     """A table of systems with values and intervals in one cell each; any other with 4 significant digits, 2 of a p."""
     import pandas as pd
 
-    if "accuracy_low" not in table:
+    if not {"accuracy_low", "accuracy_rank_low", "naturalness_rank_low"} & {*table}:
         floats = table.select_dtypes("float")
         return table.assign(
             **{c: [_significant(v, 2 if c in ("p", "p_holm") else 4) for v in floats[c]] for c in floats}
         )
     columns, digits = [c for c in ("slice", *SHOWN) if c in table], _digits(table)
+    columns += ["n_docs"] if "slice" in table else []
     rows = [[_cell(row, c, "({} to {})", digits) for c in columns] for row in table.to_dict("records")]
     return pd.DataFrame(rows, columns=[SHOWN.get(c, c) for c in columns])
 
@@ -225,6 +150,8 @@ def _significant(value: float, digits: int) -> str:
 
 def _digits(table: pd.DataFrame) -> dict[str, int]:
     """The decimals of each column with an interval: of a lack, those of its axis."""
+    if "accuracy_low" not in table:
+        return {}
     spread = {axis: table[[axis, f"{axis}_low", f"{axis}_high"]].to_numpy(dtype=float) for axis in INTERVALS[:2]}
     digits = {axis: digits_of(v[np.isfinite(v)]) if np.isfinite(v).any() else 0 for axis, v in spread.items()}
     return {column: digits[column.removesuffix("_lack")] for column in INTERVALS}
@@ -235,7 +162,7 @@ def _cell(row: Mapping, column: str, interval: str, digits: Mapping[str, int]) -
     if column in digits:
         if not np.isfinite(value):
             return "–"
-        value, low, high = (f"{row[name]:.{digits[column]}f}" for name in (column, f"{column}_low", f"{column}_high"))
+        value, low, high = (f"{row[name]:z.{digits[column]}f}" for name in (column, f"{column}_low", f"{column}_high"))
         return value if np.isnan(row[f"{column}_low"]) else f"{value} {interval.format(low, high)}"
     if column.endswith("_rank_low"):
         ends = value, row[column.replace("_low", "_high")]

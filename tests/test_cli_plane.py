@@ -59,6 +59,42 @@ def test_my_system_stands_among_those_of_a_data_set(tmp_path, tiny_lm, mine, cap
     assert "Near the frontier the claim" in page
 
 
+def test_what_stands_on_stderr_stands_in_the_appendix_and_on_the_page(tmp_path, tiny_lm, capsys):
+    test, files = load("teaching"), {}
+    rows = [i for i, doc in enumerate(test.docs) if doc in list(dict.fromkeys(test.docs))[:4]]
+    for name, texts in {"src": test.srcs, "ref": test.refs["refB"], **test.systems}.items():
+        files[name] = tmp_path / f"{name}.txt"
+        files[name].write_text("".join(f"{texts[i]}\n" for i in rows), "utf-8")
+    docs = tmp_path / "docs"
+    docs.write_text("".join(f"{test.domains[i]}\t{test.docs[i]}\n" for i in rows), "utf-8")
+    typed = ["-s", files.pop("src"), "-r", files.pop("ref"), "-t", *list(files.values())[:4], "-l", "en-de"]
+    assert plane(tmp_path, tiny_lm, *typed, "--docs", docs, "--by", "length", "--naturalness", "zip") == 0
+    out, err = tmp_path / "out", capsys.readouterr().err
+    told, page, latex = ((out / name).read_text("utf-8") for name in ("appendix.txt", "plane.html", "systems.tex"))
+    tests = page.partition("<h2>Paired tests")[2]
+    for sentence in ("No difference can be significant: the outputs of 4 documents", "4 documents", "are few: the int"):
+        assert all(sentence in text for text in (err, told, tests, latex))
+    for text in (told, tests, latex):
+        assert "100 resamples are too few for the ends of 95" in text
+    assert err.count("Slices of few documents (short (") == told.count("Slices of few documents (short (") == 1
+    assert "<th>n_docs</th>" in page.partition("<h2>Slices")[2].partition("<h2>")[0]
+    assert "--" not in told.partition("Computed with")[0]
+    assert "compare fewer systems" in err
+    assert "compare fewer" not in told + latex
+    assert "See " not in told
+    ranks = page.partition("<h2>Ranks and clusters")[2].partition("<h2>")[0]
+    assert "people, gets the ranks that it would have" in ranks
+    assert "accuracy cluster" in ranks
+    assert "accuracy cluster" not in page.partition("<h2>Ranks")[0].partition("<h2>Systems")[2]
+    assert plane(tmp_path, tiny_lm, *typed) == 0
+    err, told = capsys.readouterr().err, (out / "appendix.txt").read_text("utf-8")
+    assert "Documents are not known: segments count as independent, and intervals may be too short; name them by" in err
+    assert "intervals may be too short. 100 resamples are too few" in told
+    assert "is undecided, because" in told or " holds: r" in told
+    for sentence in re.split(r"(?<=[a-z)0-9])\. ", told.partition("Computed with")[0]):
+        assert not sentence[:1].islower(), sentence
+
+
 def test_plain_files_at_corpus_level_give_sacrebleu_s_score(tmp_path, tiny_lm, mine, capsys):
     tree, test = bundled("teaching/txt"), load("teaching")
     ref, src = tree / TREE, tree / "sources" / "en-de.txt"
@@ -146,6 +182,8 @@ def test_results_of_two_runs_never_stand_side_by_side(tmp_path, tiny_lm, capsys,
 def test_systems_over_their_own_segments_are_not_tested(tmp_path, tiny_lm, capsys):
     assert plane(tmp_path, tiny_lm, "--data", "teaching", "--own-segments", "--against", "MT-Base") == 0
     assert "note: no tests against MT-Base: systems are compared over their own segments" in capsys.readouterr().err
+    told = (tmp_path / "out" / "appendix.txt").read_text("utf-8")
+    assert "Each system is over its own segments: without common ones there are no oracle curve, no lacks, no" in told
 
 
 def test_zip_may_be_the_naturalness(tmp_path, tiny_lm):

@@ -25,7 +25,7 @@ FLOORS = [  # the first name that fits a module decides; a module may import fro
         "translation",
     },
     {"plane", "mqm", "raters", "xmi"},
-    {"charts", "widgets", "report"},
+    {"charts", "widgets", "report", "appendix"},
     {"notebooks", "execution", "site", "cli", "doctor", "__main__"},
 ]
 ADDRESSES = {  # a heavy library and the only places that may name it

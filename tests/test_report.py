@@ -1,11 +1,13 @@
 """Tables and sentences for a paper, of planes made by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from anhelpers.errors import DataError
-from anhelpers.plane import Plane, mean_axis, paired_tests, systems_table
+from anhelpers.plane import Plane, mean_axis, paired_tests, systems_table, with_ranks
 from anhelpers.report import appendix, few_documents, latex_table, readable
 
 
@@ -70,7 +72,9 @@ def test_the_sentences_are_of_what_there_is(close):
     assert "6 documents are few: the intervals" in told(by_document)
     assert few_documents(pd.DataFrame({"system": ["a", "b"], "n_docs": [3, 5]})).startswith("3 to 5 documents are few:")
     tests = paired_tests(close, np.random.default_rng(0), 500)
-    sentence = "over segments (500 to 600 random ways to swap them), with Holm's correction on each axis for 3 pairs."
+    assert tests.n_swaps.min() == 500
+    ways = f"500 to {tests.n_swaps.max():,} random ways"
+    sentence = f"over segments ({ways} to swap them), with Holm's correction on each axis for 3 pairs."
     assert sentence in told(close, tests=tests)
     few = paired_tests(plane(close.accuracy.values[:6], close.naturalness.values[:6]), np.random.default_rng(0), 500)
     assert "(all ways to swap them)" in told(close, tests=few)
@@ -102,3 +106,36 @@ def test_systems_without_a_score_are_named_and_not_counted():
         told(plane(np.full((3, 2), np.nan), np.zeros((3, 2))))
     with pytest.raises(DataError, match="made has no system"):
         told(plane(np.zeros((3, 0)), np.zeros((3, 0))))
+
+
+def test_the_sentences_say_how_lacks_intervals_ranks_and_probabilities_are_made(close):
+    few = plane(close.accuracy.values, close.naturalness.values, docs=np.arange(40) // 7)
+    table = systems_table(few, np.random.default_rng(0), 200).assign(accuracy_lack=1.0)
+    tests = paired_tests(few, np.random.default_rng(0))
+    text = appendix(few, with_ranks(table, tests), 200, 0, tests=tests, doubts=["A; take more documents."], claim="So.")
+    for words in (
+        "their intervals are Student's t with the spread of the resamples as standard error.",
+        "With fewer than 8 effective documents (as many of equal size would say as much), each end is the farther one",
+        "The Pareto probability is the share of the resamples in which",
+        "a cluster ends only where every system above is significantly better than each one below.",
+        "(level 5 %)", " A. So. ",
+    ):  # fmt: skip
+        assert words in text
+    assert "farther" not in told(close)
+    assert "Ranks" not in told(close)
+
+
+def test_notes_begin_with_a_capital_and_name_no_option(close):
+    notes = ("zip follows length; see --naturalness-level corpus.", "A: 1 blank text.", "cut by 13a; -l decides.")
+    text = told(replace(close, notes=notes))
+    assert "Zip follows length. A: 1 blank text. Cut by 13a. Computed" in text
+    small = replace(close, systems=("a", "B", "C"), notes=("a: 1 blank text.",), outside={"C": "copy of B"})
+    assert "The system a: 1 blank text." in told(small)
+    assert "C (copy of B). Of near-copies, the one given first counts." in told(small)
+
+
+def test_who_has_no_documents_is_told_so_and_who_has_is_not(close):
+    none = "Documents are not known: segments count as independent"
+    assert none in told(close)
+    assert none not in told(replace(close, docs=np.array([f"doc {i}" for i in range(40)])))
+    assert none not in told(plane(close.accuracy.values, close.naturalness.values, docs=np.arange(40) // 4))

@@ -168,6 +168,7 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
         corpus_signature=None if corpus_signature == signature else corpus_signature,
         count=definition.statistics,
         score_count=definition.corpus_scores,
+        bounds=(0.0, 100.0 if definition.higher_is_better else np.inf),  # more edits than words are possible
     )
 
 

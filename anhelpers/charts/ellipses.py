@@ -50,7 +50,8 @@ def error_ellipses(systems: pd.DataFrame, n_points: int = 64) -> pd.DataFrame:
     ----------
     systems : a row per system: system, category, naturalness, accuracy, naturalness_se, accuracy_se, correlation of
         the two means, and n_effective where it is known. A row of which `has_ellipse` is false has none; a standard
-        error of 0 makes a line or a point.
+        error of 0 makes a line or a point. `attrs["bounds"]`, where it is there, has the possible range of each axis
+        (as `plane.systems_table` gives it): the outline ends there.
     n_points : of the outline.
 
     Returns
@@ -66,8 +67,9 @@ def error_ellipses(systems: pd.DataFrame, n_points: int = 64) -> pd.DataFrame:
     dx = radius * sx * np.cos(angle)
     dy = radius * sy * (r * np.cos(angle) + np.sqrt(np.clip(1 - r**2, 0, None)) * np.sin(angle))
     outline = known.loc[known.index.repeat(n_points), ["system", "category"]].reset_index(drop=True)
-    outline["naturalness"] = (known["naturalness"].to_numpy(dtype=float)[:, None] + dx).ravel()
-    outline["accuracy"] = (known["accuracy"].to_numpy(dtype=float)[:, None] + dy).ravel()
+    for axis, away in (("naturalness", dx), ("accuracy", dy)):
+        at = (known[axis].to_numpy(dtype=float)[:, None] + away).ravel()
+        outline[axis] = at.clip(*systems.attrs.get("bounds", {}).get(axis, (-np.inf, np.inf)))
     return outline.assign(step=np.tile(np.arange(n_points), len(known)))
 
 

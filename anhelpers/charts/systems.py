@@ -86,6 +86,7 @@ def plot_systems(
     notes = [" ".join([PARETO] * pareto + _uncertain(uncertainty, shown)), *notes]
     notes = [*filter(None, notes), *not_drawn(table, systems), *_hidden(curve, plane)]
     notes += curve_notes(table) if curve is not None else []
+    notes += [f"{len(unnamed)} names are left out: there is no room for them."] if unnamed else []
     best = ", ".join(systems["system"][systems["pareto"].astype(bool)].astype(str)) if pareto else ""
     unnamed = f"without a label for want of space: {', '.join(unnamed)}" if unnamed else ""
     words = description(
@@ -140,7 +141,9 @@ def _ranges(systems: pd.DataFrame, curve: OracleCurve | None, uncertainty: str, 
     for axis in ("accuracy", "naturalness"):
         if uncertainty == "ellipse":
             reach = radii(systems) * systems[f"{axis}_se"].where(has_ellipse(systems))
-            frame[f"{axis}_low"], frame[f"{axis}_high"] = systems[axis] - reach, systems[axis] + reach
+            possible = systems.attrs.get("bounds", {}).get(axis, (-np.inf, np.inf))
+            ends = (systems[axis] - reach).clip(*possible), (systems[axis] + reach).clip(*possible)
+            frame[f"{axis}_low"], frame[f"{axis}_high"] = ends
         for end in ("low", "high") if uncertainty == "cross" and f"{axis}_low" in systems else ():
             frame[f"{axis}_{end}"] = systems[f"{axis}_{end}"]
     if origin:

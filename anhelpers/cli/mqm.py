@@ -67,7 +67,9 @@ def run(args: argparse.Namespace) -> None:
         shared.print_notes([f"scheme {scheme}, which fits the categories best; another one by --scheme."])
     if args.by == "system":
         table = system_table(scores, np.random.default_rng(args.seed))
-        shared.print_notes(filter(None, [few_documents(table), *rater_notes(table)]))
+        one = "all segments are of one document, and resampled as if they were independent: intervals may be too short."
+        told = one if len(set(scores.docs)) == 1 < len(scores.docs) else few_documents(table)
+        shared.print_notes(filter(None, [told, *rater_notes(table)]))
     else:
         table = scores.by(args.by).assign(signature=scores.signature)
     shared.write_table(table, args.output)

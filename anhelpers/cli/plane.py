@@ -75,7 +75,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Score, measure, draw, write."""
     from .. import plane as planes
-    from ..report import appendix, few_documents, one_document, uncounted
+    from ..appendix import appendix, cautions, few_slices, uncounted
 
     rng = np.random.default_rng(args.seed)
     of_controls, of_pairs, of_slices = rng.spawn(3)  # so that none of them moves the draws of all else
@@ -95,8 +95,7 @@ def run(args: argparse.Namespace) -> None:
     notes = _notes(args, study.notes if study else plane.notes, plane)
     if study:
         notes += about_curve(args, study, cands, mine=mine, table=table)
-    n_docs = len(set(plane.clusters.tolist()))
-    drawn = f"as {n_docs} documents" if n_docs < len(plane) else "one by one"
+    drawn = f"as {len(set(plane.clusters.tolist()))} documents" if plane.unit == "documents" else "one by one"
     scored = (plane.compared & plane.there.any(0)).sum()
     counts = f"{len(plane)} of {len(test)} segments compared, resampled {drawn}; {scored} systems."
     tested, swaps = len(table) > 1 and not args.own_segments and len(plane) > 1, max(10_000, args.draws)
@@ -104,25 +103,31 @@ def run(args: argparse.Namespace) -> None:
     results = {"systems": table}
     if args.by and plane.naturalness.level != "stored":
         results["slices"] = planes.sliced_table(plane, of_slices, args.by, args.draws)
-        few = {name: few_documents(part) for name, part in results["slices"].groupby("slice", sort=False)}
-        notes += tuple(f"{name}: {told}" for name, told in few.items() if told)
-    shared.print_notes(filter(None, [counts, uncounted(plane), *notes, few_documents(table), one_document(plane),
-                                     undecided]))  # fmt: skip
+        notes += tuple(filter(None, [few_slices(results["slices"], plane.unit)]))
+    careful = cautions(plane, table, args.draws)
+    hints = [f"{told[:-1]}; name them by --docs." if told.startswith("Documents are not known") and args.sources
+             else told for told in careful if not told.startswith(f"{args.draws} ")]  # fmt: skip  # who drew said that
+    shared.print_notes(filter(None, [counts, uncounted(plane), *notes, *hints, undecided]))
     if study:
         results["curve"] = planes.curve_rows(study)
     if tested:
         results["pairs"] = planes.paired_tests(plane, of_pairs, swaps, args.against)
         results["systems"] = table = table if args.against else planes.with_ranks(table, results["pairs"])
+        shared.print_notes(filter(None, [edge := planes.at_the_edge(results["pairs"])]))
+        undecided = " ".join(filter(None, [undecided, edge]))
     compared = [name for name in translations if name not in plane.outside]
     claim, correlations = _claim(plane.only(compared), curve, rng, args.draws)
     if correlations is not None and (apart := [name for name in translations if name in plane.outside]):
         claim += f" This is without {', '.join(apart)}."
     if correlations is not None:
         results["claim"] = correlations
-    told = appendix(replace(plane, notes=notes), table, args.draws, args.seed, tests=results.get("pairs"))
+    told = appendix(replace(plane, notes=notes), table, args.draws, args.seed, tests=results.get("pairs"),
+                    doubts=filter(None, [undecided]), claim=claim)  # fmt: skip
     stored = plane.naturalness.level == "stored"
     look = {"named": mine, "curve": curve, "uncertainty": "cross" if stored else "ellipse"}
-    _write(Path(args.out), plane, results, look, {"The claim": claim, "For the appendix": told})
+    careful += filter(None, [undecided])
+    words = {"The claim": claim, "Caution": " ".join(careful), "For the appendix": told}
+    _write(Path(args.out), plane, results, look, words)
 
 
 def _measured(args: argparse.Namespace, test: TestSet, cands: CandidateSet) -> tuple[Plane, OracleStudy | None]:
@@ -153,6 +158,8 @@ def _notes(args: argparse.Namespace, notes: tuple[str, ...], plane: Plane) -> tu
     said = (
         (args.naturalness == "zip" and not stored, "zip's mean over segments mostly follows the length of the outputs "
          "(longer ones look more natural); see --naturalness-level corpus."),
+        (args.own_segments, "each system is over its own segments: without common ones there are no oracle curve, no "
+         "lacks, no tests, and no ranks and clusters."),
         (args.by and stored, f"no slices by {args.by}: the naturalness is known per system only."),
         (args.against and args.own_segments, f"no tests against {args.against}: systems are compared over their own "
          "segments, and tests want the same ones for both."),
@@ -205,17 +212,18 @@ def _draw(folder: Path, plane: Plane, results: dict, look: dict[str, Any], words
     from ..charts.offline import interactive, save
     from ..charts.systems import plot_systems
     from ..data.writing import write_text
-    from ..report import latex_table, write_page, write_tables
+    from ..report import latex_table, split_ranks, write_page, write_tables
 
     table, title = results["systems"], f"{plane.name}: {plane.compared.sum()} systems"
+    careful = words.pop("Caution")
     look |= {"accuracy_title": plane.accuracy.title, "naturalness_title": plane.naturalness.title}
     write_tables(folder, results)
-    write_text(folder / "systems.tex", latex_table(table, plane))
+    write_text(folder / "systems.tex", latex_table(table, plane, [careful] * bool(careful)))
     write_text(folder / "appendix.txt", words["For the appendix"])
     narrow = plot_systems(table, **look, size=COLUMN)
     for suffix in (".svg", ".png"):
         save(narrow, folder / f"plane{suffix}", inches=COLUMN_INCHES)
-    headings = {"slices": "Slices", "pairs": "Paired tests, with Holm's correction"}
-    parts = {"Systems": table.sort_values("accuracy", ascending=False)} | words
-    parts |= {heading: results[name] for name, heading in headings.items() if name in results}
+    parts: dict[str, Any] = {**split_ranks(table.sort_values("accuracy", ascending=False)), **words}
+    parts |= {"Slices": results["slices"]} if "slices" in results else {}
+    parts |= {"Paired tests, with Holm's correction": [careful, results["pairs"]]} if "pairs" in results else {}
     write_page(folder / "plane.html", title, interactive(plot_systems(table, **look)), parts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -251,16 +250,16 @@ class CandidateSet:
     def id(self) -> str:
         """What names these candidates in tables, such as "candidates:3f9a2c1b77e0": who has the same id has the same.
 
-        Sources in their order, and of each the texts, to the last space, and how often each is there. Neither the order
-        within a source nor tags, ids and log-probabilities count; nor whether equal texts are merged or stand apart.
+        Sources in their order, and of each the distinct texts, to the last space. Neither the order within a source nor
+        tags, ids and log-probabilities count, nor how often a text is there: an oracle chooses among the same ones.
 
-        >>> CandidateSet([0, 0, 0], ["a", "b", "a"]).id == CandidateSet([0, 0], ["b", "a"], multiplicity=[1, 2]).id
+        >>> CandidateSet([0, 0, 0], ["a", "b", "a"]).id == CandidateSet([0, 0], ["b", "a"]).id
         True
         """
-        counts: list[Counter[str]] = [Counter() for _ in range(self.n_segments)]
-        for source, text, times in zip(self.segment.tolist(), self.texts, self.multiplicity.tolist(), strict=True):
-            counts[source][text] += times
-        listed = json.dumps([sorted(one.items()) for one in counts])  # in ASCII, whatever the texts
+        texts: list[dict[str, int]] = [{} for _ in range(self.n_segments)]
+        for source, text in zip(self.segment.tolist(), self.texts, strict=True):
+            texts[source][text] = 1  # a count, for ids of old
+        listed = json.dumps([sorted(one.items()) for one in texts])  # in ASCII, whatever the texts
         return f"candidates:{sha256(listed.encode()).hexdigest()[:12]}"
 
     @property

@@ -10,7 +10,7 @@ from .local import (
     verdict,
 )
 from .oracle import OracleStudy, curve_rows, oracle_study, with_human_points
-from .paired import cannot_decide, paired_tests, with_ranks
+from .paired import at_the_edge, cannot_decide, paired_tests, with_ranks
 from .ratings import (
     Join,
     fluency_rows,
@@ -26,7 +26,7 @@ from .systems import metric_axis, outside_of, plane_of, system_plane, with_sanit
 from .table import pareto, sliced_table, slices, systems_table
 
 __all__ = [
-    "FEWEST", "Axis", "Join", "OracleStudy", "Plane", "cannot_decide", "correlation_gap", "correlations",
+    "FEWEST", "Axis", "Join", "OracleStudy", "Plane", "at_the_edge", "cannot_decide", "correlation_gap", "correlations",
     "curve_rows", "distinct_systems", "fluency_rows", "frontier_distance", "join_ratings", "local_correlation",
     "mean_axis", "metric_against", "metric_axis", "oracle_study", "outside_of", "paired_tests", "pareto",
     "plane_of", "rated_plane", "rated_texts", "rating_axis", "sliced_table", "slices", "stored_against",

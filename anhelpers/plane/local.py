@@ -27,7 +27,8 @@ FEWEST = 4
 RELIABLE = 0.75
 """Below, a verdict is none: with errors that go together, unrelated systems would be called related too often."""
 MEANING = (
-    "Intervals are for these systems on other documents; p is against the same systems with naturalness dealt out anew."
+    "95 % intervals are for these systems on other documents; p: how often shuffling naturalness among all systems and "
+    "choosing again gives an r as far out."
 )
 
 
@@ -211,23 +212,29 @@ def verdict(table: pd.DataFrame, near: int | None = None) -> str:
     close, far = nearest[nearest.n_systems == near].iloc[0], sliding.iloc[-1]
     apart = near + far.n_systems <= k
     other = _half(far, "far from", "together", 1) if apart else f"{k} systems are too few to tell near from far"
-    return f"{_half(close, 'Near', 'against each other', -1)}; {other}. {MEANING}"
+    who = f"Near are {close.systems}{f'. Far are {far.systems}' if apart else ''}."
+    return f"{_half(close, 'Near', 'against each other', -1)}; {other}. {who} {MEANING}"
 
 
 def _half(row: pd.Series, where: str, claim: str, sign: int) -> str:
     """One half of the claim, whose correlation has the given sign, and what a row of the table says about it."""
-    seen = f"r = {row.pearson:.2f} ({row.pearson_low:.2f} to {row.pearson_high:.2f}) among {row.n_systems} systems"
-    begin = f"{where} the frontier the claim that they go {claim}"
+    seen = f"r = {row.pearson:.2f} (95 %: {row.pearson_low:.2f} to {row.pearson_high:.2f})"
+    seen += f" among {row.n_systems} systems"
+    begin = f"{where} the frontier the claim that accuracy and naturalness go {claim}"
     if np.isnan(row.selection_p):
-        return f"{begin} is undecided: {seen}"
+        return f"{begin} is undecided, because these systems do not differ on one axis: {seen}"
     side = np.sign(row.pearson - row.selection_pearson)
-    sure = row.selection_p < 0.05 and min(side * row.pearson_low, side * row.pearson_high) > 0
-    decided = sure and row.reliability >= RELIABLE
-    word = "is undecided" if not decided else "holds" if side == sign else "is false"
+    reasons = [
+        (row.selection_p >= 0.05, f"p = {row.selection_p:.3f}"),
+        (min(side * row.pearson_low, side * row.pearson_high) <= 0, "the interval of r reaches the other side of 0"),
+        (row.reliability < RELIABLE, "these systems differ too little beyond their errors (reliability "
+         f"{row.reliability:.2f}, {RELIABLE} wanted)"),
+    ]  # fmt: skip
+    held = [told for holds, told in reasons if holds]
+    why = " and ".join(filter(None, [", ".join(held[:-1]), *held[-1:]]))
+    word = f"is undecided, because {why}" if why else "holds" if side == sign else "is false"
     alone = f"selecting alone gives {row.selection_low:.2f} to {row.selection_high:.2f}, p = {row.selection_p:.3f}"
-    if row.reliability < RELIABLE:
-        alone += f"; they differ little beyond their errors, reliability {row.reliability:.2f}"
-    return f"{begin} {word}: {seen} ({alone})"
+    return f"{begin} {word}: {seen}, {alone}"
 
 
 def _errors(plane: Plane, rng: np.random.Generator, n_draws: int) -> np.ndarray:

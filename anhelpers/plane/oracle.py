@@ -17,7 +17,7 @@ from ..frontier import OracleCurve, oracle_curve
 from ..metric import Metric
 from ..scoring import scorable, score_all
 from .scores import Plane, mean_axis
-from .systems import plane_of
+from .systems import FEWEST, plane_of
 from .table import systems_table
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OracleStudy", "curve_rows", "oracle_study", "with_human_points"]
 
-FEWEST, COPIED = 5, 0.95
-"""Who has a reference's own text for so many sources at least, and for this share of them, has copied it: in WMT23 and
+MOST, COPIED = 0.5, 0.95
+"""Who has a reference's own text for this share of the sources has copied it, in these or all through: in WMT23 and
 WMT24 a system finds at most 8 % of the references, and all systems of a pair together 13 %."""
 
 
@@ -64,13 +64,16 @@ class OracleStudy:
         """`systems_table` with the lacks below this study's curve, among_candidates, and candidates, the curve's id.
 
         A system whose every output is a candidate never lies above the curve; another one may. Lacks are comparable
-        where `candidates` and both signatures are the same.
+        where `candidates` and both signatures are the same. A lack of a system whose every output is a candidate is at
+        least 0, and so are the ends of its interval.
         """
         table = systems_table(self.plane, rng, n_draws, self.curve)
         offered = set(zip(self.cands.segment.tolist(), self.cands.texts, strict=True))
         table["among_candidates"] = [
             all(pair in offered for pair in enumerate(self.test.systems[name])) for name in table.system
         ]
+        lacks = [c for c in table if c.startswith(("accuracy_lack", "naturalness_lack"))]
+        table.loc[table.among_candidates, lacks] = table.loc[table.among_candidates, lacks].clip(lower=0.0) + 0.0
         return table.assign(candidates=self.cands.id)
 
     def candidates(self) -> pd.DataFrame:
@@ -87,9 +90,9 @@ class OracleStudy:
 def with_human_points(test: TestSet, references: Sequence[str] | None = None) -> TestSet:
     """The test set with some references to compare with, and the others as "systems" of category human (AN Figure 2).
 
-    A system that is a copy of a reference is that reference: compared with itself it would be perfect. One that is
-    nearly so stays. A reference that lacks texts is no human point: its gaps would count as blank outputs. Notes tell
-    all this, and which systems have the same outputs.
+    A system that is a copy of a reference is that reference: compared with itself it would be perfect. One that is so
+    in most texts stays, and is named. A reference that lacks texts is no human point: its gaps would count as blank
+    outputs. Notes tell all this, and which systems have the same outputs.
 
     Parameters
     ----------
@@ -123,11 +126,13 @@ def _copied(test: TestSet, chosen: Collection[str]) -> list[str]:
         for system, hyps in test.systems.items():
             same = sum(same_text(hyps[i], texts[i]) for i in there)
             shared = f"{same} of {len(there)} texts are the same, white space around them aside"
+            share = same / max(1, len(there))
             if copies.get(system) == ref and (ref in chosen or system != ref):
                 done = "not compared with itself" if ref in chosen else "named so"
                 notes.append(f"{system} is the reference {ref} ({shared}), and is {done}.")
-            elif system not in copies and same >= FEWEST and same > COPIED * len(there):
-                notes.append(f"{system} is nearly the reference {ref} ({shared}), and stays a system.")
+            elif system not in copies and same >= FEWEST and share > MOST:
+                notes.append(f"{system} is nearly the reference {ref} ({shared}: {share:.0%}); these texts are perfect "
+                             "by it, and its place says little of a system.")  # fmt: skip
     return notes
 
 
@@ -158,7 +163,7 @@ def oracle_study(
     cands = (cands.take(~copies) if copies.any() else cands).without_blanks()
     scored = [tuple(map(metric.oriented, score_all(test, metric, cands))) for metric in (accuracy, naturalness)]
     axes = [
-        mean_axis(metric.name, metric.oriented_title, metric.signature, of_systems)
+        mean_axis(metric.name, metric.oriented_title, metric.signature, of_systems, bounds=metric.oriented_bounds)
         for metric, (_, of_systems) in zip((accuracy, naturalness), scored, strict=True)
     ]
     plane = plane_of(test, *axes, shared=None)
@@ -176,10 +181,10 @@ def _copies(cands: CandidateSet, test: TestSet) -> tuple[np.ndarray, tuple[str, 
     """Which candidates are references put among them, which would be perfect; notes on those, and on chance equals.
 
     Systems of category human are references that nothing is compared with: no machine's translations either.
-    The candidates of a system, as their tags name it, and those without a tag hold copies of a reference if one of them
-    is equal to it for nearly all sources; under the reference's own name, for most. Such a system with one candidate a
-    source is left out whole, edited texts too; else of each source the first equal one is the copy. Others that are
-    equal are translations that came out so, as of short sources, and stay.
+    The candidates of a system, as their tags name it, hold copies of a reference if one of them is equal to it for most
+    sources; those without a tag, for nearly all. Of each source the first equal one is the copy; a system with one
+    candidate a source that is equal for nearly all of them, or bears the reference's name, is left out whole, edited
+    texts too. Others that are equal are translations that came out so, as of short sources, and stay.
 
     Returns
     -------
@@ -204,11 +209,12 @@ def _copies(cands: CandidateSet, test: TestSet) -> tuple[np.ndarray, tuple[str, 
                     found.setdefault(name, {}).setdefault(source, i)
         copying = [
             name for name, rows in found.items()
-            if len(offered[name]) >= FEWEST and len(rows) > len(offered[name]) * (0.5 if name == ref else COPIED)
+            if len(offered[name]) >= FEWEST and len(rows) > len(offered[name]) * (MOST if name else COPIED)
         ]  # fmt: skip
         for name in copying:
-            single = name and all(len(those) == 1 for those in offered[name].values())
-            its = [i for those in offered[name].values() for i in those] if single else found[name].values()
+            nearly = name and (name == ref or len(found[name]) > COPIED * len(offered[name]))
+            whole = nearly and all(len(those) == 1 for those in offered[name].values())
+            its = [i for those in offered[name].values() for i in those] if whole else found[name].values()
             rows = [i for i in its if set(origins[i]) <= set(copying)]  # who else found it keeps it
             copies[rows] = True
             whose = f"candidate of {name}" if name else "candidate"

@@ -16,11 +16,13 @@ from .scores import AXES, Axis, Plane
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALPHA", "cannot_decide", "paired_tests", "with_ranks"]
+__all__ = ["ALPHA", "at_the_edge", "cannot_decide", "paired_tests", "with_ranks"]
 
 ALPHA = 0.05
 BEYOND = 10
 """Draws that are expected beyond a difference whose p is just small enough for Holm's first step."""
+MOST, NEAR = 400_000, 3
+"""More draws for a pair whose p after Holm's correction is within so many Monte Carlo errors of ALPHA."""
 SYSTEMS = "systems"
 FAMILIES = ("control", "copy", "human", "added")
 """Why a system is outside (`Plane.outside`); a pair with two reasons is of the family of the first."""
@@ -36,7 +38,9 @@ def paired_tests(
     The two outputs of every document are swapped or not; p is the share of the ways to do so with at least the
     observed difference. All ways are tried where there are no more of them than draws, so that p is exact. Otherwise
     the ways are drawn, each pair its own, at least `n_draws` and so many that the least possible p (1 / (draws + 1)) is
-    small enough after Holm's correction. A pair that is far from significant after `n_draws` is left at that.
+    small enough after Holm's correction. A pair that is far from significant after `n_draws` is left at that; one whose
+    p after the correction is within NEAR Monte Carlo errors of ALPHA gets MOST more, and `at_the_edge` names who is
+    still there.
 
     Holm's families are the pairs of one axis among the compared systems, and those with a system that is outside
     (`Plane.outside`): what joins a comparison does not change what was decided without it.
@@ -79,6 +83,27 @@ def paired_tests(
     return pd.concat(frames or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
 
 
+def at_the_edge(tests: pd.DataFrame) -> str:
+    """A sentence on the pairs whose decision is one of the drawn ways to swap documents, else an empty text.
+
+    Parameters
+    ----------
+    tests : of `paired_tests`.
+    """
+    close = tests[~tests.exact.astype(bool) & _close(*(tests[c].to_numpy(float) for c in ("p", "p_holm", "n_swaps")))]
+    told = ", ".join(f"{row.system_a} and {row.system_b} ({row.axis}, {row.p_holm:.3f})" for row in close.itertuples())
+    return told and (
+        f"Another seed may decide otherwise, for p is within {NEAR} Monte Carlo errors of {ALPHA} after Holm's "
+        f"correction: {told}."
+    )
+
+
+def _close(p: np.ndarray, p_holm: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """(P,) bool: the corrected p is within NEAR of its Monte Carlo errors of ALPHA, as drawn n times."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.abs(p_holm - ALPHA) <= NEAR * (p_holm / p) * np.sqrt(p * (1 - p) / n)
+
+
 def cannot_decide(plane: Plane, n_draws: int = 10_000, against: str | None = None) -> str:
     """A sentence where no difference, however large, can be significant after Holm's correction; else an empty text.
 
@@ -89,8 +114,7 @@ def cannot_decide(plane: Plane, n_draws: int = 10_000, against: str | None = Non
     n_draws, against : as for `paired_tests`.
     """
     families, m = _pairs(plane, against)[1], len(set(plane.clusters.tolist()))
-    unit = "segments" if m == len(plane) else "documents"
-    sentences = []
+    unit, sentences = plane.unit, []
     for family, whose in ((SYSTEMS, ""), ("added", " with an added system")):
         n_pairs = families.count(family)
         least = min(1.0, n_pairs / 2.0 ** (m - 1))
@@ -216,7 +240,14 @@ def _randomised(
     if more.size:
         found[more] += exceeding(more, _some_ways(rng, most - first, m, half[0, more].size))
         ways[more] = most
-    return observed, np.where(np.isnan(observed), np.nan, (found + 1) / (ways + 1)), ways
+
+    def p_now() -> np.ndarray:
+        return np.where(np.isnan(observed), np.nan, (found + 1) / (ways + 1))
+
+    while (more := np.flatnonzero(_close(p := p_now(), holm(p), ways) & (ways < MOST))).size:
+        found[more] += exceeding(more, _some_ways(rng, MOST, m, half[0, more].size))
+        ways[more] += MOST
+    return observed, p_now(), ways
 
 
 def _every_way(m: int, width: int) -> Iterator[np.ndarray]:

@@ -154,7 +154,8 @@ def rating_axis(scores: MqmScores, kind: str) -> Axis:
     adjusted = scores.severity is not None
     title = f"−MQM {kind}{', rater-adjusted' * adjusted} (points per segment, higher is better)"
     name = f"mqm-{kind}{'-adjusted' * adjusted}"
-    return mean_axis(name, title, scores.signature, -scores.matrix(kind).values)
+    bounds = (-np.inf, np.inf if adjusted else 0.0)  # less than the severity of a rater may be negative
+    return mean_axis(name, title, scores.signature, -scores.matrix(kind).values, bounds=bounds)
 
 
 def metric_against(test: TestSet, metric: Metric, scores: MqmScores, join: Join, *, kind: str = "fluency") -> Plane:

@@ -19,7 +19,7 @@ from ..stats import cluster_counts, cluster_sums, clusters_of, resampled_sums
 __all__ = ["Axis", "Plane", "mean_axis", "stored_axis"]
 
 AXES = ("accuracy", "naturalness")
-COPY = "copy of "
+COPY, OF_REFERENCE = "copy of ", "copy of the reference "
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Axis:
     counts : (N, k, S) of N segments and k systems, 0 where there is no score.
     there : (N, k) bool, whether there is a score.
     score : (..., S) sums of counts -> (...) scores, higher is better, nan where nothing was summed.
+    bounds : the least and the largest possible score: no interval and no ellipse reaches farther (`systems_table`).
     """
 
     name: str
@@ -43,6 +44,7 @@ class Axis:
     counts: np.ndarray
     there: np.ndarray
     score: Callable[[np.ndarray], np.ndarray] = field(repr=False)
+    bounds: tuple[float, float] = (-np.inf, np.inf)
 
     @property
     def values(self) -> np.ndarray:
@@ -71,8 +73,9 @@ class Plane:
     docs, domains : (N,) of each segment; documents are what is resampled.
     lengths : (N,) characters of each source, for slices; all 0 where the sources are not known.
     notes : what was left out and why.
-    outside : system -> why it is not one of those to compare: "human", "control", "copy of NAME", "added". It is tested
-        and drawn, but decides nothing about the others: neither who is Pareto-optimal nor what p-values are corrected.
+    outside : system -> why it is not one of those to compare: "human", "control", "copy of NAME", "copy of the
+        reference NAME", "added". It is tested and drawn, but decides nothing about the others: neither who is
+        Pareto-optimal nor what p-values are corrected.
     """
 
     name: str
@@ -164,6 +167,11 @@ class Plane:
         return np.stack(scores, axis=1), counts if by_segment else counts.take(index, axis=1)
 
     @property
+    def unit(self) -> str:
+        """What is resampled: "documents", or "segments" where these are not known or each is a segment."""
+        return "documents" if len(set(self.clusters.tolist())) < len(self) else "segments"
+
+    @property
     def clusters(self) -> np.ndarray:
         """(N,) what is resampled together, `stats.clusters_of` the documents."""
         return clusters_of(self.docs)
@@ -171,23 +179,32 @@ class Plane:
     def _take(self, rows: np.ndarray, columns: np.ndarray, notes: tuple[str, ...]) -> Plane:
         systems, categories = (tuple(np.array(v, dtype=object)[columns]) for v in (self.systems, self.categories))
         accuracy, naturalness = (axis.take(rows, columns) for axis in self.axes)
-        outside = {s: why for s, why in self.outside.items()
-                   if s in systems and (not why.startswith(COPY) or why.removeprefix(COPY) in systems)}  # fmt: skip
+        outside = {
+            s: why for s, why in self.outside.items() if s in systems
+            and (why.removeprefix(COPY) in systems or why.startswith(OF_REFERENCE) or not why.startswith(COPY))
+        }  # fmt: skip
         return Plane(
             self.name, systems, categories, accuracy, naturalness,
             self.docs[rows], self.domains[rows], self.lengths[rows], (*self.notes, *notes), outside,
         )  # fmt: skip
 
 
-def mean_axis(name: str, title: str, signature: str, values: ArrayLike) -> Axis:
-    """An axis whose score is the mean of segment scores: (N, k) values, higher is better, nan where there is none."""
+def mean_axis(
+    name: str, title: str, signature: str, values: ArrayLike, *, bounds: tuple[float, float] = (-np.inf, np.inf)
+) -> Axis:
+    """An axis whose score is the mean of segment scores: (N, k) values, higher is better, nan where there is none.
+
+    Parameters
+    ----------
+    bounds : the least and the largest possible score of a segment, and so of the mean.
+    """
     values = np.asarray(values, dtype=np.float64)
     if values.ndim != 2:
         raise DataError(f"{name}: values must be (segments, systems), got shape {values.shape}.")
     there = ~np.isnan(values)
     known = checks.finite(name, np.where(there, values, 0.0), values.shape)
     counts = np.stack([known, there.astype(np.float64)], axis=2)
-    return Axis(name, title, signature, "segment-mean", counts, there, _mean)
+    return Axis(name, title, signature, "segment-mean", counts, there, _mean, bounds)
 
 
 def stored_axis(name: str, title: str, signature: str, values: ArrayLike, there: np.ndarray) -> Axis:

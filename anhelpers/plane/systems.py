@@ -14,7 +14,7 @@ from ..data.schema import TestSet
 from ..errors import DataError
 from ..metric import Metric
 from ..scoring import check_needs, scorable, system_scores
-from .scores import COPY, Axis, Plane, complete, mean_axis, stored_axis
+from .scores import COPY, OF_REFERENCE, Axis, Plane, complete, mean_axis, stored_axis
 
 __all__ = ["metric_axis", "outside_of", "plane_of", "system_plane", "with_sanity_systems"]
 
@@ -22,6 +22,8 @@ LEVELS = ("segment-mean", "corpus")
 NEAR = 0.8
 """In WMT23 and WMT24, two systems of different makers have at most 17 % of their outputs in common, and a near-copy
 91 % or more."""
+FEWEST = 5
+"""Who has a reference's own text for so many sources at least may have copied it."""
 
 
 def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean", *, rows: np.ndarray | None = None) -> Axis:
@@ -39,7 +41,7 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean", *, r
     check_needs(test, metric)
     if level == "segment-mean":
         values = metric.oriented(system_scores(test, metric))
-        return mean_axis(metric.name, metric.oriented_title, metric.signature, values)
+        return mean_axis(metric.name, metric.oriented_title, metric.signature, values, bounds=metric.oriented_bounds)
     title = metric.oriented_title.replace(metric.label, f"corpus {metric.label}", 1)
     signature = metric.corpus_signature or metric.signature
     if metric.score_corpus is None:
@@ -55,7 +57,7 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean", *, r
     def score(sums: np.ndarray) -> np.ndarray:
         return metric.oriented(metric.score_count(sums))  # type: ignore[misc]  # what counts, scores its counts
 
-    return Axis(metric.name, title, signature, level, counts, there, score)
+    return Axis(metric.name, title, signature, level, counts, there, score, metric.oriented_bounds)
 
 
 def system_plane(
@@ -99,27 +101,40 @@ def plane_of(test: TestSet, accuracy: Axis, naturalness: Axis, *, shared: bool |
 
 
 def outside_of(test: TestSet, added: Iterable[str] = ()) -> dict[str, str]:
-    """System -> why it is not one of those to compare: controls, people, near-copies of an earlier one, added ones.
+    """System -> why it is not one of those to compare: controls, people, near-copies, added ones.
 
-    A near-copy has the very outputs of another system in NEAR of the segments for which either has text.
+    A near-copy has the very outputs of an earlier system in NEAR of the segments for which either has text, or a
+    reference's text in as many of those for which there is one.
 
     Parameters
     ----------
     added : systems that joined others, which are compared without them; by themselves they are compared.
     """
     joined, out = set(added), {}
+    refs = {name: _texts(hyps) for name, hyps in test.refs.items()}
     kept: dict[str, np.ndarray] = {}
     for system, hyps in test.systems.items():
-        texts = np.array([hyp.strip() for hyp in hyps], dtype=object)
+        texts = _texts(hyps)
         if test.categories[system] in ("control", "human"):
             out[system] = test.categories[system]
         elif system in joined:
             out[system] = "added"
+        elif ref := next((name for name, theirs in refs.items() if _copied(texts, theirs)), ""):
+            out[system] = f"{OF_REFERENCE}{ref}"
         elif original := next((other for other, theirs in kept.items() if _near(texts, theirs)), ""):
             out[system] = f"{COPY}{original}"
         else:
             kept[system] = texts
     return out if kept else {system: why for system, why in out.items() if why != "added"}
+
+
+def _texts(hyps: Iterable[str]) -> np.ndarray:
+    return np.array([hyp.strip() for hyp in hyps], dtype=object)
+
+
+def _copied(texts: np.ndarray, ref: np.ndarray) -> bool:
+    same = int((texts == ref)[ref != ""].sum())
+    return same >= FEWEST and _near(texts[ref != ""], ref[ref != ""])
 
 
 def _near(one: np.ndarray, other: np.ndarray) -> bool:

@@ -36,9 +36,10 @@ def systems_table(
 
     Returns
     -------
-    system, category; accuracy and naturalness, each with _low, _high, _se (`intervals.score_intervals`); correlation :
-    of the two in the draws; n (segments), n_docs and n_effective (`intervals.effective`) of this system, so that these
-    give the error ellipse; outside : "", or why it is not compared (`Plane.outside`); pareto : no compared system is at
+    system, category; accuracy and naturalness, each with _low, _high, _se (`intervals.score_intervals`, the ends cut
+    off at what is possible: `Axis.bounds`, in `attrs["bounds"]` too, for the ellipses); correlation : of the two in the
+    draws; n (segments), n_docs and n_effective (`intervals.effective`) of this system, so that these give the error
+    ellipse; outside : "", or why it is not compared (`Plane.outside`); pareto : no compared system is at
     least as good on both axes and better on one (never for a control or a near-copy); pareto_probability : share of the
     draws in which this holds; with a curve accuracy_lack, naturalness_lack, each with _low and _high, in the unit of
     its axis, and above_curve; both signatures. A stored axis has no draws, so all that needs them is nan.
@@ -58,7 +59,9 @@ def systems_table(
     if curve is not None:
         columns |= _lacks(plane, curve, scores, draws, weights=weights, counting=counting)
     columns |= {f"{name}_signature": axis.signature for name, axis in zip(AXES, plane.axes, strict=True)}
-    return pd.DataFrame(columns)
+    table = pd.DataFrame(columns)
+    table.attrs["bounds"] = {name: axis.bounds for name, axis in zip(AXES, plane.axes, strict=True)}
+    return table
 
 
 def pareto(scores: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
@@ -165,6 +168,8 @@ def _resampled(plane: Plane, rng: np.random.Generator, n_draws: int) -> tuple[np
     sizes = cluster_sums(plane.there.astype(np.float64), index)
     found = [score_intervals(axis.score, cluster_sums(axis.counts, index), counts, sizes=sizes) for axis in plane.axes]
     low, high, errors, draws = (np.stack(part, axis=-2) for part in zip(*found, strict=True))
+    least, most = np.array([axis.bounds for axis in plane.axes]).T[:, :, None]
+    low, high = np.clip(low, least, most) + 0.0, np.clip(high, least, most) + 0.0
     stored = [axis.level == "stored" for axis in plane.axes]
     for part in (low, high, errors, draws):
         part[..., stored, :] = np.nan

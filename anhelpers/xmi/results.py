@@ -41,16 +41,26 @@ class Bits:
 
 
 def bits(names: Sequence[str], found: MeanInterval, unit: str, signature: str) -> list[Bits]:
-    """Means with their intervals as numbers in bits.
+    """Means with their intervals as numbers in bits; the interval of an entropy ends at 0 at the lowest.
 
     Parameters
     ----------
-    names : one of each mean. found : as many means over the same sentences, none of them missing.
+    names : one of each mean; "H" and "h_…" are entropies. found : as many means over the same sentences, none of them
+        missing.
     """
     numbers = zip(*(v.tolist() for v in (found.mean, found.se, found.low, found.high)), strict=True)
     counts = int(found.n[0]), found.n_clusters, float(found.n_effective[0])
     return [
-        Bits(name, value, se, low, high, *counts, unit, signature)
+        Bits(
+            name,
+            value,
+            se,
+            max(0.0, low) if name == "H" or name.startswith("h_") else low,
+            high,
+            *counts,
+            unit,
+            signature,
+        )
         for name, (value, se, low, high) in zip(names, numbers, strict=True)
     ]
 

@@ -28,8 +28,10 @@ def test_the_claim_holds_where_it_was_built_in(plane_from):
     assert nearest.n_systems.tolist() == list(range(4, 17))
     assert (nearest[nearest.n_systems <= 8].pearson_high < 0).all()
     assert table.iloc[-1].pearson_low > 0
-    assert verdict(table).startswith("Near the frontier the claim that they go against each other holds: r = -")
-    assert "far from the frontier the claim that they go together holds: r = " in verdict(table)
+    assert verdict(table).startswith(
+        "Near the frontier the claim that accuracy and naturalness go against each other holds: r = -"
+    )
+    assert "far from the frontier the claim that accuracy and naturalness go together holds: r = " in verdict(table)
     assert (table.pearson_low <= table.pearson).all()
     assert (table.pearson <= table.pearson_high).all()
     assert table.n.eq(150).all()
@@ -145,7 +147,10 @@ def test_a_window_without_a_correlation_has_no_p_and_says_nothing_of_selection(p
     assert first[["pearson", "pearson_low", "pearson_high", "selection_p"]].isna().all()
     assert table.selection_p.min() > 0
     told = verdict(table, near=4)
-    assert told.startswith("Near the frontier the claim that they go against each other is undecided: r = nan")
+    assert told.startswith("Near the frontier the claim that accuracy and naturalness go against each other is "
+                           "undecided, because these systems do not differ on one axis: r = nan")  # fmt: skip
+    assert "Near are S" in told
+    assert "Far are S" in told
     assert "selecting" not in told.partition(";")[0]
 
 
@@ -155,7 +160,7 @@ def test_the_same_systems_are_never_both_near_and_far(plane_from, near, far, few
         bent(plane_from, np.random.default_rng(0), near, far), np.random.default_rng(1), n_draws=50
     )
     told = verdict(table)
-    assert (f"; {near + far} systems are too few to tell near from far. Intervals" in told) == few
+    assert (f"; {near + far} systems are too few to tell near from far. Near are S" in told) == few
     assert ("far from the frontier" in told) != few
     for bad in (3, near + far + 1):
         with pytest.raises(DataError, match=rf"near is {bad}: at least 4 and at most all {near + far} systems"):
@@ -235,7 +240,8 @@ def test_equal_systems_whose_errors_go_against_each_other_decide_nothing(plane_f
         table = local_correlation(plane_from(*(50 + noise)), rng, n_draws=200)
         assert table.reliability.between(0, 1).all()
         told = verdict(table)
-        assert "they differ little beyond their errors, reliability" in told
+        assert "these systems differ too little beyond their errors (reliability 0." in told
+        assert told.count("; ") == 2  # between the halves, and in the meaning of p and intervals
         decided += " holds" in told or "is false" in told
     assert decided == 0
 

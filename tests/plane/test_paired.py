@@ -10,7 +10,7 @@ from scipy.stats import permutation_test
 
 from anhelpers.charts.systems import plot_systems
 from anhelpers.data import TestSet
-from anhelpers.plane import cannot_decide, outside_of, paired_tests, systems_table, with_ranks
+from anhelpers.plane import at_the_edge, cannot_decide, outside_of, paired_tests, systems_table, with_ranks
 from anhelpers.plane.paired import ALPHA
 
 
@@ -191,3 +191,23 @@ def test_a_system_without_a_score_widens_nobodys_ranks(plane_from):
     few, all_of_them = (with_ranks(systems_table(p, rng, 200), paired_tests(p, rng)) for p in (plane, more))
     assert few.accuracy_rank_high.tolist() == all_of_them.accuracy_rank_high.tolist()[:3] == [3, 2, 1]
     assert all_of_them.accuracy_rank_high.isna().tolist() == [False] * 3 + [True]
+
+
+def test_a_p_at_the_edge_is_drawn_more_often_and_named_where_that_does_not_settle_it(plane_from):
+    """Of 40 documents, the difference is chosen so that p is 0.05 to three digits: one seed in two says yes."""
+    rng = np.random.default_rng(5)
+    noise = rng.normal(size=40)
+    signs = rng.choice([-1.0, 1.0], (200_000, 40))
+    centred = noise - noise.mean()
+    low, high = 0.0, 2.0
+    for _ in range(30):
+        gap = (low + high) / 2
+        p = np.mean(np.abs(signs @ (centred + gap)) >= 40 * gap)
+        low, high = (gap, high) if p > ALPHA else (low, gap)
+    edge = plane_from(np.stack([centred + gap, np.zeros(40)], 1), np.stack([centred + 3, np.zeros(40)], 1))
+    tests = paired_tests(edge, np.random.default_rng(0))
+    assert tests.n_swaps.tolist() == [410_000, 10_000]
+    assert tests.p_holm[0] == pytest.approx(ALPHA, abs=0.002)
+    told = at_the_edge(tests)
+    assert told.endswith(f"of 0.05 after Holm's correction: S0 and S1 (accuracy, {tests.p_holm[0]:.3f}).")
+    assert at_the_edge(tests[1:]) == at_the_edge(tests.assign(exact=True)) == ""

@@ -13,6 +13,7 @@ from sacrebleu.significance import PairedTest
 from scipy.stats import multivariate_normal
 
 from anhelpers.accuracy.surface import surface_metric
+from anhelpers.charts.ellipses import error_ellipses
 from anhelpers.data import TestSet
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.frontier import oracle_curve
@@ -299,3 +300,25 @@ def test_documents_are_counted_for_each_system(plane_from):
     a[1:, 0] = a[:, 2] = np.nan
     table = systems_table(plane_from(a, a, docs=["x", "x", "y", "z"]).own(), np.random.default_rng(0), n_draws=20)
     assert table[["n", "n_docs"]].to_numpy().tolist() == [[1, 1], [4, 3], [0, 0]]
+
+
+def test_intervals_and_ellipses_end_at_what_is_possible(plane_from):
+    errors = np.random.default_rng(0).exponential(2, (6, 4))
+    far = plane_from(100 - errors, -errors)
+    wide = systems_table(far, np.random.default_rng(1))
+    assert (wide.accuracy_high > 100).any()
+    assert (wide.naturalness_high > 0).any()
+    accuracy, naturalness = replace(far.accuracy, bounds=(0, 100)), replace(far.naturalness, bounds=(-np.inf, 0))
+    cut = systems_table(replace(far, accuracy=accuracy, naturalness=naturalness), np.random.default_rng(1))
+    assert cut.accuracy_high.tolist() == np.minimum(wide.accuracy_high, 100).tolist()
+    assert cut.naturalness_high.tolist() == np.minimum(wide.naturalness_high, 0).tolist()
+    assert cut.accuracy_low.tolist() == wide.accuracy_low.tolist()
+    outlines = error_ellipses(cut)
+    assert outlines.accuracy.max() == 100
+    assert outlines.naturalness.max() == 0
+    assert error_ellipses(wide).accuracy.max() > 100
+
+
+def test_a_metric_knows_what_is_possible():
+    assert surface_metric("chrf", "de").oriented_bounds == surface_metric("bleu", "de").oriented_bounds == (0, 100)
+    assert surface_metric("ter", "de").oriented_bounds == (-np.inf, 0)

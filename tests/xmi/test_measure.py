@@ -279,3 +279,10 @@ def test_pointwise_differences_add_up(pairs):
     assert xmi(mt, lm, rng=rng(), n_draws=2).xmi.value == pytest.approx(there.mean(), abs=1e-9)
     both = xmi_difference((mt, lm), (lm, mt), rng=rng(), n_draws=2)
     assert both.value == pytest.approx(2 * there.mean(), abs=1e-9)
+
+
+def test_the_interval_of_an_entropy_ends_at_0_and_that_of_a_difference_does_not():
+    surprisals = np.array([0.01, 0.02, 0.0, 9.0])
+    found = xmi(-surprisals, -surprisals[::-1], rng=np.random.default_rng(0))
+    assert found.h_lm.low == found.h_mt.low == 0
+    assert found.xmi.low < 0

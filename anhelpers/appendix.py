@@ -1,0 +1,202 @@
+"""The sentences for a paper's appendix: what was measured, how, and with what caution it is to be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from . import __version__
+from .errors import DataError
+from .intervals import FEW_DRAWS, FEWEST, few_clusters
+from .plane import Plane
+from .plane.paired import ALPHA
+from .plane.scores import COPY, OF_REFERENCE
+from .provenance import made_by
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["appendix", "cautions", "few_documents", "few_slices", "one_document", "uncounted"]
+
+WITH = {"systems": "", "added": " with added ones", "human": " with people", "copy": " with near-copies",
+        "control": " with controls"}  # fmt: skip
+RANKS = (
+    f"Ranks 1–5 say that a system may be the best and may be the fifth, by the differences with p < {ALPHA} after "
+    "Holm's correction (level 5 %); a cluster ends only where every system above is significantly better than each "
+    "one below."
+)
+WORDS = {"all", "compared", "cut", "each", "every", "fewer", "in", "left", "natural", "no", "none", "of", "rated",
+         "some", "source", "the", "zip", "zip's"}  # fmt: skip
+"""With which notes begin, other than with a name, which keeps its letters."""
+OPTIONS = re.compile(r"; [^;]*(?<![\w-])--?[a-z][^;]*\.$")
+"""The end of a note that names an option: in a paper nobody can type it."""
+ADVICE = re.compile(r"; (?:compare|take) [^;]*?(?:segments|documents)\.")
+"""The end of the sentences of `plane.cannot_decide`."""
+
+
+def appendix(
+    plane: Plane,
+    table: pd.DataFrame,
+    n_draws: int,
+    seed: int,
+    *,
+    tests: pd.DataFrame | None = None,
+    doubts: Iterable[str] = (),
+    claim: str = "",
+) -> str:
+    """The sentences for a paper's appendix: what was measured, over what, how, with all signatures.
+
+    Parameters
+    ----------
+    table : of `systems_table` or `with_ranks`. tests : of `paired_tests`; None: none were made. doubts : sentences on
+        what these cannot decide. claim : the verdict.
+
+    Raises
+    ------
+    DataError where no system has a score.
+    """
+    accuracy, naturalness = plane.axes
+    levels = {"segment-mean": "the mean of segment scores"}
+    what, whose = (levels.get(axis.level, "the corpus score") for axis in plane.axes)
+    scored, without = table[table.n > 0], ", ".join(table.system[table.n == 0])
+    if scored.empty:
+        raise DataError(f"{plane.name} has no system with a score on both axes; add one.")
+    unit = plane.unit
+    among = f" in {_span(scored.n_docs)} documents" if unit == "documents" else ""
+    sentences = [
+        f"Data set {plane.name}: {(scored.outside == '').sum()} systems, {_span(scored.n)} segments{among}.",
+        uncounted(plane),
+        f"Without a score: {without}." if without else "",
+        f"Accuracy is {accuracy.title}, {what} (signature {accuracy.signature}).",
+        f"Naturalness is {naturalness.title}, {whose} (signature {naturalness.signature}).",
+    ]
+    if len(plane) > 1:
+        sentences += [
+            f"Intervals are 95 % studentised bootstrap intervals from {n_draws:,} resamples of {unit}, drawn jointly "
+            f"for all systems and both axes (seed {seed}), cut off at what is possible.",
+            f"With fewer than {FEWEST} effective {unit} (as many of equal size would say as much), each end is the "
+            "farther one of that and of Student's t, and at most twice as far as Student's."
+            if (scored.n_effective < FEWEST).any()
+            else "",
+            *cautions(plane, scored, n_draws),
+            "The Pareto probability is the share of the resamples in which no compared system is at least as good on "
+            "both axes and better on one.",
+        ]  # fmt: skip
+    if naturalness.level == "stored":
+        sentences.append("The naturalness is known per system only and has no interval.")
+    if "accuracy_lack" in table:
+        over = table.candidates.iloc[0] if "candidates" in table else "the candidates"
+        sentences.append(f"Lacks are distances to the exact oracle curve over {over}, redrawn in each resample; their "
+                         "intervals are Student's t with the spread of the resamples as standard error.")  # fmt: skip
+    if tests is not None and len(tests):
+        sentences.append(_of_tests(tests[tests.p.notna()], unit))
+    if "accuracy_rank_low" in table:
+        sentences.append(RANKS)
+    sentences += [ADVICE.sub(".", doubt) for doubt in doubts]
+    sentences += [
+        claim,
+        *(_begun(OPTIONS.sub(".", note), plane.systems) for note in plane.notes),
+        f"Computed with anhelpers {__version__} ({made_by()}).",
+    ]
+    return " ".join(filter(None, sentences)) + "\n"
+
+
+def _begun(note: str, names: Iterable[str]) -> str:
+    """A note as a sentence: with a capital, but for the name of a system, even of one that is not compared."""
+    first = re.match(r"[^\s,:]*", note)[0]  # type: ignore[index]  # it matches every text
+    if first in names and note[:1].islower():
+        return f"The system {note}"
+    return note[:1].upper() + note[1:] if first in WORDS else note
+
+
+def cautions(plane: Plane, table: pd.DataFrame, n_draws: int) -> list[str]:
+    """Sentences on why the intervals are to be read with caution: few documents, unknown ones, few draws.
+
+    Parameters
+    ----------
+    table : of `systems_table`. n_draws : resamples.
+    """
+    draws = f"{n_draws} resamples are too few for the ends of 95 % intervals and for a verdict from them."
+    told = few_documents(table, plane.unit), one_document(plane), draws if n_draws < FEW_DRAWS else ""
+    return list(filter(None, told)) if len(plane) > 1 else []
+
+
+def few_slices(table: pd.DataFrame, what: str = "documents") -> str:
+    """One sentence on the slices with few documents, else an empty text.
+
+    Parameters
+    ----------
+    table : of `sliced_table`. what : as for `few_documents`.
+    """
+    parts = [part for _, part in table.groupby("slice", sort=False) if few_documents(part, what)]
+    if not parts:
+        return ""
+    names = ", ".join(str(part.slice.iloc[0]) for part in parts)
+    return f"Slices of few {what} ({names}), the fewest: {few_documents(min(parts, key=_fewest), what)}"
+
+
+def _fewest(table: pd.DataFrame) -> float:
+    return float(table.n_effective[table.n_docs > 1].min())
+
+
+def _of_tests(tests: pd.DataFrame, unit: str) -> str:
+    """How p-values were made: of those that there are."""
+    if tests.empty:
+        return ""
+    axes = list(dict.fromkeys(tests.axis))
+    families = tests.family[tests.axis == axes[0]].value_counts().to_dict()
+    told = [f"{n} pair{'s' * (n > 1)}{whose}" for f, whose in WITH.items() if (n := families.get(f, 0))]
+    pairs = ", ".join(told)
+    if "systems" in families and len(told) > 1:
+        pairs = f"{told[0]} and, by themselves, {', '.join(told[1:])}"
+    drawn = tests.n_swaps[~tests.exact.astype(bool)]
+    random = f"{_span(drawn)} random" if len(drawn) else ""
+    ways = " or ".join(filter(None, ["all" if tests.exact.any() else "", random]))
+    where = "each axis" if len(axes) > 1 else f"{axes[0]} alone"
+    return (
+        f"The p-values are from paired randomisation over {unit} ({ways} ways to swap them), with Holm's correction on "
+        f"{where} for {pairs}."
+    )
+
+
+def uncounted(plane: Plane) -> str:
+    """A sentence on who is measured and drawn, but not counted among the systems; an empty text without such."""
+    told = ", ".join(f"{system} ({why})" for system, why in plane.outside.items())
+    copies = any(why.startswith(COPY) and not why.startswith(OF_REFERENCE) for why in plane.outside.values())
+    first = " Of near-copies, the one given first counts." if copies else ""
+    return f"Not counted among the systems: {told}.{first}" if told else ""
+
+
+def few_documents(table: pd.DataFrame, what: str = "documents") -> str:
+    """A sentence on the systems that are on few documents, or on few that count, else an empty text.
+
+    Parameters
+    ----------
+    table : columns system, n_docs and, where known, n_effective; a system on one document has no interval. what : is
+        resampled, in the plural.
+    """
+    effective = table["n_effective" if "n_effective" in table else "n_docs"]
+    few = table[(table.n_docs > 1) & (effective < FEWEST)]
+    if few.empty:
+        return ""
+    listed = ", ".join(few.system[:5]) + ", …" * (len(few) > 5)
+    who = f"{listed}: " if len(few) < len(table) else ""
+    return who + few_clusters(int(few.n_docs.min()), what, float(effective[few.index].min()), int(few.n_docs.max()))
+
+
+def one_document(plane: Plane) -> str:
+    """A sentence where all segments are of one document, or of documents that nobody named, else an empty text."""
+    docs = set(plane.docs.tolist())
+    if len(plane) < 2:
+        return ""
+    if len(docs) == len(plane) and all(str(doc).isdigit() for doc in docs):  # as segments without documents are named
+        return "Documents are not known: segments count as independent, and intervals may be too short."
+    if len(docs) > 1:
+        return ""
+    return "All segments are of one document, and resampled as if they were independent: intervals may be too short."
+
+
+def _span(counts: pd.Series) -> str:
+    """ "52", or "50 to 52"."""
+    return " to ".join(f"{n:,}" for n in sorted({int(counts.min()), int(counts.max())}))
