@@ -37,7 +37,7 @@ FEATURES = {  # feature -> (distributions, what installs them)
          "zstandard"), "",
     ),
     "notebooks (anhelpers run, make lab)": (
-        ("jupyterlab", "papermill", "nbconvert", "ipykernel", "krippendorff"), "notebooks",
+        ("jupyterlab", "papermill", "nbconvert", "ipykernel"), "notebooks",
     ),
     "exact A(N) for KL, Rényi, JS, χ², MMD": (("cvxpy", "clarabel"), "theory"),
     "language models (lpp)": (("torch", "transformers"), "neural"),

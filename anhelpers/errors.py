@@ -24,7 +24,6 @@ EXTRA_OF = {
     "torch": "neural", "transformers": "neural", "comet": "neural", "huggingface_hub": "neural",
     "tokenizers": "neural",
     "papermill": "notebooks", "nbconvert": "notebooks", "nbformat": "notebooks", "nbclient": "notebooks",
-    "krippendorff": "notebooks",
     "dask": "cluster", "distributed": "cluster", "dask_jobqueue": "cluster", "yaml": "cluster",
     "cvxpy": "theory",
 }  # fmt: skip

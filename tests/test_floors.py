@@ -63,7 +63,6 @@ ADDRESSES = {  # a heavy library and the only places that may name it
     "anywidget": {"widgets/"},
     "altair": {"charts/"},
     "cvxpy": {"exact/"},
-    "krippendorff": {"raters/"},
     "vl_convert": {"charts/"},
     "dask": {"scoring/cluster.py"},
     "distributed": {"scoring/cluster.py"},

@@ -3,6 +3,7 @@
 import itertools
 import os
 import threading
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -314,9 +315,32 @@ PUBLISHED = [  # Krippendorff 2011, reliability data C: 12 units, 4 observers
 @pytest.mark.parametrize(("level", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
 def test_krippendorffs_own_example(level, alpha):
     found = raters.agreement(of(PUBLISHED), "accuracy", rng(), 200, level=level)
-    assert round(found.alpha, 3) == alpha
+    assert round(found.alpha, 3) == round(raters.krippendorff_alpha(PUBLISHED, level), 3) == alpha
+    assert round(float(slow_alpha(PUBLISHED, level)), 3) == alpha
     assert (found.n_units, found.n_segments, found.n_raters, found.n_ratings) == (11, 11, 4, 40)
     assert found.low < found.alpha < found.high <= 1
+
+
+A, B, C, D, E = range(5)
+MEG = (0, 1, 0, 0, 0, 0, 0, 0, 1, 0), (1, 1, 1, 0, 0, 1, 0, 0, 0, 0)
+BEN = (A, A, B, B, D, C, C, C, E, D, D, A), (B, A, B, B, B, C, C, C, E, D, D, D)
+PAPER = [  # Krippendorff 2011, §A to §D, with α as a fraction of our own
+    (zip(*MEG, strict=True), "nominal", 0.095, Fraction(2, 21)),
+    (zip(*BEN, strict=True), "nominal", 0.692, Fraction(155, 224)),
+    (PUBLISHED, "nominal", 0.743, Fraction(113, 152)),
+    (PUBLISHED, "ordinal", 0.815, Fraction(108577, 133160)),
+    (PUBLISHED, "interval", 0.849, Fraction(951, 1120)),
+    (PUBLISHED, "ratio", 0.797, Fraction(18222619, 22852465)),  # which only the definition below has
+]
+
+
+@pytest.mark.verifies("Krippendorff's α", by="foreign", of="Krippendorff 2011, §A to §D, in fractions")
+@pytest.mark.parametrize(("matrix", "level", "printed", "exact"), [(list(m), *rest) for m, *rest in PAPER])
+def test_the_paper_and_exact_arithmetic(matrix, level, printed, exact):
+    assert slow_alpha(matrix, level) == exact
+    assert round(float(exact), 3) == printed
+    if level != "ratio":
+        assert raters.krippendorff_alpha(matrix, level) == pytest.approx(float(exact), abs=1e-14)
 
 
 @pytest.mark.verifies("Krippendorff's α", by="hand")
@@ -329,19 +353,21 @@ def test_agreement_by_hand():
 
 
 def slow_alpha(matrix, level):
-    """α from its definition: mean squared distance of pairs within units over that of all pairs of pairable values."""
+    """α from its definition, a fraction: distance of pairs within units over that of all pairs of pairable values."""
     units = [[int(v) for v in row if not np.isnan(v)] for row in matrix]
     units = [row for row in units if len(row) > 1]
     values = [v for row in units for v in row]
-    n = {v: values.count(v) for v in range(1, 6)}
+    n = {v: values.count(v) for v in range(min(values), max(values) + 1)}
 
     def distance(a, b):
         if level == "nominal":
-            return float(a != b)
+            return Fraction(a != b)
         if level == "interval":
-            return float((a - b) ** 2)
+            return Fraction((a - b) ** 2)
+        if level == "ratio":
+            return Fraction(a - b, a + b) ** 2
         a, b = min(a, b), max(a, b)
-        return (sum(n[g] for g in range(a, b + 1)) - (n[a] + n[b]) / 2) ** 2
+        return (sum(n[g] for g in range(a, b + 1)) - Fraction(n[a] + n[b], 2)) ** 2
 
     within = sum(distance(a, b) / (len(row) - 1) for row in units for a, b in itertools.permutations(row, 2))
     among = sum(distance(a, b) for a, b in itertools.permutations(values, 2)) / (len(values) - 1)
@@ -361,8 +387,47 @@ def test_alpha_is_what_its_definition_says(matrix, level):
     pairable = [v for row in matrix if np.sum(~np.isnan(row)) > 1 for v in row if not np.isnan(v)]
     if len(set(pairable)) < 2:
         assert np.isnan(found.alpha)
+        assert np.isnan(raters.krippendorff_alpha(matrix, level))
     else:
-        assert found.alpha == pytest.approx(slow_alpha(matrix, level), abs=1e-12)
+        assert found.alpha == pytest.approx(float(slow_alpha(matrix, level)), abs=1e-12)
+        assert raters.krippendorff_alpha(matrix, level) == pytest.approx(found.alpha, abs=1e-12)
+
+
+RELABELLED = {  # what a level of measurement does not see
+    "nominal": lambda m, order: np.where(np.isnan(m), m, np.array(order)[np.nan_to_num(m, nan=1).astype(int) - 1]),
+    "ordinal": lambda m, order: np.exp(m),
+    "interval": lambda m, order: 3 - 7 * m,
+}
+
+
+@pytest.mark.verifies("Krippendorff's α", by="property")
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(cell, cell, cell), min_size=2, max_size=7),
+    st.sampled_from(["nominal", "ordinal", "interval"]),
+    st.permutations(range(5)),
+)
+def test_alpha_sees_neither_names_nor_lone_ratings_nor_the_order(matrix, level, order):
+    values = np.array(matrix)
+    alpha = raters.krippendorff_alpha(values, level)
+    assert np.isnan(alpha) or alpha <= 1
+    for other in (
+        RELABELLED[level](values, order),
+        np.vstack([values, [(5, NAN, NAN), (NAN, NAN, NAN)]]),
+        values[::-1, [2, 0, 1]],
+    ):
+        assert raters.krippendorff_alpha(other, level) == pytest.approx(alpha, abs=1e-9, nan_ok=True)
+    same = raters.krippendorff_alpha(values[:, [0, 0]], level)
+    assert np.isnan(same) if len({*values[:, 0][~np.isnan(values[:, 0])]}) < 2 else same == 1
+
+
+def test_what_alpha_cannot_be_of():
+    with pytest.raises(UnknownName, match="level of measurement"):
+        raters.krippendorff_alpha([[1, 2]], "ratio")
+    for wrong in ([1, 2], [[1, np.inf]]):
+        with pytest.raises(DataError, match="α is of a table of finite ratings"):
+            raters.krippendorff_alpha(wrong)
+    assert np.isnan(raters.krippendorff_alpha(np.empty((0, 2))))
 
 
 def test_equal_ratings_have_no_alpha():
@@ -408,7 +473,7 @@ def test_where_no_two_raters_differ_there_is_no_interval():
     assert "resamples all ratings are equal: left out of the interval." in found.note
 
 
-@pytest.mark.verifies("Krippendorff's α", by="foreign", of="the package krippendorff, from coincidences")
+@pytest.mark.verifies("Krippendorff's α", by="property")
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(cell, cell, cell), min_size=2, max_size=9), st.sampled_from(["nominal", "ordinal", "interval"])
@@ -538,11 +603,9 @@ def test_kinds_of_candidates_can_be_rated_as_well_as_systems():
 
 
 @pytest.mark.verifies("α of two raters", by="property")
-@pytest.mark.verifies("α of two raters", by="foreign", of="krippendorff, an ordinary table of ratings")
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(*[st.sampled_from([1.0, 2, 3, 4, 5])] * 3), min_size=2, max_size=6))
-def test_pairs_are_the_agreement_of_two_and_krippendorffs_own_program(matrix):
-    krippendorff = pytest.importorskip("krippendorff", reason="pip install -c constraints.txt -e '.[notebooks]'")
+def test_pairs_are_the_agreement_of_two(matrix):
     table = raters.pairwise_agreement(of(matrix), "accuracy")
     values = np.array(matrix)
     for i, j in itertools.combinations(range(3), 2):
@@ -550,9 +613,14 @@ def test_pairs_are_the_agreement_of_two_and_krippendorffs_own_program(matrix):
         if len(set(two.ravel())) < 2:
             assert np.isnan(table.iloc[i, j])
             continue
-        theirs = krippendorff.alpha(two.T, level_of_measurement="ordinal", value_domain=range(1, 6))
-        assert table.iloc[i, j] == table.iloc[j, i] == pytest.approx(theirs, abs=1e-12)
-        assert table.iloc[i, j] == pytest.approx(slow_alpha(two, "ordinal"), abs=1e-12)
+        assert table.iloc[i, j] == table.iloc[j, i] == pytest.approx(float(slow_alpha(two, "ordinal")), abs=1e-12)
+
+
+@pytest.mark.verifies("α of two raters", by="foreign", of="Krippendorff 2011, §A")
+def test_a_pair_of_the_paper():
+    """Of two values, ordinal and nominal α are the same."""
+    table = raters.pairwise_agreement(of([(1 + one, 1 + other) for one, other in zip(*MEG, strict=True)]), "accuracy")
+    assert round(table.loc["r0", "r1"], 3) == 0.095
 
 
 @pytest.mark.verifies("Plane of a class's ratings", by="foreign", of="pandas")

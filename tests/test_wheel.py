@@ -70,7 +70,7 @@ def test_the_wheel_holds_the_package_its_data_and_licences_and_nothing_else(whee
     assert {f"{info}licenses/LICENSE", f"{info}licenses/data/LICENSE"} <= set(names)
     code = {name for name in names if name.endswith(".py")}
     assert code == {p.relative_to(ROOT).as_posix() for p in (ROOT / "anhelpers").rglob("*.py")}
-    assert wheel.stat().st_size < 10_000_000
+    assert wheel.stat().st_size < 22_000_000  # language models of two languages, 20 MB at most
 
 
 def test_its_metadata_say_what_pyproject_says(wheel):

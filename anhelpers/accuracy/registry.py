@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from ..data.text_ratings import RATED, is_rated, rated_metric
 from ..errors import DataError, UnknownName
 from ..metric import Metric
 from .surface import METRICS, surface_metric
@@ -47,7 +48,7 @@ LEARNED: Mapping[str, tuple[str, str]] = {
 }
 """Name -> family and model on the hub."""
 
-NAMES = (*METRICS, *LEARNED)
+NAMES = (*METRICS, *LEARNED, RATED["accuracy"])
 
 
 def is_accuracy(name: str) -> bool:
@@ -57,7 +58,7 @@ def is_accuracy(name: str) -> bool:
     (True, True, False)
     """
     family, colon, _ = name.partition(":")
-    return name in NAMES or (bool(colon) and family in FAMILIES)
+    return name in NAMES or (bool(colon) and family in FAMILIES) or is_rated(name, "accuracy")
 
 
 def accuracy_metric(name: str, trg_lang: str = "", n_refs: int | str = 1, **options: Any) -> Metric:
@@ -67,7 +68,7 @@ def accuracy_metric(name: str, trg_lang: str = "", n_refs: int | str = 1, **opti
     ----------
     name : one of NAMES, or FAMILY:MODEL, where MODEL is a folder, a .ckpt file or a hub id[@revision]. Families: comet
         (without reference comet-qe) for any COMET checkpoint; metricx23, metricx23-qe, metricx24, metricx24-qe, or
-        metricx where the model's name says which.
+        metricx where the model's name says which. rated-accuracy:FOLDER for ratings of one's own, see `rated_metric`.
     trg_lang : target language, e.g. "de"; it chooses BLEU's tokenizer.
     n_refs : how many references every segment that has any will have, or "var" where they differ: `TestSet.n_refs`.
     options : of the learned ones, `device` and `dtype`; the others take none.
@@ -79,10 +80,10 @@ def accuracy_metric(name: str, trg_lang: str = "", n_refs: int | str = 1, **opti
     >>> accuracy_metric("chrf", "de").unit
     'points, 0 to 100'
     """
-    if name in METRICS:
+    if name in METRICS or is_rated(name, "accuracy"):
         if options:
             raise DataError(f"{name} takes no options, got {', '.join(options)}; leave them out.")
-        return surface_metric(name, trg_lang, n_refs)
+        return surface_metric(name, trg_lang, n_refs) if name in METRICS else rated_metric(name)
     if name in LEARNED:
         family, model = LEARNED[name]
         return FAMILIES[family](model=model, n_refs=n_refs, called=name, **options)

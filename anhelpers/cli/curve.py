@@ -27,6 +27,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-k", type=int, metavar="K", help="candidates per source, for text files")
     parser.add_argument("-m", "--metric", default="chrf", metavar="METRIC",
                         help=f"accuracy: {shared.ACCURACY} (default: chrf)")  # fmt: skip
+    parser.add_argument("--naturalness", default="lpp", metavar="MEASURE",
+                        help="of segments: lpp, zip, rated-naturalness (default: lpp)")  # fmt: skip
     shared.selection(parser)
     shared.lm(parser)
     shared.store(parser)
@@ -39,13 +41,15 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Trace, write the page and the vertices."""
     from ..accuracy.registry import accuracy_metric
+    from ..naturalness.registry import WITH_LM, naturalness_metric
     from ..plane import curve_rows, oracle_study
     from ..widgets.study import explore
 
-    with shared.naming_model(args.lm):
+    with shared.naming_model(args.lm if args.naturalness in WITH_LM else None):
         test, cands = _candidates(args)
     accuracy = accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
-    study = oracle_study(test, cands, accuracy, shared.lpp(args.lm, test.trg_lang))
+    model = shared.load_model(args.lm) if args.naturalness in WITH_LM else None
+    study = oracle_study(test, cands, accuracy, naturalness_metric(args.naturalness, test.trg_lang, model))
     shared.print_notes(
         [
             *study.notes,

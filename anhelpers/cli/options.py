@@ -31,7 +31,6 @@ __all__ = [
     "check",
     "lm",
     "load_model",
-    "lpp",
     "metrics",
     "naming_model",
     "notebooks",
@@ -56,13 +55,13 @@ Parser = argparse.ArgumentParser | argparse._ArgumentGroup  # both take options
 ACCURACY = (
     "chrf, chrf++, bleu, ter; comet, cometkiwi, xcomet-xl, xcomet-xxl, or comet:MODEL for a folder, .ckpt file or hub "
     "id[@revision]; metricx23, metricx24, or metricx:MODEL; with -qe without reference (xcomet-xl-qe, metricx24-qe, "
-    "comet-qe:MODEL)"
+    "comet-qe:MODEL); rated-accuracy (ratings of the teaching set; of another, rated-accuracy:FOLDER)"
 )
 """The accuracy metrics, in words."""
 
 LEXICAL = (
     "without a model, of a whole corpus: compression (bits per character), ttr, mattr, mtld, yules_i, yules_k, "
-    "shannon, simpson"
+    "shannon, simpson; of the teaching set, rated-naturalness (of another, rated-naturalness:FOLDER)"
 )
 """The naturalness measures that need no language model, in words."""
 
@@ -301,10 +300,11 @@ def metrics(names: Sequence[str], lm: LanguageModel | None, trg_lang: str, n_ref
     n_refs : references per segment, which some signatures name, or "var".
     """
     from ..accuracy import registry
+    from ..data.text_ratings import is_rated
     from ..naturalness.registry import NAMES, WITH_LM, naturalness_metric
 
     for name in names:
-        if not registry.is_accuracy(name):
+        if not (registry.is_accuracy(name) or is_rated(name, "naturalness")):
             checks.one_of(name, [*registry.NAMES, *NAMES], "metric")
     asked = [*names, "lpp"] if lm is not None and not set(names) & set(WITH_LM) else names
     return [
@@ -323,13 +323,6 @@ def load_model(name: str | None) -> LanguageModel | None:
     if model is not None and model.language is None:
         note_once(f"{model.name} does not say which languages it knows; that it knows the texts' is taken for granted.")
     return model
-
-
-def lpp(model: str, trg_lang: str) -> Metric:
-    """The log-perplexity under a model."""
-    from ..naturalness.registry import naturalness_metric
-
-    return naturalness_metric("lpp", trg_lang, load_model(model))
 
 
 def notebooks(parser: argparse.ArgumentParser) -> None:

@@ -32,13 +32,15 @@ from .ratings import Ratings, pool_ratings, read_ratings
 from .schema import CandidateSet, TestSet
 from .stored import read_system_scores
 from .systems import system_categories
+from .text_ratings import TextRatings, load_ratings
 from .wmt import language_pairs, read_wmt
 from .writing import write_text
 
 __all__ = [
-    "CandidateSet", "Ratings", "StoredScores", "TestSet", "add_systems", "available", "bundled", "find_file",
-    "from_systems", "language_pairs", "load", "load_candidates", "load_mono", "mme_scores", "mono_for", "pool_ratings",
-    "ratings_file", "read_candidate_file", "read_candidates", "read_lines", "read_mme", "read_mme_scores",
+    "CandidateSet", "Ratings", "StoredScores", "TestSet", "TextRatings", "add_systems", "available", "bundled",
+    "find_file", "from_systems", "language_pairs", "load", "load_candidates", "load_mono", "load_ratings", "mme_scores",
+    "mono_for", "pool_ratings", "ratings_file", "read_candidate_file", "read_candidates", "read_lines", "read_mme",
+    "read_mme_scores",
     "read_plain", "read_ratings", "read_system_scores", "read_wmt", "sample_candidates", "scores_matrix",
     "shared_data", "split_pair", "system_categories", "with_outputs", "write_candidates", "write_mme",
     "write_mme_scores", "write_text",

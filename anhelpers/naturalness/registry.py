@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .. import checks
+from ..data.text_ratings import RATED, is_rated, rated_metric
 from ..errors import DataError
 from ..metric import Metric
 from .diversity import MEASURES, lexical_metric
@@ -40,7 +41,7 @@ WITH_LM: dict[str, Callable[[LanguageModel, str], Metric]] = {"lpp": _lpp, "bpb"
 COMPRESSION = "compression"
 """Needs no model and knows every language."""
 
-NAMES = (*WITH_LM, COMPRESSION, *MEASURES)
+NAMES = (*WITH_LM, COMPRESSION, *MEASURES, RATED["naturalness"])
 
 
 def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None) -> Metric:
@@ -49,7 +50,7 @@ def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None
     Parameters
     ----------
     name : one of NAMES: lpp, bpb and zip with a language model; compression, ttr, mattr, mtld, yules_i, yules_k,
-        shannon, simpson without.
+        shannon, simpson without; rated-naturalness, or rated-naturalness:FOLDER, for ratings of the very texts.
     trg_lang : language of the texts.
     lm : from `naturalness.lm.load_lm`.
 
@@ -60,6 +61,8 @@ def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None
     >>> naturalness_metric("ttr", "de").score_corpus(["Das ist gut.", "Das nicht."])
     0.8
     """
+    if is_rated(name, "naturalness"):
+        return rated_metric(name)
     checks.one_of(name, NAMES, "naturalness metric")
     if name == COMPRESSION:
         from .compression import compression_metric

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import checks
-from ..errors import need
+from ..errors import DataError
 from ..intervals import FEWEST, effective, few_clusters, score_intervals, student
 from ..stats import cluster_counts, cluster_sums
 from .files import ClassRatings
@@ -18,7 +20,9 @@ from .sheet import SCALE
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Agreement", "agreement", "pairwise_agreement"]
+__all__ = ["Agreement", "agreement", "krippendorff_alpha", "pairwise_agreement"]
+
+LEVELS = ("nominal", "ordinal", "interval")
 
 
 @dataclass(frozen=True)
@@ -70,10 +74,9 @@ def agreement(
 
     References
     ----------
-    Krippendorff 2011, Computing Krippendorff's Alpha-Reliability; computed by the package `krippendorff`.
+    Krippendorff 2011, Computing Krippendorff's Alpha-Reliability.
     """
-    need("krippendorff", "measuring the agreement of raters")
-    checks.one_of(level, ("nominal", "ordinal", "interval"), "level of measurement")
+    checks.one_of(level, LEVELS, "level of measurement")
     wide = ratings.matrix(criterion)
     wide = wide[wide.notna().sum(axis=1) > 1]
     segment = wide.index.get_level_values("segment").to_numpy()
@@ -111,7 +114,6 @@ def pairwise_agreement(ratings: ClassRatings, criterion: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    need("krippendorff", "measuring the agreement of raters")
     wide, names = ratings.matrix(criterion).to_numpy(), ratings.raters
     table = np.full((len(names), len(names)), np.nan)
     for i in range(len(names)):
@@ -120,19 +122,56 @@ def pairwise_agreement(ratings: ClassRatings, criterion: str) -> pd.DataFrame:
     return pd.DataFrame(table, index=names, columns=names)
 
 
+def krippendorff_alpha(values: ArrayLike, level: str = "ordinal") -> float:
+    """Krippendorff's α of any ratings: 1 − D_o / D_e, at most 1, 0 as if they were dealt out at random.
+
+    Parameters
+    ----------
+    values : (units, raters) numbers; nan where a rater gave none. Units with fewer than two ratings are left out.
+    level : "nominal" (equal or not), "ordinal" (how many ratings lie between), "interval" (squared difference).
+
+    Returns
+    -------
+    α; nan where fewer than two different ratings can be compared.
+
+    Raises
+    ------
+    UnknownName; DataError for values that are no table, or infinite.
+
+    References
+    ----------
+    Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, §C and §D.
+
+    >>> krippendorff_alpha([[1, 1], [2, 2], [1, 2]], "nominal")
+    0.4444444444444444
+    """
+    checks.one_of(level, LEVELS, "level of measurement")
+    table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2 or np.isinf(table).any():
+        raise DataError("α is of a table of finite ratings, a row per unit and a column per rater; nan is none given.")
+    points = np.unique(table[~np.isnan(table)])
+    counts = np.zeros((len(table), len(points)), dtype=np.int64)
+    unit, rater = np.nonzero(~np.isnan(table))
+    np.add.at(counts, (unit, np.searchsorted(points, table[unit, rater])), 1)
+    return _alpha(counts, level, points.tolist())
+
+
 def _counts(values: np.ndarray) -> np.ndarray:
     """(units, 5) how often each rating was given to each of (units, raters) values."""
     return np.stack([(values == point).sum(axis=1) for point in SCALE], axis=1)
 
 
-def _alpha(counts: np.ndarray, level: Any) -> float:
-    """α of (units, 5) counts; nan where fewer than two different ratings can be compared."""
-    import krippendorff
+def _alpha(counts: np.ndarray, level: str, points: Sequence[float] = SCALE) -> float:
+    """α of (units, values) counts of those points, ascending; nan where fewer than two different ones can be compared.
 
-    pairable = counts[counts.sum(axis=1) > 1]
-    if (pairable.sum(axis=0) > 0).sum() < 2:
+    In a unit of m ratings value c meets value k n_c n_k times, itself n_c (n_c − 1) times, each counted 1/(m − 1).
+    """
+    n = counts[counts.sum(axis=1) > 1].astype(np.float64)
+    if (n.sum(axis=0) > 0).sum() < 2:
         return np.nan
-    return float(krippendorff.alpha(value_counts=pairable, value_domain=list(SCALE), level_of_measurement=level))
+    shares = n / (n.sum(axis=1, keepdims=True) - 1)
+    sums = n.T @ shares - np.diag(shares.sum(axis=0))
+    return float(_of_coincidences(level, sums.ravel(), points))
 
 
 def _interval(
@@ -159,15 +198,15 @@ def _coincidences(counts: np.ndarray) -> np.ndarray:
     return (pairs / (n.sum(1) - 1)[:, None, None]).reshape(len(n), len(SCALE) ** 2)
 
 
-def _of_coincidences(level: str, sums: np.ndarray) -> np.ndarray:
-    """(...) α of (..., 25) sums of coincidences; nan where all ratings are equal (Krippendorff 2011, §C)."""
-    k = len(SCALE)
+def _of_coincidences(level: str, sums: np.ndarray, points: Sequence[float] = SCALE) -> np.ndarray:
+    """(...) α of (..., k²) sums of coincidences; nan where all ratings are equal (Krippendorff 2011, §C)."""
+    k = len(points)
     pairs = sums.reshape(*sums.shape[:-1], k, k)
     n = pairs.sum(-1)
     if level == "nominal":
         far = 1.0 - np.eye(k)
     else:
-        place = n.cumsum(-1) - n / 2 if level == "ordinal" else np.arange(float(k))
+        place = n.cumsum(-1) - n / 2 if level == "ordinal" else np.asarray(points, dtype=np.float64)
         far = (place[..., :, None] - place[..., None, :]) ** 2
     observed = (pairs * far).sum((-1, -2))
     expected = (n[..., :, None] * n[..., None, :] * far).sum((-1, -2)) / (n.sum(-1) - 1)

@@ -90,6 +90,8 @@ def test_mqm_rows_name_real_outputs_and_cover_every_one_twice():
     assert len(covered) == 8 * len(TEST) * 2
 
 
-@pytest.mark.parametrize("name", ["README.md", "systems.tsv", "candidates.jsonl", "mono.de.txt", "mqm.tsv"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "systems.tsv", "candidates.jsonl", "mono.de.txt", "mqm.tsv", "ratings.tsv"]
+)
 def test_files_are_there(name):
     assert bundled(f"teaching/{name}").is_file()
