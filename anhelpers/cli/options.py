@@ -61,7 +61,8 @@ ACCURACY = (
 """The accuracy metrics, in words."""
 
 LEXICAL = (
-    "without a model, of a whole corpus: compression (bits per character), ttr, mattr, mtld, yules_i, yules_k, "
+    "critic (trained on originals against translations; bundled for de, else critic:FOLDER of train-critic); without a "
+    "model, of a whole corpus: compression (bits per character), ttr, mattr, mtld, yules_i, yules_k, "
     "shannon, simpson"
 )
 """The naturalness measures that need no language model, in words."""
@@ -301,10 +302,10 @@ def metrics(names: Sequence[str], lm: LanguageModel | None, trg_lang: str, n_ref
     n_refs : references per segment, which some signatures name, or "var".
     """
     from ..accuracy import registry
-    from ..naturalness.registry import NAMES, WITH_LM, naturalness_metric
+    from ..naturalness.registry import NAMES, WITH_LM, is_critic, naturalness_metric
 
     for name in names:
-        if not registry.is_accuracy(name):
+        if not registry.is_accuracy(name) and not is_critic(name):
             checks.one_of(name, [*registry.NAMES, *NAMES], "metric")
     asked = [*names, "lpp"] if lm is not None and not set(names) & set(WITH_LM) else names
     return [

@@ -13,7 +13,7 @@ from .diversity import MEASURES, lexical_metric
 if TYPE_CHECKING:
     from .lm import LanguageModel
 
-__all__ = ["COMPRESSION", "NAMES", "WITH_LM", "naturalness_metric"]
+__all__ = ["COMPRESSION", "CRITIC", "NAMES", "WITH_LM", "is_critic", "naturalness_metric"]
 
 
 def _lpp(lm: LanguageModel, trg_lang: str) -> Metric:
@@ -34,7 +34,19 @@ WITH_LM: dict[str, Callable[[LanguageModel, str], Metric]] = {"lpp": _lpp, "zip"
 COMPRESSION = "compression"
 """Needs no model and knows every language."""
 
-NAMES = (*WITH_LM, COMPRESSION, *MEASURES)
+CRITIC = "critic"
+"""The bundled critic of the language; critic:FOLDER is another one."""
+
+NAMES = (*WITH_LM, COMPRESSION, CRITIC, *MEASURES)
+
+
+def is_critic(name: str) -> bool:
+    """Whether a name is that of a critic: critic, or critic:FOLDER.
+
+    >>> is_critic("critic:mine"), is_critic("lpp")
+    (True, False)
+    """
+    return name.partition(":")[0] == CRITIC
 
 
 def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None) -> Metric:
@@ -42,8 +54,8 @@ def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None
 
     Parameters
     ----------
-    name : one of NAMES: lpp and zip with a language model; compression, ttr, mattr, mtld, yules_i, yules_k, shannon,
-        simpson without.
+    name : one of NAMES: lpp and zip with a language model; critic, compression, ttr, mattr, mtld, yules_i, yules_k,
+        shannon, simpson without; or critic:FOLDER.
     trg_lang : language of the texts.
     lm : from `naturalness.lm.load_lm`.
 
@@ -54,6 +66,10 @@ def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None
     >>> naturalness_metric("ttr", "de").score_corpus(["Das ist gut.", "Das nicht."])
     0.8
     """
+    if is_critic(name):
+        from .critic import critic_metric, load_critic
+
+        return critic_metric(load_critic(name.partition(":")[2] or trg_lang), trg_lang)
     checks.one_of(name, NAMES, "naturalness metric")
     if name == COMPRESSION:
         from .compression import compression_metric
