@@ -41,16 +41,17 @@ def run(args: argparse.Namespace) -> None:
                         "with it, and texts in another language are not scored with it.")  # fmt: skip
     chosen: dict[str, Any] = {name: value for name in ("words", "seed") if (value := getattr(args, name)) is not None}
     recipe = CriticRecipe(args.lang, **chosen)
-    if repeated := sorted({path for path in args.translated if args.translated.count(path) > 1}):
+    paths = [args.native, *args.translated]
+    if repeated := [path for path in paths if paths.count(path) > 1]:
         raise DataError("is named twice; name it once.", repeated[0])
-    files = {path: read_lines(path) for path in [args.native, *args.translated]}
+    files = {path: read_lines(path) for path in paths}
     for path, lines in files.items():
         check_language(lines, recipe.language, f"the texts of {path}")
         if mixed := two_languages(lines):
             note(f"the texts of {path} read as {mixed}.")
     unseen = [line for path in args.test for line in read_lines(path)]
-    native = files[args.native]
-    critic, facts = train_critic(native, {path: files[path] for path in args.translated}, recipe, note, unseen=unseen)
+    native = files.pop(args.native)
+    critic, facts = train_critic(native, files, recipe, note, unseen=unseen)
     write_critic(critic, facts, Path(args.out))
     bound = facts["tv_lower_bound"]
     print(f"{args.out}: language {critic.language}, {facts['originals']:,} originals against "

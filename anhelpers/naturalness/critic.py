@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +36,9 @@ __all__ = ["Critic", "Shape", "critic_metric", "critic_tokens", "explain", "load
 
 TABLE, FACTS = "critic.tsv.xz", "facts.json"
 START, END = "<s>", "</s>"  # no token of a text has two signs, unless it is a word
-SAME_SIGNS = [
-    (re.compile("[’‘‚`´](?![’‘‚`´])"), "'"), (re.compile("[„“”«»‟\"]|``|''|´´"), '"'), (re.compile("…"), "..."),
-    (re.compile("\\s+[–—−-]+\\s+|--+|—"), " - "),
+SAME_SIGNS = [  # marks in pairs first: two ` are one quotation mark
+    (re.compile("[„“”«»‟\"]|[’‘‚`´']{2}"), '"'), (re.compile("[’‘‚`´]"), "'"), (re.compile("…"), "..."),
+    (re.compile("(?:^|\\s)[–—−-]+(?=\\s|$)|--+|—"), " - "),
 ]  # fmt: skip
 """Quotes, dashes and dots betray who typed a text and not how it is put, so all forms of one sign become one."""
 TOKEN = re.compile(r"#[A-Z_\-]+#|\d+(?:[.,:]\d+)*|\w+(?:['-]\w+)*|\.\.+|[^\w\s]")
@@ -71,8 +72,7 @@ class Critic:
     language : of the texts, an ISO 639 code.
     words : the words that are not masked, in lower case.
     shape : what it reads.
-    index : n-gram -> its row.
-    idf, weights : (F,) inverse document frequencies, >= 1, and weights in NATS of the vector of length 1.
+    table : n-gram -> its inverse document frequency, >= 1, and its weight in NATS of the vector of length 1.
     intercept : NATS, of a text of which no n-gram is known.
     """
 
@@ -81,9 +81,7 @@ class Critic:
     language: str
     words: frozenset[str] = field(repr=False)
     shape: Shape
-    index: Mapping[str, int] = field(repr=False)
-    idf: np.ndarray = field(repr=False)
-    weights: np.ndarray = field(repr=False)
+    table: Mapping[str, tuple[float, float]] = field(repr=False)
     intercept: float
 
     @property
@@ -91,7 +89,7 @@ class Critic:
         """Everything that decides a score, in sacreBLEU's key:value style."""
         shape = {"order": self.shape.order, "ending": self.shape.ending, "words": len(self.words)}
         return signature_of({"critic": None, "model": self.name, "rev": self.revision, "lang": self.language} | shape
-                            | {"features": len(self.index)})  # fmt: skip
+                            | {"features": len(self.table)})  # fmt: skip
 
 
 def critic_tokens(text: str, language: str) -> list[str]:
@@ -186,12 +184,10 @@ def _parts(critic: Critic, text: str) -> tuple[float | None, list[tuple[range, f
     tokens = critic_tokens(text, critic.language)
     if not any(token[0].isalpha() for token in tokens):
         return None, [], tokens
-    found = [(critic.index[gram], places) for gram, places in ngrams(tokens, critic.words, critic.shape)
-             if gram in critic.index]  # fmt: skip
-    counts = Counter(row for row, _ in found)
-    size = math.sqrt(math.fsum((n * critic.idf[row]) ** 2 for row, n in counts.items())) or 1.0
-    return critic.intercept, [(places, float(critic.idf[row] * critic.weights[row]) / size)
-                              for row, places in found], tokens  # fmt: skip
+    table = critic.table
+    found = [(gram, places) for gram, places in ngrams(tokens, critic.words, critic.shape) if gram in table]
+    size = math.sqrt(math.fsum((n * table[gram][0]) ** 2 for gram, n in Counter(g for g, _ in found).items())) or 1.0
+    return critic.intercept, [(places, table[gram][0] * table[gram][1] / size) for gram, places in found], tokens
 
 
 def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
@@ -235,13 +231,13 @@ def load_critic(name: str | Path) -> Critic:
     return parse_critic(read_bytes(folder / FACTS), read_bytes(folder / TABLE), folder)
 
 
-def parse_critic(facts: bytes, table: bytes, folder: Path) -> Critic:
+def parse_critic(facts: bytes, packed: bytes, folder: Path) -> Critic:
     """A critic from the bytes of its two files.
 
     Parameters
     ----------
     facts : facts.json, of which language, intercept and shape are read.
-    table : critic.tsv.xz: kind (word or ngram), text, idf, weight.
+    packed : critic.tsv.xz: kind (word or ngram), text, idf, weight.
     folder : where they lie; its name is the critic's.
 
     Raises
@@ -255,20 +251,19 @@ def parse_critic(facts: bytes, table: bytes, folder: Path) -> Critic:
     except (ValueError, KeyError, TypeError, RecursionError):
         raise DataError("is no description of a critic; train it anew (anhelpers train-critic).",
                         folder / FACTS) from None  # fmt: skip
-    plain = unpacked(table, folder / TABLE)
+    plain = unpacked(packed, folder / TABLE)
     try:
         rows = [line.split("\t") for line in plain.decode("utf-8").rstrip("\n").split("\n")[1:]]
         words = frozenset(row[1] for row in rows if row[0] == "word")
         known = [row for row in rows if row[0] == "ngram"]
-        numbers = np.array([(float(row[2]), float(row[3])) for row in known]).reshape(-1, 2)
-        if not (words and known and np.isfinite(numbers).all() and math.isfinite(intercept)):
+        table = {gram: (float(idf), float(weight)) for _, gram, idf, weight in known}
+        if not (words and table and all(map(math.isfinite, (intercept, *chain.from_iterable(table.values()))))):
             raise ValueError
     except (ValueError, IndexError, lzma.LZMAError):
         raise DataError("is no table of a critic; train it anew (anhelpers train-critic).", folder / TABLE) from None
-    index = {row[1]: i for i, row in enumerate(known)}
     revision = sha256(_facts_that_score(said) + plain).hexdigest()[:12]
     name = folder.resolve().name
-    return Critic(name, revision, language, words, shape, index, numbers[:, 0], numbers[:, 1], intercept)
+    return Critic(name, revision, language, words, shape, table, intercept)
 
 
 def _facts_that_score(facts: Mapping[str, Any]) -> bytes:

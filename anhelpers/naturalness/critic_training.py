@@ -11,7 +11,7 @@ import json
 import lzma
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -85,7 +85,7 @@ def train_critic(
     Parameters
     ----------
     native : texts written in the language. translated : name -> texts translated into it.
-    say : told what a user should know. unseen : texts of a test; lines that they share are left out of training.
+    say : told what a user should know. unseen : texts of a test, which are left out of training.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def train_critic(
         "recipe": asdict(recipe), **corpus.said, "words": len(words), "ngrams": len(grams), "scale": round(scale, 4),
         **_figures(scale * held + shift, corpus, recipe), "made_by": made_by(),
     }  # fmt: skip
-    table = _table(words, grams, idf, scale * w)
+    table = _table(words, zip(grams, idf, scale * w, strict=True))
     return parse_critic(json.dumps(facts).encode(), table, Path(recipe.language)), facts
 
 
@@ -135,8 +135,8 @@ def write_critic(critic: Critic, facts: Mapping[str, Any], folder: Path) -> None
         raise DataError("is a folder with other things in it, which the critic would replace; name a new folder.",
                         folder)  # fmt: skip
     fresh = make_folder(folder.parent / f".{folder.name}.fresh")
-    order = sorted(critic.index, key=critic.index.__getitem__)
-    write_bytes(fresh / TABLE, _table(critic.words, order, critic.idf, critic.weights))
+    rows = ((gram, *numbers) for gram, numbers in critic.table.items())
+    write_bytes(fresh / TABLE, _table(critic.words, rows))
     write_text(fresh / FACTS, json.dumps(facts, indent=1) + "\n")
     for own in folder.glob("*.md"):
         write_bytes(fresh / own.name, own.read_bytes())
@@ -158,7 +158,7 @@ def _folded(text: str) -> str:
 
 def _corpus(native: Sequence[str], translated: Mapping[str, Sequence[str]], recipe: CriticRecipe,
             say: Callable[[str], None], unseen: frozenset[str]) -> _Corpus:  # fmt: skip
-    """The texts of both classes without what would mislead."""
+    """The texts of both classes without what would mislead; `unseen` are those of a test."""
     if not translated:
         raise DataError("there are no translations; name at least one file.")
     originals = set(map(_folded, native))
@@ -193,8 +193,8 @@ def _corpus(native: Sequence[str], translated: Mapping[str, Sequence[str]], reci
     if max(n_r, n_q) > UNEQUAL * min(n_r, n_q):
         say(f"the classes are of very unequal size ({n_r:,} originals, {n_q:,} translations): they weigh the same, and "
             "the smaller one decides how much is learnt.")  # fmt: skip
-    files = [name for name in of_q if sizes[name]]
-    weight = np.concatenate([np.full(n, 0.5 / n_r if not name else 0.5 / len(files) / n)
+    share = 0.5 / sum(sizes[name] > 0 for name in of_q)
+    weight = np.concatenate([np.full(n, 0.5 / n_r if not name else share / n)
                              for name, n in sizes.items() if n])  # fmt: skip
     said = {"originals": n_r, "translations": {name: sizes[name] for name in of_q}, "left_out": dict(left)}
     return _Corpus(tokens, np.arange(n_r + n_q) < n_r, weight * len(weight), groups, said)
@@ -279,8 +279,8 @@ def _figures(scores: np.ndarray, corpus: _Corpus, recipe: CriticRecipe) -> dict[
             "tv_lower_bound": {name: round(value, 4) for name, value in asdict(bound).items()}}  # fmt: skip
 
 
-def _table(words: frozenset[str], grams: Sequence[str], idf: np.ndarray, weights: np.ndarray) -> bytes:
+def _table(words: frozenset[str], rows: Iterable[tuple[str, float, float]]) -> bytes:
     """critic.tsv.xz: numbers with 6 digits, which are what is scored with."""
     lines = ["kind\ttext\tidf\tweight", *(f"word\t{word}\t\t" for word in sorted(words))]
-    lines += [f"ngram\t{gram}\t{i:.6g}\t{w:.4g}" for gram, i, w in zip(grams, idf, weights, strict=True)]
+    lines += [f"ngram\t{gram}\t{idf:.6g}\t{weight:.6g}" for gram, idf, weight in rows]
     return lzma.compress(("\n".join(lines) + "\n").encode(), preset=9)
