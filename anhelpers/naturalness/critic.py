@@ -95,6 +95,10 @@ class Critic:
 def critic_tokens(text: str, language: str) -> list[str]:
     """Words, numbers and signs of a text; forms of one sign are made the same, in German ß and ss as well.
 
+    Parameters
+    ----------
+    language : of the text, an ISO 639 code.
+
     >>> critic_tokens("„Daß“ – na ja…", "de")
     ['"', 'Dass', '"', '-', 'na', 'ja', '...']
     """
@@ -112,7 +116,7 @@ def ngrams(tokens: Sequence[str], words: frozenset[str], shape: Shape) -> Iterat
 
     Parameters
     ----------
-    tokens : of `critic_tokens`. words : those that are kept.
+    tokens : of `critic_tokens`. words : those that are kept. shape : of the n-grams.
 
     >>> [gram for gram, _ in ngrams(["Das", "Rechnen", "lernte", "er"], frozenset({"das", "er"}), Shape())][:5]
     ['das', 'N', 'x', 'er', '<s> das']
@@ -154,6 +158,10 @@ def score_critic(critic: Critic, text: str) -> float:
 
     nan for a text without a word.
 
+    Parameters
+    ----------
+    critic : of `load_critic`.
+
     References
     ----------
     AN §4.1, E.1: the best critic is log r(y)/q(y). The weights are those of a logistic regression over tf-idf.
@@ -164,6 +172,10 @@ def score_critic(critic: Critic, text: str) -> float:
 
 def explain(critic: Critic, text: str) -> list[tuple[str, float]]:
     """Token by token, the part of the log-odds that stands on it, in NATS; together they are the score of the text.
+
+    Parameters
+    ----------
+    critic : of `load_critic`.
 
     An n-gram's part is shared equally by its tokens. The first row, of the token "", is the intercept, which every text
     has. No row for a text without a word. Vectors have length 1, so what one token is worth falls with the length of
