@@ -10,7 +10,7 @@ from ..errors import DataError
 from ..progress import note
 
 HELP = "train a critic of naturalness: texts written in a language against texts translated into it"
-EXAMPLE = "anhelpers train-critic originals.cs.txt refA.cs.txt system1.cs.txt cs-critic --lang cs"
+EXAMPLE = "anhelpers train-critic own.cs refA.cs sysB.cs cs-critic --lang cs"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
