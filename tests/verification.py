@@ -85,7 +85,8 @@ MODULES = [
     "accuracy.surface", "accuracy.chrf", "accuracy.bleu", "accuracy.ter", "accuracy.ngrams", "accuracy.comet",
     "accuracy.metricx", "candidates.mbr", "candidates.sampling", "candidates.decode", "naturalness.lpp",
     "naturalness.lm", "naturalness.packed", "naturalness.kl", "naturalness.compression", "naturalness.lexical",
-    "naturalness.diversity", "naturalness.ngrams", "naturalness.probe", "xmi.measure", "xmi.models", "xmi.toy",
+    "naturalness.diversity", "naturalness.ngrams", "naturalness.probe", "naturalness.critic",
+    "naturalness.critic_figures", "naturalness.critic_training", "xmi.measure", "xmi.models", "xmi.toy",
     "xmi.gap", "xmi.features", "xmi.correlations", "xmi.published",
 ]  # fmt: skip
 """Every function in their `__all__` is in some row, or here: it reads, names, sorts or packs what others compute."""
@@ -116,6 +117,8 @@ NOT_QUANTITIES = {
     "naturalness.diversity": "frequency_measures lexical_metric lexical_table",
     "naturalness.ngrams": "signature",
     "naturalness.probe": "shuffled_words",
+    "naturalness.critic": "critic_tokens load_critic ngrams parse_critic",
+    "naturalness.critic_training": "write_critic",
     "xmi.models": "load_q_lm",
     "xmi.published": "published_table read_features read_results recomputed_bleu",
 }

@@ -25,6 +25,7 @@ from . import (
     site,
     store,
     students,
+    train_critic,
     train_lm,
     typed,
     xmi,
@@ -47,6 +48,7 @@ COMMANDS = {  # in the order of --help; each has HELP, EXAMPLE, options(parser) 
     "mqm": mqm,
     "xmi": xmi,
     "train-lm": train_lm,
+    "train-critic": train_critic,
     "store": store,
 }
 

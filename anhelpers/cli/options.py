@@ -60,7 +60,8 @@ ACCURACY = (
 """The accuracy metrics, in words."""
 
 LEXICAL = (
-    "without a model, of a whole corpus: compression (bits per character), ttr, mattr, mtld, yules_i, yules_k, "
+    "critic (trained on originals against translations; bundled for de, else critic:FOLDER of train-critic); without a "
+    "model, of a whole corpus: compression (bits per character), ttr, mattr, mtld, yules_i, yules_k, "
     "shannon, simpson; of the teaching set, rated-naturalness (of another, rated-naturalness:FOLDER)"
 )
 """The naturalness measures that need no language model, in words."""
@@ -301,10 +302,10 @@ def metrics(names: Sequence[str], lm: LanguageModel | None, trg_lang: str, n_ref
     """
     from ..accuracy import registry
     from ..data.text_ratings import is_rated
-    from ..naturalness.registry import NAMES, WITH_LM, naturalness_metric
+    from ..naturalness.registry import NAMES, WITH_LM, is_critic, naturalness_metric
 
     for name in names:
-        if not (registry.is_accuracy(name) or is_rated(name, "naturalness")):
+        if not (registry.is_accuracy(name) or is_rated(name, "naturalness") or is_critic(name)):
             checks.one_of(name, [*registry.NAMES, *NAMES], "metric")
     asked = [*names, "lpp"] if lm is not None and not set(names) & set(WITH_LM) else names
     return [

@@ -12,7 +12,7 @@ __all__ = ["check", "prints"]
 RANGES = {
     "seed": (0, checks.LARGEST_SEED), "draws": (2, checks.MOST_DRAWS), "vocab": (2, 10**9),
     "batch_tokens": (1, 10**9), "epochs": (1, 10**6), "n": (1, 10**6), "batch": (1, 10**6),
-    "steps": (1, 10**9), "held_out": (1, 10**9), "minutes": (0, 10**6),
+    "steps": (1, 10**9), "held_out": (1, 10**9), "words": (1, 10**6), "minutes": (0, 10**6),
 }  # fmt: skip
 """The smallest and the largest number that an option of this name takes, in whichever command."""
 
@@ -20,7 +20,7 @@ MAY_BE_EMPTY = {"name", "stop", "system", "task"}
 """Options whose empty text means something; of all others it is what an unset variable of a shell leaves."""
 
 
-POSITIONAL = {"candidates", "file", "files", "names", "notebooks", "text"}
+POSITIONAL = {"candidates", "file", "files", "names", "native", "notebooks", "text", "translated"}
 
 
 def check(args: argparse.Namespace) -> None:

@@ -14,7 +14,7 @@ from .diversity import MEASURES, lexical_metric
 if TYPE_CHECKING:
     from .lm import LanguageModel
 
-__all__ = ["COMPRESSION", "NAMES", "WITH_LM", "naturalness_metric"]
+__all__ = ["COMPRESSION", "CRITIC", "NAMES", "WITH_LM", "is_critic", "naturalness_metric"]
 
 
 def _lpp(lm: LanguageModel, trg_lang: str) -> Metric:
@@ -41,7 +41,19 @@ WITH_LM: dict[str, Callable[[LanguageModel, str], Metric]] = {"lpp": _lpp, "bpb"
 COMPRESSION = "compression"
 """Needs no model and knows every language."""
 
-NAMES = (*WITH_LM, COMPRESSION, *MEASURES, RATED["naturalness"])
+CRITIC = "critic"
+"""The bundled critic of the language; critic:FOLDER is another one."""
+
+NAMES = (*WITH_LM, COMPRESSION, CRITIC, *MEASURES, RATED["naturalness"])
+
+
+def is_critic(name: str) -> bool:
+    """Whether a name is that of a critic: critic, or critic:FOLDER.
+
+    >>> is_critic("critic:mine"), is_critic("lpp")
+    (True, False)
+    """
+    return name.partition(":")[0] == CRITIC
 
 
 def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None) -> Metric:
@@ -49,8 +61,9 @@ def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None
 
     Parameters
     ----------
-    name : one of NAMES: lpp, bpb and zip with a language model; compression, ttr, mattr, mtld, yules_i, yules_k,
-        shannon, simpson without; rated-naturalness, or rated-naturalness:FOLDER, for ratings of the very texts.
+    name : one of NAMES: lpp, bpb and zip with a language model; critic, compression, ttr, mattr, mtld, yules_i,
+        yules_k, shannon, simpson without; critic:FOLDER; rated-naturalness, or rated-naturalness:FOLDER, for ratings
+        of the very texts.
     trg_lang : language of the texts.
     lm : from `naturalness.lm.load_lm`.
 
@@ -63,6 +76,10 @@ def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None
     """
     if is_rated(name, "naturalness"):
         return rated_metric(name)
+    if is_critic(name):
+        from .critic import critic_metric, load_critic
+
+        return critic_metric(load_critic(name.partition(":")[2] or trg_lang), trg_lang)
     checks.one_of(name, NAMES, "naturalness metric")
     if name == COMPRESSION:
         from .compression import compression_metric

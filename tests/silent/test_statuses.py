@@ -69,6 +69,7 @@ BASES = {
     "students": ["nosuch"],
     "site": [],
     "train-lm": ["src.txt", "model"],
+    "train-critic": ["src.txt", "ref.txt", "model"],
     "run": ["nosuch"],
 }
 

@@ -1,0 +1,60 @@
+"""`anhelpers train-critic`: a critic between texts written in a language and texts translated into it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ..errors import DataError
+from ..progress import note
+
+HELP = "train a critic of naturalness: texts written in a language against texts translated into it"
+EXAMPLE = "anhelpers train-critic own.cs refA.cs sysB.cs cs-critic --lang cs"
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Originals, translations, folder, language, recipe."""
+    parser.add_argument("native", metavar="NATIVE", help="texts written in the language, one per line: at least 200; "
+                        "some 3,000 of several domains are a beginning")  # fmt: skip
+    parser.add_argument("translated", nargs="+", metavar="TRANSLATED", help="texts translated into it, of the same "
+                        "domains, a file per translator or system; the files weigh the same, and lines of the same "
+                        "number are taken for translations of the same source")  # fmt: skip
+    parser.add_argument("out", metavar="FOLDER", help="where the critic goes; -m critic:FOLDER scores with it")
+    parser.add_argument("--lang", metavar="CODE", help="the language of the texts, such as cs or pt_BR; the critic "
+                        "refuses texts in any other")  # fmt: skip
+    parser.add_argument("--test", nargs="+", default=[], metavar="FILE", help="texts that the critic will be tested "
+                        "on: lines that stand there as well are left out of the training")  # fmt: skip
+    parser.add_argument("--words", type=int, metavar="N", help="how many of the most frequent words are not masked "
+                        "(default: 500)")  # fmt: skip
+    parser.add_argument("--seed", type=int, metavar="N", help="of the parts of the cross-fit (default: 13)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Train; print the cross-fitted figures."""
+    from ..data.identify import check_language, two_languages
+    from ..data.lines import read_lines
+    from ..naturalness.critic_training import CriticRecipe, train_critic, write_critic
+
+    if args.lang is None:
+        raise DataError("say in which language the texts are: --lang CODE, such as --lang cs; the critic is stamped "
+                        "with it, and texts in another language are not scored with it.")  # fmt: skip
+    chosen: dict[str, Any] = {name: value for name in ("words", "seed") if (value := getattr(args, name)) is not None}
+    recipe = CriticRecipe(args.lang, **chosen)
+    paths = [args.native, *args.translated]
+    if repeated := [path for path in paths if paths.count(path) > 1]:
+        raise DataError("is named twice; name it once.", repeated[0])
+    files = {path: read_lines(path) for path in paths}
+    for path, lines in files.items():
+        check_language(lines, recipe.language, f"the texts of {path}")
+        if mixed := two_languages(lines):
+            note(f"the texts of {path} read as {mixed}.")
+    unseen = [line for path in args.test for line in read_lines(path)]
+    native = files.pop(args.native)
+    critic, facts = train_critic(native, files, recipe, note, unseen=unseen)
+    write_critic(critic, facts, Path(args.out))
+    bound = facts["tv_lower_bound"]
+    print(f"{args.out}: language {critic.language}, {facts['originals']:,} originals against "
+          f"{sum(facts['translations'].values()):,} translations, {facts['ngrams']:,} n-grams; cross-fitted AUC "
+          f"{facts['auc']:.3f}, TV(Q, R) at least {bound['bound']:.3f} "
+          f"({bound['low']:.3f} to {bound['high']:.3f})")  # fmt: skip

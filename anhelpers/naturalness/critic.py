@@ -1,0 +1,283 @@
+"""A trained critic between texts written in a language and texts translated into it (AN §4.1, E.1), in numpy alone.
+
+The best critic between a system's texts Q and texts R of the language is the likelihood ratio log r(y)/q(y). Here it is
+estimated by a linear classifier. Content is masked: it can know how a text is put, and not what it is about. It sees
+no grammar: broken German full of particles pleases it, so it stands beside a language model and not in its place.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import checks
+from ..data.catalog import bundled
+from ..data.languages import known_code, short_code
+from ..data.lines import read_bytes
+from ..data.packed import unpacked
+from ..errors import DataError, UnknownName
+from ..metric import Metric, signature_of
+from ..progress import note
+
+__all__ = ["Critic", "Shape", "critic_metric", "critic_tokens", "explain", "load_critic", "ngrams", "parse_critic",
+           "score_critic"]  # fmt: skip
+
+TABLE, FACTS = "critic.tsv.xz", "facts.json"
+START, END = "<s>", "</s>"  # no token of a text has two signs, unless it is a word
+SAME_SIGNS = [  # marks in pairs first: two ` are one quotation mark
+    (re.compile("[„“”«»‟\"]|[’‘‚`´']{2}"), '"'), (re.compile("[’‘‚`´]"), "'"), (re.compile("…"), "..."),
+    (re.compile("(?:^|\\s)[–—−-]+(?=\\s|$)|--+|—"), " - "),
+]  # fmt: skip
+"""Quotes, dashes and dots betray who typed a text and not how it is put, so all forms of one sign become one."""
+TOKEN = re.compile(r"#[A-Z_\-]+#|\d+(?:[.,:]\d+)*|\w+(?:['-]\w+)*|\.\.+|[^\w\s]")
+LAST = frozenset((".", "!", "?", "...", '"'))
+"""Signs at the end of a text are not read: whether a line is a sentence or a headline is no matter of naturalness."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What of a text the critic reads: n-grams at two grains, once with masked words bare, once with their outline.
+
+    Parameters
+    ----------
+    order : tokens of the longest n-gram.
+    lengths : ascending numbers of letters; the outline of a masked word says how many of them it exceeds.
+    ending : last letters that the outline of a masked word in lower case shows, where it is longer than 4.
+    """
+
+    order: int = 2
+    lengths: tuple[int, ...] = (5, 8, 12)
+    ending: int = 2
+
+
+@dataclass(frozen=True)
+class Critic:
+    """A linear critic: the log-odds that a text was written in the language, not translated into it.
+
+    Parameters
+    ----------
+    name, revision : name of its folder; the first 12 hex digits of the sha256 of its table.
+    language : of the texts, an ISO 639 code.
+    words : the words that are not masked, in lower case.
+    shape : what it reads.
+    table : n-gram -> its inverse document frequency, >= 1, and its weight in NATS of the vector of length 1.
+    intercept : NATS, of a text of which no n-gram is known.
+    """
+
+    name: str
+    revision: str
+    language: str
+    words: frozenset[str] = field(repr=False)
+    shape: Shape
+    table: Mapping[str, tuple[float, float]] = field(repr=False)
+    intercept: float
+
+    @property
+    def signature(self) -> str:
+        """Everything that decides a score, in sacreBLEU's key:value style."""
+        shape = {"order": self.shape.order, "ending": self.shape.ending, "words": len(self.words)}
+        return signature_of({"critic": None, "model": self.name, "rev": self.revision, "lang": self.language} | shape
+                            | {"features": len(self.table)})  # fmt: skip
+
+
+def critic_tokens(text: str, language: str) -> list[str]:
+    """Words, numbers and signs of a text; forms of one sign are made the same, in German ß and ss as well.
+
+    Parameters
+    ----------
+    language : of the text, an ISO 639 code.
+
+    >>> critic_tokens("„Daß“ – na ja…", "de")
+    ['"', 'Dass', '"', '-', 'na', 'ja', '...']
+    """
+    text = unicodedata.normalize("NFC", text)
+    for form, sign in SAME_SIGNS:
+        text = form.sub(sign, text)
+    return TOKEN.findall(text.replace("ß", "ss") if short_code(language) == "de" else text)
+
+
+def ngrams(tokens: Sequence[str], words: frozenset[str], shape: Shape) -> Iterator[tuple[str, range]]:
+    """Each n-gram of a text as the critic reads it, and the tokens that it stands on.
+
+    A word that is not kept becomes N if capitalised and x if not, a number 0. The second grain gives what is new with
+    the outlines of masked words. The signs that end the text are not read; its start and its end are.
+
+    Parameters
+    ----------
+    tokens : of `critic_tokens`. words : those that are kept. shape : of the n-grams.
+
+    >>> [gram for gram, _ in ngrams(["Das", "Rechnen", "lernte", "er"], frozenset({"das", "er"}), Shape())][:5]
+    ['das', 'N', 'x', 'er', '<s> das']
+    """
+    n = len(tokens)
+    while n and tokens[n - 1] in LAST:
+        n -= 1
+    coarse, fine = [START], [START]
+    for token in tokens[:n]:
+        bare, outlined = _masked(token, words, shape)
+        coarse.append(bare)
+        fine.append(outlined)
+    coarse.append(END)
+    fine.append(END)
+    for grain in (coarse, fine):
+        for k in range(1, shape.order + 1):
+            for i in range(k == 1, n + 3 - k - (k == 1)):
+                if grain is coarse or fine[i : i + k] != coarse[i : i + k]:
+                    yield " ".join(grain[i : i + k]), range(max(i - 1, 0), min(i + k - 1, n))
+
+
+def _masked(token: str, words: frozenset[str], shape: Shape) -> tuple[str, str]:
+    """A token at both grains."""
+    first = token[0]
+    if first.isdigit():
+        return "0", "0"
+    if not first.isalpha():
+        return ("N", "N") if first == "#" and len(token) > 1 else (token, token)
+    lower = token.lower()
+    if lower in words:
+        return lower, lower
+    bare = "N" if first.isupper() else "x"
+    ending = f"-{lower[-shape.ending :]}" if bare == "x" and shape.ending and len(token) > 4 else ""
+    return bare, f"{bare}{sum(len(token) > most for most in shape.lengths)}{ending}"
+
+
+def score_critic(critic: Critic, text: str) -> float:
+    """The log-odds at equal priors that a text was written in the language, in NATS; above 0 it reads like an original.
+
+    nan for a text without a word.
+
+    Parameters
+    ----------
+    critic : of `load_critic`.
+
+    References
+    ----------
+    AN §4.1, E.1: the best critic is log r(y)/q(y). The weights are those of a logistic regression over tf-idf.
+    """
+    base, parts, _ = _parts(critic, text)
+    return float("nan") if base is None else base + math.fsum(nats for _, nats in parts)
+
+
+def explain(critic: Critic, text: str) -> list[tuple[str, float]]:
+    """Token by token, the part of the log-odds that stands on it, in NATS; together they are the score of the text.
+
+    Parameters
+    ----------
+    critic : of `load_critic`.
+
+    An n-gram's part is shared equally by its tokens. The first row, of the token "", is the intercept, which every text
+    has. No row for a text without a word. Vectors have length 1, so what one token is worth falls with the length of
+    its text.
+    """
+    base, parts, tokens = _parts(critic, text)
+    if base is None:
+        return []
+    shares: list[list[float]] = [[] for _ in tokens]
+    for places, nats in parts:
+        for place in places:
+            shares[place].append(nats / len(places))
+    return [("", base), *zip(tokens, map(math.fsum, shares), strict=True)]
+
+
+def _parts(critic: Critic, text: str) -> tuple[float | None, list[tuple[range, float]], list[str]]:
+    """Intercept (None: no word), then per known n-gram its tokens and nats, then all tokens."""
+    tokens = critic_tokens(text, critic.language)
+    if not any(token[0].isalpha() for token in tokens):
+        return None, [], tokens
+    table = critic.table
+    found = [(gram, places) for gram, places in ngrams(tokens, critic.words, critic.shape) if gram in table]
+    size = math.sqrt(math.fsum((n * table[gram][0]) ** 2 for gram, n in Counter(g for g, _ in found).items())) or 1.0
+    return critic.intercept, [(places, table[gram][0] * table[gram][1] / size) for gram, places in found], tokens
+
+
+def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
+    """The critic's log-odds as a metric: nats per text, higher is more natural; texts without a word are nan.
+
+    Parameters
+    ----------
+    trg_lang : language of the texts: a DataError where the critic knows another one.
+    """
+    if trg_lang and short_code(trg_lang) not in ("und", short_code(critic.language)):
+        raise DataError(
+            f"the critic {critic.name} knows only '{critic.language}' and the texts are '{trg_lang}'; train one "
+            "(anhelpers train-critic) and name its folder (critic:FOLDER)."
+        )
+
+    def score_segments(hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None) -> np.ndarray:
+        scores = {text: score_critic(critic, text) for text in dict.fromkeys(checks.texts("hyps", hyps))}
+        values = np.array([scores[text] for text in hyps], dtype=np.float64)
+        if wordless := int(np.isnan(values).sum()):
+            note(f"critic {critic.name}: {wordless} of {len(values)} texts have no word, and so no score (nan).")
+        return values
+
+    return Metric("critic", f"log-odds of the critic {critic.name}", "nats per text", True, (), critic.signature,
+                  score_segments)  # fmt: skip
+
+
+def load_critic(name: str | Path) -> Critic:
+    """A critic: the bundled one of a language, such as "de", or one from a folder of `anhelpers train-critic`.
+
+    Raises
+    ------
+    DataError : no such critic, or a folder that holds none.
+    """
+    folder = checks.local_path(name)
+    if not folder.is_dir():
+        try:
+            folder = bundled(f"critic/{short_code(str(name))}")
+        except (UnknownName, DataError):
+            raise DataError(f"there is no bundled critic '{name}' and no such folder; train one (anhelpers "
+                            "train-critic) and name its folder (critic:FOLDER).") from None  # fmt: skip
+    return parse_critic(read_bytes(folder / FACTS), read_bytes(folder / TABLE), folder)
+
+
+def parse_critic(facts: bytes, packed: bytes, folder: Path) -> Critic:
+    """A critic from the bytes of its two files.
+
+    Parameters
+    ----------
+    facts : facts.json, of which language, intercept and shape are read.
+    packed : critic.tsv.xz: kind (word or ngram), text, idf, weight.
+    folder : where they lie; its name is the critic's.
+
+    Raises
+    ------
+    DataError where they are no such files.
+    """
+    try:
+        said = json.loads(facts)
+        shape = Shape(**{**said["shape"], "lengths": tuple(said["shape"]["lengths"])})
+        language, intercept = known_code(said["language"]), float(said["intercept"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise DataError("is no description of a critic; train it anew (anhelpers train-critic).",
+                        folder / FACTS) from None  # fmt: skip
+    plain = unpacked(packed, folder / TABLE)
+    try:
+        rows = [line.split("\t") for line in plain.decode("utf-8").rstrip("\n").split("\n")[1:]]
+        words = frozenset(row[1] for row in rows if row[0] == "word")
+        known = [row for row in rows if row[0] == "ngram"]
+        table = {gram: (float(idf), float(weight)) for _, gram, idf, weight in known}
+        if not (words and table and all(map(math.isfinite, (intercept, *chain.from_iterable(table.values()))))):
+            raise ValueError
+    except (ValueError, IndexError, lzma.LZMAError):
+        raise DataError("is no table of a critic; train it anew (anhelpers train-critic).", folder / TABLE) from None
+    revision = sha256(_facts_that_score(said) + plain).hexdigest()[:12]
+    name = folder.resolve().name
+    return Critic(name, revision, language, words, shape, table, intercept)
+
+
+def _facts_that_score(facts: Mapping[str, Any]) -> bytes:
+    """Those facts of a critic that decide a score, as bytes for its hash."""
+    return json.dumps([facts["language"], facts["shape"], facts["intercept"]], sort_keys=True).encode()
