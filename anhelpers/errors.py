@@ -22,7 +22,7 @@ __all__ = [
 
 EXTRA_OF = {
     "torch": "neural", "transformers": "neural", "comet": "neural", "huggingface_hub": "neural",
-    "tokenizers": "neural",
+    "tokenizers": "neural", "safetensors": "neural",
     "papermill": "notebooks", "nbconvert": "notebooks", "nbformat": "notebooks", "nbclient": "notebooks",
     "dask": "cluster", "distributed": "cluster", "dask_jobqueue": "cluster", "yaml": "cluster",
     "cvxpy": "theory",

@@ -32,7 +32,11 @@ def split_lines(lines: Sequence[str], held_out: int, seed: int) -> tuple[list[in
     """
     if held_out < 1:
         raise DataError(f"held_out is {held_out}; hold out at least 1 line, by which the model is measured.")
-    distinct = list({line.strip(): k for k, line in reversed(list(enumerate(lines))) if line.strip()}.values())[::-1]
+    first: dict[str, int] = {}
+    for k, line in enumerate(lines):
+        first.setdefault(line.strip(), k)
+    first.pop("", None)
+    distinct = list(first.values())
     if len(distinct) < 2 * held_out:
         raise DataError(f"only {len(distinct):,} distinct lines, too few to hold out {held_out:,}: at least "
                         f"{2 * held_out:,} are wanted, so that not more of them measure the model than it learns from; "

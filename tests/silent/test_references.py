@@ -58,7 +58,7 @@ def test_a_reference_among_the_systems_is_not_compared_with_itself(mtme, capsys)
     assert set(scores.index) == {"MT", "refB"}
     assert scores.max() < 100
     assert "refA is the reference refA (30 of 30 texts are the same, white space around them aside), and is not" in err
-    assert "compared with the reference refA." in err
+    assert "Compared with the reference refA." in err
     assert "left out: Lost." in err
 
 
@@ -81,7 +81,7 @@ def test_score_and_plane_have_the_same_references(mtme, tmp_path, capsys):
     systems = pd.read_csv(tmp_path / "out" / "systems.csv").set_index("system")
     assert systems.accuracy.to_dict() == pytest.approx(scores.to_dict())
     assert systems.category["refB"] == "human"
-    assert "compared with the reference refA." in (tmp_path / "out" / "appendix.txt").read_text(encoding="utf-8")
+    assert "Compared with the reference refA." in (tmp_path / "out" / "appendix.txt").read_text(encoding="utf-8")
 
 
 def test_a_copy_under_another_name_is_that_reference():
