@@ -58,7 +58,7 @@ def test_a_reference_among_the_systems_is_not_compared_with_itself(mtme, capsys)
     assert set(scores.index) == {"MT", "refB"}
     assert scores.max() < 100
     assert "refA is the reference refA (30 of 30 texts are the same, white space around them aside), and is not" in err
-    assert "Compared with the reference refA." in err
+    assert "compared with the reference refA." in err
     assert "left out: Lost." in err
 
 
