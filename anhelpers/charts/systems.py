@@ -86,7 +86,7 @@ def plot_systems(
     notes = [" ".join([PARETO] * pareto + _uncertain(uncertainty, shown)), *notes]
     notes = [*filter(None, notes), *not_drawn(table, systems), *_hidden(curve, plane)]
     notes += curve_notes(table) if curve is not None else []
-    notes += [f"Left out for want of room: {len(unnamed)} name{'s' * (len(unnamed) > 1)}."] if unnamed else []
+    notes += [f"Names left out, as there is no room: {len(unnamed)}."] if unnamed else []
     best = ", ".join(systems["system"][systems["pareto"].astype(bool)].astype(str)) if pareto else ""
     unnamed = f"without a label for want of space: {', '.join(unnamed)}" if unnamed else ""
     words = description(
