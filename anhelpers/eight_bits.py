@@ -40,8 +40,10 @@ def rounded(model: Any) -> dict[str, Any]:
 
 
 def restored(tensors: dict[str, Any]) -> dict[str, Any]:
-    """The weights by name, in float32, as `rounded` left them."""
+    """The weights by name, in float32, as `rounded` left them; a ValueError where numbers and factors do not pair."""
     named = [name for name in tensors if not name.endswith(FACTOR)]
+    if {name + FACTOR for name in named if tensors[name].ndim > 1} != set(tensors) - set(named):
+        raise ValueError("some weights have no factors, or factors no weights")
     return {name: tensors[name].float() * tensors.get(name + FACTOR, 1.0) for name in named}
 
 

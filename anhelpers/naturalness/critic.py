@@ -248,7 +248,7 @@ def parse_critic(facts: bytes, packed: bytes, folder: Path) -> Critic:
 
     Parameters
     ----------
-    facts : facts.json, of which language, intercept and shape are read.
+    facts : facts.json, of which language, intercept and shape are read, and how many words and n-grams there are.
     packed : critic.tsv.xz: kind (word or ngram), text, idf, weight.
     folder : where they lie; its name is the critic's.
 
@@ -269,9 +269,11 @@ def parse_critic(facts: bytes, packed: bytes, folder: Path) -> Critic:
         words = frozenset(row[1] for row in rows if row[0] == "word")
         known = [row for row in rows if row[0] == "ngram"]
         table = {gram: (float(idf), float(weight)) for _, gram, idf, weight in known}
+        if (len(words), len(table), len(known)) != (said["words"], said["ngrams"], said["ngrams"]):
+            raise ValueError
         if not (words and table and all(map(math.isfinite, (intercept, *chain.from_iterable(table.values()))))):
             raise ValueError
-    except (ValueError, IndexError, lzma.LZMAError):
+    except (ValueError, IndexError, KeyError, lzma.LZMAError):
         raise DataError("is no table of a critic; train it anew (anhelpers train-critic).", folder / TABLE) from None
     revision = sha256(_facts_that_score(said) + plain).hexdigest()[:12]
     name = folder.resolve().name

@@ -212,8 +212,8 @@ def bits_per_byte_metric(lm: LanguageModel, trg_lang: str | None = None) -> Metr
         for sentence in scores.notes:
             note(f"bits per byte under {lm.name}: {sentence}")
         sizes = np.array([len(text.encode("utf-8", "surrogatepass")) for text in hyps], dtype=np.float64)
-        bits = -scores.total / np.log(2)
-        return np.nan_to_num(np.stack([bits, np.where(np.isnan(bits), 0, sizes)], 1).reshape(-1, 2))
+        blank = np.isnan(scores.total)
+        return np.where(blank[:, None], 0.0, np.stack([-scores.total / np.log(2), sizes], 1))
 
     def score_count(counts: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore"):

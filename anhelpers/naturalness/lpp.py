@@ -245,6 +245,8 @@ def lengthened_prints(gaps: np.ndarray, bits: int) -> np.ndarray:
 
     Parameters
     ----------
-    gaps : (n,) uint16. bits : how many were kept.
+    gaps : (n,) uint16. bits : how many were kept, 1 to 63; a ValueError for others.
     """
+    if gaps.dtype != np.uint16 or not 0 < bits < 64:
+        raise ValueError(f"{bits} bits, gaps of {gaps.dtype}")
     return np.cumsum(gaps.astype(np.uint64)) << np.uint64(64 - bits)

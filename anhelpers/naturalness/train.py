@@ -208,7 +208,7 @@ def train_lm(
         raise DataError(f"minutes is {minutes}; give a number above 0.")
     of = np.zeros(len(lines), np.int64) if of is None else np.asarray(of)
     checks.same_length(lines=lines, of=of)
-    if len(lines) and of.max() >= len(recipe.weights):
+    if len(lines) and of.max() + 1 != len(recipe.weights):
         raise DataError(f"there are {of.max() + 1} texts and {len(recipe.weights)} weights; give one for each text.")
     job = _Job(recipe, out, Path(f"{out}.partial"), hub.device(device), say, minutes)
     chosen, held = split_lines(lines, recipe.held_out, recipe.seed)

@@ -18,6 +18,8 @@ from anhelpers import cli
 from anhelpers.data import bundled, load, load_candidates, load_mono
 from anhelpers.errors import DataError
 from anhelpers.naturalness.critic import (
+    FACTS,
+    TABLE,
     Critic,
     Shape,
     critic_metric,
@@ -357,3 +359,13 @@ def test_the_card_has_its_figures_on_the_teaching_set(bundled_critic):
         assert (by[high] > by[low]).sum() == int(wins), (high, low)
     for tag, mean in re.findall(r"^\| mean of ([a-z0-9-]+) \| ([+−]\d\.\d\d) \|", CARD, re.M):
         assert by[tag].mean() == pytest.approx(float(mean.replace("−", "-")), abs=0.006), tag
+
+
+@pytest.mark.parametrize("lost", [1, 3000])
+def test_a_table_that_lost_lines_is_refused(tmp_path, lost):
+    for name in (FACTS, TABLE):
+        (tmp_path / name).write_bytes((bundled("critic/de") / name).read_bytes())
+    lines = lzma.decompress((tmp_path / TABLE).read_bytes()).split(b"\n")
+    (tmp_path / TABLE).write_bytes(lzma.compress(b"\n".join([*lines[: -1 - lost], b""])))
+    with pytest.raises(DataError, match="is no table of a critic"):
+        load_critic(tmp_path)

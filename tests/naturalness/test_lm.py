@@ -7,12 +7,15 @@ import shutil
 import numpy as np
 import pytest
 
+safetensors = pytest.importorskip("safetensors.torch", reason="pip install -c constraints.txt -e '.[neural]'")
 torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
 transformers = pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
 
 from anhelpers import eight_bits  # noqa: E402
 from anhelpers.errors import AnhelpersError, DataError  # noqa: E402
-from anhelpers.naturalness.lm import LanguageModel, bits_per_byte_metric, load_lm, lpp_metric, score_texts  # noqa: E402
+from anhelpers.naturalness import lm as lm_module  # noqa: E402
+from anhelpers.naturalness.lm import LanguageModel, TextLogProbs, bits_per_byte_metric, load_lm, lpp_metric, score_texts  # noqa: E402
+from anhelpers.naturalness.load import _training_lines  # noqa: E402
 from anhelpers.naturalness.lpp import shared_lines  # noqa: E402
 from anhelpers.naturalness.reading import batches, encoded, examples, n_predicted, split_lines  # noqa: E402
 from anhelpers.naturalness.train import Recipe, train_lm, train_tokenizer  # noqa: E402
@@ -293,6 +296,14 @@ def test_a_file_in_eight_bits_without_a_part_is_refused(tmp_path):
     config.write_text(text.replace('"n_layer": 1', '"n_layer": 2'), "utf-8")
     with pytest.raises(AnhelpersError, match="has no weights for"):
         load_lm(tmp_path / "m", device="cpu")
+    config.write_text(text, "utf-8")
+    weights = tmp_path / "m" / eight_bits.FILE
+    tensors = safetensors.load_file(weights)
+    one = next(name for name in tensors if name.endswith(eight_bits.FACTOR))
+    for broken in (tensors.keys() - {one}, tensors.keys() - {one.removesuffix(eight_bits.FACTOR)}):
+        safetensors.save_file({name: tensors[name] for name in broken}, weights)
+        with pytest.raises(AnhelpersError, match="could not be loaded"):
+            load_lm(tmp_path / "m", device="cpu")
     (tmp_path / "m" / eight_bits.FILE).write_bytes(b"nothing")
     with pytest.raises(AnhelpersError, match="could not be loaded"):
         load_lm(tmp_path / "m", device="cpu")
@@ -310,7 +321,16 @@ def test_a_recipe_that_cannot_be_is_told(chosen, sentence):
         Recipe("de", **chosen)
 
 
+@pytest.mark.parametrize("bits", [0, 64, 70, -1])
+def test_prints_of_lines_with_impossible_bits_are_refused(tmp_path, bits):
+    np.savez_compressed(tmp_path / "train_lines.npz", gaps=np.ones(3, np.uint16), bits=bits)
+    with pytest.raises(DataError, match="is no array of the lines of training"):
+        _training_lines(tmp_path)
+
+
 def test_every_text_has_its_weight(tmp_path):
+    with pytest.raises(DataError, match="there are 1 texts and 2 weights"):
+        train_lm(LINES, tmp_path / "m", Recipe("de", weights=(1, 2)))
     with pytest.raises(DataError, match="there are 2 texts and 1 weights"):
         train_lm(LINES, tmp_path / "m", Recipe("de"), of=[0] * (len(LINES) - 1) + [1])
 
@@ -377,3 +397,11 @@ def test_bits_per_byte_are_the_loss_that_transformers_computes(lm):
         loss = lm.model(input_ids=ids, labels=ids).loss.item() * (ids.shape[1] - 1)
     wanted = loss / np.log(2) / len(text.encode())
     assert bits_per_byte_metric(lm).score_corpus([text]) == pytest.approx(wanted, rel=1e-5)
+
+
+def test_a_text_that_cannot_be_has_infinitely_many_bits(lm, monkeypatch):
+    impossible = TextLogProbs(np.array([-np.inf, -1.0]), np.array([2, 2]), np.zeros(2, bool))
+    monkeypatch.setattr(lm_module, "score_texts", lambda *args: impossible)
+    metric = bits_per_byte_metric(lm)
+    assert metric.score_segments(["ab", "cd"]).tolist() == [np.inf, 0.5 / np.log(2)]
+    assert metric.score_corpus(["ab", "cd"]) == np.inf
