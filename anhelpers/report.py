@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .appendix import ADVICE, appendix, few_documents, one_document, uncounted
+from .appendix import ADVICE
 from .charts.describe import digits_of
 from .data.writing import write_text
 from .plane import Plane
@@ -21,13 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "appendix",
-    "few_documents",
     "latex_table",
-    "one_document",
     "readable",
     "split_ranks",
-    "uncounted",
     "write_page",
     "write_tables",
 ]

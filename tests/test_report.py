@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from anhelpers.appendix import appendix, few_documents
 from anhelpers.errors import DataError
 from anhelpers.plane import Plane, mean_axis, paired_tests, systems_table, with_ranks
-from anhelpers.report import appendix, few_documents, latex_table, readable
+from anhelpers.report import latex_table, readable
 
 
 def plane(accuracy, naturalness, docs=None):

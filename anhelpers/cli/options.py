@@ -43,6 +43,7 @@ __all__ = [
     "texts",
     "tokenizer_notes",
     "told",
+    "training_texts",
     "translations",
     "using_scheduler",
     "using_store",
@@ -161,6 +162,27 @@ def lm(parser: argparse.ArgumentParser) -> None:
     """--lm: the language model of the naturalness axis."""
     parser.add_argument("--lm", metavar="MODEL", default="de-small",
                         help="folder or hub id[@revision] (default: the bundled de-small, for German)")  # fmt: skip
+
+
+def training_texts(paths: Sequence[str], language: str | None) -> list[tuple[str, ...]]:
+    """The lines of each file that a judge of naturalness is trained on, all in the one language that it will know.
+
+    Parameters
+    ----------
+    language : as typed; a DataError where it is missing, which only the user can know, or where texts are in another.
+    """
+    from ..data.identify import check_language, two_languages
+    from ..data.lines import read_lines
+
+    texts = [read_lines(path) for path in paths]
+    if language is None:
+        raise DataError("say in which language the text is: --lang CODE, such as --lang es; what is trained is "
+                        "stamped with it, and texts in another language are not scored with it.")  # fmt: skip
+    for path, lines in zip(paths, texts, strict=True):
+        check_language(lines, language, f"the texts of {path}")
+        if mixed := two_languages(lines):
+            note(f"the texts of {path} read as {mixed}: a model of both has no judgement of '{language}' alone.")
+    return texts
 
 
 def store(parser: Parser, default: str | None = None) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import DataError
 from ..progress import note
+from . import options as shared
 
 HELP = "train a critic of naturalness: texts written in a language against texts translated into it"
 EXAMPLE = "anhelpers train-critic own.cs refA.cs sysB.cs cs-critic --lang cs"
@@ -32,23 +33,15 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Train; print the cross-fitted figures."""
-    from ..data.identify import check_language, two_languages
     from ..data.lines import read_lines
     from ..naturalness.critic_training import CriticRecipe, train_critic, write_critic
 
-    if args.lang is None:
-        raise DataError("say in which language the texts are: --lang CODE, such as --lang cs; the critic is stamped "
-                        "with it, and texts in another language are not scored with it.")  # fmt: skip
-    chosen: dict[str, Any] = {name: value for name in ("words", "seed") if (value := getattr(args, name)) is not None}
-    recipe = CriticRecipe(args.lang, **chosen)
     paths = [args.native, *args.translated]
     if repeated := [path for path in paths if paths.count(path) > 1]:
         raise DataError("is named twice; name it once.", repeated[0])
-    files = {path: read_lines(path) for path in paths}
-    for path, lines in files.items():
-        check_language(lines, recipe.language, f"the texts of {path}")
-        if mixed := two_languages(lines):
-            note(f"the texts of {path} read as {mixed}.")
+    files = dict(zip(paths, shared.training_texts(paths, args.lang), strict=True))
+    chosen: dict[str, Any] = {name: value for name in ("words", "seed") if (value := getattr(args, name)) is not None}
+    recipe = CriticRecipe(args.lang, **chosen)
     unseen = [line for path in args.test for line in read_lines(path)]
     native = files.pop(args.native)
     critic, facts = train_critic(native, files, recipe, note, unseen=unseen)

@@ -7,8 +7,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError
 from ..progress import note, say
+from . import options as shared
 
 HELP = "train a very small language model from plain text, resumable at any step"
 EXAMPLE = "anhelpers train-lm sentences.es.txt es-tiny --lang es --minutes 60"
@@ -49,17 +49,11 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Train; print the held-out perplexity."""
-    from ..data.identify import check_language, two_languages
-    from ..data.lines import read_lines
     from ..naturalness.recipe import sized
     from ..naturalness.train import Recipe, train_lm
     from ..naturalness.training_state import STATE
 
-    texts, language = [read_lines(text) for text in args.text], _language(args)
-    for name, lines in zip(args.text, texts, strict=True):
-        check_language(lines, language, f"the texts of {name}")
-        if mixed := two_languages(lines):
-            note(f"the texts of {name} read as {mixed}: a model of both has no judgement of '{language}' alone.")
+    texts, language = shared.training_texts(args.text, args.lang), args.lang
     typed = {"vocab_size": args.vocab, "epochs": args.epochs, "steps": args.steps, "held_out": args.held_out,
              "seed": args.seed, "weights": args.weights or [1.0] * len(texts), "join": args.join,
              "tokens_per_batch": args.batch, "dropout": args.dropout, "stored": args.stored}  # fmt: skip
@@ -77,11 +71,3 @@ def run(args: argparse.Namespace) -> None:
         f"{args.out}: language {facts['language']}, {facts['steps_done']:,} steps, held-out perplexity "
         f"{facts['held_out_perplexity']} per token ({facts['held_out_tokens']:,} tokens)"
     )
-
-
-def _language(args: argparse.Namespace) -> str:
-    """The language of the text, which only the user can know."""
-    if args.lang is None:
-        raise DataError("say in which language the text is: --lang CODE, such as --lang es; the model is stamped with "
-                        "it, and texts in another language are not scored with it.")  # fmt: skip
-    return args.lang
