@@ -10,6 +10,7 @@ from ..data.text_ratings import RATED, is_rated, rated_metric
 from ..errors import DataError
 from ..metric import Metric
 from .diversity import MEASURES, lexical_metric
+from .mono import LPP_DISTANCE, Mono, lpp_distance_metric
 
 if TYPE_CHECKING:
     from .lm import LanguageModel
@@ -29,13 +30,22 @@ def _bpb(lm: LanguageModel, trg_lang: str) -> Metric:
     return bits_per_byte_metric(lm, trg_lang)
 
 
+def _lpp_distance(lm: LanguageModel, trg_lang: str, mono: Mono | None = None) -> Metric:
+    return lpp_distance_metric(lm, mono, trg_lang)
+
+
 def _zip(lm: LanguageModel, trg_lang: str) -> Metric:
     from .compression import zip_metric
 
     return zip_metric(lm, trg_lang)
 
 
-WITH_LM: dict[str, Callable[[LanguageModel, str], Metric]] = {"lpp": _lpp, "bpb": _bpb, "zip": _zip}
+WITH_LM: dict[str, Callable[[LanguageModel, str], Metric]] = {
+    "lpp": _lpp,
+    "bpb": _bpb,
+    "zip": _zip,
+    LPP_DISTANCE: _lpp_distance,
+}
 """Those that a language model is part of; the others are measures of whole corpora, compression of segments too."""
 
 COMPRESSION = "compression"
@@ -56,20 +66,23 @@ def is_critic(name: str) -> bool:
     return name.partition(":")[0] == CRITIC
 
 
-def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None) -> Metric:
+def naturalness_metric(
+    name: str, trg_lang: str, lm: LanguageModel | None = None, *, mono: Mono | None = None
+) -> Metric:
     """A naturalness metric ready to score.
 
     Parameters
     ----------
-    name : one of NAMES: lpp, bpb and zip with a language model; critic, compression, ttr, mattr, mtld, yules_i,
-        yules_k, shannon, simpson without; critic:FOLDER; rated-naturalness, or rated-naturalness:FOLDER, for ratings
-        of the very texts.
+    name : one of NAMES: lpp, bpb, zip and lpp-distance with a language model; critic, compression, ttr, mattr, mtld,
+        yules_i, yules_k, shannon, simpson without; critic:FOLDER; rated-naturalness, or rated-naturalness:FOLDER, for
+        ratings of the very texts.
     trg_lang : language of the texts.
     lm : from `naturalness.lm.load_lm`.
+    mono : R, texts that people wrote in the language, which lpp-distance compares with.
 
     Raises
     ------
-    UnknownName; DataError without the language model that is needed, or where the language does not fit.
+    UnknownName; DataError without the language model or the R that is needed, or where the language does not fit.
 
     >>> naturalness_metric("ttr", "de").score_corpus(["Das ist gut.", "Das nicht."])
     0.8
@@ -90,4 +103,4 @@ def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None
     if lm is None:
         raise DataError(f"{name} needs a language model; name one (--lm MODEL, or lm=load_lm(MODEL)); "
                         "compression needs none, for any language.")  # fmt: skip
-    return WITH_LM[name](lm, trg_lang)
+    return _lpp_distance(lm, trg_lang, mono) if name == LPP_DISTANCE else WITH_LM[name](lm, trg_lang)
