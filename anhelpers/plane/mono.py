@@ -84,8 +84,8 @@ def overshoot(table: pd.DataFrame, curve: OracleCurve | None = None) -> str:
         return "No system has 2 scored outputs to compare with R."
     beyond, r = known[known.lpp_gap < 0], float(known.lpp_r.iloc[0])
     told = (
-        f"None of {len(known)} systems is more probable than R, LPP(R) = {r:.3f} nats per token: by AN's own {N_OF_Q} "
-        "too, more probable is more natural among them."
+        f"None of {len(known)} systems is more probable than R, LPP(R) = {r:.3f} nats per token: among them "
+        f"more probable is more natural by AN's own {N_OF_Q}, too."
     )
     if len(beyond):
         clear = beyond.lpp_gap_high < 0
