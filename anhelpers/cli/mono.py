@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from itertools import chain
+from statistics import median
 from typing import TYPE_CHECKING
 
 from ..errors import DataError
@@ -54,6 +56,10 @@ def given_mono(args: argparse.Namespace, test: TestSet, lm: LanguageModel | None
     mono = Mono(texts, origin)
     told = [f"R is {origin} ({len(texts)} texts, {mono.signature}); they count as independent, for their documents are "
             "not known."]  # fmt: skip
+    ours, theirs = (f"{median(map(len, those)):.0f}" for those in (texts, chain(*test.systems.values())))
+    told[0] += (
+        f" They have {ours} characters (median), the outputs {theirs}: other lengths and topics count in a gap, too."
+    )
     if lm is not None:
         told[0] += f" Lines of R among the training lines of {lm.name}: {seen_lines(texts, lm.training_lines)}."
     if lm is not None and lm.training_lines is not None:
