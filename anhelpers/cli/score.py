@@ -42,8 +42,8 @@ def options(parser: argparse.ArgumentParser) -> None:
         f"LPP(R)|, with --lm and --mono); {shared.LEXICAL} (default: chrf, or "
         "none with --lm)",
     )
-    parser.add_argument("--lm", metavar="MODEL", help="the language model of lpp, bpb, zip, lpp-distance; adds lpp where "
-                        "-m names none of them: de-small (German), a folder or hub id[@revision]")  # fmt: skip
+    parser.add_argument("--lm", metavar="MODEL", help="the language model of lpp, bpb, zip, lpp-distance; adds lpp "
+                        "where -m names none of them: de-small (German), a folder or hub id[@revision]")  # fmt: skip
     reference.option(parser, "what lpp-distance compares with")
     shared.store(parser)
     shared.scheduler(parser)
