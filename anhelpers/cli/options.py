@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..data import TestSet
     from ..metric import Metric
     from ..naturalness.lm import LanguageModel
+    from ..naturalness.mono import Mono
     from ..scoring.cluster import Cluster
 
 __all__ = [
@@ -315,12 +316,14 @@ def using_store(named: str | None) -> Iterator[None]:
         yield
 
 
-def metrics(names: Sequence[str], lm: LanguageModel | None, trg_lang: str, n_refs: int | str) -> list[Metric]:
+def metrics(
+    names: Sequence[str], lm: LanguageModel | None, trg_lang: str, n_refs: int | str, *, mono: Mono | None = None
+) -> list[Metric]:
     """The metrics that the options name, in that order; where none of them uses the model, lpp under it at the end.
 
     Parameters
     ----------
-    n_refs : references per segment, which some signatures name, or "var".
+    n_refs : references per segment, which some signatures name, or "var". mono : what lpp-distance compares with.
     """
     from ..accuracy import registry
     from ..data.text_ratings import is_rated
@@ -333,7 +336,7 @@ def metrics(names: Sequence[str], lm: LanguageModel | None, trg_lang: str, n_ref
     return [
         registry.accuracy_metric(name, trg_lang, n_refs)
         if registry.is_accuracy(name)
-        else naturalness_metric(name, trg_lang, lm)
+        else naturalness_metric(name, trg_lang, lm, mono=mono)
         for name in asked
     ]
 
