@@ -221,7 +221,7 @@ def told(args: argparse.Namespace) -> dict[str, object]:
 
 def check(args: argparse.Namespace) -> None:
     """A DataError, before anything is done, for a result that cannot go where it should."""
-    if args.command in ("score", "curve", "mqm", "xmi") and args.output:
+    if args.command in ("score", "curve", "judge", "mqm", "xmi") and args.output:
         check_table_name(args.output)
     if args.command == "store" and args.action == "export":
         check_table_name(args.file, (".parquet",))
