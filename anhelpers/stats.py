@@ -211,4 +211,5 @@ def share_interval(hits: float, n: int) -> tuple[float, float]:
         return float("nan"), float("nan")
     z2, share = Z95 * Z95, hits / n
     middle, half = share + z2 / (2 * n), Z95 * float(np.sqrt(share * (1 - share) / n + z2 / (4 * n * n)))
-    return max(0.0, (middle - half) / (1 + z2 / n)), min(1.0, (middle + half) / (1 + z2 / n))
+    low, high = (middle - half) / (1 + z2 / n), (middle + half) / (1 + z2 / n)
+    return min(max(0.0, low), share), max(min(1.0, high), share)  # rounding aside

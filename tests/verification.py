@@ -86,7 +86,7 @@ MODULES = [
     "accuracy.metricx", "candidates.mbr", "candidates.sampling", "candidates.decode", "naturalness.lpp",
     "naturalness.lm", "naturalness.packed", "naturalness.kl", "naturalness.compression", "naturalness.lexical",
     "naturalness.diversity", "naturalness.ngrams", "naturalness.probe", "naturalness.critic",
-    "naturalness.critic_figures", "naturalness.critic_training", "xmi.measure", "xmi.models", "xmi.toy",
+    "naturalness.critic_figures", "naturalness.critic_training", "judges", "xmi.measure", "xmi.models", "xmi.toy",
     "xmi.gap", "xmi.features", "xmi.correlations", "xmi.published",
 ]  # fmt: skip
 """Every function in their `__all__` is in some row, or here: it reads, names, sorts or packs what others compute."""
@@ -119,6 +119,7 @@ NOT_QUANTITIES = {
     "naturalness.probe": "shuffled_words",
     "naturalness.critic": "critic_tokens load_critic ngrams parse_critic",
     "naturalness.critic_training": "write_critic",
+    "judges": "gate_page gate_table judge_page judge_table judge_texts load_judges load_texts",
     "xmi.models": "load_q_lm",
     "xmi.published": "published_table read_features read_results recomputed_bleu",
 }

@@ -29,7 +29,7 @@ def judge_page(table: pd.DataFrame) -> str:
     parts = []
     for question, rows in table.groupby("question", sort=False):
         lines = _across(rows) if question in ACROSS else _down(rows)
-        parts.append("\n".join([f"## {QUESTIONS[str(question)]}", "", *_chance(rows), *lines]))
+        parts.append("\n".join([f"## {QUESTIONS[str(question)]}", "", *_told(rows), *lines]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -52,11 +52,12 @@ def gate_page(gates: pd.DataFrame) -> str:
     return "\n".join(_markdown(head, rows)) + "\n"
 
 
-def _chance(rows: pd.DataFrame) -> list[str]:
-    """What a judge without any sense gets, where that says something."""
+def _told(rows: pd.DataFrame) -> list[str]:
+    """What a judge without any sense gets; where that says nothing, the unit of each judge."""
     chance = rows.chance.iloc[0]
     if np.isnan(chance):
-        return []
+        units = rows.drop_duplicates("judge")
+        return [*(f"- {judge}: {unit}" for judge, unit in zip(units.judge, units.unit, strict=True)), ""]
     half = chance and rows.n.nunique() == 1
     return [f"By chance: {_share(chance, rows.n.iloc[0]) if half else _number(chance)}.", ""]
 

@@ -34,7 +34,7 @@ QUESTIONS = {
     "tradeoff": "Accuracy against naturalness: Spearman's ρ over the candidates of a source, mean over sources",
     "ranking": "Rankings of systems: Spearman's ρ of two judges",
     "mqm": "Rankings of systems: Spearman's ρ with what annotators marked as errors of fluency (MQM)",
-    "systems": "The systems: mean over segments",
+    "systems": "The systems: place and mean over segments",
     "language model": "The language model itself",
 }
 """What is asked of judges, in the order of the answers."""
@@ -60,7 +60,7 @@ def judge_table(
 
     Parameters
     ----------
-    accuracy : the metric of the other axis of the tradeoff.
+    judged : of `judge_texts`. accuracy : the metric of the other axis of the tradeoff.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def _tradeoff(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
 
 def _rankings(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
     if (n := len(judged.everyone.systems)) < FEWEST:
-        raise DataError(f"{judged.data} has {n} systems and references together, and a ranking takes {FEWEST}.")
+        raise DataError(f"systems and references of {judged.data}: {n}; a ranking takes {FEWEST}.")
     for (one, first), (other, second) in combinations(judged.axes.items(), 2):
         figure = asked.ranks(plane_of(judged.everyone, first, second))
         yield _row(judged.judges[one], ("ranking", one, f"with {other}"), figure, RHO, "systems")
