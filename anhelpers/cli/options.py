@@ -211,10 +211,10 @@ NOT_TOLD = {"refuse", "output", "out", "html", "mme", "save_scores", "store", "s
 def told(args: argparse.Namespace) -> dict[str, object]:
     """The command and its parameters, defaults as well, as its results name them; no model that nothing is asked of."""
     unused = set()
-    if "naturalness" in args:
+    if measures := [args.naturalness] if "naturalness" in args else getattr(args, "judge", None):
         from ..naturalness.registry import WITH_LM
 
-        unused = {"lm"} if args.naturalness not in WITH_LM else set()
+        unused = {"lm"} if not set(measures) & set(WITH_LM) else set()
     rest = {name: value for name, value in vars(args).items() if name not in NOT_TOLD | {"command"} | unused}
     return {"command": args.command, **rest}
 

@@ -13,12 +13,13 @@ from ..data.catalog import bundled, load_mono
 from ..data.lines import read_lines
 from ..data.text_ratings import RATED
 from ..errors import DataError
-from ..intervals import bootstrap_means
+from ..intervals import bootstrap_means, few_clusters
 from ..metric import Metric
 from ..naturalness.probe import minimal_pair_table
 from ..naturalness.registry import naturalness_metric
 from ..plane import Plane, metric_against, plane_of, systems_table
 from ..scoring import score_all
+from ..stats import clusters_of
 from .figures import Figure, rank_agreement, win_share, within_sources
 from .texts import PEOPLE, Judged
 
@@ -69,7 +70,9 @@ def judge_table(
     """
     import pandas as pd
 
-    asked = _Asked(judged.test.docs, accuracy, int(rng.integers(2**32)), n_draws, [*judged.notes])
+    few = few_clusters(len(set(clusters_of(judged.test.docs).tolist())))
+    notes = [*judged.notes, *filter(None, [few])]
+    asked = _Asked(judged.test.docs, accuracy, int(rng.integers(2**32)), n_draws, notes)
     rows: list[dict[str, Any]] = []
     for answers in (_tags, _minimal_pairs, _people, _tradeoff, _rankings, _mqm, _systems, _language_model):
         try:

@@ -178,6 +178,8 @@ def test_ones_own_rated_set(rated, tmp_path, capsys):
     assert table.loc[("tradeoff", "rated-naturalness", "with rated-accuracy"), "n"] == 2
     assert table.signature.str.contains("sha256").any()
     assert table.made_by.str.contains("command:judge").all()
+    assert not table.made_by.str.contains("lm:").any()
+    assert "2 documents are few" in err
     assert "| rated-naturalness | x with y" in page
     assert "What is wanted" not in page
     assert "rankings: " in err
