@@ -1,6 +1,6 @@
-"""The tables of docs/judges.md: `python -m tests.judges_page` makes them anew, and with the word `wmt24` that one too.
+"""The tables of docs/judges.md: `python -m tests.judges_page` makes them anew, with `wmt23` and `wmt24` theirs as well.
 
-That of WMT24 needs the shared data sets, and an hour where the log-probabilities of its texts are not stored.
+These need the shared data sets, and an hour each where the log-probabilities of their texts are not stored.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ MADE = re.compile(r"(?<=<!-- made: )(\w+)( -->\n).*?(?=<!-- end -->)", re.S)
 """A part of the page that is written here; the prose around it is written there."""
 
 
+REAL = {"wmt23": ("wmt23/en-de", ["mqm"]), "wmt24": ("wmt24/en-de", ["ranking", "systems"])}
+"""Parts that are of other sets: which, and what is asked of them."""
+
+
 def figures(data: str = "teaching", names: list[str] | None = None, lm: str | None = LM):
     """The table of `anhelpers judge` for a data set."""
     texts, model = judges.load_texts(data), load_lm(lm) if lm else None
@@ -31,26 +35,29 @@ def figures(data: str = "teaching", names: list[str] | None = None, lm: str | No
 
 
 def parts(table) -> dict[str, str]:
-    """All parts but that of WMT24, from the table of the teaching set; those of WMT23 are on the card of the critic."""
+    """The parts of the teaching set, from its table, and what stands on the card of the critic."""
     card = (bundled("critic/de") / "README.md").read_text(encoding="utf-8")
     return {
         "figures": judges.judge_page(table), "gates": judges.gate_page(judges.gate_table(table)),
-        "wmt23": re.search(r"^\| WMT23 \|.*?\n(?=\n)", card, re.M | re.S)[0],
+        "card": re.search(r"^\| WMT23 \|.*?\n(?=\n)", card, re.M | re.S)[0],
     }  # fmt: skip
 
 
-def wmt24() -> dict[str, str]:
-    """The part of WMT24: agreement of the rankings, and the systems."""
-    table = figures("wmt24/en-de")
-    return {"wmt24": judges.judge_page(table[table.question.isin(["ranking", "systems"])])}
+def of_real(part: str, names: list[str] | None = None, lm: str | None = LM) -> dict[str, str]:
+    """A part of REAL."""
+    data, asked = REAL[part]
+    table = figures(data, names, lm)
+    return {part: judges.judge_page(table[table.question.isin(asked)])}
 
 
 def made(text: str, new: dict[str, str]) -> str:
     """The page with these parts anew, and the others as they are."""
-    return MADE.sub(lambda part: part[1] + part[2] + new[part[1]] if part[1] in new else part[0], text)
+    return MADE.sub(lambda part: f"{part[1]}{part[2]}\n{new[part[1]]}\n" if part[1] in new else part[0], text)
 
 
 if __name__ == "__main__":
-    new = parts(figures()) | (wmt24() if "wmt24" in sys.argv[1:] else {})
+    new = parts(figures())
+    for part in sys.argv[1:]:
+        new |= of_real(part)
     PAGE.write_text(made(PAGE.read_text(encoding="utf-8"), new), encoding="utf-8")
     print(f"wrote {PAGE}")
