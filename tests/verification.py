@@ -86,7 +86,8 @@ MODULES = [
     "accuracy.metricx", "candidates.mbr", "candidates.sampling", "candidates.decode", "naturalness.lpp",
     "naturalness.mono", "naturalness.lm", "naturalness.packed", "naturalness.kl", "naturalness.compression",
     "naturalness.lexical", "naturalness.diversity", "naturalness.ngrams", "naturalness.probe", "naturalness.critic",
-    "naturalness.critic_figures", "naturalness.critic_training", "xmi.measure", "xmi.models", "xmi.toy",
+    "naturalness.critic_figures", "naturalness.critic_training", "naturalness.combination",
+    "naturalness.combination_training", "naturalness.damage", "judges", "xmi.measure", "xmi.models", "xmi.toy",
     "xmi.gap", "xmi.features", "xmi.correlations", "xmi.published",
 ]  # fmt: skip
 """Every function in their `__all__` is in some row, or here: it reads, names, sorts or packs what others compute."""
@@ -123,6 +124,7 @@ NOT_QUANTITIES = {
     "naturalness.combination_training": "write_combination",
     "naturalness.damage": "damaged other_forms",
     "naturalness.critic_training": "write_critic",
+    "judges": "gate_page gate_table judge_page judge_table judge_texts load_judges load_texts",
     "xmi.models": "load_q_lm",
     "xmi.published": "published_table read_features read_results recomputed_bleu",
 }

@@ -212,17 +212,17 @@ NOT_TOLD = {"refuse", "output", "out", "html", "mme", "save_scores", "store", "s
 def told(args: argparse.Namespace) -> dict[str, object]:
     """The command and its parameters, defaults as well, as its results name them; no model that nothing is asked of."""
     unused = set()
-    if "naturalness" in args:
+    if measures := [args.naturalness] if "naturalness" in args else getattr(args, "judge", None):
         from ..naturalness.registry import needs_lm
 
-        unused = set() if needs_lm(args.naturalness) else {"lm"}
+        unused = set() if any(map(needs_lm, measures)) else {"lm"}
     rest = {name: value for name, value in vars(args).items() if name not in NOT_TOLD | {"command"} | unused}
     return {"command": args.command, **rest}
 
 
 def check(args: argparse.Namespace) -> None:
     """A DataError, before anything is done, for a result that cannot go where it should."""
-    if args.command in ("score", "curve", "mqm", "xmi") and args.output:
+    if args.command in ("score", "curve", "judge", "mqm", "xmi") and args.output:
         check_table_name(args.output)
     if args.command == "store" and args.action == "export":
         check_table_name(args.file, (".parquet",))
