@@ -80,7 +80,8 @@ def _laid(words: pd.DataFrame, size: int) -> pd.DataFrame:
         raise DataError("no words to draw." if rows.empty else "a word has no value (nan); leave its text out.")
     rows["shown"] = rows["token"].replace("", BASE)
     rows["number"] = [_signed(value) for value in rows["value"]]
-    boxes, left, top, text = [], 0.0, 0.0, None
+    boxes: list[tuple[float, ...]] = []
+    left, top, text = 0.0, 0.0, None
     for row in rows[["text", "shown", "number"]].itertuples(index=False):
         wide = max(width(row.shown, False), width(row.number, False)) + 16
         if row.text != text:
