@@ -32,7 +32,7 @@ def plot_words(words: pd.DataFrame, *, title: str = "", unit: str = "nats", size
 
     Raises
     ------
-    DataError for a missing column, a value that is not finite, or no row.
+    DataError for a missing column, a value that is not finite, no row, or a text whose rows do not stand together.
     """
     rows = _laid(words, size)
     heads = rows.groupby("text", sort=False).agg(value=("value", "sum"), top=("top", "min")).reset_index()
@@ -78,6 +78,9 @@ def _laid(words: pd.DataFrame, size: int) -> pd.DataFrame:
     rows = checked_numbers(rows, ["value"], "words", "token")
     if rows.empty or rows["value"].isna().any():
         raise DataError("no words to draw." if rows.empty else "a word has no value (nan); leave its text out.")
+    starts = rows["text"][rows["text"] != rows["text"].shift()]
+    if twice := starts[starts.duplicated()].tolist():
+        raise DataError(f"the words of '{twice[0]}' stand in two places; give each text a name of its own.")
     rows["shown"] = rows["token"].replace("", BASE)
     rows["number"] = [_signed(value) for value in rows["value"]]
     boxes: list[tuple[float, ...]] = []

@@ -50,6 +50,7 @@ def test_colour_is_white_at_zero_and_equal_on_both_sides():
     [
         (WORDS.drop(columns="value"), "the table of words has no column value"),
         (WORDS.iloc[:0], "no words to draw"),
+        (WORDS.assign(text=["free", "free", "literal", "literal", "free"]), "words of 'free' stand in two places"),
         (WORDS.assign(value=math.nan), "a word has no value"),
         (WORDS.assign(value=math.inf), "value of '' is inf in the table of words"),
     ],
