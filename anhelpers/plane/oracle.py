@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -141,7 +141,8 @@ def oracle_studies(
 ) -> list[OracleStudy]:  # fmt: skip
     """`oracle_study` by each accuracy with each naturalness, in this order, all on the same segments and candidates.
 
-    Every metric scores once. The segments are those that every pair of metrics could be on.
+    Every metric scores once. The segments are those that every pair of metrics could be on; where there are several
+    pairs, one with a candidate that some metric gives no score (nan) is left out too, for all, and told.
 
     Parameters
     ----------
@@ -168,6 +169,15 @@ def oracle_studies(
     left_out = dict.fromkeys(note for plane in planes for note in plane.shared().notes[len(plane.notes) :])
     rows = np.all([plane.shared_rows() for plane in planes], axis=0)
     rows &= np.all([scorable(test, metric) for metric in (*accuracies, *naturalnesses)], axis=0)
+    for metric, values, _ in chain(*scored) if len(studies) > 1 else ():
+        without = np.zeros(len(rows), dtype=bool)
+        without[cands.segment[np.isnan(values)]] = True
+        if (without & rows).any():
+            left_out[f"{(without & rows).sum()} of {len(rows)} segments are left out: {metric.name} gives a candidate "
+                     "there no score."] = None  # fmt: skip
+        rows &= ~without
+    if not rows.any():
+        raise DataError("no segment has a score from every metric for all its candidates; leave a metric out.")
     for axis, of_axis in zip(("accuracy", "naturalness"), scored, strict=True):
         for _, values, _ in of_axis:
             _all_scored(axis, given, ~copies, np.where(rows[cands.segment], values, 0.0))

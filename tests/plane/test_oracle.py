@@ -239,6 +239,20 @@ def test_several_judges_are_on_the_segments_that_all_share():
     assert any("1 of" in note and "left out" in note for note in only[0].notes)
 
 
+def test_a_candidate_that_one_of_several_judges_cannot_score_leaves_its_segment_out_for_all():
+    def score(hyps, **_):
+        return np.array([np.nan if hyp == "zwo" else float(len(hyp)) for hyp in hyps])
+
+    picky = replace(length_metric(), name="picky", score_segments=score)
+    cands = CandidateSet(np.array([0, 1, 1, 2, 3]), ("ein", "zwei", "zwo", "drei", "vier"))
+    bare = replace(TEST, systems={}, categories={})
+    only = oracle_studies(bare, cands, [CHRF], [length_metric(), picky])
+    assert [one.test.srcs for one in only] == [("a", "c", "d")] * 2
+    assert only[0].notes[-1] == "1 of 4 segments are left out: picky gives a candidate there no score."
+    with pytest.raises(DataError, match="no segment has a score from every metric"):
+        oracle_studies(bare, CandidateSet(np.arange(4), ("zwo",) * 4), [CHRF], [length_metric(), picky])
+
+
 def test_missing_judges_are_told_and_the_others_stay():
     cands = from_systems(TEST)
     studies, missing = judged_studies(
