@@ -281,7 +281,7 @@ function render({ model, el }) {
   for (const one of domains) ui.domain.append(make("option", { value: one.name }, `${one.name} (${one.count})`));
   ui.judges.hidden = pairs.length < 2;
   ui.domainBox.hidden = domains.length < 2;
-  ui.rows.hidden = !data.show;
+  ui.rows.hidden = ui.before.hidden = ui.after.hidden = !data.show;
   const onDomain = () => { kept = null; layDomain(); sayMoved(); };
   const end = follow(model, [["change:beta", onBeta], ["change:page", layPage], ["change:order", layOrder],
     ["change:domain", onDomain], ["change:accuracy", layJudge], ["change:naturalness", layJudge]]);
