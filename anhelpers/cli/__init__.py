@@ -25,6 +25,7 @@ from . import (
     site,
     store,
     students,
+    train_combination,
     train_critic,
     train_lm,
     typed,
@@ -49,6 +50,7 @@ COMMANDS = {  # in the order of --help; each has HELP, EXAMPLE, options(parser) 
     "xmi": xmi,
     "train-lm": train_lm,
     "train-critic": train_critic,
+    "train-combination": train_combination,
     "store": store,
 }
 

@@ -28,7 +28,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", "--metric", default="chrf", metavar="METRIC",
                         help=f"accuracy: {shared.ACCURACY} (default: chrf)")  # fmt: skip
     parser.add_argument("--naturalness", default="lpp", metavar="MEASURE",
-                        help="of segments: lpp, zip, rated-naturalness (default: lpp)")  # fmt: skip
+                        help="of segments: lpp, zip, critic, critic+lpp, rated-naturalness (default: lpp)")  # fmt: skip
     shared.selection(parser)
     shared.lm(parser)
     shared.store(parser)
@@ -41,14 +41,14 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Trace, write the page and the vertices."""
     from ..accuracy.registry import accuracy_metric
-    from ..naturalness.registry import WITH_LM, naturalness_metric
+    from ..naturalness.registry import naturalness_metric, needs_lm
     from ..plane import curve_rows, oracle_study
     from ..widgets.study import explore
 
-    with shared.naming_model(args.lm if args.naturalness in WITH_LM else None):
+    with shared.naming_model(args.lm if needs_lm(args.naturalness) else None):
         test, cands = _candidates(args)
     accuracy = accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
-    model = shared.load_model(args.lm) if args.naturalness in WITH_LM else None
+    model = shared.load_model(args.lm) if needs_lm(args.naturalness) else None
     study = oracle_study(test, cands, accuracy, naturalness_metric(args.naturalness, test.trg_lang, model))
     shared.print_notes(
         [

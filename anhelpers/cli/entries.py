@@ -26,7 +26,7 @@ def compared_texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet, lis
     The candidates are a data set's own, or all outputs of -t; those of --mine only where the user asks for it.
     """
     from ..data import add_systems, load, load_candidates, read_plain, with_outputs
-    from ..naturalness.registry import WITH_LM
+    from ..naturalness.registry import needs_lm
     from ..scoring import check_systems
 
     if bool(args.data) == bool(args.sources):
@@ -40,7 +40,7 @@ def compared_texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet, lis
         cands = load_candidates(args.data, args.language_pair).without(args.exclude)
         test = check_systems(shared.selected(args, joined, files=False))
     else:
-        with shared.naming_model(args.lm if args.naturalness in WITH_LM else None):
+        with shared.naming_model(args.lm if needs_lm(args.naturalness) else None):
             others = read_plain(args.sources, args.references, args.translations, args.language_pair, docs=args.docs)
             joined = add_systems(others, args.mine)
         if not others.refs or not others.systems:

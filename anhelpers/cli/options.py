@@ -212,9 +212,9 @@ def told(args: argparse.Namespace) -> dict[str, object]:
     """The command and its parameters, defaults as well, as its results name them; no model that nothing is asked of."""
     unused = set()
     if "naturalness" in args:
-        from ..naturalness.registry import WITH_LM
+        from ..naturalness.registry import needs_lm
 
-        unused = {"lm"} if args.naturalness not in WITH_LM else set()
+        unused = set() if needs_lm(args.naturalness) else {"lm"}
     rest = {name: value for name, value in vars(args).items() if name not in NOT_TOLD | {"command"} | unused}
     return {"command": args.command, **rest}
 
@@ -324,12 +324,12 @@ def metrics(names: Sequence[str], lm: LanguageModel | None, trg_lang: str, n_ref
     """
     from ..accuracy import registry
     from ..data.text_ratings import is_rated
-    from ..naturalness.registry import NAMES, WITH_LM, is_critic, naturalness_metric
+    from ..naturalness.registry import NAMES, is_critic, naturalness_metric, needs_lm
 
     for name in names:
         if not (registry.is_accuracy(name) or is_rated(name, "naturalness") or is_critic(name)):
             checks.one_of(name, [*registry.NAMES, *NAMES], "metric")
-    asked = [*names, "lpp"] if lm is not None and not set(names) & set(WITH_LM) else names
+    asked = [*names, "lpp"] if lm is not None and not any(map(needs_lm, names)) else names
     return [
         registry.accuracy_metric(name, trg_lang, n_refs)
         if registry.is_accuracy(name)

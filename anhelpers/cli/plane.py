@@ -50,7 +50,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", "--metric", default="chrf", metavar="METRIC",
                         help=f"accuracy: {shared.ACCURACY} (default: chrf)")  # fmt: skip
     parser.add_argument("--naturalness", default="lpp", metavar="MEASURE",
-                        help=f"lpp, bpb (bits per byte), zip; {shared.LEXICAL} (default: lpp)")  # fmt: skip
+                        help=f"lpp, bpb (bits per byte), zip, critic+lpp; {shared.LEXICAL} (default: lpp)")  # fmt: skip
     parser.add_argument("--naturalness-level", choices=["segment-mean", "corpus"],
                         help="of the naturalness; corpus has neither intervals nor a curve (default: segment-mean "
                         "where that says something)")  # fmt: skip
@@ -135,10 +135,10 @@ def _measured(args: argparse.Namespace, test: TestSet, cands: CandidateSet) -> t
     from .. import plane as planes
     from ..accuracy.registry import accuracy_metric
     from ..naturalness.compression import human_compression
-    from ..naturalness.registry import COMPRESSION, WITH_LM, naturalness_metric
+    from ..naturalness.registry import COMPRESSION, naturalness_metric, needs_lm
 
     accuracy = accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
-    model = shared.load_model(args.lm) if args.naturalness in WITH_LM else None
+    model = shared.load_model(args.lm) if needs_lm(args.naturalness) else None
     naturalness = naturalness_metric(args.naturalness, test.trg_lang, model)
     whole = naturalness.score_segments is None or args.naturalness == COMPRESSION  # which says little of a segment
     level = args.naturalness_level or ("corpus" if whole else "segment-mean")

@@ -35,11 +35,11 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--metrics",
         nargs="+",
         metavar="METRIC",
-        help=f"of {shared.ACCURACY}; lpp, bpb (bits per byte), zip (with --lm); {shared.LEXICAL} (default: chrf, or "
-        "none with --lm)",
+        help=f"of {shared.ACCURACY}; lpp, bpb (bits per byte), zip, critic+lpp (with --lm); {shared.LEXICAL} "
+        "(default: chrf, or none with --lm)",
     )
-    parser.add_argument("--lm", metavar="MODEL", help="the language model of lpp, bpb and zip, and adds lpp where -m "
-                        "names neither: de-small (German), a folder or hub id[@revision]")  # fmt: skip
+    parser.add_argument("--lm", metavar="MODEL", help="the language model of lpp, bpb, zip and critic+lpp; adds lpp "
+                        "where -m names none of them: de-small (German), a folder or hub id[@revision]")  # fmt: skip
     shared.store(parser)
     shared.scheduler(parser)
     parser.add_argument("--system-logprobs", nargs="+", default=[], metavar="NAME=FILE",

@@ -31,8 +31,8 @@ from ..errors import DataError, UnknownName
 from ..metric import Metric, signature_of
 from ..progress import note
 
-__all__ = ["Critic", "Shape", "critic_metric", "critic_tokens", "explain", "load_critic", "ngrams", "parse_critic",
-           "score_critic"]  # fmt: skip
+__all__ = ["Critic", "Shape", "critic_metric", "critic_tokens", "explain", "find_critic", "load_critic", "ngrams",
+           "parse_critic", "score_critic"]  # fmt: skip
 
 TABLE, FACTS = "critic.tsv.xz", "facts.json"
 START, END = "<s>", "</s>"  # no token of a text has two signs, unless it is a word
@@ -226,6 +226,23 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
                   score_segments)  # fmt: skip
 
 
+def find_critic(name: str | Path) -> Path:
+    """The folder of a critic: the bundled one of a language, such as "de", or one of `anhelpers train-critic`.
+
+    Raises
+    ------
+    DataError : no such critic.
+    """
+    folder = checks.local_path(name)
+    if folder.is_dir():
+        return folder
+    try:
+        return bundled(f"critic/{short_code(str(name))}")
+    except (UnknownName, DataError):
+        raise DataError(f"there is no bundled critic '{name}' and no such folder; train one (anhelpers train-critic) "
+                        "and name its folder (critic:FOLDER).") from None  # fmt: skip
+
+
 def load_critic(name: str | Path) -> Critic:
     """A critic: the bundled one of a language, such as "de", or one from a folder of `anhelpers train-critic`.
 
@@ -233,13 +250,7 @@ def load_critic(name: str | Path) -> Critic:
     ------
     DataError : no such critic, or a folder that holds none.
     """
-    folder = checks.local_path(name)
-    if not folder.is_dir():
-        try:
-            folder = bundled(f"critic/{short_code(str(name))}")
-        except (UnknownName, DataError):
-            raise DataError(f"there is no bundled critic '{name}' and no such folder; train one (anhelpers "
-                            "train-critic) and name its folder (critic:FOLDER).") from None  # fmt: skip
+    folder = find_critic(name)
     return parse_critic(read_bytes(folder / FACTS), read_bytes(folder / TABLE), folder)
 
 

@@ -14,7 +14,7 @@ from .diversity import MEASURES, lexical_metric
 if TYPE_CHECKING:
     from .lm import LanguageModel
 
-__all__ = ["COMPRESSION", "CRITIC", "NAMES", "WITH_LM", "is_critic", "naturalness_metric"]
+__all__ = ["COMPRESSION", "CRITIC", "NAMES", "WITH_LM", "is_critic", "naturalness_metric", "needs_lm"]
 
 
 def _lpp(lm: LanguageModel, trg_lang: str) -> Metric:
@@ -35,7 +35,18 @@ def _zip(lm: LanguageModel, trg_lang: str) -> Metric:
     return zip_metric(lm, trg_lang)
 
 
-WITH_LM: dict[str, Callable[[LanguageModel, str], Metric]] = {"lpp": _lpp, "bpb": _bpb, "zip": _zip}
+COMBINED = "critic+lpp"
+"""The combination beside the bundled critic of the language; critic+lpp:FOLDER is another one."""
+
+
+def _combined(lm: LanguageModel, trg_lang: str, folder: str = "") -> Metric:
+    from .combination import combination_metric, load_combination
+
+    return combination_metric(load_combination(folder or trg_lang), lm, trg_lang)
+
+
+WITH_LM: dict[str, Callable[[LanguageModel, str], Metric]] = {"lpp": _lpp, "bpb": _bpb, "zip": _zip,
+                                                              COMBINED: _combined}  # fmt: skip
 """Those that a language model is part of; the others are measures of whole corpora, compression of segments too."""
 
 COMPRESSION = "compression"
@@ -48,12 +59,21 @@ NAMES = (*WITH_LM, COMPRESSION, CRITIC, *MEASURES, RATED["naturalness"])
 
 
 def is_critic(name: str) -> bool:
-    """Whether a name is that of a critic: critic, or critic:FOLDER.
+    """Whether a name is that of a critic, alone or with a language model, perhaps of a folder.
 
-    >>> is_critic("critic:mine"), is_critic("lpp")
-    (True, False)
+    >>> is_critic("critic:mine"), is_critic("critic+lpp"), is_critic("lpp")
+    (True, True, False)
     """
-    return name.partition(":")[0] == CRITIC
+    return name.partition(":")[0] in (CRITIC, COMBINED)
+
+
+def needs_lm(name: str) -> bool:
+    """Whether a language model is part of the metric of that name.
+
+    >>> needs_lm("lpp"), needs_lm("critic+lpp:mine"), needs_lm("critic")
+    (True, True, False)
+    """
+    return (name.partition(":")[0] if is_critic(name) else name) in WITH_LM
 
 
 def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None) -> Metric:
@@ -61,9 +81,9 @@ def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None
 
     Parameters
     ----------
-    name : one of NAMES: lpp, bpb and zip with a language model; critic, compression, ttr, mattr, mtld, yules_i,
-        yules_k, shannon, simpson without; critic:FOLDER; rated-naturalness, or rated-naturalness:FOLDER, for ratings
-        of the very texts.
+    name : one of NAMES: lpp, bpb, zip and critic+lpp with a language model; critic, compression, ttr, mattr, mtld,
+        yules_i, yules_k, shannon, simpson without; critic:FOLDER and critic+lpp:FOLDER for a critic of your own;
+        rated-naturalness, or rated-naturalness:FOLDER, for ratings of the very texts.
     trg_lang : language of the texts.
     lm : from `naturalness.lm.load_lm`.
 
@@ -76,18 +96,19 @@ def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None
     """
     if is_rated(name, "naturalness"):
         return rated_metric(name)
-    if is_critic(name):
+    kind, _, folder = name.partition(":")
+    if kind == CRITIC:
         from .critic import critic_metric, load_critic
 
-        return critic_metric(load_critic(name.partition(":")[2] or trg_lang), trg_lang)
-    checks.one_of(name, NAMES, "naturalness metric")
+        return critic_metric(load_critic(folder or trg_lang), trg_lang)
+    checks.one_of(kind if kind == COMBINED else name, NAMES, "naturalness metric")
     if name == COMPRESSION:
         from .compression import compression_metric
 
         return compression_metric()
-    if name not in WITH_LM:
+    if not needs_lm(name):
         return lexical_metric(name, trg_lang)
     if lm is None:
         raise DataError(f"{name} needs a language model; name one (--lm MODEL, or lm=load_lm(MODEL)); "
                         "compression needs none, for any language.")  # fmt: skip
-    return WITH_LM[name](lm, trg_lang)
+    return _combined(lm, trg_lang, folder) if kind == COMBINED else WITH_LM[name](lm, trg_lang)
