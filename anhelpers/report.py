@@ -33,6 +33,7 @@ ESCAPES = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitil
 SHOWN = {
     "system": "system", "category": "kind", "accuracy": "accuracy", "naturalness": "naturalness",
     "accuracy_lack": "accuracy lack", "naturalness_lack": "naturalness lack", "pareto_probability": "Pareto prob.",
+    "lpp_gap": "LPP(Q) − LPP(R)", "minus_lpp_distance": "N(Q) = −|LPP(Q) − LPP(R)|",
     "accuracy_rank_low": "accuracy ranks", "accuracy_cluster": "accuracy cluster",
     "naturalness_rank_low": "naturalness ranks", "naturalness_cluster": "naturalness cluster", "n": "n",
 }  # fmt: skip
@@ -40,13 +41,15 @@ TOLD = {
     "accuracy_lack": "Lack: how much more of one axis the oracle curve has where the system stands on the other.",
     "pareto_probability": "Pareto prob.: the share of resamples in which no compared system is at least as good on "
     "both axes and better on one.",
+    "lpp_gap": "LPP(Q) − LPP(R): how much less probable a system is than R, nats per token (mean negative "
+    "log-probability; below 0 it is more probable than R). N(Q), AN's own naturalness, is 0 at best.",
     "accuracy_rank_low": "Ranks: 1–5 says that a system may be the best and may be the fifth, by the tests below. "
     "Clusters: every system of one is significantly better than all of the next ones. Who stands outside, such as "
     "people, gets the ranks that it would have among the compared ones, and no cluster.",
 }
 """What stands above a table with such a column."""
 STANDING = re.compile(r"(accuracy|naturalness)_(rank_low|rank_high|cluster)")
-INTERVALS = ("accuracy", "naturalness", "accuracy_lack", "naturalness_lack")
+INTERVALS = ("accuracy", "naturalness", "accuracy_lack", "naturalness_lack", "lpp_gap", "minus_lpp_distance")
 
 
 def latex_table(table: pd.DataFrame, plane: Plane, told: Sequence[str] = ()) -> str:
@@ -150,6 +153,7 @@ def _digits(table: pd.DataFrame) -> dict[str, int]:
         return {}
     spread = {axis: table[[axis, f"{axis}_low", f"{axis}_high"]].to_numpy(dtype=float) for axis in INTERVALS[:2]}
     digits = {axis: digits_of(v[np.isfinite(v)]) if np.isfinite(v).any() else 0 for axis, v in spread.items()}
+    digits |= dict.fromkeys(("lpp_gap", "minus_lpp_distance"), digits["naturalness"])
     return {column: digits[column.removesuffix("_lack")] for column in INTERVALS}
 
 

@@ -12,7 +12,7 @@ from .compiled import compiled
 
 __all__ = [
     "Z95", "cluster_counts", "cluster_sums", "clusters_of", "correlation_interval", "correlation_p", "holm", "p_value",
-    "pearson", "resampled_sums", "spearman",
+    "pearson", "resampled_sums", "share_interval", "spearman",
 ]  # fmt: skip
 
 Z95 = 1.959963984540054  # 97.5 % quantile of the standard normal: half the width of a 95 % interval, in errors
@@ -191,3 +191,25 @@ def spearman(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     from scipy.stats import rankdata
 
     return pearson(rankdata(x, axis=-1), rankdata(y, axis=-1))
+
+
+def share_interval(hits: float, n: int) -> tuple[float, float]:
+    """(low, high) of a share in [0, 1], 95 %: Wilson's interval, which has a width even where all or none are hits.
+
+    Parameters
+    ----------
+    hits : 0 to n; a tie may count half. n : how many independent trials; nan for none.
+
+    References
+    ----------
+    Wilson 1927, JASA 22.
+
+    >>> [round(end, 3) for end in share_interval(1, 1)]
+    [0.207, 1.0]
+    """
+    if not n:
+        return float("nan"), float("nan")
+    z2, share = Z95 * Z95, hits / n
+    middle, half = share + z2 / (2 * n), Z95 * float(np.sqrt(share * (1 - share) / n + z2 / (4 * n * n)))
+    low, high = (middle - half) / (1 + z2 / n), (middle + half) / (1 + z2 / n)
+    return min(max(0.0, low), share), max(min(1.0, high), share)  # rounding aside

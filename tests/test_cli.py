@@ -334,3 +334,32 @@ def test_a_measure_of_the_corpus_is_written_to_mt_metrics_eval_for_systems_only(
     values = (folder / "metric-scores" / "en-de" / "yules_k-src.sys.score").read_text(encoding="utf-8")
     assert "A\t-" in values  # negated: lower is more diverse
     assert "yules_k-src is negated" in capsys.readouterr().err
+
+
+def test_lpp_distance_has_its_interval_and_r_in_its_signature(files, tiny_lm, capsys):
+    from anhelpers.naturalness.lm import load_lm
+    from anhelpers.naturalness.mono import Mono, lpp_distance_metric
+
+    (files / "r.de").write_text("Das Haus ist alt.\nDer Hund bellt nicht.\nJa.\n", encoding="utf-8")
+    assert score(files, "-m", "chrf", "lpp-distance", "--lm", str(tiny_lm), "--mono", str(files / "r.de")) == 0
+    table, err = table_of(capsys)
+    assert table.metric.tolist() == ["chrf", "chrf", "lpp-distance", "lpp-distance"]
+    row = table.iloc[2]
+    metric = lpp_distance_metric(load_lm(str(tiny_lm)), Mono(("Das Haus ist alt.", "Der Hund bellt nicht.", "Ja.")))
+    assert row.value == pytest.approx(metric.score_corpus(HYP[:-1].split("\n")))
+    assert row.low <= row.value <= row.high
+    assert (row.level, row.unit, row.n) == ("corpus", "nats per token (lower is nearer to R)", 2)
+    assert row.signature == metric.signature
+    assert re.search(r"^note: A: lpp-distance \S+ nats per token, 95 % interval .*signed gap", err, re.M)
+    assert "lines:3); they count as independent" in err
+
+
+def test_r_without_its_measure_and_the_measure_without_a_model_are_refused(files, tiny_lm, capsys):
+    with pytest.raises(SystemExit):
+        score(files, "-m", "chrf", "--mono", str(files / "ref.de"))
+    assert "--mono is what lpp-distance compares with" in capsys.readouterr().err
+    assert score(files, "-m", "lpp-distance", "--mono", str(files / "ref.de")) == 2
+    assert "lpp-distance needs a language model" in capsys.readouterr().err
+    more = ("--lm", str(tiny_lm), "--mono", str(files / "ref.de"), "--segments")
+    assert score(files, "-m", "lpp-distance", *more) == 2
+    assert "lpp-distance is a measure of a whole corpus" in capsys.readouterr().err

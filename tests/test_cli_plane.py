@@ -2,6 +2,8 @@
 
 import os
 import re
+from argparse import Namespace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +11,9 @@ import pytest
 import sacrebleu
 
 from anhelpers import cli
-from anhelpers.data import bundled, load
+from anhelpers.cli.mono import given_mono
+from anhelpers.data import bundled, load, load_mono
+from anhelpers.naturalness.lpp import line_fingerprints
 
 pytestmark = pytest.mark.neural
 TREE = "references/en-de.refB.txt"
@@ -214,3 +218,90 @@ def test_an_accuracy_that_is_none(tmp_path, tiny_lm, capsys):
     assert "'ttr'" in capsys.readouterr().err
     assert plane(tmp_path, tiny_lm, "--data", "teaching", "--naturalness", "zap") == 2
     assert "'zap'; did you mean 'zip'" in capsys.readouterr().err
+
+
+def test_r_is_in_the_table_the_picture_the_page_and_the_appendix(tmp_path, tiny_lm, capsys):
+    file = tmp_path / "r.txt"
+    file.write_text("\n".join([*load_mono("teaching")[:30], load("teaching").systems["MT-Base"][0]]) + "\n\n", "utf-8")
+    assert plane(tmp_path, tiny_lm, "--data", "teaching", "--mono", file) == 0
+    out, err = tmp_path / "out", capsys.readouterr().err
+    table = pd.read_csv(out / "systems.csv")
+    assert table.mono_n.eq(31).all()
+    assert table.mono_seen.eq("unknown").all()
+    assert table.lpp_gap.tolist() == pytest.approx((table.lpp_q - table.lpp_r).tolist())
+    assert table.lpp_q.tolist() == pytest.approx((-table.naturalness).tolist())
+    assert table.minus_lpp_distance.tolist() == pytest.approx((-table.lpp_gap.abs()).tolist())
+    assert (table.lpp_gap_low < table.lpp_gap).all()
+    assert "r.txt: 1 blank line of 32 left out" in err
+    assert "R shares lines with translations (of its 31 lines: MT-Base 1)" in err
+    page, told, latex = ((out / name).read_text("utf-8") for name in ("plane.html", "appendix.txt", "systems.tex"))
+    for text in (err, page.replace("&lt;", "<").replace("&#x27;", "'"), told):
+        assert "R stands at -" in text
+        assert " than R, LPP" in text
+    assert "N(Q) = $-$|LPP(Q) $-$ LPP(R)|" in latex
+    assert "texts written in the language, stands at" in page
+    assert ">R</text>" in (out / "plane.svg").read_text("utf-8")
+
+
+def test_the_plane_of_n_of_q_has_no_curve_and_intervals_of_both_samples(tmp_path, tiny_lm, capsys):
+    assert plane(tmp_path, tiny_lm, "--data", "teaching", "--mono") == 0
+    lpp = pd.read_csv(tmp_path / "out" / "systems.csv").set_index("system")
+    capsys.readouterr()
+    assert plane(tmp_path, tiny_lm, "--data", "teaching", "--naturalness", "lpp-distance", "--by", "domain") == 0
+    out, err = tmp_path / "out", capsys.readouterr().err
+    table = pd.read_csv(out / "systems.csv").set_index("system")
+    for end in ("", "_low", "_high"):
+        assert table[f"naturalness{end}"].tolist() == pytest.approx(lpp[f"minus_lpp_distance{end}"].tolist())
+    assert "|R:" in table.naturalness_signature.iloc[0]
+    assert not {"accuracy_lack", "minus_lpp_distance", "mono"} & {*table}
+    assert not (out / "curve.csv").exists()
+    assert not (out / "slices.csv").exists()
+    for sentence in (
+        "there is no oracle curve",
+        "take LPP(R) as it is",
+        "no slices by domain",
+        "R is of teaching (360",
+    ):
+        assert sentence in err, sentence
+    assert "stands at 0" in (out / "plane.html").read_text("utf-8")
+
+
+def test_where_r_has_no_place_a_sentence_says_so(tmp_path, tiny_lm, capsys):
+    cases = {"compression": "a whole corpus and follows its size", "zip": "of single texts mostly follows their length",
+             "rated-naturalness": "needs srcs, and R is no translation"}  # fmt: skip
+    for name, words in cases.items():
+        assert plane(tmp_path, tiny_lm, "--data", "teaching", "--mono", "--naturalness", name) == 0
+        err = capsys.readouterr().err
+        assert f"note: R is not drawn: {name}" in err
+        assert words in err
+        assert "mono" not in pd.read_csv(tmp_path / "out" / "systems.csv")
+    assert plane(tmp_path, tiny_lm, "--data", "teaching", "--mono", "--naturalness", "critic") == 0
+    err = capsys.readouterr().err
+    assert "note: R stands at +0." in err
+    assert "probable" not in err
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (["Nur eine Zeile."], "r.txt) has 1 line of text; a mean with an interval takes at least 2"),
+        (["The committee will meet again next week to talk about the budget of the city."] * 40, "read as English"),
+    ],
+)
+def test_a_wrong_r_is_one_sentence(tmp_path, tiny_lm, capsys, lines, words):
+    (tmp_path / "r.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    assert plane(tmp_path, tiny_lm, "--data", "teaching", "--mono", tmp_path / "r.txt") == 2
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("seen", "told"), [(0, "m: 0."), (3, "m: 3."), (None, "m: unknown.")])
+def test_lines_of_r_that_the_model_was_trained_on_are_told(tmp_path, seen, told):
+    texts = load_mono("teaching")[:20]
+    (tmp_path / "r.txt").write_text("\n".join(texts) + "\n", "utf-8")
+    prints = None if seen is None else line_fingerprints(texts[:seen])
+    lm = SimpleNamespace(name="m", training_lines=prints)
+    mono, notes = given_mono(Namespace(mono=str(tmp_path / "r.txt"), data="teaching"), load("teaching"), lm)
+    assert mono.texts == texts
+    assert notes[0].endswith(f"Lines of R among the training lines of {told}")
+    assert ("m was trained on lines of R" in notes[-1]) == bool(seen)

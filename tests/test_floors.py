@@ -24,7 +24,7 @@ FLOORS = [  # the first name that fits a module decides; a module may import fro
         "eight_bits",
         "translation",
     },
-    {"plane", "mqm", "raters", "xmi"},
+    {"plane", "mqm", "raters", "judges", "xmi"},
     {"charts", "widgets", "report", "appendix"},
     {"notebooks", "execution", "site", "cli", "doctor", "__main__"},
 ]

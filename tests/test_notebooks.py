@@ -189,8 +189,13 @@ def test_the_oracle_curve_runs_on_wmt24_with_every_system_on_or_below_it(tiny_lm
             "an_4_no_reference_metrics", ["--data", "wmt23/en-de", "-p", "lm", "null"],
             ["critics who find nothing in refA: 0 of 10", "critics disagree in direction on 7 of 9 systems"],
         ),
+        (
+            "an_4_critics_trained", ["--data", "wmt23/en-de", "-p", "n_draws", "100", "-p", "lm", "null"],
+            ["R: of wmt23/en-de", "the domains of R are not known", "Said and seen shares of originals differ by"],
+        ),
         pytest.param(
-            "an_f_optimism", ["--data", "wmt24/en-de", "-p", "n_draws", "200", "-p", "lm", "{tiny_lm}"],
+            "an_f_optimism",
+            ["--data", "wmt24/en-de", "-p", "n_draws", "200", "-p", "naturalness", "lpp", "-p", "lm", "{tiny_lm}"],
             ["sees the judging reference: 71.55 chrF", "sees all references: 68.72", "sees none (MBR): 62.54",
              "oracle, all 26 − another reference, on refB: surely above 0 at 7, surely below at 0 of 7 places",
              "oracle, all 26 − another reference, on refA: surely above 0 at 7, surely below at 0 of 7 places"],

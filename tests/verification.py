@@ -84,9 +84,10 @@ MODULES = [
     "divergences.folded", "divergences.processes", "divergences.memed", "divergences.probit",
     "accuracy.surface", "accuracy.chrf", "accuracy.bleu", "accuracy.ter", "accuracy.ngrams", "accuracy.comet",
     "accuracy.metricx", "candidates.mbr", "candidates.sampling", "candidates.decode", "naturalness.lpp",
-    "naturalness.lm", "naturalness.packed", "naturalness.kl", "naturalness.compression", "naturalness.lexical",
-    "naturalness.diversity", "naturalness.ngrams", "naturalness.probe", "naturalness.critic",
-    "naturalness.critic_figures", "naturalness.critic_training", "xmi.measure", "xmi.models", "xmi.toy",
+    "naturalness.mono", "naturalness.lm", "naturalness.packed", "naturalness.kl", "naturalness.compression",
+    "naturalness.lexical", "naturalness.diversity", "naturalness.ngrams", "naturalness.probe", "naturalness.critic",
+    "naturalness.critic_figures", "naturalness.critic_training", "naturalness.combination",
+    "naturalness.combination_training", "naturalness.damage", "judges", "xmi.measure", "xmi.models", "xmi.toy",
     "xmi.gap", "xmi.features", "xmi.correlations", "xmi.published",
 ]  # fmt: skip
 """Every function in their `__all__` is in some row, or here: it reads, names, sorts or packs what others compute."""
@@ -97,8 +98,9 @@ NOT_QUANTITIES = {
     "raters": "draw_sheet invented_class plane_notes ratings_csv read_ratings write_ratings",
     "translation": "load_mt target_tokens translation_model",
     "plane": "at_the_edge curve_rows distinct_systems fluency_rows join_ratings judged_studies mean_axis "
-    "metric_against metric_axis oracle_studies oracle_study outside_of plane_of rated_plane rated_texts rating_axis "
-    "sliced_table slices stored_against stored_axis system_plane verdict with_human_points with_sanity_systems",
+    "metric_against metric_axis oracle_studies oracle_study outside_of overshoot plane_of rated_plane "
+    "rated_texts rating_axis sliced_table slices stored_against stored_axis system_plane verdict "
+    "with_human_points with_sanity_systems",
     "accuracy.surface": "surface",
     "accuracy.chrf": "counter",
     "accuracy.bleu": "counter sacrebleu_metric",
@@ -109,6 +111,7 @@ NOT_QUANTITIES = {
     "divergences.chance": "resampled",
     "divergences.pairs": "spread_rows",
     "naturalness.lpp": "lengthened_prints line_fingerprints lines_by_chance seen_lines shared_lines shortened_prints",
+    "naturalness.mono": "leaks",
     "naturalness.reading": "batches encoded examples n_predicted split_lines",
     "naturalness.lm": "language_model lm_tokens load_lm score_call",
     "naturalness.packed": "sharing_limit",
@@ -122,6 +125,7 @@ NOT_QUANTITIES = {
     "naturalness.combination_training": "write_combination",
     "naturalness.damage": "damaged other_forms",
     "naturalness.critic_training": "write_critic",
+    "judges": "gate_page gate_table judge_page judge_table judge_texts load_judges load_texts",
     "xmi.models": "load_q_lm",
     "xmi.published": "published_table read_features read_results recomputed_bleu",
 }

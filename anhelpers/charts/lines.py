@@ -73,9 +73,9 @@ def plot_lines(
     plane = plane_of(*extent, (x_title, y_title), log=(log_x, log_y), size=size)
     rows = _thinned(lines, plane)
     paths = [_path(rows, points, name, plane) for name in names]
-    rule_layers, outlines = _rule_layers(rules, paths, plane)
+    across, outlines = rule_layers(rules, paths, plane)
     ends = name_lines(names, paths, size, [*outlines, *_bars(points, plane)])
-    layers = [*rule_layers, *leader_layers(ends, plane), *_line_layers(rows, names, plane)]
+    layers = [*across, *leader_layers(ends, plane), *_line_layers(rows, names, plane)]
     layers += [*_point_layers(points, names, plane), *name_layers(ends, plane, series_title=series_title)]
     parts = [f"{y_title} by {x_title}", *_words(lines, points, names), *(f"{a} = {v:.4g}: {t}" for a, v, t in rules)]
     words = description(title, parts)
@@ -202,16 +202,20 @@ def _texts(rows: list[tuple], plane: Plane, **look: Any) -> list[alt.Chart]:
     return layers
 
 
-def _rule_layers(rules: list[Rule], paths: list[np.ndarray], plane: Plane) -> tuple[list[alt.Chart], list[np.ndarray]]:
+def rule_layers(
+    rules: Sequence[Rule], paths: Sequence[np.ndarray], plane: Plane
+) -> tuple[list[alt.Chart], list[np.ndarray]]:
     """Dashed lines across the plane, their labels where these hide least, and (V, 2) pixels of both."""
     layers, texts, (wide, high) = [], [], plane.size
+    fields = dict(zip("xy", plane.fields, strict=True))
     at = [plane.pixels([v if axis == "x" else 1.0], [v if axis == "y" else 1.0])[0] for axis, v, _ in rules]
     drawn = [
         np.array([[x, 0], [x, high]] if axis == "x" else [[0, y], [wide, y]])
         for (x, y), (axis, _, _) in zip(at, rules, strict=True)
     ]
     for k, (axis, value, label) in enumerate(rules):
-        mark = alt.Chart(pd.DataFrame({axis: [value]})).mark_rule(color=QUIET, strokeWidth=1.5, strokeDash=[4, 4])
+        at_value = alt.Chart(pd.DataFrame({fields[axis]: [value]}))
+        mark = at_value.mark_rule(color=QUIET, strokeWidth=1.5, strokeDash=[4, 4])
         layers.append(mark.encode(**{axis: plane.channels[axis]}))
         place = free_place(label, axis, at[k], plane.size, [*paths, *drawn[:k], *drawn[k + 1 :]])
         texts.append((label, *place, QUIET))

@@ -10,13 +10,15 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
+from ..divergences.estimate import Estimate
 from ..errors import DataError
 from ..frontier import OracleCurve, pareto_mask
 from .axes import ACCURACY_TITLE, NATURALNESS_TITLE, Plane, Size, axis_ranges, headline, inside, plane_axes
 from .curve import curve_ends, curve_line, curve_notes, curve_text
-from .describe import description, systems_text
+from .describe import description, digits_of, number, systems_text
 from .ellipses import ellipse_layers, error_ellipses, has_ellipse, radii
 from .labels import bar_lines, label_layers, named_points
+from .lines import QUIET, rule_layers
 from .marks import Ranges, checked_systems, clipped, interval_bars, not_drawn, plus_mark, ring_marks, system_marks, tip
 
 __all__ = ["focus_ranges", "plot_systems"]
@@ -37,6 +39,7 @@ def plot_systems(
     origin: str = "",
     named: Sequence[str] = (),
     betas: Sequence[float] = (0, math.inf),
+    mono: Estimate | None = None,
     ranges: Ranges | None = None,
     size: Size = (620, 420),
 ) -> alt.LayerChart:
@@ -55,6 +58,8 @@ def plot_systems(
     curve : an oracle curve to draw behind the systems, with labels at `betas`.
     uncertainty : "ellipse", "cross" or "none"; pareto : whether to mark the Pareto set (column pareto, else computed).
     origin : what (0, 0) means, "no errors" for negated penalties: is then marked, and within the default ranges.
+    mono : of `plane.with_mono`, where R, text that people wrote in the language, stands on the axis of naturalness: a
+        rule, with its interval as a band.
     named : systems whose labels are placed before all others, in bold: one's own.
     ranges : ((from, to) of naturalness, (from, to) of accuracy), as from `focus_ranges`.
     size : (width, height) of the plane in pixels; `axes.COLUMN` for a figure 3.3 inches wide.
@@ -62,7 +67,7 @@ def plot_systems(
     checks.one_of(uncertainty, UNCERTAINTY, "way to draw uncertainty")
     systems = _ranked(checked_systems(table))
     outlines = error_ellipses(systems) if uncertainty == "ellipse" else None
-    ranges = ranges or _ranges(systems, curve, uncertainty, origin)
+    ranges = ranges or _ranges(systems, curve, uncertainty, origin, mono)
     plane = plane_axes(ranges, size, naturalness_title, accuracy_title)
     tips = [tip("naturalness", naturalness_title), tip("accuracy", accuracy_title)]
     shown, notes = inside(systems, plane)
@@ -72,6 +77,9 @@ def plot_systems(
     best = shown["pareto"].to_numpy(dtype=bool) & pareto
     bold = best | shown["system"].isin(named).to_numpy()
     layers, lines, marks = _behind(curve, betas, plane, tips)
+    if mono is not None:
+        at_r, drawn = _mono_layers(mono, [*lines, plane.at(shown)], plane)
+        layers, lines = [*at_r, *layers], [*lines, *drawn]
     if pareto:
         layers, lines = _with_steps(systems[systems["pareto"].astype(bool)], plane, layers, lines)
     if outlines is not None:
@@ -84,7 +92,7 @@ def plot_systems(
     rings = [ring_marks(shown[best], plane.channels)] if best.any() else []
     layers += [*leaders, *plus, *rings, system_marks(shown, plane.channels, tips), *texts]
     notes = [" ".join([PARETO] * pareto + _uncertain(uncertainty, shown)), *notes]
-    notes = [*filter(None, notes), *not_drawn(table, systems), *_hidden(curve, plane)]
+    notes = [*filter(None, notes), *_mono_words(mono, plane), *not_drawn(table, systems), *_hidden(curve, plane)]
     notes += curve_notes(table) if curve is not None else []
     notes += [f"Names left out, as there is no room: {len(unnamed)}."] if unnamed else []
     best = ", ".join(systems["system"][systems["pareto"].astype(bool)].astype(str)) if pareto else ""
@@ -130,8 +138,10 @@ def _ranked(systems: pd.DataFrame) -> pd.DataFrame:
     return systems.assign(pareto=pareto_mask(one, systems["accuracy"], systems["naturalness"]))
 
 
-def _ranges(systems: pd.DataFrame, curve: OracleCurve | None, uncertainty: str, origin: str) -> Ranges:
-    """What holds the systems with what is drawn of their uncertainty, the curve, and (0, 0) if it has a name.
+def _ranges(
+    systems: pd.DataFrame, curve: OracleCurve | None, uncertainty: str, origin: str, mono: Estimate | None
+) -> Ranges:
+    """What holds the systems with what is drawn of their uncertainty, the curve, R, and (0, 0) if it has a name.
 
     Controls are no systems and stretch no axis, unless there is nothing else.
     """
@@ -148,6 +158,10 @@ def _ranges(systems: pd.DataFrame, curve: OracleCurve | None, uncertainty: str, 
             frame[f"{axis}_{end}"] = systems[f"{axis}_{end}"]
     if origin:
         frame = pd.concat([frame, frame.iloc[:1].assign(**dict.fromkeys(frame.columns[2:], 0.0))], ignore_index=True)
+    if mono is not None:
+        ends = np.array([mono.low, mono.value, mono.high])
+        at_r = frame.iloc[[0] * 3].assign(naturalness=np.where(np.isnan(ends), mono.value, ends))
+        frame = pd.concat([frame, at_r], ignore_index=True)
     return axis_ranges([] if curve is None else [curve], [frame])
 
 
@@ -198,6 +212,32 @@ def _uncertain(uncertainty: str, shown: pd.DataFrame) -> list[str]:
         return []
     without = ", ".join(shown["system"][~known].astype(str))
     return [said, f"No {what}, for an interval is missing: {without}."] if without else [said]
+
+
+def _mono_layers(mono: Estimate, paths: list[np.ndarray], plane: Plane) -> tuple[list[alt.Chart], list[np.ndarray]]:
+    """R: its interval as a band over the whole height and its mean as a rule, as far as the picture holds them."""
+    start, end = plane.ranges[0]
+    band = {"low": max(mono.low, start), "high": min(mono.high, end)}
+    layers = []
+    if band["low"] < band["high"]:
+        low = plane.channels["x"].copy()
+        low.shorthand = "low:Q"
+        shade = alt.Chart(pd.DataFrame([band]), name="mono").mark_rect(color=QUIET, opacity=0.2)
+        layers.append(shade.encode(x=low, x2="high:Q"))
+    rules = [("x", mono.value, "R")] if start <= mono.value <= end else []
+    across, drawn = rule_layers(rules, paths, plane)
+    return [*layers, *across], drawn
+
+
+def _mono_words(mono: Estimate | None, plane: Plane) -> list[str]:
+    """Where R stands, and behind which number of texts."""
+    if mono is None:
+        return []
+    digits, (start, end) = digits_of(plane.ranges[0]), plane.ranges[0]
+    value, low, high = (number(at, digits) for at in (mono.value, mono.low, mono.high))
+    around = f"{value} (band: 95 %, {low} to {high})" if mono.low < mono.high else f"{mono.value:g}"
+    where = "" if start <= mono.value <= end else ", outside the picture"
+    return [f"R (dashed), {mono.n_r} texts written in the language, stands at {around}{where}."]
 
 
 def _hidden(curve: OracleCurve | None, plane: Plane) -> list[str]:

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import DataError
+from ..naturalness.mono import LPP_DISTANCE
 from . import options as shared
+from .mono import about_distance
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ..data import CandidateSet, TestSet
-    from ..plane import OracleStudy
+    from ..plane import OracleStudy, Plane
 
-__all__ = ["about_candidates", "about_curve", "compared_texts"]
+__all__ = ["about_candidates", "about_curve", "about_options", "compared_texts"]
 
 
 def compared_texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet, list[str]]:
@@ -83,6 +85,28 @@ def _with_silence(test: TestSet, mine: list[str]) -> TestSet:
         if n
     ]
     return replace(test, notes=(*test.notes, *notes))
+
+
+def about_options(args: argparse.Namespace, notes: tuple[str, ...], plane: Plane) -> tuple[str, ...]:
+    """The notes of the scores, and what a reader must know of the options.
+
+    Parameters
+    ----------
+    args : of the command. notes : of the scores.
+    """
+    stored = plane.naturalness.level == "stored"
+    said = (
+        (args.naturalness == "zip" and not stored, "zip's mean over segments mostly follows the length of the outputs "
+         "(longer ones look more natural); see --naturalness-level corpus."),
+        (args.own_segments, "each system is over its own segments: without common ones there are no oracle curve, no "
+         "lacks, no tests, and no ranks and clusters."),
+        (args.by and stored, f"no slices by {args.by}: the naturalness is known per system only."),
+        (args.against and args.own_segments, f"no tests against {args.against}: systems are compared over their own "
+         "segments, and tests want the same ones for both."),
+    )  # fmt: skip
+    cut = shared.tokenizer_notes(args, [axis.signature for axis in plane.axes])
+    cut += about_distance(args) if args.naturalness == LPP_DISTANCE else []
+    return (*notes, *cut, *(sentence for told, sentence in said if told))
 
 
 def about_curve(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..data import TestSet
     from ..metric import Metric
     from ..naturalness.lm import LanguageModel
+    from ..naturalness.mono import Mono
     from ..scoring.cluster import Cluster
 
 __all__ = [
@@ -211,17 +212,17 @@ NOT_TOLD = {"refuse", "output", "out", "html", "mme", "save_scores", "store", "s
 def told(args: argparse.Namespace) -> dict[str, object]:
     """The command and its parameters, defaults as well, as its results name them; no model that nothing is asked of."""
     unused = set()
-    if "naturalness" in args:
+    if measures := [args.naturalness] if "naturalness" in args else getattr(args, "judge", None):
         from ..naturalness.registry import needs_lm
 
-        unused = set() if needs_lm(args.naturalness) else {"lm"}
+        unused = set() if any(map(needs_lm, measures)) else {"lm"}
     rest = {name: value for name, value in vars(args).items() if name not in NOT_TOLD | {"command"} | unused}
     return {"command": args.command, **rest}
 
 
 def check(args: argparse.Namespace) -> None:
     """A DataError, before anything is done, for a result that cannot go where it should."""
-    if args.command in ("score", "curve", "mqm", "xmi") and args.output:
+    if args.command in ("score", "curve", "judge", "mqm", "xmi") and args.output:
         check_table_name(args.output)
     if args.command == "store" and args.action == "export":
         check_table_name(args.file, (".parquet",))
@@ -315,12 +316,14 @@ def using_store(named: str | None) -> Iterator[None]:
         yield
 
 
-def metrics(names: Sequence[str], lm: LanguageModel | None, trg_lang: str, n_refs: int | str) -> list[Metric]:
+def metrics(
+    names: Sequence[str], lm: LanguageModel | None, trg_lang: str, n_refs: int | str, *, mono: Mono | None = None
+) -> list[Metric]:
     """The metrics that the options name, in that order; where none of them uses the model, lpp under it at the end.
 
     Parameters
     ----------
-    n_refs : references per segment, which some signatures name, or "var".
+    n_refs : references per segment, which some signatures name, or "var". mono : what lpp-distance compares with.
     """
     from ..accuracy import registry
     from ..data.text_ratings import is_rated
@@ -333,7 +336,7 @@ def metrics(names: Sequence[str], lm: LanguageModel | None, trg_lang: str, n_ref
     return [
         registry.accuracy_metric(name, trg_lang, n_refs)
         if registry.is_accuracy(name)
-        else naturalness_metric(name, trg_lang, lm)
+        else naturalness_metric(name, trg_lang, lm, mono=mono)
         for name in asked
     ]
 

@@ -13,15 +13,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import checks
+from ..naturalness.mono import LPP_DISTANCE
 from ..progress import say
+from . import mono as reference
 from . import options as shared
-from .entries import about_curve, compared_texts
+from .entries import about_curve, about_options, compared_texts
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ..data import CandidateSet, TestSet
     from ..frontier import OracleCurve
+    from ..metric import Metric
+    from ..naturalness.lm import LanguageModel
+    from ..naturalness.mono import Mono
     from ..plane import OracleStudy, Plane
 
 COLUMN_INCHES = 3.3
@@ -50,11 +55,13 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", "--metric", default="chrf", metavar="METRIC",
                         help=f"accuracy: {shared.ACCURACY} (default: chrf)")  # fmt: skip
     parser.add_argument("--naturalness", default="lpp", metavar="MEASURE",
-                        help=f"lpp, bpb (bits per byte), zip, critic+lpp; {shared.LEXICAL} (default: lpp)")  # fmt: skip
+                        help="lpp, bpb (bits per byte), zip, critic+lpp, lpp-distance (AN's N(Q) = −|LPP(Q) − LPP(R)|, "
+                        f"with --mono); {shared.LEXICAL} (default: lpp)")  # fmt: skip
     parser.add_argument("--naturalness-level", choices=["segment-mean", "corpus"],
                         help="of the naturalness; corpus has neither intervals nor a curve (default: segment-mean "
                         "where that says something)")  # fmt: skip
     shared.lm(parser)
+    reference.option(parser, "drawn on the axis of naturalness, with lpp also AN's N(Q) of each system")
     shared.store(parser)
     parser.add_argument("--level", choices=["segment-mean", "corpus"], default="segment-mean",
                         help="of the accuracy; the curve needs segment-mean (default: segment-mean)")  # fmt: skip
@@ -76,6 +83,7 @@ def run(args: argparse.Namespace) -> None:
     """Score, measure, draw, write."""
     from .. import plane as planes
     from ..appendix import appendix, cautions, few_slices, uncounted
+    from ..naturalness.registry import needs_lm
 
     rng = np.random.default_rng(args.seed)
     of_controls, of_pairs, of_slices = rng.spawn(3)  # so that none of them moves the draws of all else
@@ -85,14 +93,18 @@ def run(args: argparse.Namespace) -> None:
         test = planes.with_sanity_systems(test, of_controls)
     if args.against:
         checks.one_of(args.against, test.systems, "system")
-    plane, study = _measured(args, test, cands)
+    model = shared.load_model(args.lm) if needs_lm(args.naturalness) else None
+    folded = args.naturalness == LPP_DISTANCE
+    mono, about_r = reference.given_mono(args, test, model) if args.mono or folded else (None, [])
+    plane, study, judge = _measured(args, test, cands, model=model, mono=mono)
     plane = replace(plane, outside={} if args.count_all else planes.outside_of(test, mine))
     study = study and replace(study, plane=plane)
     curve = study.curve if study else None
     table = study.systems(rng, args.draws) if study else planes.systems_table(plane, rng, args.draws)
+    table, r, said_by_r = reference.held_against(mono, table, plane, judge, lm=model, curve=curve)
     references = "+".join(test.refs) if "nrefs:" in plane.accuracy.signature else ""
     table.insert(table.columns.get_loc("accuracy_signature"), "references", references)
-    notes = _notes(args, study.notes if study else plane.notes, plane)
+    notes = (*about_options(args, study.notes if study else plane.notes, plane), *about_r, *said_by_r)
     if study:
         notes += about_curve(args, study, cands, mine=mine, table=table)
     drawn = f"as {len(set(plane.clusters.tolist()))} documents" if plane.unit == "documents" else "one by one"
@@ -101,7 +113,7 @@ def run(args: argparse.Namespace) -> None:
     tested, swaps = len(table) > 1 and not args.own_segments and len(plane) > 1, max(10_000, args.draws)
     undecided = planes.cannot_decide(plane, swaps, args.against) if tested else ""
     results = {"systems": table}
-    if args.by and plane.naturalness.level != "stored":
+    if args.by and plane.naturalness.level != "stored" and not folded:
         results["slices"] = planes.sliced_table(plane, of_slices, args.by, args.draws)
         notes += tuple(filter(None, [few_slices(results["slices"], plane.unit)]))
     careful = cautions(plane, table, args.draws)
@@ -124,48 +136,38 @@ def run(args: argparse.Namespace) -> None:
     told = appendix(replace(plane, notes=notes), table, args.draws, args.seed, tests=results.get("pairs"),
                     doubts=filter(None, [undecided]), claim=claim)  # fmt: skip
     stored = plane.naturalness.level == "stored"
-    look = {"named": mine, "curve": curve, "uncertainty": "cross" if stored else "ellipse"}
+    look = {"named": mine, "curve": curve, "uncertainty": "cross" if stored or folded else "ellipse", "mono": r}
     careful += filter(None, [undecided])
-    words = {"The claim": claim, "Caution": " ".join(careful), "For the appendix": told}
+    words = {"Against R, text written in the language": " ".join(said_by_r + about_r)} if mono else {}
+    words |= {"The claim": claim, "Caution": " ".join(careful), "For the appendix": told}
     _write(Path(args.out), plane, results, look, words)
 
 
-def _measured(args: argparse.Namespace, test: TestSet, cands: CandidateSet) -> tuple[Plane, OracleStudy | None]:
-    """The systems' scores on both axes; with the study of the curve where both are means of segments' scores."""
+def _measured(
+    args: argparse.Namespace, test: TestSet, cands: CandidateSet, *, model: LanguageModel | None, mono: Mono | None
+) -> tuple[Plane, OracleStudy | None, Metric]:
+    """The systems' scores on both axes; with the study of the curve where both are means of segments' scores.
+
+    The metric scores single texts, such as those of R, as the axis of naturalness does.
+    """
     from .. import plane as planes
     from ..accuracy.registry import accuracy_metric
     from ..naturalness.compression import human_compression
-    from ..naturalness.registry import COMPRESSION, naturalness_metric, needs_lm
+    from ..naturalness.registry import COMPRESSION, naturalness_metric
 
     accuracy = accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
-    model = shared.load_model(args.lm) if needs_lm(args.naturalness) else None
-    naturalness = naturalness_metric(args.naturalness, test.trg_lang, model)
+    naturalness = naturalness_metric(args.naturalness, test.trg_lang, model, mono=mono)
+    judge = naturalness_metric("lpp", test.trg_lang, model) if args.naturalness == LPP_DISTANCE else naturalness
     whole = naturalness.score_segments is None or args.naturalness == COMPRESSION  # which says little of a segment
     level = args.naturalness_level or ("corpus" if whole else "segment-mean")
     if "corpus" not in (args.level, level) and not args.own_segments:
         study = planes.oracle_study(test, cands, accuracy, naturalness)
-        return study.plane, study
+        return study.plane, study, judge
     plane = planes.system_plane(
         test, accuracy, naturalness, args.level, shared=not args.own_segments, naturalness_level=level
     )
     human = (human_compression(test),) if args.naturalness == COMPRESSION and level == "corpus" else ()
-    return replace(plane, notes=(*plane.notes, *human)), None
-
-
-def _notes(args: argparse.Namespace, notes: tuple[str, ...], plane: Plane) -> tuple[str, ...]:
-    """The notes of the scores, and what a reader must know of the options."""
-    stored = plane.naturalness.level == "stored"
-    said = (
-        (args.naturalness == "zip" and not stored, "zip's mean over segments mostly follows the length of the outputs "
-         "(longer ones look more natural); see --naturalness-level corpus."),
-        (args.own_segments, "each system is over its own segments: without common ones there are no oracle curve, no "
-         "lacks, no tests, and no ranks and clusters."),
-        (args.by and stored, f"no slices by {args.by}: the naturalness is known per system only."),
-        (args.against and args.own_segments, f"no tests against {args.against}: systems are compared over their own "
-         "segments, and tests want the same ones for both."),
-    )  # fmt: skip
-    cut = shared.tokenizer_notes(args, [axis.signature for axis in plane.axes])
-    return (*notes, *cut, *(sentence for told, sentence in said if told))
+    return replace(plane, notes=(*plane.notes, *human)), None, judge
 
 
 def _claim(

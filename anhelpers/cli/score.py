@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import DataError
+from ..naturalness.mono import LPP_DISTANCE
+from . import mono as reference
 from . import options as shared
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from ..data import TestSet
     from ..metric import Metric
     from ..naturalness.lm import LanguageModel
+    from ..naturalness.mono import Mono
 
 HELP = "score system outputs: a row per system and metric, or per segment"
 EXAMPLE = "anhelpers score -s src.en -r ref.de -t mine.de -m chrf bleu -o scores.csv"
@@ -35,11 +38,13 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--metrics",
         nargs="+",
         metavar="METRIC",
-        help=f"of {shared.ACCURACY}; lpp, bpb (bits per byte), zip, critic+lpp (with --lm); {shared.LEXICAL} "
-        "(default: chrf, or none with --lm)",
+        help=f"of {shared.ACCURACY}; lpp, bpb (bits per byte), zip, critic+lpp (with --lm), lpp-distance (AN's D = "
+        f"|LPP(Q) − LPP(R)|, with --lm and --mono); {shared.LEXICAL} (default: chrf, or none with --lm)",
     )
-    parser.add_argument("--lm", metavar="MODEL", help="the language model of lpp, bpb, zip and critic+lpp; adds lpp "
-                        "where -m names none of them: de-small (German), a folder or hub id[@revision]")  # fmt: skip
+    parser.add_argument("--lm", metavar="MODEL", help="the language model of lpp, bpb, zip, critic+lpp and "
+                        "lpp-distance; adds lpp where -m names none of them: de-small (German), a folder or hub "
+                        "id[@revision]")  # fmt: skip
+    reference.option(parser, "what lpp-distance compares with")
     shared.store(parser)
     shared.scheduler(parser)
     parser.add_argument("--system-logprobs", nargs="+", default=[], metavar="NAME=FILE",
@@ -70,15 +75,22 @@ def _run(args: argparse.Namespace) -> None:
     logprobs = _logprobs(args, test)
     names = args.metrics if args.metrics is not None else ([] if args.lm else ["chrf"])
     model = shared.load_model(args.lm)
-    metrics = shared.metrics(names, model, test.trg_lang, test.n_refs or 1)
-    shared.print_notes([*test.notes, *shared.tokenizer_notes(args, (m.signature for m in metrics))])
+    if args.mono and LPP_DISTANCE not in names:
+        args.refuse(f"--mono is what {LPP_DISTANCE} compares with: ask for it by -m, or leave out --mono.")
+    mono, about_r = reference.given_mono(args, whole, model) if LPP_DISTANCE in names else (None, [])
+    metrics = shared.metrics(names, model, test.trg_lang, test.n_refs or 1, mono=mono)
+    shared.print_notes([*test.notes, *about_r, *shared.tokenizer_notes(args, (m.signature for m in metrics))])
     if args.mme:
         write_mme(_with_references(whole), args.mme)
         metrics = [_scored(_seen(metric, test, whole), metric) for metric in metrics]
         told = (_write_scores(_seen(metric, test, whole), metric, args.mme) for metric in metrics)
         shared.print_notes(note for notes in told for note in notes)
-    sets = [(_seen(metric, test, whole), [metric]) for metric in metrics]
+    sets = [
+        (_seen(metric, test, whole), [metric]) for metric in metrics if metric.name != LPP_DISTANCE or args.segments
+    ]
     tables = [segment_rows(*one) if args.segments else system_rows(*one, args.level) for one in sets]
+    if mono and model and not args.segments:
+        tables.append(_distances(whole, model, mono))
     table = pd.concat(tables, ignore_index=True)
     shared.write_table(_with_kl(table, test, logprobs, model) if logprobs and model else table, args.output)
 
@@ -106,6 +118,16 @@ def _with_kl(table: pd.DataFrame, test: TestSet, logprobs: dict, model: Language
     estimates = system_kl(test, logprobs, model)
     shared.print_notes(f"{system}: {estimate}" for system, estimate in estimates.items())
     return pd.concat([table, estimate_rows("kl", estimates)], ignore_index=True)
+
+
+def _distances(test: TestSet, model: LanguageModel, mono: Mono) -> pd.DataFrame:
+    """A row lpp-distance per system, with its interval; a note gives the signed gap, below 0 for who is beyond R."""
+    from ..naturalness.mono import system_distances
+    from ..scoring import estimate_rows
+
+    estimates = system_distances(test, model, mono)
+    shared.print_notes(f"{system}: {estimate}" for system, estimate in estimates.items())
+    return estimate_rows(LPP_DISTANCE, estimates, "lower is nearer to R", level="corpus")
 
 
 def _with_references(test: TestSet) -> TestSet:

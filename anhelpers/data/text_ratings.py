@@ -26,7 +26,7 @@ from .lines import csv_number, lines_of, read_bytes
 from .schema import CandidateSet, TestSet
 from .sets import ENTRIES
 
-__all__ = ["RATED", "TextRatings", "is_rated", "load_ratings", "rated_metric"]
+__all__ = ["RATED", "TextRatings", "is_rated", "load_ratings", "rated_metric", "ratings_beside"]
 
 AXES = ("naturalness", "accuracy")
 RATED = {axis: f"rated-{axis}" for axis in AXES}
@@ -81,17 +81,12 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
     DataError : no ratings, a broken line, a rating that is no number from 0 to 100, a text without its rating in some
         pass, a rating of no text of the set; it names the first, and counts them.
     """
-    entry, place = ENTRIES.get(str(name)), Path(name)
-    if entry is not None:
-        folder = bundled(entry.tree) if entry.in_package else None
-        if folder is None or not (folder / FILE).is_file():
-            raise DataError(f"{name} has no ratings of its texts; that takes {WANTED}.")
-        test, cands, file = load(name), load_candidates(name), folder / FILE
-    else:
-        file = (place if os.path.isdir(place) else place.parent) / FILE
-        if not file.is_file():
-            raise DataError(f"has no ratings of its texts; that takes {WANTED}.", place)
-        test, cands = _own(place)
+    entry, place, file = ENTRIES.get(str(name)), Path(name), ratings_beside(name)
+    if file is None and entry is not None:
+        raise DataError(f"{name} has no ratings of its texts; that takes {WANTED}.")
+    if file is None:
+        raise DataError(f"has no ratings of its texts; that takes {WANTED}.", place)
+    test, cands = _own(place) if entry is None else (load(name), load_candidates(name))
     data = read_bytes(file)
     rows, passes = _rows(lines_of(data, file), file)
     ids, segment, texts = _rated_texts(test, cands, rows, file)
@@ -107,6 +102,15 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
         str(name) if entry else place.name, passes, np.array(segment, dtype=np.int64), ids, srcs, texts,
         values[..., 0], values[..., 1], len(cands), sha256(data).hexdigest()[:8],
     )  # fmt: skip
+
+
+def ratings_beside(name: str | PathLike) -> Path | None:
+    """The file of ratings of a set, by its name or beside its texts; None where there is none."""
+    entry, place = ENTRIES.get(str(name)), Path(name)
+    if entry is not None and not entry.in_package:
+        return None
+    folder = bundled(entry.tree) if entry is not None else place if os.path.isdir(place) else place.parent
+    return folder / FILE if (folder / FILE).is_file() else None
 
 
 def _own(place: Path) -> tuple[TestSet, CandidateSet]:

@@ -92,6 +92,7 @@ def combination_metric(combination: Combination, lm: LanguageModel, trg_lang: st
 
     Parameters
     ----------
+    combination : of `load_combination`.
     lm : the language model that it was fitted with; a DataError for another one.
     trg_lang : language of the texts: a DataError where the judges know another one.
     """

@@ -58,6 +58,12 @@ class LppDistance:
     def distance(self) -> float:
         return abs(self.gap)
 
+    @property
+    def distance_interval(self) -> tuple[float, float]:
+        """95 % interval of D: the |gap| of all gaps in theirs, so that it covers at least as often."""
+        low, high = self.interval
+        return 0.0 if low < 0 < high else min(abs(low), abs(high)), max(abs(low), abs(high))
+
     def __str__(self) -> str:
         low, high = self.interval
         q = f"LPP(Q) {self.lpp_q:.3f} ({_behind(self.n_q, self.docs_q)})"

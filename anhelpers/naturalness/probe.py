@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import DataError
+from ..stats import share_interval
 from .lm import LanguageModel, score_texts
 
 if TYPE_CHECKING:
@@ -48,7 +49,6 @@ def minimal_pair_table(lm: LanguageModel, pairs: Sequence[tuple[str, str, str]])
     sentence included where the model has such a token. A DataError for a pair with a blank text.
     """
     import pandas as pd
-    from scipy.stats import binomtest
 
     if not pairs:
         raise DataError("there are no minimal pairs; give some as (phenomenon, good, bad).")
@@ -62,6 +62,5 @@ def minimal_pair_table(lm: LanguageModel, pairs: Sequence[tuple[str, str, str]])
     hit = pd.Series(total[: len(goods)] > total[len(goods) :])
     rows = []
     for name, h in {**dict(iter(hit.groupby(list(names)))), ALL: hit}.items():
-        interval = binomtest(int(h.sum()), len(h)).proportion_ci(method="wilson")
-        rows.append((name, len(h), int(h.sum()), h.mean(), interval.low, interval.high))
+        rows.append((name, len(h), int(h.sum()), h.mean(), *share_interval(int(h.sum()), len(h))))
     return pd.DataFrame(rows, columns=["phenomenon", "n", "hits", "rate", "low", "high"])

@@ -10,6 +10,7 @@ from ..data.text_ratings import RATED, is_rated, rated_metric
 from ..errors import DataError
 from ..metric import Metric
 from .diversity import MEASURES, lexical_metric
+from .mono import LPP_DISTANCE, Mono, lpp_distance_metric
 
 if TYPE_CHECKING:
     from .lm import LanguageModel
@@ -29,6 +30,10 @@ def _bpb(lm: LanguageModel, trg_lang: str) -> Metric:
     return bits_per_byte_metric(lm, trg_lang)
 
 
+def _lpp_distance(lm: LanguageModel, trg_lang: str, mono: Mono | None = None) -> Metric:
+    return lpp_distance_metric(lm, mono, trg_lang)
+
+
 def _zip(lm: LanguageModel, trg_lang: str) -> Metric:
     from .compression import zip_metric
 
@@ -45,8 +50,13 @@ def _combined(lm: LanguageModel, trg_lang: str, folder: str = "") -> Metric:
     return combination_metric(load_combination(folder or trg_lang), lm, trg_lang)
 
 
-WITH_LM: dict[str, Callable[[LanguageModel, str], Metric]] = {"lpp": _lpp, "bpb": _bpb, "zip": _zip,
-                                                              COMBINED: _combined}  # fmt: skip
+WITH_LM: dict[str, Callable[[LanguageModel, str], Metric]] = {
+    "lpp": _lpp,
+    "bpb": _bpb,
+    "zip": _zip,
+    COMBINED: _combined,
+    LPP_DISTANCE: _lpp_distance,
+}
 """Those that a language model is part of; the others are measures of whole corpora, compression of segments too."""
 
 COMPRESSION = "compression"
@@ -76,20 +86,23 @@ def needs_lm(name: str) -> bool:
     return (name.partition(":")[0] if is_critic(name) else name) in WITH_LM
 
 
-def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None) -> Metric:
+def naturalness_metric(
+    name: str, trg_lang: str, lm: LanguageModel | None = None, *, mono: Mono | None = None
+) -> Metric:
     """A naturalness metric ready to score.
 
     Parameters
     ----------
-    name : one of NAMES: lpp, bpb, zip and critic+lpp with a language model; critic, compression, ttr, mattr, mtld,
-        yules_i, yules_k, shannon, simpson without; critic:FOLDER and critic+lpp:FOLDER for a critic of your own;
-        rated-naturalness, or rated-naturalness:FOLDER, for ratings of the very texts.
+    name : one of NAMES: lpp, bpb, zip, critic+lpp and lpp-distance with a language model; critic, compression, ttr,
+        mattr, mtld, yules_i, yules_k, shannon, simpson without; critic:FOLDER and critic+lpp:FOLDER for a critic of
+        your own; rated-naturalness, or rated-naturalness:FOLDER, for ratings of the very texts.
     trg_lang : language of the texts.
     lm : from `naturalness.lm.load_lm`.
+    mono : R, texts that people wrote in the language, which lpp-distance compares with.
 
     Raises
     ------
-    UnknownName; DataError without the language model that is needed, or where the language does not fit.
+    UnknownName; DataError without the language model or the R that is needed, or where the language does not fit.
 
     >>> naturalness_metric("ttr", "de").score_corpus(["Das ist gut.", "Das nicht."])
     0.8
@@ -111,4 +124,6 @@ def naturalness_metric(name: str, trg_lang: str, lm: LanguageModel | None = None
     if lm is None:
         raise DataError(f"{name} needs a language model; name one (--lm MODEL, or lm=load_lm(MODEL)); "
                         "compression needs none, for any language.")  # fmt: skip
-    return _combined(lm, trg_lang, folder) if kind == COMBINED else WITH_LM[name](lm, trg_lang)
+    if kind == COMBINED:
+        return _combined(lm, trg_lang, folder)
+    return _lpp_distance(lm, trg_lang, mono) if name == LPP_DISTANCE else WITH_LM[name](lm, trg_lang)

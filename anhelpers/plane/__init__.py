@@ -10,6 +10,7 @@ from .local import (
     local_correlation,
     verdict,
 )
+from .mono import overshoot, with_mono
 from .oracle import OracleStudy, curve_rows, oracle_studies, oracle_study, with_human_points
 from .paired import at_the_edge, cannot_decide, paired_tests, with_ranks
 from .ratings import (
@@ -30,7 +31,7 @@ __all__ = [
     "FEWEST", "Axis", "Join", "OracleStudy", "Plane", "at_the_edge", "cannot_decide", "correlation_gap", "correlations",
     "curve_rows", "distinct_systems", "fluency_rows", "frontier_distance", "join_ratings", "judged_studies",
     "local_correlation", "mean_axis", "metric_against", "metric_axis", "oracle_studies", "oracle_study", "outside_of",
-    "paired_tests", "pareto", "plane_of", "rated_plane", "rated_texts", "rating_axis", "sliced_table", "slices",
-    "stored_against", "stored_axis", "system_plane", "systems_table", "verdict", "with_human_points", "with_ranks",
-    "with_sanity_systems",
+    "overshoot", "paired_tests", "pareto", "plane_of", "rated_plane", "rated_texts", "rating_axis", "sliced_table",
+    "slices", "stored_against", "stored_axis", "system_plane", "systems_table", "verdict", "with_human_points",
+    "with_mono", "with_ranks", "with_sanity_systems",
 ]  # fmt: skip

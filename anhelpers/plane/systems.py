@@ -13,6 +13,7 @@ from ..data.languages import spaced
 from ..data.schema import TestSet
 from ..errors import DataError
 from ..metric import Metric
+from ..naturalness.mono import LPP_DISTANCE
 from ..scoring import check_needs, scorable, system_scores
 from .scores import COPY, OF_REFERENCE, Axis, Plane, complete, mean_axis, stored_axis
 
@@ -43,6 +44,7 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean", *, r
         values = metric.oriented(system_scores(test, metric))
         return mean_axis(metric.name, metric.oriented_title, metric.signature, values, bounds=metric.oriented_bounds)
     title = metric.oriented_title.replace(metric.label, f"corpus {metric.label}", 1)
+    title = metric.oriented_title if metric.name == LPP_DISTANCE else title  # which is of a corpus by name
     signature = metric.corpus_signature or metric.signature
     if metric.score_corpus is None:
         raise DataError(f"{metric.name} has no corpus score, only the mean of segment scores; use level segment-mean.")
@@ -53,6 +55,8 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean", *, r
     counts = metric.count(hyps, refs=test.streams, segment=np.tile(np.arange(n), k))
     counts = np.ascontiguousarray(counts.reshape(k, n, -1).swapaxes(0, 1))
     there = np.repeat(scorable(test, metric)[:, None], k, axis=1)
+    if metric.skips_blank:
+        there &= np.array([[bool(text.strip()) for text in texts] for texts in test.systems.values()], dtype=bool).T
 
     def score(sums: np.ndarray) -> np.ndarray:
         return metric.oriented(metric.score_count(sums))  # type: ignore[misc]  # what counts, scores its counts

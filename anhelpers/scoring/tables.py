@@ -87,20 +87,23 @@ def system_rows(test: TestSet, metrics: Sequence[Metric], level: str = "corpus")
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def estimate_rows(metric: str, estimates: Mapping[str, Estimate], direction: str = "lower is better") -> pd.DataFrame:
-    """The same columns for estimates that are means over segments: system -> Estimate.
+def estimate_rows(
+    metric: str, estimates: Mapping[str, Estimate], direction: str = "lower is better", *, level: str = "segment-mean"
+) -> pd.DataFrame:
+    """The same columns, with low and high of the 95 % interval, for estimates: system -> Estimate.
 
     Parameters
     ----------
     direction : which end is better; it stands in `unit`, behind the unit itself.
+    level : of the values, as in `system_rows`.
     """
     import pandas as pd
 
     rows = [
-        (system, metric, "segment-mean", e.value, f"{e.unit} ({direction})", e.n_q, "", e.signature)
+        (system, metric, level, e.value, f"{e.unit} ({direction})", e.n_q, "", e.signature, e.low, e.high)
         for system, e in estimates.items()
     ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=[*COLUMNS, "low", "high"])
 
 
 def references_of(test: TestSet, metric: Metric) -> str:

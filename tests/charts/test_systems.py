@@ -14,6 +14,7 @@ from anhelpers.charts import systems as charts
 from anhelpers.charts.axes import COLUMN
 from anhelpers.charts.ellipses import error_ellipses, has_ellipse, radii
 from anhelpers.charts.offline import to_svg
+from anhelpers.divergences.estimate import Estimate
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.frontier import oracle_curve
 
@@ -229,3 +230,23 @@ def test_an_ellipse_of_few_documents_reaches_as_far_as_hotelling_says():
     assert reach[1:3] == pytest.approx(expected)
     assert reach[3] == pytest.approx(CHI2**0.5)
     assert has_ellipse(frame).tolist() == [False, True, True, True]
+
+
+def test_r_is_a_rule_with_its_interval_as_a_band_in_picture_and_words():
+    r = Estimate("R", -2.2, 0.05, 0, 40, "unbiased", low=-2.3, high=-2.1)
+    chart = charts.plot_systems(table(6), mono=r)
+    bands = [rows for mark, _, rows in drawn(chart) if mark["type"] == "rect"]
+    assert bands == [[{"low": -2.3, "high": -2.1}]]
+    assert [rows for mark, _, rows in drawn(chart) if mark["type"] == "rule" and rows == [{"naturalness": -2.2}]]
+    assert "R" in {row["label"] for row in rows_of(chart, type="text")}
+    said = "R (dashed), 40 texts written in the language, stands at −2.20 (band: 95 %, −2.30 to −2.10)"
+    assert said in chart.to_dict()["description"]
+    (low, high), _ = charts._ranges(table(6).assign(pareto=True), None, "none", "", r)
+    assert low < -2.3
+    assert high > -2.1
+    outside = charts.plot_systems(table(6), mono=r, ranges=((-4.0, -2.5), (40.0, 80.0))).to_dict()
+    assert "outside the picture" in outside["description"]
+    assert not [layer for layer in outside["layer"] if layer["mark"]["type"] == "rect"]
+    at_0 = charts.plot_systems(table(6), mono=Estimate("R", 0.0, np.nan, 0, 40, "unbiased"))
+    assert "stands at 0." in at_0.to_dict()["description"]
+    assert not [mark for mark, _, _ in drawn(at_0) if mark["type"] == "rect"]

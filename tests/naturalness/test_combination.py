@@ -35,7 +35,7 @@ def test_weights_by_hand():
     assert fit_weights(r, [q], moves) == pytest.approx([np.log(3), np.log(3), 0], abs=1e-5)
 
 
-@pytest.mark.verifies("Critic with a language model", by="foreign")
+@pytest.mark.verifies("Critic with a language model", by="foreign", of="scikit-learn")
 def test_weights_as_scikit_learn_has_them():
     """Pairs are texts without intercept, each in both directions; here they weigh nothing beside the classes."""
     linear = pytest.importorskip("sklearn.linear_model")

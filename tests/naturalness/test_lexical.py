@@ -270,7 +270,8 @@ def test_a_metric_of_a_corpus_has_rows_of_systems_and_one_point_on_the_plane():
 
 
 def test_the_registry_makes_each_and_asks_for_a_model():
-    assert list(NAMES) == ["lpp", "bpb", "zip", "critic+lpp", "compression", "critic", *MEASURES, "rated-naturalness"]
+    with_lm = ["lpp", "bpb", "zip", "critic+lpp", "lpp-distance"]
+    assert list(NAMES) == [*with_lm, "compression", "critic", *MEASURES, "rated-naturalness"]
     assert naturalness_metric("shannon", "de").score_corpus(["a b"]) == pytest.approx(math.log(2))
     with pytest.raises(DataError, match="zip needs a language model"):
         naturalness_metric("zip", "de")

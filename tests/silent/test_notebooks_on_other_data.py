@@ -174,6 +174,15 @@ def test_judges_that_a_language_does_not_have_are_told_and_the_others_judge(tiny
 
 
 @pytest.mark.notebook
+@pytest.mark.parametrize("name", ["an_4_critics_trained", "an_f_optimism"])
+def test_a_language_without_a_critic_ends_in_one_sentence(name, tmp_path, capsys):
+    data = tree(tmp_path / "set", "en-cs", ["Pes štěká na dvoře.", "Dům je malý."], ["A", "B"])
+    line = refused(capsys, name, "--data", data, "--out", tmp_path / "out")
+    assert "there is no bundled critic 'cs'" in line
+    assert "train one (anhelpers train-critic)" in line
+
+
+@pytest.mark.notebook
 def test_critics_without_text_of_the_language_end_in_one_sentence(tmp_path, capsys):
     data = tree(tmp_path / "set", "en-cs", ["Pes štěká.", "Dům je malý."], ["A"])
     line = refused(capsys, "an_e_critics", "--data", data, "-p", "n_critics", 1000, "-p", "n_repeats", 10,

@@ -63,6 +63,7 @@ BASES = {
     "mqm": ["mqm.tsv"],
     "xmi": XMI[1:],
     "curve": ["cands.txt", "-k", "2", "-s", "src.txt", "-r", "ref.txt", "-m", "nosuch"],
+    "judge": ["--data", "nosuch"],
     "data": [],
     "fetch": ["--offline"],
     "store": ["--store", "scores.sqlite"],

@@ -1,0 +1,101 @@
+"""The three numbers that a judge of naturalness is measured by, each with a 95 % interval and its n."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import checks
+from ..intervals import bootstrap_means
+from ..plane import Plane, distinct_systems
+from ..stats import clusters_of, share_interval, spearman
+
+__all__ = ["Figure", "rank_agreement", "win_share", "within_sources"]
+
+
+class Figure(NamedTuple):
+    """A number with the ends of its 95 % interval, nan where there is none, and what it is of.
+
+    Parameters
+    ----------
+    value, low, high : in one unit. n : how many sources, systems or pairs.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+def win_share(first: ArrayLike, second: ArrayLike) -> Figure:
+    """The share of n pairs in which the first text has the higher score, a tie counting half; by chance it is 0.5.
+
+    Wilson's interval, pairs taken as independent. A pair without both scores (nan) is not counted.
+
+    Parameters
+    ----------
+    first, second : (n,) scores, higher is better.
+
+    >>> win_share([1, 2, 3], [0, 2, 4]).value
+    0.5
+    """
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    checks.same_length(first=a, second=b)
+    there = ~(np.isnan(a) | np.isnan(b))
+    n, hits = int(there.sum()), float((a > b)[there].sum() + 0.5 * (a == b)[there].sum())
+    return Figure(hits / n if n else np.nan, *share_interval(hits, n), n)
+
+
+def within_sources(
+    segment: ArrayLike, x: ArrayLike, y: ArrayLike, docs: ArrayLike, *, rng: np.random.Generator, n_draws: int = 1000
+) -> Figure:
+    """Spearman's ρ of two scores over the candidates of a source, the mean over n sources, in [-1, 1].
+
+    What differs between sources (some are easy, some long) has no part in it. Documents are resampled. A candidate
+    without both scores (nan) is left out, and a source where one score does not vary.
+
+    Parameters
+    ----------
+    x, y : (n,) scores of candidates. docs : (S,) the document of each source.
+
+    >>> within_sources([0, 0, 1, 1], [1, 2, 1, 2], [5, 6, 9, 8], ["a", "b"], rng=np.random.default_rng(0)).value
+    0.0
+    """
+    where, one, other = checks.segment_ids(segment), np.asarray(x, np.float64), np.asarray(y, np.float64)
+    checks.same_length(segment=where, x=one, y=other)
+    there = ~(np.isnan(one) | np.isnan(other))
+    names = np.asarray(docs)
+    rho = np.full(len(names), np.nan)
+    for source in np.unique(where[there]):
+        rows = there & (where == source)
+        rho[source] = spearman(one[rows], other[rows])
+    known = ~np.isnan(rho)
+    if not known.any():
+        return Figure(np.nan, np.nan, np.nan, 0)
+    clusters = clusters_of(names[known])
+    if len(set(clusters.tolist())) < 2:
+        return Figure(float(rho[known].mean()), np.nan, np.nan, 1)
+    mean = bootstrap_means(rho[known], clusters, rng, n_draws)
+    low, high = np.clip([mean.low[0], mean.high[0]], -1, 1)
+    return Figure(float(mean.mean[0]), float(low), float(high), int(known.sum()))
+
+
+def rank_agreement(plane: Plane, rng: np.random.Generator, n_draws: int = 1000) -> Figure:
+    """Spearman's ρ of the places of n systems on the two axes of a plane, in [-1, 1].
+
+    The interval is for these systems on other documents: the middle 95 % of the ρ of the resamples, and ρ itself.
+    Ranks jump, so these ends are rougher than those of means. Systems without a score, and those with the very scores
+    of an earlier one throughout, take no part.
+    """
+    plane = plane.only(distinct_systems(plane))
+    scores = plane.scores()
+    known = np.flatnonzero(~np.isnan(scores).any(0))
+    rho = float(spearman(*scores[:, known])) if len(known) > 1 else np.nan
+    if np.isnan(rho) or len(plane) < 2:
+        return Figure(rho, np.nan, np.nan, len(known))
+    draws, _ = plane.draws(rng, n_draws)
+    drawn = spearman(draws[:, 0, known], draws[:, 1, known])
+    low, high = np.nanquantile(drawn, [0.025, 0.975])
+    return Figure(rho, min(float(low), rho), max(float(high), rho), len(known))
