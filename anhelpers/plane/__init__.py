@@ -1,5 +1,6 @@
 """Systems on the accuracy-naturalness plane: scores that add up, intervals, the oracle curve, the claim."""
 
+from .judges import judged_studies
 from .local import (
     FEWEST,
     correlation_gap,
@@ -10,7 +11,7 @@ from .local import (
     verdict,
 )
 from .mono import overshoot, with_mono
-from .oracle import OracleStudy, curve_rows, oracle_study, with_human_points
+from .oracle import OracleStudy, curve_rows, oracle_studies, oracle_study, with_human_points
 from .paired import at_the_edge, cannot_decide, paired_tests, with_ranks
 from .ratings import (
     Join,
@@ -28,9 +29,9 @@ from .table import pareto, sliced_table, slices, systems_table
 
 __all__ = [
     "FEWEST", "Axis", "Join", "OracleStudy", "Plane", "at_the_edge", "cannot_decide", "correlation_gap", "correlations",
-    "curve_rows", "distinct_systems", "fluency_rows", "frontier_distance", "join_ratings", "local_correlation",
-    "mean_axis", "metric_against", "metric_axis", "oracle_study", "outside_of", "overshoot", "paired_tests", "pareto",
-    "plane_of", "rated_plane", "rated_texts", "rating_axis", "sliced_table", "slices", "stored_against",
-    "stored_axis", "system_plane", "systems_table", "verdict", "with_human_points", "with_mono", "with_ranks",
-    "with_sanity_systems",
+    "curve_rows", "distinct_systems", "fluency_rows", "frontier_distance", "join_ratings", "judged_studies",
+    "local_correlation", "mean_axis", "metric_against", "metric_axis", "oracle_studies", "oracle_study", "outside_of",
+    "overshoot", "paired_tests", "pareto", "plane_of", "rated_plane", "rated_texts", "rating_axis", "sliced_table",
+    "slices", "stored_against", "stored_axis", "system_plane", "systems_table", "verdict", "with_human_points",
+    "with_mono", "with_ranks", "with_sanity_systems",
 ]  # fmt: skip

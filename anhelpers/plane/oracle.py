@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,23 +12,20 @@ import numpy as np
 from .. import checks
 from ..accuracy.align import check_candidates
 from ..data import fields
-from ..data.schema import CandidateSet, TestSet, same_text, systems_of
+from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
 from ..metric import Metric
 from ..scoring import scorable, score_all
-from .scores import Plane, mean_axis
-from .systems import FEWEST, plane_of
+from .copies import copied_candidates, copied_systems
+from .scores import Axis, Plane, mean_axis
+from .systems import plane_of
 from .table import systems_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["OracleStudy", "curve_rows", "oracle_study", "with_human_points"]
-
-MOST, COPIED = 0.5, 0.95
-"""Who has a reference's own text for this share of the sources has copied it, in these or all through: in WMT23 and
-WMT24 a system finds at most 8 % of the references, and all systems of a pair together 13 %."""
+__all__ = ["OracleStudy", "curve_rows", "oracle_studies", "oracle_study", "with_human_points"]
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ def with_human_points(test: TestSet, references: Sequence[str] | None = None) ->
     wanted = [str(test.reference)] if references is None else list(references)
     wanted = list(test.refs) if wanted == ["all"] else wanted
     chosen = {name: test.refs[checks.one_of(name, test.refs, "reference")] for name in wanted}
-    notes = _copied(test, chosen)
+    notes = copied_systems(test, chosen)
     test = test.without(test.copies)
     others = {name: texts for name, texts in test.refs.items() if any(texts) and texts not in chosen.values()}
     for name in [name for name, texts in others.items() if not all(texts)]:
@@ -116,24 +114,6 @@ def with_human_points(test: TestSet, references: Sequence[str] | None = None) ->
     systems = {**test.systems, **others}
     notes = (*test.notes, *notes)
     return replace(test, refs=chosen, systems=systems, categories=categories, notes=notes)
-
-
-def _copied(test: TestSet, chosen: Collection[str]) -> list[str]:
-    """Which systems are a reference, or nearly so, and in how many segments; white space around a text is ignored."""
-    copies, notes = test.copies, []
-    for ref, texts in test.refs.items():
-        there = [i for i, text in enumerate(texts) if text]
-        for system, hyps in test.systems.items():
-            same = sum(same_text(hyps[i], texts[i]) for i in there)
-            shared = f"{same} of {len(there)} texts are the same, white space around them aside"
-            share = same / max(1, len(there))
-            if copies.get(system) == ref and (ref in chosen or system != ref):
-                done = "not compared with itself" if ref in chosen else "named so"
-                notes.append(f"{system} is the reference {ref} ({shared}), and is {done}.")
-            elif system not in copies and same >= FEWEST and share > MOST:
-                notes.append(f"{system} is nearly the reference {ref} ({shared}: {share:.0%}); these texts are perfect "
-                             "by it, and its place says little of a system.")  # fmt: skip
-    return notes
 
 
 def oracle_study(
@@ -152,6 +132,23 @@ def oracle_study(
     max_blank_share : systems with a larger share of blank outputs leave the comparison (not the candidates). Each that
         stays removes its blank segments for all, so that every mean is over the same segments.
     """
+    return oracle_studies(test, cands, [accuracy], [naturalness], max_blank_share=max_blank_share)[0]
+
+
+def oracle_studies(
+    test: TestSet, cands: CandidateSet, accuracies: Sequence[Metric], naturalnesses: Sequence[Metric], *,
+    max_blank_share: float = 1.0,
+) -> list[OracleStudy]:  # fmt: skip
+    """`oracle_study` by each accuracy with each naturalness, in this order, all on the same segments and candidates.
+
+    Every metric scores once. The segments are those that every pair of metrics could be on; where there are several
+    pairs, one with a candidate that some metric gives no score (nan) is left out too, for all, and told.
+
+    Parameters
+    ----------
+    accuracies, naturalnesses : metrics, at least one of each.
+    max_blank_share : as in `oracle_study`.
+    """
     sparse = [s for s, blank in test.blanks.items() if blank > max_blank_share * len(test)]
     kept = {s: hyps for s, hyps in test.systems.items() if s not in sparse}
     notes = [
@@ -159,84 +156,40 @@ def oracle_study(
     ]
     test = replace(test, systems=kept, categories={s: test.categories[s] for s in kept})
     given = check_candidates(test, cands.require(len(test), test.name))
-    copies, told = _copies(given, test)
+    copies, told = copied_candidates(given, test)
     cands = (cands.take(~copies) if copies.any() else cands).without_blanks()
-    scored = [tuple(map(metric.oriented, score_all(test, metric, cands))) for metric in (accuracy, naturalness)]
-    axes = [
-        mean_axis(metric.name, metric.oriented_title, metric.signature, of_systems, bounds=metric.oriented_bounds)
-        for metric, (_, of_systems) in zip((accuracy, naturalness), scored, strict=True)
-    ]
-    plane = plane_of(test, *axes, shared=None)
+    scored = [[_scored(test, cands, metric) for metric in metrics] for metrics in (accuracies, naturalnesses)]
     curve: Any = None  # drawn below, over the shared segments
-    study = OracleStudy(test, cands, scored[0][0], scored[1][0], plane, (accuracy, naturalness), curve, ())
-    left_out = plane.shared().notes[len(plane.notes) :]
-    rows = plane.shared_rows() & scorable(test, accuracy) & scorable(test, naturalness)
-    for axis, values in (("accuracy", study.accuracy), ("naturalness", study.naturalness)):
-        _all_scored(axis, given, ~copies, np.where(rows[cands.segment], values, 0.0))
-    study = _restricted(study, np.flatnonzero(rows))
-    return replace(study, notes=(*test.notes, *cands.notes, *told, *cands.repeats, *notes, *left_out))
+    studies = []
+    for accuracy, naturalness in product(*scored):
+        plane = plane_of(test, accuracy[2], naturalness[2], shared=None)
+        metrics = accuracy[0], naturalness[0]
+        studies.append(OracleStudy(test, cands, accuracy[1], naturalness[1], plane, metrics, curve, ()))
+    planes = [study.plane for study in studies]
+    left_out = dict.fromkeys(note for plane in planes for note in plane.shared().notes[len(plane.notes) :])
+    rows = np.all([plane.shared_rows() for plane in planes], axis=0)
+    rows &= np.all([scorable(test, metric) for metric in (*accuracies, *naturalnesses)], axis=0)
+    for metric, values, _ in chain(*scored) if len(studies) > 1 else ():
+        without = np.zeros(len(rows), dtype=bool)
+        without[cands.segment[np.isnan(values)]] = True
+        if (without & rows).any():
+            left_out[f"{(without & rows).sum()} of {len(rows)} segments are left out: {metric.name} gives a candidate "
+                     "there no score."] = None  # fmt: skip
+        rows &= ~without
+    if not rows.any():
+        raise DataError("no segment has a score from every metric for all its candidates; leave a metric out.")
+    for axis, of_axis in zip(("accuracy", "naturalness"), scored, strict=True):
+        for _, values, _ in of_axis:
+            _all_scored(axis, given, ~copies, np.where(rows[cands.segment], values, 0.0))
+    notes = [*test.notes, *cands.notes, *told, *cands.repeats, *notes, *left_out]
+    return [replace(_restricted(study, np.flatnonzero(rows)), notes=tuple(notes)) for study in studies]
 
 
-def _copies(cands: CandidateSet, test: TestSet) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Which candidates are references put among them, which would be perfect; notes on those, and on chance equals.
-
-    Systems of category human are references that nothing is compared with: no machine's translations either.
-    The candidates of a system, as their tags name it, hold copies of a reference if one of them is equal to it for most
-    sources; those without a tag, for nearly all. Of each source the first equal one is the copy; a system with one
-    candidate a source that is equal for nearly all of them, or bears the reference's name, is left out whole, edited
-    texts too. Others that are equal are translations that came out so, as of short sources, and stay.
-
-    Returns
-    -------
-    (n,) bool, and sentences.
-
-    Raises
-    ------
-    DataError for a source that would be left without a candidate.
-    """
-    copies, equals, notes = np.zeros(len(cands), bool), np.zeros(len(cands), bool), []
-    origins = [systems_of(tag) or ("",) for tag in cands.tags]
-    segments = cands.segment.tolist()
-    human = {name: hyps for name, hyps in test.systems.items() if test.categories[name] == "human"}
-    for ref, texts in {**human, **test.refs}.items():
-        offered: dict[str, dict[int, list[int]]] = {}  # by origin, the candidates of each source with this reference
-        found: dict[str, dict[int, int]] = {}  # of those, the ones with an equal candidate, and the first such
-        for i, (source, names) in enumerate(zip(segments, origins, strict=True)):
-            for name in names if texts[source] else ():
-                offered.setdefault(name, {}).setdefault(source, []).append(i)
-                if same_text(cands.texts[i], texts[source]):
-                    equals[i] |= ref in test.refs
-                    found.setdefault(name, {}).setdefault(source, i)
-        copying = [
-            name for name, rows in found.items()
-            if len(offered[name]) >= FEWEST and len(rows) > len(offered[name]) * (MOST if name else COPIED)
-        ]  # fmt: skip
-        for name in copying:
-            nearly = name and (name == ref or len(found[name]) > COPIED * len(offered[name]))
-            whole = nearly and all(len(those) == 1 for those in offered[name].values())
-            its = [i for those in offered[name].values() for i in those] if whole else found[name].values()
-            rows = [i for i in its if set(origins[i]) <= set(copying)]  # who else found it keeps it
-            copies[rows] = True
-            whose = f"candidate of {name}" if name else "candidate"
-            where = f"{len(found[name])} of {len(offered[name])} sources"
-            which = "such" if len(its) == len(found[name]) else f"candidates of {name}"
-            notes.append(f"in {where} a {whose} is the reference {ref} itself; {len(rows)} {which} are left out.")
-    without = np.flatnonzero(np.bincount(cands.segment[~copies], minlength=cands.n_segments) == 0)
-    if without.size:
-        raise DataError(
-            f"source {without[0]} (counted from 0) has no candidate but its own reference ({without.size} such of "
-            f"{cands.n_segments}), which is none; give others, or leave these sources out."
-        )
-    kept = equals & ~copies
-    if kept.any():
-        there, asked = len(set(cands.segment[kept].tolist())), int(test.referenced.sum())
-        many = 2 * there > asked
-        notes.append(
-            f"in {there} of {asked} sources a candidate equals a reference word for word "
-            f"({kept.sum()} of {len(cands) - copies.sum()} candidates), and stays, as the translation of a system"
-            + ("; if references were put among the candidates, take them out, for they are perfect." if many else ".")
-        )
-    return copies, tuple(notes)
+def _scored(test: TestSet, cands: CandidateSet, metric: Metric) -> tuple[Metric, np.ndarray, Axis]:
+    """A metric, the oriented scores of the candidates, and the axis of the systems."""
+    of_cands, of_systems = map(metric.oriented, score_all(test, metric, cands))
+    title, bounds = metric.oriented_title, metric.oriented_bounds
+    return metric, of_cands, mean_axis(metric.name, title, metric.signature, of_systems, bounds=bounds)
 
 
 def _all_scored(axis: str, given: CandidateSet, kept: np.ndarray, values: np.ndarray) -> None:

@@ -21,6 +21,17 @@ function winner(starts, beta) { // index of the last start <= β; at β = 0 alwa
   return low;
 }
 
+function placeOf(starts, beta) { // how far along a curve: the share of its changes that are made
+  return starts.length > 1 ? winner(starts, beta) / (starts.length - 1) : 0;
+}
+
+function betaOf(starts, place) { // a β at that place: in the middle, on the slider's scale, of those that choose alike
+  if (starts.length < 2) return 1;
+  const v = Math.round(place * (starts.length - 1)), from = starts[v], to = starts[v + 1];
+  if (to === undefined) return from * 1.1;
+  return v ? Math.sqrt(from * to) : to / 2;
+}
+
 function controls() {
   const id = newId();
   const slider = make("input", { type: "range", min: 0, max: LAST, step: 1, id, ...QUIET });
@@ -30,6 +41,10 @@ function controls() {
     readout: make("div", { class: "anx-readout" }),
     before: button("◀ change", "Previous change: the next smaller β at which a translation on this page changes"),
     after: button("change ▶", "Next change: the next larger β at which a translation on this page changes"),
+    accuracy: make("select", { id: id + "-a", ...QUIET }),
+    naturalness: make("select", { id: id + "-n", ...QUIET }),
+    said: make("b", { role: "status" }), // stands there empty: what is shown late is not read out
+    place: make("div", { class: "anx-kept", role: "status" }),
     domain: make("select", { id: id + "-d", ...QUIET }),
     order: make("select", { id: id + "-o", ...QUIET }),
     back: button("‹", "Previous page of rows"),
@@ -46,16 +61,19 @@ function controls() {
   ui.pages = make("span", { class: "anx-pair" }, ui.back, ui.where, ui.forth);
   ui.bar = make("div", { class: "anx-bar" },
     make("div", { class: "anx-slide" }, label, ui.before, slider, ui.after, value));
-  ui.tools = make("div", { class: "anx-tools" }, ui.domainBox,
-    make("span", { class: "anx-pair" }, make("label", { for: id + "-o" }, "rows"), ui.order), ui.pages);
+  ui.judges = make("div", { class: "anx-tools anx-judges" }, make("b", {}, "Who is the judge?"));
+  for (const [end, name] of [["-a", "accuracy"], ["-n", "naturalness"]])
+    ui.judges.append(make("span", { class: "anx-pair" }, make("label", { for: id + end }, name + " by"), ui[name]));
+  ui.judges.append(ui.said);
+  ui.rows = make("span", { class: "anx-pair" }, make("label", { for: id + "-o" }, "rows"), ui.order);
+  ui.tools = make("div", { class: "anx-tools" }, ui.domainBox, ui.rows, ui.pages);
   return ui;
 }
 
-function table(body, data) {
+function table(body, caption) {
   const head = make("tr");
   for (const title of ["Source", "Reference", "Chosen translation"]) head.append(make("th", { scope: "col" }, title));
   const cols = make("colgroup", {}, make("col"), make("col"), make("col", { class: "anx-wide" }));
-  const caption = make("caption", {}, `Marked words differ from the choice at β = 0 (${data.names[0]} alone).`);
   return make("table", {}, caption, cols, make("thead", {}, head), body);
 }
 
@@ -65,14 +83,20 @@ function render({ model, el }) {
   const root = make("div", { class: "anx anx-beta", role: "group", "aria-label": data.title || "β explorer" });
   ui.title.textContent = data.title;
   ui.title.hidden = !data.title;
-  root.append(ui.title, ui.bar, ui.tools, make("div", { class: "anx-main" },
-    make("div", { class: "anx-left" }, ui.chart, ui.readout),
-    make("div", { class: "anx-table" }, table(ui.body, data))));
+  const caption = make("caption");
+  const main = make("div", { class: "anx-main" }, make("div", { class: "anx-left" }, ui.chart, ui.readout, ui.place));
+  root.append(ui.title, ui.judges, ui.bar, ui.tools, main);
+  if (data.show) main.append(make("div", { class: "anx-table" }, table(ui.body, caption)));
+  else root.classList.add("anx-alone");
   el.append(root);
 
   const beta = () => { const b = model.get("beta"); return b === "inf" ? Infinity : +b; };
   const charts = new Map(); // a chart is parsed once
-  let choice, point, rows = [], order = [], shown = [];
+  const pairs = data.judged.map((one) => one.judges);
+  let judge, choice, point, all = [], rows = [], order = [], shown = [];
+  let before = null, kept = null, switching = false; // the choices before the judge changed; the β that a hand chose
+
+  const textAt = (row, k) => row.marked[row.at[k]][0]; // place among the row's texts
 
   // ---- what a β changes: at most the cells of this page, the point and the numbers
   function paint(flash) {
@@ -84,47 +108,108 @@ function render({ model, el }) {
       if (k !== one.k) fill(one, k, flash && one.k >= 0);
     }
     const v = winner(choice.beta, b), a = choice.accuracy[v], n = choice.naturalness[v];
-    movePoint(point, data.box, n, a);
+    movePoint(point, judge.box, n, a);
     const text = betaText(b);
-    const means = `${data.names[0]} ${number(a, data.digits[0])} · ${data.names[1]} ${number(n, data.digits[1])}`;
+    const means = scores(a, n).join(" · ");
     ui.slider.value = Math.round(positionOf(b));
     ui.slider.setAttribute("aria-valuetext", `${text} · ${means}`);
     ui.value.textContent = text;
     ui.readout.textContent = `${means} (means over ${choice.count} segments). ` +
-      `Of the ${shown.length} rows here, ${marked} differ from β\u00a0=\u00a00.`;
+      (data.show ? `Of the ${shown.length} rows here, ${marked} differ from β\u00a0=\u00a00.` : "");
     root.dataset.beta = b;
     off(ui.before, jump(-1) === null);
     off(ui.after, jump(1) === null);
   }
 
+  const scores = (a, n) => [a, n].map((x, i) => `${judge.names[i]} ${number(x, judge.digits[i])}`);
+
   function fill(one, k, flash) {
     const { row, cell, text, note } = one;
     one.k = k;
     text.textContent = "";
-    row.parts[k].forEach((part, i) => {
-      if (typeof part !== "string") part = row.parts[0][0].slice(part[0], part[0] + part[1]); // shared with the first
+    const [at, ...ends] = row.marked[row.at[k]], tag = row.tags[at], [a, n] = scores(row.accuracy[k], row.naturalness[k]);
+    [...ends, undefined].forEach((end, i) => { // in turn shared with the choice at β = 0, and not
+      const part = row.texts[at].slice(i ? ends[i - 1] : 0, end);
       if (part) text.append(i % 2 ? make("mark", {}, part) : part);
     });
-    const tag = row.tag[k] ? [whole(row.tag[k]), " · "] : [];
-    note.replaceChildren(...tag, whole(`${data.names[0]} ${number(row.accuracy[k], data.digits[0])}`), " · ",
-      whole(`${data.names[1]} ${number(row.naturalness[k], data.digits[1])}`));
+    note.replaceChildren(...(tag ? [whole(tag), " · "] : []), whole(a), " · ", whole(n));
+    layMoved(one);
     cell.classList.remove("anx-a", "anx-b");
     if (flash) cell.classList.add((one.flip = !one.flip) ? "anx-a" : "anx-b"); // two names, so that it starts anew
+  }
+
+  // ---- what another judge changes
+  const moved = (row) => before !== null && before.get(row.id) !== textAt(row, winner(row.beta, beta()));
+
+  function layMoved({ row, cell, was }) {
+    const is = moved(row), at = is && before.get(row.id);
+    cell.classList.toggle("anx-moved", is);
+    was.hidden = !is;
+    if (is) was.replaceChildren(make("b", {}, "moved"), " from: ",
+      make("span", { dir: "auto", ...langOf(data, 1) }, row.texts[at]), row.tags[at] ? ` (${row.tags[at]})` : "");
+  }
+
+  function layJudge() { // the pair that was asked for, or the first with this accuracy
+    const accuracy = model.get("accuracy"), naturalness = model.get("naturalness");
+    const beside = data.judged.filter((one) => one.judges[0] === accuracy);
+    const next = beside.find((one) => one.judges[1] === naturalness) || beside[0] || data.judged[0];
+    if (next === judge) return;
+    if (judge) before = new Map(all.map((row) => [row.id, textAt(row, winner(row.beta, +root.dataset.beta))]));
+    judge = next;
+    all = data.rows.map((row, i) => ({ ...row, ...judge.chains[i] }));
+    caption.textContent = `Marked words differ from the choice at β = 0 (${judge.names[0]} alone).`;
+    ui.accuracy.value = judge.judges[0];
+    ui.naturalness.replaceChildren(...data.judged.filter((one) => one.judges[0] === judge.judges[0])
+      .map((one) => make("option", { value: one.judges[1] }, one.labels[1])));
+    ui.naturalness.value = judge.judges[1];
+    layDomain();
+    sayMoved();
+  }
+
+  function sayMoved(from) { // from: the β before the switch, where the page set another one
+    ui.said.textContent = before && rows.length ? `${rows.filter(moved).length} of ${rows.length} choices changed` : "";
+    const number = (b) => betaText(b).replace("β = ", ""), share = Math.round(100 * placeOf(choice.beta, beta()));
+    ui.place.textContent = from === undefined || from === beta() ? "" : "β is in points of accuracy per unit of " +
+      `naturalness, and another judge has other units. So it keeps its place along the curve (${share}\u00a0% of the ` +
+      `changes made) and goes from ${number(from)} to ${number(beta())}.`;
+  }
+
+  function putJudge(accuracy, naturalness) { // by hand: β keeps its place along the curve, or its end
+    const from = beta(), old = judge, place = placeOf(choice.beta, from);
+    if (!kept || kept.now !== from) kept = { beta: from, judge: old, place };
+    switching = true;
+    model.set("accuracy", accuracy);
+    model.set("naturalness", naturalness || judge.judges[1]);
+    if (from > 0 && from < Infinity) model.set("beta", judge === kept.judge ? kept.beta : betaOf(choice.beta, kept.place));
+    kept.now = beta();
+    switching = false;
+    model.save_changes();
+    for (const one of shown) layMoved(one);
+    sayMoved(from);
+  }
+
+  function onBeta() {
+    if (!switching) before = null;
+    paint(true);
+    if (switching) return;
+    for (const one of shown) layMoved(one);
+    sayMoved();
   }
 
   // ---- what a page, an order or a domain changes
   function newRow(row) {
     const text = make("div", { dir: "auto", ...langOf(data, 1) }), note = make("div", { class: "anx-note" });
-    const cell = make("td", { class: "anx-chosen", "data-label": "Chosen" }, text, note);
+    const was = make("div", { class: "anx-note anx-was" });
+    const cell = make("td", { class: "anx-chosen", "data-label": "Chosen" }, text, note, was);
     const id = make("span", { class: "anx-note" }, whole(row.domain ? `#${row.id} · ${row.domain}` : `#${row.id}`));
     const source = make("td", { "data-label": "Source" }, make("span", { dir: "auto", ...langOf(data, 0) }, row.src), " ", id);
     const reference = make("td", { "data-label": "Reference" }, make("div", { dir: "auto", ...langOf(data, 1) }, row.ref));
     ui.body.append(make("tr", { "data-segment": row.id }, source, reference, cell));
-    return { row, cell, text, note, k: -1, flip: false };
+    return { row, cell, text, note, was, k: -1, flip: false };
   }
 
   function layPage() {
-    const pages = Math.max(1, Math.ceil(order.length / data.show));
+    const pages = data.show ? Math.max(1, Math.ceil(order.length / data.show)) : 1;
     const page = clamp(Math.round(model.get("page")) || 1, 1, pages);
     const from = (page - 1) * data.show;
     ui.body.textContent = "";
@@ -145,12 +230,12 @@ function render({ model, el }) {
 
   function layDomain() {
     const name = model.get("domain");
-    choice = data.choices.find((c) => c.name === name) || data.choices[0];
+    choice = judge.choices.find((c) => c.name === name) || judge.choices[0];
     ui.domain.value = choice.name;
-    if (!charts.has(choice.name)) charts.set(choice.name, parsed(choice));
-    ui.chart.replaceChildren(charts.get(choice.name));
+    if (!charts.has(choice)) charts.set(choice, parsed(choice));
+    ui.chart.replaceChildren(charts.get(choice));
     point = ui.chart.querySelector(".bxpoint_marks path");
-    rows = choice === data.choices[0] ? data.rows : data.rows.filter((row) => row.domain === choice.name);
+    rows = choice === judge.choices[0] ? all : all.filter((row) => row.domain === choice.name);
     layOrder();
   }
 
@@ -186,11 +271,20 @@ function render({ model, el }) {
   ui.order.addEventListener("change", () => { model.set("page", 1); put(model, "order", ui.order.value); });
   keepKeys(root);
 
-  for (const one of data.choices) ui.domain.append(make("option", { value: one.name }, `${one.name} (${one.count})`));
-  ui.domainBox.hidden = data.choices.length < 2;
-  const onBeta = () => paint(true);
-  const events = [["change:beta", onBeta], ["change:page", layPage], ["change:order", layOrder], ["change:domain", layDomain]];
-  const end = follow(model, events);
-  layDomain();
+  ui.accuracy.addEventListener("change", () => putJudge(ui.accuracy.value));
+  ui.naturalness.addEventListener("change", () => putJudge(judge.judges[0], ui.naturalness.value));
+
+  for (const [i, one] of data.judged.entries())
+    if (pairs.findIndex((pair) => pair[0] === one.judges[0]) === i)
+      ui.accuracy.append(make("option", { value: one.judges[0] }, one.labels[0]));
+  const domains = data.judged[0].choices;
+  for (const one of domains) ui.domain.append(make("option", { value: one.name }, `${one.name} (${one.count})`));
+  ui.judges.hidden = pairs.length < 2;
+  ui.domainBox.hidden = domains.length < 2;
+  ui.rows.hidden = ui.before.hidden = ui.after.hidden = !data.show;
+  const onDomain = () => { kept = null; layDomain(); sayMoved(); };
+  const end = follow(model, [["change:beta", onBeta], ["change:page", layPage], ["change:order", layOrder],
+    ["change:domain", onDomain], ["change:accuracy", layJudge], ["change:naturalness", layJudge]]);
+  layJudge();
   return end;
 }

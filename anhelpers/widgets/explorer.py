@@ -17,13 +17,16 @@ from .. import checks
 from ..charts.curve import beta_label
 from ..frontier import OracleCurve
 from .base import Widget, module, styles, without_kernel
-from .shape import ALL, choice, shaped, static_html
+from .judged import ALL, Judged
+from .shape import choice, shaped, static_html
 
 __all__ = ["BetaExplorer", "StaticView", "beta_explorer", "static_view"]
 
+OF_ONE = ("accuracy", "naturalness", "systems", "names", "accuracy_title", "naturalness_title")
+
 
 def beta_explorer(
-    curve: OracleCurve,
+    curve: OracleCurve | Sequence[Judged],
     srcs: Sequence[str],
     refs: Sequence[str],
     texts: Sequence[str],
@@ -35,16 +38,18 @@ def beta_explorer(
 
     Parameters
     ----------
-    curve : over all S segments, from `frontier.oracle_curve(segment, accuracy, naturalness)`.
+    curve : over all S segments, from `frontier.oracle_curve(segment, accuracy, naturalness)`. Or several `Judged`: then
+        the page lets its reader choose among these pairs of judges, and starts with the first.
     srcs, refs : S sources and S references (one stream).
     texts : n candidate translations.
     beta : where the slider starts, in [0, ∞].
-    options : segment, accuracy, naturalness : (n,) as given to `frontier.oracle_curve`; needed.
+    options : segment, accuracy, naturalness : (n,) as given to `frontier.oracle_curve`; needed (of several `Judged`,
+        segment alone: these have their own scores, systems, names and titles).
         tags : n labels of the candidates, e.g. their system. domains : S names; each gets a curve over its segments.
         systems : the table of `charts.curve.plot_curve`, drawn with all segments; or one per domain, "all" among them,
         as a mapping or a function of the name.
         segments : those whose texts are shipped, by default all (1,000 of 250 characters are some 1.5 MB); curve,
-        point and means are always over all. show : rows per page, 6.
+        point and means are always over all. show : rows per page, 6; 0 shows the chart without a table.
         names : short names of the two scores. langs : language codes of source and target. title : the claim.
         accuracy_title, naturalness_title, size : as in `plot_curve`.
 
@@ -52,14 +57,23 @@ def beta_explorer(
     -------
     BetaExplorer. Where the environment has ANX_MODE=static it shows itself as HTML that works without a kernel.
     """
-    data, chart = shaped(curve, srcs, refs, texts, point=beta, **options)
-    widget = BetaExplorer(data=data, beta=beta, **without_kernel())
+    judged = _judged(curve, options)
+    data, chart = shaped(judged, srcs, refs, texts, point=beta, **options)
+    first = dict(zip(("accuracy", "naturalness"), judged[0].judges, strict=True))
+    widget = BetaExplorer(data=data, beta=beta, **first, **without_kernel())
     widget.chart = chart
     return widget
 
 
+def _judged(curve: OracleCurve | Sequence[Judged], options: dict) -> Sequence[Judged]:
+    """The pairs of judges; the one of a single curve takes its scores out of the options."""
+    if not isinstance(curve, OracleCurve):
+        return curve
+    return [Judged(curve, **{name: options.pop(name) for name in OF_ONE if name in options})]
+
+
 def static_view(
-    curve: OracleCurve,
+    curve: OracleCurve | Sequence[Judged],
     srcs: Sequence[str],
     refs: Sequence[str],
     texts: Sequence[str],
@@ -69,10 +83,11 @@ def static_view(
 ) -> StaticView:
     """The chart of `beta_explorer` and a table of the translations chosen at a few β, for print and headless runs.
 
-    Its `chart` is an Altair chart, its `table` a data frame with one row per segment and β. Arguments as above.
+    Its `chart` is an Altair chart, its `table` a data frame with one row per segment and β. Arguments as above. Of
+    several `Judged` both show the first; a second table says what the others cost, and how often they choose otherwise.
     """
     betas = tuple(checks.non_negative("betas", b) for b in betas)
-    return StaticView(*shaped(curve, srcs, refs, texts, marked=betas, **options), betas)
+    return StaticView(*shaped(_judged(curve, options), srcs, refs, texts, marked=betas, **options), betas)
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,8 +101,8 @@ class StaticView:
     @property
     def table(self) -> pd.DataFrame:
         """segment, domain, beta, source, reference, tag, accuracy, naturalness, translation of `show` rows."""
-        rows = self.data["rows"][: self.data["show"]]
-        return pd.DataFrame([choice(row, beta) for row in rows for beta in self.betas])
+        rows = range(min(self.data["show"], len(self.data["rows"])))
+        return pd.DataFrame([choice(self.data, i, beta) for i in rows for beta in self.betas])
 
     def __repr__(self) -> str:
         return f"StaticView({', '.join(map(beta_label, self.betas))}; {len(self.data['rows'])} segments)"
@@ -97,7 +112,11 @@ class StaticView:
 
 
 class BetaExplorer(Widget):
-    """The widget that `beta_explorer` makes; `beta`, `domain`, `page` and `order` follow the page and can be set."""
+    """The widget that `beta_explorer` makes; its traits follow the page and can be set.
+
+    `accuracy` and `naturalness` name the judges, as the metrics are named. In the page β keeps its place along the
+    curve when they change, as its unit is another one then; when they are set from Python, β stays as it is.
+    """
 
     _esm = module("explorer.js")
     _css = styles("explorer.css")
@@ -105,21 +124,44 @@ class BetaExplorer(Widget):
     beta = traitlets.Float(1.0).tag(
         sync=True, to_json=lambda b, _: "inf" if math.isinf(b) else b, from_json=lambda b, _: float(b)
     )
+    accuracy = traitlets.Unicode().tag(sync=True)
+    naturalness = traitlets.Unicode().tag(sync=True)
     domain = traitlets.Unicode(ALL).tag(sync=True)
     page = traitlets.Int(1).tag(sync=True)
     order = traitlets.Enum(["document", "changes"], "document").tag(sync=True)
+
+    @property
+    def _pairs(self) -> list[tuple[str, str]]:
+        return [tuple(one["judges"]) for one in self.data["judged"]]
 
     @traitlets.validate("beta")
     def _valid_beta(self, proposal: Any) -> Any:
         return checks.non_negative("beta", proposal["value"])
 
+    @traitlets.validate("accuracy")
+    def _valid_accuracy(self, proposal: Any) -> Any:
+        return checks.one_of(proposal["value"], [a for a, _ in self._pairs], "accuracy")
+
+    @traitlets.observe("accuracy")
+    def _pair_with_accuracy(self, change: Any) -> None:
+        beside = [n for a, n in self._pairs if a == change["new"]]
+        if self.naturalness not in beside:
+            self.naturalness = beside[0]
+
+    @traitlets.validate("naturalness")
+    def _valid_naturalness(self, proposal: Any) -> Any:
+        beside = [n for a, n in self._pairs if a == self.accuracy]
+        return checks.one_of(proposal["value"], beside, f"naturalness beside {self.accuracy}")
+
     @traitlets.validate("domain")
     def _valid_domain(self, proposal: Any) -> Any:
-        names = [c["name"] for c in self.data.get("choices", [{"name": ALL}])]
+        names = [c["name"] for c in self.data["judged"][0]["choices"]]
         return checks.one_of(proposal["value"], names, "domain")
 
     def __repr__(self) -> str:
-        return f"BetaExplorer({beta_label(self.beta)}, domain {self.domain!r}, {len(self.data['rows'])} segments)"
+        judges = f"{self.accuracy} × {self.naturalness}, " if len(self._pairs) > 1 else ""
+        rows = len(self.data["rows"])
+        return f"BetaExplorer({judges}{beta_label(self.beta)}, domain {self.domain!r}, {rows} segments)"
 
     def static_html(self) -> str:
         return static_html(self.data)

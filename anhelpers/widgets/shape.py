@@ -4,108 +4,109 @@ from __future__ import annotations
 
 import html
 import math
-import re
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
-from typing import Any, TypeAlias
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..charts.curve import axis_ranges, beta_label, plot_curve
-from ..charts.describe import digits_of, number
-from ..charts.offline import alt_text, picture, to_svg
+from ..charts.curve import beta_label
+from ..charts.describe import number
+from ..charts.offline import picture
 from ..errors import DataError
-from ..frontier import OracleCurve, oracle_curve
-from .base import html_lang
+from .base import html_lang, plain_table
+from .judged import Judged, judged_data
+from .words import bounds, cut, word_parts
 
-__all__ = ["ALL", "choice", "shaped", "static_html", "word_parts"]
+__all__ = ["choice", "shaped", "static_html"]
 
-ALL = "all"
-CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"  # scripts without spaces: each character counts as a word
 LEFT = 'style="text-align:left;vertical-align:top;padding:.2em .8em .3em 0"'
-WORD = re.compile(f"[{CJK}]|[^\\s{CJK}]+")
-Systems: TypeAlias = pd.DataFrame | Mapping[str, pd.DataFrame] | Callable[[str], pd.DataFrame | None] | None
 
 
 def shaped(
-    curve: OracleCurve,
+    judged: Sequence[Judged],
     srcs: Sequence[str],
     refs: Sequence[str],
     texts: Sequence[str],
     *,
     segment: ArrayLike,
-    accuracy: ArrayLike,
-    naturalness: ArrayLike,
     tags: Sequence[str] | None = None,
     domains: Sequence[str] | None = None,
-    systems: Systems = None,
     segments: Iterable[int] | None = None,
     show: int = 6,
-    names: tuple[str, str] = ("accuracy", "log-prob."),
     langs: tuple[str, str] = ("", ""),
     title: str = "",
     marked: Sequence[float] = (0, math.inf),
     point: float | None = None,
     **chart: Any,
 ) -> tuple[dict, Any]:
-    """(data, chart over all segments); arguments as in `explorer.beta_explorer`, `marked` are the labelled β.
+    """(data, chart of the first pair of judges); arguments as in `explorer.beta_explorer`, `marked` are labelled β.
 
     Parameters
     ----------
+    judged : the same candidates under one or more pairs of judges. segments : those whose texts are shipped.
     tags : (n,) labels of the candidates. show : rows, one per segment, on a page. point : β of the dragged point.
     """
     srcs, refs, texts = list(srcs), list(refs), list(texts)
     tags = [""] * len(texts) if tags is None else list(tags)
     domains = [""] * len(srcs) if domains is None else list(domains)
     segment = checks.segment_ids(segment, len(srcs))
-    accuracy, naturalness = np.asarray(accuracy, dtype=float), np.asarray(naturalness, dtype=float)
-    given = range(curve.n_candidates)
-    checks.same_length(curve=given, texts=texts, tags=tags, segment=segment, accuracy=accuracy, naturalness=naturalness)
-    checks.same_length(curve=range(curve.n_segments), srcs=srcs, refs=refs, domains=domains)
-    curves = _curves(curve, segment, accuracy, naturalness, np.array(domains, dtype=object))
-    tables = {name: _systems_of(systems, name) for name in curves}
-    settings: dict[str, Any] = {
-        "ranges": axis_ranges(curves.values(), tables.values()),
-        "betas": marked,
-        "size": (430, 340),
-        "max_vertices": 400,
-    } | chart
-    charts = {name: plot_curve(one, tables[name], point=point, **settings) for name, one in curves.items()}
-    digits = [digits_of(v[curve.chain_candidate]) for v in (accuracy, naturalness)]
-    candidates = {"text": texts, "tag": tags, "accuracy": accuracy, "naturalness": naturalness}
+    checks.same_length(texts=texts, tags=tags, segment=segment)
+    checks.same_length(srcs=srcs, refs=refs, domains=domains)
+    names = [one.judges for one in judged]
+    if twice := [pair for i, pair in enumerate(names) if pair in names[:i]]:
+        raise DataError(f"accuracy by {twice[0][0]} with naturalness by {twice[0][1]} is given twice; give it once.")
+    made = [judged_data(one, segment, domains, betas=marked, point=point, **chart) for one in judged]
     kept = range(len(srcs)) if segments is None else [int(s) for s in segments]
     if unknown := [s for s in kept if not 0 <= s < len(srcs)]:
         raise DataError(f"segments names {unknown[0]}, but there are segments 0 to {len(srcs) - 1}.")
-    rows = [
-        {"id": s, "domain": str(domains[s]), "src": srcs[s], "ref": refs[s], **_chain(curve, s, candidates, digits)}
-        for s in kept
+    found: list[dict] = [{} for _ in kept]  # of each row: (candidate at β = 0, candidate) -> place in its "marked"
+    views = [
+        view | {"chains": [_chain(one, s, view["digits"], pairs) for s, pairs in zip(kept, found, strict=True)]}
+        for (view, _), one in zip(made, judged, strict=True)
     ]
-    choices = [_picked(name, one, charts[name], digits) for name, one in curves.items()]
-    box = [*settings["ranges"][0], *settings["ranges"][1], *settings["size"]]
-    data: dict[str, Any] = {
-        "title": title,
-        "names": list(names),
-        "langs": [html_lang(code) for code in langs],
-        "digits": digits,
-        "show": int(show),
-        "box": box,
+    rows = [
+        {"id": s, "domain": str(domains[s]), "src": srcs[s], "ref": refs[s], **_texts(pairs, texts, tags)}
+        for s, pairs in zip(kept, found, strict=True)
+    ]
+    data = {"title": title, "langs": [html_lang(code) for code in langs], "show": int(show)}
+    return data | {"rows": rows, "judged": views}, made[0][1]
+
+
+def _chain(one: Judged, s: int, digits: list[int], found: dict[tuple[int, int], int]) -> dict:
+    """The hull of one segment: from which β each translation wins, its place in the row's "marked", its scores."""
+    curve = one.curve
+    low, high = np.searchsorted(curve.chain_segment, [s, s + 1])
+    chain = curve.chain_candidate[low:high].tolist()
+    scores = {"accuracy": np.asarray(one.accuracy, float), "naturalness": np.asarray(one.naturalness, float)}
+    return {
+        "beta": curve.chain_beta[low:high].tolist(),
+        "at": [found.setdefault((chain[0], i), len(found)) for i in chain],
+        **{name: scores[name][chain].round(d).tolist() for name, d in zip(scores, digits, strict=True)},
     }
-    return data | {"choices": choices, "rows": rows}, charts[ALL]
 
 
-def choice(row: dict, beta: float) -> dict:
-    """What the oracle chooses for one segment at one β, as one record.
+def _texts(found: dict[tuple[int, int], int], texts: list[str], tags: list[str]) -> dict:
+    """Each text once, with its tag; "marked": of each pair, the text's place, and where shared and own words meet."""
+    shown = list(dict.fromkeys(i for _, i in found))
+    return {
+        "texts": [texts[i] for i in shown],
+        "tags": [str(tags[i]) for i in shown],
+        "marked": [[shown.index(i), *bounds(word_parts(texts[i], texts[first]))] for first, i in found],
+    }
+
+
+def choice(data: dict, i: int, beta: float, judged: int = 0) -> dict:
+    """What the oracle chooses for the row `i` of `data` at one β, as one record.
 
     Parameters
     ----------
-    row : a segment's hull.
+    judged : by which of the pairs of judges.
     """
-    k = _place(row, beta)
+    row, chain = data["rows"][i], data["judged"][judged]["chains"][i]
+    k = _place(chain, beta)
     record = {
         "segment": row["id"],
         "domain": row["domain"],
@@ -113,149 +114,66 @@ def choice(row: dict, beta: float) -> dict:
         "source": row["src"],
         "reference": row["ref"],
     }
-    scores = {name: row[name][k] for name in ("tag", "accuracy", "naturalness")}
-    return record | {"translation": "".join(parts_of(row, k)), **scores}
+    scores = {name: chain[name][k] for name in ("accuracy", "naturalness")}
+    at = row["marked"][chain["at"][k]][0]
+    return record | {"translation": row["texts"][at], "tag": row["tags"][at]} | scores
 
 
-def _place(row: dict, beta: float) -> int:
+def _place(chain: dict, beta: float) -> int:
     """Place in the segment's chain of the translation that wins at this β."""
-    return bisect_right(row["beta"], beta) - 1 if beta > 0 else 0
+    return bisect_right(chain["beta"], beta) - 1 if beta > 0 else 0
 
 
 def static_html(data: dict, betas: Sequence[float] = (0, 1, math.inf)) -> str:
     """Title, chart and the first rows at a few β, of elements that JupyterLab keeps in a notebook it does not trust."""
-    first = data["choices"][0]
+    first = data["judged"][0]
     head = "".join(f"<th {LEFT}>{text}</th>" for text in ("Source", "Reference", *map(beta_label, betas)))
-    body = "".join(_static_row(data, row, betas) for row in data["rows"][: data["show"]])
+    body = "".join(_static_row(data, i, betas) for i in range(min(data["show"], len(data["rows"]))))
     title = f"<p><b>{html.escape(data['title'])}</b></p>" if data["title"] else ""
-    note = f"<p>Marked words differ from the choice at β = 0 ({html.escape(data['names'][0])} alone).</p>"
-    image = picture({"description": first["alt"]}, svg=first["svg"])
-    return f"{title}<p>{image}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
+    note = f"<p>Marked words differ from the choice at β = 0 ({html.escape(first['names'][0])} alone).</p>"
+    image = picture({"description": first["choices"][0]["alt"]}, svg=first["choices"][0]["svg"])
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}" if body else ""
+    return f"{title}<p>{image}</p>{table}{_judges_table(data)}"
 
 
-def _static_row(data: dict, row: dict, betas: Sequence[float]) -> str:
+def _static_row(data: dict, i: int, betas: Sequence[float]) -> str:
+    first, row = data["judged"][0], data["rows"][i]
+    chain = first["chains"][i]
     cells = [html.escape(row["src"]), html.escape(row["ref"])]
     for beta in betas:
-        chosen = choice(row, beta)
+        chosen = choice(data, i, beta)
         text = "".join(
-            f"<mark><b><u>{html.escape(part)}</u></b></mark>" if i % 2 else html.escape(part)
-            for i, part in enumerate(parts_of(row, _place(row, beta)))
+            f"<mark><b><u>{html.escape(part)}</u></b></mark>" if n % 2 else html.escape(part)
+            for n, part in enumerate(cut(chosen["translation"], row["marked"][chain["at"][_place(chain, beta)]][1:]))
         )
         scores = [
             f"{name}\u00a0{number(chosen[column], digits)}"
-            for name, column, digits in zip(data["names"], ("accuracy", "naturalness"), data["digits"], strict=True)
+            for name, column, digits in zip(first["names"], ("accuracy", "naturalness"), first["digits"], strict=True)
         ]
         note = " · ".join(filter(None, [chosen["tag"], *scores]))
         cells.append(f"{text}<br><small>{html.escape(note)}</small>")
     return "<tr>" + "".join(f'<td {LEFT} dir="auto">{cell}</td>' for cell in cells) + "</tr>"
 
 
-def _curves(curve: Any, segment: Any, accuracy: Any, naturalness: Any, domains: Any) -> dict[str, OracleCurve]:
-    """The given curve as "all", and one for the segments of each domain."""
-    named = [name for name in dict.fromkeys(domains) if name]
-    if ALL in named:
-        raise DataError(f"a domain is named '{ALL}', which stands for all segments; rename it.")
-    curves = {ALL: curve}
-    for name in named:
-        inside = (domains == name)[segment]
-        ids = np.unique(segment[inside], return_inverse=True)[1]
-        curves[str(name)] = oracle_curve(ids, accuracy[inside], naturalness[inside])
-    return curves
+def _judges_table(data: dict) -> str:
+    """What each pair of judges costs and buys, and how often it chooses otherwise than the first; "" for one pair."""
+    judged, rows = data["judged"], range(len(data["rows"]))
+    if len(judged) < 2:
+        return ""
 
+    def chosen_by(j: int) -> list[list[str]]:  # at either end
+        return [[choice(data, i, beta, j)["translation"] for i in rows] for beta in (0, math.inf)]
 
-def _systems_of(systems: Systems, name: str) -> pd.DataFrame | None:
-    if isinstance(systems, pd.DataFrame):
-        return systems if name == ALL else None
-    return systems(name) if callable(systems) else (systems or {}).get(name)
-
-
-def _chain(curve: OracleCurve, s: int, candidates: dict, digits: list[int]) -> dict:
-    """The hull of one segment: from which β each translation wins, its parts, tag and scores."""
-    low, high = np.searchsorted(curve.chain_segment, [s, s + 1])
-    chain = curve.chain_candidate[low:high].tolist()
-    texts = [candidates["text"][i] for i in chain]
-    return {
-        "beta": curve.chain_beta[low:high].tolist(),
-        "parts": [texts[:1], *(packed(word_parts(text, texts[0]), texts[0]) for text in texts[1:])],
-        "tag": [str(candidates["tag"][i]) for i in chain],
-        "accuracy": candidates["accuracy"][chain].round(digits[0]).tolist(),
-        "naturalness": candidates["naturalness"][chain].round(digits[1]).tolist(),
-    }
-
-
-def _picked(name: str, curve: OracleCurve, chart: Any, digits: list[int]) -> dict:
-    """One choice of the domain list: its chart, and the vertices that say where the point goes."""
-    spec = chart.to_dict()
-    return {
-        "name": name,
-        "count": curve.n_segments,
-        "svg": to_svg(spec),
-        "alt": alt_text(spec),
-        "beta": curve.beta.tolist(),
-        "accuracy": curve.accuracy.round(digits[0] + 3).tolist(),
-        "naturalness": curve.naturalness.round(digits[1] + 3).tolist(),
-    }
-
-
-def word_parts(text: str, base: str) -> list[str]:
-    """`text` cut into parts that are in turn shared with `base` and not, by a longest common subsequence of words.
-
-    >>> word_parts("the small dog barks", "the dog barks loudly")
-    ['the ', 'small', ' dog barks']
-    >>> word_parts("a cat", "the dog")
-    ['', 'a cat']
-    """
-    words = list(WORD.finditer(text))
-    shared = _in_common([w.group() for w in words], WORD.findall(base))
-    parts, at = [""], 0
-    for same, run in groupby(range(len(words)), key=shared.__contains__):
-        run = list(run)
-        if not same:
-            parts[-1] += text[at : words[run[0]].start()]
-            at = words[run[-1]].end()
-            parts += [text[words[run[0]].start() : at], ""]
-    parts[-1] += text[at:]
-    return parts if parts[-1] or len(parts) == 1 else parts[:-1]
-
-
-def _in_common(a: list[str], b: list[str]) -> set[int]:
-    """Indices of the words of `a` in a longest common subsequence of `a` and `b` (Hunt and Szymanski 1977)."""
-    where = defaultdict(list)
-    for j in range(len(b) - 1, -1, -1):
-        where[b[j]].append(j)
-    ends: list[int] = []  # of the common subsequences of k + 1 words: the earliest end in b
-    chains: list[Any] = []  # and the one that has it
-    for i, word in enumerate(a):
-        for j in where.get(word, ()):
-            k = bisect_left(ends, j)
-            ends[k : k + 1], chains[k : k + 1] = [j], [(i, chains[k - 1] if k else None)]
-    shared, chain = set(), chains[-1] if chains else None
-    while chain:
-        i, chain = chain
-        shared.add(i)
-    return shared
-
-
-def packed(parts: list[str], base: str) -> list[str | list[int]]:
-    """The parts with each longer shared one as [start, length] in `base`, counted in UTF-16 units as JavaScript does.
-
-    >>> packed(["the small ", "cat", " sleeps here"], "the small dog sleeps here")
-    [[0, 10], 'cat', [13, 12]]
-    """
-    return [
-        part if i % 2 or len(part) < 8 or part not in base else [_units(base[: base.index(part)]), _units(part)]
-        for i, part in enumerate(parts)
-    ]
-
-
-def parts_of(row: dict, k: int) -> list[str]:
-    """The parts of the translation at place `k` of a segment's chain, unpacked."""
-    base = "".join(row["parts"][0]).encode("utf-16-le")
-    return [
-        part if isinstance(part, str) else base[2 * part[0] : 2 * sum(part)].decode("utf-16-le")
-        for part in row["parts"][k]
-    ]
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le")) // 2
+    ends = [chosen_by(j) for j in range(len(judged))]
+    lines = []
+    for one, chosen in zip(judged, ends, strict=True):
+        curve, (a, n) = one["choices"][0], one["digits"]
+        lost, got = curve["accuracy"][0] - curve["accuracy"][-1], curve["naturalness"][-1] - curve["naturalness"][0]
+        moved = [sum(x != y for x, y in zip(*two, strict=True)) for two in zip(chosen, ends[0], strict=True)]
+        said = [f"{m} of {len(rows)}" for m in moved] if rows else []
+        lines.append([" × ".join(one["labels"]), number(lost, a), number(got, n), *said])
+    heads = ["accuracy × naturalness by", "accuracy lost", "naturalness gained"]
+    heads += ["other choices at β = 0", "other choices at β = ∞"] if rows else []
+    caption = "From β = 0 to β = ∞ under each pair of judges"
+    caption += f", and how many choices differ from those of the first pair, {lines[0][0]}." if rows else "."
+    return plain_table(caption, heads, lines, "right")

@@ -1,4 +1,4 @@
-"""The β explorer of a whole study: candidates, systems with intervals, domains and titles, taken from its parts."""
+"""The β explorer of one or more studies: candidates, systems with intervals, domains and titles, taken from them."""
 
 from __future__ import annotations
 
@@ -8,60 +8,99 @@ from typing import Any
 
 import numpy as np
 
+from ..data.text_ratings import RATED
+from ..errors import DataError
 from ..metric import Metric
 from ..plane import OracleStudy
 from .explorer import BetaExplorer, StaticView, beta_explorer, static_view
-from .shape import ALL
+from .judged import ALL, Judged
 
-__all__ = ["explore", "preview"]
+__all__ = ["explore", "planes", "preview"]
+
+SHORT = {"lpp": ("log-probability", "log-prob."), "critic": ("critic", "critic"), "critic+lpp": ("critic+lpp",) * 2}
+"""Metric -> how a list calls the oriented score, and how the readout does."""
 
 
-def _arguments(study: OracleStudy, rng: np.random.Generator | None, segments: Sequence[int] | None) -> dict:
-    """What the explorer needs, from the study: `rng` draws the intervals of the systems."""
-    test, cands, (accuracy, naturalness) = study.test, study.cands, study.metrics
+def _arguments(studies: Sequence[OracleStudy], rng: np.random.Generator | None, segments: Sequence[int] | None) -> dict:
+    """What the explorer needs, from studies of the same texts: `rng` draws the intervals of the systems."""
+    if not studies:
+        raise DataError("there is no study to explore; give at least one.")
+    test, cands = studies[0].test, studies[0].cands
+    for one in studies[1:]:
+        if (one.test.srcs, one.test.systems) != (test.srcs, test.systems):
+            raise DataError(f"the studies are of different tests: {one.test} and {test}; make them together "
+                            "(plane.oracle_studies).")  # fmt: skip
+        if one.cands.texts != cands.texts or not np.array_equal(one.cands.segment, cands.segment):
+            raise DataError(f"the studies choose from different candidates, {one.cands.id} and {cands.id}; make them "
+                            "together (plane.oracle_studies).")  # fmt: skip
     rng = rng or np.random.default_rng(0)
-    domains = test.domains if len(set(test.domains)) > 1 else None
-
-    def systems(name: str) -> Any:
-        return (study if name == ALL else study.domain(name)).systems(rng) if test.systems else None
-
     refs = [""] * len(test) if test.reference is None else test.refs[test.reference]
     return {
-        "curve": study.curve, "srcs": test.srcs, "refs": refs,
-        "texts": cands.texts, "tags": cands.tags, "segment": cands.segment, "accuracy": study.accuracy,
-        "naturalness": study.naturalness, "domains": domains, "systems": systems, "segments": segments,
-        "names": (_short(accuracy), _short(naturalness)), "langs": (test.src_lang, test.trg_lang),
-        "accuracy_title": accuracy.oriented_title, "naturalness_title": naturalness.oriented_title,
+        "curve": [_judged(one, rng) for one in studies], "srcs": test.srcs, "refs": refs, "texts": cands.texts,
+        "tags": cands.tags, "segment": cands.segment, "segments": segments, "langs": (test.src_lang, test.trg_lang),
+        "domains": test.domains if len(set(test.domains)) > 1 else None,
     }  # fmt: skip
 
 
-def _short(metric: Metric) -> str:
-    """How the readout calls the oriented score."""
+def _judged(study: OracleStudy, rng: np.random.Generator) -> Judged:
+    """A study as one pair of judges."""
+    accuracy, naturalness = study.metrics
+    (a_label, a_name), (n_label, n_name) = _said(accuracy), _said(naturalness)
+
+    def systems(name: str) -> Any:
+        return (study if name == ALL else study.domain(name)).systems(rng) if study.test.systems else None
+
+    return Judged(
+        study.curve, study.accuracy, study.naturalness, systems, (accuracy.name, naturalness.name), (a_label, n_label),
+        (a_name, n_name), accuracy.oriented_title, naturalness.oriented_title,
+    )  # fmt: skip
+
+
+def _said(metric: Metric) -> tuple[str, str]:
+    """How a list calls the oriented score, and how the readout does."""
+    if metric.name in RATED.values():
+        return "ratings", metric.label
     sign = "" if metric.higher_is_better else "−"
-    return "log-prob." if metric.name == "lpp" else f"{sign}{metric.label}"
+    return SHORT.get(metric.name, (f"{sign}{metric.label}",) * 2)
 
 
 def explore(
-    study: OracleStudy, *, beta: float = 1.0, title: str = "", rng: np.random.Generator | None = None,
+    *studies: OracleStudy, beta: float = 1.0, title: str = "", rng: np.random.Generator | None = None,
     segments: Sequence[int] | None = None, show: int = 6,
 ) -> BetaExplorer:  # fmt: skip
-    """The β explorer of a study; `segments` are those whose texts are shipped (default: all), the curve is over all.
+    """The β explorer of a study, or of several on the same candidates, among whose judges its reader can choose.
 
     Parameters
     ----------
+    studies : as `plane.oracle_studies` makes them; the page starts with the first.
+    segments : those whose texts are shipped (default: all); the curves are over all.
     show : rows, one per segment, on a page.
     """
-    return beta_explorer(**_arguments(study, rng, segments), beta=beta, title=title, show=show)
+    return beta_explorer(**_arguments(studies, rng, segments), beta=beta, title=title, show=show)
+
+
+def planes(
+    *studies: OracleStudy, beta: float = 1.0, title: str = "", rng: np.random.Generator | None = None
+) -> BetaExplorer:
+    """The plane of systems and curve, with the same choice among judges and without the table of `explore`.
+
+    Parameters
+    ----------
+    studies : as in `explore`.
+    """
+    return beta_explorer(**_arguments(studies, rng, ()), beta=beta, title=title, show=0, size=(620, 420))
 
 
 def preview(
-    study: OracleStudy, *, betas: Sequence[float] = (0, 1, 10, math.inf), title: str = "",
+    *studies: OracleStudy, betas: Sequence[float] = (0, 1, 10, math.inf), title: str = "",
     rng: np.random.Generator | None = None, segments: Sequence[int] | None = None,
 ) -> StaticView:  # fmt: skip
     """The same picture and a table of the choices at a few β, without a slider: for print and headless runs.
+
+    Of several studies it shows the first, and how often the judges of the others choose otherwise.
 
     Parameters
     ----------
     segments : those whose texts are shown.
     """
-    return static_view(**_arguments(study, rng, segments), betas=betas, title=title)
+    return static_view(**_arguments(studies, rng, segments), betas=betas, title=title)

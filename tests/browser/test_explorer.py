@@ -11,8 +11,9 @@ ROWS = """root => [...root.querySelectorAll('tbody tr')].map(
 CELLS = "jupyterapp.shell.currentWidget.content.widgets"
 SETUP = """import tiny
 from anhelpers.widgets.explorer import beta_explorer
-curve, srcs, refs, texts, options = tiny.corpus()"""
-SHOW = "w = beta_explorer(curve, srcs, refs, texts, **options)\nw"
+curve = tiny.corpus()[0]
+pairs, *given, options = tiny.judged()"""
+SHOW = "w = beta_explorer(pairs, *given, **options)\nw"
 CHART = (
     "from anhelpers.charts import curve as c, offline\noffline.use_offline()\nc.plot_curve(curve, title='One <curve>')"
 )
@@ -54,7 +55,7 @@ def opened(tiny, page, tmp_path):
 
 def test_keys_and_drag_show_what_the_curve_selects(drag, opened, page):
     root, slider, curve, texts = opened.root, opened.slider, opened.curve, opened.texts
-    box = opened.widget.data["box"]
+    box = opened.widget.data["judged"][0]["box"]
     assert_oracle(root, curve, texts, 1.0)
     slider.focus()
     for keys, beta in [
@@ -95,7 +96,7 @@ def test_a_domain_has_its_own_curve_rows_and_point(opened, page):
         page.keyboard.press(key)
         assert_oracle(root, curve, texts)
         means = [v[curve.select(beta_of(root))[inside]].mean() for v in opened.scores]
-        x0, x1, y0, y1, width, height = opened.widget.data["box"]
+        x0, x1, y0, y1, width, height = opened.widget.data["judged"][0]["box"]
         at = root.locator(".bxpoint_marks path").get_attribute("transform")
         want = (means[1] - x0) / (x1 - x0) * width, height - (means[0] - y0) / (y1 - y0) * height
         assert [float(x) for x in re.findall(r"-?[\d.]+", at)] == pytest.approx(want, abs=0.05)
@@ -110,13 +111,14 @@ def test_pages_orders_and_changes(opened, page):
     assert [s for s, _ in root.evaluate(ROWS)] == [20, 21, 22, 23]
     assert_oracle(root, curve, texts)
     page.get_by_label("rows", exact=True).select_option("changes")
-    lengths = {row["id"]: len(row["beta"]) for row in opened.widget.data["rows"]}
+    chains = opened.widget.data["judged"][0]["chains"]
+    lengths = {row["id"]: len(chain["beta"]) for row, chain in zip(opened.widget.data["rows"], chains, strict=True)}
     shown = [lengths[s] for s, _ in root.evaluate(ROWS)]
     assert shown == sorted(lengths.values(), reverse=True)[:10]
     slider.focus()
     page.keyboard.press("Home")
     here = dict(root.evaluate(ROWS))
-    starts = sorted({b for row in opened.widget.data["rows"] if row["id"] in here for b in row["beta"]})
+    starts = sorted({b for s in here for b in chains[s]["beta"]})
     for beta in starts[1:]:
         before = root.evaluate(ROWS)
         page.get_by_label("Next change").click()
@@ -143,6 +145,115 @@ def test_marks_text_and_narrow_screen(opened, page):
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert slider.bounding_box()["width"] > 300
+
+
+@pytest.fixture
+def judged(tiny, page, tmp_path):
+    from anhelpers.widgets.explorer import beta_explorer
+
+    pairs, srcs, refs, texts, options = tiny.judged()
+    widget = beta_explorer(pairs, srcs, refs, texts, show=10, **options)
+    page.goto(widget.save(tmp_path / "judged.html").as_uri())
+    root, slider = page.locator(".anx"), page.get_by_role("slider")
+    return SimpleNamespace(root=root, slider=slider, pairs=pairs, texts=texts, widget=widget)
+
+
+def choose(page, axis, label):
+    page.get_by_label(f"{axis} by").select_option(label=label)
+
+
+def options_of(page, axis):
+    return page.get_by_label(f"{axis} by").locator("option").all_inner_texts()
+
+
+def assert_moved(root, old, new, texts):
+    """The count and the marks are those of the choices that differ from the arrays `old`, over all segments."""
+    moved = [texts[i] != texts[j] for i, j in zip(old, new, strict=True)]
+    assert root.locator("b[role=status]").inner_text() == f"{sum(moved)} of {len(moved)} choices changed"
+    for row in root.locator("tbody tr").all():
+        s = int(row.get_attribute("data-segment"))
+        assert ("anx-moved" in row.locator("td").nth(2).get_attribute("class")) == moved[s]
+        was = row.locator(".anx-was")
+        assert was.is_visible() == moved[s]
+        assert not moved[s] or texts[old[s]] in was.inner_text()
+
+
+def test_another_judge_chooses_what_its_own_curve_selects(drag, judged, page):
+    root, slider, texts, (lpp, critic, people) = judged.root, judged.slider, judged.texts, judged.pairs
+    boxes = [one["box"] for one in judged.widget.data["judged"]]
+    drag(slider, "beta")
+    first = beta_of(root)
+    before = lpp.curve.select(first)
+    choose(page, "naturalness", "critic <b>")
+    assert_oracle(root, critic.curve, texts)
+    assert_point(root, critic.curve, boxes[1])
+    assert_moved(root, before, critic.curve.select(beta_of(root)), texts)
+    places = [c.vertex(b) / (len(c.beta) - 1) for c, b in ((lpp.curve, first), (critic.curve, beta_of(root)))]
+    assert places[0] == pytest.approx(places[1], abs=0.5 / (len(critic.curve.beta) - 1))
+    assert f"goes from {first:.3g}" in root.locator(".anx-left").inner_text()
+    assert "critic <b>" in root.locator(".anx-readout").first.inner_text()
+    before = critic.curve.select(beta_of(root))
+    choose(page, "accuracy", "people")
+    assert_oracle(root, people.curve, texts)
+    assert_point(root, people.curve, boxes[2])
+    assert_moved(root, before, people.curve.select(beta_of(root)), texts)
+    choose(page, "accuracy", "chrF")
+    choose(page, "naturalness", "log-probability")
+    assert_oracle(root, lpp.curve, texts, first)  # all the way back: the very β that the hand chose
+    assert drag(slider, "beta") >= 10
+    assert_oracle(root, lpp.curve, texts)
+    assert root.locator("b[role=status]").inner_text() == ""
+    assert root.locator(".anx-moved").count() == 0
+
+
+def test_the_ends_of_the_slider_stay_ends_and_page_and_domain_stay(judged, page):
+    root, slider, texts, (lpp, critic, _) = judged.root, judged.slider, judged.texts, judged.pairs
+    page.get_by_label("domain").select_option("news")
+    page.get_by_label("Next page of rows").click()
+    shown = [s for s, _ in root.evaluate(ROWS)]
+    for key, beta in (("End", np.inf), ("Home", 0)):
+        slider.focus()
+        page.keyboard.press(key)
+        choose(page, "naturalness", "critic <b>")
+        assert_oracle(root, critic.curve, texts, beta)
+        assert [s for s, _ in root.evaluate(ROWS)] == shown
+        moved = sum(texts[i] != texts[j] for s, (i, j) in enumerate(
+            zip(lpp.curve.select(beta), critic.curve.select(beta), strict=True)) if s % 3)  # fmt: skip
+        assert root.locator("b[role=status]").inner_text() == f"{moved} of 16 choices changed"
+        assert "keeps its place" not in root.inner_text()
+        choose(page, "naturalness", "log-probability")
+        assert_oracle(root, lpp.curve, texts, beta)
+    assert page.get_by_label("domain").input_value() == "news"
+
+
+def test_pairs_that_are_not_there_are_not_offered(judged, page):
+    root = judged.root
+    assert options_of(page, "accuracy") == ["chrF", "people"]
+    assert options_of(page, "naturalness") == ["log-probability", "critic <b>"]
+    choose(page, "accuracy", "people")  # there is none with the log-probability
+    assert options_of(page, "naturalness") == ["critic <b>"]
+    assert_oracle(root, judged.pairs[2].curve, judged.texts)
+    assert "β = 0 (rated alone)" in root.locator("caption").inner_text()
+
+
+def test_one_judge_has_no_switch(opened):
+    assert not opened.root.get_by_label("accuracy by").is_visible()
+
+
+def test_the_plane_alone_has_the_switch_and_no_table(tiny, page, tmp_path):
+    from anhelpers.widgets.explorer import beta_explorer
+
+    pairs, srcs, refs, texts, options = tiny.judged()
+    widget = beta_explorer(pairs, srcs, refs, texts, show=0, **options | {"segments": ()})
+    page.goto(widget.save(tmp_path / "planes.html").as_uri())
+    root = page.locator(".anx")
+    assert root.locator("table").count() == 0
+    assert not page.get_by_label("rows", exact=True).is_visible()
+    assert "Alpha" in root.locator("svg").inner_html()
+    choose(page, "naturalness", "critic <b>")
+    assert "Alpha" not in root.locator("svg").inner_html()
+    assert_point(root, pairs[1].curve, widget.data["judged"][1]["box"])
+    assert root.locator("b[role=status]").inner_text() == ""
 
 
 def test_without_scripts_a_picture_and_a_table_remain(tiny, without_scripts, tmp_path):
@@ -218,6 +329,23 @@ def test_in_jupyterlab(drag, in_lab, run_cell, printed, n_cells, tiny, page):
     assert printed(4) == ["inf", "news"]
 
 
+def test_judges_follow_in_jupyterlab(in_lab, run_cell, printed, tiny, page):
+    in_lab("judged.ipynb", SETUP, SHOW, "print(w.accuracy, w.naturalness, w.beta)", "w.accuracy = 'chrf'")
+    run_cell(0)
+    run_cell(1)
+    pairs, *_, texts, _ = tiny.judged()
+    root = page.locator(".anx")
+    root.wait_for()
+    choose(page, "accuracy", "people")
+    beta = beta_of(root)
+    assert printed(2) == ["people", "critic", str(beta)]
+    assert_oracle(root, pairs[2].curve, texts, beta)
+    run_cell(3)
+    page.wait_for_timeout(300)
+    assert_oracle(root, pairs[1].curve, texts, beta)  # set from Python: β stays as it is
+    assert page.get_by_label("accuracy by").input_value() == "chrf"
+
+
 @pytest.fixture(scope="module")
 def executed(execute):
     return execute("static.ipynb", SETUP, SHOW, CHART)
@@ -238,5 +366,5 @@ def test_exported_notebook_works_without_kernel(by_hand, executed, tiny, page, e
 def test_untrusted_notebook_shows_picture_and_table(executed, untrusted):
     output = untrusted("static.ipynb")
     assert output.locator("img").count() == 2
-    assert output.locator("tbody tr").count() == 6
+    assert output.locator("tbody tr").count() == 6 + 3  # segments; pairs of judges
     assert output.locator("mark").count() > 0

@@ -40,17 +40,23 @@ def named(i):
 
 def explorer():
     from anhelpers.widgets.explorer import beta_explorer
+    from anhelpers.widgets.judged import Judged
 
     n = len(HOSTILE)
     segment = np.repeat(np.arange(n), 2)
     accuracy, naturalness = np.tile([80.0, 60.0], n) + segment, np.tile([-4.0, -1.0], n) + segment / 10
-    options = {"segment": segment, "accuracy": accuracy, "naturalness": naturalness, "title": TITLE, "show": n}
+    options = {"segment": segment, "title": TITLE, "show": n}
     options |= {"domains": [named(i) for i in range(n)], "tags": [named(i + 40) for i in range(2 * n)]}
-    options |= {"names": (HOSTILE[0], HOSTILE[1]), "langs": ("en", "de")}
+    options |= {"langs": ("en", "de")}
     systems = pd.DataFrame({"system": HOSTILE[:5], "category": ["LLM", "MT", "online", "human", "unknown"]})
-    options |= {"systems": systems.assign(accuracy=70.0 + np.arange(5), naturalness=-2.0)}
+    systems = systems.assign(accuracy=70.0 + np.arange(5), naturalness=-2.0)
+    curve = oracle_curve(segment, accuracy, naturalness)
+    pairs = [
+        Judged(curve, accuracy, naturalness, systems, *[(named(k + i), named(k + i + 1)) for i in range(3)])
+        for k in (20, 30)
+    ]
     texts = [f"{named(i)} {word}" for i in range(n) for word in ("good", "bad")]
-    return beta_explorer(oracle_curve(segment, accuracy, naturalness), HOSTILE, HOSTILE[::-1], texts, **options)
+    return beta_explorer(pairs, HOSTILE, HOSTILE[::-1], texts, **options)
 
 
 def tradeoff():

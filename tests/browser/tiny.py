@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from anhelpers.frontier import oracle_curve
+from anhelpers.widgets.judged import Judged
 
 SOURCE = "the old house stands near a quiet river where people walk and children play under tall trees"
 TARGET = "das alte Haus steht am stillen Fluss wo Leute gehen und Kinder unter hohen Bäumen <b>spielen</b> & lachen"
@@ -24,6 +25,28 @@ def corpus(n_segments=24, n_candidates=6, words=9, seed=7):
     options |= {"tags": [f"sample {i % n_candidates}" for i in range(n)], "systems": systems(rng)}
     options |= {"names": ("chrF", "log-prob."), "langs": ("en", "de"), "title": "Every step costs accuracy"}
     return oracle_curve(segment, accuracy, naturalness), srcs, refs, texts, options
+
+
+def judged(**sizes):
+    """([chrf × lpp, chrf × critic, people × critic], srcs, refs, texts, options): the corpus under three pairs."""
+    _, srcs, refs, texts, options = corpus(**sizes)
+    rng, segment = np.random.default_rng(3), options["segment"]
+    chrf, lpp = options.pop("accuracy"), options.pop("naturalness")
+    critic, people = rng.normal(size=len(lpp)), (5 * chrf + 40 * rng.normal(size=len(chrf))).clip(0, 100)
+    table = options.pop("systems")
+    del options["names"]
+
+    def pair(accuracy, naturalness, judges, labels, names):
+        one = oracle_curve(segment, accuracy, naturalness)
+        named = {"judges": judges, "labels": labels, "names": names}
+        return Judged(one, accuracy, naturalness, table if judges == ("chrf", "lpp") else None, **named)
+
+    pairs = [
+        pair(chrf, lpp, ("chrf", "lpp"), ("chrF", "log-probability"), ("chrF", "log-prob.")),
+        pair(chrf, critic, ("chrf", "critic"), ("chrF", "critic <b>"), ("chrF", "critic <b>")),
+        pair(people, critic, ("people", "critic"), ("people", "critic <b>"), ("rated", "critic <b>")),
+    ]
+    return pairs, srcs, refs, texts, options
 
 
 def systems(rng):

@@ -11,7 +11,16 @@ from anhelpers.data import CandidateSet, TestSet, from_systems, load, load_candi
 from anhelpers.errors import DataError
 from anhelpers.frontier import oracle_curve
 from anhelpers.metric import Metric
-from anhelpers.plane import curve_rows, mean_axis, oracle_study, plane_of, systems_table, with_human_points
+from anhelpers.plane import (
+    curve_rows,
+    judged_studies,
+    mean_axis,
+    oracle_studies,
+    oracle_study,
+    plane_of,
+    systems_table,
+    with_human_points,
+)
 from anhelpers.scoring import segment_rows, system_rows
 
 
@@ -196,3 +205,65 @@ def test_all_wmt24_systems_lie_on_or_below_the_oracle_of_their_outputs():
     assert table.n.unique().tolist() == [len(study.test)]
     assert len(study.test) > 900
     assert (table.accuracy <= study.curve.accuracy_at(table.naturalness) + 1e-9).all()
+
+
+def test_several_judges_are_the_single_studies_and_each_scores_once():
+    calls = []
+
+    def counting(metric):
+        def score(*args, **kwargs):
+            calls.append(metric.name)
+            return metric.score_segments(*args, **kwargs)
+
+        return replace(metric, score_segments=score)
+
+    metrics = [CHRF, surface_metric("bleu", "de")], [length_metric(), length_metric(False)]
+    together = oracle_studies(TEST, from_systems(TEST), *[list(map(counting, axis)) for axis in metrics])
+    assert calls == ["chrf", "bleu", "words", "words"]
+    alone = [oracle_study(TEST, from_systems(TEST), a, n) for a in metrics[0] for n in metrics[1]]
+    for one, other in zip(together, alone, strict=True):
+        assert [m.name for m in one.metrics] == [m.name for m in other.metrics]
+        assert one.curve.beta.tolist() == other.curve.beta.tolist()
+        assert (one.accuracy.tolist(), one.naturalness.tolist()) == (
+            other.accuracy.tolist(),
+            other.naturalness.tolist(),
+        )
+        assert (one.cands.id, one.notes) == (other.cands.id, other.notes)
+
+
+def test_several_judges_are_on_the_segments_that_all_share():
+    holes = replace(length_metric(), name="holes", score_segments=lambda hyps, segment, **_: np.where(
+        segment == 0, np.nan, [len(hyp.split()) for hyp in hyps]))  # fmt: skip
+    only = oracle_studies(TEST, from_systems(TEST), [CHRF], [length_metric(), holes])
+    assert [len(one.test) for one in only] == [2, 2]  # the second one has a blank output, too
+    assert any("1 of" in note and "left out" in note for note in only[0].notes)
+
+
+def test_a_candidate_that_one_of_several_judges_cannot_score_leaves_its_segment_out_for_all():
+    def score(hyps, **_):
+        return np.array([np.nan if hyp == "zwo" else float(len(hyp)) for hyp in hyps])
+
+    picky = replace(length_metric(), name="picky", score_segments=score)
+    cands = CandidateSet(np.array([0, 1, 1, 2, 3]), ("ein", "zwei", "zwo", "drei", "vier"))
+    bare = replace(TEST, systems={}, categories={})
+    only = oracle_studies(bare, cands, [CHRF], [length_metric(), picky])
+    assert [one.test.srcs for one in only] == [("a", "c", "d")] * 2
+    assert only[0].notes[-1] == "1 of 4 segments are left out: picky gives a candidate there no score."
+    with pytest.raises(DataError, match="no segment has a score from every metric"):
+        oracle_studies(bare, CandidateSet(np.arange(4), ("zwo",) * 4), [CHRF], [length_metric(), picky])
+
+
+def test_missing_judges_are_told_and_the_others_stay():
+    cands = from_systems(TEST)
+    studies, missing = judged_studies(
+        TEST, cands, ["chrf", "rated-accuracy", "chrf"], ["critic:nowhere", "compression"]
+    )
+    assert [[m.name for m in one.metrics] for one in studies] == [["chrf", "compression"]]
+    assert [sentence.partition(": ")[0] for sentence in missing] == [
+        "accuracy by rated-accuracy is missing", "naturalness by critic:nowhere is missing",
+    ]  # fmt: skip
+    assert "no bundled critic 'nowhere'" in missing[1]
+    with pytest.raises(DataError, match=r"accuracy by rated-accuracy is missing: .* none of these texts has a source"):
+        judged_studies(TEST, cands, ["rated-accuracy"], ["compression"])
+    with pytest.raises(DataError, match="there is no judge of naturalness"):
+        judged_studies(TEST, cands, ["chrf"], [])

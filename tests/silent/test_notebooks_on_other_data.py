@@ -157,6 +157,23 @@ def test_a_language_without_a_model_ends_in_one_sentence_that_says_what_to_do(na
 
 
 @pytest.mark.notebook
+@pytest.mark.neural
+def test_judges_that_a_language_does_not_have_are_told_and_the_others_judge(tiny_lm, tmp_path, capsys):
+    lines = ["Pes štěká na starém dvoře.", "Dům je malý a starý.", "Kočka spí celý den.", "Prší.", "Sněží už týden."]
+    data = tree(tmp_path / "set", "en-cs", lines, ["A", "B"])
+    better = "".join(f"{line} Ano.\n" for line in lines)
+    (data / "system-outputs" / "en-cs" / "B.txt").write_text(better, encoding="utf-8")
+    names = ["00_start_here", "an_5_1_oracle_curve"]
+    call = ["run", *names, "--data", str(data), "-p", "lp", "en-cs", "-p", "lm", str(tiny_lm), "--jobs", "2"]
+    assert cli.main([*call, "--out", str(tmp_path / "out")]) == 0, capsys.readouterr().out
+    for name in names:
+        page = html.unescape((tmp_path / "out" / f"{name}.html").read_text(encoding="utf-8"))
+        assert "naturalness by critic is missing: there is no bundled critic 'cs'" in page
+        assert "is missing: " + str(data) in page  # ratings
+        assert "−log-perplexity under" in page
+
+
+@pytest.mark.notebook
 @pytest.mark.parametrize("name", ["an_4_critics_trained", "an_f_optimism"])
 def test_a_language_without_a_critic_ends_in_one_sentence(name, tmp_path, capsys):
     data = tree(tmp_path / "set", "en-cs", ["Pes štěká na dvoře.", "Dům je malý."], ["A", "B"])

@@ -14,8 +14,9 @@ from anhelpers.data import TestSet, from_systems
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 from anhelpers.frontier import oracle_curve
 from anhelpers.metric import Metric
-from anhelpers.plane import oracle_study
-from anhelpers.widgets import explorer, shape, study
+from anhelpers.plane import oracle_studies, oracle_study
+from anhelpers.widgets import explorer, shape, study, words
+from anhelpers.widgets.judged import Judged
 
 TEXT = ["der Hund bellt", "ein Hund </script> bellt", "Hund", "die Katze schläft", "Katze & Maus", "eine Katze schläft"]
 
@@ -47,16 +48,93 @@ def test_the_readout_of_a_study_names_its_own_metrics():
     test = TestSet("t", "en-pt_BR", ("a", "b"), {"ref": ("x y", "z")}, {"A": ("x", "z"), "B": ("x y", "z z")})
     made = oracle_study(test, from_systems(test), metric("chars", True), metric("bits", False))
     data = study.preview(made).data
-    assert data["names"] == ["chars", "−bits"]
+    assert data["judged"][0]["names"] == ["chars", "−bits"]
     assert data["langs"] == ["en", "pt-BR"]
+
+
+def counting(name, letters, higher=True):
+    """A metric that counts some letters."""
+
+    def score(hyps, **_):
+        return np.array([sum(hyp.count(letter) for letter in letters) for hyp in hyps], float)
+
+    return Metric(name, name, "letters", higher, (), name, score)
+
+
+@pytest.fixture
+def studies():
+    """Two accuracies with two naturalnesses: four studies of six candidates for two sources in two domains."""
+    outputs = {"A": ("aab", "bbc"), "B": ("abcc", "cca"), "C": ("bbb", "aaac")}
+    test = TestSet("t", "en-de", ("one", "two"), {"ref": ("x", "y")}, outputs, domains=("n", "m"))
+    metrics = [counting("a", "a"), counting("ab", "ab")], [counting("lpp", "b", False), counting("critic", "c")]
+    return oracle_studies(test, from_systems(test), *metrics)
+
+
+def test_every_pair_of_judges_chooses_what_its_curve_selects(studies):
+    data = study.explore(*studies).data
+    assert [one["judges"] for one in data["judged"]] == [["a", "lpp"], ["a", "critic"], ["ab", "lpp"], ["ab", "critic"]]
+    assert data["judged"][0]["labels"] == ["a", "log-probability"]
+    assert data["judged"][0]["names"] == ["a", "log-prob."]
+    for j, one in enumerate(studies):
+        for beta in (0, 0.3, 1, 2.5, math.inf):
+            chosen = [one.cands.texts[i] for i in one.curve.select(beta)]
+            assert [shape.choice(data, s, beta, j)["translation"] for s in range(2)] == chosen
+    for row in data["rows"]:
+        assert len(row["texts"]) == len(set(row["texts"])) <= 3  # a text is shipped once, whoever chooses it
+
+
+def test_judges_are_set_from_python_and_others_are_refused(studies):
+    widget = study.explore(*studies[1:])  # without a × lpp
+    assert (widget.accuracy, widget.naturalness) == ("a", "critic")
+    assert repr(widget) == "BetaExplorer(a × critic, β = 1, domain 'all', 2 segments)"
+    widget.accuracy, widget.naturalness = "ab", "lpp"
+    with pytest.raises(UnknownName, match="accuracy 'bleu'"):
+        widget.accuracy = "bleu"
+    assert (widget.accuracy, widget.naturalness) == ("ab", "lpp")
+    widget.accuracy = "a"
+    assert widget.naturalness == "critic"  # the first that is there
+    with pytest.raises(UnknownName, match="naturalness beside a 'lpp'"):
+        widget.naturalness = "lpp"
+    widget.set_state({"accuracy": "ab", "naturalness": "lpp"})  # as a page sends them
+    assert (widget.accuracy, widget.naturalness) == ("ab", "lpp")
+
+
+def test_studies_of_different_texts_or_the_same_judges_are_told(studies):
+    with pytest.raises(DataError, match="there is no study to explore"):
+        study.explore()
+    with pytest.raises(DataError, match="accuracy by a with naturalness by lpp is given twice; give it once"):
+        study.explore(studies[0], studies[0])
+    with pytest.raises(DataError, match="the studies are of different tests"):
+        study.explore(studies[0], studies[1].domain("n"))
+    test = studies[0].test
+    fewer = oracle_studies(test, from_systems(test, ["A", "B"]), *([m] for m in studies[1].metrics))
+    with pytest.raises(DataError, match="the studies choose from different candidates, candidates:"):
+        study.planes(studies[0], *fewer)
+
+
+def test_without_scripts_a_table_says_what_each_pair_of_judges_does(studies):
+    first = study.preview(studies[0])._repr_html_()
+    shown = study.preview(*studies)._repr_html_()
+    assert shown.startswith(first)
+    assert study.planes(*studies).static_html().count("<table>") == 1
+    rows = re.findall(r"<tr><th[^>]*>(.*?)</th>(.*?)</tr>", shown.removeprefix(first))[1:]
+    assert [name for name, _ in rows] == [f"{a} × {n}" for a in ("a", "ab") for n in ("log-probability", "critic")]
+    for (_, cells), one in zip(rows, studies, strict=True):
+        said, curve = re.findall(r"<td[^>]*>(.*?)</td>", cells), one.curve
+        assert float(said[0]) == pytest.approx(curve.accuracy[0] - curve.accuracy[-1], abs=0.005)
+        assert float(said[1]) == pytest.approx(curve.naturalness[-1] - curve.naturalness[0], abs=0.005)
+        for text, beta in zip(said[2:], (0, math.inf), strict=True):
+            moved = [one.cands.texts[i] != one.cands.texts[j]
+                     for i, j in zip(curve.select(beta), studies[0].curve.select(beta), strict=True)]  # fmt: skip
+            assert text == f"{sum(moved)} of 2"
 
 
 def test_rows_choose_what_the_curve_selects(given, widget):
     curve = given[0][0]
     for beta in (0, 1e-4, 4.999, 5, 19.9, 20, 1e4, math.inf):
         chosen = curve.select(beta)
-        assert [shape.choice(row, beta)["translation"] for row in widget.data["rows"]] == [TEXT[i] for i in chosen]
-        assert [shape.choice(row, beta)["tag"] for row in widget.data["rows"]] == ["abcdef"[i] for i in chosen]
+        assert [shape.choice(widget.data, s, beta)["translation"] for s in range(3)] == [TEXT[i] for i in chosen]
+        assert [shape.choice(widget.data, s, beta)["tag"] for s in range(3)] == ["abcdef"[i] for i in chosen]
 
 
 def test_random_corpora_choose_what_the_curve_selects():
@@ -69,15 +147,15 @@ def test_random_corpora_choose_what_the_curve_selects():
     curve = oracle_curve(segment, acc, nat)
     ids = [str(i) for i in range(360)]
     names = ["x"] * 40
-    data, _ = shape.shaped(curve, names, names, ids, segment=segment, accuracy=acc, naturalness=nat)
+    data, _ = shape.shaped([Judged(curve, acc, nat)], names, names, ids, segment=segment)
     for beta in [0, *10 ** rng.uniform(-4, 4, 60), *np.unique(curve.chain_beta), math.inf]:
-        chosen = [int(shape.choice(row, beta)["translation"]) for row in data["rows"]]
+        chosen = [int(shape.choice(data, s, beta)["translation"]) for s in range(40)]
         assert chosen == curve.select(beta).tolist()
 
 
 def test_each_domain_has_a_curve_over_its_segments(given, widget):
     curve = given[0][0]
-    choices = {c["name"]: c for c in widget.data["choices"]}
+    choices = {c["name"]: c for c in widget.data["judged"][0]["choices"]}
     assert {name: c["count"] for name, c in choices.items()} == {"all": 3, "news": 2, "speech": 1}
     assert choices["all"]["beta"] == curve.beta.tolist()
     assert choices["all"]["accuracy"] == pytest.approx(curve.accuracy, abs=1e-4)
@@ -94,14 +172,14 @@ def test_systems_by_domain(given):
         ({"news": frame}, ["news"]),
         (lambda d: frame if d != "all" else None, ["news", "speech"]),
     ]:
-        data, _ = shape.shaped(*given[0], **given[1], systems=systems)
-        assert [c["name"] for c in data["choices"] if "Omega" in c["svg"]] == where
+        data = explorer.beta_explorer(*given[0], **given[1], systems=systems).data
+        assert [c["name"] for c in data["judged"][0]["choices"] if "Omega" in c["svg"]] == where
 
 
 def test_only_some_segments_are_shipped_but_the_means_are_over_all(given):
-    data, _ = shape.shaped(*given[0], **given[1], segments=[2])
+    data = explorer.beta_explorer(*given[0], **given[1], segments=[2]).data
     assert [row["id"] for row in data["rows"]] == [2]
-    assert data["choices"][0]["count"] == 3
+    assert data["judged"][0]["choices"][0]["count"] == 3
 
 
 @pytest.mark.parametrize(("change", "sentence"), [
@@ -200,21 +278,20 @@ def test_marked_words_are_those_outside_a_longest_common_subsequence():
     for _ in range(200):
         a, b = (list(rng.choice(list("abcd"), rng.integers(0, 8))) for _ in range(2))
         text = "  ".join(a)
-        parts = shape.word_parts(text, " ".join(b))
+        parts = words.word_parts(text, " ".join(b))
         assert "".join(parts) == text
         assert len(" ".join(parts[::2]).split()) == common_length(a, b)
         assert all(parts[1:])
 
 
 def test_scripts_without_spaces_are_compared_by_character():
-    assert shape.word_parts("我喜欢狗", "我喜欢猫") == ["我喜欢", "狗"]
+    assert words.word_parts("我喜欢狗", "我喜欢猫") == ["我喜欢", "狗"]
 
 
-def test_packed_parts_come_back():
-    base = "ein 🐕 bellt sehr laut im Garten und schläft"
-    text = "ein 🐈 bellt sehr laut im Garten dann 🐕"
-    packed = shape.packed(shape.word_parts(text, base), base)
-    assert any(isinstance(part, list) for part in packed)
-    row = {"parts": [[base], packed]}
-    assert "".join(shape.parts_of(row, 1)) == text
-    assert shape.parts_of(row, 1) == shape.word_parts(text, base)
+def test_parts_are_cut_where_the_page_cuts_them():
+    base, text = "ein 🐕 bellt sehr laut im Garten", "ein 🐈 bellt sehr laut im Garten dann 🐕"
+    parts = words.word_parts(text, base)
+    assert parts == ["ein ", "🐈", " bellt sehr laut im Garten ", "dann 🐕"]
+    assert words.bounds(parts) == [4, 6, 33]  # an emoji is two units of UTF-16
+    assert words.cut(text, words.bounds(parts)) == parts
+    assert words.cut(text, []) == [text]
