@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from .. import checks
 from ..data.text_ratings import RATED, is_rated, rated_metric
-from ..errors import DataError
+from ..errors import DataError, UnknownName
 from ..metric import Metric
 from .diversity import MEASURES, lexical_metric
 from .mono import LPP_DISTANCE, Mono, lpp_distance_metric
@@ -15,7 +15,7 @@ from .mono import LPP_DISTANCE, Mono, lpp_distance_metric
 if TYPE_CHECKING:
     from .lm import LanguageModel
 
-__all__ = ["COMPRESSION", "CRITIC", "NAMES", "WITH_LM", "is_critic", "naturalness_metric", "needs_lm"]
+__all__ = ["COMPRESSION", "CRITIC", "NAMES", "WITH_LM", "fitting_metric", "is_critic", "naturalness_metric", "needs_lm"]
 
 
 def _lpp(lm: LanguageModel, trg_lang: str) -> Metric:
@@ -127,3 +127,31 @@ def naturalness_metric(
     if kind == COMBINED:
         return _combined(lm, trg_lang, folder)
     return _lpp_distance(lm, trg_lang, mono) if name == LPP_DISTANCE else WITH_LM[name](lm, trg_lang)
+
+
+def fitting_metric(
+    names: Sequence[str], trg_lang: str, lm: LanguageModel | None = None
+) -> tuple[Metric, tuple[str, ...]]:
+    """The first of these naturalness metrics that fits texts and model, and a sentence for each before it.
+
+    Parameters
+    ----------
+    names, trg_lang, lm : as in `naturalness_metric`.
+
+    Raises
+    ------
+    DataError : none fits, and why; UnknownName.
+
+    >>> metric, why = fitting_metric(["critic", "ttr"], "sw")
+    >>> metric.name, len(why)
+    ('ttr', 1)
+    """
+    missing: list[str] = []
+    for name in names:
+        try:
+            return naturalness_metric(name, trg_lang, lm), tuple(missing)
+        except UnknownName:
+            raise
+        except DataError as error:
+            missing.append(f"naturalness by {name} is missing: {error}")
+    raise DataError(" ".join(missing) or "no metric of naturalness was named.")
