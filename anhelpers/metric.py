@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-__all__ = ["Metric", "signature_of"]
+from .errors import DataError
+
+__all__ = ["Metric", "fitting_metrics", "signature_of"]
 
 
 def signature_of(parts: Mapping[str, object]) -> str:
@@ -80,3 +82,27 @@ class Metric:
     def scale(self) -> str:
         """Unit and direction, e.g. "edits per 100 reference words (lower is better)": no score leaves without."""
         return f"{self.unit} ({'higher' if self.higher_is_better else 'lower'} is {self.praise})"
+
+
+def fitting_metrics(
+    axis: str, names: Iterable[str], make: Callable[[str], Metric]
+) -> tuple[dict[str, Metric], tuple[str, ...]]:
+    """Of some metrics by name those that fit, each once, and a sentence for each other one.
+
+    Parameters
+    ----------
+    axis : what they measure, accuracy or naturalness, for the sentences.
+    make : name -> metric, or a DataError where it does not fit texts or model.
+
+    >>> def make(name):
+    ...     raise DataError("it reads Czech.")
+    >>> fitting_metrics("naturalness", ["critic"], make)
+    ({}, ('naturalness by critic is missing: it reads Czech.',))
+    """
+    metrics, missing = {}, []
+    for name in dict.fromkeys(names):
+        try:
+            metrics[name] = make(name)
+        except DataError as error:
+            missing.append(f"{axis} by {name} is missing: {error}")
+    return metrics, tuple(missing)

@@ -165,6 +165,31 @@ def lm(parser: argparse.ArgumentParser) -> None:
                         help="folder or hub id[@revision] (default: the bundled de-small, for German)")  # fmt: skip
 
 
+def originals_and_translations(parser: argparse.ArgumentParser, originals: str, translations: str) -> None:
+    """NATIVE and TRANSLATED…, the two sides that judges of naturalness are trained on, and --lang.
+
+    Parameters
+    ----------
+    originals, translations : what more there is to say of them.
+    """
+    parser.add_argument("native", metavar="NATIVE",
+                        help=f"texts written in the language, one per line: at least 200; {originals}")  # fmt: skip
+    parser.add_argument("translated", nargs="+", metavar="TRANSLATED", help="texts translated into it, of the "
+                        "same domains, a file per translator or system; all files weigh the same"
+                        f"{translations}")  # fmt: skip
+    parser.add_argument("--lang", metavar="CODE", help="the language of the texts, such as cs or pt_BR; texts in any "
+                        "other are refused")  # fmt: skip
+
+
+def both_sides(args: argparse.Namespace) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """The texts of NATIVE, and of each file of TRANSLATED; a DataError for a file that is named twice."""
+    paths = [args.native, *args.translated]
+    if repeated := [path for path in paths if paths.count(path) > 1]:
+        raise DataError("is named twice; name it once.", repeated[0])
+    native, *others = training_texts(paths, args.lang)
+    return native, dict(zip(args.translated, others, strict=True))
+
+
 def training_texts(paths: Sequence[str], language: str | None) -> list[tuple[str, ...]]:
     """The lines of each file that a judge of naturalness is trained on, all in the one language that it will know.
 

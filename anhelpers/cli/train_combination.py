@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from ..errors import DataError
 from ..progress import note
 from . import options as shared
 
@@ -14,13 +13,9 @@ EXAMPLE = "anhelpers train-combination own.cs refA.cs critic --lang cs --lm cs-l
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Originals, translations, critic, language model."""
-    parser.add_argument("native", metavar="NATIVE", help="texts written in the language, one per line, which neither "
-                        "judge was trained on: at least 200")  # fmt: skip
-    parser.add_argument("translated", nargs="+", metavar="TRANSLATED", help="texts translated into it, of the same "
-                        "domains, a file per translator or system; the files weigh the same")  # fmt: skip
+    shared.originals_and_translations(parser, "neither judge was trained on them", "")
     parser.add_argument("critic", metavar="FOLDER", help="of anhelpers train-critic: the weights go into it, and "
                         "-m critic+lpp:FOLDER scores with them")  # fmt: skip
-    parser.add_argument("--lang", metavar="CODE", help="the language of the texts, such as cs or pt_BR")
     shared.lm(parser)
     shared.store(parser)
     parser.add_argument("--seed", type=int, default=13, metavar="N", help="of the damage (default: 13)")
@@ -32,13 +27,9 @@ def run(args: argparse.Namespace) -> None:
     from ..naturalness.critic import find_critic, load_critic
     from ..naturalness.lm import load_lm
 
-    paths = [args.native, *args.translated]
-    if repeated := [path for path in paths if paths.count(path) > 1]:
-        raise DataError("is named twice; name it once.", repeated[0])
-    files = dict(zip(paths, shared.training_texts(paths, args.lang), strict=True))
+    native, translated = shared.both_sides(args)
     judges = load_critic(args.critic), load_lm(args.lm)
-    native = files.pop(args.native)
-    combination, facts = train_combination(native, files, judges, note, seed=args.seed)
+    combination, facts = train_combination(native, translated, judges, note, seed=args.seed)
     path = write_combination(facts, find_critic(args.critic))
     print(f"{path}: {combination.critic_weight:g} · critic - {combination.lpp_weight:g} · lpp "
           f"{combination.intercept:+g}; {facts['originals']:,} originals: AUC {facts['auc_translations']:.3f} against "

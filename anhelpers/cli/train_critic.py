@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError
 from ..progress import note
 from . import options as shared
 
@@ -16,14 +15,9 @@ EXAMPLE = "anhelpers train-critic own.cs refA.cs sysB.cs cs-critic --lang cs"
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Originals, translations, folder, language, recipe."""
-    parser.add_argument("native", metavar="NATIVE", help="texts written in the language, one per line: at least 200; "
-                        "some 3,000 of several domains are a beginning")  # fmt: skip
-    parser.add_argument("translated", nargs="+", metavar="TRANSLATED", help="texts translated into it, of the same "
-                        "domains, a file per translator or system; the files weigh the same, and lines of the same "
-                        "number are taken for translations of the same source")  # fmt: skip
+    shared.originals_and_translations(parser, "some 3,000 of several domains are a beginning", ", and lines of the "
+                                      "same number are taken for translations of the same source")  # fmt: skip
     parser.add_argument("out", metavar="FOLDER", help="where the critic goes; -m critic:FOLDER scores with it")
-    parser.add_argument("--lang", metavar="CODE", help="the language of the texts, such as cs or pt_BR; the critic "
-                        "refuses texts in any other")  # fmt: skip
     parser.add_argument("--test", nargs="+", default=[], metavar="FILE", help="texts that the critic will be tested "
                         "on: lines that stand there as well are left out of the training")  # fmt: skip
     parser.add_argument("--words", type=int, metavar="N", help="how many of the most frequent words are not masked "
@@ -36,15 +30,11 @@ def run(args: argparse.Namespace) -> None:
     from ..data.lines import read_lines
     from ..naturalness.critic_training import CriticRecipe, train_critic, write_critic
 
-    paths = [args.native, *args.translated]
-    if repeated := [path for path in paths if paths.count(path) > 1]:
-        raise DataError("is named twice; name it once.", repeated[0])
-    files = dict(zip(paths, shared.training_texts(paths, args.lang), strict=True))
+    native, translated = shared.both_sides(args)
     chosen: dict[str, Any] = {name: value for name in ("words", "seed") if (value := getattr(args, name)) is not None}
     recipe = CriticRecipe(args.lang, **chosen)
     unseen = [line for path in args.test for line in read_lines(path)]
-    native = files.pop(args.native)
-    critic, facts = train_critic(native, files, recipe, note, unseen=unseen)
+    critic, facts = train_critic(native, translated, recipe, note, unseen=unseen)
     write_critic(critic, facts, Path(args.out))
     bound = facts["tv_lower_bound"]
     print(f"{args.out}: language {critic.language}, {facts['originals']:,} originals against "

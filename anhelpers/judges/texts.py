@@ -16,8 +16,8 @@ from ..data.catalog import load, load_candidates, ratings_file
 from ..data.ratings import read_ratings
 from ..data.schema import CandidateSet, TestSet
 from ..data.text_ratings import RATED, TextRatings, is_rated, load_ratings, rated_metric, ratings_beside
-from ..errors import DataError, UnknownName
-from ..metric import Metric
+from ..errors import DataError
+from ..metric import Metric, fitting_metrics
 from ..mqm import MqmScores, choose_scheme, score_ratings
 from ..naturalness.registry import NAMES, is_critic, naturalness_metric
 from ..plane import Axis, Join, join_ratings, metric_axis, with_human_points
@@ -100,22 +100,19 @@ def load_judges(
     ------
     DataError, UnknownName for a judge that was named and does not fit, or where none is left.
     """
-    judges, notes = {}, []
-    for name in dict.fromkeys(DEFAULT if names is None else names):
-        if name == PEOPLE and names is None and ratings_beside(data) is None:
-            notes.append(f"{name} is left out: {data} has no ratings of its texts.")
-            continue
-        try:
-            judges[name] = _judge(name, trg_lang, lm, data)
-        except (DataError, UnknownName) as error:
-            if names is not None or name == PEOPLE:
-                raise
-            notes.append(f"{name} is left out: {error}")
-    if ratings_beside(data) is not None:
+    rated, notes = ratings_beside(data) is not None, ()
+    if names is not None:
+        judges = {name: _judge(name, trg_lang, lm, data) for name in names}
+    else:
+        alone = [name for name in DEFAULT if name != PEOPLE]
+        judges, notes = fitting_metrics("naturalness", alone, lambda name: _judge(name, trg_lang, lm, data))
+        if not rated:
+            notes += (f"naturalness by {PEOPLE} is missing: {data} has no ratings of its texts.",)
+    if rated:
         judges[PEOPLE] = judges.pop(PEOPLE) if PEOPLE in judges else _judge(PEOPLE, trg_lang, lm, data)
     if not judges:
         raise DataError(f"no judge fits the texts of {data}: {' '.join(notes)}")
-    return judges, tuple(notes)
+    return judges, notes
 
 
 def _judge(name: str, trg_lang: str, lm: LanguageModel | None, data: str | PathLike) -> Metric:

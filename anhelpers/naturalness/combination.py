@@ -74,7 +74,7 @@ def load_combination(name: str | Path) -> Combination:
         facts = json.loads(read_bytes(path))
         heard, read, intercept = (float(facts[key]) for key in ("critic_weight", "lpp_weight", "intercept"))
         fitted_with, lm = str(facts["critic"]), str(facts["lm"])
-        if not all(map(math.isfinite, (heard, read, intercept))):
+        if not (all(map(math.isfinite, (heard, read, intercept))) and heard > 0 < read):
             raise ValueError
     except (ValueError, KeyError, TypeError, RecursionError):
         raise DataError(f"is no combination of judges; {AGAIN}", path) from None

@@ -48,7 +48,8 @@ def train_combination(
 
     Raises
     ------
-    DataError : fewer than 200 texts of a kind; a language model that nothing is won with.
+    DataError : fewer than 200 texts of a kind; a judge that is no better than chance, as where the two sides are
+        swapped.
     """
     critic, lm = judges
     texts = {"": _distinct(native), **{name: _distinct(lines) for name, lines in translated.items()}}
@@ -69,6 +70,9 @@ def train_combination(
         if n < FEWEST:
             raise DataError(f"{n:,} {what} are left, and weights need at least {FEWEST} of each kind.")
     heard, read, intercept = (float(f"{number:.4g}") for number in fit_weights(r, list(q.values()), moves))
+    if heard <= 0:
+        raise DataError(f"the critic {critic.name} finds these translations more original than the originals; are "
+                        "NATIVE and TRANSLATED swapped, or is it a critic of something else?")  # fmt: skip
     if read >= 0:
         raise DataError(f"{lm.name} does not tell originals from damaged ones: nothing is won by it.")
     found = Combination(critic, heard, -read, intercept, identity(lm))

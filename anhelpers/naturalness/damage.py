@@ -15,7 +15,7 @@ import numpy as np
 __all__ = ["damaged", "other_forms"]
 
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-FRAMED = re.compile(r"(\W*)([^\W\d_]+(?:['’-][^\W\d_]+)*)(\W*)")
+FRAMED = re.compile(rf"(\W*)({WORD.pattern})(\W*)")
 """A word and the signs around it, which stay in their place."""
 ENDING = 2
 """Letters at the end in which two forms of a word may differ."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from .. import checks
 from ..data.text_ratings import RATED, is_rated, rated_metric
-from ..errors import DataError, UnknownName
-from ..metric import Metric
+from ..errors import DataError
+from ..metric import Metric, fitting_metrics
 from .diversity import MEASURES, lexical_metric
 from .mono import LPP_DISTANCE, Mono, lpp_distance_metric
 
@@ -132,7 +132,7 @@ def naturalness_metric(
 def fitting_metric(
     names: Sequence[str], trg_lang: str, lm: LanguageModel | None = None
 ) -> tuple[Metric, tuple[str, ...]]:
-    """The first of these naturalness metrics that fits texts and model, and a sentence for each before it.
+    """The first of these naturalness metrics that fits texts and model, and a sentence for each that does not.
 
     Parameters
     ----------
@@ -146,12 +146,7 @@ def fitting_metric(
     >>> metric.name, len(why)
     ('ttr', 1)
     """
-    missing: list[str] = []
-    for name in names:
-        try:
-            return naturalness_metric(name, trg_lang, lm), tuple(missing)
-        except UnknownName:
-            raise
-        except DataError as error:
-            missing.append(f"naturalness by {name} is missing: {error}")
-    raise DataError(" ".join(missing) or "no metric of naturalness was named.")
+    found, missing = fitting_metrics("naturalness", names, lambda name: naturalness_metric(name, trg_lang, lm))
+    if not found:
+        raise DataError(" ".join(missing) or "no metric of naturalness was named.")
+    return next(iter(found.values())), missing

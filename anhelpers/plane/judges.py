@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +11,7 @@ from ..accuracy.registry import accuracy_metric
 from ..data.schema import CandidateSet, TestSet
 from ..data.text_ratings import RATED
 from ..errors import DataError
-from ..metric import Metric
+from ..metric import Metric, fitting_metrics
 from ..naturalness.registry import naturalness_metric
 from ..scoring import score_all
 from .oracle import OracleStudy, oracle_studies
@@ -42,35 +42,24 @@ def judged_studies(
     DataError : an axis has no judge at all.
     """
 
+    def rated(name: str, metric: Metric) -> Metric:
+        if name.partition(":")[0] in RATED.values():
+            _all_rated(test, cands, metric)
+        return metric
+
     def accuracy(name: str) -> Metric:
-        return accuracy_metric(name, test.trg_lang, test.n_refs)
+        return rated(name, accuracy_metric(name, test.trg_lang, test.n_refs))
 
     def naturalness(name: str) -> Metric:
-        return naturalness_metric(name, test.trg_lang, lm)
+        return rated(name, naturalness_metric(name, test.trg_lang, lm))
 
-    by, missing = _there(test, cands, "accuracy", accuracies, accuracy)
-    beside, also_missing = _there(test, cands, "naturalness", naturalnesses, naturalness)
-    studies = oracle_studies(test, cands, by, beside, max_blank_share=max_blank_share)
+    by, missing = fitting_metrics("accuracy", accuracies, accuracy)
+    beside, also_missing = fitting_metrics("naturalness", naturalnesses, naturalness)
+    for axis, found, why in (("accuracy", by, missing), ("naturalness", beside, also_missing)):
+        if not found:
+            raise DataError(" ".join(why) or f"there is no judge of {axis}; name one.")
+    studies = oracle_studies(test, cands, [*by.values()], [*beside.values()], max_blank_share=max_blank_share)
     return studies, (*missing, *also_missing)
-
-
-def _there(
-    test: TestSet, cands: CandidateSet, axis: str, names: Sequence[str], make: Callable[[str], Metric]
-) -> tuple[list[Metric], list[str]]:
-    """The metrics of an axis that score these texts, and why the others do not."""
-    metrics, missing = [], []
-    for name in dict.fromkeys(names):
-        try:
-            metric = make(name)
-            if name.partition(":")[0] in RATED.values():
-                _all_rated(test, cands, metric)
-        except DataError as error:
-            missing.append(f"{axis} by {name} is missing: {error}")
-        else:
-            metrics.append(metric)
-    if not metrics:
-        raise DataError(" ".join(missing) or f"there is no judge of {axis}; name one.")
-    return metrics, missing
 
 
 def _all_rated(test: TestSet, cands: CandidateSet, metric: Metric) -> None:

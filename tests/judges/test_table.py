@@ -130,8 +130,8 @@ def test_judges_that_do_not_fit_are_left_out_with_a_reason_and_named_ones_are_re
     found, notes = judges.load_judges(None, "de", None)
     assert list(found)[-1] == "rated-naturalness"
     assert "critic" in found
-    assert any(note.startswith("lpp is left out: lpp needs a language model") for note in notes)
-    with pytest.raises(DataError, match=r"no judge fits the texts of wmt24/en-es: .*critic is left out"):
+    assert any(note.startswith("naturalness by lpp is missing: lpp needs a language model") for note in notes)
+    with pytest.raises(DataError, match=r"no judge fits the texts of wmt24/en-es: .*naturalness by critic is missing"):
         judges.load_judges(None, "es", None, "wmt24/en-es")
     with pytest.raises(DataError, match="no bundled critic 'es'"):
         judges.load_judges(["critic"], "es", None, "wmt24/en-es")

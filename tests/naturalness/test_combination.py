@@ -162,7 +162,8 @@ def test_what_is_refused(lm, tmp_path):
     write_combination({**facts, "lm": "other@1"}, folder)
     with pytest.raises(DataError, match=r"fitted with the language model other@1 and do not hold for de-small@"):
         combination_metric(load_combination(folder), lm)
-    for bad in ("{}", "[]", "no", json.dumps({**facts, "intercept": float("nan")})):
+    turned = [json.dumps({**facts, "critic_weight": -0.5}), json.dumps({**facts, "lpp_weight": 0})]
+    for bad in ("{}", "[]", "no", json.dumps({**facts, "intercept": float("nan")}), *turned):
         combination.write_text(bad)
         with pytest.raises(DataError, match="is no combination of judges"):
             load_combination(folder)
@@ -171,3 +172,14 @@ def test_what_is_refused(lm, tmp_path):
         load_combination(folder)
     with pytest.raises(DataError, match="knows only 'de' and the texts are 'fr'"):
         combination_metric(load_combination("de"), lm, "fr")
+
+
+def test_swapped_sides_are_refused(lm):
+    """The critic would be turned round without anybody noticing: what reads translated would count as natural."""
+    own, cands = load_mono("teaching"), load_candidates("teaching")
+    q = [text for text, tag in zip(cands.texts, cands.tags, strict=True) if tag.startswith(("literal", "omission"))]
+    judges = load_critic("de"), lm
+    combination, _ = train_combination(own, {"q": q}, judges, lambda line: None)
+    assert combination.critic_weight > 0
+    with pytest.raises(DataError, match="are NATIVE and TRANSLATED swapped"):
+        train_combination(q, {"own": own}, judges, lambda line: None)

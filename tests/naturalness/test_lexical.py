@@ -22,7 +22,7 @@ from anhelpers.naturalness.diversity import (
     lexical_metric,
     lexical_table,
 )
-from anhelpers.naturalness.registry import NAMES, naturalness_metric
+from anhelpers.naturalness.registry import NAMES, fitting_metric, naturalness_metric
 from anhelpers.naturalness.tokens import words
 from anhelpers.plane import metric_axis
 from anhelpers.scoring import segment_rows, system_rows
@@ -300,3 +300,17 @@ def test_the_jackknife_of_a_mean_has_scipys_standard_error():
     value, se, n = jackknife(np.mean, docs)
     assert (value, n) == (np.mean(docs), 20)
     assert se == pytest.approx(stats.sem([k for (k,) in docs]), rel=1e-12)
+
+
+def test_the_first_metric_that_fits_and_why_others_do_not():
+    metric, missing = fitting_metric(["critic+lpp", "lpp", "ttr"], "sw")
+    assert metric.name == "ttr"
+    assert [sentence.partition(":")[0] for sentence in missing] == [
+        "naturalness by critic+lpp is missing", "naturalness by lpp is missing",
+    ]  # fmt: skip
+    with pytest.raises(DataError, match="naturalness by lpp is missing: lpp needs a language model"):
+        fitting_metric(["lpp"], "de")
+    with pytest.raises(DataError, match="no metric of naturalness was named"):
+        fitting_metric([], "de")
+    with pytest.raises(UnknownName):
+        fitting_metric(["lppp"], "de")
