@@ -188,6 +188,10 @@ def test_another_judge_chooses_what_its_own_curve_selects(drag, judged, page):
     assert_oracle(root, critic.curve, texts)
     assert_point(root, critic.curve, boxes[1])
     assert_moved(root, before, critic.curve.select(beta_of(root)), texts)
+    for width in (1280, 390):  # the bar of a moved row lies beside its words
+        page.set_viewport_size({"width": width, "height": 900})
+        assert root.locator(".anx-moved").first.evaluate("e => parseFloat(getComputedStyle(e).paddingLeft)") >= 8
+    page.set_viewport_size({"width": 1280, "height": 900})
     places = [c.vertex(b) / (len(c.beta) - 1) for c, b in ((lpp.curve, first), (critic.curve, beta_of(root)))]
     assert places[0] == pytest.approx(places[1], abs=0.5 / (len(critic.curve.beta) - 1))
     assert f"goes from {first:.3g}" in root.locator(".anx-left").inner_text()
