@@ -111,12 +111,19 @@ def load_mono(name: str | PathLike) -> tuple[str, ...]:
     return _written(bundled(entry.mono) if entry.in_package else find_file(entry.mono))
 
 
-def _written(path: str | PathLike) -> tuple[str, ...]:
-    """The lines of a file that are not blank; a note on stderr counts the others."""
+def _written(path: str | PathLike, lang: str | None = None) -> tuple[str, ...]:
+    """The distinct lines of a file that are not blank, in that language; a note on stderr counts the others.
+
+    A text that is there twice says nothing more of how people write, and would make an interval too short.
+    """
     lines = read_lines(path)
-    texts = tuple(line for line in lines if line.strip())
-    if blank := len(lines) - len(texts):
-        note(f"{path}: {blank} blank line{'s' * (blank > 1)} of {len(lines)} left out.")
+    there = [line for line in lines if line.strip()]
+    if lang is not None:
+        check_language(there, lang, f"the texts of {path}")
+    texts = tuple(dict.fromkeys(there))
+    for what, n in (("blank", len(lines) - len(there)), ("repeated", len(there) - len(texts))):
+        if n:
+            note(f"{path}: {n} {what} line{'s' * (n > 1)} of {len(lines)} left out.")
     return texts
 
 
@@ -131,9 +138,7 @@ def mono_for(data: str | PathLike, lang: str, path: str | PathLike | None = None
     data : a named data set, or a file of translations. lang : code of the language. path : a file of plain text.
     """
     if path is not None:
-        texts = _written(path)
-        check_language(texts, lang, f"the texts of {path}")
-        return texts, str(path)
+        return _written(path, lang), str(path)
     entry = ENTRIES.get(str(data))
     if entry is not None and entry.mono and (entry.in_package or whereabouts(entry.mono) is not None):
         return load_mono(data), f"of {data}"  # a set that was fetched has its texts here, but not always R
