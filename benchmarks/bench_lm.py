@@ -106,7 +106,7 @@ def _beside_peer(name: str, workload: str, scored: tuple, rounds: int, show) -> 
 def candidates(n: int, k: int) -> list[str]:
     """k texts for each of n sources; every one but the first leaves an earlier one after a random word."""
     rng = np.random.default_rng(4)
-    lines = (bundled("teaching").parent / "teaching" / "mono.de.txt").read_text(encoding="utf-8").splitlines()
+    lines = bundled("teaching/en-de/mono.de.txt").read_text(encoding="utf-8").splitlines()
     words = [line.split() for line in lines if len(line.split()) > 5]
     texts = []
     for _ in range(n):

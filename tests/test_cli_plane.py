@@ -100,7 +100,7 @@ def test_what_stands_on_stderr_stands_in_the_appendix_and_on_the_page(tmp_path, 
 
 
 def test_plain_files_at_corpus_level_give_sacrebleu_s_score(tmp_path, tiny_lm, mine, capsys):
-    tree, test = bundled("teaching/txt"), load("teaching")
+    tree, test = bundled("teaching/en-de/txt"), load("teaching")
     ref, src = tree / TREE, tree / "sources" / "en-de.txt"
     more = ("-s", src, "-r", ref, "-t", mine, "-m", "bleu", "--level", "corpus")
     assert plane(tmp_path, tiny_lm, *more) == 0

@@ -273,17 +273,17 @@ def test_intervals_are_of_documents_drawn_once_for_all_systems(read):
 
 
 def test_the_command(tmp_path, capsys, read):
-    assert main(["mqm", str(bundled("teaching/mqm.tsv"))]) == 0
+    assert main(["mqm", str(bundled("teaching/en-de/mqm.tsv"))]) == 0
     out, err = capsys.readouterr()
     table = list(csv.DictReader(out.splitlines()))
     assert len(table) == 8
     assert list(table[0])[:6] == ["system", "n_segments", "n_raters", "n_docs", "n_effective", "penalty"]
     assert [float(row["penalty"]) for row in table] == sorted(float(row["penalty"]) for row in table)
     assert "note: scheme wmt, which fits the categories best; another one by --scheme." in err
-    assert main(["mqm", str(bundled("teaching/mqm.tsv"))]) == 0
+    assert main(["mqm", str(bundled("teaching/en-de/mqm.tsv"))]) == 0
     assert capsys.readouterr().out == out  # the seed is fixed
     target = tmp_path / "domains.csv"
-    assert main(["mqm", str(bundled("teaching/mqm.tsv")), "--by", "domain", "--scheme", "wmt", "-o", str(target)]) == 0
+    assert main(["mqm", str(bundled("teaching/en-de/mqm.tsv")), "--by", "domain", "--scheme", "wmt", "-o", str(target)]) == 0
     rows = csv.DictReader(target.read_text().splitlines())
     assert {row["domain"] for row in rows} == {"news", "literary", "social", "speech"}
     odd = read("A d 1 r Odd|Minor", name="odd.tsv").paths[0]

@@ -211,7 +211,7 @@ def test_other_systems_by_other_raters_are_noted_only_where_it_matters():
 
 
 def test_the_command_adjusts_and_says_so(tmp_path, capsys):
-    teaching = str(bundled("teaching/mqm.tsv"))
+    teaching = str(bundled("teaching/en-de/mqm.tsv"))
     assert main(["mqm", teaching]) == 0
     out, err = capsys.readouterr()
     rows = list(csv.DictReader(out.splitlines()))

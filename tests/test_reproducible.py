@@ -90,7 +90,7 @@ def write_inputs(folder, tiny_lm, marian):
         lines[name] = [f"{x:.3f}" for x in -9 - 5 * rng.random(24)]
     for name, rows in lines.items():
         (folder / name).write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
-    shutil.copy(Path(__file__).parents[1] / "data/teaching/mqm.tsv", folder)
+    shutil.copy(Path(__file__).parents[1] / "data/teaching/en-de/mqm.tsv", folder)
     book = nbformat.v4.new_notebook(metadata=KERNEL)
     for kind, source, tag in BOOK:
         cell = getattr(nbformat.v4, f"new_{kind}_cell")(source, metadata={"tags": [tag]} if tag else {})

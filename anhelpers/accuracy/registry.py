@@ -83,7 +83,7 @@ def accuracy_metric(name: str, trg_lang: str = "", n_refs: int | str = 1, **opti
     if name in METRICS or is_rated(name, "accuracy"):
         if options:
             raise DataError(f"{name} takes no options, got {', '.join(options)}; leave them out.")
-        return surface_metric(name, trg_lang, n_refs) if name in METRICS else rated_metric(name)
+        return surface_metric(name, trg_lang, n_refs) if name in METRICS else rated_metric(name, trg_lang)
     if name in LEARNED:
         family, model = LEARNED[name]
         return FAMILIES[family](model=model, n_refs=n_refs, called=name, **options)

@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> None:
     with shared.naming_model(args.lm if needs_lm(args.naturalness) else None):
         test, cands = _candidates(args)
     accuracy = accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
-    model = shared.load_model(args.lm) if needs_lm(args.naturalness) else None
+    model = shared.load_model(args.lm, test.trg_lang) if needs_lm(args.naturalness) else None
     study = oracle_study(test, cands, accuracy, naturalness_metric(args.naturalness, test.trg_lang, model))
     shared.print_notes(
         [

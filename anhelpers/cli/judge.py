@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> None:
     from ..naturalness.registry import needs_lm
 
     test, cands = judges.load_texts(args.data, args.language_pair)
-    model = shared.load_model(args.lm) if any(map(needs_lm, args.judge or judges.DEFAULT)) else None
+    model = shared.load_model(args.lm, test.trg_lang) if any(map(needs_lm, args.judge or judges.DEFAULT)) else None
     found, left_out = judges.load_judges(args.judge, test.trg_lang, model, args.data)
     judged = judges.judge_texts((test, cands), found, args.data, model)
     accuracy = accuracy_metric(args.metric, test.trg_lang, judged.test.n_refs or 1)

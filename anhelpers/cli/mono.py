@@ -31,8 +31,8 @@ def option(parser: argparse.ArgumentParser, what: str) -> None:
     what : R is used for, for the help.
     """
     parser.add_argument("--mono", nargs="?", const=True, metavar="FILE", help="R, texts that people wrote in the "
-                        f"target language, a line each: {what}; without FILE that of the data set, for German else the "
-                        "teaching set's")  # fmt: skip
+                        f"target language, a line each: {what}; without FILE that of the data set, for German and "
+                        "English else a teaching set's")  # fmt: skip
 
 
 def given_mono(args: argparse.Namespace, test: TestSet, lm: LanguageModel | None) -> tuple[Mono, list[str]]:

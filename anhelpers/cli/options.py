@@ -62,7 +62,7 @@ ACCURACY = (
 """The accuracy metrics, in words."""
 
 LEXICAL = (
-    "critic (trained on originals against translations; bundled for de, else critic:FOLDER of train-critic); without a "
+    "critic (trained on originals against translations; bundled for de and en, else critic:FOLDER of train-critic); without a "
     "model, of a whole corpus: compression (bits per character), ttr, mattr, mtld, yules_i, yules_k, "
     "shannon, simpson; of the teaching set, rated-naturalness (of another, rated-naturalness:FOLDER)"
 )
@@ -161,8 +161,9 @@ def translations(parser: argparse.ArgumentParser, required: bool) -> None:
 
 def lm(parser: argparse.ArgumentParser) -> None:
     """--lm: the language model of the naturalness axis."""
-    parser.add_argument("--lm", metavar="MODEL", default="de-small",
-                        help="folder or hub id[@revision] (default: the bundled de-small, for German)")  # fmt: skip
+    parser.add_argument("--lm", metavar="MODEL", default="bundled",
+                        help="folder or hub id[@revision] (default: bundled, the one of the language: de-small or "
+                        "en-small)")  # fmt: skip
 
 
 def originals_and_translations(parser: argparse.ArgumentParser, originals: str, translations: str) -> None:
@@ -366,11 +367,16 @@ def metrics(
     ]
 
 
-def load_model(name: str | None) -> LanguageModel | None:
-    """The language model that --lm names; None without."""
+def load_model(name: str | None, lang: str) -> LanguageModel | None:
+    """The language model that --lm names; None without.
+
+    Parameters
+    ----------
+    lang : of the texts, which says which bundled model is meant.
+    """
     from ..naturalness.lm import load_lm
 
-    model = load_lm(name) if name else None
+    model = load_lm(name, lang=lang) if name else None
     if model is not None and model.language is None:
         note_once(f"{model.name} does not say which languages it knows; that it knows the texts' is taken for granted.")
     return model

@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> None:
         test = planes.with_sanity_systems(test, of_controls)
     if args.against:
         checks.one_of(args.against, test.systems, "system")
-    model = shared.load_model(args.lm) if needs_lm(args.naturalness) else None
+    model = shared.load_model(args.lm, test.trg_lang) if needs_lm(args.naturalness) else None
     folded = args.naturalness == LPP_DISTANCE
     mono, about_r = reference.given_mono(args, test, model) if args.mono or folded else (None, [])
     plane, study, judge = _measured(args, test, cands, model=model, mono=mono)

@@ -42,8 +42,8 @@ def options(parser: argparse.ArgumentParser) -> None:
         f"|LPP(Q) − LPP(R)|, with --lm and --mono); {shared.LEXICAL} (default: chrf, or none with --lm)",
     )
     parser.add_argument("--lm", metavar="MODEL", help="the language model of lpp, bpb, zip, critic+lpp and "
-                        "lpp-distance; adds lpp where -m names none of them: de-small (German), a folder or hub "
-                        "id[@revision]")  # fmt: skip
+                        "lpp-distance; adds lpp where -m names none of them: bundled (of the language: de-small, "
+                        "en-small), a folder or hub id[@revision]")  # fmt: skip
     reference.option(parser, "what lpp-distance compares with")
     shared.store(parser)
     shared.scheduler(parser)
@@ -74,7 +74,7 @@ def _run(args: argparse.Namespace) -> None:
     test, whole = _test_set(args)
     logprobs = _logprobs(args, test)
     names = args.metrics if args.metrics is not None else ([] if args.lm else ["chrf"])
-    model = shared.load_model(args.lm)
+    model = shared.load_model(args.lm, test.trg_lang)
     if args.mono and LPP_DISTANCE not in names:
         args.refuse(f"--mono is what {LPP_DISTANCE} compares with: ask for it by -m, or leave out --mono.")
     mono, about_r = reference.given_mono(args, whole, model) if LPP_DISTANCE in names else (None, [])

@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> None:
     from ..naturalness.lm import load_lm
 
     native, translated = shared.both_sides(args)
-    judges = load_critic(args.critic), load_lm(args.lm)
+    judges = load_critic(args.critic), load_lm(args.lm, lang=args.lang)
     combination, facts = train_combination(native, translated, judges, note, seed=args.seed)
     path = write_combination(facts, find_critic(args.critic))
     print(f"{path}: {combination.critic_weight:g} · critic - {combination.lpp_weight:g} · lpp "

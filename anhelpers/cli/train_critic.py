@@ -22,6 +22,8 @@ def options(parser: argparse.ArgumentParser) -> None:
                         "on: lines that stand there as well are left out of the training")  # fmt: skip
     parser.add_argument("--words", type=int, metavar="N", help="how many of the most frequent words are not masked "
                         "(default: 500)")  # fmt: skip
+    parser.add_argument("--penalty", type=float, metavar="X", help="how much large weights cost: above 0, below 1; more "
+                        "text wants less (default: 0.0002)")  # fmt: skip
     parser.add_argument("--seed", type=int, metavar="N", help="of the parts of the cross-fit (default: 13)")
 
 
@@ -31,7 +33,8 @@ def run(args: argparse.Namespace) -> None:
     from ..naturalness.critic_training import CriticRecipe, train_critic, write_critic
 
     native, translated = shared.both_sides(args)
-    chosen: dict[str, Any] = {name: value for name in ("words", "seed") if (value := getattr(args, name)) is not None}
+    chosen: dict[str, Any] = {name: value for name in ("words", "penalty", "seed")
+                              if (value := getattr(args, name)) is not None}  # fmt: skip
     recipe = CriticRecipe(args.lang, **chosen)
     unseen = [line for path in args.test for line in read_lines(path)]
     critic, facts = train_critic(native, translated, recipe, note, unseen=unseen)

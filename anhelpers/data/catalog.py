@@ -26,25 +26,25 @@ from .mme import is_mme, read_mme
 from .packed import suffix_of
 from .plain import checked
 from .schema import CandidateSet, TestSet
-from .sets import ENTRIES, FILES, LICENCES, RATINGS
+from .sets import ENTRIES, FILES, LICENCES, RATINGS, TEACHING
 from .wmt import language_pairs, read_wmt
 
 __all__ = [
-    "available", "bundled", "find_file", "licence_of", "load", "load_candidates", "load_mono", "mono_for", "note_of",
-    "ratings_file", "remote_files", "shared_data", "target_language", "whereabouts",
+    "available", "bundled", "find_file", "licence_of", "load", "load_candidates", "load_mono", "minimal_pairs", "mono_for", "note_of",
+    "ratings_file", "remote_files", "shared_data", "target_language", "teaching_set", "whereabouts",
 ]  # fmt: skip
 
 _FOR_RATINGS = "anhelpers mqm {0} gives penalties, anhelpers run an_5_2_mqm --data {0} tests the systems"
 
 
 def bundled(name: str) -> Path:
-    """The path of a file or folder that comes with the package, e.g. "teaching" or "teaching/mono.de.txt".
+    """The path of a file or folder that comes with the package, e.g. "teaching" or "teaching/en-de/mono.de.txt".
 
     In a checkout it lies in ``data/``, in an installed package in ``anhelpers/_bundle/data/``.
     """
     root, wanted = _bundle_root(), PurePosixPath(name)
     if wanted.is_absolute() or ".." in wanted.parts:
-        raise DataError(f"'{name}' is no name of a bundled file; names are relative, like teaching/mono.de.txt.")
+        raise DataError(f"'{name}' is no name of a bundled file; names are relative, like teaching/en-de/mono.de.txt.")
     path = root / wanted
     if not path.exists():
         beside = path.parent if path.parent.is_dir() else root
@@ -69,7 +69,7 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
 
     Parameters
     ----------
-    name : "teaching", "wmt24/en-de", "wmt24/ja-zh", "wmt24/en-es", "wmt23/en-de", or a path.
+    name : "teaching/de-en", "teaching" (or "teaching/en-de"), "wmt24/en-de", "wmt24/ja-zh", "wmt24/en-es", "wmt23/en-de", or a path.
     lp : language pair of a path; needed where a folder holds several.
     reference : the default reference.
 
@@ -85,7 +85,7 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
 
 
 def load_candidates(name: str | PathLike, lp: str | None = None) -> CandidateSet:
-    """Candidates by name, or from a path: the bundled ones of "teaching"; elsewhere each system's output is one."""
+    """Candidates by name, or from a path: the bundled ones of a teaching set; elsewhere each system's output is one."""
     entry = ENTRIES.get(str(name))
     if entry is not None and entry.candidates:
         return read_candidates(bundled(entry.candidates), srcs=load(name).srcs)
@@ -127,11 +127,18 @@ def _written(path: str | PathLike, lang: str | None = None) -> tuple[str, ...]:
     return texts
 
 
+def minimal_pairs(name: str) -> list[tuple[str, str, str]]:
+    """(phenomenon, grammatical sentence, ungrammatical one) of a teaching set, in its target language."""
+    entry = TEACHING[checks.one_of(name, TEACHING, "teaching set")]
+    rows = [line.split("\t") for line in read_lines(bundled(f"{entry.tree}/minimal_pairs.tsv"))[1:]]
+    return [(phenomenon, good, bad) for phenomenon, good, bad in rows]
+
+
 def mono_for(data: str | PathLike, lang: str, path: str | PathLike | None = None) -> tuple[tuple[str, ...], str]:
     """(texts, where they are from): the monolingual reference R for any data set or file of translations.
 
-    The lines of `path` where one is given; else those of the named data set where they are here; else, for German, the
-    teaching set's; else none, and the sentence says what to do.
+    The lines of `path` where one is given; else those of the named data set where they are here; else those of the
+    teaching set in this language; else none, and the sentence says what to do.
 
     Parameters
     ----------
@@ -142,8 +149,8 @@ def mono_for(data: str | PathLike, lang: str, path: str | PathLike | None = None
     entry = ENTRIES.get(str(data))
     if entry is not None and entry.mono and (entry.in_package or whereabouts(entry.mono) is not None):
         return load_mono(data), f"of {data}"  # a set that was fetched has its texts here, but not always R
-    if short_code(lang) == "de":
-        texts = load_mono("teaching")
+    if (own := teaching_set(lang)) is not None:
+        texts = load_mono(own)
         return texts, f"the teaching set's {len(texts)} sentences, as none is here for {data}; another by its file"
     return (), f"none for {data}; name a file of texts that people wrote in '{lang}'"
 
@@ -197,8 +204,8 @@ def ratings_file(name: str | PathLike) -> Path | None:
 
     "wmt23/en-de" has a .tar.gz with one table, the others are tables.
     """
-    if str(name) == "teaching":
-        return bundled("teaching/mqm.tsv")
+    if str(name) in TEACHING:
+        return bundled(f"{TEACHING[str(name)].tree}/mqm.tsv")
     own = str(name) if str(name) in RATINGS.values() else RATINGS.get(str(name))
     return find_file(own) if own else None
 
@@ -223,6 +230,15 @@ def target_language(name: str | PathLike, lang: str | None = None) -> str:
     if own and lang and short_code(lang) != short_code(own):
         raise DataError(f"its translations are in '{own}', and lang says '{lang}'; leave one of them away.", name)
     return lang or own
+
+
+def teaching_set(lang: str) -> str | None:
+    """The name of the teaching set whose translations are in a language; None where there is none.
+
+    >>> teaching_set("eng"), teaching_set("de_AT"), teaching_set("cs")
+    ('teaching/de-en', 'teaching', None)
+    """
+    return next((name for name, entry in TEACHING.items() if entry.lp.endswith(f"-{short_code(lang)}")), None)
 
 
 def whereabouts(name: str) -> Path | None:

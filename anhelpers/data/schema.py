@@ -40,6 +40,7 @@ class TestSet:
     docs, domains : N names; without them every segment is its own document, and the domain is "all".
     categories : system -> one of CATEGORIES; "unknown" where it is not said.
     notes : sentences that the user should see; those on blank hypotheses, references and sources are added here.
+    glosses : N lines of plain English, for who does not know the source language; () where there are none.
 
     A text that only says that there is none, such as fields.NO_TRANSLATION, is taken as "".
     """
@@ -55,6 +56,7 @@ class TestSet:
     domains: tuple[str, ...] = ()
     categories: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    glosses: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         split_pair(self.lp)
@@ -69,6 +71,7 @@ class TestSet:
         domains = self.domains if len(self.domains) else ["all"] * n
         fields.put(self, "docs", fields.named("document", fields.texts("docs", docs, n)))
         fields.put(self, "domains", fields.named("domain", fields.texts("domains", domains, n)))
+        fields.put(self, "glosses", fields.texts("glosses", self.glosses, n) if len(self.glosses) else ())
         fields.put(self, "categories", fields.categories(self.categories, self.systems))
         fields.put(self, "notes", fields.with_blank_notes((*self.notes, *marks), self.srcs, self.refs, self.systems))
 
@@ -159,7 +162,8 @@ class TestSet:
             {name: fields.pick(texts, rows) for name, texts in kind.items()} for kind in (self.refs, self.systems)
         )
         srcs, docs, domains = (fields.pick(column, rows) for column in (self.srcs, self.docs, self.domains))
-        return replace(self, srcs=srcs, refs=refs, systems=systems, docs=docs, domains=domains)
+        glosses = fields.pick(self.glosses, rows) if self.glosses else ()
+        return replace(self, srcs=srcs, refs=refs, systems=systems, docs=docs, domains=domains, glosses=glosses)
 
 
 def same_text(text: str, other: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["ENTRIES", "FILES", "LICENCES", "RATINGS", "Entry"]
+__all__ = ["ENTRIES", "FILES", "LICENCES", "RATINGS", "TEACHING", "Entry"]
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,19 @@ class Entry:
     in_package: bool = False
 
 
+_EN_DE, _DE_EN = (
+    Entry(
+        lp, f"teaching/{lp}", f"small, made for this course, into {into}", mono=f"teaching/{lp}/mono.{lp[3:]}.txt",
+        candidates=f"teaching/{lp}/candidates.jsonl", in_package=True,
+    )
+    for lp, into in (("en-de", "German"), ("de-en", "English"))
+)  # fmt: skip
+
+TEACHING: Mapping[str, Entry] = {"teaching": _EN_DE, "teaching/en-de": _EN_DE, "teaching/de-en": _DE_EN}
+"""The sets that come with the package; "teaching" is the first of them by its old name."""
+
 ENTRIES: Mapping[str, Entry] = {
-    "teaching": Entry(
-        "en-de", "teaching", "small, made for this course", mono="teaching/mono.de.txt",
-        candidates="teaching/candidates.jsonl", in_package=True,
-    ),
+    **TEACHING,
     "wmt24/en-de": Entry(
         "en-de", "wmt24/txt", "26 systems, refB (standard) and refA; research use", mono="mono/de.original"
     ),
@@ -62,7 +70,7 @@ FILES: Mapping[str, tuple[str, str]] = {  # name -> (a file or folder below the 
 }
 
 LICENCES: Mapping[str, str] = {  # of the sets that are not in the manifest, which says it of the others
-    "teaching": "CC BY 4.0",
+    **dict.fromkeys(TEACHING, "CC BY 4.0"),
     "wmt24/autoscores": "none stated; for research",
     "mono/de.original": "none stated; for research",
     "mono/de.human": "none stated; for research",

@@ -21,12 +21,12 @@ from ..errors import DataError
 from ..metric import Metric, signature_of
 from ..progress import note_once
 from .candidates import read_candidate_file, read_candidates
-from .catalog import bundled, load, load_candidates
+from .catalog import bundled, load, load_candidates, teaching_set
 from .lines import csv_number, lines_of, read_bytes
 from .schema import CandidateSet, TestSet
-from .sets import ENTRIES
+from .sets import ENTRIES, TEACHING
 
-__all__ = ["RATED", "TextRatings", "is_rated", "load_ratings", "rated_metric", "ratings_beside"]
+__all__ = ["RATED", "TextRatings", "is_rated", "load_ratings", "rated_metric", "rated_name", "ratings_beside"]
 
 AXES = ("naturalness", "accuracy")
 RATED = {axis: f"rated-{axis}" for axis in AXES}
@@ -73,7 +73,7 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
 
     Parameters
     ----------
-    name : "teaching"; a folder with ratings.tsv, candidates.jsonl and the texts (a WMT tree); or self-contained JSONL
+    name : a teaching set; a folder with ratings.tsv, candidates.jsonl and the texts (a WMT tree); or self-contained JSONL
         with ratings.tsv beside it.
 
     Raises
@@ -179,7 +179,21 @@ def is_rated(name: str, axis: str) -> bool:
     return name.partition(":")[0] == RATED[checks.one_of(axis, AXES, "axis")]
 
 
-def rated_metric(name: str) -> Metric:
+def rated_name(axis: str, data: str | PathLike) -> str:
+    """What the ratings of a set are called as a metric.
+
+    Parameters
+    ----------
+    axis : "naturalness" or "accuracy". data : as in `load_ratings`.
+
+    >>> rated_name("accuracy", "teaching/de-en"), rated_name("accuracy", "my/set")
+    ('rated-accuracy', 'rated-accuracy:my/set')
+    """
+    name = RATED[checks.one_of(axis, AXES, "axis")]
+    return name if str(data) in TEACHING else f"{name}:{data}"
+
+
+def rated_metric(name: str, trg_lang: str = "de") -> Metric:
     """The metric whose score of a text is its mean rating over the passes.
 
     A text is found by its source and its own words, white space around them aside, so that it is found in any part of
@@ -190,12 +204,13 @@ def rated_metric(name: str) -> Metric:
     ----------
     name : "rated-accuracy" or "rated-naturalness" for the teaching set's; with a colon and what `load_ratings` takes
         for another's, such as "rated-accuracy:my/folder".
+    trg_lang : language of the translations, which says which of the teaching sets is meant.
     """
     called, colon, place = name.partition(":")
     checks.one_of(called, RATED.values(), "rating")
     if colon and not place.strip():
         raise DataError(f"'{name}' names no set; write a folder, or a JSONL file, after the colon.")
-    axis, ratings = called.removeprefix("rated-"), load_ratings(place or "teaching")
+    axis, ratings = called.removeprefix("rated-"), load_ratings(place or teaching_set(trg_lang) or "teaching")
     found: dict[tuple[str, str], list[float]] = {}
     for src, text, value in zip(ratings.srcs, ratings.texts, ratings.mean(axis).tolist(), strict=True):
         found.setdefault((src.strip(), text.strip()), []).append(value)

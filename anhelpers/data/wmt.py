@@ -3,7 +3,8 @@
 2024: ``sources/LP.txt  references/LP.REF.txt  system-outputs/LP/SYSTEM.txt  documents/LP.docs``
 2023: ``sources/TEST.LP.src.en  references/TEST.LP.ref.REF.de  system-outputs/TEST.LP.hyp.SYSTEM.de``
 An optional ``systems.tsv`` (``system<TAB>category``) lies in the tree or beside its folder ``txt``; without it, sets
-named wmt24/… and wmt23/… take their categories from the bundled tables (`systems.py`).
+named wmt24/… and wmt23/… take their categories from the bundled tables (`systems.py`). So does an optional
+``glosses.txt``, a line of plain English for each source.
 """
 
 from __future__ import annotations
@@ -11,16 +12,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
 from .. import checks
 from ..errors import DataError, UnknownName
 from .languages import split_pair
-from .lines import table_lines
+from .lines import read_lines, table_lines
 from .packed import stem_of, suffix_of
 from .plain import ParallelFiles, is_canary, read_parallel
 from .schema import CATEGORIES, TestSet
+from .sets import TEACHING
 from .systems import TABLES, system_categories
 
 __all__ = [
@@ -28,7 +31,7 @@ __all__ = [
     "with_default_reference",
 ]  # fmt: skip
 
-DEFAULT_REFERENCE = {"wmt24/en-de": "refB", "teaching": "refB"}
+DEFAULT_REFERENCE = {"wmt24/en-de": "refB", **dict.fromkeys(TEACHING, "refB")}
 """The reference that a task calls standard, where it is not the first by name; WMT24 en-de: refA is a second human;
 teaching: refA is the text that many candidates vary by a word."""
 
@@ -60,7 +63,7 @@ def read_wmt(
         raise DataError(f"no system outputs for {lp} in {root / 'system-outputs'}.", folder)
     name = name or _name(root, lp, layout, files)
     test = read_parallel(name, lp, files, categories_of(name, root, files))
-    return with_default_reference(test, reference)
+    return with_default_reference(replace(test, glosses=_glosses(root, test)), reference)
 
 
 def language_pairs(folder: str | PathLike) -> dict[str, int]:
@@ -100,6 +103,26 @@ def find_2023(root: Path, lp: str) -> ParallelFiles:
     return ParallelFiles(sources[0], found["ref"], found["hyp"], _docs(root, f"{test}.{lp}"))
 
 
+def _glosses(root: Path, test: TestSet) -> tuple[str, ...]:
+    """The lines of glosses.txt, one for each source; () where there is no such file."""
+    file = _beside(root, "glosses.txt")
+    if file is None:
+        return ()
+    lines = read_lines(file)
+    if len(lines) != len(test):
+        raise DataError(f"has {len(lines)} lines, and there are {len(test)} sources; write one line for each.", file)
+    if empty := [number for number, line in enumerate(lines, 1) if not line.strip()]:
+        what = "there is no gloss; say in plain English what the source says, or delete the file."
+        raise DataError(what, file, empty[0])
+    return lines
+
+
+def _beside(root: Path, name: str) -> Path | None:
+    """A file in a tree, or in the folder whose txt it is; None where it is in neither."""
+    places = [root, root.parent] if root.name == "txt" else [root]
+    return next((folder / name for folder in places if os.path.lexists(folder / name)), None)
+
+
 def _docs(root: Path, name: str) -> Path | None:
     """The file of documents of this name, if there is one."""
     found = _named(_texts(root / "documents", f"{name}.*", ".docs"))
@@ -131,10 +154,9 @@ def categories_of(name: str, root: Path, files: ParallelFiles) -> dict[str, str]
     ----------
     files : of the language pair.
     """
-    places = [root, root.parent] if root.name == "txt" else [root]
-    found = [folder / "systems.tsv" for folder in places if os.path.lexists(folder / "systems.tsv")]
+    found = _beside(root, "systems.tsv")
     if found:
-        given = read_categories(found[0])
+        given = read_categories(found)
     else:
         task = name.split("/")[0]
         given = system_categories(task) if task in TABLES else {}

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.catalog import bundled, load_mono
-from ..data.lines import read_lines
+from ..data.catalog import load_mono, minimal_pairs
 from ..data.text_ratings import RATED
 from ..errors import DataError
 from ..intervals import bootstrap_means, few_clusters
@@ -136,18 +135,12 @@ def _mean_by(segment: np.ndarray, scores: np.ndarray, n: int) -> np.ndarray:
 
 def _minimal_pairs(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
     if judged.bundled:
-        _, good, bad = zip(*_bundled_pairs(), strict=True)
+        _, good, bad = zip(*minimal_pairs(judged.data), strict=True)
         for judge, metric in judged.judges.items():
             if judge != PEOPLE:  # whose ratings are of candidates alone
                 scores = metric.oriented(metric.score_segments([*good, *bad]))  # type: ignore[misc]  # a judge of texts
                 figure = win_share(scores[: len(good)], scores[len(good) :])
                 yield _row(metric, ("minimal pairs", judge, "good > bad"), figure, "share", "pairs")
-
-
-def _bundled_pairs() -> list[tuple[str, str, str]]:
-    """(phenomenon, good, bad) of the bundled minimal pairs."""
-    rows = [line.split("\t") for line in read_lines(bundled("teaching/minimal_pairs.tsv"))[1:]]
-    return [(name, good, bad) for name, good, bad in rows]
 
 
 def _people(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
@@ -214,6 +207,6 @@ def _language_model(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
                             of=lambda means: bpb.score_count(means)[..., None])  # fmt: skip
     bits = Figure(float(found.mean[0]), float(found.low[0]), float(found.high[0]), len(texts))
     yield _row(bpb, (*about, "bits per byte of originals"), bits, f"{bpb.unit}, lower is better", "texts")
-    every = minimal_pair_table(judged.lm, _bundled_pairs()).iloc[-1]
+    every = minimal_pair_table(judged.lm, minimal_pairs(judged.data)).iloc[-1]
     figure = Figure(every.rate, every.low, every.high, int(every.n))
     yield _row(bpb, (*about, "good > bad, whole sentences"), figure, "share", "pairs")

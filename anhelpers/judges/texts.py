@@ -15,7 +15,8 @@ from ..data.candidates import read_candidates
 from ..data.catalog import load, load_candidates, ratings_file
 from ..data.ratings import read_ratings
 from ..data.schema import CandidateSet, TestSet
-from ..data.text_ratings import RATED, TextRatings, is_rated, load_ratings, rated_metric, ratings_beside
+from ..data.sets import TEACHING
+from ..data.text_ratings import RATED, TextRatings, is_rated, load_ratings, rated_metric, rated_name, ratings_beside
 from ..errors import DataError
 from ..metric import Metric, fitting_metrics
 from ..mqm import MqmScores, choose_scheme, score_ratings
@@ -31,7 +32,6 @@ __all__ = ["DEFAULT", "PEOPLE", "Judged", "judge_texts", "load_judges", "load_te
 PEOPLE = RATED["naturalness"]
 """What ratings are called as a judge, whatever set they are of."""
 DEFAULT = ("lpp", "critic", "critic+lpp", PEOPLE)
-BUNDLED = "teaching"
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,13 @@ class Judged:
 
     @property
     def bundled(self) -> bool:
-        """Whether this is the set that the gates are for."""
-        return self.data == BUNDLED
+        """Whether this is a set that the gates are for."""
+        return self.data in TEACHING
 
     @property
     def rated_accuracy(self) -> Metric:
         """The ratings of accuracy as a metric."""
-        return rated_metric(_of_set("accuracy", self.data))
+        return rated_metric(rated_name("accuracy", self.data), self.test.trg_lang)
 
 
 def load_texts(data: str | PathLike, lp: str | None = None) -> tuple[TestSet, CandidateSet]:
@@ -87,7 +87,7 @@ def load_texts(data: str | PathLike, lp: str | None = None) -> tuple[TestSet, Ca
 
 
 def load_judges(
-    names: Sequence[str] | None, trg_lang: str, lm: LanguageModel | None, data: str | PathLike = BUNDLED
+    names: Sequence[str] | None, trg_lang: str, lm: LanguageModel | None, data: str | PathLike = "teaching"
 ) -> tuple[dict[str, Metric], tuple[str, ...]]:
     """Judges by name, people last where the set has ratings; and a sentence for each one that is left out.
 
@@ -118,21 +118,16 @@ def load_judges(
 def _judge(name: str, trg_lang: str, lm: LanguageModel | None, data: str | PathLike) -> Metric:
     if not (is_rated(name, "naturalness") or is_critic(name)):
         checks.one_of(name, NAMES, "judge of naturalness")
-    metric = rated_metric(_of_set("naturalness", data)) if name == PEOPLE else naturalness_metric(name, trg_lang, lm)
+    metric = rated_metric(rated_name("naturalness", data), trg_lang) if name == PEOPLE else naturalness_metric(name, trg_lang, lm)
     if metric.score_segments is None:
         raise DataError(f"{name} measures a whole corpus and gives no text a score; name a judge of single texts.")
     return metric
 
 
-def _of_set(axis: str, data: str | PathLike) -> str:
-    """The name of the ratings of a set, as a metric."""
-    return RATED[axis] if str(data) == BUNDLED else f"{RATED[axis]}:{data}"
-
-
 def judge_texts(
     texts: tuple[TestSet, CandidateSet],
     judges: Mapping[str, Metric],
-    data: str | PathLike = BUNDLED,
+    data: str | PathLike = "teaching",
     lm: LanguageModel | None = None,
 ) -> Judged:
     """Every judge on every candidate, beside the ratings and the experts' marks that the set has.

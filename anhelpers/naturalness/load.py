@@ -13,13 +13,16 @@ from zipfile import BadZipFile
 import numpy as np
 
 from .. import hub
-from ..data.languages import known_code
+from ..data.catalog import bundled
+from ..data.languages import known_code, short_code
 from ..errors import DataError, need
 from ..metric import signature_of
 from .lpp import lengthened_prints
 
-__all__ = ["LanguageModel", "language_model", "load_lm", "stated_language"]
+__all__ = ["BUNDLED", "LanguageModel", "bundled_lm", "language_model", "load_lm", "stated_language"]
 
+BUNDLED = "bundled"
+"""What a model is called that the language of the texts decides."""
 LOGITS_PER_CHUNK = 2**20  # 4 MiB of float32 logits at a time stay in a CPU's cache
 
 
@@ -127,22 +130,26 @@ class LanguageModel:
 
 
 def load_lm(
-    name: str | Path, revision: str | None = None, device: str | None = None, dtype: str = "float32"
-) -> LanguageModel:
+    name: str | Path, revision: str | None = None, device: str | None = None, dtype: str = "float32", *,
+    lang: str | None = None,
+) -> LanguageModel:  # fmt: skip
     """A causal language model: a bundled one, a local folder, or from the hub (or its cache) by id and revision.
 
     Parameters
     ----------
-    name : "de-small", a folder with a config.json, or a hub id such as "google/gemma-2-2b", optionally "id@revision".
+    name : "bundled" for the one of `lang`, "de-small", "en-small", a folder with a config.json, or a hub id such as
+        "google/gemma-2-2b", optionally "id@revision".
     revision : hub commit, tag or branch; not for folders.
     device : "cpu", "cuda", "cuda:1"; None takes the GPU if there is one.
     dtype : "float32" (default), "bfloat16" or "float16".
+    lang : of the texts, for "bundled" alone.
 
     Raises
     ------
     AnhelpersError in one sentence where it cannot be loaded; DataError for an encoder-decoder.
     """
-    place, device = hub.find(name, revision), hub.device(device)
+    place = hub.find(bundled_lm(lang) if str(name) == BUNDLED else name, revision)
+    device = hub.device(device)
     if hub.load_config(place, "language model").is_encoder_decoder:
         raise DataError(f"{place} is an encoder-decoder, which has no probability for a text by itself: name a causal "
                         "language model, or the decoder alone, trained without source.")  # fmt: skip
@@ -153,6 +160,21 @@ def load_lm(
         lm = language_model(model, tokenizer, **named, language=language, training_lines=lines)
         _ = lm.hidden_states_suffice  # a first pass: settings that do not fit show themselves here
     return lm
+
+
+def bundled_lm(lang: str | None) -> str:
+    """The name of the bundled model of a language; a DataError says what to do where there is none.
+
+    >>> bundled_lm("deu"), bundled_lm("en_GB")
+    ('de-small', 'en-small')
+    """
+    known = sorted(path.name for path in bundled("lm").iterdir() if path.is_dir())
+    name = f"{short_code(lang or 'und')}-small"
+    if name not in known:
+        raise DataError(f"no language model is bundled for '{lang or 'und'}' (there are {', '.join(known)}): name one "
+                        "(--lm MODEL, or -p lm MODEL for a notebook), train one (anhelpers train-lm), or take a measure that needs "
+                        "none, such as compression.")  # fmt: skip
+    return name
 
 
 def stated_language(name: str | Path) -> str | None:

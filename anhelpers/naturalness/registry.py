@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from .. import checks
@@ -108,7 +109,7 @@ def naturalness_metric(
     0.8
     """
     if is_rated(name, "naturalness"):
-        return rated_metric(name)
+        return rated_metric(name, trg_lang)
     kind, _, folder = name.partition(":")
     if kind == CRITIC:
         from .critic import critic_metric, load_critic
@@ -130,13 +131,14 @@ def naturalness_metric(
 
 
 def fitting_metric(
-    names: Sequence[str], trg_lang: str, lm: LanguageModel | None = None
+    names: Sequence[str], trg_lang: str, lm: LanguageModel | str | None = None
 ) -> tuple[Metric, tuple[str, ...]]:
     """The first of these naturalness metrics that fits texts and model, and a sentence for each that does not.
 
     Parameters
     ----------
-    names, trg_lang, lm : as in `naturalness_metric`.
+    names, trg_lang : as in `naturalness_metric`.
+    lm : the language model, or its name as in `load_lm`, by which it is loaded where one of these needs it.
 
     Raises
     ------
@@ -146,7 +148,17 @@ def fitting_metric(
     >>> metric.name, len(why)
     ('ttr', 1)
     """
-    found, missing = fitting_metrics("naturalness", names, lambda name: naturalness_metric(name, trg_lang, lm))
+
+    @cache
+    def model() -> LanguageModel | None:
+        from .load import load_lm
+
+        return load_lm(lm, lang=trg_lang) if isinstance(lm, str) else lm
+
+    def made(name: str) -> Metric:
+        return naturalness_metric(name, trg_lang, model() if needs_lm(name) else None)
+
+    found, missing = fitting_metrics("naturalness", names, made)
     if not found:
         raise DataError(" ".join(missing) or "no metric of naturalness was named.")
     return next(iter(found.values())), missing

@@ -37,6 +37,7 @@ def shaped(
     segments: Iterable[int] | None = None,
     show: int = 6,
     langs: tuple[str, str] = ("", ""),
+    glosses: Sequence[str] = (),
     title: str = "",
     marked: Sequence[float] = (0, math.inf),
     point: float | None = None,
@@ -47,6 +48,7 @@ def shaped(
     Parameters
     ----------
     judged : the same candidates under one or more pairs of judges. segments : those whose texts are shipped.
+    glosses : S lines of plain English for the sources, or none.
     tags : (n,) labels of the candidates. show : rows, one per segment, on a page. point : β of the dragged point.
     """
     srcs, refs, texts = list(srcs), list(refs), list(texts)
@@ -54,7 +56,8 @@ def shaped(
     domains = [""] * len(srcs) if domains is None else list(domains)
     segment = checks.segment_ids(segment, len(srcs))
     checks.same_length(texts=texts, tags=tags, segment=segment)
-    checks.same_length(srcs=srcs, refs=refs, domains=domains)
+    glosses = list(glosses) or [""] * len(srcs)
+    checks.same_length(srcs=srcs, refs=refs, domains=domains, glosses=glosses)
     names = [one.judges for one in judged]
     if twice := [pair for i, pair in enumerate(names) if pair in names[:i]]:
         raise DataError(f"accuracy by {twice[0][0]} with naturalness by {twice[0][1]} is given twice; give it once.")
@@ -69,6 +72,7 @@ def shaped(
     ]
     rows = [
         {"id": s, "domain": str(domains[s]), "src": srcs[s], "ref": refs[s], **_texts(pairs, texts, tags)}
+        | ({"gloss": glosses[s]} if glosses[s] else {})
         for s, pairs in zip(kept, found, strict=True)
     ]
     data = {"title": title, "langs": [html_lang(code) for code in langs], "show": int(show)}
@@ -139,7 +143,8 @@ def static_html(data: dict, betas: Sequence[float] = (0, 1, math.inf)) -> str:
 def _static_row(data: dict, i: int, betas: Sequence[float]) -> str:
     first, row = data["judged"][0], data["rows"][i]
     chain = first["chains"][i]
-    cells = [html.escape(row["src"]), html.escape(row["ref"])]
+    gloss = f'<br><small lang="en">{html.escape(row["gloss"])}</small>' if "gloss" in row else ""
+    cells = [html.escape(row["src"]) + gloss, html.escape(row["ref"])]
     for beta in betas:
         chosen = choice(data, i, beta)
         text = "".join(

@@ -38,6 +38,7 @@ def _arguments(studies: Sequence[OracleStudy], rng: np.random.Generator | None, 
     return {
         "curve": [_judged(one, rng) for one in studies], "srcs": test.srcs, "refs": refs, "texts": cands.texts,
         "tags": cands.tags, "segment": cands.segment, "segments": segments, "langs": (test.src_lang, test.trg_lang),
+        "glosses": test.glosses,
         "domains": test.domains if len(set(test.domains)) > 1 else None,
     }  # fmt: skip
 

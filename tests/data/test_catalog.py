@@ -20,14 +20,15 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A package data folder with a teaching set of two segments."""
+    """A package data folder with a teaching set of two segments, and an empty folder of the other one."""
+    (tmp_path / "data" / "teaching" / "de-en").mkdir(parents=True)
     for name, text in {
         "txt/sources/en-de.txt": "a\nb\n", "txt/references/en-de.refA.txt": "A\nB\n",
         "txt/references/en-de.refB.txt": "C\nD\n", "txt/system-outputs/en-de/X.txt": "x\ny\n",
         "txt/documents/en-de.docs": "news\td\nnews\td\n", "systems.tsv": "X\tMT\n",
         "candidates.jsonl": '{"segment": 0, "text": "p"}\n{"segment": 1, "text": "q"}\n', "mono.de.txt": "eins\nzwei\n",
     }.items():  # fmt: skip
-        path = tmp_path / "data" / "teaching" / name
+        path = tmp_path / "data" / "teaching" / "en-de" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     monkeypatch.setattr(catalog, "_bundle_root", lambda: tmp_path / "data")
@@ -54,14 +55,14 @@ def test_the_teaching_set_comes_with_the_package(package):
     assert (test.name, test.reference, test.categories) == ("teaching", "refB", {"X": "MT"})
     assert data.load_candidates("teaching").texts == ("p", "q")
     assert data.load_mono("teaching") == ("eins", "zwei")
-    assert data.bundled("teaching/mono.de.txt") == package / "teaching" / "mono.de.txt"
+    assert data.bundled("teaching/en-de/mono.de.txt") == package / "teaching" / "en-de" / "mono.de.txt"
     with pytest.raises(UnknownName, match="unknown language pair of teaching 'en-fr'"):
         data.load("teaching", lp="en-fr")
 
 
 def test_unknown_bundled_files_list_their_folder(package):
     with pytest.raises(UnknownName, match=r"unknown bundled file 'mono\.txt'; did you mean 'mono\.de\.txt'"):
-        data.bundled("teaching/mono.txt")
+        data.bundled("teaching/en-de/mono.txt")
     with pytest.raises(UnknownName, match="unknown bundled file 'lm'; known: teaching"):
         data.bundled("lm")
     with pytest.raises(DataError, match="names are relative"):
@@ -113,7 +114,7 @@ def test_a_wrong_environment_is_told(tmp_path, monkeypatch, shared):
 def test_available_lists_every_name(package, shared):
     (package / "manifest.tsv").write_text("\t".join(COLUMNS) + "\n")
     rows = {row["name"]: row for row in data.available()}
-    assert list(rows) == ["teaching", "wmt24/en-de", "wmt24/ja-zh", "wmt24/en-es", "wmt23/en-de"]
+    assert list(rows) == ["teaching", "teaching/en-de", "teaching/de-en", "wmt24/en-de", "wmt24/ja-zh", "wmt24/en-es", "wmt23/en-de"]
     assert rows["teaching"]["present"] is True
     assert rows["wmt24/en-de"] == {
         "name": "wmt24/en-de", "where": "ANHELPERS_DATA: wmt24/txt", "present": False,
@@ -187,7 +188,7 @@ def test_the_reference_of_naturalness_is_replaced_only_where_it_is_absent(shared
 
 def test_single_files_and_ratings_are_found_by_name(cache, monkeypatch):
     monkeypatch.delenv("ANHELPERS_DATA", raising=False)
-    assert data.ratings_file("teaching") == data.bundled("teaching/mqm.tsv")
+    assert data.ratings_file("teaching") == data.bundled("teaching/en-de/mqm.tsv")
     assert data.ratings_file("my/own.jsonl") is None
     with pytest.raises(DataError, match=r"mqm/wmt23-ende-sxs is not here; .*: anhelpers fetch mqm/wmt23-ende-sxs"):
         data.ratings_file("wmt23/en-de")
@@ -220,8 +221,8 @@ def test_every_named_set_has_a_licence_and_ratings_belong_to_sets():
 
 
 def test_paths_are_trees_directories_or_candidates(package, tmp_path):
-    tree = package / "teaching"
-    assert data.load(tree).name == "teaching/en-de"
+    tree = package / "teaching" / "en-de"
+    assert data.load(tree).name == "en-de/en-de"
     assert data.load_candidates(tree).tags == ("X", "X")
     (tree / "txt" / "metric-scores").mkdir()
     assert data.load(tree / "txt", reference="refB").name == "txt/en-de"  # read as mt-metrics-eval
@@ -238,9 +239,9 @@ def test_paths_are_trees_directories_or_candidates(package, tmp_path):
 
 def test_paths_without_sources_and_unknown_names_are_told(package, tmp_path):
     with pytest.raises(DataError, match="holds no sources"):
-        data.load(package / "teaching" / "candidates.jsonl")
+        data.load(package / "teaching" / "en-de" / "candidates.jsonl")
     with pytest.raises(DataError, match=r"holds no sources.*; if it holds MQM ratings, anhelpers mqm FILE gives"):
-        data.load(package / "teaching" / "mono.de.txt")
+        data.load(package / "teaching" / "en-de" / "mono.de.txt")
     with pytest.raises(DataError, match="wmt24/en-dd: neither a known data set nor a path that exists; did you mean"):
         data.load("wmt24/en-dd")
     with pytest.raises(DataError, match="neither sources nor txt/sources"):

@@ -26,7 +26,7 @@ def sets(server, row_of, tmp_path, monkeypatch):
             row = replace(row_of(contents[name][file], file), dataset=name)
             rows.append("\t".join("" if v is None else str(v) for v in vars(row).values()))
             server.files[f"/o/r/{'c' * 40}/{file.replace(' ', '%20')}"] = contents[name][file]
-    (tmp_path / "data" / "teaching").mkdir(parents=True)
+    (tmp_path / "data" / "teaching" / "en-de").mkdir(parents=True)
     (tmp_path / "data" / "manifest.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     monkeypatch.setattr(catalog, "_bundle_root", lambda: tmp_path / "data")
     monkeypatch.setenv("ANHELPERS_CACHE", str(tmp_path / "cache"))

@@ -22,7 +22,7 @@ from anhelpers.data import (
     load_ratings,
     read_ratings,
 )
-from anhelpers.data.text_ratings import is_rated, rated_metric
+from anhelpers.data.text_ratings import is_rated, rated_metric, ratings_beside
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.mqm import score_ratings
 from anhelpers.naturalness.registry import naturalness_metric
@@ -55,28 +55,30 @@ def own(tmp_path):
 
 
 @pytest.mark.verifies("Rated accuracy, rated naturalness", by="foreign", of="pandas")
-def test_the_teaching_sets_ratings_stand_beside_its_texts():
-    test, cands, found = load("teaching"), load_candidates("teaching"), load_ratings("teaching")
+@pytest.mark.parametrize("name", ["teaching", "teaching/de-en"])
+def test_the_teaching_sets_ratings_stand_beside_its_texts(name):
+    test, cands, found = load(name), load_candidates(name), load_ratings(name)
     assert found.passes == ("pass1", "pass2")
     assert found.ids[: found.n_candidates] == cands.ids
     assert found.texts == (*cands.texts, *test.refs["refB"], *test.refs["refA"])
     np.testing.assert_array_equal(found.segment, [*cands.segment, *range(52), *range(52)])
-    table = pd.read_csv(bundled("teaching/ratings.tsv"), sep="\t")
+    table = pd.read_csv(ratings_beside(name), sep="\t")
     means = table.groupby(["segment", "id"])[["naturalness", "accuracy"]].mean()
-    assert len(found.ids) == len(means) == 1537
+    assert len(found.ids) == len(means) == len(cands) + 104
     for axis in ("naturalness", "accuracy"):
         wanted = means.loc[list(zip(found.segment, found.ids, strict=True)), axis]
         np.testing.assert_array_equal(found.mean(axis), wanted)
-        of_cands, of_systems = score_all(test, rated_metric(f"rated-{axis}"), cands)
+        of_cands, of_systems = score_all(test, rated_metric(f"rated-{axis}", test.trg_lang), cands)
         np.testing.assert_array_equal(of_cands, wanted[: len(cands)])
         assert not np.isnan(of_systems).any()
-    assert naturalness_metric("rated-naturalness", "de").signature == (
-        f"rated-naturalness|set:teaching|passes:pass1+pass2|n:1537|sha256:{found.digest}"
+    assert naturalness_metric("rated-naturalness", test.trg_lang).signature == (
+        f"rated-naturalness|set:{name}|passes:pass1+pass2|n:{len(found.ids)}|sha256:{found.digest}"
     )
 
 
-def test_the_readme_of_the_ratings_gives_their_agreement():
-    readme, found = bundled("teaching/README.md").read_text(encoding="utf-8"), load_ratings("teaching")
+@pytest.mark.parametrize("name", ["teaching/en-de", "teaching/de-en"])
+def test_the_readme_of_the_ratings_gives_their_agreement(name):
+    readme, found = bundled(f"{name}/README.md").read_text(encoding="utf-8"), load_ratings(name)
     assert f"{2 * len(found.ids):,} rows" in readme
     for axis in ("naturalness", "accuracy"):
         each = found.each(axis)
@@ -218,7 +220,7 @@ def test_the_commands_take_the_names_and_a_folder_of_ones_own(tmp_path, capsys):
     curve = pd.read_csv(tmp_path / "curve.csv")
     assert curve.naturalness.between(80, 100).all()
     copy = tmp_path / "mine"
-    shutil.copytree(bundled("teaching"), copy)
+    shutil.copytree(bundled("teaching/en-de"), copy)
     capsys.readouterr()
     assert main(["score", "--data", "teaching", "-m", f"rated-accuracy:{copy}", f"rated-naturalness:{copy}"]) == 0
     assert "rated-naturalness|set:mine|passes:pass1+pass2|n:1537|" in capsys.readouterr().out
@@ -235,4 +237,4 @@ def test_the_experts_beside_whom_the_readme_puts_the_passes():
     wide = rows.assign(penalty=scores.values[:, 0]).pivot(index=["segment", "system"], columns="rater")
     assert set(wide.notna().sum(axis=1)) == {3}
     alpha = krippendorff_alpha(wide.to_numpy(), "interval")
-    assert f"on the same segments of WMT23 en-de is {alpha:.2f}." in bundled("teaching/README.md").read_text("utf-8")
+    assert f"on the same segments of WMT23 en-de is {alpha:.2f}." in bundled("teaching/en-de/README.md").read_text("utf-8")

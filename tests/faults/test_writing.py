@@ -105,7 +105,7 @@ CASES = {
     "score segments": lambda v: [*SCORE, "-t", f"A={v}.txt", "--segments", "-o", "out/x.csv"],
     "score mme": lambda v: [*SCORE, "-t", "A=old.txt", "-m", {"old": "chrf", "new": "ter"}[v], "--mme", "out/set",
                             "-o", "out/x.csv"],
-    "mqm": lambda v: ["mqm", str(bundled("teaching/mqm.tsv")), "--by", {"old": "domain", "new": "rater"}[v], "-o",
+    "mqm": lambda v: ["mqm", str(bundled("teaching/en-de/mqm.tsv")), "--by", {"old": "domain", "new": "rater"}[v], "-o",
                       "out/x.csv"],
     "xmi": lambda v: ["xmi", "--mt-logprobs", f"{v}.num", "--lm-logprobs", "lm.num", "--unit", "nats", "--draws", "9",
                       "-o", "out/x.csv"],

@@ -60,7 +60,7 @@ def test_it_prefers_german_sentences_to_their_shuffled_words(lm):
 
 
 def test_the_card_reports_the_minimal_pairs_and_the_held_out_perplexity(lm):
-    rows = [tuple(line.split("\t")) for line in read_lines(bundled("teaching/minimal_pairs.tsv"))[1:]]
+    rows = [tuple(line.split("\t")) for line in read_lines(bundled("teaching/en-de/minimal_pairs.tsv"))[1:]]
     for row in minimal_pair_table(lm, rows).itertuples():
         assert (
             f"| {row.phenomenon} | {row.hits} of {row.n} | {row.rate:.0%} | {row.low:.0%} to {row.high:.0%} |" in CARD

@@ -88,8 +88,10 @@ def test_the_plane_names_pair_texts_and_model(files, tmp_path, capsys):
     (src, *_), (_, ref, hyp) = files["en"], files["es"]
     plane = ["plane", "-s", src, "-r", ref, "-t", hyp, "-o", str(tmp_path / "out")]
     assert cli.main(plane) == 2
+    assert "no language model is bundled for 'es' (there are de-small, en-small)" in capsys.readouterr().err
+    assert cli.main([*plane, "--lm", "de-small"]) == 2
     assert "de-small knows only 'de' and the texts are 'es'" in capsys.readouterr().err
-    assert cli.main([*plane, "-l", "en-de"]) == 2
+    assert cli.main([*plane, "-l", "en-de", "--lm", "de-small"]) == 2
     err = capsys.readouterr().err
     for value in ("Spanish", "en-de", "The language model de-small knows 'de'."):
         assert value in err

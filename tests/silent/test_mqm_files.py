@@ -23,7 +23,7 @@ from anhelpers.plane import join_ratings, rated_plane, rated_texts
 from anhelpers.raters import read_ratings as read_class_ratings
 
 REAL = pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
-TEACHING = bundled("teaching/mqm.tsv")
+TEACHING = bundled("teaching/en-de/mqm.tsv")
 HEADER = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"
 NUMBERS = ["erste", "zweite", "dritte", "vierte", "fünfte", "sechste", "siebte", "achte", "neunte", "zehnte"]
 OTHERS = ["elfte", "zwölfte", "letzte", "alte", "neue", "lange", "kurze", "gute", "schlechte", "kleine", "große"]
