@@ -62,8 +62,8 @@ ACCURACY = (
 """The accuracy metrics, in words."""
 
 LEXICAL = (
-    "critic (trained on originals against translations; bundled for de and en, else critic:FOLDER of train-critic); without a "
-    "model, of a whole corpus: compression (bits per character), ttr, mattr, mtld, yules_i, yules_k, "
+    "critic (trained on originals against translations; bundled for de and en, else critic:FOLDER of train-critic); "
+    "without a model, of a whole corpus: compression (bits per character), ttr, mattr, mtld, yules_i, yules_k, "
     "shannon, simpson; of the teaching set, rated-naturalness (of another, rated-naturalness:FOLDER)"
 )
 """The naturalness measures that need no language model, in words."""

@@ -30,8 +30,9 @@ from .sets import ENTRIES, FILES, LICENCES, RATINGS, TEACHING
 from .wmt import language_pairs, read_wmt
 
 __all__ = [
-    "available", "bundled", "find_file", "licence_of", "load", "load_candidates", "load_mono", "minimal_pairs", "mono_for", "note_of",
-    "ratings_file", "remote_files", "shared_data", "target_language", "teaching_set", "whereabouts",
+    "available", "bundled", "find_file", "licence_of", "load", "load_candidates", "load_mono", "minimal_pairs",
+    "mono_for",
+    "note_of", "ratings_file", "remote_files", "shared_data", "target_language", "teaching_set", "whereabouts",
 ]  # fmt: skip
 
 _FOR_RATINGS = "anhelpers mqm {0} gives penalties, anhelpers run an_5_2_mqm --data {0} tests the systems"
@@ -69,7 +70,8 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
 
     Parameters
     ----------
-    name : "teaching/de-en", "teaching" (or "teaching/en-de"), "wmt24/en-de", "wmt24/ja-zh", "wmt24/en-es", "wmt23/en-de", or a path.
+    name : "teaching/de-en", "teaching" (or "teaching/en-de"), "wmt24/en-de", "wmt24/ja-zh", "wmt24/en-es",
+        "wmt23/en-de", or a path.
     lp : language pair of a path; needed where a folder holds several.
     reference : the default reference.
 

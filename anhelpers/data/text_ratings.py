@@ -73,8 +73,8 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
 
     Parameters
     ----------
-    name : a teaching set; a folder with ratings.tsv, candidates.jsonl and the texts (a WMT tree); or self-contained JSONL
-        with ratings.tsv beside it.
+    name : a teaching set; a folder with ratings.tsv, candidates.jsonl and the texts (a WMT tree); or self-contained
+        JSONL with ratings.tsv beside it.
 
     Raises
     ------

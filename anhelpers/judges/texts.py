@@ -118,7 +118,7 @@ def load_judges(
 def _judge(name: str, trg_lang: str, lm: LanguageModel | None, data: str | PathLike) -> Metric:
     if not (is_rated(name, "naturalness") or is_critic(name)):
         checks.one_of(name, NAMES, "judge of naturalness")
-    metric = rated_metric(rated_name("naturalness", data), trg_lang) if name == PEOPLE else naturalness_metric(name, trg_lang, lm)
+    metric = naturalness_metric(rated_name("naturalness", data) if name == PEOPLE else name, trg_lang, lm)
     if metric.score_segments is None:
         raise DataError(f"{name} measures a whole corpus and gives no text a score; name a judge of single texts.")
     return metric

@@ -203,7 +203,7 @@ function render({ model, el }) {
     const cell = make("td", { class: "anx-chosen", "data-label": "Chosen" }, text, note, was);
     const id = make("span", { class: "anx-note" }, whole(row.domain ? `#${row.id} · ${row.domain}` : `#${row.id}`));
     const source = make("td", { "data-label": "Source" }, make("span", { dir: "auto", ...langOf(data, 0) }, row.src), " ", id);
-    if (row.gloss) source.append(make("details", { class: "anx-note", lang: "en" }, make("summary", {}, "word for word"), row.gloss));
+    if (row.gloss) source.append(glossOf(row.gloss));
     const reference = make("td", { "data-label": "Reference" }, make("div", { dir: "auto", ...langOf(data, 1) }, row.ref));
     ui.body.append(make("tr", { "data-segment": row.id }, source, reference, cell));
     return { row, cell, text, note, was, k: -1, flip: false };

@@ -114,7 +114,15 @@ def test_a_wrong_environment_is_told(tmp_path, monkeypatch, shared):
 def test_available_lists_every_name(package, shared):
     (package / "manifest.tsv").write_text("\t".join(COLUMNS) + "\n")
     rows = {row["name"]: row for row in data.available()}
-    assert list(rows) == ["teaching", "teaching/en-de", "teaching/de-en", "wmt24/en-de", "wmt24/ja-zh", "wmt24/en-es", "wmt23/en-de"]
+    assert list(rows) == [
+        "teaching",
+        "teaching/en-de",
+        "teaching/de-en",
+        "wmt24/en-de",
+        "wmt24/ja-zh",
+        "wmt24/en-es",
+        "wmt23/en-de",
+    ]
     assert rows["teaching"]["present"] is True
     assert rows["wmt24/en-de"] == {
         "name": "wmt24/en-de", "where": "ANHELPERS_DATA: wmt24/txt", "present": False,
