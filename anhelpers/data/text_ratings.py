@@ -20,8 +20,9 @@ from .. import checks
 from ..errors import DataError
 from ..metric import Metric, signature_of
 from ..progress import note_once
+from .bundle import bundled
 from .candidates import read_candidate_file, read_candidates
-from .catalog import bundled, load, load_candidates, teaching_set
+from .catalog import load, load_candidates, teaching_set
 from .lines import csv_number, lines_of, read_bytes
 from .schema import CandidateSet, TestSet
 from .sets import ENTRIES, TEACHING

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..data.catalog import bundled
+from ..data.bundle import bundled
 from ..data.languages import known_code, short_code
 from ..data.lines import read_bytes
 from ..data.packed import unpacked

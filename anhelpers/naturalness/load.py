@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from .. import hub
-from ..data.catalog import bundled
+from ..data.bundle import bundled
 from ..data.languages import known_code, short_code
 from ..errors import DataError, need
 from ..metric import signature_of
