@@ -14,7 +14,7 @@ FLOORS = [  # the first name that fits a module decides; a module may import fro
     {"errors", "checks", "compiled", "exercises", "progress"},
     {"frontier", "hull", "fan", "exact", "stats", "intervals", "divergences"},
     {
-        "metric",
+        "metrics",
         "provenance",
         "data",
         "accuracy",

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import checks, hub
 from ..errors import DataError, need
-from ..metric import Metric, signature_of
+from ..metrics import Metric, signature_of
 from ..scoring.batches import METRIC_TOKENS_PER_BATCH, batches, padded
 from ..scoring.worker import Made, recipe
 from .learned import Learned, elsewhere, learned_metric, short_name

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..data import TestSet
-    from ..metric import Metric
+    from ..metrics import Metric
     from ..naturalness.lm import LanguageModel
     from ..naturalness.mono import Mono
 

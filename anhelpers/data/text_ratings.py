@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from ..metric import Metric, signature_of
+from ..metrics import Metric, signature_of
 from ..progress import note_once
 from .bundle import bundled
 from .candidates import read_candidate_file, read_candidates

@@ -18,7 +18,7 @@ from ..data.schema import CandidateSet, TestSet
 from ..data.sets import TEACHING
 from ..data.text_ratings import RATED, TextRatings, is_rated, load_ratings, rated_metric, rated_name, ratings_beside
 from ..errors import DataError
-from ..metric import Metric, fitting_metrics
+from ..metrics import Metric, fitting_metrics
 from ..mqm import MqmScores, choose_scheme, score_ratings
 from ..naturalness.registry import NAMES, is_critic, naturalness_metric
 from ..plane import Axis, Join, join_ratings, metric_axis, with_human_points

@@ -28,7 +28,7 @@ from ..data.languages import known_code, short_code
 from ..data.lines import read_bytes
 from ..data.packed import unpacked
 from ..errors import DataError, UnknownName
-from ..metric import Metric, signature_of
+from ..metrics import Metric, signature_of
 from ..progress import note
 
 __all__ = ["Critic", "Shape", "critic_metric", "critic_tokens", "explain", "find_critic", "load_critic", "ngrams",

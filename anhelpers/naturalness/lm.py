@@ -11,7 +11,7 @@ import numpy as np
 from .. import checks, hub
 from ..data.languages import short_code
 from ..errors import DataError
-from ..metric import Metric
+from ..metrics import Metric
 from ..progress import note
 from ..scoring.batches import TOKENS_PER_BATCH, batches, padded
 from ..scoring.memo import memo

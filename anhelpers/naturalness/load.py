@@ -16,7 +16,7 @@ from .. import hub
 from ..data.bundle import bundled
 from ..data.languages import known_code, short_code
 from ..errors import DataError, need
-from ..metric import signature_of
+from ..metrics import signature_of
 from .lpp import lengthened_prints
 
 __all__ = ["BUNDLED", "LanguageModel", "bundled_lm", "language_model", "load_lm", "stated_language"]

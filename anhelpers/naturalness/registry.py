@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .. import checks
 from ..data.text_ratings import RATED, is_rated, rated_metric
 from ..errors import DataError
-from ..metric import Metric, fitting_metrics
+from ..metrics import Metric, fitting_metrics
 from .diversity import MEASURES, lexical_metric
 from .mono import LPP_DISTANCE, Mono, lpp_distance_metric
 

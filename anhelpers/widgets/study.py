@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.text_ratings import RATED
 from ..errors import DataError
-from ..metric import Metric
+from ..metrics import Metric
 from ..plane import OracleStudy
 from .explorer import BetaExplorer, StaticView, beta_explorer, static_view
 from .judged import ALL, Judged

@@ -14,7 +14,7 @@ import traitlets
 from anhelpers.data import TestSet, from_systems
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 from anhelpers.frontier import oracle_curve
-from anhelpers.metric import Metric
+from anhelpers.metrics import Metric
 from anhelpers.plane import oracle_studies, oracle_study
 from anhelpers.widgets import explorer, shape, study, words
 from anhelpers.widgets.judged import Judged

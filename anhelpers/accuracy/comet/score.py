@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import hub
 from ...errors import need
-from ...metric import Metric
+from ...metrics import Metric
 from ...scoring.batches import METRIC_TOKENS_PER_BATCH, batches, padded
 from ...scoring.worker import Made, recipe
 from ..learned import Learned, elsewhere, learned_metric, short_name
