@@ -21,7 +21,7 @@ from ..errors import DataError
 from ..metric import Metric, signature_of
 from ..progress import note_once
 from .candidates import read_candidate_file, read_candidates
-from .catalog import bundled, load, load_candidates, teaching_set
+from .catalog import CANDIDATES, bundled, load, load_candidates, own_file, teaching_set
 from .lines import csv_number, lines_of, read_bytes
 from .schema import CandidateSet, TestSet
 from .sets import ENTRIES, TEACHING
@@ -73,15 +73,15 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
 
     Parameters
     ----------
-    name : a teaching set; a folder with ratings.tsv, candidates.jsonl and the texts (a WMT tree); or self-contained JSONL
-        with ratings.tsv beside it.
+    name : a teaching set; a folder with ratings.tsv, candidates.jsonl and the texts (a WMT tree); or self-contained
+        JSONL with ratings.tsv beside it.
 
     Raises
     ------
     DataError : no ratings, a broken line, a rating that is no number from 0 to 100, a text without its rating in some
         pass, a rating of no text of the set; it names the first, and counts them.
     """
-    entry, place, file = ENTRIES.get(str(name)), Path(name), ratings_beside(name)
+    entry, place, file = ENTRIES.get(str(name)), Path(name), _beside(name)
     if file is None and entry is not None:
         raise DataError(f"{name} has no ratings of its texts; that takes {WANTED}.")
     if file is None:
@@ -105,7 +105,13 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
 
 
 def ratings_beside(name: str | PathLike) -> Path | None:
-    """The file of ratings of a set, by its name or beside its texts; None where there is none."""
+    """The file of ratings of a set, by its name or beside its texts; None where there is none, or no row in it yet."""
+    file = _beside(name)
+    return file and own_file(file.parent, FILE)
+
+
+def _beside(name: str | PathLike) -> Path | None:
+    """The file of ratings, with or without rows."""
     entry, place = ENTRIES.get(str(name)), Path(name)
     if entry is not None and not entry.in_package:
         return None
@@ -117,7 +123,7 @@ def _own(place: Path) -> tuple[TestSet, CandidateSet]:
     """Texts and candidates of a user's own set."""
     if os.path.isdir(place):
         test = load(place)
-        return test, read_candidates(place / "candidates.jsonl", srcs=test.srcs)
+        return test, read_candidates(place / CANDIDATES, srcs=test.srcs)
     own, cands = read_candidate_file(place)
     if own is None:
         raise DataError("holds no sources, so its ratings belong to no text; name the folder of all files.", place)
