@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from .catalog import load
 from .identify import foreign_lines
 from .languages import short_code
 from .lines import table_lines
+from .plain import read_parallel
 from .ratings import read_ratings
 from .records import read_jsonl
 from .schema import TestSet
@@ -76,13 +77,14 @@ def check_teaching_set(folder: str | PathLike, lp: str | None = None, train: Seq
     pairs = language_pairs(folder)
     look = Look(folder, lp or (next(iter(pairs)) if len(pairs) == 1 else ""))
     _examples(look)
-    test = look.tried(lambda: load(folder, lp))
+    root = folder / "txt" if (folder / "txt").is_dir() else folder
+    test = look.tried(lambda: load(folder, lp)) or look.tried(lambda: _without_systems(look, root))
     if test is None:
         look.remarks.append("the candidates and all that belongs to sources are looked at once the texts can be read.")
     else:
         _texts(look, test)
         rows = _candidates(look, test)
-        _outputs(look, test, rows)
+        _outputs(look, test, rows, find_2024(root, look.lp).systems)
         _ratings(look, test)
     lines = {f"mono.{look.trg_lang}.txt": look_at_mono(look, test)}
     lines |= {f"txt/references/{look.lp}.{name}.txt": texts for name, texts in (test.refs if test else {}).items()}
@@ -90,6 +92,12 @@ def check_teaching_set(folder: str | PathLike, lp: str | None = None, train: Seq
     look_for_training_lines(look, lines, train)
     look.there("README.md", "which says who wrote and rated the texts, and what may be done with them.")
     return Checked(look.lp, tuple(look.contents), tuple(look.remarks), tuple(dict.fromkeys(look.defects)))
+
+
+def _without_systems(look: Look, root: Path) -> TestSet:
+    """Sources and references of a set whose systems or glosses cannot be read yet."""
+    name = f"{look.folder.resolve().name}/{look.lp}"
+    return read_parallel(name, look.lp, replace(find_2024(root, look.lp), systems={}))
 
 
 def _examples(look: Look) -> None:
@@ -111,7 +119,7 @@ def _texts(look: Look, test: TestSet) -> None:
     look.contents += [
         ("sources", f"{len(test)}{f', of {len(set(test.docs))} documents ({documents})' if documents else ''}"),
         ("references", ", ".join(test.refs) or "none"),
-        ("systems", f"{len(test.systems)}: {', '.join(test.systems)}"),
+        ("systems", f"{len(test.systems)}: {', '.join(test.systems)}" if test.systems else "none that can be read"),
     ]
     for name in REFERENCES:
         if name not in test.refs:
@@ -121,10 +129,10 @@ def _texts(look: Look, test: TestSet) -> None:
     for name, ref in test.refs.items():
         look.language(_written(ref), test.trg_lang, "its texts", f"txt/references/{look.lp}.{name}.txt")
     if short_code(test.src_lang) != "en" and look.there("glosses.txt", "a line of plain English for each source."):
-        look.contents.append(("glosses", f"{len(test.glosses)}"))
+        look.contents.append(("glosses", f"{len(test.glosses) or 'none that can be read'}"))
     if look.there("systems.tsv", "which says what kind of translator each system is."):
         named = look.tried(lambda: read_categories(look.folder / "systems.tsv")) or {}
-        for name in dict.fromkeys([*test.systems, *named]):
+        for name in dict.fromkeys([*test.systems, *named]) if test.systems else ():
             if (name in named) != (name in test.systems):
                 told = "has no texts in txt/system-outputs; write them, or take its row away"
                 told = told if name in named else "has no row here; give its category"
@@ -188,10 +196,8 @@ def _row_by_row(test: TestSet, rows: Iterable[_Row]) -> Iterator[tuple[str, int]
         yield told, plain[i].line
 
 
-def _outputs(look: Look, test: TestSet, rows: Iterable[_Row]) -> None:
+def _outputs(look: Look, test: TestSet, rows: Iterable[_Row], files: Mapping[str, Path]) -> None:
     """Each system's output must be a candidate."""
-    root = look.folder / "txt" if (look.folder / "txt").is_dir() else look.folder
-    files = find_2024(root, look.lp).systems
     texts = {(row.segment, folded(row.text)) for row in rows}
     for name, hyps in test.systems.items():
         wrong = [i for i, hyp in enumerate(hyps, 1) if (i - 1, folded(hyp)) not in texts]
