@@ -37,12 +37,14 @@ def _make(args: argparse.Namespace) -> int:
     folder = make_skeleton(args.folder, args.language_pair)
     files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     print(f"{folder}: a skeleton with {len(files)} files.", *(f"  {name}" for name in files), "", sep="\n")
-    print(
-        f"Write over every line with {EXAMPLE}, in this order: sources and documents, refB, refA, candidates.jsonl,\n"
-        "the systems' outputs (each a copy of a candidate), glosses, mono, minimal pairs, README. ratings.tsv and\n"
-        "mqm.tsv may stay as they are. docs/new-language.md leads through it. Then, and as often as you like:\n\n"
-        f"  anhelpers teaching-set {folder}"
+    glosses = "the glosses, " if "glosses.txt" in files else ""
+    order = (
+        f"Write over every line with {EXAMPLE}, in this order: sources and documents, refB by somebody else, refA, "
+        f"the candidates, the systems (each line a copy of a candidate), {glosses}mono, minimal pairs, README. "
+        "ratings.tsv and mqm.tsv may keep their header alone. docs/new-language.md leads through it. What is there and "
+        "what is wrong, as often as you like:"
     )
+    print(fill(order, 100), f"\n  anhelpers teaching-set {folder}", sep="\n")
     return 0
 
 
