@@ -167,7 +167,7 @@ def own_file(folder: str | PathLike, name: str) -> Path | None:
     name : of the file, such as "mqm.tsv".
     """
     path = Path(folder) / name
-    return path if path.is_file() and len(table_lines(path)) > (path.suffix == ".tsv") else None
+    return path if os.path.isfile(path) and len(table_lines(path)) > (path.suffix == ".tsv") else None
 
 
 def mono_for(data: str | PathLike, lang: str, path: str | PathLike | None = None) -> tuple[tuple[str, ...], str]:

@@ -8,13 +8,24 @@ import shutil
 import pytest
 
 from anhelpers.cli import main
-from anhelpers.data import bundled, load, load_candidates, load_mono, load_ratings, mono_for, ratings_file
+from anhelpers.data import (
+    bundled,
+    load,
+    load_candidates,
+    load_mono,
+    load_ratings,
+    mono_for,
+    ratings_file,
+    teaching_look,
+    teaching_skeleton,
+)
 from anhelpers.data.catalog import minimal_pairs
 from anhelpers.data.identify import foreign_lines
 from anhelpers.data.teaching import check_teaching_set
 from anhelpers.data.teaching_skeleton import CORE, EXAMPLE, make_skeleton
 from anhelpers.errors import DataError
 from anhelpers.naturalness.load import training_lines
+from anhelpers.naturalness.lpp import lengthened_prints, line_fingerprints, shortened_prints
 
 N = 8  # sources of the small copies
 SRC, REF_A, DOCS = "txt/sources/en-de.txt", "txt/references/en-de.refA.txt", "txt/documents/en-de.docs"
@@ -101,6 +112,14 @@ def test_a_skeleton_goes_into_an_empty_folder_and_never_over_anything(tmp_path, 
     (tmp_path / "other" / "letter.txt").write_text("Dear all,\n")
     assert main(["teaching-set", str(tmp_path / "other"), "-l", "en-de"]) == 2
     assert "neither sources nor txt/sources" in capsys.readouterr().err
+
+
+def test_a_skeleton_that_is_interrupted_leaves_nothing(tmp_path, monkeypatch):
+    written = iter(range(5))
+    monkeypatch.setattr(teaching_skeleton, "write_text", lambda path, text: next(written))
+    with pytest.raises(StopIteration):
+        make_skeleton(tmp_path / "mine", "en-es")
+    assert not list(tmp_path.iterdir())
 
 
 def put(name, line, text):
@@ -230,9 +249,6 @@ def test_lines_of_a_training_text_are_told(own, tmp_path):
 
 
 def test_lines_that_the_bundled_model_has_read_are_told(own, monkeypatch):
-    from anhelpers.data import teaching_look
-    from anhelpers.naturalness.lpp import lengthened_prints, line_fingerprints, shortened_prints
-
     assert training_lines(bundled("lm/de-small")) is not None
     prints = lengthened_prints(*shortened_prints(line_fingerprints(lines_of(own / "mono.de.txt")[:6])))
     monkeypatch.setattr(teaching_look, "training_lines", lambda folder: prints)
