@@ -26,6 +26,7 @@ from . import (
     site,
     store,
     students,
+    teaching_set,
     train_combination,
     train_critic,
     train_lm,
@@ -53,6 +54,7 @@ COMMANDS = {  # in the order of --help; each has HELP, EXAMPLE, options(parser) 
     "train-lm": train_lm,
     "train-critic": train_critic,
     "train-combination": train_combination,
+    "teaching-set": teaching_set,
     "store": store,
 }
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import DataError
 from . import options as shared
+
+if TYPE_CHECKING:
+    from ..naturalness.lm import LanguageModel
 
 HELP = "judges of naturalness against readers, pairs with a better side, and each other: tables with n and intervals"
 EXAMPLE = "anhelpers judge --data teaching --judge critic lpp -o judges.csv"
@@ -35,10 +40,9 @@ def run(args: argparse.Namespace) -> None:
     """Judge, and print the tables in Markdown."""
     from .. import judges
     from ..accuracy.registry import accuracy_metric
-    from ..naturalness.registry import needs_lm
 
     test, cands = judges.load_texts(args.data, args.language_pair)
-    model = shared.load_model(args.lm, test.trg_lang) if any(map(needs_lm, args.judge or judges.DEFAULT)) else None
+    model = _model(args, test.trg_lang)
     found, left_out = judges.load_judges(args.judge, test.trg_lang, model, args.data)
     judged = judges.judge_texts((test, cands), found, args.data, model)
     accuracy = accuracy_metric(args.metric, test.trg_lang, judged.test.n_refs or 1)
@@ -49,3 +53,19 @@ def run(args: argparse.Namespace) -> None:
         sys.stdout.write(f"\n## What is wanted of the bundled judges\n\n{judges.gate_page(judges.gate_table(table))}")
     if args.output:
         shared.write_table(table, args.output)
+
+
+def _model(args: argparse.Namespace, lang: str) -> LanguageModel | None:
+    """The language model, where a judge needs one; None where none is bundled and nobody asked for one."""
+    from .. import judges
+    from ..naturalness.load import BUNDLED, bundled_lm
+    from ..naturalness.registry import needs_lm
+
+    if not any(map(needs_lm, args.judge or judges.DEFAULT)):
+        return None
+    if args.judge is None and args.lm == BUNDLED:
+        try:
+            bundled_lm(lang)
+        except DataError:  # the judges that need one are left out, each with a note
+            return None
+    return shared.load_model(args.lm, lang)

@@ -18,7 +18,7 @@ from .bundle import bundled
 from .candidates import JSONL, PARQUET, from_systems, read_candidate_file, read_candidates
 from .identify import check_language
 from .languages import short_code
-from .lines import read_bytes, read_lines
+from .lines import read_bytes, read_lines, table_lines
 from .manifest import ENVIRONMENT, RemoteFile, cache_folder, missing, read_manifest
 from .markup import read_marked
 from .markup_sets import whole_set
@@ -31,10 +31,12 @@ from .wmt import language_pairs, read_wmt
 
 __all__ = [
     "available", "bundled", "find_file", "licence_of", "load", "load_candidates", "load_mono", "minimal_pairs",
-    "mono_for",
-    "note_of", "ratings_file", "remote_files", "shared_data", "target_language", "teaching_set", "whereabouts",
+    "mono_for", "note_of", "own_file", "ratings_file", "remote_files", "shared_data", "target_language",
+    "teaching_set", "whereabouts",
 ]  # fmt: skip
 
+CANDIDATES, PAIRS, STANDARD = "candidates.jsonl", "minimal_pairs.tsv", "refB"
+"""Of a teaching set: its files, and the reference from which no candidate was made."""
 _FOR_RATINGS = "anhelpers mqm {0} gives penalties, anhelpers run an_5_2_mqm --data {0} tests the systems"
 
 
@@ -58,7 +60,8 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
     name : "teaching/de-en", "teaching" (or "teaching/en-de"), "wmt24/en-de", "wmt24/ja-zh", "wmt24/en-es",
         "wmt23/en-de", or a path.
     lp : language pair of a path; needed where a folder holds several.
-    reference : the default reference.
+    reference : the default reference; None: the standard one of a named set, refB of a folder with candidates.jsonl
+        (a teaching set of one's own, whose refA many candidates vary), else the first by name.
 
     Raises
     ------
@@ -72,17 +75,21 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
 
 
 def load_candidates(name: str | PathLike, lp: str | None = None) -> CandidateSet:
-    """Candidates by name, or from a path: the bundled ones of a teaching set; elsewhere each system's output is one."""
+    """Candidates by name, or from a path: the file of a teaching set, which is candidates.jsonl in a folder of one's
+    own; elsewhere each system's output is one."""
     entry = ENTRIES.get(str(name))
     if entry is not None and entry.candidates:
         return read_candidates(bundled(entry.candidates), srcs=load(name).srcs)
     if entry is None and os.path.lexists(name) and not os.path.isdir(name) and not _is_marked(name):
         return read_candidates(name)
+    if entry is None and (own := own_file(name, CANDIDATES)) is not None:
+        return read_candidates(own, srcs=load(name, lp).srcs)
     return from_systems(load(name, lp))
 
 
 def load_mono(name: str | PathLike) -> tuple[str, ...]:
-    """The monolingual reference R of a data set: texts written in the target language; or the lines of a file.
+    """The monolingual reference R of a data set: texts written in the target language; or the lines of a file, or of
+    the one mono.LANGUAGE.txt in a folder.
 
     Blank lines are no texts and are left out, which a note tells.
     """
@@ -90,7 +97,8 @@ def load_mono(name: str | PathLike) -> tuple[str, ...]:
     if entry is None:
         if not os.path.lexists(name):
             raise UnknownName("data set", str(name), ENTRIES)
-        return _written(name)
+        files = [path for path in Path(name).glob("mono.*.txt") if path.name.count(".") == 2]
+        return _written(files[0] if len(files) == 1 else name)
     if not entry.mono:
         raise DataError(
             f"{name} has no monolingual reference here; give a file of texts written in its target language."
@@ -114,18 +122,44 @@ def _written(path: str | PathLike, lang: str | None = None) -> tuple[str, ...]:
     return texts
 
 
-def minimal_pairs(name: str) -> list[tuple[str, str, str]]:
-    """(phenomenon, grammatical sentence, ungrammatical one) of a teaching set, in its target language."""
-    entry = TEACHING[checks.one_of(name, TEACHING, "teaching set")]
-    rows = [line.split("\t") for line in read_lines(bundled(f"{entry.tree}/minimal_pairs.tsv"))[1:]]
-    return [(phenomenon, good, bad) for phenomenon, good, bad in rows]
+def minimal_pairs(name: str | PathLike) -> list[tuple[str, str, str]]:
+    """(phenomenon, grammatical sentence, ungrammatical one) of a teaching set, in its target language.
+
+    Parameters
+    ----------
+    name : a teaching set, or a folder of one's own; () of others, and of a folder without minimal_pairs.tsv.
+
+    Raises
+    ------
+    DataError for another header, or a line that is not three cells, none of them blank.
+    """
+    path = own_file(bundled(TEACHING[str(name)].tree) if str(name) in TEACHING else name, PAIRS)
+    pairs = []
+    for number, line in enumerate(read_lines(path)[1:] if path else (), 2):
+        cells = line.split("\t")
+        if len(cells) != 3 or not all(cell.strip() for cell in cells):
+            told = "is no minimal pair; write phenomenon, good and bad sentence, with tabs between."
+            raise DataError(f"'{line:.60}' {told}", path, number)
+        pairs.append((cells[0], cells[1], cells[2]))
+    return pairs
+
+
+def own_file(folder: str | PathLike, name: str) -> Path | None:
+    """A file of a set in a folder; None where there is no such folder, no such file, or only a header in it.
+
+    Parameters
+    ----------
+    name : of the file, such as "mqm.tsv".
+    """
+    path = Path(folder) / name
+    return path if os.path.isfile(path) and len(table_lines(path)) > (path.suffix == ".tsv") else None
 
 
 def mono_for(data: str | PathLike, lang: str, path: str | PathLike | None = None) -> tuple[tuple[str, ...], str]:
     """(texts, where they are from): the monolingual reference R for any data set or file of translations.
 
-    The lines of `path` where one is given; else those of the named data set where they are here; else those of the
-    teaching set in this language; else none, and the sentence says what to do.
+    The lines of `path` where one is given; else those of the named data set where they are here, or of mono.LANG.txt
+    in a folder; else those of the teaching set in this language; else none, and the sentence says what to do.
 
     Parameters
     ----------
@@ -136,6 +170,8 @@ def mono_for(data: str | PathLike, lang: str, path: str | PathLike | None = None
     entry = ENTRIES.get(str(data))
     if entry is not None and entry.mono and (entry.in_package or whereabouts(entry.mono) is not None):
         return load_mono(data), f"of {data}"  # a set that was fetched has its texts here, but not always R
+    if entry is None and (file := own_file(data, f"mono.{lang}.txt")) is not None:
+        return _written(file, lang), f"of {data}"
     if (own := teaching_set(lang)) is not None:
         texts = load_mono(own)
         return texts, f"the teaching set's {len(texts)} sentences, as none is here for {data}; another by its file"
@@ -185,7 +221,8 @@ def find_file(name: str) -> Path:
 
 
 def ratings_file(name: str | PathLike) -> Path | None:
-    """The MQM ratings of a test set ("wmt23/en-de", "ted/en-de"), or by their own name ("mqm/ted-ende").
+    """The MQM ratings of a test set ("wmt23/en-de", "ted/en-de"), by their own name ("mqm/ted-ende"), or mqm.tsv in a
+    folder.
 
     None where none are known, a DataError where they are not here.
 
@@ -194,7 +231,7 @@ def ratings_file(name: str | PathLike) -> Path | None:
     if str(name) in TEACHING:
         return bundled(f"{TEACHING[str(name)].tree}/mqm.tsv")
     own = str(name) if str(name) in RATINGS.values() else RATINGS.get(str(name))
-    return find_file(own) if own else None
+    return find_file(own) if own else own_file(name, "mqm.tsv")
 
 
 def target_language(name: str | PathLike, lang: str | None = None) -> str:
@@ -284,7 +321,11 @@ def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
             there = ", ".join(sorted(pairs))
             raise DataError(f"holds {len(pairs)} language pairs ({there}); say which by -l (in Python: lp).", path)
         pair = lp or next(iter(pairs))
-        return read_mme(path, pair, reference=reference) if is_mme(path) else read_wmt(path, pair, reference=reference)
+        if is_mme(path):
+            return read_mme(path, pair, reference=reference)
+        test = read_wmt(path, pair, reference=reference)
+        own = reference is None and STANDARD in test.refs and own_file(path, CANDIDATES) is not None
+        return test.with_reference(STANDARD) if own else test
     if (name := path.as_posix()) in FILES:
         rated = f"; {_FOR_RATINGS.format(name)}" if name in RATINGS.values() else "; anhelpers data says where it lies"
         raise DataError(f"this is no test set but {FILES[name][1]}{rated}.", path)

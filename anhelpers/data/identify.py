@@ -15,7 +15,15 @@ from ..errors import LanguageConflict
 from .languages import NAMES, UNDETERMINED, short_code, split_pair
 from .schema import TestSet
 
-__all__ = ["UNKNOWN", "check_language", "language_votes", "strange_systems", "two_languages", "with_languages"]
+__all__ = [
+    "UNKNOWN",
+    "check_language",
+    "foreign_lines",
+    "language_votes",
+    "strange_systems",
+    "two_languages",
+    "with_languages",
+]
 
 SAMPLE_BYTES = 200
 """Letters in a sample, in bytes of UTF-8. Of samples of this size from WMT24 and the XMI paper's outputs (400 each of
@@ -25,6 +33,9 @@ SAMPLES, MOST_CHARS = 50, 10_000
 counts up to 65,535 of a feature)."""
 FEWEST = 3
 """Samples from which texts may contradict what somebody says; below, they can only tell what nobody said."""
+LINE_BYTES = 60
+"""Letters, in bytes, from which a single line is read by itself: 2 % of such lines are taken for another language, and
+far fewer for one certain other language."""
 MOST_OWN, LEAST_OTHER = 0.1, 0.5
 """Texts contradict a language where at most this share of their samples is in it, and this share in another one."""
 ALIKE = "bs hr sh sr, da nb nn no, id jv ms, cs sk, gl pt, an es, ca oc, xh zu, hi mr ne, af nl"
@@ -63,6 +74,23 @@ def check_language(texts: Sequence[str], code: str, what: str) -> str:
     if other := _other(votes, code):
         raise LanguageConflict(f"{what} read as {other}, and not as {_named(code)}.")
     return code
+
+
+def foreign_lines(texts: Sequence[str], code: str, other: str) -> list[int]:
+    """The positions of single texts that read as `other` and should be in `code`; short ones are not looked at.
+
+    Parameters
+    ----------
+    code, other : two languages; of such as short texts do not tell apart none is named.
+
+    >>> foreign_lines(["Hm.", "Who reads this does probably understand English, as it is written in it."], "de", "en")
+    [1]
+    """
+    own, wrong = short_code(code), short_code(other)
+    if own == wrong or any({own, wrong} <= group for group in RELATED):
+        return []
+    classify, _ = _identifier()
+    return [i for i, text in enumerate(texts) if _letters(text) >= LINE_BYTES and classify(text) == wrong]
 
 
 def two_languages(texts: Sequence[str]) -> str:
@@ -160,6 +188,11 @@ def _identifier() -> tuple[Callable[[str], str], frozenset[str]]:
     return lambda text: short_code(model.classify(text)[0]), frozenset(map(short_code, model.nb_classes))
 
 
+def _letters(text: str) -> int:
+    """Its letters, in bytes of UTF-8."""
+    return sum(len(char.encode("utf-8", "replace")) for char in text if char.isalpha())
+
+
 def _samples(texts: Sequence[str]) -> Iterable[str]:
     """Up to SAMPLES pieces of SAMPLE_BYTES of letters or more, each of neighbouring texts."""
     step = max(1, len(texts) // SAMPLES)
@@ -167,7 +200,7 @@ def _samples(texts: Sequence[str]) -> Iterable[str]:
     for start in range(0, len(texts), step):
         for text in texts[start : start + step]:
             held.append(text)
-            size += sum(len(char.encode("utf-8", "replace")) for char in text if char.isalpha())
+            size += _letters(text)
             if size >= SAMPLE_BYTES:
                 joint = " ".join(held)[:MOST_CHARS]
                 yield joint.lower() if joint.isupper() else joint  # the identifier knows few texts in capitals

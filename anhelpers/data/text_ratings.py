@@ -22,7 +22,7 @@ from ..metrics import Metric, signature_of
 from ..progress import note_once
 from .bundle import bundled
 from .candidates import read_candidate_file, read_candidates
-from .catalog import load, load_candidates, teaching_set
+from .catalog import CANDIDATES, load, load_candidates, own_file, teaching_set
 from .lines import csv_number, lines_of, read_bytes
 from .schema import CandidateSet, TestSet
 from .sets import ENTRIES, TEACHING
@@ -82,7 +82,7 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
     DataError : no ratings, a broken line, a rating that is no number from 0 to 100, a text without its rating in some
         pass, a rating of no text of the set; it names the first, and counts them.
     """
-    entry, place, file = ENTRIES.get(str(name)), Path(name), ratings_beside(name)
+    entry, place, file = ENTRIES.get(str(name)), Path(name), _beside(name)
     if file is None and entry is not None:
         raise DataError(f"{name} has no ratings of its texts; that takes {WANTED}.")
     if file is None:
@@ -106,7 +106,13 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
 
 
 def ratings_beside(name: str | PathLike) -> Path | None:
-    """The file of ratings of a set, by its name or beside its texts; None where there is none."""
+    """The file of ratings of a set, by its name or beside its texts; None where there is none, or no row in it yet."""
+    file = _beside(name)
+    return file and own_file(file.parent, FILE)
+
+
+def _beside(name: str | PathLike) -> Path | None:
+    """The file of ratings, with or without rows."""
     entry, place = ENTRIES.get(str(name)), Path(name)
     if entry is not None and not entry.in_package:
         return None
@@ -118,7 +124,7 @@ def _own(place: Path) -> tuple[TestSet, CandidateSet]:
     """Texts and candidates of a user's own set."""
     if os.path.isdir(place):
         test = load(place)
-        return test, read_candidates(place / "candidates.jsonl", srcs=test.srcs)
+        return test, read_candidates(place / CANDIDATES, srcs=test.srcs)
     own, cands = read_candidate_file(place)
     if own is None:
         raise DataError("holds no sources, so its ratings belong to no text; name the folder of all files.", place)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.catalog import load_mono, minimal_pairs
+from ..data.catalog import load_mono, minimal_pairs, own_file
 from ..data.text_ratings import RATED
 from ..errors import DataError
 from ..intervals import bootstrap_means, few_clusters
@@ -134,8 +134,8 @@ def _mean_by(segment: np.ndarray, scores: np.ndarray, n: int) -> np.ndarray:
 
 
 def _minimal_pairs(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
-    if judged.bundled:
-        _, good, bad = zip(*minimal_pairs(judged.data), strict=True)
+    if pairs := minimal_pairs(judged.data):
+        _, good, bad = zip(*pairs, strict=True)
         for judge, metric in judged.judges.items():
             if judge != PEOPLE:  # whose ratings are of candidates alone
                 scores = metric.oriented(metric.score_segments([*good, *bad]))  # type: ignore[misc]  # a judge of texts
@@ -199,14 +199,18 @@ def _systems(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
 
 
 def _language_model(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
-    if judged.lm is None or not judged.bundled:
+    if judged.lm is None:
         return
     bpb: Any = naturalness_metric("bpb", judged.test.trg_lang, judged.lm)
-    texts, about = load_mono(judged.data), ("language model", "language model")
-    found = bootstrap_means(bpb.count(texts), np.arange(len(texts)), asked.rng(), asked.n_draws,
-                            of=lambda means: bpb.score_count(means)[..., None])  # fmt: skip
-    bits = Figure(float(found.mean[0]), float(found.low[0]), float(found.high[0]), len(texts))
-    yield _row(bpb, (*about, "bits per byte of originals"), bits, f"{bpb.unit}, lower is better", "texts")
-    every = minimal_pair_table(judged.lm, minimal_pairs(judged.data)).iloc[-1]
-    figure = Figure(every.rate, every.low, every.high, int(every.n))
-    yield _row(bpb, (*about, "good > bad, whole sentences"), figure, "share", "pairs")
+    about = ("language model", "language model")
+    mono = judged.data if judged.bundled else own_file(judged.data, f"mono.{judged.test.trg_lang}.txt")
+    if mono is not None:
+        texts = load_mono(mono)
+        found = bootstrap_means(bpb.count(texts), np.arange(len(texts)), asked.rng(), asked.n_draws,
+                                of=lambda means: bpb.score_count(means)[..., None])  # fmt: skip
+        bits = Figure(float(found.mean[0]), float(found.low[0]), float(found.high[0]), len(texts))
+        yield _row(bpb, (*about, "bits per byte of originals"), bits, f"{bpb.unit}, lower is better", "texts")
+    if pairs := minimal_pairs(judged.data):
+        every = minimal_pair_table(judged.lm, pairs).iloc[-1]
+        figure = Figure(every.rate, every.low, every.high, int(every.n))
+        yield _row(bpb, (*about, "good > bad, whole sentences"), figure, "share", "pairs")

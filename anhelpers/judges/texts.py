@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import checks
-from ..data.candidates import read_candidates
 from ..data.catalog import load, load_candidates, ratings_file
 from ..data.ratings import read_ratings
 from ..data.schema import CandidateSet, TestSet
@@ -74,16 +72,13 @@ class Judged:
 
 
 def load_texts(data: str | PathLike, lp: str | None = None) -> tuple[TestSet, CandidateSet]:
-    """Texts and candidates of a set: of one's own folder those of its candidates.jsonl, where ratings lie beside it.
+    """Texts and candidates of a set: of one's own folder those of its candidates.jsonl, where it has that.
 
     Parameters
     ----------
     lp : language pair of a folder that holds several.
     """
-    test, folder = load(data, lp), Path(data)
-    if folder.is_dir() and ratings_beside(data) is not None:
-        return test, read_candidates(folder / "candidates.jsonl", srcs=test.srcs)
-    return test, load_candidates(data, lp)
+    return load(data, lp), load_candidates(data, lp)
 
 
 def load_judges(

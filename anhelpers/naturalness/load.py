@@ -19,7 +19,7 @@ from ..errors import DataError, need
 from ..metrics import signature_of
 from .lpp import lengthened_prints
 
-__all__ = ["BUNDLED", "LanguageModel", "bundled_lm", "language_model", "load_lm", "stated_language"]
+__all__ = ["BUNDLED", "LanguageModel", "bundled_lm", "language_model", "load_lm", "stated_language", "training_lines"]
 
 BUNDLED = "bundled"
 """What a model is called that the language of the texts decides."""
@@ -197,11 +197,11 @@ def _facts(folder: Path) -> tuple[str | None, np.ndarray | None]:
             language = known_code(language)
         except DataError as error:
             raise DataError(f"the model's language is unknown: {error}", facts) from None
-    return None if language == "und" else language, _training_lines(folder)
+    return None if language == "und" else language, training_lines(folder)
 
 
-def _training_lines(folder: Path) -> np.ndarray | None:
-    """The prints of the lines that a model has seen, whole or shortened; None where its folder has none."""
+def training_lines(folder: Path) -> np.ndarray | None:
+    """(n,) prints of the lines that a model has seen, whole or shortened; None where its folder has none."""
     whole, short = folder / "train_lines.npy", folder / "train_lines.npz"
     path = short if short.is_file() else whole
     if not path.is_file():

@@ -231,7 +231,8 @@ def test_every_named_set_has_a_licence_and_ratings_belong_to_sets():
 def test_paths_are_trees_directories_or_candidates(package, tmp_path):
     tree = package / "teaching" / "en-de"
     assert data.load(tree).name == "en-de/en-de"
-    assert data.load_candidates(tree).tags == ("X", "X")
+    assert data.load_candidates(tree).tags == ("", "")  # those of its candidates.jsonl
+    assert data.load_candidates(tree / "txt").tags == ("X", "X")
     (tree / "txt" / "metric-scores").mkdir()
     assert data.load(tree / "txt", reference="refB").name == "txt/en-de"  # read as mt-metrics-eval
     (tree / "txt/sources/ja-zh.txt").write_text("a\n")
