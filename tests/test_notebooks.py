@@ -17,7 +17,7 @@ from anhelpers.exercises import NOT_YET, RIGHT
 from anhelpers.notebooks import about, notebook_paths, parameters_of
 
 COLLECTION = notebook_paths()
-INTO_ENGLISH = [p for p in COLLECTION if parameters_of(p)["data"] == "teaching" and p.stem != "xmi_2_definition"]
+INTO_ENGLISH = [p for p in COLLECTION if parameters_of(p)["data"] == '"teaching"' and p.stem != "xmi_2_definition"]
 """The notebooks that read a teaching set; that one reads it only beside a translation model, which is none of ours."""
 
 

@@ -83,7 +83,7 @@ def rating_sheet(
     data |= {"criteria": [[name, *ends] for name, ends in raters.CRITERIA.items()], "points": list(raters.SCALE)}
     data |= {
         "langs": [html_lang(getattr(test_or_segments, name, "und")) for name in ("src_lang", "trg_lang")],
-        "segments": _segments(sheet, reference),
+        "segments": _segments(sheet, reference, getattr(test_or_segments, "glosses", ())),
     }
     widget = RatingSheet(**_blank(data), **without_kernel())
     widget.sheet = sheet
@@ -225,11 +225,12 @@ def scale_lines(data: dict[str, Any]) -> list[str]:
     return [f"{name.capitalize()}: 1 = {low}; 5 = {high}." for name, low, high in data["criteria"]]
 
 
-def _segments(sheet: raters.Sheet, reference: bool) -> list[dict]:
+def _segments(sheet: raters.Sheet, reference: bool, glosses: Sequence[str]) -> list[dict]:
     refs = sheet.refs if reference and sheet.refs else [""] * len(sheet.srcs)
     columns = (sheet.segments, sheet.srcs, refs, sheet.candidates, sheet.texts)
     return [
         {"id": i, "src": src, "ref": ref, "candidates": list(ids), "texts": list(texts)}
+        | ({"gloss": glosses[i]} if glosses else {})
         for i, src, ref, ids, texts in zip(*columns, strict=True)
     ]
 
@@ -253,7 +254,8 @@ def _printed(data: dict[str, Any], number: int, segment: dict) -> str:
         + f"<td {CELL}>{BOXES}</td>" * len(data["criteria"]) + "</tr>"
         for letter, text in zip(LETTERS, segment["texts"], strict=False)
     )  # fmt: skip
+    gloss = f'<br><small lang="en">{html.escape(segment["gloss"])}</small>' if "gloss" in segment else ""
     return (
-        f'<p><b>{number}.</b> <span dir="auto">{html.escape(segment["src"])}</span></p>'
+        f'<p><b>{number}.</b> <span dir="auto">{html.escape(segment["src"])}</span>{gloss}</p>'
         f"<table><thead><tr><th {CELL}></th><th {CELL}>translation</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )

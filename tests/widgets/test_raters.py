@@ -36,6 +36,17 @@ def test_what_is_shipped_tells_no_system(widget):
     assert [s["ref"] for s in sheet(reference=True).data["segments"]] == list(widget.sheet.refs)
 
 
+def test_sources_have_their_line_of_plain_english_where_the_set_has_glosses(widget, monkeypatch):
+    test = load("teaching/de-en")
+    foreign = rating_sheet(test, from_systems(test), rng=np.random.default_rng(3))
+    lines = [test.glosses[i] for i in foreign.sheet.segments]
+    assert [s["gloss"] for s in foreign.data["segments"]] == lines
+    assert not any("gloss" in s for s in widget.data["segments"])
+    monkeypatch.setenv("ANX_MODE", "static")
+    page = foreign._repr_mimebundle_()["text/html"]
+    assert [line for line in lines if f'<small lang="en">{html.escape(line)}</small>' not in page] == []
+
+
 def test_languages_are_named_as_html_wants_them():
     test = replace(load("teaching"), lp="und-pt_BR")
     assert rating_sheet(test, from_systems(test), rng=np.random.default_rng(3)).data["langs"] == ["", "pt-BR"]
