@@ -122,6 +122,18 @@ def test_a_mouse_rates_too_and_a_text_field_takes_letters(made, page, tmp_path):
     assert root.locator(".anx-value").inner_text() == "2 of 30"
 
 
+def test_what_a_source_says_word_for_word_opens_on_demand(page, tmp_path):
+    names = {}
+    exec(SETUP.replace('"teaching"', '"teaching/de-en"'), names)
+    widget = names["sheet"]()
+    page.goto(widget.save(tmp_path / "glossed.html").as_uri())
+    line = page.locator(".anx details").locator("visible=true")
+    assert widget.data["segments"][0]["gloss"] not in line.inner_text()
+    line.locator("summary").click()
+    assert widget.data["segments"][0]["gloss"] in line.inner_text()
+    assert line.get_attribute("lang") == "en"
+
+
 @pytest.mark.parametrize(
     ("name", "said"), [("  ", "Enter a pseudonym"), ("a,b", "cannot be written"), ("=1", "= + - @")]
 )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anhelpers import raters
-from anhelpers.data import from_systems, load, load_candidates
+from anhelpers.data import from_systems, load
 from anhelpers.data.lines import read_lines
 from anhelpers.errors import DataError
 from anhelpers.widgets.raters import RatingSheet, rating_sheet
@@ -34,6 +34,17 @@ def test_what_is_shipped_tells_no_system(widget):
     assert [s["src"] for s in widget.data["segments"]] == list(widget.sheet.srcs)
     assert widget.data["langs"] == ["en", "de"]
     assert [s["ref"] for s in sheet(reference=True).data["segments"]] == list(widget.sheet.refs)
+
+
+def test_sources_have_their_line_of_plain_english_where_the_set_has_glosses(widget, monkeypatch):
+    test = load("teaching/de-en")
+    foreign = rating_sheet(test, from_systems(test), rng=np.random.default_rng(3))
+    lines = [test.glosses[i] for i in foreign.sheet.segments]
+    assert [s["gloss"] for s in foreign.data["segments"]] == lines
+    assert not any("gloss" in s for s in widget.data["segments"])
+    monkeypatch.setenv("ANX_MODE", "static")
+    page = foreign._repr_mimebundle_()["text/html"]
+    assert [line for line in lines if f'<small lang="en">{html.escape(line)}</small>' not in page] == []
 
 
 def test_languages_are_named_as_html_wants_them():
@@ -179,13 +190,3 @@ def test_the_page_is_sent_what_a_pseudonym_may_be_and_keeps_nothing(widget):
     assert widget.data["name"]["pattern"] == f"^{NAME.pattern}$"
     assert "localStorage" not in (HERE / "raters.js").read_text(encoding="utf-8")
     assert RatingSheet.noun == "rating sheet"
-
-
-def test_a_gloss_stands_with_its_source_on_page_and_paper():
-    test, cands = load("teaching/de-en"), load_candidates("teaching/de-en")
-    widget = rating_sheet(test, cands, n_segments=2, n_candidates=2, rng=np.random.default_rng(0))
-    for segment in widget.data["segments"]:
-        assert segment["gloss"] == test.glosses[segment["id"]]
-        assert html.escape(segment["gloss"]) in widget.fragment().partition("<script>")[0]
-    assert "gloss" not in rating_sheet(load("teaching"), load_candidates("teaching"), n_segments=1, n_candidates=2,
-                                       rng=np.random.default_rng(0)).data["segments"][0]  # fmt: skip
