@@ -51,7 +51,8 @@ def beta_explorer(
         segments : those whose texts are shipped, by default all (1,000 of 250 characters are some 1.5 MB); curve,
         point and means are always over all. show : rows per page, 6; 0 shows the chart without a table.
         glosses : S lines of plain English for the sources, shown on demand. names : short names of the two scores.
-        langs : language codes of source and target. title : the claim. accuracy_title, naturalness_title, size : as in `plot_curve`.
+        langs : language codes of source and target. title : the claim.
+        accuracy_title, naturalness_title, size : as in `plot_curve`.
 
     Returns
     -------

@@ -237,6 +237,15 @@ def test_the_fallback_needs_no_script_and_escapes(widget):
     assert script.endswith("</script></div>")
 
 
+def test_without_scripts_texts_say_their_language_too(given):
+    options = given[1] | {"langs": ("de", "en"), "glosses": ["the <dog>", "", "x"]}
+    row = explorer.static_view(*given[0], **options)._repr_html_().split("<tr>")[2]
+    cells = re.findall(r'<td style="[^"]*hyphens:auto" dir="auto" lang="(\w+)">(.*?)</td>', row)
+    assert [lang for lang, _ in cells] == ["de", *["en"] * 5]
+    assert cells[0][1] == 'the dog barks<br><small lang="en">word for word: the &lt;dog&gt;</small>'
+    assert "lang=" not in explorer.beta_explorer(*given[0], **given[1]).static_html().replace('<small lang="en">', "")
+
+
 def test_json_in_the_page_is_the_data(widget):
     text = re.search(r"fakeModel\((\{.*\})\), el: box", widget.fragment()).group(1)
     assert json.loads(text)["data"] == widget.data
