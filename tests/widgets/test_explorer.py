@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 import traitlets
 
-from anhelpers.data import TestSet, from_systems
+from anhelpers.data import CandidateSet, TestSet, from_systems
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 from anhelpers.frontier import oracle_curve
 from anhelpers.metric import Metric
@@ -97,6 +98,20 @@ def test_judges_are_set_from_python_and_others_are_refused(studies):
         widget.naturalness = "lpp"
     widget.set_state({"accuracy": "ab", "naturalness": "lpp"})  # as a page sends them
     assert (widget.accuracy, widget.naturalness) == ("ab", "lpp")
+
+
+def test_one_source_stands_with_its_gloss_and_its_first_candidates():
+    test = TestSet("t", "de-en", ("<eins>", "zwei"), {"ref": ("x", "y")}, glosses=("<one>", "two"))
+    cands = CandidateSet(np.array([0, 1, 1, 1]), ("a", "<b>", "c", "d"))
+    assert study.one_source(test, cands, 1, 2).data == (
+        '<p dir="auto" lang="de">zwei<br><small lang="en">word for word: two</small></p>'
+        '<ol start="0"><li dir="auto" lang="en">&lt;b&gt;</li><li dir="auto" lang="en">c</li></ol>'
+    )
+    assert ">&lt;eins&gt;<br>" in study.one_source(test, cands).data
+    assert "word" not in study.one_source(replace(test, glosses=()), cands).data
+    for wrong in (2, -1):
+        with pytest.raises(DataError, match="segment must be"):
+            study.one_source(test, cands, wrong)
 
 
 def test_studies_of_different_texts_or_the_same_judges_are_told(studies):

@@ -34,6 +34,7 @@ def test_what_is_shipped_tells_no_system(widget):
     assert [s["src"] for s in widget.data["segments"]] == list(widget.sheet.srcs)
     assert widget.data["langs"] == ["en", "de"]
     assert [s["ref"] for s in sheet(reference=True).data["segments"]] == list(widget.sheet.refs)
+    assert re.findall(r'lang="(\w+)"', widget.static_html())[:3] == ["en", "de", "de"]  # on paper too
 
 
 def test_languages_are_named_as_html_wants_them():
