@@ -128,7 +128,7 @@ def _linked(page: str, told: Sequence[About], i: int) -> str:
     return f"{head}{nav.format('notebooks, bottom')}</body>{end}"
 
 
-def _index(told: Sequence[About], both: bool) -> str:
+def _index(told: Sequence[About], both: bool = False) -> str:
     titles = {one.name: one.title for one in told}
     items = (
         f'<li><a href="{one.name}.html">{html.escape(one.title)}</a>'
