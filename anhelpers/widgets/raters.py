@@ -255,6 +255,6 @@ def _printed(data: dict[str, Any], number: int, segment: dict) -> str:
         for letter, text in zip(LETTERS, segment["texts"], strict=False)
     )  # fmt: skip
     return (
-        f'<p><b>{number}.</b> <span {source}>{html.escape(segment["src"])}</span></p>'
+        f"<p><b>{number}.</b> <span {source}>{html.escape(segment['src'])}</span></p>"
         f"<table><thead><tr><th {CELL}></th><th {CELL}>translation</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )
