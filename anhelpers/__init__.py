@@ -1,6 +1,67 @@
-"""Analysis helpers for the accuracy-naturalness tradeoff in machine translation.
+"""The accuracy-naturalness tradeoff in machine translation: ``import anhelpers as an``.
 
-Nothing heavy is loaded here: import the module you need, e.g. ``from anhelpers import frontier``.
+Texts
+    load a test set, load_candidates, load_mono (R, texts that people wrote), load_ratings of single texts; read_plain,
+    read_candidates, read_ratings (MQM) from files; from_systems, add_systems, sample_candidates, write_candidates;
+    TestSet, CandidateSet; mono_for, system_categories, load_world.
+Metrics
+    metric by its name, a Metric; load_lm, load_critic, load_mt models; score_texts, score_pairs for log-probabilities;
+    explain a critic's verdict word by word; system_scores, lpp_distance.
+The curve and the plane
+    oracle_curve of scores, oracle_study and judged_studies of texts; system_plane, rated_plane; systems_table,
+    paired_tests, local_correlation, verdict; with_human_points, pareto_mask.
+To touch
+    explore (drag β), planes, preview for print; rating_sheet, mqm_editor; tradeoff_explorer, divergence_explorer,
+    correction_explorer, direction_explorer.
+To draw
+    plot_curve, plot_systems, plot_lines, plot_words, plot_tradeoff, plot_local_correlation, plot_lack, compare_curves,
+    plot_xmi_bars, plot_xmi_bleu; save a picture, use_offline in a notebook.
+Judges and raters
+    judge_table of judges of naturalness, judge_texts, load_judges; score_ratings of MQM, krippendorff_alpha.
+Numbers
+    bootstrap_means, spearman, pearson, holm, each with what it needs to be published.
+In notebooks
+    check an exercise, what it holds; DataError, AnhelpersError: one sentence that says what to do.
+Rooms, each with a table of contents of its own
+    exact, divergences, xmi, mqm, plane, raters, judges, frontier, intervals, stats.
+
+Nothing is loaded before it is asked for: `import anhelpers` takes milliseconds.
 """
 
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
 __version__ = "0.1.0"
+
+
+@cache
+def _front_door() -> dict[str, tuple[str, str]]:
+    """Name -> (module, name there), as `__init__.pyi` says to editors; the name there is "" for a room."""
+    import ast
+
+    with open(f"{__file__.removesuffix('.py')}.pyi", encoding="utf-8") as file:
+        lines = ast.parse(file.read()).body
+    found = {}
+    for line in lines:
+        if isinstance(line, ast.ImportFrom):
+            for one in line.names:
+                found[one.asname or one.name] = (line.module, one.name) if line.module else (one.name, "")
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") or name not in _front_door():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    module, there = _front_door()[name]
+    found = import_module(f"{__name__}.{module}")
+    value = getattr(found, there) if there else found
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*_front_door(), "__version__"])

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from . import __version__
 from .errors import without_password
-from .metric import signature_of
+from .metrics import signature_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ from anhelpers.data import bundled
 from anhelpers.naturalness.lm import load_lm
 
 PAGE = Path(__file__).parents[1] / "docs" / "judges.md"
-LM, SEED = "de-small", 0
+LM, SEED = "bundled", 0
 MADE = re.compile(r"(?<=<!-- made: )(\w+)( -->\n).*?(?=<!-- end -->)", re.S)
 """A part of the page that is written here; the prose around it is written there."""
 
@@ -28,19 +28,33 @@ REAL = {"wmt23": ("wmt23/en-de", ["mqm"]), "wmt24": ("wmt24/en-de", ["ranking", 
 
 def figures(data: str = "teaching", names: list[str] | None = None, lm: str | None = LM):
     """The table of `anhelpers judge` for a data set."""
-    texts, model = judges.load_texts(data), load_lm(lm) if lm else None
-    found, _ = judges.load_judges(names, "de", model, data)
+    texts = judges.load_texts(data)
+    lang = texts[0].trg_lang
+    model = load_lm(lm, lang=lang) if lm else None
+    found, _ = judges.load_judges(names, lang, model, data)
     judged = judges.judge_texts(texts, found, data, model)
-    return judges.judge_table(judged, accuracy_metric("chrf", "de", 1), np.random.default_rng(SEED))[0]
+    return judges.judge_table(judged, accuracy_metric("chrf", lang, 1), np.random.default_rng(SEED))[0]
 
 
-def parts(table) -> dict[str, str]:
-    """The parts of the teaching set, from its table, and what stands on the card of the critic."""
-    card = (bundled("critic/de") / "README.md").read_text(encoding="utf-8")
-    return {
-        "figures": judges.judge_page(table), "gates": judges.gate_page(judges.gate_table(table)),
-        "card": re.search(r"^\| WMT23 \|.*?\n(?=\n)", card, re.M | re.S)[0],
-    }  # fmt: skip
+SETS = {"": "teaching", "_en": "teaching/de-en"}
+"""Ends of the names of parts -> teaching set."""
+
+
+def parts(tables) -> dict[str, str]:
+    """The parts of the teaching sets, from their tables, and what stands on the cards of the critics.
+
+    Parameters
+    ----------
+    tables : end in SETS -> table.
+    """
+    new = {}
+    for end, table in tables.items():
+        card = (bundled(f"critic/{end[1:] or 'de'}") / "README.md").read_text(encoding="utf-8")
+        new |= {
+            f"figures{end}": judges.judge_page(table), f"gates{end}": judges.gate_page(judges.gate_table(table)),
+            f"card{end}": re.search(r"^\| (?:WMT23|AUC) \|.*?\n(?=\n)", card, re.M | re.S)[0],
+        }  # fmt: skip
+    return new
 
 
 def of_real(part: str, names: list[str] | None = None, lm: str | None = LM) -> dict[str, str]:
@@ -56,7 +70,7 @@ def made(text: str, new: dict[str, str]) -> str:
 
 
 if __name__ == "__main__":
-    new = parts(figures())
+    new = parts({end: figures(data) for end, data in SETS.items()})
     for part in sys.argv[1:]:
         new |= of_real(part)
     PAGE.write_text(made(PAGE.read_text(encoding="utf-8"), new), encoding="utf-8")

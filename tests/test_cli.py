@@ -273,8 +273,9 @@ def test_zip_has_two_levels_and_takes_the_place_of_lpp(files, tiny_lm, capsys):
     assert rows.unit.eq("nats per segment (lower is better)").all()
     assert rows.signature["corpus", "A"].endswith("texts:joined")
     assert "note: zip under tiny: 1 of 2 texts without a scored token: excluded (nan)." in err
-    assert score(files, "-m", "zip") == 2
-    assert "zip needs a language model; name one (--lm MODEL" in capsys.readouterr().err
+    assert score(files, "-m", "zip") == 0  # with the bundled model of the language
+    table, _ = table_of(capsys)
+    assert table.signature.str.startswith("zip|model:de-small|").all()
 
 
 def test_lpp_by_name_is_the_one_that_comes_with_a_model(files, tiny_lm, capsys):
@@ -355,12 +356,10 @@ def test_lpp_distance_has_its_interval_and_r_in_its_signature(files, tiny_lm, ca
     assert "lines:3); they count as independent" in err
 
 
-def test_r_without_its_measure_and_the_measure_without_a_model_are_refused(files, tiny_lm, capsys):
+def test_r_without_its_measure_and_single_segments_are_refused(files, tiny_lm, capsys):
     with pytest.raises(SystemExit):
         score(files, "-m", "chrf", "--mono", str(files / "ref.de"))
     assert "--mono is what lpp-distance compares with" in capsys.readouterr().err
-    assert score(files, "-m", "lpp-distance", "--mono", str(files / "ref.de")) == 2
-    assert "lpp-distance needs a language model" in capsys.readouterr().err
     more = ("--lm", str(tiny_lm), "--mono", str(files / "ref.de"), "--segments")
     assert score(files, "-m", "lpp-distance", *more) == 2
     assert "lpp-distance is a measure of a whole corpus" in capsys.readouterr().err

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ FLOORS = [  # the first name that fits a module decides; a module may import fro
     {"errors", "checks", "compiled", "exercises", "progress"},
     {"frontier", "hull", "fan", "exact", "stats", "intervals", "divergences"},
     {
-        "metric",
+        "metrics",
         "provenance",
         "data",
         "accuracy",
@@ -111,6 +112,32 @@ def test_imports_go_down_only(path):
         assert allowed is None or any(here.startswith(a) for a in allowed), (
             f"{here} imports {library}; allowed: {allowed}"
         )
+
+
+def needed(path: Path, modules: set[str]) -> set[str]:
+    """The modules of the package that a file imports, on top or within functions, but not for types alone."""
+    tree, own = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(PACKAGE).with_suffix("").parts
+    guards = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    for_types = {node for guard in guards for node in ast.walk(guard)}
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level and node not in for_types:
+            base = ".".join([*own[: len(own) - node.level], *(node.module or "").split(".")]).strip(".")
+            for name in node.names:
+                inner = f"{base}.{name.name}".strip(".")
+                found |= {inner if inner in modules else base}
+    return {name for name in found if name in modules}
+
+
+def test_imports_go_in_no_circle():
+    """Nor do those within functions, by which a circle hides."""
+    name_of = {
+        path: ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__") for path in FILES
+    }
+    modules = set(name_of.values())
+    graph = {name: needed(path, modules) - {name} for path, name in name_of.items()}
+    assert sum(map(len, graph.values())) > 700
+    TopologicalSorter(graph).prepare()  # a CycleError names the circle
 
 
 def test_the_picture_shows_these_floors():

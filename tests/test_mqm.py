@@ -283,7 +283,10 @@ def test_the_command(tmp_path, capsys, read):
     assert main(["mqm", str(bundled("teaching/en-de/mqm.tsv"))]) == 0
     assert capsys.readouterr().out == out  # the seed is fixed
     target = tmp_path / "domains.csv"
-    assert main(["mqm", str(bundled("teaching/en-de/mqm.tsv")), "--by", "domain", "--scheme", "wmt", "-o", str(target)]) == 0
+    assert (
+        main(["mqm", str(bundled("teaching/en-de/mqm.tsv")), "--by", "domain", "--scheme", "wmt", "-o", str(target)])
+        == 0
+    )
     rows = csv.DictReader(target.read_text().splitlines())
     assert {row["domain"] for row in rows} == {"news", "literary", "social", "speech"}
     odd = read("A d 1 r Odd|Minor", name="odd.tsv").paths[0]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from ..metric import Metric
+from ..metrics import Metric
 from ..progress import note
 from ..scoring.memo import memo
 from ..scoring.worker import Recipe

@@ -12,12 +12,12 @@ import numpy as np
 
 from .. import checks, hub
 from ..errors import DataError, need
-from ..metric import Metric, signature_of
+from ..metrics import Metric, signature_of
 from ..scoring.batches import METRIC_TOKENS_PER_BATCH, batches, padded
-from ..scoring.worker import recipe
+from ..scoring.worker import Made, recipe
 from .learned import Learned, elsewhere, learned_metric, short_name
 
-__all__ = ["MetricX", "load_metricx", "metricx_metric", "metricx_scores"]
+__all__ = ["MetricX", "load_metricx", "made", "metricx_metric", "metricx_scores"]
 
 NOUN = "MetricX model"
 SCORE_ID = 250089
@@ -176,9 +176,20 @@ def metricx_metric(name: str | Path, n_refs: int | str = 1, *, called: str | Non
         reads=variant.reads,
         limit=f"{variant.longest} tokens in all",
         score=lambda rows: metricx_scores(metricx, rows),
-        recipe=recipe("metricx", metricx.device, name=name, **elsewhere(options)),
+        recipe=recipe("accuracy.metricx:made", metricx.device, name=name, **elsewhere(options)),
     )
     return learned_metric(learned, n_refs)
+
+
+def made(name: str, **options: Any) -> Made:
+    """The scores of `metricx_scores` on a worker, as its recipe says.
+
+    Parameters
+    ----------
+    name, options : as in `load_metricx`.
+    """
+    metricx = load_metricx(name, **options)
+    return Made(metricx.signature, metricx.device, lambda rows, detail: metricx_scores(metricx, rows))
 
 
 def metricx_scores(

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..data.text_ratings import RATED, is_rated, rated_metric
 from ..errors import DataError, UnknownName
-from ..metric import Metric
+from ..metrics import Metric
 from .surface import METRICS, surface_metric
 
 __all__ = ["FAMILIES", "LEARNED", "NAMES", "accuracy_metric", "is_accuracy"]

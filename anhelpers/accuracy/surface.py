@@ -17,7 +17,7 @@ import sacrebleu
 from .. import checks
 from ..data.languages import spaced
 from ..errors import DataError
-from ..metric import Metric
+from ..metrics import Metric
 from ..progress import note_once
 from . import bleu, chrf, ter
 from .encode import SegmentBatch, gather

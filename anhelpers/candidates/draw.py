@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,13 +20,14 @@ from ..data.schema import CandidateSet
 from ..errors import DataError
 from ..naturalness.load import LanguageModel
 from ..progress import progress
+from ..scoring.worker import Made
 from ..translation.load import TranslationModel
 from .decode import Sample, sample
-from .drawing import MOST_TOKENS, Drawing
+from .drawing import MOST_TOKENS, Drawing, load_drawer
 from .prompts import Prompt
 from .sampling import numbers, read_method
 
-__all__ = ["SourceDraws", "check_sources", "draw", "draw_source", "together"]
+__all__ = ["SourceDraws", "check_sources", "draw", "draw_source", "made", "together"]
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,21 @@ def draw_source(drawing: Drawing, segment: int, src: str) -> SourceDraws:
         logprob=tuple(map(_logprob, groups.values())), cut=sum(not one.ended for one in samples), respelt=respelt,
         several=several,
     )  # fmt: skip
+
+
+def made(name: str, drawing: tuple[tuple[str, Any], ...], **options: Any) -> Made:
+    """What `draw_source` draws on a worker, as its recipe says.
+
+    Parameters
+    ----------
+    name, options : as in `drawing.load_drawer`. drawing : fields of a `Drawing`, all but the model.
+    """
+    one = Drawing(load_drawer(name, **options), **dict(drawing))
+
+    def compute(sources: list[tuple[int, str]], detail: None) -> list:
+        return [draw_source(one, i, src) for i, src in sources]
+
+    return Made(one.signature, one.model.device, compute, each=True)
 
 
 def together(drawing: Drawing, draws: Iterable[SourceDraws]) -> CandidateSet:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import hub
 from ..errors import DataError, need
-from ..metric import signature_of
+from ..metrics import signature_of
 from ..naturalness.load import LanguageModel, load_lm
 from ..translation.load import TranslationModel, load_mt
 from ..translation.score import source_ids

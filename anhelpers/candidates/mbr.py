@@ -10,7 +10,7 @@ import numpy as np
 from .. import checks
 from ..data.schema import CandidateSet
 from ..errors import DataError
-from ..metric import Metric
+from ..metrics import Metric
 
 __all__ = ["mbr_utility"]
 

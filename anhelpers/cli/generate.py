@@ -108,7 +108,7 @@ def _draws(cluster: Cluster, name: str, drawing: Drawing, loading: dict) -> Call
 
     names = ("k", "sampling", "seed", "max_tokens", "batch", "prompt")
     given = tuple((one, getattr(drawing, one)) for one in names)
-    return draws(cluster, recipe("drawer", drawing.model.device, name=name, drawing=given, **loading))
+    return draws(cluster, recipe("candidates.draw:made", drawing.model.device, name=name, drawing=given, **loading))
 
 
 def _refuse(args: argparse.Namespace, names: Sequence[str], what: str) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..data import TestSet
     from ..divergences.estimate import Estimate
     from ..frontier import OracleCurve
-    from ..metric import Metric
+    from ..metrics import Metric
     from ..naturalness.lm import LanguageModel
     from ..plane import Plane
 

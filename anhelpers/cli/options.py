@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..data import TestSet
-    from ..metric import Metric
+    from ..metrics import Metric
     from ..naturalness.lm import LanguageModel
     from ..naturalness.mono import Mono
     from ..scoring.cluster import Cluster
@@ -62,8 +62,8 @@ ACCURACY = (
 """The accuracy metrics, in words."""
 
 LEXICAL = (
-    "critic (trained on originals against translations; bundled for de and en, else critic:FOLDER of train-critic); without a "
-    "model, of a whole corpus: compression (bits per character), ttr, mattr, mtld, yules_i, yules_k, "
+    "critic (trained on originals against translations; bundled for de and en, else critic:FOLDER of train-critic); "
+    "without a model, of a whole corpus: compression (bits per character), ttr, mattr, mtld, yules_i, yules_k, "
     "shannon, simpson; of the teaching set, rated-naturalness (of another, rated-naturalness:FOLDER)"
 )
 """The naturalness measures that need no language model, in words."""
@@ -351,20 +351,12 @@ def metrics(
     ----------
     n_refs : references per segment, which some signatures name, or "var". mono : what lpp-distance compares with.
     """
-    from ..accuracy import registry
-    from ..data.text_ratings import is_rated
-    from ..naturalness.registry import NAMES, is_critic, naturalness_metric, needs_lm
+    from ..naturalness.registry import needs_lm
+    from ..scoring.lookup import known_metric, metric
 
-    for name in names:
-        if not (registry.is_accuracy(name) or is_rated(name, "naturalness") or is_critic(name)):
-            checks.one_of(name, [*registry.NAMES, *NAMES], "metric")
-    asked = [*names, "lpp"] if lm is not None and not any(map(needs_lm, names)) else names
-    return [
-        registry.accuracy_metric(name, trg_lang, n_refs)
-        if registry.is_accuracy(name)
-        else naturalness_metric(name, trg_lang, lm, mono=mono)
-        for name in asked
-    ]
+    known = [known_metric(name) for name in names]
+    asked = [*known, "lpp"] if lm is not None and not any(map(needs_lm, known)) else known
+    return [metric(name, trg_lang, lm=lm, n_refs=n_refs, mono=mono) for name in asked]
 
 
 def load_model(name: str | None, lang: str) -> LanguageModel | None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..data import CandidateSet, TestSet
     from ..frontier import OracleCurve
-    from ..metric import Metric
+    from ..metrics import Metric
     from ..naturalness.lm import LanguageModel
     from ..naturalness.mono import Mono
     from ..plane import OracleStudy, Plane

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..data import TestSet
-    from ..metric import Metric
+    from ..metrics import Metric
     from ..naturalness.lm import LanguageModel
     from ..naturalness.mono import Mono
 
@@ -38,12 +38,12 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--metrics",
         nargs="+",
         metavar="METRIC",
-        help=f"of {shared.ACCURACY}; lpp, bpb (bits per byte), zip, critic+lpp (with --lm), lpp-distance (AN's D = "
-        f"|LPP(Q) − LPP(R)|, with --lm and --mono); {shared.LEXICAL} (default: chrf, or none with --lm)",
+        help=f"of {shared.ACCURACY}; lpp, bpb (bits per byte), zip, critic+lpp, lpp-distance (AN's D = "
+        f"|LPP(Q) − LPP(R)|, with --mono); {shared.LEXICAL} (default: chrf, or none with --lm)",
     )
     parser.add_argument("--lm", metavar="MODEL", help="the language model of lpp, bpb, zip, critic+lpp and "
-                        "lpp-distance; adds lpp where -m names none of them: bundled (of the language: de-small, "
-                        "en-small), a folder or hub id[@revision]")  # fmt: skip
+                        "lpp-distance, a folder or hub id[@revision]; adds lpp where -m names none of them (default: "
+                        "bundled, the one of the language: de-small or en-small, where -m needs one)")  # fmt: skip
     reference.option(parser, "what lpp-distance compares with")
     shared.store(parser)
     shared.scheduler(parser)
@@ -69,12 +69,14 @@ def _run(args: argparse.Namespace) -> None:
     import pandas as pd
 
     from ..data import write_mme
+    from ..naturalness.load import BUNDLED
+    from ..naturalness.registry import needs_lm
     from ..scoring import segment_rows, system_rows
 
     test, whole = _test_set(args)
     logprobs = _logprobs(args, test)
     names = args.metrics if args.metrics is not None else ([] if args.lm else ["chrf"])
-    model = shared.load_model(args.lm, test.trg_lang)
+    model = shared.load_model(args.lm or (BUNDLED if any(map(needs_lm, names)) else None), test.trg_lang)
     if args.mono and LPP_DISTANCE not in names:
         args.refuse(f"--mono is what {LPP_DISTANCE} compares with: ask for it by -m, or leave out --mono.")
     mono, about_r = reference.given_mono(args, whole, model) if LPP_DISTANCE in names else (None, [])

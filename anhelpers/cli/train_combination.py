@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from ..progress import note
 from . import options as shared
@@ -28,9 +29,9 @@ def run(args: argparse.Namespace) -> None:
     from ..naturalness.lm import load_lm
 
     native, translated = shared.both_sides(args)
-    judges = load_critic(args.critic), load_lm(args.lm, lang=args.lang)
+    judges = load_critic(Path(args.critic)), load_lm(args.lm, lang=args.lang)
     combination, facts = train_combination(native, translated, judges, note, seed=args.seed)
-    path = write_combination(facts, find_critic(args.critic))
+    path = write_combination(facts, find_critic(Path(args.critic)))
     print(f"{path}: {combination.critic_weight:g} · critic - {combination.lpp_weight:g} · lpp "
           f"{combination.intercept:+g}; {facts['originals']:,} originals: AUC {facts['auc_translations']:.3f} against "
           f"translations, above their damaged selves in {facts['damaged_below_original']:.1%} of "

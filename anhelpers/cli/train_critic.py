@@ -22,8 +22,8 @@ def options(parser: argparse.ArgumentParser) -> None:
                         "on: lines that stand there as well are left out of the training")  # fmt: skip
     parser.add_argument("--words", type=int, metavar="N", help="how many of the most frequent words are not masked "
                         "(default: 500)")  # fmt: skip
-    parser.add_argument("--penalty", type=float, metavar="X", help="how much large weights cost: above 0, below 1; more "
-                        "text wants less (default: 0.0002)")  # fmt: skip
+    parser.add_argument("--penalty", type=float, metavar="X", help="how much large weights cost, above 0; more text "
+                        "wants less (default: 0.0002)")  # fmt: skip
     parser.add_argument("--seed", type=int, metavar="N", help="of the parts of the cross-fit (default: 13)")
 
 

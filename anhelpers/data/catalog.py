@@ -7,14 +7,14 @@ then among the downloads of `anhelpers fetch`. Both have the same layout.
 from __future__ import annotations
 
 import os
-from functools import cache
 from os import PathLike
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from .. import checks
 from ..errors import DataError, UnknownName, nearest
 from ..progress import note
+from .bundle import bundled
 from .candidates import JSONL, PARQUET, from_systems, read_candidate_file, read_candidates
 from .identify import check_language
 from .languages import short_code
@@ -30,26 +30,12 @@ from .sets import ENTRIES, FILES, LICENCES, RATINGS, TEACHING
 from .wmt import language_pairs, read_wmt
 
 __all__ = [
-    "available", "bundled", "find_file", "licence_of", "load", "load_candidates", "load_mono", "minimal_pairs", "mono_for", "note_of",
-    "ratings_file", "remote_files", "shared_data", "target_language", "teaching_set", "whereabouts",
+    "available", "bundled", "find_file", "licence_of", "load", "load_candidates", "load_mono", "minimal_pairs",
+    "mono_for",
+    "note_of", "ratings_file", "remote_files", "shared_data", "target_language", "teaching_set", "whereabouts",
 ]  # fmt: skip
 
 _FOR_RATINGS = "anhelpers mqm {0} gives penalties, anhelpers run an_5_2_mqm --data {0} tests the systems"
-
-
-def bundled(name: str) -> Path:
-    """The path of a file or folder that comes with the package, e.g. "teaching" or "teaching/en-de/mono.de.txt".
-
-    In a checkout it lies in ``data/``, in an installed package in ``anhelpers/_bundle/data/``.
-    """
-    root, wanted = _bundle_root(), PurePosixPath(name)
-    if wanted.is_absolute() or ".." in wanted.parts:
-        raise DataError(f"'{name}' is no name of a bundled file; names are relative, like teaching/en-de/mono.de.txt.")
-    path = root / wanted
-    if not path.exists():
-        beside = path.parent if path.parent.is_dir() else root
-        raise UnknownName("bundled file", path.name, (p.name for p in beside.iterdir()))
-    return path
 
 
 def shared_data() -> Path | None:
@@ -69,7 +55,8 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
 
     Parameters
     ----------
-    name : "teaching/de-en", "teaching" (or "teaching/en-de"), "wmt24/en-de", "wmt24/ja-zh", "wmt24/en-es", "wmt23/en-de", or a path.
+    name : "teaching/de-en", "teaching" (or "teaching/en-de"), "wmt24/en-de", "wmt24/ja-zh", "wmt24/en-es",
+        "wmt23/en-de", or a path.
     lp : language pair of a path; needed where a folder holds several.
     reference : the default reference.
 
@@ -284,21 +271,6 @@ def _absent(name: str) -> DataError:
         get = f", or download it ({part}licence: {licence_of(name)}): anhelpers fetch {name}"
     return DataError(
         f"{name} is not here; set {ENVIRONMENT} to a folder with MANIFEST.tsv and {path} ({where}){get}.", root
-    )
-
-
-@cache
-def _bundle_root() -> Path:
-    """The package's own data folder."""
-    package = Path(__file__).resolve().parents[1]
-    for root, mark in (
-        (package / "_bundle" / "data", package),
-        (package.parent / "data", package.parent / "pyproject.toml"),
-    ):
-        if root.is_dir() and mark.exists():
-            return root
-    raise DataError(
-        "the package's data folder is missing; install anhelpers again, or work in a full checkout.", package
     )
 
 

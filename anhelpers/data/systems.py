@@ -18,6 +18,7 @@ from os import PathLike
 from pathlib import Path
 
 from ..errors import DataError, UnknownName
+from .bundle import bundled
 from .lines import csv_rows
 from .schema import CATEGORIES
 
@@ -62,8 +63,6 @@ def system_categories(name: str | PathLike) -> dict[str, str]:
 def _table(name: str | PathLike) -> Path:
     """The file of a table."""
     if str(name) in TABLES:
-        from .catalog import bundled  # not above: catalog imports wmt, and wmt this module
-
         return bundled(TABLES[str(name)])
     if not os.path.isfile(name):
         raise UnknownName("table of systems or file", str(name), TABLES)

@@ -18,10 +18,11 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from ..metric import Metric, signature_of
+from ..metrics import Metric, signature_of
 from ..progress import note_once
+from .bundle import bundled
 from .candidates import read_candidate_file, read_candidates
-from .catalog import bundled, load, load_candidates, teaching_set
+from .catalog import load, load_candidates, teaching_set
 from .lines import csv_number, lines_of, read_bytes
 from .schema import CandidateSet, TestSet
 from .sets import ENTRIES, TEACHING
@@ -73,8 +74,8 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
 
     Parameters
     ----------
-    name : a teaching set; a folder with ratings.tsv, candidates.jsonl and the texts (a WMT tree); or self-contained JSONL
-        with ratings.tsv beside it.
+    name : a teaching set; a folder with ratings.tsv, candidates.jsonl and the texts (a WMT tree); or self-contained
+        JSONL with ratings.tsv beside it.
 
     Raises
     ------

@@ -110,7 +110,8 @@ def _glosses(root: Path, test: TestSet) -> tuple[str, ...]:
         return ()
     lines = read_lines(file)
     if len(lines) != len(test):
-        raise DataError(f"has {len(lines)} lines, and there are {len(test)} sources; write one line for each.", file)
+        said = f"has {len(lines)} line{'s' * (len(lines) != 1)}, and there are {len(test)} sources; write one for each."
+        raise DataError(said, file)
     if empty := [number for number, line in enumerate(lines, 1) if not line.strip()]:
         what = "there is no gloss; say in plain English what the source says, or delete the file."
         raise DataError(what, file, empty[0])

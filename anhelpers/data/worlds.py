@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import DataError, nearest
 from ..exact import Problem
-from .catalog import bundled
+from .bundle import bundled
 from .lines import csv_number, csv_rows
 
 __all__ = ["World", "load_world"]

@@ -13,7 +13,7 @@ from ..data.catalog import load_mono, minimal_pairs
 from ..data.text_ratings import RATED
 from ..errors import DataError
 from ..intervals import bootstrap_means, few_clusters
-from ..metric import Metric
+from ..metrics import Metric
 from ..naturalness.probe import minimal_pair_table
 from ..naturalness.registry import naturalness_metric
 from ..plane import Plane, metric_against, plane_of, systems_table

@@ -18,7 +18,7 @@ from ..data.schema import CandidateSet, TestSet
 from ..data.sets import TEACHING
 from ..data.text_ratings import RATED, TextRatings, is_rated, load_ratings, rated_metric, rated_name, ratings_beside
 from ..errors import DataError
-from ..metric import Metric, fitting_metrics
+from ..metrics import Metric, fitting_metrics
 from ..mqm import MqmScores, choose_scheme, score_ratings
 from ..naturalness.registry import NAMES, is_critic, naturalness_metric
 from ..plane import Axis, Join, join_ratings, metric_axis, with_human_points
@@ -118,7 +118,7 @@ def load_judges(
 def _judge(name: str, trg_lang: str, lm: LanguageModel | None, data: str | PathLike) -> Metric:
     if not (is_rated(name, "naturalness") or is_critic(name)):
         checks.one_of(name, NAMES, "judge of naturalness")
-    metric = rated_metric(rated_name("naturalness", data), trg_lang) if name == PEOPLE else naturalness_metric(name, trg_lang, lm)
+    metric = naturalness_metric(rated_name("naturalness", data) if name == PEOPLE else name, trg_lang, lm)
     if metric.score_segments is None:
         raise DataError(f"{name} measures a whole corpus and gives no text a score; name a judge of single texts.")
     return metric

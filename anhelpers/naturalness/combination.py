@@ -17,7 +17,7 @@ import numpy as np
 
 from ..data.lines import read_bytes
 from ..errors import DataError
-from ..metric import Metric
+from ..metrics import Metric
 from .critic import Critic, critic_metric, find_critic, load_critic
 from .lm import lpp_metric
 from .load import LanguageModel

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..data.schema import TestSet
 from ..errors import DataError
-from ..metric import Metric
+from ..metrics import Metric
 from ..progress import note, note_once
 from .lm import LanguageModel, TextLogProbs, lpp_metric, score_texts
 

@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..data.catalog import bundled
+from ..data.bundle import bundled
 from ..data.languages import known_code, short_code
 from ..data.lines import read_bytes
 from ..data.packed import unpacked
 from ..errors import DataError, UnknownName
-from ..metric import Metric, signature_of
+from ..metrics import Metric, signature_of
 from ..progress import note
 
 __all__ = ["Critic", "Shape", "critic_metric", "critic_tokens", "explain", "find_critic", "load_critic", "ngrams",
@@ -229,16 +229,20 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
 def find_critic(name: str | Path) -> Path:
     """The folder of a critic: the bundled one of a language, such as "de", or one of `anhelpers train-critic`.
 
+    Where a folder happens to be called as a language, a text means the language and a Path the folder.
+
     Raises
     ------
     DataError : no such critic.
     """
     folder = checks.local_path(name)
-    if folder.is_dir():
+    if folder.is_dir() and not isinstance(name, str):
         return folder
     try:
         return bundled(f"critic/{short_code(str(name))}")
     except (UnknownName, DataError):
+        if folder.is_dir():
+            return folder
         raise DataError(f"there is no bundled critic '{name}' and no such folder; train one (anhelpers train-critic) "
                         "and name its folder (critic:FOLDER).") from None  # fmt: skip
 

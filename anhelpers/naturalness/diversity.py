@@ -14,7 +14,7 @@ import numpy as np
 from .. import __version__, checks
 from ..data.schema import TestSet
 from ..intervals import effective, few_clusters, student
-from ..metric import Metric
+from ..metrics import Metric
 from ..progress import note_once
 from ..stats import clusters_of
 from . import lexical

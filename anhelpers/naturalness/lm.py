@@ -11,17 +11,17 @@ import numpy as np
 from .. import checks, hub
 from ..data.languages import short_code
 from ..errors import DataError
-from ..metric import Metric
+from ..metrics import Metric
 from ..progress import note
 from ..scoring.batches import TOKENS_PER_BATCH, batches, padded
 from ..scoring.memo import memo
-from ..scoring.worker import loaded_recipe
+from ..scoring.worker import Made, loaded_recipe
 from . import packed
 from .load import LanguageModel, language_model, load_lm
 
 __all__ = [
     "LanguageModel", "TextLogProbs", "bits_per_byte_metric", "language_model", "lm_tokens", "load_lm", "lpp_metric",
-    "score_call", "score_texts",
+    "made", "score_call", "score_texts",
 ]  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def score_texts(
 
     total, tokens, windowed = memo(
         lm.signature(eos), texts, compute, width=3, groups=groups, what=f"log-probabilities under {lm.name}",
-        recipe=loaded_recipe("lm", lm, eos=eos, share_prefixes=share_prefixes),
+        recipe=loaded_recipe("naturalness.lm:made", lm, eos=eos, share_prefixes=share_prefixes),
         detail=lambda indices: (budget, trees.get(int(indices[0]))),
         possible=lambda scores: (scores[:, 1] == 0) | (scores[:, 0] < np.inf),
     ).T  # fmt: skip
@@ -121,6 +121,24 @@ def score_call(
     """
     ids = _token_ids(lm, texts, eos)
     return _scores(lm, ids, budget) if ends is None else packed.scores(lm, ids, ends)
+
+
+def made(name: str, revision: str | None, eos: bool, share_prefixes: bool | None, **options: Any) -> Made:
+    """The scores of `score_texts` on a worker, as its recipe says; a call's own batches where they are given.
+
+    Parameters
+    ----------
+    name, revision : as in `load_lm`. eos, share_prefixes : as in `score_texts`. options : of `load_lm`.
+    """
+    lm = load_lm(name, revision, **options)
+
+    def compute(texts: list[str], detail: Any) -> np.ndarray:
+        if detail is not None:
+            return score_call(lm, texts, eos, *detail)
+        scores = score_texts(lm, texts, eos, share_prefixes=share_prefixes)
+        return np.stack([scores.total, scores.tokens, scores.windowed], 1)
+
+    return Made(lm.signature(eos), lm.device, compute)
 
 
 def _check(lm: LanguageModel, texts: Sequence[str], eos: bool) -> None:

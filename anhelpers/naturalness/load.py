@@ -13,10 +13,10 @@ from zipfile import BadZipFile
 import numpy as np
 
 from .. import hub
-from ..data.catalog import bundled
+from ..data.bundle import bundled
 from ..data.languages import known_code, short_code
 from ..errors import DataError, need
-from ..metric import signature_of
+from ..metrics import signature_of
 from .lpp import lengthened_prints
 
 __all__ = ["BUNDLED", "LanguageModel", "bundled_lm", "language_model", "load_lm", "stated_language"]
@@ -171,9 +171,9 @@ def bundled_lm(lang: str | None) -> str:
     known = sorted(path.name for path in bundled("lm").iterdir() if path.is_dir())
     name = f"{short_code(lang or 'und')}-small"
     if name not in known:
-        raise DataError(f"no language model is bundled for '{lang or 'und'}' (there are {', '.join(known)}): name one "
-                        "(--lm MODEL, or -p lm MODEL for a notebook), train one (anhelpers train-lm), or take a measure that needs "
-                        "none, such as compression.")  # fmt: skip
+        raise DataError(f"no language model is bundled for '{lang or 'und'}' (there are {', '.join(known)}): name "
+                        "one (--lm MODEL, or -p lm MODEL for a notebook), train one (anhelpers train-lm), or take a "
+                        "measure that needs none, such as compression.")  # fmt: skip
     return name
 
 

@@ -16,7 +16,7 @@ from ..data.schema import TestSet
 from ..divergences.estimate import Estimate
 from ..errors import DataError
 from ..intervals import few_clusters, moves_variance, student
-from ..metric import Metric
+from ..metrics import Metric
 from ..stats import clusters_of
 from .lpp import LppDistance, lpp, lpp_distance, shared_lines
 

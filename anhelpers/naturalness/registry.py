@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import checks
 from ..data.text_ratings import RATED, is_rated, rated_metric
 from ..errors import DataError
-from ..metric import Metric, fitting_metrics
+from ..metrics import Metric, fitting_metrics
 from .diversity import MEASURES, lexical_metric
 from .mono import LPP_DISTANCE, Mono, lpp_distance_metric
 
@@ -48,7 +49,7 @@ COMBINED = "critic+lpp"
 def _combined(lm: LanguageModel, trg_lang: str, folder: str = "") -> Metric:
     from .combination import combination_metric, load_combination
 
-    return combination_metric(load_combination(folder or trg_lang), lm, trg_lang)
+    return combination_metric(load_combination(Path(folder) if folder else trg_lang), lm, trg_lang)
 
 
 WITH_LM: dict[str, Callable[[LanguageModel, str], Metric]] = {
@@ -114,7 +115,7 @@ def naturalness_metric(
     if kind == CRITIC:
         from .critic import critic_metric, load_critic
 
-        return critic_metric(load_critic(folder or trg_lang), trg_lang)
+        return critic_metric(load_critic(Path(folder) if folder else trg_lang), trg_lang)
     checks.one_of(kind if kind == COMBINED else name, NAMES, "naturalness metric")
     if name == COMPRESSION:
         from .compression import compression_metric

@@ -11,7 +11,7 @@ from ..accuracy.registry import accuracy_metric
 from ..data.schema import CandidateSet, TestSet
 from ..data.text_ratings import RATED
 from ..errors import DataError
-from ..metric import Metric, fitting_metrics
+from ..metrics import Metric, fitting_metrics
 from ..naturalness.registry import naturalness_metric
 from ..scoring import score_all
 from .oracle import OracleStudy, oracle_studies

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..divergences.estimate import Estimate
 from ..frontier import OracleCurve
-from ..metric import Metric
+from ..metrics import Metric
 from ..naturalness.lpp import LppDistance
 from ..naturalness.mono import LPP_DISTANCE, Mono, lpp_gaps, score_mono
 from .scores import Plane

@@ -15,7 +15,7 @@ from ..data import fields
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
-from ..metric import Metric
+from ..metrics import Metric
 from ..scoring import scorable, score_all
 from .copies import copied_candidates, copied_systems
 from .scores import Axis, Plane, mean_axis
@@ -58,14 +58,14 @@ class OracleStudy:
             raise DataError(f"no segment is of domain '{name}'; there are {', '.join(sorted(set(self.test.domains)))}.")
         return _restricted(self, rows)
 
-    def systems(self, rng: np.random.Generator, n_draws: int = 1000) -> pd.DataFrame:
+    def systems(self, rng: np.random.Generator | None = None, n_draws: int = 1000) -> pd.DataFrame:
         """`systems_table` with the lacks below this study's curve, among_candidates, and candidates, the curve's id.
 
         A system whose every output is a candidate never lies above the curve; another one may. Lacks are comparable
         where `candidates` and both signatures are the same. A lack of a system whose every output is a candidate is at
-        least 0, and so are the ends of its interval.
+        least 0, and so are the ends of its interval. Without `rng` every call draws the same resamples.
         """
-        table = systems_table(self.plane, rng, n_draws, self.curve)
+        table = systems_table(self.plane, rng or np.random.default_rng(0), n_draws, self.curve)
         offered = set(zip(self.cands.segment.tolist(), self.cands.texts, strict=True))
         table["among_candidates"] = [
             all(pair in offered for pair in enumerate(self.test.systems[name])) for name in table.system

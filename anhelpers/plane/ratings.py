@@ -12,7 +12,7 @@ import numpy as np
 from ..data.ratings import Ratings
 from ..data.schema import TestSet
 from ..errors import DataError
-from ..metric import Metric
+from ..metrics import Metric
 from ..mqm import MqmScores, base_system
 from .local import correlations
 from .scores import Axis, Plane, mean_axis, stored_axis

@@ -12,7 +12,7 @@ from .. import checks
 from ..data.languages import spaced
 from ..data.schema import TestSet
 from ..errors import DataError
-from ..metric import Metric
+from ..metrics import Metric
 from ..naturalness.mono import LPP_DISTANCE
 from ..scoring import check_needs, scorable, system_scores
 from .scores import COPY, OF_REFERENCE, Axis, Plane, complete, mean_axis, stored_axis

@@ -30,7 +30,8 @@ class Sheet:
 
     Parameters
     ----------
-    segments : N positions in the test set. srcs : N sources. refs : N references, or none.
+    segments : N positions in the test set. srcs : N sources. refs : N references, or none. glosses : N plain English
+        lines for the sources, or none.
     candidates : N tuples of positions in the candidate set. texts : N tuples of their texts.
     """
 
@@ -39,6 +40,7 @@ class Sheet:
     candidates: tuple[tuple[int, ...], ...]
     texts: tuple[tuple[str, ...], ...]
     refs: tuple[str, ...] = ()
+    glosses: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -93,8 +95,9 @@ def draw_sheet(
     segments = tuple(sorted(chosen))
     reference = getattr(test, "reference", None)
     refs = tuple(test.refs[reference][i] for i in segments) if isinstance(test, TestSet) and reference else ()
+    glosses = tuple(test.glosses[i] for i in segments) if isinstance(test, TestSet) and test.glosses else ()
     texts = tuple(tuple(cands.texts[row] for row in chosen[i]) for i in segments)
-    return Sheet(segments, tuple(srcs[i] for i in segments), tuple(chosen[i] for i in segments), texts, refs)
+    return Sheet(segments, tuple(srcs[i] for i in segments), tuple(chosen[i] for i in segments), texts, refs, glosses)
 
 
 def _systems(cands: CandidateSet, row: int) -> tuple[str, ...]:

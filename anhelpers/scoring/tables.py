@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
-from ..metric import Metric
+from ..metrics import Metric
 
 if TYPE_CHECKING:
     import pandas as pd

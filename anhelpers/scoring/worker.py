@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import os
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,18 +15,20 @@ import numpy as np
 from .. import checks, hub
 from ..errors import AnhelpersError
 
-__all__ = ["Failed", "Recipe", "answer", "loaded_recipe", "recipe"]
+__all__ = ["Failed", "Made", "Recipe", "answer", "loaded_recipe", "recipe"]
 
 MODELS = 2
 """Kept in a process; a run uses one after the other."""
+PACKAGE = __name__.partition(".")[0]
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How any process makes the same model: a maker of MAKERS and its options; hashable, and small to send.
+    """How any process makes the same model: the address of a maker and its options; hashable, and small to send.
 
     Parameters
     ----------
+    maker : module of this package and function, such as "naturalness.lm:made"; it takes the options and gives a `Made`.
     device : such as "cuda:1", of the model in the process that asks. On workers with another kind of device, a chunk is
         scored in batches of the worker's own size.
     """
@@ -40,11 +43,19 @@ class Recipe:
 
 
 class Made(NamedTuple):
-    """A model on a worker: the signature of what it computes, its device, and the function (inputs, detail or None)."""
+    """A model on a worker.
+
+    Parameters
+    ----------
+    signature : of what it computes. device : of the model.
+    compute : (inputs, detail or None) -> a result for each input.
+    each : whether the calls of a chunk are answered one by one whatever the device, and not as one batch.
+    """
 
     signature: str
     device: str
     compute: Callable[..., Any]
+    each: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,7 +70,7 @@ def recipe(maker: str, here: str, /, **options: Any) -> Recipe:
 
     Parameters
     ----------
-    maker : name of the function here that makes it.
+    maker : address of the function that makes it.
     """
     if (name := options.get("name")) is not None:
         path = checks.local_path(name)
@@ -72,7 +83,7 @@ def loaded_recipe(maker: str, loaded: Any, **options: Any) -> Recipe | None:
 
     Parameters
     ----------
-    maker : name of the function here that makes it. loaded : the model.
+    maker : address of the function that makes it. loaded : the model.
     """
     from .memo import IN_MEMORY
 
@@ -97,7 +108,7 @@ def answer(made_from: Recipe, signature: str, calls: Sequence[tuple[list, Any]])
         if made.signature != signature:
             return Failed(f"a {host} has another model or other versions of the libraries: its scores would be of "
                           f"{made.signature}, and here they are of {signature}; install the same there.")  # fmt: skip
-        if made.device == hub.kind(made_from.device) or made_from.maker == "drawer":
+        if made.each or made.device == hub.kind(made_from.device):
             return [made.compute(*call) for call in calls]
         values = made.compute([one for inputs, _ in calls for one in inputs], None)
         return np.split(values, np.cumsum([len(inputs) for inputs, _ in calls])[:-1])
@@ -110,66 +121,7 @@ def answer(made_from: Recipe, signature: str, calls: Sequence[tuple[list, Any]])
 
 @functools.lru_cache(MODELS)
 def _made(made_from: Recipe) -> Made:
-    made = MAKERS[made_from.maker](**dict(made_from.options))
+    module, function = made_from.maker.split(":")
+    maker: Callable[..., Made] = getattr(import_module(f"{PACKAGE}.{module}"), function)
+    made = maker(**dict(made_from.options))
     return made._replace(device=hub.kind(made.device))
-
-
-def _lm(name: str, revision: str | None, eos: bool, share_prefixes: bool | None, **options: Any) -> Made:
-    from ..naturalness.lm import load_lm, score_call, score_texts
-
-    lm = load_lm(name, revision, **options)
-
-    def compute(texts: list[str], detail: Any) -> np.ndarray:
-        if detail is not None:
-            return score_call(lm, texts, eos, *detail)
-        scores = score_texts(lm, texts, eos, share_prefixes=share_prefixes)
-        return np.stack([scores.total, scores.tokens, scores.windowed], 1)
-
-    return Made(lm.signature(eos), lm.device, compute)
-
-
-def _mt(name: str, revision: str | None, **options: Any) -> Made:
-    from ..translation import load_mt
-    from ..translation.score import score_call, score_pairs
-
-    mt = load_mt(name, revision, **options)
-
-    def compute(pairs: list[tuple[str, str]], detail: Any) -> np.ndarray:
-        if detail is not None:
-            return score_call(mt, pairs, detail)
-        srcs, hyps = zip(*pairs, strict=True)
-        scores = score_pairs(mt, srcs, hyps)
-        return np.stack([scores.total, scores.tokens, scores.too_long, scores.unknown], 1)
-
-    return Made(mt.signature(), mt.device, compute)
-
-
-def _comet(name: str, **options: Any) -> Made:
-    from ..accuracy.comet import comet_scores, load_comet
-
-    comet = load_comet(name, **options)
-    return Made(comet.signature, comet.device, lambda rows, detail: comet_scores(comet, rows))
-
-
-def _metricx(name: str, **options: Any) -> Made:
-    from ..accuracy.metricx import load_metricx, metricx_scores
-
-    metricx = load_metricx(name, **options)
-    return Made(metricx.signature, metricx.device, lambda rows, detail: metricx_scores(metricx, rows))
-
-
-def _drawer(name: str, drawing: tuple[tuple[str, Any], ...], **options: Any) -> Made:
-    from ..candidates.draw import draw_source
-    from ..candidates.drawing import Drawing, load_drawer
-
-    made = Drawing(load_drawer(name, **options), **dict(drawing))
-
-    def compute(sources: list[tuple[int, str]], detail: None) -> list:
-        return [draw_source(made, i, src) for i, src in sources]
-
-    return Made(made.signature, made.model.device, compute)
-
-
-MAKERS: Mapping[str, Callable[..., Made]] = {
-    "lm": _lm, "mt": _mt, "comet": _comet, "metricx": _metricx, "drawer": _drawer,
-}  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import hub
 from ..errors import DataError, need
-from ..metric import signature_of
+from ..metrics import signature_of
 from .languages import choose_language, known_languages
 
 __all__ = ["TranslationModel", "load_mt", "translation_model"]

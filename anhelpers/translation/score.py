@@ -12,10 +12,10 @@ from .. import checks, hub
 from ..errors import need
 from ..scoring.batches import TOKENS_PER_BATCH, batches, padded
 from ..scoring.memo import memo
-from ..scoring.worker import loaded_recipe
-from .load import TranslationModel
+from ..scoring.worker import Made, loaded_recipe
+from .load import TranslationModel, load_mt
 
-__all__ = ["PairLogProbs", "score_call", "score_pairs", "source_ids", "target_tokens"]
+__all__ = ["PairLogProbs", "made", "score_call", "score_pairs", "source_ids", "target_tokens"]
 
 LOGITS_PER_BATCH = {"cpu": 2**24, "cuda": 2**29}  # 64 MiB and 2 GiB of float32
 ROWS = {"cpu": 64, "cuda": 1024}  # of log-softmax at a time: on a CPU they stay in its cache
@@ -90,7 +90,7 @@ def score_pairs(
         return _scores(mt, [(of_src[pairs[i][0]], of_trg[pairs[i][1]]) for i in indices], budget)
 
     what = f"log-probabilities under {mt.name}"
-    recipe = loaded_recipe("mt", mt, src_lang=mt.src_lang, trg_lang=mt.trg_lang, task=mt.task)
+    recipe = loaded_recipe("translation.score:made", mt, src_lang=mt.src_lang, trg_lang=mt.trg_lang, task=mt.task)
     total, tokens, too_long, unknown = memo(
         mt.signature(), pairs, compute, width=4, groups=calls, what=what, recipe=recipe, detail=lambda indices: budget,
         possible=lambda scores: (scores[:, 1] == 0) | (scores[:, 2] > 0) | (scores[:, 0] < np.inf),
@@ -102,6 +102,25 @@ def score_call(mt: TranslationModel, pairs: Sequence[tuple[str, str]], budget: i
     """(m, 4) for the pairs of one call of `score_pairs`, bit for bit: log-probability, tokens, too long, unknown."""
     srcs, trgs = zip(*pairs, strict=True)
     return _scores(mt, list(zip(source_ids(mt, srcs), _target_ids(mt, trgs), strict=True)), budget)
+
+
+def made(name: str, revision: str | None, **options: Any) -> Made:
+    """The scores of `score_pairs` on a worker, as its recipe says; a call's own batches where they are given.
+
+    Parameters
+    ----------
+    name, revision, options : as in `load_mt`.
+    """
+    mt = load_mt(name, revision, **options)
+
+    def compute(pairs: list[tuple[str, str]], detail: Any) -> np.ndarray:
+        if detail is not None:
+            return score_call(mt, pairs, detail)
+        srcs, hyps = zip(*pairs, strict=True)
+        scores = score_pairs(mt, srcs, hyps)
+        return np.stack([scores.total, scores.tokens, scores.too_long, scores.unknown], 1)
+
+    return Made(mt.signature(), mt.device, compute)
 
 
 def target_tokens(mt: TranslationModel, trgs: Sequence[str]) -> list[tuple[str, ...]]:

@@ -16,6 +16,11 @@ function make(tag, attributes = {}, ...children) {
 
 function newId() { return "anx-" + ++made + "-" + Math.random().toString(36).slice(2, 8); }
 
+function glossOf(gloss) { // what a source says, word for word, for those who do not know its language
+  const shown = make("summary", QUIET, "word for word");
+  return make("details", { class: "anx-note", lang: "en" }, shown, make("span", {}, gloss));
+}
+
 function button(text, label) {
   return make("button", { type: "button", "aria-label": label, title: label, ...QUIET }, text);
 }

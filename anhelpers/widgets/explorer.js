@@ -211,7 +211,7 @@ function render({ model, el }) {
   }
 
   function glossed(text) { // where one is opened, all are, on every page: who needs one needs them all
-    const box = make("details", { class: "anx-note", lang: "en" }, make("summary", QUIET, "word for word"), text);
+    const box = glossOf(text);
     box.open = open;
     box.addEventListener("toggle", () => ui.body.querySelectorAll("details").forEach((one) => { one.open = open = box.open; }));
     return box;

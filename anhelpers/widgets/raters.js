@@ -57,6 +57,7 @@ function sectionOf(data, segment, page, first, id) { // one segment: source, ref
   const source = make("p", { class: "anx-source", dir: "auto", ...langOf(data, 0) }, segment.src);
   const section = make("section", { "aria-label": `Sentence ${page + 1} of ${data.segments.length}` },
     make("div", { class: "anx-note" }, `Source, sentence ${page + 1}`), source);
+  if (segment.gloss) section.append(glossOf(segment.gloss));
   if (segment.ref) {
     const ref = make("p", { dir: "auto", ...langOf(data, 1) }, segment.ref);
     const show = make("button", { type: "button", "aria-expanded": "false", ...QUIET }, "show a reference");

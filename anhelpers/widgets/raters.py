@@ -227,10 +227,11 @@ def scale_lines(data: dict[str, Any]) -> list[str]:
 
 def _segments(sheet: raters.Sheet, reference: bool) -> list[dict]:
     refs = sheet.refs if reference and sheet.refs else [""] * len(sheet.srcs)
-    columns = (sheet.segments, sheet.srcs, refs, sheet.candidates, sheet.texts)
+    columns = (sheet.segments, sheet.srcs, refs, sheet.glosses or [""] * len(sheet.srcs), sheet.candidates, sheet.texts)
     return [
         {"id": i, "src": src, "ref": ref, "candidates": list(ids), "texts": list(texts)}
-        for i, src, ref, ids, texts in zip(*columns, strict=True)
+        | ({"gloss": gloss} if gloss else {})
+        for i, src, ref, gloss, ids, texts in zip(*columns, strict=True)
     ]
 
 
@@ -254,7 +255,8 @@ def _printed(data: dict[str, Any], number: int, segment: dict) -> str:
         + f"<td {CELL}>{BOXES}</td>" * len(data["criteria"]) + "</tr>"
         for letter, text in zip(LETTERS, segment["texts"], strict=False)
     )  # fmt: skip
+    gloss = f'<br><small lang="en">{html.escape(segment["gloss"])}</small>' if "gloss" in segment else ""
     return (
-        f"<p><b>{number}.</b> <span {source}>{html.escape(segment['src'])}</span></p>"
+        f"<p><b>{number}.</b> <span {source}>{html.escape(segment['src'])}</span>{gloss}</p>"
         f"<table><thead><tr><th {CELL}></th><th {CELL}>translation</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )

@@ -14,7 +14,7 @@ from .. import checks
 from ..data.schema import CandidateSet, TestSet
 from ..data.text_ratings import RATED
 from ..errors import DataError
-from ..metric import Metric
+from ..metrics import Metric
 from ..plane import OracleStudy
 from .base import html_lang
 from .explorer import BetaExplorer, StaticView, beta_explorer, static_view

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 
 from .. import checks
 from ..accuracy.surface import surface
-from ..data.catalog import bundled
+from ..data.bundle import bundled
 from ..data.lines import csv_number, csv_rows, read_lines
 from ..errors import DataError
 from ..stats import correlation_p, pearson

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from anhelpers import data
-from anhelpers.data import catalog
+from anhelpers.data import bundle, catalog
 from anhelpers.data.manifest import COLUMNS
 from anhelpers.errors import DataError, UnknownName
 
@@ -31,7 +31,7 @@ def package(tmp_path, monkeypatch):
         path = tmp_path / "data" / "teaching" / "en-de" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    monkeypatch.setattr(catalog, "_bundle_root", lambda: tmp_path / "data")
+    monkeypatch.setattr(bundle, "_bundle_root", lambda: tmp_path / "data")
     return tmp_path / "data"
 
 
@@ -70,14 +70,14 @@ def test_unknown_bundled_files_list_their_folder(package):
 
 
 def test_a_checkout_has_a_data_folder():
-    assert catalog._bundle_root().name == "data"
+    assert bundle._bundle_root().name == "data"
 
 
 def test_an_installed_package_has_its_own_data_folder(tmp_path, monkeypatch):
     package = tmp_path / "site-packages" / "anhelpers"
     (package / "data").mkdir(parents=True)
-    monkeypatch.setattr(catalog, "__file__", str(package / "data" / "catalog.py"))
-    monkeypatch.setattr(catalog, "_bundle_root", catalog._bundle_root.__wrapped__)  # not what was found before
+    monkeypatch.setattr(bundle, "__file__", str(package / "data" / "bundle.py"))
+    monkeypatch.setattr(bundle, "_bundle_root", bundle._bundle_root.__wrapped__)  # not what was found before
     (tmp_path / "site-packages" / "data").mkdir()  # another package's, not ours
     with pytest.raises(DataError, match="the package's data folder is missing"):
         data.bundled("teaching")
@@ -114,7 +114,15 @@ def test_a_wrong_environment_is_told(tmp_path, monkeypatch, shared):
 def test_available_lists_every_name(package, shared):
     (package / "manifest.tsv").write_text("\t".join(COLUMNS) + "\n")
     rows = {row["name"]: row for row in data.available()}
-    assert list(rows) == ["teaching", "teaching/en-de", "teaching/de-en", "wmt24/en-de", "wmt24/ja-zh", "wmt24/en-es", "wmt23/en-de"]
+    assert list(rows) == [
+        "teaching",
+        "teaching/en-de",
+        "teaching/de-en",
+        "wmt24/en-de",
+        "wmt24/ja-zh",
+        "wmt24/en-es",
+        "wmt23/en-de",
+    ]
     assert rows["teaching"]["present"] is True
     assert rows["wmt24/en-de"] == {
         "name": "wmt24/en-de", "where": "ANHELPERS_DATA: wmt24/txt", "present": False,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from anhelpers import cli
-from anhelpers.data import catalog, find_file
+from anhelpers.data import bundle, find_file
 from anhelpers.data import download as downloading
 from anhelpers.data.fetch import fetch_data
 from anhelpers.data.manifest import COLUMNS
@@ -28,7 +28,7 @@ def sets(server, row_of, tmp_path, monkeypatch):
             server.files[f"/o/r/{'c' * 40}/{file.replace(' ', '%20')}"] = contents[name][file]
     (tmp_path / "data" / "teaching" / "en-de").mkdir(parents=True)
     (tmp_path / "data" / "manifest.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    monkeypatch.setattr(catalog, "_bundle_root", lambda: tmp_path / "data")
+    monkeypatch.setattr(bundle, "_bundle_root", lambda: tmp_path / "data")
     monkeypatch.setenv("ANHELPERS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("ANHELPERS_MIRROR", f"{server.url}/")
     for name in ("ANHELPERS_DATA", "ANHELPERS_OFFLINE"):

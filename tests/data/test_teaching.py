@@ -80,7 +80,6 @@ def test_monolingual_text_is_distinct_and_no_translation_of_ours(name):
 
 @SETS
 def test_minimal_pairs_differ_and_cover_the_phenomena(name):
-    test, cands = load(name), load_candidates(name)
     rows = [line.split("\t") for line in read_lines(bundled(f"{name}/minimal_pairs.tsv"))]
     assert rows[0] == ["phenomenon", "good", "bad"]
     assert all(len(r) == 3 and r[1] != r[2] for r in rows)
@@ -95,7 +94,7 @@ def test_minimal_pairs_differ_and_cover_the_phenomena(name):
 
 @SETS
 def test_mqm_rows_name_real_outputs_and_cover_every_one_twice(name):
-    test, cands = load(name), load_candidates(name)
+    test = load(name)
     with bundled(f"{name}/mqm.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     assert {r["severity"] for r in rows} <= {"Major", "Minor", "Neutral", "No-error"}

@@ -237,4 +237,6 @@ def test_the_experts_beside_whom_the_readme_puts_the_passes():
     wide = rows.assign(penalty=scores.values[:, 0]).pivot(index=["segment", "system"], columns="rater")
     assert set(wide.notna().sum(axis=1)) == {3}
     alpha = krippendorff_alpha(wide.to_numpy(), "interval")
-    assert f"on the same segments of WMT23 en-de is {alpha:.2f}." in bundled("teaching/en-de/README.md").read_text("utf-8")
+    assert f"on the same segments of WMT23 en-de is {alpha:.2f}." in bundled("teaching/en-de/README.md").read_text(
+        "utf-8"
+    )

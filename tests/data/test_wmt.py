@@ -135,3 +135,16 @@ def test_bad_categories_are_told(tmp_path, text, sentence):
     (tmp_path / "systems.tsv").write_text(text)
     with pytest.raises(DataError, match=sentence):
         read_categories(tmp_path / "systems.tsv")
+
+
+def test_glosses_lie_beside_the_tree_a_line_for_each_source(tree):
+    file = tree(TREE_2024) / "glosses.txt"
+    file.write_text("one\ntwo\n")
+    assert read_wmt(file.parent, "en-de").glosses == ("one", "two")
+    assert read_wmt(file.parent / "txt", "en-de").subset([1]).glosses == ("two",)
+    file.write_text("one\n")
+    with pytest.raises(DataError, match=r"glosses\.txt: has 1 line, and there are 2 sources; write one for each"):
+        read_wmt(file.parent, "en-de")
+    file.write_text("one\n \n")
+    with pytest.raises(DataError, match=r"glosses\.txt, line 2: there is no gloss; say in plain English"):
+        read_wmt(file.parent, "en-de")

@@ -11,7 +11,7 @@ from anhelpers import cli, judges
 from anhelpers.accuracy.registry import accuracy_metric
 from anhelpers.data import CandidateSet, TestSet
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.metric import Metric
+from anhelpers.metrics import Metric
 
 TAGS = ("idiomatic", "literal-2", "literal-2", "calque")
 TEXTS = (("aaaa", "aa", "aaaa", "a"), ("b", "bb", "bbb", "bbbb"), ("cc", "c", "ccc", "cc"))

@@ -6,7 +6,9 @@ import json
 import lzma
 import math
 import re
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 
 from anhelpers import cli
 from anhelpers.data import bundled, load, load_candidates, load_mono
+from anhelpers.data.catalog import teaching_set
 from anhelpers.errors import DataError
 from anhelpers.naturalness.critic import (
     FACTS,
@@ -25,6 +28,7 @@ from anhelpers.naturalness.critic import (
     critic_metric,
     critic_tokens,
     explain,
+    find_critic,
     load_critic,
     ngrams,
     score_critic,
@@ -334,30 +338,37 @@ def test_it_takes_part_in_plane_and_curve(bundled_critic):
 
 # -- the bundled critic ------------------------------------------------------------------------------------------------
 
-FOLDER = bundled("critic/de")
-CARD = (FOLDER / "README.md").read_text(encoding="utf-8")
+CARDS = {lang: (bundled(f"critic/{lang}") / "README.md").read_text(encoding="utf-8") for lang in ("de", "en")}
 
 
-def test_it_is_small_and_its_facts_are_in_its_card(bundled_critic):
-    facts = json.loads((FOLDER / "facts.json").read_text("utf-8"))
-    assert sum(path.stat().st_size for path in FOLDER.iterdir()) <= 150_000
+@pytest.mark.parametrize("lang", CARDS)
+def test_it_is_small_and_its_facts_are_in_its_card(lang):
+    folder, card = bundled(f"critic/{lang}"), CARDS[lang]
+    facts = json.loads((folder / "facts.json").read_text("utf-8"))
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= 150_000
     for number in (facts["originals"], sum(facts["translations"].values()), facts["ngrams"]):
-        assert f"{number:,}" in CARD
+        assert f"{number:,}" in card
     bound = facts["tv_lower_bound"]
-    assert f"{bound['bound']:.3f} ({bound['low']:.3f} to {bound['high']:.3f})" in CARD
-    assert f"AUC {facts['auc']:.3f}" in CARD
-    assert len(bundled_critic.table) == facts["ngrams"]
+    assert f"{bound['bound']:.3f} ({bound['low']:.3f} to {bound['high']:.3f})" in card
+    assert f"AUC {facts['auc']:.3f}" in card
+    assert len(load_critic(lang).table) == facts["ngrams"]
+    together = json.loads((folder / "combination.json").read_text("utf-8"))
+    for number in (together["critic_weight"], together["lpp_weight"], together["intercept"]):
+        assert f"{number:g}" in card
+    assert f"{together['damaged']:,} originals damaged by rule" in card
 
 
-def test_the_card_has_its_figures_on_the_teaching_set(bundled_critic):
-    by = {tag: np.array([score_critic(bundled_critic, text) for text in texts])
-          for tag, texts in tagged("idiomatic", "literal", "literal-2", "calque", "free", "near-reference", "grammar",
-                                   "colloquial", "elevated").items()}  # fmt: skip
-    rows = re.findall(r"^\| ([a-z0-9-]+) > ([a-z0-9-]+) \| (\d+) of 52 \|", CARD, re.M)
+@pytest.mark.parametrize("lang", CARDS)
+def test_the_card_has_its_figures_on_the_teaching_set(lang):
+    critic, card = load_critic(lang), CARDS[lang]
+    cands = load_candidates(teaching_set(lang))
+    by = {tag: np.array([score_critic(critic, text) for text, own in zip(cands.texts, cands.tags, strict=True)
+                         if own == tag]) for tag in set(cands.tags)}  # fmt: skip
+    rows = re.findall(r"^\| ([a-z0-9-]+) > ([a-z0-9-]+) \| (\d+) of 52 \|", card, re.M)
     assert len(rows) >= 5
     for high, low, wins in rows:
         assert (by[high] > by[low]).sum() == int(wins), (high, low)
-    for tag, mean in re.findall(r"^\| mean of ([a-z0-9-]+) \| ([+−]\d\.\d\d) \|", CARD, re.M):
+    for tag, mean in re.findall(r"^\| mean of ([a-z0-9-]+) \| ([+−]\d\.\d\d) \|", card, re.M):
         assert by[tag].mean() == pytest.approx(float(mean.replace("−", "-")), abs=0.006), tag
 
 
@@ -369,3 +380,15 @@ def test_a_table_that_lost_lines_is_refused(tmp_path, lost):
     (tmp_path / TABLE).write_bytes(lzma.compress(b"\n".join([*lines[: -1 - lost], b""])))
     with pytest.raises(DataError, match="is no table of a critic"):
         load_critic(tmp_path)
+
+
+def test_a_folder_called_as_the_language_is_no_critic_by_chance(tmp_path, monkeypatch):
+    """`-m critic` in a folder with a critic of one's own in de/ took it without a word; `-m critic:de` means it."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(bundled("critic/en"), "de")
+    assert find_critic("de") == bundled("critic/de")
+    assert find_critic(Path("de")) == Path("de")
+    assert naturalness_metric("critic", "de").signature == critic_metric(load_critic("de"), "de").signature
+    assert load_critic(Path("de")).language == "en"
+    with pytest.raises(DataError, match="'en'"):
+        naturalness_metric("critic:de", "de")

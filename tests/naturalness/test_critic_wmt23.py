@@ -1,13 +1,16 @@
-"""The bundled critic on a year that it was not trained on: WMT23's German originals against outputs and reference."""
+"""The bundled critics on texts that they were not trained on: WMT23, and for English a part of WMT22 as well."""
 
+import csv
+import lzma
 import os
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from anhelpers.data import load
+from anhelpers.data import bundled, load
 from anhelpers.data.lines import read_lines
 from anhelpers.naturalness.critic import load_critic, score_critic
 from anhelpers.naturalness.critic_figures import auc
@@ -61,3 +64,34 @@ def test_means_of_ten_sentences_as_the_card_says(scored):
     """0.95 was wanted of neighbouring sentences, and 0.948 is reached; of sentences of any documents 0.99."""
     systems = [scores for name, scores in scored.items() if name not in ("originals", "refA")]
     assert np.mean([auc(tens(scored["originals"]), tens(q)) for q in systems]) == pytest.approx(0.948, abs=0.001)
+
+
+@pytest.fixture(scope="module")
+def english():
+    """Scores of English originals, and of translations by (source language, kind), all kept from the training."""
+    root, critic = Path(os.environ["ANHELPERS_DATA"]), load_critic("en")
+    with lzma.open(root / "critic" / "wmt22_native_or_translated.en.tsv.xz", "rt", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+                if int(row["line"]) // 10 % 5 == 4]  # fmt: skip
+    texts = defaultdict(list, {"WMT23 sentences": read_lines(root / "mono" / "en.original.txt")})
+    for row in rows:
+        kind = {"en": "WMT22 held-out sources", "ewt": "EWT held-out lines"}.get(row["set"])
+        texts[kind or (row["set"], row["side"])].append(row["text"])
+    scored = {name: [score_critic(critic, text) for text in some if len(re.findall(r"\w+", text)) >= 2]
+              for name, some in texts.items()}  # fmt: skip
+    return {name: np.array(scores)[~np.isnan(scores)] for name, scores in scored.items()}
+
+
+def test_the_english_critic_on_texts_kept_from_it_as_the_card_says(english):
+    card = (bundled("critic/en") / "README.md").read_text(encoding="utf-8")
+    sides = [[name for name in english if name[1] == kind] for kind in ("machine-translation", "human-translation")]
+    assert [len(side) for side in sides] == [6, 6]
+    originals = [name for name in english if isinstance(name, str)]
+    for name in originals:
+        means = [np.mean([auc(english[name], english[q]) for q in side]) for side in sides]
+        german = [auc(english[name], english[q]) for side in sides for q in side if q[0] == "de-en"]
+        row = next(line for line in card.splitlines() if line.startswith(f"| {name} |"))
+        said = [float(number) for number in re.findall(r"\d\.\d+", row)]
+        np.testing.assert_allclose([*means, *german], said, atol=0.001)
+    tens_of = [np.mean([auc(tens(english[originals[0]]), tens(english[q])) for q in side]) for side in sides]
+    assert "| WMT23, means of ten neighbouring sentences | {:.3f} | {:.3f} | |".format(*tens_of) in card

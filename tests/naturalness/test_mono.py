@@ -8,7 +8,7 @@ from scipy.stats import t, ttest_1samp
 
 from anhelpers.data import TestSet
 from anhelpers.errors import DataError
-from anhelpers.metric import Metric
+from anhelpers.metrics import Metric
 from anhelpers.naturalness.lpp import LppDistance
 from anhelpers.naturalness.mono import Mono, leaks, lpp_gaps, score_mono
 from anhelpers.naturalness.registry import naturalness_metric

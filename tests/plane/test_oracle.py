@@ -10,7 +10,7 @@ from anhelpers.accuracy.surface import surface_metric
 from anhelpers.data import CandidateSet, TestSet, from_systems, load, load_candidates
 from anhelpers.errors import DataError
 from anhelpers.frontier import oracle_curve
-from anhelpers.metric import Metric
+from anhelpers.metrics import Metric
 from anhelpers.plane import (
     curve_rows,
     judged_studies,

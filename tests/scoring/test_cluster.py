@@ -57,7 +57,7 @@ def store(tmp_path, monkeypatch):
 
 
 def of(lm):
-    return loaded_recipe("lm", lm, eos=False, share_prefixes=None)
+    return loaded_recipe("naturalness.lm:made", lm, eos=False, share_prefixes=None)
 
 
 def rows(store) -> int:
@@ -170,7 +170,7 @@ def test_learned_metrics_go_to_the_workers_whose_errors_are_sentences(two, tmp_p
     from anhelpers.accuracy.learned import Learned, learned_metric
 
     model = Learned("m", "M", "points", True, "m|rev:abcdef0", ("src", "hyp"), "9 tokens", None,
-                    recipe("metricx", "cpu", name=str(tmp_path)))  # fmt: skip
+                    recipe("accuracy.metricx:made", "cpu", name=str(tmp_path)))  # fmt: skip
     with sharing(two), pytest.raises(DataError, match=r"a worker on .* failed: .* does not say which MetricX"):
         learned_metric(model).score_segments(["ja"], srcs=["yes"])
 
@@ -199,7 +199,7 @@ def test_texts_that_kill_every_worker_are_told(tiny_lm, monkeypatch):
     monkeypatch.setattr(clusters, "DEATHS", 0)
     monkeypatch.setattr(clusters, "answer", deadly)
     with connect("local:1") as cluster, pytest.raises(DataError, match="workers before it were lost over the same tex"):
-        next(cluster.answers(recipe("lm", "cpu"), "", [(0, ["ja"], None)]))
+        next(cluster.answers(recipe("naturalness.lm:made", "cpu"), "", [(0, ["ja"], None)]))
 
 
 def test_where_all_is_known_no_worker_is_started(tiny_lm, store):
@@ -214,15 +214,16 @@ def test_workers_that_cannot_be_asked_for_are_one_sentence(monkeypatch):
     def fails(ends):
         raise RuntimeError("Cluster failed to start: 'ib0' is not a valid network interface")
 
+    made = recipe("naturalness.lm:made", "cpu")
     with pytest.raises(DataError, match=r"slurm:s.yaml: no worker can be asked for \(Cluster failed to start: 'ib0'"):
-        next(clusters.Cluster("slurm:s.yaml", fails).answers(recipe("lm", "cpu"), "", [(0, ["ja"], None)]))
+        next(clusters.Cluster("slurm:s.yaml", fails).answers(made, "", [(0, ["ja"], None)]))
     monkeypatch.setenv("PATH", "")
     with pytest.raises(DataError, match="there is no sbatch here"), contextlib.ExitStack() as ends:
         clusters._slurm({}, ends)
 
 
 def test_workers_on_this_machine_take_the_device_that_was_asked_for(monkeypatch):
-    made = recipe("lm", "cuda:1", name="owner/model")
+    made = recipe("naturalness.lm:made", "cuda:1", name="owner/model")
     assert dict(made.here().options) == {"name": "owner/model", "device": "cuda:1"}
     assert clusters._cluster("local:2").here
     assert not clusters.Cluster("tcp://h:1", lambda ends: None).here

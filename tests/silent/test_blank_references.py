@@ -29,7 +29,7 @@ from anhelpers.data import (
     write_mme,
 )
 from anhelpers.errors import DataError
-from anhelpers.metric import Metric
+from anhelpers.metrics import Metric
 from anhelpers.scoring import segment_rows, system_rows
 
 ORACLES = {

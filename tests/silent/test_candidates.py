@@ -24,7 +24,7 @@ from anhelpers.data import (
     with_outputs,
 )
 from anhelpers.errors import DataError
-from anhelpers.metric import Metric
+from anhelpers.metrics import Metric
 from anhelpers.plane import oracle_study
 
 N, K = 12, 3

@@ -17,7 +17,7 @@ from anhelpers.charts.lack import plot_lack
 from anhelpers.charts.systems import plot_systems
 from anhelpers.cli import options
 from anhelpers.data import CandidateSet, from_systems, load, with_outputs
-from anhelpers.metric import Metric
+from anhelpers.metrics import Metric
 from anhelpers.plane import curve_rows, oracle_study, with_human_points
 
 N = 30

@@ -164,7 +164,7 @@ def test_a_name_is_a_folder_a_bundled_model_or_a_hub_id(tmp_path, monkeypatch):
         hub.find("~no-such-user/x")
     cached = tmp_path / "snapshots" / ("0" * 40)  # as in the hub's cache: the folder's name is no revision to ask for
     shutil.copytree(hub.find("de-small").folder, cached)
-    made = loaded_recipe("lm", load_lm(cached, device="cpu"))
+    made = loaded_recipe("naturalness.lm:made", load_lm(cached, device="cpu"))
     assert (dict(made.options)["name"], dict(made.options)["revision"]) == (str(cached), None)
     for folder in ("de-small", tmp_path):
         with pytest.raises(DataError, match="is a folder and has no revision 'abc'; leave the revision out"):

@@ -14,7 +14,7 @@ import traitlets
 from anhelpers.data import CandidateSet, TestSet, from_systems
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 from anhelpers.frontier import oracle_curve
-from anhelpers.metric import Metric
+from anhelpers.metrics import Metric
 from anhelpers.plane import oracle_studies, oracle_study
 from anhelpers.widgets import explorer, shape, study, words
 from anhelpers.widgets.judged import Judged
@@ -319,3 +319,16 @@ def test_parts_are_cut_where_the_page_cuts_them():
     assert words.bounds(parts) == [4, 6, 33]  # an emoji is two units of UTF-16
     assert words.cut(text, words.bounds(parts)) == parts
     assert words.cut(text, []) == [text]
+
+
+def test_glosses_stand_with_their_sources():
+    """In the page on demand, on paper below the source; a set without them ships none."""
+    test = TestSet("t", "de-en", ("eins", "zwei"), {"ref": ("one", "two")}, {"A": ("one", "too"), "B": ("an", "two")})
+    length = Metric(
+        "length", "length", "characters", True, (), "length", lambda hyps, **_: np.array([len(h) for h in hyps])
+    )
+    short = Metric("short", "short", "characters", False, (), "short", length.score_segments)
+    for glosses in ((), ("the number <1>", "the number 2")):
+        one = oracle_study(replace(test, glosses=glosses), from_systems(test), length, short)
+        assert [row.get("gloss", "") for row in study.explore(one).data["rows"]] == list(glosses or ("", ""))
+        assert ("the number &lt;1&gt;" in study.preview(one)._repr_html_()) == bool(glosses)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from anhelpers import raters
-from anhelpers.data import from_systems, load
+from anhelpers.data import from_systems, load, load_candidates
 from anhelpers.data.lines import read_lines
 from anhelpers.errors import DataError
 from anhelpers.widgets.raters import RatingSheet, rating_sheet
@@ -180,3 +180,13 @@ def test_the_page_is_sent_what_a_pseudonym_may_be_and_keeps_nothing(widget):
     assert widget.data["name"]["pattern"] == f"^{NAME.pattern}$"
     assert "localStorage" not in (HERE / "raters.js").read_text(encoding="utf-8")
     assert RatingSheet.noun == "rating sheet"
+
+
+def test_a_gloss_stands_with_its_source_on_page_and_paper():
+    test, cands = load("teaching/de-en"), load_candidates("teaching/de-en")
+    widget = rating_sheet(test, cands, n_segments=2, n_candidates=2, rng=np.random.default_rng(0))
+    for segment in widget.data["segments"]:
+        assert segment["gloss"] == test.glosses[segment["id"]]
+        assert html.escape(segment["gloss"]) in widget.fragment().partition("<script>")[0]
+    assert "gloss" not in rating_sheet(load("teaching"), load_candidates("teaching"), n_segments=1, n_candidates=2,
+                                       rng=np.random.default_rng(0)).data["segments"][0]  # fmt: skip

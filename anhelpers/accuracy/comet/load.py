@@ -15,7 +15,7 @@ from typing import Any
 
 from ... import checks, hub
 from ...errors import AnhelpersError, DataError, need
-from ...metric import signature_of
+from ...metrics import signature_of
 from .files import NOUN, Checkpoint, find_checkpoint
 
 __all__ = ["Comet", "load_comet"]

@@ -10,13 +10,13 @@ import numpy as np
 
 from ... import hub
 from ...errors import need
-from ...metric import Metric
+from ...metrics import Metric
 from ...scoring.batches import METRIC_TOKENS_PER_BATCH, batches, padded
-from ...scoring.worker import recipe
+from ...scoring.worker import Made, recipe
 from ..learned import Learned, elsewhere, learned_metric, short_name
 from .load import Comet, load_comet
 
-__all__ = ["comet_metric", "comet_scores"]
+__all__ = ["comet_metric", "comet_scores", "made"]
 
 ROWS = 4096  # of the estimator at a time
 
@@ -56,9 +56,20 @@ def comet_metric(
         reads=comet.reads,
         limit=comet.limit,
         score=lambda rows: comet_scores(comet, rows),
-        recipe=recipe("comet", comet.device, name=name, reference=reference, **elsewhere(options)),
+        recipe=recipe("accuracy.comet.score:made", comet.device, name=name, reference=reference, **elsewhere(options)),
     )
     return learned_metric(learned, n_refs)
+
+
+def made(name: str, **options: Any) -> Made:
+    """The scores of `comet_scores` on a worker, as its recipe says.
+
+    Parameters
+    ----------
+    name, options : as in `load_comet`.
+    """
+    comet = load_comet(name, **options)
+    return Made(comet.signature, comet.device, lambda rows, detail: comet_scores(comet, rows))
 
 
 def comet_scores(comet: Comet, rows: Sequence[tuple[str, ...]], tokens_per_batch: int | None = None) -> np.ndarray:

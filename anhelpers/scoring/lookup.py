@@ -1,0 +1,69 @@
+"""A metric by its name, of either axis: what `an.metric` and the commands' -m find."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from .. import checks
+from ..accuracy import registry
+from ..data.schema import TestSet
+from ..data.text_ratings import is_rated
+from ..metrics import Metric
+from ..naturalness.registry import NAMES, is_critic, naturalness_metric, needs_lm
+
+if TYPE_CHECKING:
+    from ..naturalness.lm import LanguageModel
+    from ..naturalness.mono import Mono
+
+__all__ = ["known_metric", "metric"]
+
+
+def known_metric(name: str) -> str:
+    """The name itself; an UnknownName with the nearest one where no metric is called so.
+
+    >>> known_metric("chrf")
+    'chrf'
+    """
+    if not (registry.is_accuracy(name) or is_rated(name, "naturalness") or is_critic(name)):
+        checks.one_of(name, [*registry.NAMES, *NAMES], "metric")
+    return name
+
+
+def metric(
+    name: str, of: TestSet | str, *, lm: LanguageModel | str | None = "bundled", n_refs: int | str | None = None,
+    mono: Mono | None = None,
+) -> Metric:  # fmt: skip
+    """A metric of accuracy or of naturalness, ready to score.
+
+    Parameters
+    ----------
+    name : accuracy: chrf, chrf++, bleu, ter, comet, metricx24 and others, see `accuracy.registry`; naturalness: lpp,
+        bpb, zip, critic, critic+lpp and others, see `naturalness.registry`.
+    of : the test set that it will score, or the language of the translations, e.g. "de"; it decides BLEU's tokenizer
+        and which critic and which bundled model is meant.
+    lm : the language model of those that need one, or its name as in `load_lm`; by default the bundled one of the
+        language.
+    n_refs : how many references every segment that has any will have, or "var"; by default the test set's, else 1.
+    mono : R, texts that people wrote in the language, for lpp-distance alone.
+
+    Raises
+    ------
+    UnknownName, DataError, MissingExtra: no such metric, none for this language, or its library is missing.
+
+    >>> metric("chrf", "de").unit, metric("critic", "en").unit
+    ('points, 0 to 100', 'nats per text')
+    """
+    lang, own = (of, 1) if isinstance(of, str) else (of.trg_lang, of.n_refs)
+    if registry.is_accuracy(known_metric(name)):
+        return registry.accuracy_metric(name, lang, own if n_refs is None else n_refs)
+    model = _loaded(lm, lang) if isinstance(lm, str) and needs_lm(name) else lm
+    return naturalness_metric(name, lang, None if isinstance(model, str) else model, mono=mono)
+
+
+@cache
+def _loaded(name: str, lang: str) -> LanguageModel:
+    """A model once, however many metrics need it."""
+    from ..naturalness.lm import load_lm
+
+    return load_lm(name, lang=lang)

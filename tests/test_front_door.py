@@ -1,0 +1,77 @@
+"""`import anhelpers as an`: a table of contents that loads nothing before it is asked."""
+
+import inspect
+import pydoc
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import anhelpers as an
+
+ROOT = Path(__file__).parents[1]
+NAMES = [name for name in dir(an) if name != "__version__"]
+
+
+def test_it_has_the_everyday_names_and_says_what_they_are_for():
+    assert 50 <= len(NAMES) <= 90
+    said = set(re.findall(r"\w+", an.__doc__))
+    assert set(NAMES) <= said
+    for name in ("load", "load_candidates", "metric", "oracle_curve", "oracle_study", "explore", "exact", "xmi", "mqm"):
+        assert name in NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_leads_to_something_that_is_explained(name):
+    found = getattr(an, name)
+    assert inspect.getdoc(found)
+    assert getattr(an, name) is found
+    if inspect.isfunction(found) or inspect.isclass(found):
+        assert found.__name__ == name
+
+
+def test_rooms_say_what_is_in_them():
+    rooms = [name for name in NAMES if inspect.ismodule(getattr(an, name))]
+    assert len(rooms) == 10
+    for room in rooms:
+        assert dir(getattr(an, room))
+
+
+def test_what_is_not_there_is_no_attribute():
+    with pytest.raises(AttributeError, match="has no attribute 'load_everything'"):
+        an.load_everything  # noqa: B018
+    assert not hasattr(an, "_nothing")
+
+
+def test_importing_loads_nothing_and_one_name_not_everything():
+    code = """
+import sys, anhelpers as an
+heavy = {"numpy", "pandas", "scipy", "torch", "transformers", "altair"}
+assert not heavy & set(sys.modules)
+an.load
+assert not {"torch", "transformers", "altair", "scipy"} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_help_is_a_table_of_contents():
+    page = pydoc.plain(pydoc.render_doc(an))
+    for line in ("Texts", "Metrics", "The curve and the plane", "oracle_curve of scores"):
+        assert line in page
+
+
+@pytest.mark.neural
+def test_the_readmes_python_runs():
+    page = (ROOT / "README.md").read_text("utf-8")
+    texts, arrays = re.findall(r"```python\n(.*?)```", page, re.S)
+    given = {
+        "segment": [0, 0, 1], "accuracy": [80, 60, 50], "naturalness": [-4, -3, -2], "reference": [0.5, 0.5],
+        "joint": [[0.5, 0.1], [0.1, 0.3]], "distortion": [[0.0, 1.0], [1.0, 0.0]],
+    }  # fmt: skip
+    names = {name: np.array(value) for name, value in given.items()}
+    exec(texts + arrays, names)
+    assert set(re.findall(r"\ban\.(\w+)", texts + arrays)) <= set(NAMES)
+    assert len(names["study"].curve.select(10)) == len(names["test"])
