@@ -81,15 +81,10 @@ def _data() -> list[Finding]:
     for entry in sets:
         mend = "" if entry["present"] else f"anhelpers fetch {absent}   (or export ANHELPERS_DATA=FOLDER)"
         rows.append(Finding(f"data set {entry['name']}", entry["present"], str(entry["note"] or entry["where"]), mend))
-    there = (bundled("teaching").parent / "lm" / "de-small" / "config.json").is_file()
-    rows.append(
-        Finding(
-            "language model de-small",
-            there,
-            "data/lm/de-small" if there else "missing",
-            "" if there else "git checkout data/lm",
-        )
-    )
+    for name in ("de-small", "en-small"):
+        there = (bundled("teaching").parent / "lm" / name / "config.json").is_file()
+        seen, mend = (f"data/lm/{name}", "") if there else ("missing", "git checkout data/lm")
+        rows.append(Finding(f"language model {name}", there, seen, mend))
     return rows
 
 

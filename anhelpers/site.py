@@ -50,11 +50,16 @@ li {{ margin: 0 0 1em; }} li p {{ margin: .1em 0; }} .soft {{ color: #4a4a4a; }}
 <h1>How much accuracy does it cost to sound natural?</h1>
 <p>Executed notebooks on the accuracy-naturalness tradeoff of translations. Everything here works without a network and
 without Python: open a page, drag, watch. The whole folder can be copied to a USB stick.</p>
-<p><a href="{first}.html"><b>{title}</b></a>: a first picture, a drag of two minutes, and in which order to read.</p>
+<p><a href="{first}.html"><b>{title}</b></a>: a first picture, a drag of two minutes, and in which order to
+read.{both}</p>
 <ol>
 {items}
 </ol></main></body></html>
 """
+
+BOTH = """ Its translations are English, each German source with a word-for-word gloss; a switch above the slider shows
+German translations of English sources instead."""
+"""Of a first page that has both teaching sets."""
 
 
 def write_site(built: Path | str, out: Path | str) -> Path:
@@ -98,7 +103,8 @@ def _write(told: Sequence[About], built: Path, out: Path) -> None:
         for i, one in enumerate(told):
             page = (built / f"{one.name}.html").read_text(encoding="utf-8")
             write_text(fresh / f"{one.name}.html", _linked(page, told, i))
-        write_text(fresh / "index.html", in_page(_index(told)))
+        first = (built / f"{told[0].name}.html").read_text(encoding="utf-8")
+        write_text(fresh / "index.html", in_page(_index(told, both='class="anx-parts"' in first)))
         size = sum(p.stat().st_size for p in fresh.iterdir())
         if size > MOST_BYTES:
             raise DataError(f"the site has {size / 1e6:.0f} MB, more than {MOST_BYTES / 1e6:.0f}.", out)
@@ -122,7 +128,7 @@ def _linked(page: str, told: Sequence[About], i: int) -> str:
     return f"{head}{nav.format('notebooks, bottom')}</body>{end}"
 
 
-def _index(told: Sequence[About]) -> str:
+def _index(told: Sequence[About], both: bool = False) -> str:
     titles = {one.name: one.title for one in told}
     items = (
         f'<li><a href="{one.name}.html">{html.escape(one.title)}</a>'
@@ -131,4 +137,5 @@ def _index(told: Sequence[About]) -> str:
         "</p></li>"
         for one in told
     )
-    return INDEX.format(first=told[0].name, title=html.escape(told[0].title), items="\n".join(items))
+    title = html.escape(told[0].title)
+    return INDEX.format(first=told[0].name, title=title, both=BOTH if both else "", items="\n".join(items))

@@ -181,6 +181,7 @@ def test_check_fits_one_screen_and_names_the_mending_command(monkeypatch, capsys
     assert "ANHELPERS_DATA=not set" in text
     assert "export ANHELPERS_DATA=" in text
     assert "ok  data set teaching" in text
+    assert all(f"ok  language model {name}-small" in text for name in ("de", "en"))
 
 
 def test_check_tells_what_installs_a_missing_package(monkeypatch):

@@ -167,6 +167,19 @@ def test_a_students_copy_runs_to_its_end_and_every_check_gives_a_hint(tiny_lm, t
     assert "ok, 0 of 3 exercises right" in capsys.readouterr().err
     page = html.unescape((tmp_path / "out" / "00_start_here.html").read_text(encoding="utf-8"))
     assert "How many points does the second one lose" in page
+    assert page.count("Translations into: ") == 2  # both teaching sets, for readers of English and of German
+
+
+@pytest.mark.notebook
+@pytest.mark.neural
+def test_the_first_page_of_another_set_has_no_switch(tiny_lm, tmp_path, capsys):
+    call = ["run", "00_start_here", "--data", "teaching", "-p", "lm", str(tiny_lm), "--out", str(tmp_path)]
+    assert cli.main(call) == 0
+    assert "ok, 3 of 3 exercises right" in capsys.readouterr().err
+    page = (tmp_path / "00_start_here.html").read_text(encoding="utf-8")
+    assert 'class="anx-parts"' not in page
+    assert "word for word:" not in page
+    assert '<ol start="0"><li dir="auto" lang="de">Nach drei Stunden' in page
 
 
 @pytest.fixture(scope="module")

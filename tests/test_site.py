@@ -51,6 +51,14 @@ def test_the_index_tells_minutes_and_questions_of_each_notebook(built):
         assert f"{told.minutes} minutes" in text
 
 
+def test_the_index_says_that_the_first_page_has_both_languages_where_it_has(built):
+    said = "Its translations are English, each German source with a word-for-word gloss; a switch above the slider"
+    assert said not in site.write_site(built, built / "site").read_text("utf-8")
+    page = built / f"{NAMES[0]}.html"
+    page.write_text(page.read_text("utf-8").replace("&lt;", '<div class="anx-parts"></div>&lt;'), "utf-8")
+    assert said in site.write_site(built, built / "site").read_text("utf-8")
+
+
 def test_a_second_site_takes_the_place_of_the_first(built):
     first = site.write_site(built, built / "site")
     page = first.parent / f"{NAMES[0]}.html"

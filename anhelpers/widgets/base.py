@@ -25,7 +25,8 @@ from ..data.writing import make_folder, write_text
 from ..provenance import in_page
 
 __all__ = [
-    "Widget", "detached", "html_lang", "is_static", "module", "plain_table", "script_json", "styles", "without_kernel",
+    "Shown", "Widget", "detached", "html_lang", "is_static", "module", "plain_table", "script_json", "styles",
+    "without_kernel",
 ]  # fmt: skip
 
 HERE = Path(__file__).parent
@@ -45,7 +46,40 @@ def styles(*files: str) -> str:
     return _joined("common.css", *files)
 
 
-class Widget(anywidget.AnyWidget):
+class Shown:
+    """What shows itself as HTML, and with a kernel as a widget too: stands before a class of ipywidgets.
+
+    A subclass sets `noun` (the title of its page, where its `data` has none) and `fragment()`.
+    """
+
+    noun = "widget"
+
+    def fragment(self) -> str:
+        """HTML for a notebook's output."""
+        raise NotImplementedError
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        shown = {"text/plain": repr(self), "text/html": self.fragment()}
+        if is_static():
+            return shown
+        made = super()._repr_mimebundle_(**kwargs) or {}  # type: ignore[misc]
+        bundle, metadata = made if isinstance(made, tuple) else (made, {})
+        return bundle | shown, metadata
+
+    def to_html(self) -> str:
+        """A page of its own that needs neither kernel nor network."""
+        head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        title = html.escape(getattr(self, "data", {}).get("title") or self.noun)
+        body = f'<body class="anx-page">{self.fragment()}</body>'
+        return in_page(f'<!doctype html><html lang="en"><head>{head}<title>{title}</title></head>{body}</html>\n')
+
+    def save(self, path: str | PathLike) -> Path:
+        """Write `to_html()` to a file, to hand out; returns the path."""
+        make_folder(Path(path).parent)
+        return write_text(path, self.to_html())
+
+
+class Widget(Shown, anywidget.AnyWidget):
     """A widget that shows itself with a kernel, without one, without scripts, and as a page of its own.
 
     A subclass sets `_esm = module(...)`, `_css = styles(...)`, `noun` (the title of its page), its synced traits and
@@ -56,14 +90,6 @@ class Widget(anywidget.AnyWidget):
 
     data = traitlets.Dict().tag(sync=True)
     chart: Any = None
-    noun = "widget"
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        shown = {"text/plain": repr(self), "text/html": self.fragment()}
-        if is_static():
-            return shown
-        bundle, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return bundle | shown, metadata
 
     def fragment(self) -> str:
         """HTML for a notebook's output: a picture and a table, which a script, where one may run, makes interactive."""
@@ -78,18 +104,6 @@ class Widget(anywidget.AnyWidget):
             + f"render({{ model: fakeModel({state}), el: box }});\nhost.replaceChildren(css, box);\n}})();"
         )
         return f'<div class="anx-host">{self.static_html()}<script>{script}</script></div>'
-
-    def to_html(self) -> str:
-        """A page of its own that needs neither kernel nor network."""
-        head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        title = html.escape(self.data.get("title") or self.noun)
-        body = f'<body class="anx-page">{self.fragment()}</body>'
-        return in_page(f'<!doctype html><html lang="en"><head>{head}<title>{title}</title></head>{body}</html>\n')
-
-    def save(self, path: str | PathLike) -> Path:
-        """Write `to_html()` to a file, to hand out; returns the path."""
-        make_folder(Path(path).parent)
-        return write_text(path, self.to_html())
 
 
 def is_static() -> bool:

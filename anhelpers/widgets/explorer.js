@@ -95,6 +95,7 @@ function render({ model, el }) {
   const pairs = data.judged.map((one) => one.judges);
   let judge, choice, point, all = [], rows = [], order = [], shown = [];
   let before = null, kept = null, switching = false; // the choices before the judge changed; the β that a hand chose
+  let open = false; // the glosses
 
   const textAt = (row, k) => row.marked[row.at[k]][0]; // place among the row's texts
 
@@ -203,10 +204,17 @@ function render({ model, el }) {
     const cell = make("td", { class: "anx-chosen", "data-label": "Chosen" }, text, note, was);
     const id = make("span", { class: "anx-note" }, whole(row.domain ? `#${row.id} · ${row.domain}` : `#${row.id}`));
     const source = make("td", { "data-label": "Source" }, make("span", { dir: "auto", ...langOf(data, 0) }, row.src), " ", id);
-    if (row.gloss) source.append(glossOf(row.gloss));
+    if (row.gloss) source.append(glossed(row.gloss));
     const reference = make("td", { "data-label": "Reference" }, make("div", { dir: "auto", ...langOf(data, 1) }, row.ref));
     ui.body.append(make("tr", { "data-segment": row.id }, source, reference, cell));
     return { row, cell, text, note, was, k: -1, flip: false };
+  }
+
+  function glossed(text) { // where one is opened, all are, on every page: who needs one needs them all
+    const box = glossOf(text);
+    box.open = open;
+    box.addEventListener("toggle", () => ui.body.querySelectorAll("details").forEach((one) => { one.open = open = box.open; }));
+    return box;
   }
 
   function layPage() {

@@ -249,13 +249,14 @@ def _rows(data: dict[str, Any]) -> list[tuple[int, int, str]]:
 def _printed(data: dict[str, Any], number: int, segment: dict) -> str:
     """One segment on paper: its source, and a row with empty boxes for each candidate."""
     head = "".join(f"<th {CELL}>{html.escape(name)}</th>" for name, *_ in data["criteria"])
+    source, target = (f'dir="auto" lang="{html.escape(code)}"' for code in data["langs"])
     rows = "".join(
-        f'<tr><th {CELL}>{letter}</th><td {CELL} dir="auto">{html.escape(text)}</td>'
+        f'<tr><th {CELL}>{letter}</th><td {CELL} {target}>{html.escape(text)}</td>'
         + f"<td {CELL}>{BOXES}</td>" * len(data["criteria"]) + "</tr>"
         for letter, text in zip(LETTERS, segment["texts"], strict=False)
     )  # fmt: skip
     gloss = f'<br><small lang="en">{html.escape(segment["gloss"])}</small>' if "gloss" in segment else ""
     return (
-        f'<p><b>{number}.</b> <span dir="auto">{html.escape(segment["src"])}</span>{gloss}</p>'
+        f"<p><b>{number}.</b> <span {source}>{html.escape(segment['src'])}</span>{gloss}</p>"
         f"<table><thead><tr><th {CELL}></th><th {CELL}>translation</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )

@@ -22,7 +22,7 @@ from .words import bounds, cut, word_parts
 
 __all__ = ["choice", "shaped", "static_html"]
 
-LEFT = 'style="text-align:left;vertical-align:top;padding:.2em .8em .3em 0"'
+LEFT = 'style="text-align:left;vertical-align:top;padding:.2em .8em .3em 0;hyphens:auto"'
 
 
 def shaped(
@@ -143,8 +143,9 @@ def static_html(data: dict, betas: Sequence[float] = (0, 1, math.inf)) -> str:
 def _static_row(data: dict, i: int, betas: Sequence[float]) -> str:
     first, row = data["judged"][0], data["rows"][i]
     chain = first["chains"][i]
-    gloss = f'<br><small lang="en">{html.escape(row["gloss"])}</small>' if "gloss" in row else ""
-    cells = [html.escape(row["src"]) + gloss, html.escape(row["ref"])]
+    gloss = f'<br><small lang="en">word for word: {html.escape(row["gloss"])}</small>' if "gloss" in row else ""
+    source, target = (f' lang="{html.escape(code)}"' if code else "" for code in data["langs"])
+    cells = [(source, html.escape(row["src"]) + gloss), (target, html.escape(row["ref"]))]
     for beta in betas:
         chosen = choice(data, i, beta)
         text = "".join(
@@ -156,8 +157,8 @@ def _static_row(data: dict, i: int, betas: Sequence[float]) -> str:
             for name, column, digits in zip(first["names"], ("accuracy", "naturalness"), first["digits"], strict=True)
         ]
         note = " · ".join(filter(None, [chosen["tag"], *scores]))
-        cells.append(f"{text}<br><small>{html.escape(note)}</small>")
-    return "<tr>" + "".join(f'<td {LEFT} dir="auto">{cell}</td>' for cell in cells) + "</tr>"
+        cells.append((target, f'{text}<br><small lang="en">{html.escape(note)}</small>'))
+    return "<tr>" + "".join(f'<td {LEFT} dir="auto"{lang}>{cell}</td>' for lang, cell in cells) + "</tr>"
 
 
 def _judges_table(data: dict) -> str:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from IPython.display import HTML
 
+from .. import checks
+from ..data.schema import CandidateSet, TestSet
 from ..data.text_ratings import RATED
 from ..errors import DataError
 from ..metrics import Metric
 from ..plane import OracleStudy
+from .base import html_lang
 from .explorer import BetaExplorer, StaticView, beta_explorer, static_view
 from .judged import ALL, Judged
 
-__all__ = ["explore", "planes", "preview"]
+__all__ = ["explore", "one_source", "planes", "preview"]
 
 SHORT = {"lpp": ("log-probability", "log-prob."), "critic": ("critic", "critic"), "critic+lpp": ("critic+lpp",) * 2}
 """Metric -> how a list calls the oriented score, and how the readout does."""
@@ -105,3 +110,19 @@ def preview(
     segments : those whose texts are shown.
     """
     return static_view(**_arguments(studies, rng, segments), betas=betas, title=title)
+
+
+def one_source(test: TestSet, cands: CandidateSet, segment: int = 0, most: int = 8) -> HTML:
+    """A source, its gloss where there is one, and its first candidates with numbers from 0, to read in a notebook.
+
+    Parameters
+    ----------
+    segment : in [0, number of sources). most : how many candidates, at least 1.
+    """
+    segment = checks.whole("segment", segment, 0, len(test) - 1)
+    texts = [cands.texts[i] for i in np.flatnonzero(cands.segment == segment)[: checks.whole("most", most, 1)]]
+    source, target = (f'dir="auto" lang="{html.escape(html_lang(code))}"' for code in (test.src_lang, test.trg_lang))
+    gloss = "".join(f'<br><small lang="en">word for word: {html.escape(line)}</small>'
+                    for line in test.glosses[segment : segment + 1])  # fmt: skip
+    items = "".join(f"<li {target}>{html.escape(text)}</li>" for text in texts)
+    return HTML(f'<p {source}>{html.escape(test.srcs[segment])}{gloss}</p><ol start="0">{items}</ol>')

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import traitlets
 
-from anhelpers.data import TestSet, from_systems
+from anhelpers.data import CandidateSet, TestSet, from_systems
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 from anhelpers.frontier import oracle_curve
 from anhelpers.metrics import Metric
@@ -98,6 +98,20 @@ def test_judges_are_set_from_python_and_others_are_refused(studies):
         widget.naturalness = "lpp"
     widget.set_state({"accuracy": "ab", "naturalness": "lpp"})  # as a page sends them
     assert (widget.accuracy, widget.naturalness) == ("ab", "lpp")
+
+
+def test_one_source_stands_with_its_gloss_and_its_first_candidates():
+    test = TestSet("t", "de-en", ("<eins>", "zwei"), {"ref": ("x", "y")}, glosses=("<one>", "two"))
+    cands = CandidateSet(np.array([0, 1, 1, 1]), ("a", "<b>", "c", "d"))
+    assert study.one_source(test, cands, 1, 2).data == (
+        '<p dir="auto" lang="de">zwei<br><small lang="en">word for word: two</small></p>'
+        '<ol start="0"><li dir="auto" lang="en">&lt;b&gt;</li><li dir="auto" lang="en">c</li></ol>'
+    )
+    assert ">&lt;eins&gt;<br>" in study.one_source(test, cands).data
+    assert "word" not in study.one_source(replace(test, glosses=()), cands).data
+    for wrong in (2, -1):
+        with pytest.raises(DataError, match="segment must be"):
+            study.one_source(test, cands, wrong)
 
 
 def test_studies_of_different_texts_or_the_same_judges_are_told(studies):
@@ -236,6 +250,15 @@ def test_the_fallback_needs_no_script_and_escapes(widget):
     assert "<mark><b><u>ein</u></b></mark> Hund <mark><b><u>&lt;/script&gt;</u></b></mark> bellt" in before
     assert script.count("</script>") == 1
     assert script.endswith("</script></div>")
+
+
+def test_without_scripts_texts_say_their_language_too(given):
+    options = given[1] | {"langs": ("de", "en"), "glosses": ["the <dog>", "", "x"]}
+    row = explorer.static_view(*given[0], **options)._repr_html_().split("<tr>")[2]
+    cells = re.findall(r'<td style="[^"]*hyphens:auto" dir="auto" lang="(\w+)">(.*?)</td>', row)
+    assert [lang for lang, _ in cells] == ["de", *["en"] * 5]
+    assert cells[0][1] == 'the dog barks<br><small lang="en">word for word: the &lt;dog&gt;</small>'
+    assert "lang=" not in explorer.beta_explorer(*given[0], **given[1]).static_html().replace('<small lang="en">', "")
 
 
 def test_json_in_the_page_is_the_data(widget):

@@ -34,6 +34,7 @@ def test_what_is_shipped_tells_no_system(widget):
     assert [s["src"] for s in widget.data["segments"]] == list(widget.sheet.srcs)
     assert widget.data["langs"] == ["en", "de"]
     assert [s["ref"] for s in sheet(reference=True).data["segments"]] == list(widget.sheet.refs)
+    assert re.findall(r'lang="(\w+)"', widget.static_html())[:3] == ["en", "de", "de"]  # on paper too
 
 
 def test_sources_have_their_line_of_plain_english_where_the_set_has_glosses(widget, monkeypatch):
