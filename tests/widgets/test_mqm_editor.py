@@ -142,7 +142,7 @@ ERRORS = [
 lines = st.lists(
     st.builds("{} d{} {} r{} {}".format, st.sampled_from("AB"), st.integers(1, 2), st.integers(0, 3),
               st.integers(1, 2), st.sampled_from(ERRORS)),
-    min_size=1, max_size=30,
+    min_size=1, max_size=30, unique=True,  # a file with its rows twice is refused
 )  # fmt: skip
 
 
