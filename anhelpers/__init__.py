@@ -52,6 +52,8 @@ def _front_door() -> dict[str, tuple[str, str]]:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":  # for help() and `import *`
+        return sorted(_front_door())
     if name.startswith("_") or name not in _front_door():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -58,6 +58,7 @@ assert not {"torch", "transformers", "altair", "scipy"} & set(sys.modules)
 
 
 def test_help_is_a_table_of_contents():
+    assert an.__all__ == NAMES
     page = pydoc.plain(pydoc.render_doc(an))
     for line in ("Texts", "Metrics", "The curve and the plane", "oracle_curve of scores"):
         assert line in page
