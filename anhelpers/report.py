@@ -24,6 +24,7 @@ __all__ = [
     "latex_table",
     "readable",
     "split_ranks",
+    "terminal_text",
     "write_page",
     "write_tables",
 ]
@@ -49,6 +50,8 @@ TOLD = {
 }
 """What stands above a table with such a column."""
 STANDING = re.compile(r"(accuracy|naturalness)_(rank_low|rank_high|cluster)")
+KEPT = ("system", "metric", "level", "value", "n")
+"""Columns that a terminal shows though all rows say the same."""
 INTERVALS = ("accuracy", "naturalness", "accuracy_lack", "naturalness_lack", "lpp_gap", "minus_lpp_distance")
 
 
@@ -202,3 +205,49 @@ p { overflow-wrap: anywhere; }
 {body}
 </body></html>
 """
+
+
+def terminal_text(table: pd.DataFrame, width: int) -> str:
+    """A table as a person reads it on a terminal: values with their intervals, then what is the same in all rows.
+
+    Parameters
+    ----------
+    table : of a command; columns x, x_low, x_high become one. width : of the terminal, in characters.
+    """
+    import pandas as pd
+
+    long = [c for c in table if c.endswith(("signature", "unit", "made_by"))]
+    long = [c for c in long if "metric" in table or table[c].nunique() == 1]
+    cells = _with_intervals(table.drop(columns=long))
+    same = [c for c in cells if len(set(cells[c])) == 1 and len(table) > 1 and c not in KEPT]
+    lines = [
+        pd.DataFrame({c: v for c, v in cells.items() if c not in same}).to_string(index=False, line_width=width),
+        "",
+    ]
+    lines += [f"{column}: {cells[column][0]}" for column in same if cells[column][0] not in ("", "–")]
+    for column in long:
+        name = column.replace("_", " ")
+        if "metric" not in table or table[column].nunique() == 1:
+            lines += [f"{name}: {value}" for value in dict.fromkeys(map(str, table[column]))]
+        else:
+            rows = dict.fromkeys(zip(table["metric"], map(str, table[column]), strict=True))
+            lines += [f"{name} of {metric}: {value}" for metric, value in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _with_intervals(table: pd.DataFrame) -> dict[str, list[str]]:
+    """Column -> its cells as text, an interval behind its value; one of no value has a column of its own."""
+    texts = {c: [_significant(v, 4) if isinstance(v, float) else str(v) for v in table[c]] for c in table}
+    cells: dict[str, list[str]] = {}
+    for column, own in texts.items():
+        name, low, rest = column.partition("_low")
+        if low and f"{name}_high{rest}" in texts:
+            spans = [f"{a} to {b}" if a != "–" else "" for a, b in zip(own, texts[f"{name}_high{rest}"], strict=True)]
+            if not rest and name in texts:
+                shown = name.replace("_", " ")
+                cells[shown] = [f"{v} ({span})" if span else v for v, span in zip(texts[name], spans, strict=True)]
+            else:
+                cells[f"{name}{rest}".replace("_", " ")] = spans
+        elif "_high" not in column or column.replace("_high", "_low") not in texts:
+            cells[column.replace("_", " ")] = own
+    return cells

@@ -1,5 +1,10 @@
 """Tables and sentences for a paper, of planes made by hand."""
 
+import contextlib
+import io
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -7,9 +12,10 @@ import pandas as pd
 import pytest
 
 from anhelpers.appendix import appendix, few_documents
+from anhelpers.data import bundled
 from anhelpers.errors import DataError
 from anhelpers.plane import Plane, mean_axis, paired_tests, systems_table, with_ranks
-from anhelpers.report import latex_table, readable
+from anhelpers.report import latex_table, readable, terminal_text
 
 
 def plane(accuracy, naturalness, docs=None):
@@ -140,3 +146,45 @@ def test_who_has_no_documents_is_told_so_and_who_has_is_not(close):
     assert none in told(close)
     assert none not in told(replace(close, docs=np.array([f"doc {i}" for i in range(40)])))
     assert none not in told(plane(close.accuracy.values, close.naturalness.values, docs=np.arange(40) // 4))
+
+
+# -- on a terminal -----------------------------------------------------------------------------------------------------
+
+
+def test_on_a_terminal_values_stand_with_their_intervals_and_what_is_shared_below():
+    table = pd.DataFrame({
+        "system": ["A", "B"], "n": [7, 7], "penalty": [1.23456, np.nan], "penalty_low": [1.0, np.nan],
+        "penalty_high": [2.0, np.nan], "fluency_low_same_raters": [0.5, 0.25], "fluency_high_same_raters": [1.0, 2.0],
+        "resampled": ["documents"] * 2, "unit": ["points"] * 2, "made_by": ["x|y"] * 2,
+    })  # fmt: skip
+    lines = terminal_text(table, 100).splitlines()
+    assert lines[0].split() == ["system", "n", "penalty", "fluency", "same", "raters"]
+    assert lines[1].split() == ["A", "7", "1.235", "(1", "to", "2)", "0.5", "to", "1"]
+    assert lines[2].split() == ["B", "7", "–", "0.25", "to", "2"]
+    assert lines[3:] == ["", "resampled: documents", "unit: points", "made by: x|y"]
+
+
+def test_what_differs_by_metric_is_told_once_for_each_and_a_key_stays_in_its_row():
+    scores = pd.DataFrame(
+        {"system": ["A", "B", "A"], "metric": ["chrf", "chrf", "lpp"], "unit": ["points"] * 2 + ["nats"]}
+    )
+    assert terminal_text(scores, 80).endswith("\n\nunit of chrf: points\nunit of lpp: nats\n")
+    store = pd.DataFrame({"signature": ["lpp|a", "lpp|b"], "scores": [1, 2]})
+    assert terminal_text(store, 80).splitlines()[1].split() == ["lpp|a", "1"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no terminals of this kind there")
+def test_a_command_writes_csv_to_a_pipe_and_text_to_a_terminal():
+    command = [sys.executable, "-m", "anhelpers", "mqm", str(bundled("teaching/de-en/mqm.tsv"))]
+    piped = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert len(pd.read_csv(io.StringIO(piped))) == 8
+    ours, theirs = os.openpty()
+    subprocess.run(command, stdout=theirs, stderr=subprocess.DEVNULL, check=True)
+    os.close(theirs)
+    seen = b""
+    with contextlib.suppress(OSError):
+        while part := os.read(ours, 65536):
+            seen += part
+    os.close(ours)
+    assert "made_by" not in seen.decode()
+    assert "signature: mqm|scheme:wmt" in seen.decode()

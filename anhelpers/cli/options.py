@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 from .. import checks
@@ -388,10 +389,18 @@ def print_notes(notes: Iterable[str]) -> None:
 
 
 def write_table(table: pd.DataFrame, output: str | None) -> None:
-    """CSV on standard output, or a .csv/.parquet file that appears in one step; a last column says what made it."""
+    """CSV on standard output, or a .csv/.parquet file that appears in one step; a last column says what made it.
+
+    On a terminal the same as an aligned text: a person reads it, and no program.
+    """
     from ..data.writing import as_utf8, make_folder, write_bytes, write_text
 
     table = with_made_by(table)
+    if output is None and sys.stdout.isatty():
+        from ..report import terminal_text
+
+        sys.stdout.write(terminal_text(table, get_terminal_size().columns))
+        return
     if output is None:
         sys.stdout.write(as_utf8(table.to_csv(index=False, lineterminator="\n"), "standard output").decode("utf-8"))
         return

@@ -24,7 +24,7 @@ import numpy as np
 
 from .. import checks
 from ..data.bundle import bundled
-from ..data.languages import known_code, short_code
+from ..data.languages import UNKNOWN, known_code, short_code
 from ..data.lines import read_bytes
 from ..data.packed import unpacked
 from ..errors import DataError, UnknownName
@@ -243,8 +243,8 @@ def find_critic(name: str | Path) -> Path:
     except (UnknownName, DataError):
         if folder.is_dir():
             return folder
-        raise DataError(f"there is no bundled critic '{name}' and no such folder; train one (anhelpers train-critic) "
-                        "and name its folder (critic:FOLDER).") from None  # fmt: skip
+        raise DataError(UNKNOWN if str(name) == "und" else f"there is no bundled critic '{name}' and no such folder; "
+                        "train one (anhelpers train-critic) and name its folder (critic:FOLDER).") from None  # fmt: skip
 
 
 def load_critic(name: str | Path) -> Critic:

@@ -174,3 +174,11 @@ def test_bleu_of_plain_chinese_files_is_that_of_the_named_set(real_data, capsys)
     assert score(*map(str, texts), "-m", "bleu") == 0
     plain = pd.read_csv(io.StringIO(capsys.readouterr().out)).value[0]
     assert plain == pytest.approx(33.568036, abs=1e-6)  # sacreBLEU 2.6.0 with tokenizer zh; 13a gives 0.507
+
+
+@pytest.mark.parametrize("naturalness", ["critic", "lpp"])
+def test_texts_too_short_to_tell_their_language_are_asked_for_it(naturalness, tmp_path, capsys):
+    line = {"src": "Satz ist gut.", "refs": ["This is good."], "candidates": ["It is fine.", "Good."]}
+    (tmp_path / "c.jsonl").write_text(json.dumps(line) + "\n")
+    assert cli.main(["curve", str(tmp_path / "c.jsonl"), "--naturalness", naturalness]) == 2
+    assert "which language the texts are in is not known: say the pair by -l" in capsys.readouterr().err
