@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.forms import habits
+from ..data.identify import strange_texts
 from ..data.schema import CandidateSet, TestSet, systems_of
 from ..errors import DataError
 from .surface import surface_metric
@@ -109,20 +110,22 @@ def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
 
     Compares chrF with the default reference. First a shift is looked for, as `check_alignment` does, in the candidates
     of each system that their tags name, and in those of no system together; then, in a sample of all candidates,
-    whether they stand in another order. Without a reference, or with few sources, nothing can be told. Notes say what
-    their lines have that no reference has (`forms.habits`).
+    whether they stand in another order. Without a reference, or with few sources, nothing can be told. Notes say
+    whether they read as another language, and what their lines have that no reference has (`forms.habits`).
 
     Raises
     ------
     DataError naming the first source whose candidates belong to another one, and how they seem to be ordered.
     """
+    if strange := strange_texts("the candidates", cands.texts, test.trg_lang):
+        cands = replace(cands, notes=(*cands.notes, strange))
     if test.reference is None or len(test) < 2 * FEWEST:
         return cands
     cands.require(len(test), test.name)
     ref = _comparable(test.one_reference().streams[0])
     _check_order(cands, ref)
     origins: dict[str, list[int]] = {}
-    notes: list[str] = []
+    foreign: dict[str, str] = {}
     for i, tag in enumerate(cands.tags):
         for name in systems_of(tag) or ("",):
             origins.setdefault(name, []).append(i)
@@ -137,7 +140,9 @@ def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
                 "a reference (sources count from 1 here): mend the file, or take these candidates out."
             )
         if fit.foreign:
-            notes.append(f"{whose}: {fit.foreign}; are they and the references of one test set?")
+            foreign[whose] = f"{whose}{{}}: {fit.foreign}; are they and the references of one test set?"
+    more = f" (and of {len(foreign) - 1} other tags)" if len(foreign) > 1 else ""
+    notes = [note.format(more) for note in foreign.values()][:1]
     notes += habits({"the candidates": cands.texts}, test.refs)
     return replace(cands, notes=(*cands.notes, *notes)) if notes else cands
 

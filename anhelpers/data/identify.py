@@ -21,6 +21,7 @@ __all__ = [
     "foreign_lines",
     "language_votes",
     "strange_systems",
+    "strange_texts",
     "two_languages",
     "with_languages",
 ]
@@ -140,14 +141,21 @@ def with_languages(test: TestSet) -> TestSet:
 
 def strange_systems(test: TestSet, systems: Iterable[str]) -> list[str]:
     """A note for each of these systems of a test set that reads as another language than the target's, or as two."""
-    notes, rest = [], f"and the target language is '{test.trg_lang}'."
-    for name in systems:
-        votes = language_votes(test.systems[name])
-        if test.trg_lang != UNKNOWN and (other := _other(votes, test.trg_lang)):
-            notes.append(f"{name}: its outputs read as {other}, {rest}")
-        elif mixed := _mixed(votes):
-            notes.append(f"{name}: its outputs read as {mixed}.")
-    return notes
+    found = (strange_texts(f"{name}: its outputs", test.systems[name], test.trg_lang) for name in systems)
+    return [note for note in found if note]
+
+
+def strange_texts(what: str, texts: Sequence[str], trg_lang: str) -> str:
+    """A note where texts read as another language than they should be in, or as two; else "".
+
+    Parameters
+    ----------
+    what : they are, as the subject of the sentence. trg_lang : "und" where it is not known.
+    """
+    votes = language_votes(texts)
+    if trg_lang != UNKNOWN and (other := _other(votes, trg_lang)):
+        return f"{what} read as {other}, and the target language is '{trg_lang}'."
+    return f"{what} read as {mixed}." if (mixed := _mixed(votes)) else ""
 
 
 def _told(test: TestSet, said: tuple[str, str]) -> tuple[str, str]:

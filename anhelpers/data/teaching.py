@@ -125,6 +125,10 @@ def _texts(look: Look, test: TestSet) -> None:
         if name not in test.refs:
             look.bad(f"there is no reference {name}; write a translation a line.",
                      f"txt/references/{look.lp}.{name}.txt")  # fmt: skip
+    pairs = list(zip(*(test.refs[name] for name in REFERENCES), strict=True)) if {*REFERENCES} <= {*test.refs} else []
+    if (same := sum(folded(a) == folded(b) for a, b in pairs)) > len(pairs) / 4:
+        look.bad(f"{same} of its {len(pairs)} lines are refA's as well; let somebody else translate the sources alone.",
+                 f"txt/references/{look.lp}.refB.txt")  # fmt: skip
     look.language(_written(test.srcs), test.src_lang, "the sources", f"txt/sources/{look.lp}.txt")
     for name, ref in test.refs.items():
         look.language(_written(ref), test.trg_lang, "its texts", f"txt/references/{look.lp}.{name}.txt")
@@ -217,6 +221,8 @@ def _ratings(look: Look, test: TestSet) -> None:
     lines = table_lines(file)[1:] if file.is_file() else ()
     if not lines:
         look.remarks.append("there is no MQM annotation in mqm.tsv, so no ranking of systems is compared with it.")
+    elif not test.systems:
+        look.remarks.append("mqm.tsv is looked at once the systems can be read.")
     elif look.tried(lambda: read_ratings(file)) is not None:
         look.every(file.name, _mqm_rows(test, table_lines(file)))
         look.contents.append(("mqm", f"{len(lines):,} rows"))

@@ -243,8 +243,8 @@ def find_critic(name: str | Path) -> Path:
     except (UnknownName, DataError):
         if folder.is_dir():
             return folder
-        raise DataError(UNKNOWN if str(name) == "und" else f"there is no bundled critic '{name}' and no such folder; "
-                        "train one (anhelpers train-critic) and name its folder (critic:FOLDER).") from None  # fmt: skip
+        told = f"there is no bundled critic '{name}' and no such folder; train one (anhelpers train-critic) and name"
+        raise DataError(UNKNOWN if name == "und" else f"{told} its folder (critic:FOLDER).") from None
 
 
 def load_critic(name: str | Path) -> Critic:

@@ -148,7 +148,7 @@ def load_lm(
     ------
     AnhelpersError in one sentence where it cannot be loaded; DataError for an encoder-decoder.
     """
-    place = hub.find(bundled_lm(lang) if str(name) == BUNDLED else name, revision)
+    place = hub.find(bundled(f"lm/{bundled_lm(lang)}") if str(name) == BUNDLED else name, revision)
     device = hub.device(device)
     if hub.load_config(place, "language model").is_encoder_decoder:
         raise DataError(f"{place} is an encoder-decoder, which has no probability for a text by itself: name a causal "

@@ -157,7 +157,7 @@ def oracle_studies(
     test = replace(test, systems=kept, categories={s: test.categories[s] for s in kept})
     given = check_candidates(test, cands.require(len(test), test.name))
     copies, told = copied_candidates(given, test)
-    cands = (cands.take(~copies) if copies.any() else cands).without_blanks()
+    cands = (given.take(~copies) if copies.any() else given).without_blanks()
     scored = [[_scored(test, cands, metric) for metric in metrics] for metrics in (accuracies, naturalnesses)]
     curve: Any = None  # drawn below, over the shared segments
     studies = []

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING
 
 from .. import checks
 from ..accuracy import registry
+from ..data.languages import known_code
 from ..data.schema import TestSet
 from ..data.text_ratings import is_rated
+from ..errors import DataError
 from ..metrics import Metric
 from ..naturalness.registry import NAMES, is_critic, naturalness_metric, needs_lm
 
@@ -54,7 +57,9 @@ def metric(
     >>> metric("chrf", "de").unit, metric("critic", "en").unit
     ('points, 0 to 100', 'nats per text')
     """
-    lang, own = (of, 1) if isinstance(of, str) else (of.trg_lang, of.n_refs)
+    if isinstance(of, str) and re.fullmatch(r"[a-z]{2,3}-[a-z]{2,3}", of):
+        raise DataError(f"'{of}' is a pair of languages; give the test set, or the target language, {of[-2:]!r}.")
+    lang, own = (known_code(of), 1) if isinstance(of, str) else (of.trg_lang, of.n_refs)
     if registry.is_accuracy(known_metric(name)):
         return registry.accuracy_metric(name, lang, own if n_refs is None else n_refs)
     model = _loaded(lm, lang) if isinstance(lm, str) and needs_lm(name) else lm

@@ -185,6 +185,8 @@ DEFECTS = {
     "no category": (put("systems.tsv", 2, None), r"systems.tsv: system LLM-Large has no row here"),
     "no outputs": (put("systems.tsv", 10, "Online-Z\tonline"), r"systems.tsv: system Online-Z has no texts"),
     "no reference": (lambda folder: (folder / REF_A).unlink(), r"en-de.refA.txt: there is no reference refA"),
+    "one text as both": (lambda folder: write(folder / REF_A.replace("refA", "refB"), lines_of(folder / REF_A)),
+                         r"refB.txt: \d+ of its \d+ lines are refA's as well"),
     "out of range": (put("ratings.tsv", 2, "0\tnews-d1-1/calque\tpass1\t108\t64"), r"line 2: 108 is no rating"),
     "no rating": (put("ratings.tsv", 2, None), r"ratings.tsv: .* has no rating in pass1"),
     "mqm of no system": (put("mqm.tsv", 2, "X\td\t1\t1\tr\ts\tt\tNo-error\tNo-error\t"), r"line 2: there is no .* X;"),
@@ -238,6 +240,14 @@ def test_candidates_are_checked_before_any_system_is_there(own):
     assert any("no system outputs" in line for line in found.defects)
     assert any("source 4 has no candidate with the tag omission-2" in line for line in found.defects)
     assert ("systems", "none that can be read") in found.contents
+
+
+def test_a_lost_line_is_one_defect_and_not_one_for_each_row_of_mqm(own):
+    """Of the whole set there were 1,498, which told users to rename their systems."""
+    put(OUT, 2, None)(own)
+    found = check_teaching_set(own)
+    assert len(found.defects) == 1
+    assert "mqm.tsv is looked at once the systems can be read." in found.remarks
 
 
 def test_lines_of_a_training_text_are_told(own, tmp_path):

@@ -98,7 +98,8 @@ def test_the_english_critic_on_texts_kept_from_it_as_the_card_says(english):
         row = next(line for line in card.splitlines() if line.startswith(f"| {name} |"))
         said = [float(number) for number in re.findall(r"\d\.\d+", row)]
         np.testing.assert_allclose([*means, *german], said, atol=0.001)
-    tens_of = [np.mean([auc(tens(english[originals[0]]), tens(english[*q, "in order"])) for q in side]) for side in sides]
+    r = tens(english[originals[0]])
+    tens_of = [np.mean([auc(r, tens(english[*q, "in order"])) for q in side]) for side in sides]
     assert "| WMT23, means of ten neighbouring sentences | {:.3f} | {:.3f} | |".format(*tens_of) in card
     above = [(english[name] > 0).mean() for name in originals[:2]]
     assert "{:.0%} of WMT23's originals and {:.0%} of the held-out sources stand above 0".format(*above) in card

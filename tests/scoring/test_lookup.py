@@ -30,6 +30,12 @@ def test_the_language_model_is_the_bundled_one_of_the_language_or_the_one_that_i
 def test_what_is_not_there_is_told():
     with pytest.raises(UnknownName, match="unknown metric 'cherf'; did you mean 'chrf'"):
         metric("cherf", "de")
+    with pytest.raises(
+        DataError, match="'de-en' is a pair of languages; give the test set, or the target language, 'en'"
+    ):
+        metric("critic", "de-en")  # took the German critic, "en" as its region
+    with pytest.raises(DataError, match="klingon"):
+        metric("chrf", "klingon")
     with pytest.raises(DataError, match="no language model is bundled for 'cs'"):
         metric("lpp", "cs")
     with pytest.raises(DataError, match="lpp needs a language model"):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +11,9 @@ import pytest
 from anhelpers import cli, data
 from anhelpers.data.identify import FEWEST, RELATED, SAMPLE_BYTES, check_language, language_votes
 from anhelpers.errors import DataError, LanguageConflict
+from anhelpers.naturalness.lm import load_lm
+from anhelpers.plane import oracle_study
+from anhelpers.scoring.lookup import metric
 
 TEXTS = {  # written for these tests
     "en": "The ferry leaves at seven in the morning, and whoever is late has to wait until the evening "
@@ -182,3 +186,23 @@ def test_texts_too_short_to_tell_their_language_are_asked_for_it(naturalness, tm
     (tmp_path / "c.jsonl").write_text(json.dumps(line) + "\n")
     assert cli.main(["curve", str(tmp_path / "c.jsonl"), "--naturalness", naturalness]) == 2
     assert "which language the texts are in is not known: say the pair by -l" in capsys.readouterr().err
+
+
+@pytest.mark.neural
+def test_a_folder_called_as_the_bundled_model_is_not_the_default(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "en-small").mkdir()
+    assert load_lm("bundled", lang="en").revision == load_lm(data.bundled("lm/en-small")).revision
+
+
+def test_candidates_of_another_set_or_language_are_told(capsys):
+    """A study of them had no note at all: those of the check were dropped."""
+    test, critic = data.load("teaching/de-en"), metric("critic", "en")
+    german = oracle_study(test, data.load_candidates("teaching"), metric("chrf", test), critic)
+    notes = " ".join(german.notes)
+    assert re.search(r"the candidates read as German \('de'\) .*and the target language is 'en'\.", notes)
+    assert re.search(
+        r"the candidates of calque \(and of \d+ other tags\): texts fit the references of their own", notes
+    )
+    own = oracle_study(test, data.load_candidates("teaching/de-en"), metric("chrf", test), critic)
+    assert "read as" not in " ".join(own.notes)
