@@ -84,7 +84,8 @@ def foreign_lines(texts: Sequence[str], code: str, other: str) -> list[int]:
     ----------
     code, other : two languages; of such as short texts do not tell apart none is named.
 
-    >>> foreign_lines(["Hm.", "Who reads this does probably understand English, as it is written in it."], "de", "en")
+    >>> line = "Whoever reads this sentence to its end understands English, for it is written in that."
+    >>> foreign_lines(["Hm.", line], "de", "en")
     [1]
     """
     own, wrong = short_code(code), short_code(other)

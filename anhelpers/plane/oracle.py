@@ -16,7 +16,7 @@ from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
 from ..metrics import Metric
-from ..scoring import scorable, score_all
+from ..scoring import lookup, scorable, score_all
 from .copies import copied_candidates, copied_systems
 from .scores import Axis, Plane, mean_axis
 from .systems import plane_of
@@ -117,8 +117,9 @@ def with_human_points(test: TestSet, references: Sequence[str] | None = None) ->
 
 
 def oracle_study(
-    test: TestSet, cands: CandidateSet, accuracy: Metric, naturalness: Metric, *, max_blank_share: float = 1.0
-) -> OracleStudy:
+    test: TestSet, cands: CandidateSet, accuracy: Metric | str, naturalness: Metric | str, *,
+    max_blank_share: float = 1.0,
+) -> OracleStudy:  # fmt: skip
     """Score every candidate and every system on both axes, and trace the oracle curve on the segments that all share.
 
     Parameters
@@ -128,7 +129,8 @@ def oracle_study(
     cands : the candidates the oracle may choose from. Copies of references are none and are left out, also of those
         that are systems of category human; the `id` of those left names the curve. Candidates that fit the references
         of other sources than their own are a DataError, see `check_candidates`.
-    accuracy, naturalness : the two metrics; either direction, both are turned to higher is better.
+    accuracy, naturalness : the two metrics, or their names as in `scoring.lookup.metric`; either direction, both are
+        turned to higher is better.
     max_blank_share : systems with a larger share of blank outputs leave the comparison (not the candidates). Each that
         stays removes its blank segments for all, so that every mean is over the same segments.
     """
@@ -136,7 +138,7 @@ def oracle_study(
 
 
 def oracle_studies(
-    test: TestSet, cands: CandidateSet, accuracies: Sequence[Metric], naturalnesses: Sequence[Metric], *,
+    test: TestSet, cands: CandidateSet, accuracies: Sequence[Metric | str], naturalnesses: Sequence[Metric | str], *,
     max_blank_share: float = 1.0,
 ) -> list[OracleStudy]:  # fmt: skip
     """`oracle_study` by each accuracy with each naturalness, in this order, all on the same segments and candidates.
@@ -146,9 +148,11 @@ def oracle_studies(
 
     Parameters
     ----------
-    accuracies, naturalnesses : metrics, at least one of each.
+    accuracies, naturalnesses : metrics or their names, at least one of each.
     max_blank_share : as in `oracle_study`.
     """
+    by, beside = ([lookup.metric(one, test) if isinstance(one, str) else one for one in axis]
+                  for axis in (accuracies, naturalnesses))  # fmt: skip
     sparse = [s for s, blank in test.blanks.items() if blank > max_blank_share * len(test)]
     kept = {s: hyps for s, hyps in test.systems.items() if s not in sparse}
     notes = [
@@ -158,7 +162,7 @@ def oracle_studies(
     given = check_candidates(test, cands.require(len(test), test.name))
     copies, told = copied_candidates(given, test)
     cands = (given.take(~copies) if copies.any() else given).without_blanks()
-    scored = [[_scored(test, cands, metric) for metric in metrics] for metrics in (accuracies, naturalnesses)]
+    scored = [[_scored(test, cands, metric) for metric in metrics] for metrics in (by, beside)]
     curve: Any = None  # drawn below, over the shared segments
     studies = []
     for accuracy, naturalness in product(*scored):
@@ -168,7 +172,7 @@ def oracle_studies(
     planes = [study.plane for study in studies]
     left_out = dict.fromkeys(note for plane in planes for note in plane.shared().notes[len(plane.notes) :])
     rows = np.all([plane.shared_rows() for plane in planes], axis=0)
-    rows &= np.all([scorable(test, metric) for metric in (*accuracies, *naturalnesses)], axis=0)
+    rows &= np.all([scorable(test, metric) for metric in (*by, *beside)], axis=0)
     for metric, values, _ in chain(*scored) if len(studies) > 1 else ():
         without = np.zeros(len(rows), dtype=bool)
         without[cands.segment[np.isnan(values)]] = True

@@ -15,7 +15,7 @@ from anhelpers import eight_bits  # noqa: E402
 from anhelpers.errors import AnhelpersError, DataError  # noqa: E402
 from anhelpers.naturalness import lm as lm_module  # noqa: E402
 from anhelpers.naturalness.lm import LanguageModel, TextLogProbs, bits_per_byte_metric, load_lm, lpp_metric, score_texts  # noqa: E402
-from anhelpers.naturalness.load import _training_lines  # noqa: E402
+from anhelpers.naturalness.load import training_lines  # noqa: E402
 from anhelpers.naturalness.lpp import shared_lines  # noqa: E402
 from anhelpers.naturalness.reading import batches, encoded, examples, n_predicted, split_lines  # noqa: E402
 from anhelpers.naturalness.train import Recipe, train_lm, train_tokenizer  # noqa: E402
@@ -325,7 +325,7 @@ def test_a_recipe_that_cannot_be_is_told(chosen, sentence):
 def test_prints_of_lines_with_impossible_bits_are_refused(tmp_path, bits):
     np.savez_compressed(tmp_path / "train_lines.npz", gaps=np.ones(3, np.uint16), bits=bits)
     with pytest.raises(DataError, match="is no array of the lines of training"):
-        _training_lines(tmp_path)
+        training_lines(tmp_path)
 
 
 def test_every_text_has_its_weight(tmp_path):

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from anhelpers.accuracy.registry import accuracy_metric
-from anhelpers.data import load
+from anhelpers.data import load, load_candidates
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.naturalness.registry import naturalness_metric
+from anhelpers.plane import oracle_study
 from anhelpers.scoring.lookup import metric
 
 
@@ -40,3 +41,11 @@ def test_what_is_not_there_is_told():
         metric("lpp", "cs")
     with pytest.raises(DataError, match="lpp needs a language model"):
         metric("lpp", "de", lm=None)
+
+
+def test_a_study_takes_metrics_by_name():
+    test, cands = load("teaching/de-en"), load_candidates("teaching/de-en")
+    named = oracle_study(test, cands, "chrf", "critic")
+    made = oracle_study(test, cands, metric("chrf", test), metric("critic", test))
+    assert [m.signature for m in named.metrics] == [m.signature for m in made.metrics]
+    assert np.array_equal(named.curve.select(10), made.curve.select(10))
