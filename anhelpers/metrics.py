@@ -46,6 +46,7 @@ class Metric:
     praise : what the better direction is: "better", or for a lexical measure "more diverse".
     bounds : the least and the largest possible score, infinite where there is none; an interval ends there at the
         latest.
+    lang : the only language that it knows, where a part of it was trained on one; None for no restriction.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Metric:
     skips_blank: bool = False
     praise: str = "better"
     bounds: tuple[float, float] = (-np.inf, np.inf)
+    lang: str | None = None
 
     def oriented(self, scores: np.ndarray) -> np.ndarray:
         """The scores turned so that higher is better: accuracy (AN eq. 1), or the mean log-probability of eq. 5."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..errors import DataError
 from ..progress import note
 from . import options as shared
 
@@ -28,6 +29,8 @@ def run(args: argparse.Namespace) -> None:
     from ..naturalness.critic import find_critic, load_critic
     from ..naturalness.lm import load_lm
 
+    if not Path(args.critic).is_dir():  # else the weights of a bundled critic of that name would be written over
+        raise DataError("there is no such folder; train a critic into it first (anhelpers train-critic).", args.critic)
     native, translated = shared.both_sides(args)
     judges = load_critic(Path(args.critic)), load_lm(args.lm, lang=args.lang)
     combination, facts = train_combination(native, translated, judges, note, seed=args.seed)

@@ -10,8 +10,8 @@ __all__ = [
     "CODES",
     "MEMBERS",
     "NAMES",
+    "SAY_THE_PAIR",
     "UNDETERMINED",
-    "UNKNOWN",
     "base",
     "known_code",
     "short_code",
@@ -21,7 +21,7 @@ __all__ = [
 
 UNDETERMINED = "und-und"
 """ISO 639's "undetermined", twice: the pair of a file that does not name its languages."""
-UNKNOWN = "which language the texts are in is not known: say the pair by -l, such as -l de-en (in Python: lp)."
+SAY_THE_PAIR = "which language the texts are in is not known: say the pair by -l, such as -l de-en (in Python: lp)."
 """Where a judge of one language is wanted."""
 
 # ISO 639-1 in full; its code in ISO 639-3, with the members of a macrolanguage that models tell apart; an English name.

@@ -104,9 +104,9 @@ def find_2023(root: Path, lp: str) -> ParallelFiles:
 
 
 def _glosses(root: Path, test: TestSet) -> tuple[str, ...]:
-    """The lines of glosses.txt, one for each source; () where there is no such file."""
+    """The lines of glosses.txt, one for each source; () where there is no such file, or several pairs."""
     file = _beside(root, "glosses.txt")
-    if file is None:
+    if file is None or len(language_pairs(root)) > 1:  # of which pair's sources would it be?
         return ()
     lines = read_lines(file)
     if len(lines) != len(test):

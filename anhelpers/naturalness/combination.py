@@ -106,4 +106,5 @@ def combination_metric(combination: Combination, lm: LanguageModel, trg_lang: st
         return combination.critic_weight * heard - combination.lpp_weight * read + combination.intercept
 
     return Metric(NAME, f"critic {combination.critic.name} with {lm.name}", "nats per text", True, (),
-                  f"{combination.signature}|{lpp.signature}", score_segments)  # fmt: skip
+                  f"{combination.signature}|{lpp.signature}", score_segments,
+                  lang=combination.critic.language)  # fmt: skip

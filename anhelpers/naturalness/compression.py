@@ -233,7 +233,7 @@ def zip_metric(lm: LanguageModel, trg_lang: str | None = None, *, eos: bool | No
     parts = f"zip|{lpp.signature.removeprefix('lpp|')}|{signature()}"
     return Metric(
         "zip", f"zip score under {lm.name}", "nats per segment", False, (), f"{parts}|texts:each", score_segments,
-        score_corpus, f"{parts}|texts:joined", skips_blank=True,
+        score_corpus, f"{parts}|texts:joined", skips_blank=True, lang=lm.language,
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from .. import checks
 from ..data.bundle import bundled
-from ..data.languages import UNKNOWN, known_code, short_code
+from ..data.languages import SAY_THE_PAIR, known_code, short_code
 from ..data.lines import read_bytes
 from ..data.packed import unpacked
 from ..errors import DataError, UnknownName
@@ -223,7 +223,7 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
         return values
 
     return Metric("critic", f"log-odds of the critic {critic.name}", "nats per text", True, (), critic.signature,
-                  score_segments)  # fmt: skip
+                  score_segments, lang=critic.language)  # fmt: skip
 
 
 def find_critic(name: str | Path) -> Path:
@@ -244,7 +244,7 @@ def find_critic(name: str | Path) -> Path:
         if folder.is_dir():
             return folder
         told = f"there is no bundled critic '{name}' and no such folder; train one (anhelpers train-critic) and name"
-        raise DataError(UNKNOWN if name == "und" else f"{told} its folder (critic:FOLDER).") from None
+        raise DataError(SAY_THE_PAIR if name == "und" else f"{told} its folder (critic:FOLDER).") from None
 
 
 def load_critic(name: str | Path) -> Critic:

@@ -241,7 +241,7 @@ def bits_per_byte_metric(lm: LanguageModel, trg_lang: str | None = None) -> Metr
         "bpb", f"bits per byte under {lm.name}", "bits per byte of UTF-8", False, (), signature,
         lambda hyps, refs=None, srcs=None, segment=None: score_count(count(hyps)),
         lambda hyps, refs=None, srcs=None: float(score_count(count(hyps).sum(0))),
-        count=count, score_count=score_count, skips_blank=True, bounds=(0.0, np.inf),
+        count=count, score_count=score_count, skips_blank=True, bounds=(0.0, np.inf), lang=lm.language,
     )  # fmt: skip
 
 
@@ -266,5 +266,5 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
 
     return Metric(
         "lpp", f"log-perplexity under {lm.name}", "nats per token", False, (), lm.signature(eos), score_segments,
-        bounds=(0.0, np.inf),
+        bounds=(0.0, np.inf), lang=lm.language,
     )  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import hub
 from ..data.bundle import bundled
-from ..data.languages import UNKNOWN, known_code, short_code
+from ..data.languages import SAY_THE_PAIR, known_code, short_code
 from ..errors import DataError, need
 from ..metrics import signature_of
 from .lpp import lengthened_prints
@@ -171,7 +171,7 @@ def bundled_lm(lang: str | None) -> str:
     known = sorted(path.name for path in bundled("lm").iterdir() if path.is_dir())
     name = f"{short_code(lang or 'und')}-small"
     if name == "und-small":
-        raise DataError(UNKNOWN)
+        raise DataError(SAY_THE_PAIR)
     if name not in known:
         raise DataError(f"no language model is bundled for '{lang or 'und'}' (there are {', '.join(known)}): name "
                         "one (--lm MODEL, or -p lm MODEL for a notebook), train one (anhelpers train-lm), or take a "

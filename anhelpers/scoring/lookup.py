@@ -62,13 +62,16 @@ def metric(
     lang, own = (known_code(of), 1) if isinstance(of, str) else (of.trg_lang, of.n_refs)
     if registry.is_accuracy(known_metric(name)):
         return registry.accuracy_metric(name, lang, own if n_refs is None else n_refs)
-    model = _loaded(lm, lang) if isinstance(lm, str) and needs_lm(name) else lm
-    return naturalness_metric(name, lang, None if isinstance(model, str) else model, mono=mono)
+    if isinstance(lm, str):
+        from ..naturalness.load import BUNDLED, load_lm
+
+        lm = None if not needs_lm(name) else _bundled(lang) if lm == BUNDLED else load_lm(lm)
+    return naturalness_metric(name, lang, lm, mono=mono)
 
 
 @cache
-def _loaded(name: str, lang: str) -> LanguageModel:
-    """A model once, however many metrics need it."""
-    from ..naturalness.lm import load_lm
+def _bundled(lang: str) -> LanguageModel:
+    """A bundled model once, however many metrics need it; a folder may have changed since, and is read again."""
+    from ..naturalness.load import BUNDLED, load_lm
 
-    return load_lm(name, lang=lang)
+    return load_lm(BUNDLED, lang=lang)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..data.languages import short_code
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
 from ..metrics import Metric
@@ -25,7 +26,13 @@ COLUMNS = ["system", "metric", "level", "value", "unit", "n", "references", "sig
 
 
 def check_needs(test: TestSet, metric: Metric) -> None:
-    """A DataError where the metric needs references and the test set has none, or only blank ones."""
+    """A DataError where the metric needs references and the test set has none, or only blank ones.
+
+    Or where it knows another language only than that of the translations.
+    """
+    if metric.lang and short_code(test.trg_lang) not in ("und", short_code(metric.lang)):
+        what = f"{metric.label} knows only '{metric.lang}', and the translations of {test.name} are in"
+        raise DataError(f"{what} '{test.trg_lang}'; make {metric.name} for them (an.metric('{metric.name}', test)).")
     if "refs" in metric.needs and not test.referenced.any():
         seen = f"those of {test.name} are all blank" if test.refs else f"{test.name} has none"
         raise DataError(f"{metric.name} compares with a reference, and {seen}; give one (-r REF).")

@@ -148,3 +148,9 @@ def test_glosses_lie_beside_the_tree_a_line_for_each_source(tree):
     file.write_text("one\n \n")
     with pytest.raises(DataError, match=r"glosses\.txt, line 2: there is no gloss; say in plain English"):
         read_wmt(file.parent, "en-de")
+
+
+def test_glosses_of_a_tree_with_several_pairs_are_nobodys(tree):
+    root = tree({**TREE_2024, **{name.replace("en-de", "cs-de"): text for name, text in TREE_2024.items()}})
+    (root / "glosses.txt").write_text("one\ntwo\n")
+    assert read_wmt(root, "en-de").glosses == ()

@@ -149,6 +149,15 @@ def test_training_from_the_command_line(lm, tmp_path, capsys):
         load_combination(folder)
 
 
+def test_a_folder_that_is_not_there_is_not_the_bundled_critic_of_that_name(tmp_path, monkeypatch, capsys):
+    """Its weights were written over."""
+    monkeypatch.chdir(tmp_path)
+    before = (bundled("critic/de") / "combination.json").read_bytes()
+    assert cli.main(["train-combination", "own", "q", "de", "--lang", "de"]) == 2
+    assert "de: there is no such folder; train a critic into it first" in capsys.readouterr().err
+    assert (bundled("critic/de") / "combination.json").read_bytes() == before
+
+
 def test_what_is_refused(lm, tmp_path):
     judges, own = (load_critic("de"), lm), load_mono("teaching")
     with pytest.raises(DataError, match="2 texts of q are left, and weights need at least 200"):

@@ -1,5 +1,7 @@
 """A metric by its name, of either axis."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from anhelpers.data import load, load_candidates
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.naturalness.registry import naturalness_metric
 from anhelpers.plane import oracle_study
+from anhelpers.scoring import system_rows
 from anhelpers.scoring.lookup import metric
 
 
@@ -49,3 +52,27 @@ def test_a_study_takes_metrics_by_name():
     made = oracle_study(test, cands, metric("chrf", test), metric("critic", test))
     assert [m.signature for m in named.metrics] == [m.signature for m in made.metrics]
     assert np.array_equal(named.curve.select(10), made.curve.select(10))
+
+
+@pytest.mark.neural
+@pytest.mark.parametrize("name", ["critic", "lpp", "bpb", "zip", "critic+lpp"])
+def test_a_metric_of_another_language_is_refused_by_whatever_scores_a_set(name):
+    """English was scored by the German critic and model, without a word, where both sets are open in a notebook."""
+    test, german = load("teaching/de-en"), metric(name, "de")
+    with pytest.raises(DataError, match=r"knows only 'de', and the translations of teaching/de-en are in 'en'; make"):
+        system_rows(test, [german])
+    with pytest.raises(DataError, match="knows only 'de'"):
+        oracle_study(test, load_candidates("teaching/de-en"), "chrf", german)
+
+
+@pytest.mark.neural
+def test_a_folder_that_was_trained_anew_is_read_anew(tiny_lm, tmp_path):
+    folder = tmp_path / "mine"
+    shutil.copytree(tiny_lm, folder)
+    before = metric("lpp", "de", lm=str(folder)).signature
+    weights = folder / "model.safetensors"
+    assert weights.is_file()
+    torch_files = pytest.importorskip("safetensors.torch")
+    doubled = {name: 2 * one for name, one in torch_files.load_file(weights).items()}
+    torch_files.save_file(doubled, weights, metadata={"format": "pt"})
+    assert metric("lpp", "de", lm=str(folder)).signature != before
