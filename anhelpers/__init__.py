@@ -47,7 +47,9 @@ def _front_door() -> dict[str, tuple[str, str]]:
     for line in lines:
         if isinstance(line, ast.ImportFrom):
             for one in line.names:
-                found[one.asname or one.name] = (line.module, one.name) if line.module else (one.name, "")
+                found[one.asname or one.name] = (
+                    (line.module, one.name) if line.module else (one.name, "")
+                )
     return found
 
 

@@ -19,15 +19,40 @@ if TYPE_CHECKING:
 
 __all__ = ["appendix", "cautions", "few_documents", "few_slices", "one_document", "uncounted"]
 
-WITH = {"systems": "", "added": " with added ones", "human": " with people", "copy": " with near-copies",
-        "control": " with controls"}  # fmt: skip
+WITH = {
+    "systems": "",
+    "added": " with added ones",
+    "human": " with people",
+    "copy": " with near-copies",
+    "control": " with controls",
+}
 RANKS = (
-    f"Ranks 1–5 say that a system may be the best and may be the fifth, by the differences with p < {ALPHA} after "
-    "Holm's correction (level 5 %); a cluster ends only where every system above is significantly better than each "
+    "Ranks 1–5 say that a system may be the best and may be the fifth, by the differences with p "
+    f"< {ALPHA} after "
+    "Holm's correction (level 5 %); a cluster ends only where every system above is significantly "
+    "better than each "
     "one below."
 )
-WORDS = {"all", "compared", "cut", "each", "every", "fewer", "in", "left", "natural", "no", "none", "of", "rated",
-         "some", "source", "the", "zip", "zip's"}  # fmt: skip
+WORDS = {
+    "all",
+    "compared",
+    "cut",
+    "each",
+    "every",
+    "fewer",
+    "in",
+    "left",
+    "natural",
+    "no",
+    "none",
+    "of",
+    "rated",
+    "some",
+    "source",
+    "the",
+    "zip",
+    "zip's",
+}
 """With which notes begin, other than with a name, which keeps its letters."""
 OPTIONS = re.compile(r"; [^;]*(?<![\w-])--?[a-z][^;]*\.$")
 """The end of a note that names an option: in a paper nobody can type it."""
@@ -65,7 +90,8 @@ def appendix(
     unit = plane.unit
     among = f" in {_span(scored.n_docs)} documents" if unit == "documents" else ""
     sentences = [
-        f"Data set {plane.name}: {(scored.outside == '').sum()} systems, {_span(scored.n)} segments{among}.",
+        f"Data set {plane.name}: {(scored.outside == '').sum()} systems, {_span(scored.n)} "
+        f"segments{among}.",
         uncounted(plane),
         f"Without a score: {without}." if without else "",
         f"Accuracy is {accuracy.title}, {what} (signature {accuracy.signature}).",
@@ -73,22 +99,28 @@ def appendix(
     ]
     if len(plane) > 1:
         sentences += [
-            f"Intervals are 95 % studentised bootstrap intervals from {n_draws:,} resamples of {unit}, drawn jointly "
+            f"Intervals are 95 % studentised bootstrap intervals from {n_draws:,} resamples of "
+            f"{unit}, drawn jointly "
             f"for all systems and both axes (seed {seed}), cut off at what is possible.",
-            f"With fewer than {FEWEST} effective {unit} (as many of equal size would say as much), each end is the "
+            f"With fewer than {FEWEST} effective {unit} (as many of equal size would say as much), "
+            "each end is the "
             "farther one of that and of Student's t, and at most twice as far as Student's."
             if (scored.n_effective < FEWEST).any()
             else "",
             *cautions(plane, scored, n_draws),
-            "The Pareto probability is the share of the resamples in which no compared system is at least as good on "
+            "The Pareto probability is the share of the resamples in which no compared system is "
+            "at least as good on "
             "both axes and better on one.",
-        ]  # fmt: skip
+        ]
     if naturalness.level == "stored":
         sentences.append("The naturalness is known per system only and has no interval.")
     if "accuracy_lack" in table:
         over = table.candidates.iloc[0] if "candidates" in table else "the candidates"
-        sentences.append(f"Lacks are distances to the exact oracle curve over {over}, redrawn in each resample; their "
-                         "intervals are Student's t with the spread of the resamples as standard error.")  # fmt: skip
+        sentences.append(
+            f"Lacks are distances to the exact oracle curve over {over}, redrawn in each resample; "
+            "their "
+            "intervals are Student's t with the spread of the resamples as standard error."
+        )
     if tests is not None and len(tests):
         sentences.append(_of_tests(tests[tests.p.notna()], unit))
     if "accuracy_rank_low" in table:
@@ -117,8 +149,15 @@ def cautions(plane: Plane, table: pd.DataFrame, n_draws: int) -> list[str]:
     ----------
     table : of `systems_table`. n_draws : resamples.
     """
-    draws = f"{n_draws} resamples are too few for the ends of 95 % intervals and for a verdict from them."
-    told = few_documents(table, plane.unit), one_document(plane), draws if n_draws < FEW_DRAWS else ""
+    draws = (
+        f"{n_draws} resamples are too few for the ends of 95 % intervals and for a verdict from "
+        "them."
+    )
+    told = (
+        few_documents(table, plane.unit),
+        one_document(plane),
+        draws if n_draws < FEW_DRAWS else "",
+    )
     return list(filter(None, told)) if len(plane) > 1 else []
 
 
@@ -133,7 +172,10 @@ def few_slices(table: pd.DataFrame, what: str = "documents") -> str:
     if not parts:
         return ""
     names = ", ".join(str(part.slice.iloc[0]) for part in parts)
-    return f"Slices of few {what} ({names}), the fewest: {few_documents(min(parts, key=_fewest), what)}"
+    return (
+        f"Slices of few {what} ({names}), the fewest: "
+        f"{few_documents(min(parts, key=_fewest), what)}"
+    )
 
 
 def _fewest(table: pd.DataFrame) -> float:
@@ -146,7 +188,9 @@ def _of_tests(tests: pd.DataFrame, unit: str) -> str:
         return ""
     axes = list(dict.fromkeys(tests.axis))
     families = tests.family[tests.axis == axes[0]].value_counts().to_dict()
-    told = [f"{n} pair{'s' * (n > 1)}{whose}" for f, whose in WITH.items() if (n := families.get(f, 0))]
+    told = [
+        f"{n} pair{'s' * (n > 1)}{whose}" for f, whose in WITH.items() if (n := families.get(f, 0))
+    ]
     pairs = ", ".join(told)
     if "systems" in families and len(told) > 1:
         pairs = f"{told[0]} and, by themselves, {', '.join(told[1:])}"
@@ -155,7 +199,8 @@ def _of_tests(tests: pd.DataFrame, unit: str) -> str:
     ways = " or ".join(filter(None, ["all" if tests.exact.any() else "", random]))
     where = "each axis" if len(axes) > 1 else f"{axes[0]} alone"
     return (
-        f"The p-values are from paired randomisation over {unit} ({ways} ways to swap them), with Holm's correction on "
+        f"The p-values are from paired randomisation over {unit} ({ways} ways to swap them), with "
+        "Holm's correction on "
         f"{where} for {pairs}."
     )
 
@@ -163,7 +208,9 @@ def _of_tests(tests: pd.DataFrame, unit: str) -> str:
 def uncounted(plane: Plane) -> str:
     """A sentence on who is measured and drawn, but not counted among the systems; an empty text without such."""
     told = ", ".join(f"{system} ({why})" for system, why in plane.outside.items())
-    copies = any(why.startswith(COPY) and not why.startswith(OF_REFERENCE) for why in plane.outside.values())
+    copies = any(
+        why.startswith(COPY) and not why.startswith(OF_REFERENCE) for why in plane.outside.values()
+    )
     first = " Of near-copies, the one given first counts." if copies else ""
     return f"Not counted among the systems: {told}.{first}" if told else ""
 
@@ -182,7 +229,9 @@ def few_documents(table: pd.DataFrame, what: str = "documents") -> str:
         return ""
     listed = ", ".join(few.system[:5]) + ", …" * (len(few) > 5)
     who = f"{listed}: " if len(few) < len(table) else ""
-    return who + few_clusters(int(few.n_docs.min()), what, float(effective[few.index].min()), int(few.n_docs.max()))
+    return who + few_clusters(
+        int(few.n_docs.min()), what, float(effective[few.index].min()), int(few.n_docs.max())
+    )
 
 
 def one_document(plane: Plane) -> str:
@@ -190,11 +239,18 @@ def one_document(plane: Plane) -> str:
     docs = set(plane.docs.tolist())
     if len(plane) < 2:
         return ""
-    if len(docs) == len(plane) and all(str(doc).isdigit() for doc in docs):  # as segments without documents are named
-        return "Documents are not known: segments count as independent, and intervals may be too short."
+    # as segments without documents are named
+    if len(docs) == len(plane) and all(str(doc).isdigit() for doc in docs):
+        return (
+            "Documents are not known: segments count as independent, and intervals may be too "
+            "short."
+        )
     if len(docs) > 1:
         return ""
-    return "All segments are of one document, and resampled as if they were independent: intervals may be too short."
+    return (
+        "All segments are of one document, and resampled as if they were independent: intervals "
+        "may be too short."
+    )
 
 
 def _span(counts: pd.Series) -> str:

@@ -14,16 +14,38 @@ from numpy.typing import ArrayLike
 from .errors import DataError, UnknownName
 
 __all__ = [
-    "LARGEST_SCORE", "LARGEST_SEED", "LEAST_RANGE", "LEAST_TOKEN", "LEAST_TOTAL", "MOST_DRAWS", "ROUNDING",
-    "draws_that_fit", "finite", "finite_scores", "held_range", "local_path", "non_negative", "one_of", "pmf",
-    "pmf_pair", "same_length", "segment_ids", "symmetric", "texts", "too_low", "whole",
-]  # fmt: skip
+    "LARGEST_SCORE",
+    "LARGEST_SEED",
+    "LEAST_RANGE",
+    "LEAST_TOKEN",
+    "LEAST_TOTAL",
+    "MOST_DRAWS",
+    "ROUNDING",
+    "draws_that_fit",
+    "finite",
+    "finite_scores",
+    "held_range",
+    "local_path",
+    "non_negative",
+    "one_of",
+    "pmf",
+    "pmf_pair",
+    "same_length",
+    "segment_ids",
+    "symmetric",
+    "texts",
+    "too_low",
+    "whole",
+]
 
 LARGEST_SEED = 2**63 - 1  # torch takes no larger one
 MOST_DRAWS = 10_000_000  # resamples; an interval's ends move in the fourth digit from 100,000 on
-ROUNDING = 1e-5  # a sum of log-probabilities in float32 may come out this much above 0 for a certain output
-LEAST_TOKEN = -744.4400719213812  # nats: ln 2^-1074, the smallest probability above 0 that a float64 holds
-LEAST_TOTAL = -1e6  # nats of a whole text: 100,000 tokens, each guessed among 22,000 equally likely ones (10 nats)
+# a sum of log-probabilities in float32 may come out this much above 0 for a certain output
+ROUNDING = 1e-5
+# nats: ln 2^-1074, the smallest probability above 0 that a float64 holds
+LEAST_TOKEN = -744.4400719213812
+# nats of a whole text: 100,000 tokens, each guessed among 22,000 equally likely ones (10 nats)
+LEAST_TOTAL = -1e6
 LEAST_RANGE = float(np.finfo(np.float64).tiny)  # numbers nearer to 0 have fewer than 15 digits
 LARGEST_SCORE = 1e302  # the sum of 10^6 of them is still a float64
 SUM_TOLERANCE = 1e-9  # how far from 1 the probabilities of a distribution may add up
@@ -37,7 +59,9 @@ def same_length(**named: Sized) -> int:
     lengths = {name: len(value) for name, value in named.items()}
     if len(set(lengths.values())) > 1:
         raise DataError(
-            "lengths differ: " + ", ".join(f"{n} has {k}" for n, k in lengths.items()) + "; they must align."
+            "lengths differ: "
+            + ", ".join(f"{n} has {k}" for n, k in lengths.items())
+            + "; they must align."
         )
     return next(iter(lengths.values()))
 
@@ -59,7 +83,10 @@ def too_low(nats: float, least: float = LEAST_TOTAL) -> str:
         return ""
     what = "token" if least == LEAST_TOKEN else "text"
     bound = f"the limit is {least:.6g} nats"
-    return f"is lower than any model gives a {what} ({bound}): a mask or padding? Write nan where a score is missing."
+    return (
+        f"is lower than any model gives a {what} ({bound}): a mask or padding? Write nan where a "
+        "score is missing."
+    )
 
 
 def texts(name: str, values: Sequence[str]) -> Sequence[str]:
@@ -95,10 +122,20 @@ def segment_ids(segment: ArrayLike, n_segments: int | None = None) -> np.ndarray
     """(n,) int64 ids of the segment to which each candidate belongs; non-negative and below `n_segments`."""
     ids = np.asarray(segment)
     if ids.ndim != 1 or (ids.size and not np.issubdtype(ids.dtype, np.integer)):
-        raise DataError(f"segment ids must be a flat array of integers, got shape {ids.shape} of {ids.dtype}.")
+        raise DataError(
+            f"segment ids must be a flat array of integers, got shape {ids.shape} of {ids.dtype}."
+        )
     if ids.size and (ids.min() < 0 or (n_segments is not None and ids.max() >= n_segments)):
-        bad = int(np.flatnonzero((ids < 0) | (ids >= (n_segments if n_segments is not None else ids.max() + 1)))[0])
-        there = "segments count from 0" if n_segments is None else f"there are segments 0 to {n_segments - 1}"
+        bad = int(
+            np.flatnonzero(
+                (ids < 0) | (ids >= (n_segments if n_segments is not None else ids.max() + 1))
+            )[0]
+        )
+        there = (
+            "segments count from 0"
+            if n_segments is None
+            else f"there are segments 0 to {n_segments - 1}"
+        )
         raise DataError(f"candidate {bad} names segment {ids[bad]}, but {there}.")
     return ids.astype(np.int64, copy=False)
 
@@ -119,8 +156,11 @@ def finite(name: str, values: ArrayLike, shape: Sequence[int | None] = (None,)) 
     bad = np.argwhere(~np.isfinite(x))
     if len(bad):
         at = tuple(bad[0].tolist())
-        raise DataError(f"{name}[{', '.join(map(str, at))}] is {x[at]} ({len(bad)} such of {x.size}): leave it out, "
-                        "numbers must be finite.")  # fmt: skip
+        raise DataError(
+            f"{name}[{', '.join(map(str, at))}] is {x[at]} ({len(bad)} such of {x.size}): leave it "
+            "out, "
+            "numbers must be finite."
+        )
     return x
 
 
@@ -133,8 +173,11 @@ def held_range(name: str, values: np.ndarray) -> np.ndarray:
     """
     lowest, highest = float(values.min()), float(values.max())
     if not (lowest == highest or LEAST_RANGE <= highest - lowest < np.inf):
-        raise DataError(f"the range of {name}, from {lowest:g} to {highest:g}, does not fit into a float64; change the "
-                        "unit.")  # fmt: skip
+        raise DataError(
+            f"the range of {name}, from {lowest:g} to {highest:g}, does not fit into a float64; "
+            "change the "
+            "unit."
+        )
     return values
 
 
@@ -151,7 +194,9 @@ def symmetric(name: str, matrix: ArrayLike, n: int | None = None) -> np.ndarray:
     apart = np.abs(k - k.T)
     if apart.max() > SUM_TOLERANCE * np.abs(k).max():
         i, j = np.unravel_index(int(apart.argmax()), k.shape)
-        raise DataError(f"{name} must be symmetric, but [{i}, {j}] is {k[i, j]} and [{j}, {i}] is {k[j, i]}.")
+        raise DataError(
+            f"{name} must be symmetric, but [{i}, {j}] is {k[i, j]} and [{j}, {i}] is {k[j, i]}."
+        )
     return k
 
 
@@ -221,9 +266,13 @@ def draws_that_fit(n_draws: int, m: int) -> int:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):  # a system that does not tell
         return n_draws
-    if n_draws > (most := memory // (16 * m)):  # the draws may take half of it: as much is made of them
-        raise DataError(f"{n_draws:,} resamples of {m:,} numbers each do not fit into the memory of this machine; "
-                        f"at most {most:,} do: take fewer draws.")  # fmt: skip
+    # the draws may take half of it: as much is made of them
+    if n_draws > (most := memory // (16 * m)):
+        raise DataError(
+            f"{n_draws:,} resamples of {m:,} numbers each do not fit into the memory of this "
+            "machine; "
+            f"at most {most:,} do: take fewer draws."
+        )
     return n_draws
 
 
@@ -234,14 +283,20 @@ def pmf(name: str, probabilities: ArrayLike) -> np.ndarray:
         raise DataError(f"{name} must be a flat array of probabilities, got shape {p.shape}.")
     bad = np.flatnonzero(~(np.isfinite(p) & (p >= 0)))
     if bad.size:
-        raise DataError(f"{name}[{bad[0]}] is {p[bad[0]]}: probabilities must be finite and not negative.")
+        raise DataError(
+            f"{name}[{bad[0]}] is {p[bad[0]]}: probabilities must be finite and not negative."
+        )
     total = p.sum()
     if abs(total - 1) > SUM_TOLERANCE:
-        raise DataError(f"{name} adds up to {total:.10g}: divide by the sum, probabilities must add up to 1.")
+        raise DataError(
+            f"{name} adds up to {total:.10g}: divide by the sum, probabilities must add up to 1."
+        )
     return p / total
 
 
-def pmf_pair(q: ArrayLike, r: ArrayLike, names: tuple[str, str] = ("q", "r")) -> tuple[np.ndarray, np.ndarray]:
+def pmf_pair(
+    q: ArrayLike, r: ArrayLike, names: tuple[str, str] = ("q", "r")
+) -> tuple[np.ndarray, np.ndarray]:
     """Two distributions over the same Y outcomes, each as `pmf` returns it.
 
     Parameters

@@ -26,5 +26,6 @@ def compiled(function: Callable | None = None, **options: Any) -> Callable:
         return partial(compiled, **options)
     try:
         return numba.njit(cache=True, nogil=True, **options)(function)
-    except RuntimeError:  # neither this folder nor the user's cache can be written; NUMBA_CACHE_DIR would name another
+    except RuntimeError:
+        # neither this folder nor the user's cache can be written; NUMBA_CACHE_DIR would name another
         return numba.njit(nogil=True, **options)(function)

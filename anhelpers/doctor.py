@@ -34,21 +34,46 @@ class Finding:
 
 FEATURES = {  # feature -> (distributions, what installs them)
     "scores, curves, charts, explorer": (
-        ("numpy", "scipy", "pandas", "numba", "sacrebleu", "altair", "vl-convert-python", "anywidget", "pyarrow",
-         "zstandard"), "",
+        (
+            "numpy",
+            "scipy",
+            "pandas",
+            "numba",
+            "sacrebleu",
+            "altair",
+            "vl-convert-python",
+            "anywidget",
+            "pyarrow",
+            "zstandard",
+        ),
+        "",
     ),
     "notebooks (anhelpers run, make lab)": (
-        ("jupyterlab", "papermill", "nbconvert", "ipykernel"), "notebooks",
+        ("jupyterlab", "papermill", "nbconvert", "ipykernel"),
+        "notebooks",
     ),
     "exact A(N) for KL, Rényi, JS, χ², MMD": (("cvxpy", "clarabel"), "theory"),
     "language models (lpp)": (("torch", "transformers"), "neural"),
     "COMET": (("unbabel-comet",), "neural"),
     "MetricX": (("torch", "transformers", "sentencepiece", "protobuf"), "neural"),
     "cluster": (("dask", "distributed", "dask-jobqueue"), "cluster"),
-    "tests": (("pytest", "pytest-xdist", "hypothesis", "ruff", "playwright", "nbstripout", "fastchrf",
-               "lexicalrichness", "POT", "mpmath", "hatchling"),
-              "dev"),
-}  # fmt: skip
+    "tests": (
+        (
+            "pytest",
+            "pytest-xdist",
+            "hypothesis",
+            "ruff",
+            "playwright",
+            "nbstripout",
+            "fastchrf",
+            "lexicalrichness",
+            "POT",
+            "mpmath",
+            "hatchling",
+        ),
+        "dev",
+    ),
+}
 
 
 def _packages() -> list[Finding]:
@@ -71,7 +96,9 @@ def _comet() -> list[Finding]:
     if int((version_of("transformers") or "0").split(".")[0]) >= 5:
         broken.append(f"transformers is {version_of('transformers')}, and COMET fails from 5 on")
     seen = "; ".join(broken) or "pkg_resources is there, transformers is before 5"
-    return [Finding("COMET can be imported", not broken, seen, install_line("neural") if broken else "")]
+    return [
+        Finding("COMET can be imported", not broken, seen, install_line("neural") if broken else "")
+    ]
 
 
 def _data() -> list[Finding]:
@@ -79,8 +106,19 @@ def _data() -> list[Finding]:
     sets = available()
     absent = " ".join(str(entry["name"]) for entry in sets if not entry["present"])
     for entry in sets:
-        mend = "" if entry["present"] else f"anhelpers fetch {absent}   (or export ANHELPERS_DATA=FOLDER)"
-        rows.append(Finding(f"data set {entry['name']}", entry["present"], str(entry["note"] or entry["where"]), mend))
+        mend = (
+            ""
+            if entry["present"]
+            else f"anhelpers fetch {absent}   (or export ANHELPERS_DATA=FOLDER)"
+        )
+        rows.append(
+            Finding(
+                f"data set {entry['name']}",
+                entry["present"],
+                str(entry["note"] or entry["where"]),
+                mend,
+            )
+        )
     for name in ("de-small", "en-small"):
         there = (bundled("teaching").parent / "lm" / name / "config.json").is_file()
         seen, mend = (f"data/lm/{name}", "") if there else ("missing", "git checkout data/lm")
@@ -90,12 +128,19 @@ def _data() -> list[Finding]:
 
 def chromium() -> str | None:
     """Where the browser of the tests is, under one of its names; None where it is not installed."""
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    return next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
 
 
 def _browser() -> Finding:
     path = chromium()
-    return Finding("browser tests", bool(path), path or "no chromium", "" if path else "apt-get install -y chromium")
+    return Finding(
+        "browser tests",
+        bool(path),
+        path or "no chromium",
+        "" if path else "apt-get install -y chromium",
+    )
 
 
 def findings() -> list[Finding]:

@@ -61,7 +61,9 @@ def read(folder: Path) -> dict[str, Any] | None:
     return restored(need("safetensors.torch", WHY).load_file(path)) if path.is_file() else None
 
 
-def filled(auto: Any, config: Any, weights: dict[str, Any], dtype: Any) -> tuple[Any, dict[str, list[str]]]:
+def filled(
+    auto: Any, config: Any, weights: dict[str, Any], dtype: Any
+) -> tuple[Any, dict[str, list[str]]]:
     """A model with these weights, and what `from_pretrained` tells of its loading: which are missing, which spare.
 
     Parameters

@@ -16,23 +16,42 @@ from types import ModuleType
 from urllib.parse import unquote, urlsplit
 
 __all__ = [
-    "AnhelpersError", "DataError", "LanguageConflict", "MissingExtra", "UnknownName", "install_line", "nearest", "need",
-    "one_line", "without_password",
-]  # fmt: skip
+    "AnhelpersError",
+    "DataError",
+    "LanguageConflict",
+    "MissingExtra",
+    "UnknownName",
+    "install_line",
+    "nearest",
+    "need",
+    "one_line",
+    "without_password",
+]
 
 EXTRA_OF = {
-    "torch": "neural", "transformers": "neural", "comet": "neural", "huggingface_hub": "neural",
-    "tokenizers": "neural", "safetensors": "neural",
-    "papermill": "notebooks", "nbconvert": "notebooks", "nbformat": "notebooks", "nbclient": "notebooks",
-    "dask": "cluster", "distributed": "cluster", "dask_jobqueue": "cluster", "yaml": "cluster",
+    "torch": "neural",
+    "transformers": "neural",
+    "comet": "neural",
+    "huggingface_hub": "neural",
+    "tokenizers": "neural",
+    "safetensors": "neural",
+    "papermill": "notebooks",
+    "nbconvert": "notebooks",
+    "nbformat": "notebooks",
+    "nbclient": "notebooks",
+    "dask": "cluster",
+    "distributed": "cluster",
+    "dask_jobqueue": "cluster",
+    "yaml": "cluster",
     "cvxpy": "theory",
-}  # fmt: skip
+}
 """A library that the core does without -> the extra of this package that installs it, itself or by what it needs."""
 
 LONGEST = 2000
 _LINE_END = re.compile(r"[ \t]*\r?\n\s*")
 _USER = re.compile(r"(?<=://)[^\s/?#'\"]+@")  # NAME:PASSWORD@ before a host
-_UNSEEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")  # or reorders what is seen
+# or reorders what is seen
+_UNSEEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class AnhelpersError(Exception):
@@ -74,7 +93,9 @@ class UnknownName(AnhelpersError, LookupError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]):
         known = sorted(known)
-        super().__init__(f"unknown {kind} '{name}'{nearest(name, known)}; known: {', '.join(known) or 'none'}.")
+        super().__init__(
+            f"unknown {kind} '{name}'{nearest(name, known)}; known: {', '.join(known) or 'none'}."
+        )
 
 
 def one_line(message: str) -> str:
@@ -82,7 +103,9 @@ def one_line(message: str) -> str:
     if len(message) > LONGEST:
         message = f"{message[: LONGEST - 300]} … {message[-290:]}"
     line = _LINE_END.sub(" ", without_password(message))
-    return _UNSEEN.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), line)
+    return _UNSEEN.sub(
+        lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), line
+    )
 
 
 def without_password(text: str) -> str:
@@ -108,7 +131,11 @@ def install_line(extra: str = "") -> str:
     """
     package = Path(__file__).resolve().parent
     if (package.parent / "pyproject.toml").is_file():
-        return _pip(package.parent / "constraints.txt", "-e", f"{package.parent}{f'[{extra}]' if extra else ''}")
+        return _pip(
+            package.parent / "constraints.txt",
+            "-e",
+            f"{package.parent}{f'[{extra}]' if extra else ''}",
+        )
     return _pip(package / "_bundle" / "constraints.txt", *_wanted(extra))
 
 
@@ -128,7 +155,11 @@ def _wanted(extra: str) -> list[str]:
         return [f"anhelpers[{extra}] @ {origin}" if extra else f"anhelpers @ {origin}"]
     mark = re.compile(rf"""extra\s*==\s*['"]{re.escape(extra)}['"]""") if extra else None
     listed = [line.partition(";") for line in installed.requires or []]
-    return [name.strip() for name, _, rule in listed if (mark.search(rule) if mark else "extra" not in rule)]
+    return [
+        name.strip()
+        for name, _, rule in listed
+        if (mark.search(rule) if mark else "extra" not in rule)
+    ]
 
 
 def _origin(installed: Distribution) -> str:
@@ -153,9 +184,14 @@ def need(module: str, why: str) -> ModuleType:
     """
     try:
         return importlib.import_module(module)
-    except Exception as error:  # a library that is half there, or of another version, ends in whatever it likes
-        told = f"{why} needs {module}, which cannot be imported ({str(error) or type(error).__name__})"
+    except Exception as error:
+        # a library that is half there, or of another version, ends in whatever it likes
+        told = (
+            f"{why} needs {module}, which cannot be imported ({str(error) or type(error).__name__})"
+        )
         extra = EXTRA_OF.get(module.split(".")[0])
         if extra is None:
             raise MissingExtra(f"{told}; install it with: {_pip(Path(), module)}") from error
-        raise MissingExtra(f"{told}; it comes with the extra '{extra}': {install_line(extra)}") from error
+        raise MissingExtra(
+            f"{told}; it comes with the extra '{extra}': {install_line(extra)}"
+        ) from error

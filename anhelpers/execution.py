@@ -37,7 +37,8 @@ OFFLINE_HTML = {
 REFUSALS = {kind.__name__ for kind in (AnhelpersError, DataError, MissingExtra, UnknownName)}
 """Errors, by the names that a kernel gives, whose text is a sentence for the user; a traceback adds nothing to it."""
 
-QUIET_KERNEL = ["--IPKernelApp.log_level=50"]  # cells tell what fails; how a kernel ends alarms for nothing
+# cells tell what fails; how a kernel ends alarms for nothing
+QUIET_KERNEL = ["--IPKernelApp.log_level=50"]
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,14 @@ def execute(path: Path, parameters: Mapping[str, Any], out: Path) -> Outcome:
     parameters : injected after the cell tagged `parameters`. out : folder.
     """
     began = time.monotonic()
-    told = {name: parse_value(text) for name, text in parameters_of(path).items()} | dict(parameters)
+    told = {name: parse_value(text) for name, text in parameters_of(path).items()} | dict(
+        parameters
+    )
     make_folder(out)
     try:
-        scratch = tempfile.TemporaryDirectory(dir=out, prefix=f".{path.stem}.", ignore_cleanup_errors=True)
+        scratch = tempfile.TemporaryDirectory(
+            dir=out, prefix=f".{path.stem}.", ignore_cleanup_errors=True
+        )
         with (
             scratch as folder,
             making({"notebook": path.stem, **told}),
@@ -99,17 +104,28 @@ def _headless(folder: Path) -> dict[str, str]:
 
 def _executed(path: Path, fresh: Path, parameters: Mapping[str, Any]) -> str | None:
     """Write the executed notebook to `fresh`; what went wrong in it, or None."""
-    papermill, nbclient = (need(name, "running notebooks") for name in ("papermill", "nbclient.exceptions"))
+    papermill, nbclient = (
+        need(name, "running notebooks") for name in ("papermill", "nbclient.exceptions")
+    )
     seen = sys.stderr is not None and sys.stderr.isatty()
     try:
         papermill.execute_notebook(
-            str(path), str(fresh), parameters=dict(parameters), cwd=os.getcwd(), progress_bar=seen,
-            kernel_name="python3", log_output=False, extra_arguments=QUIET_KERNEL,
-        )  # fmt: skip
+            str(path),
+            str(fresh),
+            parameters=dict(parameters),
+            cwd=os.getcwd(),
+            progress_bar=seen,
+            kernel_name="python3",
+            log_output=False,
+            extra_arguments=QUIET_KERNEL,
+        )
     except papermill.PapermillExecutionError as error:
         return _failure(error)
     except nbclient.DeadKernelError:
-        return "its kernel was killed, as happens when memory runs out; close other programs, or run with --jobs 1."
+        return (
+            "its kernel was killed, as happens when memory runs out; close other programs, or run "
+            "with --jobs 1."
+        )
     except RuntimeError as error:
         return f"its kernel did not start ({error}); close other programs, or run with --jobs 1."
     return None
@@ -118,8 +134,16 @@ def _executed(path: Path, fresh: Path, parameters: Mapping[str, Any]) -> str | N
 def _checks(executed: Path) -> tuple[str, ...]:
     """What the cells tagged `check` say of the exercises, a line each."""
     cells = need("nbformat", "reading notebooks").read(executed, 4).cells
-    printed = [o.text for c in cells if "check" in c.metadata.get("tags", []) for o in c.outputs if "text" in o]
-    return tuple(line for text in printed for line in text.splitlines() if RIGHT in line or NOT_YET in line)
+    printed = [
+        o.text
+        for c in cells
+        if "check" in c.metadata.get("tags", [])
+        for o in c.outputs
+        if "text" in o
+    ]
+    return tuple(
+        line for text in printed for line in text.splitlines() if RIGHT in line or NOT_YET in line
+    )
 
 
 def _settle(executed: Path) -> None:
@@ -142,7 +166,11 @@ def _whole_streams(outputs: Sequence[Any]) -> list[Any]:
     """The outputs with what was printed in one piece: how it came from the kernel is a matter of time."""
     whole: list[Any] = []
     for output in outputs:
-        if whole and output.output_type == whole[-1].output_type == "stream" and output.name == whole[-1].name:
+        if (
+            whole
+            and output.output_type == whole[-1].output_type == "stream"
+            and output.name == whole[-1].name
+        ):
             whole[-1].text += output.text
         else:
             whole.append(output)
@@ -161,14 +189,17 @@ def _failure(error: Any) -> str:
 
 def export_html(notebook: Path) -> str:
     """One HTML page that needs no network: rich outputs as text/html first, no link to outside scripts."""
-    nbconvert, config = (
-        need("nbconvert", "exporting notebooks"),
-        need("traitlets.config", "exporting notebooks").Config(),
-    )
+    nbconvert = need("nbconvert", "exporting notebooks")
+    config = need("traitlets.config", "exporting notebooks").Config()
     config.HTMLExporter.update(OFFLINE_HTML)
     config.NbConvertBase.display_data_priority = [
-        "text/html", "image/svg+xml", "image/png", "image/jpeg", "text/markdown", "text/plain",
-    ]  # fmt: skip
+        "text/html",
+        "image/svg+xml",
+        "image/png",
+        "image/jpeg",
+        "text/markdown",
+        "text/plain",
+    ]
     page, _ = nbconvert.HTMLExporter(config=config, embed_images=True).from_filename(str(notebook))
     return in_page(page, made_by(installed=True))
 
@@ -197,12 +228,18 @@ def _outcome(future: Future[Outcome], path: Path) -> Outcome:
     try:
         return future.result()
     except BrokenProcessPool:
-        killed = "the process that ran it was killed, as happens when memory runs out; run this one again."
+        killed = (
+            "the process that ran it was killed, as happens when memory runs out; run this one "
+            "again."
+        )
         return Outcome(path.stem, 0.0, error=killed)
 
 
 def run(
-    names: Sequence[str] = (), parameters: Mapping[str, Any] | None = None, out: Path | str = "build", jobs: int = 1
+    names: Sequence[str] = (),
+    parameters: Mapping[str, Any] | None = None,
+    out: Path | str = "build",
+    jobs: int = 1,
 ) -> list[Outcome]:
     """Execute notebooks, `jobs` at a time, with a line on stderr for each; all are tried even where one fails.
 
@@ -215,11 +252,15 @@ def run(
     paths = notebook_paths(names)
     for path in paths:
         if (target := Path(out, path.name)).exists() and path.samefile(target):
-            raise DataError("lies where its results go, which would replace it; name another folder.", path)
+            raise DataError(
+                "lies where its results go, which would replace it; name another folder.", path
+            )
     plan = check_parameters(paths, parameters or {})
     make_folder(out)
     outcomes: list[Outcome] = []
-    with ProcessPoolExecutor(max_workers=min(jobs, len(plan)) or 1, initializer=_ends_when_told) as pool:
+    with ProcessPoolExecutor(
+        max_workers=min(jobs, len(plan)) or 1, initializer=_ends_when_told
+    ) as pool:
         running = {pool.submit(execute, path, p, Path(out)): path for path, p in plan.items()}
         say(f"running {len(plan)} notebook(s) into {out}")
         try:
@@ -227,7 +268,10 @@ def run(
                 outcomes.append(o := _outcome(future, running[future]))
                 state = "FAILED" if o.error else "ok"
                 if o.checks:
-                    state += f", {sum(RIGHT in line for line in o.checks)} of {len(o.checks)} exercises right"
+                    state += (
+                        f", {sum(RIGHT in line for line in o.checks)} of {len(o.checks)} exercises "
+                        "right"
+                    )
                 say(f"[{len(outcomes)}/{len(plan)}] {o.name}: {state}, {o.seconds:.1f} s")
         except BaseException as error:
             workers = list(pool._processes.values())
@@ -236,7 +280,9 @@ def run(
                 worker.terminate()
             if isinstance(error, KeyboardInterrupt):
                 rest = "run the others by name, or all again"
-                note(f"{len(outcomes)} of {len(plan)} notebooks are done, and kept in {out}; {rest}.")
+                note(
+                    f"{len(outcomes)} of {len(plan)} notebooks are done, and kept in {out}; {rest}."
+                )
             raise
     order = {path.stem: i for i, path in enumerate(paths)}
     return sorted(outcomes, key=lambda o: order[o.name])

@@ -53,7 +53,10 @@ def check(steps: Callable[..., None]) -> None:
         print(f"{name} {NOT_YET}: {hint}")
     except Exception as error:  # whatever an answer of another kind makes of a step
         first = (str(error).splitlines() or [""])[0]
-        print(f"{name} {NOT_YET}: the answer has not the form that was asked for ({type(error).__name__}: {first}).")
+        print(
+            f"{name} {NOT_YET}: the answer has not the form that was asked for "
+            f"({type(error).__name__}: {first})."
+        )
     else:
         print(f"{name} {RIGHT}")
 

@@ -22,7 +22,8 @@ from .hull import held_betas
 __all__ = ["ExpectedCurves", "expected_at", "expected_curves", "rank_weights"]
 
 MOST = 2**26  # pairs of candidates × K: up to 1 GiB of results
-SAME = 4 * np.finfo(np.float64).eps  # crossings nearer than this may be one: each β is rounded three times
+# crossings nearer than this may be one: each β is rounded three times
+SAME = 4 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,12 @@ class ExpectedCurves:
 
     def accuracy_at(self, naturalness: ArrayLike) -> np.ndarray:
         """(M, ...) the most accuracy of any mixture at this naturalness or more; nan beyond the end of a curve."""
-        return np.stack([most_at(naturalness, n, a) for n, a in zip(self.naturalness.T, self.accuracy.T, strict=True)])
+        return np.stack(
+            [
+                most_at(naturalness, n, a)
+                for n, a in zip(self.naturalness.T, self.accuracy.T, strict=True)
+            ]
+        )
 
 
 def expected_curves(
@@ -104,7 +110,8 @@ def expected_curves(
     size = int((sizes * (sizes - 1) // 2).sum()) * len(ks)
     if size > MOST:
         raise DataError(
-            f"the whole curve has up to {size:.1e} numbers (pairs of candidates × {len(ks)} K), more than {MOST:.1e}: "
+            f"the whole curve has up to {size:.1e} numbers (pairs of candidates × {len(ks)} K), "
+            f"more than {MOST:.1e}: "
             "give fewer K, or ask for the values at some β with expected_at."
         )
     table, at, capped = _weight_table(sizes, ks, cap)
@@ -112,10 +119,13 @@ def expected_curves(
     better, worse, beta = _crossings(a, n, starts)
     order = np.argsort(held_betas(beta), kind="stable")
     vertex, betas = _vertices(beta[order])
-    first = np.repeat(at, sizes) + np.arange(len(a)) - np.repeat(starts[:-1], sizes)  # rows of the table, by rank
+    # rows of the table, by rank
+    first = np.repeat(at, sizes) + np.arange(len(a)) - np.repeat(starts[:-1], sizes)
     curves, changed = _merge(better[order], worse[order], vertex, first, a, n, table, len(betas))
     curves /= len(sizes)
-    return ExpectedCurves(ks, betas[changed], curves[0, changed], curves[1, changed], len(sizes), capped)
+    return ExpectedCurves(
+        ks, betas[changed], curves[0, changed], curves[1, changed], len(sizes), capped
+    )
 
 
 def expected_at(
@@ -145,11 +155,15 @@ def expected_at(
     betas = np.array([checks.non_negative("beta", beta) for beta in np.atleast_1d(betas)])
     ks = _subset_sizes(ks)
     segment, a, n = _flat(segment, accuracy, naturalness, counts)
-    order = np.lexsort((-a, -n, segment))  # at ∞; a stable sort keeps it on ties: the more natural first
+    # at ∞; a stable sort keeps it on ties: the more natural first
+    order = np.lexsort((-a, -n, segment))
     sizes = np.bincount(segment)
     size = 2 * len(sizes) * len(betas) * len(ks)
     if size > 2 * MOST:
-        raise DataError(f"{size:.1e} numbers (sources × β × K, twice) are too many: take fewer β, K, or sources.")
+        raise DataError(
+            f"{size:.1e} numbers (sources × β × K, twice) are too many: take fewer β, K, or "
+            "sources."
+        )
     table, at, _ = _weight_table(sizes, ks, cap)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     return _values(a[order], n[order], starts, betas, table, at)
@@ -183,10 +197,8 @@ def _subset_sizes(ks: ArrayLike) -> np.ndarray:
 def _flat(segment, accuracy, naturalness, counts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Checked segment ids and scores, a row per candidate."""
     segment = checks.segment_ids(segment)
-    a, n = (
-        checks.finite_scores("accuracy", accuracy, segment),
-        checks.finite_scores("naturalness", naturalness, segment),
-    )
+    a = checks.finite_scores("accuracy", accuracy, segment)
+    n = checks.finite_scores("naturalness", naturalness, segment)
     if counts is not None:
         counts = np.asarray(counts)
         checks.same_length(segment=segment, counts=counts)
@@ -200,13 +212,16 @@ def _flat(segment, accuracy, naturalness, counts) -> tuple[np.ndarray, np.ndarra
     return segment, a, n
 
 
-def _weight_table(sizes: np.ndarray, ks: np.ndarray, cap: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _weight_table(
+    sizes: np.ndarray, ks: np.ndarray, cap: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The `rank_weights` of every size, one below the other; (S,) where those of a source begin; (M,) n_capped."""
     short = sizes[:, None] < ks
     if short.any() and not cap:
         s = int(np.flatnonzero(short.any(1))[0])
         raise DataError(
-            f"segment {s} has {sizes[s]} candidates, fewer than K = {ks.max()} ({short.any(1).sum()} such of "
+            f"segment {s} has {sizes[s]} candidates, fewer than K = {ks.max()} "
+            f"({short.any(1).sum()} such of "
             f"{len(sizes)}); give smaller K, or cap=True to take all it has."
         )
     distinct, which = np.unique(sizes, return_inverse=True)
@@ -235,7 +250,9 @@ def _crossings(a, n, starts):
         for i in range(starts[s], starts[s + 1]):
             for j in range(i + 1, starts[s + 1]):
                 count += a[i] > a[j] and n[j] > n[i]
-    better, worse, beta = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.float64)
+    better = np.empty(count, np.int64)
+    worse = np.empty(count, np.int64)
+    beta = np.empty(count, np.float64)
     k = 0
     for s in range(len(starts) - 1):
         for i in range(starts[s], starts[s + 1]):
@@ -265,7 +282,8 @@ def _merge(better, worse, vertex, row, a, n, table, n_vertices):
         while e < len(vertex) and vertex[e] == v:
             i, j = better[e], worse[e]
             for k in range(m):
-                falls, rises = table[row[i] + 1, k] - table[row[i], k], table[row[j] - 1, k] - table[row[j], k]
+                falls = table[row[i] + 1, k] - table[row[i], k]
+                rises = table[row[j] - 1, k] - table[row[j], k]
                 now[0, k] += falls * a[i] + rises * a[j]
                 now[1, k] += falls * n[i] + rises * n[j]
                 changed[v] |= falls != 0.0 or rises != 0.0

@@ -97,12 +97,16 @@ class OracleCurve:
 
         Each in the unit of its axis; negative for a point above the curve, nan beyond its end or without scores.
         """
-        return np.stack([
-            self.accuracy_at(naturalness) - np.asarray(accuracy, dtype=np.float64),
-            self.naturalness_at(accuracy) - np.asarray(naturalness, dtype=np.float64),
-        ])  # fmt: skip
+        return np.stack(
+            [
+                self.accuracy_at(naturalness) - np.asarray(accuracy, dtype=np.float64),
+                self.naturalness_at(accuracy) - np.asarray(naturalness, dtype=np.float64),
+            ]
+        )
 
-    def resampled_lacks(self, weights: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
+    def resampled_lacks(
+        self, weights: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
+    ) -> np.ndarray:
         """(B, 2, k) `lacks` in B resamples, each with its own exact curve.
 
         A source's hull does not depend on how often the source is drawn: only the sums along the curve do.
@@ -113,12 +117,16 @@ class OracleCurve:
         accuracy, naturalness : (B, k) the means of k points in the same resamples.
         """
         weights = np.asarray(weights, dtype=np.float64)
-        accuracy, naturalness = np.asarray(accuracy, dtype=np.float64), np.asarray(naturalness, dtype=np.float64)
+        accuracy = np.asarray(accuracy, dtype=np.float64)
+        naturalness = np.asarray(naturalness, dtype=np.float64)
         out = np.empty((len(weights), 2, accuracy.shape[1]))
         for b, w in enumerate(weights):
             start = self._first_point @ w
             steps = self._edge_step * w[self._edge_segment]
-            line = np.concatenate([start[:, None], start[:, None] + np.cumsum(steps, axis=1)], axis=1) / w.sum()
+            line = (
+                np.concatenate([start[:, None], start[:, None] + np.cumsum(steps, axis=1)], axis=1)
+                / w.sum()
+            )
             out[b, 0] = most_at(naturalness[b], line[1], line[0]) - accuracy[b]
             out[b, 1] = most_at(accuracy[b], line[0, ::-1], line[1, ::-1]) - naturalness[b]
         return out
@@ -136,7 +144,9 @@ class OracleCurve:
         values = self._judged(values)
         last = np.searchsorted(self._edge_beta, self.beta[1:], side="right") - 1
         steps = values[self._edge_candidate] - values[self._edge_before]
-        return (values[self._first].sum() + np.concatenate(([0.0], np.cumsum(steps)[last]))) / self.n_segments
+        return (
+            values[self._first].sum() + np.concatenate(([0.0], np.cumsum(steps)[last]))
+        ) / self.n_segments
 
     def resampled_judge(self, weights: ArrayLike, values: ArrayLike) -> np.ndarray:
         """(B, 2, V) `judge` and the naturalness at every vertex in B resamples of the sources.
@@ -148,23 +158,33 @@ class OracleCurve:
         """
         weights, values = np.asarray(weights, dtype=np.float64), self._judged(values)
         start = np.stack([values[self._first], self._first_point[1]])
-        step = np.stack([values[self._edge_candidate] - values[self._edge_before], self._edge_step[1]])
+        step = np.stack(
+            [values[self._edge_candidate] - values[self._edge_before], self._edge_step[1]]
+        )
         last = np.searchsorted(self._edge_beta, self.beta, side="right")
         last[0] = 0
         out = np.empty((len(weights), 2, len(self.beta)))
         for b, w in enumerate(weights):
             begin = (start @ w)[:, None]
-            line = np.concatenate([begin, begin + np.cumsum(step * w[self._edge_segment], axis=1)], axis=1)
+            line = np.concatenate(
+                [begin, begin + np.cumsum(step * w[self._edge_segment], axis=1)], axis=1
+            )
             out[b] = line[:, last] / w.sum()
         return out
 
     def _judged(self, values: ArrayLike) -> np.ndarray:
         values = np.asarray(values, dtype=np.float64)
         if values.shape != (self.n_candidates,):
-            raise DataError(f"values must be one for each of the {self.n_candidates} candidates, got {values.shape}.")
+            raise DataError(
+                f"values must be one for each of the {self.n_candidates} candidates, got "
+                f"{values.shape}."
+            )
         bad = self.chain_candidate[~(np.abs(values[self.chain_candidate]) <= LARGEST)]
         if bad.size:
-            raise DataError(f"values[{bad[0]}] is {values[bad[0]]}, and a β chooses it: give it within ±{LARGEST:g}.")
+            raise DataError(
+                f"values[{bad[0]}] is {values[bad[0]]}, and a β chooses it: give it within "
+                f"±{LARGEST:g}."
+            )
         return values
 
 
@@ -196,10 +216,14 @@ def oracle_curve(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
     (array([0, 2]), array([1, 2]))
     """
     segment = checks.segment_ids(segment)
-    accuracy, naturalness = (np.ascontiguousarray(v, dtype=np.float64) for v in (accuracy, naturalness))
+    accuracy, naturalness = (
+        np.ascontiguousarray(v, dtype=np.float64) for v in (accuracy, naturalness)
+    )
     checks.same_length(segment=segment, accuracy=accuracy, naturalness=naturalness)
     if accuracy.ndim != 1 or naturalness.ndim != 1:
-        raise DataError(f"scores must be flat arrays, got shapes {accuracy.shape} and {naturalness.shape}.")
+        raise DataError(
+            f"scores must be flat arrays, got shapes {accuracy.shape} and {naturalness.shape}."
+        )
     if not len(segment):
         raise DataError("there are no candidates: give at least one per source.")
     order, starts = _group(segment)
@@ -241,10 +265,15 @@ def mixtures_at(points: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
     starts = np.arange(len(points) + 1) * points.shape[2]
     rows, counts, held = hulls(np.empty(0, dtype=np.int64), starts, accuracy, nat, LARGEST)
     if not held:
-        raise DataError(f"points reach {np.abs(points).max():g}: change the unit, none may be beyond {LARGEST:g}.")
+        raise DataError(
+            f"points reach {np.abs(points).max():g}: change the unit, none may be beyond "
+            f"{LARGEST:g}."
+        )
     _, here, before = edges_of(rows, counts)
     betas(accuracy[here] - accuracy[before], nat[here] - nat[before])
-    return np.stack([most_at(naturalness, nat[c], accuracy[c]) for c in np.split(rows, np.cumsum(counts)[:-1])])
+    return np.stack(
+        [most_at(naturalness, nat[c], accuracy[c]) for c in np.split(rows, np.cumsum(counts)[:-1])]
+    )
 
 
 def pareto_mask(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
@@ -264,18 +293,23 @@ def pareto_mask(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike)
 
 def _group(segment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(order, starts): source s has the candidates order[starts[s]:starts[s+1]]; order is empty if already sorted."""
-    order = np.empty(0, dtype=np.int64) if is_sorted(segment) else np.argsort(segment, kind="stable")
+    order = (
+        np.empty(0, dtype=np.int64) if is_sorted(segment) else np.argsort(segment, kind="stable")
+    )
     ordered = segment[order] if len(order) else segment
     starts = np.searchsorted(ordered, np.arange(ordered[-1] + 2))
     empty = np.flatnonzero(np.diff(starts) == 0)
     if empty.size:
         raise DataError(
-            f"segment {empty[0]} has no candidate ({empty.size} such of {len(starts) - 1}); each source needs one."
+            f"segment {empty[0]} has no candidate ({empty.size} such of {len(starts) - 1}); each "
+            "source needs one."
         )
     return order, starts
 
 
-def _merge(rows: np.ndarray, counts: np.ndarray, accuracy: np.ndarray, naturalness: np.ndarray, n: int) -> OracleCurve:
+def _merge(
+    rows: np.ndarray, counts: np.ndarray, accuracy: np.ndarray, naturalness: np.ndarray, n: int
+) -> OracleCurve:
     """All edges of all sources, sorted by the β at which they are taken; running sums are the vertices."""
     n_seg = len(counts)
     chain_segment = np.repeat(np.arange(n_seg), counts)
@@ -285,16 +319,33 @@ def _merge(rows: np.ndarray, counts: np.ndarray, accuracy: np.ndarray, naturalne
     chain_beta[is_edge] = betas(d_acc, d_nat)
     order = np.argsort(chain_beta[is_edge], kind="stable")
     edge_beta = chain_beta[is_edge][order]
-    last = np.append(edge_beta[1:] != edge_beta[:-1], True) if len(edge_beta) else np.empty(0, dtype=bool)
+    last = (
+        np.append(edge_beta[1:] != edge_beta[:-1], True)
+        if len(edge_beta)
+        else np.empty(0, dtype=bool)
+    )
     first = rows[~is_edge]
 
     def vertices(scores: np.ndarray, steps: np.ndarray) -> np.ndarray:
-        return (scores[first].sum() + np.concatenate(([0.0], np.cumsum(steps[order])[last]))) / n_seg
+        return (
+            scores[first].sum() + np.concatenate(([0.0], np.cumsum(steps[order])[last]))
+        ) / n_seg
 
     edges = np.array([np.max(np.abs(d), initial=0.0) for d in (d_nat, d_acc)]) / n_seg
     return OracleCurve(
-        np.concatenate(([0.0], edge_beta[last])), vertices(accuracy, d_acc), vertices(naturalness, d_nat),
-        chain_segment, rows, chain_beta, n, edges,
-        first, np.stack([accuracy[first], naturalness[first]]), np.stack([d_acc[order], d_nat[order]]),
-        edge_beta, chain_segment[is_edge][order], here[order], before[order],
-    )  # fmt: skip
+        np.concatenate(([0.0], edge_beta[last])),
+        vertices(accuracy, d_acc),
+        vertices(naturalness, d_nat),
+        chain_segment,
+        rows,
+        chain_beta,
+        n,
+        edges,
+        first,
+        np.stack([accuracy[first], naturalness[first]]),
+        np.stack([d_acc[order], d_nat[order]]),
+        edge_beta,
+        chain_segment[is_edge][order],
+        here[order],
+        before[order],
+    )

@@ -25,29 +25,59 @@ from .errors import AnhelpersError, DataError, MissingExtra, install_line, need
 from .progress import note_once
 
 __all__ = [
-    "Place", "cache_first", "check_weights", "device", "encode", "find", "finite", "forbidden", "kind", "known_ids",
-    "load_config", "load_model", "load_tokenizer", "load_weights", "longest", "plain_ids", "revision_of", "save_model",
+    "Place",
+    "cache_first",
+    "check_weights",
+    "device",
+    "encode",
+    "find",
+    "finite",
+    "forbidden",
+    "kind",
+    "known_ids",
+    "load_config",
+    "load_model",
+    "load_tokenizer",
+    "load_weights",
+    "longest",
+    "plain_ids",
+    "revision_of",
+    "save_model",
     "usable",
-]  # fmt: skip
+]
 
 T = TypeVar("T")
 DTYPES = ("float32", "bfloat16", "float16")
 NO_CONFIG = "no config.json"
-ABSENT = ("not a valid model identifier", "404 Client Error", "does not appear to have", "Unrecognized model",
-          "no file named", "Repository Not Found", "Repo id must", "Can't load the configuration of",
-          NO_CONFIG)  # fmt: skip
+ABSENT = (
+    "not a valid model identifier",
+    "404 Client Error",
+    "does not appear to have",
+    "Unrecognized model",
+    "no file named",
+    "Repository Not Found",
+    "Repo id must",
+    "Can't load the configuration of",
+    NO_CONFIG,
+)
 OFFLINE = re.compile("offline|connect|couldn't", re.IGNORECASE)
 REQUEST_ID = re.compile(r"\(Request ID: [^)]*\)")  # any digits, which may look like a status
-LONGEST = 4096  # tokens: some models name no limit or an endless one, and attention grows with the square
+# tokens: some models name no limit or an endless one, and attention grows with the square
+LONGEST = 4096
 
 # Of a local model's files those that decide its numbers: weights and pieces, the vocabulary where the fast tokenizer's
 # file does not hold it, and the settings (the number of heads, tokens never generated, which token ends a text).
 WEIGHTS = {".safetensors", ".bin", ".model", ".spm"}
 VOCABULARIES = {"vocab.json", "target_vocab.json", "vocab.txt", "merges.txt"}
 SETTINGS = {
-    "config.json", "generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
-}  # fmt: skip
-HARMLESS = "Recommended: pip install sacremoses"  # Marian's tokenizer has not used it since it was written
+    "config.json",
+    "generation_config.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+}
+# Marian's tokenizer has not used it since it was written
+HARMLESS = "Recommended: pip install sacremoses"
 
 
 @dataclass(frozen=True)
@@ -86,7 +116,9 @@ def find(name: str | Path, revision: str | None = None) -> Place:
     folder = path if path.is_dir() else tiny if str(name) == tiny.name and tiny.is_dir() else None
     if folder is not None:
         if revision is not None:
-            raise DataError(f"is a folder and has no revision '{revision}'; leave the revision out.", name)
+            raise DataError(
+                f"is a folder and has no revision '{revision}'; leave the revision out.", name
+            )
         return Place(str(folder), None, folder)
     hub_id, _, inline = str(path if str(name).startswith("~") else name).partition("@")
     return Place(hub_id, revision or inline or None)
@@ -133,8 +165,11 @@ def load_config(place: Place, noun: str) -> Any:
 
     def load(options: dict) -> Any:
         if place.folder is not None and not (place.folder / "config.json").is_file():
-            raise OSError(NO_CONFIG)  # transformers would guess the kind of model from the folder's name
-        return transformers.AutoConfig.from_pretrained(place.address, trust_remote_code=False, **options)
+            # transformers would guess the kind of model from the folder's name
+            raise OSError(NO_CONFIG)
+        return transformers.AutoConfig.from_pretrained(
+            place.address, trust_remote_code=False, **options
+        )
 
     return cache_first(place, noun, load)
 
@@ -154,7 +189,9 @@ def load_tokenizer(place: Place, noun: str) -> Any:
     need("transformers", f"loading a {noun}")
     tokenizer = cache_first(place, noun, lambda options: _tokenizer(place, options))
     if tokenizer is False:  # how transformers says that a vocabulary is unreadable
-        raise AnhelpersError(f"the tokenizer of the {noun} {place} cannot be read: its files are damaged.")
+        raise AnhelpersError(
+            f"the tokenizer of the {noun} {place} cannot be read: its files are damaged."
+        )
     return tokenizer
 
 
@@ -171,20 +208,26 @@ def load_weights(place: Place, noun: str, auto: str, dtype: str = "float32") -> 
     AnhelpersError in one sentence: gated, absent, no network, full disk, weights that are not all there or no numbers.
     """
     checks.one_of(dtype, DTYPES, "dtype")
-    torch, transformers = (need(library, f"loading a {noun}") for library in ("torch", "transformers"))
+    torch, transformers = (
+        need(library, f"loading a {noun}") for library in ("torch", "transformers")
+    )
     options = {"dtype": getattr(torch, dtype), "output_loading_info": True}
     load = getattr(transformers, auto).from_pretrained
 
     def loaded(where: dict) -> Any:
         if place.folder is None or (weights := eight_bits.read(place.folder)) is None:
             return load(place.address, trust_remote_code=False, **options, **where)
-        return eight_bits.filled(getattr(transformers, auto), load_config(place, noun), weights, options["dtype"])
+        return eight_bits.filled(
+            getattr(transformers, auto), load_config(place, noun), weights, options["dtype"]
+        )
 
     model, told = cache_first(place, noun, loaded)
     if told["missing_keys"]:
         absent = sorted(told["missing_keys"])
-        raise AnhelpersError(f"{place} has no weights for {len(absent)} parts of this {noun}, such as {absent[0]}; "
-                             "they would be random: name a complete model.")  # fmt: skip
+        raise AnhelpersError(
+            f"{place} has no weights for {len(absent)} parts of this {noun}, such as {absent[0]}; "
+            "they would be random: name a complete model."
+        )
     if spare := sorted(told["unexpected_keys"]):
         _check_spare(model, spare, place, noun)
     check_weights(model, str(place), noun)
@@ -201,8 +244,11 @@ def _check_spare(model: Any, spare: Sequence[str], place: Place, noun: str) -> N
     kinds = {re.sub(r"\d+", "N", name) for name, _ in model.named_parameters()}
     more = f"{len(spare)} weights, such as {spare[0]}, that this {noun} has no place for"
     if any(re.sub(r"\d+", "N", name) in kinds for name in spare):
-        raise AnhelpersError(f"{place} has {more}: its config.json leaves out layers that were trained; get the folder "
-                             "again, or name another model.")  # fmt: skip
+        raise AnhelpersError(
+            f"{place} has {more}: its config.json leaves out layers that were trained; get the "
+            "folder "
+            "again, or name another model."
+        )
     note_once(f"{place} has {more}; they are not used.")
 
 
@@ -215,9 +261,12 @@ def check_weights(model: Any, where: str, noun: str) -> None:
     """
     if broken := _not_finite(model):
         dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
-        raise AnhelpersError(f"{where}: {len(broken)} weights of this {noun} hold nan or infinity in {dtype}, such as "
-                             f"{broken[0]}, as in a damaged file or after a training that failed; get it again, or "
-                             "name another.")  # fmt: skip
+        raise AnhelpersError(
+            f"{where}: {len(broken)} weights of this {noun} hold nan or infinity in {dtype}, such "
+            "as "
+            f"{broken[0]}, as in a damaged file or after a training that failed; get it again, or "
+            "name another."
+        )
 
 
 def _not_finite(model: Any) -> list[str]:
@@ -262,13 +311,19 @@ def longest(model: Any, tokenizer: Any) -> int:
     ------
     DataError : a limit that is no number.
     """
-    limits = {"max_position_embeddings": getattr(model.config.get_text_config(), "max_position_embeddings", None),
-              "model_max_length": tokenizer.model_max_length}  # fmt: skip
+    limits = {
+        "max_position_embeddings": getattr(
+            model.config.get_text_config(), "max_position_embeddings", None
+        ),
+        "model_max_length": tokenizer.model_max_length,
+    }
     for name, limit in limits.items():
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float))):
             where = "config.json" if name.startswith("max_") else "tokenizer_config.json"
-            raise DataError(f"{name} is {limit!r:.60} in {where}, and a number of tokens is wanted.",
-                            tokenizer.name_or_path or None)  # fmt: skip
+            raise DataError(
+                f"{name} is {limit!r:.60} in {where}, and a number of tokens is wanted.",
+                tokenizer.name_or_path or None,
+            )
     return int(min([LONGEST, *(limit for limit in limits.values() if limit and limit > 1)]))
 
 
@@ -281,9 +336,17 @@ def forbidden(model: Any) -> tuple[int, ...]:
     settings = getattr(model, "generation_config", None) or model.config
     words = getattr(settings, "bad_words_ids", None) or []
     ids = [word for word in words if isinstance(word, list)] if isinstance(words, list) else []
-    if not isinstance(words, list) or len(ids) < len(words) or not all(type(i) is int for word in ids for i in word):
-        raise DataError(f"bad_words_ids is {words!r:.60} in generation_config.json or config.json, and a list of lists "
-                        "of token ids is wanted.", getattr(model.config, "name_or_path", None) or None)  # fmt: skip
+    if (
+        not isinstance(words, list)
+        or len(ids) < len(words)
+        or not all(type(i) is int for word in ids for i in word)
+    ):
+        raise DataError(
+            f"bad_words_ids is {words!r:.60} in generation_config.json or config.json, and a list "
+            "of lists "
+            "of token ids is wanted.",
+            getattr(model.config, "name_or_path", None) or None,
+        )
     return tuple(sorted({word[0] for word in ids if len(word) == 1}))
 
 
@@ -301,7 +364,8 @@ def plain_ids(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     is spelled like a special token and would become one is unknown instead: a sentence does not end in its middle.
     """
     two_sided = hasattr(tokenizer, "spm_target")
-    if two_sided:  # it takes ">>this<<" at the start of a text for a language code, but a space before it is nothing
+    # it takes ">>this<<" at the start of a text for a language code, but a space before it is nothing
+    if two_sided:
         texts = [" " + text if text.startswith(">>") else text for text in texts]
     ids = encode(tokenizer, texts, "text_target" if two_sided else "text", add_special_tokens=False)
     if (unknown := tokenizer.unk_token_id) is None:
@@ -323,12 +387,17 @@ def encode(
     if not len(texts):
         return []
     before = tokenizer.split_special_tokens
-    tokenizer.split_special_tokens = True  # tokenizers in Python heed this, and not the argument of their call
+    # tokenizers in Python heed this, and not the argument of their call
+    tokenizer.split_special_tokens = True
     try:
         return tokenizer(
-            **{side: list(texts)}, add_special_tokens=add_special_tokens, split_special_tokens=True,
-            truncation=False, return_attention_mask=False, verbose=False,
-        )["input_ids"]  # fmt: skip
+            **{side: list(texts)},
+            add_special_tokens=add_special_tokens,
+            split_special_tokens=True,
+            truncation=False,
+            return_attention_mask=False,
+            verbose=False,
+        )["input_ids"]
     finally:
         tokenizer.split_special_tokens = before
 
@@ -342,11 +411,16 @@ def known_ids(ids: Iterable[Sequence[int]], n_vocab: int, name: str) -> None:
     """
     most = max((max(i) for i in ids if len(i)), default=0)
     if most >= n_vocab:
-        raise DataError(f"the tokenizer of {name} gives token {most}, and the model knows {n_vocab} tokens only; "
-                        "they do not belong together.")  # fmt: skip
+        raise DataError(
+            f"the tokenizer of {name} gives token {most}, and the model knows {n_vocab} tokens "
+            "only; "
+            "they do not belong together."
+        )
 
 
-def finite(values: np.ndarray, model: Any, name: str, impossible: np.ndarray | None = None) -> np.ndarray:
+def finite(
+    values: np.ndarray, model: Any, name: str, impossible: np.ndarray | None = None
+) -> np.ndarray:
     """What a model gave, as it is; an AnhelpersError where some of it is nan or infinite, which is never a score.
 
     The error says whether the weights themselves are no numbers, or their type is too small for what is computed.
@@ -358,19 +432,32 @@ def finite(values: np.ndarray, model: Any, name: str, impossible: np.ndarray | N
     impossible : of the shape of values, bool: where -inf is right, as the log-probability of a token that the model
         never generates.
     """
-    right = np.isfinite(values) if impossible is None else np.isfinite(values) | (impossible & np.isneginf(values))
+    right = (
+        np.isfinite(values)
+        if impossible is None
+        else np.isfinite(values) | (impossible & np.isneginf(values))
+    )
     if right.all():
         return values
     seen = "nan" if np.isnan(values).any() else "infinite"
     broken = _not_finite(model)
     dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
     if broken:
-        why = (f"{len(broken)} of its weights hold nan or infinity, such as {broken[0]}, as in a damaged file or after "
-               "a training that failed; get the model again, or name another")  # fmt: skip
+        why = (
+            f"{len(broken)} of its weights hold nan or infinity, such as {broken[0]}, as in a "
+            "damaged file or after "
+            "a training that failed; get the model again, or name another"
+        )
     elif dtype != "float32":
-        why = f"its weights are numbers, but {dtype} does not hold what is computed with them; use float32"
+        why = (
+            f"its weights are numbers, but {dtype} does not hold what is computed with them; use "
+            "float32"
+        )
     else:
-        why = "its weights are numbers, but so large that float32 does not hold what is computed; name another model"
+        why = (
+            "its weights are numbers, but so large that float32 does not hold what is computed; "
+            "name another model"
+        )
     raise AnhelpersError(f"what {name} gives is {seen}: {why}.")
 
 
@@ -382,10 +469,14 @@ def _tokenizer(place: Place, options: dict) -> Any:
     except ImportError as error:
         if "protobuf" not in str(error).lower():
             raise
-        return auto.from_pretrained(place.address, use_fast=False, trust_remote_code=False, **options)
+        return auto.from_pretrained(
+            place.address, use_fast=False, trust_remote_code=False, **options
+        )
 
 
-def cache_first(place: Place, noun: str, load: Callable[[dict], T], files: str = "config.json and weights") -> T:
+def cache_first(
+    place: Place, noun: str, load: Callable[[dict], T], files: str = "config.json and weights"
+) -> T:
     """The result of `load`: from local files alone first, and from the network for a hub id that is not in the cache.
 
     Parameters
@@ -399,7 +490,8 @@ def cache_first(place: Place, noun: str, load: Callable[[dict], T], files: str =
     """
     hub = logging.getLogger("huggingface_hub")
     level = hub.level
-    hub.setLevel(logging.ERROR)  # its retries would print a screen of tracebacks; we say it in one sentence
+    # its retries would print a screen of tracebacks; we say it in one sentence
+    hub.setLevel(logging.ERROR)
     last: Exception = OSError("not found")
     try:
         for local in [True] if place.folder else [True, False]:
@@ -412,11 +504,17 @@ def cache_first(place: Place, noun: str, load: Callable[[dict], T], files: str =
             except (OSError, ValueError) as error:
                 last = error
             except ImportError as error:  # transformers' own says it in a screenful
-                missing = next((lib for lib in ("sentencepiece", "protobuf") if lib in str(error).lower()), None)
+                missing = next(
+                    (lib for lib in ("sentencepiece", "protobuf") if lib in str(error).lower()),
+                    None,
+                )
                 if missing is None:
                     raise
-                raise MissingExtra(f"the tokenizer of {place} needs {missing}, which comes with the extra 'neural': "
-                                   f"{install_line('neural')}") from error  # fmt: skip
+                raise MissingExtra(
+                    f"the tokenizer of {place} needs {missing}, which comes with the extra "
+                    "'neural': "
+                    f"{install_line('neural')}"
+                ) from error
             except Exception as error:  # damaged files end in whatever their readers raise
                 last = error
                 break
@@ -431,37 +529,64 @@ def _why_not_loaded(place: Place, noun: str, error: Exception, files: str) -> st
     text = REQUEST_ID.sub("", typed.sub("", str(error)))
     if place.folder is None and (told := _why_not_fetched(place, noun, error, text)):
         return told
-    if any(word in text for word in ABSENT) or (place.folder is None and _is(error, "RepositoryNotFoundError")):
+    if any(word in text for word in ABSENT) or (
+        place.folder is None and _is(error, "RepositoryNotFoundError")
+    ):
         return f"no {noun} at {place}: give a folder with {files}, or a hub id (owner/model)."
     if "trust_remote_code" in text:
         return (
-            f"the {noun} {place} brings code of its own, which is never run here: name a model that transformers knows."
+            f"the {noun} {place} brings code of its own, which is never run here: name a model "
+            "that transformers knows."
         )
     if any("Weights only load failed" in str(cause) for cause in _causes(error)):
-        return (f"the weights of the {noun} {place} are a pickle that is damaged or holds more than weights, and are "
-                "not loaded: name a model with .safetensors.")  # fmt: skip
-    if place.folder is None and (OFFLINE.search(text) or _is(error, "LocalEntryNotFoundError", "OfflineModeIsEnabled")):
-        return f"the {noun} {place} is not cached and the hub is out of reach: connect, or name a folder."
+        return (
+            f"the weights of the {noun} {place} are a pickle that is damaged or holds more than "
+            "weights, and are "
+            "not loaded: name a model with .safetensors."
+        )
+    if place.folder is None and (
+        OFFLINE.search(text) or _is(error, "LocalEntryNotFoundError", "OfflineModeIsEnabled")
+    ):
+        return (
+            f"the {noun} {place} is not cached and the hub is out of reach: connect, or name a "
+            "folder."
+        )
     said = (str(error).splitlines() or ["no reason given"])[0][:200]
     kind = "" if isinstance(error, OSError | ValueError) else f"{type(error).__name__}, "
-    return f"the {noun} {place} could not be loaded, its files may be damaged or not belong together: {kind}{said}"
+    return (
+        f"the {noun} {place} could not be loaded, its files may be damaged or not belong together: "
+        f"{kind}{said}"
+    )
 
 
 def _why_not_fetched(place: Place, noun: str, error: Exception, text: str) -> str:
     """The same for what the hub itself refuses: gated (without a token, or with one), full disk, no such revision."""
     causes, page = list(_causes(error)), f"https://huggingface.co/{place.address}"
-    if any(isinstance(cause, OSError) and cause.errno in FULL for cause in causes) or "No space left" in text:
+    if (
+        any(isinstance(cause, OSError) and cause.errno in FULL for cause in causes)
+        or "No space left" in text
+    ):
         return (
-            f"the disk is full while fetching {place}: free some space, or set HF_HOME to a larger disk, and run again."
+            f"the disk is full while fetching {place}: free some space, or set HF_HOME to a larger "
+            "disk, and run again."
         )
     if _is(error, "RevisionNotFoundError") or "is not a valid git identifier" in text:
         wanted = place.revision or "main"
-        return f"there is no revision '{wanted}' of {place.address}: name a commit, tag or branch of {page}."
+        return (
+            f"there is no revision '{wanted}' of {place.address}: name a commit, tag or branch of "
+            f"{page}."
+        )
     refused = any(re.search(r"\b40[13] Client Error", str(cause)) for cause in causes)
-    if _is(error, "GatedRepoError") or "gated repo" in text or (refused and not _is(error, "RepositoryNotFoundError")):
+    if (
+        _is(error, "GatedRepoError")
+        or "gated repo" in text
+        or (refused and not _is(error, "RepositoryNotFoundError"))
+    ):
         token = need("huggingface_hub", f"loading {noun}").get_token()
         who, then = (
-            ("your account has no access yet", "run again") if token else ("no token is here", "`hf auth login`")
+            ("your account has no access yet", "run again")
+            if token
+            else ("no token is here", "`hf auth login`")
         )
         return f"the {noun} {place} is gated and {who}: accept its licence at {page}, then {then}."
     return ""
@@ -469,7 +594,9 @@ def _why_not_fetched(place: Place, noun: str, error: Exception, text: str) -> st
 
 def _is(error: BaseException, *names: str) -> bool:
     """Whether an exception, or one that led to it, is of one of these classes of huggingface_hub."""
-    kinds = tuple(getattr(need("huggingface_hub", "loading a model").errors, name) for name in names)
+    kinds = tuple(
+        getattr(need("huggingface_hub", "loading a model").errors, name) for name in names
+    )
     return any(isinstance(cause, kinds) for cause in _causes(error))
 
 

@@ -24,7 +24,10 @@ def sweep(order, segment, accuracy, naturalness, best, mask):
     for i in order:
         s = segment[i]
         same = (
-            last >= 0 and segment[last] == s and accuracy[last] == accuracy[i] and naturalness[last] == naturalness[i]
+            last >= 0
+            and segment[last] == s
+            and accuracy[last] == accuracy[i]
+            and naturalness[last] == naturalness[i]
         )
         if accuracy[i] > best[s] or (same and mask[last]):
             mask[i] = True
@@ -76,9 +79,11 @@ def hulls(order, starts, acc, nat, largest):
         if n_right > n_top:
             da, dn = a_top - a_right, n_right - n_top
             k = 0
-            if not 1e-140 < da * dn < 1e300:  # such products leave float64: the slope, a little flat, keeps no fewer
+            # such products leave float64: the slope, a little flat, keeps no fewer
+            if not 1e-140 < da * dn < 1e300:
                 da, dn = da / dn * (1 - 1e-15), 1.0
-            for j in range(lo, hi):  # strictly above the chord, so between its ends on both axes or beyond them
+            # strictly above the chord, so between its ends on both axes or beyond them
+            for j in range(lo, hi):
                 i = order[j] if len(order) else j
                 if (acc[i] - a_right) * dn > (n_right - nat[i]) * da:
                     work[k] = i
@@ -140,6 +145,9 @@ def betas(d_acc: np.ndarray, d_nat: np.ndarray) -> np.ndarray:
 def held_betas(beta: np.ndarray) -> np.ndarray:
     """(E,) the same β, all above 0; a DataError where two units are so far apart that one came out as 0 or ∞."""
     if beta.size and not (beta.min() >= checks.LEAST_RANGE and beta.max() < np.inf):
-        raise DataError("the units of accuracy and naturalness are so far apart that a β between them does not fit "
-                        "into a float64; change one of them.")  # fmt: skip
+        raise DataError(
+            "the units of accuracy and naturalness are so far apart that a β between them does not "
+            "fit "
+            "into a float64; change one of them."
+        )
     return beta

@@ -21,16 +21,24 @@ from .progress import note_once
 from .stats import cluster_counts, cluster_sums, resampled_sums
 
 __all__ = [
-    "MeanInterval", "Score", "bootstrap_means", "effective", "few_clusters", "moves_variance",
-    "score_intervals", "student",
-]  # fmt: skip
+    "MeanInterval",
+    "Score",
+    "bootstrap_means",
+    "effective",
+    "few_clusters",
+    "moves_variance",
+    "score_intervals",
+    "student",
+]
 
 LEVEL = 0.95
 FEWEST, FARTHEST = 8, 2.0
 """Effective documents from which studentised draws suffice; below, an end is 1 to FARTHEST times Student's away."""
 FEW_DRAWS = 200  # below, each end of a 95 % interval rests on fewer than 5 draws beyond it
-STEP, STEP_OF = 1e-4, 1e-2  # the share of a sum, and of an error of a score, by which it is tried for a slope
-NO_SPREAD = 1e-4  # a draw with less than this share of the standard error has none: the rest is rounding
+# the share of a sum, and of an error of a score, by which it is tried for a slope
+STEP, STEP_OF = 1e-4, 1e-2
+# a draw with less than this share of the standard error has none: the rest is rounding
+NO_SPREAD = 1e-4
 
 Score = Callable[[np.ndarray], np.ndarray]
 """(..., S) sums -> (...) scores."""
@@ -63,11 +71,18 @@ class MeanInterval:
         """ "1.50 chrF, 95 % interval 1.20 to 1.80 (n = 52 segments in 12 clusters)", for a notebook or a report."""
         mean, low, high = (f"{v[column]:.{digits}f}" for v in (self.mean, self.low, self.high))
         n = int(self.n[column])
-        where = f"n = {n} segments" + (f" in {self.n_clusters} documents" if self.n_clusters < n else "")
-        return f"{mean}{' ' + unit if unit else ''}, {100 * self.level:g} % interval {low} to {high} ({where})"
+        where = f"n = {n} segments" + (
+            f" in {self.n_clusters} documents" if self.n_clusters < n else ""
+        )
+        return (
+            f"{mean}{' ' + unit if unit else ''}, {100 * self.level:g} % interval {low} to {high} "
+            f"({where})"
+        )
 
 
-def few_clusters(n: int, what: str = "documents", counting: float | None = None, most: int = 0) -> str:
+def few_clusters(
+    n: int, what: str = "documents", counting: float | None = None, most: int = 0
+) -> str:
     """A sentence where there are few clusters to resample, or few that count, else an empty text.
 
     Parameters
@@ -129,12 +144,17 @@ def bootstrap_means(
     x = x[:, None] if x.ndim == 1 else x
     there = ~np.isnan(x)
     if x.ndim != 2 or np.isinf(x).any() or not there.any(0).all():
-        raise DataError(f"columns must be (segments, columns) of numbers, some in each column; got shape {x.shape}.")
+        raise DataError(
+            "columns must be (segments, columns) of numbers, some in each column; got shape "
+            f"{x.shape}."
+        )
     checks.same_length(columns=x, clusters=clusters)
     counts, index = cluster_counts(clusters, n_draws, rng)
     m = counts.shape[1]
     if m < 2:
-        raise DataError(f"{m} cluster: an interval needs at least 2; resample segments instead of documents.")
+        raise DataError(
+            f"{m} cluster: an interval needs at least 2; resample segments instead of documents."
+        )
     sums = cluster_sums(np.stack([np.where(there, x, 0.0), there], axis=2), index)
     sizes, mean = sums[:, :, 1], np.nanmean(x, 0)
     if of is not None:
@@ -151,9 +171,15 @@ def _ratio(sums: np.ndarray) -> np.ndarray:
 
 
 def score_intervals(
-    score: Score, sums: np.ndarray, counts: np.ndarray, *, sizes: np.ndarray, level: float = LEVEL,
-    of: Score | None = None, farther: bool = False,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    score: Score,
+    sums: np.ndarray,
+    counts: np.ndarray,
+    *,
+    sizes: np.ndarray,
+    level: float = LEVEL,
+    of: Score | None = None,
+    farther: bool = False,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Interval and standard error of scores of summed counts: (C,) low, high, se, and the (B, C) draws.
 
     With θ the score, s its standard error by linearisation over clusters, and θ*, s* those of the draws, the interval
@@ -210,7 +236,9 @@ def moves_variance(moves: ArrayLike, clusters: Sequence | np.ndarray) -> tuple[f
     return float(m / (m - 1) * sums @ sums), float(effective(sizes))
 
 
-def student(estimate: ArrayLike, error: ArrayLike, n: ArrayLike, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
+def student(
+    estimate: ArrayLike, error: ArrayLike, n: ArrayLike, level: float = LEVEL
+) -> tuple[np.ndarray, np.ndarray]:
     """(low, high), each (...): estimate ± t · error, of Student's t with n - 1 degrees of freedom, at least 1.
 
     Parameters
@@ -220,7 +248,12 @@ def student(estimate: ArrayLike, error: ArrayLike, n: ArrayLike, level: float = 
     from scipy.special import stdtrit
 
     estimate, error = np.asarray(estimate, dtype=np.float64), np.asarray(error, dtype=np.float64)
-    half = stdtrit(np.maximum(1.0, np.nan_to_num(np.asarray(n, dtype=np.float64)) - 1), (1 + level) / 2) * error
+    half = (
+        stdtrit(
+            np.maximum(1.0, np.nan_to_num(np.asarray(n, dtype=np.float64)) - 1), (1 + level) / 2
+        )
+        * error
+    )
     return estimate - half, estimate + half
 
 
@@ -231,11 +264,17 @@ def _studentised(
     tell_few(len(draws))
     away = draws - estimate
     with np.errstate(invalid="ignore", divide="ignore"):
-        t = np.where(errors > NO_SPREAD * error, away / errors, np.where(away == 0, 0.0, np.copysign(np.inf, away)))
+        t = np.where(
+            errors > NO_SPREAD * error,
+            away / errors,
+            np.where(away == 0, 0.0, np.copysign(np.inf, away)),
+        )
     t[np.isnan(draws)] = np.nan
     ends = np.full((2, *estimate.shape), np.nan)
     if (some := ~np.isnan(t).all(0)).any():
-        for i, (tail, method) in enumerate((((1 + level) / 2, "lower"), ((1 - level) / 2, "higher"))):
+        for i, (tail, method) in enumerate(
+            (((1 + level) / 2, "lower"), ((1 - level) / 2, "higher"))
+        ):
             ends[i, some] = np.nanquantile(t[:, some], tail, axis=0, method=method)
     with np.errstate(invalid="ignore"):  # where nothing varies, however far out a draw may lie
         low, high = np.where(error == 0, estimate, estimate - ends * error)
@@ -244,7 +283,9 @@ def _studentised(
 
 def _slopes(score: Score, totals: np.ndarray, counts: np.ndarray, sums: np.ndarray) -> np.ndarray:
     """(B, C, S) how a score changes with each of its sums, by central differences; 0 where all its counts are 0."""
-    steps = STEP * resampled_sums(counts, np.abs(sums).reshape(len(sums), -1))[0].reshape(totals.shape)
+    steps = STEP * resampled_sums(counts, np.abs(sums).reshape(len(sums), -1))[0].reshape(
+        totals.shape
+    )
     out = np.zeros_like(totals)
     for j in range(totals.shape[2]):
         step = steps[:, :, j]
@@ -256,7 +297,9 @@ def _slopes(score: Score, totals: np.ndarray, counts: np.ndarray, sums: np.ndarr
 
 
 @compiled
-def _spread(counts: np.ndarray, sums: np.ndarray, slopes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _spread(
+    counts: np.ndarray, sums: np.ndarray, slopes: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
     """(B, K) standard errors: √(M / (M - 1) Σ (e - ē)²) over the drawn clusters.
 
     A score's e is slopes · sums, that of a number made of scores (B, K, C) weights · theirs; K = 0: the scores alone.
@@ -296,5 +339,8 @@ def _gradient(of: Score, scores: np.ndarray, step: np.ndarray) -> np.ndarray:
 def tell_few(n: int) -> None:
     """A note where there are too few draws for the ends of an interval."""
     if 0 < n < FEW_DRAWS:
-        note_once(f"{n} draws are too few for the ends of a 95 % interval, and for a verdict from them: take 1,000 or "
-                  "more.")  # fmt: skip
+        note_once(
+            f"{n} draws are too few for the ends of a 95 % interval, and for a verdict from them: "
+            "take 1,000 or "
+            "more."
+        )

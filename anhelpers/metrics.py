@@ -78,7 +78,10 @@ class Metric:
     @property
     def oriented_title(self) -> str:
         """Label and unit of the oriented score, which is negated where the metric itself is lower-is-better."""
-        return f"{'' if self.higher_is_better else '−'}{self.label} ({self.unit}, higher is {self.praise})"
+        return (
+            f"{'' if self.higher_is_better else '−'}{self.label} ({self.unit}, higher is "
+            f"{self.praise})"
+        )
 
     @property
     def scale(self) -> str:

@@ -18,7 +18,15 @@ from .data.lines import table_lines
 from .data.writing import as_utf8, make_folder, write_text
 from .errors import DataError, UnknownName, need
 
-__all__ = ["About", "about", "check_parameters", "notebook_paths", "parameters_of", "parse_value", "write_editions"]
+__all__ = [
+    "About",
+    "about",
+    "check_parameters",
+    "notebook_paths",
+    "parameters_of",
+    "parse_value",
+    "write_editions",
+]
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,9 @@ def notebook_paths(names: Sequence[str] = ()) -> list[Path]:
     ------
     UnknownName; DataError for two of one name, whose results would replace each other.
     """
-    there = {p.stem: p for p in sorted((bundled("teaching").parents[1] / "notebooks").glob("*.ipynb"))}
+    there = {
+        p.stem: p for p in sorted((bundled("teaching").parents[1] / "notebooks").glob("*.ipynb"))
+    }
     paths: list[Path] = []
     for name in names or there:
         if Path(name).suffix.lower() == ".ipynb" and Path(name).is_file():
@@ -51,8 +61,12 @@ def notebook_paths(names: Sequence[str] = ()) -> list[Path]:
     named: dict[str, Path] = {}
     for path in paths:
         if named.setdefault(path.stem, path) != path:
-            raise DataError(f"{named[path.stem]} has the same name, by which results are called; take one at a time, "
-                            "into folders of their own.", path)  # fmt: skip
+            raise DataError(
+                f"{named[path.stem]} has the same name, by which results are called; take one at a "
+                "time, "
+                "into folders of their own.",
+                path,
+            )
     return [*named.values()]
 
 
@@ -66,7 +80,10 @@ def about(path: Path) -> About:
     parts = (r"^# (.+)$", r"About (\d+) minutes", r"^Before this: (.+)$", r"^([^#\s].*\?)$")
     found = [re.search(part, text, re.MULTILINE) for part in parts]
     if not all(found):
-        raise DataError("the first cell does not tell title, minutes, what to read before, and the question.", path)
+        raise DataError(
+            "the first cell does not tell title, minutes, what to read before, and the question.",
+            path,
+        )
     title, minutes, before, question = (match[1] for match in found if match)
     before = tuple(re.findall(r"`(\w+)`", before))
     return About(path.stem, title, int(minutes), before, re.sub(r"[*`]", "", question))
@@ -79,7 +96,9 @@ def parameters_of(path: Path) -> dict[str, str]:
     try:
         return {name: p["default"] for name, p in papermill.inspect_notebook(str(path)).items()}
     except ValueError:  # no kernel or language is named
-        raise DataError("this notebook names no kernel; open it in JupyterLab, choose one and save it.", path) from None
+        raise DataError(
+            "this notebook names no kernel; open it in JupyterLab, choose one and save it.", path
+        ) from None
 
 
 def _book(path: Path) -> Any:
@@ -89,8 +108,9 @@ def _book(path: Path) -> Any:
         book = nbformat.reads(text, 4)
         nbformat.validate(book)
     except Exception as error:  # a damaged notebook ends in whatever its readers raise
-        raise DataError("this is no notebook of Jupyter, or a damaged one; save it again, or take a copy.",
-                        path) from error  # fmt: skip
+        raise DataError(
+            "this is no notebook of Jupyter, or a damaged one; save it again, or take a copy.", path
+        ) from error
     return book
 
 
@@ -107,7 +127,8 @@ def parse_value(text: str) -> Any:
         return spelled[text]
     try:
         return _plain(ast.literal_eval(text))
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):  # the last two: nested too deep
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        # the last two: nested too deep
         return text
 
 
@@ -128,7 +149,9 @@ def _plain(value: Any) -> Any:
         return [_plain(one) for one in value]
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {key: _plain(one) for key, one in value.items()}
-    raise TypeError(f"{value!r:.60} ({type(value).__name__}) is no text, number, list or dictionary of these")
+    raise TypeError(
+        f"{value!r:.60} ({type(value).__name__}) is no text, number, list or dictionary of these"
+    )
 
 
 def check_parameters(paths: Sequence[Path], given: Mapping[str, Any]) -> dict[Path, dict[str, Any]]:
@@ -149,7 +172,11 @@ def check_parameters(paths: Sequence[Path], given: Mapping[str, Any]) -> dict[Pa
         if name not in known:
             raise UnknownName(f"parameter of {', '.join(p.stem for p in paths)}", name, known)
     return {
-        path: {name: _fitting(name, value, takes[path][name]) for name, value in given.items() if name in takes[path]}
+        path: {
+            name: _fitting(name, value, takes[path][name])
+            for name, value in given.items()
+            if name in takes[path]
+        }
         for path in paths
     }
 
@@ -163,14 +190,25 @@ def _fitting(name: str, value: Any, default: str) -> Any:
     own = parse_value(default[1:-1] if default[:1] in "'\"" else default)
     if default[:1] in ("'", '"'):
         if not (value is None or isinstance(value, str)):
-            raise DataError(f"parameter {name} is {value!r:.60}, and a text is wanted, such as {default}; "
-                            f"put quotes around it: \"'{value}'\".")  # fmt: skip
+            raise DataError(
+                f"parameter {name} is {value!r:.60}, and a text is wanted, such as {default}; "
+                f"put quotes around it: \"'{value}'\"."
+            )
     elif isinstance(own, list) and not isinstance(value, list):
-        raise DataError(f"parameter {name} is {value!r:.60}, and a list is wanted, such as {default}.")
+        raise DataError(
+            f"parameter {name} is {value!r:.60}, and a list is wanted, such as {default}."
+        )
     elif isinstance(own, int) and not isinstance(own, bool):
-        return checks.whole(f"parameter {name}", value, 0, checks.LARGEST_SEED if name == "seed" else checks.MOST_DRAWS)
+        return checks.whole(
+            f"parameter {name}",
+            value,
+            0,
+            checks.LARGEST_SEED if name == "seed" else checks.MOST_DRAWS,
+        )
     elif isinstance(own, float) and not (isinstance(value, (int, float)) and math.isfinite(value)):
-        raise DataError(f"parameter {name} is {value!r:.60}, and a number is wanted, such as {default}.")
+        raise DataError(
+            f"parameter {name} is {value!r:.60}, and a number is wanted, such as {default}."
+        )
     return value
 
 
@@ -195,8 +233,12 @@ def write_editions(names: Sequence[str] = (), out: Path | str = "build") -> list
         written[Path(out) / "students" / path.name] = nbformat.writes(book)
     for path, text in written.items():
         if path.exists() and (not path.is_file() or path.read_bytes() != text.encode("utf-8")):
-            raise DataError("is there already and differs: it may hold somebody's work. Move it, or name another "
-                            "folder with --out.", path)  # fmt: skip
+            raise DataError(
+                "is there already and differs: it may hold somebody's work. Move it, or name "
+                "another "
+                "folder with --out.",
+                path,
+            )
     for path, text in written.items():
         make_folder(path.parent)
         write_text(path, text)

@@ -29,10 +29,17 @@ MAKING = "ANHELPERS_MAKING"
 """The environment variable with the command or notebook that is running, for the kernels and workers it starts."""
 
 LIBRARIES = {  # distribution -> the module by whose presence we know that it took part
-    "numpy": "numpy", "scipy": "scipy", "numba": "numba", "pandas": "pandas", "sacrebleu": "sacrebleu",
-    "cvxpy": "cvxpy", "torch": "transformers", "transformers": "transformers",
-    "altair": "altair", "vl-convert-python": "vl_convert",
-}  # fmt: skip
+    "numpy": "numpy",
+    "scipy": "scipy",
+    "numba": "numba",
+    "pandas": "pandas",
+    "sacrebleu": "sacrebleu",
+    "cvxpy": "cvxpy",
+    "torch": "transformers",
+    "transformers": "transformers",
+    "altair": "altair",
+    "vl-convert-python": "vl_convert",
+}
 DRAWING = ("altair", "vl-convert-python")
 
 
@@ -64,7 +71,11 @@ def making(parts: Mapping[str, object]) -> Iterator[None]:
     parts : name -> value; None, False and empty ones are left out, of files and folders only their own names stay.
     """
     with environment(
-        **{MAKING: signature_of({name: _shown(value) for name, value in parts.items() if _counts(value)})}
+        **{
+            MAKING: signature_of(
+                {name: _shown(value) for name, value in parts.items() if _counts(value)}
+            )
+        }
     ):
         yield
 
@@ -85,7 +96,9 @@ def made_by(*, drawn: bool = False, installed: bool = False) -> str:
         took_part = installed or (module in sys.modules and (drawn or name not in DRAWING))
         if took_part and (found := version_of(name)):
             versions[name] = found
-    return "|".join(filter(None, [f"anhelpers:{__version__}", os.environ.get(MAKING), signature_of(versions)]))
+    return "|".join(
+        filter(None, [f"anhelpers:{__version__}", os.environ.get(MAKING), signature_of(versions)])
+    )
 
 
 def with_made_by(table: pd.DataFrame) -> pd.DataFrame:
@@ -101,7 +114,8 @@ def in_page(page: str, line: str | None = None) -> str:
     """
     line = html.escape(made_by(drawn=True) if line is None else line)
     meta = f'<meta name="generator" content="{line}">'
-    charset = re.search(r"<meta charset=[^>]*>", page[:1024])  # stays first: a browser looks at 1,024 bytes for it
+    # stays first: a browser looks at 1,024 bytes for it
+    charset = re.search(r"<meta charset=[^>]*>", page[:1024])
     head = charset[0] if charset else "<head>"
     body, end = page.replace(head, head + meta, 1).rsplit("</body>", 1)
     return f"{body}{FOOTER.format(line.replace('|', '<wbr>|'))}</body>{end}"
@@ -139,7 +153,8 @@ def _is_place(name: str) -> bool:
     """Whether a text is an absolute path, or leads to something that is there."""
     try:
         return Path(name).expanduser().is_absolute() or Path(name).exists()
-    except (OSError, ValueError, RuntimeError):  # too long for a name, with a NUL, or of a user who is not there
+    except (OSError, ValueError, RuntimeError):
+        # too long for a name, with a NUL, or of a user who is not there
         return False
 
 

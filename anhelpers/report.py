@@ -29,30 +29,54 @@ __all__ = [
     "write_tables",
 ]
 
-ESCAPES = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-                                                            "\\": r"\textbackslash{}"})  # fmt: skip
+ESCAPES = str.maketrans(
+    {c: f"\\{c}" for c in "&%$#_{}"}
+    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+)
 SHOWN = {
-    "system": "system", "category": "kind", "accuracy": "accuracy", "naturalness": "naturalness",
-    "accuracy_lack": "accuracy lack", "naturalness_lack": "naturalness lack", "pareto_probability": "Pareto prob.",
-    "lpp_gap": "LPP(Q) − LPP(R)", "minus_lpp_distance": "N(Q) = −|LPP(Q) − LPP(R)|",
-    "accuracy_rank_low": "accuracy ranks", "accuracy_cluster": "accuracy cluster",
-    "naturalness_rank_low": "naturalness ranks", "naturalness_cluster": "naturalness cluster", "n": "n",
-}  # fmt: skip
+    "system": "system",
+    "category": "kind",
+    "accuracy": "accuracy",
+    "naturalness": "naturalness",
+    "accuracy_lack": "accuracy lack",
+    "naturalness_lack": "naturalness lack",
+    "pareto_probability": "Pareto prob.",
+    "lpp_gap": "LPP(Q) − LPP(R)",
+    "minus_lpp_distance": "N(Q) = −|LPP(Q) − LPP(R)|",
+    "accuracy_rank_low": "accuracy ranks",
+    "accuracy_cluster": "accuracy cluster",
+    "naturalness_rank_low": "naturalness ranks",
+    "naturalness_cluster": "naturalness cluster",
+    "n": "n",
+}
 TOLD = {
-    "accuracy_lack": "Lack: how much more of one axis the oracle curve has where the system stands on the other.",
-    "pareto_probability": "Pareto prob.: the share of resamples in which no compared system is at least as good on "
+    "accuracy_lack": "Lack: how much more of one axis the oracle curve has where the system stands "
+    "on the other.",
+    "pareto_probability": "Pareto prob.: the share of resamples in which no compared system is at "
+    "least as good on "
     "both axes and better on one.",
-    "lpp_gap": "LPP(Q) − LPP(R): how much less probable a system is than R, nats per token (mean negative "
-    "log-probability; below 0 it is more probable than R). N(Q), AN's own naturalness, is 0 at best.",
-    "accuracy_rank_low": "Ranks: 1–5 says that a system may be the best and may be the fifth, by the tests below. "
-    "Clusters: every system of one is significantly better than all of the next ones. Who stands outside, such as "
+    "lpp_gap": "LPP(Q) − LPP(R): how much less probable a system is than R, nats per token (mean "
+    "negative "
+    "log-probability; below 0 it is more probable than R). N(Q), AN's own naturalness, is 0 at "
+    "best.",
+    "accuracy_rank_low": "Ranks: 1–5 says that a system may be the best and may be the fifth, by "
+    "the tests below. "
+    "Clusters: every system of one is significantly better than all of the next ones. Who stands "
+    "outside, such as "
     "people, gets the ranks that it would have among the compared ones, and no cluster.",
 }
 """What stands above a table with such a column."""
 STANDING = re.compile(r"(accuracy|naturalness)_(rank_low|rank_high|cluster)")
 KEPT = ("system", "metric", "level", "value", "n")
 """Columns that a terminal shows though all rows say the same."""
-INTERVALS = ("accuracy", "naturalness", "accuracy_lack", "naturalness_lack", "lpp_gap", "minus_lpp_distance")
+INTERVALS = (
+    "accuracy",
+    "naturalness",
+    "accuracy_lack",
+    "naturalness_lack",
+    "lpp_gap",
+    "minus_lpp_distance",
+)
 
 
 def latex_table(table: pd.DataFrame, plane: Plane, told: Sequence[str] = ()) -> str:
@@ -71,14 +95,24 @@ def latex_table(table: pd.DataFrame, plane: Plane, told: Sequence[str] = ()) -> 
             cells[0] = rf"\textbf{{{cells[0]}}}"
         rows.append(" & ".join(cells) + r" \\")
     caption = _latex(
-        f"{plane.name}: {plane.accuracy.title}; {plane.naturalness.title}. 95 % intervals; bold: Pareto-optimal."
-        + "".join(f" {ADVICE.sub('.', sentence)}" for sentence in told)
+        f"{plane.name}: {plane.accuracy.title}; {plane.naturalness.title}. 95 % intervals; bold: "
+        "Pareto-optimal." + "".join(f" {ADVICE.sub('.', sentence)}" for sentence in told)
     )
     frame = [
-        f"% {made_by()}", "% needs \\usepackage{booktabs}", r"\begin{table*}", r"\centering\small",
-        rf"\begin{{tabular}}{{ll{'r' * (len(columns) - 2)}}}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule",
-        r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table*}",
-    ]  # fmt: skip
+        f"% {made_by()}",
+        "% needs \\usepackage{booktabs}",
+        r"\begin{table*}",
+        r"\centering\small",
+        rf"\begin{{tabular}}{{ll{'r' * (len(columns) - 2)}}}",
+        r"\toprule",
+        head,
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+        rf"\caption{{{caption}}}",
+        r"\end{table*}",
+    ]
     return "\n".join(frame) + "\n"
 
 
@@ -90,7 +124,10 @@ def write_tables(folder: str | PathLike, tables: Mapping[str, pd.DataFrame]) -> 
     tables : NAME -> table.
     """
     return [
-        write_text(Path(folder) / f"{name}.csv", with_made_by(table).to_csv(index=False, lineterminator="\n"))
+        write_text(
+            Path(folder) / f"{name}.csv",
+            with_made_by(table).to_csv(index=False, lineterminator="\n"),
+        )
         for name, table in tables.items()
     ]
 
@@ -106,11 +143,17 @@ def split_ranks(table: pd.DataFrame) -> dict[str, list[pd.DataFrame | str]]:
     split = {"Systems": table.drop(columns=standing)}
     if standing:
         split["Ranks and clusters"] = table[["system", "category", *standing]]
-    return {heading: [*(told for c, told in TOLD.items() if c in part), part] for heading, part in split.items()}
+    return {
+        heading: [*(told for c, told in TOLD.items() if c in part), part]
+        for heading, part in split.items()
+    }
 
 
 def write_page(
-    path: str | PathLike, title: str, chart: str, parts: Mapping[str, pd.DataFrame | str | Sequence[pd.DataFrame | str]]
+    path: str | PathLike,
+    title: str,
+    chart: str,
+    parts: Mapping[str, pd.DataFrame | str | Sequence[pd.DataFrame | str]],
 ) -> Path:
     """One self-contained HTML page: the HTML of a chart, then a heading with tables and paragraphs each.
 
@@ -123,11 +166,16 @@ def write_page(
         body.append(f"<h2>{html.escape(heading)}</h2>")
         for piece in part if isinstance(part, list | tuple) else [part]:
             if isinstance(piece, str):
-                body += [f"<p>{html.escape(line)}</p>" for line in piece.splitlines() if line.strip()]
+                body += [
+                    f"<p>{html.escape(line)}</p>" for line in piece.splitlines() if line.strip()
+                ]
             else:
-                body.append(f'<div class="wide">{readable(piece).to_html(index=False, border=0, na_rep="–")}</div>')
+                body.append(
+                    f'<div class="wide">{readable(piece).to_html(index=False, border=0, na_rep="–")}</div>'
+                )
     filled = {"{title}": html.escape(title), "{body}": "\n".join(body)}
-    page = re.sub("{title}|{body}", lambda match: filled[match[0]], _PAGE)  # at once: a title may say "{body}"
+    # at once: a title may say "{body}"
+    page = re.sub("{title}|{body}", lambda match: filled[match[0]], _PAGE)
     return write_text(path, in_page(page))
 
 
@@ -138,24 +186,41 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
     if not {"accuracy_low", "accuracy_rank_low", "naturalness_rank_low"} & {*table}:
         floats = table.select_dtypes("float")
         return table.assign(
-            **{c: [_significant(v, 2 if c in ("p", "p_holm") else 4) for v in floats[c]] for c in floats}
+            **{
+                c: [_significant(v, 2 if c in ("p", "p_holm") else 4) for v in floats[c]]
+                for c in floats
+            }
         )
     columns, digits = [c for c in ("slice", *SHOWN) if c in table], _digits(table)
     columns += ["n_docs"] if "slice" in table else []
-    rows = [[_cell(row, c, "({} to {})", digits) for c in columns] for row in table.to_dict("records")]
+    rows = [
+        [_cell(row, c, "({} to {})", digits) for c in columns] for row in table.to_dict("records")
+    ]
     return pd.DataFrame(rows, columns=[SHOWN.get(c, c) for c in columns])
 
 
 def _significant(value: float, digits: int) -> str:
-    return "–" if np.isnan(value) else f"{value:.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
+    return (
+        "–"
+        if np.isnan(value)
+        else f"{value:.0f}"
+        if abs(value) >= 10**digits
+        else f"{value:.{digits}g}"
+    )
 
 
 def _digits(table: pd.DataFrame) -> dict[str, int]:
     """The decimals of each column with an interval: of a lack, those of its axis."""
     if "accuracy_low" not in table:
         return {}
-    spread = {axis: table[[axis, f"{axis}_low", f"{axis}_high"]].to_numpy(dtype=float) for axis in INTERVALS[:2]}
-    digits = {axis: digits_of(v[np.isfinite(v)]) if np.isfinite(v).any() else 0 for axis, v in spread.items()}
+    spread = {
+        axis: table[[axis, f"{axis}_low", f"{axis}_high"]].to_numpy(dtype=float)
+        for axis in INTERVALS[:2]
+    }
+    digits = {
+        axis: digits_of(v[np.isfinite(v)]) if np.isfinite(v).any() else 0
+        for axis, v in spread.items()
+    }
     digits |= dict.fromkeys(("lpp_gap", "minus_lpp_distance"), digits["naturalness"])
     return {column: digits[column.removesuffix("_lack")] for column in INTERVALS}
 
@@ -165,7 +230,10 @@ def _cell(row: Mapping, column: str, interval: str, digits: Mapping[str, int]) -
     if column in digits:
         if not np.isfinite(value):
             return "–"
-        value, low, high = (f"{row[name]:z.{digits[column]}f}" for name in (column, f"{column}_low", f"{column}_high"))
+        value, low, high = (
+            f"{row[name]:z.{digits[column]}f}"
+            for name in (column, f"{column}_low", f"{column}_high")
+        )
         return value if np.isnan(row[f"{column}_low"]) else f"{value} {interval.format(low, high)}"
     if column.endswith("_rank_low"):
         ends = value, row[column.replace("_low", "_high")]
@@ -221,10 +289,14 @@ def terminal_text(table: pd.DataFrame, width: int) -> str:
     cells = _with_intervals(table.drop(columns=long))
     same = [c for c in cells if len(set(cells[c])) == 1 and len(table) > 1 and c not in KEPT]
     lines = [
-        pd.DataFrame({c: v for c, v in cells.items() if c not in same}).to_string(index=False, line_width=width),
+        pd.DataFrame({c: v for c, v in cells.items() if c not in same}).to_string(
+            index=False, line_width=width
+        ),
         "",
     ]
-    lines += [f"{column}: {cells[column][0]}" for column in same if cells[column][0] not in ("", "–")]
+    lines += [
+        f"{column}: {cells[column][0]}" for column in same if cells[column][0] not in ("", "–")
+    ]
     for column in long:
         name = column.replace("_", " ")
         if "metric" not in table or table[column].nunique() == 1:
@@ -237,15 +309,23 @@ def terminal_text(table: pd.DataFrame, width: int) -> str:
 
 def _with_intervals(table: pd.DataFrame) -> dict[str, list[str]]:
     """Column -> its cells as text, an interval behind its value; one of no value has a column of its own."""
-    texts = {c: [_significant(v, 4) if isinstance(v, float) else str(v) for v in table[c]] for c in table}
+    texts = {
+        c: [_significant(v, 4) if isinstance(v, float) else str(v) for v in table[c]] for c in table
+    }
     cells: dict[str, list[str]] = {}
     for column, own in texts.items():
         name, low, rest = column.partition("_low")
         if low and f"{name}_high{rest}" in texts:
-            spans = [f"{a} to {b}" if a != "–" else "" for a, b in zip(own, texts[f"{name}_high{rest}"], strict=True)]
+            spans = [
+                f"{a} to {b}" if a != "–" else ""
+                for a, b in zip(own, texts[f"{name}_high{rest}"], strict=True)
+            ]
             if not rest and name in texts:
                 shown = name.replace("_", " ")
-                cells[shown] = [f"{v} ({span})" if span else v for v, span in zip(texts[name], spans, strict=True)]
+                cells[shown] = [
+                    f"{v} ({span})" if span else v
+                    for v, span in zip(texts[name], spans, strict=True)
+                ]
             else:
                 cells[f"{name}{rest}".replace("_", " ")] = spans
         elif "_high" not in column or column.replace("_high", "_low") not in texts:

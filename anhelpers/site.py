@@ -79,14 +79,23 @@ def write_site(built: Path | str, out: Path | str) -> Path:
     told = [about(path) for path in paths]
     for one in told:
         if not (built / f"{one.name}.html").is_file():
-            raise DataError(f"is not there: execute the notebooks first (anhelpers run --out {built}).",
-                            built / f"{one.name}.html")  # fmt: skip
-    if old := [p.stem for p in paths if (built / f"{p.stem}.html").stat().st_mtime < p.stat().st_mtime]:
-        note(f"{', '.join(old)}: the page is older than the notebook; anhelpers run {' '.join(old)} --out {built} "
-             "executes it again.")  # fmt: skip
+            raise DataError(
+                f"is not there: execute the notebooks first (anhelpers run --out {built}).",
+                built / f"{one.name}.html",
+            )
+    if old := [
+        p.stem for p in paths if (built / f"{p.stem}.html").stat().st_mtime < p.stat().st_mtime
+    ]:
+        note(
+            f"{', '.join(old)}: the page is older than the notebook; anhelpers run {' '.join(old)} "
+            f"--out {built} "
+            "executes it again."
+        )
     pages = {"index.html", *(f"{one.name}.html" for one in told)}
     if strange := sorted({p.name for p in out.iterdir()} - pages) if out.is_dir() else []:
-        raise DataError(f"holds '{strange[0]}', which is no page of this site; name a new folder.", out)
+        raise DataError(
+            f"holds '{strange[0]}', which is no page of this site; name a new folder.", out
+        )
     make_folder(out.parent)
     try:
         _write(told, built, out)
@@ -107,23 +116,37 @@ def _write(told: Sequence[About], built: Path, out: Path) -> None:
         write_text(fresh / "index.html", in_page(_index(told, both='class="anx-parts"' in first)))
         size = sum(p.stat().st_size for p in fresh.iterdir())
         if size > MOST_BYTES:
-            raise DataError(f"the site has {size / 1e6:.0f} MB, more than {MOST_BYTES / 1e6:.0f}.", out)
+            raise DataError(
+                f"the site has {size / 1e6:.0f} MB, more than {MOST_BYTES / 1e6:.0f}.", out
+            )
         replace_folder(fresh, out)
 
 
 def _linked(page: str, told: Sequence[About], i: int) -> str:
     """The page between two rows of links: to the one before, to the index, to the next; links to notebooks lead to
     their pages."""
-    ways = [(told[i - 1], "← ", "") if i else None, None, (told[i + 1], "", " →") if i + 1 < len(told) else None]
+    ways = [
+        (told[i - 1], "← ", "") if i else None,
+        None,
+        (told[i + 1], "", " →") if i + 1 < len(told) else None,
+    ]
     links = [
-        '<a href="index.html">All notebooks</a>' if k == 1 else
-        f'<a href="{way[0].name}.html">{way[1]}{html.escape(way[0].title)}{way[2]}</a>' if way else "<span></span>"
+        '<a href="index.html">All notebooks</a>'
+        if k == 1
+        else f'<a href="{way[0].name}.html">{way[1]}{html.escape(way[0].title)}{way[2]}</a>'
+        if way
+        else "<span></span>"
         for k, way in enumerate(ways)
-    ]  # fmt: skip
+    ]
     nav = '<nav class="anx-nav" aria-label="{}">' + "".join(links) + "</nav>"
     known = "|".join(one.name for one in told)
     page = re.sub(rf'href="({known})\.ipynb"', r'href="\1.html"', page)
-    page = re.sub(r"<body[^>]*>", lambda body: f"{body[0]}{STYLE}{nav.format('notebooks, top')}{SOLVE}", page, count=1)
+    page = re.sub(
+        r"<body[^>]*>",
+        lambda body: f"{body[0]}{STYLE}{nav.format('notebooks, top')}{SOLVE}",
+        page,
+        count=1,
+    )
     head, end = page.rsplit("</body>", 1)
     return f"{head}{nav.format('notebooks, bottom')}</body>{end}"
 
@@ -138,4 +161,6 @@ def _index(told: Sequence[About], both: bool = False) -> str:
         for one in told
     )
     title = html.escape(told[0].title)
-    return INDEX.format(first=told[0].name, title=title, both=BOTH if both else "", items="\n".join(items))
+    return INDEX.format(
+        first=told[0].name, title=title, both=BOTH if both else "", items="\n".join(items)
+    )

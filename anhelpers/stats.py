@@ -11,11 +11,22 @@ from . import checks
 from .compiled import compiled
 
 __all__ = [
-    "Z95", "cluster_counts", "cluster_sums", "clusters_of", "correlation_interval", "correlation_p", "holm", "p_value",
-    "pearson", "resampled_sums", "share_interval", "spearman",
-]  # fmt: skip
+    "Z95",
+    "cluster_counts",
+    "cluster_sums",
+    "clusters_of",
+    "correlation_interval",
+    "correlation_p",
+    "holm",
+    "p_value",
+    "pearson",
+    "resampled_sums",
+    "share_interval",
+    "spearman",
+]
 
-Z95 = 1.959963984540054  # 97.5 % quantile of the standard normal: half the width of a 95 % interval, in errors
+# 97.5 % quantile of the standard normal: half the width of a 95 % interval, in errors
+Z95 = 1.959963984540054
 
 
 def clusters_of(docs: Sequence | np.ndarray) -> np.ndarray:
@@ -80,13 +91,18 @@ def resampled_sums(counts: np.ndarray, *sums: np.ndarray) -> list[np.ndarray]:
     drawn = int(counts.sum(1).max())
 
     def kind(s: np.ndarray) -> type[np.float32] | type[np.float64]:
-        exact = np.issubdtype(s.dtype, np.integer) and s.size and drawn * max(int(s.max()), -int(s.min())) < 2**24
+        exact = (
+            np.issubdtype(s.dtype, np.integer)
+            and s.size
+            and drawn * max(int(s.max()), -int(s.min())) < 2**24
+        )
         return np.float32 if exact else np.float64
 
     kinds = [kind(s) for s in sums]
     times: dict[type, np.ndarray] = {k: counts.astype(k) for k in set(kinds)}
     return [
-        (times[k] @ s.astype(k, copy=False)).astype(np.float64, copy=False) for k, s in zip(kinds, sums, strict=True)
+        (times[k] @ s.astype(k, copy=False)).astype(np.float64, copy=False)
+        for k, s in zip(kinds, sums, strict=True)
     ]
 
 
@@ -102,7 +118,11 @@ def p_value(observed: ArrayLike, null: ArrayLike, side: str = "both") -> np.ndar
     >>> float(p_value(3.0, [[0.0], [-3.0], [1.0]])[0])
     0.5
     """
-    far = np.abs if checks.one_of(side, ("both", "lower"), "side of a test") == "both" else np.negative
+    far = (
+        np.abs
+        if checks.one_of(side, ("both", "lower"), "side of a test") == "both"
+        else np.negative
+    )
     observed, null = np.atleast_1d(far(observed)), far(np.asarray(null))
     p = ((null >= observed - 1e-12 * (1 + np.abs(observed))).sum(0) + 1) / (len(null) + 1)
     return np.where(np.isnan(observed) | np.isnan(null).any(0) | (not len(null)), np.nan, p)
@@ -143,7 +163,8 @@ def pearson(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     1.0
     """
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    vary = (np.ptp(x, axis=-1) > 0) & (np.ptp(y, axis=-1) > 0)  # not by the norm: equal numbers leave rounding behind
+    # not by the norm: equal numbers leave rounding behind
+    vary = (np.ptp(x, axis=-1) > 0) & (np.ptp(y, axis=-1) > 0)
     x, y = (v - v.mean(-1, keepdims=True) for v in (x, y))
     norm = np.sqrt((x * x).sum(-1) * (y * y).sum(-1))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -210,6 +231,7 @@ def share_interval(hits: float, n: int) -> tuple[float, float]:
     if not n:
         return float("nan"), float("nan")
     z2, share = Z95 * Z95, hits / n
-    middle, half = share + z2 / (2 * n), Z95 * float(np.sqrt(share * (1 - share) / n + z2 / (4 * n * n)))
+    middle = share + z2 / (2 * n)
+    half = Z95 * float(np.sqrt(share * (1 - share) / n + z2 / (4 * n * n)))
     low, high = (middle - half) / (1 + z2 / n), (middle + half) / (1 + z2 / n)
     return min(max(0.0, low), share), max(min(1.0, high), share)  # rounding aside

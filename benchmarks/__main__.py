@@ -20,16 +20,30 @@ from .peers import PeerMissing
 from .table import Row, not_measured
 
 BENCHMARKS = {  # name -> needs ANHELPERS_DATA
-    "surface": True, "bootstrap": True, "mqm": True, "frontier": False, "fan": False, "exact": False, "probit": False,
-    "notebooks": False, "explorer": False, "mmd": False, "store": False, "cluster": False, "growth": True,
-    "comet": False, "lm": False,
-}  # fmt: skip
+    "surface": True,
+    "bootstrap": True,
+    "mqm": True,
+    "frontier": False,
+    "fan": False,
+    "exact": False,
+    "probit": False,
+    "notebooks": False,
+    "explorer": False,
+    "mmd": False,
+    "store": False,
+    "cluster": False,
+    "growth": True,
+    "comet": False,
+    "lm": False,
+}
 
 
 def rows_of(name: str, quick: bool) -> Iterator[Row]:
     """The rows of a benchmark; one row with the reason where it cannot be run."""
     if BENCHMARKS[name] and "ANHELPERS_DATA" not in os.environ:
-        yield not_measured(name, "its peers", "set ANHELPERS_DATA to a folder with the shared data sets")
+        yield not_measured(
+            name, "its peers", "set ANHELPERS_DATA to a folder with the shared data sets"
+        )
         return
     try:
         yield from importlib.import_module(f"benchmarks.bench_{name}").rows(quick)
@@ -38,12 +52,22 @@ def rows_of(name: str, quick: bool) -> Iterator[Row]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed beside named peers.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(BENCHMARKS)}")
-    parser.add_argument("--quick", action="store_true", help="smaller workloads: whether it runs, not how fast it is")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Speed beside named peers."
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"some of: {', '.join(BENCHMARKS)}"
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="smaller workloads: whether it runs, not how fast it is",
+    )
     args = parser.parse_args()
     if unknown := set(args.names) - set(BENCHMARKS):
-        parser.error(f"unknown benchmark {', '.join(sorted(unknown))}; known: {', '.join(BENCHMARKS)}")
+        parser.error(
+            f"unknown benchmark {', '.join(sorted(unknown))}; known: {', '.join(BENCHMARKS)}"
+        )
     table, broken, paths = [], [], []
     for name in args.names or BENCHMARKS:
         try:
@@ -53,7 +77,8 @@ def main() -> int:
         except Exception:  # the rows of the others are still wanted
             traceback.print_exc()
             broken.append(name)
-        paths = write_results(table, args.quick)  # what is measured is kept, also where the rest is interrupted
+        # what is measured is kept, also where the rest is interrupted
+        paths = write_results(table, args.quick)
     for path in paths:
         print(f"wrote {path}")
     told = [sum(row.met == met for row in table) for met in ("yes", "MISSED", "not measured")]

@@ -37,12 +37,16 @@ def _plane(test: TestSet, name: str) -> Plane:
 
 def _by_segment(test: TestSet) -> TestSet:
     """One document, so that segments are resampled, in their order as sacreBLEU does."""
-    return TestSet("by segment", test.lp, test.srcs, test.refs, test.systems, docs=("one",) * len(test))
+    return TestSet(
+        "by segment", test.lp, test.srcs, test.refs, test.systems, docs=("one",) * len(test)
+    )
 
 
 def _means(test: TestSet, repeats: int) -> Row:
     """Means of two scores of every system, beside indexing the rows of each resample and averaging them."""
-    values = [np.random.default_rng(i).normal(size=(len(test), len(test.systems))) for i in range(2)]
+    values = [
+        np.random.default_rng(i).normal(size=(len(test), len(test.systems))) for i in range(2)
+    ]
     plane = plane_of(test, *(mean_axis("n", "n", "n", one) for one in values))
     both = np.concatenate(values, axis=1)
 
@@ -53,13 +57,18 @@ def _means(test: TestSet, repeats: int) -> Row:
     programs = [loop, lambda: plane.draws(np.random.default_rng(SEED), N_DRAWS)]
     times, (wanted, (draws, _)) = interleaved(programs, 4 * repeats + 1)
     apart = np.abs(draws.reshape(N_DRAWS, -1) - wanted).max()
-    workload = f"{N_DRAWS} resamples of two means, {len(test)} segments x {len(test.systems)} systems"
+    workload = (
+        f"{N_DRAWS} resamples of two means, {len(test)} segments x {len(test.systems)} systems"
+    )
     return _row(workload, f"numpy {np.__version__}, a loop", times[1:], ">= 7", apart, 1e-12)
 
 
 def _from_counts(test: TestSet, name: str, repeats: int) -> Row:
     plane, oracle = _plane(test, name), ORACLES[name]()
-    stats = [oracle._extract_corpus_statistics(hyps, [list(test.refs["refB"])]) for hyps in test.systems.values()]
+    stats = [
+        oracle._extract_corpus_statistics(hyps, [list(test.refs["refB"])])
+        for hyps in test.systems.values()
+    ]
     programs = [
         lambda: [_bootstrap_resample(s, oracle, N_DRAWS)[1] for s in stats],
         lambda: plane.draws(np.random.default_rng(SEED), N_DRAWS),
@@ -75,12 +84,22 @@ def _end_to_end(test: TestSet, name: str, repeats: int) -> Row:
     named = [(system, list(hyps)) for system, hyps in test.systems.items()]
     refs = [list(test.refs["refB"])]
     programs = [
-        lambda: PairedTest(named, {name: ORACLES[name]()}, refs, test_type="bs")(), lambda: _ours(test, name)
-    ]  # fmt: skip
+        lambda: PairedTest(named, {name: ORACLES[name]()}, refs, test_type="bs")(),
+        lambda: _ours(test, name),
+    ]
     times, ((_, found), (scores, _)) = interleaved(programs, repeats)
-    wanted = [result.score for key, results in found.items() if key != "System" for result in results]
+    wanted = [
+        result.score for key, results in found.items() if key != "System" for result in results
+    ]
     workload = f"corpus {name} from texts: intervals and paired tests with the first of {len(named)} systems"
-    return _row(workload, f"{SACREBLEU} PairedTest", times, GOALS[name][1], np.abs(scores - wanted).max(), 1e-9)
+    return _row(
+        workload,
+        f"{SACREBLEU} PairedTest",
+        times,
+        GOALS[name][1],
+        np.abs(scores - wanted).max(),
+        1e-9,
+    )
 
 
 def _ours(test: TestSet, name: str) -> tuple[np.ndarray, object]:
@@ -90,7 +109,9 @@ def _ours(test: TestSet, name: str) -> tuple[np.ndarray, object]:
     return plane.scores()[0], tests
 
 
-def _row(workload: str, peer: str, times: list[tuple[float, float]], goal: str, apart: float, most: float) -> Row:
+def _row(
+    workload: str, peer: str, times: list[tuple[float, float]], goal: str, apart: float, most: float
+) -> Row:
     told = {"agree": f"apart by at most {apart:.0e}", "agrees": apart <= most}
     return beside(workload, peer, times, goal=goal, show=lambda s: f"{s * 1e3:.3g} ms", **told)
 

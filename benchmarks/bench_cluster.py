@@ -30,9 +30,12 @@ from .table import Row, beside, within
 TOLERANCE = 1e-4  # nats a text: 2e-6 a token, by which the other texts of a batch may move a score
 
 
-def _seconds(lm: LanguageModel, texts: Sequence[str], store: str | Path) -> tuple[float, float, np.ndarray]:
+def _seconds(
+    lm: LanguageModel, texts: Sequence[str], store: str | Path
+) -> tuple[float, float, np.ndarray]:
     """Seconds, those of this process' processor, and the log-probabilities."""
-    with environment(**{STORE: str(store)}):  # the benchmarks that follow time scoring, and no store
+    # the benchmarks that follow time scoring, and no store
+    with environment(**{STORE: str(store)}):
         start, busy = time.perf_counter(), time.process_time()
         total = score_texts(lm, texts).total
         return time.perf_counter() - start, time.process_time() - busy, total
@@ -40,7 +43,8 @@ def _seconds(lm: LanguageModel, texts: Sequence[str], store: str | Path) -> tupl
 
 def rows(quick: bool) -> Iterator[Row]:
     """One row for two workers and one for a resumed run."""
-    lm, texts = load_lm("de-small", device="cpu"), list(dict.fromkeys(load_candidates("teaching").texts))
+    lm = load_lm("de-small", device="cpu")
+    texts = list(dict.fromkeys(load_candidates("teaching").texts))
     texts = texts[: 600 if quick else len(texts)]
     half, times, totals = len(texts) // 2, {}, []
     with tempfile.TemporaryDirectory() as folder:
@@ -59,10 +63,16 @@ def rows(quick: bool) -> Iterator[Row]:
     work = f"{len(texts):,} texts under de-small"
     peer = "our own 1 worker"
     yield beside(
-        f"{work}, 2 workers, client {1e6 * busy / half:.0f} µs a text", peer, [(times[1], times[2])], goal="> 1.8",
+        f"{work}, 2 workers, client {1e6 * busy / half:.0f} µs a text",
+        peer,
+        [(times[1], times[2])],
+        goal="> 1.8",
         **within(totals[0], totals[1], 0.0, "nats"),
-    )  # fmt: skip
+    )
     yield beside(
-        f"{work}, half of them known", "our own run of the other half", [(times["rest"], times["resumed"])],
-        goal="< 1.1", **within(total, totals[1], TOLERANCE, "nats"),
-    )  # fmt: skip
+        f"{work}, half of them known",
+        "our own run of the other half",
+        [(times["rest"], times["resumed"])],
+        goal="< 1.1",
+        **within(total, totals[1], TOLERANCE, "nats"),
+    )

@@ -47,15 +47,25 @@ def _encoder(folder: Path, width: int, layers: int) -> Path:
     trainer = tokenizers.trainers.UnigramTrainer(
         vocab_size=4000, special_tokens=special, unk_token="<unk>", show_progress=False
     )
-    pieces.train_from_iterator([*load("teaching").srcs, *load_candidates("teaching").texts], trainer)
+    pieces.train_from_iterator(
+        [*load("teaching").srcs, *load_candidates("teaching").texts], trainer
+    )
     ends = [("<s>", 0), ("</s>", 2)]
-    pieces.post_processor = tokenizers.processors.TemplateProcessing(single="<s> $A </s>", special_tokens=ends)
+    pieces.post_processor = tokenizers.processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=ends
+    )
     tokenizer = transformers.XLMRobertaTokenizerFast(tokenizer_object=pieces)
     tokenizer.save_pretrained(folder)
     transformers.XLMRobertaConfig(
-        vocab_size=len(tokenizer), hidden_size=width, num_hidden_layers=layers, num_attention_heads=max(2, width // 64),
-        intermediate_size=4 * width, max_position_embeddings=514, pad_token_id=1, type_vocab_size=1,
-    ).save_pretrained(folder)  # fmt: skip
+        vocab_size=len(tokenizer),
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=max(2, width // 64),
+        intermediate_size=4 * width,
+        max_position_embeddings=514,
+        pad_token_id=1,
+        type_vocab_size=1,
+    ).save_pretrained(folder)
     return folder
 
 
@@ -68,16 +78,24 @@ def _checkpoint(folder: Path, width: int, layers: int) -> Path:
 
     torch.manual_seed(0)
     model = comet.models.RegressionMetric(
-        encoder_model="XLM-RoBERTa", pretrained_model=str(_encoder(folder / "encoder", width, layers)),
-        load_pretrained_weights=False, hidden_sizes=[64, 32],
-    )  # fmt: skip
+        encoder_model="XLM-RoBERTa",
+        pretrained_model=str(_encoder(folder / "encoder", width, layers)),
+        load_pretrained_weights=False,
+        hidden_sizes=[64, 32],
+    )
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.dim() > 1:
                 parameter.normal_(0, parameter.shape[1] ** -0.5)
     (folder / "checkpoints").mkdir()
-    state = {"state_dict": model.state_dict(), "hyper_parameters": dict(model.hparams), "epoch": 0, "global_step": 0,
-             "pytorch-lightning_version": pytorch_lightning.__version__, "loops": None}  # fmt: skip
+    state = {
+        "state_dict": model.state_dict(),
+        "hyper_parameters": dict(model.hparams),
+        "epoch": 0,
+        "global_step": 0,
+        "pytorch-lightning_version": pytorch_lightning.__version__,
+        "loops": None,
+    }
     torch.save(state, folder / "checkpoints" / "model.ckpt")
     (folder / "hparams.yaml").write_text(yaml.safe_dump(dict(model.hparams)), encoding="utf-8")
     return folder
@@ -88,18 +106,31 @@ def _rows(n: int, k: int) -> list[tuple[str, str, str]]:
     rng, test, cands = np.random.default_rng(0), load("teaching"), load_candidates("teaching")
     refs, rows = test.refs[test.reference], []
     for i in range(n):
-        own = [text.split(" ") for text, s in zip(cands.texts, cands.segment, strict=True) if s == i]
+        own = [
+            text.split(" ") for text, s in zip(cands.texts, cands.segment, strict=True) if s == i
+        ]
         for _ in range(k):
             a, b = (own[j] for j in rng.integers(0, len(own), 2))
             start, length = rng.integers(0, len(a)), rng.integers(1, 8) * (rng.random() > REPEATED)
-            rows.append((test.srcs[i], " ".join(a[:start] + b[start : start + length] + a[start + length :]), refs[i]))
+            rows.append(
+                (
+                    test.srcs[i],
+                    " ".join(a[:start] + b[start : start + length] + a[start + length :]),
+                    refs[i],
+                )
+            )
     return rows
 
 
 def _beside(size: str, folder: Path, n: int, k: int, rounds: int) -> Iterator[Row]:
     comet, rows = load_comet(folder), _rows(n, k)
     data = [dict(zip(("src", "mt", "ref"), row, strict=True)) for row in rows]
-    options = {"batch_size": 16, "gpus": int("cuda" in comet.device), "num_workers": 0, "progress_bar": False}
+    options = {
+        "batch_size": 16,
+        "gpus": int("cuda" in comet.device),
+        "num_workers": 0,
+        "progress_bar": False,
+    }
     programs = [
         lambda: np.array(comet.model.predict(data, **options).scores),
         lambda: comet_scores(comet, rows)[:, 0],
@@ -107,7 +138,10 @@ def _beside(size: str, folder: Path, n: int, k: int, rounds: int) -> Iterator[Ro
     asked, answers, why = [row[0] for row in rows[::k]], [], ""
     with ExitStack() as stack:
         try:
-            of_source = [(src, [r[1] for r in rows[i * k : i * k + k]], rows[i * k][2]) for i, src in enumerate(asked)]
+            of_source = [
+                (src, [r[1] for r in rows[i * k : i * k + k]], rows[i * k][2])
+                for i, src in enumerate(asked)
+            ]
             file = folder / "sources.json"
             file.write_text(json.dumps(of_source), encoding="utf-8")
             checkpoint = folder / "checkpoints" / "model.ckpt"
@@ -118,7 +152,9 @@ def _beside(size: str, folder: Path, n: int, k: int, rounds: int) -> Iterator[Ro
             why = str(error)
         comet_scores(comet, rows[:50])
         times, results = interleaved(programs, rounds)
-    workload = f"COMET {size}, {n} sources x {k} candidates, {len(set(rows)) / len(rows):.0%} distinct"
+    workload = (
+        f"COMET {size}, {n} sources x {k} candidates, {len(set(rows)) / len(rows):.0%} distinct"
+    )
     texts = np.array([row[1] for row in rows]).reshape(n, k)
     told = _agreement(results[1], results[0], texts, 1e-5)
     name = f"comet {version('unbabel-comet')} predict"
@@ -127,8 +163,12 @@ def _beside(size: str, folder: Path, n: int, k: int, rounds: int) -> Iterator[Ro
     if why:
         yield not_measured(workload, name, why, ">= 1.5")
     else:
-        pairs = [(answer["seconds"], ours) for answer, (_, ours, _) in zip(answers, times, strict=True)]
-        yield beside(workload, name, pairs, goal=">= 1.5", **_agreement(results[1], results[2], texts, 1e-5))
+        pairs = [
+            (answer["seconds"], ours) for answer, (_, ours, _) in zip(answers, times, strict=True)
+        ]
+        yield beside(
+            workload, name, pairs, goal=">= 1.5", **_agreement(results[1], results[2], texts, 1e-5)
+        )
 
 
 def _threads() -> int:

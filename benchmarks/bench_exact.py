@@ -35,15 +35,20 @@ def rows(quick: bool) -> Iterator[Row]:
     points = np.random.default_rng(1).random((len(problem.reference), 2))
     plane = exact.wasserstein(np.linalg.norm(points[:, None] - points, axis=2))
     for divergence, name in (("tv", "total variation"), (plane, "Wasserstein-1 in the plane")):
-        ours, curve = seconds_of(lambda d=divergence: exact.solve_curve(problem, d), time.process_time)
+        ours, curve = seconds_of(
+            lambda d=divergence: exact.solve_curve(problem, d), time.process_time
+        )
         grid = np.linspace(curve.naturalness[0], 0, 11 if quick else GRID)
         theirs, values = seconds_of(
-            lambda d=divergence, g=grid: [exact.solve(problem, n, d).accuracy for n in g], time.process_time
+            lambda d=divergence, g=grid: [exact.solve(problem, n, d).accuracy for n in g],
+            time.process_time,
         )
         apart = np.abs(curve.accuracy_at(grid) - values).max()
         shape = " x ".join(map(str, problem.cost.shape))
         yield beside(
             f"A(N), {name}, {shape}: all {len(curve.beta)} vertices",
-            f"HiGHS in scipy {scipy.__version__}, {len(grid)} programs", [(theirs, ours)],
-            agree=f"apart by at most {apart:.0e}", agrees=apart < 1e-7,
-        )  # fmt: skip
+            f"HiGHS in scipy {scipy.__version__}, {len(grid)} programs",
+            [(theirs, ours)],
+            agree=f"apart by at most {apart:.0e}",
+            agrees=apart < 1e-7,
+        )

@@ -35,7 +35,21 @@ def _page(folder: Path, n: int, k: int) -> tuple[Path, dict[float, list[str]]]:
     """The page, and the texts of the first rows at some β by the curve."""
     segment, *scores = problem("Gaussian", n, k)
     words = np.array(
-        ["das", "alte", "Haus", "steht", "am", "stillen", "Fluss", "wo", "Leute", "gehen", "und", "Kinder", "spielen"]
+        [
+            "das",
+            "alte",
+            "Haus",
+            "steht",
+            "am",
+            "stillen",
+            "Fluss",
+            "wo",
+            "Leute",
+            "gehen",
+            "und",
+            "Kinder",
+            "spielen",
+        ]
     )
     texts = [" ".join(words[i % len(words) :]) + f" {i}" for i in range(n * k)]
     curve, lines = oracle_curve(segment, *scores), [f"the old house {s}" for s in range(n)]
@@ -54,7 +68,9 @@ def rows(quick: bool) -> Iterator[Row]:
         yield not_measured(workload, "the limit", "no chromium on the PATH", "<= 1")
         return
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-gpu"]
+        )
         page = browser.new_page()
         path, wanted = _page(Path(folder), n, k)
         page.goto(path.as_uri())

@@ -37,7 +37,11 @@ def simulate(scores: tuple, beta: float, n_draws: int) -> np.ndarray:
 
 
 def _row(
-    workload: str, seconds: list[float], scores: tuple, exact: Callable[[float], np.ndarray], ks: np.ndarray
+    workload: str,
+    seconds: list[float],
+    scores: tuple,
+    exact: Callable[[float], np.ndarray],
+    ks: np.ndarray,
 ) -> Row:
     """The time of simulating all K at all β as accurately as WANTED, extrapolated from two β."""
     slow, worst, n_draws = [], 0.0, 12
@@ -63,7 +67,9 @@ def _curves_row(n: int, k: int) -> Row:
     workload = f"expected curve, all β, K = 1 to {k}, {n} x {k}"
     row = _row(workload, seconds, scores, lambda beta: fan.accuracy[fan.vertex(beta)], ks)
     return replace(
-        row, agree=f"{row.agree}; K = {k} is the oracle curve to {ends:.0e}", agrees=row.agrees and bool(ends < 1e-9)
+        row,
+        agree=f"{row.agree}; K = {k} is the oracle curve to {ends:.0e}",
+        agrees=row.agrees and bool(ends < 1e-9),
     )
 
 
@@ -73,7 +79,9 @@ def _at_row(n: int, k: int) -> Row:
     seconds, values = seconds_of(lambda: expected_at(*scores, BETAS, KS))
     means = values.mean(1)
     workload = f"expected values of every source at {len(BETAS)} β × {len(KS)} K, {n} x {k}"
-    return _row(workload, [seconds], scores, lambda beta: means[0, np.searchsorted(BETAS, beta)], KS)
+    return _row(
+        workload, [seconds], scores, lambda beta: means[0, np.searchsorted(BETAS, beta)], KS
+    )
 
 
 def rows(quick: bool) -> Iterator[Row]:

@@ -48,10 +48,19 @@ def _curve_rows(kind: str, n: int, k: int, quick: bool) -> Iterator[Row]:
     curve = oracle_curve(segment, accuracy, naturalness)
     for beta, wanted in zip(betas, best, strict=True):
         chosen = curve.select(beta)
-        worst = max(worst, (np.abs(accuracy[chosen] + beta * naturalness[chosen] - wanted) / (1 + beta)).max())
-    workload, agree = f"oracle curve, all β, {kind}, {n} x {k}", f"values at grid β within {worst:.0e} (1 + β)"
+        worst = max(
+            worst,
+            (np.abs(accuracy[chosen] + beta * naturalness[chosen] - wanted) / (1 + beta)).max(),
+        )
+    workload = f"oracle curve, all β, {kind}, {n} x {k}"
+    agree = f"values at grid β within {worst:.0e} (1 + β)"
     yield beside(
-        workload, f"numpy {np.__version__}, grid of 1000 β", times, goal=">= 100", agree=agree, agrees=worst < 1e-9
+        workload,
+        f"numpy {np.__version__}, grid of 1000 β",
+        times,
+        goal=">= 100",
+        agree=agree,
+        agrees=worst < 1e-9,
     )
     yield limited(workload, [ours for _, ours in times], 10e-3, lambda s: f"{s * 1e3:.3g} ms")
 
@@ -62,7 +71,9 @@ def _query_row(n: int, k: int) -> Row:
     betas = np.geomspace(1e-2, 1e3, 500)
     own = [seconds_of(lambda b=b: curve.select(b))[0] for b in betas]
     a, m = accuracy.reshape(n, k), naturalness.reshape(n, k)
-    same = all((curve.select(b) == (a + b * m).argmax(1) + k * np.arange(n)).all() for b in betas[::50])
+    same = all(
+        (curve.select(b) == (a + b * m).argmax(1) + k * np.arange(n)).all() for b in betas[::50]
+    )
     workload = f"choice of all {n} sources at a new β"
     told = {"agree": "the same choice as argmax over all, at 10 β", "agrees": bool(same)}
     return limited(workload, own, 100e-6, lambda s: f"{s * 1e6:.0f} µs", **told)

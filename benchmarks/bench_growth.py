@@ -50,8 +50,20 @@ def workloads(quick: bool) -> Iterator[Growing]:
         score = partial(_surface, surface_metric(name, "de"), cands, refs)
         yield Growing(f"segment {name}", "N", sizes_n, lambda size, s=score: s(size, k // 4))
         yield Growing(f"segment {name}", "K", sizes_k, lambda size, s=score: s(n // 4, size))
-    yield Growing("oracle curve", "N", tuple(4 * size for size in sizes_n), lambda size: _curve(size, k // 4), 7)
-    yield Growing("oracle curve", "K", tuple(4 * size for size in sizes_k), lambda size: _curve(n // 4, size), 7)
+    yield Growing(
+        "oracle curve",
+        "N",
+        tuple(4 * size for size in sizes_n),
+        lambda size: _curve(size, k // 4),
+        7,
+    )
+    yield Growing(
+        "oracle curve",
+        "K",
+        tuple(4 * size for size in sizes_k),
+        lambda size: _curve(n // 4, size),
+        7,
+    )
     lm = load_lm("de-small", device="cpu")
     sizes = tuple(size // fewer for size in (16, 32, 64, 128))
     yield Growing("log-probabilities under de-small", "N", sizes, lambda size: _lm(lm, size, 8), 2)
@@ -97,7 +109,11 @@ def _with_memory(program: Callable[[], object]) -> tuple[float, float]:
 
 def _status(what: str) -> int:
     """KiB."""
-    return int(re.search(rf"{what}:\s+(\d+)", Path("/proc/self/status").read_text(encoding="ascii")).group(1))
+    return int(
+        re.search(rf"{what}:\s+(\d+)", Path("/proc/self/status").read_text(encoding="ascii")).group(
+            1
+        )
+    )
 
 
 def rows(quick: bool) -> Iterator[Row]:
@@ -105,20 +121,51 @@ def rows(quick: bool) -> Iterator[Row]:
     for growing in workloads(quick):
         seconds, mib = measured(growing)
         for size, s, m in zip(growing.sizes, seconds, mib, strict=True):
-            POINTS.append({"workload": growing.workload, "along": growing.along, "size": size, "seconds": s, "mib": m})
+            POINTS.append(
+                {
+                    "workload": growing.workload,
+                    "along": growing.along,
+                    "size": size,
+                    "seconds": s,
+                    "mib": m,
+                }
+            )
         span = f"{growing.along} = {growing.sizes[0]} to {growing.sizes[-1]}"
-        yield _row(f"{growing.workload}, time against {span}", growing, seconds, lambda s: f"{s:.3g} s", 0)
-        yield _row(f"{growing.workload}, memory against {span}", growing, mib, lambda m: f"{m:.3g} MiB", 8.0)
+        yield _row(
+            f"{growing.workload}, time against {span}", growing, seconds, lambda s: f"{s:.3g} s", 0
+        )
+        yield _row(
+            f"{growing.workload}, memory against {span}",
+            growing,
+            mib,
+            lambda m: f"{m:.3g} MiB",
+            8.0,
+        )
 
 
-def _row(workload: str, growing: Growing, values: list[float], show: Callable[[float], str], small: float) -> Row:
+def _row(
+    workload: str, growing: Growing, values: list[float], show: Callable[[float], str], small: float
+) -> Row:
     """The exponent beside 1, or the largest value beside `small`, below which growth is lost in noise."""
     goal = f"<= {LIMIT}"
     if not np.isfinite(values).all():
-        return not_measured(workload, "linear growth", "memory is read from /proc, which is not here", goal)
+        return not_measured(
+            workload, "linear growth", "memory is read from /proc, which is not here", goal
+        )
     if max(values) < small:
         return limited(workload, [max(values)], small, show)
     slope = exponent(growing.sizes, values)
     told = f"exponent {slope:.2f}"
     ends = f"{show(values[0])} to {show(values[-1])}"
-    return Row(workload, "linear growth", "exponent 1", told, slope, slope, slope, growing.rounds, goal, ends)
+    return Row(
+        workload,
+        "linear growth",
+        "exponent 1",
+        told,
+        slope,
+        slope,
+        slope,
+        growing.rounds,
+        goal,
+        ends,
+    )

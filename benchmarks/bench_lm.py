@@ -54,14 +54,19 @@ def bare_forward(lm, texts: list[str]) -> None:
         longest = max(len(windows[row]) for row in rows)
         x = torch.tensor([[*windows[row], *[0] * (longest - len(windows[row]))] for row in rows])
         with torch.inference_mode():
-            lm.model(input_ids=x, attention_mask=torch.ones_like(x), use_cache=False)  # faster than without a mask
+            # faster than without a mask
+            lm.model(input_ids=x, attention_mask=torch.ones_like(x), use_cache=False)
 
 
 def larger(lm):
     """A random GPT-2 of 5.4 million parameters with 8,192 tokens, read through de-small's tokenizer: speed only."""
-    config = transformers.GPT2Config(vocab_size=8192, n_embd=256, n_layer=4, n_head=8, n_positions=512, bos_token_id=0)
+    config = transformers.GPT2Config(
+        vocab_size=8192, n_embd=256, n_layer=4, n_head=8, n_positions=512, bos_token_id=0
+    )
     config.activation_function = "gelu_pytorch_tanh"
-    return replace(lm, model=transformers.GPT2LMHeadModel(config).eval(), name="random 5.4 M", max_tokens=512)
+    return replace(
+        lm, model=transformers.GPT2LMHeadModel(config).eval(), name="random 5.4 M", max_tokens=512
+    )
 
 
 def _whole(lm, quick: bool) -> Iterator[Row]:
@@ -76,8 +81,16 @@ def _whole(lm, quick: bool) -> Iterator[Row]:
     workload = f"log-probabilities, {lm.name}, {tokens:,} tokens"
     show = lambda s: f"{tokens / s:,.0f} tokens/s"  # noqa: E731 (a name of its own would only be longer)
     told = within(found.mean, wanted, TOLERANCE, PER_TOKEN)
-    yield beside(workload, HF + ", one by one", [(a, c) for a, _, c in times], goal="> 1", show=show, **told)
-    yield beside(workload, HF + ", the bare forward pass", [(b, c) for _, b, c in times], goal=">= 0.95", show=show)
+    yield beside(
+        workload, HF + ", one by one", [(a, c) for a, _, c in times], goal="> 1", show=show, **told
+    )
+    yield beside(
+        workload,
+        HF + ", the bare forward pass",
+        [(b, c) for _, b, c in times],
+        goal=">= 0.95",
+        show=show,
+    )
     for name in ("minicons", "lmppl"):
         yield _beside_peer(name, workload, (lm, texts), 1 if quick else 3, show)
 
@@ -95,10 +108,14 @@ def _beside_peer(name: str, workload: str, scored: tuple, rounds: int, show) -> 
             with peer("lm", name, folder, file, torch.get_num_threads()) as process:
                 size = min((1, 16), key=lambda size: ask(process, batch=size)["seconds"])
                 answers: list[dict] = []
-                times, (_, found) = interleaved([lambda: answers.append(ask(process, batch=size)), ours], rounds)
+                times, (_, found) = interleaved(
+                    [lambda: answers.append(ask(process, batch=size)), ours], rounds
+                )
         except PeerMissing as error:
             return not_measured(workload, label, str(error), ">= 3")
-    pairs = [(answer["seconds"], seconds) for answer, (_, seconds) in zip(answers, times, strict=True)]
+    pairs = [
+        (answer["seconds"], seconds) for answer, (_, seconds) in zip(answers, times, strict=True)
+    ]
     told = within(found.mean, np.array(answers[-1]["means"]), 10 * TOLERANCE, PER_TOKEN)
     return beside(workload, f"{label}, batches of {size}", pairs, goal=">= 3", show=show, **told)
 
@@ -121,7 +138,9 @@ def candidates(n: int, k: int) -> list[str]:
 
 def saved(lm, ids: list[list[int]]) -> float:
     """The share of all tokens that are not read, by the packs as they are made."""
-    rows = [row for pack in packs(lm, dict(enumerate(ids)), TOKENS_PER_BATCH["cpu"]) for row in pack]
+    rows = [
+        row for pack in packs(lm, dict(enumerate(ids)), TOKENS_PER_BATCH["cpu"]) for row in pack
+    ]
     packed = sum(len(ids[i]) - 1 for row in rows for i in row)
     read = sum(len(_tree([ids[i] for i in row]).tokens) for row in rows)
     return (packed - read) / sum(len(i) - 1 for i in ids)
@@ -141,7 +160,13 @@ def _shared(lm, quick: bool) -> Iterator[Row]:
         told = within(shared.mean, whole.mean, TOLERANCE, PER_TOKEN)
         bare = HF + ", the bare forward pass over each text"
         yield beside(workload, bare, [(a, c) for a, _, c in times], goal=">= 1.6", **told)
-        yield beside(workload, "ourselves, each text whole", [(b, c) for _, b, c in times], goal="> 1", **told)
+        yield beside(
+            workload,
+            "ourselves, each text whole",
+            [(b, c) for _, b, c in times],
+            goal="> 1",
+            **told,
+        )
 
 
 def rows(quick: bool) -> Iterator[Row]:

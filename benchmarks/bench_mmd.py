@@ -42,7 +42,11 @@ def _products(x: np.ndarray, y: np.ndarray) -> None:
         for i in range(0, len(a), BLOCK):
             for j in range(i if a is b else 0, len(b), BLOCK):
                 left, right = a[i : i + BLOCK], b[j : j + BLOCK]
-                np.dot(left, right.T, out=buffer[: len(left) * len(right)].reshape(len(left), len(right)))
+                np.dot(
+                    left,
+                    right.T,
+                    out=buffer[: len(left) * len(right)].reshape(len(left), len(right)),
+                )
 
 
 def _naive(x: np.ndarray, y: np.ndarray, kernel: Kernel) -> float:
@@ -53,7 +57,11 @@ def _naive(x: np.ndarray, y: np.ndarray, kernel: Kernel) -> float:
         return float(np.exp(squares / (-2 * kernel.bandwidth**2)).sum())
 
     n, m = len(x), len(y)
-    return (total(x, x) - n) / (n * (n - 1)) + (total(y, y) - m) / (m * (m - 1)) - 2 * total(x, y) / (n * m)
+    return (
+        (total(x, x) - n) / (n * (n - 1))
+        + (total(y, y) - m) / (m * (m - 1))
+        - 2 * total(x, y) / (n * m)
+    )
 
 
 def _statistic(n: int, repeats: int) -> Iterator[Row]:
@@ -66,13 +74,27 @@ def _statistic(n: int, repeats: int) -> Iterator[Row]:
     workload = f"MMD² rbf {n} x {n} x {N_FEATURES} float32"
     told = {"agree": f"relative {off:.0e} to float64, at {exact:.2e}", "agrees": off <= 1e-6}
     numpy = f"numpy {np.__version__}"
-    yield beside(workload, f"{numpy}, the products alone", [(a, c) for a, _, c in times], goal="<= 1.3", **told)
+    yield beside(
+        workload,
+        f"{numpy}, the products alone",
+        [(a, c) for a, _, c in times],
+        goal="<= 1.3",
+        **told,
+    )
     told["agree"] += f"; theirs {abs(whole / exact - 1):.0e}"
-    yield beside(workload, f"{numpy}, whole float32 matrices", [(b, c) for _, b, c in times], goal=">= 4", **told)
+    yield beside(
+        workload,
+        f"{numpy}, whole float32 matrices",
+        [(b, c) for _, b, c in times],
+        goal=">= 4",
+        **told,
+    )
     yield _beside_alibi(workload, (x, y, kernel), exact, statistics.median(c for *_, c in times))
 
 
-def _beside_alibi(workload: str, points: tuple[np.ndarray, np.ndarray, Kernel], exact: float, ours: float) -> Row:
+def _beside_alibi(
+    workload: str, points: tuple[np.ndarray, np.ndarray, Kernel], exact: float, ours: float
+) -> Row:
     name, goal = NEEDS["alibi"][0].replace("==", " "), ">= 6"
     x, y, kernel = points
     with tempfile.TemporaryDirectory() as folder:
@@ -115,9 +137,13 @@ def _permutations(n: int, sampled: int) -> Row:
     def reindexed(order: np.ndarray) -> float:
         moved = matrix[order][:, order]
         xx, yy, xy = moved[:n, :n], moved[n:, n:], moved[:n, n:]
-        return sum(v.sum(dtype=np.float64) for v in (xx, yy)) / (n * (n - 1)) - 2 * xy.mean(dtype=np.float64)
+        return sum(v.sum(dtype=np.float64) for v in (xx, yy)) / (n * (n - 1)) - 2 * xy.mean(
+            dtype=np.float64
+        )
 
-    labels = np.random.default_rng(3).permuted(np.tile(np.repeat([0, 1], n), (N_PERMUTATIONS, 1)), axis=1)
+    labels = np.random.default_rng(3).permuted(
+        np.tile(np.repeat([0, 1], n), (N_PERMUTATIONS, 1)), axis=1
+    )
     orders = [np.argsort(row, kind="stable") for row in labels[:sampled]]
     programs = [
         lambda: [reindexed(order) for order in orders],
@@ -127,10 +153,13 @@ def _permutations(n: int, sampled: int) -> Row:
     apart, spread = np.abs(found.null[:sampled] - values).max(), found.null.std()
     scaled = [(theirs * N_PERMUTATIONS / sampled, ours) for theirs, ours in times]
     return beside(
-        f"{N_PERMUTATIONS} permutations of {n} + {n} points", f"numpy {np.__version__}, re-indexing ({sampled} timed)",
-        scaled, goal=">= 300", agree=f"apart by {apart:.0e}, spread of the null {spread:.0e}",
+        f"{N_PERMUTATIONS} permutations of {n} + {n} points",
+        f"numpy {np.__version__}, re-indexing ({sampled} timed)",
+        scaled,
+        goal=">= 300",
+        agree=f"apart by {apart:.0e}, spread of the null {spread:.0e}",
         agrees=apart < 1e-3 * spread,
-    )  # fmt: skip
+    )
 
 
 def rows(quick: bool) -> Iterator[Row]:

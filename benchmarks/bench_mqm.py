@@ -39,7 +39,9 @@ READ = {
 
 def _theirs(path: Path, columns: list[str] | None) -> dict[str, float]:
     """The penalty of each system by pandas."""
-    table = pd.read_csv(path, sep="\t", quoting=3, keep_default_na=False, index_col=False, usecols=columns)
+    table = pd.read_csv(
+        path, sep="\t", quoting=3, keep_default_na=False, index_col=False, usecols=columns
+    )
     table = table[table["severity"] != "HOTW-test"]
     weight = table["severity"].map({"Major": 5.0, "Minor": 1.0, "No-error": 0.0})
     weight[(table["severity"] == "Minor") & (table["category"] == "Fluency/Punctuation")] = 0.1
@@ -50,7 +52,9 @@ def _theirs(path: Path, columns: list[str] | None) -> dict[str, float]:
 
 def _ours(path: Path) -> dict[str, float]:
     scores = score_ratings(read_ratings(path))
-    return dict(zip(scores.systems, np.nanmean(scores.matrix().values, axis=0).tolist(), strict=True))
+    return dict(
+        zip(scores.systems, np.nanmean(scores.matrix().values, axis=0).tolist(), strict=True)
+    )
 
 
 def _warm(path: Path, what: str, repeats: int) -> Row:
@@ -61,9 +65,14 @@ def _warm(path: Path, what: str, repeats: int) -> Row:
     )
     same = sum(abs(wanted[system] - found[system]) < 1e-12 for system in wanted)
     return beside(
-        "MQM read and scored", f"pandas {pd.__version__} C, {what}", times[1:], goal=GOALS[what],
-        agree=f"{same} of {len(wanted)} penalties equal to 1e-12", agrees=same == len(wanted), show=_ms,
-    )  # fmt: skip
+        "MQM read and scored",
+        f"pandas {pd.__version__} C, {what}",
+        times[1:],
+        goal=GOALS[what],
+        agree=f"{same} of {len(wanted)} penalties equal to 1e-12",
+        agrees=same == len(wanted),
+        show=_ms,
+    )
 
 
 def _first_call(path: Path, repeats: int) -> Row:
@@ -76,7 +85,9 @@ def _first_call(path: Path, repeats: int) -> Row:
 
     times = [(seconds("pandas"), seconds("ours")) for _ in range(repeats)]
     peer = f"pandas {pd.__version__} C, 5 columns"
-    return beside("MQM read, import and first call", peer, times, goal=">= 6", agree="as above", show=_ms)
+    return beside(
+        "MQM read, import and first call", peer, times, goal=">= 6", agree="as above", show=_ms
+    )
 
 
 def _memory(path: Path) -> Row:

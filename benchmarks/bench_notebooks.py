@@ -27,16 +27,25 @@ def _notebooks(folder: Path, n: int) -> list[str]:
     """The paths of n small notebooks, each with its parameters."""
     paths = []
     for i in range(n):
-        cells = [nbformat.v4.new_code_cell(text) for text in (f"number = {i}", "import numpy\nprint(number)")]
+        cells = [
+            nbformat.v4.new_code_cell(text)
+            for text in (f"number = {i}", "import numpy\nprint(number)")
+        ]
         cells[0].metadata["tags"] = ["parameters"]
         paths.append(folder / f"small_{i}.ipynb")
         kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), paths[-1])
+        nbformat.write(
+            nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), paths[-1]
+        )
     return [str(path) for path in paths]
 
 
 def _import_seconds() -> float:
-    return float(subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, text=True, check=True).stdout)
+    return float(
+        subprocess.run(
+            [sys.executable, "-c", IMPORT], capture_output=True, text=True, check=True
+        ).stdout
+    )
 
 
 def rows(quick: bool) -> Iterator[Row]:
@@ -45,16 +54,24 @@ def rows(quick: bool) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         paths, out = _notebooks(Path(folder), n), Path(folder, "out")
         execute(Path(paths[0]), {}, out)  # imports papermill
-        alone, results = interleaved([partial(execute, Path(path), {}, out) for path in paths[:3]], rounds)
+        alone, results = interleaved(
+            [partial(execute, Path(path), {}, out) for path in paths[:3]], rounds
+        )
         programs = [partial(run, paths, None, out, 1), partial(run, paths, None, out, 2)]
         times, outcomes = interleaved(programs, rounds)
     done = sum(result.error is None for result in results)
     told = {"agree": f"{done} of {len(results)} ran", "agrees": done == len(results)}
     yield limited(
-        "one notebook, beyond its own work", [s for row in alone for s in row], 1.0, lambda s: f"{s:.2f} s", **told
+        "one notebook, beyond its own work",
+        [s for row in alone for s in row],
+        1.0,
+        lambda s: f"{s:.2f} s",
+        **told,
     )
     done = sum(outcome.error is None for outcomes_of in outcomes for outcome in outcomes_of)
     told = {"agree": f"{done} of {2 * n} ran", "agrees": done == 2 * n}
-    yield beside(f"{n} small notebooks, 2 processes", "our own 1 process", times, goal=">= 1.9", **told)
+    yield beside(
+        f"{n} small notebooks, 2 processes", "our own 1 process", times, goal=">= 1.9", **told
+    )
     seconds = [_import_seconds() for _ in range(3 if quick else 11)]
     yield limited("import anhelpers", seconds, 50e-3, lambda s: f"{s * 1e3:.1f} ms")

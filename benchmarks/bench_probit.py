@@ -36,7 +36,9 @@ def _by_scipy(m: np.ndarray, n: np.ndarray, k: np.ndarray, pairs: np.ndarray) ->
     out = np.empty(len(pairs))
     for at, (i, j) in enumerate(pairs):
         rho = k[i, j] / 2
-        out[at] = multivariate_normal.cdf([m[i] / np.sqrt(2), n[j] / np.sqrt(2)], cov=[[1, rho], [rho, 1]])
+        out[at] = multivariate_normal.cdf(
+            [m[i] / np.sqrt(2), n[j] / np.sqrt(2)], cov=[[1, rho], [rho, 1]]
+        )
     return out
 
 
@@ -62,14 +64,19 @@ def _blocks(n: int, repeats: int) -> Row:
     process = CriticProcess("exp", lambda t: t[:, 0], _rbf)
 
     def whole() -> object:
-        return memed_matrices(second_moment(process, x), second_moment(process, x, y), second_moment(process, y))
+        return memed_matrices(
+            second_moment(process, x), second_moment(process, x, y), second_moment(process, y)
+        )
 
     programs = [whole, lambda: memed_samples(x, y, process)]
     times, (wanted, found) = interleaved(programs, repeats + 1, time.process_time)
-    memory, apart = [peak_bytes(program) / 2**20 for program in programs], abs(found.value / wanted.value - 1)
+    memory = [peak_bytes(program) / 2**20 for program in programs]
+    apart = abs(found.value / wanted.value - 1)
     agree = f"relative {apart:.0e}; memory {memory[0]:.0f} and {memory[1]:.0f} MiB"
     workload = f"D_2² of log-GP critics, {n} + {n} texts"
-    return beside(workload, "our whole matrices", times[1:], goal=">= 1", agree=agree, agrees=apart < 1e-9)
+    return beside(
+        workload, "our whole matrices", times[1:], goal=">= 1", agree=agree, agrees=apart < 1e-9
+    )
 
 
 def rows(quick: bool) -> Iterator[Row]:

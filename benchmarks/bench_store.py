@@ -48,14 +48,20 @@ def _stored(n: int, folder: Path) -> dict[str, float]:
         return [missing[i : i + AT_ONCE] for i in range(0, len(missing), AT_ONCE)]
 
     def go(signature: str, some: list[str]) -> float:
-        return seconds_of(lambda: memo(signature, some, lambda i: scores[i], width=WIDTH, groups=plan, store=store))[0]
+        return seconds_of(
+            lambda: memo(
+                signature, some, lambda i: scores[i], width=WIDTH, groups=plan, store=store
+            )
+        )[0]
 
     times = {"kept": go("other", texts), "half": go("m", texts[: n // 2])}
     times["resumed"] = go("m", texts)
     times["all known"] = go("m", texts)
     unknown = [key("other", text) for text in texts]
     times["missed"], (_, found) = seconds_of(lambda: store.get("m", unknown, WIDTH))
-    times["same"] = not found.any() and (memo("m", texts, None, width=WIDTH, store=store) == scores).all()
+    times["same"] = (
+        not found.any() and (memo("m", texts, None, width=WIDTH, store=store) == scores).all()
+    )
     store.close()
     size = store.path.stat().st_size / (2 * n)
     return {what: times[what] / n for what in USES} | {"same": bool(times["same"]), "bytes": size}
@@ -63,12 +69,18 @@ def _stored(n: int, folder: Path) -> dict[str, float]:
 
 def _scorers(quick: bool) -> dict[str, list[float]]:
     """Seconds per text of the scorers themselves, one a round."""
-    lm, test, cands = load_lm("de-small", device="cpu"), load("teaching"), load_candidates("teaching")
+    lm = load_lm("de-small", device="cpu")
+    test = load("teaching")
+    cands = load_candidates("teaching")
     refs = list(test.refs.values())
-    surface = {metric.label: metric for metric in (surface_metric(name, "de", len(refs)) for name in ("chrf", "bleu"))}
+    surface = {
+        metric.label: metric
+        for metric in (surface_metric(name, "de", len(refs)) for name in ("chrf", "bleu"))
+    }
     texts = list(dict.fromkeys(cands.texts))[: 200 if quick else 400]
     score = {
-        name: partial(m.score_segments, cands.texts, refs=refs, segment=cands.segment) for name, m in surface.items()
+        name: partial(m.score_segments, cands.texts, refs=refs, segment=cands.segment)
+        for name, m in surface.items()
     }
     programs = {"de-small": (partial(score_texts, lm, texts), len(texts))}
     programs |= {name: (program, len(cands.texts)) for name, program in score.items()}
@@ -90,6 +102,11 @@ def rows(quick: bool) -> Iterator[Row]:
     for scorer, theirs in _scorers(quick).items():
         for what in USES if scorer in GOALS else USES[:1]:
             yield beside(
-                f"score store, {n:,} scores, {what}", f"scoring by {scorer}", [(one, ours[what]) for one in theirs],
-                goal=GOALS.get(scorer, ""), agree=told, agrees=ours["same"], show=lambda s: f"{s * 1e6:.3g} µs a text",
-            )  # fmt: skip
+                f"score store, {n:,} scores, {what}",
+                f"scoring by {scorer}",
+                [(one, ours[what]) for one in theirs],
+                goal=GOALS.get(scorer, ""),
+                agree=told,
+                agrees=ours["same"],
+                show=lambda s: f"{s * 1e6:.3g} µs a text",
+            )

@@ -26,16 +26,21 @@ from anhelpers.accuracy.surface import surface_metric
 from .table import Row, beside, interleaved
 
 GOALS = {
-    ("chrf", "sacreBLEU", 1024): 250, ("chrf", "sacreBLEU", 25): 40,
-    ("chrf", "fastchrf", 1024): 75, ("chrf", "fastchrf", 25): 10,
-    ("bleu", "sacreBLEU", 1024): 60, ("bleu", "sacreBLEU", 25): 25,
-}  # fmt: skip
+    ("chrf", "sacreBLEU", 1024): 250,
+    ("chrf", "sacreBLEU", 25): 40,
+    ("chrf", "fastchrf", 1024): 75,
+    ("chrf", "fastchrf", 25): 10,
+    ("bleu", "sacreBLEU", 1024): 60,
+    ("bleu", "sacreBLEU", 25): 25,
+}
 
 
 def candidates(k: int, n: int, rng: np.random.Generator) -> tuple[list[list[str]], list[str]]:
     """K candidates for each of the first n segments of WMT24 en-de, and the references (refB, the standard one)."""
     texts = Path(os.environ["ANHELPERS_DATA"]) / "wmt24" / "txt"
-    files = sorted(path for path in (texts / "system-outputs" / "en-de").glob("*.txt") if path.stem != "MSLC")
+    files = sorted(
+        path for path in (texts / "system-outputs" / "en-de").glob("*.txt") if path.stem != "MSLC"
+    )
     systems = [_lines(path)[:n] for path in files]
     cands = []
     for outputs in zip(*systems, strict=True):
@@ -73,10 +78,17 @@ def _beside_sacrebleu(name: str, cands, refs, repeats: int, rng: np.random.Gener
     times, equal, sampled = [], 0, 0
     for r in range(repeats):
         pairs = [(i, j) for i in range(len(cands)) for j in rng.integers(0, k, size=2)]
-        programs = [lambda pairs=pairs: [oracle.sentence_score(cands[i][j], [refs[i]]).score for i, j in pairs], ours]
+        programs = [
+            lambda pairs=pairs: [
+                oracle.sentence_score(cands[i][j], [refs[i]]).score for i, j in pairs
+            ],
+            ours,
+        ]
         [seconds], [theirs, scores] = interleaved(programs, 1, time.process_time, first=r)
         times.append((seconds[0] / len(pairs), seconds[1] / len(scores)))
-        equal += sum(scores[i * k + j] == score for (i, j), score in zip(pairs, theirs, strict=True))
+        equal += sum(
+            scores[i * k + j] == score for (i, j), score in zip(pairs, theirs, strict=True)
+        )
         sampled += len(pairs)
     return _row(name, f"sacreBLEU {sacrebleu.__version__} {name.upper()}", k, times, equal, sampled)
 
@@ -87,18 +99,33 @@ def _beside_fastchrf(cands, refs, repeats: int) -> Row:
     cands, refs = cands[::step], refs[::step]
     ours = scoring(surface_metric("chrf", "de"), cands, refs)
     ours()
-    programs = [lambda: [fastchrf.pairwise_chrf([c], [[r]])[0] for c, r in zip(cands, refs, strict=True)], ours]
+    programs = [
+        lambda: [fastchrf.pairwise_chrf([c], [[r]])[0] for c, r in zip(cands, refs, strict=True)],
+        ours,
+    ]
     times, (theirs, scores) = interleaved(programs, repeats)
     n = len(scores)
     equal = int((scores == np.concatenate([np.ravel(part) for part in theirs])).sum())
-    return _row("chrf", f"fastchrf {version('fastchrf')}", len(cands[0]), [(a / n, b / n) for a, b in times], equal, n)
+    return _row(
+        "chrf",
+        f"fastchrf {version('fastchrf')}",
+        len(cands[0]),
+        [(a / n, b / n) for a, b in times],
+        equal,
+        n,
+    )
 
 
 def _row(name: str, peer: str, k: int, times: list[tuple[float, float]], equal: int, n: int) -> Row:
     return beside(
-        f"segment {name}, K={k}", peer, times, goal=f">= {GOALS[name, peer.split()[0], k]}",
-        agree=f"{equal:,} of {n:,} equal to the bit", agrees=equal == n, show=lambda s: f"{s * 1e6:.3g} µs a pair",
-    )  # fmt: skip
+        f"segment {name}, K={k}",
+        peer,
+        times,
+        goal=f">= {GOALS[name, peer.split()[0], k]}",
+        agree=f"{equal:,} of {n:,} equal to the bit",
+        agrees=equal == n,
+        show=lambda s: f"{s * 1e6:.3g} µs a pair",
+    )
 
 
 def rows(quick: bool) -> Iterator[Row]:

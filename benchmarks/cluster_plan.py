@@ -20,7 +20,14 @@ BYTES_PER_SCORE = 56
 
 RATES = (30, 580, 1000)
 WORKERS = (1, 8, 64)
-COLUMNS = ("rate of a worker", "workers", "days", "worker hours", "cost at {price:g} an hour", "busy client")
+COLUMNS = (
+    "rate of a worker",
+    "workers",
+    "days",
+    "worker hours",
+    "cost at {price:g} an hour",
+    "busy client",
+)
 
 
 def row(texts: float, rate: float, workers: int, price: float) -> tuple[float, float, float, float]:
@@ -34,10 +41,17 @@ def row(texts: float, rate: float, workers: int, price: float) -> tuple[float, f
     [2.546, 3911.111, 7822.222, 1.408]
     """
     hours, busy = texts / (3600 * rate), rate * workers * MICROSECONDS_PER_SCORE * 1e-6
-    return hours / (24 * workers) * max(1.0, busy), hours * max(1.0, busy), price * hours * max(1.0, busy), busy
+    return (
+        hours / (24 * workers) * max(1.0, busy),
+        hours * max(1.0, busy),
+        price * hours * max(1.0, busy),
+        busy,
+    )
 
 
-def table(texts: float, price: float, rates: Sequence[float], workers: Sequence[int]) -> Iterator[str]:
+def table(
+    texts: float, price: float, rates: Sequence[float], workers: Sequence[int]
+) -> Iterator[str]:
     """Lines of markdown."""
     yield "| " + " | ".join(COLUMNS).format(price=price) + " |"
     yield "|" + " ---: |" * len(COLUMNS)
@@ -50,7 +64,9 @@ def table(texts: float, price: float, rates: Sequence[float], workers: Sequence[
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--texts", type=float, default=1e9)
     parser.add_argument("--price", type=float, default=2.0)
     parser.add_argument("--rates", type=float, nargs="+", default=RATES)

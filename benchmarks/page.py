@@ -19,9 +19,15 @@ __all__ = ["write_results"]
 
 FOLDER = Path("build", "bench")
 HEADS = {
-    "workload": "workload", "goal": "goal", "met": "met", "ratio": "ratio (rounds)", "peer": "beside",
-    "theirs": "theirs", "ours": "ours", "agree": "agreement",
-}  # fmt: skip
+    "workload": "workload",
+    "goal": "goal",
+    "met": "met",
+    "ratio": "ratio (rounds)",
+    "peer": "beside",
+    "theirs": "theirs",
+    "ours": "ours",
+    "agree": "agreement",
+}
 """The columns of the page's table, those first that a narrow window should show."""
 
 
@@ -31,7 +37,11 @@ def write_results(table: Sequence[Row], quick: bool) -> list[Path]:
     frame, points = pd.DataFrame([row.record() for row in table]), pd.DataFrame(POINTS)
     tables = {"bench": frame} | ({"growth": points} if len(points) else {})
     paths = write_tables(FOLDER, tables)
-    charts = [picture(_growth(points, what, title)) for what, title in GROWTH.items()] if len(points) else []
+    charts = (
+        [picture(_growth(points, what, title)) for what, title in GROWTH.items()]
+        if len(points)
+        else []
+    )
     told = "Ratios are medians, with the ends of the rounds. With a goal of the form ≥ x we are so many times faster; "
     told += "with one of the form ≤ x the ratio is our time or size by the peer's, or by the limit."
     parts = {"What was measured": f"{told}\n{_machine(quick)}", "Rows": _readable(table)}
@@ -62,15 +72,23 @@ def _growth(points: pd.DataFrame, what: str, title: str):
     """The growth chart: a line per workload and direction with its exponent, both axes logarithmic."""
     drawn = points.dropna(subset=[what])
     drawn = drawn.assign(y=drawn[what].clip(lower=1e-4 if what == "seconds" else 0.1))
-    slopes = {key: exponent(own["size"], own["y"]) for key, own in drawn.groupby(["workload", "along"])}
+    slopes = {
+        key: exponent(own["size"], own["y"]) for key, own in drawn.groupby(["workload", "along"])
+    }
     keys = zip(drawn.workload, drawn.along, strict=True)
     series = [f"{name}, {along}^{slopes[name, along]:.2f}" for name, along in keys]
     lines = pd.DataFrame({"series": series, "x": drawn["size"].astype(float), "y": drawn.y})
     unit = "seconds" if what == "seconds" else "MiB above the input"
     return plot_lines(
-        lines, lines, x_title="number of sources N, or of candidates K", y_title=f"{unit} (lower is better)",
-        title=title, series_title="workload", log_x=True, log_y=True,
-    )  # fmt: skip
+        lines,
+        lines,
+        x_title="number of sources N, or of candidates K",
+        y_title=f"{unit} (lower is better)",
+        title=title,
+        series_title="workload",
+        log_x=True,
+        log_y=True,
+    )
 
 
 def _machine(quick: bool) -> str:

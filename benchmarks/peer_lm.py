@@ -29,7 +29,10 @@ else:
     lm = lmppl.LM(model)
 
     def score(batch: list[str]) -> list[float]:
-        return [-math.log(one) for one in lm.get_perplexity([lm.tokenizer.bos_token + text for text in batch])]
+        return [
+            -math.log(one)
+            for one in lm.get_perplexity([lm.tokenizer.bos_token + text for text in batch])
+        ]
 
 
 torch.set_num_threads(int(threads))  # lmppl asks for one

@@ -17,5 +17,7 @@ with open(sys.argv[2], encoding="utf-8") as file:
 for _ in sys.stdin:
     start = time.perf_counter()
     with torch.inference_mode():
-        scores = [metric.pairwise_scores(hyps, [ref], src)[:, 0].tolist() for src, hyps, ref in sources]
+        scores = [
+            metric.pairwise_scores(hyps, [ref], src)[:, 0].tolist() for src, hyps, ref in sources
+        ]
     print(json.dumps({"seconds": time.perf_counter() - start, "scores": scores}), flush=True)

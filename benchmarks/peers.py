@@ -37,8 +37,13 @@ def environment(name: str) -> Path:
     wanted = "\n".join(NEEDS[name])
     if not stamp.is_file() or stamp.read_text(encoding="utf-8") != wanted:
         print(f"installing {', '.join(NEEDS[name])} into {folder}", file=sys.stderr, flush=True)
-        for command in ([sys.executable, "-m", "venv", folder], [python, "-m", "pip", "install", "-q", *NEEDS[name]]):
-            done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+        for command in (
+            [sys.executable, "-m", "venv", folder],
+            [python, "-m", "pip", "install", "-q", *NEEDS[name]],
+        ):
+            done = subprocess.run(
+                [str(part) for part in command], capture_output=True, text=True, check=False
+            )
             if done.returncode:
                 why = (done.stderr.strip() or "pip says nothing").splitlines()[-1]
                 raise PeerMissing(f"its environment cannot be made ({why})")
@@ -53,7 +58,9 @@ def peer(name: str, *arguments: Any) -> Iterator[subprocess.Popen]:
     command = [str(environment(name)), str(program), *map(str, arguments)]
     with (
         (ENVIRONMENTS / f"{name}.log").open("w", encoding="utf-8") as log,
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True) as process,
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
+        ) as process,
     ):
         try:
             yield process

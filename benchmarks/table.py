@@ -13,9 +13,17 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "POINTS", "Row", "beside", "exponent", "interleaved", "limited", "not_measured", "peak_bytes", "seconds_of",
+    "POINTS",
+    "Row",
+    "beside",
+    "exponent",
+    "interleaved",
+    "limited",
+    "not_measured",
+    "peak_bytes",
+    "seconds_of",
     "within",
-]  # fmt: skip
+]
 
 POINTS: list[dict] = []
 """What the growth chart is drawn from: workload, along ("N" or "K"), size, seconds, mib."""
@@ -60,7 +68,11 @@ class Row:
         return asdict(self) | {"met": self.met, "agrees": agrees}
 
     def __str__(self) -> str:
-        ratio = "-" if self.ratio != self.ratio else f"{self.ratio:.3g} ({self.low:.3g} to {self.high:.3g})"
+        ratio = (
+            "-"
+            if self.ratio != self.ratio
+            else f"{self.ratio:.3g} ({self.low:.3g} to {self.high:.3g})"
+        )
         beside = f"{self.peer} {self.theirs}, ours {self.ours}, ratio {ratio}"
         agree = f"{self.agree}{' DISAGREES' if self.agrees is False else ''}"
         goal = f"goal {self.goal}: {self.met}" if self.goal else ""
@@ -68,7 +80,10 @@ class Row:
 
 
 def interleaved(
-    programs: Sequence[Callable[[], Any]], rounds: int, clock: Clock = time.perf_counter, first: int = 0
+    programs: Sequence[Callable[[], Any]],
+    rounds: int,
+    clock: Clock = time.perf_counter,
+    first: int = 0,
 ) -> tuple[list[tuple[float, ...]], list[Any]]:
     """Seconds of every program in every round, and their last results.
 
@@ -109,9 +124,15 @@ def within(found: np.ndarray, wanted: np.ndarray, most: float, unit: str) -> dic
 
 
 def beside(
-    workload: str, peer: str, times: Iterable[tuple[float, float]], *, goal: str = "", agree: str = "",
-    agrees: bool | None = None, show: Callable[[float], str] = lambda s: f"{s:.3g} s",
-) -> Row:  # fmt: skip
+    workload: str,
+    peer: str,
+    times: Iterable[tuple[float, float]],
+    *,
+    goal: str = "",
+    agree: str = "",
+    agrees: bool | None = None,
+    show: Callable[[float], str] = lambda s: f"{s:.3g} s",
+) -> Row:
     """A row from pairs (theirs, ours) of seconds, one a round.
 
     A goal with ">" is how many times faster we are, theirs over ours; one with "<" is our overhead, ours over theirs.
@@ -123,14 +144,23 @@ def beside(
     return Row(workload, peer, show(theirs), show(ours), *ends, len(times), goal, agree, agrees)
 
 
-def limited(workload: str, ours: Sequence[float], limit: float, show: Callable[[float], str], **told: Any) -> Row:
+def limited(
+    workload: str, ours: Sequence[float], limit: float, show: Callable[[float], str], **told: Any
+) -> Row:
     """A row beside a number of its own, such as 10 ms: the ratio is our share of it and shall be at most 1."""
     ratios = [one / limit for one in ours]
     ends = statistics.median(ratios), min(ratios), max(ratios)
     return Row(
-        workload, "the limit", show(limit), show(statistics.median(ours)), *ends, len(ratios), "<= 1",
-        told.get("agree", ""), told.get("agrees"),
-    )  # fmt: skip
+        workload,
+        "the limit",
+        show(limit),
+        show(statistics.median(ours)),
+        *ends,
+        len(ratios),
+        "<= 1",
+        told.get("agree", ""),
+        told.get("agrees"),
+    )
 
 
 def not_measured(workload: str, peer: str, why: str, goal: str = "") -> Row:

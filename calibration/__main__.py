@@ -63,14 +63,18 @@ COLUMNS = ["quantity", "setting", "nominal", "measured", "error", "worlds"]
 def measured(row: Row, worlds: int) -> dict[str, object]:
     """A line of the table: how often the statement held, with the standard error of that share."""
     seed = zlib.crc32(f"{row.quantity}|{row.setting}".encode())
-    held = [np.atleast_1d(row.once(np.random.default_rng([seed, world]))) for world in range(worlds)]
+    held = [
+        np.atleast_1d(row.once(np.random.default_rng([seed, world]))) for world in range(worlds)
+    ]
     told, true = (np.array([f(one) for one in held], dtype=float) for f in (len, np.sum))
     rate = float(true.sum() / told.sum()) if told.any() else np.nan
     spread = (
         np.sum((true - rate * told) ** 2) if rate not in (0, 1) else 1.0
     )  # of worlds: the answers in one go together
     error = float(np.sqrt(spread) / told.sum())
-    return dict(zip(COLUMNS, (row.quantity, row.setting, row.nominal, rate, error, worlds), strict=True))
+    return dict(
+        zip(COLUMNS, (row.quantity, row.setting, row.nominal, rate, error, worlds), strict=True)
+    )
 
 
 def inside(row: Row, found: dict) -> bool:
@@ -84,40 +88,69 @@ def inside(row: Row, found: dict) -> bool:
 def page(table: Sequence[tuple[Row, dict]]) -> str:
     """docs/calibration.md: the table, and how to read it."""
     lines = [
-        "# Calibration", "",
+        "# Calibration",
+        "",
         "How often intervals cover and tests reject in simulated worlds whose truth is known. Written by "
-        "`make calibrate`; a small part of it runs with the tests.", "",
+        "`make calibrate`; a small part of it runs with the tests.",
+        "",
         f"anhelpers {__version__}; {table[0][1]['worlds']} worlds a row, seeds fixed. *Measured* comes with its Monte "
         "Carlo standard error. A row without a tolerance is of so few documents, or of documents so unequal, that the "
-        "package says so beside the interval; or it shows how often a verdict finds what is there.", "",
+        "package says so beside the interval; or it shows how often a verdict finds what is there.",
+        "",
         f"A row holds where its rate lies in the tolerance, or beyond it by at most {SLACK:g} of its standard errors, "
-        "as some of so many rows do by chance. These are marked *.", "",
-        "Kinds of worlds:", "", KINDS,
-        "| quantity | setting | nominal | measured | tolerance |", "|---|---|---|---|---|",
-    ]  # fmt: skip
+        "as some of so many rows do by chance. These are marked *.",
+        "",
+        "Kinds of worlds:",
+        "",
+        KINDS,
+        "| quantity | setting | nominal | measured | tolerance |",
+        "|---|---|---|---|---|",
+    ]
     for row, found in table:
         tolerance = "" if row.least is None else f"{row.least:.2f} to {row.most:.2f}"
-        tolerance += " *" * (row.least is not None and not row.least <= round(found["measured"], 3) <= row.most)
+        tolerance += " *" * (
+            row.least is not None and not row.least <= round(found["measured"], 3) <= row.most
+        )
         rate = f"{found['measured']:.3f} ± {found['error']:.3f}"
-        lines.append(f"| {row.quantity} | {row.setting} | {row.nominal:.2f} | {rate} | {tolerance} |")
+        lines.append(
+            f"| {row.quantity} | {row.setting} | {row.nominal:.2f} | {rate} | {tolerance} |"
+        )
     return "\n".join(lines) + "\n"
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m calibration", description="How often statements hold.")
-    parser.add_argument("--worlds", type=int, default=WORLDS, help=f"simulated worlds per row (default: {WORLDS})")
-    parser.add_argument("--only", default="", metavar="TEXT", help="only rows in whose quantity or setting this stands")
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK} worlds per row: whether it runs")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one per core)")
+    parser = argparse.ArgumentParser(
+        prog="python -m calibration", description="How often statements hold."
+    )
+    parser.add_argument(
+        "--worlds", type=int, default=WORLDS, help=f"simulated worlds per row (default: {WORLDS})"
+    )
+    parser.add_argument(
+        "--only",
+        default="",
+        metavar="TEXT",
+        help="only rows in whose quantity or setting this stands",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help=f"{QUICK} worlds per row: whether it runs"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count(), help="processes (default: one per core)"
+    )
     args = parser.parse_args()
     worlds = QUICK if args.quick else args.worlds
     wanted = [row for row in rows() if args.only in f"{row.quantity}, {row.setting}"]
     BUILD.mkdir(parents=True, exist_ok=True)
     kept = BUILD / f"rows_{worlds}.jsonl"
-    known = [json.loads(line) for line in kept.read_text("utf-8").splitlines()] if kept.exists() else []
+    known = (
+        [json.loads(line) for line in kept.read_text("utf-8").splitlines()] if kept.exists() else []
+    )
     done = {(found["quantity"], found["setting"]): found for found in known}
     missing = [row for row in wanted if (row.quantity, row.setting) not in done]
-    with progress(len(missing), "calibrating", "rows") as step, ProcessPoolExecutor(args.jobs) as pool:
+    with (
+        progress(len(missing), "calibrating", "rows") as step,
+        ProcessPoolExecutor(args.jobs) as pool,
+    ):
         for future in as_completed([pool.submit(measured, row, worlds) for row in missing]):
             found = future.result()
             done[found["quantity"], found["setting"]] = found
@@ -133,8 +166,12 @@ def main() -> int:
         PAGE.write_text(page(table), encoding="utf-8")
     outside = [(row, found) for row, found in table if not inside(row, found)]
     for row, found in outside:
-        print(f"OUTSIDE: {row.quantity}, {row.setting}: {found['measured']:.3f}, wanted {row.least} to {row.most}")
-    print(f"{len(table) - len(outside)} of {len(table)} rows within their tolerance, {worlds} worlds each")
+        print(
+            f"OUTSIDE: {row.quantity}, {row.setting}: {found['measured']:.3f}, wanted {row.least} to {row.most}"
+        )
+    print(
+        f"{len(table) - len(outside)} of {len(table)} rows within their tolerance, {worlds} worlds each"
+    )
     return 1 if outside else 0
 
 

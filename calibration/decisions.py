@@ -33,50 +33,123 @@ def rows() -> Iterator[Row]:
     """Every row of the module."""
     wrong, covers = (0.05, 0.0, 0.07), (0.95, 0.92, 0.98)
     for m in (10, 20, 40):
-        yield Row("paired test at 5 %, no difference", f"skewed sizes, {m} documents", *wrong, partial(_paired, m))
+        yield Row(
+            "paired test at 5 %, no difference",
+            f"skewed sizes, {m} documents",
+            *wrong,
+            partial(_paired, m),
+        )
     for m in (12, 20):
-        yield Row("any of 15 paired tests significant after Holm's correction, no difference",
-                  f"6 systems, {m} documents", *wrong, partial(_family, m))  # fmt: skip
-        yield Row("all rank intervals hold the true rank", f"6 systems, {m} documents", 0.95, 0.92, 1.0,
-                  partial(_ranks, m))  # fmt: skip
+        yield Row(
+            "any of 15 paired tests significant after Holm's correction, no difference",
+            f"6 systems, {m} documents",
+            *wrong,
+            partial(_family, m),
+        )
+        yield Row(
+            "all rank intervals hold the true rank",
+            f"6 systems, {m} documents",
+            0.95,
+            0.92,
+            1.0,
+            partial(_ranks, m),
+        )
     for m in (20, 170):
-        yield Row("Pareto-optimal in truth, where the probability is 0.6 to 0.9", f"3 systems, {m} documents",
-                  0.76, 0.70, 0.82, partial(_pareto, m))  # fmt: skip
+        yield Row(
+            "Pareto-optimal in truth, where the probability is 0.6 to 0.9",
+            f"3 systems, {m} documents",
+            0.76,
+            0.70,
+            0.82,
+            partial(_pareto, m),
+        )
     for m in (10, 20, 40):
-        yield Row("interval of what the oracle curve has more", f"6 candidates, {m} documents of 4", *covers,
-                  partial(_lack, m))  # fmt: skip
+        yield Row(
+            "interval of what the oracle curve has more",
+            f"6 candidates, {m} documents of 4",
+            *covers,
+            partial(_lack, m),
+        )
     for k in (5, 12):
         for m in (20, 60):
             setting = f"{k} systems held fixed, equal sizes, {m} documents"
-            yield Row("interval of r of the two axes", f"{setting}; systems differ by 6 errors", *covers,
-                      partial(_r, k, m, 6.0))  # fmt: skip
-            yield Row("interval of r of the two axes", f"{setting}; systems differ by 2 errors", *covers,
-                      partial(_r, k, m, 2.0))  # fmt: skip
-        yield Row("interval of r of the two axes",
-                  f"{k} systems held fixed, 40 documents; systems differ by 4 errors, which are correlated by -0.8",
-                  *covers, partial(_r_of_errors, k))  # fmt: skip
-        yield Row("interval of the difference of two r", f"{k} systems held fixed, 40 documents", *covers,
-                  partial(_gap, k, 40))  # fmt: skip
+            yield Row(
+                "interval of r of the two axes",
+                f"{setting}; systems differ by 6 errors",
+                *covers,
+                partial(_r, k, m, 6.0),
+            )
+            yield Row(
+                "interval of r of the two axes",
+                f"{setting}; systems differ by 2 errors",
+                *covers,
+                partial(_r, k, m, 2.0),
+            )
+        yield Row(
+            "interval of r of the two axes",
+            f"{k} systems held fixed, 40 documents; systems differ by 4 errors, which are correlated by -0.8",
+            *covers,
+            partial(_r_of_errors, k),
+        )
+        yield Row(
+            "interval of the difference of two r",
+            f"{k} systems held fixed, 40 documents",
+            *covers,
+            partial(_gap, k, 40),
+        )
     for n in (8, 30):
-        yield Row("interval of r of independent pairs (Fisher's z)", f"{n} pairs, r = 0.6", *covers, partial(_z, n))
-        yield Row("p of r of independent pairs at 5 %", f"{n} pairs, no relation", *wrong, partial(_r_p, n))
+        yield Row(
+            "interval of r of independent pairs (Fisher's z)",
+            f"{n} pairs, r = 0.6",
+            *covers,
+            partial(_z, n),
+        )
+        yield Row(
+            "p of r of independent pairs at 5 %",
+            f"{n} pairs, no relation",
+            *wrong,
+            partial(_r_p, n),
+        )
     for where in ("near", "far from"):
         for k in (16, 30):
-            yield Row(f"the claim decided {where} the frontier, no relation", f"{k} systems, 20 documents", *wrong,
-                      partial(_claim, k, where, 0.0, ("holds", "is false")))  # fmt: skip
-        yield Row(f"the claim holds {where} the frontier, where it was built in", "16 systems, 20 documents",
-                  1.0, None, None, partial(_claim, 16, where, None, ("holds",)))  # fmt: skip
-        yield Row(f"the claim decided {where} the frontier, equal systems", "16 systems, 20 documents, errors of the "
-                  "axes correlated by -0.8", *wrong, partial(_claim_of_errors, where))  # fmt: skip
-    yield Row("the claim false far from the frontier, r = 0.8 throughout", "16 systems, 20 documents", 0.0, 0.0, 0.05,
-              partial(_claim, 16, "far from", 0.8, ("is false",)))  # fmt: skip
+            yield Row(
+                f"the claim decided {where} the frontier, no relation",
+                f"{k} systems, 20 documents",
+                *wrong,
+                partial(_claim, k, where, 0.0, ("holds", "is false")),
+            )
+        yield Row(
+            f"the claim holds {where} the frontier, where it was built in",
+            "16 systems, 20 documents",
+            1.0,
+            None,
+            None,
+            partial(_claim, 16, where, None, ("holds",)),
+        )
+        yield Row(
+            f"the claim decided {where} the frontier, equal systems",
+            "16 systems, 20 documents, errors of the axes correlated by -0.8",
+            *wrong,
+            partial(_claim_of_errors, where),
+        )
+    yield Row(
+        "the claim false far from the frontier, r = 0.8 throughout",
+        "16 systems, 20 documents",
+        0.0,
+        0.0,
+        0.05,
+        partial(_claim, 16, "far from", 0.8, ("is false",)),
+    )
 
 
 def _systems(rng: np.random.Generator, m: int, true: np.ndarray, sizes: str = "skewed") -> Plane:
     """(2, k) true scores of systems, measured on m documents: what is hard is hard for all of them."""
     world = World("normal", sizes)
     base, docs = world.documents(rng, m)
-    each = [np.stack([base + 0.5 * world.documents_like(rng, docs) + t for t in axis], axis=1) for axis in true]
+    each = [
+        np.stack([base + 0.5 * world.documents_like(rng, docs) + t for t in axis], axis=1)
+        for axis in true
+    ]
     return plane_from(each, docs)
 
 
@@ -112,7 +185,10 @@ def _pareto(m: int, rng: np.random.Generator) -> np.ndarray:
 def _candidates(rng: np.random.Generator, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(n, 6) accuracy and naturalness of candidates of 4 sources per document, and the document of each source."""
     docs = np.repeat(np.arange(m), 4)
-    scores = [50 + 4 * rng.normal(size=m)[docs][:, None] + 10 * rng.normal(size=(4 * m, 6)) for _ in range(2)]
+    scores = [
+        50 + 4 * rng.normal(size=m)[docs][:, None] + 10 * rng.normal(size=(4 * m, 6))
+        for _ in range(2)
+    ]
     return scores[0], scores[1], docs
 
 
@@ -158,7 +234,9 @@ def _gap(k: int, m: int, rng: np.random.Generator) -> bool:
     """Whether the interval of the difference of two correlations with one axis in common holds the true one."""
     true = _related(rng, k, 6 * _error(m))
     true = np.stack([*true, 6 * _error(m) * rng.normal(size=k)])
-    first, third, common = (_systems(rng, m, true[[i, i]], "equal").accuracy.values for i in (0, 2, 1))
+    first, third, common = (
+        _systems(rng, m, true[[i, i]], "equal").accuracy.values for i in (0, 2, 1)
+    )
     docs = np.repeat(np.arange(m), 8)
     one, other = (plane_from([values, common], docs) for values in (first, third))
     _, low, high = correlation_gap(one, other, rng, DRAWS)
@@ -175,16 +253,22 @@ def _r_p(n: int, rng: np.random.Generator) -> bool:
     return bool(correlation_p(pearson(*rng.normal(size=(2, n))), n) < 0.05)
 
 
-def _claim(k: int, where: str, r: float | None, words: tuple[str, ...], rng: np.random.Generator) -> bool:
+def _claim(
+    k: int, where: str, r: float | None, words: tuple[str, ...], rng: np.random.Generator
+) -> bool:
     """Whether a half of the claim is told with one of these words; r : of all systems, None: the claim is true."""
     if r is None:
         along, behind = rng.uniform(0, 1, k // 2), rng.uniform(0.3, 1.6, k - k // 2)
-        true = np.stack([np.r_[10 - 2 * along, 8.2 - 4 * behind], np.r_[-3 + along, -3.9 - 2 * behind]])
+        true = np.stack(
+            [np.r_[10 - 2 * along, 8.2 - 4 * behind], np.r_[-3 + along, -3.9 - 2 * behind]]
+        )
         true = 10 * (true + rng.normal(size=true.shape) * [[0.15], [0.08]])
     else:
         shared = rng.normal(size=k)
         true = 10 * (np.sqrt(r) * shared + np.sqrt(1 - r) * rng.normal(size=(2, k)))
-    near, far, *_ = verdict(local_correlation(_systems(rng, 20, true, "equal"), rng, n_draws=DRAWS // 2)).split("; ")
+    near, far, *_ = verdict(
+        local_correlation(_systems(rng, 20, true, "equal"), rng, n_draws=DRAWS // 2)
+    ).split("; ")
     said = near if where == "near" else far
     return any(f" {word}: r = " in said for word in words)
 
@@ -194,7 +278,9 @@ def _claim_of_errors(where: str, rng: np.random.Generator) -> bool:
     noise = rng.normal(size=(2, 20, 16))
     noise[1] = -0.8 * noise[0] + 0.6 * noise[1]
     each = [np.repeat(50 + axis, 8, axis=0) for axis in noise]
-    table = local_correlation(plane_from(each, np.repeat(np.arange(20), 8)), rng, n_draws=DRAWS // 2)
+    table = local_correlation(
+        plane_from(each, np.repeat(np.arange(20), 8)), rng, n_draws=DRAWS // 2
+    )
     near, far, *_ = verdict(table).split("; ")
     said = near if where == "near" else far
     return any(f" {word}: r = " in said for word in ("holds", "is false"))
@@ -204,6 +290,10 @@ def _r_of_errors(k: int, rng: np.random.Generator) -> bool:
     """Whether the interval of r holds the true one where the errors of the two axes go against each other."""
     true, noise = 4 * _related(rng, k, 1 / np.sqrt(40)), rng.normal(size=(2, 40, k))
     noise[1] = -0.8 * noise[0] + 0.6 * noise[1]
-    each = [np.repeat(50 + axis + errors, 8, axis=0) for axis, errors in zip(true, noise, strict=True)]
-    ((_, low, high),) = correlations(plane_from(each, np.repeat(np.arange(40), 8)), rng, [range(k)], DRAWS)
+    each = [
+        np.repeat(50 + axis + errors, 8, axis=0) for axis, errors in zip(true, noise, strict=True)
+    ]
+    ((_, low, high),) = correlations(
+        plane_from(each, np.repeat(np.arange(40), 8)), rng, [range(k)], DRAWS
+    )
     return bool(low <= pearson(*true) <= high)

@@ -33,13 +33,18 @@ FROM_BELOW = (0.95, 0.92, 1.0)
 
 OUTCOMES = np.array([0.3, 0.2, 0.15, 0.1, 0.1, 0.07, 0.05, 0.03])
 ZIPF = 1 / np.arange(1, 3001) / (1 / np.arange(1, 3001)).sum()
-PROCESS = CriticProcess("exp", np.zeros(8), 0.3 * np.exp(-np.abs(np.subtract.outer(range(8), range(8)))))
+PROCESS = CriticProcess(
+    "exp", np.zeros(8), 0.3 * np.exp(-np.abs(np.subtract.outer(range(8), range(8))))
+)
 
 
 def rows() -> Iterator[Row]:
     """All rows, in the order of the page."""
-    for m, alike, kind in product((10, 20, 40), (0.1, 0.3), ("R of other documents", "R of the same documents",
-                                                             "R of 300 single texts")):  # fmt: skip
+    for m, alike, kind in product(
+        (10, 20, 40),
+        (0.1, 0.3),
+        ("R of other documents", "R of the same documents", "R of 300 single texts"),
+    ):
         setting = f"{m} documents, skewed sizes, correlation {alike} inside, {kind}"
         yield Row("interval of the LPP distance", setting, *COVERS, partial(_lpp, m, alike, kind))
     for name, m in product(("ttr", "mattr", "yules_k"), (10, 20)):
@@ -47,24 +52,56 @@ def rows() -> Iterator[Row]:
         yield Row(f"jackknife interval of {name}", setting, *COVERS, partial(_words, name, m))
     yield from _wasserstein_rows()
     for name, n in product(("tv", "js"), (30, 100)):
-        yield from _each(f"plug-in {name}, 8 outcomes", f"n = {n} + {n}", partial(_plug_in, name, n), (0, 0.2, 0.7))
+        yield from _each(
+            f"plug-in {name}, 8 outcomes",
+            f"n = {n} + {n}",
+            partial(_plug_in, name, n),
+            (0, 0.2, 0.7),
+        )
     for n, d in product((10, 20, 60), (2, 10)):
-        yield from _each("MMD², rbf kernel", f"n = {n} + {n} points of R^{d}", partial(_mmd, n, d), (0, 0.4, 1.2),
-                         p=False, covers=COVERS)  # fmt: skip
+        yield from _each(
+            "MMD², rbf kernel",
+            f"n = {n} + {n} points of R^{d}",
+            partial(_mmd, n, d),
+            (0, 0.4, 1.2),
+            p=False,
+            covers=COVERS,
+        )
     yield Row("permutation p of MMD² below 5 %", "q = r, n = 20 + 30 points", *REJECTS, _permuted)
     for n in (20, 60):
-        yield from _each("MeMeD D_2², log-GP critics", f"n = {n} + {n} texts", partial(_memed, n), (0, 0.3, 1),
-                         p=False, covers=COVERS)  # fmt: skip
+        yield from _each(
+            "MeMeD D_2², log-GP critics",
+            f"n = {n} + {n} texts",
+            partial(_memed, n),
+            (0, 0.3, 1),
+            p=False,
+            covers=COVERS,
+        )
     for k in (1, 20):
-        yield from _each("D_1 of critics", f"{k} {'drawn' if k > 1 else 'given'}, n = 50 + 50 texts",
-                         partial(_critics, k), (0, 0.2, 1))  # fmt: skip
-    yield from _each("D_1 of critics", "300 drawn, linear in R^50, n = 50 + 300 texts", _linear_critics, (0, 1.5, 4))
-    yield Row("interval of D_1 over drawn critics", "q, r known, 200 log-GP critics", *COVERS, _drawn)
+        yield from _each(
+            "D_1 of critics",
+            f"{k} {'drawn' if k > 1 else 'given'}, n = 50 + 50 texts",
+            partial(_critics, k),
+            (0, 0.2, 1),
+        )
+    yield from _each(
+        "D_1 of critics",
+        "300 drawn, linear in R^50, n = 50 + 300 texts",
+        _linear_critics,
+        (0, 1.5, 4),
+    )
+    yield Row(
+        "interval of D_1 over drawn critics", "q, r known, 200 log-GP critics", *COVERS, _drawn
+    )
     for n in (10, 40, 200):
-        yield Row("interval of KL from log-probabilities", f"n = {n} outputs", *COVERS, partial(_kl, n))
+        yield Row(
+            "interval of KL from log-probabilities", f"n = {n} outputs", *COVERS, partial(_kl, n)
+        )
     for m in (10, 40):
         setting = f"{m} documents, skewed sizes, correlation 0.3 inside"
-        yield Row("interval of KL from log-probabilities", setting, *COVERS, partial(_kl_documents, m))
+        yield Row(
+            "interval of KL from log-probabilities", setting, *COVERS, partial(_kl_documents, m)
+        )
 
 
 Sample = Callable[[float, np.random.Generator], tuple[Estimate, float]]
@@ -72,16 +109,33 @@ Sample = Callable[[float, np.random.Generator], tuple[Estimate, float]]
 
 
 def _each(
-    quantity: str, where: str, sample: Sample, aways: Sequence[float], *, p: bool = True,
+    quantity: str,
+    where: str,
+    sample: Sample,
+    aways: Sequence[float],
+    *,
+    p: bool = True,
     covers: tuple[float, float, float] = FROM_BELOW,
-) -> Iterator[Row]:  # fmt: skip
+) -> Iterator[Row]:
     """Rows of an estimate at q = r, and of its coverage near it and far from it."""
     same, *others = aways
-    yield Row(f"{quantity}: interval leaves out 0", f"q = r, {where}", *REJECTS, partial(_leaves_out, sample, same))
+    yield Row(
+        f"{quantity}: interval leaves out 0",
+        f"q = r, {where}",
+        *REJECTS,
+        partial(_leaves_out, sample, same),
+    )
     if p:
-        yield Row(f"{quantity}: p below 5 %", f"q = r, {where}", *REJECTS, partial(_p_below, sample, same))
+        yield Row(
+            f"{quantity}: p below 5 %", f"q = r, {where}", *REJECTS, partial(_p_below, sample, same)
+        )
     for name, away in zip(("near", "apart"), others, strict=True):
-        yield Row(f"{quantity}: interval", f"q and r {name}, {where}", *covers, partial(_covers, sample, away))
+        yield Row(
+            f"{quantity}: interval",
+            f"q and r {name}, {where}",
+            *covers,
+            partial(_covers, sample, away),
+        )
 
 
 def _leaves_out(sample: Sample, away: float, rng: np.random.Generator) -> bool:
@@ -99,7 +153,9 @@ def _covers(sample: Sample, away: float, rng: np.random.Generator) -> bool:
     return bool(estimate.low <= truth <= estimate.high)
 
 
-def _documents(rng: np.random.Generator, alike: float, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _documents(
+    rng: np.random.Generator, alike: float, level: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Log-probabilities of the texts of documents, skewed and alike by their level, whose mean is -3; documents."""
     sizes = np.ceil(np.exp(rng.normal(1.8, 0.7, len(level)))).astype(int)
     docs = np.repeat(np.arange(len(level)), sizes)
@@ -113,7 +169,9 @@ def _lpp(m: int, alike: float, kind: str, rng: np.random.Generator) -> bool:
     q, docs_q = _documents(rng, alike, level)
     paired = kind == "R of the same documents"
     if kind == "R of 300 single texts":
-        low, high = lpp_distance(q, -(3 + 0.25 * (rng.gamma(4, 1, 300) - 4)), docs_q=docs_q).interval
+        low, high = lpp_distance(
+            q, -(3 + 0.25 * (rng.gamma(4, 1, 300) - 4)), docs_q=docs_q
+        ).interval
     else:
         own = rng.normal(size=m)
         r, docs_r = _documents(rng, alike, 0.8 * level + 0.6 * own if paired else own)
@@ -126,7 +184,11 @@ def _written(m: int, rng: np.random.Generator) -> list[np.ndarray]:
     own, documents = ZIPF[:100] / ZIPF[:100].sum(), []
     for size in np.ceil(np.exp(rng.normal(5, 0.7, m))).astype(int):
         topic = rng.permutation(len(ZIPF))[:100]
-        every = np.where(rng.random(size) < 1 / 3, rng.choice(topic, size, p=own), rng.choice(len(ZIPF), size, p=ZIPF))
+        every = np.where(
+            rng.random(size) < 1 / 3,
+            rng.choice(topic, size, p=own),
+            rng.choice(len(ZIPF), size, p=ZIPF),
+        )
         documents.append(every)
     return documents
 
@@ -148,9 +210,14 @@ def _mean_words(name: str, m: int) -> float:
 def _wasserstein_rows() -> Iterator[Row]:
     for kind, sample in (("normal scores", _normal), ("skewed scores", _skewed)):
         for n in (20, 60):
-            yield from _each("Wasserstein-1", f"{kind}, n = {n} + {n}", partial(sample, n), (0, 0.4, 1.5))
+            yield from _each(
+                "Wasserstein-1", f"{kind}, n = {n} + {n}", partial(sample, n), (0, 0.4, 1.5)
+            )
     yield from _each(
-        "Wasserstein-1", "20 + 20 documents of skewed sizes, correlation 0.3", _in_documents, (0, 0.2, 0.8)
+        "Wasserstein-1",
+        "20 + 20 documents of skewed sizes, correlation 0.3",
+        _in_documents,
+        (0, 0.2, 0.8),
     )
 
 
@@ -170,7 +237,9 @@ def _in_documents(away: float, rng: np.random.Generator) -> tuple[Estimate, floa
     return wasserstein_1d(x + away, y, rng=rng, n_draws=DRAWS, docs_x=docs_x, docs_y=docs_y), away
 
 
-def _categories(n: int, away: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _categories(
+    n: int, away: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """n outcomes of q and of r, and q, which turns r round as far as it is away."""
     q = (1 - away) * OUTCOMES + away * OUTCOMES[::-1]
     return rng.choice(8, n, p=q), rng.choice(8, n, p=OUTCOMES), q
@@ -191,7 +260,12 @@ def _mmd(n: int, d: int, away: float, rng: np.random.Generator) -> tuple[Estimat
 
 
 def _permuted(rng: np.random.Generator) -> bool:
-    return permutation_test(rng.normal(size=(20, 2)), rng.normal(size=(30, 2)), rbf(1.0), rng, 199).p_value < 0.05
+    return (
+        permutation_test(
+            rng.normal(size=(20, 2)), rng.normal(size=(30, 2)), rbf(1.0), rng, 199
+        ).p_value
+        < 0.05
+    )
 
 
 SECOND = second_moment(PROCESS)
@@ -215,7 +289,9 @@ def _linear_critics(away: float, rng: np.random.Generator) -> tuple[Estimate, fl
     """Critics w · x of normal points, w normal: their mean size of a shift is that of a normal number."""
     critics, x, y = (rng.normal(size=(n, 50)) for n in (300, 50, 300))
     x[:, 0] += away
-    return sample_critic_distance(critics @ x.T, critics @ y.T, rng=rng, n_draws=DRAWS), folded_norm(0, away)
+    return sample_critic_distance(
+        critics @ x.T, critics @ y.T, rng=rng, n_draws=DRAWS
+    ), folded_norm(0, away)
 
 
 def _drawn(rng: np.random.Generator) -> bool:

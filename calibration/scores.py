@@ -27,14 +27,29 @@ def rows() -> Iterator[Row]:
         if kind == "tied to length" and sizes == "equal":
             continue
         ends = _tolerance(kind, m)
-        yield Row("interval of a mean", f"{kind}, {sizes} sizes, {m} documents", 0.95, *ends,
-                  partial(_mean, World(kind, sizes), m))  # fmt: skip
+        yield Row(
+            "interval of a mean",
+            f"{kind}, {sizes} sizes, {m} documents",
+            0.95,
+            *ends,
+            partial(_mean, World(kind, sizes), m),
+        )
     for sizes, m in product(("equal", "skewed"), DOCS):
-        yield Row("interval of a corpus score (F1 of summed counts)", f"{sizes} sizes, {m} documents", 0.95,
-                  *_tolerance("", m), partial(_corpus, sizes, m))  # fmt: skip
+        yield Row(
+            "interval of a corpus score (F1 of summed counts)",
+            f"{sizes} sizes, {m} documents",
+            0.95,
+            *_tolerance("", m),
+            partial(_corpus, sizes, m),
+        )
     for sizes, m in product(("equal", "skewed"), DOCS):
-        yield Row("ellipse on the plane", f"{sizes} sizes, axes correlated, {m} documents", 0.95,
-                  *_tolerance("", m), partial(_ellipse, sizes, m))  # fmt: skip
+        yield Row(
+            "ellipse on the plane",
+            f"{sizes} sizes, axes correlated, {m} documents",
+            0.95,
+            *_tolerance("", m),
+            partial(_ellipse, sizes, m),
+        )
 
 
 def _tolerance(kind: str, m: int) -> tuple[float | None, float | None]:
@@ -78,17 +93,29 @@ _F1: dict[str, float] = {}
 
 def _f1_truth(sizes: str) -> float:
     if sizes not in _F1:
-        _F1[sizes] = float(_f1(_counts(sizes, np.random.default_rng(20_261_122), 100_000)[0].sum(0)))
+        _F1[sizes] = float(
+            _f1(_counts(sizes, np.random.default_rng(20_261_122), 100_000)[0].sum(0))
+        )
     return _F1[sizes]
 
 
 def plane_from(values: list[np.ndarray], docs: np.ndarray) -> Plane:
     """Systems with (n, k) scores on each axis."""
-    accuracy, naturalness = (mean_axis(name, name, name, v) for name, v in zip("an", values, strict=True))
+    accuracy, naturalness = (
+        mean_axis(name, name, name, v) for name, v in zip("an", values, strict=True)
+    )
     n, k = values[0].shape
     names = tuple(f"s{j}" for j in range(k))
-    return Plane("simulated", names, ("MT",) * k, accuracy, naturalness, docs, np.array(["all"] * n),
-                 np.full(n, 10))  # fmt: skip
+    return Plane(
+        "simulated",
+        names,
+        ("MT",) * k,
+        accuracy,
+        naturalness,
+        docs,
+        np.array(["all"] * n),
+        np.full(n, 10),
+    )
 
 
 def _ellipse(sizes: str, m: int, rng: np.random.Generator) -> bool:

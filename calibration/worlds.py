@@ -62,7 +62,9 @@ class World:
 
     def documents_like(self, rng: np.random.Generator, docs: np.ndarray) -> np.ndarray:
         """(n,) scores of other texts of the same documents, as sizes have it, with levels of their own."""
-        return np.concatenate([KINDS[self.kind](rng, rng.normal(), int(n)) for n in np.bincount(docs)])
+        return np.concatenate(
+            [KINDS[self.kind](rng, rng.normal(), int(n)) for n in np.bincount(docs)]
+        )
 
     @cached_property
     def truth(self) -> float:

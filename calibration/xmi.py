@@ -22,10 +22,22 @@ def rows() -> Iterator[Row]:
     """Every row of the module."""
     for m in (10, 40):
         for count in ("all", "published"):
-            yield Row("interval of XMI", f"{count} tokens count, {m} documents of 6 sentences", 0.95, 0.92, 0.98,
-                      partial(_xmi, m, count))  # fmt: skip
-        yield Row("interval of the difference of two directions' XMI", f"{m} documents of 6 sentences", 0.95, 0.92,
-                  0.98, partial(_difference, m))  # fmt: skip
+            yield Row(
+                "interval of XMI",
+                f"{count} tokens count, {m} documents of 6 sentences",
+                0.95,
+                0.92,
+                0.98,
+                partial(_xmi, m, count),
+            )
+        yield Row(
+            "interval of the difference of two directions' XMI",
+            f"{m} documents of 6 sentences",
+            0.95,
+            0.92,
+            0.98,
+            partial(_difference, m),
+        )
 
 
 def _scores(rng: np.random.Generator, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -41,13 +53,23 @@ def _xmi(m: int, count: str, rng: np.random.Generator) -> bool:
     mt, lm, tokens = _scores(rng, m)
     counted = TOKENS if count == "all" else TOKENS - 1
     lengths = tokens.tolist()
-    found = xmi(mt, lm, unit="bits", tokens=(lengths, lengths), count=count, docs=np.arange(6 * m) // 6, rng=rng,
-                n_draws=DRAWS).xmi  # fmt: skip
+    found = xmi(
+        mt,
+        lm,
+        unit="bits",
+        tokens=(lengths, lengths),
+        count=count,
+        docs=np.arange(6 * m) // 6,
+        rng=rng,
+        n_draws=DRAWS,
+    ).xmi
     return bool(found.low <= 2.5 * counted <= found.high)
 
 
 def _difference(m: int, rng: np.random.Generator) -> bool:
     """Whether the interval holds 0, for two directions that save the same."""
     first, second = _scores(rng, m), _scores(rng, m)
-    found = xmi_difference(first[:2], second[:2], unit="bits", docs=np.arange(6 * m) // 6, rng=rng, n_draws=DRAWS)
+    found = xmi_difference(
+        first[:2], second[:2], unit="bits", docs=np.arange(6 * m) // 6, rng=rng, n_draws=DRAWS
+    )
     return bool(found.low <= 0 <= found.high)

@@ -9,12 +9,16 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-hypothesis.settings.register_profile("anywhere", deadline=None)  # a machine that does other things too is no failure
+# a machine that does other things too is no failure
+hypothesis.settings.register_profile("anywhere", deadline=None)
 hypothesis.settings.load_profile("anywhere")
 
-os.environ.setdefault("HF_HUB_OFFLINE", "1")  # a test that asks the hub fails at once instead of hanging
-os.environ["ANHELPERS_CACHE"] = str(Path(tempfile.gettempdir(), "anhelpers-tests-without-cache"))  # nobody's downloads
-os.environ["ANHELPERS_STORE"] = "off"  # nobody's scores either; a test of the store names a file of its own
+# a test that asks the hub fails at once instead of hanging
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# nobody's downloads
+os.environ["ANHELPERS_CACHE"] = str(Path(tempfile.gettempdir(), "anhelpers-tests-without-cache"))
+# nobody's scores either; a test of the store names a file of its own
+os.environ["ANHELPERS_STORE"] = "off"
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # there are processes enough
@@ -43,13 +47,23 @@ def pytest_runtest_setup(item):
 def tiny_lm(tmp_path_factory):
     """A folder with a random GPT-2 of width 16 and its tokenizer."""
     torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
-    transformers = pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
+    transformers = pytest.importorskip(
+        "transformers", reason="pip install -c constraints.txt -e '.[neural]'"
+    )
     from anhelpers.naturalness.train import train_tokenizer
 
     folder = tmp_path_factory.mktemp("lm") / "tiny"
-    tokenizer = train_tokenizer(["Das Haus ist alt und klein.", "Der Hund bellt nicht."] * 4, 300, 64)
+    tokenizer = train_tokenizer(
+        ["Das Haus ist alt und klein.", "Der Hund bellt nicht."] * 4, 300, 64
+    )
     config = transformers.GPT2Config(
-        n_embd=16, n_layer=1, n_head=2, n_positions=64, vocab_size=len(tokenizer), bos_token_id=0, eos_token_id=1
+        n_embd=16,
+        n_layer=1,
+        n_head=2,
+        n_positions=64,
+        vocab_size=len(tokenizer),
+        bos_token_id=0,
+        eos_token_id=1,
     )
     torch.manual_seed(0)
     transformers.GPT2LMHeadModel(config).save_pretrained(folder)
@@ -60,8 +74,12 @@ def tiny_lm(tmp_path_factory):
 @pytest.fixture(scope="session")
 def chromium():
     """A browser that reaches this machine only."""
-    api = pytest.importorskip("playwright.sync_api", reason="install playwright: pip install 'anhelpers[dev]'")
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="install playwright: pip install 'anhelpers[dev]'"
+    )
+    found = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
     if not found:
         pytest.skip("no chromium on the PATH; install it, e.g. with: apt-get install chromium")
     args = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
@@ -72,10 +90,15 @@ def chromium():
 
 
 PAIRS = [
-    ("The dog barks.", "Der Hund bellt."), ("A house is old and small.", "Ein Haus ist alt und klein."),
-    ("The dog barks, the cat sleeps in the old house.", "Der Hund bellt, die Katze schläft im alten Haus."),
-    ("Yes.", "Ja."), ("The cat sees the dog.", "Die Katze sieht den Hund."),
-]  # fmt: skip
+    ("The dog barks.", "Der Hund bellt."),
+    ("A house is old and small.", "Ein Haus ist alt und klein."),
+    (
+        "The dog barks, the cat sleeps in the old house.",
+        "Der Hund bellt, die Katze schläft im alten Haus.",
+    ),
+    ("Yes.", "Ja."),
+    ("The cat sees the dog.", "Die Katze sieht den Hund."),
+]
 
 
 @pytest.fixture(scope="session")
@@ -93,9 +116,12 @@ def pieces(tmp_path_factory):
     def train(lines, **options):
         name = folder / f"{len(list(folder.iterdir()))}"
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(lines * 4), model_prefix=str(name), hard_vocab_limit=False, minloglevel=2,
+            sentence_iterator=iter(lines * 4),
+            model_prefix=str(name),
+            hard_vocab_limit=False,
+            minloglevel=2,
             **{"vocab_size": 60, "character_coverage": 1.0} | options,
-        )  # fmt: skip
+        )
         return name.with_suffix(".model")
 
     return train
@@ -105,7 +131,9 @@ def pieces(tmp_path_factory):
 def marian(tmp_path_factory, pieces):
     """A function (codes, apart) -> a folder with "mt", a random MarianMTModel, and "lm", a decoder of its shape."""
     torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
-    transformers = pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
+    transformers = pytest.importorskip(
+        "transformers", reason="pip install -c constraints.txt -e '.[neural]'"
+    )
     import json
 
     import sentencepiece
@@ -113,11 +141,14 @@ def marian(tmp_path_factory, pieces):
     def build(codes=(), apart=False, n_positions=64):
         folder = tmp_path_factory.mktemp("marian")
         spm = [pieces(list(lines)) for lines in zip(*PAIRS, strict=True)]
-        own = [[sp.id_to_piece(i) for i in range(3, sp.get_piece_size())]
-               for sp in (sentencepiece.SentencePieceProcessor(model_file=str(file)) for file in spm)]  # fmt: skip
+        own = [
+            [sp.id_to_piece(i) for i in range(3, sp.get_piece_size())]
+            for sp in (sentencepiece.SentencePieceProcessor(model_file=str(file)) for file in spm)
+        ]
         sides = own if apart else [own[0] + own[1]]
         sides = [list(dict.fromkeys(["</s>", "<unk>", *codes, *side])) for side in sides]
-        n = max(map(len, sides)) + 1  # both vocabularies have the size of the larger, and end in <pad>, as Marian's do
+        # both vocabularies have the size of the larger, and end in <pad>, as Marian's do
+        n = max(map(len, sides)) + 1
         files = []
         for k, side in enumerate(sides):
             filled = [*side, *(f"<unused{i}>" for i in range(n - 1 - len(side))), "<pad>"]
@@ -126,16 +157,33 @@ def marian(tmp_path_factory, pieces):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it recommends a library that it does not use
             tokenizer = transformers.MarianTokenizer(
-                *map(str, spm), str(files[0]), target_vocab_file=str(files[1]) if apart else None,
-                separate_vocabs=apart, source_lang="en", target_lang="de", model_max_length=n_positions,
-            )  # fmt: skip
+                *map(str, spm),
+                str(files[0]),
+                target_vocab_file=str(files[1]) if apart else None,
+                separate_vocabs=apart,
+                source_lang="en",
+                target_lang="de",
+                model_max_length=n_positions,
+            )
         config = transformers.MarianConfig(
-            vocab_size=n, d_model=16, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2,
-            decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, max_position_embeddings=n_positions,
-            pad_token_id=n - 1, eos_token_id=0, decoder_start_token_id=n - 1, forced_eos_token_id=None, init_std=0.4,
-        )  # fmt: skip
+            vocab_size=n,
+            d_model=16,
+            encoder_layers=1,
+            decoder_layers=2,
+            encoder_attention_heads=2,
+            decoder_attention_heads=2,
+            encoder_ffn_dim=32,
+            decoder_ffn_dim=32,
+            max_position_embeddings=n_positions,
+            pad_token_id=n - 1,
+            eos_token_id=0,
+            decoder_start_token_id=n - 1,
+            forced_eos_token_id=None,
+            init_std=0.4,
+        )
         torch.manual_seed(1)
-        lm = transformers.MarianForCausalLM(transformers.MarianConfig(**config.to_dict()))  # it changes its config
+        # it changes its config
+        lm = transformers.MarianForCausalLM(transformers.MarianConfig(**config.to_dict()))
         mt = transformers.MarianMTModel(config)
         mt.final_logits_bias.normal_()
         for name, model in (("mt", mt), ("lm", lm)):

@@ -33,7 +33,9 @@ def figures(data: str = "teaching", names: list[str] | None = None, lm: str | No
     model = load_lm(lm, lang=lang) if lm else None
     found, _ = judges.load_judges(names, lang, model, data)
     judged = judges.judge_texts(texts, found, data, model)
-    return judges.judge_table(judged, accuracy_metric("chrf", lang, 1), np.random.default_rng(SEED))[0]
+    return judges.judge_table(
+        judged, accuracy_metric("chrf", lang, 1), np.random.default_rng(SEED)
+    )[0]
 
 
 SETS = {"": "teaching", "_en": "teaching/de-en"}
@@ -51,9 +53,10 @@ def parts(tables) -> dict[str, str]:
     for end, table in tables.items():
         card = (bundled(f"critic/{end[1:] or 'de'}") / "README.md").read_text(encoding="utf-8")
         new |= {
-            f"figures{end}": judges.judge_page(table), f"gates{end}": judges.gate_page(judges.gate_table(table)),
+            f"figures{end}": judges.judge_page(table),
+            f"gates{end}": judges.gate_page(judges.gate_table(table)),
             f"card{end}": re.search(r"^\| (?:WMT23|AUC) \|.*?\n(?=\n)", card, re.M | re.S)[0],
-        }  # fmt: skip
+        }
     return new
 
 
@@ -66,7 +69,9 @@ def of_real(part: str, names: list[str] | None = None, lm: str | None = LM) -> d
 
 def made(text: str, new: dict[str, str]) -> str:
     """The page with these parts anew, and the others as they are."""
-    return MADE.sub(lambda part: f"{part[1]}{part[2]}\n{new[part[1]]}\n" if part[1] in new else part[0], text)
+    return MADE.sub(
+        lambda part: f"{part[1]}{part[2]}\n{new[part[1]]}\n" if part[1] in new else part[0], text
+    )
 
 
 if __name__ == "__main__":

@@ -26,22 +26,37 @@ def read_wmt25(folder: Path) -> tuple[TestSet, dict[str, np.ndarray]]:
     texts: dict[str, dict[str, list[str]]] = {}
     scores: dict[str, dict[str, dict[str, list[float]]]] = {}
     for path in sorted((folder / "systems").glob("*.jsonl")):
-        lines, stored = (file.read_text(encoding="utf-8").splitlines()
-                         for file in (path, folder / "automatic_scores" / path.name))  # fmt: skip
+        lines, stored = (
+            file.read_text(encoding="utf-8").splitlines()
+            for file in (path, folder / "automatic_scores" / path.name)
+        )
         texts[path.stem] = {
             doc["doc_id"].replace("_#_vid_", "_#_"): doc["hypothesis"].split("\n\n")
-            for doc in map(json.loads, lines) if doc["doc_id"].startswith(PAIR)
-        }  # fmt: skip
+            for doc in map(json.loads, lines)
+            if doc["doc_id"].startswith(PAIR)
+        }
         scores[path.stem] = {
-            "_#_".join((doc["language_pair"], doc["domain"], doc["document_id"])): doc["metric_scores"]
-            for doc in map(json.loads, stored) if doc["language_pair"] == PAIR
-        }  # fmt: skip
+            "_#_".join((doc["language_pair"], doc["domain"], doc["document_id"])): doc[
+                "metric_scores"
+            ]
+            for doc in map(json.loads, stored)
+            if doc["language_pair"] == PAIR
+        }
     docs = sorted(next(iter(texts.values())))
     of = [(doc, i) for doc in docs for i in range(len(next(iter(texts.values()))[doc]))]
     systems = {system: tuple(found[doc][i] for doc, i in of) for system, found in texts.items()}
-    test = TestSet("wmt25/cs-de", "cs-de", srcs=("",) * len(of), systems=systems, docs=tuple(doc for doc, _ in of))
+    test = TestSet(
+        "wmt25/cs-de",
+        "cs-de",
+        srcs=("",) * len(of),
+        systems=systems,
+        docs=tuple(doc for doc, _ in of),
+    )
     metrics = next(iter(scores[next(iter(scores))].values()))
-    values = {m: np.array([[scores[s][doc][m][i] for s in systems] for doc, i in of], dtype=float) for m in metrics}
+    values = {
+        m: np.array([[scores[s][doc][m][i] for s in systems] for doc, i in of], dtype=float)
+        for m in metrics
+    }
     return test, values
 
 
@@ -52,7 +67,11 @@ if __name__ == "__main__":
     print(f"{len(test)} paragraphs in {len(set(test.docs))} documents, {len(test.systems)} systems")
     for name, (metric, values) in product(axes, stored.items()):
         plane = plane_of(test, mean_axis(metric, metric, "stored", values), axes[name])
-        (r, low, high), *_ = correlations(plane, np.random.default_rng(SEED), [range(len(plane.systems))])
+        (r, low, high), *_ = correlations(
+            plane, np.random.default_rng(SEED), [range(len(plane.systems))]
+        )
         p = local_correlation(plane, np.random.default_rng(SEED)).iloc[-1].selection_p
         order = sorted(zip(-plane.scores()[1], plane.systems, strict=True))
-        print(f"{name} with {metric}: r = {r:.2f} ({low:.2f} to {high:.2f}), p = {p:.3f}; {[s for _, s in order]}")
+        print(
+            f"{name} with {metric}: r = {r:.2f} ({low:.2f} to {high:.2f}), p = {p:.3f}; {[s for _, s in order]}"
+        )

@@ -13,9 +13,15 @@ from benchmarks.table import Row, beside, interleaved, limited, not_measured
 
 @pytest.mark.parametrize(
     ("goal", "ratio", "met"),
-    [(">= 3", 3.0, "yes"), (">= 3", 2.99, "MISSED"), ("<= 1.3", 1.3, "yes"), ("< 1.1", 1.1, "MISSED"), ("", 5.0, ""),
-     ("> 1", float("nan"), "not measured")],
-)  # fmt: skip
+    [
+        (">= 3", 3.0, "yes"),
+        (">= 3", 2.99, "MISSED"),
+        ("<= 1.3", 1.3, "yes"),
+        ("< 1.1", 1.1, "MISSED"),
+        ("", 5.0, ""),
+        ("> 1", float("nan"), "not measured"),
+    ],
+)
 def test_goals(goal, ratio, met):
     row = Row("w", "peer 1.0", "3 s", "1 s", ratio, ratio, ratio, 1, goal, "")
     assert row.met == row.record()["met"] == met
@@ -65,10 +71,13 @@ def results(monkeypatch, tmp_path, capsys):
 def test_misses_and_absent_peers_are_in_the_table_and_on_the_page(results):
     good = beside("fast", "peer 1.0", [(3.0, 1.0)], goal=">= 2", agree="equal", agrees=True)
     slow = beside("slow <b>", "peer 1.0", [(1.0, 1.0)], goal=">= 2")
-    status, said, folder = results([good, slow, not_measured("lost", "peer 2.0", "no network", ">= 2")])
+    status, said, folder = results(
+        [good, slow, not_measured("lost", "peer 2.0", "no network", ">= 2")]
+    )
     assert status == 0
     assert "1 goals met, 1 missed, 1 rows not measured" in said.out
-    table, page = (folder / "bench.csv").read_text("utf-8"), (folder / "index.html").read_text("utf-8")
+    table = (folder / "bench.csv").read_text("utf-8")
+    page = (folder / "index.html").read_text("utf-8")
     assert table.count("MISSED") == page.count("MISSED") == 1
     assert "not measured: no network" in table
     assert "not measured: no network" in page
@@ -78,7 +87,9 @@ def test_misses_and_absent_peers_are_in_the_table_and_on_the_page(results):
 def test_the_page_of_one_benchmark_needs_no_other_one():
     code = "import benchmarks.page, sys; print([name for name in sys.modules if '.bench_' in name])"
     root = Path(__file__).parents[1]
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root).stdout
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root
+    ).stdout
     assert said == "[]\n"
 
 
@@ -90,7 +101,10 @@ def test_disagreement_and_a_broken_benchmark_end_with_status_1(results):
     status, said, _ = results([ZeroDivisionError("x")])
     assert (status, "broke: frontier" in said.err) == (1, True)
     status, said, _ = results([peers.PeerMissing("its environment cannot be made (offline)")])
-    assert (status, "not measured: its environment cannot be made (offline)" in said.out) == (0, True)
+    assert (status, "not measured: its environment cannot be made (offline)" in said.out) == (
+        0,
+        True,
+    )
 
 
 def test_a_peer_that_cannot_be_installed_or_ends_says_why(monkeypatch, tmp_path):
@@ -107,5 +121,7 @@ def test_a_peer_that_cannot_be_installed_or_ends_says_why(monkeypatch, tmp_path)
 
 
 def test_every_benchmark_has_a_file_and_every_file_is_run():
-    files = {path.stem.removeprefix("bench_") for path in Path(bench.__file__).parent.glob("bench_*.py")}
+    files = {
+        path.stem.removeprefix("bench_") for path in Path(bench.__file__).parent.glob("bench_*.py")
+    }
     assert files == set(bench.BENCHMARKS)

@@ -36,14 +36,17 @@ def test_a_rate_outside_of_its_tolerance_is_seen():
 
 def test_the_truth_of_a_world_is_that_of_its_law():
     assert World("normal", "equal", 20_000).truth == pytest.approx(50, abs=0.2)
-    assert World("tied to length", "skewed", 2_000).truth > World("normal", "skewed", 2_000).truth + 15
+    assert (
+        World("tied to length", "skewed", 2_000).truth > World("normal", "skewed", 2_000).truth + 15
+    )
 
 
 def test_the_page_has_every_row_within_its_tolerance():
     table = PAGE.read_text(encoding="utf-8")
     for row in rows():
         found = re.search(
-            rf"\| {re.escape(row.quantity)} \| {re.escape(row.setting)} \| [\d.]+ \| ([\d.]+) ± ([\d.]+)", table
+            rf"\| {re.escape(row.quantity)} \| {re.escape(row.setting)} \| [\d.]+ \| ([\d.]+) ± ([\d.]+)",
+            table,
         )
         assert found, f"run make calibrate: {row.quantity}, {row.setting}"
         assert inside(row, {"measured": float(found[1]), "error": float(found[2])}), found[0]
@@ -51,7 +54,9 @@ def test_the_page_has_every_row_within_its_tolerance():
 
 def test_a_row_that_holds_by_its_error_alone_is_marked():
     row = Row("x", "y", 0.95, 0.9, 0.98, lambda rng: True)
-    lines = [page([(row, measured_of(row) | {"measured": rate})]) for rate in (0.894, 0.9, 0.9804, 0.984)]
+    lines = [
+        page([(row, measured_of(row) | {"measured": rate})]) for rate in (0.894, 0.9, 0.9804, 0.984)
+    ]
     assert [line.endswith("0.90 to 0.98 * |\n") for line in lines] == [True, False, False, True]
     assert "beyond it by at most 2.5 of its standard errors" in lines[0]
 

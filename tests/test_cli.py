@@ -14,7 +14,9 @@ import sacrebleu
 from anhelpers import cli
 from anhelpers.doctor import report
 
-REF, HYP, OTHER = "Das Haus ist alt.\nEs regnet nicht.\n", "Das Haus war alt.\nEs regnet nicht.\n", "Ein Haus.\n\n"
+REF = "Das Haus ist alt.\nEs regnet nicht.\n"
+HYP = "Das Haus war alt.\nEs regnet nicht.\n"
+OTHER = "Ein Haus.\n\n"
 
 
 @pytest.fixture
@@ -32,7 +34,18 @@ def files(tmp_path):
 def score(files, *more):
     named = [files / n for n in ("src.en", "ref.de", "A.de", "B.de")]
     return cli.main(
-        ["score", "-l", "en-de", "-s", str(named[0]), "-r", str(named[1]), "-t", *map(str, named[2:]), *more]
+        [
+            "score",
+            "-l",
+            "en-de",
+            "-s",
+            str(named[0]),
+            "-r",
+            str(named[1]),
+            "-t",
+            *map(str, named[2:]),
+            *more,
+        ]
     )
 
 
@@ -40,9 +53,21 @@ def test_score_prints_a_row_per_system_and_metric_with_sacrebleu_s_values(files,
     assert score(files, "-m", "chrf", "bleu", "ter") == 0
     out, err = capsys.readouterr()
     table = pd.read_csv(io.StringIO(out))
-    columns = ["system", "metric", "level", "value", "unit", "n", "references", "signature", "made_by"]
+    columns = [
+        "system",
+        "metric",
+        "level",
+        "value",
+        "unit",
+        "n",
+        "references",
+        "signature",
+        "made_by",
+    ]
     assert table.columns.tolist() == columns
-    assert table[["system", "metric"]].values.tolist() == [[s, m] for m in ("chrf", "bleu", "ter") for s in "AB"]
+    assert table[["system", "metric"]].values.tolist() == [
+        [s, m] for m in ("chrf", "bleu", "ter") for s in "AB"
+    ]
     refs = [REF.rstrip("\n").split("\n")]
     for metric in (sacrebleu.CHRF(), sacrebleu.BLEU(), sacrebleu.TER()):
         for system, text in {"A": HYP, "B": OTHER}.items():
@@ -60,8 +85,13 @@ def test_score_refuses_a_file_that_lost_a_line(tmp_path, capsys):
     for name, lines in {"src": srcs, "ref": refs, "lost": [*refs[:9], *refs[10:], ""]}.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     src, ref, lost = (str(tmp_path / name) for name in ("src", "ref", "lost"))
-    assert cli.main(["score", "-s", src, "-r", ref, "-t", lost, "-o", str(tmp_path / "out.csv")]) == 2
-    assert "lost, from segment 10: 20 lines fit the reference 1 segment later" in capsys.readouterr().err
+    assert (
+        cli.main(["score", "-s", src, "-r", ref, "-t", lost, "-o", str(tmp_path / "out.csv")]) == 2
+    )
+    assert (
+        "lost, from segment 10: 20 lines fit the reference 1 segment later"
+        in capsys.readouterr().err
+    )
     assert not (tmp_path / "out.csv").exists()
 
 
@@ -80,11 +110,16 @@ def test_score_by_segment_with_a_language_model_to_parquet(files, tiny_lm, capsy
 
 
 def test_score_with_a_language_model_alone_needs_no_reference(files, tiny_lm, capsys):
-    code = cli.main(["score", "-s", str(files / "src.en"), "-t", str(files / "B.de"), "--lm", str(tiny_lm)])
+    code = cli.main(
+        ["score", "-s", str(files / "src.en"), "-t", str(files / "B.de"), "--lm", str(tiny_lm)]
+    )
     out, err = capsys.readouterr()
     table = pd.read_csv(io.StringIO(out))
     assert code == 0
-    assert "note: log-perplexity under tiny: 1 of 2 texts without a scored token: excluded (nan)." in err
+    assert (
+        "note: log-perplexity under tiny: 1 of 2 texts without a scored token: excluded (nan)."
+        in err
+    )
     row = ["lpp", "segment-mean", 1, "nats per token (lower is better)"]
     assert table[["metric", "level", "n", "unit"]].values.tolist() == [row]
     assert "|rev:" in table.signature[0]
@@ -133,10 +168,20 @@ def test_bad_input_is_one_sentence_and_exit_code_2(files, capsys, change, argume
 
 def test_curve_of_one_self_contained_file(tmp_path, tiny_lm, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    house = {"src": "The house is old.", "refs": ["Das Haus ist alt."], "candidates": ["Das Haus ist alt", "Der Hund."]}
-    no = {"src": "No.", "refs": ["Nein."], "candidates": ["Nein!", {"text": "Nicht.", "tag": "free"}, "Das Haus."]}
+    house = {
+        "src": "The house is old.",
+        "refs": ["Das Haus ist alt."],
+        "candidates": ["Das Haus ist alt", "Der Hund."],
+    }
+    no = {
+        "src": "No.",
+        "refs": ["Nein."],
+        "candidates": ["Nein!", {"text": "Nicht.", "tag": "free"}, "Das Haus."],
+    }
     lines = [house, no]
-    Path("mine.jsonl").write_text("\n".join(json.dumps(line) for line in lines) + "\n", encoding="utf-8")
+    Path("mine.jsonl").write_text(
+        "\n".join(json.dumps(line) for line in lines) + "\n", encoding="utf-8"
+    )
     assert cli.main(["curve", "mine.jsonl", "--lm", str(tiny_lm)]) == 0
     table = pd.read_csv(io.StringIO(capsys.readouterr().out))
     assert table.beta[0] == 0
@@ -159,7 +204,12 @@ def test_curve_of_k_lines_per_source_beside_plain_texts(files, tiny_lm, capsys):
         "--lm",
         str(tiny_lm),
     ]
-    assert cli.main([*call, "-k", "2", "--html", str(files / "x" / "p.html"), "-o", str(files / "c.csv")]) == 0
+    assert (
+        cli.main(
+            [*call, "-k", "2", "--html", str(files / "x" / "p.html"), "-o", str(files / "c.csv")]
+        )
+        == 0
+    )
     assert (files / "x" / "p.html").is_file()
     assert pd.read_csv(files / "c.csv").n.eq(2).all()
     assert cli.main([*call, "-k", "3"]) == 2
@@ -207,29 +257,61 @@ def test_train_lm_writes_a_model_that_score_takes(tmp_path, files, capsys, monke
     import anhelpers.naturalness.train as train
 
     small = train.Recipe(
-        "de", vocab_size=280, width=8, layers=1, heads=1, max_tokens=32, epochs=1, held_out=2, tokens_per_batch=99
+        "de",
+        vocab_size=280,
+        width=8,
+        layers=1,
+        heads=1,
+        max_tokens=32,
+        epochs=1,
+        held_out=2,
+        tokens_per_batch=99,
     )
     monkeypatch.setattr(train, "Recipe", lambda **chosen: small)
-    (tmp_path / "t.txt").write_text("".join(f"Zeile {i} steht hier.\n" for i in range(12)), encoding="utf-8")
+    (tmp_path / "t.txt").write_text(
+        "".join(f"Zeile {i} steht hier.\n" for i in range(12)), encoding="utf-8"
+    )
     assert cli.main(["train-lm", str(tmp_path / "t.txt"), str(tmp_path / "m"), "--lang", "de"]) == 0
     assert "held-out perplexity" in capsys.readouterr().out
     assert score(files, "--lm", str(tmp_path / "m")) == 0
 
 
 @pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+@pytest.mark.skipif(
+    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
+)
 def test_score_reproduces_the_official_bleu_and_chrf_of_wmt23(capsys):
     root = Path(os.environ["ANHELPERS_DATA"]) / "wmt23"
     txt, test = root / "txt", "generaltest2023.en-de"
     hyps = sorted(map(str, (txt / "system-outputs").glob(f"{test}.hyp.*.de")))
-    code = cli.main(["score", "-s", f"{txt}/sources/{test}.src.en", "-r", f"{txt}/references/{test}.ref.refA.de",
-                     "-t", *hyps, "-m", "bleu", "chrf"])  # fmt: skip
+    code = cli.main(
+        [
+            "score",
+            "-s",
+            f"{txt}/sources/{test}.src.en",
+            "-r",
+            f"{txt}/references/{test}.ref.refA.de",
+            "-t",
+            *hyps,
+            "-m",
+            "bleu",
+            "chrf",
+        ]
+    )
     assert code == 0
     ours = pd.read_csv(io.StringIO(capsys.readouterr().out))
     official = pd.read_csv(root / "automatic-scores.tsv", sep="\t")
-    official = official[(official.pair == "en-de") & official.metric.isin(["bleu-refA", "chrf-refA"])]
+    official = official[
+        (official.pair == "en-de") & official.metric.isin(["bleu-refA", "chrf-refA"])
+    ]
     ours["key"] = ours.system.str.replace(f"{test}.hyp.", "", regex=False) + "/" + ours.metric
-    wanted = dict(zip(official.system + "/" + official.metric.str.replace("-refA", ""), official.score, strict=True))
+    wanted = dict(
+        zip(
+            official.system + "/" + official.metric.str.replace("-refA", ""),
+            official.score,
+            strict=True,
+        )
+    )
     assert len(ours) == 24
     for key, value in zip(ours.key, ours.value, strict=True):
         assert round(value, 4) == round(float(wanted[key]), 4), key
@@ -252,7 +334,10 @@ def test_lexical_measures_are_of_the_corpus_and_need_no_reference(files, capsys)
     assert table.value[1:4].isna().all()  # two words are too few, and none is repeated
     assert table.unit[0] == "types per token (higher is more diverse)"
     assert cli.main([*call, "--segments"]) == 2
-    assert "ttr is a measure of a whole corpus and has no score of a segment" in capsys.readouterr().err
+    assert (
+        "ttr is a measure of a whole corpus and has no score of a segment"
+        in capsys.readouterr().err
+    )
 
 
 def test_an_unknown_metric_gets_the_whole_list(files, capsys):
@@ -266,10 +351,15 @@ def test_zip_has_two_levels_and_takes_the_place_of_lpp(files, tiny_lm, capsys):
     assert score(files, "-m", "zip", "chrf", "--lm", str(tiny_lm), "--level", "both") == 0
     table, err = table_of(capsys)
     assert table[["metric", "level"]].drop_duplicates().values.tolist() == [
-        ["zip", "corpus"], ["zip", "segment-mean"], ["chrf", "corpus"], ["chrf", "segment-mean"]]  # fmt: skip
+        ["zip", "corpus"],
+        ["zip", "segment-mean"],
+        ["chrf", "corpus"],
+        ["chrf", "segment-mean"],
+    ]
     rows = table[table.metric == "zip"].set_index(["level", "system"])
     assert rows.n.tolist() == [2, 1, 2, 1]
-    assert rows.value["corpus", "B"] == pytest.approx(rows.value["segment-mean", "B"])  # one text either way
+    # one text either way
+    assert rows.value["corpus", "B"] == pytest.approx(rows.value["segment-mean", "B"])
     assert rows.unit.eq("nats per segment (lower is better)").all()
     assert rows.signature["corpus", "A"].endswith("texts:joined")
     assert "note: zip under tiny: 1 of 2 texts without a scored token: excluded (nan)." in err
@@ -283,23 +373,43 @@ def test_lpp_by_name_is_the_one_that_comes_with_a_model(files, tiny_lm, capsys):
     named, _ = table_of(capsys)
     assert named.metric.tolist() == ["lpp", "lpp", "zip", "zip"]
     assert score(files, "--lm", str(tiny_lm)) == 0
-    pd.testing.assert_frame_equal(*(t.drop(columns="made_by") for t in (table_of(capsys)[0], named[:2])))
+    pd.testing.assert_frame_equal(
+        *(t.drop(columns="made_by") for t in (table_of(capsys)[0], named[:2]))
+    )
 
 
 def test_known_log_probabilities_of_a_system_give_its_kl(files, tiny_lm, capsys):
     from anhelpers.naturalness.lm import load_lm, score_texts
 
     (files / "a.logprobs").write_text("-40.5\n-30\n", encoding="utf-8")
-    assert score(files, "-m", "chrf", "--lm", str(tiny_lm), "--system-logprobs", f"A={files / 'a.logprobs'}") == 0
+    assert (
+        score(
+            files,
+            "-m",
+            "chrf",
+            "--lm",
+            str(tiny_lm),
+            "--system-logprobs",
+            f"A={files / 'a.logprobs'}",
+        )
+        == 0
+    )
     table, err = table_of(capsys)
     assert table.metric.tolist() == ["chrf", "chrf", "lpp", "lpp", "kl"]
     row = table.iloc[-1]
     log_f = score_texts(load_lm(str(tiny_lm)), HYP[:-1].split("\n"), eos=True).total
     assert row.value == pytest.approx(((-40.5 - log_f[0]) + (-30 - log_f[1])) / 2)
-    assert (row.system, row.level, row.unit, row.n) == ("A", "segment-mean", "nats per segment (lower is better)", 2)
+    assert (row.system, row.level, row.unit, row.n) == (
+        "A",
+        "segment-mean",
+        "nats per segment (lower is better)",
+        2,
+    )
     assert row.signature.startswith("kl|model:tiny|")
     told = r"^note: A: kl \S+ nats per segment, 95 % interval \S+ to \S+ \(n = 2, taken as independent; unbiased\)\. "
-    assert re.search(told + "2 outputs are few: the intervals may be far too short or far too long.$", err, re.M)
+    assert re.search(
+        told + "2 outputs are few: the intervals may be far too short or far too long.$", err, re.M
+    )
 
 
 @pytest.mark.parametrize(
@@ -307,13 +417,21 @@ def test_known_log_probabilities_of_a_system_give_its_kl(files, tiny_lm, capsys)
     [
         ("A", "-1\n", ["A.lp: has 1 line, and 2 are wanted"]),
         ("A", "-1\nx\n", ["A.lp, line 2: 'x' is no finite number"]),
-        ("A", "-1\n3\n", ["A.lp, line 2: 3 is a probability above 1", "negative log-probabilities?"]),
+        (
+            "A",
+            "-1\n3\n",
+            ["A.lp, line 2: 3 is a probability above 1", "negative log-probabilities?"],
+        ),
         ("AB", "-1\n-2\n", ["unknown system 'AB'", "known: A, B"]),
     ],
 )
-def test_wrong_log_probabilities_are_told_before_a_model_is_loaded(files, capsys, name, text, words):
+def test_wrong_log_probabilities_are_told_before_a_model_is_loaded(
+    files, capsys, name, text, words
+):
     (files / "A.lp").write_text(text, encoding="utf-8")
-    assert score(files, "--lm", "no/such-model", "--system-logprobs", f"{name}={files / 'A.lp'}") == 2
+    assert (
+        score(files, "--lm", "no/such-model", "--system-logprobs", f"{name}={files / 'A.lp'}") == 2
+    )
     out, err = capsys.readouterr()
     assert out == ""
     assert all(word in err for word in words), err
@@ -327,13 +445,17 @@ def test_log_probabilities_need_a_model_and_whole_systems(files, capsys, more):
     assert "give --lm MODEL" in capsys.readouterr().err
 
 
-def test_a_measure_of_the_corpus_is_written_to_mt_metrics_eval_for_systems_only(files, tmp_path, capsys):
+def test_a_measure_of_the_corpus_is_written_to_mt_metrics_eval_for_systems_only(
+    files, tmp_path, capsys
+):
     folder = tmp_path / "mine"
     assert score(files, "-m", "yules_k", "chrf", "--mme", str(folder)) == 0
     written = {p.name for p in (folder / "metric-scores" / "en-de").iterdir()}
     assert {"yules_k-src.sys.score", "chrf-ref.seg.score", "chrf-ref.sys.score"} <= written
     assert "yules_k-src.seg.score" not in written
-    values = (folder / "metric-scores" / "en-de" / "yules_k-src.sys.score").read_text(encoding="utf-8")
+    values = (folder / "metric-scores" / "en-de" / "yules_k-src.sys.score").read_text(
+        encoding="utf-8"
+    )
     assert "A\t-" in values  # negated: lower is more diverse
     assert "yules_k-src is negated" in capsys.readouterr().err
 
@@ -343,16 +465,25 @@ def test_lpp_distance_has_its_interval_and_r_in_its_signature(files, tiny_lm, ca
     from anhelpers.naturalness.mono import Mono, lpp_distance_metric
 
     (files / "r.de").write_text("Das Haus ist alt.\nDer Hund bellt nicht.\nJa.\n", encoding="utf-8")
-    assert score(files, "-m", "chrf", "lpp-distance", "--lm", str(tiny_lm), "--mono", str(files / "r.de")) == 0
+    assert (
+        score(
+            files, "-m", "chrf", "lpp-distance", "--lm", str(tiny_lm), "--mono", str(files / "r.de")
+        )
+        == 0
+    )
     table, err = table_of(capsys)
     assert table.metric.tolist() == ["chrf", "chrf", "lpp-distance", "lpp-distance"]
     row = table.iloc[2]
-    metric = lpp_distance_metric(load_lm(str(tiny_lm)), Mono(("Das Haus ist alt.", "Der Hund bellt nicht.", "Ja.")))
+    metric = lpp_distance_metric(
+        load_lm(str(tiny_lm)), Mono(("Das Haus ist alt.", "Der Hund bellt nicht.", "Ja."))
+    )
     assert row.value == pytest.approx(metric.score_corpus(HYP[:-1].split("\n")))
     assert row.low <= row.value <= row.high
     assert (row.level, row.unit, row.n) == ("corpus", "nats per token (lower is nearer to R)", 2)
     assert row.signature == metric.signature
-    assert re.search(r"^note: A: lpp-distance \S+ nats per token, 95 % interval .*signed gap", err, re.M)
+    assert re.search(
+        r"^note: A: lpp-distance \S+ nats per token, 95 % interval .*signed gap", err, re.M
+    )
     assert "lines:3); they count as independent" in err
 
 

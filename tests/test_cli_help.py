@@ -9,14 +9,23 @@ from anhelpers import cli
 
 PARSER = cli._parser()
 (COMMANDS,) = (a.choices for a in PARSER._actions if isinstance(a, argparse._SubParsersAction))
-STORE = {f"store {k}": v for a in COMMANDS["store"]._actions if isinstance(a, argparse._SubParsersAction)
-         for k, v in a.choices.items()}  # fmt: skip
-OPTIONS = [pytest.param(action, id=f"{name} {'/'.join(action.option_strings) or action.dest}")
-           for name, parser in (COMMANDS | STORE).items() for action in parser._actions]  # fmt: skip
+STORE = {
+    f"store {k}": v
+    for a in COMMANDS["store"]._actions
+    if isinstance(a, argparse._SubParsersAction)
+    for k, v in a.choices.items()
+}
+OPTIONS = [
+    pytest.param(action, id=f"{name} {'/'.join(action.option_strings) or action.dest}")
+    for name, parser in (COMMANDS | STORE).items()
+    for action in parser._actions
+]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_a_purpose_an_example_that_parses_and_its_exit_statuses(name, monkeypatch):
+def test_every_command_has_a_purpose_an_example_that_parses_and_its_exit_statuses(
+    name, monkeypatch
+):
     monkeypatch.setenv("COLUMNS", "80")
     text = COMMANDS[name].format_help()
     assert max(map(len, text.splitlines())) <= 80

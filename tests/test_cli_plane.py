@@ -17,8 +17,17 @@ from anhelpers.naturalness.lpp import line_fingerprints
 
 pytestmark = pytest.mark.neural
 TREE = "references/en-de.refB.txt"
-WRITTEN = {"appendix.txt", "claim.csv", "curve.csv", "pairs.csv", "plane.html", "plane.png", "plane.svg", "systems.csv",
-           "systems.tex"}  # fmt: skip
+WRITTEN = {
+    "appendix.txt",
+    "claim.csv",
+    "curve.csv",
+    "pairs.csv",
+    "plane.html",
+    "plane.png",
+    "plane.svg",
+    "systems.csv",
+    "systems.tex",
+}
 
 
 @pytest.fixture
@@ -32,7 +41,18 @@ def mine(tmp_path):
 
 
 def plane(tmp_path, tiny_lm, *more):
-    return cli.main(["plane", "--lm", str(tiny_lm), "--draws", "100", "-o", str(tmp_path / "out"), *map(str, more)])
+    return cli.main(
+        [
+            "plane",
+            "--lm",
+            str(tiny_lm),
+            "--draws",
+            "100",
+            "-o",
+            str(tmp_path / "out"),
+            *map(str, more),
+        ]
+    )
 
 
 def test_my_system_stands_among_those_of_a_data_set(tmp_path, tiny_lm, mine, capsys):
@@ -45,18 +65,25 @@ def test_my_system_stands_among_those_of_a_data_set(tmp_path, tiny_lm, mine, cap
     assert table.n.eq(51).all()
     err = capsys.readouterr().err
     assert "note: mine: 1 blank hypothesis of 52." in err
-    assert "mine is blank in 1 of 52 segments where the other systems have text: left out for all and for the" in err
+    assert (
+        "mine is blank in 1 of 52 segments where the other systems have text: left out for all and for the"
+        in err
+    )
     assert not table.above_curve[table.among_candidates].any()
     assert table.accuracy_low.notna().all()
     assert len(pd.read_csv(out / "pairs.csv")) == 2 * 10 * 9 / 2
     latex = (out / "systems.tex").read_text()
-    assert len(re.findall(r"^(?:\\textbf\{)?[\w-]+\}? & .*\\\\$", latex, flags=re.M)) == 11  # head and 10 systems
+    # head and 10 systems
+    assert len(re.findall(r"^(?:\\textbf\{)?[\w-]+\}? & .*\\\\$", latex, flags=re.M)) == 11
     assert latex.count("\\textbf{") == table.pareto.sum()
     told = (out / "appendix.txt").read_text()
     assert table.accuracy_signature[0] in told
     assert table.naturalness_signature[0] in told
     assert "bootstrap intervals from 100 resamples of documents" in told
-    assert "on each axis for 21 pairs and, by themselves, 7 pairs with added ones, 17 pairs with people." in told
+    assert (
+        "on each axis for 21 pairs and, by themselves, 7 pairs with added ones, 17 pairs with people."
+        in told
+    )
     page = (out / "plane.html").read_text()
     assert 'src="http' not in page
     assert "mine" in page
@@ -71,16 +98,38 @@ def test_what_stands_on_stderr_stands_in_the_appendix_and_on_the_page(tmp_path, 
         files[name].write_text("".join(f"{texts[i]}\n" for i in rows), "utf-8")
     docs = tmp_path / "docs"
     docs.write_text("".join(f"{test.domains[i]}\t{test.docs[i]}\n" for i in rows), "utf-8")
-    typed = ["-s", files.pop("src"), "-r", files.pop("ref"), "-t", *list(files.values())[:4], "-l", "en-de"]
-    assert plane(tmp_path, tiny_lm, *typed, "--docs", docs, "--by", "length", "--naturalness", "zip") == 0
+    typed = [
+        "-s",
+        files.pop("src"),
+        "-r",
+        files.pop("ref"),
+        "-t",
+        *list(files.values())[:4],
+        "-l",
+        "en-de",
+    ]
+    assert (
+        plane(tmp_path, tiny_lm, *typed, "--docs", docs, "--by", "length", "--naturalness", "zip")
+        == 0
+    )
     out, err = tmp_path / "out", capsys.readouterr().err
-    told, page, latex = ((out / name).read_text("utf-8") for name in ("appendix.txt", "plane.html", "systems.tex"))
+    told, page, latex = (
+        (out / name).read_text("utf-8") for name in ("appendix.txt", "plane.html", "systems.tex")
+    )
     tests = page.partition("<h2>Paired tests")[2]
-    for sentence in ("No difference can be significant: the outputs of 4 documents", "4 documents", "are few: the int"):
+    for sentence in (
+        "No difference can be significant: the outputs of 4 documents",
+        "4 documents",
+        "are few: the int",
+    ):
         assert all(sentence in text for text in (err, told, tests, latex))
     for text in (told, tests, latex):
         assert "100 resamples are too few for the ends of 95" in text
-    assert err.count("Slices of few documents (short (") == told.count("Slices of few documents (short (") == 1
+    assert (
+        err.count("Slices of few documents (short (")
+        == told.count("Slices of few documents (short (")
+        == 1
+    )
     assert "<th>n_docs</th>" in page.partition("<h2>Slices")[2].partition("<h2>")[0]
     assert "--" not in told.partition("Computed with")[0]
     assert "compare fewer systems" in err
@@ -92,7 +141,10 @@ def test_what_stands_on_stderr_stands_in_the_appendix_and_on_the_page(tmp_path, 
     assert "accuracy cluster" not in page.partition("<h2>Ranks")[0].partition("<h2>Systems")[2]
     assert plane(tmp_path, tiny_lm, *typed) == 0
     err, told = capsys.readouterr().err, (out / "appendix.txt").read_text("utf-8")
-    assert "Documents are not known: segments count as independent, and intervals may be too short; name them by" in err
+    assert (
+        "Documents are not known: segments count as independent, and intervals may be too short; name them by"
+        in err
+    )
     assert "intervals may be too short. 100 resamples are too few" in told
     assert "is undecided, because" in told or " holds: r" in told
     for sentence in re.split(r"(?<=[a-z)0-9])\. ", told.partition("Computed with")[0]):
@@ -132,7 +184,10 @@ def test_sanity_rows_are_placed_and_take_no_part_in_the_claim(tmp_path, tiny_lm,
 def test_wrong_files_are_one_sentence_and_leave_nothing(tmp_path, tiny_lm, mine, capsys):
     lines = mine.read_text(encoding="utf-8").splitlines()
     cases = {
-        "shifted": ([*lines[1:], ""], r"shifted, from segment 1: \d+ lines fit the reference 1 segment later"),
+        "shifted": (
+            [*lines[1:], ""],
+            r"shifted, from segment 1: \d+ lines fit the reference 1 segment later",
+        ),
         "short": (lines[:-1], r"short.txt: has 51 lines, and teaching has 52 segments"),
         "MT-Base": (lines, "teaching has a 'MT-Base' already; give this one another name"),
     }
@@ -151,11 +206,15 @@ def test_wrong_files_are_one_sentence_and_leave_nothing(tmp_path, tiny_lm, mine,
 
 
 @pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+@pytest.mark.skipif(
+    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
+)
 def test_systems_of_wmt23_without_documents_are_resampled_by_segment(tmp_path, tiny_lm, capsys):
     test = load("wmt23/en-de").subset(slice(0, 60))
     for name, texts in {"src": test.srcs, "ref": test.refs["refA"], **test.systems}.items():
-        (tmp_path / f"{name}.txt").write_text("".join(f"{text[:200]}\n" for text in texts), encoding="utf-8")
+        (tmp_path / f"{name}.txt").write_text(
+            "".join(f"{text[:200]}\n" for text in texts), encoding="utf-8"
+        )
     files = {name: tmp_path / f"{name}.txt" for name in test.systems}
     more = ("-s", tmp_path / "src.txt", "-r", tmp_path / "ref.txt", "-t", *files.values())
     assert plane(tmp_path, tiny_lm, *more) == 0
@@ -176,18 +235,32 @@ def test_results_of_two_runs_never_stand_side_by_side(tmp_path, tiny_lm, capsys,
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     monkeypatch.undo()
     capsys.readouterr()
-    assert plane(tmp_path, tiny_lm, "--data", "teaching", "--naturalness", "mtld", "--by", "domain") == 0
+    assert (
+        plane(tmp_path, tiny_lm, "--data", "teaching", "--naturalness", "mtld", "--by", "domain")
+        == 0
+    )
     err = capsys.readouterr().err
     assert "note: no slices by domain: the naturalness is known per system only." in err
-    assert {path.name for path in out.iterdir()} == WRITTEN - {"curve.csv", "claim.csv"} | {"mine.txt"}
+    assert {path.name for path in out.iterdir()} == WRITTEN - {"curve.csv", "claim.csv"} | {
+        "mine.txt"
+    }
     assert set(re.findall(r"wrote \S+/(\S+)", err)) == WRITTEN - {"curve.csv", "claim.csv"}
 
 
 def test_systems_over_their_own_segments_are_not_tested(tmp_path, tiny_lm, capsys):
-    assert plane(tmp_path, tiny_lm, "--data", "teaching", "--own-segments", "--against", "MT-Base") == 0
-    assert "note: no tests against MT-Base: systems are compared over their own segments" in capsys.readouterr().err
+    assert (
+        plane(tmp_path, tiny_lm, "--data", "teaching", "--own-segments", "--against", "MT-Base")
+        == 0
+    )
+    assert (
+        "note: no tests against MT-Base: systems are compared over their own segments"
+        in capsys.readouterr().err
+    )
     told = (tmp_path / "out" / "appendix.txt").read_text("utf-8")
-    assert "Each system is over its own segments: without common ones there are no oracle curve, no lacks, no" in told
+    assert (
+        "Each system is over its own segments: without common ones there are no oracle curve, no lacks, no"
+        in told
+    )
 
 
 def test_zip_may_be_the_naturalness(tmp_path, tiny_lm):
@@ -206,7 +279,10 @@ def test_a_measure_of_the_corpus_is_a_point_without_an_interval(measure, tmp_pat
     assert table.naturalness.notna().all()
     assert table.naturalness_low.isna().all()
     assert (table.accuracy_low < table.accuracy).all()
-    assert "known per system only and has no interval" in (tmp_path / "out" / "appendix.txt").read_text()
+    assert (
+        "known per system only and has no interval"
+        in (tmp_path / "out" / "appendix.txt").read_text()
+    )
     assert "No test of the claim" in capsys.readouterr().out
     svg = (tmp_path / "out" / "plane.svg").read_text()
     assert "Bars: 95 % of the mean accuracy." in re.sub(r"</?t[^>]*>", " ", svg)
@@ -222,7 +298,10 @@ def test_an_accuracy_that_is_none(tmp_path, tiny_lm, capsys):
 
 def test_r_is_in_the_table_the_picture_the_page_and_the_appendix(tmp_path, tiny_lm, capsys):
     file = tmp_path / "r.txt"
-    file.write_text("\n".join([*load_mono("teaching")[:30], load("teaching").systems["MT-Base"][0]]) + "\n\n", "utf-8")
+    file.write_text(
+        "\n".join([*load_mono("teaching")[:30], load("teaching").systems["MT-Base"][0]]) + "\n\n",
+        "utf-8",
+    )
     assert plane(tmp_path, tiny_lm, "--data", "teaching", "--mono", file) == 0
     out, err = tmp_path / "out", capsys.readouterr().err
     table = pd.read_csv(out / "systems.csv")
@@ -234,7 +313,9 @@ def test_r_is_in_the_table_the_picture_the_page_and_the_appendix(tmp_path, tiny_
     assert (table.lpp_gap_low < table.lpp_gap).all()
     assert "r.txt: 1 blank line of 32 left out" in err
     assert "R shares lines with translations (of its 31 lines: MT-Base 1)" in err
-    page, told, latex = ((out / name).read_text("utf-8") for name in ("plane.html", "appendix.txt", "systems.tex"))
+    page, told, latex = (
+        (out / name).read_text("utf-8") for name in ("plane.html", "appendix.txt", "systems.tex")
+    )
     for text in (err, page.replace("&lt;", "<").replace("&#x27;", "'"), told):
         assert "R stands at -" in text
         assert " than R, LPP" in text
@@ -247,11 +328,25 @@ def test_the_plane_of_n_of_q_has_no_curve_and_intervals_of_both_samples(tmp_path
     assert plane(tmp_path, tiny_lm, "--data", "teaching", "--mono") == 0
     lpp = pd.read_csv(tmp_path / "out" / "systems.csv").set_index("system")
     capsys.readouterr()
-    assert plane(tmp_path, tiny_lm, "--data", "teaching", "--naturalness", "lpp-distance", "--by", "domain") == 0
+    assert (
+        plane(
+            tmp_path,
+            tiny_lm,
+            "--data",
+            "teaching",
+            "--naturalness",
+            "lpp-distance",
+            "--by",
+            "domain",
+        )
+        == 0
+    )
     out, err = tmp_path / "out", capsys.readouterr().err
     table = pd.read_csv(out / "systems.csv").set_index("system")
     for end in ("", "_low", "_high"):
-        assert table[f"naturalness{end}"].tolist() == pytest.approx(lpp[f"minus_lpp_distance{end}"].tolist())
+        assert table[f"naturalness{end}"].tolist() == pytest.approx(
+            lpp[f"minus_lpp_distance{end}"].tolist()
+        )
     assert "|R:" in table.naturalness_signature.iloc[0]
     assert not {"accuracy_lack", "minus_lpp_distance", "mono"} & {*table}
     assert not (out / "curve.csv").exists()
@@ -267,8 +362,11 @@ def test_the_plane_of_n_of_q_has_no_curve_and_intervals_of_both_samples(tmp_path
 
 
 def test_where_r_has_no_place_a_sentence_says_so(tmp_path, tiny_lm, capsys):
-    cases = {"compression": "a whole corpus and follows its size", "zip": "of single texts mostly follows their length",
-             "rated-naturalness": "needs srcs, and R is no translation"}  # fmt: skip
+    cases = {
+        "compression": "a whole corpus and follows its size",
+        "zip": "of single texts mostly follows their length",
+        "rated-naturalness": "needs srcs, and R is no translation",
+    }
     for name, words in cases.items():
         assert plane(tmp_path, tiny_lm, "--data", "teaching", "--mono", "--naturalness", name) == 0
         err = capsys.readouterr().err
@@ -284,8 +382,14 @@ def test_where_r_has_no_place_a_sentence_says_so(tmp_path, tiny_lm, capsys):
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        (["Nur eine Zeile."], "r.txt) has 1 line of text; a mean with an interval takes at least 2"),
-        (["The committee will meet again next week to talk about the budget of the city."] * 40, "read as English"),
+        (
+            ["Nur eine Zeile."],
+            "r.txt) has 1 line of text; a mean with an interval takes at least 2",
+        ),
+        (
+            ["The committee will meet again next week to talk about the budget of the city."] * 40,
+            "read as English",
+        ),
     ],
 )
 def test_a_wrong_r_is_one_sentence(tmp_path, tiny_lm, capsys, lines, words):
@@ -301,7 +405,9 @@ def test_lines_of_r_that_the_model_was_trained_on_are_told(tmp_path, seen, told)
     (tmp_path / "r.txt").write_text("\n".join(texts) + "\n", "utf-8")
     prints = None if seen is None else line_fingerprints(texts[:seen])
     lm = SimpleNamespace(name="m", training_lines=prints)
-    mono, notes = given_mono(Namespace(mono=str(tmp_path / "r.txt"), data="teaching"), load("teaching"), lm)
+    mono, notes = given_mono(
+        Namespace(mono=str(tmp_path / "r.txt"), data="teaching"), load("teaching"), lm
+    )
     assert mono.texts == texts
     assert notes[0].endswith(f"Lines of R among the training lines of {told}")
     assert ("m was trained on lines of R" in notes[-1]) == bool(seen)

@@ -23,7 +23,10 @@ def call(tmp_path, monkeypatch):
 
 
 def test_two_files_to_three_rows(call, capsys):
-    assert call("-1\n-3\nnan\n", "-5\n-4\n-9\n", "--unit", "bits", "--name", "en-de", "--draws", "50") == 0
+    assert (
+        call("-1\n-3\nnan\n", "-5\n-4\n-9\n", "--unit", "bits", "--name", "en-de", "--draws", "50")
+        == 0
+    )
     out, err = capsys.readouterr()
     table = pd.read_csv(io.StringIO(out))
     assert table.quantity.tolist() == ["h_lm", "h_mt", "xmi"]
@@ -43,8 +46,13 @@ def test_layouts_may_differ_and_units_are_said(call, capsys, tmp_path):
     mt = "".join(f"P-{i}\t-0.5 -0.5\n" for i in range(4))
     assert call(mt, lm, "--docs", "docs", "-o", "x.csv") == 0
     table = pd.read_csv(tmp_path / "x.csv")
-    assert table.value.tolist() == pytest.approx([2 / math.log(2), 1, 2 / math.log(2) - 1], rel=1e-12)
-    assert "of 2 documents; paired by line, fairseq's ids as lines from 0; mt fairseq in bits" in table.signature[0]
+    assert table.value.tolist() == pytest.approx(
+        [2 / math.log(2), 1, 2 / math.log(2) - 1], rel=1e-12
+    )
+    assert (
+        "of 2 documents; paired by line, fairseq's ids as lines from 0; mt fairseq in bits"
+        in table.signature[0]
+    )
     assert "(assumed); lm jsonl in nats (declared); seed 0" in table.signature[0]
     err = capsys.readouterr().err
     assert "the mt scores are taken as bits" in err
@@ -67,13 +75,23 @@ def test_the_seed_decides(call, capsys):
     [
         ("-1\n-2\n", "-1\n", [], "lm: has 1 sentences, and mt has 2; they must be the same."),
         ("-1\n2\n", "-1\n-2\n", [], "mt, line 2: 2 is a probability above 1"),
-        ("logprob_nats\n-1\n-2\n", "-1\n-2\n", ["--unit", "bits"], "declared as nats, and you say bits"),
+        (
+            "logprob_nats\n-1\n-2\n",
+            "-1\n-2\n",
+            ["--unit", "bits"],
+            "declared as nats, and you say bits",
+        ),
         ("-1 -1\n-1\n", "-1 -1\n-1 -1\n", [], "sentence 2 has 1 tokens under mt and 2 under lm"),
         ("-1\n-2\n", "-2\n-3\n", ["--docs", "mt2"], "mt2: no such file"),
         ("-1\n-2\n", "-2\n-3\n", ["--draws", "1"], "--draws is 1; it must be at least 2."),
         ("-1\n-2\n", "-2\n-3\n", ["--seed", "-1"], "--seed is -1; it must be at least 0."),
         ("-1\n-2\n", "-2\n-3\n", ["--vocab", "1"], "--vocab is 1; it must be at least 2."),
-        ("-1\n-2\n", "-2\n-3\n", ["--batch-tokens", "0"], "--batch-tokens is 0; it must be at least 1."),
+        (
+            "-1\n-2\n",
+            "-2\n-3\n",
+            ["--batch-tokens", "0"],
+            "--batch-tokens is 0; it must be at least 1.",
+        ),
     ],
 )
 def test_bad_input_ends_with_one_sentence(call, capsys, mt, lm, more, words):
@@ -94,12 +112,22 @@ def models(tmp_path, monkeypatch, tiny_marian, pairs):
     monkeypatch.chdir(tmp_path)
     for name, lines in zip(("src", "trg"), zip(*pairs, strict=True), strict=True):
         (tmp_path / name).write_text("\n".join(lines) + "\n", "utf-8")
-    usual = {"--mt": str(tiny_marian / "mt"), "--lm": str(tiny_marian / "lm"), "-s": "src", "-t": "trg",
-             "--device": "cpu", "--draws": "20"}  # fmt: skip
+    usual = {
+        "--mt": str(tiny_marian / "mt"),
+        "--lm": str(tiny_marian / "lm"),
+        "-s": "src",
+        "-t": "trg",
+        "--device": "cpu",
+        "--draws": "20",
+    }
 
     def run(*more, **changed):
-        options = usual | {f"--{k.replace('_', '-')}" if len(k) > 1 else f"-{k}": v for k, v in changed.items()}
-        return cli.main(["xmi", *(word for pair in options.items() if pair[1] for word in pair), *more])
+        options = usual | {
+            f"--{k.replace('_', '-')}" if len(k) > 1 else f"-{k}": v for k, v in changed.items()
+        }
+        return cli.main(
+            ["xmi", *(word for pair in options.items() if pair[1] for word in pair), *more]
+        )
 
     return run
 
@@ -109,9 +137,13 @@ def test_two_models_to_three_rows_and_their_scores(models, capsys, tmp_path):
     assert models("--save-scores", "scores.jsonl", "--name", "en-de") == 0
     out, err = capsys.readouterr()
     table = pd.read_csv(io.StringIO(out))
-    rows = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line) for line in (tmp_path / "scores.jsonl").read_text("utf-8").splitlines()
+    ]
     assert table.quantity.tolist() == ["h_lm", "h_mt", "xmi"]
-    assert table.value[0] == pytest.approx(-sum(r["lm_logprob_nats"] for r in rows) / 5 / math.log(2), rel=1e-12)
+    assert table.value[0] == pytest.approx(
+        -sum(r["lm_logprob_nats"] for r in rows) / 5 / math.log(2), rel=1e-12
+    )
     assert table.value[2] == pytest.approx(sum(r["xmi_bits"] for r in rows) / 5, rel=1e-12)
     assert [r["sentence"] for r in rows] == [1, 2, 3, 4, 5]
     assert all(r["mt_tokens"] == r["lm_tokens"] for r in rows)
@@ -174,13 +206,25 @@ def test_left_out_sentences_are_told_and_null(models, capsys, tmp_path):
         ({"s": "absent"}, "absent: no such file"),
         ({"s": "blank"}, "sentence 2 has a target and a blank source; are the two texts shifted?"),
         ({"docs": "short"}, "short: has 1 lines, and there are 5 sentences."),
-        ({"mt": "."}, "no translation model at .: give a folder with config.json and weights, or a hub id"),
-        ({"mt": "no/such"}, "the translation model no/such is not cached and the hub is out of reach"),
+        (
+            {"mt": "."},
+            "no translation model at .: give a folder with config.json and weights, or a hub id",
+        ),
+        (
+            {"mt": "no/such"},
+            "the translation model no/such is not cached and the hub is out of reach",
+        ),
         ({"lm": "no/such"}, "the language model no/such is not cached and the hub is out of reach"),
-        ({"mt": "de-small"}, "(gpt2) is a language model, which sees no source: name an encoder-decoder"),
+        (
+            {"mt": "de-small"},
+            "(gpt2) is a language model, which sees no source: name an encoder-decoder",
+        ),
         ({"device": "gpu"}, "there is no device 'gpu' here; there is cpu"),
         ({"device": "cuda:99"}, "there is no device 'cuda:99' here; there is cpu"),
-        ({"trg_lang": "fr"}, "mt translates en to de, so target language 'fr' cannot be chosen: leave it out."),
+        (
+            {"trg_lang": "fr"},
+            "mt translates en to de, so target language 'fr' cannot be chosen: leave it out.",
+        ),
         ({"save_scores": "x.csv"}, "x.csv: cannot write '.csv' files; name a .jsonl file."),
         ({"output": "x.txt"}, "x.txt: cannot write '.txt' files; name a .csv or .parquet file."),
     ],
@@ -199,12 +243,16 @@ def test_a_multilingual_model_wants_its_language(models, capsys, marian):
     folder = marian((">>deu<<", ">>fra<<"))
     both = {"mt": str(folder / "mt"), "lm": str(folder / "lm")}
     assert models(**both) == 2
-    assert "mt translates between many languages: name the target language, such as >>deu<<" in capsys.readouterr().err
+    assert (
+        "mt translates between many languages: name the target language, such as >>deu<<"
+        in capsys.readouterr().err
+    )
     assert models(**both, trg_lang="xx") == 2
     assert "mt has no target language 'xx'; it knows >>deu<<, >>fra<<." in capsys.readouterr().err
     assert models(**both, trg_lang="de") == 0
     assert "|trg:>>deu<<|" in capsys.readouterr().out
-    assert models(**(both | {"lm": both["mt"]}), trg_lang="de") == 0  # the language model needs it as well
+    # the language model needs it as well
+    assert models(**(both | {"lm": both["mt"]}), trg_lang="de") == 0
     assert capsys.readouterr().out.splitlines()[1].count("|trg:>>deu<<|") == 2
 
 
@@ -218,11 +266,26 @@ def test_a_multilingual_model_wants_its_language(models, capsys, marian):
         (["--mt-logprobs", "a"], "--mt-logprobs needs --lm-logprobs as well."),
         (["--mt", "a"], "--mt needs --lm and -s and -t as well."),
         (["--mt", "a", "--lm", "b"], "--mt and --lm need -s and -t as well."),
-        (["--mt", "a", "--lm-logprobs", "b"], "scores come from two files (--mt-logprobs, --lm-logprobs) or from two"),
-        (["--mt-logprobs", "a", "--lm-logprobs", "b", "-s", "c"], "-s cannot be used with files of scores."),
-        (["--mt-logprobs", "a", "--lm-logprobs", "b", "-t", "c"], "-t cannot be used with files of scores."),
-        (["--mt-logprobs", "a", "--lm-logprobs", "b", "--per-char"], "--per-char needs the target text: -t TGT."),
-        (["--mt", "a", "--lm", "b", "-s", "c", "-t", "d", "--unit", "bits"], "--unit cannot be used with models."),
+        (
+            ["--mt", "a", "--lm-logprobs", "b"],
+            "scores come from two files (--mt-logprobs, --lm-logprobs) or from two",
+        ),
+        (
+            ["--mt-logprobs", "a", "--lm-logprobs", "b", "-s", "c"],
+            "-s cannot be used with files of scores.",
+        ),
+        (
+            ["--mt-logprobs", "a", "--lm-logprobs", "b", "-t", "c"],
+            "-t cannot be used with files of scores.",
+        ),
+        (
+            ["--mt-logprobs", "a", "--lm-logprobs", "b", "--per-char"],
+            "--per-char needs the target text: -t TGT.",
+        ),
+        (
+            ["--mt", "a", "--lm", "b", "-s", "c", "-t", "d", "--unit", "bits"],
+            "--unit cannot be used with models.",
+        ),
     ],
 )
 def test_options_that_do_not_go_together_are_usage_errors(capsys, words, told):
@@ -232,7 +295,8 @@ def test_options_that_do_not_go_together_are_usage_errors(capsys, words, told):
 
 
 def test_a_vocabulary_shows_some_wrong_units(call, capsys):
-    bits = "-9 -10 -11\n-10 -10\n"  # a guess over 1000 tokens costs 9.97 bits, and these are 14.4 if they are nats
+    # a guess over 1000 tokens costs 9.97 bits, and these are 14.4 if they are nats
+    bits = "-9 -10 -11\n-10 -10\n"
     lm = "-9 -10 -10\n-10 -10\n"
     assert call(bits, lm, "--vocab", "1000") == 2
     assert (
@@ -241,7 +305,9 @@ def test_a_vocabulary_shows_some_wrong_units(call, capsys):
     )
     assert call(bits, lm, "--vocab", "1100", "--unit", "bits") == 0
     assert call("-1\n-2\n", "-2\n-3\n", "--vocab", "1000") == 2
-    assert "mt: has no scores per token, so --vocab cannot tell anything." in capsys.readouterr().err
+    assert (
+        "mt: has no scores per token, so --vocab cannot tell anything." in capsys.readouterr().err
+    )
 
 
 def test_files_per_character(call, capsys, tmp_path):
@@ -255,7 +321,9 @@ def test_files_per_character(call, capsys, tmp_path):
     )  # a blank line has a score, that of its end, and no character
     assert call("-1\n-9\n-3\n", "-5\n-9\n-5\n", "--unit", "bits", "--per-char", "-t", "trg") == 0
     out, err = capsys.readouterr()
-    assert pd.read_csv(io.StringIO(out)).value.tolist() == pytest.approx([10 / 6, 4 / 6, 1], rel=1e-12)
+    assert pd.read_csv(io.StringIO(out)).value.tolist() == pytest.approx(
+        [10 / 6, 4 / 6, 1], rel=1e-12
+    )
     assert "1 of 3 sentences left out" in err
     (tmp_path / "trg").write_text("ab\n", "utf-8")
     assert call("-1\n-3\n", "-5\n-5\n", "--unit", "bits", "--per-char", "-t", "trg") == 2

@@ -16,7 +16,8 @@ from anhelpers.frontier import oracle_curve
 
 finite = st.floats(-1e6, 1e6, allow_nan=False, width=32)
 small = st.integers(-4, 4).map(float)
-tenths = st.integers(-4, 4).map(lambda i: i * 0.1)  # no binary fractions: equal slopes differ in the last bit
+# no binary fractions: equal slopes differ in the last bit
+tenths = st.integers(-4, 4).map(lambda i: i * 0.1)
 
 
 @st.composite
@@ -24,7 +25,9 @@ def problems(draw, score, most=6):
     counts = draw(st.lists(st.integers(1, most), min_size=1, max_size=4))
     n = sum(counts)
     segment = draw(st.permutations(np.repeat(np.arange(len(counts)), counts).tolist()))
-    return np.array(segment), *(np.array(draw(st.lists(score, min_size=n, max_size=n))) for _ in range(2))
+    return np.array(segment), *(
+        np.array(draw(st.lists(score, min_size=n, max_size=n))) for _ in range(2)
+    )
 
 
 anything = problems(finite) | problems(small) | problems(tenths)
@@ -44,7 +47,9 @@ def by_all_subsets(problem, beta, k):
     out = []
     for s in range(segment.max() + 1):
         rows = np.flatnonzero(segment == s)
-        chosen = [best(c, accuracy, naturalness, beta) for c in combinations(rows, min(k, len(rows)))]
+        chosen = [
+            best(c, accuracy, naturalness, beta) for c in combinations(rows, min(k, len(rows)))
+        ]
         out.append((accuracy[chosen].mean(), naturalness[chosen].mean()))
     return np.array(out).T
 
@@ -61,13 +66,19 @@ def test_each_vertex_is_the_mean_over_all_subsets(problem):
     ks = np.arange(1, 7)
     fan = expected_curves(*problem, ks, cap=True)
     scale = 1e-12 * (1 + np.abs(problem[1:]).max())
-    probes = [b for lo, hi, b in zip(fan.beta, [*fan.beta[1:], np.inf], between(fan.beta), strict=True) if lo < b < hi]
+    probes = [
+        b
+        for lo, hi, b in zip(fan.beta, [*fan.beta[1:], np.inf], between(fan.beta), strict=True)
+        if lo < b < hi
+    ]
     for beta in [0.0, *probes[:8], np.inf]:
         v = fan.vertex(beta)
         at = expected_at(*problem, [beta], ks, cap=True)
         for m, k in enumerate(ks):
             wanted = by_all_subsets(problem, beta, k)
-            np.testing.assert_allclose([fan.accuracy[v, m], fan.naturalness[v, m]], wanted.mean(1), atol=scale)
+            np.testing.assert_allclose(
+                [fan.accuracy[v, m], fan.naturalness[v, m]], wanted.mean(1), atol=scale
+            )
             if len(fan.beta) < 2 or beta == 0 or min(abs(fan.beta - beta)) > 1e-9 * beta:
                 np.testing.assert_allclose(at[:, :, 0, m], wanted, atol=scale)
 
@@ -79,7 +90,8 @@ def test_with_all_candidates_it_is_the_oracle_curve(problem):
     most = int(np.bincount(problem[0]).max())
     fan, curve = expected_curves(*problem, [most], cap=True), oracle_curve(*problem)
     scale = 1e-12 * (1 + np.abs(problem[1:]).max())
-    apart = np.append(np.diff(curve.beta) > 1e-14 * curve.beta[1:], True)  # of β within rounding one vertex is kept
+    # of β within rounding one vertex is kept
+    apart = np.append(np.diff(curve.beta) > 1e-14 * curve.beta[1:], True)
     assert len(fan.beta) == apart.sum()
     np.testing.assert_allclose(fan.beta, curve.beta[apart], rtol=1e-14)
     np.testing.assert_allclose(fan.accuracy[:, 0], curve.accuracy[apart], atol=scale)
@@ -93,7 +105,10 @@ def test_one_candidate_is_the_mean_and_more_are_better_concave_and_falling(probl
     ks = np.arange(1, 7)
     fan = expected_curves(*problem, ks, cap=True)
     scale = 1e-12 * (1 + np.abs(problem[1:]).max())
-    means = [np.mean([v[segment == s].mean() for s in range(segment.max() + 1)]) for v in (accuracy, naturalness)]
+    means = [
+        np.mean([v[segment == s].mean() for s in range(segment.max() + 1)])
+        for v in (accuracy, naturalness)
+    ]
     np.testing.assert_allclose(fan.accuracy[:, 0], means[0], atol=scale)
     np.testing.assert_allclose(fan.naturalness[:, 0], means[1], atol=scale)
     assert (np.diff(fan.beta) > 0).all()
@@ -102,7 +117,9 @@ def test_one_candidate_is_the_mean_and_more_are_better_concave_and_falling(probl
     assert (d_acc <= scale).all()
     assert (d_nat >= -scale).all()
     # the slope of the step into vertex v is -beta[v]: concave, and each vertex is its column's best point at its β
-    assert (np.abs(d_acc + fan.beta[1:, None] * d_nat) <= 4 * scale * (1 + fan.beta[1:, None])).all()
+    assert (
+        np.abs(d_acc + fan.beta[1:, None] * d_nat) <= 4 * scale * (1 + fan.beta[1:, None])
+    ).all()
     value = fan.accuracy + fan.beta[:, None] * fan.naturalness
     assert (np.diff(value, axis=1) >= -4 * scale * (1 + fan.beta[:, None])).all()
 
@@ -144,7 +161,9 @@ def test_weights_of_thousands_add_up():
     weights = rank_weights(5000, [1, 2, 70, 2500, 4999, 5000, 9999])
     np.testing.assert_allclose(weights.sum(0), 1, rtol=1e-12)
     j = 1 + np.arange(5000)
-    np.testing.assert_allclose(weights.T @ j, 5001 / (np.array([1, 2, 70, 2500, 4999, 5000, 5000]) + 1), rtol=1e-11)
+    np.testing.assert_allclose(
+        weights.T @ j, 5001 / (np.array([1, 2, 70, 2500, 4999, 5000, 5000]) + 1), rtol=1e-11
+    )
     assert (weights >= 0).all()
 
 
@@ -155,7 +174,10 @@ def test_simulation_agrees_within_four_standard_errors():
     accuracy, naturalness = rng.normal(50, 10, n_seg * n), rng.normal(-4, 1, n_seg * n)
     ks, betas = [1, 3, 20, 59], [0.0, 5.0, 40.0]
     fan = expected_curves(segment, accuracy, naturalness, ks)
-    shuffled = rng.permuted(np.tile(np.arange(n), (n_draws, n_seg, 1)), axis=2) + n * np.arange(n_seg)[:, None]
+    shuffled = (
+        rng.permuted(np.tile(np.arange(n), (n_draws, n_seg, 1)), axis=2)
+        + n * np.arange(n_seg)[:, None]
+    )
     for b in betas:
         for m, k in enumerate(ks):
             offered = shuffled[:, :, :k]
@@ -163,7 +185,10 @@ def test_simulation_agrees_within_four_standard_errors():
             chosen = np.take_along_axis(offered, winner, axis=2)[..., 0]
             for column, values in ((fan.accuracy, accuracy), (fan.naturalness, naturalness)):
                 drawn = values[chosen].mean(1)
-                assert abs(drawn.mean() - column[fan.vertex(b), m]) < 4 * drawn.std(ddof=1) / n_draws**0.5
+                assert (
+                    abs(drawn.mean() - column[fan.vertex(b), m])
+                    < 4 * drawn.std(ddof=1) / n_draws**0.5
+                )
 
 
 @pytest.mark.verifies("Expected oracle curve for K candidates", by="hand")
@@ -173,7 +198,9 @@ def test_a_three_number_example():
     assert fan.beta.tolist() == [0, 10]
     np.testing.assert_allclose(fan.accuracy[:, 0], [220 / 3, 160 / 3])
     np.testing.assert_allclose(fan.naturalness[:, 0], [-10 / 3, -4 / 3])
-    np.testing.assert_allclose(fan.accuracy_at([-9, -10 / 3, -7 / 3])[0], [220 / 3, 220 / 3, 190 / 3])
+    np.testing.assert_allclose(
+        fan.accuracy_at([-9, -10 / 3, -7 / 3])[0], [220 / 3, 220 / 3, 190 / 3]
+    )
     assert np.isnan(fan.accuracy_at(-1)[0])
     assert fan.n_segments == 1
     assert fan.vertex(9.99) == 0
@@ -181,7 +208,9 @@ def test_a_three_number_example():
 
 
 def test_ends_of_floating_point():
-    with pytest.raises(DataError, match="a β between them does not fit into a float64; change one of them"):
+    with pytest.raises(
+        DataError, match="a β between them does not fit into a float64; change one of them"
+    ):
         expected_curves([0, 0, 0], [1e300, 0, 1], [0, 5e-324, 0], [1, 2, 3])
     fan = expected_curves([0, 0, 0], [1e300, 0, 1], [0, 1e-5, 0], [1, 2, 3])
     assert fan.beta[-1] == pytest.approx(1e305)
@@ -198,7 +227,10 @@ def test_ends_of_floating_point():
         ({"ks": [0, 1]}, "ks must be whole numbers of at least 1, got [0, 1]"),
         ({"ks": [1.5]}, "ks must be whole numbers"),
         ({"ks": []}, "ks must be whole numbers"),
-        ({"accuracy": [1, np.nan, 2, 3]}, "accuracy of segment 0, its candidate 1 (flat index 1) is nan"),
+        (
+            {"accuracy": [1, np.nan, 2, 3]},
+            "accuracy of segment 0, its candidate 1 (flat index 1) is nan",
+        ),
         ({"naturalness": [0, 0, 0]}, "lengths differ"),
         ({"segment": [0, 0, 0, 2]}, "segment 1 has no candidate"),
         ({"segment": [], "accuracy": [], "naturalness": []}, "there are no candidates"),
@@ -207,7 +239,12 @@ def test_ends_of_floating_point():
     ],
 )
 def test_bad_input_is_one_sentence(change, words):
-    given_ = {"segment": [0, 0, 0, 1], "accuracy": [1, 2, 3, 4], "naturalness": [4, 3, 2, 1], "ks": [1]} | change
+    given_ = {
+        "segment": [0, 0, 0, 1],
+        "accuracy": [1, 2, 3, 4],
+        "naturalness": [4, 3, 2, 1],
+        "ks": [1],
+    } | change
     for ask in (expected_curves, lambda **all_: expected_at(betas=[0], **all_)):
         with pytest.raises(DataError) as error:
             ask(**given_)
@@ -231,7 +268,9 @@ def test_a_short_source_gives_all_it_has():
     np.testing.assert_allclose(fan.accuracy[0], [(2 + 9) / 2, (8 / 3 + 9) / 2, (3 + 9) / 2])
 
 
-@pytest.mark.verifies("Expected oracle curve for K candidates", by="foreign", of="pass@k of Chen et al. 2021, scipy")
+@pytest.mark.verifies(
+    "Expected oracle curve for K candidates", by="foreign", of="pass@k of Chen et al. 2021, scipy"
+)
 def test_of_right_and_wrong_candidates_the_best_of_k_is_the_published_pass_at_k():
     """Chen et al. 2021: of n candidates c are right; 1 − C(n − c, K) / C(n, K), by scipy's hypergeometric law."""
     n, right, ks = 20, (0, 1, 4, 20), [1, 2, 5, 19, 20]
@@ -239,5 +278,6 @@ def test_of_right_and_wrong_candidates_the_best_of_k_is_the_published_pass_at_k(
     fan = expected_curves(np.repeat(np.arange(4), n), accuracy, np.zeros(4 * n), ks)
     wanted = [np.mean([1 - hypergeom.pmf(0, n, c, k) for c in right]) for k in ks]
     np.testing.assert_allclose(fan.accuracy[0], wanted, rtol=1e-12)
-    none_better = hypergeom.pmf(0, n, np.arange(n + 1)[:, None], ks)  # none of the j best is among the K
+    # none of the j best is among the K
+    none_better = hypergeom.pmf(0, n, np.arange(n + 1)[:, None], ks)
     np.testing.assert_allclose(rank_weights(n, ks), -np.diff(none_better, axis=0), atol=1e-13)

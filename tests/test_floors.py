@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "anhelpers"
-FLOORS = [  # the first name that fits a module decides; a module may import from its own floor and below
+# the first name that fits a module decides; a module may import from its own floor and below
+FLOORS = [
     {"errors", "checks", "compiled", "exercises", "progress"},
     {"frontier", "hull", "fan", "exact", "stats", "intervals", "divergences"},
     {
@@ -107,7 +108,9 @@ def test_imports_go_down_only(path):
     mine = floor_of(here.removesuffix(".py").replace("/", "."))
     for module, library in imported(path):
         if module and module != "__version__":
-            assert floor_of(module) <= mine, f"{here} (floor {mine}) imports {module} (floor {floor_of(module)})"
+            assert floor_of(module) <= mine, (
+                f"{here} (floor {mine}) imports {module} (floor {floor_of(module)})"
+            )
         allowed = ADDRESSES.get(library)
         assert allowed is None or any(here.startswith(a) for a in allowed), (
             f"{here} imports {library}; allowed: {allowed}"
@@ -116,13 +119,20 @@ def test_imports_go_down_only(path):
 
 def needed(path: Path, modules: set[str]) -> set[str]:
     """The modules of the package that a file imports, on top or within functions, but not for types alone."""
-    tree, own = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(PACKAGE).with_suffix("").parts
-    guards = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    own = path.relative_to(PACKAGE).with_suffix("").parts
+    guards = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+    ]
     for_types = {node for guard in guards for node in ast.walk(guard)}
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level and node not in for_types:
-            base = ".".join([*own[: len(own) - node.level], *(node.module or "").split(".")]).strip(".")
+            base = ".".join([*own[: len(own) - node.level], *(node.module or "").split(".")]).strip(
+                "."
+            )
             for name in node.names:
                 inner = f"{base}.{name.name}".strip(".")
                 found |= {inner if inner in modules else base}
@@ -132,7 +142,8 @@ def needed(path: Path, modules: set[str]) -> set[str]:
 def test_imports_go_in_no_circle():
     """Nor do those within functions, by which a circle hides."""
     name_of = {
-        path: ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__") for path in FILES
+        path: ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+        for path in FILES
     }
     modules = set(name_of.values())
     graph = {name: needed(path, modules) - {name} for path, name in name_of.items()}
@@ -143,21 +154,45 @@ def test_imports_go_in_no_circle():
 def test_the_picture_shows_these_floors():
     """Every module and folder of the package stands on its floor in docs/architecture.md, and in its table."""
     page = (PACKAGE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
-    there = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    there = {
+        path.stem
+        for path in PACKAGE.iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").is_file()
+    }
     there -= {"__init__", "__main__"}
-    drawn = re.split(r"^(?=\d  )", re.search(r"```\n(5  doors.*?)```", page, re.S)[1], flags=re.M)[1:]
-    assert [there & set(re.findall(r"\w+", floor)) for floor in reversed(drawn)] == [names & there for names in FLOORS]
+    drawn = re.split(r"^(?=\d  )", re.search(r"```\n(5  doors.*?)```", page, re.S)[1], flags=re.M)[
+        1:
+    ]
+    assert [there & set(re.findall(r"\w+", floor)) for floor in reversed(drawn)] == [
+        names & there for names in FLOORS
+    ]
     table = page.split("| module | what it knows |")[1].split("\n\n")[0]
-    assert {name for row in re.findall(r"^\|([^|]*)\|", table, re.M) for name in re.findall(r"`(\w+)`", row)} == there
+    assert {
+        name
+        for row in re.findall(r"^\|([^|]*)\|", table, re.M)
+        for name in re.findall(r"`(\w+)`", row)
+    } == there
     for named in set(re.findall(r"`([a-z_/]+(?:/|\.py|\.tsv))`", page)) - {"build/"}:
-        assert any((root / named).exists() for root in (PACKAGE, PACKAGE.parent)), f"docs/architecture.md names {named}"
+        assert any((root / named).exists() for root in (PACKAGE, PACKAGE.parent)), (
+            f"docs/architecture.md names {named}"
+        )
 
 
 @pytest.mark.parametrize(
-    "module", ["anhelpers", "anhelpers.frontier", "anhelpers.data", "anhelpers.accuracy.surface", "anhelpers.cli"]
+    "module",
+    [
+        "anhelpers",
+        "anhelpers.frontier",
+        "anhelpers.data",
+        "anhelpers.accuracy.surface",
+        "anhelpers.cli",
+    ],
 )
 def test_light_modules_load_nothing_heavy(module):
     code = f"import sys, {module}; print([m for m in ('torch', 'pandas', 'altair', 'papermill') if m in sys.modules])"
     assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
     )

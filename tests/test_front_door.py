@@ -20,7 +20,17 @@ def test_it_has_the_everyday_names_and_says_what_they_are_for():
     assert 50 <= len(NAMES) <= 90
     said = set(re.findall(r"\w+", an.__doc__))
     assert set(NAMES) <= said
-    for name in ("load", "load_candidates", "metric", "oracle_curve", "oracle_study", "explore", "exact", "xmi", "mqm"):
+    for name in (
+        "load",
+        "load_candidates",
+        "metric",
+        "oracle_curve",
+        "oracle_study",
+        "explore",
+        "exact",
+        "xmi",
+        "mqm",
+    ):
         assert name in NAMES
 
 
@@ -69,9 +79,13 @@ def test_the_readmes_python_runs():
     page = (ROOT / "README.md").read_text("utf-8")
     texts, arrays = re.findall(r"```python\n(.*?)```", page, re.S)
     given = {
-        "segment": [0, 0, 1], "accuracy": [80, 60, 50], "naturalness": [-4, -3, -2], "reference": [0.5, 0.5],
-        "joint": [[0.5, 0.1], [0.1, 0.3]], "distortion": [[0.0, 1.0], [1.0, 0.0]],
-    }  # fmt: skip
+        "segment": [0, 0, 1],
+        "accuracy": [80, 60, 50],
+        "naturalness": [-4, -3, -2],
+        "reference": [0.5, 0.5],
+        "joint": [[0.5, 0.1], [0.1, 0.3]],
+        "distortion": [[0.0, 1.0], [1.0, 0.0]],
+    }
     names = {name: np.array(value) for name, value in given.items()}
     exec(texts + arrays, names)
     assert set(re.findall(r"\ban\.(\w+)", texts + arrays)) <= set(NAMES)

@@ -21,7 +21,9 @@ def problems(draw, score):
     counts = draw(st.lists(st.integers(1, 9), min_size=1, max_size=6))
     n = sum(counts)
     segment = draw(st.permutations(np.repeat(np.arange(len(counts)), counts).tolist()))
-    return np.array(segment), *(np.array(draw(st.lists(score, min_size=n, max_size=n))) for _ in range(2))
+    return np.array(segment), *(
+        np.array(draw(st.lists(score, min_size=n, max_size=n))) for _ in range(2)
+    )
 
 
 def best(segment, accuracy, naturalness, beta):
@@ -39,8 +41,11 @@ def test_select_is_the_argmax_at_any_beta(problem, beta):
     for b in [beta, 0.5, *curve.beta[:5]]:
         chosen = curve.select(b)
         assert (segment[chosen] == np.arange(curve.n_segments)).all()
-        value, wanted = accuracy[chosen] + b * naturalness[chosen], best(segment, accuracy, naturalness, b)
-        np.testing.assert_allclose(value, wanted, rtol=1e-9, atol=1e-9 * (1 + b) * (1 + np.abs(problem[1:]).max()))
+        value = accuracy[chosen] + b * naturalness[chosen]
+        wanted = best(segment, accuracy, naturalness, b)
+        np.testing.assert_allclose(
+            value, wanted, rtol=1e-9, atol=1e-9 * (1 + b) * (1 + np.abs(problem[1:]).max())
+        )
         v = curve.vertex(b)
         np.testing.assert_allclose(curve.accuracy[v], accuracy[chosen].mean(), atol=1e-6)
         np.testing.assert_allclose(curve.naturalness[v], naturalness[chosen].mean(), atol=1e-6)
@@ -54,9 +59,9 @@ def exact_hull(points):
     for p in (q for q in points if q[0] >= top[0]):
         while chain and chain[-1][1] <= p[1]:
             chain.pop()
-        while len(chain) > 1 and (chain[-1][1] - chain[-2][1]) * (p[0] - chain[-2][0]) <= (p[1] - chain[-2][1]) * (
-            chain[-1][0] - chain[-2][0]
-        ):
+        while len(chain) > 1 and (chain[-1][1] - chain[-2][1]) * (p[0] - chain[-2][0]) <= (
+            p[1] - chain[-2][1]
+        ) * (chain[-1][0] - chain[-2][0]):
             chain.pop()
         chain.append(p)
     return set(chain)
@@ -144,7 +149,9 @@ def test_the_certificate_bounds_the_best_selection():
 def test_a_judge_sees_the_mean_of_the_chosen(problem):
     curve, values = oracle_curve(*problem), np.sin(np.arange(len(problem[0])))
     judged = curve.judge(values)
-    np.testing.assert_allclose(judged, [values[curve.select(b)].mean() for b in curve.beta], atol=1e-12)
+    np.testing.assert_allclose(
+        judged, [values[curve.select(b)].mean() for b in curve.beta], atol=1e-12
+    )
     scale = 1e-12 * (1 + np.abs(problem[1:]).max())
     np.testing.assert_allclose(curve.judge(problem[1]), curve.accuracy, atol=scale)
     weights = np.random.default_rng(0).integers(0, 3, (4, curve.n_segments)) + 1
@@ -152,7 +159,10 @@ def test_a_judge_sees_the_mean_of_the_chosen(problem):
     for w, line in zip(weights, lines, strict=True):
         for b, point in zip(curve.beta, line.T, strict=True):
             chosen = curve.select(b)
-            wanted = [np.average(values[chosen], weights=w), np.average(problem[2][chosen], weights=w)]
+            wanted = [
+                np.average(values[chosen], weights=w),
+                np.average(problem[2][chosen], weights=w),
+            ]
             np.testing.assert_allclose(point, wanted, atol=scale)
 
 
@@ -182,14 +192,18 @@ def test_judge_and_mixtures_refuse_what_is_not_finite_or_does_not_fit():
         with pytest.raises(DataError, match=words):
             curve.judge(values)
     for points in ([[1, 2]], [[[1, np.nan], [2, 1]]], [[[1, 2], [2, 1], [0, 0]]]):
-        with pytest.raises(DataError, match=r"points must have shape \(≥ 1, 2, ≥ 1\)|points\[0, 0, 1\] is nan"):
+        with pytest.raises(
+            DataError, match=r"points must have shape \(≥ 1, 2, ≥ 1\)|points\[0, 0, 1\] is nan"
+        ):
             mixtures_at(points, [0])
 
 
 def test_scores_in_a_column_and_bad_candidates_in_any_order_are_named():
     with pytest.raises(DataError, match=r"flat arrays, got shapes \(2, 1\) and \(2,\)"):
         oracle_curve([0, 1], [[1.0], [2.0]], [1, 2])
-    with pytest.raises(DataError, match=r"accuracy of segment 0, its candidate 1 \(flat index 2\) is nan"):
+    with pytest.raises(
+        DataError, match=r"accuracy of segment 0, its candidate 1 \(flat index 2\) is nan"
+    ):
         oracle_curve([0, 1, 0], [1, 2, np.nan], [1, 2, 3])
 
 
@@ -202,10 +216,11 @@ def test_pareto_mask_is_its_definition(problem):
     for i in range(len(segment)):
         others = np.flatnonzero(segment == segment[i])
         beaten = any(
-            accuracy[j] >= accuracy[i] and naturalness[j] >= naturalness[i]
+            accuracy[j] >= accuracy[i]
+            and naturalness[j] >= naturalness[i]
             and (accuracy[j] > accuracy[i] or naturalness[j] > naturalness[i])
             for j in others
-        )  # fmt: skip
+        )
         assert mask[i] == (not beaten)
     assert mask[oracle_curve(*problem).chain_candidate].all()
 
@@ -213,8 +228,14 @@ def test_pareto_mask_is_its_definition(problem):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (([0, 0, 1], [1, np.nan, 2], [0, 0, 0]), "accuracy of segment 0, its candidate 1 (flat index 1) is nan"),
-        (([0, 1, 1], [1, 1, 2], [0, 0, -np.inf]), "naturalness of segment 1, its candidate 1 (flat index 2) is -inf"),
+        (
+            ([0, 0, 1], [1, np.nan, 2], [0, 0, 0]),
+            "accuracy of segment 0, its candidate 1 (flat index 1) is nan",
+        ),
+        (
+            ([0, 1, 1], [1, 1, 2], [0, 0, -np.inf]),
+            "naturalness of segment 1, its candidate 1 (flat index 2) is -inf",
+        ),
         (([0, 2], [1, 2], [1, 2]), "segment 1 has no candidate"),
         (([0, 1], [1, 2], [1]), "lengths differ"),
         (([], [], []), "no candidates"),
@@ -225,9 +246,18 @@ def test_pareto_mask_is_its_definition(problem):
             "its candidate 1 (flat index 1) is -1e+308; 2 such of 3: drop those",
         ),
         (([0], [0], [1.1e302]), "or change the unit, so that none is beyond 1e+302"),
-        (([0, 0], [1e300, 0], [0, 1e-300]), "so far apart that a β between them does not fit into a float64"),
-        (([0, 0], [1e-300, 0], [0, 1e300]), "so far apart that a β between them does not fit into a float64"),
-        (([0, 0], [1, 0], [0, 5e-324]), "so far apart that a β between them does not fit into a float64"),
+        (
+            ([0, 0], [1e300, 0], [0, 1e-300]),
+            "so far apart that a β between them does not fit into a float64",
+        ),
+        (
+            ([0, 0], [1e-300, 0], [0, 1e300]),
+            "so far apart that a β between them does not fit into a float64",
+        ),
+        (
+            ([0, 0], [1, 0], [0, 5e-324]),
+            "so far apart that a β between them does not fit into a float64",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, words):
@@ -248,21 +278,29 @@ def test_no_unit_is_seen(problem, of_accuracy, of_naturalness):
     if not 1e-250 < of_accuracy / of_naturalness < 1e250:
         of_naturalness = of_accuracy
     units = 2.0 ** np.round(np.log2([of_accuracy, of_naturalness]))  # so that no score is rounded
-    ours, theirs = oracle_curve(*problem), oracle_curve(segment, accuracy * units[0], naturalness * units[1])
+    ours = oracle_curve(*problem)
+    theirs = oracle_curve(segment, accuracy * units[0], naturalness * units[1])
     assert ours.chain_candidate.tolist() == theirs.chain_candidate.tolist()
     assert theirs.beta * (units[1] / units[0]) == pytest.approx(ours.beta, rel=1e-12)
     assert theirs.accuracy / units[0] == pytest.approx(ours.accuracy, rel=1e-12, abs=1e-9)
     width = np.ptp(ours.naturalness)
-    at = np.append(np.linspace(ours.naturalness[0], ours.naturalness[-1], 3), ours.naturalness[-1] + max(width, 1))
+    at = np.append(
+        np.linspace(ours.naturalness[0], ours.naturalness[-1], 3),
+        ours.naturalness[-1] + max(width, 1),
+    )
     assert np.isnan(theirs.accuracy_at(at[-1:] * units[1])).all()
     mixed = mixtures_at([[theirs.accuracy, theirs.naturalness]], at[:1] * units[1])
     assert mixed[0] / units[0] == pytest.approx(ours.accuracy_at(at[:1]), rel=1e-9, abs=1e-9)
 
 
 def test_points_and_judges_beyond_the_float_are_refused():
-    with pytest.raises(DataError, match=r"points reach 1e\+308: change the unit, none may be beyond 1e\+302"):
+    with pytest.raises(
+        DataError, match=r"points reach 1e\+308: change the unit, none may be beyond 1e\+302"
+    ):
         mixtures_at([[[-1e308, 1e308], [1, 2]]], [1])
-    with pytest.raises(DataError, match=r"values\[0\] is 1e\+308, and a β chooses it: give it within ±1e"):
+    with pytest.raises(
+        DataError, match=r"values\[0\] is 1e\+308, and a β chooses it: give it within ±1e"
+    ):
         oracle_curve([0], [1], [1]).judge([1e308])
 
 
@@ -272,16 +310,28 @@ def test_beta_must_be_in_range(beta):
         oracle_curve([0], [1], [1]).select(beta)
 
 
-@pytest.mark.verifies("Oracle curve", "Selection at β", "Certificate: how far a selection is from the curve", by="hand")
+@pytest.mark.verifies(
+    "Oracle curve",
+    "Selection at β",
+    "Certificate: how far a selection is from the curve",
+    by="hand",
+)
 def test_certificate_and_selections_by_hand():
     """Two sources; one step is 10 points for 1 nat, the other 6 for 2: the steps come at β = 3 and β = 10."""
     curve = oracle_curve([0, 0, 1, 1], [50.0, 40, 30, 24], [-3.0, -2, -4, -2])
     assert curve.beta.tolist() == [0, 3, 10]
     assert curve.accuracy.tolist() == [40, 37, 32]
     assert curve.naturalness.tolist() == [-3.5, -2.5, -2]
-    assert [curve.select(b).tolist() for b in (0, 2.9, 3, 9.9, 10)] == [[0, 2], [0, 2], [0, 3], [0, 3], [1, 3]]
+    assert [curve.select(b).tolist() for b in (0, 2.9, 3, 9.9, 10)] == [
+        [0, 2],
+        [0, 2],
+        [0, 3],
+        [0, 3],
+        [1, 3],
+    ]
     assert curve.max_edge.tolist() == [1, 5]  # 2 nats and 10 points of one source of two
-    assert curve.lacks([36], [-2.5]).ravel() == pytest.approx([1, 0.1])  # 1 point below the corner, 1/10 nat of an edge
+    # 1 point below the corner, 1/10 nat of an edge
+    assert curve.lacks([36], [-2.5]).ravel() == pytest.approx([1, 0.1])
 
 
 @pytest.mark.verifies(
@@ -303,9 +353,15 @@ def test_curve_and_certificate_are_those_of_linear_and_integer_programs():
         assert curve.accuracy_at(at) == pytest.approx(-mixed.fun, abs=1e-9)
         points = linprog(-a, A_ub=-n[None], b_ub=[-at], A_eq=np.ones((1, 42)), b_eq=[1])
         assert mixtures_at([[a, n]], [at])[0, 0] == pytest.approx(-points.fun, abs=1e-9)
-        near = milp(-a / 6, integrality=np.ones(42), bounds=Bounds(0, 1), constraints=[
-            LinearConstraint(each, one, one), LinearConstraint(n[None] / 6, at - curve.max_edge[0] - 1e-9)
-        ])  # fmt: skip
+        near = milp(
+            -a / 6,
+            integrality=np.ones(42),
+            bounds=Bounds(0, 1),
+            constraints=[
+                LinearConstraint(each, one, one),
+                LinearConstraint(n[None] / 6, at - curve.max_edge[0] - 1e-9),
+            ],
+        )
         assert -near.fun >= curve.accuracy_at(at) - curve.max_edge[1] - 1e-9
     for beta in (0, 0.3, 1, 4):
         best = linprog(-(a + beta * n) / 6, A_eq=each, b_eq=one)
@@ -324,7 +380,10 @@ def test_the_hull_is_scipys():
         corners = ConvexHull(np.stack([n[s], a[s]], 1)).vertices  # counter-clockwise
         turned = np.roll(corners, -int(np.flatnonzero(corners == n[s].argmax())[0]))
         upper = turned[: int(np.flatnonzero(turned == a[s].argmax())[0]) + 1]
-        assert curve.chain_candidate[curve.chain_segment == s].tolist() == (upper[::-1] + 40 * s).tolist()
+        assert (
+            curve.chain_candidate[curve.chain_segment == s].tolist()
+            == (upper[::-1] + 40 * s).tolist()
+        )
         found += len(upper)
     assert curve.share_off_hull == pytest.approx(1 - found / 200, rel=1e-14)
 
@@ -335,9 +394,16 @@ def test_the_pareto_set_is_what_integer_programs_do_not_improve():
     a, n = np.random.default_rng(4).integers(0, 6, (2, 25)).astype(float)
     mask = pareto_mask(np.zeros(25, dtype=int), a, n)
     for i in range(25):
-        gain = milp(-(a + n - a[i] - n[i]), integrality=np.ones(25), bounds=Bounds(0, 1), constraints=[
-            LinearConstraint(np.stack([np.ones(25), a, n]), [1, a[i], n[i]], [1, np.inf, np.inf])
-        ])  # fmt: skip
+        gain = milp(
+            -(a + n - a[i] - n[i]),
+            integrality=np.ones(25),
+            bounds=Bounds(0, 1),
+            constraints=[
+                LinearConstraint(
+                    np.stack([np.ones(25), a, n]), [1, a[i], n[i]], [1, np.inf, np.inf]
+                )
+            ],
+        )
         assert mask[i] == (-gain.fun < 0.5)
     assert 0 < mask.sum() < 25
 
@@ -345,5 +411,10 @@ def test_the_pareto_set_is_what_integer_programs_do_not_improve():
 @pytest.mark.verifies("Most accuracy of mixtures", "Pareto set", by="hand")
 def test_pareto_and_mixtures_by_hand():
     """(2, 2) is as good as (1, 2) on one axis and better on the other; halfway between (4, 0) and (0, 4) is (2, 2)."""
-    assert pareto_mask([0, 0, 0, 0], [4, 2, 1, 0], [0, 2, 2, 4]).tolist() == [True, True, False, True]
+    assert pareto_mask([0, 0, 0, 0], [4, 2, 1, 0], [0, 2, 2, 4]).tolist() == [
+        True,
+        True,
+        False,
+        True,
+    ]
     assert mixtures_at([[[4, 1, 0], [0, 1, 4]]], [2, 3]).tolist() == [[2, 1]]

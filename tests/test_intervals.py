@@ -101,7 +101,11 @@ def test_the_interval_is_the_studentised_one_step_by_step():
     counts, _ = cluster_counts(docs, 500, np.random.default_rng(6))
 
     def mean_and_error(times):
-        sums = [(float(x[docs == d].sum()), int((docs == d).sum())) for d in range(12) for _ in range(times[d])]
+        sums = [
+            (float(x[docs == d].sum()), int((docs == d).sum()))
+            for d in range(12)
+            for _ in range(times[d])
+        ]
         total, size = sum(s for s, _ in sums), sum(n for _, n in sums)
         away = [(s - total / size * n) / size for s, n in sums]
         return total / size, (12 / 11 * sum(e * e for e in away)) ** 0.5
@@ -121,10 +125,15 @@ def test_the_standard_error_is_scipys():
     docs = np.repeat(np.arange(40), rng.integers(1, 7, 40))
     x = rng.normal(3, 1, len(docs)) + rng.normal(0, 2, 40)[docs]
     theirs = stats.bootstrap(
-        (np.bincount(docs, x), np.bincount(docs)), lambda s, n, axis: s.sum(axis) / n.sum(axis), paired=True,
-        n_resamples=5_000, rng=np.random.default_rng(7),
-    )  # fmt: skip
-    assert bootstrap_means(x, docs, rng, 200).se[0] == pytest.approx(theirs.standard_error, rel=0.05)
+        (np.bincount(docs, x), np.bincount(docs)),
+        lambda s, n, axis: s.sum(axis) / n.sum(axis),
+        paired=True,
+        n_resamples=5_000,
+        rng=np.random.default_rng(7),
+    )
+    assert bootstrap_means(x, docs, rng, 200).se[0] == pytest.approx(
+        theirs.standard_error, rel=0.05
+    )
     even = rng.normal(size=(9, 4)) + rng.normal(size=(9, 1))
     found = bootstrap_means(even.ravel(), np.repeat(np.arange(9), 4), rng, 200)
     assert found.se[0] == pytest.approx(stats.sem(even.mean(1)), rel=1e-9)
@@ -146,7 +155,9 @@ def test_few_documents_reach_at_least_as_far_as_students_interval(m):
 def test_a_column_of_three_documents_among_five_has_an_interval_of_its_own_size():
     """Draws that hold only one of its documents have no spread, however much rounding says so."""
     x = np.array([3.3, 2.1, 4.7, np.nan, np.nan])
-    found = bootstrap_means(np.stack([x, [1.2, 2.3, 3.1, 4.4, 5.2]], 1), range(5), np.random.default_rng(0), 300)
+    found = bootstrap_means(
+        np.stack([x, [1.2, 2.3, 3.1, 4.4, 5.2]], 1), range(5), np.random.default_rng(0), 300
+    )
     low, high = stats.t.interval(0.95, 2, np.nanmean(x), stats.sem(x[:3]))
     assert found.low[0] == pytest.approx(low, abs=1e-6)
     assert found.high[0] == pytest.approx(high, abs=1e-6)
@@ -163,14 +174,34 @@ def test_an_end_from_few_documents_is_once_to_twice_as_far_as_students():
 
 def test_a_score_of_sums_has_the_error_that_leaving_out_documents_gives():
     """chrF of a corpus of 30 documents: the linear error and the jackknife's agree."""
-    words = ["der", "die", "das", "ein", "Haus", "Hund", "Katze", "sieht", "hört", "alt", "neu", "rot"]
+    words = [
+        "der",
+        "die",
+        "das",
+        "ein",
+        "Haus",
+        "Hund",
+        "Katze",
+        "sieht",
+        "hört",
+        "alt",
+        "neu",
+        "rot",
+    ]
     rng = np.random.default_rng(1)
     refs = [" ".join(rng.choice(words, 9)) for _ in range(90)]
-    hyps = [" ".join(w if rng.random() < 0.7 else rng.choice(words) for w in ref.split()) for ref in refs]
+    hyps = [
+        " ".join(w if rng.random() < 0.7 else rng.choice(words) for w in ref.split())
+        for ref in refs
+    ]
     chrf = surface_metric("chrf")
-    sums = cluster_sums(chrf.count(hyps, refs=[refs], segment=np.arange(90)), np.repeat(np.arange(30), 3))[:, None]
+    sums = cluster_sums(
+        chrf.count(hyps, refs=[refs], segment=np.arange(90)), np.repeat(np.arange(30), 3)
+    )[:, None]
     counts, _ = cluster_counts(range(30), 300, rng)
-    low, high, se, draws = score_intervals(chrf.score_count, sums, counts, sizes=np.full((30, 1), 3))
+    low, high, se, draws = score_intervals(
+        chrf.score_count, sums, counts, sizes=np.full((30, 1), 3)
+    )
     without = chrf.score_count(sums.sum(0) - sums)[:, 0]
     jackknife = np.sqrt(29 / 30 * ((without - without.mean()) ** 2).sum())
     assert se[0] == pytest.approx(jackknife, rel=0.03)
@@ -181,10 +212,14 @@ def test_a_score_of_sums_has_the_error_that_leaving_out_documents_gives():
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6), st.integers(8, 20), st.integers(0, 99))
 def test_an_interval_moves_with_its_unit(shift, scale, m, seed):
     x = np.random.default_rng(seed).normal(size=m)
-    one, other = (bootstrap_means(v, range(m), np.random.default_rng(0), 200) for v in (x, shift + scale * x))
+    one, other = (
+        bootstrap_means(v, range(m), np.random.default_rng(0), 200) for v in (x, shift + scale * x)
+    )
     slack = 1e-7 * (abs(shift) + scale)
     for end in ("low", "high"):
-        assert getattr(other, end)[0] == pytest.approx(shift + scale * getattr(one, end)[0], rel=1e-6, abs=slack)
+        assert getattr(other, end)[0] == pytest.approx(
+            shift + scale * getattr(one, end)[0], rel=1e-6, abs=slack
+        )
 
 
 def test_numbers_made_of_means_are_resampled_as_such():
@@ -192,7 +227,9 @@ def test_numbers_made_of_means_are_resampled_as_such():
     docs, chars = np.repeat(np.arange(15), 4), rng.integers(20, 90, 60)
     bits = 2.0 * chars + rng.normal(0, 20, 60)
     ratio = lambda means: means[..., :1] / means[..., 1:]  # noqa: E731
-    found = bootstrap_means(np.stack([bits, chars], 1), docs, np.random.default_rng(0), 400, of=ratio)
+    found = bootstrap_means(
+        np.stack([bits, chars], 1), docs, np.random.default_rng(0), 400, of=ratio
+    )
     counts, index = cluster_counts(docs, 400, np.random.default_rng(0))
     expected = (counts @ cluster_sums(bits, index)) / (counts @ cluster_sums(chars, index))
     np.testing.assert_allclose(found.draws[:, 0], expected)
@@ -210,5 +247,7 @@ def test_one_long_document_counts_for_nearly_all():
     assert few_clusters(8) == ""
     told = "20 documents, some so long that all count like 1.5, are few: the intervals may be far too short or far too "
     assert few_clusters(20, counting=float(effective([80, *[1] * 19]))) == told + "long."
-    told = "4 raters, some with so many ratings that all count like 2.5, are few: the intervals may be"
+    told = (
+        "4 raters, some with so many ratings that all count like 2.5, are few: the intervals may be"
+    )
     assert few_clusters(4, "raters", 2.5).startswith(told)

@@ -27,10 +27,17 @@ from anhelpers.mqm import (
 
 HEADER = "system doc doc_id seg_id rater source target category severity".replace(" ", "\t")
 ERRORS = [
-    "No-error|No-error", "Accuracy/Mistranslation|Major", "Accuracy/Omission|Minor", "Fluency/Punctuation|Minor",
-    "Fluency/Punctuation|Major", "Style/Awkward|Minor", "Source issue|Major", "Other|Minor", "Non-translation!|Major",
+    "No-error|No-error",
+    "Accuracy/Mistranslation|Major",
+    "Accuracy/Omission|Minor",
+    "Fluency/Punctuation|Minor",
+    "Fluency/Punctuation|Major",
+    "Style/Awkward|Minor",
+    "Source issue|Major",
+    "Other|Minor",
+    "Non-translation!|Major",
     "Style/Unnatural or awkward|Neutral",
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +49,9 @@ def read(tmp_path_factory):
         lines = [HEADER]
         for row in rows:
             system, doc, segment, rater, error = row.split(" ", 4)
-            lines.append("\t".join([system, doc, segment, segment, rater, "s", "t", *error.split("|")]))
+            lines.append(
+                "\t".join([system, doc, segment, segment, rater, "s", "t", *error.split("|")])
+            )
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
         return read_ratings(folder / name, repeated="count")
 
@@ -50,7 +59,10 @@ def read(tmp_path_factory):
 
 
 @pytest.mark.verifies(
-    "MQM weights", "MQM penalty, accuracy and fluency", "MQM by rater, segment, document, system", by="hand"
+    "MQM weights",
+    "MQM penalty, accuracy and fluency",
+    "MQM by rater, segment, document, system",
+    by="hand",
 )
 def test_a_score_that_can_be_done_on_paper(read):
     ratings = read(
@@ -70,7 +82,12 @@ def test_a_score_that_can_be_done_on_paper(read):
     assert systems.loc["B", "penalty"] == 25
     values, segments, docs, domains, names = scores.matrix("accuracy")
     assert np.array_equal(values, [[2.5, 25], [0, np.nan]], equal_nan=True)
-    assert (segments, docs, domains, names) == (("1", "2"), ("news-1",) * 2, ("news",) * 2, ("A", "B"))
+    assert (segments, docs, domains, names) == (
+        ("1", "2"),
+        ("news-1",) * 2,
+        ("news",) * 2,
+        ("A", "B"),
+    )
     raters = scores.by("rater").set_index(["system", "rater"])
     assert raters.loc[("A", "r1"), ["n_segments", "penalty"]].tolist() == [2, (5.1 + 1) / 2]
     with pytest.raises(UnknownName, match="unknown MQM score 'acuracy'; did you mean 'accuracy'"):
@@ -81,17 +98,24 @@ def test_a_score_that_can_be_done_on_paper(read):
 
 rows = st.lists(
     st.builds(
-        "{} {} {} {} {}".format, st.sampled_from("AB"), st.sampled_from(["news-1", "talk.2"]), st.integers(0, 3),
-        st.sampled_from(["r1", "r2"]), st.sampled_from(ERRORS),
+        "{} {} {} {} {}".format,
+        st.sampled_from("AB"),
+        st.sampled_from(["news-1", "talk.2"]),
+        st.integers(0, 3),
+        st.sampled_from(["r1", "r2"]),
+        st.sampled_from(ERRORS),
     ),
-    min_size=1, max_size=25,
-)  # fmt: skip
+    min_size=1,
+    max_size=25,
+)
 
 
 def _by_unit(scores) -> dict:
     names = zip(scores.system, scores.segment, scores.rater, scores.values, strict=True)
     docs, ids = scores.docs, [name.rpartition(":")[2] for name in scores.segments]
-    return {(scores.systems[s], docs[g], ids[g], scores.raters[r]): value for s, g, r, value in names}
+    return {
+        (scores.systems[s], docs[g], ids[g], scores.raters[r]): value for s, g, r, value in names
+    }
 
 
 @pytest.mark.verifies("MQM by rater, segment, document, system", by="property")
@@ -123,26 +147,33 @@ def test_scores_are_additive_and_a_duplicate_counts_again(read, rows, more):
 @given(rows=rows)
 def test_the_penalty_is_accuracy_and_fluency_and_what_is_ignored(read, rows):
     penalty, accuracy, fluency = score_ratings(read(*rows)).values.T
-    ignored = 5 * sum("Source issue|Major" in row for row in rows) + sum("Other|Minor" in row for row in rows)
+    ignored = 5 * sum("Source issue|Major" in row for row in rows) + sum(
+        "Other|Minor" in row for row in rows
+    )
     assert (penalty - accuracy - fluency).sum() == pytest.approx(ignored, abs=1e-9)
     assert (penalty >= accuracy + fluency - 1e-12).all()
 
 
 def test_what_no_rule_covers_is_listed_unless_waived(read):
     ratings = read(
-        "A d 1 r Odd one|Major", "A d 1 r Odd one|Minor", "A d 2 r Accuracy/New|Minor", "A d 2 r Strange|Minor"
+        "A d 1 r Odd one|Major",
+        "A d 1 r Odd one|Minor",
+        "A d 2 r Accuracy/New|Minor",
+        "A d 2 r Strange|Minor",
     )
     listed = r"'Odd one' \(2 ratings, first at line 2\), 'Strange' \(1 rating, first at line 5\); add rows"
     with pytest.raises(DataError, match=rf"mqm\.tsv: scheme wmt has no row for {listed}"):
         score_ratings(ratings)
     scores = score_ratings(ratings, unclassified="ignore")
-    assert scores.values.tolist() == [[6, 0, 0], [2, 1, 0]]  # Accuracy/New by the part before the slash
+    # Accuracy/New by the part before the slash
+    assert scores.values.tolist() == [[6, 0, 0], [2, 1, 0]]
     assert scores.notes == (
         "Counted in the penalty alone, as scheme wmt has no row for 'Odd one' (2 ratings, first at line 2), "
         "'Strange' (1 rating, first at line 5).",
     )
     with pytest.raises(
-        DataError, match=r"weights freitag2021 have no row for Critical 'Other' \(1 rating, first at line 2"
+        DataError,
+        match=r"weights freitag2021 have no row for Critical 'Other' \(1 rating, first at line 2",
     ):
         score_ratings(read("A d 1 r Other|critical"))
     with pytest.raises(UnknownName, match="way with unclassified"):
@@ -159,32 +190,53 @@ def test_what_no_rule_covers_is_listed_unless_waived(read):
     ],
 )
 def test_where_the_conventions_disagree(weights, expected):
-    kinds = [("Major", "non-translation"), ("minor", "Fluency/Punctuation"), ("Major", "Source issue"),
-             ("Minor", "Other"), ("Neutral", "Style/Awkward"), ("Minor", "Non-translation!")]  # fmt: skip
+    kinds = [
+        ("Major", "non-translation"),
+        ("minor", "Fluency/Punctuation"),
+        ("Major", "Source issue"),
+        ("Minor", "Other"),
+        ("Neutral", "Style/Awkward"),
+        ("Minor", "Non-translation!"),
+    ]
     table = load_weights(weights)
     assert [table.weight(*kind) for kind in kinds] == expected
-    critical, creative = table.weight("Critical", "Other"), table.weight("Minor", "Accuracy/Creative Reinterpretation")
+    critical = table.weight("Critical", "Other")
+    creative = table.weight("Minor", "Accuracy/Creative Reinterpretation")
     wanted = {"freitag2021": (np.nan, 1), "mt-metrics-eval": (0, 1), "wmt24": (5, 0)}[weights]
     assert np.array_equal([critical, creative], wanted, equal_nan=True)
 
 
 def test_the_schemes_are_those_of_appendix_d():
     wmt, en_es = load_scheme("wmt"), load_scheme("en-es")
-    assert wmt.dimension("Accuracy/Gender Mismatch") == wmt.dimension("Non-translation!") == "accuracy"
-    assert wmt.dimension("Terminology/Inconsistent") == wmt.dimension("Locale convention/Date format") == "fluency"
+    assert (
+        wmt.dimension("Accuracy/Gender Mismatch") == wmt.dimension("Non-translation!") == "accuracy"
+    )
+    assert (
+        wmt.dimension("Terminology/Inconsistent")
+        == wmt.dimension("Locale convention/Date format")
+        == "fluency"
+    )
     assert (wmt.dimension("Source error"), wmt.dimension("no-error"), wmt.dimension("Grammar")) == (
         "ignored",
         "none",
         None,
     )
-    assert (en_es.dimension("do_not_translate"), en_es.dimension("date_time_format")) == ("accuracy", "fluency")
-    assert [sum(row[1] == kind for row in en_es.rows) for kind in ("accuracy", "fluency")] == [9, 14]
+    assert (en_es.dimension("do_not_translate"), en_es.dimension("date_time_format")) == (
+        "accuracy",
+        "fluency",
+    )
+    assert [sum(row[1] == kind for row in en_es.rows) for kind in ("accuracy", "fluency")] == [
+        9,
+        14,
+    ]
     assert str(load_weights("wmt24")).startswith("weights wmt24\nNo-error  *")
 
 
 def test_a_table_of_ones_own(tmp_path, read):
     scheme, weights = tmp_path / "mine.csv", tmp_path / "scheme.csv"
-    scheme.write_text('category,dimension,source\nNo-error,none,\n*o*,fluency,"me, today"\n', encoding="utf-8")
+    scheme.write_text(
+        'category,dimension,source\nNo-error,none,\n*o*,fluency,"me, today"\n', encoding="utf-8"
+    )
     weights.write_text("severity,category,weight,source\n*,*,2,me\n", encoding="utf-8")
     scores = score_ratings(read("A d 1 r Other|Critical"), str(scheme), weights)
     assert scores.values.tolist() == [[2, 0, 2]]
@@ -195,7 +247,10 @@ def test_a_table_of_ones_own(tmp_path, read):
             r"mine\.csv, line 1: the header must be category,dimension,source; it is category,dim",
         ),
         ("category,dimension,source\na,b\n", "line 2: 2 cells, and the header has 3"),
-        ("category,dimension,source\na,style,x\n", "line 2: unknown dimension 'style'; known: accuracy, fluency"),
+        (
+            "category,dimension,source\na,style,x\n",
+            "line 2: unknown dimension 'style'; known: accuracy, fluency",
+        ),
         ("", r"mine\.csv: this file is empty"),
     ]:
         scheme.write_text(text, encoding="utf-8")
@@ -213,17 +268,23 @@ def test_a_table_of_ones_own(tmp_path, read):
 def test_the_signature_tells_an_edited_copy_of_a_table(tmp_path):
     published = bundled("mqm/weights.freitag2021.csv")
     copy = tmp_path / published.name
-    copy.write_text(published.read_text(encoding="utf-8").replace("Major,*,5", "Major,*,10"), encoding="utf-8")
+    copy.write_text(
+        published.read_text(encoding="utf-8").replace("Major,*,5", "Major,*,10"), encoding="utf-8"
+    )
     edited = load_weights(copy)
     assert edited.weight("Major", "Other") == 10
-    copy.write_text(published.read_text(encoding="utf-8").replace("Major,*,5", "Major,*,9"), encoding="utf-8")
+    copy.write_text(
+        published.read_text(encoding="utf-8").replace("Major,*,5", "Major,*,9"), encoding="utf-8"
+    )
     names = [load_weights(published).name, edited.name, load_weights(copy).name]
     assert names[0] == "freitag2021"
     assert len(set(names)) == 3
 
 
 def test_the_scheme_is_chosen_from_the_categories(read):
-    assert choose_scheme(read("A d 1 r mistranslation|minor", "A d 1 r whitespace|minor")) == "en-es"
+    assert (
+        choose_scheme(read("A d 1 r mistranslation|minor", "A d 1 r whitespace|minor")) == "en-es"
+    )
     assert choose_scheme(read("A d 1 r Style/Awkward|minor", "A d 1 r Other|minor")) == "wmt"
     assert choose_scheme(read("A d 1 r No-error|No-error")) == "wmt"
 
@@ -235,11 +296,17 @@ def test_names_of_documents_and_systems():
         "unknown",
         "talk",
     ]
-    assert [base_system(name) for name in ("refA", "X_with_refA", "NLLB_MBR")] == ["refA", "X", "NLLB_MBR"]
+    assert [base_system(name) for name in ("refA", "X_with_refA", "NLLB_MBR")] == [
+        "refA",
+        "X",
+        "NLLB_MBR",
+    ]
 
 
 def test_domains_may_be_given(read):
-    scores = score_ratings(read("A x.1 1 r Other|Minor", "A news-2 2 r Other|Minor"), domains={"x.1": "prose"})
+    scores = score_ratings(
+        read("A x.1 1 r Other|Minor", "A news-2 2 r Other|Minor"), domains={"x.1": "prose"}
+    )
     assert set(scores.by("domain")["domain"]) == {"prose", "news"}
 
 
@@ -263,9 +330,14 @@ def test_intervals_are_of_documents_drawn_once_for_all_systems(read):
     assert a["penalty_low"] < 7 / 3 < a["penalty_high"]
     assert (a["n_docs"], c["n_docs"], c["n_segments"]) == (9, 1, 1)
     assert c["penalty"] == 1
-    assert np.isnan([c["penalty_low"], c["penalty_high"]]).all()  # one document says nothing about others
-    one_doc = system_table(score_ratings(read(*(f"A d {i} r Other|M{'ajor' if i % 2 else 'inor'}" for i in range(40)))),
-                           np.random.default_rng(1))  # fmt: skip
+    # one document says nothing about others
+    assert np.isnan([c["penalty_low"], c["penalty_high"]]).all()
+    one_doc = system_table(
+        score_ratings(
+            read(*(f"A d {i} r Other|M{'ajor' if i % 2 else 'inor'}" for i in range(40)))
+        ),
+        np.random.default_rng(1),
+    )
     assert one_doc.loc[0, "penalty_low"] < 3 < one_doc.loc[0, "penalty_high"]  # segments are drawn
     single = system_table(score_ratings(read("A d 1 r Other|Minor")), np.random.default_rng(1))
     assert single.loc[0, "penalty"] == 1
@@ -277,14 +349,34 @@ def test_the_command(tmp_path, capsys, read):
     out, err = capsys.readouterr()
     table = list(csv.DictReader(out.splitlines()))
     assert len(table) == 8
-    assert list(table[0])[:6] == ["system", "n_segments", "n_raters", "n_docs", "n_effective", "penalty"]
-    assert [float(row["penalty"]) for row in table] == sorted(float(row["penalty"]) for row in table)
+    assert list(table[0])[:6] == [
+        "system",
+        "n_segments",
+        "n_raters",
+        "n_docs",
+        "n_effective",
+        "penalty",
+    ]
+    assert [float(row["penalty"]) for row in table] == sorted(
+        float(row["penalty"]) for row in table
+    )
     assert "note: scheme wmt, which fits the categories best; another one by --scheme." in err
     assert main(["mqm", str(bundled("teaching/en-de/mqm.tsv"))]) == 0
     assert capsys.readouterr().out == out  # the seed is fixed
     target = tmp_path / "domains.csv"
     assert (
-        main(["mqm", str(bundled("teaching/en-de/mqm.tsv")), "--by", "domain", "--scheme", "wmt", "-o", str(target)])
+        main(
+            [
+                "mqm",
+                str(bundled("teaching/en-de/mqm.tsv")),
+                "--by",
+                "domain",
+                "--scheme",
+                "wmt",
+                "-o",
+                str(target),
+            ]
+        )
         == 0
     )
     rows = csv.DictReader(target.read_text().splitlines())
@@ -296,11 +388,23 @@ def test_the_command(tmp_path, capsys, read):
     assert "note: Counted in the penalty alone" in capsys.readouterr().err
 
 
-PUBLISHED = {  # README of google/wmt-mqm-human-evaluation, TED talks en-de; eTranslation is printed 1.96, computed 1.97
-    "ref": 0.91, "Facebook-AI": 1.06, "Online-W": 1.12, "VolcTrans-AT": 1.24, "metricsystem3": 1.44,
-    "VolcTrans-GLAT": 1.49, "HuaweiTSC": 1.50, "metricsystem1": 1.63, "metricsystem2": 1.69, "metricsystem5": 1.72,
-    "UEdin": 1.77, "metricsystem4": 1.78, "eTranslation": 1.97, "Nemo": 2.14,
-}  # fmt: skip
+# README of google/wmt-mqm-human-evaluation, TED talks en-de; eTranslation is printed 1.96, computed 1.97
+PUBLISHED = {
+    "ref": 0.91,
+    "Facebook-AI": 1.06,
+    "Online-W": 1.12,
+    "VolcTrans-AT": 1.24,
+    "metricsystem3": 1.44,
+    "VolcTrans-GLAT": 1.49,
+    "HuaweiTSC": 1.50,
+    "metricsystem1": 1.63,
+    "metricsystem2": 1.69,
+    "metricsystem5": 1.72,
+    "UEdin": 1.77,
+    "metricsystem4": 1.78,
+    "eTranslation": 1.97,
+    "Nemo": 2.14,
+}
 
 
 @pytest.mark.verifies(
@@ -311,7 +415,9 @@ PUBLISHED = {  # README of google/wmt-mqm-human-evaluation, TED talks en-de; eTr
 )
 @pytest.mark.erratum("WMT MQM, TED 2021")
 @pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+@pytest.mark.skipif(
+    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
+)
 def test_the_published_scores_of_ted_are_met():
     folder = Path(os.environ["ANHELPERS_DATA"]) / "mqm"
     scores = score_ratings(read_ratings(folder / "mqm_ted_ende.tsv"))
@@ -319,16 +425,24 @@ def test_the_published_scores_of_ted_are_met():
     published = {}
     for line in (folder / "mqm_ted_ende.avg_seg_scores.tsv").read_text().splitlines()[1:]:
         system, score, segment = line.split()
-        published["ref" if system == "ref-A" else system, segment] = np.nan if score == "None" else -float(score)
+        published["ref" if system == "ref-A" else system, segment] = (
+            np.nan if score == "None" else -float(score)
+        )
     rated = {(row.system, row.segment): row.penalty for row in scores.by("segment").itertuples()}
     assert rated.keys() == {key for key, score in published.items() if not np.isnan(score)}
     assert max(abs(published[key] - score) for key, score in rated.items()) < 1e-6
 
 
 @pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+@pytest.mark.skipif(
+    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
+)
 def test_wmt23_is_scored_by_three_raters_per_segment():
-    path = Path(os.environ["ANHELPERS_DATA"]) / "mqm" / "sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv.tar.gz"
+    path = (
+        Path(os.environ["ANHELPERS_DATA"])
+        / "mqm"
+        / "sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv.tar.gz"
+    )
     scores = score_ratings(read_ratings(path))
     assert set(scores.by("segment")["n_raters"]) == {3}
     assert set(scores.domains) == {"news"}
@@ -336,10 +450,14 @@ def test_wmt23_is_scored_by_three_raters_per_segment():
 
 
 TABLE_4 = {  # Freitag et al. 2021, Table 4
-    ("Major", "Non-translation!"): 25, ("Major", "Accuracy/Mistranslation"): 5, ("Major", "Fluency/Punctuation"): 5,
-    ("Minor", "Fluency/Punctuation"): 0.1, ("Minor", "Fluency/Grammar"): 1, ("Minor", "Accuracy/Omission"): 1,
+    ("Major", "Non-translation!"): 25,
+    ("Major", "Accuracy/Mistranslation"): 5,
+    ("Major", "Fluency/Punctuation"): 5,
+    ("Minor", "Fluency/Punctuation"): 0.1,
+    ("Minor", "Fluency/Grammar"): 1,
+    ("Minor", "Accuracy/Omission"): 1,
     ("Neutral", "Style/Awkward"): 0,
-}  # fmt: skip
+}
 
 
 @pytest.mark.verifies("MQM weights", by="foreign", of="Freitag et al. 2021, Table 4")
@@ -349,7 +467,10 @@ def test_the_weights_are_those_of_the_published_table():
 
 
 @pytest.mark.verifies(
-    "MQM penalty, accuracy and fluency", "MQM by rater, segment, document, system", by="foreign", of="pandas"
+    "MQM penalty, accuracy and fluency",
+    "MQM by rater, segment, document, system",
+    by="foreign",
+    of="pandas",
 )
 @settings(max_examples=25)
 @given(rows=rows)
@@ -364,9 +485,13 @@ def test_every_level_is_pandas_of_the_rows(read, rows):
     per_rater = table.groupby(["system", "doc", "segment", "rater"]).penalty.sum()
     per_segment = per_rater.groupby(["system", "doc", "segment"]).mean()
     found = scores.by().set_index("system").penalty
-    assert found.to_dict() == pytest.approx(per_segment.groupby("system").mean().to_dict(), rel=1e-12)
+    assert found.to_dict() == pytest.approx(
+        per_segment.groupby("system").mean().to_dict(), rel=1e-12
+    )
     by_doc = scores.by("doc").set_index(["system", "doc"]).penalty
-    assert by_doc.to_dict() == pytest.approx(per_segment.groupby(["system", "doc"]).mean().to_dict(), rel=1e-12)
+    assert by_doc.to_dict() == pytest.approx(
+        per_segment.groupby(["system", "doc"]).mean().to_dict(), rel=1e-12
+    )
     by_rater = scores.by("rater").set_index(["system", "rater"]).penalty
     wanted = per_rater.groupby(["system", "rater"]).mean().to_dict()
     assert by_rater.to_dict() == pytest.approx(wanted, rel=1e-12)

@@ -26,10 +26,22 @@ def of(units, docs=None):
     """MqmScores of rows (system, segment, rater, penalty), which stand for accuracy and fluency, too."""
     system, segment, rater, y = (np.array(column) for column in zip(*units, strict=True))
     n = int(segment.max()) + 1
-    systems, raters = (tuple(f"{a}{i}" for i in range(int(c.max()) + 1)) for a, c in (("s", system), ("r", rater)))
+    systems, raters = (
+        tuple(f"{a}{i}" for i in range(int(c.max()) + 1)) for a, c in (("s", system), ("r", rater))
+    )
     docs = tuple(f"d{i}" for i in (range(n) if docs is None else docs))
-    return MqmScores(systems, raters, tuple(map(str, range(n))), docs, ("x",) * n, system, segment, rater,
-                     np.stack([y.astype(float)] * 3, axis=1), "simulated")  # fmt: skip
+    return MqmScores(
+        systems,
+        raters,
+        tuple(map(str, range(n))),
+        docs,
+        ("x",) * n,
+        system,
+        segment,
+        rater,
+        np.stack([y.astype(float)] * 3, axis=1),
+        "simulated",
+    )
 
 
 def rng():
@@ -41,7 +53,9 @@ def rng():
 
 def test_the_interval_of_three_raters_by_hand():
     """They give 1, 2 and 3 points everywhere: 2 ± 4.3027 · 1 / √3, Student's t with 2 degrees of freedom."""
-    scores = of([(0, g, r, r + 1) for g in range(27) for r in range(3)], docs=[g // 3 for g in range(27)])
+    scores = of(
+        [(0, g, r, r + 1) for g in range(27) for r in range(3)], docs=[g // 3 for g in range(27)]
+    )
     row = system_table(scores, rng(), 200).iloc[0]
     assert (row.penalty_low_same_raters, row.penalty_high_same_raters) == (2, 2)
     assert row.penalty_high == pytest.approx(2 + 4.302653 / np.sqrt(3), abs=1e-6)
@@ -56,17 +70,27 @@ def test_one_rater_says_nothing_of_others_and_the_table_tells():
     assert table.resampled.to_dict() == {"s0": "documents", "s1": "documents and raters"}
     assert table.loc["s0", "penalty_high"] == table.loc["s0", "penalty_high_same_raters"]
     values = of(units).matrix().values[:, 0]
-    assert table.loc["s0", "penalty_high"] == bootstrap_means(values, of(units).docs, rng(), 200).high[0]
+    assert (
+        table.loc["s0", "penalty_high"]
+        == bootstrap_means(values, of(units).docs, rng(), 200).high[0]
+    )
     notes = rater_notes(table.reset_index())
     assert "paired tests (anhelpers run an_5_2_mqm --data FILE)" in notes[0]
-    assert notes[1].startswith("2 raters are few: the intervals may be far too short or far too long.")
-    assert notes[2] == "One rater saw all translations of s0: such an interval holds for that rater alone."
+    assert notes[1].startswith(
+        "2 raters are few: the intervals may be far too short or far too long."
+    )
+    assert (
+        notes[2]
+        == "One rater saw all translations of s0: such an interval holds for that rater alone."
+    )
     alone = system_table(of(units[:20]), rng(), 200)
     assert rater_notes(alone)[0].startswith("One rater saw all translations of each system")
     thirds = of([(s, g, 0, g % 5) for s in range(2) for g in range(49)])  # 49 times 1 / 49 is not 1
     assert system_table(thirds, rng(), 200).n_effective_raters.tolist() == [1, 1]
     assert len(rater_notes(system_table(thirds, rng(), 200))) == 1
-    some = of([*[(0, g, g % 3, g % 5) for g in range(24)], *[(1, g, g % 4, g % 3) for g in range(24)]])
+    some = of(
+        [*[(0, g, g % 3, g % 5) for g in range(24)], *[(1, g, g % 4, g % 3) for g in range(24)]]
+    )
     assert rater_notes(system_table(some, rng(), 200))[1].startswith("3 to 4 raters are few:")
     single = system_table(of(units[:1]), rng(), 200)
     assert single.resampled.tolist() == [""]
@@ -89,7 +113,11 @@ def test_other_raters_never_make_an_interval_narrower(seed, raters, each):
 
 # ---- severity taken out
 
-STRICT = [(s, g, (s + g) % 2, (s + 1) * (g + 2) * (0.5, 1.5)[(s + g) % 2]) for s in range(3) for g in range(12)]
+STRICT = [
+    (s, g, (s + g) % 2, (s + 1) * (g + 2) * (0.5, 1.5)[(s + g) % 2])
+    for s in range(3)
+    for g in range(12)
+]
 
 
 @pytest.mark.verifies("Rater-adjusted MQM penalty", by="hand")
@@ -100,7 +128,9 @@ def test_a_rater_who_gives_three_times_the_points_is_found_out():
     assert found.values[:, 0] == pytest.approx([(s + 1) * (g + 2) for s, g, *_ in STRICT])
     assert found.by().penalty.tolist() == pytest.approx([7.5, 15, 22.5])
     assert found.signature == "simulated|raters:adjusted"
-    assert found.notes[-1].startswith("The severity of the raters is taken out of the penalties: r0 0.50, r1 1.50 (")
+    assert found.notes[-1].startswith(
+        "The severity of the raters is taken out of the penalties: r0 0.50, r1 1.50 ("
+    )
     assert "intervals of their own, so that of a part may end above the whole's" in found.notes[-1]
     assert found.crews == ""
 
@@ -110,7 +140,12 @@ def test_a_rater_who_gives_three_times_the_points_is_found_out():
 @given(seed=st.integers(0, 10**6), by=st.floats(0.1, 10))
 def test_a_unit_scales_and_a_fair_design_keeps_its_order(seed, by):
     g = np.random.default_rng(seed)
-    fair = [(s, k, r, float(g.poisson(3 * (r + 1)))) for s in range(4) for k in range(15) for r in range(3)]
+    fair = [
+        (s, k, r, float(g.poisson(3 * (r + 1))))
+        for s in range(4)
+        for k in range(15)
+        for r in range(3)
+    ]
     raw, found = of(fair), adjust_raters(of(fair))
     ratio = found.by().penalty / raw.by().penalty
     assert np.allclose(ratio, ratio[0], rtol=1e-5)
@@ -122,11 +157,21 @@ def test_a_unit_scales_and_a_fair_design_keeps_its_order(seed, by):
     assert np.allclose(again.values, found.values[turned], atol=1e-6)
 
 
-@pytest.mark.verifies("Rater-adjusted MQM penalty", by="foreign", of="SciPy's maximum of the Poisson likelihood")
+@pytest.mark.verifies(
+    "Rater-adjusted MQM penalty", by="foreign", of="SciPy's maximum of the Poisson likelihood"
+)
 def test_severities_are_those_of_greatest_likelihood():
     g = np.random.default_rng(1)
-    units = [(s, k, (s * 7 + k * k) % 3, float(g.poisson((s + 1) * (1 + k % 4) * (0.6, 1, 1.4)[(s * 7 + k * k) % 3])))
-             for s in range(4) for k in range(14)]  # fmt: skip
+    units = [
+        (
+            s,
+            k,
+            (s * 7 + k * k) % 3,
+            float(g.poisson((s + 1) * (1 + k % 4) * (0.6, 1, 1.4)[(s * 7 + k * k) % 3])),
+        )
+        for s in range(4)
+        for k in range(14)
+    ]
     scores = of(units)
     y = scores.values[:, 0]
 
@@ -140,7 +185,9 @@ def test_severities_are_those_of_greatest_likelihood():
             np.add.at(slope, start + code, m - y)
         return m.sum() - y @ parts(x) + 1e-9 * x @ x, slope + 2e-9 * x
 
-    best = np.exp(minimize(loss, np.zeros(21), jac=True, method="BFGS", options={"gtol": 1e-7}).x[18:])
+    best = np.exp(
+        minimize(loss, np.zeros(21), jac=True, method="BFGS", options={"gtol": 1e-7}).x[18:]
+    )
     assert _scaled(scores, y, None)[0] == pytest.approx(best / best.mean(), rel=1e-4)
 
 
@@ -161,9 +208,18 @@ def test_raters_who_differ_by_chance_alone_change_nothing():
     ("units", "told"),
     [
         ([(s, g, 0, 1) for s in range(2) for g in range(9)], "all ratings are by one rater"),
-        ([(s, g, g % 2, 1 + g) for s in range(2) for g in range(9)], "no segment was seen by two raters"),
-        ([(s, g, s, 1 + g) for s in range(2) for g in range(9)], "share too few segments and systems"),
-        ([(s, g, (s + g) % 2 + 2 * (g > 5), 1 + g) for s in range(2) for g in range(12)], "share too few segments and"),
+        (
+            [(s, g, g % 2, 1 + g) for s in range(2) for g in range(9)],
+            "no segment was seen by two raters",
+        ),
+        (
+            [(s, g, s, 1 + g) for s in range(2) for g in range(9)],
+            "share too few segments and systems",
+        ),
+        (
+            [(s, g, (s + g) % 2 + 2 * (g > 5), 1 + g) for s in range(2) for g in range(12)],
+            "share too few segments and",
+        ),
     ],
 )
 def test_what_cannot_be_told_apart_is_refused(units, told):
@@ -181,7 +237,8 @@ def test_severity_is_taken_out_once_and_odd_ratings_do_no_harm():
     alone = [(s, 12 + s, 2, 0) for s in range(3)]  # r2 saw what no other saw, and marked nothing
     blind = adjust_raters(of([*STRICT, *alone]))
     assert np.isfinite(blind.values).all()
-    kind = adjust_raters(of([*STRICT, *((s, g, 2, 0) for s in range(3) for g in range(12))]))  # r2 marks nothing
+    # r2 marks nothing
+    kind = adjust_raters(of([*STRICT, *((s, g, 2, 0) for s in range(3) for g in range(12))]))
     assert np.isfinite(kind.values).all()
     assert kind.severity[2, 0] < 0.5
 
@@ -199,13 +256,15 @@ def test_adjusted_and_rated_penalties_never_look_alike():
     row = system_table(found, rng(), 200).iloc[0]
     error = np.std([0.5, 1.5], ddof=1) / np.sqrt(2)
     assert found.severity_error == pytest.approx([error] * 3)
-    assert row.penalty_high - row.penalty >= 12.706 * 0.99 * error * row.penalty  # two raters: next to nothing is known
+    # two raters: next to nothing is known
+    assert row.penalty_high - row.penalty >= 12.706 * 0.99 * error * row.penalty
 
 
 def test_other_systems_by_other_raters_are_noted_only_where_it_matters():
     fair = [(s, g, r, r + g) for s in range(2) for g in range(9) for r in range(2)]
     assert of(fair).crews == ""
-    assert of([(s, g, s, 1) for s in range(2) for g in range(9)]).crews == ""  # both give the same on average
+    # both give the same on average
+    assert of([(s, g, s, 1) for s in range(2) for g in range(9)]).crews == ""
     told = of([(s, g, s, 1 + s) for s in range(2) for g in range(9)]).crews
     assert "whose mean penalties range from 1.00 (r0) to 2.00 (r1)" in told
 
@@ -219,29 +278,43 @@ def test_the_command_adjusts_and_says_so(tmp_path, capsys):
     assert "2 raters are few" in err
     assert main(["mqm", teaching, "--adjust-raters"]) == 0
     out, err = capsys.readouterr()
-    assert all(row["signature"].endswith("|raters:adjusted") for row in csv.DictReader(out.splitlines()))
+    assert all(
+        row["signature"].endswith("|raters:adjusted") for row in csv.DictReader(out.splitlines())
+    )
     assert "The severity of the raters is taken out" in err
     assert main(["mqm", teaching, "--adjust-raters", "--by", "domain"]) == 0
     assert "|raters:adjusted" in capsys.readouterr().out
 
 
 @pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+@pytest.mark.skipif(
+    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
+)
 def test_ted_has_one_rater_a_translation_and_the_strictest_counts_most():
-    scores = score_ratings(read_ratings(Path(os.environ["ANHELPERS_DATA"]) / "mqm" / "mqm_ted_ende.tsv"))
+    scores = score_ratings(
+        read_ratings(Path(os.environ["ANHELPERS_DATA"]) / "mqm" / "mqm_ted_ende.tsv")
+    )
     assert "range from 0.93 (rater1) to 2.17 (rater4)" in scores.crews
     found = adjust_raters(scores)
     assert found.severity[:, 0] == pytest.approx([0.68, 0.82, 0.87, 1.62], abs=0.02)
-    ranks = [dict(zip(one.systems, rankdata(one.by().penalty), strict=True)) for one in (scores, found)]
+    ranks = [
+        dict(zip(one.systems, rankdata(one.by().penalty), strict=True)) for one in (scores, found)
+    ]
     assert [each["metricsystem5"] for each in ranks] == [10, 7]
     assert [each["UEdin"] for each in ranks] == [11, 14]
 
 
 @pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+@pytest.mark.skipif(
+    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
+)
 def test_one_rating_of_three_says_more_of_wmt23_once_severity_is_taken_out():
     """Its systems have the same three raters in every segment; one of them is kept, at random for each translation."""
-    path = Path(os.environ["ANHELPERS_DATA"]) / "mqm" / "sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv.tar.gz"
+    path = (
+        Path(os.environ["ANHELPERS_DATA"])
+        / "mqm"
+        / "sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv.tar.gz"
+    )
     scores = score_ratings(read_ratings(path))
     truth = scores.by().penalty.to_numpy()
     far = []
@@ -249,7 +322,9 @@ def test_one_rating_of_three_says_more_of_wmt23_once_severity_is_taken_out():
         order = np.random.default_rng(seed).permutation(len(scores.values))
         cell = (scores.segment * len(scores.systems) + scores.system)[order]
         kept = order[np.unique(cell, return_index=True)[1]]
-        codes = {name: getattr(scores, name)[kept] for name in ("system", "segment", "rater", "values")}
+        codes = {
+            name: getattr(scores, name)[kept] for name in ("system", "segment", "rater", "values")
+        }
         one = replace(scores, **codes)
         means = [each.by().penalty.to_numpy() for each in (one, adjust_raters(one))]
         far.append([np.std(found / found.mean() - truth / truth.mean()) for found in means])

@@ -17,13 +17,22 @@ from anhelpers.exercises import NOT_YET, RIGHT
 from anhelpers.notebooks import about, notebook_paths, parameters_of
 
 COLLECTION = notebook_paths()
-INTO_ENGLISH = [p for p in COLLECTION if parameters_of(p)["data"] == '"teaching"' and p.stem != "xmi_2_definition"]
+INTO_ENGLISH = [
+    p
+    for p in COLLECTION
+    if parameters_of(p)["data"] == '"teaching"' and p.stem != "xmi_2_definition"
+]
 """The notebooks that read a teaching set; that one reads it only beside a translation model, which is none of ours."""
 
 
 def smallest(path, tiny_lm):
     """The parameters with which a notebook is done soonest."""
-    smoke = {"lm": str(tiny_lm), "n_draws": 200, "pairs": ["cipher", "gender", "vague"], "young": [40]}
+    smoke = {
+        "lm": str(tiny_lm),
+        "n_draws": 200,
+        "pairs": ["cipher", "gender", "vague"],
+        "young": [40],
+    }
     return {name: value for name, value in smoke.items() if name in parameters_of(path)}
 
 
@@ -36,7 +45,11 @@ def tags(cell):
 
 
 def names(cell, use):
-    return {n.id for n in ast.walk(ast.parse(cell.source)) if isinstance(n, ast.Name) and isinstance(n.ctx, use)}
+    return {
+        n.id
+        for n in ast.walk(ast.parse(cell.source))
+        if isinstance(n, ast.Name) and isinstance(n.ctx, use)
+    }
 
 
 def lines(cell):
@@ -55,7 +68,9 @@ def test_there_is_a_collection():
 def test_no_outputs_no_counts_and_a_plain_kernel(path):
     book = nbformat.read(path, 4)
     nbformat.validate(book)
-    assert all(not c.outputs and c.execution_count is None for c in book.cells if c.cell_type == "code")
+    assert all(
+        not c.outputs and c.execution_count is None for c in book.cells if c.cell_type == "code"
+    )
     assert book.metadata.kernelspec.name == "python3"
     assert len({c.id for c in book.cells}) == len(book.cells)
 
@@ -70,7 +85,8 @@ def test_parameters_are_literals_with_a_comment(path):
 
 
 def test_the_form_of_a_teaching_notebook(path):
-    code, prose = [c for c in cells(path, "code") if "check" not in tags(c)], cells(path, "markdown")
+    code = [c for c in cells(path, "code") if "check" not in tags(c)]
+    prose = cells(path, "markdown")
     sizes = [len(lines(c)) for c in code]
     words = sum(len(re.findall(r"\w+", c.source)) for c in prose)
     assert max(sizes) <= 12
@@ -82,7 +98,9 @@ def test_the_form_of_a_teaching_notebook(path):
     assert "$" not in text  # formulas are Unicode: the exported page has no network for MathJax
     assert any("assert" in c.source for c in code)
     own = [c for c in code if not {"check", "exercise", "solution"} & set(tags(c))]
-    assert not any(isinstance(node, ast.FunctionDef) for c in own for node in ast.walk(ast.parse(c.source)))
+    assert not any(
+        isinstance(node, ast.FunctionDef) for c in own for node in ast.walk(ast.parse(c.source))
+    )
 
 
 def test_its_first_cell_tells_what_lists_of_the_collection_need(path):
@@ -95,8 +113,15 @@ def test_its_first_cell_tells_what_lists_of_the_collection_need(path):
 def test_exercises_of_three_kinds_each_with_a_start_a_solution_and_a_check(path):
     """### Exercise N · kind / exercise / solution … / check."""
     book = nbformat.read(path, 4).cells
-    heads = [i for i, c in enumerate(book) if c.cell_type == "markdown" and c.source.startswith("### Exercise ")]
-    kinds = [re.match(r"### Exercise (\d+) · (check|extend|open)\n", book[i].source).groups() for i in heads]
+    heads = [
+        i
+        for i, c in enumerate(book)
+        if c.cell_type == "markdown" and c.source.startswith("### Exercise ")
+    ]
+    kinds = [
+        re.match(r"### Exercise (\d+) · (check|extend|open)\n", book[i].source).groups()
+        for i in heads
+    ]
     assert [int(number) for number, _ in kinds] == [*range(1, len(kinds) + 1)]
     assert {kind for _, kind in kinds} == {"check", "extend", "open"}
     for (number, _), start, end in zip(kinds, heads, [*heads[1:], len(book)], strict=True):
@@ -107,7 +132,9 @@ def test_exercises_of_three_kinds_each_with_a_start_a_solution_and_a_check(path)
         assert given.cell_type == "code"
         assert "..." in given.source
         assert checking.metadata.jupyter.source_hidden
-        (function,) = (node for node in ast.parse(checking.source).body if isinstance(node, ast.FunctionDef))
+        (function,) = (
+            node for node in ast.parse(checking.source).body if isinstance(node, ast.FunctionDef)
+        )
         assert function.name == f"exercise_{number}"
         assert ast.get_docstring(function)
         steps = [node for node in ast.walk(function) if isinstance(node, ast.Assert)]
@@ -154,8 +181,11 @@ def test_it_runs_on_the_set_into_english_with_every_exercise_right(book, tiny_lm
     assert [line for line in outcome.checks if RIGHT not in line] == []
     assert len(outcome.checks) == sum("check" in tags(c) for c in cells(book, "code"))
     written = nbformat.read(tmp_path / book.name, 4).cells
-    printed = "".join(o.text for c in written for o in c.get("outputs", ()) if o.output_type == "stream")
-    assert not re.search(r"\bnan\b", printed.replace("(nan)", ""))  # which notes say of texts without a word
+    printed = "".join(
+        o.text for c in written for o in c.get("outputs", ()) if o.output_type == "stream"
+    )
+    # which notes say of texts without a word
+    assert not re.search(r"\bnan\b", printed.replace("(nan)", ""))
 
 
 @pytest.mark.notebook
@@ -167,13 +197,24 @@ def test_a_students_copy_runs_to_its_end_and_every_check_gives_a_hint(tiny_lm, t
     assert "ok, 0 of 3 exercises right" in capsys.readouterr().err
     page = html.unescape((tmp_path / "out" / "00_start_here.html").read_text(encoding="utf-8"))
     assert "How many points does the second one lose" in page
-    assert page.count("Translations into: ") == 2  # both teaching sets, for readers of English and of German
+    # both teaching sets, for readers of English and of German
+    assert page.count("Translations into: ") == 2
 
 
 @pytest.mark.notebook
 @pytest.mark.neural
 def test_the_first_page_of_another_set_has_no_switch(tiny_lm, tmp_path, capsys):
-    call = ["run", "00_start_here", "--data", "teaching", "-p", "lm", str(tiny_lm), "--out", str(tmp_path)]
+    call = [
+        "run",
+        "00_start_here",
+        "--data",
+        "teaching",
+        "-p",
+        "lm",
+        str(tiny_lm),
+        "--out",
+        str(tmp_path),
+    ]
     assert cli.main(call) == 0
     assert "ok, 3 of 3 exercises right" in capsys.readouterr().err
     page = (tmp_path / "00_start_here.html").read_text(encoding="utf-8")
@@ -191,9 +232,23 @@ def kept(tmp_path_factory):
 @pytest.mark.notebook
 @pytest.mark.neural
 @pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
-def test_the_oracle_curve_runs_on_wmt24_with_every_system_on_or_below_it(tiny_lm, kept, tmp_path, capsys):
-    call = ["run", "an_5_1_oracle_curve", "--data", "wmt24/en-de", "-p", "lm", str(tiny_lm), "--store", kept]
+@pytest.mark.skipif(
+    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
+)
+def test_the_oracle_curve_runs_on_wmt24_with_every_system_on_or_below_it(
+    tiny_lm, kept, tmp_path, capsys
+):
+    call = [
+        "run",
+        "an_5_1_oracle_curve",
+        "--data",
+        "wmt24/en-de",
+        "-p",
+        "lm",
+        str(tiny_lm),
+        "--store",
+        kept,
+    ]
     assert cli.main([*call, "--out", str(tmp_path)]) == 0, capsys.readouterr().out
     page = (tmp_path / "an_5_1_oracle_curve.html").read_text(encoding="utf-8")
     assert "Occiglot: 86 blank hypotheses of 997." in page
@@ -204,49 +259,94 @@ def test_the_oracle_curve_runs_on_wmt24_with_every_system_on_or_below_it(tiny_lm
 @pytest.mark.notebook
 @pytest.mark.neural
 @pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+@pytest.mark.skipif(
+    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
+)
 @pytest.mark.parametrize(
     ("name", "more", "said"),
     [
-        ("an_5_2_mqm", ["--data", "ted/en-de"], ["7,406", "metricsystem5", "naturalness go against each other"]),
         (
-            "an_g_metrics_vs_fluency", ["--data", "wmt23/en-de", "-p", "metrics", '["chrf"]', "-p", "lm", "null"],
-            ["104 of 104 rated segments are in wmt23/en-de", "1039 of 1040 rated translations", "stored chrf-all"],
+            "an_5_2_mqm",
+            ["--data", "ted/en-de"],
+            ["7,406", "metricsystem5", "naturalness go against each other"],
         ),
         (
-            "an_5_2_systems", ["--data", "wmt23/en-de", "-p", "n_draws", "100", "-p", "lm", "{tiny_lm}"],
+            "an_g_metrics_vs_fluency",
+            ["--data", "wmt23/en-de", "-p", "metrics", '["chrf"]', "-p", "lm", "null"],
+            [
+                "104 of 104 rated segments are in wmt23/en-de",
+                "1039 of 1040 rated translations",
+                "stored chrf-all",
+            ],
+        ),
+        (
+            "an_5_2_systems",
+            ["--data", "wmt23/en-de", "-p", "n_draws", "100", "-p", "lm", "{tiny_lm}"],
             ["none lies above", "NLLB_MBR_BLEU", "the systems' own hull (557 segments"],
         ),
         (
-            "an_4_no_reference_metrics", ["--data", "wmt23/en-de", "-p", "lm", "null"],
-            ["critics who find nothing in refA: 0 of 10", "critics disagree in direction on 7 of 9 systems"],
+            "an_4_no_reference_metrics",
+            ["--data", "wmt23/en-de", "-p", "lm", "null"],
+            [
+                "critics who find nothing in refA: 0 of 10",
+                "critics disagree in direction on 7 of 9 systems",
+            ],
         ),
         (
-            "an_4_critics_trained", ["--data", "wmt23/en-de", "-p", "n_draws", "100", "-p", "lm", "null"],
-            ["R: of wmt23/en-de", "the domains of R are not known", "Said and seen shares of originals differ by"],
+            "an_4_critics_trained",
+            ["--data", "wmt23/en-de", "-p", "n_draws", "100", "-p", "lm", "null"],
+            [
+                "R: of wmt23/en-de",
+                "the domains of R are not known",
+                "Said and seen shares of originals differ by",
+            ],
         ),
         pytest.param(
             "an_f_optimism",
-            ["--data", "wmt24/en-de", "-p", "n_draws", "200", "-p", "naturalness", "lpp", "-p", "lm", "{tiny_lm}"],
-            ["sees the judging reference: 71.55 chrF", "sees all references: 68.72", "sees none (MBR): 62.54",
-             "oracle, all 26 − another reference, on refB: surely above 0 at 7, surely below at 0 of 7 places",
-             "oracle, all 26 − another reference, on refA: surely above 0 at 7, surely below at 0 of 7 places"],
+            [
+                "--data",
+                "wmt24/en-de",
+                "-p",
+                "n_draws",
+                "200",
+                "-p",
+                "naturalness",
+                "lpp",
+                "-p",
+                "lm",
+                "{tiny_lm}",
+            ],
+            [
+                "sees the judging reference: 71.55 chrF",
+                "sees all references: 68.72",
+                "sees none (MBR): 62.54",
+                "oracle, all 26 − another reference, on refB: surely above 0 at 7, surely below at 0 of 7 places",
+                "oracle, all 26 − another reference, on refA: surely above 0 at 7, surely below at 0 of 7 places",
+            ],
             id="an_f_optimism-wmt24",  # beside the other one: they share a store
         ),
         (
-            "xmi_4_results", ["--data", "shared", "-p", "language", "ro", "-p", "n_draws", "500"],
-            ["40 directions: H_LM − H_MT is XMI, to four decimals", "BLEU of 12 directions with output files, 2000",
-             "For 20 of 20 languages", "English → Romanian minus the way back: BLEU -6.3 points, XMI +6.3 bits"],
+            "xmi_4_results",
+            ["--data", "shared", "-p", "language", "ro", "-p", "n_draws", "500"],
+            [
+                "40 directions: H_LM − H_MT is XMI, to four decimals",
+                "BLEU of 12 directions with output files, 2000",
+                "For 20 of 20 languages",
+                "English → Romanian minus the way back: BLEU -6.3 points, XMI +6.3 bits",
+            ],
         ),
         (
-            "xmi_4_correlations", ["--data", "shared"],
+            "xmi_4_correlations",
+            ["--data", "shared"],
             ["12 directions recomputed", "p = 0.0024, threshold 0.0029: significant"],
         ),
     ],
-)  # fmt: skip
+)
 def test_systems_and_ratings_run_on_real_data(name, more, said, tiny_lm, kept, tmp_path, capsys):
     more = [word.replace("{tiny_lm}", str(tiny_lm)) for word in more]
-    assert cli.main(["run", name, *more, "--store", kept, "--out", str(tmp_path)]) == 0, capsys.readouterr().out
+    assert cli.main(["run", name, *more, "--store", kept, "--out", str(tmp_path)]) == 0, (
+        capsys.readouterr().out
+    )
     page = html.unescape((tmp_path / f"{name}.html").read_text(encoding="utf-8"))
     assert [words for words in said if words not in page] == []
     assert "MaxRowsError" not in page
@@ -263,9 +363,18 @@ def test_the_tradeoff_runs_on_a_world_of_ones_own(tmp_path, capsys):
     (tmp_path / "court").mkdir()
     for name, text in files.items():
         (tmp_path / "court" / name).write_text(text, encoding="utf-8")
-    call = ["run", "an_3_tradeoff", "--data", str(tmp_path / "court"), "--out", str(tmp_path / "out")]
+    call = [
+        "run",
+        "an_3_tradeoff",
+        "--data",
+        str(tmp_path / "court"),
+        "--out",
+        str(tmp_path / "out"),
+    ]
     assert cli.main(call) == 0, capsys.readouterr().out
-    assert "Are you coming sir?" in html.unescape((tmp_path / "out" / "an_3_tradeoff.html").read_text(encoding="utf-8"))
+    assert "Are you coming sir?" in html.unescape(
+        (tmp_path / "out" / "an_3_tradeoff.html").read_text(encoding="utf-8")
+    )
 
 
 @pytest.mark.notebook
@@ -273,14 +382,23 @@ def test_ratings_of_too_few_systems_are_told(tmp_path, capsys):
     rows = [f"{name}\td\t1\t1\tr\ts\tt\tAccuracy/Omission\tMajor\n" for name in "ABC"]
     head = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
     (tmp_path / "three.tsv").write_text(head + "".join(rows), encoding="utf-8")
-    assert cli.main(["run", "an_5_2_mqm", "--data", str(tmp_path / "three.tsv"), "--out", str(tmp_path)]) == 1
+    assert (
+        cli.main(
+            ["run", "an_5_2_mqm", "--data", str(tmp_path / "three.tsv"), "--out", str(tmp_path)]
+        )
+        == 1
+    )
     assert "three.tsv: at least 4 systems are wanted here" in capsys.readouterr().out
 
 
 def small_notebook(folder: Path, name: str, *sources: str) -> Path:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(s) for s in sources])
     book.cells[0].metadata["tags"] = ["parameters"]
-    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    book.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
     nbformat.write(book, folder / f"{name}.ipynb")
     return folder / f"{name}.ipynb"
 
@@ -317,7 +435,8 @@ def test_an_unknown_parameter_is_refused_before_anything_runs(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "name", ["an_5_1_oracle_curves", "nowhere/an_5_1_oracle_curve.ipynb", "an_5_1_oracle_curve.html"]
+    "name",
+    ["an_5_1_oracle_curves", "nowhere/an_5_1_oracle_curve.ipynb", "an_5_1_oracle_curve.html"],
 )
 def test_an_unknown_notebook_names_the_nearest(name):
     with pytest.raises(UnknownName, match="did you mean 'an_5_1_oracle_curve'"):
@@ -329,12 +448,16 @@ def test_two_notebooks_of_one_name_would_replace_each_others_results(tmp_path):
     for folder in (tmp_path / "anna", tmp_path / "ben"):
         folder.mkdir()
         paths.append(str(small_notebook(folder, "task", "a = 1")))
-    assert notebook_paths([paths[0], paths[0], "an_5_1_oracle_curve.ipynb", "an_5_1_oracle_curve"])[0] == Path(paths[0])
+    assert notebook_paths([paths[0], paths[0], "an_5_1_oracle_curve.ipynb", "an_5_1_oracle_curve"])[
+        0
+    ] == Path(paths[0])
     with pytest.raises(DataError, match=r"ben/task.ipynb: .*anna/task.ipynb has the same name"):
         notebook_paths(paths)
 
 
-def test_a_kernel_that_does_not_start_is_told_and_nothing_of_ours_stays_behind(tmp_path, monkeypatch):
+def test_a_kernel_that_does_not_start_is_told_and_nothing_of_ours_stays_behind(
+    tmp_path, monkeypatch
+):
     import papermill
 
     def dies(*parts, **more):
@@ -345,5 +468,7 @@ def test_a_kernel_that_does_not_start_is_told_and_nothing_of_ours_stays_behind(t
     monkeypatch.setattr(papermill, "execute_notebook", dies)
     before = dict(os.environ)
     outcome = execute(small_notebook(tmp_path, "one", "a = 1"), {}, tmp_path / "out")
-    assert outcome.error.startswith("its kernel did not start (Kernel died before replying to kernel_info)")
+    assert outcome.error.startswith(
+        "its kernel did not start (Kernel died before replying to kernel_info)"
+    )
     assert dict(os.environ) == before

@@ -84,22 +84,31 @@ def test_the_id_is_of_what_is_rated_and_not_of_its_order(teaching, sheet):
     again = raters.draw_sheet(*teaching, 5, 3, rng=rng())
     assert again == sheet
     turned = raters.Sheet(
-        sheet.segments[::-1], sheet.srcs[::-1], tuple(ids[::-1] for ids in sheet.candidates[::-1]),
+        sheet.segments[::-1],
+        sheet.srcs[::-1],
+        tuple(ids[::-1] for ids in sheet.candidates[::-1]),
         tuple(texts[::-1] for texts in sheet.texts[::-1]),
-    )  # fmt: skip
+    )
     assert turned.id == sheet.id
     assert len(sheet.id) == 12
-    other = raters.Sheet(sheet.segments, sheet.srcs, sheet.candidates, (("x", *sheet.texts[0][1:]), *sheet.texts[1:]))
+    other = raters.Sheet(
+        sheet.segments, sheet.srcs, sheet.candidates, (("x", *sheet.texts[0][1:]), *sheet.texts[1:])
+    )
     assert other.id != sheet.id
 
 
 def test_equal_texts_blank_texts_and_plain_sources():
-    cands = CandidateSet([0] * 4 + [1] * 3, list("aab ") + list("xyz"), ["A", "B", "C", "D", "A", "A", "B"])
+    cands = CandidateSet(
+        [0] * 4 + [1] * 3, list("aab ") + list("xyz"), ["A", "B", "C", "D", "A", "A", "B"]
+    )
     drawn = raters.draw_sheet(["one", "two"], cands, 2, 2, rng=rng())
     assert drawn.refs == ()
     assert set(drawn.texts[0]) == {"a", "b"}
     assert drawn.texts[1].count("z") == 1
-    with pytest.raises(DataError, match="0 of 2 segments have 3 different candidates of different systems, and 1 are"):
+    with pytest.raises(
+        DataError,
+        match="0 of 2 segments have 3 different candidates of different systems, and 1 are",
+    ):
         raters.draw_sheet(["one", "two"], cands, 1, 3, rng=rng())
     with pytest.raises(DataError, match="both must be at least 1"):
         raters.draw_sheet(["one", "two"], cands, 0, 2, rng=rng())
@@ -108,7 +117,8 @@ def test_equal_texts_blank_texts_and_plain_sources():
 def test_a_text_of_two_systems_shows_both():
     cands = CandidateSet([0] * 3 + [1] * 3, list("abcabc"), ["A | B", "B", "C"] * 2)
     drawn = raters.draw_sheet(["one", "two"], cands, 2, 2, rng=rng())
-    assert all("C" in {cands.tags[k] for k in ids} for ids in drawn.candidates)  # "A | B" and "B" share a system
+    # "A | B" and "B" share a system
+    assert all("C" in {cands.tags[k] for k in ids} for ids in drawn.candidates)
     cands = CandidateSet([0] * 4 + [1] * 4, list("abcdefgh"), ["A | B", "A", "B", "C"] * 2)
     for seed in range(20):
         drawn = raters.draw_sheet(["one", "two"], cands, 2, 1, rng=np.random.default_rng(seed))
@@ -131,7 +141,10 @@ def write(path, *lines, end="\n", head=HEAD, encoding="utf-8"):
 
 def rated(*ratings, rater="Mo", sheet="s1"):
     cells = itertools.product([0, 4], [7], ["accuracy", "fluency"])
-    return [f"{rater},{sheet},{i},{k},{c},{r},2.5,0.1" for (i, k, c), r in zip(cells, ratings, strict=False)]
+    return [
+        f"{rater},{sheet},{i},{k},{c},{r},2.5,0.1"
+        for (i, k, c), r in zip(cells, ratings, strict=False)
+    ]
 
 
 def test_several_files_make_one_tidy_table_and_blanks_are_counted(tmp_path):
@@ -156,21 +169,41 @@ def test_several_files_make_one_tidy_table_and_blanks_are_counted(tmp_path):
 def test_what_excel_makes_of_a_file_is_read(tmp_path):
     plain = write(tmp_path / "plain.csv", *rated(5, 4, "", 3))
     lines = [line.replace(",", ";").replace("2.5", "2,5") for line in rated(5, 4, "", 3)]
-    odd = write(tmp_path / "odd.csv", *lines, ";;;;;;;", end="\r\n", head="\ufeff" + HEAD.replace(",", ";").title())
+    odd = write(
+        tmp_path / "odd.csv",
+        *lines,
+        ";;;;;;;",
+        end="\r\n",
+        head="\ufeff" + HEAD.replace(",", ";").title(),
+    )
     tabs = write(
-        tmp_path / "tabs.csv", *[line.replace(",", "\t") for line in rated(5, 4, "", 3)], head=HEAD.replace(",", "\t")
+        tmp_path / "tabs.csv",
+        *[line.replace(",", "\t") for line in rated(5, 4, "", 3)],
+        head=HEAD.replace(",", "\t"),
     )
     told = write(tmp_path / "told.csv", HEAD.replace(",", ";"), *lines, head="sep=;")
-    quoted = write(tmp_path / "q.csv", *['"' + line.replace(",", '","') + '"' for line in rated(5, 4, "", 3)])
+    quoted = write(
+        tmp_path / "q.csv", *['"' + line.replace(",", '","') + '"' for line in rated(5, 4, "", 3)]
+    )
     first = raters.read_ratings(plain).table
     for path in (odd, tabs, told, quoted):
         pd.testing.assert_frame_equal(raters.read_ratings(path).table, first)
 
 
 def test_columns_may_stand_in_another_order_and_the_last_two_may_be_missing(tmp_path):
-    path = write(tmp_path / "a.csv", "4,fluency,3,2,s1,Mo", head="rating,criterion,candidate,segment,sheet,rater")
+    path = write(
+        tmp_path / "a.csv",
+        "4,fluency,3,2,s1,Mo",
+        head="rating,criterion,candidate,segment,sheet,rater",
+    )
     row = raters.read_ratings(path).table.iloc[0]
-    assert (row.rater, row.segment, row.candidate, row.criterion, row.rating) == ("Mo", 2, 3, "fluency", 4)
+    assert (row.rater, row.segment, row.candidate, row.criterion, row.rating) == (
+        "Mo",
+        2,
+        3,
+        "fluency",
+        4,
+    )
     assert np.isnan(row.seconds)
 
 
@@ -195,7 +228,10 @@ def test_a_copy_is_read_once_and_told(tmp_path):
         ("Mo,s1,0,7,fluency,good,,", "line 3: rating 'good' is none of"),
         ("Mo,s1,0,7,fluency,nan,,", "line 3: rating 'nan' is none of"),
         ("Mo,s1,0,7,flency,3,,", "line 3: unknown criterion 'flency'; did you mean 'fluency'"),
-        ("Mo,s1,0,7,accuracy,3,,", "line 3: Mo rates the accuracy of candidate 7 a second time, first in line 2"),
+        (
+            "Mo,s1,0,7,accuracy,3,,",
+            "line 3: Mo rates the accuracy of candidate 7 a second time, first in line 2",
+        ),
         ("Mo,s1,-1,7,fluency,3,,", "line 3: segment '-1' is no whole number"),
         ("Mo,s1,0,²,fluency,3,,", "line 3: candidate '²' is no whole number"),
         (",s1,0,7,fluency,3,,", "line 3: the rater is blank"),
@@ -217,8 +253,14 @@ def test_a_wrong_row_is_named_with_file_and_line(tmp_path, line, said):
         ("\n\n", "this file is empty"),
         (HEAD + "\n", "line 1: there is a header and no rating below it"),
         ("<!doctype html>\n<html>", "line 1: this is a web page and no CSV: press Save on it"),
-        ("name,mark\nMo,3\n", "line 1: there is no column rater, sheet, segment, candidate, criterion, rating; it has"),
-        (HEAD.replace("criterion,", "") + "\n", "line 1: there is no column criterion; it has rater, sheet"),
+        (
+            "name,mark\nMo,3\n",
+            "line 1: there is no column rater, sheet, segment, candidate, criterion, rating; it has",
+        ),
+        (
+            HEAD.replace("criterion,", "") + "\n",
+            "line 1: there is no column criterion; it has rater, sheet",
+        ),
     ],
 )
 def test_what_is_no_file_of_ratings_is_told(tmp_path, content, said):
@@ -231,10 +273,15 @@ def test_what_is_no_file_of_ratings_is_told(tmp_path, content, said):
 def test_between_files_sheets_must_agree_and_a_rater_must_be_one(tmp_path):
     write(tmp_path / "a.csv", *rated(5, 4))
     other = write(tmp_path / "b.csv", *rated(5, 4, rater="Di", sheet="s2"))
-    with pytest.raises(DataError, match=r"b.csv, line 2: this is of sheet 's2', and in .*a.csv it is 's1'"):
+    with pytest.raises(
+        DataError, match=r"b.csv, line 2: this is of sheet 's2', and in .*a.csv it is 's1'"
+    ):
         raters.read_ratings(tmp_path)
     write(other, *rated(5, 3))
-    with pytest.raises(DataError, match=r"b.csv, line 3: Mo has other ratings in .*a.csv: keep the file that counts"):
+    with pytest.raises(
+        DataError,
+        match=r"b.csv, line 3: Mo has other ratings in .*a.csv: keep the file that counts",
+    ):
         raters.read_ratings(tmp_path)
     write(other, *rated(5))
     with pytest.raises(DataError, match="Mo has other ratings"):
@@ -247,12 +294,20 @@ def test_with_the_sheet_at_hand_all_of_it_is_asked_for(tmp_path, sheet):
     assert len(raters.read_ratings(path).table) == 1
     found = raters.read_ratings(path, sheet)
     assert found.notes == ("29 of 30 ratings are missing (Mo 29).",)
-    assert list(found.table[["segment", "candidate", "criterion"]].itertuples(index=False, name=None)) == sheet.rows
+    assert (
+        list(found.table[["segment", "candidate", "criterion"]].itertuples(index=False, name=None))
+        == sheet.rows
+    )
     write(path, f"Mo,{sheet.id},{segment},{rest[-1][1]},{criterion},4,,")
-    with pytest.raises(DataError, match=rf"line 2: candidate {rest[-1][1]} of segment {segment} is not on the sheet"):
+    with pytest.raises(
+        DataError,
+        match=rf"line 2: candidate {rest[-1][1]} of segment {segment} is not on the sheet",
+    ):
         raters.read_ratings(path, sheet)
     write(path, f"Mo,s1,{segment},{candidate},{criterion},4,,")
-    with pytest.raises(DataError, match=f"this is of sheet 's1', and the sheet at hand is '{sheet.id}'"):
+    with pytest.raises(
+        DataError, match=f"this is of sheet 's1', and the sheet at hand is '{sheet.id}'"
+    ):
         raters.read_ratings(path, sheet)
 
 
@@ -286,7 +341,9 @@ def test_names_with_commas_come_back_and_names_that_are_no_files_are_refused(tmp
     folder = tmp_path / "here"
     folder.mkdir()
     for rater in ("../x", str(tmp_path / "x"), "a/b", "a\\b", ".x", 'say "hi"'):
-        odd = together({rater: {(0, 0, "fluency"): Row(0, rater, "s", (0, 0, "fluency"), 4.0, NAN, "")}}, [])
+        odd = together(
+            {rater: {(0, 0, "fluency"): Row(0, rater, "s", (0, 0, "fluency"), 4.0, NAN, "")}}, []
+        )
         with pytest.raises(DataError, match="cannot be the name of a file"):
             raters.write_ratings(odd, folder)
     assert not list(folder.iterdir())
@@ -306,13 +363,25 @@ def test_a_pipe_is_read(tmp_path):
 # ---- agreement
 
 PUBLISHED = [  # Krippendorff 2011, reliability data C: 12 units, 4 observers
-    (1, 1, NAN, 1), (2, 2, 3, 2), (3, 3, 3, 3), (3, 3, 3, 3), (2, 2, 2, 2), (1, 2, 3, 4),
-    (4, 4, 4, 4), (1, 1, 2, 1), (2, 2, 2, 2), (NAN, 5, 5, 5), (NAN, NAN, 1, 1), (NAN, NAN, 3, NAN),
-]  # fmt: skip
+    (1, 1, NAN, 1),
+    (2, 2, 3, 2),
+    (3, 3, 3, 3),
+    (3, 3, 3, 3),
+    (2, 2, 2, 2),
+    (1, 2, 3, 4),
+    (4, 4, 4, 4),
+    (1, 1, 2, 1),
+    (2, 2, 2, 2),
+    (NAN, 5, 5, 5),
+    (NAN, NAN, 1, 1),
+    (NAN, NAN, 3, NAN),
+]
 
 
 @pytest.mark.verifies("Krippendorff's α", by="foreign", of="Krippendorff 2011, reliability data C")
-@pytest.mark.parametrize(("level", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
+@pytest.mark.parametrize(
+    ("level", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
+)
 def test_krippendorffs_own_example(level, alpha):
     found = raters.agreement(of(PUBLISHED), "accuracy", rng(), 200, level=level)
     assert round(found.alpha, 3) == round(raters.krippendorff_alpha(PUBLISHED, level), 3) == alpha
@@ -330,12 +399,17 @@ PAPER = [  # Krippendorff 2011, §A to §D, with α as a fraction of our own
     (PUBLISHED, "nominal", 0.743, Fraction(113, 152)),
     (PUBLISHED, "ordinal", 0.815, Fraction(108577, 133160)),
     (PUBLISHED, "interval", 0.849, Fraction(951, 1120)),
-    (PUBLISHED, "ratio", 0.797, Fraction(18222619, 22852465)),  # which only the definition below has
+    # which only the definition below has
+    (PUBLISHED, "ratio", 0.797, Fraction(18222619, 22852465)),
 ]
 
 
-@pytest.mark.verifies("Krippendorff's α", by="foreign", of="Krippendorff 2011, §A to §D, in fractions")
-@pytest.mark.parametrize(("matrix", "level", "printed", "exact"), [(list(m), *rest) for m, *rest in PAPER])
+@pytest.mark.verifies(
+    "Krippendorff's α", by="foreign", of="Krippendorff 2011, §A to §D, in fractions"
+)
+@pytest.mark.parametrize(
+    ("matrix", "level", "printed", "exact"), [(list(m), *rest) for m, *rest in PAPER]
+)
 def test_the_paper_and_exact_arithmetic(matrix, level, printed, exact):
     assert slow_alpha(matrix, level) == exact
     assert round(float(exact), 3) == printed
@@ -349,7 +423,10 @@ def test_agreement_by_hand():
     found = raters.agreement(of([(4, 4), (5, 5), (4, 5)]), "accuracy", rng(), 300)
     assert found.alpha == pytest.approx(4 / 9)
     assert str(found).startswith("accuracy: α (ordinal) = 0.44, 95 % interval")
-    assert "(n = 3 translations in 3 segments, 2 raters, 6 ratings). 3 segments are few: the intervals" in str(found)
+    assert (
+        "(n = 3 translations in 3 segments, 2 raters, 6 ratings). 3 segments are few: the intervals"
+        in str(found)
+    )
 
 
 def slow_alpha(matrix, level):
@@ -369,7 +446,9 @@ def slow_alpha(matrix, level):
         a, b = min(a, b), max(a, b)
         return (sum(n[g] for g in range(a, b + 1)) - Fraction(n[a] + n[b], 2)) ** 2
 
-    within = sum(distance(a, b) / (len(row) - 1) for row in units for a, b in itertools.permutations(row, 2))
+    within = sum(
+        distance(a, b) / (len(row) - 1) for row in units for a, b in itertools.permutations(row, 2)
+    )
     among = sum(distance(a, b) for a, b in itertools.permutations(values, 2)) / (len(values) - 1)
     return 1 - within / among
 
@@ -380,7 +459,8 @@ cell = st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0, NAN])
 @pytest.mark.verifies("Krippendorff's α", by="property")
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.tuples(cell, cell, cell), min_size=2, max_size=7), st.sampled_from(["nominal", "ordinal", "interval"])
+    st.lists(st.tuples(cell, cell, cell), min_size=2, max_size=7),
+    st.sampled_from(["nominal", "ordinal", "interval"]),
 )
 def test_alpha_is_what_its_definition_says(matrix, level):
     found = raters.agreement(of(matrix), "accuracy", rng(), 2, level=level)
@@ -394,7 +474,9 @@ def test_alpha_is_what_its_definition_says(matrix, level):
 
 
 RELABELLED = {  # what a level of measurement does not see
-    "nominal": lambda m, order: np.where(np.isnan(m), m, np.array(order)[np.nan_to_num(m, nan=1).astype(int) - 1]),
+    "nominal": lambda m, order: np.where(
+        np.isnan(m), m, np.array(order)[np.nan_to_num(m, nan=1).astype(int) - 1]
+    ),
     "ordinal": lambda m, order: np.exp(m),
     "interval": lambda m, order: 3 - 7 * m,
 }
@@ -416,7 +498,9 @@ def test_alpha_sees_neither_names_nor_lone_ratings_nor_the_order(matrix, level, 
         np.vstack([values, [(5, NAN, NAN), (NAN, NAN, NAN)]]),
         values[::-1, [2, 0, 1]],
     ):
-        assert raters.krippendorff_alpha(other, level) == pytest.approx(alpha, abs=1e-9, nan_ok=True)
+        assert raters.krippendorff_alpha(other, level) == pytest.approx(
+            alpha, abs=1e-9, nan_ok=True
+        )
     same = raters.krippendorff_alpha(values[:, [0, 0]], level)
     assert np.isnan(same) if len({*values[:, 0][~np.isnan(values[:, 0])]}) < 2 else same == 1
 
@@ -452,7 +536,8 @@ def test_segments_and_not_translations_are_resampled():
     assert one.n_segments == 1
     assert one.note.startswith("All translations are of one segment")
     two = raters.agreement(of(matrix, segment=[0, 0, 0, 1, 1, 1]), "accuracy", rng(), 400)
-    assert (two.low, two.high) == (-1, 1)  # in one segment all agree, in the other hardly: nothing is known of a third
+    # in one segment all agree, in the other hardly: nothing is known of a third
+    assert (two.low, two.high) == (-1, 1)
     assert two.note.startswith(
         "2 segments are few: the intervals may be far too short or far too long. More segments would"
     )
@@ -468,7 +553,9 @@ def test_where_no_two_raters_differ_there_is_no_interval():
     assert np.isnan([found.low, found.high]).all()
     assert found.note.startswith("No two raters differ on a translation")
     found = raters.agreement(of([(3, 4), (4, 4), *[(3, 3)] * 18]), "accuracy", rng(), 300)
-    assert found.note.startswith("2 segments with a rating other than the commonest one are few: the intervals may")
+    assert found.note.startswith(
+        "2 segments with a rating other than the commonest one are few: the intervals may"
+    )
     found = raters.agreement(of([(1, 2), *[(1, 1)] * 8]), "accuracy", rng(), 300)
     assert "resamples all ratings are equal: left out of the interval." in found.note
 
@@ -476,7 +563,8 @@ def test_where_no_two_raters_differ_there_is_no_interval():
 @pytest.mark.verifies("Krippendorff's α", by="property")
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.tuples(cell, cell, cell), min_size=2, max_size=9), st.sampled_from(["nominal", "ordinal", "interval"])
+    st.lists(st.tuples(cell, cell, cell), min_size=2, max_size=9),
+    st.sampled_from(["nominal", "ordinal", "interval"]),
 )
 def test_alpha_is_a_score_of_summed_coincidences(matrix, level):
     counts = _counts(np.array(matrix))
@@ -512,10 +600,15 @@ def plane_of(rows, systems=SYSTEMS, n_draws=200):
 def test_the_plane_by_hand():
     """A: (5 + 3) / 2 and 4, so 4; each translation counts once, however many rated it."""
     rows = [
-        ("mild", 0, 0, "accuracy", 5), ("mild", 0, 1, "accuracy", 4), ("mild", 1, 2, "accuracy", 4),
-        ("strict", 0, 0, "accuracy", 3), ("strict", 0, 1, "accuracy", 1), ("strict", 1, 3, "accuracy", 2),
-        ("mild", 0, 0, "fluency", 2), ("mild", 0, 1, "fluency", 4),
-    ]  # fmt: skip
+        ("mild", 0, 0, "accuracy", 5),
+        ("mild", 0, 1, "accuracy", 4),
+        ("mild", 1, 2, "accuracy", 4),
+        ("strict", 0, 0, "accuracy", 3),
+        ("strict", 0, 1, "accuracy", 1),
+        ("strict", 1, 3, "accuracy", 2),
+        ("mild", 0, 0, "fluency", 2),
+        ("mild", 0, 1, "fluency", 4),
+    ]
     table = plane_of(rows)
     assert table.accuracy.to_dict() == {"A": 4.0, "B": 2.25}
     assert table.naturalness.to_dict() == {"A": 2.0, "B": 4.0}
@@ -527,18 +620,26 @@ def test_the_plane_by_hand():
     assert table.n.to_dict() == {"A": 2, "B": 2}
     assert table.n_ratings.to_dict() == {"A": 4, "B": 4}
     assert table.n_raters.to_dict() == {"A": 2, "B": 2}
-    assert table.loc["A", ["accuracy_low", "accuracy_high"]].isna().all()  # 4 and 4 say nothing of a third segment
-    t = 12.706204736  # Student's, one degree of freedom; the standard error of the mean of 2/3 below and 0 is 1/3
-    ends = [-4, -1 / 3 + t / 3]  # not -1 / 3 - t / 3: no rating on a scale of 1 to 5 is 4.6 below the rater's mean
-    assert table.loc["B", ["adjusted_accuracy_low", "adjusted_accuracy_high"]].tolist() == pytest.approx(ends)
-    assert table.loc["B", ["accuracy_low", "accuracy_high"]].tolist() == [1, 5]  # a mean rating is on the scale
+    # 4 and 4 say nothing of a third segment
+    assert table.loc["A", ["accuracy_low", "accuracy_high"]].isna().all()
+    # Student's, one degree of freedom; the standard error of the mean of 2/3 below and 0 is 1/3
+    t = 12.706204736
+    # not -1 / 3 - t / 3: no rating on a scale of 1 to 5 is 4.6 below the rater's mean
+    ends = [-4, -1 / 3 + t / 3]
+    assert table.loc[
+        "B", ["adjusted_accuracy_low", "adjusted_accuracy_high"]
+    ].tolist() == pytest.approx(ends)
+    # a mean rating is on the scale
+    assert table.loc["B", ["accuracy_low", "accuracy_high"]].tolist() == [1, 5]
     assert table.loc["A", ["naturalness_low", "naturalness_high"]].isna().all()  # one segment only
 
 
 def test_what_five_sentences_can_tell_is_said(teaching, sheet):
     plane = raters.class_plane(raters.invented_class(sheet, rng(), 20), teaching[1], rng(), 200)
     few, test = raters.plane_notes(plane)
-    assert few.startswith(f"{plane.n.min()} segments are few: the intervals may be far too short or far too long.")
+    assert few.startswith(
+        f"{plane.n.min()} segments are few: the intervals may be far too short or far too long."
+    )
     assert f"no p of a paired test is below {2.0 ** (1 - plane.n.max()):.2g}" in test
     assert raters.plane_notes(plane.assign(n=8)) == []
     assert len(raters.plane_notes(plane.assign(n=6))) == 1
@@ -549,7 +650,9 @@ def test_a_constant_lenience_vanishes_from_the_adjusted_plane(teaching, sheet):
     one = raters.invented_class(sheet, rng(), 6, missing=0)
     low = one.table.assign(rating=one.table.rating.clip(upper=4))
     high = low.assign(rating=low.rating + (low.rater == "invented-2"))
-    planes = [raters.class_plane(raters.ClassRatings(t), teaching[1], rng(), 50) for t in (low, high)]
+    planes = [
+        raters.class_plane(raters.ClassRatings(t), teaching[1], rng(), 50) for t in (low, high)
+    ]
     first, second = (plane.set_index("system").sort_index() for plane in planes)
     assert (second.accuracy - first.accuracy).to_numpy() == pytest.approx(1 / 6)
     for column in ("adjusted_accuracy", "adjusted_naturalness_low", "adjusted_naturalness_high"):
@@ -562,7 +665,8 @@ def test_a_text_of_two_systems_counts_for_both():
     assert table.accuracy.to_dict() == {"A": 5, "B": 3}
     assert table.n_ratings.to_dict() == {"A": 2, "B": 3}
     table = plane_of([("r", 0, 0, "accuracy", 5), ("r", 0, 1, "accuracy", 1)], ["A | B", "C"])
-    assert table.adjusted_accuracy.to_dict() == {"A": 2, "B": 2, "C": -2}  # the rater's own mean is 3
+    # the rater's own mean is 3
+    assert table.adjusted_accuracy.to_dict() == {"A": 2, "B": 2, "C": -2}
 
 
 def test_two_translations_of_one_system_count_equally_however_many_rated_them():
@@ -573,7 +677,11 @@ def test_two_translations_of_one_system_count_equally_however_many_rated_them():
 def test_a_plane_without_one_axis_or_with_one_segment_has_nan():
     table = plane_of([("r", 0, 0, "accuracy", 5), ("r", 0, 1, "accuracy", 1)])
     assert table.accuracy.to_dict() == {"A": 5, "B": 1}
-    assert table[["naturalness", "naturalness_low", "accuracy_low", "accuracy_high"]].isna().all(axis=None)
+    assert (
+        table[["naturalness", "naturalness_low", "accuracy_low", "accuracy_high"]]
+        .isna()
+        .all(axis=None)
+    )
 
 
 def test_a_plane_of_nothing_or_of_others_is_refused(teaching):
@@ -587,11 +695,15 @@ def test_a_plane_of_nothing_or_of_others_is_refused(teaching):
 
 def test_it_is_drawn_as_every_plane(teaching, sheet):
     test, cands = teaching
-    plane = raters.class_plane(raters.invented_class(sheet, rng()), cands, rng(), 100, categories=test.categories)
+    plane = raters.class_plane(
+        raters.invented_class(sheet, rng()), cands, rng(), 100, categories=test.categories
+    )
     assert set(plane.category) <= {"LLM", "MT", "online", "human"}
     spec = plot_systems(plane, uncertainty="cross", title="What the class sees").to_dict()
     assert "Crosses: 95 % of each mean." in " ".join(spec["title"]["subtitle"])
-    adjusted = plane.filter(like="adjusted").rename(columns=lambda name: name.removeprefix("adjusted_"))
+    adjusted = plane.filter(like="adjusted").rename(
+        columns=lambda name: name.removeprefix("adjusted_")
+    )
     plot_systems(plane[["system", "category"]].join(adjusted), uncertainty="cross").to_dict()
 
 
@@ -613,20 +725,32 @@ def test_pairs_are_the_agreement_of_two(matrix):
         if len(set(two.ravel())) < 2:
             assert np.isnan(table.iloc[i, j])
             continue
-        assert table.iloc[i, j] == table.iloc[j, i] == pytest.approx(float(slow_alpha(two, "ordinal")), abs=1e-12)
+        assert (
+            table.iloc[i, j]
+            == table.iloc[j, i]
+            == pytest.approx(float(slow_alpha(two, "ordinal")), abs=1e-12)
+        )
 
 
 @pytest.mark.verifies("α of two raters", by="foreign", of="Krippendorff 2011, §A")
 def test_a_pair_of_the_paper():
     """Of two values, ordinal and nominal α are the same."""
-    table = raters.pairwise_agreement(of([(1 + one, 1 + other) for one, other in zip(*MEG, strict=True)]), "accuracy")
+    table = raters.pairwise_agreement(
+        of([(1 + one, 1 + other) for one, other in zip(*MEG, strict=True)]), "accuracy"
+    )
     assert round(table.loc["r0", "r1"], 3) == 0.095
 
 
 @pytest.mark.verifies("Plane of a class's ratings", by="foreign", of="pandas")
 @settings(max_examples=25, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from("xy"), st.integers(0, 3), st.integers(1, 5)), min_size=3, max_size=20,
-                unique_by=lambda row: row[:2]))  # fmt: skip
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("xy"), st.integers(0, 3), st.integers(1, 5)),
+        min_size=3,
+        max_size=20,
+        unique_by=lambda row: row[:2],
+    )
+)
 def test_the_plane_is_pandas_of_the_ratings(rows):
     """Candidates 0 and 1 are of segment 0, 2 and 3 of segment 1; two systems, each with one candidate a segment."""
     plane = plane_of([(rater, c // 2, c, "accuracy", v) for rater, c, v in rows], n_draws=60)

@@ -19,7 +19,9 @@ def test_every_link_leads_somewhere(link):
 
 def test_every_notebook_stands_in_the_table_with_what_its_first_cell_says():
     rows = re.findall(
-        r"^\| \[`(\w+)`\]\(notebooks/(\w+)\.ipynb\) \| [^|]+ \| (\d+) \| (.+?) \| [^|]+ \|$", README, re.MULTILINE
+        r"^\| \[`(\w+)`\]\(notebooks/(\w+)\.ipynb\) \| [^|]+ \| (\d+) \| (.+?) \| [^|]+ \|$",
+        README,
+        re.MULTILINE,
     )
     told = [about(path) for path in notebook_paths()]
     assert rows == [(one.name, one.name, str(one.minutes), one.question) for one in told]

@@ -23,27 +23,96 @@ pytestmark = pytest.mark.neural
 
 SETTINGS = [  # of two runs: a folder's name, and what must not matter
     ("here", {"PYTHONHASHSEED": "1", "TZ": "UTC", "LC_ALL": "C.UTF-8", "NUMBA_NUM_THREADS": "1"}),
-    ("far/off", {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo", "LC_ALL": "C", "NUMBA_NUM_THREADS": "2"}),
+    (
+        "far/off",
+        {"PYTHONHASHSEED": "2", "TZ": "Asia/Tokyo", "LC_ALL": "C", "NUMBA_NUM_THREADS": "2"},
+    ),
 ]
 THREADS = {"OMP_NUM_THREADS": "1"}  # torch's sums depend on their number in the seventh digit
 PLAIN = ["-s", "src.en", "-r", "ref.de", "-t", "A.de", "two=B.de"]
 MODELS = ["--mt", "marian/mt", "--lm", "marian/lm", "-s", "src.en", "-t", "ref.de"]
 COMMANDS = [
-    ["score", *PLAIN, "-m", "chrf", "bleu", "ter", "ttr", "zip", "lpp", "--lm", "tiny", "-o", "score.csv"],
+    [
+        "score",
+        *PLAIN,
+        "-m",
+        "chrf",
+        "bleu",
+        "ter",
+        "ttr",
+        "zip",
+        "lpp",
+        "--lm",
+        "tiny",
+        "-o",
+        "score.csv",
+    ],
     ["score", *PLAIN, "-m", "chrf++", "--segments", "--mme", "mme", "-o", "segments.parquet"],
-    ["generate", "--model", "marian/mt", "-s", "src.en", "-n", "6", "--seed", "4", "--max-tokens", "9",
-     "-o", "drawn.jsonl"],
-    ["curve", "drawn.jsonl", "-s", "src.en", "-r", "ref.de", "--lm", "tiny", "--html", "curve.html", "-o", "curve.csv"],
-    ["plane", *PLAIN, "--lm", "tiny", "--docs", "docs.tsv", "--by", "length", "--draws", "40", "--seed", "7",
-     "-o", "plane"],
+    [
+        "generate",
+        "--model",
+        "marian/mt",
+        "-s",
+        "src.en",
+        "-n",
+        "6",
+        "--seed",
+        "4",
+        "--max-tokens",
+        "9",
+        "-o",
+        "drawn.jsonl",
+    ],
+    [
+        "curve",
+        "drawn.jsonl",
+        "-s",
+        "src.en",
+        "-r",
+        "ref.de",
+        "--lm",
+        "tiny",
+        "--html",
+        "curve.html",
+        "-o",
+        "curve.csv",
+    ],
+    [
+        "plane",
+        *PLAIN,
+        "--lm",
+        "tiny",
+        "--docs",
+        "docs.tsv",
+        "--by",
+        "length",
+        "--draws",
+        "40",
+        "--seed",
+        "7",
+        "-o",
+        "plane",
+    ],
     ["mqm", "mqm.tsv", "-o", "mqm.csv"],
     ["mqm", "mqm.tsv", "--by", "rater", "-o", "raters.csv"],
-    ["xmi", "--mt-logprobs", "mt.txt", "--lm-logprobs", "lm.txt", "--unit", "nats", "--draws", "50", "-o", "xmi.csv"],
+    [
+        "xmi",
+        "--mt-logprobs",
+        "mt.txt",
+        "--lm-logprobs",
+        "lm.txt",
+        "--unit",
+        "nats",
+        "--draws",
+        "50",
+        "-o",
+        "xmi.csv",
+    ],
     ["xmi", *MODELS, "--draws", "50", "--save-scores", "scores.jsonl", "-o", "models.csv"],
     ["train-lm", "text.de", "trained", "--lang", "de", "--epochs", "1"],
     ["run", "book.ipynb", "-p", "seed", "5", "--out", "run"],
     ["students", "an_b_uniqueness", "--out", "editions"],
-]  # fmt: skip
+]
 DRIVER = """
 import json, sys
 from pathlib import Path
@@ -60,25 +129,54 @@ for suffix in ("svg", "png", "pdf"):
     offline.save(chart, f"charts/column.{suffix}", inches=3.3)
 """
 BOOK = [
-    ("markdown", "# A book", None), ("code", "seed = 0  # of the numbers", "parameters"),
-    ("code", "import sys\nprint('first', seed)\nprint('told', file=sys.stderr)\nprint('second')", None),
-    ("code", "import altair as alt, pandas as pd\nfrom anhelpers.charts.offline import use_offline\nuse_offline()\n"
-     "alt.Chart(pd.DataFrame({'a': [seed]})).mark_point().encode(x='a:Q').properties(title='A')", None),
-    ("code", "from anhelpers.progress import progress, _plain_lines\nimport anhelpers.progress as p\n"
-     "p.SECONDS_BETWEEN_LINES = 0.0\nwith progress(2, 'slow') as step:\n    step(1)\n    step(1)", None),
-]  # fmt: skip
-KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
-          "language_info": {"name": "python"}}  # fmt: skip
-FOREIGN = ("mme/", "editions/", "trained/")  # layouts of others, notebooks without results, files of transformers
-INPUTS = {"book.ipynb", "commands.json", "docs.tsv", "mqm.tsv", "src.en", "ref.de", "A.de", "B.de", "mt.txt", "lm.txt",
-          "text.de", "told.txt"}  # fmt: skip
+    ("markdown", "# A book", None),
+    ("code", "seed = 0  # of the numbers", "parameters"),
+    (
+        "code",
+        "import sys\nprint('first', seed)\nprint('told', file=sys.stderr)\nprint('second')",
+        None,
+    ),
+    (
+        "code",
+        "import altair as alt, pandas as pd\nfrom anhelpers.charts.offline import use_offline\nuse_offline()\n"
+        "alt.Chart(pd.DataFrame({'a': [seed]})).mark_point().encode(x='a:Q').properties(title='A')",
+        None,
+    ),
+    (
+        "code",
+        "from anhelpers.progress import progress, _plain_lines\nimport anhelpers.progress as p\n"
+        "p.SECONDS_BETWEEN_LINES = 0.0\nwith progress(2, 'slow') as step:\n    step(1)\n    step(1)",
+        None,
+    ),
+]
+KERNEL = {
+    "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+    "language_info": {"name": "python"},
+}
+# layouts of others, notebooks without results, files of transformers
+FOREIGN = ("mme/", "editions/", "trained/")
+INPUTS = {
+    "book.ipynb",
+    "commands.json",
+    "docs.tsv",
+    "mqm.tsv",
+    "src.en",
+    "ref.de",
+    "A.de",
+    "B.de",
+    "mt.txt",
+    "lm.txt",
+    "text.de",
+    "told.txt",
+}
 
 
 def write_inputs(folder, tiny_lm, marian):
     """What the commands read: 24 pairs in 8 documents, ratings, two models and a notebook."""
     shutil.copytree(tiny_lm, folder / "tiny")
     shutil.copytree(marian, folder / "marian")
-    nouns, verbs = ("Hund", "Katze", "Haus", "Regen"), ("bellt", "schläft", "steht", "fällt", "ruht", "geht")
+    nouns = ("Hund", "Katze", "Haus", "Regen")
+    verbs = ("bellt", "schläft", "steht", "fällt", "ruht", "geht")
     refs = [f"Der {noun} {verb} dort." for noun in nouns for verb in verbs]
     lines = {"ref.de": refs, "src.en": ["The dog barks.", "The cat sleeps."] * 12}
     lines["A.de"] = [ref.replace("dort", "da") for ref in refs]
@@ -93,7 +191,9 @@ def write_inputs(folder, tiny_lm, marian):
     shutil.copy(Path(__file__).parents[1] / "data/teaching/en-de/mqm.tsv", folder)
     book = nbformat.v4.new_notebook(metadata=KERNEL)
     for kind, source, tag in BOOK:
-        cell = getattr(nbformat.v4, f"new_{kind}_cell")(source, metadata={"tags": [tag]} if tag else {})
+        cell = getattr(nbformat.v4, f"new_{kind}_cell")(
+            source, metadata={"tags": [tag]} if tag else {}
+        )
         cell.id = f"c{len(book.cells)}"
         book.cells.append(cell)
     nbformat.write(book, folder / "book.ipynb")
@@ -111,7 +211,9 @@ def runs(tmp_path_factory, tiny_lm, tiny_marian):
         env = {key: value for key, value in os.environ.items() if key != MAKING} | THREADS | setting
         call = [sys.executable, "-c", DRIVER]
         with (folder / "told.txt").open("w") as told:
-            started.append((folder, subprocess.Popen(call, cwd=folder, env=env, stdout=told, stderr=told)))
+            started.append(
+                (folder, subprocess.Popen(call, cwd=folder, env=env, stdout=told, stderr=told))
+            )
     ended = [process.wait(900) for _, process in started]
     assert ended == [0, 0], (started[0][0] / "told.txt").read_text("utf-8")
     return [folder for folder, _ in started]
@@ -120,13 +222,16 @@ def runs(tmp_path_factory, tiny_lm, tiny_marian):
 def results(folder):
     """Name -> path of all that the commands wrote."""
     found = {p.relative_to(folder).as_posix(): p for p in sorted(folder.rglob("*")) if p.is_file()}
-    return {n: p for n, p in found.items() if n not in INPUTS and not n.startswith(("tiny/", "marian/"))}
+    return {
+        n: p for n, p in found.items() if n not in INPUTS and not n.startswith(("tiny/", "marian/"))
+    }
 
 
 def test_two_runs_write_the_same_bits(runs):
     one, two = map(results, runs)
     assert list(one) == list(two)
-    same = [name for name in one if not name.endswith(".pdf")]  # whose renderer orders the fonts by chance
+    # whose renderer orders the fonts by chance
+    same = [name for name in one if not name.endswith(".pdf")]
     assert [name for name in same if one[name].read_bytes() != two[name].read_bytes()] == []
     assert {Path(name).suffix for name in one} >= {*READ, ".txt", ".safetensors"}
 
@@ -152,7 +257,9 @@ def _pdf(path):
     number = int(re.search(rb"/Info (\d+) 0 R", data[start:])[1])
     info = data[int(lines[2 + number].split()[0]) : start]
     assert info.startswith(b"%d 0 obj" % number)
-    return [bytes.fromhex(re.search(rb"/Creator <feff(\w+)>", info)[1].decode()).decode("utf-16-be")]
+    return [
+        bytes.fromhex(re.search(rb"/Creator <feff(\w+)>", info)[1].decode()).decode("utf-16-be")
+    ]
 
 
 def _html(path):
@@ -165,7 +272,9 @@ def _html(path):
 READ = {  # file type -> the lines that it carries, each of which must be the maker's
     ".csv": lambda path: pd.read_csv(path).made_by.unique().tolist(),
     ".parquet": lambda path: pd.read_parquet(path).made_by.unique().tolist(),
-    ".jsonl": lambda path: sorted({json.loads(line)["made_by"] for line in path.read_text("utf-8").splitlines()}),
+    ".jsonl": lambda path: sorted(
+        {json.loads(line)["made_by"] for line in path.read_text("utf-8").splitlines()}
+    ),
     ".json": lambda path: [json.loads(path.read_text("utf-8"))["usermeta"]["made_by"]],
     ".ipynb": lambda path: [nbformat.read(path, 4).metadata.made_by],
     ".html": _html,
@@ -247,7 +356,17 @@ def test_a_page_shows_texts_of_the_maker_and_runs_none():
 def test_only_what_decides_a_number_is_told(tmp_path, capsys):
     (tmp_path / "x.de").write_text("Ja.\n", encoding="utf-8")
     (tmp_path / "y.de").write_text("Nein.\n", encoding="utf-8")
-    call = ["score", "-s", f"{tmp_path}/x.de", "-r", f"{tmp_path}/x.de", "-t", f"{tmp_path}/y.de", "--store", "off"]
+    call = [
+        "score",
+        "-s",
+        f"{tmp_path}/x.de",
+        "-r",
+        f"{tmp_path}/x.de",
+        "-t",
+        f"{tmp_path}/y.de",
+        "--store",
+        "off",
+    ]
     assert cli.main([*call, "-o", f"{tmp_path}/y.csv"]) == 0
     assert cli.main(call) == 0
     assert capsys.readouterr().out == (tmp_path / "y.csv").read_text("utf-8")

@@ -55,7 +55,9 @@ def test_the_index_says_that_the_first_page_has_both_languages_where_it_has(buil
     said = "Its translations are English, each German source with a word-for-word gloss; a switch above the slider"
     assert said not in site.write_site(built, built / "site").read_text("utf-8")
     page = built / f"{NAMES[0]}.html"
-    page.write_text(page.read_text("utf-8").replace("&lt;", '<div class="anx-parts"></div>&lt;'), "utf-8")
+    page.write_text(
+        page.read_text("utf-8").replace("&lt;", '<div class="anx-parts"></div>&lt;'), "utf-8"
+    )
     assert said in site.write_site(built, built / "site").read_text("utf-8")
 
 
@@ -102,7 +104,8 @@ def test_a_site_that_is_too_large_is_refused(built, monkeypatch):
 def test_links_between_notebooks_lead_to_pages(built):
     page = built / f"{NAMES[0]}.html"
     page.write_text(
-        f'<html><body><a href="{NAMES[1]}.ipynb">there</a> <a href="other.ipynb">x</a></body></html>', "utf-8"
+        f'<html><body><a href="{NAMES[1]}.ipynb">there</a> <a href="other.ipynb">x</a></body></html>',
+        "utf-8",
     )
     text = (site.write_site(built, built / "site").parent / page.name).read_text("utf-8")
     assert f'<a href="{NAMES[1]}.html">there</a>' in text
@@ -118,12 +121,18 @@ def test_students_get_no_solutions_and_teachers_do(tmp_path, capsys):
     printed = capsys.readouterr().out.split()
     assert len(printed) == 2 * len(NAMES)
     for path in notebook_paths():
-        students, teachers = (nbformat.read(tmp_path / kind / path.name, 4) for kind in ("students", "teachers"))
+        students, teachers = (
+            nbformat.read(tmp_path / kind / path.name, 4) for kind in ("students", "teachers")
+        )
         nbformat.validate(students)
         assert tags(teachers) - tags(students) == {"solution"}
         kept = [cell.source for cell in students.cells]
-        assert kept == [c.source for c in teachers.cells if "solution" not in c.metadata.get("tags", [])]
-        assert [c.source for c in teachers.cells] == [c.source for c in nbformat.read(path, 4).cells]
+        assert kept == [
+            c.source for c in teachers.cells if "solution" not in c.metadata.get("tags", [])
+        ]
+        assert [c.source for c in teachers.cells] == [
+            c.source for c in nbformat.read(path, 4).cells
+        ]
 
 
 def test_a_students_work_is_not_written_over(tmp_path, capsys):

@@ -38,7 +38,8 @@ def test_p_and_interval_of_a_correlation_agree_and_have_their_symmetries(r, n):
     assert low <= r <= high
     np.testing.assert_allclose(correlation_interval(-r, n), (-high, -low), atol=1e-12)
     assert correlation_p(r, n) == correlation_p(-r, n)
-    assert correlation_p(r, n + 1) <= correlation_p(r, n) + 1e-15  # the same r says more with more pairs
+    # the same r says more with more pairs
+    assert correlation_p(r, n + 1) <= correlation_p(r, n) + 1e-15
 
 
 @pytest.mark.verifies("p-value and interval of a correlation", by="foreign", of="scipy")
@@ -47,7 +48,9 @@ def test_p_and_interval_of_a_correlation_are_scipys():
     y += x / 2
     theirs = stats.pearsonr(x, y)
     assert correlation_p(pearson(x, y), 25) == pytest.approx(theirs.pvalue, rel=1e-10)
-    np.testing.assert_allclose(correlation_interval(pearson(x, y), 25), theirs.confidence_interval(), rtol=1e-10)
+    np.testing.assert_allclose(
+        correlation_interval(pearson(x, y), 25), theirs.confidence_interval(), rtol=1e-10
+    )
 
 
 @pytest.mark.verifies("Spearman's correlation", by="hand")
@@ -60,7 +63,9 @@ def test_spearman_by_hand():
 def test_the_randomisation_p_value_is_scipys():
     """All 2⁸ ways to turn the signs of eight differences: the share of means as far from 0."""
     d = np.random.default_rng(1).normal(0.5, 1, 8)
-    exact = stats.permutation_test((d,), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue
+    exact = stats.permutation_test(
+        (d,), np.mean, permutation_type="samples", n_resamples=np.inf
+    ).pvalue
     signs = np.array(np.meshgrid(*[[-1, 1]] * 8)).reshape(8, -1)
     every = (d @ signs)[:, None] / 8
     assert p_value([d.mean()], every)[0] == pytest.approx((256 * exact + 1) / 257, rel=1e-12)

@@ -43,10 +43,15 @@ def test_every_erratum_is_shown_or_says_why_not():
 
 
 def test_every_erratum_is_of_a_kind_says_what_is_meant_and_hears_its_authors():
-    assert [one.kind for one in v.errata()] == sorted((one.kind for one in v.errata()), key=list(v.REMARKS).index)
+    assert [one.kind for one in v.errata()] == sorted(
+        (one.kind for one in v.errata()), key=list(v.REMARKS).index
+    )
     for one in v.errata():
         assert all((one.printed, one.holds, one.answer)), one.place
-        assert all(f"| {text.replace('|', chr(92) + '|')} |" in v.page() for text in (one.place, one.answer)), one.place
+        assert all(
+            f"| {text.replace('|', chr(92) + '|')} |" in v.page()
+            for text in (one.place, one.answer)
+        ), one.place
 
 
 def test_marked_tests_are_run():
@@ -92,7 +97,9 @@ def test_every_public_function_is_a_quantity_or_said_to_be_none(module):
     public = {name for name in here.__all__ if inspect.isfunction(getattr(here, name))}
     others = set(v.NOT_QUANTITIES.get(module, "").split())
     named = {path.rpartition(".")[2] for path in rows if path.startswith(f"{module}.")}
-    assert public - named == others, f"add a row to verification.tsv, or to NOT_QUANTITIES: {(public - named) ^ others}"
+    assert public - named == others, (
+        f"add a row to verification.tsv, or to NOT_QUANTITIES: {(public - named) ^ others}"
+    )
 
 
 def test_links_lead_to_files():

@@ -38,13 +38,28 @@ def installed(wheel, tmp_path_factory):
     folder = tmp_path_factory.mktemp("elsewhere")
     venv.create(folder / "venv", with_pip=False)
     python = folder / "venv" / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-index"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(python),
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+    ]
     subprocess.run([*pip, str(wheel)], check=True, capture_output=True)
     site = next((folder / "venv").glob("lib/python*/site-packages"))
-    (site / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")  # their .pth files, as ours, are not read
+    # their .pth files, as ours, are not read
+    (site / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
     empty = folder / "empty"
     empty.mkdir()
-    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "ANHELPERS_DATA")}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("PYTHONPATH", "ANHELPERS_DATA")
+    }
 
     def run(*words, **more):
         call = [str(folder / "venv" / "bin" / words[0]), *words[1:]]
@@ -62,10 +77,18 @@ def test_the_wheel_holds_the_package_its_data_and_licences_and_nothing_else(whee
     assert {name.split("/")[0] + "/" for name in names} == {"anhelpers/", info}
     assert not [name for name in names if WITHOUT & set(name.split("/")[1:])]
     for folder in ("data", "notebooks"):
-        files = subprocess.run(["git", "ls-files", folder], cwd=ROOT, capture_output=True, text=True)
+        files = subprocess.run(
+            ["git", "ls-files", folder], cwd=ROOT, capture_output=True, text=True
+        )
         if files.returncode == 0:
             assert {f"anhelpers/_bundle/{name}" for name in files.stdout.split()} <= set(names)
-    for name in ("py.typed", "_bundle/constraints.txt", "_bundle/data/LICENSE", "widgets/common.js", "__main__.py"):
+    for name in (
+        "py.typed",
+        "_bundle/constraints.txt",
+        "_bundle/data/LICENSE",
+        "widgets/common.js",
+        "__main__.py",
+    ):
         assert f"anhelpers/{name}" in names
     assert {f"{info}licenses/LICENSE", f"{info}licenses/data/LICENSE"} <= set(names)
     code = {name for name in names if name.endswith(".py")}
@@ -75,7 +98,11 @@ def test_the_wheel_holds_the_package_its_data_and_licences_and_nothing_else(whee
 
 def test_its_metadata_say_what_pyproject_says(wheel):
     text = zipfile.ZipFile(wheel).read(f"anhelpers-{__version__}.dist-info/METADATA").decode()
-    for line in (f"Version: {__version__}", "Requires-Python: >=3.11", "License-Expression: Apache-2.0 AND CC-BY-4.0"):
+    for line in (
+        f"Version: {__version__}",
+        "Requires-Python: >=3.11",
+        "License-Expression: Apache-2.0 AND CC-BY-4.0",
+    ):
         assert line in text.splitlines()
 
 
@@ -90,30 +117,45 @@ def test_the_installed_commands_answer(installed):
 
 
 def test_the_installed_package_scores_files(installed):
-    for name, text in {"s": "The house is old.\n", "r": "Das Haus ist alt.\n", "t": "Das Haus war alt.\n"}.items():
+    for name, text in {
+        "s": "The house is old.\n",
+        "r": "Das Haus ist alt.\n",
+        "t": "Das Haus war alt.\n",
+    }.items():
         (installed.folder / name).write_text(text, encoding="utf-8")
     told = installed("anhelpers", "score", "-s", "s", "-r", "r", "-t", "t", "-m", "ter")
     assert re.search(r"^t,ter,corpus,[\d.]+,", told, re.MULTILINE)
 
 
 def test_the_readme_s_example_in_python_runs_there(installed):
-    code = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    given = "segment, accuracy, naturalness = [0, 0, 1, 1], [50.0, 40, 60, 30], [-3.0, -2, -4, -1]\n"
+    code = re.findall(
+        r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    given = (
+        "segment, accuracy, naturalness = [0, 0, 1, 1], [50.0, 40, 60, 30], [-3.0, -2, -4, -1]\n"
+    )
     worlds = (
         "import numpy as np\njoint, reference = np.array([[0.4, 0.1], [0.1, 0.4]]), np.array([0.7, 0.3])\n"
         "distortion = ground = 1 - np.eye(2)\n"
     )
     assert len(code) == 2
-    told = installed("python", "-c", given + code[0] + worlds + code[1] + "print(curve.beta.tolist())")
+    told = installed(
+        "python", "-c", given + code[0] + worlds + code[1] + "print(curve.beta.tolist())"
+    )
     assert told.startswith("[0.0, ")
 
 
 def test_one_version_stands_everywhere():
     assert PROJECT["dynamic"] == ["version"]
     assert CITATION["version"] == __version__
-    heads = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    heads = re.findall(
+        r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert heads[0] == "Unreleased" or heads[0].startswith(f"{__version__} ")
-    for text in (ROOT / "README.md").read_text(encoding="utf-8"), (ROOT / "docs" / "install.md").read_text("utf-8"):
+    for text in (
+        (ROOT / "README.md").read_text(encoding="utf-8"),
+        (ROOT / "docs" / "install.md").read_text("utf-8"),
+    ):
         assert set(re.findall(r"anhelpers[ -:=]+v?(\d+\.\d+\.\d+)", text)) <= {__version__}
 
 
@@ -121,8 +163,19 @@ def test_the_citation_has_what_its_format_wants():
     """The rules of the Citation File Format 1.2.0 for the fields that we use."""
     assert CITATION["cff-version"] == "1.2.0"
     assert {"cff-version", "message", "title", "authors"} <= set(CITATION)
-    assert set(CITATION) <= {"cff-version", "message", "title", "type", "version", "license", "authors", "references",
-                             "abstract", "keywords", "preferred-citation"}  # fmt: skip
+    assert set(CITATION) <= {
+        "cff-version",
+        "message",
+        "title",
+        "type",
+        "version",
+        "license",
+        "authors",
+        "references",
+        "abstract",
+        "keywords",
+        "preferred-citation",
+    }
     assert CITATION["type"] in ("software", "dataset")
     for entry in [CITATION, *CITATION["references"]]:
         assert entry["title"]
@@ -134,12 +187,19 @@ def test_the_citation_has_what_its_format_wants():
         assert entry["type"] in ("article", "conference-paper")
         assert isinstance(entry["year"], int)
         assert ("conference" in entry) == (entry["type"] == "conference-paper")
-    assert CITATION["license"] == "Apache-2.0"  # of the software; several would mean that a reader may choose
+    # of the software; several would mean that a reader may choose
+    assert CITATION["license"] == "Apache-2.0"
 
 
 def test_pythons_are_named_alike():
     """requires-python, the classifiers and the table in docs/install.md."""
-    named = [c.rsplit(" ", 1)[1] for c in PROJECT["classifiers"] if re.fullmatch(r".*Python :: 3\.\d+", c)]
+    named = [
+        c.rsplit(" ", 1)[1]
+        for c in PROJECT["classifiers"]
+        if re.fullmatch(r".*Python :: 3\.\d+", c)
+    ]
     assert PROJECT["requires-python"] == f">={named[0]}"
-    rows = re.findall(r"^\| (3\.\d+) \| (yes|no)", (ROOT / "docs" / "install.md").read_text("utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (3\.\d+) \| (yes|no)", (ROOT / "docs" / "install.md").read_text("utf-8"), re.MULTILINE
+    )
     assert [python for python, core in rows if core == "yes"] == named

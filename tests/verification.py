@@ -78,18 +78,61 @@ NETWORK = "none: the weights of a trained network cannot be worked through on pa
 IMPOSSIBLE = {("COMET", "hand"): NETWORK, ("MetricX", "hand"): NETWORK}
 
 MODULES = [
-    "stats", "intervals", "frontier", "fan", "mqm", "exact", "raters", "translation", "plane", "divergences.pmf",
-    "divergences.samples", "divergences.chance", "divergences.pairs", "divergences.mmd", "divergences.kernels",
+    "stats",
+    "intervals",
+    "frontier",
+    "fan",
+    "mqm",
+    "exact",
+    "raters",
+    "translation",
+    "plane",
+    "divergences.pmf",
+    "divergences.samples",
+    "divergences.chance",
+    "divergences.pairs",
+    "divergences.mmd",
+    "divergences.kernels",
     "divergences.critics",
-    "divergences.folded", "divergences.processes", "divergences.memed", "divergences.probit",
-    "accuracy.surface", "accuracy.chrf", "accuracy.bleu", "accuracy.ter", "accuracy.ngrams", "accuracy.comet",
-    "accuracy.metricx", "candidates.mbr", "candidates.sampling", "candidates.decode", "naturalness.lpp",
-    "naturalness.mono", "naturalness.lm", "naturalness.packed", "naturalness.kl", "naturalness.compression",
-    "naturalness.lexical", "naturalness.diversity", "naturalness.ngrams", "naturalness.probe", "naturalness.critic",
-    "naturalness.critic_figures", "naturalness.critic_training", "naturalness.combination",
-    "naturalness.combination_training", "naturalness.damage", "judges", "xmi.measure", "xmi.models", "xmi.toy",
-    "xmi.gap", "xmi.features", "xmi.correlations", "xmi.published",
-]  # fmt: skip
+    "divergences.folded",
+    "divergences.processes",
+    "divergences.memed",
+    "divergences.probit",
+    "accuracy.surface",
+    "accuracy.chrf",
+    "accuracy.bleu",
+    "accuracy.ter",
+    "accuracy.ngrams",
+    "accuracy.comet",
+    "accuracy.metricx",
+    "candidates.mbr",
+    "candidates.sampling",
+    "candidates.decode",
+    "naturalness.lpp",
+    "naturalness.mono",
+    "naturalness.lm",
+    "naturalness.packed",
+    "naturalness.kl",
+    "naturalness.compression",
+    "naturalness.lexical",
+    "naturalness.diversity",
+    "naturalness.ngrams",
+    "naturalness.probe",
+    "naturalness.critic",
+    "naturalness.critic_figures",
+    "naturalness.critic_training",
+    "naturalness.combination",
+    "naturalness.combination_training",
+    "naturalness.damage",
+    "judges",
+    "xmi.measure",
+    "xmi.models",
+    "xmi.toy",
+    "xmi.gap",
+    "xmi.features",
+    "xmi.correlations",
+    "xmi.published",
+]
 """Every function in their `__all__` is in some row, or here: it reads, names, sorts or packs what others compute."""
 NOT_QUANTITIES = {
     "intervals": "few_clusters",
@@ -168,7 +211,11 @@ def _mark(decorator: ast.expr) -> tuple[list[str], str, str] | None:
     if (kind := decorator.func.attr) not in ("verifies", "erratum"):
         return None
     options = {word.arg: ast.literal_eval(word.value) for word in decorator.keywords}
-    return [ast.literal_eval(a) for a in decorator.args], options.get("by", kind), options.get("of", "")
+    return (
+        [ast.literal_eval(a) for a in decorator.args],
+        options.get("by", kind),
+        options.get("of", ""),
+    )
 
 
 def _rows(kind: type) -> list:
@@ -199,12 +246,20 @@ def page() -> str:
     whole = [one for one in every if all(checks(one, kind) for kind in KINDS)]
     lines = [HEAD, f"**{len(every)} quantities, {len(whole)} with all three.**"]
     for title, rows in groupby(every, lambda one: one.section):
-        lines += ["", f"## {title}", "", "| quantity | function | unit and direction | by hand | property | another |"]
+        lines += [
+            "",
+            f"## {title}",
+            "",
+            "| quantity | function | unit and direction | by hand | property | another |",
+        ]
         lines += ["|---|---|---|---|---|---|", *map(_row, rows)]
     lines += ["", "## Errata", "", ERRATA]
     for kind, meaning in REMARKS.items():
         lines += ["", f"### {kind.capitalize()}s", "", meaning, ""]
-        lines += ["| place | as printed | we think | its authors could answer | shown by |", "|---|---|---|---|---|"]
+        lines += [
+            "| place | as printed | we think | its authors could answer | shown by |",
+            "|---|---|---|---|---|",
+        ]
         lines += [_remark(one) for one in errata() if one.kind == kind]
     return "\n".join(lines) + "\n"
 

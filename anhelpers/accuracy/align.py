@@ -62,15 +62,20 @@ def check_alignment(test: TestSet) -> TestSet:
     for name, texts in zip(list(test.refs)[1:], others, strict=True):
         told, foreign = _displaced(["" if text is None else text for text in texts], first)
         if told := told or foreign:
-            raise DataError(f"reference {name}, compared with {test.reference}, {told}: mend the file, or go on "
-                            f"without it by --reference {test.reference} --exclude {name}.")  # fmt: skip
+            raise DataError(
+                f"reference {name}, compared with {test.reference}, {told}: mend the file, or go "
+                "on "
+                f"without it by --reference {test.reference} --exclude {name}."
+            )
     found = {name: _displaced(hyps, first) for name, hyps in test.systems.items()}
     if displaced := {name: told for name, (told, _) in found.items() if told}:
         name, told = next(iter(displaced.items()))
         without = " ".join(f"'{s}'" if " " in s else s for s in displaced)
-        raise DataError(f"{name}, {told}: mend the file, or go on without "
-                        f"{'it' if len(displaced) == 1 else 'all such systems'} by --exclude {without} "
-                        "(in Python: test.without).")  # fmt: skip
+        raise DataError(
+            f"{name}, {told}: mend the file, or go on without "
+            f"{'it' if len(displaced) == 1 else 'all such systems'} by --exclude {without} "
+            "(in Python: test.without)."
+        )
     foreign = {name: told for name, (_, told) in found.items() if told}
     whose = f"no system fits the reference {test.reference}: is it of another test set?"
     notes = [f"{name}: {told}; is it of another test set?" for name, told in foreign.items()]
@@ -94,15 +99,20 @@ def _displaced(texts: Sequence[str], ref: Sequence[str | None]) -> tuple[str, st
     least = max(FEWEST, DOUBTFUL * len(ref))
     some = fit.doubtful if fit.doubtful.size >= least else fit.doubtful[:0]
     n, rows, found = _elsewhere([texts[i] for i in some], some, ref)
-    many, away = len(rows) / n * fit.doubtful.size >= least, np.append(found - fit.doubtful[rows], 0)
-    if fit.shift and not (many and 2 * np.bincount(away - away.min()).max() < len(rows)):  # else by many numbers
+    many = len(rows) / n * fit.doubtful.size >= least
+    away = np.append(found - fit.doubtful[rows], 0)
+    # else by many numbers
+    if fit.shift and not (many and 2 * np.bincount(away - away.min()).max() < len(rows)):
         return f"from segment {fit.shift}; a line is lost or added there", ""
     if not many:
         return "", fit.foreign
     one = len(rows) // 2
     other = f"that of segment {fit.doubtful[rows[one]] + 1} is of segment {found[one] + 1}"
-    return (f"{len(rows)} of {n} lines looked at clearly fit another segment ({other}, counted from 1); the lines are "
-            "not in the order of the references"), ""  # fmt: skip
+    return (
+        f"{len(rows)} of {n} lines looked at clearly fit another segment ({other}, counted from "
+        "1); the lines are "
+        "not in the order of the references"
+    ), ""
 
 
 def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
@@ -129,18 +139,23 @@ def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
     for i, tag in enumerate(cands.tags):
         for name in systems_of(tag) or ("",):
             origins.setdefault(name, []).append(i)
-    for name in (name for name in origins if name not in test.systems):  # whose lines `check_alignment` looks at
+    # whose lines `check_alignment` looks at
+    for name in (name for name in origins if name not in test.systems):
         rows = _first(np.array(origins[name]), cands.segment)
         texts = [cands.texts[i] for i in rows]
         fit = _fit(texts, ref, cands.segment[rows], "sources have candidates that fit")
         whose = f"the candidates of {name}" if name else "the candidates"
         if fit.shift:
             raise DataError(
-                f"{whose}, from source {fit.shift}; a source or a candidate is lost or added there, or "
-                "a reference (sources count from 1 here): mend the file, or take these candidates out."
+                f"{whose}, from source {fit.shift}; a source or a candidate is lost or added "
+                "there, or "
+                "a reference (sources count from 1 here): mend the file, or take these candidates "
+                "out."
             )
         if fit.foreign:
-            foreign[whose] = f"{whose}{{}}: {fit.foreign}; are they and the references of one test set?"
+            foreign[whose] = (
+                f"{whose}{{}}: {fit.foreign}; are they and the references of one test set?"
+            )
     more = f" (and of {len(foreign) - 1} other tags)" if len(foreign) > 1 else ""
     notes = [note.format(more) for note in foreign.values()][:1]
     notes += habits({"the candidates": cands.texts}, test.refs)
@@ -156,8 +171,10 @@ def _check_order(cands: CandidateSet, ref: Sequence[str | None]) -> None:
     own, texts, one = cands.segment[rows], [cands.texts[i] for i in rows], len(rows) // 2
     here, elsewhere = (score(texts, refs=[ref], segment=where).mean() for where in (own, found))
     raise DataError(
-        f"the candidates are not in the order of the references: of {n} looked at, {len(rows)} clearly fit that of "
-        f"another source (chrF {elsewhere:.0f} there against {here:.0f} at their own); one of source {own[one] + 1} "
+        f"the candidates are not in the order of the references: of {n} looked at, {len(rows)} "
+        "clearly fit that of "
+        f"another source (chrF {elsewhere:.0f} there against {here:.0f} at their own); one of "
+        f"source {own[one] + 1} "
         f"fits source {found[one] + 1} (counted from 1){_order(rows, own, found, cands)}."
     )
 
@@ -170,7 +187,8 @@ def _elsewhere(
     Clearly: that reference fits better than any other by GAIN.
     """
     score: Any = surface_metric("chrf").score_segments
-    there, texts = np.flatnonzero([text is not None for text in ref]), [text.casefold() for text in texts]
+    there = np.flatnonzero([text is not None for text in ref])
+    texts = [text.casefold() for text in texts]
     told = Counter(texts)  # what stands at many segments belongs to none
     once = [told[text] == 1 and len(text.encode()) >= SHORTEST for text in texts]
     asked = np.flatnonzero(np.isin(segment, there) & np.array(once, dtype=bool))
@@ -195,13 +213,19 @@ def _order(rows: np.ndarray, own: np.ndarray, found: np.ndarray, cands: Candidat
     n, by = cands.n_segments, found - own
     if np.mean(rows % n == found) > 0.5 and len(set(cands.n_candidates.tolist())) == 1:
         return (
-            f". They seem to stand one candidate after another, {n} lines each; wanted is one source after another, "
+            f". They seem to stand one candidate after another, {n} lines each; wanted is one "
+            "source after another, "
             f"the {cands.n_candidates[0]} candidates of each together: reorder the lines"
         )
     common = int(np.bincount(by - by.min()).argmax() + by.min())
     if np.mean(by == common) > 0.5:
-        far = f"{abs(common)} source{'s' * (abs(common) > 1)} {'earlier' if common < 0 else 'later'}"
-        return f". Most fit the reference {far}; mend the file with the candidates, or that with the references"
+        far = (
+            f"{abs(common)} source{'s' * (abs(common) > 1)} {'earlier' if common < 0 else 'later'}"
+        )
+        return (
+            f". Most fit the reference {far}; mend the file with the candidates, or that with the "
+            "references"
+        )
     return "; put them in one order"
 
 
@@ -247,12 +271,15 @@ def _fit(texts: Sequence[str], ref: Sequence[str | None], segment: np.ndarray, f
         rows = np.flatnonzero(~np.isnan(there + own))
         others.append(there)
         start, stop = _best_run(there[rows] - own[rows] - GAIN)
-        n, own_sum, there_sum = stop - start, own[rows][start:stop].sum(), there[rows][start:stop].sum()
+        n = stop - start
+        own_sum = own[rows][start:stop].sum()
+        there_sum = there[rows][start:stop].sum()
         if n >= FEWEST:
             runs.append((there_sum - own_sum, n, rows[start], lag, own_sum, there_sum))
     doubtful, known = np.flatnonzero(own <= most), np.flatnonzero(np.isfinite(own + most))
     foreign = _chance(own[known], np.stack(others)[:, known]) if len(known) >= 2 * FEWEST else ""
-    if not runs or (foreign and max(runs)[1] < 0.1 * len(known)):  # a chance run among lines that fit nowhere
+    # a chance run among lines that fit nowhere
+    if not runs or (foreign and max(runs)[1] < 0.1 * len(known)):
         return _Fit("", doubtful, foreign)
     _, n, first, lag, own_sum, there_sum = max(runs)
     where = f"{abs(lag)} segment{'s' * (abs(lag) > 1)} {'earlier' if lag < 0 else 'later'}"
@@ -266,8 +293,11 @@ def _chance(own: np.ndarray, others: np.ndarray) -> str:
     gain = own - elsewhere
     if own.mean() > CHANCE * elsewhere.mean() or gain.mean() > 3 * gain.std() / np.sqrt(len(gain)):
         return ""
-    return (f"texts fit the references of their own segments no better than those of others (chrF {own.mean():.0f} "
-            f"against {elsewhere.mean():.0f})")  # fmt: skip
+    return (
+        "texts fit the references of their own segments no better than those of others (chrF "
+        f"{own.mean():.0f} "
+        f"against {elsewhere.mean():.0f})"
+    )
 
 
 def _best_run(gain: np.ndarray) -> tuple[int, int]:

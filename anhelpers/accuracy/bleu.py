@@ -22,13 +22,16 @@ from .words import Vocabulary
 __all__ = ["counter", "sacrebleu_metric", "scores"]
 
 ORDER = 4  # Papineni et al. 2002
-MARKS_13A = string.punctuation.replace("'", "")  # 13a leaves a word without any of these in one piece
-ALONE = np.array([chr(c) in set(MARKS_13A) - set(".,-") for c in range(128)])  # each of these is always a token
+# 13a leaves a word without any of these in one piece
+MARKS_13A = string.punctuation.replace("'", "")
+# each of these is always a token
+ALONE = np.array([chr(c) in set(MARKS_13A) - set(".,-") for c in range(128)])
 BLANK, POINT, COMMA, HYPHEN, ZERO, NINE = (np.uint32(ord(c)) for c in " .,-09")
 BEFORE_POINT, AFTER_POINT, AFTER_DIGIT = 0, 1, 2
 MISSING = -1  # the length of a reference that is not there
 NONE_SKIPPED = np.empty(0, dtype=np.uint32)
-COMPENSATED = sys.version_info >= (3, 12)  # from then on sum(), which sacreBLEU uses, carries its rounding error along
+# from then on sum(), which sacreBLEU uses, carries its rounding error along
+COMPENSATED = sys.version_info >= (3, 12)
 
 
 def sacrebleu_metric(trg_lang: str = "", *, effective_order: bool = False) -> sacrebleu.BLEU:
@@ -44,8 +47,10 @@ def sacrebleu_metric(trg_lang: str = "", *, effective_order: bool = False) -> sa
     installed.
     """
     if trg_lang == "und":
-        raise DataError("BLEU's tokenizer depends on the target language, which the texts are too few to tell; "
-                        "say the pair by -l, such as en-de (in Python: lp).")  # fmt: skip
+        raise DataError(
+            "BLEU's tokenizer depends on the target language, which the texts are too few to tell; "
+            "say the pair by -l, such as en-de (in Python: lp)."
+        )
     lang = short_code(trg_lang or "")
     try:
         return sacrebleu.BLEU(trg_lang=lang, effective_order=effective_order)
@@ -80,7 +85,9 @@ def counter(trg_lang: str = "") -> Callable[[SegmentBatch], np.ndarray]:
         else:
             tokens, starts = vocabulary.tokens([tokenizer(text.rstrip()) for text in texts])
         hyps, refs = (tokens, starts[: n + 1]), (tokens, starts[n:])
-        lengths, ref_lengths, matches = clipped_matches(hyps, refs, batch.groups, skipped=NONE_SKIPPED, order=ORDER)
+        lengths, ref_lengths, matches = clipped_matches(
+            hyps, refs, batch.groups, skipped=NONE_SKIPPED, order=ORDER
+        )
         ref_lengths[[text is None for text in given]] = MISSING
         stats = np.empty((n, 2 + 2 * ORDER), dtype=np.int64)
         _fill(lengths, ref_lengths, matches, batch.groups, stats)
@@ -93,7 +100,10 @@ def _clean(texts: list[str]) -> tuple[list[str], str]:
     """The texts as 13a has them before it looks at words, and all of them joined."""
     joined = "".join(texts)
     if "&" in joined or "<" in joined or "\n" in joined:
-        texts = [clean_13a(text) if "&" in text or "<" in text or "\n" in text else text for text in texts]
+        texts = [
+            clean_13a(text) if "&" in text or "<" in text or "\n" in text else text
+            for text in texts
+        ]
         joined = "".join(texts)
     return texts, joined
 
@@ -101,7 +111,9 @@ def _clean(texts: list[str]) -> tuple[list[str], str]:
 def clean_13a(line: str) -> str:
     """The part of mteval-v13a that needs the whole line: skipped parts, line ends and entities; as in sacreBLEU."""
     line = line.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
-    return line.replace("&quot;", '"').replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
+    return (
+        line.replace("&quot;", '"').replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
+    )
 
 
 def scores(stats: ArrayLike, *, effective_order: bool) -> np.ndarray:
@@ -135,7 +147,9 @@ def _fill(lengths, ref_lengths, matches, groups, stats):
             closest = np.int64(MISSING)
             for ref_len in ref_lengths[g * per_group : (g + 1) * per_group]:
                 nearer = abs(lengths[i] - ref_len) - abs(lengths[i] - closest)
-                if ref_len != MISSING and (closest == MISSING or nearer < 0 or (nearer == 0 and ref_len < closest)):
+                if ref_len != MISSING and (
+                    closest == MISSING or nearer < 0 or (nearer == 0 and ref_len < closest)
+                ):
                     closest = ref_len
             if closest == MISSING:
                 stats[i] = 0
@@ -187,7 +201,9 @@ def split_13a(pool, begin, words):
     size = 0
     for word in words:
         size += 5 * (begin[word + 1] - begin[word]) + 2
-    codes, other, starts = np.empty(size, np.uint32), np.empty(size, np.uint32), np.zeros(words.size + 1, np.int64)
+    codes = np.empty(size, np.uint32)
+    other = np.empty(size, np.uint32)
+    starts = np.zeros(words.size + 1, np.int64)
     for i, word in enumerate(words):
         other[0] = BLANK
         n = 1

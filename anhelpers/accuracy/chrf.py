@@ -17,7 +17,8 @@ from .words import Vocabulary
 __all__ = ["counter", "scores"]
 
 CHAR_ORDER = 6  # Popović 2015
-BETA = 2  # recall counts twice as much as precision: Popović 2016, http://aclweb.org/anthology/W16-2341
+# recall counts twice as much as precision: Popović 2016, http://aclweb.org/anthology/W16-2341
+BETA = 2
 MARKS = np.array([chr(c) in string.punctuation for c in range(128)])
 NO_WORDS = np.empty(0, dtype=np.uint32)
 
@@ -48,7 +49,9 @@ def counter(word_order: int = 0) -> Callable[[SegmentBatch], np.ndarray]:
             _fill(*counts, groups, stats[:, : 3 * CHAR_ORDER])
             if word_order:
                 refs = vocabulary.tokens(texts)
-                counts = clipped_matches(hyp_words, refs, groups, skipped=NO_WORDS, order=word_order)
+                counts = clipped_matches(
+                    hyp_words, refs, groups, skipped=NO_WORDS, order=word_order
+                )
                 _fill(*counts, groups, stats[:, 3 * CHAR_ORDER :])
             if len(batch.refs) == 1:
                 return stats
@@ -120,10 +123,8 @@ def _f_scores(stats, beta):
 @compiled
 def split_edges(pool, begin, words):
     """Words with a space before the mark at their end, or else after the mark at their start; as sacreBLEU's chrF++."""
-    codes, starts = (
-        np.empty(words.size + np.sum(begin[words + 1] - begin[words]), np.uint32),
-        np.zeros(words.size + 1, np.int64),
-    )
+    codes = np.empty(words.size + np.sum(begin[words + 1] - begin[words]), np.uint32)
+    starts = np.zeros(words.size + 1, np.int64)
     n = 0
     for i, word in enumerate(words):
         first, last = begin[word], begin[word + 1] - 1

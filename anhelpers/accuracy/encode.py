@@ -15,10 +15,17 @@ from .references import Reference, streams
 
 __all__ = ["WHITESPACE", "SegmentBatch", "code_points", "gather", "segment_batches"]
 
-BATCH_CHARACTERS = 2**18  # one array of code points of 1 MiB: it stays in a core's second-level cache
+# one array of code points of 1 MiB: it stays in a core's second-level cache
+BATCH_CHARACTERS = 2**18
 
 # The characters at which str.split() splits; all others are text.
-SPACES = (range(0x09, 0x0E), range(0x1C, 0x21), [0x85, 0xA0, 0x1680], range(0x2000, 0x200B), [0x2028, 0x2029, 0x202F])
+SPACES = (
+    range(0x09, 0x0E),
+    range(0x1C, 0x21),
+    [0x85, 0xA0, 0x1680],
+    range(0x2000, 0x200B),
+    [0x2028, 0x2029, 0x202F],
+)
 WHITESPACE = np.array([*chain(*SPACES), 0x205F, 0x3000], dtype=np.uint32)
 
 
@@ -121,4 +128,9 @@ def _batch(
     here = segment[begin:end]
     first = np.flatnonzero(np.diff(here, prepend=-1))
     groups = np.append(first, end - begin)
-    return SegmentBatch(rows, hyps[begin:end], groups, [[stream[i] for i in here[first].tolist()] for stream in refs])
+    return SegmentBatch(
+        rows,
+        hyps[begin:end],
+        groups,
+        [[stream[i] for i in here[first].tolist()] for stream in refs],
+    )

@@ -68,27 +68,38 @@ def learned_metric(model: Learned, n_refs: int | str = 1) -> Metric:
     if with_refs:
         at_least_one(model.label, n_refs)
 
-    def score_segments(hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None) -> np.ndarray:
+    def score_segments(
+        hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
+    ) -> np.ndarray:
         given = {"src": _sources(model.label, srcs)} if "src" in model.reads else {}
         found = streams(refs, model.label, n_refs) if with_refs else []
         passes = [given | {"ref": one} for one in found] or [given]
         rows, of, there = _rows(model.reads, hyps, passes, segment)
         values = np.zeros((*there.shape, 2))
         values[there] = memo(
-            model.signature, rows, lambda at: model.score([rows[i] for i in at]),
-            width=2, groups=of, what=model.label, recipe=model.recipe,
+            model.signature,
+            rows,
+            lambda at: model.score([rows[i] for i in at]),
+            width=2,
+            groups=of,
+            what=model.label,
+            recipe=model.recipe,
             possible=lambda scores: np.isfinite(scores[:, 0]),
-        )  # fmt: skip
+        )
         _tell(model, hyps, int((values[:, :, 1] > 0).any(0).sum()))
         total, n = values[:, :, 0].sum(0), there.sum(0)
         return np.divide(total, n, out=np.full(len(hyps), np.nan), where=n > 0)
 
     refs_too = f"|nrefs:{n_refs}" + ("" if n_refs == 1 else "|refs:mean") if with_refs else ""
     return Metric(
-        name=model.name, label=model.label, unit=model.unit, higher_is_better=model.higher_is_better,
-        needs=tuple(NEEDS[kind] for kind in model.reads if kind in NEEDS), signature=model.signature + refs_too,
+        name=model.name,
+        label=model.label,
+        unit=model.unit,
+        higher_is_better=model.higher_is_better,
+        needs=tuple(NEEDS[kind] for kind in model.reads if kind in NEEDS),
+        signature=model.signature + refs_too,
         score_segments=score_segments,
-    )  # fmt: skip
+    )
 
 
 def short_name(name: str) -> str:
@@ -107,9 +118,13 @@ def elsewhere(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _sources(label: str, srcs: Sequence[str] | None) -> list[str | None]:
     """The sources, None for a blank one; a DataError where there are none, or only blank ones."""
-    given = [src if src.strip() else None for src in checks.texts("srcs", () if srcs is None else srcs)]
+    given = [
+        src if src.strip() else None for src in checks.texts("srcs", () if srcs is None else srcs)
+    ]
     if srcs is None or (given and not any(given)):
-        raise DataError(f"{label} reads the source of each segment, and there is none: give the sources.")
+        raise DataError(
+            f"{label} reads the source of each segment, and there is none: give the sources."
+        )
     return given
 
 
@@ -141,8 +156,10 @@ def _rows(
 def _tell(model: Learned, hyps: Sequence[str], cut: int) -> None:
     """Notes on stderr: inputs that were cut, blank hypotheses."""
     blank = sum(not hyp.strip() for hyp in hyps)
-    said = [(cut, f"make an input longer than the model takes ({model.limit}): its end was cut"),
-            (blank, "are blank: scored as any text")]  # fmt: skip
+    said = [
+        (cut, f"make an input longer than the model takes ({model.limit}): its end was cut"),
+        (blank, "are blank: scored as any text"),
+    ]
     for n, what in said:
         if n:
             note(f"{model.label}: {n} of {len(hyps)} hypotheses {what}.")

@@ -42,7 +42,9 @@ class Variant:
 VARIANTS = {
     "metricx23": Variant("candidate: {hyp} reference: {ref}", ("hyp", "ref"), 1024),
     "metricx23-qe": Variant("candidate: {hyp} source: {src}", ("hyp", "src"), 1024),
-    "metricx24": Variant("source: {src} candidate: {hyp} reference: {ref}", ("src", "hyp", "ref"), 1536),
+    "metricx24": Variant(
+        "source: {src} candidate: {hyp} reference: {ref}", ("src", "hyp", "ref"), 1536
+    ),
     "metricx24-qe": Variant("source: {src} candidate: {hyp}", ("src", "hyp"), 1536),
 }
 
@@ -74,13 +76,18 @@ class MetricX:
         """Everything that decides a score, in sacreBLEU's key:value style."""
         variant = VARIANTS[self.variant]
         parts: dict[str, object] = {
-            self.variant: None, "model": self.name, "rev": self.revision, "reads": "+".join(variant.reads),
-        }  # fmt: skip
+            self.variant: None,
+            "model": self.name,
+            "rev": self.revision,
+            "reads": "+".join(variant.reads),
+        }
         parts |= {"tok": self.tokenizer_name} if self.tokenizer_name else {}
         parts |= {
-            "dtype": self.dtype, "max": variant.longest, "clip": "0-25",
+            "dtype": self.dtype,
+            "max": variant.longest,
+            "clip": "0-25",
             "transformers": need("transformers", "MetricX").__version__,
-        }  # fmt: skip
+        }
         return signature_of(parts)
 
 
@@ -112,19 +119,29 @@ def load_metricx(
     checks.one_of(dtype, DTYPES, "dtype")
     config = hub.load_config(place, NOUN)
     if config.model_type != "mt5" or config.vocab_size <= SCORE_ID:
-        raise DataError(f"{place} is no MetricX: it is a {config.model_type} with {getattr(config, 'vocab_size', 0):,} "
-                        f"tokens, and MetricX is an mt5 with more than {SCORE_ID:,}.")  # fmt: skip
-    own = place.folder is not None and any((place.folder / f).is_file() for f in ("tokenizer.json", "spiece.model"))
+        raise DataError(
+            f"{place} is no MetricX: it is a {config.model_type} with "
+            f"{getattr(config, 'vocab_size', 0):,} "
+            f"tokens, and MetricX is an mt5 with more than {SCORE_ID:,}."
+        )
+    own = place.folder is not None and any(
+        (place.folder / f).is_file() for f in ("tokenizer.json", "spiece.model")
+    )
     pieces, noun = place if own else hub.find(TOKENIZER), f"tokenizer of the {NOUN}"
     commit = None if own else getattr(hub.load_config(pieces, noun), "_commit_hash", None)
     tokenizer = hub.load_tokenizer(pieces, noun)
     model = _one_logit(hub.load_weights(place, NOUN, "MT5ForConditionalGeneration", dtype))
     device = hub.device(device)
     return MetricX(
-        model=model.eval().to(device), tokenizer=tokenizer, variant=variant, name=place.name,
+        model=model.eval().to(device),
+        tokenizer=tokenizer,
+        variant=variant,
+        name=place.name,
         revision=hub.revision_of(place, model),
-        tokenizer_name=None if own else f"{pieces.name}@{(commit or 'unknown')[:12]}", dtype=dtype, device=device,
-    )  # fmt: skip
+        tokenizer_name=None if own else f"{pieces.name}@{(commit or 'unknown')[:12]}",
+        dtype=dtype,
+        device=device,
+    )
 
 
 def _one_logit(model: Any) -> Any:
@@ -141,12 +158,17 @@ def _variant(place: hub.Place) -> str:
     """What the name says, as Google's names do."""
     year = re.search(r"metricx-?(23|24)(-qe\b)?", place.name.lower())
     if year is None:
-        raise DataError(f"'{place.name}' does not say which MetricX it is; write metricx23:, metricx23-qe:, metricx24: "
-                        "or metricx24-qe: before it.")  # fmt: skip
+        raise DataError(
+            f"'{place.name}' does not say which MetricX it is; write metricx23:, metricx23-qe:, "
+            "metricx24: "
+            "or metricx24-qe: before it."
+        )
     return year[0].replace("metricx-", "metricx")
 
 
-def metricx_metric(name: str | Path, n_refs: int | str = 1, *, called: str | None = None, **options: Any) -> Metric:
+def metricx_metric(
+    name: str | Path, n_refs: int | str = 1, *, called: str | None = None, **options: Any
+) -> Metric:
     """MetricX as a metric: predicted error points of each segment, 0 to 25, lower is better; of a system their mean.
 
     The input is one text, such as "source: … candidate: … reference: …" (MetricX-24); the encoder reads it without the
@@ -169,7 +191,8 @@ def metricx_metric(name: str | Path, n_refs: int | str = 1, *, called: str | Non
     short, variant = short_name(metricx.name), VARIANTS[metricx.variant]
     learned = Learned(
         name=called or f"{metricx.variant}:{short}",
-        label=f"MetricX {short.removeprefix('metricx-')}" + ("" if "ref" in variant.reads else " without reference"),
+        label=f"MetricX {short.removeprefix('metricx-')}"
+        + ("" if "ref" in variant.reads else " without reference"),
         unit="points, 0 to 25",
         higher_is_better=False,
         signature=metricx.signature,
@@ -189,7 +212,9 @@ def made(name: str, **options: Any) -> Made:
     name, options : as in `load_metricx`.
     """
     metricx = load_metricx(name, **options)
-    return Made(metricx.signature, metricx.device, lambda rows, detail: metricx_scores(metricx, rows))
+    return Made(
+        metricx.signature, metricx.device, lambda rows, detail: metricx_scores(metricx, rows)
+    )
 
 
 def metricx_scores(
@@ -210,9 +235,11 @@ def metricx_scores(
     if not len(rows):
         return out
     texts = [variant.template.format(**dict(zip(variant.reads, row, strict=True))) for row in rows]
-    ids = metricx.tokenizer(texts, verbose=False)["input_ids"]  # a literal "</s>" in a text is one, as in Google's
+    # a literal "</s>" in a text is one, as in Google's
+    ids = metricx.tokenizer(texts, verbose=False)["input_ids"]
     out[:, 1] = [len(one) > variant.longest for one in ids]
-    ids = [one[: min(len(one), variant.longest) - 1] for one in ids]  # the last is the end of the sequence
+    # the last is the end of the sequence
+    ids = [one[: min(len(one), variant.longest) - 1] for one in ids]
     budget = tokens_per_batch or METRIC_TOKENS_PER_BATCH[hub.kind(metricx.device)]
     with torch.inference_mode():
         for batch in batches([len(one) for one in ids], budget):
@@ -225,7 +252,10 @@ def _forward(metricx: MetricX, batch: Sequence[list[int]]) -> np.ndarray:
     torch = need("torch", "MetricX")
     ids, real = padded(batch, 0, metricx.device)
     start = torch.zeros((len(batch), 1), dtype=torch.long, device=metricx.device)
-    logits = metricx.model(input_ids=ids, attention_mask=real.long(), decoder_input_ids=start, use_cache=False).logits
+    logits = metricx.model(
+        input_ids=ids, attention_mask=real.long(), decoder_input_ids=start, use_cache=False
+    ).logits
     score = logits[:, 0, 0].float()
-    hub.finite(score.cpu().numpy(), metricx.model, metricx.name)  # before it is clipped: infinity would be 25 points
+    # before it is clipped: infinity would be 25 points
+    hub.finite(score.cpu().numpy(), metricx.model, metricx.name)
     return score.clamp(0.0, MOST).double().cpu().numpy()

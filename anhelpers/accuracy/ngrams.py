@@ -19,11 +19,14 @@ LANE_BITS = np.uint64(6)
 MAX_SYMBOLS = 2**15 - 1  # counts are int16
 MAX_STATES = 2**16 - 1  # states are uint16
 MAX_TABLE = 2**25  # entries of one automaton: 64 MiB
-SKIP, OTHER, FIRST = 0, 1, 2  # local symbols: not text; not in the references; the references' own from here on
+# local symbols: not text; not in the references; the references' own from here on
+SKIP, OTHER, FIRST = 0, 1, 2
 MAX_LOCAL = 2**16 - 1  # local symbols are uint16
 
 
-def clipped_matches(hyps, refs, groups, *, skipped, order) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def clipped_matches(
+    hyps, refs, groups, *, skipped, order
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """How many n-grams of each candidate are also in its references, each at most as often as in one of them.
 
     Parameters
@@ -45,7 +48,9 @@ def clipped_matches(hyps, refs, groups, *, skipped, order) -> tuple[np.ndarray, 
     for i in np.flatnonzero(matches[:, 0] < 0):
         g = int(np.searchsorted(groups, i, side="right")) - 1
         texts = [_text(hyps[0], hyps[1], i, skipped)]
-        texts += [_text(refs[0], refs[1], r, skipped) for r in range(g * per_group, (g + 1) * per_group)]
+        texts += [
+            _text(refs[0], refs[1], r, skipped) for r in range(g * per_group, (g + 1) * per_group)
+        ]
         matches[i] = matches_by_sorting(texts, order)
     return lengths, ref_lengths, matches
 
@@ -76,7 +81,8 @@ def matches_by_sorting(texts: list[np.ndarray], order: int) -> list[int]:
 def _match(symbols, starts, ref_symbols, ref_starts, groups, skipped, matches):
     """Fill `matches`, with -1 in the first column where a text is too long for these tables; return the lengths."""
     order, per_group = matches.shape[1], (ref_starts.size - 1) // max(groups.size - 1, 1)
-    lengths, ref_lengths = np.zeros(starts.size - 1, np.int64), np.zeros(ref_starts.size - 1, np.int64)
+    lengths = np.zeros(starts.size - 1, np.int64)
+    ref_lengths = np.zeros(ref_starts.size - 1, np.int64)
     local = _nothing_local(ref_symbols, skipped)
     table, counts, lanes = np.empty(0, np.uint16), np.empty(0, np.int16), np.empty(0, np.uint16)
     for g in range(groups.size - 1):
@@ -85,7 +91,11 @@ def _match(symbols, starts, ref_symbols, ref_starts, groups, skipped, matches):
         text, text_starts = _localise_all(ref_symbols, refs, local)
         ref_lengths[g * per_group : (g + 1) * per_group] = np.diff(text_starts)
         states = 1 + order * text_starts[-1]
-        fits = states <= MAX_STATES and text_starts[-1] <= MAX_SYMBOLS and (states << shift) <= MAX_TABLE
+        fits = (
+            states <= MAX_STATES
+            and text_starts[-1] <= MAX_SYMBOLS
+            and (states << shift) <= MAX_TABLE
+        )
         fail, clip = np.empty(states, np.uint16), np.zeros(states, np.int16)
         first = np.ones(order + 2, np.int64)
         if fits:
@@ -96,7 +106,9 @@ def _match(symbols, starts, ref_symbols, ref_starts, groups, skipped, matches):
             width = _longest(starts, i, n) + 1
             lanes = _room(lanes, LANES * width)
             for k in range(n):
-                lengths[i + k] = _localise(symbols, starts[i + k], starts[i + k + 1], local, lanes, k * width)
+                lengths[i + k] = _localise(
+                    symbols, starts[i + k], starts[i + k + 1], local, lanes, k * width
+                )
             if fits and width <= MAX_SYMBOLS:
                 counts[: first[-1] * LANES] = 0
                 for k in range(0, n, 4):
@@ -172,9 +184,12 @@ def _localise(symbols, begin, end, local, out, to):
 @compiled
 def _localise_all(symbols, starts, local):
     """The local symbols of several texts, and their offsets."""
-    out, out_starts = np.empty(starts[-1] - starts[0] + 1, np.uint16), np.zeros(starts.size, np.int64)
+    out = np.empty(starts[-1] - starts[0] + 1, np.uint16)
+    out_starts = np.zeros(starts.size, np.int64)
     for r in range(starts.size - 1):
-        out_starts[r + 1] = out_starts[r] + _localise(symbols, starts[r], starts[r + 1], local, out, out_starts[r])
+        out_starts[r + 1] = out_starts[r] + _localise(
+            symbols, starts[r], starts[r + 1], local, out, out_starts[r]
+        )
     return out, out_starts
 
 

@@ -14,13 +14,17 @@ from .surface import METRICS, surface_metric
 __all__ = ["FAMILIES", "LEARNED", "NAMES", "accuracy_metric", "is_accuracy"]
 
 
-def _comet(model: str, n_refs: int | str, reference: bool, called: str | None, **options: Any) -> Metric:
+def _comet(
+    model: str, n_refs: int | str, reference: bool, called: str | None, **options: Any
+) -> Metric:
     from .comet import comet_metric
 
     return comet_metric(model, n_refs, reference=reference, called=called, **options)
 
 
-def _metricx(model: str, n_refs: int | str, variant: str | None, called: str | None, **options: Any) -> Metric:
+def _metricx(
+    model: str, n_refs: int | str, variant: str | None, called: str | None, **options: Any
+) -> Metric:
     from .metricx import metricx_metric
 
     return metricx_metric(model, n_refs, variant=variant, called=called, **options)
@@ -30,7 +34,10 @@ FAMILIES: Mapping[str, Callable[..., Metric]] = {
     "comet": partial(_comet, reference=True),
     "comet-qe": partial(_comet, reference=False),
     "metricx": partial(_metricx, variant=None),
-    **{name: partial(_metricx, variant=name) for name in ("metricx23", "metricx23-qe", "metricx24", "metricx24-qe")},
+    **{
+        name: partial(_metricx, variant=name)
+        for name in ("metricx23", "metricx23-qe", "metricx24", "metricx24-qe")
+    },
 }
 """What stands before the colon of a model of one's own, such as comet:FOLDER."""
 
@@ -83,13 +90,21 @@ def accuracy_metric(name: str, trg_lang: str = "", n_refs: int | str = 1, **opti
     if name in METRICS or is_rated(name, "accuracy"):
         if options:
             raise DataError(f"{name} takes no options, got {', '.join(options)}; leave them out.")
-        return surface_metric(name, trg_lang, n_refs) if name in METRICS else rated_metric(name, trg_lang)
+        return (
+            surface_metric(name, trg_lang, n_refs)
+            if name in METRICS
+            else rated_metric(name, trg_lang)
+        )
     if name in LEARNED:
         family, model = LEARNED[name]
         return FAMILIES[family](model=model, n_refs=n_refs, called=name, **options)
     family, colon, model = name.partition(":")
     if not colon or family not in FAMILIES:
-        raise UnknownName("accuracy metric", name, [*NAMES, *(f"{family}:MODEL" for family in FAMILIES)])
+        raise UnknownName(
+            "accuracy metric", name, [*NAMES, *(f"{family}:MODEL" for family in FAMILIES)]
+        )
     if not model.strip():
-        raise DataError(f"'{name}' names no model; write a folder, a file or a hub id after the colon.")
+        raise DataError(
+            f"'{name}' names no model; write a folder, a file or a hub id after the colon."
+        )
     return FAMILIES[family](model=model, n_refs=n_refs, called=None, **options)

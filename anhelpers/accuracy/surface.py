@@ -50,7 +50,9 @@ class Surface:
     segment_sacrebleu: sacrebleu.metrics.base.Metric
     corpus_sacrebleu: sacrebleu.metrics.base.Metric
 
-    def statistics(self, hyps: Sequence[str], refs: Sequence[Sequence[Reference]], segment: Any = None) -> np.ndarray:
+    def statistics(
+        self, hyps: Sequence[str], refs: Sequence[Sequence[Reference]], segment: Any = None
+    ) -> np.ndarray:
         """(n, S) counts of n hypotheses: their sum over any choice of segments is what `corpus_scores` takes.
 
         All are 0 where every reference of the segment is missing (None): it adds nothing to a sum, and has no score.
@@ -61,7 +63,9 @@ class Surface:
         return gather(self.counter(), hyps, refs, segment)
 
 
-def _points(label: str, counter: Callable, scores: Callable, sacre: sacrebleu.metrics.base.Metric) -> Surface:
+def _points(
+    label: str, counter: Callable, scores: Callable, sacre: sacrebleu.metrics.base.Metric
+) -> Surface:
     return Surface(label, POINTS, True, counter, scores, scores, sacre, sacre)
 
 
@@ -88,13 +92,30 @@ def _bleu(trg_lang: str) -> Surface:
 
 def _ter(trg_lang: str) -> Surface:
     if trg_lang and not spaced(trg_lang):
-        note_once(f"TER counts the edits of words between spaces, and '{trg_lang}' writes none: a clause counts as one "
-                  "word; chrf and bleu cut such texts.")  # fmt: skip
+        note_once(
+            f"TER counts the edits of words between spaces, and '{trg_lang}' writes none: a clause "
+            "counts as one "
+            "word; chrf and bleu cut such texts."
+        )
     sacre = sacrebleu.TER()
-    return Surface("TER", "edits per 100 reference words", False, ter.counter, ter.scores, ter.scores, sacre, sacre)
+    return Surface(
+        "TER",
+        "edits per 100 reference words",
+        False,
+        ter.counter,
+        ter.scores,
+        ter.scores,
+        sacre,
+        sacre,
+    )
 
 
-METRICS: dict[str, Callable[[str], Surface]] = {"chrf": _chrf, "chrf++": _chrf_pp, "bleu": _bleu, "ter": _ter}
+METRICS: dict[str, Callable[[str], Surface]] = {
+    "chrf": _chrf,
+    "chrf++": _chrf_pp,
+    "bleu": _bleu,
+    "ter": _ter,
+}
 
 
 def surface(name: str, trg_lang: str = "") -> Surface:
@@ -137,21 +158,31 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
     definition = surface(name, trg_lang)
     at_least_one(definition.label, n_refs)
     signature, corpus_signature = (
-        _signature(sacre, n_refs) for sacre in (definition.segment_sacrebleu, definition.corpus_sacrebleu)
+        _signature(sacre, n_refs)
+        for sacre in (definition.segment_sacrebleu, definition.corpus_sacrebleu)
     )
 
-    def score_segments(hyps: Sequence[str], refs: Any, srcs: Any = None, segment: Any = None) -> np.ndarray:
+    def score_segments(
+        hyps: Sequence[str], refs: Any, srcs: Any = None, segment: Any = None
+    ) -> np.ndarray:
         refs, count = streams(refs, definition.label, n_refs), definition.counter()
         scores = gather(lambda batch: definition.segment_scores(count(batch)), hyps, refs, segment)
         known = referenced(refs)
-        return scores if known.all() else np.where(known if segment is None else known[segment], scores, np.nan)
+        return (
+            scores
+            if known.all()
+            else np.where(known if segment is None else known[segment], scores, np.nan)
+        )
 
     def score_corpus(hyps: Sequence[str], refs: Any, srcs: Any = None) -> float:
         refs = streams(refs, definition.label, n_refs)
         if not len(hyps):
             raise DataError(f"{definition.label} of a corpus needs at least one segment, got none.")
         if not referenced(refs).any():
-            raise DataError(f"{definition.label} of a corpus needs a reference, and all of {len(hyps)} are missing.")
+            raise DataError(
+                f"{definition.label} of a corpus needs a reference, and all of {len(hyps)} are "
+                "missing."
+            )
         # One after the other, as sacreBLEU adds them: with several references, TER's lengths are fractions.
         total = np.cumsum(definition.statistics(hyps, refs), axis=0)[-1]
         return float(definition.corpus_scores(total))
@@ -168,7 +199,8 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
         corpus_signature=None if corpus_signature == signature else corpus_signature,
         count=definition.statistics,
         score_count=definition.corpus_scores,
-        bounds=(0.0, 100.0 if definition.higher_is_better else np.inf),  # more edits than words are possible
+        # more edits than words are possible
+        bounds=(0.0, 100.0 if definition.higher_is_better else np.inf),
     )
 
 

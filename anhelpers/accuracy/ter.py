@@ -27,7 +27,10 @@ def counter() -> Callable[[SegmentBatch], np.ndarray]:
         stats = np.empty((len(batch.hyps), 2))
         sizes = np.diff(batch.groups)
         for i, g in enumerate(np.repeat(np.arange(len(sizes)), sizes).tolist()):
-            pair = (batch.hyps[i], *(text for stream in batch.refs if (text := stream[g]) is not None))
+            pair = (
+                batch.hyps[i],
+                *(text for stream in batch.refs if (text := stream[g]) is not None),
+            )
             if pair not in known:
                 known[pair] = _edits(metric, pair[0], list(pair[1:]))
             stats[i] = known[pair]

@@ -14,7 +14,8 @@ from .encode import WHITESPACE, code_points
 
 __all__ = ["Vocabulary"]
 
-SPACE = np.isin(np.arange(WHITESPACE.max() + 2), WHITESPACE)  # its last entry stands for every code point beyond
+# its last entry stands for every code point beyond
+SPACE = np.isin(np.arange(WHITESPACE.max() + 2), WHITESPACE)
 
 
 class Vocabulary:
@@ -29,13 +30,15 @@ class Vocabulary:
 
     def __init__(self, split: Callable | None = None, marks: str = ""):
         self._split = split
-        self._marks = np.isin(np.arange(129), [ord(mark) for mark in marks])  # the last entry: no ASCII
+        # the last entry: no ASCII
+        self._marks = np.isin(np.arange(129), [ord(mark) for mark in marks])
         self._slots = np.full(2**12, -1, dtype=np.int32)
         self._begin = np.zeros(2**11 + 1, dtype=np.int64)
         self._pool = np.empty(2**14, dtype=np.uint32)
         self._size = 0
         self._tokens = np.empty(0, dtype=np.uint32)
-        self._token_begin = np.zeros(1, dtype=np.int64)  # of word w: _tokens[_token_begin[w]:_token_begin[w + 1]]
+        # of word w: _tokens[_token_begin[w]:_token_begin[w + 1]]
+        self._token_begin = np.zeros(1, dtype=np.int64)
 
     def tokens(self, texts: list[str], joined: str | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The tokens of all texts as one read-only uint32 array, and the (n+1,) int64 offsets of the texts in it.
@@ -44,7 +47,8 @@ class Vocabulary:
         """
         ids, starts = self._words(*code_points(texts, joined))
         if self._split is not None:
-            while len(self._token_begin) <= self._size:  # tokens are words too, and some of them new
+            # tokens are words too, and some of them new
+            while len(self._token_begin) <= self._size:
                 self._learn()
             ids, starts = _expand(ids, starts, self._tokens, self._token_begin)
         ids.flags.writeable = False
@@ -52,14 +56,17 @@ class Vocabulary:
 
     def _words(self, codes: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         known = (self._slots, self._begin, self._pool, self._size)
-        ids, starts, self._slots, self._begin, self._pool, self._size = _scan(codes, starts, SPACE, *known)
+        ids, starts, self._slots, self._begin, self._pool, self._size = _scan(
+            codes, starts, SPACE, *known
+        )
         return ids, starts
 
     def _learn(self) -> None:
         """Find the tokens of all words that came since the last time."""
         low, high = len(self._token_begin) - 1, self._size
         marked = _marked(self._pool, self._begin, low, high, self._marks)
-        assert self._split is not None  # a vocabulary without rules of splitting has nothing to learn
+        # a vocabulary without rules of splitting has nothing to learn
+        assert self._split is not None
         codes, starts = self._split(self._pool, self._begin, low + np.flatnonzero(marked))
         codes.flags.writeable = False
         tokens, starts = self._words(codes, starts)
@@ -86,7 +93,9 @@ def _scan(codes, starts, space, slots, begin, pool, size):
             pool = np.append(pool, np.empty(pool.size + length, np.uint32))
         if 2 * most > slots.size:
             slots = _slots(most, begin, pool, size)
-        n, size = _scan_text(codes, starts[i], starts[i + 1], space, slots, begin, pool, size, ids, word_starts[i])
+        n, size = _scan_text(
+            codes, starts[i], starts[i + 1], space, slots, begin, pool, size, ids, word_starts[i]
+        )
         word_starts[i + 1] = n
     return ids[:n], word_starts, slots, begin, pool, size
 

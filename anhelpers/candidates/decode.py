@@ -24,7 +24,8 @@ from .sampling import Numbers, Sampling, choose, levels, probabilities
 
 __all__ = ["Sample", "sample"]
 
-CACHES = ("DynamicCache", "EncoderDecoderCache")  # of keys and values alone, so that rows can be repeated and dropped
+# of keys and values alone, so that rows can be repeated and dropped
+CACHES = ("DynamicCache", "EncoderDecoderCache")
 Step = Callable[[Any, Any], tuple[Any, Any]]
 PER_PART = 2**22  # probabilities at a time: 32 MiB of float64
 
@@ -102,7 +103,10 @@ class _Sampler:
                     going[i] = not self.ended(ids[i])
             u = next(numbers, None)
             if u is None or not going.any():
-                return [Sample(tuple(i), float(p), not on) for i, p, on in zip(ids, logprob, going, strict=True)]
+                return [
+                    Sample(tuple(i), float(p), not on)
+                    for i, p, on in zip(ids, logprob, going, strict=True)
+                ]
             if 2 * going.sum() <= len(live):
                 kept = np.flatnonzero(going[live])
                 cache.batch_select_indices(tokens.new_tensor(kept, device=logits.device))
@@ -117,7 +121,8 @@ class _Sampler:
         tokens, values = [], []
         for part, v in zip(logits.split(rows), u.split(rows), strict=True):
             own, p = probabilities(part, self.sampling)
-            hub.finite(own[:, 0].cpu().numpy(), self.model.model, self.model.name)  # nan in one is nan in all
+            # nan in one is nan in all
+            hub.finite(own[:, 0].cpu().numpy(), self.model.model, self.model.name)
             tokens.append(choose(p, v))
             values.append(own.expand(len(v), -1).gather(1, tokens[-1][:, None])[:, 0].log())
         return torch.cat(tokens).cpu(), torch.cat(values).cpu().numpy()
@@ -134,20 +139,30 @@ def _stepper(model: TranslationModel | LanguageModel, begin: Start) -> Step:
     else:
         name = "decoder_input_ids"
         outputs = need("transformers", "drawing candidates").modeling_outputs
-        hidden = model.model.get_encoder()(input_ids=torch.tensor([begin.source], device=model.device))[0]
+        hidden = model.model.get_encoder()(
+            input_ids=torch.tensor([begin.source], device=model.device)
+        )[0]
 
     def step(tokens: Any, cache: Any) -> tuple[Any, Any]:
         tokens = before if tokens is None else tokens
-        if begin.source is None:  # nothing is padded, but some models warn of it where no mask says so
+        # nothing is padded, but some models warn of it where no mask says so
+        if begin.source is None:
             n = tokens.shape[1] + (0 if cache is None else cache.get_seq_length())
-            given["attention_mask"] = torch.ones(len(tokens), n, dtype=torch.long, device=model.device)
+            given["attention_mask"] = torch.ones(
+                len(tokens), n, dtype=torch.long, device=model.device
+            )
         else:
-            given["encoder_outputs"] = outputs.BaseModelOutput(last_hidden_state=hidden.expand(len(tokens), -1, -1))
+            given["encoder_outputs"] = outputs.BaseModelOutput(
+                last_hidden_state=hidden.expand(len(tokens), -1, -1)
+            )
         out = model.model(**{name: tokens}, **given, past_key_values=cache, use_cache=True)
         if type(getattr(out, "past_key_values", None)).__name__ not in CACHES:
             kind = model.model.config.model_type
-            raise DataError(f"{model.name} ({kind}) keeps more of its past than keys and values, so it cannot be "
-                            "drawn from here; name another model.")  # fmt: skip
+            raise DataError(
+                f"{model.name} ({kind}) keeps more of its past than keys and values, so it cannot "
+                "be "
+                "drawn from here; name another model."
+            )
         logits = out.logits[:, -1]
         if model.never:
             logits[:, list(model.never)] = -torch.inf

@@ -94,7 +94,9 @@ def draw(
     drawing = Drawing(model, k, read_method(method, temperature), seed, max_tokens, batch, prompt)
     check_sources(drawing, srcs)
     with progress(len(srcs), f"candidates of {model.name}", "sources") as step:
-        return together(drawing, _counted(step, (draw_source(drawing, i, src) for i, src in enumerate(srcs))))
+        return together(
+            drawing, _counted(step, (draw_source(drawing, i, src) for i, src in enumerate(srcs)))
+        )
 
 
 def check_sources(drawing: Drawing, srcs: Sequence[str], path: str | None = None) -> None:
@@ -115,9 +117,14 @@ def draw_source(drawing: Drawing, segment: int, src: str) -> SourceDraws:
     logits may differ by about 1e-6, and one token in about a million turns (see `sampling.choose`).
     """
     samples = sample(
-        drawing.model, drawing.start(segment, src), drawing.sampling, drawing.k,
-        numbers=numbers(drawing.seed, segment, src), batch=drawing.batch or 1, ended=drawing.ended,
-    )  # fmt: skip
+        drawing.model,
+        drawing.start(segment, src),
+        drawing.sampling,
+        drawing.k,
+        numbers=numbers(drawing.seed, segment, src),
+        batch=drawing.batch or 1,
+        ended=drawing.ended,
+    )
     groups: dict[str, list[Sample]] = {}
     texts = {one.ids: drawing.text(one.ids) for one in samples}
     for one in samples:
@@ -127,13 +134,21 @@ def draw_source(drawing: Drawing, segment: int, src: str) -> SourceDraws:
         own = hub.plain_ids(drawing.model.tokenizer, list(groups))
         spellings = [{one.ids[:-1] for one in group if one.ended} for group in groups.values()]
         as_own = [tuple(ids) in drawn for ids, drawn in zip(own, spellings, strict=True)]
-        respelt = sum(bool(drawn) and not same for drawn, same in zip(spellings, as_own, strict=True))
-        several = sum(len(drawn) > 1 and same for drawn, same in zip(spellings, as_own, strict=True))
+        respelt = sum(
+            bool(drawn) and not same for drawn, same in zip(spellings, as_own, strict=True)
+        )
+        several = sum(
+            len(drawn) > 1 and same for drawn, same in zip(spellings, as_own, strict=True)
+        )
     return SourceDraws(
-        segment=segment, texts=tuple(groups), count=tuple(map(len, groups.values())),
-        logprob=tuple(map(_logprob, groups.values())), cut=sum(not one.ended for one in samples), respelt=respelt,
+        segment=segment,
+        texts=tuple(groups),
+        count=tuple(map(len, groups.values())),
+        logprob=tuple(map(_logprob, groups.values())),
+        cut=sum(not one.ended for one in samples),
+        respelt=respelt,
         several=several,
-    )  # fmt: skip
+    )
 
 
 def made(name: str, drawing: tuple[tuple[str, Any], ...], **options: Any) -> Made:
@@ -161,32 +176,52 @@ def together(drawing: Drawing, draws: Iterable[SourceDraws]) -> CandidateSet:
     draws = sorted(draws, key=lambda one: one.segment)
     segment = np.repeat([one.segment for one in draws], [len(one.texts) for one in draws])
     return CandidateSet(
-        segment, tuple(text for one in draws for text in one.texts), (drawing.tag,) * len(segment),
-        notes=_notes(drawing, draws), multiplicity=np.array([c for one in draws for c in one.count]),
+        segment,
+        tuple(text for one in draws for text in one.texts),
+        (drawing.tag,) * len(segment),
+        notes=_notes(drawing, draws),
+        multiplicity=np.array([c for one in draws for c in one.count]),
         logprob=np.array([p for one in draws for p in one.logprob]),
-    )  # fmt: skip
+    )
 
 
 def _notes(drawing: Drawing, draws: Sequence[SourceDraws]) -> tuple[str, ...]:
     n, distinct = drawing.k * len(draws), sum(len(one.texts) for one in draws)
-    blank = sum(c for one in draws for text, c in zip(one.texts, one.count, strict=True) if not text.strip())
+    blank = sum(
+        c for one in draws for text, c in zip(one.texts, one.count, strict=True) if not text.strip()
+    )
     limit = f"the limit of {drawing.max_tokens} tokens, or what {drawing.model.name} takes"
     said = [
         (blank, n, "samples are blank."),
         (sum(one.cut for one in draws), n, f"samples reached {limit}, and were cut there."),
-        (sum(one.respelt for one in draws), distinct, "texts were drawn as other tokens than the tokenizer makes of "
-         "them, so their log-probability is not that of score_pairs."),
-        (sum(one.several for one in draws), distinct, "texts were drawn in several spellings, whose probabilities are "
-         "added up, so their log-probability is above that of score_pairs."),
-    ]  # fmt: skip
-    first = f"{distinct} distinct candidates in {n} samples of {len(draws)} sources: {drawing.signature}."
+        (
+            sum(one.respelt for one in draws),
+            distinct,
+            "texts were drawn as other tokens than the tokenizer makes of "
+            "them, so their log-probability is not that of score_pairs.",
+        ),
+        (
+            sum(one.several for one in draws),
+            distinct,
+            "texts were drawn in several spellings, whose probabilities are "
+            "added up, so their log-probability is above that of score_pairs.",
+        ),
+    ]
+    first = (
+        f"{distinct} distinct candidates in {n} samples of {len(draws)} sources: "
+        f"{drawing.signature}."
+    )
     return (first, *(f"{count} of {of} {what}" for count, of, what in said if count))
 
 
 def _logprob(group: Sequence[Sample]) -> float:
     """log of the summed probabilities of the distinct spellings among the samples that ended; nan without any."""
     spellings = {one.ids: one.logprob for one in reversed(group) if one.ended}
-    return min(float(np.logaddexp.reduce(list(spellings.values()))), 0.0) if spellings else float("nan")
+    return (
+        min(float(np.logaddexp.reduce(list(spellings.values()))), 0.0)
+        if spellings
+        else float("nan")
+    )
 
 
 def _counted(step: Callable[[int], None], draws: Iterator[SourceDraws]) -> Iterator[SourceDraws]:

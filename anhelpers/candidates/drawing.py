@@ -82,13 +82,18 @@ class Drawing:
         if self.prompt is not None:
             object.__setattr__(self, "prompt", self.prompt.settled(self.model))
             if not self.ends and self.prompt.stop is None:
-                raise DataError(f"{name} has no end-of-sequence token, so its answers have no end; name a stop text.")
+                raise DataError(
+                    f"{name} has no end-of-sequence token, so its answers have no end; name a stop "
+                    "text."
+                )
 
     @property
     def tag(self) -> str:
         """What the candidates are called: the model and the method."""
         name = f"{self.model.name} {self.sampling.name}"
-        return name if self.sampling.temperature == 1 else f"{name} t:{self.sampling.temperature:.15g}"
+        return (
+            name if self.sampling.temperature == 1 else f"{name} t:{self.sampling.temperature:.15g}"
+        )
 
     @cached_property
     def signature(self) -> str:
@@ -97,8 +102,17 @@ class Drawing:
         parts: dict[str, Any] = {"draw": None} | model.parts()
         parts |= {"prompt": self.prompt.hash(model)} if self.prompt else {}
         parts |= model.never_part()
-        parts |= {"method": self.sampling.name, "temperature": f"{self.sampling.temperature:.15g}", "k": self.k}
-        parts |= {"seed": self.seed, "max": self.max_tokens, "batch": self.batch, "device": hub.kind(model.device)}
+        parts |= {
+            "method": self.sampling.name,
+            "temperature": f"{self.sampling.temperature:.15g}",
+            "k": self.k,
+        }
+        parts |= {
+            "seed": self.seed,
+            "max": self.max_tokens,
+            "batch": self.batch,
+            "device": hub.kind(model.device),
+        }
         parts["transformers"] = need("transformers", "drawing candidates").__version__
         return signature_of(parts)
 
@@ -130,10 +144,16 @@ class Drawing:
     def text(self, ids: Sequence[int]) -> str:
         """The candidate that a sample spells: its tokens as text, without the prompt's separator and stop text."""
         spelt = self._spelt(ids[:-1] if ids[-1] in self.ends else ids)
-        return spelt if self.prompt is None or self.prompt.stop is None else spelt.split(self.prompt.stop)[0]
+        return (
+            spelt
+            if self.prompt is None or self.prompt.stop is None
+            else spelt.split(self.prompt.stop)[0]
+        )
 
     def _spelt(self, ids: Sequence[int]) -> str:
-        text = self.model.tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        text = self.model.tokenizer.decode(
+            ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
         return text if self.prompt is None else text.removeprefix(self.prompt.separator)
 
 
@@ -145,10 +165,19 @@ def translates(name: str | Path, revision: str | None = None) -> bool:
     kind = config.model_type
     if config.is_encoder_decoder and kind in modeling.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
         return True
-    fills_gaps = kind in modeling.MODEL_FOR_MASKED_LM_MAPPING_NAMES and not getattr(config, "is_decoder", False)
-    if config.is_encoder_decoder or fills_gaps or kind not in modeling.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
-        raise DataError(f"{place} ({kind}) neither translates nor continues a text: name an encoder-decoder such as "
-                        "Marian or T5, or a causal language model.")  # fmt: skip
+    fills_gaps = kind in modeling.MODEL_FOR_MASKED_LM_MAPPING_NAMES and not getattr(
+        config, "is_decoder", False
+    )
+    if (
+        config.is_encoder_decoder
+        or fills_gaps
+        or kind not in modeling.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    ):
+        raise DataError(
+            f"{place} ({kind}) neither translates nor continues a text: name an encoder-decoder "
+            "such as "
+            "Marian or T5, or a causal language model."
+        )
     return False
 
 
@@ -173,7 +202,9 @@ def load_drawer(
     if translates(name, revision):
         return load_mt(name, revision, device=device, dtype=dtype, **languages)
     if languages:
-        raise DataError(f"{name} is a language model, which is told {' and '.join(languages)} by its prompt.")
+        raise DataError(
+            f"{name} is a language model, which is told {' and '.join(languages)} by its prompt."
+        )
     return load_lm(name, revision, device, dtype)
 
 
@@ -189,7 +220,10 @@ def _start(drawing: Drawing, src: str, where: str) -> Start:
         ids, before, most = None, prompt.ids(model, src), model.max_tokens
         n, what, limit = len(before), "tokens with its prompt", most - len(before) + 1
     if n > most or limit < 2:
-        raise DataError(f"{where} has {n} {what}, and {model.name} takes {most} in all; shorten it or leave it out.")
+        raise DataError(
+            f"{where} has {n} {what}, and {model.name} takes {most} in all; shorten it or leave it "
+            "out."
+        )
     return Start(ids, before, min(limit, drawing.max_tokens))
 
 
@@ -197,10 +231,14 @@ def _check_source(model: LanguageModel, prompt: Prompt, src: str, where: str) ->
     """A DataError for a source that this prompt cannot hold."""
     if prompt.stop is not None and prompt.stop in src:
         raise DataError(
-            f"{where} holds the stop text {prompt.stop!r}, which would cut its translation; choose another, or none."
+            f"{where} holds the stop text {prompt.stop!r}, which would cut its translation; choose "
+            "another, or none."
         )
     if prompt.chat and (special := special_in(model, src)):
-        raise DataError(f"{where} holds {special!r}, which {model.name} takes for a mark of the chat; remove it.")
+        raise DataError(
+            f"{where} holds {special!r}, which {model.name} takes for a mark of the chat; remove "
+            "it."
+        )
 
 
 def _ends(model: TranslationModel | LanguageModel, prompt: Prompt | None) -> frozenset[int]:

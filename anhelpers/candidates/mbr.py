@@ -17,7 +17,9 @@ __all__ = ["mbr_utility"]
 PAIRS = 2**20  # pairs of texts for one call of the metric: lists of some 20 MB
 
 
-def mbr_utility(metric: Metric, cands: CandidateSet, srcs: Sequence[str] | None = None) -> np.ndarray:
+def mbr_utility(
+    metric: Metric, cands: CandidateSet, srcs: Sequence[str] | None = None
+) -> np.ndarray:
     """The mean score of a candidate with each other candidate of its source in the place of the reference.
 
     What minimum Bayes risk decoding maximises: a chooser that never sees a reference. A text that occurs c times among
@@ -51,7 +53,9 @@ def mbr_utility(metric: Metric, cands: CandidateSet, srcs: Sequence[str] | None 
     if "refs" not in metric.needs:
         raise DataError(f"{metric.name} scores without a reference already; choose by it directly.")
     if metric.score_segments is None:
-        raise DataError(f"{metric.name} is a measure of whole corpora; MBR needs the score of a segment.")
+        raise DataError(
+            f"{metric.name} is a measure of whole corpora; MBR needs the score of a segment."
+        )
     if "srcs" in metric.needs:
         if srcs is None:
             raise DataError(f"{metric.name} needs the sources; give srcs.")
@@ -59,7 +63,8 @@ def mbr_utility(metric: Metric, cands: CandidateSet, srcs: Sequence[str] | None 
     alone = np.flatnonzero(np.bincount(cands.segment, cands.multiplicity) == 1)
     if alone.size:
         raise DataError(
-            f"source {alone[0]} has one candidate ({alone.size} such of {cands.n_segments}), and MBR compares it with "
+            f"source {alone[0]} has one candidate ({alone.size} such of {cands.n_segments}), and "
+            "MBR compares it with "
             "the others; leave such sources out."
         )
     parts = [_of_sources(metric, part, srcs) for part in _parts(cands)]
@@ -82,7 +87,9 @@ def _parts(cands: CandidateSet) -> Iterator[dict[int, list[tuple[str, int]]]]:
         yield part
 
 
-def _of_sources(metric: Metric, part: dict[int, list[tuple[str, int]]], srcs: Sequence[str] | None) -> np.ndarray:
+def _of_sources(
+    metric: Metric, part: dict[int, list[tuple[str, int]]], srcs: Sequence[str] | None
+) -> np.ndarray:
     """The utilities of the candidates of some sources, one after the other, from a single call of the metric."""
     copies: list[Counter[str]] = [Counter() for _ in part]
     for own, rows in zip(copies, part.values(), strict=True):
@@ -90,14 +97,20 @@ def _of_sources(metric: Metric, part: dict[int, list[tuple[str, int]]], srcs: Se
             own[text] += times
     distinct = [list(own) for own in copies]
     refs = [text for texts in distinct for text in texts]
-    hyps = [text for texts in distinct for text in texts * len(texts)]  # all of them for each pseudo-reference
+    # all of them for each pseudo-reference
+    hyps = [text for texts in distinct for text in texts * len(texts)]
     segment = np.repeat(np.arange(len(refs)), [len(texts) for texts in distinct for _ in texts])
-    given = None if srcs is None else [srcs[s] for s, texts in zip(part, distinct, strict=True) for _ in texts]
+    given = (
+        None
+        if srcs is None
+        else [srcs[s] for s, texts in zip(part, distinct, strict=True) for _ in texts]
+    )
     scored = metric.score_segments(hyps, refs=[refs], srcs=given, segment=segment)  # type: ignore[misc]  # asked before
     scores = metric.oriented(scored)
     values, at = [], 0
     for rows, names, count in zip(part.values(), distinct, copies, strict=True):
-        table = scores[at : at + len(names) ** 2].reshape(len(names), len(names))  # (pseudo-reference, hypothesis)
+        # (pseudo-reference, hypothesis)
+        table = scores[at : at + len(names) ** 2].reshape(len(names), len(names))
         at += table.size
         total = np.array(list(count.values())) @ table - np.diagonal(table)
         utility = dict(zip(names, total / (count.total() - 1), strict=True))

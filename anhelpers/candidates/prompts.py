@@ -15,7 +15,10 @@ from ..naturalness.load import LanguageModel
 __all__ = ["CHAT", "PLAIN", "Prompt", "language_name", "special_in"]
 
 PLAIN = "{src_lang}: {src}\n{trg_lang}:"
-CHAT = "Translate the following text from {src_lang} into {trg_lang}. Give the translation only.\n\n{src}"
+CHAT = (
+    "Translate the following text from {src_lang} into {trg_lang}. Give the translation "
+    "only.\n\n{src}"
+)
 FIELDS = ("src", "src_lang", "trg_lang")
 FIELD = re.compile(r"\{(\w+)\}")
 
@@ -60,26 +63,40 @@ class Prompt:
             raise DataError(f"the tokenizer of {lm.name} has no chat template; leave chat out.")
         if self.system and not chat:
             raise DataError(
-                f"{lm.name} is asked without a chat, and a system message needs one; put it in the template."
+                f"{lm.name} is asked without a chat, and a system message needs one; put it in the "
+                "template."
             )
         template = self.template if self.template is not None else CHAT if chat else PLAIN
         for field in ("src_lang", "trg_lang"):
             if f"{{{field}}}" in template and not getattr(self, field):
-                raise DataError(f"the prompt of {lm.name} names the languages, and {field} is not given; say it.")
+                raise DataError(
+                    f"the prompt of {lm.name} names the languages, and {field} is not given; say "
+                    "it."
+                )
         separator = self.separator if self.separator is not None else "" if chat else " "
         return Prompt(
-            self.src_lang, self.trg_lang, template, tuple((src, trg) for src, trg in self.examples), self.system, chat,
-            separator, self.stop,
-        )  # fmt: skip
+            self.src_lang,
+            self.trg_lang,
+            template,
+            tuple((src, trg) for src, trg in self.examples),
+            self.system,
+            chat,
+            separator,
+            self.stop,
+        )
 
     def ids(self, lm: LanguageModel, src: str) -> list[int]:
         """The tokens before the answer, the context token or what the chat template begins with included."""
         if self.chat:
             jinja2 = need("jinja2", "chat templates")
             try:
-                return lm.tokenizer.apply_chat_template(self.turns(src), add_generation_prompt=True, return_dict=False)
+                return lm.tokenizer.apply_chat_template(
+                    self.turns(src), add_generation_prompt=True, return_dict=False
+                )
             except jinja2.TemplateError as error:
-                raise DataError(f"the chat template of {lm.name} refuses this prompt: {error}.") from error
+                raise DataError(
+                    f"the chat template of {lm.name} refuses this prompt: {error}."
+                ) from error
         before = [] if lm.context_token is None else [lm.context_token]
         return before + hub.plain_ids(lm.tokenizer, [self.text(src)])[0]
 
@@ -120,7 +137,10 @@ def language_name(code_or_name: str) -> str:
     if code in NAMES:
         return NAMES[code]
     if code in CODES:
-        raise DataError(f"no name is known here for the language '{code_or_name}'; give its name, such as 'Breton'.")
+        raise DataError(
+            f"no name is known here for the language '{code_or_name}'; give its name, such as "
+            "'Breton'."
+        )
     raise UnknownName("language", code_or_name, NAMES)
 
 
@@ -134,6 +154,10 @@ def _check_template(template: str) -> None:
     fields = FIELD.findall(template)
     for field in fields:
         if field not in FIELDS:
-            raise UnknownName("field of the prompt template", f"{{{field}}}", [f"{{{name}}}" for name in FIELDS])
+            raise UnknownName(
+                "field of the prompt template", f"{{{field}}}", [f"{{{name}}}" for name in FIELDS]
+            )
     if "src" not in fields:
-        raise DataError("the prompt template has no {src}, so the model would never see the source; put it in.")
+        raise DataError(
+            "the prompt template has no {src}, so the model would never see the source; put it in."
+        )

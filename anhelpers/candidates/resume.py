@@ -97,11 +97,17 @@ def _hash(srcs: Sequence[str]) -> str:
 def _line(drawing: Drawing, one: SourceDraws, src: str) -> bytes:
     """A source with its candidates as a line of JSON; a log-probability that is nan is left out."""
     candidates = [
-        {"text": text, "tag": drawing.tag, "count": count} | ({} if math.isnan(logprob) else {"logprob": logprob})
+        {"text": text, "tag": drawing.tag, "count": count}
+        | ({} if math.isnan(logprob) else {"logprob": logprob})
         for text, count, logprob in zip(one.texts, one.count, one.logprob, strict=True)
     ]
     record = {"segment": one.segment, "src": src, "candidates": candidates, "cut": one.cut}
-    record |= {"respelt": one.respelt, "several": one.several, "signature": drawing.signature, "made_by": made_by()}
+    record |= {
+        "respelt": one.respelt,
+        "several": one.several,
+        "signature": drawing.signature,
+        "made_by": made_by(),
+    }
     return (json.dumps(record, ensure_ascii=False) + "\n").encode()
 
 
@@ -110,10 +116,15 @@ def _read(line: bytes) -> SourceDraws:
     record = json.loads(line)
     candidates = record["candidates"]
     return SourceDraws(
-        segment=record["segment"], texts=tuple(c["text"] for c in candidates),
-        count=tuple(c["count"] for c in candidates), logprob=tuple(c.get("logprob", math.nan) for c in candidates),
-        cut=record["cut"], respelt=record["respelt"], several=record.get("several", 0),  # older files do not count them
-    )  # fmt: skip
+        segment=record["segment"],
+        texts=tuple(c["text"] for c in candidates),
+        count=tuple(c["count"] for c in candidates),
+        logprob=tuple(c.get("logprob", math.nan) for c in candidates),
+        # older files do not count them
+        cut=record["cut"],
+        respelt=record["respelt"],
+        several=record.get("several", 0),
+    )
 
 
 def _finished(output: Path, header: dict, srcs: Sequence[str]) -> list[SourceDraws] | None:
@@ -123,7 +134,9 @@ def _finished(output: Path, header: dict, srcs: Sequence[str]) -> list[SourceDra
     try:
         lines = output.read_bytes().splitlines(keepends=True)
         records = [json.loads(line) for line in lines]
-        same = [(r["signature"], r["src"]) for r in records] == [(header["draw"], src) for src in srcs]
+        same = [(r["signature"], r["src"]) for r in records] == [
+            (header["draw"], src) for src in srcs
+        ]
         return [_read(line) for line in lines] if same else None
     except OSError as error:
         raise DataError(f"cannot be read ({error.strerror}).", output) from error
@@ -157,15 +170,27 @@ def _resumed(file: IO[bytes], header: dict) -> dict[int, bytes]:
         checked = [_unchecked(line) for line in whole[1:]]
         finished = {_read(line).segment: line for line in checked if line is not None}
     except (ValueError, KeyError, TypeError):
-        raise DataError("is damaged, so drawing cannot go on from it; delete it to begin anew.", file.name) from None
+        raise DataError(
+            "is damaged, so drawing cannot go on from it; delete it to begin anew.", file.name
+        ) from None
     if found != header:
-        raise DataError(f"holds another draw that was cut off, of {_difference(found, header)}; finish that one, name "
-                        "another output, or delete this file.", file.name)  # fmt: skip
+        raise DataError(
+            f"holds another draw that was cut off, of {_difference(found, header)}; finish that "
+            "one, name "
+            "another output, or delete this file.",
+            file.name,
+        )
     if damaged := sum(line is None for line in checked):
-        note(f"{file.name}: {damaged} of {len(checked)} lines are damaged; what they held is drawn again.")
+        note(
+            f"{file.name}: {damaged} of {len(checked)} lines are damaged; what they held is drawn "
+            "again."
+        )
     if old := sum(line.startswith(b"{") for line in whole[1:]):
-        note(f"{file.name}: {old} of {len(checked)} sources were drawn by an older version, without checksums; they "
-             "are taken as they are. Delete the file to draw them again.")  # fmt: skip
+        note(
+            f"{file.name}: {old} of {len(checked)} sources were drawn by an older version, without "
+            "checksums; they "
+            "are taken as they are. Delete the file to draw them again."
+        )
     file.seek(sum(map(len, whole)))
     file.truncate()
     if not whole:
@@ -189,7 +214,9 @@ def _difference(found: Any, header: dict) -> str:
     """The first thing in which a partial file differs from what is wanted."""
     if not isinstance(found, dict) or not isinstance(found.get("draw"), str):
         return "something else"
-    here, wanted = ([part.partition(":") for part in text["draw"].split("|")] for text in (found, header))
+    here, wanted = (
+        [part.partition(":") for part in text["draw"].split("|")] for text in (found, header)
+    )
     for key, _, value in wanted:
         old = next((v for k, _, v in here if k == key), "none")
         if old != value:
@@ -204,7 +231,8 @@ def _opened(partial: Path) -> Iterator[IO[bytes]]:
     try:
         yield file
     finally:
-        with suppress(OSError):  # of a line that could not be written, as was told: closing tries once more
+        # of a line that could not be written, as was told: closing tries once more
+        with suppress(OSError):
             file.close()
 
 

@@ -17,7 +17,17 @@ import numpy as np
 from .. import checks
 from ..errors import DataError, need
 
-__all__ = ["METHODS", "Numbers", "Sampling", "choose", "least", "levels", "numbers", "probabilities", "read_method"]
+__all__ = [
+    "METHODS",
+    "Numbers",
+    "Sampling",
+    "choose",
+    "least",
+    "levels",
+    "numbers",
+    "probabilities",
+    "read_method",
+]
 
 Numbers = Callable[[int, range, int], np.ndarray]
 
@@ -53,7 +63,10 @@ class Sampling:
         if wanted is None and self.value is not None:
             raise DataError(f"{self.method} takes no parameter, got {self.value:g}.")
         if wanted is not None and not _in_range(self.method, self.value):
-            raise DataError(f"{self.method} takes {wanted}, got {_said(self.value)}; write {self.method}:NUMBER.")
+            raise DataError(
+                f"{self.method} takes {wanted}, got {_said(self.value)}; write "
+                f"{self.method}:NUMBER."
+            )
         if not 0 < self.temperature < math.inf:
             raise DataError(f"temperature must be a number above 0, got {self.temperature}.")
 
@@ -131,7 +144,8 @@ def least(p: Any, sampling: Sampling) -> Any:
         top = p.topk(min(n, p.shape[1])).values
         reached = top.cumsum(1) >= sampling.value
         if n >= p.shape[1] or reached[:, -1].all():
-            last = (~reached).sum(1, keepdim=True).clamp(max=top.shape[1] - 1)  # rounding may leave the sum below 1
+            # rounding may leave the sum below 1
+            last = (~reached).sum(1, keepdim=True).clamp(max=top.shape[1] - 1)
             return top.gather(1, last)
         n *= FIRST_TRY
 

@@ -19,22 +19,40 @@ from .marks import FONT, Ranges, checked_systems
 if TYPE_CHECKING:
     from ..exact import ExactCurve
 
-__all__ = ["ACCURACY_TITLE", "COLUMN", "NATURALNESS_TITLE", "Plane", "Ranges", "Size", "axis_ranges"]
+__all__ = [
+    "ACCURACY_TITLE",
+    "COLUMN",
+    "NATURALNESS_TITLE",
+    "Plane",
+    "Ranges",
+    "Size",
+    "axis_ranges",
+]
 
 ACCURACY_TITLE = "Accuracy (higher is better)"
 NATURALNESS_TITLE = "Mean log-probability (nats per token, higher is more natural)"
-COLUMN = (400, 320)  # size of a plane whose smallest text is at least 7 pt when saved 3.3 inches wide (an ACL column)
+# size of a plane whose smallest text is at least 7 pt when saved 3.3 inches wide (an ACL column)
+COLUMN = (400, 320)
 Size = tuple[int, int]
 MOST_ROWS = 4000  # of one table of a chart; Altair draws up to 5000
 
 
-def axis_ranges(curves: Iterable[OracleCurve | ExactCurve], systems: Iterable[pd.DataFrame | None] = ()) -> Ranges:
+def axis_ranges(
+    curves: Iterable[OracleCurve | ExactCurve], systems: Iterable[pd.DataFrame | None] = ()
+) -> Ranges:
     """((from, to) of naturalness, (from, to) of accuracy) that hold all these curves and systems, with 7 % of air."""
     curves, frames = list(curves), [checked_systems(s) for s in systems]
     ranges = []
     for axis in ("naturalness", "accuracy"):
-        columns = (frame[c] for frame in frames for c in (axis, f"{axis}_low", f"{axis}_high") if c in frame)
-        values = np.concatenate([*(getattr(curve, axis) for curve in curves), *columns]).astype(float)
+        columns = (
+            frame[c]
+            for frame in frames
+            for c in (axis, f"{axis}_low", f"{axis}_high")
+            if c in frame
+        )
+        values = np.concatenate([*(getattr(curve, axis) for curve in curves), *columns]).astype(
+            float
+        )
         low, high = float(np.nanmin(values)), float(np.nanmax(values))
         air = 0.07 * (high - low) or 0.05 * abs(high) or 1.0
         ranges.append((low - air, high + air))
@@ -80,7 +98,10 @@ class Plane:
 
     def holds(self, frame: pd.DataFrame) -> np.ndarray:
         """(n,) bool: the point of a row lies inside the picture."""
-        shown = [frame[field].between(*span) for field, span in zip(self.fields, self.ranges, strict=True)]
+        shown = [
+            frame[field].between(*span)
+            for field, span in zip(self.fields, self.ranges, strict=True)
+        ]
         return (shown[0] & shown[1]).to_numpy()
 
 
@@ -94,7 +115,9 @@ def plane_axes(ranges: Ranges, size: Size, naturalness_title: str, accuracy_titl
     """The plane of accuracy by naturalness; long titles are wrapped to its sides."""
 
     def axis(title: str, length: int) -> alt.Axis:
-        return alt.Axis(title=textwrap.wrap(title, max(12, length // 9)), tickCount=length // 80, **AXIS)
+        return alt.Axis(
+            title=textwrap.wrap(title, max(12, length // 9)), tickCount=length // 80, **AXIS
+        )
 
     x, y = (alt.Scale(domain=list(r), nice=False, zero=False) for r in ranges)
     channels = {
@@ -104,10 +127,17 @@ def plane_axes(ranges: Ranges, size: Size, naturalness_title: str, accuracy_titl
     return Plane(ranges, size, channels)
 
 
-AXIS: dict[str, Any] = {"labelFontSize": FONT, "titleFontSize": 18, "titlePadding": 10, "gridOpacity": 0.6}
+AXIS: dict[str, Any] = {
+    "labelFontSize": FONT,
+    "titleFontSize": 18,
+    "titlePadding": 10,
+    "gridOpacity": 0.6,
+}
 
 
-def thinned(path: np.ndarray, series: np.ndarray | None = None, most: int = MOST_ROWS) -> np.ndarray:
+def thinned(
+    path: np.ndarray, series: np.ndarray | None = None, most: int = MOST_ROWS
+) -> np.ndarray:
     """(n,) bool of (n, 2) pixels: at most so many vertices that lines through them look as through all.
 
     Kept are the first of each run of vertices in one cell of a grid, a quarter of a pixel wide or as wide as it must
@@ -123,8 +153,11 @@ def thinned(path: np.ndarray, series: np.ndarray | None = None, most: int = MOST
         if kept.sum() <= most:
             return kept
         cells /= 2
-    raise DataError(f"{kept.sum()} vertices are left after thinning, more than {most} can be drawn: there are too many "
-                    "gaps or lines.")  # fmt: skip
+    raise DataError(
+        f"{kept.sum()} vertices are left after thinning, more than {most} can be drawn: there are "
+        "too many "
+        "gaps or lines."
+    )
 
 
 def inside(systems: pd.DataFrame, plane: Plane) -> tuple[pd.DataFrame, list[str]]:
@@ -142,7 +175,13 @@ def headline(title: str, notes: Sequence[str], width: int, font: int = 20) -> di
     look: dict[str, Any] = {"fontSize": font, "anchor": "start", "frame": "bounds", "offset": 12}
     title = title.replace(" = ", "\u00a0=\u00a0")  # nothing breaks inside "r = 0.5"
     text = textwrap.wrap(title, max(20, 2 * (width + 60) // font))
-    lines = [line for note in notes for line in textwrap.wrap(note, max(24, (width + 60) // 8), break_on_hyphens=False)]
-    small: dict[str, Any] = {"subtitle": lines, "subtitleFontSize": FONT, "subtitlePadding": 6} if lines else {}
+    lines = [
+        line
+        for note in notes
+        for line in textwrap.wrap(note, max(24, (width + 60) // 8), break_on_hyphens=False)
+    ]
+    small: dict[str, Any] = (
+        {"subtitle": lines, "subtitleFontSize": FONT, "subtitlePadding": 6} if lines else {}
+    )
     title = title or "\u00a0"  # below an empty title no note would be drawn
     return {"title": alt.TitleParams(text if len(text) > 1 else title, **look, **small)}

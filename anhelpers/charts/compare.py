@@ -28,6 +28,11 @@ def compare_curves(
     ----------
     curves : name -> curve, at most 8, all in the same two units.
     """
-    parts = [pd.DataFrame({"series": name, "x": c.naturalness, "y": c.accuracy}) for name, c in curves.items()]
+    parts = [
+        pd.DataFrame({"series": name, "x": c.naturalness, "y": c.accuracy})
+        for name, c in curves.items()
+    ]
     lines = pd.concat(parts) if parts else None
-    return plot_lines(lines, x_title=naturalness_title, y_title=accuracy_title, title=title, size=size)
+    return plot_lines(
+        lines, x_title=naturalness_title, y_title=accuracy_title, title=title, size=size
+    )

@@ -21,8 +21,17 @@ WINDOWS = {  # kind: the column of its x axis, the title of that axis
     "nearest": ("n_systems", "Systems nearest to the frontier"),
     "sliding": ("distance", "Mean distance from the frontier (SD)"),
 }
-COLUMNS = ["window", "n_systems", "distance", "pearson", "pearson_low", "pearson_high", "selection_pearson",
-           "selection_low", "selection_high"]  # fmt: skip
+COLUMNS = [
+    "window",
+    "n_systems",
+    "distance",
+    "pearson",
+    "pearson_low",
+    "pearson_high",
+    "selection_pearson",
+    "selection_low",
+    "selection_high",
+]
 DETAILS = ("distance_from", "distance_to", "spearman", "selection_p")
 
 
@@ -50,9 +59,15 @@ def plot_local_correlation(
     if rows.empty:
         raise DataError("no window has a correlation to draw: every pearson is nan.")
     kinds = [kind for kind in WINDOWS if kind in set(rows["window"])]
-    panels = [_panel(rows[rows["window"] == kind], kind, size, y_axis=i % columns == 0) for i, kind in enumerate(kinds)]
-    notes = ["Bars: 95 % for these systems on other documents. Band and dashes: 95 % and the mean of what selecting "
-             "alone gives among unrelated systems."]  # fmt: skip
+    panels = [
+        _panel(rows[rows["window"] == kind], kind, size, y_axis=i % columns == 0)
+        for i, kind in enumerate(kinds)
+    ]
+    notes = [
+        "Bars: 95 % for these systems on other documents. Band and dashes: 95 % and the mean of "
+        "what selecting "
+        "alone gives among unrelated systems."
+    ]
     words = description(title, [_windows_text(rows, kinds), *notes])
     chart = alt.concat(*panels, columns=columns, spacing=24, description=words)
     return chart.properties(**headline(title, notes, min(columns, len(kinds)) * size[0]))
@@ -72,11 +87,15 @@ def _panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> alt.Layer
     y_title = ["Pearson's r of", "the two axes"] if y_axis else None
     scale = alt.Scale(domain=[-1.05, 1.25], nice=False)
     axis = alt.Axis(title=y_title, values=[-1, -0.5, 0, 0.5, 1], format=".1f", **AXIS)
-    r, low, alone, least = (alt.Y(f"{c}:Q", scale=scale, axis=axis) for c in (*COLUMNS[3:5], *COLUMNS[6:8]))
+    r, low, alone, least = (
+        alt.Y(f"{c}:Q", scale=scale, axis=axis) for c in (*COLUMNS[3:5], *COLUMNS[6:8])
+    )
     chosen = alt.Chart(rows.dropna(subset=["selection_pearson"]))
     layers = [
         chosen.mark_area(color=BARS, opacity=0.25).encode(x=x, y=least, y2="selection_high:Q"),
-        alt.Chart(pd.DataFrame({"pearson": [0.0]})).mark_rule(color="#000000", strokeWidth=1.5).encode(y=r),
+        alt.Chart(pd.DataFrame({"pearson": [0.0]}))
+        .mark_rule(color="#000000", strokeWidth=1.5)
+        .encode(y=r),
         alt.Chart(rows.dropna(subset=["pearson_low", "pearson_high"]))
         .mark_rule(color=BARS, strokeWidth=2)
         .encode(x=x, y=low, y2="pearson_high:Q"),
@@ -94,15 +113,20 @@ def _panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> alt.Layer
     ]
     if kind != "nearest":  # whose x axis says how many
         counts = alt.Chart(_counts(rows, column, domain, size[0])).mark_text(fontSize=FONT)
-        layers.append(counts.encode(x=x, y=alt.Y("pearson:Q", scale=scale, axis=axis), text="label:N"))
+        layers.append(
+            counts.encode(x=x, y=alt.Y("pearson:Q", scale=scale, axis=axis), text="label:N")
+        )
     return alt.layer(*layers).properties(width=size[0], height=size[1])
 
 
-def _counts(rows: pd.DataFrame, column: str, domain: tuple[float, float], width: int) -> pd.DataFrame:
+def _counts(
+    rows: pd.DataFrame, column: str, domain: tuple[float, float], width: int
+) -> pd.DataFrame:
     """How many systems each window has, above the marks: once where all have as many, and only where there is room."""
     sizes = rows["n_systems"].unique()
     if len(sizes) == 1:
-        middle, label = sum(domain) / 2, f"{sizes[0]:g} systems each" if len(rows) > 1 else f"{sizes[0]:g} systems"
+        middle = sum(domain) / 2
+        label = f"{sizes[0]:g} systems each" if len(rows) > 1 else f"{sizes[0]:g} systems"
         return pd.DataFrame({column: [middle], "pearson": [1.15], "label": [label]})
     kept: list[Any] = []
     last = -np.inf
@@ -115,8 +139,13 @@ def _counts(rows: pd.DataFrame, column: str, domain: tuple[float, float], width:
 
 def _windows_text(rows: pd.DataFrame, kinds: list[str]) -> str:
     """Every window with its r and interval, kind by kind."""
-    rows = rows.assign(text=[
-        f"{n:g} systems at {distance:.3g} SD: r = {r:.2f}" + (f" ({low:.2f} to {high:.2f})" if pd.notna(low) else "")
-        for n, distance, r, low, high in rows[COLUMNS[1:6]].itertuples(index=False)
-    ])  # fmt: skip
-    return "; ".join(f"{kind} windows: {', '.join(rows['text'][rows['window'] == kind])}" for kind in kinds)
+    rows = rows.assign(
+        text=[
+            f"{n:g} systems at {distance:.3g} SD: r = {r:.2f}"
+            + (f" ({low:.2f} to {high:.2f})" if pd.notna(low) else "")
+            for n, distance, r, low, high in rows[COLUMNS[1:6]].itertuples(index=False)
+        ]
+    )
+    return "; ".join(
+        f"{kind} windows: {', '.join(rows['text'][rows['window'] == kind])}" for kind in kinds
+    )

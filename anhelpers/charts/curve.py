@@ -21,7 +21,7 @@ from .axes import (
     inside,
     plane_axes,
     thinned,
-)  # fmt: skip
+)
 from .describe import description, systems_text
 from .labels import bar_lines, label_layers, named_points
 from .marks import (
@@ -34,7 +34,7 @@ from .marks import (
     not_drawn,
     system_marks,
     tip,
-)  # fmt: skip
+)
 
 __all__ = ["CATEGORIES", "axis_ranges", "beta_label", "plot_curve"]
 
@@ -83,7 +83,9 @@ def plot_curve(
     notes += [*not_drawn(table, systems), *curve_notes(table)]
     line, path = curve_line(curve, plane, max_vertices)
     ends, marks = curve_ends(curve, betas, plane, tips)
-    leaders, texts, _ = label_layers(named_points(marks, shown), [path, *bar_lines(shown, plane)], plane)
+    leaders, texts, _ = label_layers(
+        named_points(marks, shown), [path, *bar_lines(shown, plane)], plane
+    )
     layers = [line, *leaders]
     if len(shown):
         layers += [*interval_bars(shown, plane), system_marks(shown, plane.channels, tips)]
@@ -95,7 +97,9 @@ def plot_curve(
     return chart.properties(**headline(title, notes, size[0]))
 
 
-def curve_line(curve: OracleCurve, plane: Plane, max_vertices: int = 5000) -> tuple[alt.Chart, np.ndarray]:
+def curve_line(
+    curve: OracleCurve, plane: Plane, max_vertices: int = 5000
+) -> tuple[alt.Chart, np.ndarray]:
     """The oracle curve as the line named ``bxline``, cut off where the picture ends, and (V, 2) its pixels."""
     path = plane.pixels(curve.naturalness, curve.accuracy)
     kept = np.arange(len(path)) if len(path) <= max_vertices else np.flatnonzero(thinned(path))
@@ -111,8 +115,12 @@ def curve_ends(
     """Marks at the vertices of some β, and their labels: those inside the picture."""
     marks = _vertices(curve, [curve.vertex(b) for b in betas], betas)
     marks = marks[plane.holds(marks)]
-    ends = alt.Chart(marks).mark_point(filled=True, fill=LINE, stroke="#000000", strokeWidth=1, size=110, opacity=1)
-    return ends.encode(**plane.channels, tooltip=[alt.Tooltip("label:N", title="oracle"), *tips]), marks
+    ends = alt.Chart(marks).mark_point(
+        filled=True, fill=LINE, stroke="#000000", strokeWidth=1, size=110, opacity=1
+    )
+    return ends.encode(
+        **plane.channels, tooltip=[alt.Tooltip("label:N", title="oracle"), *tips]
+    ), marks
 
 
 def curve_notes(table: pd.DataFrame | None) -> list[str]:
@@ -123,9 +131,15 @@ def curve_notes(table: pd.DataFrame | None) -> list[str]:
     if "candidates" in table and table["candidates"].nunique() == 1:
         notes.append(f"Line: oracle curve over {table['candidates'].iloc[0]}.")
     if {"above_curve", "among_candidates"} <= set(table):
-        above = table["system"][table["above_curve"].astype(bool) & ~table["among_candidates"].astype(bool)].astype(str)
+        above = table["system"][
+            table["above_curve"].astype(bool) & ~table["among_candidates"].astype(bool)
+        ].astype(str)
         listed = ", ".join(above[:5]) + ", …" * (len(above) > 5)
-        notes += [f"Above the line or beyond its end, and not among the candidates: {listed}."] if len(above) else []
+        notes += (
+            [f"Above the line or beyond its end, and not among the candidates: {listed}."]
+            if len(above)
+            else []
+        )
     return notes
 
 
@@ -143,8 +157,14 @@ def _vertices(
 ) -> pd.DataFrame:
     """The chosen vertices, in curve order; labelled where the β that they stand for are given."""
     index = np.asarray(index, dtype=int)
-    frame = {"order": index, "naturalness": curve.naturalness[index], "accuracy": curve.accuracy[index]}
-    return pd.DataFrame(frame | ({} if betas is None else {"label": [beta_label(b) for b in betas]}))
+    frame = {
+        "order": index,
+        "naturalness": curve.naturalness[index],
+        "accuracy": curve.accuracy[index],
+    }
+    return pd.DataFrame(
+        frame | ({} if betas is None else {"label": [beta_label(b) for b in betas]})
+    )
 
 
 def curve_text(curve: OracleCurve | None) -> str:
@@ -152,5 +172,8 @@ def curve_text(curve: OracleCurve | None) -> str:
     if curve is None:
         return ""
     a, n = curve.accuracy, curve.naturalness
-    ends = f"from accuracy {a[0]:.4g}, naturalness {n[0]:.4g} at β = 0 to {a[-1]:.4g}, {n[-1]:.4g} at β = ∞"
+    ends = (
+        f"from accuracy {a[0]:.4g}, naturalness {n[0]:.4g} at β = 0 to {a[-1]:.4g}, {n[-1]:.4g} at "
+        "β = ∞"
+    )
     return f"oracle curve {ends}"

@@ -17,7 +17,8 @@ from .scales import plane_of
 
 __all__ = ["LEVELS", "claim", "decided", "decision_plane", "plot_decisions"]
 
-LEVELS = {  # the rules that call a test significant, each also by those that come later: mark and fill (Okabe and Ito)
+# the rules that call a test significant, each also by those that come later: mark and fill (Okabe and Ito)
+LEVELS = {
     "Bonferroni, Holm, uncorrected": ("circle", "#0072B2"),
     "Holm, uncorrected": ("diamond", "#009E73"),
     "uncorrected only": ("triangle-up", "#D55E00"),
@@ -25,7 +26,8 @@ LEVELS = {  # the rules that call a test significant, each also by those that co
 }
 COLUMNS = ["feature", "method", "r", "p", "p_holm"]
 ROW = 22  # pixels per feature
-NAMES, NUMBERS, ABOVE = 8, 50, -12  # pixels: to the names on the left, of r on the right, and of the words above
+# pixels: to the names on the left, of r on the right, and of the words above
+NAMES, NUMBERS, ABOVE = 8, 50, -12
 LEAST = 1e-12  # smaller p-values are drawn here, at the edge
 INK, STEPS, FAINT = "#000000", "#A04B78", "#DDDDDD"
 
@@ -54,21 +56,30 @@ def decided(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
     rows = table.dropna(subset=["p"])
     outside = rows[~(rows.p.between(0, 1) & (rows.p_holm >= rows.p))]
     if rows.empty or len(outside):
-        seen = f"p of {outside.feature.iloc[0]} is {outside.p.iloc[0]:g}" if len(outside) else "no row has a p-value"
+        seen = (
+            f"p of {outside.feature.iloc[0]} is {outside.p.iloc[0]:g}"
+            if len(outside)
+            else "no row has a p-value"
+        )
         raise DataError(f"{seen}; p-values are in [0, 1], and Holm's are no smaller.")
     order = pd.Categorical(rows.method, list(dict.fromkeys(rows.method)))
     rows = rows.assign(order=order).sort_values(["order", "p"], kind="stable", ignore_index=True)
     tests = rows.groupby("order", observed=True).p
     m, rank = tests.transform("size"), tests.cumcount() + 1
     level = np.select([rows.p < alpha / m, rows.p_holm < alpha, rows.p < alpha], [0, 1, 2], 3)
-    return rows.drop(columns="order").assign(rank=rank, m=m, threshold=alpha / (m - rank + 1), level=level)
+    return rows.drop(columns="order").assign(
+        rank=rank, m=m, threshold=alpha / (m - rank + 1), level=level
+    )
 
 
 def claim(table: pd.DataFrame, alpha: float = 0.05) -> str:
     """How many p-values are below alpha, and how many of them each correction leaves, in one sentence."""
     level = decided(table, alpha).level
     below, holm, bonferroni = ((level <= k).sum() for k in (2, 1, 0))
-    return f"{below} of {len(level)} p-values are below {alpha:g}: Bonferroni leaves {bonferroni}, Holm {holm}"
+    return (
+        f"{below} of {len(level)} p-values are below {alpha:g}: Bonferroni leaves {bonferroni}, "
+        f"Holm {holm}"
+    )
 
 
 def plot_decisions(
@@ -99,13 +110,18 @@ def plot_decisions(
     low = 10.0 ** plane.ranges[0][0]
     rows["x"] = rows.p.clip(lower=low)
     methods = list(dict.fromkeys(rows.method))
-    panels = [_panel(rows[rows.method == method], alpha, str(i), plane=plane) for i, method in enumerate(methods)]
+    panels = [
+        _panel(rows[rows.method == method], alpha, str(i), plane=plane)
+        for i, method in enumerate(methods)
+    ]
     title = claim(table, alpha) if title is None else title
     said = [_reading(rows, alpha)] if notes else []
     if notes and (rows.p < low).any():
         said.append(f"p-values below {low:.2g} are drawn at the left edge.")
     said += [f"Without a p-value: {gone}." for gone in [_left_out(table, names)] if gone and notes]
-    words = description(title, [*(_words(rows[rows.method == method]) for method in methods), *said])
+    words = description(
+        title, [*(_words(rows[rows.method == method]) for method in methods), *said]
+    )
     chart = alt.concat(*panels, columns=len(panels), spacing=24, description=words)
     return chart.properties(**headline(title, said, len(panels) * (width + NUMBERS + 150)))
 
@@ -119,21 +135,39 @@ def decision_plane(rows: pd.DataFrame, least: float, width: int) -> Plane:
     """
     low = max(LEAST, min(rows.p.min(), least / rows.m.max()) / 1.2)
     size = (width, ROW * int(rows.m.max()))
-    return plane_of([low, 1.0], [1, rows.m.max()], ("p (two-sided, log scale)", ""), log=(True, False), size=size)
+    return plane_of(
+        [low, 1.0],
+        [1, rows.m.max()],
+        ("p (two-sided, log scale)", ""),
+        log=(True, False),
+        size=size,
+    )
 
 
 def _panel(rows: pd.DataFrame, alpha: float, key: str, *, plane: Plane) -> alt.LayerChart:
     """The layers whose names begin with bx are those that a script moves or draws anew for another alpha."""
     m = int(rows.m.iloc[0])
-    y = alt.Y("rank:Q", axis=None, scale=alt.Scale(domain=[0.5, plane.size[1] / ROW + 0.5], nice=False, reverse=True))
+    y = alt.Y(
+        "rank:Q",
+        axis=None,
+        scale=alt.Scale(domain=[0.5, plane.size[1] / ROW + 0.5], nice=False, reverse=True),
+    )
     x = _every_power(plane)
     rule = alt.Chart(rows).mark_rule(color=FAINT, strokeWidth=1).encode(y=y)
-    layers = [rule, *_thresholds(alpha, m, key, {"x": x, "y": y}), _marks(rows, key, {"x": x, "y": y})]
+    layers = [
+        rule,
+        *_thresholds(alpha, m, key, {"x": x, "y": y}),
+        _marks(rows, key, {"x": x, "y": y}),
+    ]
     column = plane.size[0] + NUMBERS
     r = rows.assign(text=[("+" if round(r, 2) > 0 else "") + number(r, 2) for r in rows.r])
     layers += [_text(rows, "name", -NAMES, y), _text(r, "text", column, y)]
-    layers.append(_text(pd.DataFrame({"text": ["r"]}), "text", column, alt.value(ABOVE), fontStyle="italic"))
-    method = alt.TitleParams(str(rows.method.iloc[0]).capitalize(), fontSize=18, anchor="middle", frame="group")
+    layers.append(
+        _text(pd.DataFrame({"text": ["r"]}), "text", column, alt.value(ABOVE), fontStyle="italic")
+    )
+    method = alt.TitleParams(
+        str(rows.method.iloc[0]).capitalize(), fontSize=18, anchor="middle", frame="group"
+    )
     return alt.layer(*layers).properties(width=plane.size[0], height=plane.size[1], title=method)
 
 
@@ -141,16 +175,31 @@ def _marks(rows: pd.DataFrame, key: str, channels: dict) -> alt.Chart:
     """A mark per test, with a legend of all levels, from which a script reads how they look."""
     shape, fill = (
         alt.Scale(domain=list(LEVELS), range=[look[i] for look in LEVELS.values()]) for i in (0, 1)
-    )  # fmt: skip
-    legend = alt.Legend(title=None, orient="top", labelFontSize=FONT, symbolSize=160, columnPadding=18, labelLimit=400)
-    tips = ["name:N", *(alt.Tooltip(f"{c}:Q", format=".4~g") for c in ("r", "p", "p_holm", "threshold"))]
+    )
+    legend = alt.Legend(
+        title=None,
+        orient="top",
+        labelFontSize=FONT,
+        symbolSize=160,
+        columnPadding=18,
+        labelLimit=400,
+    )
+    tips = [
+        "name:N",
+        *(alt.Tooltip(f"{c}:Q", format=".4~g") for c in ("r", "p", "p_holm", "threshold")),
+    ]
     rows = rows.assign(decision=np.array(list(LEVELS))[rows.level])
     look = {"filled": True, "size": 160, "stroke": INK, "strokeWidth": 1, "opacity": 1}
-    return alt.Chart(rows, name=f"bxp{key}").mark_point(**look).encode(
-        **channels, tooltip=tips,
-        shape=alt.Shape("decision:N", scale=shape, legend=legend),
-        fill=alt.Fill("decision:N", scale=fill, legend=legend),
-    )  # fmt: skip
+    return (
+        alt.Chart(rows, name=f"bxp{key}")
+        .mark_point(**look)
+        .encode(
+            **channels,
+            tooltip=tips,
+            shape=alt.Shape("decision:N", scale=shape, legend=legend),
+            fill=alt.Fill("decision:N", scale=fill, legend=legend),
+        )
+    )
 
 
 def _text(rows: pd.DataFrame, column: str, x: float, y: Any, **look: Any) -> alt.Chart:
@@ -164,7 +213,8 @@ def _every_power(plane: Plane) -> alt.X:
     (low, high), x = plane.ranges[0], plane.channels["x"].copy()
     if plane.size[0] / (high - low) >= 3.2 * FONT:  # as wide as "0.0001"
         powers = [10.0**k for k in range(int(np.ceil(low)), 1)]
-        x["axis"]["values"], x["axis"]["tickCount"] = powers, len(powers)  # of a log axis, fewer are drawn than counted
+        # of a log axis, fewer are drawn than counted
+        x["axis"]["values"], x["axis"]["tickCount"] = powers, len(powers)
     return x
 
 
@@ -173,16 +223,25 @@ def _thresholds(alpha: float, m: int, key: str, channels: dict) -> list[alt.Char
     rank = np.arange(1, m + 1)
     steps = pd.DataFrame({"x": np.repeat(alpha / (m - rank + 1), 2), "order": range(2 * m)})
     steps["rank"] = np.stack([rank - 0.5, rank + 0.5], axis=1).ravel()
-    stairs = alt.Chart(steps, name=f"bxholm{key}").mark_line(color=STEPS, strokeWidth=3, strokeJoin="miter")
+    stairs = alt.Chart(steps, name=f"bxholm{key}").mark_line(
+        color=STEPS, strokeWidth=3, strokeJoin="miter"
+    )
     foot = pd.DataFrame({"x": [alpha / 1.5], "rank": [float(m)], "text": ["Holm"]})
-    label = alt.Chart(foot, name=f"bxholmlabel{key}").mark_text(fontSize=FONT, align="right", color=STEPS)
+    label = alt.Chart(foot, name=f"bxholmlabel{key}").mark_text(
+        fontSize=FONT, align="right", color=STEPS
+    )
     layers = [stairs.encode(**channels, order="order:Q"), label.encode(**channels, text="text:N")]
     for name, value, text, align, dashes in (
-        ("bxbonferroni", alpha / m, f"α/{m}", "right", [5, 4]), ("bxalpha", alpha, "α", "left", [1, 0]),
-    ):  # fmt: skip
+        ("bxbonferroni", alpha / m, f"α/{m}", "right", [5, 4]),
+        ("bxalpha", alpha, "α", "left", [1, 0]),
+    ):
         frame, x = pd.DataFrame({"x": [value], "text": [text]}), channels["x"]
-        line = alt.Chart(frame, name=f"{name}{key}").mark_rule(strokeWidth=2, strokeDash=dashes, color=INK)
-        label = alt.Chart(frame, name=f"{name}label{key}").mark_text(fontSize=FONT, baseline="middle", align=align)
+        line = alt.Chart(frame, name=f"{name}{key}").mark_rule(
+            strokeWidth=2, strokeDash=dashes, color=INK
+        )
+        label = alt.Chart(frame, name=f"{name}label{key}").mark_text(
+            fontSize=FONT, baseline="middle", align=align
+        )
         layers += [line.encode(x=x), label.encode(x=x, y=alt.value(ABOVE), text="text:N")]
     return layers
 
@@ -191,7 +250,8 @@ def _reading(rows: pd.DataFrame, alpha: float) -> str:
     """What the lines mean, with their values."""
     bonferroni = " and ".join(f"α/{m} = {alpha / m:.2g}" for m in dict.fromkeys(rows.m))
     return (
-        f"Solid line: α = {alpha:g}. Dashed: Bonferroni, {bonferroni}. Steps: Holm, α/(m − k + 1) for the k-th "
+        f"Solid line: α = {alpha:g}. Dashed: Bonferroni, {bonferroni}. Steps: Holm, α/(m − k + 1) "
+        "for the k-th "
         "smallest of m; the first mark right of its step ends the rejections."
     )
 

@@ -44,13 +44,18 @@ def description(title: str, parts: Sequence[str]) -> str:
     return f"{title + ': ' if title else ''}{text}."
 
 
-def systems_text(systems: pd.DataFrame, columns: Sequence[str] = ("accuracy", "naturalness")) -> str:
+def systems_text(
+    systems: pd.DataFrame, columns: Sequence[str] = ("accuracy", "naturalness")
+) -> str:
     """ "systems: A (52, -3.1), B (50, -3)": every system with its numbers; empty for no system.
 
     Parameters
     ----------
     columns : the two numbers that stand beside each name.
     """
-    numbers = (", ".join(f"{value:.4g}" for value in row) for row in systems[list(columns)].itertuples(index=False))
+    numbers = (
+        ", ".join(f"{value:.4g}" for value in row)
+        for row in systems[list(columns)].itertuples(index=False)
+    )
     pairs = (f"{name} ({values})" for name, values in zip(systems["system"], numbers, strict=True))
     return f"systems: {', '.join(pairs)}" if len(systems) else ""

@@ -15,8 +15,10 @@ from .marks import checked_columns, checked_numbers
 __all__ = ["ALL", "checked_directions", "checked_split", "language_name"]
 
 ALL = "all directions"
-ROUNDING = (0.02, 0.01)  # bits, and share of H_LM, by which three numbers, each rounded by itself, may miss their sum
-OPTIONAL = ("bleu", "xmi_low", "xmi_high", "h_lm_low", "h_lm_high", "h_mt_low", "h_mt_high")  # numbers, where known
+# bits, and share of H_LM, by which three numbers, each rounded by itself, may miss their sum
+ROUNDING = (0.02, 0.01)
+# numbers, where known
+OPTIONAL = ("bleu", "xmi_low", "xmi_high", "h_lm_low", "h_lm_high", "h_mt_low", "h_mt_high")
 
 
 def language_name(code: str) -> str:
@@ -28,7 +30,9 @@ def language_name(code: str) -> str:
     return NAMES.get(code, code)
 
 
-def checked_directions(table: pd.DataFrame, numbers: Sequence[str], pivot: str | None = None) -> pd.DataFrame:
+def checked_directions(
+    table: pd.DataFrame, numbers: Sequence[str], pivot: str | None = None
+) -> pd.DataFrame:
     """The directions of a table that have these numbers, with src, trg, other, label, side and reverse.
 
     Parameters
@@ -80,11 +84,15 @@ def checked_split(table: pd.DataFrame, pivot: str | None = None) -> pd.DataFrame
         for name in ("h_lm", "h_mt"):
             if row[name] < 0:
                 raise DataError(
-                    f"{name} of {row['direction']} is {row[name]:g}; the bits of a text are never negative."
+                    f"{name} of {row['direction']} is {row[name]:g}; the bits of a text are never "
+                    "negative."
                 )
         if abs(row["h_lm"] - row["h_mt"] - row["xmi"]) > ROUNDING[0] + ROUNDING[1] * row["h_lm"]:
             parts = f"{row['h_lm']:g} - {row['h_mt']:g} = {row['h_lm'] - row['h_mt']:g}"
-            raise DataError(f"{row['direction']}: h_lm - h_mt is {parts}, but xmi is {row['xmi']:g}; they must agree.")
+            raise DataError(
+                f"{row['direction']}: h_lm - h_mt is {parts}, but xmi is {row['xmi']:g}; they must "
+                "agree."
+            )
     return rows
 
 
@@ -93,13 +101,21 @@ def _named(rows: pd.DataFrame) -> pd.DataFrame:
     parts = [re.split(r"\s*(?:->|→|-)\s*", name) for name in rows["direction"]]
     given = {"src", "trg"} <= set(rows)
     for k, end in enumerate(("src", "trg")):
-        told = pd.Series([part[k] if len(part) == 2 and all(part) else "" for part in parts], rows.index)
+        told = pd.Series(
+            [part[k] if len(part) == 2 and all(part) else "" for part in parts], rows.index
+        )
         rows = rows.assign(**{end: rows[end].fillna(told) if given else told})
     pairs = list(zip(rows["src"].astype(str), rows["trg"].astype(str), strict=True))
     known = {pair: name for pair, name in zip(pairs, rows["direction"], strict=True) if all(pair)}
     texts = [f"{language_name(src)} → {language_name(trg)}" for src, trg in pairs]
-    labels = [text if all(pair) else name for text, pair, name in zip(texts, pairs, rows["direction"], strict=True)]
-    labels = [name if labels.count(text) > 1 else text for text, name in zip(labels, rows["direction"], strict=True)]
+    labels = [
+        text if all(pair) else name
+        for text, pair, name in zip(texts, pairs, rows["direction"], strict=True)
+    ]
+    labels = [
+        name if labels.count(text) > 1 else text
+        for text, name in zip(labels, rows["direction"], strict=True)
+    ]
     return rows.assign(label=labels, reverse=[known.get((trg, src), "") for src, trg in pairs])
 
 
@@ -109,18 +125,24 @@ def _sided(rows: pd.DataFrame, pivot: str | None) -> pd.DataFrame:
     into, out = (rows[end] == pivot for end in ("trg", "src"))
     if given and not (into | out).all():
         outside = rows["direction"][~(into | out)].iloc[0]
-        raise DataError(f"direction {outside} is neither into nor out of '{given}'; leave it out, or give no pivot.")
+        raise DataError(
+            f"direction {outside} is neither into nor out of '{given}'; leave it out, or give no "
+            "pivot."
+        )
     if not pivot:
         return rows.assign(side=ALL, other=rows["src"].where(rows["src"] != "", rows["direction"]))
     name = language_name(pivot)
     return rows.assign(
-        side=np.where(into, f"into {name}", f"out of {name}"), other=np.where(into, rows["src"], rows["trg"])
+        side=np.where(into, f"into {name}", f"out of {name}"),
+        other=np.where(into, rows["src"], rows["trg"]),
     )
 
 
 def _pivot(rows: pd.DataFrame) -> str:
     """The language of all directions; "" where there is none."""
-    shared = set.intersection(*({src, trg} for src, trg in zip(rows["src"], rows["trg"], strict=True))) - {""}
+    shared = set.intersection(
+        *({src, trg} for src, trg in zip(rows["src"], rows["trg"], strict=True))
+    ) - {""}
     if len(shared) == 1 or "en" in shared:
         return "en" if "en" in shared else shared.pop()
     return rows["src"].iloc[0] if shared else ""

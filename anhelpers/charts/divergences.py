@@ -18,13 +18,23 @@ from .axes import AXIS, Size, headline
 from .describe import description
 from .marks import FONT, POINT, checked_columns
 
-__all__ = ["COLOURS", "DASHES", "Height", "height_of", "plot_bars", "plot_divergences", "plot_trace"]
+__all__ = [
+    "COLOURS",
+    "DASHES",
+    "Height",
+    "height_of",
+    "plot_bars",
+    "plot_divergences",
+    "plot_trace",
+]
 
-COLOURS = ["#0072B2", "#A04B78", "#009E73", "#000000"]  # after Okabe and Ito 2008, dark enough for a line on white
+# after Okabe and Ito 2008, dark enough for a line on white
+COLOURS = ["#0072B2", "#A04B78", "#009E73", "#000000"]
 DASHES = [[1, 0], [9, 4], [3, 4], [10, 3, 3, 3]]
 COLUMNS = ["divergence", "path", "t", "value"]
 QUIET = "#555555"
-OUTCOME, NAME, BAR = 62, 18, 16  # pixels: of an outcome in the bars, of its name above them, of a bar
+# pixels: of an outcome in the bars, of its name above them, of a bar
+OUTCOME, NAME, BAR = 62, 18, 16
 NUMBERS = 96  # pixels right of the bars, for their numbers
 
 
@@ -66,7 +76,12 @@ def height_of(values: ArrayLike) -> Height:
 
 
 def plot_divergences(
-    values: pd.DataFrame, *, title: str = "", x_title: str = "t", columns: int = 3, size: Size = (235, 105)
+    values: pd.DataFrame,
+    *,
+    title: str = "",
+    x_title: str = "t",
+    columns: int = 3,
+    size: Size = (235, 105),
 ) -> alt.ConcatChart:
     """A panel per divergence with a line per path, all from 0 on; what is infinite runs along the upper edge.
 
@@ -86,26 +101,37 @@ def plot_divergences(
     values = _checked(values)
     paths = list(dict.fromkeys(values["path"]))
     panels = [
-        _layers(own, paths, size=size, axes=x_title).properties(title=alt.TitleParams(str(name), **PANEL_TITLE))
+        _layers(own, paths, size=size, axes=x_title).properties(
+            title=alt.TitleParams(str(name), **PANEL_TITLE)
+        )
         for name, own in values.groupby("divergence", sort=False)
     ]
-    words = description(title, [_words(str(name), own) for name, own in values.groupby("divergence", sort=False)])
-    chart = alt.concat(*panels, columns=columns, spacing={"row": 12, "column": 24}, description=words)
+    words = description(
+        title, [_words(str(name), own) for name, own in values.groupby("divergence", sort=False)]
+    )
+    chart = alt.concat(
+        *panels, columns=columns, spacing={"row": 12, "column": 24}, description=words
+    )
     return chart.properties(**headline(title, [], columns * (size[0] + 60)))
 
 
 PANEL_TITLE: dict[str, Any] = {"fontSize": 17, "anchor": "start", "frame": "group", "offset": 6}
 
 
-def plot_trace(values: pd.DataFrame, *, point: tuple[float, float], size: Size = (230, 36)) -> alt.LayerChart:
+def plot_trace(
+    values: pd.DataFrame, *, point: tuple[float, float], size: Size = (230, 36)
+) -> alt.LayerChart:
     """One panel of `plot_divergences` without axes; the explorer moves its mark, ``bxpoint``.
 
     The line of path k is called ``bxpath{k}``. point : (t, value) of the mark. values : as there, of one divergence.
     """
     values = _checked(values)
-    words = description("", [_words(str(name), own) for name, own in values.groupby("divergence", sort=False)])
+    words = description(
+        "", [_words(str(name), own) for name, own in values.groupby("divergence", sort=False)]
+    )
     chart = _layers(values, list(dict.fromkeys(values["path"])), size=size, point=point)
-    room = {"left": 26, "right": 10, "top": 8, "bottom": 8}  # the same for all, so that panels stand in line
+    # the same for all, so that panels stand in line
+    room = {"left": 26, "right": 10, "top": 8, "bottom": 8}
     return chart.properties(description=words, view={"stroke": None}, padding=room, autosize="none")
 
 
@@ -122,7 +148,13 @@ def plot_bars(
     width : of the longest bar in pixels.
     """
     checks.same_length(r=np.asarray(r), q=np.asarray(q), names=names)
-    rows = pd.DataFrame({"name": [str(name) for name in names], "r": np.asarray(r, float), "q": np.asarray(q, float)})
+    rows = pd.DataFrame(
+        {
+            "name": [str(name) for name in names],
+            "r": np.asarray(r, float),
+            "q": np.asarray(q, float),
+        }
+    )
     rows["at"] = OUTCOME * np.arange(len(rows), dtype=float)
     high = OUTCOME * len(rows)
     x = alt.Scale(domain=[0, max(top, rows[["r", "q"]].to_numpy().max())], nice=False)
@@ -135,14 +167,23 @@ def plot_bars(
         own = rows.assign(y=rows["at"] + first, y2=rows["at"] + first + BAR, x=0.0, x2=rows[kind])
         bars = alt.Chart(own, name=f"bx{kind}").mark_rect(opacity=1, **look)
         layers.append(
-            bars.encode(x=alt.X("x:Q", scale=x, axis=None), x2="x2:Q", y=alt.Y("y:Q", scale=y, axis=None), y2="y2:Q")
+            bars.encode(
+                x=alt.X("x:Q", scale=x, axis=None),
+                x2="x2:Q",
+                y=alt.Y("y:Q", scale=y, axis=None),
+                y2="y2:Q",
+            )
         )
-        texts = own.assign(label=[f"{kind.upper()} {percent(v)}" for v in own[kind]], y=own["y"] + BAR / 2)
+        texts = own.assign(
+            label=[f"{kind.upper()} {percent(v)}" for v in own[kind]], y=own["y"] + BAR / 2
+        )
         layers.append(_text(texts, y, x=width + NUMBERS, align="right", name=f"bx{kind}text"))
     three = zip(rows["name"], rows["r"], rows["q"], strict=True)
     parts = [f"{name} R {percent(in_r)}, Q {percent(in_q)}" for name, in_r, in_q in three]
     words = description("Probabilities of the outcomes", parts)
-    return alt.layer(*layers).properties(width=width, height=high, view={"stroke": None}, description=words)
+    return alt.layer(*layers).properties(
+        width=width, height=high, view={"stroke": None}, description=words
+    )
 
 
 def percent(p: float) -> str:
@@ -159,7 +200,10 @@ def _checked(values: pd.DataFrame) -> pd.DataFrame:
     places = [pd.factorize(values[column])[0] for column in ("path", "divergence")]
     values = values.iloc[np.lexsort((values["t"], *places))].reset_index(drop=True)
     if values.empty or values["value"].isna().any():
-        raise DataError("a value of a divergence is nan, or there is none; every row needs a number or infinity.")
+        raise DataError(
+            "a value of a divergence is nan, or there is none; every row needs a number or "
+            "infinity."
+        )
     n = values["path"].nunique()
     if n > len(COLOURS):
         raise DataError(f"{n} paths; up to {len(COLOURS)} can be told apart in one picture.")
@@ -167,20 +211,40 @@ def _checked(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def _layers(
-    values: pd.DataFrame, paths: list[str], *, size: Size, axes: str = "", point: tuple[float, float] | None = None
+    values: pd.DataFrame,
+    paths: list[str],
+    *,
+    size: Size,
+    axes: str = "",
+    point: tuple[float, float] | None = None,
 ) -> alt.LayerChart:
     """The lines of a panel, a layer per path; the strip of what is infinite; the mark."""
     height = height_of(values["value"])
     rows = values.assign(
-        value=height.of(values["value"]), infinite=np.isinf(values["value"]), segment=_segments(values)
+        value=height.of(values["value"]),
+        infinite=np.isinf(values["value"]),
+        segment=_segments(values),
     )
     rows["single"] = rows.groupby("segment")["t"].transform("size") == 1
     rows["drawn"] = _drawn(rows, height) & ~rows["single"]
     x, y = _channels(height, axes)
-    legend = alt.Legend(title=None, orient="top", labelFontSize=FONT, labelLimit=500, symbolSize=700,
-                        symbolStrokeWidth=3, columnPadding=22) if axes else None  # fmt: skip
+    legend = (
+        alt.Legend(
+            title=None,
+            orient="top",
+            labelFontSize=FONT,
+            labelLimit=500,
+            symbolSize=700,
+            symbolStrokeWidth=3,
+            columnPadding=22,
+        )
+        if axes
+        else None
+    )
     look = {
-        "color": alt.Color("path:N", scale=alt.Scale(domain=paths, range=COLOURS[: len(paths)]), legend=legend),
+        "color": alt.Color(
+            "path:N", scale=alt.Scale(domain=paths, range=COLOURS[: len(paths)]), legend=legend
+        ),
         "strokeDash": alt.StrokeDash(
             "path:N", scale=alt.Scale(domain=paths, range=DASHES[: len(paths)]), legend=legend
         ),
@@ -191,14 +255,23 @@ def _layers(
         named: dict[str, Any] = (
             {} if point is None else {"name": f"bxpath{k}"}
         )  # panels of one picture must not share names
-        line = alt.Chart(own[own["drawn"]], **named).mark_line(strokeWidth=3, strokeJoin="round", strokeCap="butt")
+        line = alt.Chart(own[own["drawn"]], **named).mark_line(
+            strokeWidth=3, strokeJoin="round", strokeCap="butt"
+        )
         layers.append(line.encode(x=x, y=y, detail="segment:N", order="t:Q", **look))
         single = own[own["single"]]
         if len(single):
             mark = alt.Chart(single).mark_point(filled=True, size=90, opacity=1, shape="square")
             layers.append(mark.encode(x=x, y=y, color=look["color"]))
     if point is not None:
-        mark = {"filled": True, "fill": POINT, "stroke": "#000000", "strokeWidth": 2, "size": 150, "opacity": 1}
+        mark = {
+            "filled": True,
+            "fill": POINT,
+            "stroke": "#000000",
+            "strokeWidth": 2,
+            "size": 150,
+            "opacity": 1,
+        }
         at = pd.DataFrame({"t": [point[0]], "value": height.of([point[1]])})
         layers.append(alt.Chart(at, name="bxpoint").mark_point(**mark).encode(x=x, y=y))
     return alt.layer(*layers).properties(width=size[0], height=size[1])
@@ -213,7 +286,8 @@ def _segments(values: pd.DataFrame) -> pd.Series:
 
 def _drawn(rows: pd.DataFrame, height: Height) -> np.ndarray:
     """(n,) bool: every fourth vertex of a line, its ends, and its corners."""
-    segment, value = rows["segment"].to_numpy(), rows["value"].to_numpy() / (height.high - height.low)
+    segment = rows["segment"].to_numpy()
+    value = rows["value"].to_numpy() / (height.high - height.low)
     end = np.diff(segment, prepend=-1) != 0
     bend = np.abs(np.convolve(np.pad(value, 1, mode="edge"), [1, -2, 1], mode="valid")) > 0.002
     return end | np.roll(end, -1) | bend | (np.arange(len(rows)) % 4 == 0)
@@ -221,7 +295,9 @@ def _drawn(rows: pd.DataFrame, height: Height) -> np.ndarray:
 
 def _channels(height: Height, axes: str) -> tuple[alt.X, alt.Y]:
     x_axis = (
-        alt.Axis(title=axes, values=[0, 0.5, 1], format="~g", grid=False, **(AXIS | {"titlePadding": 2}))
+        alt.Axis(
+            title=axes, values=[0, 0.5, 1], format="~g", grid=False, **(AXIS | {"titlePadding": 2})
+        )
         if axes
         else None
     )
@@ -229,14 +305,19 @@ def _channels(height: Height, axes: str) -> tuple[alt.X, alt.Y]:
     ticks = _ticks(top)
     y_axis = alt.Axis(title=None, values=ticks, format=".3~g", **AXIS) if axes else None
     x = alt.X("t:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=x_axis)
-    return x, alt.Y("value:Q", scale=alt.Scale(domain=[height.low, height.high], nice=False), axis=y_axis)
+    return x, alt.Y(
+        "value:Q", scale=alt.Scale(domain=[height.low, height.high], nice=False), axis=y_axis
+    )
 
 
 def _ticks(top: float) -> list[float]:
     """0 and the largest round number (1, 2 or 5 times a power of ten) that fits, and its half where that is short."""
     power = 10.0 ** math.floor(math.log10(top))
     most = next(m for m in (5, 2, 1) if m * power <= top * (1 + 1e-9)) * power
-    return [float(f"{v:.3g}") for v in ([0.0, most / 2, most] if most in (2 * power, power) else [0.0, most])]
+    return [
+        float(f"{v:.3g}")
+        for v in ([0.0, most / 2, most] if most in (2 * power, power) else [0.0, most])
+    ]
 
 
 def _strip(height: Height, x: alt.X, y: alt.Y) -> list[alt.Chart]:
@@ -247,7 +328,9 @@ def _strip(height: Height, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     return [rule.encode(x=x, x2="to:Q", y=y), sign.encode(x=x, y=y, text="label:N")]
 
 
-def _text(rows: pd.DataFrame, y: alt.Scale, *, x: float, align: str, name: str = "names") -> alt.Chart:
+def _text(
+    rows: pd.DataFrame, y: alt.Scale, *, x: float, align: str, name: str = "names"
+) -> alt.Chart:
     marks = alt.Chart(rows, name=name).mark_text(fontSize=FONT, baseline="middle", align=align)
     return marks.encode(x=alt.value(x), y=alt.Y("y:Q", scale=y, axis=None), text="label:N")
 

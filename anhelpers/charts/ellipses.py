@@ -29,7 +29,10 @@ def radii(systems: pd.DataFrame) -> np.ndarray:
     """
     from scipy.special import fdtri
 
-    m = np.asarray(systems["n_effective"] if "n_effective" in systems else np.full(len(systems), np.inf), dtype=float)
+    m = np.asarray(
+        systems["n_effective"] if "n_effective" in systems else np.full(len(systems), np.inf),
+        dtype=float,
+    )
     m = np.where(np.isnan(m), np.inf, m)
     some, ends = np.isfinite(m) & (m > 2), np.where(m > 2, 5.991464547107979**0.5, np.nan)
     ends[some] = np.sqrt(2 * (m[some] - 1) / (m[some] - 2) * fdtri(2, m[some] - 2, 0.95))
@@ -77,7 +80,12 @@ def ellipse_layers(outlines: pd.DataFrame, plane: Plane) -> list[alt.Chart]:
     """One layer per category: outlines in dark grey, washed with the colour of the category."""
     layers, wash = [], 0.15 if outlines["system"].nunique() <= CROWD else 0.05
     for category, group in outlines.groupby("category", sort=False):
-        look = {"fill": CATEGORIES[category][1], "fillOpacity": wash, "stroke": "#555555", "strokeWidth": 1}
+        look = {
+            "fill": CATEGORIES[category][1],
+            "fillOpacity": wash,
+            "stroke": "#555555",
+            "strokeWidth": 1,
+        }
         cut = clipped(not plane.holds(group).all())
         mark = alt.Chart(group).mark_line(interpolate="linear-closed", **look, **cut)
         layers.append(mark.encode(**plane.channels, detail="system:N", order="step:Q"))

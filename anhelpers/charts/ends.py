@@ -20,7 +20,8 @@ GAP = 26  # from the plane to the names beside it
 NEAR = 0.15  # a line that ends in this last part of the width is named beside the plane
 APART = 6  # pixels to every other line with which an end is an end of its own
 PLACES = [(dx, dy) for dy in (-1, 1, 0) for dx in (1, -1, 0) if dx or dy]
-NEARER = 6  # pixels by which a name in the plane is at least nearer to its own line than to any other
+# pixels by which a name in the plane is at least nearer to its own line than to any other
+NEARER = 6
 AIR = 40  # more pixels than this to other lines make a name no clearer
 
 
@@ -46,7 +47,10 @@ class End:
 
 
 def name_lines(
-    names: Sequence[str], paths: Sequence[np.ndarray], size: Size, obstacles: Sequence[np.ndarray] = ()
+    names: Sequence[str],
+    paths: Sequence[np.ndarray],
+    size: Size,
+    obstacles: Sequence[np.ndarray] = (),
 ) -> list[End]:
     """One name per line, none over another name, each nearer to its own line than to the others or led to it.
 
@@ -71,12 +75,20 @@ def name_lines(
         if place:
             ends[i] = End(name, *place, np.nan, np.nan, False)
     rest = [i for i in range(len(names)) if i not in ends]
-    ends |= dict(zip(rest, _beside([names[i] for i in rest], [paths[i] for i in rest], size), strict=True))
+    ends |= dict(
+        zip(rest, _beside([names[i] for i in rest], [paths[i] for i in rest], size), strict=True)
+    )
     return [ends[i] for i in range(len(names))]
 
 
 def _near_line(
-    text: str, own: np.ndarray, others: np.ndarray, blocked: np.ndarray, *, size: Size, at_end: float
+    text: str,
+    own: np.ndarray,
+    others: np.ndarray,
+    blocked: np.ndarray,
+    *,
+    size: Size,
+    at_end: float,
 ) -> tuple[float, float, str] | None:
     """(x, y, alignment) of a name close to its own line and far from the others; None where it would be mistaken.
 
@@ -89,7 +101,11 @@ def _near_line(
             align = {1: "left", 0: "center", -1: "right"}[dx]
             corners = outline(text, x, y, align)
             box = corners[[0, 2]].ravel()
-            if not _fits(corners, size) or hidden(box, blocked, 3).any() or hidden(box, own, 4).any():
+            if (
+                not _fits(corners, size)
+                or hidden(box, blocked, 3).any()
+                or hidden(box, own, 4).any()
+            ):
                 continue
             clear = min(AIR, _away(box, others).min(initial=AIR)) - _away(box, own).min()
             if clear < NEARER:
@@ -114,7 +130,15 @@ def _beside(names: Sequence[str], paths: Sequence[np.ndarray], size: Size) -> li
     where = spread([float(paths[i][-1, 1]) for i in order], heights[order], (0.0, float(size[1])))
     centre = dict(zip(order, where.tolist(), strict=True))
     return [
-        End(text, size[0] + GAP, centre[i], "left", float(paths[i][-1][0]), float(paths[i][-1][1]), True)
+        End(
+            text,
+            size[0] + GAP,
+            centre[i],
+            "left",
+            float(paths[i][-1][0]),
+            float(paths[i][-1][1]),
+            True,
+        )
         for i, text in enumerate(texts)
     ]
 
@@ -162,10 +186,14 @@ def free_place(
         places = [(where, level, align) for where, align in ends for level in (up, down)]
     else:
         sides = ((x + 7, "left"), (x - 7, "right"))
-        places = [(where, level, align) for level in (12, high - 14, high / 2) for where, align in sides]
+        places = [
+            (where, level, align) for level in (12, high - 14, high / 2) for where, align in sides
+        ]
     blocked = np.concatenate([densely(path) for path in paths])
     inside = [p for p in places if _fits(outline(text, *p), size)] or places
-    return min(inside, key=lambda p: int(hidden(outline(text, *p)[[0, 2]].ravel(), blocked, 3).sum()))
+    return min(
+        inside, key=lambda p: int(hidden(outline(text, *p)[[0, 2]].ravel(), blocked, 3).sum())
+    )
 
 
 def _fits(corners: np.ndarray, size: Size) -> bool:

@@ -16,7 +16,8 @@ from .marks import checked_columns, checked_systems, interval_bars, not_drawn, s
 __all__ = ["FLUENCY_TITLE", "plot_against_fluency"]
 
 FLUENCY_TITLE = "MQM fluency (points per segment, negated; higher is better)"
-COLUMNS = {"score": "accuracy", "fluency": "naturalness"}  # a panel is a plane: the metric upwards, fluency rightwards
+# a panel is a plane: the metric upwards, fluency rightwards
+COLUMNS = {"score": "accuracy", "fluency": "naturalness"}
 
 
 def plot_against_fluency(
@@ -42,8 +43,15 @@ def plot_against_fluency(
     columns : panels side by side; size : (width, height) of a panel in pixels.
     """
     checked_columns(table, ["metric", "system", "category", "score", "fluency"], "metrics")
-    names = {f"{old}{end}": f"{new}{end}" for old, new in COLUMNS.items() for end in ("", "_low", "_high")}
-    tables = {str(metric): rows for metric, rows in table.rename(columns=names).groupby("metric", sort=False)}
+    names = {
+        f"{old}{end}": f"{new}{end}"
+        for old, new in COLUMNS.items()
+        for end in ("", "_low", "_high")
+    }
+    tables = {
+        str(metric): rows
+        for metric, rows in table.rename(columns=names).groupby("metric", sort=False)
+    }
     frames = {metric: checked_systems(rows) for metric, rows in tables.items()}
     if empty := [metric for metric, frame in frames.items() if frame.empty]:
         raise DataError(f"no system has both a score and a fluency for {', '.join(empty)}.")
@@ -52,21 +60,30 @@ def plot_against_fluency(
     for i, (metric, frame) in enumerate(frames.items()):
         name, note = (metric_titles or {}).get(metric, metric), (notes or {}).get(metric, "")
         said = [*filter(None, [note]), *not_drawn(tables[metric], frame)]
-        x_title = fluency_title if i + columns >= len(frames) else ""  # below the lowest panel of a column only
+        # below the lowest panel of a column only
+        x_title = fluency_title if i + columns >= len(frames) else ""
         panel, unnamed = _panel(frame, x_title, everyone, size)
         panels.append(panel.properties(**headline(name, said, size[0], 17)))
         unnamed = f"without a label for want of space: {', '.join(unnamed)}" if unnamed else ""
-        words.append(description(name, [note, systems_text(frame), *said[bool(note) :], unnamed]).removesuffix("."))
+        words.append(
+            description(
+                name, [note, systems_text(frame), *said[bool(note) :], unnamed]
+            ).removesuffix(".")
+        )
     chart = alt.concat(*panels, columns=columns, spacing=24, description=description(title, words))
     return chart.properties(**headline(title, [], columns * size[0]))
 
 
-def _panel(frame: pd.DataFrame, x_title: str, everyone: Iterable[str], size: Size) -> tuple[alt.LayerChart, list[str]]:
+def _panel(
+    frame: pd.DataFrame, x_title: str, everyone: Iterable[str], size: Size
+) -> tuple[alt.LayerChart, list[str]]:
     """The plane of one metric, and the systems without a label."""
     ranges = axis_ranges([], [frame])
     plane = plane_axes(ranges, size, x_title, "")
     named = named_points(frame.iloc[:0].assign(label=""), frame)
     leaders, texts, unnamed = label_layers(named, bar_lines(frame, plane), plane)
-    marks = system_marks(frame, plane.channels, [tip("naturalness", "fluency"), tip("accuracy", "score")], everyone)
+    marks = system_marks(
+        frame, plane.channels, [tip("naturalness", "fluency"), tip("accuracy", "score")], everyone
+    )
     layers = [*interval_bars(frame, plane), *leaders, marks, *texts]
     return alt.layer(*layers).properties(width=size[0], height=size[1]), unnamed

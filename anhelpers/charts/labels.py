@@ -30,30 +30,44 @@ def label_layers(
     """
     if named.empty:
         return [], [], []
-    placed = place_labels(plane.at(named), named["label"].tolist(), lines, plane.size, bold=named["bold"])
+    placed = place_labels(
+        plane.at(named), named["label"].tolist(), lines, plane.size, bold=named["bold"]
+    )
     fits = np.array([place is not None for place in placed])
     frame = pd.DataFrame([p for p in placed if p], columns=["px", "py", "align", "away"])
     own, (x, y) = named[fits].reset_index(drop=True), plane.fields
-    frame = frame.assign(label=own["label"], bold=own["bold"], ink=own.get("ink", "#000000"), to_x=own[x], to_y=own[y])
+    frame = frame.assign(
+        label=own["label"],
+        bold=own["bold"],
+        ink=own.get("ink", "#000000"),
+        to_x=own[x],
+        to_y=own[y],
+    )
     frame[x], frame[y] = plane.values(frame["px"], frame["py"])
     texts = []
     for under in (HALO, {}):
         for (align, bold, ink), group in frame.groupby(["align", "bold", "ink"], sort=True):
             look = {"align": align, "color": ink, "fontSize": FONT, "baseline": "middle"} | under
             look |= {"fontWeight": "bold"} if bold else {}
-            texts.append(alt.Chart(group).mark_text(**look).encode(**plane.channels, text="label:N"))
+            texts.append(
+                alt.Chart(group).mark_text(**look).encode(**plane.channels, text="label:N")
+            )
     leader = alt.Chart(frame[frame["away"]]).mark_rule(color="#444444", strokeWidth=1)
     leader = leader.encode(**plane.channels, x2="to_x:Q", y2="to_y:Q")
     return [leader] if frame["away"].any() else [], texts, named["label"][~fits].tolist()
 
 
-def named_points(marks: pd.DataFrame, systems: pd.DataFrame, bold: np.ndarray | None = None) -> pd.DataFrame:
+def named_points(
+    marks: pd.DataFrame, systems: pd.DataFrame, bold: np.ndarray | None = None
+) -> pd.DataFrame:
     """The table of `label_layers`: the systems in bold, the labelled marks of a curve, then the other systems."""
     bold = np.zeros(len(systems), dtype=bool) if bold is None else bold
     systems = systems.assign(label=systems["system"].astype(str), bold=bold)
     parts = [systems[bold], marks.assign(bold=False), systems[~bold]]
     columns = ["label", "naturalness", "accuracy", "bold"]
-    named = pd.concat([part[columns] for part in parts if len(part)] or [parts[0][columns]], ignore_index=True)
+    named = pd.concat(
+        [part[columns] for part in parts if len(part)] or [parts[0][columns]], ignore_index=True
+    )
     return named.astype({"naturalness": float, "accuracy": float, "bold": bool})
 
 
@@ -62,7 +76,9 @@ def bar_lines(systems: pd.DataFrame, plane: Plane) -> list[np.ndarray]:
     ends = []
     for column, other in (("naturalness", "accuracy"), ("accuracy", "naturalness")):
         if f"{column}_low" in systems and f"{column}_high" in systems:
-            for row in systems.dropna(subset=[f"{column}_low", f"{column}_high"]).to_dict("records"):
+            for row in systems.dropna(subset=[f"{column}_low", f"{column}_high"]).to_dict(
+                "records"
+            ):
                 span, fixed = [row[f"{column}_low"], row[f"{column}_high"]], [row[other]] * 2
                 at = (span, fixed) if column == "naturalness" else (fixed, span)
                 ends.append(plane.pixels(*at))
@@ -93,7 +109,9 @@ def place_labels(
     for own, ((x, y), text, heavy) in enumerate(zip(points, texts, bold, strict=True)):
         taken: dict[str, Any] = {"boxes": boxes, "leaders": leaders, "size": size}
         places = (p for p in _places(x, y, width(text, heavy)) if _fits(p, own, points, **taken))
-        best = min(places, key=lambda p: 10 * hidden(p[4], blocked, 5).sum() + 3 * p[5], default=None)
+        best = min(
+            places, key=lambda p: 10 * hidden(p[4], blocked, 5).sum() + 3 * p[5], default=None
+        )
         placed.append(best and best[:4])
         if best:
             boxes = np.vstack([boxes, best[4]])
@@ -112,15 +130,19 @@ def width(text: str, bold: bool) -> float:
     return FONT * units * (1.08 if bold else 1)
 
 
-def _fits(place: tuple, own: int, marks: np.ndarray, *, boxes: np.ndarray, leaders: np.ndarray, size: Size) -> bool:
+def _fits(
+    place: tuple, own: int, marks: np.ndarray, *, boxes: np.ndarray, leaders: np.ndarray, size: Size
+) -> bool:
     """A label is free of other labels, inside the plane but for half a letter, and not to be read as another mark's."""
     far, box = place[3:5]
     shared = np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2])
     outside = np.clip([-box[0], -box[1], box[2] - size[0], box[3] - size[1]], 0, None).sum()
     if (shared > 0).all(axis=1).any() or outside >= FONT / 2 or hidden(box, leaders, 0).any():
         return False
-    away = np.hypot(*np.clip(np.maximum(box[:2] - marks, marks - box[2:]), 0, None).T)  # from the box to each mark
-    least = 12 if far else min(12, away[own] - 3)  # with a line to its mark it only has to be clear of the others
+    # from the box to each mark
+    away = np.hypot(*np.clip(np.maximum(box[:2] - marks, marks - box[2:]), 0, None).T)
+    # with a line to its mark it only has to be clear of the others
+    least = 12 if far else min(12, away[own] - 3)
     if np.delete(away, own).min(initial=99) < least:
         return False
     line = _leader(marks[own], place)
@@ -152,7 +174,14 @@ def _places(x: float, y: float, width: float) -> Iterable[tuple]:
             lx, ly = x + dx * gap * reach, y + dy * (gap * reach + FONT * 0.3 * abs(dy))
             left = lx - width * (1 - dx) / 2
             align = {1: "left", 0: "center", -1: "right"}[dx]
-            yield lx, ly, align, ring > 0, np.array([left, ly - 0.6 * FONT, left + width, ly + 0.6 * FONT]), ring
+            yield (
+                lx,
+                ly,
+                align,
+                ring > 0,
+                np.array([left, ly - 0.6 * FONT, left + width, ly + 0.6 * FONT]),
+                ring,
+            )
 
 
 def densely(line: np.ndarray) -> np.ndarray:

@@ -40,7 +40,10 @@ def plot_lack(
     rows = table.sort_values("accuracy_lack", kind="stable").reset_index(drop=True)
     if rows[list(LACKS)].isna().all(axis=None):
         raise DataError("no system has an accuracy_lack or a naturalness_lack to draw.")
-    panels = [_panel(rows, *one, size) for one in zip(LACKS, (accuracy_title, naturalness_title), strict=True)]
+    panels = [
+        _panel(rows, *one, size)
+        for one in zip(LACKS, (accuracy_title, naturalness_title), strict=True)
+    ]
     notes = ["Bars: 95 % intervals."] if any(f"{lack}_low" in rows for lack in LACKS) else []
     values = rows[list(LACKS)].to_numpy(dtype=float)
     notes += ["Below 0: above the curve."] if (values < -1e-9).any() else []
@@ -49,7 +52,9 @@ def plot_lack(
         if np.isnan(values).any()
         else []
     )
-    words = description(title, [f"{accuracy_title} and {naturalness_title}", systems_text(rows, LACKS), *notes])
+    words = description(
+        title, [f"{accuracy_title} and {naturalness_title}", systems_text(rows, LACKS), *notes]
+    )
     chart = alt.hconcat(*panels, spacing=20, description=words).resolve_scale(y="shared")
     return chart.properties(**headline(title, notes, 2 * size[0] + 120))
 
@@ -64,9 +69,15 @@ def _panel(rows: pd.DataFrame, column: str, title: str, size: Size) -> alt.Layer
         "grid": True,
     }
     y = alt.Y("system:N", sort=rows["system"].tolist(), title=None, axis=alt.Axis(**names))
-    x = alt.X(f"{column}:Q", title=textwrap.wrap(title, size[0] // 9), axis=alt.Axis(tickCount=4, **AXIS))
+    x = alt.X(
+        f"{column}:Q", title=textwrap.wrap(title, size[0] // 9), axis=alt.Axis(tickCount=4, **AXIS)
+    )
     ends = [f"{column}_low", f"{column}_high"]
-    layers = [system_marks(rows.dropna(subset=[column]), {"x": x, "y": y}, [tip(column, title)], rows["category"])]
+    layers = [
+        system_marks(
+            rows.dropna(subset=[column]), {"x": x, "y": y}, [tip(column, title)], rows["category"]
+        )
+    ]
     if set(ends) <= set(rows):
         bar = alt.Chart(rows.dropna(subset=ends)).mark_rule(color=BARS, strokeWidth=2)
         layers.insert(0, bar.encode(x=alt.X(f"{ends[0]}:Q"), x2=f"{ends[1]}:Q", y=y))

@@ -23,8 +23,18 @@ __all__ = ["COLOURS", "DASHES", "SHAPES", "plot_lines"]
 # Okabe and Ito 2008: those dark enough for a line on white (3:1), and darker forms of their orange and a violet
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#7A5200", "#6E6E6E", "#5B2A86"]
 DASHES = [[1, 0], [9, 4], [2, 3], [10, 3, 2, 3], [5, 3], [14, 4], [2, 6], [10, 3, 2, 3, 2, 3]]
-SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
-INKS = ["#0072B2", "#B34E00", "#007A58", "#A04B78", "#000000", "#7A5200", "#666666", "#5B2A86"]  # 4.5:1, for names
+SHAPES = [
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "triangle-right",
+    "triangle-left",
+]
+# 4.5:1, for names
+INKS = ["#0072B2", "#B34E00", "#007A58", "#A04B78", "#000000", "#7A5200", "#666666", "#5B2A86"]
 QUIET = "#555555"  # of reference values
 Rule = tuple[str, float, str]
 
@@ -67,8 +77,13 @@ def plot_lines(
     lines, points = _checked(lines, "lines"), _checked(points, "points")
     names = list(dict.fromkeys([*lines["series"], *points["series"]]))
     if not 1 <= len(names) <= len(COLOURS):
-        raise DataError(f"{len(names)} series; between 1 and {len(COLOURS)} can be told apart in one picture.")
-    rules = [(checks.one_of(axis, "xy", "axis of a rule"), float(value), str(label)) for axis, value, label in rules]
+        raise DataError(
+            f"{len(names)} series; between 1 and {len(COLOURS)} can be told apart in one picture."
+        )
+    rules = [
+        (checks.one_of(axis, "xy", "axis of a rule"), float(value), str(label))
+        for axis, value, label in rules
+    ]
     extent = (_extent("x", lines, points, rules), _extent("y", lines, points, rules))
     plane = plane_of(*extent, (x_title, y_title), log=(log_x, log_y), size=size)
     rows = _thinned(lines, plane)
@@ -76,8 +91,15 @@ def plot_lines(
     across, outlines = rule_layers(rules, paths, plane)
     ends = name_lines(names, paths, size, [*outlines, *_bars(points, plane)])
     layers = [*across, *leader_layers(ends, plane), *_line_layers(rows, names, plane)]
-    layers += [*_point_layers(points, names, plane), *name_layers(ends, plane, series_title=series_title)]
-    parts = [f"{y_title} by {x_title}", *_words(lines, points, names), *(f"{a} = {v:.4g}: {t}" for a, v, t in rules)]
+    layers += [
+        *_point_layers(points, names, plane),
+        *name_layers(ends, plane, series_title=series_title),
+    ]
+    parts = [
+        f"{y_title} by {x_title}",
+        *_words(lines, points, names),
+        *(f"{a} = {v:.4g}: {t}" for a, v, t in rules),
+    ]
     words = description(title, parts)
     chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
     return chart.properties(**headline(title, [], size[0]))
@@ -86,7 +108,9 @@ def plot_lines(
 def _checked(table: pd.DataFrame | None, of: str) -> pd.DataFrame:
     """series, x, y (and low, high) of a table, as text and floats; a DataError names what cannot be drawn."""
     if table is None:
-        return pd.DataFrame({"series": np.array([], dtype=str), "x": np.array([]), "y": np.array([])})
+        return pd.DataFrame(
+            {"series": np.array([], dtype=str), "x": np.array([]), "y": np.array([])}
+        )
     both = [c for c in ("low", "high") if c in table]
     checked_columns(table, ["series", "x", "y", *(["low", "high"] if both else [])], of)
     numbers = ["x", "y", *both]
@@ -98,8 +122,14 @@ def _checked(table: pd.DataFrame | None, of: str) -> pd.DataFrame:
 def _extent(axis: str, lines: pd.DataFrame, points: pd.DataFrame, rules: list[Rule]) -> np.ndarray:
     """(n,) all values that an axis has to show."""
     drawn = lines.dropna(subset=["x", "y"])
-    columns = [drawn[axis], points[axis], *(points[c] for c in ("low", "high") if axis == "y" and c in points)]
-    values = np.concatenate([*columns, [value for where, value, _ in rules if where == axis]]).astype(float)
+    columns = [
+        drawn[axis],
+        points[axis],
+        *(points[c] for c in ("low", "high") if axis == "y" and c in points),
+    ]
+    values = np.concatenate(
+        [*columns, [value for where, value, _ in rules if where == axis]]
+    ).astype(float)
     return values[~np.isnan(values)]
 
 
@@ -122,7 +152,11 @@ def _path(rows: pd.DataFrame, points: pd.DataFrame, name: str, plane: Plane) -> 
 
 def _bars(points: pd.DataFrame, plane: Plane) -> list[np.ndarray]:
     """(2, 2) pixels of each interval."""
-    drawn = points.dropna(subset=["low", "high"]) if "low" in points else points[:0].assign(low=np.nan, high=np.nan)
+    drawn = (
+        points.dropna(subset=["low", "high"])
+        if "low" in points
+        else points[:0].assign(low=np.nan, high=np.nan)
+    )
     ends = np.stack([plane.pixels(drawn["x"], drawn[end]) for end in ("low", "high")], axis=1)
     return list(ends)
 
@@ -131,7 +165,9 @@ def _look(names: list[str], **ranges: list) -> dict:
     """Colour, dashes or shape by series, without a legend: the names stand beside the lines."""
     kinds = {"color": alt.Color, "strokeDash": alt.StrokeDash, "shape": alt.Shape}
     return {
-        channel: kinds[channel]("series:N", scale=alt.Scale(domain=names, range=values[: len(names)]), legend=None)
+        channel: kinds[channel](
+            "series:N", scale=alt.Scale(domain=names, range=values[: len(names)]), legend=None
+        )
         for channel, values in ranges.items()
     }
 
@@ -140,7 +176,11 @@ def _line_layers(rows: pd.DataFrame, names: list[str], plane: Plane) -> list[alt
     if rows.empty:
         return []
     chart = alt.Chart(rows, name="lines").mark_line(strokeWidth=3, strokeJoin="round")
-    return [chart.encode(**plane.channels, order="order:Q", **_look(names, color=COLOURS, strokeDash=DASHES))]
+    return [
+        chart.encode(
+            **plane.channels, order="order:Q", **_look(names, color=COLOURS, strokeDash=DASHES)
+        )
+    ]
 
 
 def _point_layers(points: pd.DataFrame, names: list[str], plane: Plane) -> list[alt.Chart]:
@@ -149,26 +189,49 @@ def _point_layers(points: pd.DataFrame, names: list[str], plane: Plane) -> list[
     if "low" in points:
         low = plane.channels["y"].copy()
         low.shorthand = "low:Q"
-        bars = alt.Chart(points.dropna(subset=["low", "high"]), name="intervals").mark_rule(strokeWidth=2)
-        layers.append(bars.encode(x=plane.channels["x"], y=low, y2="high:Q", **_look(names, color=COLOURS)))
+        bars = alt.Chart(points.dropna(subset=["low", "high"]), name="intervals").mark_rule(
+            strokeWidth=2
+        )
+        layers.append(
+            bars.encode(x=plane.channels["x"], y=low, y2="high:Q", **_look(names, color=COLOURS))
+        )
     if len(points):
-        tips = ["series:N", *(alt.Tooltip(f"{c}:Q", format=".4~g") for c in points if c != "series")]
+        tips = [
+            "series:N",
+            *(alt.Tooltip(f"{c}:Q", format=".4~g") for c in points if c != "series"),
+        ]
         look = {"filled": True, "size": 130, "stroke": "#FFFFFF", "strokeWidth": 1, "opacity": 1}
         marks = alt.Chart(points, name="points").mark_point(**look)
-        layers.append(marks.encode(**plane.channels, **_look(names, color=COLOURS, shape=SHAPES), tooltip=tips))
+        layers.append(
+            marks.encode(
+                **plane.channels, **_look(names, color=COLOURS, shape=SHAPES), tooltip=tips
+            )
+        )
     return layers
 
 
 def leader_layers(ends: Sequence[End], plane: Plane) -> list[alt.Chart]:
     """Thin lines to the names that stand apart, in the colours of the lines."""
-    led = [(end, colour) for end, colour in zip(ends, COLOURS, strict=False) if not np.isnan(end.from_x)]
+    led = [
+        (end, colour)
+        for end, colour in zip(ends, COLOURS, strict=False)
+        if not np.isnan(end.from_x)
+    ]
     if not led:
         return []
     (x, y), frame = plane.fields, pd.DataFrame({"ink": [colour for _, colour in led]})
-    frame[x], frame[y] = plane.values([end.from_x for end, _ in led], [end.from_y for end, _ in led])
-    frame["to_x"], frame["to_y"] = plane.values([end.x - 4 * end.beside for end, _ in led], [end.y for end, _ in led])
+    frame[x], frame[y] = plane.values(
+        [end.from_x for end, _ in led], [end.from_y for end, _ in led]
+    )
+    frame["to_x"], frame["to_y"] = plane.values(
+        [end.x - 4 * end.beside for end, _ in led], [end.y for end, _ in led]
+    )
     rule = alt.Chart(frame, name="leaders").mark_rule(strokeWidth=1.5)
-    return [rule.encode(**plane.channels, x2="to_x:Q", y2="to_y:Q", color=alt.Color("ink:N", scale=None))]
+    return [
+        rule.encode(
+            **plane.channels, x2="to_x:Q", y2="to_y:Q", color=alt.Color("ink:N", scale=None)
+        )
+    ]
 
 
 def name_layers(
@@ -176,15 +239,27 @@ def name_layers(
 ) -> list[alt.Chart]:
     """The names, those in the plane with a halo, and above those beside it what they are names of."""
     rows = [
-        (line, end.x, end.y + LINE_HEIGHT * (k - end.text.count("\n") / 2), end.align, ink, end.beside)
+        (
+            line,
+            end.x,
+            end.y + LINE_HEIGHT * (k - end.text.count("\n") / 2),
+            end.align,
+            ink,
+            end.beside,
+        )
         for end, ink in zip(ends, inks, strict=False)
         for k, line in enumerate(end.text.split("\n"))
     ]
     beside = [row for row in rows if row[-1]]
-    layers = [*_texts([row[:5] for row in rows if not row[-1]], plane, **HALO), *_texts([r[:5] for r in rows], plane)]
+    layers = [
+        *_texts([row[:5] for row in rows if not row[-1]], plane, **HALO),
+        *_texts([r[:5] for r in rows], plane),
+    ]
     if series_title and beside:
         above = min(row[2] for row in beside) - 1.2 * LINE_HEIGHT
-        layers += _texts([(series_title, beside[0][1], above, "left", QUIET)], plane, fontStyle="italic")
+        layers += _texts(
+            [(series_title, beside[0][1], above, "left", QUIET)], plane, fontStyle="italic"
+        )
     return layers
 
 
@@ -197,7 +272,9 @@ def _texts(rows: list[tuple], plane: Plane, **look: Any) -> list[alt.Chart]:
         frame[x], frame[y] = plane.values([row[1] for row in own], [row[2] for row in own])
         ink = alt.Fill("ink:N", scale=None)
         layers.append(
-            alt.Chart(frame).mark_text(align=align, **look).encode(**plane.channels, text="label:N", fill=ink)
+            alt.Chart(frame)
+            .mark_text(align=align, **look)
+            .encode(**plane.channels, text="label:N", fill=ink)
         )
     return layers
 
@@ -208,7 +285,10 @@ def rule_layers(
     """Dashed lines across the plane, their labels where these hide least, and (V, 2) pixels of both."""
     layers, texts, (wide, high) = [], [], plane.size
     fields = dict(zip("xy", plane.fields, strict=True))
-    at = [plane.pixels([v if axis == "x" else 1.0], [v if axis == "y" else 1.0])[0] for axis, v, _ in rules]
+    at = [
+        plane.pixels([v if axis == "x" else 1.0], [v if axis == "y" else 1.0])[0]
+        for axis, v, _ in rules
+    ]
     drawn = [
         np.array([[x, 0], [x, high]] if axis == "x" else [[0, y], [wide, y]])
         for (x, y), (axis, _, _) in zip(at, rules, strict=True)
@@ -230,7 +310,9 @@ def _words(lines: pd.DataFrame, points: pd.DataFrame, names: list[str]) -> list[
         for kind, frame in (("line", lines), ("points", points)):
             own = frame[frame["series"] == name].dropna(subset=["x", "y"])
             if len(own):
-                ends = " to ".join(f"({x:.4g}, {y:.4g})" for x, y in own[["x", "y"]].iloc[[0, -1]].to_numpy())
+                ends = " to ".join(
+                    f"({x:.4g}, {y:.4g})" for x, y in own[["x", "y"]].iloc[[0, -1]].to_numpy()
+                )
                 count = f"{len(own)} points" + (" with intervals" if "low" in own else "")
                 parts.append(f"{name}: {'line' if kind == 'line' else count} from {ends}")
     return parts

@@ -26,9 +26,11 @@ CATEGORIES = {  # mark and fill: Okabe and Ito 2008, each with a black outline a
     "unknown": ("cross", "#999999"),
 }
 FONT = 16  # smallest text, in pixels; titles are 18, legible from the last row of a seminar room
-Ranges = tuple[tuple[float, float], tuple[float, float]]  # (from, to) of naturalness and of accuracy
+# (from, to) of naturalness and of accuracy
+Ranges = tuple[tuple[float, float], tuple[float, float]]
 LINE, POINT, BARS = "#0072B2", "#D55E00", "#8A8A8A"
-DETAILS = ("n", "n_docs", "pareto", "pareto_probability", "accuracy_lack", "naturalness_lack")  # for the tooltip
+# for the tooltip
+DETAILS = ("n", "n_docs", "pareto", "pareto_probability", "accuracy_lack", "naturalness_lack")
 
 
 def checked_systems(systems: pd.DataFrame | None) -> pd.DataFrame:
@@ -39,19 +41,25 @@ def checked_systems(systems: pd.DataFrame | None) -> pd.DataFrame:
     checked_columns(systems, columns, "systems")
     for category in systems["category"].unique():
         checks.one_of(category, CATEGORIES, "category of system")
-    names = (f"{axis}{what}" for axis in columns[2:] for what in ("", "_low", "_high", "_se", "_start"))
+    names = (
+        f"{axis}{what}" for axis in columns[2:] for what in ("", "_low", "_high", "_se", "_start")
+    )
     systems = checked_numbers(systems, [name for name in names if name in systems], "systems")
     return systems.dropna(subset=["accuracy", "naturalness"]).reset_index(drop=True)
 
 
-def checked_numbers(table: pd.DataFrame, numbers: Sequence[str], of: str, name: str = "system") -> pd.DataFrame:
+def checked_numbers(
+    table: pd.DataFrame, numbers: Sequence[str], of: str, name: str = "system"
+) -> pd.DataFrame:
     """The table with these columns as floats, or a DataError: nan is a number that is missing, infinity is none."""
     for column in numbers:
         values = pd.to_numeric(table[column], errors="coerce").astype(float)
         wrong = np.flatnonzero((values.isna() & table[column].notna()) | np.isinf(values))
         if wrong.size:
             seen = f"{column} of '{table[name].iloc[wrong[0]]}' is {table[column].iloc[wrong[0]]}"
-            raise DataError(f"{seen} in the table of {of}; give a number, or nan where there is none.")
+            raise DataError(
+                f"{seen} in the table of {of}; give a number, or nan where there is none."
+            )
         table = table.assign(**{column: values})
     return table
 
@@ -67,7 +75,10 @@ def checked_columns(table: pd.DataFrame, needed: list[str], of: str) -> None:
     """A DataError names the columns that a table lacks, and those that it has."""
     missing = [c for c in needed if c not in table]
     if missing:
-        raise DataError(f"the table of {of} has no column {', '.join(missing)}; it has {', '.join(map(str, table))}.")
+        raise DataError(
+            f"the table of {of} has no column {', '.join(missing)}; it has "
+            f"{', '.join(map(str, table))}."
+        )
 
 
 def tip(column: str, title: str = "") -> alt.Tooltip:
@@ -75,14 +86,21 @@ def tip(column: str, title: str = "") -> alt.Tooltip:
 
 
 def system_marks(
-    systems: pd.DataFrame, axes: dict, tips: list[alt.Tooltip], legend_of: Iterable[str] | None = None
+    systems: pd.DataFrame,
+    axes: dict,
+    tips: list[alt.Tooltip],
+    legend_of: Iterable[str] | None = None,
 ) -> alt.Chart:
     """A mark per system, with a legend of the categories present (or of those given) and a tooltip with all numbers."""
     extra = [c for c in systems if c.endswith(("_low", "_high")) or c in DETAILS]
-    mark = alt.Chart(systems).mark_point(filled=True, size=160, stroke="#000000", strokeWidth=1, opacity=1)
+    mark = alt.Chart(systems).mark_point(
+        filled=True, size=160, stroke="#000000", strokeWidth=1, opacity=1
+    )
     tooltip = ["system:N", "category:N", *tips, *map(tip, extra)]
     return mark.encode(
-        **axes, **category_channels(systems["category"] if legend_of is None else legend_of), tooltip=tooltip
+        **axes,
+        **category_channels(systems["category"] if legend_of is None else legend_of),
+        tooltip=tooltip,
     )
 
 
@@ -90,37 +108,63 @@ def category_channels(categories: Iterable[str]) -> dict:
     """Shape and fill by category, with one legend of those given."""
     given = set(categories)
     present = [c for c in CATEGORIES if c in given]
-    legend = alt.Legend(title=None, orient="top", labelFontSize=FONT, symbolSize=160, columnPadding=18, offset=6)
+    legend = alt.Legend(
+        title=None, orient="top", labelFontSize=FONT, symbolSize=160, columnPadding=18, offset=6
+    )
     shape, fill = ([CATEGORIES[c][i] for c in present] for i in (0, 1))
     return {
-        "shape": alt.Shape("category:N", scale=alt.Scale(domain=present, range=shape), legend=legend),
+        "shape": alt.Shape(
+            "category:N", scale=alt.Scale(domain=present, range=shape), legend=legend
+        ),
         "fill": alt.Fill("category:N", scale=alt.Scale(domain=present, range=fill), legend=legend),
     }
 
 
 def ring_marks(systems: pd.DataFrame, axes: dict, name: Any = alt.Undefined) -> alt.Chart:
     """A ring around each of these systems: those of the Pareto set."""
-    ring = {"shape": "circle", "filled": False, "stroke": "#000000", "strokeWidth": 2, "size": 420, "opacity": 1}
+    ring = {
+        "shape": "circle",
+        "filled": False,
+        "stroke": "#000000",
+        "strokeWidth": 2,
+        "size": 420,
+        "opacity": 1,
+    }
     return alt.Chart(systems, name=name).mark_point(**ring).encode(x=axes["x"], y=axes["y"])
 
 
 def plus_mark(axes: dict) -> alt.Chart:
     """A plus at (0, 0): no errors."""
     zero = pd.DataFrame({"naturalness": [0.0], "accuracy": [0.0]})
-    plus = {"shape": "M-1,0H1M0,-1V1", "stroke": "#000000", "strokeWidth": 2, "size": 200, "opacity": 1}
+    plus = {
+        "shape": "M-1,0H1M0,-1V1",
+        "stroke": "#000000",
+        "strokeWidth": 2,
+        "size": 200,
+        "opacity": 1,
+    }
     return alt.Chart(zero).mark_point(**plus).encode(x=axes["x"], y=axes["y"])
 
 
 def moving_point(at: pd.DataFrame, axes: dict) -> alt.Chart:
     """The large mark named ``bxpoint``, which a script moves."""
-    look = {"filled": True, "fill": POINT, "stroke": "#000000", "strokeWidth": 2, "size": 320, "opacity": 1}
+    look = {
+        "filled": True,
+        "fill": POINT,
+        "stroke": "#000000",
+        "strokeWidth": 2,
+        "size": 320,
+        "opacity": 1,
+    }
     return alt.Chart(at, name="bxpoint").mark_point(**look).encode(**axes)
 
 
 def interval_bars(systems: pd.DataFrame, plane: Plane) -> list[alt.Chart]:
     """A thin cross through each system: its interval on each axis that has one, cut off where the picture ends."""
     charts = []
-    for channel, column, (start, end) in zip("xy", ("naturalness", "accuracy"), plane.ranges, strict=True):
+    for channel, column, (start, end) in zip(
+        "xy", ("naturalness", "accuracy"), plane.ranges, strict=True
+    ):
         low, high = f"{column}_low", f"{column}_high"
         if low in systems and high in systems:
             frame = systems.dropna(subset=[low, high])

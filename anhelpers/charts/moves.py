@@ -20,7 +20,7 @@ from .marks import (
     plus_mark,
     ring_marks,
     tip,
-)  # fmt: skip
+)
 
 __all__ = ["moves_ranges", "plot_moves", "zoom"]
 
@@ -58,22 +58,32 @@ def plot_moves(
     checked_columns(table, COLUMNS, "systems")
     systems = checked_systems(table)
     if systems.empty or (systems[COLUMNS] > 0).any(axis=None):
-        raise DataError("the systems must have penalties, negated: values of at most 0, and there must be one.")
+        raise DataError(
+            "the systems must have penalties, negated: values of at most 0, and there must be one."
+        )
     ranges = ranges or moves_ranges(systems)
     plane = plane_axes(ranges, size, naturalness_title, accuracy_title)
     axes = plane.channels
-    best = pareto_mask(np.zeros(len(systems), dtype=int), *(systems[c].round(9) for c in COLUMNS[:2]))
-    moved = (systems[COLUMNS[:2]].to_numpy() != systems[COLUMNS[2:]].to_numpy()).any(axis=1) | movable
+    best = pareto_mask(
+        np.zeros(len(systems), dtype=int), *(systems[c].round(9) for c in COLUMNS[:2])
+    )
+    moved = (systems[COLUMNS[:2]].to_numpy() != systems[COLUMNS[2:]].to_numpy()).any(
+        axis=1
+    ) | movable
     layers = [plus_mark(axes), *_traces(systems[moved], axes)]
     layers += [ring_marks(systems[best | movable], axes, "bxring"), _marks(systems, axes)]
     if movable:
         layers += _loose_labels(systems, axes)
     else:
-        named = named_points(pd.DataFrame(columns=["label", "naturalness", "accuracy"]), systems, best)
+        named = named_points(
+            pd.DataFrame(columns=["label", "naturalness", "accuracy"]), systems, best
+        )
         leaders, texts, _ = label_layers(named, [], plane)
         layers = [*leaders, *layers, *texts]
     notes = not_drawn(table, systems)
-    words = description(title, [_words(systems), "Ring: no other system beats it on both axes", *notes])
+    words = description(
+        title, [_words(systems), "Ring: no other system beats it on both axes", *notes]
+    )
     chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
     return chart.properties(**headline(title, notes, size[0]))
 
@@ -94,7 +104,9 @@ def zoom(worst: float, low: float) -> float:
     (1.0, 2.0, 5.0)
     """
     step = 0
-    while worst > -low / AIR[0] * (factor := (1, 2, 5)[step % 3] * 10.0 ** (step // 3)) * (1 + 1e-9):
+    while worst > -low / AIR[0] * (factor := (1, 2, 5)[step % 3] * 10.0 ** (step // 3)) * (
+        1 + 1e-9
+    ):
         step += 1
     return float(factor)
 
@@ -106,7 +118,14 @@ def _traces(systems: pd.DataFrame, axes: dict) -> list[alt.Chart]:
     at = {channel: axes[channel].copy() for channel in "xy"}
     at["x"].shorthand, at["y"].shorthand = "naturalness_start:Q", "accuracy_start:Q"
     line = alt.Chart(systems, name="bxtrace").mark_rule(color=WAS, strokeWidth=2, strokeDash=[5, 3])
-    ring = {"shape": "circle", "filled": False, "stroke": WAS, "strokeWidth": 2, "size": 50, "opacity": 1}
+    ring = {
+        "shape": "circle",
+        "filled": False,
+        "stroke": WAS,
+        "strokeWidth": 2,
+        "size": 50,
+        "opacity": 1,
+    }
     return [
         line.encode(**at, x2="naturalness:Q", y2="accuracy:Q"),
         alt.Chart(systems, name="bxstart").mark_point(**ring).encode(**at),
@@ -126,7 +145,9 @@ def _loose_labels(systems: pd.DataFrame, axes: dict) -> list[alt.Chart]:
     line = alt.Chart(systems, name="bxleader").mark_rule(color="#444444", strokeWidth=1)
     look = {"align": "left", "dx": 14, "fontSize": FONT, "baseline": "middle", "color": "#000000"}
     layers = (("bxhalo", look | HALO), ("bxlabel", look))
-    texts = [alt.Chart(systems, name=n).mark_text(**m).encode(**axes, text="system:N") for n, m in layers]
+    texts = [
+        alt.Chart(systems, name=n).mark_text(**m).encode(**axes, text="system:N") for n, m in layers
+    ]
     return [line.encode(**axes, x2="naturalness:Q", y2="accuracy:Q"), *texts]
 
 
@@ -134,7 +155,9 @@ def _words(systems: pd.DataFrame) -> str:
     """Every system with its penalties now, and at the start where these were others."""
     parts = []
     for row in systems.to_dict("records"):
-        now, start = ([f"{-row[c] + 0.0:.4g}" for c in columns] for columns in (COLUMNS[:2], COLUMNS[2:]))
+        now, start = (
+            [f"{-row[c] + 0.0:.4g}" for c in columns] for columns in (COLUMNS[:2], COLUMNS[2:])
+        )
         was = f"; at the start {start[0]}, {start[1]}" if now != start else ""
         parts.append(f"{row['system']} ({now[0]}, {now[1]}{was})")
     return f"penalties on accuracy and fluency: {', '.join(parts)}"

@@ -34,9 +34,12 @@ class InScript(json.JSONEncoder):
 
 
 FILE_OPTIONS: dict[str, dict[str, Any]] = {
-    ".html": {"inline": True, "json_kwds": {"cls": InScript}}, ".svg": {}, ".png": {"scale_factor": 2}, ".pdf": {},
+    ".html": {"inline": True, "json_kwds": {"cls": InScript}},
+    ".svg": {},
+    ".png": {"scale_factor": 2},
+    ".pdf": {},
     ".json": {},
-}  # fmt: skip
+}
 SVG_SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')  # of the drawing: its first element's
 DPI = 300  # what printers of proceedings ask of pictures made of dots
 
@@ -77,10 +80,12 @@ def interactive(chart: alt.TopLevelMixin) -> str:
     """HTML to put once into a page: the chart with tooltips and all its code (0.9 MB); a picture without scripts."""
     spec = _made(chart).to_dict()
     page = vl_convert.vegalite_to_html(spec, vl_version=VEGALITE_VERSION, bundle=True)
-    at = page.index('<div id="vega-chart">')  # the library writes pages, so it holds tags of its own; this one is ours
+    # the library writes pages, so it holds tags of its own; this one is ours
+    at = page.index('<div id="vega-chart">')
     library, body = page[page.index("<script") : page.rindex("</head>", 0, at)], page[at:]
     start, end = body.index("<script"), body.rindex("</script>")
-    chart_script = body[start:end].replace("</", "<\\/").replace("<!", "\\u003c!")  # no name may end the script
+    # no name may end the script
+    chart_script = body[start:end].replace("</", "<\\/").replace("<!", "\\u003c!")
     words = html.escape(alt_text(spec))
     figure = f'<figure role="img" aria-label="{words}" style="margin:0">{body[:start]}</figure>'
     return f"<noscript>{picture(spec)}</noscript>{figure}{library}{chart_script}</script>"
@@ -94,7 +99,11 @@ def alt_text(spec: dict) -> str:
     """
     title = spec.get("title", "")
     title = title.get("text", "") if isinstance(title, dict) else title
-    return spec.get("description") or (" ".join(title) if isinstance(title, list) else title) or "chart"
+    return (
+        spec.get("description")
+        or (" ".join(title) if isinstance(title, list) else title)
+        or "chart"
+    )
 
 
 def save(chart: alt.TopLevelMixin, path: str | PathLike, inches: float | None = None) -> Path:
@@ -112,7 +121,9 @@ def save(chart: alt.TopLevelMixin, path: str | PathLike, inches: float | None = 
     suffix = checks.one_of(path.suffix.lower(), FILE_OPTIONS, "chart file type")
     if inches is not None and suffix in (".html", ".json"):
         raise DataError(
-            f"a {suffix} file has no width in inches; save as .svg, .png or .pdf, or leave inches away.", path
+            f"a {suffix} file has no width in inches; save as .svg, .png or .pdf, or leave inches "
+            "away.",
+            path,
         )
     make_folder(path.parent)
     if inches is None:
@@ -135,8 +146,11 @@ def _printed(svg: str, suffix: str, inches: float) -> bytes:
     width, height = (float(value) for value in SVG_SIZE.findall(svg)[0])
     if suffix == ".png":
         return vl_convert.svg_to_png(svg, scale=inches * 72 / width, ppi=DPI)
-    wide, unit = (inches * 72, "") if suffix == ".pdf" else (inches, "in")  # a PDF's unit is the point
-    sized = SVG_SIZE.sub(f'width="{wide:.5g}{unit}" height="{height / width * wide:.5g}{unit}"', svg, count=1)
+    # a PDF's unit is the point
+    wide, unit = (inches * 72, "") if suffix == ".pdf" else (inches, "in")
+    sized = SVG_SIZE.sub(
+        f'width="{wide:.5g}{unit}" height="{height / width * wide:.5g}{unit}"', svg, count=1
+    )
     return vl_convert.svg_to_pdf(sized) if suffix == ".pdf" else sized.encode()
 
 
@@ -145,4 +159,8 @@ def _picture_bundle(spec: dict, **_: Any) -> dict:
 
 
 def _vega_bundle(spec: dict, **_: Any) -> dict:
-    return {VEGALITE_MIME: spec, "image/svg+xml": to_svg(spec), "text/plain": f"<chart: {alt_text(spec)}>"}
+    return {
+        VEGALITE_MIME: spec,
+        "image/svg+xml": to_svg(spec),
+        "text/plain": f"<chart: {alt_text(spec)}>",
+    }

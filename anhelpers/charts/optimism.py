@@ -25,7 +25,7 @@ from .axes import (
     inside,
     plane_axes,
     thinned,
-)  # fmt: skip
+)
 from .curve import curve_text
 from .describe import description, systems_text
 from .ends import End, name_lines, outline
@@ -77,7 +77,10 @@ def plot_optimism(
     """
     if not 1 <= len(curves) <= 6:
         raise DataError(f"{len(curves)} curves; between 1 and 6 can be told apart in one picture.")
-    drawn = {checks.one_of(name, curves, "curve of a band"): _band(name, band) for name, band in (bands or {}).items()}
+    drawn = {
+        checks.one_of(name, curves, "curve of a band"): _band(name, band)
+        for name, band in (bands or {}).items()
+    }
     table, systems = systems, checked_systems(systems)
     for name in named:
         checks.one_of(name, systems["system"], "system")
@@ -91,7 +94,9 @@ def plot_optimism(
     at = plane.at(shown)
     fan_ends = _fan_labels(fan_paths, [*paths.values()], at, size)
     taken = [outline(e.text, e.x, e.y, e.align) for e in fan_ends]
-    ends = name_lines(list(curves), [*paths.values()], size, [*fan_paths.values(), *taken, *at[:, None]])
+    ends = name_lines(
+        list(curves), [*paths.values()], size, [*fan_paths.values(), *taken, *at[:, None]]
+    )
     taken += [outline(e.text, e.x, e.y, e.align) for e in ends if not e.beside]
     lines = [*paths.values(), *fan_paths.values(), *taken, *at[:, None]]
     leaders, texts, _ = label_layers(named_points(_no_marks(), named_rows), lines, plane)
@@ -100,7 +105,10 @@ def plot_optimism(
     if len(shown):
         tips = [tip("naturalness", naturalness_title), tip("accuracy", accuracy_title)]
         layers.append(system_marks(shown, plane.channels, tips))
-    layers += [*leader_layers(ends, plane), *name_layers(fan_ends, plane, [FAN_INK] * len(fan_ends))]
+    layers += [
+        *leader_layers(ends, plane),
+        *name_layers(fan_ends, plane, [FAN_INK] * len(fan_ends)),
+    ]
     layers += [*name_layers(ends, plane), *texts]
     notes = [*([BANDS] if drawn else []), *_fan_note(fan), *notes, *not_drawn(table, systems)]
     words = [f"{name}: {_ends_text(curve)}" for name, curve in curves.items()]
@@ -112,7 +120,9 @@ def plot_optimism(
 def _band(name: str, band: ArrayLike) -> np.ndarray:
     band = np.asarray(band, dtype=float)
     if band.ndim != 2 or len(band) != 3:
-        raise DataError(f"the band of {name} must be naturalness, low and high, (3, m); got shape {band.shape}.")
+        raise DataError(
+            f"the band of {name} must be naturalness, low and high, (3, m); got shape {band.shape}."
+        )
     return band[:, np.isfinite(band).all(0)]
 
 
@@ -121,18 +131,31 @@ def _no_marks() -> pd.DataFrame:
 
 
 def _ranges(
-    curves: Mapping[str, OracleCurve], fan: Any, bands: Mapping[str, np.ndarray], systems: pd.DataFrame
+    curves: Mapping[str, OracleCurve],
+    fan: Any,
+    bands: Mapping[str, np.ndarray],
+    systems: pd.DataFrame,
 ) -> Ranges:
     """What holds the curves, the fan, the bands and some systems."""
-    more = [pd.DataFrame({"naturalness": b[0], "accuracy": b[1], "accuracy_high": b[2]}) for b in bands.values()]
+    more = [
+        pd.DataFrame({"naturalness": b[0], "accuracy": b[1], "accuracy_high": b[2]})
+        for b in bands.values()
+    ]
     if fan is not None:
-        ends = {"naturalness": fan.naturalness[[0, -1]].ravel(), "accuracy": fan.accuracy[[0, -1]].ravel()}
+        ends = {
+            "naturalness": fan.naturalness[[0, -1]].ravel(),
+            "accuracy": fan.accuracy[[0, -1]].ravel(),
+        }
         more.append(pd.DataFrame(ends))
     frames = [frame.assign(system="", category="unknown") for frame in more if len(frame)]
-    return axis_ranges(curves.values(), [*frames, systems[["system", "category", "naturalness", "accuracy"]]])
+    return axis_ranges(
+        curves.values(), [*frames, systems[["system", "category", "naturalness", "accuracy"]]]
+    )
 
 
-def _paths(lines: Mapping[str, tuple[np.ndarray, np.ndarray]], plane: Plane) -> dict[str, np.ndarray]:
+def _paths(
+    lines: Mapping[str, tuple[np.ndarray, np.ndarray]], plane: Plane
+) -> dict[str, np.ndarray]:
     """(V, 2) pixels of each line (naturalness, accuracy): of all together not more vertices than one layer can have."""
     path = np.concatenate([plane.pixels(*line) for line in lines.values()])
     series = np.repeat(np.arange(len(lines)), [len(line[0]) for line in lines.values()])
@@ -163,12 +186,16 @@ def _fan_labels(
     return ends
 
 
-def _band_layers(bands: Mapping[str, np.ndarray], names: list[str], plane: Plane) -> list[alt.Chart]:
+def _band_layers(
+    bands: Mapping[str, np.ndarray], names: list[str], plane: Plane
+) -> list[alt.Chart]:
     layers, ((x0, x1), (y0, y1)) = [], plane.ranges
     for name, (x, low, high) in bands.items():
         frame = pd.DataFrame({"naturalness": x, "accuracy": low, "high": high})
         cut = bool(((x < x0) | (x > x1) | (low < y0) | (high > y1)).any())
-        area = alt.Chart(frame).mark_area(color=COLOURS[names.index(name)], opacity=0.16, **clipped(cut))
+        area = alt.Chart(frame).mark_area(
+            color=COLOURS[names.index(name)], opacity=0.16, **clipped(cut)
+        )
         layers.append(area.encode(**plane.channels, y2="high:Q"))
     return layers
 
@@ -191,17 +218,27 @@ def _curve_layers(paths: Mapping[str, np.ndarray], plane: Plane) -> list[alt.Cha
     """The curves, and a dot where one is a single point."""
     frame, names = _frame(paths, plane), list(paths)
     cut = clipped(not plane.holds(frame).all())
-    colour = alt.Color("series:N", scale=alt.Scale(domain=names, range=COLOURS[: len(names)]), legend=None)
-    dash = alt.StrokeDash("series:N", scale=alt.Scale(domain=names, range=DASHES[: len(names)]), legend=None)
+    colour = alt.Color(
+        "series:N", scale=alt.Scale(domain=names, range=COLOURS[: len(names)]), legend=None
+    )
+    dash = alt.StrokeDash(
+        "series:N", scale=alt.Scale(domain=names, range=DASHES[: len(names)]), legend=None
+    )
     line = alt.Chart(frame, name="curves").mark_line(strokeWidth=3, strokeJoin="round", **cut)
     layers = [line.encode(**plane.channels, color=colour, strokeDash=dash, order="order:Q")]
     single = frame[frame["series"].map({name: len(path) for name, path in paths.items()}) == 1]
-    dot = alt.Chart(single).mark_point(filled=True, size=120, opacity=1).encode(**plane.channels, color=colour)
+    dot = (
+        alt.Chart(single)
+        .mark_point(filled=True, size=120, opacity=1)
+        .encode(**plane.channels, color=colour)
+    )
     return [*layers, dot] if len(single) else layers
 
 
 def _frame(paths: Mapping[str, np.ndarray], plane: Plane) -> pd.DataFrame:
-    parts = [pd.DataFrame({"series": name, "px": p[:, 0], "py": p[:, 1]}) for name, p in paths.items()]
+    parts = [
+        pd.DataFrame({"series": name, "px": p[:, 0], "py": p[:, 1]}) for name, p in paths.items()
+    ]
     frame = pd.concat(parts, ignore_index=True)
     frame["naturalness"], frame["accuracy"] = plane.values(frame.pop("px"), frame.pop("py"))
     return frame.assign(order=range(len(frame)))
@@ -212,11 +249,17 @@ def _ends_text(curve: OracleCurve) -> str:
 
 
 def _fan_note(fan: ExpectedCurves | None) -> list[str]:
-    return [] if fan is None else ["Thin lines: the oracle with K random candidates per source, expected."]
+    return (
+        []
+        if fan is None
+        else ["Thin lines: the oracle with K random candidates per source, expected."]
+    )
 
 
 def _fan_words(fan: ExpectedCurves | None) -> list[str]:
     if fan is None:
         return []
-    tops = ", ".join(f"K = {k}: {a:.4g}" for k, a in zip(fan.ks.tolist(), fan.accuracy[0], strict=True))
+    tops = ", ".join(
+        f"K = {k}: {a:.4g}" for k, a in zip(fan.ks.tolist(), fan.accuracy[0], strict=True)
+    )
     return [f"expected accuracy at β = 0, {tops}"]

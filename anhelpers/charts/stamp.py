@@ -29,13 +29,23 @@ def stamped(data: bytes, suffix: str) -> bytes:
 
 def _svg(data: bytes) -> bytes:
     start = data.index(b">", data.index(b"<svg")) + 1
-    return data[:start] + f"<metadata>{html.escape(made_by(drawn=True))}</metadata>".encode() + data[start:]
+    return (
+        data[:start]
+        + f"<metadata>{html.escape(made_by(drawn=True))}</metadata>".encode()
+        + data[start:]
+    )
 
 
 def _png(data: bytes) -> bytes:
     """After the head an iTXt chunk: its key, no compression, no language, UTF-8 text."""
     body = b"iTXt" + KEY + b"\0\0\0\0\0" + made_by(drawn=True).encode()
-    return data[:HEAD] + struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body)) + data[HEAD:]
+    return (
+        data[:HEAD]
+        + struct.pack(">I", len(body) - 4)
+        + body
+        + struct.pack(">I", zlib.crc32(body))
+        + data[HEAD:]
+    )
 
 
 def _pdf(data: bytes) -> bytes:

@@ -13,13 +13,32 @@ from .. import checks
 from ..divergences.estimate import Estimate
 from ..errors import DataError
 from ..frontier import OracleCurve, pareto_mask
-from .axes import ACCURACY_TITLE, NATURALNESS_TITLE, Plane, Size, axis_ranges, headline, inside, plane_axes
+from .axes import (
+    ACCURACY_TITLE,
+    NATURALNESS_TITLE,
+    Plane,
+    Size,
+    axis_ranges,
+    headline,
+    inside,
+    plane_axes,
+)
 from .curve import curve_ends, curve_line, curve_notes, curve_text
 from .describe import description, digits_of, number, systems_text
 from .ellipses import ellipse_layers, error_ellipses, has_ellipse, radii
 from .labels import bar_lines, label_layers, named_points
 from .lines import QUIET, rule_layers
-from .marks import Ranges, checked_systems, clipped, interval_bars, not_drawn, plus_mark, ring_marks, system_marks, tip
+from .marks import (
+    Ranges,
+    checked_systems,
+    clipped,
+    interval_bars,
+    not_drawn,
+    plus_mark,
+    ring_marks,
+    system_marks,
+    tip,
+)
 
 __all__ = ["focus_ranges", "plot_systems"]
 
@@ -73,7 +92,9 @@ def plot_systems(
     shown, notes = inside(systems, plane)
     if shown.empty:
         raise DataError(f"no system lies in the picture, {ranges}: give other ranges, or none.")
-    shown = shown.iloc[np.argsort(~shown["system"].isin(named), kind="stable")].reset_index(drop=True)
+    shown = shown.iloc[np.argsort(~shown["system"].isin(named), kind="stable")].reset_index(
+        drop=True
+    )
     best = shown["pareto"].to_numpy(dtype=bool) & pareto
     bold = best | shown["system"].isin(named).to_numpy()
     layers, lines, marks = _behind(curve, betas, plane, tips)
@@ -92,13 +113,27 @@ def plot_systems(
     rings = [ring_marks(shown[best], plane.channels)] if best.any() else []
     layers += [*leaders, *plus, *rings, system_marks(shown, plane.channels, tips), *texts]
     notes = [" ".join([PARETO] * pareto + _uncertain(uncertainty, shown)), *notes]
-    notes = [*filter(None, notes), *_mono_words(mono, plane), *not_drawn(table, systems), *_hidden(curve, plane)]
+    notes = [
+        *filter(None, notes),
+        *_mono_words(mono, plane),
+        *not_drawn(table, systems),
+        *_hidden(curve, plane),
+    ]
     notes += curve_notes(table) if curve is not None else []
     notes += [f"Names left out, as there is no room: {len(unnamed)}."] if unnamed else []
-    best = ", ".join(systems["system"][systems["pareto"].astype(bool)].astype(str)) if pareto else ""
+    best = (
+        ", ".join(systems["system"][systems["pareto"].astype(bool)].astype(str)) if pareto else ""
+    )
     unnamed = f"without a label for want of space: {', '.join(unnamed)}" if unnamed else ""
     words = description(
-        title, [systems_text(systems), best and f"on the Pareto frontier: {best}", curve_text(curve), *notes, unnamed]
+        title,
+        [
+            systems_text(systems),
+            best and f"on the Pareto frontier: {best}",
+            curve_text(curve),
+            *notes,
+            unnamed,
+        ],
     )
     chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
     return chart.properties(**headline(title, notes, size[0]))
@@ -139,13 +174,21 @@ def _ranked(systems: pd.DataFrame) -> pd.DataFrame:
 
 
 def _ranges(
-    systems: pd.DataFrame, curve: OracleCurve | None, uncertainty: str, origin: str, mono: Estimate | None
+    systems: pd.DataFrame,
+    curve: OracleCurve | None,
+    uncertainty: str,
+    origin: str,
+    mono: Estimate | None,
 ) -> Ranges:
     """What holds the systems with what is drawn of their uncertainty, the curve, R, and (0, 0) if it has a name.
 
     Controls are no systems and stretch no axis, unless there is nothing else.
     """
-    real = np.ones(len(systems), bool) if "outside" not in systems else (systems["outside"] != "control").to_numpy()
+    real = (
+        np.ones(len(systems), bool)
+        if "outside" not in systems
+        else (systems["outside"] != "control").to_numpy()
+    )
     systems = systems[real] if real.any() else systems
     frame = systems[["system", "category", "accuracy", "naturalness"]].copy()
     for axis in ("accuracy", "naturalness"):
@@ -157,7 +200,10 @@ def _ranges(
         for end in ("low", "high") if uncertainty == "cross" and f"{axis}_low" in systems else ():
             frame[f"{axis}_{end}"] = systems[f"{axis}_{end}"]
     if origin:
-        frame = pd.concat([frame, frame.iloc[:1].assign(**dict.fromkeys(frame.columns[2:], 0.0))], ignore_index=True)
+        frame = pd.concat(
+            [frame, frame.iloc[:1].assign(**dict.fromkeys(frame.columns[2:], 0.0))],
+            ignore_index=True,
+        )
     if mono is not None:
         ends = np.array([mono.low, mono.value, mono.high])
         at_r = frame.iloc[[0] * 3].assign(naturalness=np.where(np.isnan(ends), mono.value, ends))
@@ -193,7 +239,10 @@ def staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
     best = best.sort_values(["naturalness", "accuracy"], ascending=[True, False])
     x, y = best["naturalness"].to_numpy(dtype=float), best["accuracy"].to_numpy(dtype=float)
     left, bottom = min(ranges[0][0], x[0]), min(ranges[1][0], y[-1])
-    corners = {"naturalness": np.r_[left, np.repeat(x, 2)], "accuracy": np.r_[np.repeat(y, 2), bottom]}
+    corners = {
+        "naturalness": np.r_[left, np.repeat(x, 2)],
+        "accuracy": np.r_[np.repeat(y, 2), bottom],
+    }
     return pd.DataFrame(corners | {"step": np.arange(2 * len(x) + 1)})
 
 
@@ -204,17 +253,29 @@ def _uncertain(uncertainty: str, shown: pd.DataFrame) -> list[str]:
         said = "Ellipses: 95 % of the means."
     else:
         spans = {axis: [f"{axis}_low", f"{axis}_high"] for axis in ("accuracy", "naturalness")}
-        has = {axis: shown[span].notna().all(axis=1) for axis, span in spans.items() if {*span} <= {*shown}}
-        there = [axis for axis, known in has.items() if known.any()] if uncertainty == "cross" else []
+        has = {
+            axis: shown[span].notna().all(axis=1)
+            for axis, span in spans.items()
+            if {*span} <= {*shown}
+        }
+        there = (
+            [axis for axis, known in has.items() if known.any()] if uncertainty == "cross" else []
+        )
         what, known = "bar", np.any([has[axis] for axis in there], axis=0)
-        said = "Crosses: 95 % of each mean." if len(there) == 2 else f"Bars: 95 % of the mean {''.join(there)}."
+        said = (
+            "Crosses: 95 % of each mean."
+            if len(there) == 2
+            else f"Bars: 95 % of the mean {''.join(there)}."
+        )
     if not np.any(known):
         return []
     without = ", ".join(shown["system"][~known].astype(str))
     return [said, f"No {what}, for an interval is missing: {without}."] if without else [said]
 
 
-def _mono_layers(mono: Estimate, paths: list[np.ndarray], plane: Plane) -> tuple[list[alt.Chart], list[np.ndarray]]:
+def _mono_layers(
+    mono: Estimate, paths: list[np.ndarray], plane: Plane
+) -> tuple[list[alt.Chart], list[np.ndarray]]:
     """R: its interval as a band over the whole height and its mean as a rule, as far as the picture holds them."""
     start, end = plane.ranges[0]
     band = {"low": max(mono.low, start), "high": min(mono.high, end)}
@@ -242,8 +303,16 @@ def _mono_words(mono: Estimate | None, plane: Plane) -> list[str]:
 
 def _hidden(curve: OracleCurve | None, plane: Plane) -> list[str]:
     """The sentence that the picture does not show the curve."""
-    at = None if curve is None else pd.DataFrame({"naturalness": curve.naturalness, "accuracy": curve.accuracy})
-    return [] if at is None or plane.holds(at).any() else ["The oracle curve lies outside the picture."]
+    at = (
+        None
+        if curve is None
+        else pd.DataFrame({"naturalness": curve.naturalness, "accuracy": curve.accuracy})
+    )
+    return (
+        []
+        if at is None or plane.holds(at).any()
+        else ["The oracle curve lies outside the picture."]
+    )
 
 
 def _origin(origin: str, marks: pd.DataFrame, plane: Plane) -> tuple[list[alt.Chart], pd.DataFrame]:

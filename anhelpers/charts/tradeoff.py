@@ -55,15 +55,28 @@ def plot_tradeoff(
     plane = plane_axes(axis_ranges([curve]), size, naturalness_title, accuracy_title)
     axes = plane.channels
     line = _rows(curve, curve.naturalness).assign(beta=curve.beta)
-    layers = [alt.Chart(line, name="bxline").mark_line(color=LINE, strokeWidth=3).encode(**axes, order="naturalness:Q")]
+    layers = [
+        alt.Chart(line, name="bxline")
+        .mark_line(color=LINE, strokeWidth=3)
+        .encode(**axes, order="naturalness:Q")
+    ]
     tips = [tip("naturalness"), tip("accuracy"), tip("beta", "β from")]
     look = {"filled": True, "fill": LINE, "stroke": "#000000", "strokeWidth": 1, "opacity": 1}
-    corners = line if curve.exact and len(line) <= MOST_MARKS else line.iloc[sorted({0, len(line) - 1})]
-    layers.append(alt.Chart(corners, name="vertices").mark_point(size=60, **look).encode(**axes, tooltip=tips))
+    corners = (
+        line if curve.exact and len(line) <= MOST_MARKS else line.iloc[sorted({0, len(line) - 1})]
+    )
+    layers.append(
+        alt.Chart(corners, name="vertices").mark_point(size=60, **look).encode(**axes, tooltip=tips)
+    )
     marked = _rows(curve, at).assign(label=[f"N = {n + 0.0:.3g}".replace("-", "−") for n in at])
-    layers += [alt.Chart(marked, name="marked").mark_point(size=110, **look).encode(**axes)] if len(marked) else []
+    layers += (
+        [alt.Chart(marked, name="marked").mark_point(size=110, **look).encode(**axes)]
+        if len(marked)
+        else []
+    )
     ends = _ends(curve)
-    ends = ends[~ends["naturalness"].round(9).isin(marked["naturalness"].round(9))]  # a place has one label
+    # a place has one label
+    ends = ends[~ends["naturalness"].round(9).isin(marked["naturalness"].round(9))]
     named = named_points(pd.concat([marked, ends]), line.assign(system="").iloc[:0])
     leaders, texts, _ = label_layers(named, [plane.at(line)], plane)
     layers = [*leaders, *layers, *texts]
@@ -76,7 +89,10 @@ def plot_tradeoff(
 
 def naturalness_axis(curve: ExactCurve) -> str:
     """The title of the axis of N: which divergence, its unit, the direction."""
-    return f"Naturalness N = −D(Q, R) ({curve.divergence.label}, {curve.divergence.unit}; higher is more natural)"
+    return (
+        f"Naturalness N = −D(Q, R) ({curve.divergence.label}, {curve.divergence.unit}; higher is "
+        "more natural)"
+    )
 
 
 def between_ends(value: float, naturalness: np.ndarray) -> float:
@@ -90,13 +106,18 @@ def between_ends(value: float, naturalness: np.ndarray) -> float:
     room = 1e-9 * max(1.0, high - low)
     if not low - room <= value <= high + room:
         below = "; below, the constraint costs nothing" if value < low else ""
-        raise DataError(f"naturalness must be in [{low:.6g}, {high:.6g}], the ends of this curve{below}, got {value}.")
+        raise DataError(
+            f"naturalness must be in [{low:.6g}, {high:.6g}], the ends of this curve{below}, got "
+            f"{value}."
+        )
     return min(max(value, low), high)
 
 
 def _rows(curve: ExactCurve, naturalness: Sequence[float] | np.ndarray) -> pd.DataFrame:
     """naturalness and A(N) there."""
-    return pd.DataFrame({"naturalness": naturalness, "accuracy": curve.accuracy_at(naturalness)}, dtype=float)
+    return pd.DataFrame(
+        {"naturalness": naturalness, "accuracy": curve.accuracy_at(naturalness)}, dtype=float
+    )
 
 
 def _ends(curve: ExactCurve) -> pd.DataFrame:
@@ -109,5 +130,9 @@ def _words(curve: ExactCurve) -> list[str]:
     """The curve in words: its two ends, how many vertices, and how exact it is."""
     n, a = (values.round(9) + 0.0 for values in (curve.naturalness, curve.accuracy))
     ends = f"A(N) under {curve.divergence.label} from accuracy {a[0]:.4g} at naturalness {n[0]:.4g}"
-    kind = f"{len(n)} vertices" if curve.exact else f"{len(n)} points, at most {curve.gap:.2g} below the true curve"
+    kind = (
+        f"{len(n)} vertices"
+        if curve.exact
+        else f"{len(n)} points, at most {curve.gap:.2g} below the true curve"
+    )
     return [f"{ends} to {a[-1]:.4g} at {n[-1]:.4g}", kind]

@@ -17,11 +17,14 @@ from .marks import FONT, checked_columns, checked_numbers
 __all__ = ["plot_words"]
 
 BELOW, ABOVE = "#E69F00", "#56B4E9"  # of Okabe and Ito; black on either has a contrast of 9:1
-GAP, LINE, PART = 4, 50, 34  # pixels: between words, of a line of words with their numbers, of the name of a text
+# pixels: between words, of a line of words with their numbers, of the name of a text
+GAP, LINE, PART = 4, 50, 34
 BASE = "(every text)"
 
 
-def plot_words(words: pd.DataFrame, *, title: str = "", unit: str = "nats", size: int = 760) -> alt.LayerChart:
+def plot_words(
+    words: pd.DataFrame, *, title: str = "", unit: str = "nats", size: int = 760
+) -> alt.LayerChart:
     """Texts below each other, each with its score; below each word its part of it, above 0 on blue, below on orange.
 
     Parameters
@@ -35,7 +38,11 @@ def plot_words(words: pd.DataFrame, *, title: str = "", unit: str = "nats", size
     DataError for a missing column, a value that is not finite, no row, or a text whose rows do not stand together.
     """
     rows = _laid(words, size)
-    heads = rows.groupby("text", sort=False).agg(value=("value", "sum"), top=("top", "min")).reset_index()
+    heads = (
+        rows.groupby("text", sort=False)
+        .agg(value=("value", "sum"), top=("top", "min"))
+        .reset_index()
+    )
     heads["label"] = heads["text"] + ": " + heads["value"].map(_signed) + f" {unit}"
     wide, high = max(float(size), rows["right"].max()), float(rows["top"].max()) + LINE
     most = float(rows["value"].abs().max()) or 1.0
@@ -77,10 +84,14 @@ def _laid(words: pd.DataFrame, size: int) -> pd.DataFrame:
     rows = words.reset_index(drop=True).astype({"text": str, "token": str})
     rows = checked_numbers(rows, ["value"], "words", "token")
     if rows.empty or rows["value"].isna().any():
-        raise DataError("no words to draw." if rows.empty else "a word has no value (nan); leave its text out.")
+        raise DataError(
+            "no words to draw." if rows.empty else "a word has no value (nan); leave its text out."
+        )
     starts = rows["text"][rows["text"] != rows["text"].shift()]
     if twice := starts[starts.duplicated()].tolist():
-        raise DataError(f"the words of '{twice[0]}' stand in two places; give each text a name of its own.")
+        raise DataError(
+            f"the words of '{twice[0]}' stand in two places; give each text a name of its own."
+        )
     rows["shown"] = rows["token"].replace("", BASE)
     rows["number"] = [_signed(value) for value in rows["value"]]
     boxes: list[tuple[float, ...]] = []
@@ -100,5 +111,10 @@ def _laid(words: pd.DataFrame, size: int) -> pd.DataFrame:
 def _told(rows: pd.DataFrame, heads: pd.DataFrame) -> list[str]:
     """Every text in words, each with its number."""
     groups = (own for _, own in rows.groupby("text", sort=False))
-    return [f"{label}: " + ", ".join(f"{shown} {text}" for shown, text in zip(own["shown"], own["number"], strict=True))
-            for label, own in zip(heads["label"], groups, strict=True)]  # fmt: skip
+    return [
+        f"{label}: "
+        + ", ".join(
+            f"{shown} {text}" for shown, text in zip(own["shown"], own["number"], strict=True)
+        )
+        for label, own in zip(heads["label"], groups, strict=True)
+    ]

@@ -15,11 +15,13 @@ from .marks import FONT, checked_columns, not_drawn, tip
 
 __all__ = ["LEFT", "ORDERS", "SAVED", "WORSE", "plot_xmi_bars"]
 
-SAVED, LEFT, WORSE = "#0072B2", "#E69F00", "#882255"  # Okabe and Ito 2008, and Tol's wine; white letters on blue
+# Okabe and Ito 2008, and Tol's wine; white letters on blue
+SAVED, LEFT, WORSE = "#0072B2", "#E69F00", "#882255"
 PARTS = {
-    "saved": ("saved by the source (XMI)", SAVED), "left": ("left over (H_MT)", LEFT),
+    "saved": ("saved by the source (XMI)", SAVED),
+    "left": ("left over (H_MT)", LEFT),
     "worse": ("made worse (XMI below 0)", WORSE),
-}  # fmt: skip
+}
 ORDERS = ("xmi", "h_lm", "h_mt", "bleu", "name", "given")
 GAP = 0.4  # between two languages, in rows
 INK = "#000000"
@@ -55,22 +57,35 @@ def plot_xmi_bars(
     DataError where a number is infinite or negative, or XMI is not H_LM - H_MT within rounding, or BLEU, by which the
     bars are to be ordered, is not there.
     """
-    rows = _ordered(checked_split(table, pivot), checks.one_of(order, ORDERS, "order of bars"), paired)
+    rows = _ordered(
+        checked_split(table, pivot), checks.one_of(order, ORDERS, "order of bars"), paired
+    )
     ends = [c for c in ("xmi_low", "xmi_high", "h_lm_low", "h_lm_high") if c in rows]
     least, most = 0.0, 0.0
     for column in ("xmi", "h_lm", "h_mt", *ends):
         least, most = min(least, np.nanmin(rows[column])), max(most, np.nanmax(rows[column]))
     most = most if most - least > 1e-9 else 1.0
-    x = alt.X("from:Q", scale=alt.Scale(domain=[least, most], nice=False), axis=alt.Axis(**_axis(unit, size[0])))
+    x = alt.X(
+        "from:Q",
+        scale=alt.Scale(domain=[least, most], nice=False),
+        axis=alt.Axis(**_axis(unit, size[0])),
+    )
     high = float(rows["place"].max() + 1) * size[1]
-    y = alt.Y("place:Q", scale=alt.Scale(domain=[0, high / size[1]], reverse=True, nice=False), axis=None)
+    y = alt.Y(
+        "place:Q", scale=alt.Scale(domain=[0, high / size[1]], reverse=True, nice=False), axis=None
+    )
     per_bit = size[0] / (most - least)
     digits = digits_for(most)
-    layers = [*_bars(rows, x, y, [tip("bleu", "BLEU")] if "bleu" in rows else []), *_intervals(rows, x, y, ends)]
+    layers = [
+        *_bars(rows, x, y, [tip("bleu", "BLEU")] if "bleu" in rows else []),
+        *_intervals(rows, x, y, ends),
+    ]
     layers += _texts(x, y, _written(rows, per_bit, digits, least))
     notes = _notes(rows, table, ends)
     words = description(title, [f"{unit}, H_LM = XMI + H_MT", _words(rows, digits), *notes])
-    chart = alt.layer(*layers).properties(width=size[0], height=high, description=words, view={"stroke": None})
+    chart = alt.layer(*layers).properties(
+        width=size[0], height=high, description=words, view={"stroke": None}
+    )
     return chart.properties(**headline(title, notes, size[0] + 200))
 
 
@@ -106,13 +121,19 @@ def _ordered(rows: pd.DataFrame, order: str, paired: bool) -> pd.DataFrame:
 
 
 def _axis(unit: str, length: int) -> dict:
-    return {"title": f"{unit}: XMI + H_MT = H_LM, the whole bar", "tickCount": length // 90, "grid": False} | AXIS
+    return {
+        "title": f"{unit}: XMI + H_MT = H_LM, the whole bar",
+        "tickCount": length // 90,
+        "grid": False,
+    } | AXIS
 
 
 def _pieces(rows: pd.DataFrame) -> pd.DataFrame:
     """A row per coloured piece of a bar: part, from, to, with the numbers of its direction."""
     worse = rows["xmi"] < 0
-    first = rows.assign(**{"part": np.where(worse, "worse", "saved"), "from": rows["xmi"].clip(upper=0)})
+    first = rows.assign(
+        **{"part": np.where(worse, "worse", "saved"), "from": rows["xmi"].clip(upper=0)}
+    )
     first["to"] = rows["xmi"].clip(lower=0)
     rest = rows.assign(part="left", to=np.where(worse, rows["h_mt"], rows["h_lm"]))
     rest["from"] = rows["xmi"].clip(lower=0)
@@ -126,14 +147,34 @@ def _bars(rows: pd.DataFrame, x: alt.X, y: alt.Y, tips: list) -> list[alt.Chart]
     present = [part for part in PARTS if (pieces["part"] == part).any()]
     pieces["meaning"] = pieces["part"].map({part: PARTS[part][0] for part in present})
     scale = alt.Scale(domain=[PARTS[p][0] for p in present], range=[PARTS[p][1] for p in present])
-    legend = alt.Legend(title=None, orient="top", labelFontSize=FONT, labelLimit=400, symbolType="square",
-                        symbolStrokeWidth=0, symbolSize=260, columnPadding=24)  # fmt: skip
+    legend = alt.Legend(
+        title=None,
+        orient="top",
+        labelFontSize=FONT,
+        labelLimit=400,
+        symbolType="square",
+        symbolStrokeWidth=0,
+        symbolSize=260,
+        columnPadding=24,
+    )
     top = y.copy()
     top.shorthand = "top:Q"
-    tips = ["label:N", *(tip(c, t) for c, t in (("h_lm", "H_LM"), ("xmi", "XMI"), ("h_mt", "H_MT"))), *tips]
+    tips = [
+        "label:N",
+        *(tip(c, t) for c, t in (("h_lm", "H_LM"), ("xmi", "XMI"), ("h_mt", "H_MT"))),
+        *tips,
+    ]
     bars = alt.Chart(pieces, name="bars").mark_rect(stroke="#FFFFFF", strokeWidth=1)
-    layers = [bars.encode(x=x, x2="to:Q", y=top, y2="end:Q", tooltip=tips,
-                          fill=alt.Fill("meaning:N", scale=scale, legend=legend))]  # fmt: skip
+    layers = [
+        bars.encode(
+            x=x,
+            x2="to:Q",
+            y=top,
+            y2="end:Q",
+            tooltip=tips,
+            fill=alt.Fill("meaning:N", scale=scale, legend=legend),
+        )
+    ]
     worse = rows.assign(**{"from": rows["h_lm"], "end": rows["place"] + 1})[rows["xmi"] < 0]
     if len(worse):
         tick = alt.Chart(worse, name="ticks").mark_rule(color=INK, strokeWidth=4)
@@ -152,7 +193,9 @@ def _intervals(rows: pd.DataFrame, x: alt.X, y: alt.Y, ends: list[str]) -> list[
             start, middle = x.copy(), y.copy()
             start.shorthand, middle.shorthand = f"{low}:Q", "at:Q"
             for look in ({"color": "#FFFFFF", "strokeWidth": 4}, {"color": INK, "strokeWidth": 2}):
-                rule = alt.Chart(frame, name=f"{name}_{'under' if look['strokeWidth'] == 4 else 'interval'}")
+                rule = alt.Chart(
+                    frame, name=f"{name}_{'under' if look['strokeWidth'] == 4 else 'interval'}"
+                )
                 layers.append(rule.mark_rule(**look).encode(x=start, x2=f"{high}:Q", y=middle))
     return layers
 
@@ -161,19 +204,31 @@ def _written(rows: pd.DataFrame, per_bit: float, digits: int, least: float) -> p
     """text, at, align, ink of what is written on and beside the bars; what does not fit its piece stands at the end."""
     texts = []
     for row in rows.to_dict("records"):
-        place, saved, left = row["place"] + 0.52, number(row["xmi"], digits), number(row["h_mt"], digits)
+        place = row["place"] + 0.52
+        saved = number(row["xmi"], digits)
+        left = number(row["h_mt"], digits)
         worse, whole = row["xmi"] < 0, number(row["h_lm"], digits)
         end = max(row["h_lm"], row["h_mt"]) if worse else row["h_lm"]
         outside = []
         pieces = [(saved, row["xmi"], row["xmi"] / 2, "#FFFFFF", "XMI")]
-        pieces += [(left, row["h_mt"], (max(row["xmi"], 0) + (row["h_mt"] if worse else row["h_lm"])) / 2, INK, "H_MT")]
+        pieces += [
+            (
+                left,
+                row["h_mt"],
+                (max(row["xmi"], 0) + (row["h_mt"] if worse else row["h_lm"])) / 2,
+                INK,
+                "H_MT",
+            )
+        ]
         for text, length, middle, ink, name in pieces:
             if length * per_bit >= width(text, False) + 8:
                 texts.append((text, place, middle, "center", ink))
             else:
                 outside.append(f"{name} {text}")
         beside = whole + (f" ({', '.join(outside)})" if outside else "")
-        texts.append((beside, place, max(end, row.get("h_lm_high", end)) + 6 / per_bit, "left", INK))
+        texts.append(
+            (beside, place, max(end, row.get("h_lm_high", end)) + 6 / per_bit, "left", INK)
+        )
         texts.append((row["label"], place, least - 10 / per_bit, "right", INK))
     return pd.DataFrame(texts, columns=["text", "place", "from", "align", "ink"])
 
@@ -181,27 +236,41 @@ def _written(rows: pd.DataFrame, per_bit: float, digits: int, least: float) -> p
 def _texts(x: alt.X, y: alt.Y, written: pd.DataFrame) -> list[alt.Chart]:
     layers = []
     for align, frame in written.groupby("align", sort=True):
-        mark = alt.Chart(frame, name=f"texts_{align}").mark_text(align=align, fontSize=FONT, baseline="middle")
+        mark = alt.Chart(frame, name=f"texts_{align}").mark_text(
+            align=align, fontSize=FONT, baseline="middle"
+        )
         layers.append(mark.encode(x=x, y=y, text="text:N", fill=alt.Fill("ink:N", scale=None)))
     return layers
 
 
 def _notes(rows: pd.DataFrame, table: pd.DataFrame, ends: list[str]) -> list[str]:
     """How to read the picture, and who is not in it."""
-    known = [text for end, text in (("xmi_low", "XMI (upper)"), ("h_lm_low", "H_LM (lower)")) if end in ends]
+    known = [
+        text
+        for end, text in (("xmi_low", "XMI (upper)"), ("h_lm_low", "H_LM (lower)"))
+        if end in ends
+    ]
     notes = [f"Thin black lines: 95 % intervals of {' and of '.join(known)}."] if known else []
     if (rows["xmi"] < 0).any():
-        notes.append("Left of 0: the translation model needs more bits than the language model; the tick marks H_LM.")
+        notes.append(
+            "Left of 0: the translation model needs more bits than the language model; the tick "
+            "marks H_LM."
+        )
     return notes + not_drawn(table, rows, "direction")
 
 
 def _words(rows: pd.DataFrame, digits: int) -> str:
     """Every bar in words, side by side where there are sides."""
-    texts = rows.assign(text=[
-        f"{label} {number(h_lm, digits)} = {number(xmi, digits)} + {number(h_mt, digits)}"
-        for label, h_lm, xmi, h_mt in rows[["label", "h_lm", "xmi", "h_mt"]].itertuples(index=False)
-    ])  # fmt: skip
+    texts = rows.assign(
+        text=[
+            f"{label} {number(h_lm, digits)} = {number(xmi, digits)} + {number(h_mt, digits)}"
+            for label, h_lm, xmi, h_mt in rows[["label", "h_lm", "xmi", "h_mt"]].itertuples(
+                index=False
+            )
+        ]
+    )
     parts = [
-        ("" if side == ALL else f"{side}: ") + ", ".join(own["text"]) for side, own in texts.groupby("side", sort=True)
+        ("" if side == ALL else f"{side}: ") + ", ".join(own["text"])
+        for side, own in texts.groupby("side", sort=True)
     ]
     return "; ".join(parts)

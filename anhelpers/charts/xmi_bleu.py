@@ -20,7 +20,10 @@ from .scales import plane_of
 
 __all__ = ["plot_xmi_bleu"]
 
-TITLES = ("XMI (bits per sentence; higher: the source saves more)", "BLEU (points, higher is better)")
+TITLES = (
+    "XMI (bits per sentence; higher: the source saves more)",
+    "BLEU (points, higher is better)",
+)
 
 
 def plot_xmi_bleu(
@@ -62,7 +65,12 @@ def plot_xmi_bleu(
     labelled = rows.assign(label=rows["other"], ink=rows["side"].map(inks))
     leaders, texts, unnamed = label_layers(labelled, paths, plane)
     series = list(told.values())
-    layers = [*_lines(fits, intervals, plane, series), _points(rows, plane, series), *leaders, *texts]
+    layers = [
+        *_lines(fits, intervals, plane, series),
+        _points(rows, plane, series),
+        *leaders,
+        *texts,
+    ]
     notes = not_drawn(table, rows, "direction")
     unnamed = [f"without a label for want of space: {', '.join(unnamed)}"] if unnamed else []
     words = description(title, [" by ".join(TITLES[::-1]), *_words(rows, told), *notes, *unnamed])
@@ -76,7 +84,9 @@ def _told(side: str, rows: pd.DataFrame) -> str:
     r = float(pearson(rows["xmi"], rows["bleu"])) if n > 2 else np.nan
     low, high = map(float, correlation_interval(r, n))
     interval = f" ({number(low, 2)} to {number(high, 2)})" if np.isfinite(low) else ""
-    return f"{side}: r = {number(r, 2)}{interval}, n = {n}" if np.isfinite(r) else f"{side}: n = {n}"
+    return (
+        f"{side}: r = {number(r, 2)}{interval}, n = {n}" if np.isfinite(r) else f"{side}: n = {n}"
+    )
 
 
 def _fits(rows: pd.DataFrame) -> pd.DataFrame:
@@ -87,33 +97,60 @@ def _fits(rows: pd.DataFrame) -> pd.DataFrame:
             slope, level = np.polyfit(own["x"], own["y"], 1)
             ends = np.array([own["x"].min(), own["x"].max()])
             parts.append(pd.DataFrame({"series": series, "x": ends, "y": level + slope * ends}))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({"series": [], "x": [], "y": []})
+    return (
+        pd.concat(parts, ignore_index=True)
+        if parts
+        else pd.DataFrame({"series": [], "x": [], "y": []})
+    )
 
 
 def _points(rows: pd.DataFrame, plane: Plane, series: list[str]) -> alt.Chart:
     """The marks, with a legend that has each side's r."""
-    legend = alt.Legend(title=None, orient="top", direction="vertical", labelFontSize=FONT, labelLimit=600,
-                        symbolSize=160)  # fmt: skip
-    fill, shape = (alt.Scale(domain=series, range=values[: len(series)]) for values in (COLOURS, SHAPES))
-    tips = ["label:N", tip("xmi", "XMI"), tip("bleu", "BLEU"), *(tip(c) for c in ("h_lm", "h_mt", "n") if c in rows)]
-    mark = alt.Chart(rows, name="points").mark_point(filled=True, size=110, stroke="#FFFFFF", strokeWidth=1, opacity=1)
+    legend = alt.Legend(
+        title=None,
+        orient="top",
+        direction="vertical",
+        labelFontSize=FONT,
+        labelLimit=600,
+        symbolSize=160,
+    )
+    fill, shape = (
+        alt.Scale(domain=series, range=values[: len(series)]) for values in (COLOURS, SHAPES)
+    )
+    tips = [
+        "label:N",
+        tip("xmi", "XMI"),
+        tip("bleu", "BLEU"),
+        *(tip(c) for c in ("h_lm", "h_mt", "n") if c in rows),
+    ]
+    mark = alt.Chart(rows, name="points").mark_point(
+        filled=True, size=110, stroke="#FFFFFF", strokeWidth=1, opacity=1
+    )
     return mark.encode(
-        **plane.channels, fill=alt.Fill("series:N", scale=fill, legend=legend),
-        shape=alt.Shape("series:N", scale=shape, legend=legend), tooltip=tips,
-    )  # fmt: skip
+        **plane.channels,
+        fill=alt.Fill("series:N", scale=fill, legend=legend),
+        shape=alt.Shape("series:N", scale=shape, legend=legend),
+        tooltip=tips,
+    )
 
 
-def _lines(fits: pd.DataFrame, intervals: pd.DataFrame, plane: Plane, series: list[str]) -> list[alt.Chart]:
+def _lines(
+    fits: pd.DataFrame, intervals: pd.DataFrame, plane: Plane, series: list[str]
+) -> list[alt.Chart]:
     """Each side's line, and through each point a thin one, the interval of its XMI; colours of the marks' legend."""
     layers, low = [], plane.channels["x"].copy()
     low.shorthand = "xmi_low:Q"
     for k, name in enumerate(series):
         line, rule = (frame[frame["series"] == name] for frame in (fits, intervals))
         if len(line):
-            mark = alt.Chart(line, name=f"fit_{k}").mark_line(strokeWidth=2.5, color=COLOURS[k], strokeDash=DASHES[k])
+            mark = alt.Chart(line, name=f"fit_{k}").mark_line(
+                strokeWidth=2.5, color=COLOURS[k], strokeDash=DASHES[k]
+            )
             layers.append(mark.encode(**plane.channels))
         if len(rule):
-            mark = alt.Chart(rule, name=f"intervals_{k}").mark_rule(strokeWidth=1.5, color=COLOURS[k])
+            mark = alt.Chart(rule, name=f"intervals_{k}").mark_rule(
+                strokeWidth=1.5, color=COLOURS[k]
+            )
             layers.append(mark.encode(x=low, x2="xmi_high:Q", y=plane.channels["y"]))
     return layers
 
@@ -124,7 +161,8 @@ def _words(rows: pd.DataFrame, told: dict[str, str]) -> list[str]:
     for side, text in told.items():
         own = rows[rows["side"] == side]
         points = ", ".join(
-            f"{d} ({x:.4g}, {y:.4g})" for d, x, y in own[["direction", "x", "y"]].itertuples(index=False)
+            f"{d} ({x:.4g}, {y:.4g})"
+            for d, x, y in own[["direction", "x", "y"]].itertuples(index=False)
         )
         parts.append(f"{text}: {points}")
     return parts

@@ -37,7 +37,8 @@ from .stopping import Terminated, mute, open_streams, stoppable
 
 __all__ = ["main"]
 
-COMMANDS = {  # in the order of --help; each has HELP, EXAMPLE, options(parser) and run(args) -> exit status or None
+# in the order of --help; each has HELP, EXAMPLE, options(parser) and run(args) -> exit status or None
+COMMANDS = {
     "check": check,
     "data": data,
     "fetch": fetch,
@@ -63,7 +64,10 @@ exit status:
   0 all went well; 1 a notebook failed; 2 a wrong input or option;
   70 a defect of anhelpers; 130 or 143 stopped by Ctrl-C or by a signal"""
 
-LESS = "close other programs, or ask for less at a time (fewer --draws, a smaller --batch, fewer texts)."
+LESS = (
+    "close other programs, or ask for less at a time (fewer --draws, a smaller --batch, fewer "
+    "texts)."
+)
 """What to do where memory ran out."""
 
 
@@ -76,8 +80,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         typed.check(args)
         options.check(args)
         if not there and typed.prints(args):
-            raise DataError("standard output is closed, and the result would go there; name a file (-o FILE, > FILE).")
-        with stoppable(), options.using_store(getattr(args, "store", None)), making(options.told(args)):
+            raise DataError(
+                "standard output is closed, and the result would go there; name a file (-o FILE, > "
+                "FILE)."
+            )
+        with (
+            stoppable(),
+            options.using_store(getattr(args, "store", None)),
+            making(options.told(args)),
+        ):
             status = COMMANDS[args.command].run(args) or 0
             sys.stdout.flush()
             return status
@@ -100,22 +111,32 @@ def _report(command: str, error: Exception) -> int:
     if isinstance(error, OSError) and not isinstance(error, AnhelpersError):
         if error.filename is None:
             mute()
-        said = f"{error.filename or 'standard output'}: cannot be read or written ({error.strerror or error})."
-    elif isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # the second: torch's, of a GPU
+        said = (
+            f"{error.filename or 'standard output'}: cannot be read or written "
+            f"({error.strerror or error})."
+        )
+    elif isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        # the second: torch's, of a GPU
         said = f"memory ran out{f' ({error})' if str(error) else ''}; {LESS}"
     elif not isinstance(error, AnhelpersError):
-        status, what = 70, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        said = f"unexpected {what}; this is a defect of anhelpers, run it again with --debug and report what it prints."
+        status = 70
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        said = (
+            f"unexpected {what}; this is a defect of anhelpers, run it again with --debug and "
+            "report what it prints."
+        )
     say(f"anhelpers {command}: {one_line(said)}")
     return status
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="anhelpers", description="The accuracy-naturalness tradeoff of translations.",
-        epilog=f"`anhelpers COMMAND --help` tells the options of a command, with an example.\n\n{STATUS}",
+        prog="anhelpers",
+        description="The accuracy-naturalness tradeoff of translations.",
+        epilog="`anhelpers COMMAND --help` tells the options of a command, with an "
+        f"example.\n\n{STATUS}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    )
     parser.add_argument("--version", action="version", version=f"anhelpers {__version__}")
     told = "show where an error comes from, in Python's words"
     parser.add_argument("--debug", action="store_true", help=told)
@@ -125,6 +146,8 @@ def _parser() -> argparse.ArgumentParser:
         one = commands.add_parser(name, help=module.HELP, description=purpose)
         module.options(one)
         one.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=told)
-        one.epilog = "\n\n".join(filter(None, [f"example:\n  {module.EXAMPLE}", one.epilog, STATUS]))
+        one.epilog = "\n\n".join(
+            filter(None, [f"example:\n  {module.EXAMPLE}", one.epilog, STATUS])
+        )
         one.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser

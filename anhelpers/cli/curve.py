@@ -14,26 +14,42 @@ from .entries import about_candidates
 if TYPE_CHECKING:
     from ..data import CandidateSet, TestSet
 
-HELP = "the exact oracle curve of a candidate set: all vertices as CSV, and a page with the explorer"
+HELP = (
+    "the exact oracle curve of a candidate set: all vertices as CSV, and a page with the explorer"
+)
 EXAMPLE = "anhelpers curve candidates.jsonl -m chrf --html curve.html -o vertices.csv"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Candidates, metric, model, outputs."""
     parser.add_argument(
-        "candidates", metavar="CANDIDATES", help="JSONL, parquet, text with K lines per source, or a data set's name"
+        "candidates",
+        metavar="CANDIDATES",
+        help="JSONL, parquet, text with K lines per source, or a data set's name",
     )
     shared.texts(parser, required=False)
     parser.add_argument("-k", type=int, metavar="K", help="candidates per source, for text files")
-    parser.add_argument("-m", "--metric", default="chrf", metavar="METRIC",
-                        help=f"accuracy: {shared.ACCURACY} (default: chrf)")  # fmt: skip
-    parser.add_argument("--naturalness", default="lpp", metavar="MEASURE",
-                        help="of segments: lpp, zip, critic, critic+lpp, rated-naturalness (default: lpp)")  # fmt: skip
+    parser.add_argument(
+        "-m",
+        "--metric",
+        default="chrf",
+        metavar="METRIC",
+        help=f"accuracy: {shared.ACCURACY} (default: chrf)",
+    )
+    parser.add_argument(
+        "--naturalness",
+        default="lpp",
+        metavar="MEASURE",
+        help="of segments: lpp, zip, critic, critic+lpp, rated-naturalness (default: lpp)",
+    )
     shared.selection(parser)
     shared.lm(parser)
     shared.store(parser)
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="vertices as .csv or .parquet (default: CSV on standard output)"
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="vertices as .csv or .parquet (default: CSV on standard output)",
     )
     parser.add_argument("--html", metavar="FILE", help="the page (default: build/NAME.curve.html)")
 
@@ -49,7 +65,9 @@ def run(args: argparse.Namespace) -> None:
         test, cands = _candidates(args)
     accuracy = accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
     model = shared.load_model(args.lm, test.trg_lang) if needs_lm(args.naturalness) else None
-    study = oracle_study(test, cands, accuracy, naturalness_metric(args.naturalness, test.trg_lang, model))
+    study = oracle_study(
+        test, cands, accuracy, naturalness_metric(args.naturalness, test.trg_lang, model)
+    )
     shared.print_notes(
         [
             *study.notes,
@@ -58,7 +76,8 @@ def run(args: argparse.Namespace) -> None:
         ]
     )
     page = Path(args.html or f"build/{Path(args.candidates).stem}.curve.html")
-    named = "" if study.test.systems else f"The oracle curve over {study.cands.id}"  # else below the chart's title
+    # else below the chart's title
+    named = "" if study.test.systems else f"The oracle curve over {study.cands.id}"
     explore(study, title=named).save(page)
     shared.write_table(curve_rows(study), args.output)
     say(f"wrote {page}")
@@ -74,9 +93,13 @@ def _candidates(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:
         return test, load_candidates(args.candidates, args.language_pair).without(args.exclude)
     if args.sources:
         test = read_plain(args.sources, args.references, {}, args.language_pair)
-        return shared.selected(args, test, files=True), read_candidates(args.candidates, test.srcs, args.k)
+        return shared.selected(args, test, files=True), read_candidates(
+            args.candidates, test.srcs, args.k
+        )
     test, cands = read_candidate_file(args.candidates, args.language_pair)
     if test is None:
-        raise DataError("holds no sources and references; give them by -s SRC -r REF.", args.candidates)
+        raise DataError(
+            "holds no sources and references; give them by -s SRC -r REF.", args.candidates
+        )
     shared.refuse_texts(args, args.candidates)
     return shared.selected(args, test, files=True), cands

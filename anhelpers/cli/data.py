@@ -15,14 +15,20 @@ EXAMPLE = "anhelpers data wmt24/en-de"
 
 def options(parser: argparse.ArgumentParser) -> None:
     """One name, or none for all."""
-    parser.add_argument("name", nargs="?", metavar="NAME", help="also list the files of this set, and verify them")
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="also list the files of this set, and verify them"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
     """Print two lines per set, or a line per file of one."""
     from ..data.sets import ENTRIES, FILES
 
-    lines = [line for name in ([args.name] if args.name else [*ENTRIES, *FILES]) for line in _set_lines(name)]
+    lines = [
+        line
+        for name in ([args.name] if args.name else [*ENTRIES, *FILES])
+        for line in _set_lines(name)
+    ]
     print("\n".join([*lines, *(_file_lines(args.name) if args.name else [])]))
 
 
@@ -33,7 +39,10 @@ def _set_lines(name: str) -> list[str]:
 
     place, files = whereabouts(name), _files(name)
     here = [path for path in files if path.is_file()]
-    sizes = [path.stat().st_size if path in here else row.size if row else None for path, row in files.items()]
+    sizes = [
+        path.stat().st_size if path in here else row.size if row else None
+        for path, row in files.items()
+    ]
     count = "1 file" if len(files) == 1 else f"{len(files)} files"
     facts = f"{count}, {megabytes(sizes)}; " if files else ""
     where = f"{'' if len(here) == len(files) else f'{len(here)} of them '}in {place}"
@@ -49,7 +58,9 @@ def _file_lines(name: str) -> list[str]:
     lines = []
     for path, row in _files(name).items():
         here = path.is_file()
-        state = "not here" if not here else "here" if row is None else (fault(path, row) or "verified")
+        state = (
+            "not here" if not here else "here" if row is None else (fault(path, row) or "verified")
+        )
         size = path.stat().st_size if here else row.size if row else None
         lines.append(f"{state:<10} {'?' if size is None else format(size, ','):>11}  {path}")
     return lines
@@ -62,7 +73,17 @@ def _files(name: str) -> dict[Path, RemoteFile | None]:
 
     place, rows, shared = whereabouts(name), remote_files(name), shared_data()
     if rows:
-        root = shared if shared is not None and place is not None and shared in place.parents else cache_folder()
+        root = (
+            shared
+            if shared is not None and place is not None and shared in place.parents
+            else cache_folder()
+        )
         return {root / row.file: row for row in rows}
-    below = sorted(place.rglob("*")) if place is not None and place.is_dir() else [place] if place else []
+    below = (
+        sorted(place.rglob("*"))
+        if place is not None and place.is_dir()
+        else [place]
+        if place
+        else []
+    )
     return {path: None for path in below if path.is_file()}

@@ -34,7 +34,9 @@ def compared_texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet, lis
     if bool(args.data) == bool(args.sources):
         raise DataError("give either --data NAME, or -s SRC -r REF -t SYSTEM: one of the two.")
     if args.mine_in_candidates and not args.mine:
-        raise DataError("--mine-in-candidates says what to do with the files of --mine, and there is none.")
+        raise DataError(
+            "--mine-in-candidates says what to do with the files of --mine, and there is none."
+        )
     if args.data:
         shared.refuse_texts(args, "--data")
         others = load(args.data, args.language_pair)
@@ -43,11 +45,15 @@ def compared_texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet, lis
         test = check_systems(shared.selected(args, joined, files=False))
     else:
         with shared.naming_model(args.lm if needs_lm(args.naturalness) else None):
-            others = read_plain(args.sources, args.references, args.translations, args.language_pair, docs=args.docs)
+            others = read_plain(
+                args.sources, args.references, args.translations, args.language_pair, docs=args.docs
+            )
             joined = add_systems(others, args.mine)
         if not others.refs or not others.systems:
             raise DataError("the plane needs references (-r REF) and system outputs (-t SYSTEM).")
-        test, cands = _candidates_of(check_systems(shared.selected(args, joined, files=True)), others)
+        test, cands = _candidates_of(
+            check_systems(shared.selected(args, joined, files=True)), others
+        )
     mine = [name for name in joined.systems if name not in others.systems and name in test.systems]
     if args.mine_in_candidates:
         cands = with_outputs(cands, test, mine)
@@ -65,21 +71,31 @@ def _candidates_of(test: TestSet, given: TestSet) -> tuple[TestSet, CandidateSet
 
     names = [name for name in given.systems if name in test.systems and name not in given.copies]
     if not names:
-        raise DataError("no system of -t is left that is no reference: the oracle curve has no candidates.")
+        raise DataError(
+            "no system of -t is left that is no reference: the oracle curve has no candidates."
+        )
     said = [i for i in range(len(test)) if any(test.systems[name][i].strip() for name in names)]
     if len(said) < len(test):
-        silent = f"{len(test) - len(said)} of {len(test)} segments are left out: no system has any text there."
+        silent = (
+            f"{len(test) - len(said)} of {len(test)} segments are left out: no system has any text "
+            "there."
+        )
         test = replace(test.subset(said), notes=(*test.notes, silent))
     return test, from_systems(test, names)
 
 
 def _with_silence(test: TestSet, mine: list[str]) -> TestSet:
     """A note where a system of --mine alone is blank: that segment is left out for all, and their numbers move."""
-    said = {name: np.array([bool(text.strip()) for text in hyps]) for name, hyps in test.systems.items()}
-    others = np.logical_and.reduce([here for name, here in said.items() if name not in mine and here.any()])
+    said = {
+        name: np.array([bool(text.strip()) for text in hyps]) for name, hyps in test.systems.items()
+    }
+    others = np.logical_and.reduce(
+        [here for name, here in said.items() if name not in mine and here.any()]
+    )
     alone = {name: int((others & ~said[name]).sum()) for name in mine if said[name].any()}
     notes = [
-        f"{name} is blank in {n} of {len(test)} segments where the other systems have text: left out for all and for "
+        f"{name} is blank in {n} of {len(test)} segments where the other systems have text: left "
+        "out for all and for "
         f"the curve, so all numbers are others than without {name}."
         for name, n in alone.items()
         if n
@@ -87,7 +103,9 @@ def _with_silence(test: TestSet, mine: list[str]) -> TestSet:
     return replace(test, notes=(*test.notes, *notes))
 
 
-def about_options(args: argparse.Namespace, notes: tuple[str, ...], plane: Plane) -> tuple[str, ...]:
+def about_options(
+    args: argparse.Namespace, notes: tuple[str, ...], plane: Plane
+) -> tuple[str, ...]:
     """The notes of the scores, and what a reader must know of the options.
 
     Parameters
@@ -96,14 +114,24 @@ def about_options(args: argparse.Namespace, notes: tuple[str, ...], plane: Plane
     """
     stored = plane.naturalness.level == "stored"
     said = (
-        (args.naturalness == "zip" and not stored, "zip's mean over segments mostly follows the length of the outputs "
-         "(longer ones look more natural); see --naturalness-level corpus."),
-        (args.own_segments, "each system is over its own segments: without common ones there are no oracle curve, no "
-         "lacks, no tests, and no ranks and clusters."),
+        (
+            args.naturalness == "zip" and not stored,
+            "zip's mean over segments mostly follows the length of the outputs "
+            "(longer ones look more natural); see --naturalness-level corpus.",
+        ),
+        (
+            args.own_segments,
+            "each system is over its own segments: without common ones there are no oracle curve, "
+            "no "
+            "lacks, no tests, and no ranks and clusters.",
+        ),
         (args.by and stored, f"no slices by {args.by}: the naturalness is known per system only."),
-        (args.against and args.own_segments, f"no tests against {args.against}: systems are compared over their own "
-         "segments, and tests want the same ones for both."),
-    )  # fmt: skip
+        (
+            args.against and args.own_segments,
+            f"no tests against {args.against}: systems are compared over their own "
+            "segments, and tests want the same ones for both.",
+        ),
+    )
     cut = shared.tokenizer_notes(args, [axis.signature for axis in plane.axes])
     cut += about_distance(args) if args.naturalness == LPP_DISTANCE else []
     return (*notes, *cut, *(sentence for told, sentence in said if told))
@@ -125,16 +153,26 @@ def about_curve(
     """
     said = [*about_candidates(study.cands, given)]
     inside = {*table.system[table.among_candidates]} if args.mine_in_candidates else set()
-    put, not_put = (", ".join(one for one in mine if (one in inside) == there) for there in (True, False))
+    put, not_put = (
+        ", ".join(one for one in mine if (one in inside) == there) for there in (True, False)
+    )
     if put:
-        said.append(f"{put}: put among the candidates, so that only who has the same outputs can draw this curve.")
+        said.append(
+            f"{put}: put among the candidates, so that only who has the same outputs can draw this "
+            "curve."
+        )
     if not_put:
-        why = "not all texts stayed, as another note says" if args.mine_in_candidates else "the curve is that of others"
+        why = (
+            "not all texts stayed, as another note says"
+            if args.mine_in_candidates
+            else "the curve is that of others"
+        )
         said.append(f"{not_put}: not put among the candidates; {why}.")
     above = ", ".join(table.system[table.above_curve & ~table.among_candidates])
     if above:
         said.append(
-            f"Above the curve (a negative lack), or beyond its end (no lack): {above}. Not all outputs of these are "
+            f"Above the curve (a negative lack), or beyond its end (no lack): {above}. Not all "
+            "outputs of these are "
             "candidates, so the oracle could not choose them."
         )
     return tuple(said)

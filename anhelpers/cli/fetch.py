@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "download data sets into your cache folder, verified and resumable (`anhelpers data` lists them)"
+HELP = (
+    "download data sets into your cache folder, verified and resumable (`anhelpers data` lists "
+    "them)"
+)
 EXAMPLE = "anhelpers fetch wmt24/en-de mqm/ted-ende"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Names; whether the network may be used."""
-    parser.add_argument("names", nargs="+", metavar="NAME", help="such as wmt24/en-de or mqm/ted-ende")
     parser.add_argument(
-        "--offline", action="store_true", help="open no connection, say what is missing (as ANHELPERS_OFFLINE=1)"
+        "names", nargs="+", metavar="NAME", help="such as wmt24/en-de or mqm/ted-ende"
+    )
+    parser.add_argument(
+        "--offline",
+        action="store_true",
+        help="open no connection, say what is missing (as ANHELPERS_OFFLINE=1)",
     )
 
 

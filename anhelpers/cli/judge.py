@@ -14,26 +14,46 @@ from . import options as shared
 if TYPE_CHECKING:
     from ..naturalness.lm import LanguageModel
 
-HELP = "judges of naturalness against readers, pairs with a better side, and each other: tables with n and intervals"
+HELP = (
+    "judges of naturalness against readers, pairs with a better side, and each other: tables with "
+    "n and intervals"
+)
 EXAMPLE = "anhelpers judge --data teaching --judge critic lpp -o judges.csv"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Data, judges, metric of the other axis, outputs."""
-    parser.add_argument("--data", default="teaching", metavar="NAME|PATH",
-                        help="a data set, a folder or self-contained JSONL; with ratings.tsv beside it, judges are "
-                        "compared with them (default: teaching)")  # fmt: skip
-    parser.add_argument("-l", "--language-pair", metavar="LP", help="such as en-de, of a folder with several")
-    parser.add_argument("--judge", nargs="+", metavar="MEASURE",
-                        help=f"of single texts: lpp, bpb (bits per byte), zip; {shared.LEXICAL} (default: lpp, critic, "
-                        "critic+lpp, as far as they know the language; the set's ratings always)")  # fmt: skip
+    parser.add_argument(
+        "--data",
+        default="teaching",
+        metavar="NAME|PATH",
+        help="a data set, a folder or self-contained JSONL; with ratings.tsv beside it, judges are "
+        "compared with them (default: teaching)",
+    )
+    parser.add_argument(
+        "-l", "--language-pair", metavar="LP", help="such as en-de, of a folder with several"
+    )
+    parser.add_argument(
+        "--judge",
+        nargs="+",
+        metavar="MEASURE",
+        help=f"of single texts: lpp, bpb (bits per byte), zip; {shared.LEXICAL} (default: lpp, "
+        "critic, "
+        "critic+lpp, as far as they know the language; the set's ratings always)",
+    )
     shared.lm(parser)
     told = f"accuracy, the other axis of the tradeoff: {shared.ACCURACY} (default: chrf)"
     parser.add_argument("-m", "--metric", default="chrf", metavar="METRIC", help=told)
     shared.store(parser)
-    parser.add_argument("--draws", type=int, default=1000, metavar="B", help="resamples (default: 1000)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="also a row per figure, as .csv or .parquet")
+    parser.add_argument(
+        "--draws", type=int, default=1000, metavar="B", help="resamples (default: 1000)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="also a row per figure, as .csv or .parquet"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -46,11 +66,16 @@ def run(args: argparse.Namespace) -> None:
     found, left_out = judges.load_judges(args.judge, test.trg_lang, model, args.data)
     judged = judges.judge_texts((test, cands), found, args.data, model)
     accuracy = accuracy_metric(args.metric, test.trg_lang, judged.test.n_refs or 1)
-    table, notes = judges.judge_table(judged, accuracy, np.random.default_rng(args.seed), args.draws)
+    table, notes = judges.judge_table(
+        judged, accuracy, np.random.default_rng(args.seed), args.draws
+    )
     shared.print_notes([*left_out, *judged.cands.notes, *notes])
     sys.stdout.write(judges.judge_page(table))
     if judged.bundled:
-        sys.stdout.write(f"\n## What is wanted of the bundled judges\n\n{judges.gate_page(judges.gate_table(table))}")
+        sys.stdout.write(
+            "\n## What is wanted of the bundled "
+            f"judges\n\n{judges.gate_page(judges.gate_table(table))}"
+        )
     if args.output:
         shared.write_table(table, args.output)
 

@@ -30,12 +30,20 @@ def option(parser: argparse.ArgumentParser, what: str) -> None:
     ----------
     what : R is used for, for the help.
     """
-    parser.add_argument("--mono", nargs="?", const=True, metavar="FILE", help="R, texts that people wrote in the "
-                        f"target language, a line each: {what}; without FILE that of the data set, for German and "
-                        "English else a teaching set's")  # fmt: skip
+    parser.add_argument(
+        "--mono",
+        nargs="?",
+        const=True,
+        metavar="FILE",
+        help="R, texts that people wrote in the "
+        f"target language, a line each: {what}; without FILE that of the data set, for German and "
+        "English else a teaching set's",
+    )
 
 
-def given_mono(args: argparse.Namespace, test: TestSet, lm: LanguageModel | None) -> tuple[Mono, list[str]]:
+def given_mono(
+    args: argparse.Namespace, test: TestSet, lm: LanguageModel | None
+) -> tuple[Mono, list[str]]:
     """R and what to know of it: where it is from, lines that the model was trained on, lines that are translations.
 
     Parameters
@@ -54,19 +62,31 @@ def given_mono(args: argparse.Namespace, test: TestSet, lm: LanguageModel | None
     if not texts and file is None:
         raise DataError(f"R is {origin} (--mono FILE).")
     mono = Mono(texts, origin)
-    told = [f"R is {origin} ({len(texts)} texts, {mono.signature}); they count as independent, for their documents are "
-            "not known."]  # fmt: skip
-    ours, theirs = (f"{median(map(len, those)):.0f}" for those in (texts, chain(*test.systems.values())))
+    told = [
+        f"R is {origin} ({len(texts)} texts, {mono.signature}); they count as independent, for "
+        "their documents are "
+        "not known."
+    ]
+    ours, theirs = (
+        f"{median(map(len, those)):.0f}" for those in (texts, chain(*test.systems.values()))
+    )
     told[0] += (
-        f" They have {ours} characters (median), the outputs {theirs}: other lengths and topics count in a gap, too."
+        f" They have {ours} characters (median), the outputs {theirs}: other lengths and topics "
+        "count in a gap, too."
     )
     if lm is not None:
-        told[0] += f" Lines of R among the training lines of {lm.name}: {seen_lines(texts, lm.training_lines)}."
+        told[0] += (
+            f" Lines of R among the training lines of {lm.name}: "
+            f"{seen_lines(texts, lm.training_lines)}."
+        )
     if lm is not None and lm.training_lines is not None:
         chance = lines_by_chance(len(texts), lm.training_lines)
         if len(shared_lines(texts, lm.training_lines)) > chance + 3 * chance**0.5:
-            told.append(f"{lm.name} was trained on lines of R, so it finds R too probable: no comparison with R holds; "
-                        "take text that it has not seen.")  # fmt: skip
+            told.append(
+                f"{lm.name} was trained on lines of R, so it finds R too probable: no comparison "
+                "with R holds; "
+                "take text that it has not seen."
+            )
     return mono, [*told, *leaks(mono, test)]
 
 
@@ -97,9 +117,20 @@ def held_against(
     if lm is not None:
         table = table.assign(mono_seen=seen_lines(mono.texts, lm.training_lines))
     folded = plane.naturalness.name == LPP_DISTANCE
-    where = f"R stands at {r.value:+.4g}, 95 % interval {r.low:+.4g} to {r.high:+.4g} (n = {r.n_r} texts)."
+    where = (
+        f"R stands at {r.value:+.4g}, 95 % interval {r.low:+.4g} to {r.high:+.4g} (n = {r.n_r} "
+        "texts)."
+    )
     caution = [r.caution] * bool(r.caution)
-    return table, r, [*[where] * (not folded), *caution, *([overshoot(table, curve)] if metric.name == "lpp" else [])]
+    return (
+        table,
+        r,
+        [
+            *[where] * (not folded),
+            *caution,
+            *([overshoot(table, curve)] if metric.name == "lpp" else []),
+        ],
+    )
 
 
 def _not_comparable(plane: Plane, metric: Metric) -> str:
@@ -112,12 +143,22 @@ def _not_comparable(plane: Plane, metric: Metric) -> str:
         return f"{metric.name} is measured over a whole corpus and follows its size"
     if metric.needs:
         return f"{metric.name} needs {' and '.join(metric.needs)}, and R is no translation"
-    return f"{metric.name} of single texts mostly follows their length" if metric.name in ("zip", COMPRESSION) else ""
+    return (
+        f"{metric.name} of single texts mostly follows their length"
+        if metric.name in ("zip", COMPRESSION)
+        else ""
+    )
 
 
 def about_distance(args: argparse.Namespace) -> list[str]:
     """What a reader of a plane with N(Q) as naturalness must know: no curve, no slices, which intervals are whose."""
-    told = "N(Q) = −|LPP(Q) − LPP(R)| is of a system's mean and not a mean over segments: there is no oracle curve."
-    spread = ("Intervals of N(Q) are Student's t over documents of Q and texts of R; p-values, ranks and Pareto "
-              "probabilities take LPP(R) as it is.")  # fmt: skip
+    told = (
+        "N(Q) = −|LPP(Q) − LPP(R)| is of a system's mean and not a mean over segments: there is no "
+        "oracle curve."
+    )
+    spread = (
+        "Intervals of N(Q) are Student's t over documents of Q and texts of R; p-values, ranks and "
+        "Pareto "
+        "probabilities take LPP(R) as it is."
+    )
     return [told, spread, *[f"no slices by {args.by}: R is not divided by it."] * bool(args.by)]

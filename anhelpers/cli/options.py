@@ -50,22 +50,28 @@ __all__ = [
     "using_scheduler",
     "using_store",
     "write_table",
-]  # fmt: skip
+]
 
 
 Parser = argparse.ArgumentParser | argparse._ArgumentGroup  # both take options
 
 ACCURACY = (
-    "chrf, chrf++, bleu, ter; comet, cometkiwi, xcomet-xl, xcomet-xxl, or comet:MODEL for a folder, .ckpt file or hub "
-    "id[@revision]; metricx23, metricx24, or metricx:MODEL; with -qe without reference (xcomet-xl-qe, metricx24-qe, "
-    "comet-qe:MODEL); rated-accuracy (ratings of the teaching set; of another, rated-accuracy:FOLDER)"
+    "chrf, chrf++, bleu, ter; comet, cometkiwi, xcomet-xl, xcomet-xxl, or comet:MODEL for a "
+    "folder, .ckpt file or hub "
+    "id[@revision]; metricx23, metricx24, or metricx:MODEL; with -qe without reference "
+    "(xcomet-xl-qe, metricx24-qe, "
+    "comet-qe:MODEL); rated-accuracy (ratings of the teaching set; of another, "
+    "rated-accuracy:FOLDER)"
 )
 """The accuracy metrics, in words."""
 
 LEXICAL = (
-    "critic (trained on originals against translations; bundled for de and en, else critic:FOLDER of train-critic); "
-    "without a model, of a whole corpus: compression (bits per character), ttr, mattr, mtld, yules_i, yules_k, "
-    "shannon, simpson; of the teaching set, rated-naturalness (of another, rated-naturalness:FOLDER)"
+    "critic (trained on originals against translations; bundled for de and en, else critic:FOLDER "
+    "of train-critic); "
+    "without a model, of a whole corpus: compression (bits per character), ttr, mattr, mtld, "
+    "yules_i, yules_k, "
+    "shannon, simpson; of the teaching set, rated-naturalness (of another, "
+    "rated-naturalness:FOLDER)"
 )
 """The naturalness measures that need no language model, in words."""
 
@@ -79,22 +85,32 @@ def texts(parser: argparse.ArgumentParser, required: bool) -> None:
     """
     told = "source text, a line per segment, or WMT's SGM or XML"
     parser.add_argument("-s", "--sources", metavar="SRC", required=required, help=told)
-    parser.add_argument("-r", "--references", nargs="+", default=[], metavar="REF", help="reference text(s)")
+    parser.add_argument(
+        "-r", "--references", nargs="+", default=[], metavar="REF", help="reference text(s)"
+    )
     parser.add_argument(
         "-l",
         "--language-pair",
         metavar="LP",
         default=None,
-        help="such as en-de; decides BLEU's tokenizer (default: what the data set or the texts say)",
+        help="such as en-de; decides BLEU's tokenizer (default: what the data set or the texts "
+        "say)",
     )
 
 
 def selection(parser: argparse.ArgumentParser) -> None:
     """--reference and --exclude: which references metrics compare with, and which systems stay away."""
-    parser.add_argument("--reference", nargs="+", metavar="NAME", help="the references that metrics compare with, or "
-                        "all (default: all files of -r, and of a data set the standard one); the others become "
-                        "human points")  # fmt: skip
-    parser.add_argument("--exclude", nargs="+", default=[], metavar="SYSTEM", help="systems to leave out")
+    parser.add_argument(
+        "--reference",
+        nargs="+",
+        metavar="NAME",
+        help="the references that metrics compare with, or "
+        "all (default: all files of -r, and of a data set the standard one); the others become "
+        "human points",
+    )
+    parser.add_argument(
+        "--exclude", nargs="+", default=[], metavar="SYSTEM", help="systems to leave out"
+    )
 
 
 def selected(args: argparse.Namespace, test: TestSet, *, files: bool) -> TestSet:
@@ -113,8 +129,13 @@ def selected(args: argparse.Namespace, test: TestSet, *, files: bool) -> TestSet
     test = with_human_points(test.without(here), args.reference or (["all"] if files else None))
     test = test.without(name for name in args.exclude if name in test.systems or name not in here)
     test = check_alignment(test)
-    named = test.refs and (args.reference or not files or not args.references)  # else it is what was just typed
-    told = [f"compared with the reference{'s' * (len(test.refs) > 1)} {', '.join(test.refs)}."] if named else []
+    # else it is what was just typed
+    named = test.refs and (args.reference or not files or not args.references)
+    told = (
+        [f"compared with the reference{'s' * (len(test.refs) > 1)} {', '.join(test.refs)}."]
+        if named
+        else []
+    )
     told += [f"left out: {', '.join(args.exclude)}."] if args.exclude else []
     return replace(test, notes=(*test.notes, *told))
 
@@ -126,9 +147,15 @@ def tokenizer_notes(args: argparse.Namespace, signatures: Iterable[str]) -> list
     ----------
     signatures : of all metrics.
     """
-    used = dict.fromkeys(cut[1] for text in signatures if (cut := re.match(r"BLEU\|.*\|tok:([^|]*)", text)))
+    used = dict.fromkeys(
+        cut[1] for text in signatures if (cut := re.match(r"BLEU\|.*\|tok:([^|]*)", text))
+    )
     after = "which follows from the target language; -l decides"
-    return [] if args.language_pair else [f"BLEU's words are cut by the tokenizer {name}, {after}." for name in used]
+    return (
+        []
+        if args.language_pair
+        else [f"BLEU's words are cut by the tokenizer {name}, {after}." for name in used]
+    )
 
 
 @contextmanager
@@ -156,31 +183,55 @@ def translations(parser: argparse.ArgumentParser, required: bool) -> None:
     ----------
     required : whether the command cannot do without.
     """
-    parser.add_argument("-t", "--translations", nargs="+", default=[], required=required, metavar="[NAME=]HYP",
-                        help="system outputs, a line per segment")  # fmt: skip
+    parser.add_argument(
+        "-t",
+        "--translations",
+        nargs="+",
+        default=[],
+        required=required,
+        metavar="[NAME=]HYP",
+        help="system outputs, a line per segment",
+    )
 
 
 def lm(parser: argparse.ArgumentParser) -> None:
     """--lm: the language model of the naturalness axis."""
-    parser.add_argument("--lm", metavar="MODEL", default="bundled",
-                        help="folder or hub id[@revision] (default: bundled, the one of the language: de-small or "
-                        "en-small)")  # fmt: skip
+    parser.add_argument(
+        "--lm",
+        metavar="MODEL",
+        default="bundled",
+        help="folder or hub id[@revision] (default: bundled, the one of the language: de-small or "
+        "en-small)",
+    )
 
 
-def originals_and_translations(parser: argparse.ArgumentParser, originals: str, translations: str) -> None:
+def originals_and_translations(
+    parser: argparse.ArgumentParser, originals: str, translations: str
+) -> None:
     """NATIVE and TRANSLATED…, the two sides that judges of naturalness are trained on, and --lang.
 
     Parameters
     ----------
     originals, translations : what more there is to say of them.
     """
-    parser.add_argument("native", metavar="NATIVE",
-                        help=f"texts written in the language, one per line: at least 200; {originals}")  # fmt: skip
-    parser.add_argument("translated", nargs="+", metavar="TRANSLATED", help="texts translated into it, of the "
-                        "same domains, a file per translator or system; all files weigh the same"
-                        f"{translations}")  # fmt: skip
-    parser.add_argument("--lang", metavar="CODE", help="the language of the texts, such as cs or pt_BR; texts in any "
-                        "other are refused")  # fmt: skip
+    parser.add_argument(
+        "native",
+        metavar="NATIVE",
+        help=f"texts written in the language, one per line: at least 200; {originals}",
+    )
+    parser.add_argument(
+        "translated",
+        nargs="+",
+        metavar="TRANSLATED",
+        help="texts translated into it, of the "
+        "same domains, a file per translator or system; all files weigh the same"
+        f"{translations}",
+    )
+    parser.add_argument(
+        "--lang",
+        metavar="CODE",
+        help="the language of the texts, such as cs or pt_BR; texts in any other are refused",
+    )
 
 
 def both_sides(args: argparse.Namespace) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
@@ -204,12 +255,17 @@ def training_texts(paths: Sequence[str], language: str | None) -> list[tuple[str
 
     texts = [read_lines(path) for path in paths]
     if language is None:
-        raise DataError("say in which language the text is: --lang CODE, such as --lang es; what is trained is "
-                        "stamped with it, and texts in another language are not scored with it.")  # fmt: skip
+        raise DataError(
+            "say in which language the text is: --lang CODE, such as --lang es; what is trained is "
+            "stamped with it, and texts in another language are not scored with it."
+        )
     for path, lines in zip(paths, texts, strict=True):
         check_language(lines, language, f"the texts of {path}")
         if mixed := two_languages(lines):
-            note(f"the texts of {path} read as {mixed}: a model of both has no judgement of '{language}' alone.")
+            note(
+                f"the texts of {path} read as {mixed}: a model of both has no judgement of "
+                f"'{language}' alone."
+            )
     return texts
 
 
@@ -220,19 +276,39 @@ def store(parser: Parser, default: str | None = None) -> None:
     ----------
     default : where nothing is typed; None: ANHELPERS_STORE, or the user's cache.
     """
-    parser.add_argument("--store", metavar="FILE|off", default=default,
-                        help="keeps the scores of models, so that they are computed once (default: what "
-                        "ANHELPERS_STORE says, else scores.sqlite in the cache folder)")  # fmt: skip
+    parser.add_argument(
+        "--store",
+        metavar="FILE|off",
+        default=default,
+        help="keeps the scores of models, so that they are computed once (default: what "
+        "ANHELPERS_STORE says, else scores.sqlite in the cache folder)",
+    )
 
 
 def scheduler(parser: Parser) -> None:
     """--scheduler: who computes."""
-    parser.add_argument("--scheduler", metavar="WHERE", help="shares the work of models over a Dask cluster: local:N "
-                        "(N processes here), tcp://HOST:PORT (a running scheduler), slurm:FILE.yaml "
-                        "(see docs/cluster.md)")  # fmt: skip
+    parser.add_argument(
+        "--scheduler",
+        metavar="WHERE",
+        help="shares the work of models over a Dask cluster: local:N "
+        "(N processes here), tcp://HOST:PORT (a running scheduler), slurm:FILE.yaml "
+        "(see docs/cluster.md)",
+    )
 
 
-NOT_TOLD = {"refuse", "output", "out", "html", "mme", "save_scores", "store", "scheduler", "jobs", "action", "debug"}
+NOT_TOLD = {
+    "refuse",
+    "output",
+    "out",
+    "html",
+    "mme",
+    "save_scores",
+    "store",
+    "scheduler",
+    "jobs",
+    "action",
+    "debug",
+}
 """Of the arguments, those that decide where results go and who computes them, but no number."""
 
 
@@ -243,7 +319,11 @@ def told(args: argparse.Namespace) -> dict[str, object]:
         from ..naturalness.registry import needs_lm
 
         unused = set() if any(map(needs_lm, measures)) else {"lm"}
-    rest = {name: value for name, value in vars(args).items() if name not in NOT_TOLD | {"command"} | unused}
+    rest = {
+        name: value
+        for name, value in vars(args).items()
+        if name not in NOT_TOLD | {"command"} | unused
+    }
     return {"command": args.command, **rest}
 
 
@@ -264,20 +344,33 @@ def _check_places(args: argparse.Namespace) -> None:
     files = [given[name] for name in ("output", "html", "save_scores") if given.get(name)]
     folders = [given[name] for name in ("out", "mme") if given.get(name)]
     files += [args.file] if args.command == "store" and args.action == "export" else []
-    inputs = [value for name, value in given.items() if name not in ("output", "html", "save_scores", "out", "mme")
-              and not (name == "file" and files)]  # fmt: skip
+    inputs = [
+        value
+        for name, value in given.items()
+        if name not in ("output", "html", "save_scores", "out", "mme")
+        and not (name == "file" and files)
+    ]
     for i, path in enumerate(map(Path, files)):
         if any(path.absolute() == Path(other).absolute() for other in files[:i]):
-            raise DataError("is named for two results, of which one would replace the other; name two files.", path)
+            raise DataError(
+                "is named for two results, of which one would replace the other; name two files.",
+                path,
+            )
         if path.is_dir():
             raise DataError("this is a folder; name a file for the result.", path)
         for text in _texts(inputs):
             if path.exists() and Path(text).exists() and path.samefile(text):
-                raise DataError("is an input of this command, which the result would replace; name another file.", path)
+                raise DataError(
+                    "is an input of this command, which the result would replace; name another "
+                    "file.",
+                    path,
+                )
     for folder in [*(Path(file).absolute().parent for file in files), *map(Path, folders)]:
         there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
         if not there.is_dir():
-            raise DataError("this is a file, and a folder is wanted for the results; name another one.", there)
+            raise DataError(
+                "this is a file, and a folder is wanted for the results; name another one.", there
+            )
 
 
 def _texts(values: Iterable[object]) -> Iterator[str]:
@@ -299,7 +392,9 @@ def refuse_texts(args: argparse.Namespace, data: str) -> None:
     ----------
     data : what the message calls the data set.
     """
-    typed = [option for name, option in TEXTS.items() if getattr(args, name, None) not in (None, [])]
+    typed = [
+        option for name, option in TEXTS.items() if getattr(args, name, None) not in (None, [])
+    ]
     if typed:
         mine = " (systems of your own go by --mine)" if "mine" in args and "-t" in typed else ""
         raise DataError(f"{data} brings its own texts; leave out {' and '.join(typed)}{mine}.")
@@ -313,7 +408,10 @@ def check_table_name(output: str, suffixes: Sequence[str] = (".csv", ".parquet")
     suffixes : what it may end in.
     """
     if Path(output).suffix.lower() not in suffixes:
-        raise DataError(f"cannot write '{Path(output).suffix}' files; name a {' or '.join(suffixes)} file.", output)
+        raise DataError(
+            f"cannot write '{Path(output).suffix}' files; name a {' or '.join(suffixes)} file.",
+            output,
+        )
 
 
 @contextmanager
@@ -344,7 +442,12 @@ def using_store(named: str | None) -> Iterator[None]:
 
 
 def metrics(
-    names: Sequence[str], lm: LanguageModel | None, trg_lang: str, n_refs: int | str, *, mono: Mono | None = None
+    names: Sequence[str],
+    lm: LanguageModel | None,
+    trg_lang: str,
+    n_refs: int | str,
+    *,
+    mono: Mono | None = None,
 ) -> list[Metric]:
     """The metrics that the options name, in that order; where none of them uses the model, lpp under it at the end.
 
@@ -371,14 +474,20 @@ def load_model(name: str | None, lang: str) -> LanguageModel | None:
 
     model = load_lm(name, lang=lang) if name else None
     if model is not None and model.language is None:
-        note_once(f"{model.name} does not say which languages it knows; that it knows the texts' is taken for granted.")
+        note_once(
+            f"{model.name} does not say which languages it knows; that it knows the texts' is "
+            "taken for granted."
+        )
     return model
 
 
 def notebooks(parser: argparse.ArgumentParser) -> None:
     """Which notebooks."""
     parser.add_argument(
-        "notebooks", nargs="*", metavar="NOTEBOOK", help="names or paths; all of the collection by default"
+        "notebooks",
+        nargs="*",
+        metavar="NOTEBOOK",
+        help="names or paths; all of the collection by default",
     )
 
 
@@ -402,7 +511,11 @@ def write_table(table: pd.DataFrame, output: str | None) -> None:
         sys.stdout.write(terminal_text(table, get_terminal_size().columns))
         return
     if output is None:
-        sys.stdout.write(as_utf8(table.to_csv(index=False, lineterminator="\n"), "standard output").decode("utf-8"))
+        sys.stdout.write(
+            as_utf8(table.to_csv(index=False, lineterminator="\n"), "standard output").decode(
+                "utf-8"
+            )
+        )
         return
     check_table_name(output)
     path = Path(output)

@@ -32,11 +32,24 @@ if TYPE_CHECKING:
 COLUMN_INCHES = 3.3
 """Width of a column in ACL's style."""
 
-RESULTS = ("systems.csv", "curve.csv", "pairs.csv", "slices.csv", "claim.csv", "systems.tex", "appendix.txt",
-           "plane.svg", "plane.png", "plane.html")  # fmt: skip
+RESULTS = (
+    "systems.csv",
+    "curve.csv",
+    "pairs.csv",
+    "slices.csv",
+    "claim.csv",
+    "systems.tex",
+    "appendix.txt",
+    "plane.svg",
+    "plane.png",
+    "plane.html",
+)
 """All that a run may leave in the folder of its results; those of an older run that it does not make go."""
 
-HELP = "systems on the plane: tables (CSV, LaTeX), figures (SVG, PNG), a page, and the appendix sentence"
+HELP = (
+    "systems on the plane: tables (CSV, LaTeX), figures (SVG, PNG), a page, and the appendix "
+    "sentence"
+)
 EXAMPLE = "anhelpers plane -s src.en -r ref.de -t mine.de theirs.de -o build/plane"
 
 
@@ -44,39 +57,90 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Texts or a data set, metrics, what to compare, outputs."""
     shared.texts(parser, required=False)
     shared.translations(parser, required=False)
-    parser.add_argument("--data", metavar="NAME|PATH", help="instead of -s, -r, -t: a data set, such as wmt24/en-de")
+    parser.add_argument(
+        "--data", metavar="NAME|PATH", help="instead of -s, -r, -t: a data set, such as wmt24/en-de"
+    )
     shared.selection(parser)
-    parser.add_argument("--mine", nargs="+", default=[], metavar="[NAME=]FILE",
-                        help="more systems beside those of the data set or of -t, a line per segment; none of them is "
-                        "a candidate of the oracle curve, so that others draw the same")  # fmt: skip
-    parser.add_argument("--mine-in-candidates", action="store_true",
-                        help="puts --mine among the candidates: another curve, with another id")  # fmt: skip
-    parser.add_argument("--docs", metavar="FILE", help="lines domain<TAB>document for -s; documents are resampled")
-    parser.add_argument("-m", "--metric", default="chrf", metavar="METRIC",
-                        help=f"accuracy: {shared.ACCURACY} (default: chrf)")  # fmt: skip
-    parser.add_argument("--naturalness", default="lpp", metavar="MEASURE",
-                        help="lpp, bpb (bits per byte), zip, critic+lpp, lpp-distance (AN's N(Q) = −|LPP(Q) − LPP(R)|, "
-                        f"with --mono); {shared.LEXICAL} (default: lpp)")  # fmt: skip
-    parser.add_argument("--naturalness-level", choices=["segment-mean", "corpus"],
-                        help="of the naturalness; corpus has neither intervals nor a curve (default: segment-mean "
-                        "where that says something)")  # fmt: skip
+    parser.add_argument(
+        "--mine",
+        nargs="+",
+        default=[],
+        metavar="[NAME=]FILE",
+        help="more systems beside those of the data set or of -t, a line per segment; none of them "
+        "is "
+        "a candidate of the oracle curve, so that others draw the same",
+    )
+    parser.add_argument(
+        "--mine-in-candidates",
+        action="store_true",
+        help="puts --mine among the candidates: another curve, with another id",
+    )
+    parser.add_argument(
+        "--docs", metavar="FILE", help="lines domain<TAB>document for -s; documents are resampled"
+    )
+    parser.add_argument(
+        "-m",
+        "--metric",
+        default="chrf",
+        metavar="METRIC",
+        help=f"accuracy: {shared.ACCURACY} (default: chrf)",
+    )
+    parser.add_argument(
+        "--naturalness",
+        default="lpp",
+        metavar="MEASURE",
+        help="lpp, bpb (bits per byte), zip, critic+lpp, lpp-distance (AN's N(Q) = −|LPP(Q) − "
+        "LPP(R)|, "
+        f"with --mono); {shared.LEXICAL} (default: lpp)",
+    )
+    parser.add_argument(
+        "--naturalness-level",
+        choices=["segment-mean", "corpus"],
+        help="of the naturalness; corpus has neither intervals nor a curve (default: segment-mean "
+        "where that says something)",
+    )
     shared.lm(parser)
-    reference.option(parser, "drawn on the axis of naturalness, with lpp also AN's N(Q) of each system")
+    reference.option(
+        parser, "drawn on the axis of naturalness, with lpp also AN's N(Q) of each system"
+    )
     shared.store(parser)
-    parser.add_argument("--level", choices=["segment-mean", "corpus"], default="segment-mean",
-                        help="of the accuracy; the curve needs segment-mean (default: segment-mean)")  # fmt: skip
-    parser.add_argument("--own-segments", action="store_true",
-                        help="each system over its own segments, not only those that all share")  # fmt: skip
-    parser.add_argument("--by", choices=["domain", "length"], help="the systems again for each slice")
+    parser.add_argument(
+        "--level",
+        choices=["segment-mean", "corpus"],
+        default="segment-mean",
+        help="of the accuracy; the curve needs segment-mean (default: segment-mean)",
+    )
+    parser.add_argument(
+        "--own-segments",
+        action="store_true",
+        help="each system over its own segments, not only those that all share",
+    )
+    parser.add_argument(
+        "--by", choices=["domain", "length"], help="the systems again for each slice"
+    )
     parser.add_argument("--against", metavar="SYSTEM", help="test only the pairs with this system")
-    parser.add_argument("--sanity", action="store_true", help="adds source copied, references shuffled and the like")
-    parser.add_argument("--count-all", action="store_true",
-                        help="people, controls, near-copies and --mine count as systems: in Holm's correction, the "
-                        "Pareto set, the ranks and the axes' range")  # fmt: skip
-    parser.add_argument("--draws", type=int, default=1000, metavar="B", help="resamples (default: 1000)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)")
-    parser.add_argument("-o", "--out", default="build/plane", metavar="DIR",
-                        help="folder of the results (default: build/plane)")  # fmt: skip
+    parser.add_argument(
+        "--sanity", action="store_true", help="adds source copied, references shuffled and the like"
+    )
+    parser.add_argument(
+        "--count-all",
+        action="store_true",
+        help="people, controls, near-copies and --mine count as systems: in Holm's correction, the "
+        "Pareto set, the ranks and the axes' range",
+    )
+    parser.add_argument(
+        "--draws", type=int, default=1000, metavar="B", help="resamples (default: 1000)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)"
+    )
+    parser.add_argument(
+        "-o",
+        "--out",
+        default="build/plane",
+        metavar="DIR",
+        help="folder of the results (default: build/plane)",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -86,7 +150,8 @@ def run(args: argparse.Namespace) -> None:
     from ..naturalness.registry import needs_lm
 
     rng = np.random.default_rng(args.seed)
-    of_controls, of_pairs, of_slices = rng.spawn(3)  # so that none of them moves the draws of all else
+    # so that none of them moves the draws of all else
+    of_controls, of_pairs, of_slices = rng.spawn(3)
     test, cands, mine = compared_texts(args)
     translations = list(test.systems)
     if args.sanity:
@@ -100,51 +165,90 @@ def run(args: argparse.Namespace) -> None:
     plane = replace(plane, outside={} if args.count_all else planes.outside_of(test, mine))
     study = study and replace(study, plane=plane)
     curve = study.curve if study else None
-    table = study.systems(rng, args.draws) if study else planes.systems_table(plane, rng, args.draws)
+    table = (
+        study.systems(rng, args.draws) if study else planes.systems_table(plane, rng, args.draws)
+    )
     table, r, said_by_r = reference.held_against(mono, table, plane, judge, lm=model, curve=curve)
     references = "+".join(test.refs) if "nrefs:" in plane.accuracy.signature else ""
     table.insert(table.columns.get_loc("accuracy_signature"), "references", references)
-    notes = (*about_options(args, study.notes if study else plane.notes, plane), *about_r, *said_by_r)
+    notes = (
+        *about_options(args, study.notes if study else plane.notes, plane),
+        *about_r,
+        *said_by_r,
+    )
     if study:
         notes += about_curve(args, study, cands, mine=mine, table=table)
-    drawn = f"as {len(set(plane.clusters.tolist()))} documents" if plane.unit == "documents" else "one by one"
+    drawn = (
+        f"as {len(set(plane.clusters.tolist()))} documents"
+        if plane.unit == "documents"
+        else "one by one"
+    )
     scored = (plane.compared & plane.there.any(0)).sum()
     counts = f"{len(plane)} of {len(test)} segments compared, resampled {drawn}; {scored} systems."
-    tested, swaps = len(table) > 1 and not args.own_segments and len(plane) > 1, max(10_000, args.draws)
+    tested = len(table) > 1 and not args.own_segments and len(plane) > 1
+    swaps = max(10_000, args.draws)
     undecided = planes.cannot_decide(plane, swaps, args.against) if tested else ""
     results = {"systems": table}
     if args.by and plane.naturalness.level != "stored" and not folded:
         results["slices"] = planes.sliced_table(plane, of_slices, args.by, args.draws)
         notes += tuple(filter(None, [few_slices(results["slices"], plane.unit)]))
     careful = cautions(plane, table, args.draws)
-    hints = [f"{told[:-1]}; name them by --docs." if told.startswith("Documents are not known") and args.sources
-             else told for told in careful if not told.startswith(f"{args.draws} ")]  # fmt: skip  # who drew said that
+    hints = [
+        f"{told[:-1]}; name them by --docs."
+        if told.startswith("Documents are not known") and args.sources
+        else told
+        for told in careful
+        if not told.startswith(f"{args.draws} ")
+    ]  # who drew said that
     shared.print_notes(filter(None, [counts, uncounted(plane), *notes, *hints, undecided]))
     if study:
         results["curve"] = planes.curve_rows(study)
     if tested:
         results["pairs"] = planes.paired_tests(plane, of_pairs, swaps, args.against)
-        results["systems"] = table = table if args.against else planes.with_ranks(table, results["pairs"])
+        results["systems"] = table = (
+            table if args.against else planes.with_ranks(table, results["pairs"])
+        )
         shared.print_notes(filter(None, [edge := planes.at_the_edge(results["pairs"])]))
         undecided = " ".join(filter(None, [undecided, edge]))
     compared = [name for name in translations if name not in plane.outside]
     claim, correlations = _claim(plane.only(compared), curve, rng, args.draws)
-    if correlations is not None and (apart := [name for name in translations if name in plane.outside]):
+    if correlations is not None and (
+        apart := [name for name in translations if name in plane.outside]
+    ):
         claim += f" This is without {', '.join(apart)}."
     if correlations is not None:
         results["claim"] = correlations
-    told = appendix(replace(plane, notes=notes), table, args.draws, args.seed, tests=results.get("pairs"),
-                    doubts=filter(None, [undecided]), claim=claim)  # fmt: skip
+    told = appendix(
+        replace(plane, notes=notes),
+        table,
+        args.draws,
+        args.seed,
+        tests=results.get("pairs"),
+        doubts=filter(None, [undecided]),
+        claim=claim,
+    )
     stored = plane.naturalness.level == "stored"
-    look = {"named": mine, "curve": curve, "uncertainty": "cross" if stored or folded else "ellipse", "mono": r}
+    look = {
+        "named": mine,
+        "curve": curve,
+        "uncertainty": "cross" if stored or folded else "ellipse",
+        "mono": r,
+    }
     careful += filter(None, [undecided])
-    words = {"Against R, text written in the language": " ".join(said_by_r + about_r)} if mono else {}
+    words = (
+        {"Against R, text written in the language": " ".join(said_by_r + about_r)} if mono else {}
+    )
     words |= {"The claim": claim, "Caution": " ".join(careful), "For the appendix": told}
     _write(Path(args.out), plane, results, look, words)
 
 
 def _measured(
-    args: argparse.Namespace, test: TestSet, cands: CandidateSet, *, model: LanguageModel | None, mono: Mono | None
+    args: argparse.Namespace,
+    test: TestSet,
+    cands: CandidateSet,
+    *,
+    model: LanguageModel | None,
+    mono: Mono | None,
 ) -> tuple[Plane, OracleStudy | None, Metric]:
     """The systems' scores on both axes; with the study of the curve where both are means of segments' scores.
 
@@ -157,16 +261,28 @@ def _measured(
 
     accuracy = accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
     naturalness = naturalness_metric(args.naturalness, test.trg_lang, model, mono=mono)
-    judge = naturalness_metric("lpp", test.trg_lang, model) if args.naturalness == LPP_DISTANCE else naturalness
-    whole = naturalness.score_segments is None or args.naturalness == COMPRESSION  # which says little of a segment
+    judge = (
+        naturalness_metric("lpp", test.trg_lang, model)
+        if args.naturalness == LPP_DISTANCE
+        else naturalness
+    )
+    # which says little of a segment
+    whole = naturalness.score_segments is None or args.naturalness == COMPRESSION
     level = args.naturalness_level or ("corpus" if whole else "segment-mean")
     if "corpus" not in (args.level, level) and not args.own_segments:
         study = planes.oracle_study(test, cands, accuracy, naturalness)
         return study.plane, study, judge
     plane = planes.system_plane(
-        test, accuracy, naturalness, args.level, shared=not args.own_segments, naturalness_level=level
+        test,
+        accuracy,
+        naturalness,
+        args.level,
+        shared=not args.own_segments,
+        naturalness_level=level,
     )
-    human = (human_compression(test),) if args.naturalness == COMPRESSION and level == "corpus" else ()
+    human = (
+        (human_compression(test),) if args.naturalness == COMPRESSION and level == "corpus" else ()
+    )
     return replace(plane, notes=(*plane.notes, *human)), None, judge
 
 
@@ -181,18 +297,25 @@ def _claim(
     scored = len(distinct_systems(plane))
     if scored < FEWEST or len(plane) < 2:
         seen = f"{scored} different system{'s' * (scored != 1)} on {len(plane)} segments"
-        return f"No correlation near the frontier: it takes {FEWEST} different systems; here: {seen}.", None
+        return (
+            f"No correlation near the frontier: it takes {FEWEST} different systems; here: {seen}.",
+            None,
+        )
     correlations = local_correlation(plane, rng, curve=curve, n_draws=draws)
     return verdict(correlations), correlations
 
 
-def _write(folder: Path, plane: Plane, results: dict, look: dict[str, Any], words: dict[str, str]) -> None:
+def _write(
+    folder: Path, plane: Plane, results: dict, look: dict[str, Any], words: dict[str, str]
+) -> None:
     """All results at once, so that those of two runs never stand side by side; print the systems and the claim."""
     from ..data.writing import make_folder, turn, unwritable
     from ..report import readable
 
     try:
-        with TemporaryDirectory(dir=make_folder(folder), prefix=".plane.", ignore_cleanup_errors=True) as scratch:
+        with TemporaryDirectory(
+            dir=make_folder(folder), prefix=".plane.", ignore_cleanup_errors=True
+        ) as scratch:
             _draw(fresh := Path(scratch), plane, results, look, words)
             with turn(folder):
                 for name in RESULTS:
@@ -208,7 +331,9 @@ def _write(folder: Path, plane: Plane, results: dict, look: dict[str, Any], word
     print(words["The claim"])
 
 
-def _draw(folder: Path, plane: Plane, results: dict, look: dict[str, Any], words: dict[str, str]) -> None:
+def _draw(
+    folder: Path, plane: Plane, results: dict, look: dict[str, Any], words: dict[str, str]
+) -> None:
     """The files themselves: tables, figures, page, sentences."""
     from ..charts.axes import COLUMN
     from ..charts.offline import interactive, save
@@ -227,5 +352,9 @@ def _draw(folder: Path, plane: Plane, results: dict, look: dict[str, Any], words
         save(narrow, folder / f"plane{suffix}", inches=COLUMN_INCHES)
     parts: dict[str, Any] = {**split_ranks(table.sort_values("accuracy", ascending=False)), **words}
     parts |= {"Slices": results["slices"]} if "slices" in results else {}
-    parts |= {"Paired tests, with Holm's correction": [careful, results["pairs"]]} if "pairs" in results else {}
+    parts |= (
+        {"Paired tests, with Holm's correction": [careful, results["pairs"]]}
+        if "pairs" in results
+        else {}
+    )
     write_page(folder / "plane.html", title, interactive(plot_systems(table, **look)), parts)

@@ -14,12 +14,24 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Which notebooks, with which parameters, whither."""
     shared.notebooks(parser)
     parser.add_argument(
-        "-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"), help="set a parameter"
+        "-p",
+        "--parameter",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("NAME", "VALUE"),
+        help="set a parameter",
     )
-    parser.add_argument("--data", metavar="NAME|PATH", help="the data set, short for -p data NAME|PATH")
+    parser.add_argument(
+        "--data", metavar="NAME|PATH", help="the data set, short for -p data NAME|PATH"
+    )
     shared.store(parser)
-    parser.add_argument("--out", default="build", metavar="DIR", help="where results go (default: build)")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="notebooks at a time (default: 1)")
+    parser.add_argument(
+        "--out", default="build", metavar="DIR", help="where results go (default: build)"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="notebooks at a time (default: 1)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -30,32 +30,59 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Texts, metrics, level."""
     shared.texts(parser, required=False)
     shared.translations(parser, required=False)
-    parser.add_argument("--data", metavar="NAME", help="instead of -s, -r and -t: a data set's name, or its folder "
-                        "(a WMT tree or mt-metrics-eval)")  # fmt: skip
+    parser.add_argument(
+        "--data",
+        metavar="NAME",
+        help="instead of -s, -r and -t: a data set's name, or its folder "
+        "(a WMT tree or mt-metrics-eval)",
+    )
     shared.selection(parser)
     parser.add_argument(
         "-m",
         "--metrics",
         nargs="+",
         metavar="METRIC",
-        help=f"of {shared.ACCURACY}; lpp, bpb (bits per byte), zip, critic+lpp, lpp-distance (AN's D = "
+        help=f"of {shared.ACCURACY}; lpp, bpb (bits per byte), zip, critic+lpp, lpp-distance (AN's "
+        "D = "
         f"|LPP(Q) − LPP(R)|, with --mono); {shared.LEXICAL} (default: chrf, or none with --lm)",
     )
-    parser.add_argument("--lm", metavar="MODEL", help="the language model of lpp, bpb, zip, critic+lpp and "
-                        "lpp-distance, a folder or hub id[@revision]; adds lpp where -m names none of them (default: "
-                        "bundled, the one of the language: de-small or en-small, where -m needs one)")  # fmt: skip
+    parser.add_argument(
+        "--lm",
+        metavar="MODEL",
+        help="the language model of lpp, bpb, zip, critic+lpp and "
+        "lpp-distance, a folder or hub id[@revision]; adds lpp where -m names none of them "
+        "(default: "
+        "bundled, the one of the language: de-small or en-small, where -m needs one)",
+    )
     reference.option(parser, "what lpp-distance compares with")
     shared.store(parser)
     shared.scheduler(parser)
-    parser.add_argument("--system-logprobs", nargs="+", default=[], metavar="NAME=FILE",
-                        help="adds kl from that system to the model; per line the summed natural-log probability "
-                        "of an output under the system itself")  # fmt: skip
-    parser.add_argument("--level", choices=["corpus", "segment-mean", "both"], default="corpus",
-                        help="of a system's score; without a corpus score: segment-mean (default: corpus)")  # fmt: skip
-    parser.add_argument("--segments", action="store_true", help="a row per segment instead of per system")
-    parser.add_argument("-o", "--output", metavar="FILE", help=".csv or .parquet (default: CSV on standard output)")
-    parser.add_argument("--mme", metavar="FOLDER", help="also writes texts, segment and corpus scores as a test set of "
-                        "mt-metrics-eval, called like the folder")  # fmt: skip
+    parser.add_argument(
+        "--system-logprobs",
+        nargs="+",
+        default=[],
+        metavar="NAME=FILE",
+        help="adds kl from that system to the model; per line the summed natural-log probability "
+        "of an output under the system itself",
+    )
+    parser.add_argument(
+        "--level",
+        choices=["corpus", "segment-mean", "both"],
+        default="corpus",
+        help="of a system's score; without a corpus score: segment-mean (default: corpus)",
+    )
+    parser.add_argument(
+        "--segments", action="store_true", help="a row per segment instead of per system"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help=".csv or .parquet (default: CSV on standard output)"
+    )
+    parser.add_argument(
+        "--mme",
+        metavar="FOLDER",
+        help="also writes texts, segment and corpus scores as a test set of "
+        "mt-metrics-eval, called like the folder",
+    )
     parser.set_defaults(refuse=parser.error)
 
 
@@ -76,25 +103,39 @@ def _run(args: argparse.Namespace) -> None:
     test, whole = _test_set(args)
     logprobs = _logprobs(args, test)
     names = args.metrics if args.metrics is not None else ([] if args.lm else ["chrf"])
-    model = shared.load_model(args.lm or (BUNDLED if any(map(needs_lm, names)) else None), test.trg_lang)
+    model = shared.load_model(
+        args.lm or (BUNDLED if any(map(needs_lm, names)) else None), test.trg_lang
+    )
     if args.mono and LPP_DISTANCE not in names:
-        args.refuse(f"--mono is what {LPP_DISTANCE} compares with: ask for it by -m, or leave out --mono.")
-    mono, about_r = reference.given_mono(args, whole, model) if LPP_DISTANCE in names else (None, [])
+        args.refuse(
+            f"--mono is what {LPP_DISTANCE} compares with: ask for it by -m, or leave out --mono."
+        )
+    mono, about_r = (
+        reference.given_mono(args, whole, model) if LPP_DISTANCE in names else (None, [])
+    )
     metrics = shared.metrics(names, model, test.trg_lang, test.n_refs or 1, mono=mono)
-    shared.print_notes([*test.notes, *about_r, *shared.tokenizer_notes(args, (m.signature for m in metrics))])
+    shared.print_notes(
+        [*test.notes, *about_r, *shared.tokenizer_notes(args, (m.signature for m in metrics))]
+    )
     if args.mme:
         write_mme(_with_references(whole), args.mme)
         metrics = [_scored(_seen(metric, test, whole), metric) for metric in metrics]
         told = (_write_scores(_seen(metric, test, whole), metric, args.mme) for metric in metrics)
         shared.print_notes(note for notes in told for note in notes)
     sets = [
-        (_seen(metric, test, whole), [metric]) for metric in metrics if metric.name != LPP_DISTANCE or args.segments
+        (_seen(metric, test, whole), [metric])
+        for metric in metrics
+        if metric.name != LPP_DISTANCE or args.segments
     ]
-    tables = [segment_rows(*one) if args.segments else system_rows(*one, args.level) for one in sets]
+    tables = [
+        segment_rows(*one) if args.segments else system_rows(*one, args.level) for one in sets
+    ]
     if mono and model and not args.segments:
         tables.append(_distances(whole, model, mono))
     table = pd.concat(tables, ignore_index=True)
-    shared.write_table(_with_kl(table, test, logprobs, model) if logprobs and model else table, args.output)
+    shared.write_table(
+        _with_kl(table, test, logprobs, model) if logprobs and model else table, args.output
+    )
 
 
 def _logprobs(args: argparse.Namespace, test: TestSet) -> dict[str, np.ndarray]:
@@ -104,13 +145,21 @@ def _logprobs(args: argparse.Namespace, test: TestSet) -> dict[str, np.ndarray]:
     from ..data.plain import named_files
 
     if args.system_logprobs and (args.segments or not args.lm):
-        args.refuse("--system-logprobs gives a row per system and compares with a language model: give --lm MODEL, "
-                    "and leave out --segments.")  # fmt: skip
+        args.refuse(
+            "--system-logprobs gives a row per system and compares with a language model: give "
+            "--lm MODEL, "
+            "and leave out --segments."
+        )
     files = named_files(args.system_logprobs)
-    return {checks.one_of(name, test.systems, "system"): read_logprobs(path, len(test)) for name, path in files.items()}
+    return {
+        checks.one_of(name, test.systems, "system"): read_logprobs(path, len(test))
+        for name, path in files.items()
+    }
 
 
-def _with_kl(table: pd.DataFrame, test: TestSet, logprobs: dict, model: LanguageModel) -> pd.DataFrame:
+def _with_kl(
+    table: pd.DataFrame, test: TestSet, logprobs: dict, model: LanguageModel
+) -> pd.DataFrame:
     """The table with a row kl per system whose log-probabilities are known; its interval is a note."""
     import pandas as pd
 
@@ -145,7 +194,10 @@ def _seen(metric: Metric, test: TestSet, whole: TestSet) -> TestSet:
         return whole
     if whole.systems and not test.systems:
         names = ", ".join(whole.systems)
-        raise DataError(f"{names}: nothing but a reference, with which {metric.name} compares; give another system.")
+        raise DataError(
+            f"{names}: nothing but a reference, with which {metric.name} compares; give another "
+            "system."
+        )
     return test
 
 
@@ -166,10 +218,16 @@ def _test_set(args: argparse.Namespace) -> tuple[TestSet, TestSet]:
     if not args.data and not test.systems:  # WMT's XML brings systems with the sources
         args.refuse(wanted)
     compared, copies = shared.selected(args, check_systems(test), files=not args.data), test.copies
-    there = {s: hyps for s, hyps in test.systems.items() if s in compared.systems or s in set(copies) - {*args.exclude}}
+    there = {
+        s: hyps
+        for s, hyps in test.systems.items()
+        if s in compared.systems or s in set(copies) - {*args.exclude}
+    }
     kinds = {**dict.fromkeys(copies, "human"), **compared.categories}
     systems = {**there, **compared.systems}
-    whole = replace(compared, refs=test.refs, systems=systems, categories={s: kinds[s] for s in systems})
+    whole = replace(
+        compared, refs=test.refs, systems=systems, categories={s: kinds[s] for s in systems}
+    )
     return compared, whole
 
 
@@ -202,9 +260,13 @@ def _write_scores(test: TestSet, metric: Metric, folder: str) -> list[str]:
         write_mme_scores(folder, test.lp, metric.name, segments, systems=systems, ref=ref)
         missing = int(np.isnan(segments).sum())
     notes = (
-        [] if metric.higher_is_better else [f"{name} is negated in {folder}: mt-metrics-eval takes higher as better."]
+        []
+        if metric.higher_is_better
+        else [f"{name} is negated in {folder}: mt-metrics-eval takes higher as better."]
     )
     if missing:
-        notes.append(f"{name} is None for {missing} of {segments.size} segments in {folder}; "
-                     "mt-metrics-eval does not load metrics with None, so move that file away first.")  # fmt: skip
+        notes.append(
+            f"{name} is None for {missing} of {segments.size} segments in {folder}; "
+            "mt-metrics-eval does not load metrics with None, so move that file away first."
+        )
     return notes

@@ -10,8 +10,15 @@ EXAMPLE = "anhelpers site --built build --out build/site"
 
 def options(parser: argparse.ArgumentParser) -> None:
     """From where, whither."""
-    parser.add_argument("--built", default="build", metavar="DIR", help="where `anhelpers run` wrote (default: build)")
-    parser.add_argument("--out", default="build/site", metavar="DIR", help="the site (default: build/site)")
+    parser.add_argument(
+        "--built",
+        default="build",
+        metavar="DIR",
+        help="where `anhelpers run` wrote (default: build)",
+    )
+    parser.add_argument(
+        "--out", default="build/site", metavar="DIR", help="the site (default: build/site)"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

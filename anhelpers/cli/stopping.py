@@ -52,7 +52,8 @@ def open_streams() -> bool:
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free, which is this one
+            # takes the lowest number that is free, which is this one
+            os.open(os.devnull, os.O_RDWR)
     there = sys.stdout is not None
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
@@ -67,5 +68,6 @@ def mute() -> None:
     """Standard output goes nowhere from now on: what nobody reads, or no disk takes, must not fail again at the end."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError, AttributeError):  # a stream without a number, as in a test or a notebook
+    except (OSError, ValueError, AttributeError):
+        # a stream without a number, as in a test or a notebook
         return

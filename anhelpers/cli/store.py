@@ -24,11 +24,17 @@ def options(parser: argparse.ArgumentParser) -> None:
         if name in ("export", "import"):
             action.add_argument("file", metavar="FILE", help="a parquet file")
         if name in ("prune", "export"):
-            action.add_argument("--signature", metavar="PATTERN", help="of this signature; * stands for any text")
+            action.add_argument(
+                "--signature", metavar="PATTERN", help="of this signature; * stands for any text"
+            )
         if name == "prune":
-            action.add_argument("--older-than", type=float, metavar="DAYS", help="kept longer ago than this")
+            action.add_argument(
+                "--older-than", type=float, metavar="DAYS", help="kept longer ago than this"
+            )
             for only, what in ONLY.items():
-                action.add_argument(f"--{only}", dest="only", action="store_const", const=only, help=what)
+                action.add_argument(
+                    f"--{only}", dest="only", action="store_const", const=only, help=what
+                )
     parser.set_defaults(action="info")
 
 
@@ -40,7 +46,9 @@ def run(args: argparse.Namespace) -> None:
     if store is None:
         raise DataError(f"the store is off: name a file (--store FILE, or {STORE}=FILE).")
     if args.action != "import" and not store.path.exists():
-        raise DataError("no scores are kept here yet; scoring with a model makes the file.", store.path)
+        raise DataError(
+            "no scores are kept here yet; scoring with a model makes the file.", store.path
+        )
     note(ACTIONS[args.action][0](store, args))
 
 
@@ -54,11 +62,17 @@ def _info(store: Any, args: argparse.Namespace) -> str:
     size = megabytes(path.stat().st_size for path in files if path.is_file())
     bad, old = int(table.damaged.sum()), int(table.unverified.sum())
     if bad:
-        note(f"{store.path}: {bad:,} scores are damaged (their checksums do not fit). They are never used, and "
-             "computed again where they are wanted; anhelpers store prune --damaged removes them.")  # fmt: skip
+        note(
+            f"{store.path}: {bad:,} scores are damaged (their checksums do not fit). They are "
+            "never used, and "
+            "computed again where they are wanted; anhelpers store prune --damaged removes them."
+        )
     if old:
-        note(f"{store.path}: {old:,} scores are from before checksums were kept and cannot be verified; anhelpers "
-             "store prune --unverified removes them.")  # fmt: skip
+        note(
+            f"{store.path}: {old:,} scores are from before checksums were kept and cannot be "
+            "verified; anhelpers "
+            "store prune --unverified removes them."
+        )
     return f"{store.path}: {table.scores.sum():,} scores in {size}."
 
 
@@ -66,17 +80,28 @@ def _check(store: Any, args: argparse.Namespace) -> str:
     from ..scoring.upkeep import faults, sizes
 
     if found := faults(store):
-        raise DataError(f"{' '.join(found)} Remove what is damaged (anhelpers store prune --damaged); it is computed "
-                        "again where it is wanted.", store.path)  # fmt: skip
+        raise DataError(
+            f"{' '.join(found)} Remove what is damaged (anhelpers store prune --damaged); it is "
+            "computed "
+            "again where it is wanted.",
+            store.path,
+        )
     table = sizes(store)
-    old = f", but for {n:,} from before checksums were kept" if (n := int(table.unverified.sum())) else ""
+    old = (
+        f", but for {n:,} from before checksums were kept"
+        if (n := int(table.unverified.sum()))
+        else ""
+    )
     return f"{store.path}: all {table.scores.sum():,} scores fit their checksums{old}."
 
 
 def _prune(store: Any, args: argparse.Namespace) -> str:
     from ..scoring.upkeep import prune
 
-    return f"removed {prune(store, args.signature, args.older_than, only=args.only):,} scores from {store.path}."
+    return (
+        f"removed {prune(store, args.signature, args.older_than, only=args.only):,} scores from "
+        f"{store.path}."
+    )
 
 
 def _export(store: Any, args: argparse.Namespace) -> str:
@@ -90,7 +115,11 @@ def _import(store: Any, args: argparse.Namespace) -> str:
 
     new, same, different = import_parquet(store, args.file)
     told = f"{new:,} new scores in {store.path}, {same:,} were there already"
-    return f"{told}, and {different:,} are there with other values, which stay." if different else f"{told}."
+    return (
+        f"{told}, and {different:,} are there with other values, which stay."
+        if different
+        else f"{told}."
+    )
 
 
 ONLY = {
@@ -98,9 +127,18 @@ ONLY = {
     "unverified": "only scores from before checksums were kept, which cannot be verified",
 }
 ACTIONS = {
-    "info": (_info, "a row per metric signature: scores, bytes, days, how many are damaged (the default)"),
+    "info": (
+        _info,
+        "a row per metric signature: scores, bytes, days, how many are damaged (the default)",
+    ),
     "check": (_check, "compare every score with its checksum; exit status 2 where one is damaged"),
-    "prune": (_prune, "remove scores by signature, age or damage, and give their space back to the disk"),
+    "prune": (
+        _prune,
+        "remove scores by signature, age or damage, and give their space back to the disk",
+    ),
     "export": (_export, "write scores to a parquet file, each with its checksum"),
-    "import": (_import, "take over the scores of such a file; where both have one, the store's own stays"),
+    "import": (
+        _import,
+        "take over the scores of such a file; where both have one, the store's own stays",
+    ),
 }

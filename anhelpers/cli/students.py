@@ -14,7 +14,10 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Which notebooks, and whither."""
     shared.notebooks(parser)
     parser.add_argument(
-        "--out", default="build", metavar="DIR", help="students/ and teachers/ go there (default: build)"
+        "--out",
+        default="build",
+        metavar="DIR",
+        help="students/ and teachers/ go there (default: build)",
     )
 
 

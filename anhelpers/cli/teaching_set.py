@@ -12,13 +12,29 @@ EXAMPLE = "anhelpers teaching-set my-es -l en-es"
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Folder, pair, training texts."""
-    parser.add_argument("folder", metavar="FOLDER", help="not there, or empty: the skeleton is made in it; else it is "
-                        "checked, and the exit status is 2 where anything is wrong")  # fmt: skip
-    parser.add_argument("-l", "--language-pair", metavar="SRC-TRG", help="such as en-es; needed for a skeleton, and "
-                        "for the check of a folder that holds several pairs")  # fmt: skip
-    parser.add_argument("--train", nargs="+", default=[], metavar="FILE", help="texts that judges learn from, plain or "
-                        "packed: no reference and no line of the set's monolingual text may stand there (the bundled "
-                        "language model's are known)")  # fmt: skip
+    parser.add_argument(
+        "folder",
+        metavar="FOLDER",
+        help="not there, or empty: the skeleton is made in it; else it is "
+        "checked, and the exit status is 2 where anything is wrong",
+    )
+    parser.add_argument(
+        "-l",
+        "--language-pair",
+        metavar="SRC-TRG",
+        help="such as en-es; needed for a skeleton, and "
+        "for the check of a folder that holds several pairs",
+    )
+    parser.add_argument(
+        "--train",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="texts that judges learn from, plain or "
+        "packed: no reference and no line of the set's monolingual text may stand there (the "
+        "bundled "
+        "language model's are known)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -33,15 +49,26 @@ def _make(args: argparse.Namespace) -> int:
     from ..errors import DataError
 
     if args.language_pair is None:
-        raise DataError("there is no teaching set; say of which pair a skeleton is wanted (-l en-es).", args.folder)
+        raise DataError(
+            "there is no teaching set; say of which pair a skeleton is wanted (-l en-es).",
+            args.folder,
+        )
     folder = make_skeleton(args.folder, args.language_pair)
     files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-    print(f"{folder}: a skeleton with {len(files)} files.", *(f"  {name}" for name in files), "", sep="\n")
+    print(
+        f"{folder}: a skeleton with {len(files)} files.",
+        *(f"  {name}" for name in files),
+        "",
+        sep="\n",
+    )
     glosses = "the glosses, " if "glosses.txt" in files else ""
     order = (
-        f"Write over every line with {EXAMPLE}, in this order: sources and documents, refB by somebody else, refA, "
-        f"the candidates, the systems (each line a copy of a candidate), {glosses}mono, minimal pairs, README. "
-        "ratings.tsv and mqm.tsv may keep their header alone. docs/new-language.md leads through it. What is there and "
+        f"Write over every line with {EXAMPLE}, in this order: sources and documents, refB by "
+        "somebody else, refA, "
+        f"the candidates, the systems (each line a copy of a candidate), {glosses}mono, minimal "
+        "pairs, README. "
+        "ratings.tsv and mqm.tsv may keep their header alone. docs/new-language.md leads through "
+        "it. What is there and "
         "what is wrong, as often as you like:"
     )
     print(fill(order, 100), f"\n  anhelpers teaching-set {folder}", sep="\n")

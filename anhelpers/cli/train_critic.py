@@ -15,16 +15,37 @@ EXAMPLE = "anhelpers train-critic own.cs refA.cs sysB.cs cs-critic --lang cs"
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Originals, translations, folder, language, recipe."""
-    shared.originals_and_translations(parser, "some 3,000 of several domains are a beginning", ", and lines of the "
-                                      "same number are taken for translations of the same source")  # fmt: skip
-    parser.add_argument("out", metavar="FOLDER", help="where the critic goes; -m critic:FOLDER scores with it")
-    parser.add_argument("--test", nargs="+", default=[], metavar="FILE", help="texts that the critic will be tested "
-                        "on: lines that stand there as well are left out of the training")  # fmt: skip
-    parser.add_argument("--words", type=int, metavar="N", help="how many of the most frequent words are not masked "
-                        "(default: 500)")  # fmt: skip
-    parser.add_argument("--penalty", type=float, metavar="X", help="how much large weights cost, above 0; more text "
-                        "wants less (default: 0.0002)")  # fmt: skip
-    parser.add_argument("--seed", type=int, metavar="N", help="of the parts of the cross-fit (default: 13)")
+    shared.originals_and_translations(
+        parser,
+        "some 3,000 of several domains are a beginning",
+        ", and lines of the same number are taken for translations of the same source",
+    )
+    parser.add_argument(
+        "out", metavar="FOLDER", help="where the critic goes; -m critic:FOLDER scores with it"
+    )
+    parser.add_argument(
+        "--test",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="texts that the critic will be tested "
+        "on: lines that stand there as well are left out of the training",
+    )
+    parser.add_argument(
+        "--words",
+        type=int,
+        metavar="N",
+        help="how many of the most frequent words are not masked (default: 500)",
+    )
+    parser.add_argument(
+        "--penalty",
+        type=float,
+        metavar="X",
+        help="how much large weights cost, above 0; more text wants less (default: 0.0002)",
+    )
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="of the parts of the cross-fit (default: 13)"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -33,14 +54,20 @@ def run(args: argparse.Namespace) -> None:
     from ..naturalness.critic_training import CriticRecipe, train_critic, write_critic
 
     native, translated = shared.both_sides(args)
-    chosen: dict[str, Any] = {name: value for name in ("words", "penalty", "seed")
-                              if (value := getattr(args, name)) is not None}  # fmt: skip
+    chosen: dict[str, Any] = {
+        name: value
+        for name in ("words", "penalty", "seed")
+        if (value := getattr(args, name)) is not None
+    }
     recipe = CriticRecipe(args.lang, **chosen)
     unseen = [line for path in args.test for line in read_lines(path)]
     critic, facts = train_critic(native, translated, recipe, note, unseen=unseen)
     write_critic(critic, facts, Path(args.out))
     bound = facts["tv_lower_bound"]
-    print(f"{args.out}: language {critic.language}, {facts['originals']:,} originals against "
-          f"{sum(facts['translations'].values()):,} translations, {facts['ngrams']:,} n-grams; cross-fitted AUC "
-          f"{facts['auc']:.3f}, TV(Q, R) at least {bound['bound']:.3f} "
-          f"({bound['low']:.3f} to {bound['high']:.3f})")  # fmt: skip
+    print(
+        f"{args.out}: language {critic.language}, {facts['originals']:,} originals against "
+        f"{sum(facts['translations'].values()):,} translations, {facts['ngrams']:,} n-grams; "
+        "cross-fitted AUC "
+        f"{facts['auc']:.3f}, TV(Q, R) at least {bound['bound']:.3f} "
+        f"({bound['low']:.3f} to {bound['high']:.3f})"
+    )

@@ -10,10 +10,18 @@ from ..errors import DataError
 __all__ = ["check", "prints"]
 
 RANGES = {
-    "seed": (0, checks.LARGEST_SEED), "draws": (2, checks.MOST_DRAWS), "vocab": (2, 10**9),
-    "batch_tokens": (1, 10**9), "epochs": (1, 10**6), "n": (1, 10**6), "batch": (1, 10**6),
-    "steps": (1, 10**9), "held_out": (1, 10**9), "words": (1, 10**6), "minutes": (0, 10**6),
-}  # fmt: skip
+    "seed": (0, checks.LARGEST_SEED),
+    "draws": (2, checks.MOST_DRAWS),
+    "vocab": (2, 10**9),
+    "batch_tokens": (1, 10**9),
+    "epochs": (1, 10**6),
+    "n": (1, 10**6),
+    "batch": (1, 10**6),
+    "steps": (1, 10**9),
+    "held_out": (1, 10**9),
+    "words": (1, 10**6),
+    "minutes": (0, 10**6),
+}
 """The smallest and the largest number that an option of this name takes, in whichever command."""
 
 MAY_BE_EMPTY = {"name", "stop", "system", "task"}
@@ -58,4 +66,6 @@ def _check_text(name: str, text: str) -> None:
             raise ValueError
         text.encode("utf-8", "strict" if name in MAY_BE_EMPTY else "surrogateescape")
     except ValueError:
-        raise DataError(f"{_typed(name)} is '{text}', which holds what is no character; type it anew.") from None
+        raise DataError(
+            f"{_typed(name)} is '{text}', which holds what is no character; type it anew."
+        ) from None

@@ -14,61 +14,126 @@ if TYPE_CHECKING:
     from ..data.token_scores import TokenScores
     from ..xmi import ModelXmi, Xmi, XmiPerChar
 
-HELP = "cross-mutual information in bits per sentence, from the scores of a translation and a language model"
+HELP = (
+    "cross-mutual information in bits per sentence, from the scores of a translation and a "
+    "language model"
+)
 EXAMPLE = "anhelpers xmi --mt-logprobs mt.txt --lm-logprobs lm.txt -o xmi.csv"
 
 OF_FILES = ("mt_logprobs", "lm_logprobs", "unit", "vocab")
 OF_MODELS = (
-    "mt", "lm", "sources", "src_lang", "trg_lang", "task", "device", "batch_tokens", "store", "scheduler",
+    "mt",
+    "lm",
+    "sources",
+    "src_lang",
+    "trg_lang",
+    "task",
+    "device",
+    "batch_tokens",
+    "store",
+    "scheduler",
     "save_scores",
-)  # fmt: skip
+)
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Scores or models, unit, documents, resampling."""
     files = parser.add_argument_group("from files of scores")
     what = "scores of the target sentences under the"
-    files.add_argument("--mt-logprobs", metavar="FILE", help=f"{what} translation model: per line a sum of "
-                       "log-probabilities or the scores of the tokens; JSONL; fairseq-generate's output")  # fmt: skip
-    files.add_argument("--lm-logprobs", metavar="FILE", help=f"{what} language model, over the same tokens")
-    files.add_argument("--unit", choices=["nats", "bits", "log10"], help="of the scores: natural logarithms, base 2, "
-                       "base 10 as of KenLM (default: what a file declares, else nats; bits for fairseq)")  # fmt: skip
-    files.add_argument("--vocab", type=int, metavar="N", help="size of the vocabulary: scores per token that are worse "
-                       "than a uniform guess over it are refused, their unit may be wrong")  # fmt: skip
+    files.add_argument(
+        "--mt-logprobs",
+        metavar="FILE",
+        help=f"{what} translation model: per line a sum of "
+        "log-probabilities or the scores of the tokens; JSONL; fairseq-generate's output",
+    )
+    files.add_argument(
+        "--lm-logprobs", metavar="FILE", help=f"{what} language model, over the same tokens"
+    )
+    files.add_argument(
+        "--unit",
+        choices=["nats", "bits", "log10"],
+        help="of the scores: natural logarithms, base 2, "
+        "base 10 as of KenLM (default: what a file declares, else nats; bits for fairseq)",
+    )
+    files.add_argument(
+        "--vocab",
+        type=int,
+        metavar="N",
+        help="size of the vocabulary: scores per token that are worse "
+        "than a uniform guess over it are refused, their unit may be wrong",
+    )
     models = parser.add_argument_group("from models of transformers")
     place = "a folder or hub id[@revision]"
-    models.add_argument("--mt", metavar="MODEL", help="translation model, an encoder-decoder (Marian, M2M100, NLLB, "
-                        f"T5, mBART): {place}")  # fmt: skip
-    models.add_argument("--lm", metavar="MODEL", help="language model with the same tokenizer, causal, or an "
-                        f"encoder-decoder trained without source, which is given empty ones: {place}")  # fmt: skip
+    models.add_argument(
+        "--mt",
+        metavar="MODEL",
+        help=f"translation model, an encoder-decoder (Marian, M2M100, NLLB, T5, mBART): {place}",
+    )
+    models.add_argument(
+        "--lm",
+        metavar="MODEL",
+        help="language model with the same tokenizer, causal, or an "
+        f"encoder-decoder trained without source, which is given empty ones: {place}",
+    )
     models.add_argument("-s", "--sources", metavar="SRC", help="source text, a line per sentence")
-    models.add_argument("-t", "--targets", metavar="TGT", help="target text, a line per sentence; with files of "
-                        "scores for --per-char only")  # fmt: skip
-    models.add_argument("--src-lang", metavar="CODE", help="of multilingual models, such as de or deu_Latn")
+    models.add_argument(
+        "-t",
+        "--targets",
+        metavar="TGT",
+        help="target text, a line per sentence; with files of scores for --per-char only",
+    )
+    models.add_argument(
+        "--src-lang", metavar="CODE", help="of multilingual models, such as de or deu_Latn"
+    )
     models.add_argument("--trg-lang", metavar="CODE", help="of multilingual models")
-    models.add_argument("--task", metavar="TEXT", help="put before every source, such as T5's 'translate English to "
-                        "German: '")  # fmt: skip
-    models.add_argument("--device", metavar="NAME", help="cpu, cuda, cuda:1 (default: the GPU if there is one)")
+    models.add_argument(
+        "--task",
+        metavar="TEXT",
+        help="put before every source, such as T5's 'translate English to German: '",
+    )
+    models.add_argument(
+        "--device", metavar="NAME", help="cpu, cuda, cuda:1 (default: the GPU if there is one)"
+    )
     models.add_argument("--batch-tokens", type=int, metavar="N", help="padded tokens at a time")
     shared.store(models)
     shared.scheduler(models)
-    models.add_argument("--save-scores", metavar="FILE.jsonl", help="writes both log-probabilities of every sentence")
-    parser.add_argument("--per-char", action="store_true", help="bits per character of the target instead: for two "
-                        "models with different tokenizers")  # fmt: skip
+    models.add_argument(
+        "--save-scores",
+        metavar="FILE.jsonl",
+        help="writes both log-probabilities of every sentence",
+    )
+    parser.add_argument(
+        "--per-char",
+        action="store_true",
+        help="bits per character of the target instead: for two models with different tokenizers",
+    )
     every = "all: every token counts, the end of the sentence too, as in eq. 2"
-    table = "published: the mean over tokens times the tokens without the end, as in the paper's table"
+    table = (
+        "published: the mean over tokens times the tokens without the end, as in the paper's table"
+    )
     parser.add_argument(
         "--count",
         choices=["all", "published"],
         default="all",
         help=f"{every}; {table} (needs scores per token; default: all)",
     )
-    docs = "a document's name per line; documents are resampled whole (default: those that rows of JSONL name)"
+    docs = (
+        "a document's name per line; documents are resampled whole (default: those that rows of "
+        "JSONL name)"
+    )
     parser.add_argument("--docs", metavar="FILE", help=docs)
-    parser.add_argument("--name", default="", metavar="NAME", help="of the direction, such as en-de")
-    parser.add_argument("--draws", type=int, default=1000, metavar="B", help="resamples (default: 1000)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)")
-    parser.add_argument("-o", "--output", metavar="FILE", help=".csv or .parquet (default: CSV on standard output)")
+    parser.add_argument(
+        "--name", default="", metavar="NAME", help="of the direction, such as en-de"
+    )
+    parser.add_argument(
+        "--draws", type=int, default=1000, metavar="B", help="resamples (default: 1000)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help=".csv or .parquet (default: CSV on standard output)"
+    )
     parser.set_defaults(refuse=parser.error)
 
 
@@ -80,7 +145,9 @@ def run(args: argparse.Namespace) -> None:
     found, notes, told = _from_models(args) if from_models else _from_files(args)
     shared.print_notes(notes)
     table = xmi_rows(args.name or "unnamed", found)
-    shared.write_table(table.assign(signature=table.signature + f"{told}; seed {args.seed}"), args.output)
+    shared.write_table(
+        table.assign(signature=table.signature + f"{told}; seed {args.seed}"), args.output
+    )
 
 
 def _way(args: argparse.Namespace) -> bool:
@@ -88,15 +155,23 @@ def _way(args: argparse.Namespace) -> bool:
     given = {name for name in (*OF_FILES, *OF_MODELS, "targets") if getattr(args, name) is not None}
     files, models = given & {"mt_logprobs", "lm_logprobs"}, given & {"mt", "lm"}
     if files and models:
-        args.refuse("scores come from two files (--mt-logprobs, --lm-logprobs) or from two models (--mt, --lm): "
-                    "give one of the pairs.")  # fmt: skip
+        args.refuse(
+            "scores come from two files (--mt-logprobs, --lm-logprobs) or from two models (--mt, "
+            "--lm): "
+            "give one of the pairs."
+        )
     wanted = {"mt", "lm", "sources", "targets"} if models else {"mt_logprobs", "lm_logprobs"}
     if not files and not models:
-        args.refuse("scores are wanted: --mt-logprobs FILE --lm-logprobs FILE, or models: --mt MODEL --lm MODEL "
-                    "-s SRC -t TGT.")  # fmt: skip
+        args.refuse(
+            "scores are wanted: --mt-logprobs FILE --lm-logprobs FILE, or models: --mt MODEL --lm "
+            "MODEL "
+            "-s SRC -t TGT."
+        )
     if wanted - given:
-        args.refuse(f"{_options(files or models)} {'needs' if len(files or models) == 1 else 'need'} "
-                    f"{_options(wanted - given)} as well.")  # fmt: skip
+        args.refuse(
+            f"{_options(files or models)} {'needs' if len(files or models) == 1 else 'need'} "
+            f"{_options(wanted - given)} as well."
+        )
     if args.per_char and args.count == "published":
         args.refuse("--count published is of bits per sentence: leave out --per-char.")
     if args.per_char and not models and args.targets is None:
@@ -104,7 +179,9 @@ def _way(args: argparse.Namespace) -> bool:
     strange = given & set(OF_FILES if models else OF_MODELS)
     strange |= {"targets"} & given if not (models or args.per_char) else set()
     if strange:
-        args.refuse(f"{_options(strange)} cannot be used with {'models' if models else 'files of scores'}.")
+        args.refuse(
+            f"{_options(strange)} cannot be used with {'models' if models else 'files of scores'}."
+        )
     return bool(models)
 
 
@@ -112,7 +189,9 @@ def _options(names: Any) -> str:
     """What the user types, in the order of the help."""
     short = {"sources": "-s", "targets": "-t"}
     known = [*OF_FILES, *OF_MODELS, "targets"]
-    return " and ".join(short.get(n, "--" + n.replace("_", "-")) for n in sorted(names, key=known.index))
+    return " and ".join(
+        short.get(n, "--" + n.replace("_", "-")) for n in sorted(names, key=known.index)
+    )
 
 
 def _from_files(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str], str]:
@@ -123,7 +202,11 @@ def _from_files(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str], 
 
     mt, lm, how = read_score_pair(args.mt_logprobs, args.lm_logprobs, args.unit)
     docs, told = _documents(args, (mt, lm), how)
-    rest: dict[str, Any] = {"docs": docs, "rng": np.random.default_rng(args.seed), "n_draws": args.draws}
+    rest: dict[str, Any] = {
+        "docs": docs,
+        "rng": np.random.default_rng(args.seed),
+        "n_draws": args.draws,
+    }
     given = _lines(args.targets, len(mt), how)
     for scores, path in ((mt, args.mt_logprobs), (lm, args.lm_logprobs)):
         _unit_holds(scores, args.vocab, path)
@@ -150,11 +233,16 @@ def _documents(
     own, given = docs_of(*both), _lines(args.docs, len(both[0]), how)
     if not own or not given:
         return given or own, ["documents are those that the rows of the files name."] if own else []
-    n_own, n_given, n_both = (len(set(groups)) for groups in (own, given, zip(own, given, strict=True)))
+    n_own, n_given, n_both = (
+        len(set(groups)) for groups in (own, given, zip(own, given, strict=True))
+    )
     if n_both != max(n_own, n_given):
         told = "groups the sentences otherwise than the documents in the rows of scores"
         raise DataError(f"{told}; leave it out.", args.docs)
-    told = f"--docs names {n_given} documents, and the rows of scores name {n_own}: those of --docs are resampled."
+    told = (
+        f"--docs names {n_given} documents, and the rows of scores name {n_own}: those of --docs "
+        "are resampled."
+    )
     return given, [] if n_own == n_given else [told]
 
 
@@ -169,9 +257,14 @@ def _from_models(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str],
     n = min(len(srcs), len(trgs))
     srcs, trgs = _cut(srcs, n, args.sources), _cut(trgs, n, args.targets)
     if len(srcs) != len(trgs):
-        raise DataError(f"has {len(trgs)} lines, and {args.sources} has {len(srcs)}; they must be the same.",
-                        args.targets)  # fmt: skip
-    for code, texts, path in ((args.src_lang, srcs, args.sources), (args.trg_lang, trgs, args.targets)):
+        raise DataError(
+            f"has {len(trgs)} lines, and {args.sources} has {len(srcs)}; they must be the same.",
+            args.targets,
+        )
+    for code, texts, path in (
+        (args.src_lang, srcs, args.sources),
+        (args.trg_lang, trgs, args.targets),
+    ):
         if code:
             check_language(texts, code, f"the texts of {path}")
     docs = _lines(args.docs, len(trgs))
@@ -179,9 +272,18 @@ def _from_models(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str],
     mt = load_mt(args.mt, task=args.task or "", **codes)
     lm = load_q_lm(args.lm, **codes)
     with shared.using_scheduler(args.scheduler):
-        scored = xmi_from_models(mt, lm, srcs, trgs, docs=docs, rng=np.random.default_rng(args.seed),
-                                 n_draws=args.draws, per_char=args.per_char, count=args.count,
-                                 tokens_per_batch=args.batch_tokens)  # fmt: skip
+        scored = xmi_from_models(
+            mt,
+            lm,
+            srcs,
+            trgs,
+            docs=docs,
+            rng=np.random.default_rng(args.seed),
+            n_draws=args.draws,
+            per_char=args.per_char,
+            count=args.count,
+            tokens_per_batch=args.batch_tokens,
+        )
     if args.save_scores:
         _save(scored, args.save_scores)
     return scored.found, [*scored.notes, *scored.found.notes], ""
@@ -194,7 +296,10 @@ def _lines(path: str | None, n: int, how: str = "") -> tuple[str, ...] | None:
 
     lines = read_lines(path) if path else None
     if lines is not None and how == APART:
-        told = "has a line per sentence, and the two files of scores have their sentences in different orders"
+        told = (
+            "has a line per sentence, and the two files of scores have their sentences in "
+            "different orders"
+        )
         raise DataError(f"{told}; bring them into one order.", path)
     lines = lines and _cut(lines, n, path or "")
     if lines is not None and len(lines) != n:
@@ -218,7 +323,10 @@ def _unit_holds(scores: TokenScores, n_vocab: int | None, path: str) -> None:
 
     if n_vocab is None:
         return
-    if not any(count and not np.isnan(logprob) for count, logprob in zip(scores.counts, scores.logprobs, strict=True)):
+    if not any(
+        count and not np.isnan(logprob)
+        for count, logprob in zip(scores.counts, scores.logprobs, strict=True)
+    ):
         raise DataError("has no scores per token, so --vocab cannot tell anything.", path)
     doubt = unit_doubt(scores.logprobs / NATS[scores.unit], scores.counts, n_vocab, scores.unit)
     if doubt:
@@ -234,12 +342,27 @@ def _save(scored: ModelXmi, path: str) -> None:
     from ..xmi import pointwise_xmi, xmi_rows
 
     bits = pointwise_xmi(scored.mt_logprobs, scored.lm_logprobs)
-    columns = zip(scored.mt_logprobs, scored.lm_logprobs, bits, scored.mt_tokens, scored.lm_tokens, strict=True)
+    columns = zip(
+        scored.mt_logprobs,
+        scored.lm_logprobs,
+        bits,
+        scored.mt_tokens,
+        scored.lm_tokens,
+        strict=True,
+    )
     names = ("mt_logprob_nats", "lm_logprob_nats", "xmi_bits", "mt_tokens", "lm_tokens")
     made = {"signature": xmi_rows("", scored.found).signature.iloc[-1], "made_by": made_by()}
-    rows = ({name: None if np.isnan(value) else value.item() for name, value in zip(names, row, strict=True)} | made
-            for row in columns)  # fmt: skip
-    write_text(path, "".join(json.dumps({"sentence": i, **row}) + "\n" for i, row in enumerate(rows, 1)))
+    rows = (
+        {
+            name: None if np.isnan(value) else value.item()
+            for name, value in zip(names, row, strict=True)
+        }
+        | made
+        for row in columns
+    )
+    write_text(
+        path, "".join(json.dumps({"sentence": i, **row}) + "\n" for i, row in enumerate(rows, 1))
+    )
 
 
 def _told(scores: TokenScores) -> str:

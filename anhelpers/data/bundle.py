@@ -17,7 +17,10 @@ def bundled(name: str) -> Path:
     """
     root, wanted = _bundle_root(), PurePosixPath(name)
     if wanted.is_absolute() or ".." in wanted.parts:
-        raise DataError(f"'{name}' is no name of a bundled file; names are relative, like teaching/en-de/mono.de.txt.")
+        raise DataError(
+            f"'{name}' is no name of a bundled file; names are relative, like "
+            "teaching/en-de/mono.de.txt."
+        )
     path = root / wanted
     if not path.exists():
         beside = path.parent if path.parent.is_dir() else root
@@ -36,5 +39,7 @@ def _bundle_root() -> Path:
         if root.is_dir() and mark.exists():
             return root
     raise DataError(
-        "the package's data folder is missing; install anhelpers again, or work in a full checkout.", package
+        "the package's data folder is missing; install anhelpers again, or work in a full "
+        "checkout.",
+        package,
     )

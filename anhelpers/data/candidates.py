@@ -26,7 +26,16 @@ from .identify import with_languages
 from .languages import UNDETERMINED, split_pair
 from .lines import check_columns, not_text, read_bytes, text_lines
 from .packed import stem_of, suffix_of, unpacked
-from .records import Fail, assemble, build_test_set, candidate_rows, per_source, read_jsonl, source_rows, unread
+from .records import (
+    Fail,
+    assemble,
+    build_test_set,
+    candidate_rows,
+    per_source,
+    read_jsonl,
+    source_rows,
+    unread,
+)
 from .schema import CandidateSet, TestSet, systems_of
 from .writing import write_bytes, write_text
 
@@ -34,15 +43,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "from_systems", "read_candidate_file", "read_candidates", "sample_candidates",
-    "with_outputs", "write_candidates",
-]  # fmt: skip
+    "from_systems",
+    "read_candidate_file",
+    "read_candidates",
+    "sample_candidates",
+    "with_outputs",
+    "write_candidates",
+]
 
 COLUMNS = ("segment", "text", "tag", "id", "src", "count", "logprob")
 JSONL, PARQUET = (".jsonl", ".ndjson", ".json"), (".parquet", ".pq")
 
 
-def from_systems(test: TestSet, systems: Sequence[str] | None = None, *, distinct: bool = False) -> CandidateSet:
+def from_systems(
+    test: TestSet, systems: Sequence[str] | None = None, *, distinct: bool = False
+) -> CandidateSet:
     """Each system's output as a candidate, its tag the system; blank hypotheses are left out and counted in a note.
 
     Parameters
@@ -51,10 +66,16 @@ def from_systems(test: TestSet, systems: Sequence[str] | None = None, *, distinc
     distinct : merge equal texts of a source, with tags such as "Claude-3.5 | GPT-4".
     """
     by_default = [name for name in test.systems if name not in test.copies]
-    names = [checks.one_of(name, test.systems, "system") for name in (by_default if systems is None else systems)]
+    names = [
+        checks.one_of(name, test.systems, "system")
+        for name in (by_default if systems is None else systems)
+    ]
     if not names:
-        seen = f"of the {len(test.systems)} systems of {test.name} none is named" if test.systems else (
-            f"{test.name} has no systems")  # fmt: skip
+        seen = (
+            f"of the {len(test.systems)} systems of {test.name} none is named"
+            if test.systems
+            else (f"{test.name} has no systems")
+        )
         raise DataError(f"{seen}, so there are no candidates to take from them.")
     n = len(test) * len(names)
     entries = [
@@ -66,11 +87,15 @@ def from_systems(test: TestSet, systems: Sequence[str] | None = None, *, distinc
     blank = n - len(entries)
     notes = (f"{blank} blank hypotheses of {n} are left out.",) if blank else ()
     segments, texts, tags = zip(*entries, strict=True) if entries else ((), (), ())
-    cands = CandidateSet(np.array(segments, dtype=np.int64), texts, tags, notes=notes).require(len(test), test.name)
+    cands = CandidateSet(np.array(segments, dtype=np.int64), texts, tags, notes=notes).require(
+        len(test), test.name
+    )
     return cands.deduplicated() if distinct else cands
 
 
-def with_outputs(cands: CandidateSet, test: TestSet, systems: Sequence[str] | None = None) -> CandidateSet:
+def with_outputs(
+    cands: CandidateSet, test: TestSet, systems: Sequence[str] | None = None
+) -> CandidateSet:
     """The candidates and the outputs of systems of the test set, each distinct text of a source once.
 
     Blank outputs, and systems that are copies of references, do not join. The id of the candidates changes.
@@ -81,19 +106,28 @@ def with_outputs(cands: CandidateSet, test: TestSet, systems: Sequence[str] | No
     """
     named = {name for tag in cands.tags for name in systems_of(tag)}
     asked = [name for name in test.systems if name not in named] if systems is None else systems
-    joining = [checks.one_of(name, test.systems, "system") for name in asked if name not in test.copies]
-    added = [(i, text, name) for name in joining for i, text in enumerate(test.systems[name]) if text.strip()]
+    joining = [
+        checks.one_of(name, test.systems, "system") for name in asked if name not in test.copies
+    ]
+    added = [
+        (i, text, name)
+        for name in joining
+        for i, text in enumerate(test.systems[name])
+        if text.strip()
+    ]
     if not added:
         return cands.deduplicated()
     segments, texts, tags = zip(*added, strict=True)
     segment = np.concatenate([cands.segment, segments])
     order = np.argsort(segment, kind="stable")
     return CandidateSet(
-        segment[order], fields.pick(cands.texts + texts, order), fields.pick(cands.tags + tags, order),
+        segment[order],
+        fields.pick(cands.texts + texts, order),
+        fields.pick(cands.tags + tags, order),
         notes=cands.notes,
         multiplicity=np.concatenate([cands.multiplicity, np.ones(len(added), np.int64)])[order],
         logprob=np.concatenate([cands.logprob, np.full(len(added), np.nan)])[order],
-    ).deduplicated()  # fmt: skip
+    ).deduplicated()
 
 
 def sample_candidates(cands: CandidateSet, k: int, rng: np.random.Generator) -> CandidateSet:
@@ -104,10 +138,14 @@ def sample_candidates(cands: CandidateSet, k: int, rng: np.random.Generator) -> 
     if k < 1:
         raise DataError(f"k must be at least 1, got {k}.")
     rank = np.lexsort((rng.random(len(cands)), cands.segment))
-    place = np.arange(len(cands)) - np.repeat(np.cumsum(cands.n_candidates) - cands.n_candidates, cands.n_candidates)
+    place = np.arange(len(cands)) - np.repeat(
+        np.cumsum(cands.n_candidates) - cands.n_candidates, cands.n_candidates
+    )
     rows = rank[place < k]
     return cands.take(
-        rows, f"{len(cands) - len(rows)} of {len(cands)} candidates were left out at random: at most {k} each."
+        rows,
+        f"{len(cands) - len(rows)} of {len(cands)} candidates were left out at random: at most {k} "
+        "each.",
     )
 
 
@@ -133,11 +171,15 @@ def read_candidates(
     odd = np.flatnonzero(cands.n_candidates != k) if k is not None else np.array([])
     if odd.size:
         where = "DataFrame" if hasattr(path, "columns") else path
-        raise DataError(f"source {odd[0]} has {cands.n_candidates[odd[0]]} candidates, expected k = {k}.", where)
+        raise DataError(
+            f"source {odd[0]} has {cands.n_candidates[odd[0]]} candidates, expected k = {k}.", where
+        )
     return cands
 
 
-def read_candidate_file(path: str | PathLike, lp: str | None = None) -> tuple[TestSet | None, CandidateSet]:
+def read_candidate_file(
+    path: str | PathLike, lp: str | None = None
+) -> tuple[TestSet | None, CandidateSet]:
     """The candidates of a self-contained JSONL file, and the test set that its objects describe (None if they do not).
 
     Parameters
@@ -175,7 +217,11 @@ def write_candidates(path: str | PathLike, cands: CandidateSet) -> Path:
     lines = []
     for values in zip(*columns.values(), strict=True):
         record = dict(zip(columns, values, strict=True))
-        kept = {k: v for k, v in record.items() if not (k == "tag" and not v) and not (k == "count" and v == 1)}
+        kept = {
+            k: v
+            for k, v in record.items()
+            if not (k == "tag" and not v) and not (k == "count" and v == 1)
+        }
         if math.isnan(record["logprob"]):
             del kept["logprob"]
         lines.append(json.dumps(kept, ensure_ascii=False) + "\n")
@@ -190,15 +236,24 @@ def _from_jsonl(path: str | PathLike, srcs: Sequence[str] | None) -> CandidateSe
 def _from_text(path: str | PathLike, srcs: Sequence[str] | None, k: int | None) -> CandidateSet:
     """Candidates of a text file: the first k lines belong to source 0, the next k to source 1."""
     if k is None or k < 1:
-        said = "how many lines each source has is not said" if k is None else f"{k} lines for each source are too few"
-        raise DataError(f"{said}; say it by -k (in Python: k), or give a .jsonl or .parquet file.", path)
+        said = (
+            "how many lines each source has is not said"
+            if k is None
+            else f"{k} lines for each source are too few"
+        )
+        raise DataError(
+            f"{said}; say it by -k (in Python: k), or give a .jsonl or .parquet file.", path
+        )
     lines, notes = text_lines(read_bytes(path), path)
     n = len(lines) // k if srcs is None else len(srcs)
     blank = len(lines) - n * k
     if blank > 0 and srcs is not None and not any(line.strip() for line in lines[n * k :]):
-        lines, notes = lines[: n * k], (*notes, f"{Path(path).name}: {blank} blank lines at its end are left out.")
+        lines = lines[: n * k]
+        notes = (*notes, f"{Path(path).name}: {blank} blank lines at its end are left out.")
     if len(lines) != n * k or not lines:
-        wanted = f"a multiple of k = {k}" if srcs is None else f"{n} sources × k = {k}, {n * k} lines"
+        wanted = (
+            f"a multiple of k = {k}" if srcs is None else f"{n} sources × k = {k}, {n * k} lines"
+        )
         raise DataError(f"has {len(lines)} lines, expected {wanted}.", path)
     records = [{"segment": i // k, "text": line} for i, line in enumerate(lines)]
     fail = _fail_line(path)
@@ -217,8 +272,14 @@ def _from_parquet(path: str | PathLike, srcs: Sequence[str] | None) -> Candidate
     try:
         frame = pd.read_parquet(io.BytesIO(data))
     except Exception as error:  # damaged files end in whatever their readers raise
-        why = "" if data.startswith(b"PAR1") and data.endswith(b"PAR1") else ": its first or last four bytes are wrong"
-        raise DataError(f"this is no parquet file, or a damaged one{why}; make or download it again.", path) from error
+        why = (
+            ""
+            if data.startswith(b"PAR1") and data.endswith(b"PAR1")
+            else ": its first or last four bytes are wrong"
+        )
+        raise DataError(
+            f"this is no parquet file, or a damaged one{why}; make or download it again.", path
+        ) from error
     return _from_frame(frame, path, srcs)
 
 
@@ -231,22 +292,30 @@ def _to_parquet(path: str | PathLike, columns: dict[str, Sequence]) -> Path:
     try:
         pd.DataFrame(columns).to_parquet(buffer, index=False)
     except UnicodeEncodeError as error:
-        raise DataError(f"character U+{ord(error.object[error.start]):04X} cannot be written as UTF-8.", path) from None
+        raise DataError(
+            f"character U+{ord(error.object[error.start]):04X} cannot be written as UTF-8.", path
+        ) from None
     return write_bytes(path, buffer.getvalue())
 
 
-def _from_frame(frame: pd.DataFrame, path: str | PathLike, srcs: Sequence[str] | None) -> CandidateSet:
+def _from_frame(
+    frame: pd.DataFrame, path: str | PathLike, srcs: Sequence[str] | None
+) -> CandidateSet:
     """Candidates of a table; rows are counted from 0 in errors."""
     absent = [column for column in ("segment", "text") if column not in frame.columns]
     if absent or not len(frame):
         what = (
-            f"has no column '{absent[0]}'; columns: {', '.join(map(str, frame.columns))}" if absent else "has no rows"
+            f"has no column '{absent[0]}'; columns: {', '.join(map(str, frame.columns))}"
+            if absent
+            else "has no rows"
         )
         raise DataError(f"the table {what}.", path)
     columns = [column for column in COLUMNS if column in frame.columns]
     check_columns(list(map(str, frame.columns)), columns, path, None)
     values = [frame[c].astype(object).where(frame[c].notna(), None).tolist() for c in columns]
-    records: list[dict[str, Any]] = [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
+    records: list[dict[str, Any]] = [
+        dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)
+    ]
     fail: Fail = lambda i, message: DataError(f"row {i}: {message}", path)  # noqa: E731
     told = unread([dict.fromkeys(map(str, frame.columns))], fail)
     cands = _assembled(records, path, fail, srcs)
@@ -254,7 +323,10 @@ def _from_frame(frame: pd.DataFrame, path: str | PathLike, srcs: Sequence[str] |
 
 
 def _assembled(
-    records: list[dict[str, Any]], path: str | PathLike, fail: Fail, srcs: Sequence[str] | None = None
+    records: list[dict[str, Any]],
+    path: str | PathLike,
+    fail: Fail,
+    srcs: Sequence[str] | None = None,
 ) -> CandidateSet:
     """Candidates of records of either kind, which must not be there twice; a note of the keys that nothing reads."""
     sources, n = per_source(records, fail), len(records)
@@ -263,14 +335,23 @@ def _assembled(
     several = {row.segment for row in rows[: n // 2 + 1]} if not sources else records
     for part in range(2, n // 2 + 1):
         if len(several) > 1 and n % part == 0 and records[part:] == records[:-part]:
-            raise fail(part, f"the first {part} stand here again, {n // part} times in all; keep each of them once.")
+            raise fail(
+                part,
+                f"the first {part} stand here again, {n // part} times in all; keep each of them "
+                "once.",
+            )
     cands = assemble(rows, path, fail, srcs)
     again = n - len(set(map(repr, records))) if sources else 0
-    notes = (f"{again} of {n} sources stand there again with the same candidates.",) if again else ()
+    notes = (
+        (f"{again} of {n} sources stand there again with the same candidates.",) if again else ()
+    )
     counts = np.bincount(cands.segment, cands.multiplicity)
     if (fewer := int((counts < counts.max()).sum())) and 2 * counts.min() <= counts.max():
-        notes += (f"{fewer} of {len(counts)} sources have fewer candidates than the {counts.max():.0f} of the others "
-                  f"(the fewest: {counts.min():.0f}): the more there are, the better an oracle's choice.",)  # fmt: skip
+        notes += (
+            f"{fewer} of {len(counts)} sources have fewer candidates than the {counts.max():.0f} "
+            "of the others "
+            f"(the fewest: {counts.min():.0f}): the more there are, the better an oracle's choice.",
+        )
     return replace(cands, notes=(*cands.notes, *notes, *unread(records, fail)))
 
 

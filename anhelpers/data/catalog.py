@@ -30,14 +30,30 @@ from .sets import ENTRIES, FILES, LICENCES, RATINGS, TEACHING
 from .wmt import language_pairs, read_wmt
 
 __all__ = [
-    "available", "bundled", "find_file", "licence_of", "load", "load_candidates", "load_mono", "minimal_pairs",
-    "mono_for", "note_of", "own_file", "ratings_file", "remote_files", "shared_data", "target_language",
-    "teaching_set", "whereabouts",
-]  # fmt: skip
+    "available",
+    "bundled",
+    "find_file",
+    "licence_of",
+    "load",
+    "load_candidates",
+    "load_mono",
+    "minimal_pairs",
+    "mono_for",
+    "note_of",
+    "own_file",
+    "ratings_file",
+    "remote_files",
+    "shared_data",
+    "target_language",
+    "teaching_set",
+    "whereabouts",
+]
 
 CANDIDATES, PAIRS, STANDARD = "candidates.jsonl", "minimal_pairs.tsv", "refB"
 """Of a teaching set: its files, and the reference from which no candidate was made."""
-_FOR_RATINGS = "anhelpers mqm {0} gives penalties, anhelpers run an_5_2_mqm --data {0} tests the systems"
+_FOR_RATINGS = (
+    "anhelpers mqm {0} gives penalties, anhelpers run an_5_2_mqm --data {0} tests the systems"
+)
 
 
 def shared_data() -> Path | None:
@@ -48,7 +64,9 @@ def shared_data() -> Path | None:
     folder = checks.local_path(named)
     if not (folder / "MANIFEST.tsv").is_file():
         what = "holds no MANIFEST.tsv" if folder.is_dir() else "does not exist"
-        raise DataError(f"this folder, which {ENVIRONMENT} names, {what}; point it at the data folder.", folder)
+        raise DataError(
+            f"this folder, which {ENVIRONMENT} names, {what}; point it at the data folder.", folder
+        )
     return folder
 
 
@@ -71,7 +89,9 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
     if entry is None:
         return _load_path(Path(name), lp, reference)
     checks.one_of(lp or entry.lp, [entry.lp], f"language pair of {name}")
-    return read_wmt(find_file(str(name)), entry.lp, year=entry.year, reference=reference, name=str(name))
+    return read_wmt(
+        find_file(str(name)), entry.lp, year=entry.year, reference=reference, name=str(name)
+    )
 
 
 def load_candidates(name: str | PathLike, lp: str | None = None) -> CandidateSet:
@@ -101,7 +121,8 @@ def load_mono(name: str | PathLike) -> tuple[str, ...]:
         return _written(files[0] if len(files) == 1 else name)
     if not entry.mono:
         raise DataError(
-            f"{name} has no monolingual reference here; give a file of texts written in its target language."
+            f"{name} has no monolingual reference here; give a file of texts written in its target "
+            "language."
         )
     return _written(bundled(entry.mono) if entry.in_package else find_file(entry.mono))
 
@@ -152,10 +173,14 @@ def own_file(folder: str | PathLike, name: str) -> Path | None:
     name : of the file, such as "mqm.tsv".
     """
     path = Path(folder) / name
-    return path if os.path.isfile(path) and len(table_lines(path)) > (path.suffix == ".tsv") else None
+    return (
+        path if os.path.isfile(path) and len(table_lines(path)) > (path.suffix == ".tsv") else None
+    )
 
 
-def mono_for(data: str | PathLike, lang: str, path: str | PathLike | None = None) -> tuple[tuple[str, ...], str]:
+def mono_for(
+    data: str | PathLike, lang: str, path: str | PathLike | None = None
+) -> tuple[tuple[str, ...], str]:
     """(texts, where they are from): the monolingual reference R for any data set or file of translations.
 
     The lines of `path` where one is given; else those of the named data set where they are here, or of mono.LANG.txt
@@ -168,13 +193,22 @@ def mono_for(data: str | PathLike, lang: str, path: str | PathLike | None = None
     if path is not None:
         return _written(path, lang), str(path)
     entry = ENTRIES.get(str(data))
-    if entry is not None and entry.mono and (entry.in_package or whereabouts(entry.mono) is not None):
-        return load_mono(data), f"of {data}"  # a set that was fetched has its texts here, but not always R
+    if (
+        entry is not None
+        and entry.mono
+        and (entry.in_package or whereabouts(entry.mono) is not None)
+    ):
+        # a set that was fetched has its texts here, but not always R
+        return load_mono(data), f"of {data}"
     if entry is None and (file := own_file(data, f"mono.{lang}.txt")) is not None:
         return _written(file, lang), f"of {data}"
     if (own := teaching_set(lang)) is not None:
         texts = load_mono(own)
-        return texts, f"the teaching set's {len(texts)} sentences, as none is here for {data}; another by its file"
+        return (
+            texts,
+            f"the teaching set's {len(texts)} sentences, as none is here for {data}; another by "
+            "its file",
+        )
     return (), f"none for {data}; name a file of texts that people wrote in '{lang}'"
 
 
@@ -184,11 +218,20 @@ def available() -> list[dict[str, Any]]:
     for name, entry in ENTRIES.items():
         try:
             place = whereabouts(name)
-            kept = place is not None and not entry.in_package and place.is_relative_to(cache_folder())
+            kept = (
+                place is not None and not entry.in_package and place.is_relative_to(cache_folder())
+            )
         except DataError:
             place, kept = None, False
         where = "package" if entry.in_package else "cache" if kept else ENVIRONMENT
-        rows.append({"name": name, "where": f"{where}: {entry.tree}", "present": place is not None, "note": entry.note})
+        rows.append(
+            {
+                "name": name,
+                "where": f"{where}: {entry.tree}",
+                "present": place is not None,
+                "note": entry.note,
+            }
+        )
     return rows
 
 
@@ -246,13 +289,21 @@ def target_language(name: str | PathLike, lang: str | None = None) -> str:
     >>> target_language("ted/en-de"), target_language("ratings.tsv", "zh")
     ('de', 'zh')
     """
-    pairs = {known: known.rpartition("/")[2] for known in RATINGS} | {known: e.lp for known, e in ENTRIES.items()}
+    pairs = {known: known.rpartition("/")[2] for known in RATINGS} | {
+        known: e.lp for known, e in ENTRIES.items()
+    }
     own = pairs.get(str(name), "").partition("-")[2]
     if not (own or lang):
-        what = "which language its translations are in is not said; name it as lang (for a notebook: -p lang de)."
+        what = (
+            "which language its translations are in is not said; name it as lang (for a notebook: "
+            "-p lang de)."
+        )
         raise DataError(what, name)
     if own and lang and short_code(lang) != short_code(own):
-        raise DataError(f"its translations are in '{own}', and lang says '{lang}'; leave one of them away.", name)
+        raise DataError(
+            f"its translations are in '{own}', and lang says '{lang}'; leave one of them away.",
+            name,
+        )
     return lang or own
 
 
@@ -262,7 +313,10 @@ def teaching_set(lang: str) -> str | None:
     >>> teaching_set("eng"), teaching_set("de_AT"), teaching_set("cs")
     ('teaching/de-en', 'teaching', None)
     """
-    return next((name for name, entry in TEACHING.items() if entry.lp.endswith(f"-{short_code(lang)}")), None)
+    return next(
+        (name for name, entry in TEACHING.items() if entry.lp.endswith(f"-{short_code(lang)}")),
+        None,
+    )
 
 
 def whereabouts(name: str) -> Path | None:
@@ -307,7 +361,9 @@ def _absent(name: str) -> DataError:
         part = f"{cached} of its {len(rows)} files are downloaded; " if cached else ""
         get = f", or download it ({part}licence: {licence_of(name)}): anhelpers fetch {name}"
     return DataError(
-        f"{name} is not here; set {ENVIRONMENT} to a folder with MANIFEST.tsv and {path} ({where}){get}.", root
+        f"{name} is not here; set {ENVIRONMENT} to a folder with MANIFEST.tsv and {path} "
+        f"({where}){get}.",
+        root,
     )
 
 
@@ -316,10 +372,15 @@ def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
     if os.path.isdir(path):
         pairs = language_pairs(path)
         if not pairs:
-            raise DataError("holds no test set: a WMT tree has sources, references, system-outputs.", path)
+            raise DataError(
+                "holds no test set: a WMT tree has sources, references, system-outputs.", path
+            )
         if lp is None and len(pairs) != 1:
             there = ", ".join(sorted(pairs))
-            raise DataError(f"holds {len(pairs)} language pairs ({there}); say which by -l (in Python: lp).", path)
+            raise DataError(
+                f"holds {len(pairs)} language pairs ({there}); say which by -l (in Python: lp).",
+                path,
+            )
         pair = lp or next(iter(pairs))
         if is_mme(path):
             return read_mme(path, pair, reference=reference)
@@ -327,7 +388,11 @@ def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
         own = reference is None and STANDARD in test.refs and own_file(path, CANDIDATES) is not None
         return test.with_reference(STANDARD) if own else test
     if (name := path.as_posix()) in FILES:
-        rated = f"; {_FOR_RATINGS.format(name)}" if name in RATINGS.values() else "; anhelpers data says where it lies"
+        rated = (
+            f"; {_FOR_RATINGS.format(name)}"
+            if name in RATINGS.values()
+            else "; anhelpers data says where it lies"
+        )
         raise DataError(f"this is no test set but {FILES[name][1]}{rated}.", path)
     if not os.path.exists(path):
         hint = nearest(str(path), ENTRIES) or f"; names: {', '.join(ENTRIES)}."
@@ -335,7 +400,10 @@ def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
     test = _from_file(path, lp)
     if test is None:
         told = 'give a folder, WMT\'s XML, or JSONL with "src", "refs" and "candidates" per line'
-        raise DataError(f"holds no sources; {told}; if it holds MQM ratings, {_FOR_RATINGS.format('FILE')}.", path)
+        raise DataError(
+            f"holds no sources; {told}; if it holds MQM ratings, {_FOR_RATINGS.format('FILE')}.",
+            path,
+        )
     return test.with_reference(reference) if reference else test
 
 
@@ -350,5 +418,7 @@ def _from_file(path: Path, lp: str | None) -> TestSet | None:
 def _is_marked(path: str | PathLike) -> bool:
     """Whether a file is WMT's SGM or XML, whose systems are the candidates."""
     return (
-        os.path.isfile(path) and suffix_of(path) not in (*JSONL, *PARQUET) and bool(read_marked(read_bytes(path), path))
+        os.path.isfile(path)
+        and suffix_of(path) not in (*JSONL, *PARQUET)
+        and bool(read_marked(read_bytes(path), path))
     )

@@ -34,7 +34,8 @@ from .writing import FULL, lock
 __all__ = ["Patience", "download"]
 
 BLOCK = 1 << 16  # bytes per read
-ABANDONED = 3600.0  # seconds without a new byte after which a part has no owner: a live run never pauses so long
+# seconds without a new byte after which a part has no owner: a live run never pauses so long
+ABANDONED = 3600.0
 PASSING = {408, 429, 500, 502, 503, 504}  # HTTP answers that may be different a little later
 INSTEAD = f"or set {ENVIRONMENT} to a folder that has the files"
 
@@ -66,7 +67,13 @@ class _Again(Exception):
 
 
 def download(
-    url: str, target: Path, row: RemoteFile, *, say: Callable[[str], object], patience: Patience, what: str = ""
+    url: str,
+    target: Path,
+    row: RemoteFile,
+    *,
+    say: Callable[[str], object],
+    patience: Patience,
+    what: str = "",
 ) -> None:
     """Put the file at `url` to `target`, with the bytes that `row` wants; a file already there is replaced at the end.
 
@@ -109,12 +116,20 @@ def _claim(target: Path) -> Path:
                     os.utime(part)  # before the new name: under that it must never look abandoned
                     os.rename(part, mine)
                     return mine
-        except OSError:  # not there, taken by another run just now, or (on Windows) still open there
+        except OSError:
+            # not there, taken by another run just now, or (on Windows) still open there
             continue
     return mine
 
 
-def _fill(url: str, part: Path, row: RemoteFile, patience: Patience, say: Callable[[str], object], what: str) -> None:
+def _fill(
+    url: str,
+    part: Path,
+    row: RemoteFile,
+    patience: Patience,
+    say: Callable[[str], object],
+    what: str,
+) -> None:
     """Receive until the part is the whole file, verified."""
     for attempt in range(1, patience.attempts + 1):
         if part.exists() and not fault(part, row):
@@ -126,7 +141,10 @@ def _fill(url: str, part: Path, row: RemoteFile, patience: Patience, say: Callab
                 return
             if not continued:
                 part.unlink(missing_ok=True)
-                raise DataError(f"{url} {wrong}; a proxy may have answered in its place, nothing was changed here.")
+                raise DataError(
+                    f"{url} {wrong}; a proxy may have answered in its place, nothing was changed "
+                    "here."
+                )
             raise _Again(f"{url}, continued from an earlier part, {wrong}", anew=True)
         except _Again as error:
             if error.anew:
@@ -139,7 +157,8 @@ def _pause(error: _Again, attempt: int, patience: Patience, say: Callable[[str],
     if attempt == patience.attempts or error.seconds > patience.longest:
         asks = f", and asks to wait {error.seconds:.0f} s" if error.seconds else ""
         raise AnhelpersError(
-            f"{error}{asks} (attempt {attempt}); run the same command again later, it goes on from here, {INSTEAD}."
+            f"{error}{asks} (attempt {attempt}); run the same command again later, it goes on from "
+            f"here, {INSTEAD}."
         ) from error
     # SystemRandom: a pause is no estimate, and must not advance anybody's seed
     pause = patience.pause * 2 ** (attempt - 1) * secrets.SystemRandom().uniform(0.5, 1)
@@ -153,12 +172,17 @@ def _receive(url: str, part: Path, timeout: float, what: str) -> bool:
     start = part.stat().st_size if part.exists() else 0
     with _open(url, start, timeout) as response:
         continued = start > 0 and response.status == 206
-        if continued and not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
+        if continued and not response.headers.get("Content-Range", "").startswith(
+            f"bytes {start}-"
+        ):
             raise _Again(f"{url} was continued at another place than asked", anew=True)
         done = start if continued else 0
         length = response.headers.get("Content-Length", "")
         total = done + int(length) if length.isdecimal() else None
-        with part.open("ab" if continued else "wb") as file, progress(total or 0, what, "B") as step:
+        with (
+            part.open("ab" if continued else "wb") as file,
+            progress(total or 0, what, "B") as step,
+        ):
             lock(file.fileno())
             step(done)
             while done != total and (block := _read(response, url, timeout)):
@@ -175,7 +199,9 @@ def _request(url: str, start: int) -> Request:
     parts = urlsplit(url)
     user, _, host = parts.netloc.rpartition("@")
     host = host if host.isascii() else host.encode("idna").decode("ascii")
-    headers = {"User-Agent": f"anhelpers/{__version__}"} | ({"Range": f"bytes={start}-"} if start else {})
+    headers = {"User-Agent": f"anhelpers/{__version__}"} | (
+        {"Range": f"bytes={start}-"} if start else {}
+    )
     request = Request(urlunsplit(parts._replace(netloc=host)), headers=headers)
     if user:
         given = base64.b64encode(unquote_to_bytes(user)).decode("ascii")
@@ -211,11 +237,17 @@ def _refused(error: HTTPError, url: str) -> Exception:
     if error.code in PASSING:
         return _Again(f"{_host(url)} answers {error.code} {error.reason}", _seconds(error.headers))
     if error.code in (404, 410):
-        return AnhelpersError(f"there is no file at {url} (HTTP {error.code}); check {MIRROR}, {INSTEAD}.")
+        return AnhelpersError(
+            f"there is no file at {url} (HTTP {error.code}); check {MIRROR}, {INSTEAD}."
+        )
     if error.code == 401:
-        return AnhelpersError(f"{url} wants another user or password (HTTP 401); write them into {MIRROR} before the "
-                              f"host, as NAME:PASSWORD@{_host(url)}, {INSTEAD}.")  # fmt: skip
-    return AnhelpersError(f"{url} is refused (HTTP {error.code} {error.reason}); try a network without it, {INSTEAD}.")
+        return AnhelpersError(
+            f"{url} wants another user or password (HTTP 401); write them into {MIRROR} before the "
+            f"host, as NAME:PASSWORD@{_host(url)}, {INSTEAD}."
+        )
+    return AnhelpersError(
+        f"{url} is refused (HTTP {error.code} {error.reason}); try a network without it, {INSTEAD}."
+    )
 
 
 def _seconds(headers: Message) -> float:
@@ -224,7 +256,11 @@ def _seconds(headers: Message) -> float:
     if asked.strip().isdecimal():
         return float(asked)
     try:
-        now = parsedate_to_datetime(headers["Date"]).timestamp() if headers.get("Date") else time.time()
+        now = (
+            parsedate_to_datetime(headers["Date"]).timestamp()
+            if headers.get("Date")
+            else time.time()
+        )
         return max(0.0, parsedate_to_datetime(asked).timestamp() - now)
     except ValueError:
         return 0.0
@@ -235,13 +271,16 @@ def _broken(error: Exception, url: str, timeout: float) -> Exception:
     reason, host = getattr(error, "reason", error), _host(url)
     if isinstance(reason, ssl.SSLCertVerificationError):
         return AnhelpersError(
-            f"{host} shows a certificate that cannot be verified ({reason.verify_message}); where a proxy replaces "
+            f"{host} shows a certificate that cannot be verified ({reason.verify_message}); where "
+            "a proxy replaces "
             f"certificates set SSL_CERT_FILE to its own, {INSTEAD}."
         )
     no_way = isinstance(reason, OSError) and reason.errno in (errno.ENETUNREACH, errno.EHOSTUNREACH)
     if no_way or isinstance(reason, (socket.gaierror, ConnectionRefusedError)):
         why = getattr(reason, "strerror", None) or reason
-        return AnhelpersError(f"no network reaches {host} ({why}); connect (https_proxy is honoured), {INSTEAD}.")
+        return AnhelpersError(
+            f"no network reaches {host} ({why}); connect (https_proxy is honoured), {INSTEAD}."
+        )
     if isinstance(reason, InvalidURL):
         return _no_address(url)
     if isinstance(reason, TimeoutError):
@@ -261,5 +300,10 @@ def _host(url: str) -> str:
 def _disk(error: OSError, folder: Path) -> DataError:
     """The sentence for a folder that cannot take a file."""
     if error.errno in FULL:
-        return DataError(f"the disk is full; free some space, or set {CACHE} to a folder on another disk.", folder)
-    return DataError(f"cannot be written ({error.strerror}); set {CACHE} to a folder of your own.", folder)
+        return DataError(
+            f"the disk is full; free some space, or set {CACHE} to a folder on another disk.",
+            folder,
+        )
+    return DataError(
+        f"cannot be written ({error.strerror}); set {CACHE} to a folder of your own.", folder
+    )

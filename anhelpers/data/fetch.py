@@ -12,7 +12,16 @@ from ..errors import DataError
 from ..progress import say as _say
 from .catalog import find_file, licence_of, note_of, remote_files, shared_data
 from .download import Patience, download
-from .manifest import ENVIRONMENT, MIRROR, OFFLINE, RemoteFile, cache_folder, fault, megabytes, missing
+from .manifest import (
+    ENVIRONMENT,
+    MIRROR,
+    OFFLINE,
+    RemoteFile,
+    cache_folder,
+    fault,
+    megabytes,
+    missing,
+)
 
 __all__ = ["BASE", "fetch_data"]
 
@@ -49,7 +58,11 @@ def fetch_data(
         note_of(name)
     if offline is None:
         offline = os.environ.get(OFFLINE, "").strip() not in ("", "0")
-    base = _checked(base, "base") if base else _checked(os.environ.get(MIRROR, "").strip() or BASE, MIRROR)
+    base = (
+        _checked(base, "base")
+        if base
+        else _checked(os.environ.get(MIRROR, "").strip() or BASE, MIRROR)
+    )
 
     def get(row: RemoteFile, what: str) -> None:
         url, target = f"{base}/{row.repo}/{row.commit}/{quote(row.path)}", cache_folder() / row.file
@@ -58,13 +71,18 @@ def fetch_data(
     return {name: _fetch_set(name, say, None if offline else get) for name in names}
 
 
-def _fetch_set(name: str, say: Callable[[str], object], get: Callable[[RemoteFile, str], None] | None) -> Path:
+def _fetch_set(
+    name: str, say: Callable[[str], object], get: Callable[[RemoteFile, str], None] | None
+) -> Path:
     """Get what is missing of one data set; without `get` only say what that is."""
     rows, root, shared = remote_files(name), cache_folder(), shared_data()
     if not rows or (shared is not None and not missing(shared, rows)):
         place = find_file(name)
         kept = {shared: f"is in {ENVIRONMENT}", root: "is among the downloads"}
-        whose = next((told for folder, told in kept.items() if folder in place.parents), "comes with the package")
+        whose = next(
+            (told for folder, told in kept.items() if folder in place.parents),
+            "comes with the package",
+        )
         say(f"{name} {whose}: nothing to download.")
         return place
     wrong = {row: seen for row in rows if (seen := fault(root / row.file, row))}
@@ -76,7 +94,8 @@ def _fetch_set(name: str, say: Callable[[str], object], get: Callable[[RemoteFil
     elif get is None:
         first = next(iter(wrong)).file
         raise DataError(
-            f"{len(wrong)} of the {len(rows)} files of {name} are missing or wrong (first: {first}) and downloading is "
+            f"{len(wrong)} of the {len(rows)} files of {name} are missing or wrong (first: "
+            f"{first}) and downloading is "
             f"switched off (--offline or {OFFLINE}); run `anhelpers fetch {name}` with a network.",
             root,
         )
@@ -86,12 +105,18 @@ def _fetch_set(name: str, say: Callable[[str], object], get: Callable[[RemoteFil
 
 
 def _get_all(
-    name: str, rows: list[RemoteFile], say: Callable[[str], object], get: Callable[[RemoteFile, str], None]
+    name: str,
+    rows: list[RemoteFile],
+    say: Callable[[str], object],
+    get: Callable[[RemoteFile, str], None],
 ) -> None:
     """Say from where and under which terms, then get file after file."""
     files = "1 file" if len(rows) == 1 else f"{len(rows)} files"
     sources = ", ".join(sorted({f"github.com/{row.repo} at {row.commit[:12]}" for row in rows}))
-    say(f"{name}: {files}, {megabytes(row.size for row in rows)}, from {sources}. Licence: {licence_of(name)}.")
+    say(
+        f"{name}: {files}, {megabytes(row.size for row in rows)}, from {sources}. Licence: "
+        f"{licence_of(name)}."
+    )
     try:
         for number, row in enumerate(rows, 1):
             get(row, f"{name}, file {number} of {len(rows)}")
@@ -108,10 +133,18 @@ def _checked(base: str, what: str) -> str:
         parts = urlsplit(base)
         host, port = parts.hostname or "", parts.port
         host.encode("idna")
-    except ValueError:  # brackets that are not closed, a port that is none, a host with an empty part
+    except ValueError:
+        # brackets that are not closed, a port that is none, a host with an empty part
         raise wrong from None
-    if parts.scheme not in ("http", "https") or not host or port == 0 or parts.query or parts.fragment:
+    if (
+        parts.scheme not in ("http", "https")
+        or not host
+        or port == 0
+        or parts.query
+        or parts.fragment
+    ):
         raise wrong
-    if "@" in parts.path or re.search(r"[\s\x00-\x1f\x7f]", base):  # a password with a slash ends before its end
+    # a password with a slash ends before its end
+    if "@" in parts.path or re.search(r"[\s\x00-\x1f\x7f]", base):
         raise wrong
     return f"{parts.scheme}://{parts.netloc}{quote(parts.path, safe='/%~')}".rstrip("/")

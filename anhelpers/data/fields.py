@@ -14,10 +14,25 @@ from ..checks import LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
 
 __all__ = [
-    "CATEGORIES", "NO_TRANSLATION", "agreed", "blanks", "categories", "first_repeat", "frozen", "logprobs",
-    "multiplicities", "named", "pick", "put", "reference_counts", "references", "rows", "supplied", "texts",
+    "CATEGORIES",
+    "NO_TRANSLATION",
+    "agreed",
+    "blanks",
+    "categories",
+    "first_repeat",
+    "frozen",
+    "logprobs",
+    "multiplicities",
+    "named",
+    "pick",
+    "put",
+    "reference_counts",
+    "references",
+    "rows",
+    "supplied",
+    "texts",
     "with_blank_notes",
-]  # fmt: skip
+]
 
 CATEGORIES = ("LLM", "MT", "online", "human", "control", "unknown")
 """What kind of translator a system is."""
@@ -25,10 +40,12 @@ CATEGORIES = ("LLM", "MT", "online", "human", "control", "unknown")
 NO_TRANSLATION = "[No translation supplied]"
 """The line that mt-metrics-eval reads as a missing text (its data.py), and writes for one."""
 
-_MARKS = (NO_TRANSLATION, "NO TRANSLATION AVAILABLE")  # the second: unwrap.py of wmt-format-tools, of WMT since 2021
+# the second: unwrap.py of wmt-format-tools, of WMT since 2021
+_MARKS = (NO_TRANSLATION, "NO TRANSLATION AVAILABLE")
 
 
-_NOTHING = {"null", "none", "na", "n/a", "nan", "#n/a", "-", "--"}  # what tables write where there is nothing
+# what tables write where there is nothing
+_NOTHING = {"null", "none", "na", "n/a", "nan", "#n/a", "-", "--"}
 _STANDS = "scored as it stands; where a text is missing, leave its line blank."
 
 _BLANK_NOTE = re.compile(
@@ -72,9 +89,14 @@ def multiplicities(given: ArrayLike | None, n: int) -> np.ndarray:
         return np.ones(n, np.int64)
     values = np.asarray(given)
     if values.shape != (n,) or (n and not np.issubdtype(values.dtype, np.integer)):
-        raise DataError(f"multiplicity must be {n} whole numbers, got shape {values.shape} of {values.dtype}.")
+        raise DataError(
+            f"multiplicity must be {n} whole numbers, got shape {values.shape} of {values.dtype}."
+        )
     if (bad := np.flatnonzero(values < 1)).size:
-        raise DataError(f"multiplicity of candidate {bad[0]} is {values[bad[0]]}; what was drawn, was at least once.")
+        raise DataError(
+            f"multiplicity of candidate {bad[0]} is {values[bad[0]]}; what was drawn, was at least "
+            "once."
+        )
     return values.astype(np.int64)
 
 
@@ -91,9 +113,15 @@ def logprobs(given: ArrayLike | None, n: int) -> np.ndarray:
     if values.shape != (n,):
         raise DataError(f"logprob must be {n} numbers, got shape {values.shape}.")
     if (bad := np.flatnonzero((values > ROUNDING) | np.isinf(values))).size:
-        raise DataError(f"logprob of candidate {bad[0]} is {values[bad[0]]}; a log-probability is at most 0, or nan.")
+        raise DataError(
+            f"logprob of candidate {bad[0]} is {values[bad[0]]}; a log-probability is at most 0, "
+            "or nan."
+        )
     if (bad := np.flatnonzero(values < LEAST_TOTAL)).size:
-        raise DataError(f"logprob of candidate {bad[0]} is {values[bad[0]]:.10g}, which {too_low(values[bad[0]])}")
+        raise DataError(
+            f"logprob of candidate {bad[0]} is {values[bad[0]]:.10g}, which "
+            f"{too_low(values[bad[0]])}"
+        )
     return values
 
 
@@ -144,10 +172,15 @@ def supplied(what: str, given: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[
     >>> supplied("refA", ("Ja.", "[No translation supplied]"))
     (('Ja.', ''), ("refA: 1 text is '[No translation supplied]', taken as missing.",))
     """
-    found = Counter(text.rstrip() for text in given if text.startswith(_MARKS) and text.rstrip() in _MARKS)
+    found = Counter(
+        text.rstrip() for text in given if text.startswith(_MARKS) and text.rstrip() in _MARKS
+    )
     if not found:
         return given, ()
-    notes = (f"{what}: {k} text{' is' if k == 1 else 's are'} '{mark}', taken as missing." for mark, k in found.items())
+    notes = (
+        f"{what}: {k} text{' is' if k == 1 else 's are'} '{mark}', taken as missing."
+        for mark, k in found.items()
+    )
     return tuple("" if text.rstrip() in found else text for text in given), tuple(notes)
 
 
@@ -171,7 +204,9 @@ def named(kind: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """
     for segment, name in enumerate(names):
         if not name.strip():
-            raise DataError(f"{kind} of segment {segment} is blank; give every segment a name, or none of them.")
+            raise DataError(
+                f"{kind} of segment {segment} is blank; give every segment a name, or none of them."
+            )
     return names
 
 
@@ -206,11 +241,17 @@ def _doubtful(what: str, given: Sequence[str], srcs: Sequence[str]) -> tuple[str
         for text, src in zip(given, srcs, strict=True)
         if len(text) < 9 and text.strip().casefold() in _NOTHING and text.strip() != src.strip()
     )
-    return tuple(f"{what}: {k} text{' is' if k == 1 else 's are'} '{word}', {_STANDS}" for word, k in seen.items())
+    return tuple(
+        f"{what}: {k} text{' is' if k == 1 else 's are'} '{word}', {_STANDS}"
+        for word, k in seen.items()
+    )
 
 
 def with_blank_notes(
-    notes: Iterable[str], srcs: Sequence[str], refs: Mapping[str, Sequence[str]], systems: Mapping[str, Sequence[str]]
+    notes: Iterable[str],
+    srcs: Sequence[str],
+    refs: Mapping[str, Sequence[str]],
+    systems: Mapping[str, Sequence[str]],
 ) -> tuple[str, ...]:
     """The notes, those on blank and doubtful texts made anew from the texts of a test set.
 
@@ -218,7 +259,9 @@ def with_blank_notes(
     ----------
     refs, systems : name -> N texts.
     """
-    n, sources, told = len(srcs), blanks(srcs), [note for note in notes if not _BLANK_NOTE.fullmatch(note)]
+    n = len(srcs)
+    sources = blanks(srcs)
+    told = [note for note in notes if not _BLANK_NOTE.fullmatch(note)]
     for name, given in (*refs.items(), *systems.items()):
         told += _doubtful(name, given, srcs)
     for name, hyps in systems.items():
@@ -229,8 +272,13 @@ def with_blank_notes(
             told.append(f"{name}: {k} blank reference{'s' * (k > 1)} of {n}, taken as missing.")
     if refs and (bare := int((reference_counts(refs, n) == 0).sum())):
         have = "has" if bare == 1 else "have"
-        told.append(f"{bare} of {n} segments {have} no reference: metrics that read one give no score there.")
-    return (*told, f"{sources} blank source{'s' * (sources > 1)} of {n}.") if sources else tuple(told)
+        told.append(
+            f"{bare} of {n} segments {have} no reference: metrics that read one give no score "
+            "there."
+        )
+    return (
+        (*told, f"{sources} blank source{'s' * (sources > 1)} of {n}.") if sources else tuple(told)
+    )
 
 
 def categories(given: Mapping[str, str], systems: Iterable[str]) -> dict[str, str]:

@@ -8,10 +8,20 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["decomposed", "document_told", "form_notes", "habits", "is_markup", "json_told", "letters"]
+__all__ = [
+    "decomposed",
+    "document_told",
+    "form_notes",
+    "habits",
+    "is_markup",
+    "json_told",
+    "letters",
+]
 
 OPENING = re.compile(r"<[!?a-zA-Z]")
-PROLOG = re.compile(r"<(\?xml|!doctype|html|srcset|refset|tstset|mteval|dataset|tmx|xliff)\b", re.IGNORECASE)
+PROLOG = re.compile(
+    r"<(\?xml|!doctype|html|srcset|refset|tstset|mteval|dataset|tmx|xliff)\b", re.IGNORECASE
+)
 TAGGED = re.compile(r"^<[!?/]?[a-zA-Z][^<>]*>.*>$|^<[!?/]?[a-zA-Z-][^<>]*>$|</\w+>$")
 """How markup begins; how it begins beyond doubt; a line of it: a tag alone, or a text between tags."""
 
@@ -28,7 +38,8 @@ HABITS = {
     "begin with a code of a language": r"(?:__\w+__|<2\w+>|>>\w+<<|\[?[a-z]{3}_[A-Z][a-z]{3}\]?)\s",
     "hold marks of sub-words": r".*(?:▁|@@(?: |$)|(?:^| )(?:##|_)\w)",
     "hold question marks within words": r".*[^\W\d_]\?[^\W\d_]",
-    "hold letters that were decoded wrongly": r".*(?:[ÃÂ][\u0080-\u00bf\u0152-\u0178\u2013-\u2122]|â€|\ufffd)",
+    "hold letters that were decoded "
+    "wrongly": r".*(?:[ÃÂ][\u0080-\u00bf\u0152-\u0178\u2013-\u2122]|â€|\ufffd)",
     "hold invisible characters": r".*[\u200b\u2060\ufeff]",
     "have spaces before their punctuation": r".*\w [.,;:!?](?: |$)",
     "have no capital letter": r"(?=(?:.*[a-z]){3})(?!.*[A-ZÀ-ÖØ-Þ])",
@@ -41,7 +52,9 @@ LOOKED_AT, UNLIKE, ALIKE = 200, 0.2, 12
 told (at most 0.1 among the systems of WMT23 and WMT24, but for one that writes tags); characters of a beginning."""
 
 
-def habits(texts: Mapping[str, Sequence[str]], refs: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def habits(
+    texts: Mapping[str, Sequence[str]], refs: Mapping[str, Sequence[str]]
+) -> tuple[str, ...]:
     """A note for each habit in the form of a text's lines that no reference has: a prompt, numbers, marks, no capitals.
 
     Parameters
@@ -52,23 +65,39 @@ def habits(texts: Mapping[str, Sequence[str]], refs: Mapping[str, Sequence[str]]
     shares = {name: _shares(lines) for name, lines in {**refs, **texts}.items()}
     notes = []
     for name in texts:
-        others = [shares[other] for other in refs if other != name] or [shares[o] for o in shares if o != name]
+        others = [shares[other] for other in refs if other != name] or [
+            shares[o] for o in shares if o != name
+        ]
         for told, (share, example) in shares[name].items():
-            if share < UNLIKE + (min(other.get(told, (0.0, ""))[0] for other in others) if others else 0.0):
+            if share < UNLIKE + (
+                min(other.get(told, (0.0, ""))[0] for other in others) if others else 0.0
+            ):
                 continue
             first = f" ({example})" if example else ""
-            notes.append(f"{name}: {share:.0%} of its lines {told}{first}, and those that it is compared with do not; "
-                         "nothing was changed.")  # fmt: skip
+            notes.append(
+                f"{name}: {share:.0%} of its lines {told}{first}, and those that it is compared "
+                "with do not; "
+                "nothing was changed."
+            )
     return tuple(notes)
 
 
 def _shares(lines: Sequence[str]) -> dict[str, tuple[float, str]]:
     """Habit -> the share of lines that have it, and an example."""
-    some = [line for line in lines[:: max(1, len(lines) // LOOKED_AT)] if line.strip()][: 2 * LOOKED_AT]
+    some = [line for line in lines[:: max(1, len(lines) // LOOKED_AT)] if line.strip()][
+        : 2 * LOOKED_AT
+    ]
     if len(some) < 10:
         return {}
-    found = {told: [held for line in some if (held := re.match(pattern, line))] for told, pattern in HABITS.items()}
-    shares = {told: (len(held) / len(some), repr(held[0][0][-30:])) for told, held in found.items() if held}
+    found = {
+        told: [held for line in some if (held := re.match(pattern, line))]
+        for told, pattern in HABITS.items()
+    }
+    shares = {
+        told: (len(held) / len(some), repr(held[0][0][-30:]))
+        for told, held in found.items()
+        if held
+    }
     alike = {
         "begin alike": Counter(line[:ALIKE] for line in some if len(line) > ALIKE),
         "are the same": Counter(some),
@@ -93,13 +122,15 @@ def form_notes(marked: bool, text: str, lines: Sequence[str], name: str) -> tupl
     notes = []
     if marked:
         notes.append(
-            f"{name} starts with a byte-order mark, which is left out; sacreBLEU counts it as a character of "
+            f"{name} starts with a byte-order mark, which is left out; sacreBLEU counts it as a "
+            "character of "
             "the first segment, so that its scores may differ a little."
         )
     ends, both = text.count("\n"), text.count("\r\n")
     if 0 < both < ends:
         notes.append(
-            f"{name}: {both} of {ends} lines end in CR LF, the others in LF; both are taken as line ends, and "
+            f"{name}: {both} of {ends} lines end in CR LF, the others in LF; both are taken as "
+            "line ends, and "
             "no carriage return as text."
         )
     if "\ufeff" in text:
@@ -107,7 +138,8 @@ def form_notes(marked: bool, text: str, lines: Sequence[str], name: str) -> tupl
         if inside:
             more = f" ({len(inside)} such)" if len(inside) > 1 else ""
             notes.append(
-                f"{name}: line {inside[0]} starts with a byte-order mark{more}, which is left in as text; were "
+                f"{name}: line {inside[0]} starts with a byte-order mark{more}, which is left in "
+                "as text; were "
                 "files joined?"
             )
     return tuple(notes)
@@ -124,7 +156,9 @@ def is_markup(lines: Sequence[str]) -> bool:
     if not filled or not OPENING.match(filled[0]):
         return False
     sure = PROLOG.match(filled[0]) is not None
-    return (sure or len(filled) > 1) and 2 * sum(map(bool, map(TAGGED.search, filled))) > len(filled)
+    return (sure or len(filled) > 1) and 2 * sum(map(bool, map(TAGGED.search, filled))) > len(
+        filled
+    )
 
 
 def json_told(lines: Sequence[str]) -> str:
@@ -144,8 +178,15 @@ def json_told(lines: Sequence[str]) -> str:
     if told := document_told(record):
         return f"its lines are JSON objects; {told}"
     read = "candidates in JSONL are read by anhelpers curve, and by --data"
-    there = read if {"candidates", "text"} & record.keys() else f"the first has the keys {', '.join(record)[:200]}"
-    return f"its lines are JSON objects, and a text is wanted, a line per segment; take the texts out of it ({there})."
+    there = (
+        read
+        if {"candidates", "text"} & record.keys()
+        else f"the first has the keys {', '.join(record)[:200]}"
+    )
+    return (
+        "its lines are JSON objects, and a text is wanted, a line per segment; take the texts out "
+        f"of it ({there})."
+    )
 
 
 def document_told(record: Mapping[str, object]) -> str:
@@ -161,7 +202,8 @@ def document_told(record: Mapping[str, object]) -> str:
     pair = str(record["doc_id"]).partition("_#_")[0]
     return (
         'an object with "doc_id" and "hypothesis" is a document as a system of WMT25 translated it: write the '
-        "paragraphs of the hypotheses, which empty lines part, into a text, a line each and in the order of your "
+        "paragraphs of the hypotheses, which empty lines part, into a text, a line each and in the "
+        "order of your "
         f'sources, for one language pair ("doc_id" begins with it, here {pair:.40}), and give that to score or plane '
         "by -t."
     )
@@ -189,6 +231,12 @@ def letters(texts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
         return ()
     apart = [f"{name} ({k} of {len(texts[name])} lines)" for name, k in counts.items() if k]
     named = ", ".join(apart[:8]) + (f" and {len(apart) - 8} more" if len(apart) > 8 else "")
-    told = f"Decomposed letters (an accent apart from its letter, Unicode's NFD) stand in {named}, and fewer or none in"
-    why = "chrF, BLEU and language models count code points, so that the same word written in both ways differs"
+    told = (
+        f"Decomposed letters (an accent apart from its letter, Unicode's NFD) stand in {named}, "
+        "and fewer or none in"
+    )
+    why = (
+        "chrF, BLEU and language models count code points, so that the same word written in both "
+        "ways differs"
+    )
     return (f"{told} the others: {why}; nothing was changed.",)

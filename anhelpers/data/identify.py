@@ -71,7 +71,9 @@ def check_language(texts: Sequence[str], code: str, what: str) -> str:
     """
     votes, code = language_votes(texts), code.strip("<>")
     if code == UNKNOWN:
-        return next((lang for lang, k in votes.most_common(1) if k >= LEAST_OTHER * votes.total()), UNKNOWN)
+        return next(
+            (lang for lang, k in votes.most_common(1) if k >= LEAST_OTHER * votes.total()), UNKNOWN
+        )
     if other := _other(votes, code):
         raise LanguageConflict(f"{what} read as {other}, and not as {_named(code)}.")
     return code
@@ -92,7 +94,11 @@ def foreign_lines(texts: Sequence[str], code: str, other: str) -> list[int]:
     if own == wrong or any({own, wrong} <= group for group in RELATED):
         return []
     classify, _ = _identifier()
-    return [i for i, text in enumerate(texts) if _letters(text) >= LINE_BYTES and classify(text) == wrong]
+    return [
+        i
+        for i, text in enumerate(texts)
+        if _letters(text) >= LINE_BYTES and classify(text) == wrong
+    ]
 
 
 def two_languages(texts: Sequence[str]) -> str:
@@ -125,24 +131,44 @@ def with_languages(test: TestSet) -> TestSet:
     said = split_pair(test.lp)
     src_lang, trg_lang = _told(test, said)
     if src_lang == trg_lang != UNKNOWN and UNKNOWN in said:
-        raise LanguageConflict(f"{test.name}: the sources and the translations both read as {_named(src_lang)}; say "
-                               "the pair by -l, such as en-de (in Python: lp), or give the right files.")  # fmt: skip
-    whole = {"the sources": test.srcs, **{f"the texts of reference {name}": ref for name, ref in test.refs.items()}}
-    notes = [f"{what} read as {mixed}." for what, texts in whole.items() if (mixed := two_languages(texts))]
-    if told := [code for code, before in ((src_lang, said[0]), (trg_lang, said[1])) if code != before]:
+        raise LanguageConflict(
+            f"{test.name}: the sources and the translations both read as {_named(src_lang)}; say "
+            "the pair by -l, such as en-de (in Python: lp), or give the right files."
+        )
+    whole = {
+        "the sources": test.srcs,
+        **{f"the texts of reference {name}": ref for name, ref in test.refs.items()},
+    }
+    notes = [
+        f"{what} read as {mixed}."
+        for what, texts in whole.items()
+        if (mixed := two_languages(texts))
+    ]
+    if told := [
+        code for code, before in ((src_lang, said[0]), (trg_lang, said[1])) if code != before
+    ]:
         names = " and ".join(_named(code) for code in dict.fromkeys(told))
-        notes.append(f"the languages are taken as {src_lang}-{trg_lang}: the texts read as {names}; "
-                     "say another pair by -l (in Python: lp).")  # fmt: skip
-    if unsaid := [side for side, code in (("source", src_lang), ("target", trg_lang)) if code == UNKNOWN]:
-        notes.append(f"there is too little text to tell the {' and the '.join(unsaid)} language (a sample takes "
-                     f"{SAMPLE_BYTES} letters); say the pair by -l, such as en-de (in Python: lp).")  # fmt: skip
+        notes.append(
+            f"the languages are taken as {src_lang}-{trg_lang}: the texts read as {names}; "
+            "say another pair by -l (in Python: lp)."
+        )
+    if unsaid := [
+        side for side, code in (("source", src_lang), ("target", trg_lang)) if code == UNKNOWN
+    ]:
+        notes.append(
+            f"there is too little text to tell the {' and the '.join(unsaid)} language (a sample "
+            "takes "
+            f"{SAMPLE_BYTES} letters); say the pair by -l, such as en-de (in Python: lp)."
+        )
     test = replace(test, lp=f"{src_lang}-{trg_lang}", notes=(*test.notes, *notes))
     return replace(test, notes=(*test.notes, *strange_systems(test, test.systems)))
 
 
 def strange_systems(test: TestSet, systems: Iterable[str]) -> list[str]:
     """A note for each of these systems of a test set that reads as another language than the target's, or as two."""
-    found = (strange_texts(f"{name}: its outputs", test.systems[name], test.trg_lang) for name in systems)
+    found = (
+        strange_texts(f"{name}: its outputs", test.systems[name], test.trg_lang) for name in systems
+    )
     return [note for note in found if note]
 
 
@@ -170,7 +196,9 @@ def _told(test: TestSet, said: tuple[str, str]) -> tuple[str, str]:
     except LanguageConflict as error:
         pair = "like the other texts" if test.lp == UNDETERMINED else f"as the pair {test.lp} says"
         move = "say the right pair by -l (in Python: lp), or give the right files"
-        raise LanguageConflict(f"{test.name}: {str(error).removesuffix('.')}, {pair}; {move}.") from None
+        raise LanguageConflict(
+            f"{test.name}: {str(error).removesuffix('.')}, {pair}; {move}."
+        ) from None
     return src_lang, trg_lang
 
 
@@ -178,7 +206,11 @@ def _other(votes: Counter[str], code: str) -> str:
     """The language that contradicts `code`, in words; "" where none does, or where the identifier does not know it."""
     n, own = votes.total(), short_code(code)
     alike = next((group for group in RELATED if own in group), {own})
-    if n < FEWEST or own not in _identifier()[1] or sum(votes[lang] for lang in alike) > MOST_OWN * n:
+    if (
+        n < FEWEST
+        or own not in _identifier()[1]
+        or sum(votes[lang] for lang in alike) > MOST_OWN * n
+    ):
         return ""
     [(lang, k)] = votes.most_common(1)
     return f"{_named(lang)} ({k} of {n} samples)" if k >= LEAST_OTHER * n else ""
@@ -194,7 +226,9 @@ def _identifier() -> tuple[Callable[[str], str], frozenset[str]]:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     model = LanguageIdentifier.from_pickled_model(MODEL_FILE)
-    return lambda text: short_code(model.classify(text)[0]), frozenset(map(short_code, model.nb_classes))
+    return lambda text: short_code(model.classify(text)[0]), frozenset(
+        map(short_code, model.nb_classes)
+    )
 
 
 def _letters(text: str) -> int:
@@ -212,6 +246,7 @@ def _samples(texts: Sequence[str]) -> Iterable[str]:
             size += _letters(text)
             if size >= SAMPLE_BYTES:
                 joint = " ".join(held)[:MOST_CHARS]
-                yield joint.lower() if joint.isupper() else joint  # the identifier knows few texts in capitals
+                # the identifier knows few texts in capitals
+                yield joint.lower() if joint.isupper() else joint
                 held, size = [], 0
                 break

@@ -21,7 +21,10 @@ __all__ = [
 
 UNDETERMINED = "und-und"
 """ISO 639's "undetermined", twice: the pair of a file that does not name its languages."""
-SAY_THE_PAIR = "which language the texts are in is not known: say the pair by -l, such as -l de-en (in Python: lp)."
+SAY_THE_PAIR = (
+    "which language the texts are in is not known: say the pair by -l, such as -l de-en (in "
+    "Python: lp)."
+)
 """Where a judge of one language is wanted."""
 
 # ISO 639-1 in full; its code in ISO 639-3, with the members of a macrolanguage that models tell apart; an English name.
@@ -108,7 +111,10 @@ def known_code(code: str) -> str:
     """
     match = LANGUAGE.fullmatch(code.replace("-", "_"))
     if not match or match[1] not in CODES:
-        hint = nearest(code.lower(), CODES) or "; use an ISO 639 code with an optional region, like de or pt_BR."
+        hint = (
+            nearest(code.lower(), CODES)
+            or "; use an ISO 639 code with an optional region, like de or pt_BR."
+        )
         raise DataError(f"'{code}' is no known language code{hint}")
     return match[0]
 

@@ -23,20 +23,38 @@ from .forms import decomposed, form_notes, is_markup, json_told
 from .packed import unpacked
 
 __all__ = [
-    "check_columns", "csv_cells", "csv_number", "csv_rows", "json_value", "lines_of", "not_text", "plain_number",
-    "read_bytes", "read_lines", "table_lines", "text_lines", "text_of",
-]  # fmt: skip
+    "check_columns",
+    "csv_cells",
+    "csv_number",
+    "csv_rows",
+    "json_value",
+    "lines_of",
+    "not_text",
+    "plain_number",
+    "read_bytes",
+    "read_lines",
+    "table_lines",
+    "text_lines",
+    "text_of",
+]
 
-WEB_PAGE = "this is a web page, perhaps one that says why a download failed; download the file itself"
+WEB_PAGE = (
+    "this is a web page, perhaps one that says why a download failed; download the file itself"
+)
 MAGIC = {  # how a file begins that is something else -> what it is, and what to do
-    b"<!doctype html": WEB_PAGE, b"<html": WEB_PAGE,
-    b"version https://git-lfs": "this is a pointer of git-lfs, not the file; get the file by git lfs pull",
+    b"<!doctype html": WEB_PAGE,
+    b"<html": WEB_PAGE,
+    b"version https://git-lfs": "this is a pointer of git-lfs, not the file; get the file by git "
+    "lfs pull",
     b"\x1f\x8b": "this is packed by gzip; unpack it first (gunzip)",
-    **dict.fromkeys((b"bzh%d1ay&sy" % n for n in range(1, 10)), "this is packed by bzip2; unpack it first (bunzip2)"),
+    **dict.fromkeys(
+        (b"bzh%d1ay&sy" % n for n in range(1, 10)),
+        "this is packed by bzip2; unpack it first (bunzip2)",
+    ),
     b"pk\x03\x04": "this is a zip archive; unpack it first",
     b"\xff\xfe": "this is UTF-16 or UTF-32; re-save the file as UTF-8",
     b"\xfe\xff": "this is UTF-16; re-save the file as UTF-8",
-}  # fmt: skip
+}
 MARK = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8."""
 
@@ -60,7 +78,8 @@ def read_lines(path: str | PathLike) -> tuple[str, ...]:
         note_once(sentence)
     if apart := decomposed(lines):
         note_once(
-            f"{Path(path).name}: {apart} of {len(lines)} lines hold decomposed letters (an accent apart from its "
+            f"{Path(path).name}: {apart} of {len(lines)} lines hold decomposed letters (an accent "
+            "apart from its "
             "letter, Unicode's NFD), which are other characters than composed ones (NFC)."
         )
     return lines
@@ -83,7 +102,8 @@ def text_lines(data: bytes, path: str | PathLike) -> tuple[tuple[str, ...], tupl
     lines = _split(text, path)
     if is_markup(lines):
         raise DataError(
-            "this is markup, such as SGM, XML or HTML, and a text is wanted, a line per segment; take the texts out of "
+            "this is markup, such as SGM, XML or HTML, and a text is wanted, a line per segment; "
+            "take the texts out of "
             "it (WMT's SGM and XML are read as test sets, by -s, -r, -t and --data).",
             path,
         )
@@ -121,13 +141,18 @@ def _decoded(data: bytes, path: str | PathLike) -> str:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         start = data.rfind(b"\n", 0, error.start) + 1
-        line, column = data.count(b"\n", 0, start) + 1, len(data[start : error.start].decode("utf-8")) + 1
+        line = data.count(b"\n", 0, start) + 1
+        column = len(data[start : error.start].decode("utf-8")) + 1
         seen = f"byte 0x{data[error.start]:02x} at column {column}"
         raise DataError(f"{seen} is not UTF-8; re-save the file as UTF-8.", path, line) from None
     if (at := text.find("\0")) >= 0:
         line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
-        raise DataError(f"there is a NUL at column {column}, so this is no text, or UTF-16; re-save it as UTF-8.",
-                        path, line)  # fmt: skip
+        raise DataError(
+            f"there is a NUL at column {column}, so this is no text, or UTF-16; re-save it as "
+            "UTF-8.",
+            path,
+            line,
+        )
     return text
 
 
@@ -137,7 +162,9 @@ def _split(text: str, path: str | PathLike) -> tuple[str, ...]:
         return ()
     if "\n" not in text and "\r" in text.rstrip("\r"):
         raise DataError(
-            "has carriage returns and no line feed, as on very old Macs; re-save it with line ends of today (LF).", path
+            "has carriage returns and no line feed, as on very old Macs; re-save it with line ends "
+            "of today (LF).",
+            path,
         )
     lines = text.removesuffix("\n").split("\n")
     return tuple(line.rstrip("\r") for line in lines) if "\r" in text else tuple(lines)
@@ -167,11 +194,15 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
-        raise ValueError(f'"{next(key for i, key in enumerate(keys) if key in keys[:i])}" is there twice')
+        raise ValueError(
+            f'"{next(key for i, key in enumerate(keys) if key in keys[:i])}" is there twice'
+        )
     return found
 
 
-def check_columns(header: Sequence[str], wanted: Iterable[str], path: str | PathLike, line: int | None = 1) -> None:
+def check_columns(
+    header: Sequence[str], wanted: Iterable[str], path: str | PathLike, line: int | None = 1
+) -> None:
     """A DataError where a column that is wanted stands in a header twice: which of the two counts, nobody can tell.
 
     Parameters
@@ -181,7 +212,10 @@ def check_columns(header: Sequence[str], wanted: Iterable[str], path: str | Path
     for name in wanted:
         if header.count(name) > 1:
             first = header.index(name)
-            both = f"columns {first + 1} and {header.index(name, first + 1) + 1} are both called '{name}'"
+            both = (
+                f"columns {first + 1} and {header.index(name, first + 1) + 1} are both called "
+                f"'{name}'"
+            )
             raise DataError(f"{both}; delete the wrong one, or give it another name.", path, line)
 
 
@@ -218,7 +252,9 @@ def csv_cells(
         for cells in reader:
             yield skip + reader.line_num, cells
     except csv.Error as error:
-        raise DataError(f"is no CSV ({error}); check the quotes.", path, skip + reader.line_num) from None
+        raise DataError(
+            f"is no CSV ({error}); check the quotes.", path, skip + reader.line_num
+        ) from None
 
 
 def plain_number(text: str) -> float:
@@ -236,7 +272,9 @@ def csv_number(cell: str, what: str, path: str | PathLike, line: int, *, least: 
         value = math.nan
     if not (least <= value and math.isfinite(value)):
         bounded = f"'{cell}' is no {what}; it must be a number ≥ {least:g}."
-        raise DataError(bounded if math.isfinite(least) else f"{what} '{cell}' is no finite number.", path, line)
+        raise DataError(
+            bounded if math.isfinite(least) else f"{what} '{cell}' is no finite number.", path, line
+        )
     return value
 
 
@@ -264,7 +302,9 @@ def _from_pipe(path: Path) -> bytes:
         deadline = time.monotonic() + PIPE_SECONDS
         while (start := pipe.read(1)) == b"":  # None: there is a writer, who has not written yet
             if time.monotonic() > deadline:
-                raise DataError(f"nobody wrote into this pipe for {PIPE_SECONDS:g} s; name a file.", path)
+                raise DataError(
+                    f"nobody wrote into this pipe for {PIPE_SECONDS:g} s; name a file.", path
+                )
             time.sleep(0.01)
         os.set_blocking(pipe.fileno(), True)
         return (start or b"") + pipe.readall()

@@ -16,9 +16,17 @@ from ..errors import DataError
 from .lines import table_lines
 
 __all__ = [
-    "CACHE", "ENVIRONMENT", "MIRROR", "OFFLINE", "RemoteFile", "cache_folder", "fault", "megabytes", "missing",
+    "CACHE",
+    "ENVIRONMENT",
+    "MIRROR",
+    "OFFLINE",
+    "RemoteFile",
+    "cache_folder",
+    "fault",
+    "megabytes",
+    "missing",
     "read_manifest",
-]  # fmt: skip
+]
 
 CACHE = "ANHELPERS_CACHE"
 """The environment variable that names the folder of downloaded data sets, where the platform's own will not do."""
@@ -78,7 +86,9 @@ def read_manifest(path: str | PathLike) -> tuple[RemoteFile, ...]:
     lines = table_lines(path)
     if not lines or lines[0].split("\t") != COLUMNS:
         seen = lines[0] if lines else "nothing"
-        raise DataError(f"the first line must name the columns {' '.join(COLUMNS)}, and is '{seen}'.", path, 1)
+        raise DataError(
+            f"the first line must name the columns {' '.join(COLUMNS)}, and is '{seen}'.", path, 1
+        )
     rows: dict[str, RemoteFile] = {}
     for number, line in enumerate(lines[1:], 2):
         try:
@@ -103,10 +113,16 @@ def _row(line: str) -> RemoteFile:
     for column in ("file", "path"):
         place = PurePosixPath(named[column])
         # a colon or a backslash would be a drive, a stream or a folder on Windows
-        if place.is_absolute() or str(place) != named[column] or {"..", "."} & {*place.parts, str(place)}:
+        if (
+            place.is_absolute()
+            or str(place) != named[column]
+            or {"..", "."} & {*place.parts, str(place)}
+        ):
             raise ValueError(f"{column} '{named[column]}' is no plain relative path")
         if re.search(r'[\\:*?"<>|\x00-\x1f]', named[column]):
-            raise ValueError(f"{column} '{named[column]}' has a character that not every system takes")
+            raise ValueError(
+                f"{column} '{named[column]}' has a character that not every system takes"
+            )
     size = named.pop("size")
     return RemoteFile(**named, size=int(size) if size else None)
 
@@ -122,7 +138,9 @@ def fault(path: Path, row: RemoteFile) -> str:
     if row.size not in (None, size):
         return f"has {size:,} bytes, {row.size:,} are wanted"
     kind, wanted = ("sha256", row.sha256) if row.sha256 else ("git blob id", row.git_blob_sha1)
-    digest = hashlib.sha256() if row.sha256 else hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    digest = (
+        hashlib.sha256() if row.sha256 else hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    )
     with path.open("rb") as file:
         hashlib.file_digest(file, lambda: digest)
     seen = digest.hexdigest()
@@ -141,19 +159,24 @@ def megabytes(sizes: Iterable[int | None]) -> str:
     total = f"{sum(known) / 1e6:.1f} MB" if sum(known) >= 1e5 else f"{sum(known) / 1e3:.0f} kB"
     if len(known) == len(sizes):
         return total
-    return f"{total} and {len(sizes) - len(known)} files of unknown size" if known else "size unknown"
+    return (
+        f"{total} and {len(sizes) - len(known)} files of unknown size" if known else "size unknown"
+    )
 
 
 def cache_folder() -> Path:
     """Where downloads are kept: the folder that ANHELPERS_CACHE names, or `anhelpers` in this system's cache folder."""
     if named := os.environ.get(CACHE, "").strip():
         return local_path(named)
-    variable, below = {"win32": ("LOCALAPPDATA", "AppData/Local"), "darwin": ("", "Library/Caches")}.get(
-        sys.platform, ("XDG_CACHE_HOME", ".cache")
-    )
+    variable, below = {
+        "win32": ("LOCALAPPDATA", "AppData/Local"),
+        "darwin": ("", "Library/Caches"),
+    }.get(sys.platform, ("XDG_CACHE_HOME", ".cache"))
     if base := os.environ.get(variable, "").strip():
         return Path(base) / "anhelpers"
     try:
         return Path.home() / below / "anhelpers"
     except RuntimeError:
-        raise DataError(f"no home folder is known to keep downloads in; set {CACHE} to a folder.") from None
+        raise DataError(
+            f"no home folder is known to keep downloads in; set {CACHE} to a folder."
+        ) from None

@@ -24,9 +24,12 @@ __all__ = ["Key", "Marked", "read_marked"]
 Key = tuple[str, str]
 
 _ROOT = re.compile(r"<(srcset|refset|tstset|mteval|dataset)\b", re.IGNORECASE)
-_PROLOG = {"<?": "?>", "<!--": "-->", "<!doctype": ">"}  # what may stand before the first tag -> how it ends
-_SEGMENT = re.compile(  # or a comment; a text ends before the next segment, so that a long broken file takes no hours
-    r"<!--(?:.*?-->|.*)|<seg\b([^<>]{0,4096}?)(?:/>|>([^<]*(?:<(?!/?seg\b)[^<]*)*)</seg\s*>)", re.DOTALL | re.IGNORECASE
+# what may stand before the first tag -> how it ends
+_PROLOG = {"<?": "?>", "<!--": "-->", "<!doctype": ">"}
+# or a comment; a text ends before the next segment, so that a long broken file takes no hours
+_SEGMENT = re.compile(
+    r"<!--(?:.*?-->|.*)|<seg\b([^<>]{0,4096}?)(?:/>|>([^<]*(?:<(?!/?seg\b)[^<]*)*)</seg\s*>)",
+    re.DOTALL | re.IGNORECASE,
 )
 _STRUCTURE = re.compile(r"<(/?)(srcset|refset|tstset|doc|seg)\b([^<>]{0,4096})>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>]+))""")
@@ -75,7 +78,10 @@ def read_marked(data: bytes, path: str | PathLike) -> Marked | None:
         return None
     prolog, text = head[: start.start()].lower(), text_of(data, path)
     if "<!entity" in prolog or ("<!doctype" in prolog and start[1].lower() == "dataset"):
-        raise DataError("declares entities or a document type, and neither is read; take the declaration out.", path)
+        raise DataError(
+            "declares entities or a document type, and neither is read; take the declaration out.",
+            path,
+        )
     found = _dataset(text, path) if start[1].lower() == "dataset" else _sets(text, path)
     if not (found.srcs or found.refs or found.systems):
         raise DataError("holds no segment (<seg id=…>) in a document.", path)
@@ -87,7 +93,10 @@ def _first_tag(text: str) -> int:
     at = 0
     while True:
         at += len(text[at:]) - len(text[at:].lstrip())
-        ending = next((end for begin, end in _PROLOG.items() if text[at : at + len(begin)].lower() == begin), None)
+        ending = next(
+            (end for begin, end in _PROLOG.items() if text[at : at + len(begin)].lower() == begin),
+            None,
+        )
         if ending == ">" and "[" in text[at : text.find(">", at)]:
             ending = "]>"
         if ending is None or (found := text.find(ending, at)) < 0:
@@ -98,7 +107,8 @@ def _first_tag(text: str) -> int:
 def _dataset(text: str, path: Path) -> Marked:
     """The texts of XML of 2021 and 2022."""
     etree = need("lxml.etree", "reading SGM and XML")
-    text = re.sub(r"^\s*<\?xml[^>]*\?>", lambda told: "\n" * told[0].count("\n"), text)  # decoded already
+    # decoded already
+    text = re.sub(r"^\s*<\?xml[^>]*\?>", lambda told: "\n" * told[0].count("\n"), text)
     try:
         root = etree.fromstring(text.encode(), _parser(etree, recover=False))
     except etree.XMLSyntaxError as error:
@@ -111,14 +121,20 @@ def _dataset(text: str, path: Path) -> Marked:
         name = _said(doc, "id", path)
         found.domain(name, doc.get("domain") or doc.get("genre"))
         for part in doc.iter("src", "ref", "hyp"):
-            texts = found.part(part.tag, _name(part), part.get("lang") or part.get("language"), part.sourceline)
+            texts = found.part(
+                part.tag, _name(part), part.get("lang") or part.get("language"), part.sourceline
+            )
             for seg in part.iter("seg"):
                 if len(seg):
                     raise DataError(
-                        f"a segment holds <{seg[0].tag}>, and a text alone is wanted.", path, seg.sourceline
+                        f"a segment holds <{seg[0].tag}>, and a text alone is wanted.",
+                        path,
+                        seg.sourceline,
                     )
                 found.add(texts, (name, _said(seg, "id", path)), seg.text or "", seg.sourceline)
-    return found.marked((f"{path.name}: {skipped} documents of test suites are left out.",) if skipped else ())
+    return found.marked(
+        (f"{path.name}: {skipped} documents of test suites are left out.",) if skipped else ()
+    )
 
 
 def _name(part: Any) -> str:
@@ -146,12 +162,21 @@ def _sets(text: str, path: Path) -> Marked:
     segments = [] if root is None else list(root.iter("seg"))
     if [seg.text for seg in segments] != [str(i) for i in range(len(texts))]:
         line = next(
-            (text.count("\n", 0, m.start()) + 1 for m in re.finditer(r"<seg\b[^<>]*>(?!\d+</seg>)", text)), None
+            (
+                text.count("\n", 0, m.start()) + 1
+                for m in re.finditer(r"<seg\b[^<>]*>(?!\d+</seg>)", text)
+            ),
+            None,
         )
-        raise DataError("a segment is not closed (</seg> is missing), or markup is broken.", path, line)
+        raise DataError(
+            "a segment is not closed (</seg> is missing), or markup is broken.", path, line
+        )
     found = _Gathered(path)
     for seg in segments:
-        doc, whole = (next(seg.iterancestors(*names), None) for names in (("doc",), ("srcset", "refset", "tstset")))
+        doc, whole = (
+            next(seg.iterancestors(*names), None)
+            for names in (("doc",), ("srcset", "refset", "tstset"))
+        )
         if doc is None or whole is None:
             raise DataError("a segment outside of a document, or of a set.", path, seg.sourceline)
         kind = {"srcset": "src", "refset": "ref", "tstset": "hyp"}[whole.tag]
@@ -159,7 +184,9 @@ def _sets(text: str, path: Path) -> Marked:
         found.languages(whole.get("srclang"), whole.get("trglang"))
         found.domain(document := _said(doc, "docid", path), doc.get("genre") or doc.get("domain"))
         into = found.part(kind, name, None, seg.sourceline)
-        found.add(into, (document, _said(seg, "id", path)), _plain(texts[int(seg.text)]), seg.sourceline)
+        found.add(
+            into, (document, _said(seg, "id", path)), _plain(texts[int(seg.text)]), seg.sourceline
+        )
     return found.marked()
 
 
@@ -167,7 +194,9 @@ def _structure(text: str) -> str:
     """The tags of sets, documents and segments, written as XML; of the rest only line ends and numbers of segments."""
 
     def tag(match: re.Match) -> str:
-        pairs = {name.lower(): _plain(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(match[3])}
+        pairs = {
+            name.lower(): _plain(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(match[3])
+        }
         said = "".join(f' {name}="{_quoted(value)}"' for name, value in pairs.items())
         return f"<{match[1]}{match[2].lower()}{'' if match[1] else said}>"
 
@@ -220,7 +249,11 @@ def _parser(etree: Any, *, recover: bool) -> Any:
 def _said(element: Any, attribute: str, path: Path) -> str:
     """The id of a document or segment; a DataError where it has none."""
     if not (value := (element.get(attribute) or "").strip()):
-        raise DataError(f"<{element.tag}> without {attribute}; texts are matched by it.", path, element.sourceline)
+        raise DataError(
+            f"<{element.tag}> without {attribute}; texts are matched by it.",
+            path,
+            element.sourceline,
+        )
     return value
 
 
@@ -243,7 +276,9 @@ class _Gathered:
         for side, code in (("source", src), ("target", trg)):
             known = base(code) if code and base(code) in CODES else ""
             if known and self.langs[side] and short_code(known) != short_code(self.langs[side]):
-                raise DataError(f"has two {side} languages, {self.langs[side]} and {known}.", self.path, line)
+                raise DataError(
+                    f"has two {side} languages, {self.langs[side]} and {known}.", self.path, line
+                )
             self.langs[side] = self.langs[side] or known
 
     def part(self, kind: str, name: str, lang: str | None, line: int) -> dict[Key, str]:
@@ -254,7 +289,9 @@ class _Gathered:
     def add(self, texts: dict[Key, str], key: Key, text: str, line: int) -> None:
         """One more segment; a DataError where it is there already."""
         if key in texts:
-            raise DataError(f"segment {key[1]} of document '{key[0]}' is there twice.", self.path, line)
+            raise DataError(
+                f"segment {key[1]} of document '{key[0]}' is there twice.", self.path, line
+            )
         texts[key] = _one_line(text)
 
     def marked(self, notes: tuple[str, ...] = ()) -> Marked:
@@ -262,4 +299,6 @@ class _Gathered:
         refs = {name or "ref": texts for name, texts in self.kinds["ref"].items()}
         systems = {name or stem_of(self.path): texts for name, texts in self.kinds["hyp"].items()}
         langs = self.langs["source"], self.langs["target"]
-        return Marked(self.path, self.kinds["src"].get("", {}), refs, systems, self.domains, *langs, notes)
+        return Marked(
+            self.path, self.kinds["src"].get("", {}), refs, systems, self.domains, *langs, notes
+        )

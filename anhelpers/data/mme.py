@@ -33,10 +33,19 @@ from .wmt import categories_of, find_2024, language_pairs, with_default_referenc
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["StoredScores", "is_mme", "mme_files", "mme_scores", "read_mme", "read_mme_scores", "score_path",
-           "scores_matrix"]  # fmt: skip
+__all__ = [
+    "StoredScores",
+    "is_mme",
+    "mme_files",
+    "mme_scores",
+    "read_mme",
+    "read_mme_scores",
+    "score_path",
+    "scores_matrix",
+]
 
-_LEVELS = ("sys", "domain", "doc", "seg")  # README, "Specification"; of these "seg" and "sys" are read and written here
+# README, "Specification"; of these "seg" and "sys" are read and written here
+_LEVELS = ("sys", "domain", "doc", "seg")
 _METRIC_FILE = re.compile(rf"(?P<name>.+)-(?P<ref>[^-]+)\.(?P<level>{'|'.join(_LEVELS)})\.score")
 _HUMAN_FILE = re.compile(rf"[^.]+\.(?P<name>.+)\.(?P<level>{'|'.join(_LEVELS)})\.score")
 
@@ -74,7 +83,9 @@ def read_mme(folder: str | PathLike, lp: str, *, reference: str | None = None) -
     """
     folder, files = Path(folder), mme_files(folder, lp)
     name = f"{folder.resolve().name}/{lp}"
-    return with_default_reference(read_parallel(name, lp, files, categories_of(name, folder, files)), reference)
+    return with_default_reference(
+        read_parallel(name, lp, files, categories_of(name, folder, files)), reference
+    )
 
 
 def mme_files(folder: str | PathLike, lp: str) -> ParallelFiles:
@@ -138,9 +149,13 @@ def read_mme_scores(
     for system, scores in _read_scores(path, list(files.systems)).items():
         if len(scores) != wanted:
             per = f"one per line of {files.src}" if level == "seg" else "one per system"
-            raise DataError(f"system '{system}' has {len(scores)} scores, expected {wanted}, {per}.", path)
+            raise DataError(
+                f"system '{system}' has {len(scores)} scores, expected {wanted}, {per}.", path
+            )
         rows += [(system, segment, score) for segment, score in enumerate(scores[start:])]
-    table = pd.DataFrame(rows, columns=["system", "segment", "score"]).astype({"segment": "int64", "score": "float64"})
+    table = pd.DataFrame(rows, columns=["system", "segment", "score"]).astype(
+        {"segment": "int64", "score": "float64"}
+    )
     return table if level == "seg" else table.drop(columns="segment")
 
 
@@ -168,17 +183,28 @@ def scores_matrix(
     here = dict.fromkeys(table.system)
     rows = table.segment.to_numpy()
     if rows.size and (rows.min() < 0 or rows.max() >= n_segments):
-        raise DataError(f"the table has segments {rows.min()} to {rows.max()}, and 0 to {n_segments - 1} are wanted.")
+        raise DataError(
+            f"the table has segments {rows.min()} to {rows.max()}, and 0 to {n_segments - 1} are "
+            "wanted."
+        )
     if table.duplicated(["system", "segment"]).any():
         first = table[table.duplicated(["system", "segment"])].iloc[0]
         raise DataError(f"system '{first.system}' has two scores for segment {first.segment}.")
     matrix = np.full((n_segments, len(systems)), np.nan)
     wanted = table.system.isin(systems).to_numpy()
-    matrix[rows[wanted], table.system[wanted].map(column).to_numpy(dtype=np.int64)] = table.score.to_numpy()[wanted]
-    return matrix, tuple(s for s in systems if s not in here), tuple(s for s in here if s not in column)
+    matrix[rows[wanted], table.system[wanted].map(column).to_numpy(dtype=np.int64)] = (
+        table.score.to_numpy()[wanted]
+    )
+    return (
+        matrix,
+        tuple(s for s in systems if s not in here),
+        tuple(s for s in here if s not in column),
+    )
 
 
-def score_path(folder: str | PathLike, lp: str, metric: str, ref: str | None = None, level: str = "seg") -> Path:
+def score_path(
+    folder: str | PathLike, lp: str, metric: str, ref: str | None = None, level: str = "seg"
+) -> Path:
     """Where these scores lie; a human score (`ref` None) has its language pair in the name of the file.
 
     Parameters
@@ -198,7 +224,9 @@ def _score_file(folder: Path, lp: str, metric: str, ref: str | None, level: str)
         kind = "human" if ref is None else "metric"
         stored = [s for s in mme_scores(folder, lp) if s.kind == kind and level in s.levels]
         known = (s.name if ref is None else f"{s.name}-{s.ref}" for s in stored)
-        raise UnknownName(f"{kind} score at level {level}", metric if ref is None else f"{metric}-{ref}", known)
+        raise UnknownName(
+            f"{kind} score at level {level}", metric if ref is None else f"{metric}-{ref}", known
+        )
     return path
 
 
@@ -214,7 +242,9 @@ def _read_scores(path: Path, systems: list[str]) -> dict[str, list[float]]:
             raise DataError(f"unknown system '{system}'{hint}", path, number)
         scores.setdefault(system, []).append(_score(value[0], path, number))
     if not scores:
-        raise DataError("this file is empty; a line system<TAB>score is wanted for each score.", path)
+        raise DataError(
+            "this file is empty; a line system<TAB>score is wanted for each score.", path
+        )
     return scores
 
 
@@ -225,5 +255,7 @@ def _score(text: str, path: Path, line: int) -> float:
     except ValueError:
         raise DataError(f"score '{text}' is neither a number nor None.", path, line) from None
     if math.isinf(score):
-        raise DataError(f"score '{text}' is infinite; write None where there is no score.", path, line)
+        raise DataError(
+            f"score '{text}' is infinite; write None where there is no score.", path, line
+        )
     return score

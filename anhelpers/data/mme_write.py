@@ -23,9 +23,12 @@ from .writing import make_folder, write_text
 
 __all__ = ["write_mme", "write_mme_scores"]
 
-_NAME = re.compile(r"[^\s/\0.][^\s/\0]*")  # white space ends a name in files of scores, / in paths, . hides a file
-_REFERENCE = re.compile(r"(?!(?:all|src)$)[^\s/\0.-]+")  # README, "Specification": no dots, dashes or reserved words
-_UNWRITABLE = re.compile("[\0\n\r\ud800-\udfff]")  # NUL, line ends (\r to mt-metrics-eval), halves of characters
+# white space ends a name in files of scores, / in paths, . hides a file
+_NAME = re.compile(r"[^\s/\0.][^\s/\0]*")
+# README, "Specification": no dots, dashes or reserved words
+_REFERENCE = re.compile(r"(?!(?:all|src)$)[^\s/\0.-]+")
+# NUL, line ends (\r to mt-metrics-eval), halves of characters
+_UNWRITABLE = re.compile("[\0\n\r\ud800-\udfff]")
 
 
 def write_mme(test: TestSet, folder: str | PathLike) -> Path:
@@ -46,15 +49,21 @@ def write_mme(test: TestSet, folder: str | PathLike) -> Path:
         in its name, a scattered document.
     """
     if "und" in (test.src_lang, test.trg_lang):
-        raise DataError(f"{test.name} has too little text to tell its languages, and the layout names files after "
-                        "them; say the pair by -l, such as en-de (in Python: lp).")  # fmt: skip
+        raise DataError(
+            f"{test.name} has too little text to tell its languages, and the layout names files "
+            "after "
+            "them; say the pair by -l, such as en-de (in Python: lp)."
+        )
     folder, files = Path(folder), find_2024(Path(folder), test.lp)
     if files.src.exists():
         _same(read_mme(folder, test.lp), test, folder)
         return folder
     texts = {folder / name: text for name, text in _texts(test)}
     if stray := [path for path in files.paths[1:] if path not in texts]:
-        raise DataError(f"this file belongs to no part of {test.name}; write to a new folder, or delete it.", stray[0])
+        raise DataError(
+            f"this file belongs to no part of {test.name}; write to a new folder, or delete it.",
+            stray[0],
+        )
     if categories := _categories(folder / "systems.tsv", test):
         texts = {folder / "systems.tsv": categories, **texts}
     for path, text in texts.items():
@@ -96,17 +105,25 @@ def write_mme_scores(
     files, values = mme_files(folder, lp), np.asarray(scores, dtype=np.float64)
     _check_names(files, metric, systems, ref)
     lines = table_lines(files.src)
-    above = [np.nan] * is_canary(lines) if level == "seg" else []  # a canary has a line, and no score
+    # a canary has a line, and no score
+    above = [np.nan] * is_canary(lines) if level == "seg" else []
     shape = (len(lines) - len(above), len(systems)) if level == "seg" else (len(systems),)
     if values.shape != shape:
         wanted = "(segments, systems)" if level == "seg" else "(systems,)"
         raise DataError(
-            f"scores of {metric} have shape {values.shape}, expected {shape}, {wanted} of {lp} in {folder}."
+            f"scores of {metric} have shape {values.shape}, expected {shape}, {wanted} of {lp} in "
+            f"{folder}."
         )
     if np.isinf(values).any():
-        raise DataError(f"scores of {metric} are infinite in places; give nan where there is no score.")
+        raise DataError(
+            f"scores of {metric} are infinite in places; give nan where there is no score."
+        )
     columns = values.T if level == "seg" else values[:, None]
-    rows = [(s, x) for s, column in zip(systems, columns, strict=True) for x in [*above, *column.tolist()]]
+    rows = [
+        (s, x)
+        for s, column in zip(systems, columns, strict=True)
+        for x in [*above, *column.tolist()]
+    ]
     text = "".join(f"{system}\t{'None' if np.isnan(x) else repr(x)}\n" for system, x in rows)
     return _write(score_path(folder, lp, metric, ref, level), text)
 
@@ -117,7 +134,9 @@ def _write(path: Path, text: str) -> Path:
     return write_text(path, text)
 
 
-def _check_names(files: ParallelFiles, metric: str, systems: Sequence[str], ref: str | None) -> None:
+def _check_names(
+    files: ParallelFiles, metric: str, systems: Sequence[str], ref: str | None
+) -> None:
     """A sentence where a name is unknown, given twice, or cannot be a file's."""
     _named("metric", metric)
     for system in systems:
@@ -133,9 +152,15 @@ def _texts(test: TestSet) -> Iterator[tuple[str, str]]:
     """(path in the folder, text) of each file of a test set, the sources last; what the layout cannot hold is told."""
     for ref, texts in test.refs.items():
         given = (text or NO_TRANSLATION for text in texts)
-        yield f"references/{test.lp}.{_named('reference', ref)}.txt", _content(f"reference {ref}", given)
+        yield (
+            f"references/{test.lp}.{_named('reference', ref)}.txt",
+            _content(f"reference {ref}", given),
+        )
     for system, texts in test.systems.items():
-        yield f"system-outputs/{test.lp}/{_named('system', system)}.txt", _content(f"system {system}", texts)
+        yield (
+            f"system-outputs/{test.lp}/{_named('system', system)}.txt",
+            _content(f"system {system}", texts),
+        )
     documents = [f"{domain}\t{doc}" for domain, doc in zip(test.domains, test.docs, strict=True)]
     _check_documents(test)
     yield f"documents/{test.lp}.docs", _content("documents", documents)
@@ -148,15 +173,22 @@ def _content(what: str, lines: Iterable[str]) -> str:
     for segment, line in enumerate(lines):
         if found := _UNWRITABLE.search(line):
             sign = f"U+{ord(found[0]):04X}"
-            raise DataError(f"{what}, segment {segment} holds {sign}, which no line of a text file can; replace it.")
+            raise DataError(
+                f"{what}, segment {segment} holds {sign}, which no line of a text file can; "
+                "replace it."
+            )
     if lines and (is_canary(lines) or lines[0].startswith("\ufeff")):
         start = lines[0][:20]
         raise DataError(
-            f"{what}, segment 0 starts with {start!r}, which readers drop as a canary or a byte order mark."
+            f"{what}, segment 0 starts with {start!r}, which readers drop as a canary or a byte "
+            "order mark."
         )
     content = "".join(f"{line}\n" for line in lines)
     if not_text(content[:1024].encode()):
-        raise DataError(f"{what}, segment 0 starts with {lines[0][:20]!r}, which readers take for no text; change it.")
+        raise DataError(
+            f"{what}, segment 0 starts with {lines[0][:20]!r}, which readers take for no text; "
+            "change it."
+        )
     return content
 
 
@@ -178,21 +210,37 @@ def _check_documents(test: TestSet) -> None:
     segment = 0
     for (domain, doc), lines in groupby(zip(test.domains, test.docs, strict=True)):
         if bad := next((name for name in (domain, doc) if name.split() != [name]), None):
-            raise DataError(f"documents, segment {segment}: '{bad}' is empty or has white space; give it another name.")
+            raise DataError(
+                f"documents, segment {segment}: '{bad}' is empty or has white space; give it "
+                "another name."
+            )
         if doc in seen:
             where = f"segments {seen[doc]} and {segment}"
-            raise DataError(f"document '{doc}' begins at {where}; its segments must stand together, in one domain.")
+            raise DataError(
+                f"document '{doc}' begins at {where}; its segments must stand together, in one "
+                "domain."
+            )
         seen[doc] = segment
         segment += sum(1 for _ in lines)
 
 
 def _same(stored: TestSet, test: TestSet, folder: Path) -> None:
     """A DataError where a folder's test set is not this one, saying in what they differ."""
-    kinds = {"srcs": "sources", "refs": "references", "systems": "systems", "docs": "documents", "domains": "domains",
-             "categories": "categories"}  # fmt: skip
-    if other := [word for kind, word in kinds.items() if getattr(stored, kind) != getattr(test, kind)]:
+    kinds = {
+        "srcs": "sources",
+        "refs": "references",
+        "systems": "systems",
+        "docs": "documents",
+        "domains": "domains",
+        "categories": "categories",
+    }
+    if other := [
+        word for kind, word in kinds.items() if getattr(stored, kind) != getattr(test, kind)
+    ]:
         raise DataError(
-            f"this folder holds another {test.lp} (other {', '.join(other)}); write to a new folder.", folder
+            f"this folder holds another {test.lp} (other {', '.join(other)}); write to a new "
+            "folder.",
+            folder,
         )
 
 
@@ -201,8 +249,16 @@ def _categories(path: Path, test: TestSet) -> str:
     stored = read_categories(path) if path.exists() else {}
     for system, category in test.categories.items():
         if stored.get(system, category) != category:
-            raise DataError(f"system '{system}' is {stored[system]} in this file and {category} in {test.name}.", path)
-    told = ((s, c) for s, c in test.categories.items() if c != ("human" if s in test.refs else "unknown"))
+            raise DataError(
+                f"system '{system}' is {stored[system]} in this file and {category} in "
+                f"{test.name}.",
+                path,
+            )
+    told = (
+        (s, c)
+        for s, c in test.categories.items()
+        if c != ("human" if s in test.refs else "unknown")
+    )
     fresh = [f"{system}\t{category}" for system, category in told if system not in stored]
     before = table_lines(path) if path.exists() else ("system\tcategory",)
     return "".join(f"{line}\n" for line in (*before, *fresh)) if fresh else ""

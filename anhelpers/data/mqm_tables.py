@@ -31,9 +31,16 @@ if TYPE_CHECKING:
     from .ratings import Ratings
 
 __all__ = [
-    "DIMENSIONS", "RatingMap", "Scheme", "Weights", "choose_scheme", "load_map", "load_scheme", "load_weights",
+    "DIMENSIONS",
+    "RatingMap",
+    "Scheme",
+    "Weights",
+    "choose_scheme",
+    "load_map",
+    "load_scheme",
+    "load_weights",
     "table_notes",
-]  # fmt: skip
+]
 
 DIMENSIONS = ("accuracy", "fluency", "ignored", "none")
 """What a category counts for; an ignored error still has its weight in the penalty, "none" is no error."""
@@ -43,8 +50,18 @@ MOST_POINTS = 1e6
 
 _HEADER = ("kind", "from", "to")
 _COLUMNS = (
-    "system", "doc", "docSegId", "doc_id", "globalSegId", "seg_id", "rater", "source", "target", "category", "severity",
-)  # fmt: skip
+    "system",
+    "doc",
+    "docSegId",
+    "doc_id",
+    "globalSegId",
+    "seg_id",
+    "rater",
+    "source",
+    "target",
+    "category",
+    "severity",
+)
 
 
 @dataclass(frozen=True)
@@ -56,7 +73,9 @@ class Scheme:
 
     def dimension(self, category: str) -> str | None:
         """One of DIMENSIONS, or None where no row fits."""
-        return next((dimension for pattern, dimension, _ in self.rows if _fits(pattern, category)), None)
+        return next(
+            (dimension for pattern, dimension, _ in self.rows if _fits(pattern, category)), None
+        )
 
     def __str__(self) -> str:
         return _aligned(f"scheme {self.name}", self.rows)
@@ -75,7 +94,9 @@ class Weights:
         return next(fitting, math.nan)
 
     def __str__(self) -> str:
-        return _aligned(f"weights {self.name}", [(s, c, f"{w:g}", source) for s, c, w, source in self.rows])
+        return _aligned(
+            f"weights {self.name}", [(s, c, f"{w:g}", source) for s, c, w, source in self.rows]
+        )
 
 
 @dataclass(frozen=True)
@@ -88,7 +109,11 @@ class RatingMap:
     @property
     def columns(self) -> dict[str, str]:
         """The names of columns, old -> new, both as `column_key` has them."""
-        return {column_key(old): column_key(new) for kind, old, new in reversed(self.rows) if kind == "column"}
+        return {
+            column_key(old): column_key(new)
+            for kind, old, new in reversed(self.rows)
+            if kind == "column"
+        }
 
     def renamed(self, kind: str, name: str) -> str:
         """What a "severity" or a "category" is called here; the name itself where no row fits.
@@ -96,7 +121,9 @@ class RatingMap:
         >>> RatingMap("mine", (("severity", "crit*", "Major"),)).renamed("severity", "Critical")
         'Major'
         """
-        return next((new for what, old, new in self.rows if what == kind and _fits(old, name)), name)
+        return next(
+            (new for what, old, new in self.rows if what == kind and _fits(old, name)), name
+        )
 
     def unused(self, kind: str, names: Iterable[str]) -> list[str]:
         """The rows of a kind that decide for none of the names, quoted; columns are compared as `column_key`.
@@ -136,11 +163,15 @@ def load_map(name: str | PathLike | RatingMap) -> RatingMap:
             raise DataError(f"the header must be {','.join(_HEADER)}; it is {lines[0]}.", path, 1)
         if line > 1 and any(cells):
             if len(cells) != len(_HEADER) or not all(cells):
-                raise DataError(f"kind, from and to are wanted; it is '{delimiter.join(given)}'.", path, line)
+                raise DataError(
+                    f"kind, from and to are wanted; it is '{delimiter.join(given)}'.", path, line
+                )
             rows.append(row := _map_row(cells, path, line))
             _once(first, f"{row[0]} '{row[1]}'", row[:2], path, line)
     if not rows:
-        raise DataError(f"there is no row in this mapping; its header is {','.join(_HEADER)}.", path)
+        raise DataError(
+            f"there is no row in this mapping; its header is {','.join(_HEADER)}.", path
+        )
     return RatingMap(_name(path, "map", rows), tuple(rows))
 
 
@@ -156,7 +187,11 @@ def _map_row(cells: list[str], path: Path, line: int) -> tuple[str, str, str]:
         raise DataError(f"unknown kind '{kind}'; known: {', '.join(known)}.", path, line)
     key = (column_key if kind == "column" else category_key)(new)
     if key not in known[kind]:
-        raise DataError(f"unknown {kind} '{new}' under 'to'; known: {', '.join(known[kind].values())}.", path, line)
+        raise DataError(
+            f"unknown {kind} '{new}' under 'to'; known: {', '.join(known[kind].values())}.",
+            path,
+            line,
+        )
     return kind, old, known[kind][key]
 
 
@@ -168,7 +203,9 @@ def load_scheme(name: str | PathLike | Scheme) -> Scheme:
     first: dict[tuple[str, ...], int] = {}
     for line, (category, dimension, source) in csv_rows(path, ("category", "dimension", "source")):
         if dimension not in DIMENSIONS:
-            raise DataError(f"unknown dimension '{dimension}'; known: {', '.join(DIMENSIONS)}.", path, line)
+            raise DataError(
+                f"unknown dimension '{dimension}'; known: {', '.join(DIMENSIONS)}.", path, line
+            )
         _once(first, f"category '{category}'", (category,), path, line)
         rows.append((category, dimension, source))
     return Scheme(_name(path, "scheme", rows), tuple(rows))
@@ -180,21 +217,34 @@ def load_weights(name: str | PathLike | Weights) -> Weights:
         return name
     rows, path = [], _place("weights", name)
     first: dict[tuple[str, ...], int] = {}
-    for line, (severity, category, weight, source) in csv_rows(path, ("severity", "category", "weight", "source")):
+    for line, (severity, category, weight, source) in csv_rows(
+        path, ("severity", "category", "weight", "source")
+    ):
         points = csv_number(weight, "weight", path, line)
         if points > MOST_POINTS:
-            told = f"weight '{weight}' is above {MOST_POINTS:,.0f}, and 25 points are the most of published weights"
+            told = (
+                f"weight '{weight}' is above {MOST_POINTS:,.0f}, and 25 points are the most of "
+                "published weights"
+            )
             raise DataError(f"{told}; write MQM points.", path, line)
-        _once(first, f"severity '{severity}', category '{category}'", (severity, category), path, line)
+        _once(
+            first, f"severity '{severity}', category '{category}'", (severity, category), path, line
+        )
         rows.append((severity, category, points, source))
     return Weights(_name(path, "weights", rows), tuple(rows))
 
 
-def _once(first: dict[tuple[str, ...], int], what: str, names: tuple[str, ...], path: Path, line: int) -> None:
+def _once(
+    first: dict[tuple[str, ...], int], what: str, names: tuple[str, ...], path: Path, line: int
+) -> None:
     """Remember the line of a row; a DataError where one of the same names came before, which would decide alone."""
     start = first.setdefault(tuple(map(category_key, names)), line)
     if start != line:
-        raise DataError(f"{what} is in line {start}, too, and only the first row counts; delete one.", path, line)
+        raise DataError(
+            f"{what} is in line {start}, too, and only the first row counts; delete one.",
+            path,
+            line,
+        )
 
 
 def choose_scheme(ratings: Ratings) -> str:
@@ -202,7 +252,9 @@ def choose_scheme(ratings: Ratings) -> str:
     n = np.bincount(ratings.category, minlength=len(ratings.categories))
     schemes = {name: load_scheme(name) for name in ("wmt", "en-es")}
     covered = {
-        name: sum(n[i] for i, category in enumerate(ratings.categories) if scheme.dimension(category))
+        name: sum(
+            n[i] for i, category in enumerate(ratings.categories) if scheme.dimension(category)
+        )
         for name, scheme in schemes.items()
     }
     return max(covered, key=covered.__getitem__)
@@ -217,13 +269,18 @@ def table_notes(ratings: Ratings, scheme: Scheme, weights: Weights) -> tuple[str
     ----------
     scheme, weights : the tables that these ratings are scored by.
     """
-    tables = {f"scheme {scheme.name}": [("*", row[0]) for row in scheme.rows],
-              f"weights {weights.name}": [row[:2] for row in weights.rows]}  # fmt: skip
+    tables = {
+        f"scheme {scheme.name}": [("*", row[0]) for row in scheme.rows],
+        f"weights {weights.name}": [row[:2] for row in weights.rows],
+    }
     names = (row.replace("*", "") for rows in tables.values() for _, row in rows)
     known = {category_key(name): name for name in names if name and not name.endswith("/")}
 
     def says(category: str) -> list:
-        return [scheme.dimension(category), *(weights.weight(severity, category) for severity in ratings.severities)]
+        return [
+            scheme.dimension(category),
+            *(weights.weight(severity, category) for severity in ratings.severities),
+        ]
 
     notes, others = [], []
     for i, category in enumerate(ratings.categories):
@@ -231,8 +288,14 @@ def table_notes(ratings: Ratings, scheme: Scheme, weights: Weights) -> tuple[str
             others.append(category)
         elif (near := close_category(category, known.values())) and says(category) != says(near):
             n = int((ratings.category == i).sum())
-            told = f"category '{category}' ({n} row{'s' * (n != 1)}) does not count as '{near}', which is close to it"
-            notes.append(f"{told}; if it is that, write so, or give --map a file with category,{category},{near}.")
+            told = (
+                f"category '{category}' ({n} row{'s' * (n != 1)}) does not count as '{near}', "
+                "which is close to it"
+            )
+            notes.append(
+                f"{told}; if it is that, write so, or give --map a file with "
+                f"category,{category},{near}."
+            )
     for table, rows in tables.items():
         if "@" not in table:
             continue  # those of the package are in order
@@ -242,9 +305,16 @@ def table_notes(ratings: Ratings, scheme: Scheme, weights: Weights) -> tuple[str
         rest = [category for category in others if category_key(category) not in exact]
         for severity, category in rows:
             name = category.replace("*", "")
-            used = not name or name.endswith("/") or any(_fits(category, seen) for seen in ratings.categories)
+            used = (
+                not name
+                or name.endswith("/")
+                or any(_fits(category, seen) for seen in ratings.categories)
+            )
             if not used and (near := close_category(name, rest)) and says(name) != says(near):
-                notes.append(f"{table}: {_row(severity, category)} is in none of these ratings; is '{near}' meant?")
+                notes.append(
+                    f"{table}: {_row(severity, category)} is in none of these ratings; is '{near}' "
+                    "meant?"
+                )
     return tuple(notes)
 
 
@@ -260,14 +330,20 @@ def _idle(rows: Sequence[tuple[str, str]], severities: Sequence[str]) -> list[st
         row = _row(severity, category)
         if not fitting:
             told.append(f"{row} (no severity is called so)")
-        elif there and all(any(_fits(s, name) and _fits(c, category) for s, c in rows[:i]) for name in there):
+        elif there and all(
+            any(_fits(s, name) and _fits(c, category) for s, c in rows[:i]) for name in there
+        ):
             told.append(f"{row} (an earlier row catches all of it; put it further up)")
     return told
 
 
 def _row(severity: str, category: str) -> str:
     """A row of a table, for a note."""
-    return f"category '{category}'" if severity == "*" else f"severity '{severity}', category '{category}'"
+    return (
+        f"category '{category}'"
+        if severity == "*"
+        else f"severity '{severity}', category '{category}'"
+    )
 
 
 def _place(kind: str, name: str | PathLike) -> Path:
@@ -288,7 +364,12 @@ def _name(path: Path, kind: str, rows: list[tuple]) -> str:
 @lru_cache(65536)
 def _fits(pattern: str, name: str) -> bool:
     """Whether a name has a pattern's form."""
-    return re.fullmatch(".*".join(map(re.escape, category_key(pattern).split("*"))), category_key(name)) is not None
+    return (
+        re.fullmatch(
+            ".*".join(map(re.escape, category_key(pattern).split("*"))), category_key(name)
+        )
+        is not None
+    )
 
 
 def _aligned(title: str, rows: Iterable[tuple[str, ...]]) -> str:

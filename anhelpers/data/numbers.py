@@ -16,12 +16,20 @@ from ..progress import note_once
 from .lines import plain_number, table_lines
 from .plain import without_blank_end
 
-__all__ = ["columns_doubt", "far_out", "number_in", "read_logprobs", "read_numbers", "repeated_value"]
+__all__ = [
+    "columns_doubt",
+    "far_out",
+    "number_in",
+    "read_logprobs",
+    "read_numbers",
+    "repeated_value",
+]
 
 FAR = 100  # times the median of a file's sums: a sentence that costs more is pointed out
 WHOLE = 0.1  # how far from a whole number of tokens the ratio of a sum to a rounded mean may lie
 FEW = 10  # sentences, below which numbers may be equal or in such a ratio by chance
-MANY = 0.05  # of the sentences with one score: more share it than any text has in the test sets of WMT and Europarl
+# of the sentences with one score: more share it than any text has in the test sets of WMT and Europarl
+MANY = 0.05
 
 
 def read_numbers(path: str | PathLike, n: int | None = None) -> np.ndarray:
@@ -41,7 +49,10 @@ def read_numbers(path: str | PathLike, n: int | None = None) -> np.ndarray:
         for sentence in notes:
             note_once(sentence)
     if n is not None and len(lines) != n:
-        raise DataError(f"has {len(lines)} line{'s' * (len(lines) != 1)}, and {n} are wanted, one per segment.", path)
+        raise DataError(
+            f"has {len(lines)} line{'s' * (len(lines) != 1)}, and {n} are wanted, one per segment.",
+            path,
+        )
     return np.array([_number(line, path, i) for i, line in enumerate(lines, 1)], dtype=np.float64)
 
 
@@ -61,7 +72,10 @@ def read_logprobs(path: str | PathLike, n: int | None = None) -> np.ndarray:
     positive = np.flatnonzero(values > ROUNDING)
     if positive.size:
         value = values[positive[0]]
-        sentence = f"{value:g} is a probability above 1; are these negative log-probabilities? Turn their sign."
+        sentence = (
+            f"{value:g} is a probability above 1; are these negative log-probabilities? Turn their "
+            "sign."
+        )
         raise DataError(sentence, path, int(positive[0]) + 1)
     low = np.flatnonzero(values < LEAST_TOTAL)
     if low.size:
@@ -94,7 +108,10 @@ def far_out(nats: np.ndarray) -> tuple[str, ...]:
     if not known.size or not known.min() < FAR * np.median(known) < 0:
         return ()
     i, times = int(np.nanargmin(nats)), known.min() / np.median(known)
-    told = f"sentence {i + 1} has {nats[i]:.6g} nats, {times:.0f} times the median of {np.median(known):.4g}"
+    told = (
+        f"sentence {i + 1} has {nats[i]:.6g} nats, {times:.0f} times the median of "
+        f"{np.median(known):.4g}"
+    )
     return (f"{told}: was a masked or padded token summed?",)
 
 
@@ -111,7 +128,10 @@ def repeated_value(scores: np.ndarray, texts: Sequence[str] | None = None) -> tu
     values, counts = np.unique([value for value, _ in pairs], return_counts=True)
     if not values.size or counts.max() < max(FEW, MANY * len(scores)):
         return ()
-    told = f"{counts.max()} of {len(scores)} sentences have the same score, {values[counts.argmax()]:.6g}"
+    told = (
+        f"{counts.max()} of {len(scores)} sentences have the same score, "
+        f"{values[counts.argmax()]:.6g}"
+    )
     return (f"{told}: does it stand for a missing one? Write nan.",)
 
 
@@ -130,7 +150,10 @@ def columns_doubt(rows: Sequence[Sequence[float]], path: str | PathLike) -> tupl
         return ()
     table, k = np.asarray(rows, dtype=np.float64), len(rows[0])
     if k == 1:
-        return (f"each of {len(rows)} sentences has one token: are these sums? A sum stands alone, not in a list.",)
+        return (
+            f"each of {len(rows)} sentences has one token: are these sums? A sum stands alone, not "
+            "in a list.",
+        )
     for i, j in permutations(range(min(k, 5)), 2):
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = table[:, i] / table[:, j]
@@ -138,8 +161,13 @@ def columns_doubt(rows: Sequence[Sequence[float]], path: str | PathLike) -> tupl
         if len(set(tokens)) >= 3 and tokens.min() >= 1 and (np.abs(ratio - tokens) <= WHOLE).all():
             seen = f"(first {rows[0][i]:g} and {rows[0][j]:g})"
             told = f"a sum and its mean per token {seen} stand in each of {len(rows)} rows"
-            raise DataError(f"{told}, and would be added as scores of tokens; give the sums alone.", path)
-    return (f"each of {len(rows)} sentences has {k} numbers, which are added as scores of {k} tokens: are they?",)
+            raise DataError(
+                f"{told}, and would be added as scores of tokens; give the sums alone.", path
+            )
+    return (
+        f"each of {len(rows)} sentences has {k} numbers, which are added as scores of {k} tokens: "
+        "are they?",
+    )
 
 
 def _number(text: str, path: str | PathLike, line: int) -> float:

@@ -16,7 +16,8 @@ __all__ = ["MOST_UNPACKED", "packed_by", "stem_of", "suffix_of", "unpacked"]
 MOST_UNPACKED = 512 * 2**20
 """How many bytes a packed text may have: a few million sentences; a small file that claims more may be an attack."""
 
-_CHUNK = 256  # zstd makes at most 8 MB of so many bytes, xz and gzip less: what one step may add to the limit
+# zstd makes at most 8 MB of so many bytes, xz and gzip less: what one step may add to the limit
+_CHUNK = 256
 _ENDINGS = (".gz", ".xz", ".zst")
 _XZ_MEMORY = 256 * 2**20  # of the dictionary; xz -9 needs 65 MB
 
@@ -92,7 +93,9 @@ def _whole(data: bytes, new: Callable[[], Any], path: str | PathLike) -> bytes:
 
 def _damaged(kind: str, path: str | PathLike) -> DataError:
     """The error of a packed file that cannot be unpacked to its end."""
-    return DataError(f"is packed by {kind} and damaged or cut off; make or download it again.", path)
+    return DataError(
+        f"is packed by {kind} and damaged or cut off; make or download it again.", path
+    )
 
 
 def suffix_of(path: str | PathLike) -> str:

@@ -55,7 +55,12 @@ class ParallelFiles:
     @property
     def paths(self) -> tuple[Path, ...]:
         """All of them."""
-        return (self.src, *self.refs.values(), *self.systems.values(), *([self.docs] if self.docs else []))
+        return (
+            self.src,
+            *self.refs.values(),
+            *self.systems.values(),
+            *([self.docs] if self.docs else []),
+        )
 
 
 def read_plain(
@@ -87,7 +92,9 @@ def read_plain(
     LanguageConflict : texts that are in another language than `lp` says.
     """
     src = _alone(Path(src))
-    files = ParallelFiles(src, named_files(refs), named_files(hyps), None if docs is None else Path(docs))
+    files = ParallelFiles(
+        src, named_files(refs), named_files(hyps), None if docs is None else Path(docs)
+    )
     lp = lp or UNDETERMINED
     contents = {path: read_bytes(path) for path in files.paths}
     marked = {path: found for path, data in contents.items() if (found := read_marked(data, path))}
@@ -97,12 +104,15 @@ def read_plain(
     if src not in marked:
         first = next(iter(marked))
         raise DataError(
-            f"has documents and segments with ids, and {src} is a text without; give the sources as SGM or "
+            f"has documents and segments with ids, and {src} is a text without; give the sources "
+            "as SGM or "
             "XML too, or all as text.",
             first,
         )
     if files.docs is not None:
-        raise DataError("SGM and XML bring their own documents; leave out the file of documents.", files.docs)
+        raise DataError(
+            "SGM and XML bring their own documents; leave out the file of documents.", files.docs
+        )
     read: dict[Path, Marked | Lines] = {**marked}
     read |= {path: text_lines(data, path) for path, data in contents.items() if path not in marked}
     return checked(marked_set(marked[src], files.refs, files.systems, read=read, name=name, lp=lp))
@@ -136,7 +146,11 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
     if not added:
         return test
     more = replace(test, systems={**test.systems, **added}, notes=(*test.notes, *notes))
-    told = (*letters({**test.refs, **added}), *habits(added, test.refs), *strange_systems(more, added))
+    told = (
+        *letters({**test.refs, **added}),
+        *habits(added, test.refs),
+        *strange_systems(more, added),
+    )
     return replace(more, notes=(*more.notes, *told))
 
 
@@ -144,11 +158,16 @@ def _first(lines: tuple[str, ...], test: TestSet, path: Path) -> tuple[tuple[str
     """A line per segment where all others are blank, and a note that counts those; else a DataError."""
     found, cut = without_blank_end(lines, len(test), path)
     if len(found) != len(test):
-        raise DataError(f"has {len(lines)} lines, and {test.name} has {len(test)} segments; they must align.", path)
+        raise DataError(
+            f"has {len(lines)} lines, and {test.name} has {len(test)} segments; they must align.",
+            path,
+        )
     return found, list(cut)
 
 
-def without_blank_end(lines: Sequence[str], n: int, path: str | PathLike) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def without_blank_end(
+    lines: Sequence[str], n: int, path: str | PathLike
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The first n lines where all others are blank, and a note that counts those; else all lines as they are.
 
     Parameters
@@ -177,7 +196,10 @@ def read_parallel(
     categories : system -> category.
     contents : of the files, where they are at hand.
     """
-    read = {path: text_lines(contents[path] if contents else read_bytes(path), path) for path in files.paths}
+    read = {
+        path: text_lines(contents[path] if contents else read_bytes(path), path)
+        for path in files.paths
+    }
     whole = {path: lines for path, (lines, _) in read.items()}
     start = _check_canary(whole, files)
     lines, cut = aligned(whole, files.src)
@@ -185,18 +207,27 @@ def read_parallel(
     texts = {path: found[start:] for path, found in lines.items()}
     canary = ("The canary, the first line of every file, is left out.",) if start else ()
     test = TestSet(
-        name, lp, texts[files.src],
+        name,
+        lp,
+        texts[files.src],
         refs={ref: texts[path] for ref, path in files.refs.items()},
         systems={system: texts[path] for system, path in files.systems.items()},
-        domains=tuple(domain for domain, _ in documents), docs=tuple(doc for _, doc in documents),
+        domains=tuple(domain for domain, _ in documents),
+        docs=tuple(doc for _, doc in documents),
         categories=categories or {},
-        notes=(*canary, *(sentence for _, said in read.values() for sentence in said), *cut,
-               *_scattered([doc for _, doc in documents])),
-    )  # fmt: skip
+        notes=(
+            *canary,
+            *(sentence for _, said in read.values() for sentence in said),
+            *cut,
+            *_scattered([doc for _, doc in documents]),
+        ),
+    )
     return checked(test)
 
 
-def aligned(lines: Mapping[Path, tuple[str, ...]], src: Path) -> tuple[dict[Path, tuple[str, ...]], tuple[str, ...]]:
+def aligned(
+    lines: Mapping[Path, tuple[str, ...]], src: Path
+) -> tuple[dict[Path, tuple[str, ...]], tuple[str, ...]]:
     """The lines of files that belong together, the same number of each, and a note for blank ones left out.
 
     Blank lines at the end of a file are left out where the shortest file ends before them, and nowhere else.
@@ -218,7 +249,9 @@ def aligned(lines: Mapping[Path, tuple[str, ...]], src: Path) -> tuple[dict[Path
 def _cut(blank: Mapping[str, int]) -> str:
     """The note on blank lines at the end of files."""
     counts = ", ".join(f"{name} ({k})" for name, k in blank.items())
-    return f"Blank lines at the end are left out, because the other files end before them: {counts}."
+    return (
+        f"Blank lines at the end are left out, because the other files end before them: {counts}."
+    )
 
 
 def checked(test: TestSet) -> TestSet:
@@ -229,7 +262,9 @@ def checked(test: TestSet) -> TestSet:
     ------
     LanguageConflict as in `with_languages`.
     """
-    said = {system: category for system, category in test.categories.items() if category != "unknown"}
+    said = {
+        system: category for system, category in test.categories.items() if category != "unknown"
+    }
     categories = dict.fromkeys(test.copies, "human") | said
     texts = {**test.refs, **test.systems}
     notes = (*test.notes, *letters(texts), *habits(texts, test.refs), *_again(test))
@@ -243,7 +278,8 @@ def _again(test: TestSet) -> list[str]:
     """
     first: dict[tuple[str, ...], int] = {}
     earlier = [
-        first.setdefault(texts, i) for i, texts in enumerate(zip(test.srcs, *test.systems.values(), strict=True))
+        first.setdefault(texts, i)
+        for i, texts in enumerate(zip(test.srcs, *test.systems.values(), strict=True))
     ]
     again = [(i, k) for i, k in enumerate(earlier) if k < i and test.srcs[i].strip()]
     if not test.systems or len(again) < max(10, len(test) / 4):
@@ -267,23 +303,34 @@ def read_documents(path: str | PathLike, lines: Iterable[str]) -> list[tuple[str
         fields = line.split("\t") if "\t" in line else line.split()
         if len(fields) != 2 or not all(field.strip() for field in fields):
             raise DataError(
-                f"'{line:.60}' is no line of the form domain<TAB>document; write one per segment.", path, number
+                f"'{line:.60}' is no line of the form domain<TAB>document; write one per segment.",
+                path,
+                number,
             )
         pairs.append((fields[0], fields[1]))
-    if pairs and pairs[0][0].casefold() == "domain" and pairs[0][1].casefold() in ("doc", "document", "docs"):
-        raise DataError("is a header, and line 1 belongs to the first segment; take it out.", path, 1)
+    if (
+        pairs
+        and pairs[0][0].casefold() == "domain"
+        and pairs[0][1].casefold() in ("doc", "document", "docs")
+    ):
+        raise DataError(
+            "is a header, and line 1 belongs to the first segment; take it out.", path, 1
+        )
     return pairs
 
 
 def _scattered(docs: Sequence[str]) -> tuple[str, ...]:
     """A note where a document falls into pieces: a name is misspelt, or lines are in another order than the texts."""
-    starts = [i for i, (doc, before) in enumerate(zip(docs, [None, *docs], strict=False)) if doc != before]
+    starts = [
+        i for i, (doc, before) in enumerate(zip(docs, [None, *docs], strict=False)) if doc != before
+    ]
     n = len(set(docs))
     if len(starts) == n or n < 2:
         return ()
     again = next(i for i in starts if docs[i] in docs[:i])
     return (
-        f"the {n} documents stand in {len(starts)} pieces: '{docs[again]}' begins again at segment {again + 1}. Are "
+        f"the {n} documents stand in {len(starts)} pieces: '{docs[again]}' begins again at segment "
+        f"{again + 1}. Are "
         "the lines in the order of the texts, and all names spelled alike?",
     )
 
@@ -297,11 +344,19 @@ def _check_canary(lines: Mapping[Path, tuple[str, ...]], files: ParallelFiles) -
     """1 if every file opens with the canary, 0 if none does; else a DataError naming the file that differs."""
     wanted = is_canary(lines[files.src])
     for path, content in lines.items():
-        if is_canary(content) == wanted and (path == files.docs or not wanted or content[0] == lines[files.src][0]):
+        if is_canary(content) == wanted and (
+            path == files.docs or not wanted or content[0] == lines[files.src][0]
+        ):
             continue
         first = content[0] if content else ""
-        rule = f"{files.src} starts with the canary '{lines[files.src][0]}'" if wanted else f"{files.src} has no canary"
-        raise DataError(f"starts with '{first[:60]}', but {rule}; all files of a tree have it or none.", path, 1)
+        rule = (
+            f"{files.src} starts with the canary '{lines[files.src][0]}'"
+            if wanted
+            else f"{files.src} has no canary"
+        )
+        raise DataError(
+            f"starts with '{first[:60]}', but {rule}; all files of a tree have it or none.", path, 1
+        )
     return int(wanted)
 
 
@@ -320,10 +375,19 @@ def named_files(paths: Paths | None) -> dict[str, Path]:
     if isinstance(paths, Mapping):
         return {name: Path(path) for name, path in paths.items()}
     listed = [fspath(path) for path in ([paths] if isinstance(paths, (str, PathLike)) else paths)]
-    given = [fspath(path) for one in listed for path in (_inside(Path(one)) if Path(one).is_dir() else [one])]
+    given = [
+        fspath(path)
+        for one in listed
+        for path in (_inside(Path(one)) if Path(one).is_dir() else [one])
+    ]
     typed = {one: one.partition("=") for one in given if "=" in one and not Path(one).exists()}
-    if unnamed := next((one for one, (name, _, path) in typed.items() if not name.strip() or not path), None):
-        raise DataError(f"'{unnamed}' is no NAME=FILE: {'the name' if unnamed[0] in ' =' else 'the file'} is missing.")
+    if unnamed := next(
+        (one for one, (name, _, path) in typed.items() if not name.strip() or not path), None
+    ):
+        raise DataError(
+            f"'{unnamed}' is no NAME=FILE: {'the name' if unnamed[0] in ' =' else 'the file'} is "
+            "missing."
+        )
     called = iter(_called([Path(one) for one in given if one not in typed]))
     named: dict[str, Path] = {}
     for one in given:
@@ -346,7 +410,9 @@ def _called(paths: Sequence[Path]) -> list[str]:
         endings = [path.suffix[1:] for path in paths]
         if "" not in endings and len(set(endings)) == len(paths):
             return endings
-        folders = list(zip(*(reversed(path.absolute().parent.parts) for path in paths), strict=False))
+        folders = list(
+            zip(*(reversed(path.absolute().parent.parts) for path in paths), strict=False)
+        )
         return list(next((names for names in folders if len(set(names)) == len(paths)), stems))
     parts = [stem.split(".") for stem in stems]
     for end in (0, -1):
@@ -358,9 +424,14 @@ def _called(paths: Sequence[Path]) -> list[str]:
 
 def _inside(folder: Path) -> list[Path]:
     """The files of a folder that are not hidden, by name; a DataError where there is none."""
-    found = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    found = sorted(
+        path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")
+    )
     if not found:
-        raise DataError("this folder holds no file; a file of texts, or a folder of such files is wanted.", folder)
+        raise DataError(
+            "this folder holds no file; a file of texts, or a folder of such files is wanted.",
+            folder,
+        )
     return found
 
 
@@ -371,5 +442,7 @@ def _alone(path: Path) -> Path:
     found = _inside(path)
     if len(found) > 1:
         names = ", ".join(one.name for one in found[:5])
-        raise DataError(f"this folder holds {len(found)} files ({names}); name the one with the sources.", path)
+        raise DataError(
+            f"this folder holds {len(found)} files ({names}); name the one with the sources.", path
+        )
     return found[0]

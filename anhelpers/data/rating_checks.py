@@ -24,17 +24,26 @@ if TYPE_CHECKING:
     from .ratings import Ratings, Segment
 
 __all__ = [
-    "REPEATED", "check_file_texts", "check_languages", "check_one_pair", "check_units", "odd_weights",
-    "without_clean", "without_copies",
-]  # fmt: skip
+    "REPEATED",
+    "check_file_texts",
+    "check_languages",
+    "check_one_pair",
+    "check_units",
+    "odd_weights",
+    "without_clean",
+    "without_copies",
+]
 
 REPEATED = ("refuse", "count", "once")
 """What to do with rows that are equal to an earlier row: refuse a file that holds a part of itself twice, count every
 row, or read each row once."""
 
-_FEW = 0.01  # share of sheets that may look copied by chance, two equal errors without marks; WMT23 and TED have 0
-_FEWEST = 30  # ratings of translations, of which 10 (WMT23) to 75 in 100 find no error; 4 in 100 in the teaching set
-_UNLIKE = 0.5  # Dice of character pairs: two spellings of one text have 0.99 in WMT23, other sentences less than 0.5
+# share of sheets that may look copied by chance, two equal errors without marks; WMT23 and TED have 0
+_FEW = 0.01
+# ratings of translations, of which 10 (WMT23) to 75 in 100 find no error; 4 in 100 in the teaching set
+_FEWEST = 30
+# Dice of character pairs: two spellings of one text have 0.99 in WMT23, other sentences less than 0.5
+_UNLIKE = 0.5
 _PAIR = re.compile(r":([a-z]{2,3}-[a-z]{2,3})$")  # WMT23 and later, the end of a document's name
 
 
@@ -69,13 +78,25 @@ def without_copies(
         told = f"lines {line[second]} to {line[stretch]} repeat rows from line {start} on"
     if repeated == "refuse" and _copied(scan.code[:3, rows], again, first[kind]):
         told = f"{told} ({n} of {len(rows)} rows are there again, but for spelling or comments)"
-        ask = "delete the copy, or say --repeated once (read each row once) or --repeated count (count all)."
+        ask = (
+            "delete the copy, or say --repeated once (read each row once) or --repeated count "
+            "(count all)."
+        )
         what = f"a part of this file is there twice: {told}; {ask}"
-        raters = {visible(scan.keys[2][code][0].decode("utf-8", "replace")) for code in np.unique(scan.code[2, rows])}
+        raters = {
+            visible(scan.keys[2][code][0].decode("utf-8", "replace"))
+            for code in np.unique(scan.code[2, rows])
+        }
         if len(raters) == 1:
             who = f"has the rater '{one}'" if (one := raters.pop()) else "has no rater"
-            what = f"every row {who}, so that rows of several raters look like copies ({told}): write into the column "
-            what += f"rater who each row is from; if all are one person's, a part of this file is there twice: {ask}"
+            what = (
+                f"every row {who}, so that rows of several raters look like copies ({told}): write "
+                "into the column "
+            )
+            what += (
+                "rater who each row is from; if all are one person's, a part of this file is "
+                f"there twice: {ask}"
+            )
         raise DataError(what, path, int(line[second]))
     told += ", …" if n > stretch - second + 1 else ""
     seen = f"{n} row{' is' if n == 1 else 's are'} equal to an earlier one ({told})"
@@ -108,12 +129,16 @@ def check_units(ratings: Ratings, part: np.ndarray) -> None:
     part : (n,) the part of each rating, in ascending order.
     """
     shape = len(ratings.systems), len(ratings.segments), len(ratings.raters)
-    unit, n = np.ravel_multi_index((ratings.system, ratings.segment, ratings.rater), shape), int(part[-1]) + 1
+    unit = np.ravel_multi_index((ratings.system, ratings.segment, ratings.rater), shape)
+    n = int(part[-1]) + 1
     pairs, row = np.unique(unit * n + part, return_index=True)
     twice = np.flatnonzero(np.diff(pairs // n) == 0)
     if twice.size:
         first, again = ratings.frame().iloc[row[twice[0] : twice[0] + 2]].itertuples()
-        what = f"{again.rater}'s rating of {again.system}, document {again.doc}, segment {again.segment}"
+        what = (
+            f"{again.rater}'s rating of {again.system}, document {again.doc}, segment "
+            f"{again.segment}"
+        )
         seen = f"{what} is in {first.file}, line {first.line}, too"
         raise DataError(f"{seen}; give each rating once.", again.file, again.line)
 
@@ -127,13 +152,23 @@ def odd_weights(ratings: Ratings, weight: np.ndarray) -> tuple[str, ...]:
     """
     severity, told = np.array(ratings.severities)[ratings.severity], []
     if n := int(((severity == "Critical") & (weight == 0)).sum()):
-        told.append(f"{n} Critical error{'s' * (n != 1)} weigh{'s' * (n == 1)} nothing by these weights.")
-    odd = np.isin(severity, SEVERITIES[2:]) & (np.array(ratings.categories)[ratings.category] == "No-error")
+        told.append(
+            f"{n} Critical error{'s' * (n != 1)} weigh{'s' * (n == 1)} nothing by these weights."
+        )
+    odd = np.isin(severity, SEVERITIES[2:]) & (
+        np.array(ratings.categories)[ratings.category] == "No-error"
+    )
     if n := int(odd.sum()):
         row = int(np.argmax(odd))
         first = f"{ratings.paths[ratings.file[row]]}, line {ratings.line[row]}"
-        what = f"{n} row{'s have' if n > 1 else ' has'} the category No-error and the severity of an error"
-        told.append(f"{what} (first: {first}): counted with {weight[odd].sum():g} points; mend what is wrong.")
+        what = (
+            f"{n} row{'s have' if n > 1 else ' has'} the category No-error and the severity of an "
+            "error"
+        )
+        told.append(
+            f"{what} (first: {first}): counted with {weight[odd].sum():g} points; mend what is "
+            "wrong."
+        )
     return tuple(told)
 
 
@@ -146,12 +181,22 @@ def without_clean(ratings: Ratings) -> tuple[str, ...]:
     told = []
     for file, path in enumerate(ratings.paths):
         some, what = ratings.file == file, ""
-        units = np.unique(np.stack([ratings.system, ratings.segment, ratings.rater])[:, some], axis=1)
+        units = np.unique(
+            np.stack([ratings.system, ratings.segment, ratings.rater])[:, some], axis=1
+        )
         systems = np.unique(units[0])
         n_rated = {s: int((units[0] == s).sum()) for s in systems}
         n_segments = {s: len(np.unique(units[1, units[0] == s])) for s in systems}
-        always = [s for s in systems if not clean[some & (ratings.system == s)].any() and n_rated[s] >= _FEWEST]
-        fewer = [f"{ratings.systems[s]} on {n_segments[s]}" for s in always if n_segments[s] < max(n_segments.values())]
+        always = [
+            s
+            for s in systems
+            if not clean[some & (ratings.system == s)].any() and n_rated[s] >= _FEWEST
+        ]
+        fewer = [
+            f"{ratings.systems[s]} on {n_segments[s]}"
+            for s in always
+            if n_segments[s] < max(n_segments.values())
+        ]
         if units.shape[1] >= _FEWEST and not clean[some].any():
             what = f"none of {units.shape[1]:,} ratings of translations says No-error"
         elif fewer:
@@ -159,8 +204,10 @@ def without_clean(ratings: Ratings) -> tuple[str, ...]:
             what = f"systems without a No-error were rated on fewer segments than others ({listed})"
         if what:
             told.append(
-                f"{path}: {what}: were segments without errors left out? Means are then over segments with errors "
-                "alone, and rank no systems, nor do they with --shared; take the whole file, or add a row with "
+                f"{path}: {what}: were segments without errors left out? Means are then over "
+                "segments with errors "
+                "alone, and rank no systems, nor do they with --shared; take the whole file, or "
+                "add a row with "
                 "category No-error for each translation without errors."
             )
     return tuple(told)
@@ -194,7 +241,8 @@ def check_file_texts(scan: Scan, rows: np.ndarray, ratings: Ratings) -> None:
             quoted = f"{texts[0]} in line {scan.line[start]}, {texts[1]} here"
             n = f"{len(others[side])} of {len(firsts[side])} {what}s have two texts"
             raise DataError(
-                f"{told} is {quoted} ({n}): are these two test sets or language pairs? Give each a file, "
+                f"{told} is {quoted} ({n}): are these two test sets or language pairs? Give each a "
+                "file, "
                 "or documents of other names.",
                 ratings.paths[0],
                 int(scan.line[row]),
@@ -215,12 +263,17 @@ def check_one_pair(parts: Sequence[Ratings]) -> None:
     seen: dict[tuple, tuple[Ratings, bytes]] = {}
     for part in parts:
         for (system, segment), (src, trg) in part.raw.items():
-            for key, text, what in (((segment,), src, "source"), ((system, segment), trg, "translation")):
+            for key, text, what in (
+                ((segment,), src, "source"),
+                ((system, segment), trg, "translation"),
+            ):
                 first, known = seen.setdefault(key, (part, text))
                 if first is not part and known != text and not _alike(known, text):
                     told = _told(what, segment, system if what == "translation" else "")
                     here, there = _where(part, *key), _where(first, *key)
-                    texts = f"'{_text(text)}' here, and '{_text(known)}' in {there[0]}, line {there[1]}"
+                    texts = (
+                        f"'{_text(text)}' here, and '{_text(known)}' in {there[0]}, line {there[1]}"
+                    )
                     ask = "are these two language pairs? Give them to two calls."
                     raise DataError(f"{told} is {texts}: {ask}", *here)
     check_languages(parts)
@@ -248,7 +301,8 @@ def _check_names(parts: Sequence[Ratings]) -> None:
         (one, (part, segment)), (two, (other, again)) = list(first.items())[:2]
         (path, line), there = _where(part, segment), _where(other, again)
         raise DataError(
-            f"document {segment.doc} is of {one}, and {again.doc} ({there[0]}, line {there[1]}) of {two}: "
+            f"document {segment.doc} is of {one}, and {again.doc} ({there[0]}, line {there[1]}) of "
+            f"{two}: "
             "the ratings of one language pair are wanted.",
             path,
             line,
@@ -286,7 +340,9 @@ def _alike(one: bytes, other: bytes) -> bool:
 def _one_language(parts: Sequence[Ratings], side: int, what: str) -> None:
     first, lang = None, UNKNOWN
     for part in parts:
-        texts = [plain_text(text) for text in dict.fromkeys(texts[side] for texts in part.raw.values())]
+        texts = [
+            plain_text(text) for text in dict.fromkeys(texts[side] for texts in part.raw.values())
+        ]
         path, ask = ", ".join(part.paths), "give two language pairs to two calls"
         if mixed := two_languages(texts):
             raise DataError(f"the {what} are in different languages, {mixed}: {ask}.", path)
@@ -294,7 +350,10 @@ def _one_language(parts: Sequence[Ratings], side: int, what: str) -> None:
             told = check_language(texts, lang, f"the {what}")
         except LanguageConflict as error:
             there = ", ".join(first.paths if first else ())
-            told = f"{str(error).removesuffix('.')}, as those of {there}: they are in different languages"
+            told = (
+                f"{str(error).removesuffix('.')}, as those of {there}: they are in different "
+                "languages"
+            )
             raise DataError(f"{told}, so {ask}.", path) from None
         if lang == UNKNOWN and told != UNKNOWN:
             first, lang = part, told

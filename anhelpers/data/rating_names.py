@@ -38,19 +38,32 @@ __all__ = [
 SEVERITIES = ("No-error", "Neutral", "Minor", "Major", "Critical")
 """Severities from harmless to grave; Critical is in files of 2024 and of other corpora alone."""
 
-DOMAINS = ("conversation", "ecommerce", "literary", "manuals", "mastodon", "news", "social", "speech", "talk")
+DOMAINS = (
+    "conversation",
+    "ecommerce",
+    "literary",
+    "manuals",
+    "mastodon",
+    "news",
+    "social",
+    "speech",
+    "talk",
+)
 """First words of the document names of WMT, from 2022 on, and of TED."""
 
 _CLOSE = 0.85  # difflib's ratio from which on one name looks like another one, misspelt
 
-_SIDE = re.compile(r" ?\(translation ?\d*\)$", re.IGNORECASE)  # side by side, which of the two an omission is in
+# side by side, which of the two an omission is in
+_SIDE = re.compile(r" ?\(translation ?\d*\)$", re.IGNORECASE)
 _DIGITS = re.compile(r"(\d+)")
 _FLUFF = re.compile(r"[\s_!-]")
 _PAIR = re.compile(r":[a-z]{2,3}-[a-z]{2,3}$")
 _MARK = re.compile(rb"</?v>")
-_WHOLE = re.compile(rb"0*([0-9]+?)(?:\.0+)?")  # 1.0, as pandas writes a column of numbers with a gap; 001
+# 1.0, as pandas writes a column of numbers with a gap; 001
+_WHOLE = re.compile(rb"0*([0-9]+?)(?:\.0+)?")
 _FLOAT = re.compile(rb"([0-9]+)\.0+")
-_FRACTION = re.compile(rb"[0-9]+\.0*[1-9][0-9]*")  # ids such as 1.2: then 1.0 is no whole number either
+# ids such as 1.2: then 1.0 is no whole number either
+_FRACTION = re.compile(rb"[0-9]+\.0*[1-9][0-9]*")
 _SOME, _AGAIN = 3, {1: 0.1, 40: 0.01}
 """So many source texts, and that share of those with so many characters, come again by no chance: in TED, WMT23 and
 WMT24 no text of 40 characters does, and of all texts 4 in 1,000 ("Thank you.")."""
@@ -59,7 +72,8 @@ _EFFECT = {
     "systems": "give each system one name",
     "documents": "what is in both counts twice, so give each document one name",
 }
-_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")  # soft hyphens, zero-width and direction marks
+# soft hyphens, zero-width and direction marks
+_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 
 
 @lru_cache(4096)
@@ -136,7 +150,8 @@ def base_system(system: str) -> str:
 @lru_cache(4096)
 def natural_key(name: str) -> tuple[str | int, ...]:
     """A sort key by which "rater2" comes before "rater10"."""
-    return tuple(int(part[:4000]) if part.isdecimal() else part for part in _DIGITS.split(name))  # int takes no more
+    # int takes no more
+    return tuple(int(part[:4000]) if part.isdecimal() else part for part in _DIGITS.split(name))
 
 
 def plain_text(raw: bytes) -> str:
@@ -159,13 +174,20 @@ def whole_numbers(
     columns, codes, notes = list(keys), code.copy(), []
     for column, forms, what in ((1, (_FLOAT, _WHOLE, _WHOLE), "segment"), (2, (_FLOAT,), "rater")):
         known: dict[tuple[bytes, ...], int] = {}
-        parted = [any(_FRACTION.fullmatch(key[i].strip()) for key in keys[column]) for i in range(len(forms))]
+        parted = [
+            any(_FRACTION.fullmatch(key[i].strip()) for key in keys[column])
+            for i in range(len(forms))
+        ]
         news = []
         for key in keys[column]:
             found = (form.fullmatch(part.strip()) for form, part in zip(forms, key, strict=True))
             parts = zip(found, key, parted, strict=True)
-            news.append(tuple(match[1] if match and not apart else part for match, part, apart in parts))
-        other = [i for i, (old, new) in enumerate(zip(keys[column], news, strict=True)) if old != new]
+            news.append(
+                tuple(match[1] if match and not apart else part for match, part, apart in parts)
+            )
+        other = [
+            i for i, (old, new) in enumerate(zip(keys[column], news, strict=True)) if old != new
+        ]
         if not other:
             continue
         rows = np.isin(code[column], other)
@@ -173,7 +195,9 @@ def whole_numbers(
         both = zip(keys[column][code[column, first]], news[code[column, first]], strict=True)
         old, new = next((old.decode().strip(), new.decode()) for old, new in both if old != new)
         where = f"{n} row{'s' * (n != 1)} (first: line {line[first]})"
-        notes.append(f"whole numbers that name a {what} are read as such in {where}: '{old}' is '{new}'.")
+        notes.append(
+            f"whole numbers that name a {what} are read as such in {where}: '{old}' is '{new}'."
+        )
         places = np.array([known.setdefault(new, len(known)) for new in news], np.int32)
         codes[column], columns[column] = places[code[column]], list(known)
     return tuple(columns), codes, tuple(notes)
@@ -187,13 +211,22 @@ def spelled_twice(ratings: Ratings) -> dict[str, str]:
     """
     told = {}
     docs = tuple(dict.fromkeys(segment.doc for segment in ratings.segments))
-    for what, known in (("raters", ratings.raters), ("systems", ratings.systems), ("documents", docs)):
+    for what, known in (
+        ("raters", ratings.raters),
+        ("systems", ratings.systems),
+        ("documents", docs),
+    ):
         forms: dict[str, list[str]] = {}
         for name in known:
             forms.setdefault(_spelling(name), []).append(name)
         if several := [same for same in forms.values() if len(same) > 1]:
-            first = f"'{several[0][0]}' and '{several[0][1]}'" + f", and {len(several) - 1} more" * (len(several) > 1)
-            told[what] = f"{what} that differ in spelling alone count as two each: {first}; {_EFFECT[what]}."
+            first = (
+                f"'{several[0][0]}' and '{several[0][1]}'"
+                + f", and {len(several) - 1} more" * (len(several) > 1)
+            )
+            told[what] = (
+                f"{what} that differ in spelling alone count as two each: {first}; {_EFFECT[what]}."
+            )
     places: dict[str, dict[Segment, None]] = {}
     for (_, segment), (src, _) in ratings.raw.items():
         places.setdefault(plain_text(src), {})[segment] = None
@@ -201,9 +234,17 @@ def spelled_twice(ratings: Ratings) -> dict[str, str]:
         texts = [text for text in places if len(text) >= length]
         twice = [text for text in texts if len(places[text]) > 1]
         if len(twice) >= max(_SOME, share * len(texts)):
-            one, other = (f"document {s.doc}, id {s.id} ({s.global_id})" for s in list(places[twice[0]])[:2])
-            n = f"{len(twice)} of {len(places)} source texts stand under several segments, such as {one}, and {other}"
-            told["segments"] = f"{n}: each counts in the mean; give a segment the same document and ids everywhere."
+            one, other = (
+                f"document {s.doc}, id {s.id} ({s.global_id})" for s in list(places[twice[0]])[:2]
+            )
+            n = (
+                f"{len(twice)} of {len(places)} source texts stand under several segments, such as "
+                f"{one}, and {other}"
+            )
+            told["segments"] = (
+                f"{n}: each counts in the mean; give a segment the same document and ids "
+                "everywhere."
+            )
             break
     return told
 
@@ -225,21 +266,34 @@ def renamed(scan: Scan, table: RatingMap, columns: Sequence[str]) -> tuple[Scan,
     if not table.name:
         return scan, ()
     kinds = ("category", "severity")
-    olds = [tuple(part.decode("utf-8", "surrogateescape").strip() for part in key) for key in scan.keys[3]]
+    olds = [
+        tuple(part.decode("utf-8", "surrogateescape").strip() for part in key)
+        for key in scan.keys[3]
+    ]
     news = [tuple(map(table.renamed, kinds, key)) for key in olds]
     keys = [tuple(part.encode("utf-8", "surrogateescape") for part in key) for key in news]
     times = np.bincount(scan.code[3], minlength=len(olds)).tolist()
     there = set(map(column_key, columns))
-    renames = [(old, new) for kind, old, new in table.rows if kind == "column" and column_key(old) in there]
+    renames = [
+        (old, new) for kind, old, new in table.rows if kind == "column" and column_key(old) in there
+    ]
     said = [f"column {old} is read as {new}" for old, new in renames]
     for side, kind in enumerate(kinds):
         counts: Counter[tuple[str, str]] = Counter()
         for old, new, n in zip(olds, news, times, strict=True):
             counts[old[side], new[side]] += n
-        pairs = ((old, new, n) for (old, new), n in counts.items() if category_key(old) != category_key(new))
+        pairs = (
+            (old, new, n)
+            for (old, new), n in counts.items()
+            if category_key(old) != category_key(new)
+        )
         said += [f"{kind} {old} counts as {new} ({n} row{'s' * (n != 1)})" for old, new, n in pairs]
     notes = [f"mapping {table.name}: {'; '.join(said) or 'nothing is renamed'}."]
-    found = {"column": columns, "category": [old[0] for old in olds], "severity": [old[1] for old in olds]}
+    found = {
+        "column": columns,
+        "category": [old[0] for old in olds],
+        "severity": [old[1] for old in olds],
+    }
     if idle := [row for kind, names in found.items() for row in table.unused(kind, names)]:
         named = ", ".join(idle[:5]) + (f" and {len(idle) - 5} more" if len(idle) > 5 else "")
         notes.append(f"mapping {table.name}, without effect in this file: {named}.")

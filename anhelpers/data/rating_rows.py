@@ -33,7 +33,16 @@ from .packed import packed_by, unpacked
 from .rating_header import COLUMNS, Header
 from .rating_names import category_key, visible, whole_numbers
 
-__all__ = ["EMPTY", "Scan", "not_utf8", "open_ratings", "scan_rows", "shortened", "spans_of", "split_rows"]
+__all__ = [
+    "EMPTY",
+    "Scan",
+    "not_utf8",
+    "open_ratings",
+    "scan_rows",
+    "shortened",
+    "spans_of",
+    "split_rows",
+]
 
 _BUFFER = 1 << 18  # bytes; lines of 3 kB come twice as fast as through Python's 8 kB
 _BROKEN = (EOFError, zlib.error, lzma.LZMAError, tarfile.TarError, OSError)
@@ -46,13 +55,16 @@ EMPTY = {"na", "n/a", "nan", "none", "null", "-"}
 def open_ratings(path: str | PathLike) -> Iterator[io.BufferedReader]:
     """The unpacked bytes of a file, or of the one file in a tar archive; a DataError where it is damaged."""
     if not os.path.isfile(path):
-        yield io.BufferedReader(io.BytesIO(unpacked(read_bytes(path), path)))  # a pipe's, or says what is there instead
+        # a pipe's, or says what is there instead
+        yield io.BufferedReader(io.BytesIO(unpacked(read_bytes(path), path)))
         return
     with contextlib.ExitStack() as stack:
         try:
             yield stack.enter_context(io.BufferedReader(_raw(path, stack), _BUFFER))
         except _BROKEN as error:
-            raise DataError(f"cannot be read to its end ({error}); download it again.", path) from None
+            raise DataError(
+                f"cannot be read to its end ({error}); download it again.", path
+            ) from None
 
 
 def _raw(path: str | PathLike, stack: contextlib.ExitStack) -> Any:
@@ -72,11 +84,15 @@ def _raw(path: str | PathLike, stack: contextlib.ExitStack) -> Any:
     files = [member for member in archive.getmembers() if member.isfile()]
     if len(files) != 1:
         names = ", ".join(member.name for member in files[:5])
-        raise DataError(f"one file is wanted in this archive, it holds {len(files)} ({names}); unpack it.", path)
+        raise DataError(
+            f"one file is wanted in this archive, it holds {len(files)} ({names}); unpack it.", path
+        )
     return archive.extractfile(files[0])
 
 
-def split_rows(lines: Iterable[bytes], header: Header, path: str | PathLike) -> Iterator[tuple[int, list[bytes]]]:
+def split_rows(
+    lines: Iterable[bytes], header: Header, path: str | PathLike
+) -> Iterator[tuple[int, list[bytes]]]:
     """(line, fields) of every row; blank lines are passed over, a row of another length is a DataError.
 
     Parameters
@@ -86,23 +102,35 @@ def split_rows(lines: Iterable[bytes], header: Header, path: str | PathLike) -> 
     return (_quoted_rows if header.quoted else _plain_rows)(lines, header, path)
 
 
-def _plain_rows(lines: Iterable[bytes], header: Header, path: str | PathLike) -> Iterator[tuple[int, list[bytes]]]:
+def _plain_rows(
+    lines: Iterable[bytes], header: Header, path: str | PathLike
+) -> Iterator[tuple[int, list[bytes]]]:
     n, last, severity = header.n, header.n - 1, header.key[3][1]
     for number, line in enumerate(lines, 2):
-        fields = line.split(b"\t", last)  # the last column, often 3 kB of JSON, is never parsed nor decoded
+        # the last column, often 3 kB of JSON, is never parsed nor decoded
+        fields = line.split(b"\t", last)
         if len(fields) == n:
             tail = fields[last]
-            if (tail.startswith(b"{") and tail.endswith(b"}\n")) or b"\t" not in tail:  # JSON holds no bare tab
+            # JSON holds no bare tab
+            if (tail.startswith(b"{") and tail.endswith(b"}\n")) or b"\t" not in tail:
                 yield number, fields
                 continue
         gap = n - len(fields)
-        if 0 < gap <= header.spare and fields[-1].strip() and fields[severity].strip() and line.endswith(b"\n"):
-            yield number, [*fields[:-1], fields[-1].rstrip(b"\r\n"), *[b""] * gap]  # an editor cut off empty cells
+        if (
+            0 < gap <= header.spare
+            and fields[-1].strip()
+            and fields[severity].strip()
+            and line.endswith(b"\n")
+        ):
+            # an editor cut off empty cells
+            yield number, [*fields[:-1], fields[-1].rstrip(b"\r\n"), *[b""] * gap]
         elif line.strip():
             raise _wrong_count(line.count(b"\t") + 1, header, path, number)
 
 
-def _quoted_rows(lines: Iterable[bytes], header: Header, path: str | PathLike) -> Iterator[tuple[int, list[bytes]]]:
+def _quoted_rows(
+    lines: Iterable[bytes], header: Header, path: str | PathLike
+) -> Iterator[tuple[int, list[bytes]]]:
     text = (line.decode("utf-8") for line in lines)
     rows, number = csv.reader(text, delimiter=header.delimiter, strict=True), 2
     limit = csv.field_size_limit(1 << 30)  # JSON of a long document exceeds csv's 128 kB
@@ -125,7 +153,10 @@ def _quoted_rows(lines: Iterable[bytes], header: Header, path: str | PathLike) -
 def _wrong_count(seen: int, header: Header, path: str | PathLike, line: int) -> DataError:
     hint = " Is the end of the file missing?" if seen < header.n else ""
     if seen == header.n + 1 and line == 2:
-        hint = " Are there row names without a header (R's write.table leaves them out by row.names = FALSE)?"
+        hint = (
+            " Are there row names without a header (R's write.table leaves them out by row.names = "
+            "FALSE)?"
+        )
     return DataError(f"{seen} fields, and the header has {header.n} columns.{hint}", path, line)
 
 
@@ -136,7 +167,11 @@ def not_utf8(error: UnicodeDecodeError, path: str | PathLike, line: int) -> Data
     ----------
     error : of the decoder, with the byte.
     """
-    return DataError(f"byte 0x{error.object[error.start]:02x} is not UTF-8; re-save the file as UTF-8.", path, line)
+    return DataError(
+        f"byte 0x{error.object[error.start]:02x} is not UTF-8; re-save the file as UTF-8.",
+        path,
+        line,
+    )
 
 
 def spans_of(text: str) -> tuple[str, tuple[str, ...], bool]:
@@ -186,7 +221,9 @@ class Scan:
         return int(self.line[np.argmax(self.code[column] == code)])
 
 
-def scan_rows(rows: Iterable[tuple[int, list[bytes]]], header: Header, path: str | PathLike, texts: bool) -> Scan:
+def scan_rows(
+    rows: Iterable[tuple[int, list[bytes]]], header: Header, path: str | PathLike, texts: bool
+) -> Scan:
     """Read all rows once; this loop decides the speed. Names become codes; source and target are kept if `texts`.
 
     Parameters
@@ -210,7 +247,12 @@ def scan_rows(rows: Iterable[tuple[int, list[bytes]]], header: Header, path: str
         if not (fields[system].strip() or any(map(bytes.strip, fields))):
             blank.append(line)
             continue
-        codes += systems[fields[system]], segments[segment(fields)], raters[fields[rater]], kinds[kind(fields)]
+        codes += (
+            systems[fields[system]],
+            segments[segment(fields)],
+            raters[fields[rater]],
+            kinds[kind(fields)],
+        )
         lines.append(line)
         pairs.append((known.setdefault(fields[source], fields[source]), fields[target]))
         elsewhere.append(_elsewhere(fields, header))
@@ -218,15 +260,23 @@ def scan_rows(rows: Iterable[tuple[int, list[bytes]]], header: Header, path: str
             pair = (_plain(fields[i], path, line, unclosed) for i in (source, target))
             (src, in_src), (trg, in_trg) = pair
             kept.append((src, trg, " … ".join(in_trg + in_src)))
-    written = tuple([key if isinstance(key, tuple) else (key,) for key in column] for column in names)
+    written = tuple(
+        [key if isinstance(key, tuple) else (key,) for key in column] for column in names
+    )
     line_of = np.array(lines, np.int32)
     keys, code, notes = whole_numbers(written, np.array(codes, np.int32).reshape(-1, 4).T, line_of)
     if n := len(blank):
-        notes += (f"{n} row{'s' * (n != 1)} left out: all cells are empty (first: line {blank[0]}).",)
-    return Scan(keys, code, line_of, _marks(keys, code, pairs, elsewhere), pairs, kept, unclosed, notes)
+        notes += (
+            f"{n} row{'s' * (n != 1)} left out: all cells are empty (first: line {blank[0]}).",
+        )
+    return Scan(
+        keys, code, line_of, _marks(keys, code, pairs, elsewhere), pairs, kept, unclosed, notes
+    )
 
 
-def _marks(keys: tuple[list, ...], code: np.ndarray, pairs: list, elsewhere: list[int]) -> np.ndarray:
+def _marks(
+    keys: tuple[list, ...], code: np.ndarray, pairs: list, elsewhere: list[int]
+) -> np.ndarray:
     """(n,) int64, the same for rows that say the same: names, texts with their marks, and what is said elsewhere."""
     seen = lru_cache(None)(_seen)
     named = [[tuple(map(seen, key)) for key in column] for column in keys[:3]]
@@ -243,7 +293,11 @@ def _elsewhere(fields: list[bytes], header: Header) -> int:
     0 for all other rows: a copy may have lost their comments, or put "NA" where there was none.
     """
     category = category_key(_seen(fields[header.key[3][0]]))
-    if category in ("", "noerror") or b"<v>" in fields[header.source] or b"<v>" in fields[header.target]:
+    if (
+        category in ("", "noerror")
+        or b"<v>" in fields[header.source]
+        or b"<v>" in fields[header.target]
+    ):
         return 0
     cells = (_seen(fields[i]) for i in header.others)
     return hash(tuple("" if cell.lower() in EMPTY else cell for cell in cells))
@@ -254,7 +308,9 @@ def _seen(cell: bytes) -> str:
     return visible(cell.decode("utf-8", "surrogateescape"))
 
 
-def _plain(text: bytes, path: str | PathLike, line: int, unclosed: list[int]) -> tuple[str, tuple[str, ...]]:
+def _plain(
+    text: bytes, path: str | PathLike, line: int, unclosed: list[int]
+) -> tuple[str, tuple[str, ...]]:
     """A text of UTF-8 without its marks, which are not nested, and what they enclose; an unclosed one is remembered."""
     try:
         decoded = text.decode("utf-8")
@@ -265,7 +321,9 @@ def _plain(text: bytes, path: str | PathLike, line: int, unclosed: list[int]) ->
     try:
         plain, marked, closed = spans_of(decoded)
     except ValueError as error:
-        raise DataError(f"{error} in '{shortened(decoded)}'; marks are <v>…</v>, side by side.", path, line) from None
+        raise DataError(
+            f"{error} in '{shortened(decoded)}'; marks are <v>…</v>, side by side.", path, line
+        ) from None
     if not closed:
         unclosed.append(line)
     return plain, marked

@@ -15,7 +15,13 @@ import numpy as np
 
 from ..errors import DataError, nearest
 from .mqm_tables import RatingMap, load_map
-from .rating_checks import check_file_texts, check_languages, check_one_pair, check_units, without_copies
+from .rating_checks import (
+    check_file_texts,
+    check_languages,
+    check_one_pair,
+    check_units,
+    without_copies,
+)
 from .rating_header import read_header
 from .rating_names import SEVERITIES, category_key, natural_key, renamed, visible, without_side
 from .rating_rows import EMPTY, Scan, not_utf8, open_ratings, scan_rows, shortened, split_rows
@@ -25,11 +31,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Ratings", "Segment", "pool_ratings", "read_ratings"]
 
-_ATTENTION = "hotwtest"  # hands on the wheel: an error was planted, and was Found or Missed; no rating of the system
+# hands on the wheel: an error was planted, and was Found or Missed; no rating of the system
+_ATTENTION = "hotwtest"
 _NO_CATEGORY = {"", "noerrors", "noissue", "noissues", *EMPTY}  # beside the severity No-error
 _LEFT_OUT = (
     "attention checks (HOTW-test), which rate no system",
-    "WMT24's canary; ids count it, so that segment i is line i of the text files, their canary being line 1",
+    "WMT24's canary; ids count it, so that segment i is line i of the text files, their canary "
+    "being line 1",
     "metadata without a rater",
 )
 _NAMES = ("systems", "segments", "raters", "categories", "severities")
@@ -93,7 +101,9 @@ class Ratings:
         return len(self.line)
 
     def __repr__(self) -> str:
-        sizes = f"{len(self.systems)} systems, {len(self.segments)} segments, {len(self.raters)} raters"
+        sizes = (
+            f"{len(self.systems)} systems, {len(self.segments)} segments, {len(self.raters)} raters"
+        )
         return f"Ratings({len(self)} ratings of {sizes}; {', '.join(self.paths)})"
 
     @property
@@ -107,12 +117,20 @@ class Ratings:
         import pandas as pd
 
         names = {
-            "system": self.systems, "segment": self.segment_names, "rater": self.raters,
-            "category": self.categories, "severity": self.severities,
-        }  # fmt: skip
-        columns = {name: np.array(known, dtype=object)[getattr(self, name)] for name, known in names.items()}
+            "system": self.systems,
+            "segment": self.segment_names,
+            "rater": self.raters,
+            "category": self.categories,
+            "severity": self.severities,
+        }
+        columns = {
+            name: np.array(known, dtype=object)[getattr(self, name)]
+            for name, known in names.items()
+        }
         docs = np.array([segment.doc for segment in self.segments], dtype=object)[self.segment]
-        table = pd.DataFrame({"file": np.array(self.paths, dtype=object)[self.file], "line": self.line, **columns})
+        table = pd.DataFrame(
+            {"file": np.array(self.paths, dtype=object)[self.file], "line": self.line, **columns}
+        )
         table.insert(4, "doc", docs)
         return table
 
@@ -153,8 +171,13 @@ def read_ratings(
     columns = zip(labels, (scan.code[[0, 1, 2, 3, 3], :][:, rows]), strict=True)
     ratings = _assemble(columns, np.zeros(rows.size, np.int32), scan.line[rows], (str(path),))
     check_file_texts(scan, rows, ratings)
-    reading = (f"map:{table.name}",) * bool(table.name) + ("repeated:once",) * bool(repeats and repeated == "once")
-    units = [(ratings.systems[i], ratings.segments[k]) for i, k in zip(ratings.system, ratings.segment, strict=True)]
+    reading = (f"map:{table.name}",) * bool(table.name) + ("repeated:once",) * bool(
+        repeats and repeated == "once"
+    )
+    units = [
+        (ratings.systems[i], ratings.segments[k])
+        for i, k in zip(ratings.system, ratings.segment, strict=True)
+    ]
     raw: dict[tuple[str, Segment], tuple[bytes, bytes]] = {}
     for unit, row in zip(units, rows, strict=True):
         raw.setdefault(unit, scan.pairs[row])
@@ -170,21 +193,37 @@ def read_ratings(
 def _labels(scan: Scan, path: str | PathLike) -> list[list]:
     """What the keys of a scan say: systems, segments, raters, categories, severities; the last two share a code."""
     systems, segments, raters, kinds = (_strings(scan, column, path) for column in range(4))
-    known = {category_key(name): name for name in SEVERITIES} | {_ATTENTION: "No-error", "": "No-error"}
+    known = {category_key(name): name for name in SEVERITIES} | {
+        _ATTENTION: "No-error",
+        "": "No-error",
+    }
     for code, (_, severity) in enumerate(kinds):
         if category_key(severity) not in known:
             hint = nearest(severity.capitalize(), SEVERITIES)
-            what = f"unknown severity '{shortened(severity)}'{hint}; known: {', '.join(SEVERITIES)}; other names are "
+            what = (
+                f"unknown severity '{shortened(severity)}'{hint}; known: {', '.join(SEVERITIES)}; "
+                "other names are "
+            )
             what += "told by a mapping (--map)."
             if severity[:1] == severity[-1:] == '"':
-                what = f"the severity {severity} stands in quotes, which are text in a TSV: save it without, or as CSV."
+                what = (
+                    f"the severity {severity} stands in quotes, which are text in a TSV: save it "
+                    "without, or as CSV."
+                )
             if category_key(severity) == "severity":
-                what = "the header comes again: two files stand one after the other in this one; give them one by one."
+                what = (
+                    "the header comes again: two files stand one after the other in this one; give "
+                    "them one by one."
+                )
             raise DataError(what, path, scan.first(3, code))
     for column, keys in enumerate((systems, segments)):
         for code, key in enumerate(keys):
             if not all(key):
-                raise DataError("the system, the doc or the segment id is empty.", path, scan.first(column, code))
+                raise DataError(
+                    "the system, the doc or the segment id is empty.",
+                    path,
+                    scan.first(column, code),
+                )
     severities = [known[category_key(severity)] for _, severity in kinds]
     categories = []
     for name, severity in kinds:
@@ -210,24 +249,43 @@ def _strings(scan: Scan, column: int, path: str | PathLike) -> list[tuple[str, .
 def _left_out(scan: Scan) -> np.ndarray:
     """(n,) 0 for a rating, else 1 + the position in _LEFT_OUT of why the row is none."""
     canary = np.array([doc.strip().lower() == b"canary" for doc, *_ in scan.keys[1]], dtype=bool)
-    attention = np.array([category_key(severity.decode()) == _ATTENTION for _, severity in scan.keys[3]], dtype=bool)
+    attention = np.array(
+        [category_key(severity.decode()) == _ATTENTION for _, severity in scan.keys[3]], dtype=bool
+    )
     nobody = np.array([not rater.strip() for (rater,) in scan.keys[2]], dtype=bool)
-    nothing = np.array([not (category.strip() or severity.strip()) for category, severity in scan.keys[3]], dtype=bool)
+    nothing = np.array(
+        [not (category.strip() or severity.strip()) for category, severity in scan.keys[3]],
+        dtype=bool,
+    )
     _, segment, rater, kind = scan.code
-    return np.select([attention[kind], canary[segment], nobody[rater] & nothing[kind]], [1, 2, 3], 0)
+    return np.select(
+        [attention[kind], canary[segment], nobody[rater] & nothing[kind]], [1, 2, 3], 0
+    )
 
 
-def _assemble(columns: Iterable[tuple[list, np.ndarray]], *where: np.ndarray | tuple[str, ...]) -> Ratings:
+def _assemble(
+    columns: Iterable[tuple[list, np.ndarray]], *where: np.ndarray | tuple[str, ...]
+) -> Ratings:
     """The ratings whose names are labels[code], column by column; names sorted, each category in one spelling."""
     names: list[Any] = []
     codes: list[Any] = []
-    orders: tuple[Callable[[Any], Any], ...] = (natural_key, _reading_order, natural_key, natural_key, SEVERITIES.index)
+    orders: tuple[Callable[[Any], Any], ...] = (
+        natural_key,
+        _reading_order,
+        natural_key,
+        natural_key,
+        SEVERITIES.index,
+    )
     for (labels, code), order, column in zip(columns, orders, _CODES, strict=True):
         used = np.flatnonzero(np.bincount(code, minlength=len(labels)))
         if column == "category":
-            shown = {category_key(labels[i]): labels[i] for i in sorted(used, key=labels.__getitem__, reverse=True)}
+            shown = {
+                category_key(labels[i]): labels[i]
+                for i in sorted(used, key=labels.__getitem__, reverse=True)
+            }
             labels = [shown.get(category_key(label), label) for label in labels]
-        known = sorted(sorted({labels[i] for i in used}), key=order)  # those that tie, such as A1 and A01, by text
+        # those that tie, such as A1 and A01, by text
+        known = sorted(sorted({labels[i] for i in used}), key=order)
         position = {name: i for i, name in enumerate(known)}
         places = np.array([position.get(label, -1) for label in labels], np.int32)
         names.append(tuple(known))
@@ -238,29 +296,47 @@ def _assemble(columns: Iterable[tuple[list, np.ndarray]], *where: np.ndarray | t
 def _notes(scan: Scan, left_out: np.ndarray, rows: np.ndarray, ratings: Ratings) -> tuple[str, ...]:
     """What was left out of a file, and what is odd in it."""
     counts = np.bincount(left_out, minlength=len(_LEFT_OUT) + 1)[1:].tolist()
-    notes = [f"{n} row{'s' * (n != 1)} left out: {why}." for why, n in zip(_LEFT_OUT, counts, strict=True) if n]
+    notes = [
+        f"{n} row{'s' * (n != 1)} left out: {why}."
+        for why, n in zip(_LEFT_OUT, counts, strict=True)
+        if n
+    ]
     silent = np.array([not severity.strip() for _, severity in scan.keys[3]])[scan.code[3][rows]]
     errors = np.array(ratings.categories)[ratings.category] != "No-error"
     n = int((silent & errors).sum())
     if n:
-        notes.append(f"{n} error{'s' * (n != 1)} without a severity: counted as No-error, as WMT24 does.")
+        notes.append(
+            f"{n} error{'s' * (n != 1)} without a severity: counted as No-error, as WMT24 does."
+        )
     denied = errors & ~silent & (ratings.severity == _place(ratings.severities, "No-error"))
     if n := int(denied.sum()):
         told = f"{n} row{'s name' if n > 1 else ' names'} an error and the severity No-error"
-        notes.append(f"{told} (first: line {ratings.line[denied][0]}): counted by that severity; mend what is wrong.")
+        notes.append(
+            f"{told} (first: line {ratings.line[denied][0]}): counted by that severity; mend what "
+            "is wrong."
+        )
     nobody = ratings.rater == _place(ratings.raters, "")
     if n := int(nobody.sum()):
-        told = f"{n} row{'s have' if n > 1 else ' has'} no rater (first: line {ratings.line[nobody][0]})"
+        told = (
+            f"{n} row{'s have' if n > 1 else ' has'} no rater (first: line "
+            f"{ratings.line[nobody][0]})"
+        )
         one = "one more rater" if len(ratings.raters) > 1 else "one rater"
         notes.append(f"{told}: they count as those of {one}, without a name; fill in who it was.")
-    unit = np.unique(np.stack([ratings.system, ratings.segment, ratings.rater]), axis=1, return_inverse=True)[1].ravel()
+    unit = np.unique(
+        np.stack([ratings.system, ratings.segment, ratings.rater]), axis=1, return_inverse=True
+    )[1].ravel()
     both = np.intersect1d(unit[errors], unit[~errors])
     if n := len(both):
         told = (
-            f"{n} rating{'s' * (n != 1)} of a translation by one rater say{'s' * (n == 1)} No-error and name an error"
+            f"{n} rating{'s' * (n != 1)} of a translation by one rater say{'s' * (n == 1)} "
+            "No-error and name an error"
         )
         line = ratings.line[np.isin(unit, both)][0]
-        notes.append(f"{told}, too (first: line {line}): the errors count; are several raters under one name there?")
+        notes.append(
+            f"{told}, too (first: line {line}): the errors count; are several raters under one "
+            "name there?"
+        )
     if any(segment.global_id == "0" for segment in ratings.segments):
         notes.append("Segment ids count from 0, and stay as in the file.")
     if scan.unclosed:
@@ -278,18 +354,26 @@ def _reading_order(segment: Segment) -> tuple:
     return natural_key(segment.global_id), natural_key(segment.doc), natural_key(segment.id)
 
 
-def _with_texts(ratings: Ratings, texts: Iterable[tuple], spans: Iterable[str], what: str) -> Ratings:
+def _with_texts(
+    ratings: Ratings, texts: Iterable[tuple], spans: Iterable[str], what: str
+) -> Ratings:
     """The ratings with texts ((system, segment), source, target), the first where they differ between `what`."""
     sources: dict[Segment, str] = {}
     targets: dict[tuple[str, Segment], str] = {}
     other, notes = set(), ratings.notes
     for unit, source, target in texts:
-        if (sources.setdefault(unit[1], source), targets.setdefault(unit, target)) != (source, target):
+        if (sources.setdefault(unit[1], source), targets.setdefault(unit, target)) != (
+            source,
+            target,
+        ):
             other.add(unit)
     if other:
         system, segment = min(other)
         where = f"such as {system}, document {segment.doc}, segment {segment.id}"
-        notes += (f"translations whose text differs between {what}: {len(other)}, {where}; the first is kept.",)
+        notes += (
+            f"translations whose text differs between {what}: {len(other)}, {where}; the first is "
+            "kept.",
+        )
     return replace(ratings, notes=notes, sources=sources, targets=targets, spans=tuple(spans))
 
 
@@ -312,10 +396,16 @@ def pool_ratings(parts: Sequence[Ratings]) -> Ratings:
     for plural, code in zip(_NAMES, _CODES, strict=True):
         starts = np.cumsum([0, *(len(getattr(part, plural)) for part in parts)])[:-1]
         labels = [name for part in parts for name in getattr(part, plural)]
-        columns.append((labels, np.concatenate([getattr(p, code) + s for p, s in zip(parts, starts, strict=True)])))
+        columns.append(
+            (
+                labels,
+                np.concatenate([getattr(p, code) + s for p, s in zip(parts, starts, strict=True)]),
+            )
+        )
     starts = np.cumsum([0, *(len(part.paths) for part in parts)], dtype=np.int32)[:-1]
     files = np.concatenate([part.file + start for part, start in zip(parts, starts, strict=True)])
-    lines, paths = np.concatenate([part.line for part in parts]), tuple(path for part in parts for path in part.paths)
+    lines = np.concatenate([part.line for part in parts])
+    paths = tuple(path for part in parts for path in part.paths)
     raw = {unit: texts for part in reversed(parts) for unit, texts in part.raw.items()}
     reading = tuple(dict.fromkeys(name for part in parts for name in part.reading))
     pooled = replace(_assemble(columns, files, lines, paths), notes=notes, raw=raw, reading=reading)
@@ -323,5 +413,9 @@ def pool_ratings(parts: Sequence[Ratings]) -> Ratings:
     check_one_pair(parts)
     if not all(part.spans for part in parts):
         return pooled
-    each = ((unit, part.sources[unit[1]], target) for part in parts for unit, target in part.targets.items())
+    each = (
+        (unit, part.sources[unit[1]], target)
+        for part in parts
+        for unit, target in part.targets.items()
+    )
     return _with_texts(pooled, each, [span for part in parts for span in part.spans], "files")

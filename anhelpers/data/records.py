@@ -16,7 +16,16 @@ from .forms import document_told
 from .lines import json_value, table_lines
 from .schema import CandidateSet, TestSet
 
-__all__ = ["Row", "assemble", "build_test_set", "candidate_rows", "per_source", "read_jsonl", "source_rows", "unread"]
+__all__ = [
+    "Row",
+    "assemble",
+    "build_test_set",
+    "candidate_rows",
+    "per_source",
+    "read_jsonl",
+    "source_rows",
+    "unread",
+]
 
 Fail = Callable[[int, str], DataError]
 """(number of a record from 0, what is wrong) -> the error that says where."""
@@ -28,7 +37,13 @@ CANDIDATE = frozenset(["segment", "text", "tag", "id", "src", "count", "logprob"
 SOURCE = frozenset(["segment", "src", "refs", "candidates", "doc", "domain", "lp", "id"])
 INSIDE = frozenset(["text", "tag", "id", "count", "logprob"])
 """The keys that are read: of a candidate by itself, of a source with candidates, of a candidate of such a source."""
-SYNONYMS = {"reference": "refs", "references": "refs", "source": "src", "sources": "src", "multiplicity": "count"}
+SYNONYMS = {
+    "reference": "refs",
+    "references": "refs",
+    "source": "src",
+    "sources": "src",
+    "multiplicity": "count",
+}
 
 KINDS = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
 
@@ -70,11 +85,17 @@ def per_source(records: Sequence[dict[str, Any]], fail: Fail) -> bool:
     for i, record in enumerate(records):
         if ("candidates" in record) != sources:
             kinds = ("one candidate", "a source with its candidates")
-            raise fail(i, f"this object is {kinds[not sources]}, but the first is {kinds[sources]}; do not mix them.")
+            raise fail(
+                i,
+                f"this object is {kinds[not sources]}, but the first is {kinds[sources]}; do not "
+                "mix them.",
+            )
     return sources
 
 
-def unread(records: Sequence[dict[str, Any]], fail: Fail, known: Set[str] | None = None) -> tuple[str, ...]:
+def unread(
+    records: Sequence[dict[str, Any]], fail: Fail, known: Set[str] | None = None
+) -> tuple[str, ...]:
     """A note of the keys that nothing here reads; an error for one that looks like a key that is read, and is none.
 
     Parameters
@@ -84,13 +105,26 @@ def unread(records: Sequence[dict[str, Any]], fail: Fail, known: Set[str] | None
     """
     sources, others = known is None and "candidates" in records[0], dict[str, None]()
     within = enumerate(records if sources else ())
-    inner = [(i, c) for i, record in within for c in record.get("candidates") or () if isinstance(c, dict)]
-    for read, rows in ((known or (SOURCE if sources else CANDIDATE), enumerate(records)), (INSIDE, inner)):
+    inner = [
+        (i, c)
+        for i, record in within
+        for c in record.get("candidates") or ()
+        if isinstance(c, dict)
+    ]
+    for read, rows in (
+        (known or (SOURCE if sources else CANDIDATE), enumerate(records)),
+        (INSIDE, inner),
+    ):
         for i, record in rows:
             for key in record.keys() - read:
-                meant = SYNONYMS.get(key) or next(iter(get_close_matches(key, read, 1, cutoff=0.85)), None)
+                meant = SYNONYMS.get(key) or next(
+                    iter(get_close_matches(key, read, 1, cutoff=0.85)), None
+                )
                 if meant in read and meant not in record:
-                    raise fail(i, f'"{key}" is not read; did you mean "{meant}"? Rename it, or take it out.')
+                    raise fail(
+                        i,
+                        f'"{key}" is not read; did you mean "{meant}"? Rename it, or take it out.',
+                    )
                 others[key] = None
     return (f"keys that are not read: {', '.join(sorted(others))}.",) if others else ()
 
@@ -105,7 +139,9 @@ def candidate_rows(records: Iterable[dict[str, Any]], fail: Fail) -> list[Row]:
     rows = []
     for i, record in enumerate(records):
         if record.get("segment") is None:
-            told = 'a candidate without a source; give its "segment", the number of its source from 0.'
+            told = (
+                'a candidate without a source; give its "segment", the number of its source from 0.'
+            )
             raise fail(i, document_told(record) or told)
         src = _maybe(record, "src", i, fail)
         rows.append(_row(_get(record, "segment", int, i, fail), record, src, i, fail))
@@ -123,7 +159,9 @@ def source_rows(records: Iterable[dict[str, Any]], fail: Fail) -> list[Row]:
     named: set[str | None] = set()
     for i, record in enumerate(records):
         if record.get("segment", i) != i:
-            raise fail(i, f'"segment" is {record["segment"]!r}, but this is source {i}, counted from 0.')
+            raise fail(
+                i, f'"segment" is {record["segment"]!r}, but this is source {i}, counted from 0.'
+            )
         if (name := _name(record, i, fail)) is not None and name in named:
             raise fail(i, f"id '{name}' is used twice; ids of sources must differ.")
         named.add(name)
@@ -133,12 +171,24 @@ def source_rows(records: Iterable[dict[str, Any]], fail: Fail) -> list[Row]:
             raise fail(i, f"source {i} has no candidate; every source needs at least one.")
         for candidate in candidates:
             if not isinstance(candidate, (str, dict)):
-                raise fail(i, f"candidate {candidate!r} is neither a text nor an object with a text.")
-            rows.append(_row(i, {"text": candidate} if isinstance(candidate, str) else candidate, src, i, fail))
+                raise fail(
+                    i, f"candidate {candidate!r} is neither a text nor an object with a text."
+                )
+            rows.append(
+                _row(
+                    i,
+                    {"text": candidate} if isinstance(candidate, str) else candidate,
+                    src,
+                    i,
+                    fail,
+                )
+            )
     return rows
 
 
-def assemble(rows: Sequence[Row], path: str | PathLike, fail: Fail, srcs: Sequence[str] | None = None) -> CandidateSet:
+def assemble(
+    rows: Sequence[Row], path: str | PathLike, fail: Fail, srcs: Sequence[str] | None = None
+) -> CandidateSet:
     """The set of these rows, sorted by source; with `srcs`, each row must belong to one of them and all be covered.
 
     Parameters
@@ -148,13 +198,21 @@ def assemble(rows: Sequence[Row], path: str | PathLike, fail: Fail, srcs: Sequen
     seen: set[str] = set()
     for row in rows:
         if row.segment < 0 or (srcs is not None and row.segment >= len(srcs)):
-            there = f"; there are sources 0 to {len(srcs) - 1}" if srcs is not None else "; sources count from 0"
+            there = (
+                f"; there are sources 0 to {len(srcs) - 1}"
+                if srcs is not None
+                else "; sources count from 0"
+            )
             raise fail(row.record, f"segment {row.segment} does not exist{there}.")
         if srcs is not None and row.src is not None and row.src != srcs[row.segment]:
-            raise fail(row.record, f'"src" is {row.src!r}, but source {row.segment} is {srcs[row.segment]!r}.')
+            raise fail(
+                row.record,
+                f'"src" is {row.src!r}, but source {row.segment} is {srcs[row.segment]!r}.',
+            )
         if (row.id is None) != (rows[0].id is None):
             raise fail(
-                row.record, f'"id" is {row.id!r}, and {rows[0].id!r} at the first candidate; give all an id or none.'
+                row.record,
+                f'"id" is {row.id!r}, and {rows[0].id!r} at the first candidate; give all an id or none.',
             )
         if row.id is not None and row.id in seen:
             raise fail(row.record, f"id '{row.id}' is used twice; ids must differ.")
@@ -167,16 +225,26 @@ def assemble(rows: Sequence[Row], path: str | PathLike, fail: Fail, srcs: Sequen
     texts, ended = _without_ends(texts, "candidates")
     texts, marked = supplied("candidates", texts)
     blank = blanks(texts)
-    notes = (*ended, *marked, *([f"{blank} blank candidate{'s' * (blank > 1)} of {len(texts)}."] if blank else []))
+    notes = (
+        *ended,
+        *marked,
+        *([f"{blank} blank candidate{'s' * (blank > 1)} of {len(texts)}."] if blank else []),
+    )
     n = segments[-1] + 1 if srcs is None else len(srcs)
     present = sorted(set(segments))
     if len(present) < n:
         gap = next((i for i, segment in enumerate(present) if segment != i), len(present))
-        raise DataError(f"source {gap} of {n} has no candidate; every source needs at least one.", path)
-    return CandidateSet(segments, texts, tags, None if ids[0] is None else ids, notes, multiplicities, logprobs)
+        raise DataError(
+            f"source {gap} of {n} has no candidate; every source needs at least one.", path
+        )
+    return CandidateSet(
+        segments, texts, tags, None if ids[0] is None else ids, notes, multiplicities, logprobs
+    )
 
 
-def build_test_set(name: str, records: Sequence[dict[str, Any]], lp: str, fail: Fail) -> TestSet | None:
+def build_test_set(
+    name: str, records: Sequence[dict[str, Any]], lp: str, fail: Fail
+) -> TestSet | None:
     """The sources, references, documents and domains that per-source records carry; None where they carry no src.
 
     Parameters
@@ -195,14 +263,22 @@ def build_test_set(name: str, records: Sequence[dict[str, Any]], lp: str, fail: 
     for ref, texts in _references(records, fail).items():
         refs[ref], told = _without_ends(texts, f"texts of {ref}")
         notes += told
-    return TestSet(name, lp, srcs, refs, docs=tuple(docs or ()), domains=tuple(domains or ()), notes=notes)
+    return TestSet(
+        name, lp, srcs, refs, docs=tuple(docs or ()), domains=tuple(domains or ()), notes=notes
+    )
 
 
 def _without_ends(texts: Sequence[str], what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The texts without a carriage return at the end, which lines that end in CR LF leave there; a note counts them."""
     ended = [text.endswith(("\r", "\r\n")) for text in texts]
-    notes = (f"{sum(ended)} of {len(texts)} {what} end in a carriage return, which is left out.",) if any(ended) else ()
-    return tuple(text.rstrip("\r\n") if end else text for text, end in zip(texts, ended, strict=True)), notes
+    notes = (
+        (f"{sum(ended)} of {len(texts)} {what} end in a carriage return, which is left out.",)
+        if any(ended)
+        else ()
+    )
+    return tuple(
+        text.rstrip("\r\n") if end else text for text, end in zip(texts, ended, strict=True)
+    ), notes
 
 
 def _references(records: Sequence[dict[str, Any]], fail: Fail) -> dict[str, list[str]]:
@@ -215,12 +291,23 @@ def _references(records: Sequence[dict[str, Any]], fail: Fail) -> dict[str, list
     refs: dict[str, list[str]] = {}
     for i, record in enumerate(records):
         if "refs" not in record:
-            raise fail(i, '"refs" is missing here, and other lines have it; give it to all, null where there is none.')
+            raise fail(
+                i,
+                '"refs" is missing here, and other lines have it; give it to all, null where there is none.',
+            )
         given = [] if record["refs"] is None else _get(record, "refs", (list, dict), i, fail)
-        named = {_letter(j): ref for j, ref in enumerate(given)} if isinstance(given, list) else given
-        if isinstance(given, dict) and refs and (new := next((name for name in named if name not in refs), None)):
+        named = (
+            {_letter(j): ref for j, ref in enumerate(given)} if isinstance(given, list) else given
+        )
+        if (
+            isinstance(given, dict)
+            and refs
+            and (new := next((name for name in named if name not in refs), None))
+        ):
             there = f"{', '.join(refs)} in the lines before"
-            raise fail(i, f"reference '{new}', but {there}; name it there too, null where it is missing.")
+            raise fail(
+                i, f"reference '{new}', but {there}; name it there too, null where it is missing."
+            )
         for name in [*refs, *(name for name in named if name not in refs)]:
             text = "" if named.get(name) is None else _get(named, name, str, i, fail)
             refs.setdefault(name, [""] * i).append(text)
@@ -232,12 +319,17 @@ def _letter(j: int) -> str:
     return f"ref{chr(ord('A') + j)}" if j < 26 else f"ref{j + 1}"
 
 
-def _column(records: Sequence[dict[str, Any]], key: str, kind: type | tuple, fail: Fail) -> list[Any] | None:
+def _column(
+    records: Sequence[dict[str, Any]], key: str, kind: type | tuple, fail: Fail
+) -> list[Any] | None:
     """A field of all records, or None where no record has it; it must not be missing from some."""
     if not any(has := [record.get(key) is not None for record in records]):
         return None
     if not all(has):
-        raise fail(has.index(False), f'"{key}" is missing here, and line {has.index(True) + 1} has it; give it to all.')
+        raise fail(
+            has.index(False),
+            f'"{key}" is missing here, and line {has.index(True) + 1} has it; give it to all.',
+        )
     return [_get(record, key, kind, i, fail) for i, record in enumerate(records)]
 
 
@@ -246,7 +338,9 @@ def _names(records: Sequence[dict[str, Any]], key: str, fail: Fail) -> list[str]
     names = _column(records, key, str, fail)
     for i, name in enumerate(names or []):
         if not name.strip():
-            raise fail(i, f'"{key}" is blank, so that its segments would count as one; give it a name.')
+            raise fail(
+                i, f'"{key}" is blank, so that its segments would count as one; give it a name.'
+            )
     return names
 
 
@@ -262,16 +356,27 @@ def _row(segment: int, record: dict[str, Any], src: str | None, i: int, fail: Fa
 def _name(record: dict[str, Any], i: int, fail: Fail) -> str | None:
     """The id, or None; a whole number is taken as its digits."""
     name = record.get("id")
-    return str(name) if isinstance(name, int) and not isinstance(name, bool) else _maybe(record, "id", i, fail)
+    return (
+        str(name)
+        if isinstance(name, int) and not isinstance(name, bool)
+        else _maybe(record, "id", i, fail)
+    )
 
 
 def _logprob(value: Any, i: int, fail: Fail) -> float:
     """A log-probability in nats, at most 0 but for rounding; nan where there is none."""
     if value is None:
         return math.nan
-    number = isinstance(value, (int, float)) and not isinstance(value, bool) and not (value < -sys.float_info.max)
+    number = (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and not (value < -sys.float_info.max)
+    )
     if not number or not (value != value or value <= ROUNDING):
-        raise fail(i, f'"logprob" is {value!r:.60}; a natural-log probability is a number that is at most 0.')
+        raise fail(
+            i,
+            f'"logprob" is {value!r:.60}; a natural-log probability is a number that is at most 0.',
+        )
     if told := too_low(value):
         raise fail(i, f'"logprob" is {value:.10g}, which {told}')
     return float(value)
@@ -282,7 +387,9 @@ def _maybe(record: dict[str, Any], key: str, i: int, fail: Fail) -> str | None:
     return None if record.get(key) is None else _get(record, key, str, i, fail)
 
 
-def _get(record: dict[str, Any], key: str, kind: type | tuple[type, ...], i: int, fail: Fail) -> Any:
+def _get(
+    record: dict[str, Any], key: str, kind: type | tuple[type, ...], i: int, fail: Fail
+) -> Any:
     """A field of the wanted type; a text must be one that UTF-8 can write."""
     value = record.get(key)
     if not isinstance(value, kind) or isinstance(value, bool):
@@ -296,5 +403,7 @@ def _get(record: dict[str, Any], key: str, kind: type | tuple[type, ...], i: int
             value.encode("utf-8")
         except UnicodeEncodeError as error:
             bad = f"U+{ord(value[error.start]):04X}"
-            raise fail(i, f'"{key}" holds {bad}, half of a surrogate pair, which is no character.') from None
+            raise fail(
+                i, f'"{key}" holds {bad}, half of a surrogate pair, which is no character.'
+            ) from None
     return value

@@ -64,23 +64,35 @@ class TestSet:
         srcs, marks = fields.supplied("sources", fields.texts("srcs", self.srcs, n))
         fields.put(self, "srcs", srcs)
         for kind, checked in (("refs", fields.references), ("systems", fields.texts)):
-            found = {k: fields.supplied(k, checked(f"{kind} {k}", v, n)) for k, v in getattr(self, kind).items()}
+            found = {
+                k: fields.supplied(k, checked(f"{kind} {k}", v, n))
+                for k, v in getattr(self, kind).items()
+            }
             fields.put(self, kind, {name: texts for name, (texts, _) in found.items()})
             marks = (*marks, *(note for _, notes in found.values() for note in notes))
         docs = self.docs if len(self.docs) else map(str, range(n))
         domains = self.domains if len(self.domains) else ["all"] * n
         fields.put(self, "docs", fields.named("document", fields.texts("docs", docs, n)))
         fields.put(self, "domains", fields.named("domain", fields.texts("domains", domains, n)))
-        fields.put(self, "glosses", fields.texts("glosses", self.glosses, n) if len(self.glosses) else ())
+        fields.put(
+            self, "glosses", fields.texts("glosses", self.glosses, n) if len(self.glosses) else ()
+        )
         fields.put(self, "categories", fields.categories(self.categories, self.systems))
-        fields.put(self, "notes", fields.with_blank_notes((*self.notes, *marks), self.srcs, self.refs, self.systems))
+        fields.put(
+            self,
+            "notes",
+            fields.with_blank_notes((*self.notes, *marks), self.srcs, self.refs, self.systems),
+        )
 
     def __len__(self) -> int:
         return len(self.srcs)
 
     def __repr__(self) -> str:
         sizes = f"{len(self)} segments, {len(self.systems)} systems"
-        return f"TestSet({self.name}, {self.lp}: {sizes}, references: {', '.join(self.refs) or 'none'})"
+        return (
+            f"TestSet({self.name}, {self.lp}: {sizes}, references: "
+            f"{', '.join(self.refs) or 'none'})"
+        )
 
     @property
     def src_lang(self) -> str:
@@ -153,17 +165,24 @@ class TestSet:
         """The same set without some of its systems; UnknownName where there is no such system."""
         left_out = [checks.one_of(name, self.systems, "system") for name in systems]
         kept = {name: hyps for name, hyps in self.systems.items() if name not in left_out}
-        return replace(self, systems=kept, categories={name: self.categories[name] for name in kept})
+        return replace(
+            self, systems=kept, categories={name: self.categories[name] for name in kept}
+        )
 
     def subset(self, index: ArrayLike | slice) -> TestSet:
         """The segments at these positions (or a boolean mask, or a slice), in that order; blanks are counted anew."""
         rows = fields.rows(index, len(self))
         refs, systems = (
-            {name: fields.pick(texts, rows) for name, texts in kind.items()} for kind in (self.refs, self.systems)
+            {name: fields.pick(texts, rows) for name, texts in kind.items()}
+            for kind in (self.refs, self.systems)
         )
-        srcs, docs, domains = (fields.pick(column, rows) for column in (self.srcs, self.docs, self.domains))
+        srcs, docs, domains = (
+            fields.pick(column, rows) for column in (self.srcs, self.docs, self.domains)
+        )
         glosses = fields.pick(self.glosses, rows) if self.glosses else ()
-        return replace(self, srcs=srcs, refs=refs, systems=systems, docs=docs, domains=domains, glosses=glosses)
+        return replace(
+            self, srcs=srcs, refs=refs, systems=systems, docs=docs, domains=domains, glosses=glosses
+        )
 
 
 def same_text(text: str, other: str) -> bool:
@@ -219,11 +238,17 @@ class CandidateSet:
         fields.put(self, "notes", tuple(self.notes))
         if (back := np.flatnonzero(np.diff(segment) < 0)).size:
             i = int(back[0]) + 1
-            raise DataError(f"candidate {i} is for segment {segment[i]}, after one for {segment[i - 1]}; sort them.")
+            raise DataError(
+                f"candidate {i} is for segment {segment[i]}, after one for {segment[i - 1]}; sort "
+                "them."
+            )
         if self.ids is not None:
             fields.put(self, "ids", fields.texts("ids", self.ids, n))
             if len(set(self.ids)) < n:
-                raise DataError(f"candidate id '{fields.first_repeat(self.ids)}' is used twice; ids must differ.")
+                raise DataError(
+                    f"candidate id '{fields.first_repeat(self.ids)}' is used twice; ids must "
+                    "differ."
+                )
         self.require(self.n_segments)
 
     def __len__(self) -> int:
@@ -231,13 +256,22 @@ class CandidateSet:
 
     def __repr__(self) -> str:
         k = self.n_candidates
-        per = "" if not k.size else f" ({k.min()} each)" if k.min() == k.max() else f" ({k.min()} to {k.max()} each)"
+        per = (
+            ""
+            if not k.size
+            else f" ({k.min()} each)"
+            if k.min() == k.max()
+            else f" ({k.min()} to {k.max()} each)"
+        )
         return f"CandidateSet({len(self)} candidates for {self.n_segments} sources{per})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CandidateSet):
             return NotImplemented
-        mine, theirs = ((c.segment.tolist(), c.texts, c.tags, c.ids, c.multiplicity.tolist()) for c in (self, other))
+        mine, theirs = (
+            (c.segment.tolist(), c.texts, c.tags, c.ids, c.multiplicity.tolist())
+            for c in (self, other)
+        )
         return mine == theirs and np.array_equal(self.logprob, other.logprob, equal_nan=True)
 
     @property
@@ -276,8 +310,14 @@ class CandidateSet:
         names = list(dict.fromkeys(name for tag in self.tags for name in systems_of(tag)))
         whose = ", ".join(names) if len(names) < 4 else f"{len(names)} systems or methods"
         k = np.bincount(self.segment, self.multiplicity, self.n_segments).astype(np.int64)
-        each = "" if not k.size else f"{k.min()}" if k.min() == k.max() else f"{k.min()} to {k.max()}"
-        sizes = f"{each} per source, {k.sum():,} for {len(k):,} source{'s' * (len(k) != 1)}" if each else "none"
+        each = (
+            "" if not k.size else f"{k.min()}" if k.min() == k.max() else f"{k.min()} to {k.max()}"
+        )
+        sizes = (
+            f"{each} per source, {k.sum():,} for {len(k):,} source{'s' * (len(k) != 1)}"
+            if each
+            else "none"
+        )
         return f"{self.id} ({f'from {whose}; ' if names else ''}{sizes})"
 
     def require(self, n_segments: int, path: str | PathLike | None = None) -> CandidateSet:
@@ -285,8 +325,13 @@ class CandidateSet:
         checks.segment_ids(self.segment, n_segments)
         present = np.unique(self.segment)
         if len(present) < n_segments:
-            gap = int(np.append(np.flatnonzero(present != np.arange(len(present))), len(present))[0])
-            rest = f"({n_segments - len(present)} such of {n_segments}); every source needs at least one."
+            gap = int(
+                np.append(np.flatnonzero(present != np.arange(len(present))), len(present))[0]
+            )
+            rest = (
+                f"({n_segments - len(present)} such of {n_segments}); every source needs at least "
+                "one."
+            )
             raise DataError(f"source {gap} has no candidate {rest}", path)
         return self
 
@@ -294,11 +339,18 @@ class CandidateSet:
         """The candidates at these flat positions (or a mask), ascending; every source must keep at least one."""
         rows = np.sort(fields.rows(rows, len(self), "candidates"))
         ids = None if self.ids is None else fields.pick(self.ids, rows)
-        texts, tags, notes = fields.pick(self.texts, rows), fields.pick(self.tags, rows), (*self.notes, *notes)
+        texts = fields.pick(self.texts, rows)
+        tags = fields.pick(self.tags, rows)
+        notes = (*self.notes, *notes)
         without = np.flatnonzero(np.bincount(self.segment[rows], minlength=self.n_segments) == 0)
         if without.size:
-            raise DataError(f"source {without[0]} is left without a candidate ({without.size} such); drop it first.")
-        return CandidateSet(self.segment[rows], texts, tags, ids, notes, self.multiplicity[rows], self.logprob[rows])
+            raise DataError(
+                f"source {without[0]} is left without a candidate ({without.size} such); drop it "
+                "first."
+            )
+        return CandidateSet(
+            self.segment[rows], texts, tags, ids, notes, self.multiplicity[rows], self.logprob[rows]
+        )
 
     def repeated(self) -> CandidateSet:
         """Each candidate as often as it was drawn, one after the other and without ids; `deduplicated` turns it back.
@@ -312,7 +364,9 @@ class CandidateSet:
             return self
         rows = np.repeat(np.arange(len(self)), self.multiplicity)
         texts, tags = fields.pick(self.texts, rows), fields.pick(self.tags, rows)
-        return CandidateSet(self.segment[rows], texts, tags, notes=self.notes, logprob=self.logprob[rows])
+        return CandidateSet(
+            self.segment[rows], texts, tags, notes=self.notes, logprob=self.logprob[rows]
+        )
 
     def without(self, systems: Iterable[str]) -> CandidateSet:
         """The candidates but for those that only these systems gave, as their tags say."""
@@ -332,18 +386,29 @@ class CandidateSet:
     def merge(self, other: CandidateSet) -> CandidateSet:
         """The candidates of both for the same sources, these first; ids are kept only where both have them."""
         if self.n_segments != other.n_segments:
-            raise DataError(f"one set is for {self.n_segments} sources and the other for {other.n_segments}.")
+            raise DataError(
+                f"one set is for {self.n_segments} sources and the other for {other.n_segments}."
+            )
         segment = np.concatenate([self.segment, other.segment])
         order = np.argsort(segment, kind="stable")
         ids = None if self.ids is None or other.ids is None else self.ids + other.ids
-        texts, tags = fields.pick(self.texts + other.texts, order), fields.pick(self.tags + other.tags, order)
+        texts = fields.pick(self.texts + other.texts, order)
+        tags = fields.pick(self.tags + other.tags, order)
         notes = tuple(dict.fromkeys(self.notes + other.notes))
         numbers = (
             np.concatenate([mine, theirs])[order]
-            for mine, theirs in ((self.multiplicity, other.multiplicity), (self.logprob, other.logprob))
+            for mine, theirs in (
+                (self.multiplicity, other.multiplicity),
+                (self.logprob, other.logprob),
+            )
         )
         return CandidateSet(
-            segment[order], texts, tags, None if ids is None else fields.pick(ids, order), notes, *numbers
+            segment[order],
+            texts,
+            tags,
+            None if ids is None else fields.pick(ids, order),
+            notes,
+            *numbers,
         )
 
     @property
@@ -351,7 +416,11 @@ class CandidateSet:
         """A note of how many candidates have the text of an earlier one of their source; none where all differ."""
         n = len(self) - len(set(zip(self.segment.tolist(), self.texts, strict=True)))
         verb, whose = ("repeats", "its") if n == 1 else ("repeat", "their")
-        return (f"{n} of {len(self)} candidates {verb} an earlier one of {whose} source.",) if n else ()
+        return (
+            (f"{n} of {len(self)} candidates {verb} an earlier one of {whose} source.",)
+            if n
+            else ()
+        )
 
     def deduplicated(self) -> CandidateSet:
         """One candidate for each distinct text of a source, the first; the tags of all its copies joined by " | ".
@@ -364,9 +433,13 @@ class CandidateSet:
         if len(groups) == len(self):
             return self
         kept = self.take([rows[0] for rows in groups.values()], *self.repeats)
-        tags = (dict.fromkeys(s for i in rows for s in systems_of(self.tags[i])) for rows in groups.values())
+        tags = (
+            dict.fromkeys(s for i in rows for s in systems_of(self.tags[i]))
+            for rows in groups.values()
+        )
         return replace(
-            kept, tags=tuple(map(_SEPARATOR.join, tags)),
+            kept,
+            tags=tuple(map(_SEPARATOR.join, tags)),
             multiplicity=np.array([self.multiplicity[rows].sum() for rows in groups.values()]),
             logprob=np.array([fields.agreed(self.logprob[rows]) for rows in groups.values()]),
-        )  # fmt: skip
+        )

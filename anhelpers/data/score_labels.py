@@ -14,7 +14,19 @@ from ..errors import DataError
 __all__ = ["Labels", "labels_of", "other_lengths", "same_texts", "scored_texts"]
 
 # Keys are compared without underscores, hyphens and capitals; where a row has several, the first of the list counts.
-IDS = ("id", "sentenceid", "segmentid", "globalsegid", "sentid", "segid", "sentence", "segment", "index", "idx", "line")
+IDS = (
+    "id",
+    "sentenceid",
+    "segmentid",
+    "globalsegid",
+    "sentid",
+    "segid",
+    "sentence",
+    "segment",
+    "index",
+    "idx",
+    "line",
+)
 DOCS = ("doc", "document", "docid", "documentid", "docname")
 TEXTS = ("text", "target", "trg", "hypothesis", "hyp", "sentence", "segment")
 LENGTHS = ("ntokens", "numtokens", "tokencount")
@@ -83,15 +95,22 @@ def other_lengths(labels: Labels, counts: Sequence[int | None]) -> tuple[str, ..
     labels : of the file. counts : per sentence the number of its scores; None where it has a sum.
     """
     both = zip(labels.lengths or (), counts, strict=False)
-    odd = [(i, said, k) for i, (said, k) in enumerate(both, 1) if said and k and said not in (k, k - 1)]
+    odd = [
+        (i, said, k) for i, (said, k) in enumerate(both, 1) if said and k and said not in (k, k - 1)
+    ]
     if not odd:
         return ()
     i, said, k = odd[0]
     told = f"sentence {i} says that it has {said} tokens, and has {k} scores"
-    return (f"{told} ({len(odd)} of {len(counts)} sentences are so): are scores missing, or of another text?",)
+    return (
+        f"{told} ({len(odd)} of {len(counts)} sentences are so): are scores missing, or of another "
+        "text?",
+    )
 
 
-def scored_texts(said: Mapping[str, Mapping[int, str]], n: int, path: str | PathLike) -> tuple[Labels, tuple[str, ...]]:
+def scored_texts(
+    said: Mapping[str, Mapping[int, str]], n: int, path: str | PathLike
+) -> tuple[Labels, tuple[str, ...]]:
     """Ids and texts of n sentences of fairseq's output, whose scores must be those of the references.
 
     Parameters
@@ -109,14 +128,29 @@ def scored_texts(said: Mapping[str, Mapping[int, str]], n: int, path: str | Path
     columns = {kind: [texts.get(key, "") for key in range(n)] for kind, texts in said.items()}
     refs, hyps, detokenised = (columns[kind] for kind in "THD")
     both = [k for k in range(n) if refs[k] and (hyps[k] or detokenised[k])]
-    odd = [k for k in both if all(_apart(refs[k], text) for text in (hyps[k], detokenised[k]) if text)]
+    odd = [
+        k for k in both if all(_apart(refs[k], text) for text in (hyps[k], detokenised[k]) if text)
+    ]
     if len(odd) > MOST_APART * len(both):
         k = odd[0]
-        seen = f"'{hyps[k] or detokenised[k]:.60}' (H-{k}), and the reference is '{refs[k]:.60}' (T-{k})"
-        told = f"scores of other texts than the references, in {len(odd)} of {len(both)} sentences: of {seen}"
+        seen = (
+            f"'{hyps[k] or detokenised[k]:.60}' (H-{k}), and the reference is '{refs[k]:.60}' "
+            f"(T-{k})"
+        )
+        told = (
+            f"scores of other texts than the references, in {len(odd)} of {len(both)} sentences: "
+            f"of {seen}"
+        )
         raise DataError(f"{told}; run fairseq-generate with --score-reference.", path)
-    told = "T- or H- lines are lacking, so it was not checked that the references were scored (--score-reference)."
-    notes = (told,) if not both else _few_apart(odd, len(both), "are not the references", str(odd and odd[0]))
+    told = (
+        "T- or H- lines are lacking, so it was not checked that the references were scored "
+        "(--score-reference)."
+    )
+    notes = (
+        (told,)
+        if not both
+        else _few_apart(odd, len(both), "are not the references", str(odd and odd[0]))
+    )
     texts = tuple(t or d or h for t, d, h in zip(refs, detokenised, hyps, strict=True))
     return Labels(tuple(map(str, range(n))), None, texts if any(texts) else None), notes
 
@@ -140,9 +174,14 @@ def same_texts(
     both = list(zip(ours or (), theirs or (), strict=False))
     odd = [k for k, (a, b) in enumerate(both) if _apart(a, b)]
     if len(odd) <= MOST_APART * len(both):
-        return _few_apart(odd, len(both), f"are others in {path} than in {our_path}", str(odd and odd[0] + 1))
+        return _few_apart(
+            odd, len(both), f"are others in {path} than in {our_path}", str(odd and odd[0] + 1)
+        )
     a, b = both[odd[0]]
-    told = f"sentence {odd[0] + 1} is '{b:.60}', and '{a:.60}' in {our_path} ({len(odd)} of {len(both)} texts differ)"
+    told = (
+        f"sentence {odd[0] + 1} is '{b:.60}', and '{a:.60}' in {our_path} ({len(odd)} of "
+        f"{len(both)} texts differ)"
+    )
     raise DataError(f"{told}; give the texts that were scored, in the same order.", path)
 
 
@@ -156,7 +195,9 @@ def _apart(a: str, b: str) -> bool:
 
 
 def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", html.unescape(text)).casefold()))
+    return "".join(
+        filter(str.isalnum, unicodedata.normalize("NFKC", html.unescape(text)).casefold())
+    )
 
 
 def _key(records: Sequence[Record], names: Sequence[str], texts: bool | None = None) -> str | None:
@@ -165,8 +206,11 @@ def _key(records: Sequence[Record], names: Sequence[str], texts: bool | None = N
     for name in names:
         if name not in keys:
             continue
-        sentences = any(isinstance(v := row.get(keys[name]), str) and len(v.split()) > 1 for _, row in records)
-        both = name in IDS and name in TEXTS  # `sentence` is a number in some files, and the sentence in others
+        sentences = any(
+            isinstance(v := row.get(keys[name]), str) and len(v.split()) > 1 for _, row in records
+        )
+        # `sentence` is a number in some files, and the sentence in others
+        both = name in IDS and name in TEXTS
         if texts is None or not both or sentences == texts:
             return keys[name]
     return None
@@ -176,7 +220,9 @@ def _plain(key: str) -> str:
     return key.lower().replace("_", "").replace("-", "")
 
 
-def _column(records: Sequence[Record], key: str | None, path: str | PathLike) -> tuple[str, ...] | None:
+def _column(
+    records: Sequence[Record], key: str | None, path: str | PathLike
+) -> tuple[str, ...] | None:
     """The values of a key, as texts; a DataError where a row has none."""
     if key is None:
         return None
@@ -187,12 +233,18 @@ def _column(records: Sequence[Record], key: str | None, path: str | PathLike) ->
             raise DataError(f"{told}; name it in all lines, or in none.", path, line)
         whole = isinstance(value, str) or (isinstance(value, int | float) and value == value // 1)
         if isinstance(value, bool) or not whole or value == "":
-            raise DataError(f'"{key}" is {value!r:.60}; a whole number or a text is wanted.', path, line)
-    return tuple(value if isinstance(value := row[key], str) else str(int(value)) for _, row in records)
+            raise DataError(
+                f'"{key}" is {value!r:.60}; a whole number or a text is wanted.', path, line
+            )
+    return tuple(
+        value if isinstance(value := row[key], str) else str(int(value)) for _, row in records
+    )
 
 
 def _distinct(
-    ids: tuple[str, ...] | None, docs: tuple[str, ...] | None, where: tuple[Sequence[Record], str, str | PathLike]
+    ids: tuple[str, ...] | None,
+    docs: tuple[str, ...] | None,
+    where: tuple[Sequence[Record], str, str | PathLike],
 ) -> tuple[str, ...] | None:
     """The ids, with their documents where they repeat; a DataError where they repeat all the same."""
     if ids is None or len(set(ids)) == len(ids):
@@ -205,5 +257,7 @@ def _distinct(
     records, key, path = where
     told = f'"{key}" {ids[again]} stands in line {records[ids.index(ids[again])][0]} too'
     raise DataError(
-        f"{told}; give each sentence an id of its own, also in files that are joined.", path, records[again][0]
+        f"{told}; give each sentence an id of its own, also in files that are joined.",
+        path,
+        records[again][0],
     )

@@ -13,7 +13,15 @@ from .numbers import FEW, WHOLE, repeated_value
 from .score_labels import Labels, same_texts
 from .token_scores import NATS, TokenScores, read_token_scores
 
-__all__ = ["APART", "docs_of", "lengths_of", "paired", "read_score_pair", "reading_notes", "tokenizer_notes"]
+__all__ = [
+    "APART",
+    "docs_of",
+    "lengths_of",
+    "paired",
+    "read_score_pair",
+    "reading_notes",
+    "tokenizer_notes",
+]
 
 ALIKE = 0.005  # relative: what rounding to three significant digits changes
 
@@ -69,9 +77,14 @@ def paired(mt: TokenScores, lm: TokenScores) -> tuple[TokenScores, TokenScores, 
         mt, lm, how = _by_id(mt, lm)
     elif (mt.labels.ids or lm.labels.ids) and "fairseq" not in (mt.layout, lm.layout):
         bare, other = (mt, lm) if lm.labels.ids else (lm, mt)
-        raise DataError(f"has no ids, and {other.path} has; give both files the same ids, or neither.", bare.path)
+        raise DataError(
+            f"has no ids, and {other.path} has; give both files the same ids, or neither.",
+            bare.path,
+        )
     if len(mt) != len(lm):
-        raise DataError(f"has {len(lm)} sentences, and {mt.path} has {len(mt)}; they must be the same.", lm.path)
+        raise DataError(
+            f"has {len(lm)} sentences, and {mt.path} has {len(mt)}; they must be the same.", lm.path
+        )
     _agree("of document ", mt.labels.docs, lm.labels.docs, (mt, lm))
     if "fairseq" in (mt.layout, lm.layout):  # whose texts are of another tokenizer
         told = same_texts(mt.labels.texts, lm.labels.texts, mt.path, lm.path)
@@ -101,11 +114,15 @@ def lengths_of(mt: TokenScores, lm: TokenScores) -> list[int | None]:
     mt, lm : in one order, as `paired` gives them.
     """
     unknown: tuple[None, ...] = (None,) * len(mt)
-    sides = [side for scores in (mt, lm) for side in (scores.counts, scores.labels.lengths or unknown)]
+    sides = [
+        side for scores in (mt, lm) for side in (scores.counts, scores.labels.lengths or unknown)
+    ]
     return [next((n for n in told if n is not None), None) for told in zip(*sides, strict=True)]
 
 
-def reading_notes(mt: TokenScores, lm: TokenScores, texts: Sequence[str] | None = None) -> list[str]:
+def reading_notes(
+    mt: TokenScores, lm: TokenScores, texts: Sequence[str] | None = None
+) -> list[str]:
     """What the files do not say themselves, such as their unit, and scores that are odd.
 
     Parameters
@@ -117,10 +134,16 @@ def reading_notes(mt: TokenScores, lm: TokenScores, texts: Sequence[str] | None 
     move = "nothing in a number shows its unit, --unit decides (log10 for KenLM and SRILM)"
     notes = [f"the {name} scores are taken as {unit}; {move}." for name, unit in assumed]
     if assumed and mt.unit != lm.unit:
-        notes.append(f"mt is in {mt.unit}, lm in {lm.unit}: where both are in one unit, name it by --unit.")
+        notes.append(
+            f"mt is in {mt.unit}, lm in {lm.unit}: where both are in one unit, name it by --unit."
+        )
     if not (mt.labels.ids and lm.labels.ids):
         fairseq = "fairseq" in (mt.layout, lm.layout)
-        line = "fairseq's sentence 0 is taken for the first line" if fairseq else "each line is taken for the same line"
+        line = (
+            "fairseq's sentence 0 is taken for the first line"
+            if fairseq
+            else "each line is taken for the same line"
+        )
         notes.append(f"the files do not both have ids: {line} of the other.")
     for name, scores in named:
         odd = repeated_value(scores.logprobs / NATS[scores.unit], texts)
@@ -137,14 +160,22 @@ def tokenizer_notes(mt: TokenScores, lm: TokenScores) -> tuple[str, ...]:
     ----------
     mt, lm : in one order, as `paired` gives them.
     """
-    if any(a is not None and b is not None for a, b in zip(mt.sequences(), lm.sequences(), strict=True)):
+    if any(
+        a is not None and b is not None for a, b in zip(mt.sequences(), lm.sequences(), strict=True)
+    ):
         return ()  # these are compared, and refused where they differ
-    notes = ["the files have no scores per token, so it was not checked that both models share a tokenizer."]
+    notes = [
+        "the files have no scores per token, so it was not checked that both models share a "
+        "tokenizer."
+    ]
     both = list(zip(mt.labels.lengths or (), lm.labels.lengths or (), strict=False))
     apart = [(i, a, b) for i, (a, b) in enumerate(both, 1) if a and b and a != b]
     if apart and not ({a - b for _, a, b in apart} in ({1}, {-1}) and len(apart) == len(both)):
         i, a, b = apart[0]
-        told = f"sentence {i} has {a} tokens in {mt.path} and {b} in {lm.path} ({len(apart)} of {len(both)} differ)"
+        told = (
+            f"sentence {i} has {a} tokens in {mt.path} and {b} in {lm.path} ({len(apart)} of "
+            f"{len(both)} differ)"
+        )
         notes.append(f"{told}: XMI per sentence needs one tokenizer; --per-char is for two.")
     return tuple(notes)
 
@@ -155,7 +186,11 @@ def _by_id(mt: TokenScores, lm: TokenScores) -> tuple[TokenScores, TokenScores, 
     _same_ids(mt, lm)
     first = _numbered(ours)
     how = BY_ID if first is not None or ours == theirs else APART
-    order = sorted(range(len(ours)), key=lambda k: int(ours[k])) if first is not None else list(range(len(ours)))
+    order = (
+        sorted(range(len(ours)), key=lambda k: int(ours[k]))
+        if first is not None
+        else list(range(len(ours)))
+    )
     place = {name: k for k, name in enumerate(theirs)}
     return _taken(mt, order), _taken(lm, [place[ours[k]] for k in order]), how
 
@@ -165,7 +200,9 @@ def _numbered(ids: Sequence[str]) -> int | None:
     if not all(name.isascii() and name.isdigit() for name in ids):
         return None
     numbers = sorted(map(int, ids))
-    return next((start for start in (0, 1) if numbers == list(range(start, start + len(ids)))), None)
+    return next(
+        (start for start in (0, 1) if numbers == list(range(start, start + len(ids)))), None
+    )
 
 
 def _same_ids(mt: TokenScores, lm: TokenScores) -> None:
@@ -179,16 +216,22 @@ def _same_ids(mt: TokenScores, lm: TokenScores) -> None:
         starts = _numbered(ours), _numbered(theirs)
         told = f"has no sentence with the id {lacking[0]}, which {b.path} has"
         more = f" ({len(lacking)} of its {len(names)} ids)" if len(lacking) > 1 else ""
-        move = "write null or nan where a score is missing, so that both files name the same sentences"
+        move = (
+            "write null or nan where a score is missing, so that both files name the same sentences"
+        )
         if None not in starts and starts[0] != starts[1]:
-            move = f"{mt.path} counts from {starts[0]}, {lm.path} from {starts[1]}: number both alike"
+            move = (
+                f"{mt.path} counts from {starts[0]}, {lm.path} from {starts[1]}: number both alike"
+            )
         raise DataError(f"{told}{more}; {move}.", a.path)
 
 
 def _taken(scores: TokenScores, order: Sequence[int]) -> TokenScores:
     """The sentences in this order."""
     labels = scores.labels
-    ids, docs, texts = (v and tuple(v[k] for k in order) for v in (labels.ids, labels.docs, labels.texts))
+    ids, docs, texts = (
+        v and tuple(v[k] for k in order) for v in (labels.ids, labels.docs, labels.texts)
+    )
     lengths = labels.lengths and tuple(labels.lengths[k] for k in order)
     counts, tokens = tuple(scores.counts[k] for k in order), tuple(scores.tokens[k] for k in order)
     logprobs = scores.logprobs[np.asarray(order, dtype=np.int64)]
@@ -197,7 +240,10 @@ def _taken(scores: TokenScores, order: Sequence[int]) -> TokenScores:
 
 
 def _agree(
-    what: str, ours: Sequence[str] | None, theirs: Sequence[str] | None, both: tuple[TokenScores, TokenScores]
+    what: str,
+    ours: Sequence[str] | None,
+    theirs: Sequence[str] | None,
+    both: tuple[TokenScores, TokenScores],
 ) -> None:
     """A DataError for a sentence of which the two files say different things."""
     if ours is None or theirs is None:
@@ -218,13 +264,21 @@ def _two_models(mt: TokenScores, lm: TokenScores) -> None:
         known = scores.logprobs[~np.isnan(scores.logprobs)]
         if known.size and not known.any():
             told = f"all {known.size} scores are 0, which would be a probability of 1"
-            raise DataError(f"{told}; give a model's log-probabilities, and nan where one is missing.", scores.path)
+            raise DataError(
+                f"{told}; give a model's log-probabilities, and nan where one is missing.",
+                scores.path,
+            )
     some = not np.isnan(mt.logprobs).all()
     if some and np.array_equal(np.sort(mt.logprobs), np.sort(lm.logprobs), equal_nan=True):
-        told = f"holds the same {len(lm)} scores as {mt.path}: one model was given twice, and its XMI would be 0"
+        told = (
+            f"holds the same {len(lm)} scores as {mt.path}: one model was given twice, and its XMI "
+            "would be 0"
+        )
         raise DataError(f"{told}; name the scores of the other model.", lm.path)
     if told := _in_one_ratio(mt, lm):
-        raise DataError(f"{told}: one model was given twice; name the scores of the other model.", lm.path)
+        raise DataError(
+            f"{told}: one model was given twice; name the scores of the other model.", lm.path
+        )
 
 
 def _once(mt: TokenScores, lm: TokenScores) -> None:
@@ -233,7 +287,12 @@ def _once(mt: TokenScores, lm: TokenScores) -> None:
     In 125 texts of WMT23, WMT24 and Europarl no 3 lines in a row come again (but for 3 equal ones).
     """
     move = "give each sentence once, or its standard error is too small"
-    pairs = [*zip(*([None if v != v else v for v in side.logprobs.tolist()] for side in (mt, lm)), strict=True)]
+    pairs = [
+        *zip(
+            *([None if v != v else v for v in side.logprobs.tolist()] for side in (mt, lm)),
+            strict=True,
+        )
+    ]
     runs: dict[tuple, int] = {}
     again: dict[int, int] = {}  # a sentence that comes again -> its first place
     for k in range(len(pairs) - FEW + 1):
@@ -242,13 +301,22 @@ def _once(mt: TokenScores, lm: TokenScores) -> None:
         if start < k:
             again |= {k + i: start + i for i in range(FEW)}
     if again:
-        told = f"{len(again)} of {len(pairs)} sentences come again with the same scores, in {mt.path} too"
+        told = (
+            f"{len(again)} of {len(pairs)} sentences come again with the same scores, in {mt.path} "
+            "too"
+        )
         k = min(again)
-        raise DataError(f"{told}: sentences {k + 1}, {k + 2} … are {again[k] + 1}, {again[k] + 2} …; {move}.", lm.path)
+        raise DataError(
+            f"{told}: sentences {k + 1}, {k + 2} … are {again[k] + 1}, {again[k] + 2} …; {move}.",
+            lm.path,
+        )
     for times in (k for k in range(2, len(pairs) // FEW + 1) if len(pairs) % k == 0):
         once = pairs[::times]
         if len(set(once)) >= FEW and pairs == [pair for pair in once for _ in range(times)]:
-            told = f"each of {len(once)} sentences comes {times} times in a row with the same scores, in {mt.path} too"
+            told = (
+                f"each of {len(once)} sentences comes {times} times in a row with the same scores, "
+                f"in {mt.path} too"
+            )
             raise DataError(f"{told}; {move}.", lm.path)
 
 
@@ -270,7 +338,12 @@ def _in_one_ratio(mt: TokenScores, lm: TokenScores) -> str:
     sums, means = f"per token of what {mt.path} sums", f"summed of what {mt.path} has per token"
     for ratio, what in ((a / b, sums), (b / a, means)):
         tokens = np.round(ratio)
-        if n >= FEW and len(set(tokens)) >= 3 and tokens.min() >= 1 and (np.abs(ratio - tokens) <= WHOLE).all():
+        if (
+            n >= FEW
+            and len(set(tokens)) >= 3
+            and tokens.min() >= 1
+            and (np.abs(ratio - tokens) <= WHOLE).all()
+        ):
             return f"holds the {n} scores {what} (sentence 1: {ratio[0]:.4g} times as much)"
     return ""
 

@@ -33,28 +33,44 @@ class Entry:
 
 _EN_DE, _DE_EN = (
     Entry(
-        lp, f"teaching/{lp}", f"small, made for this course, into {into}", mono=f"teaching/{lp}/mono.{lp[3:]}.txt",
-        candidates=f"teaching/{lp}/candidates.jsonl", in_package=True,
+        lp,
+        f"teaching/{lp}",
+        f"small, made for this course, into {into}",
+        mono=f"teaching/{lp}/mono.{lp[3:]}.txt",
+        candidates=f"teaching/{lp}/candidates.jsonl",
+        in_package=True,
     )
     for lp, into in (("en-de", "German"), ("de-en", "English"))
-)  # fmt: skip
+)
 
-TEACHING: Mapping[str, Entry] = {"teaching": _EN_DE, "teaching/en-de": _EN_DE, "teaching/de-en": _DE_EN}
+TEACHING: Mapping[str, Entry] = {
+    "teaching": _EN_DE,
+    "teaching/en-de": _EN_DE,
+    "teaching/de-en": _DE_EN,
+}
 """The sets that come with the package; "teaching" is the first of them by its old name."""
 
 ENTRIES: Mapping[str, Entry] = {
     **TEACHING,
     "wmt24/en-de": Entry(
-        "en-de", "wmt24/txt", "26 systems, refB (standard) and refA; research use", mono="mono/de.original"
+        "en-de",
+        "wmt24/txt",
+        "26 systems, refB (standard) and refA; research use",
+        mono="mono/de.original",
     ),
     "wmt24/ja-zh": Entry("ja-zh", "wmt24/txt", "22 systems, reference refA; research use"),
     "wmt24/en-es": Entry("en-es", "wmt24/txt", "23 systems, reference refA; research use"),
     "wmt23/en-de": Entry(
-        "en-de", "wmt23/txt", "12 systems, paragraphs, reference refA; research use", 2023, mono="mono/de.original"
+        "en-de",
+        "wmt23/txt",
+        "12 systems, paragraphs, reference refA; research use",
+        2023,
+        mono="mono/de.original",
     ),
-}  # fmt: skip
+}
 
-FILES: Mapping[str, tuple[str, str]] = {  # name -> (a file or folder below the data folder, what it is)
+# name -> (a file or folder below the data folder, what it is)
+FILES: Mapping[str, tuple[str, str]] = {
     "mqm/ted-ende": ("mqm/mqm_ted_ende.tsv", "expert MQM ratings of TED talks, 14 systems"),
     "mqm/wmt23-ende-sxs": (
         "mqm/sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv.tar.gz",
@@ -64,12 +80,22 @@ FILES: Mapping[str, tuple[str, str]] = {  # name -> (a file or folder below the 
     "mqm/wmt24-enes": ("mqm/mqm_generalMT2024_enes.tsv", "expert MQM ratings of wmt24/en-es"),
     "mqm/wmt24-jazh": ("mqm/mqm_generalMT2024_jazh.tsv", "expert MQM ratings of wmt24/ja-zh"),
     "xmi": ("xmi", "cross-mutual information: results for 40 directions, outputs and references"),
-    "wmt24/autoscores": ("wmt24/autoscores.tsv", "MetricX-23-XL and CometKiwi-XL per system, from a spreadsheet"),
-    "mono/de.original": ("mono/de.original.txt", "German written as German, put together from several test sets"),
-    "mono/de.human": ("mono/de.human.txt", "German by people, put together from several collections"),
+    "wmt24/autoscores": (
+        "wmt24/autoscores.tsv",
+        "MetricX-23-XL and CometKiwi-XL per system, from a spreadsheet",
+    ),
+    "mono/de.original": (
+        "mono/de.original.txt",
+        "German written as German, put together from several test sets",
+    ),
+    "mono/de.human": (
+        "mono/de.human.txt",
+        "German by people, put together from several collections",
+    ),
 }
 
-LICENCES: Mapping[str, str] = {  # of the sets that are not in the manifest, which says it of the others
+# of the sets that are not in the manifest, which says it of the others
+LICENCES: Mapping[str, str] = {
     **dict.fromkeys(TEACHING, "CC BY 4.0"),
     "wmt24/autoscores": "none stated; for research",
     "mono/de.original": "none stated; for research",

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["read_system_scores"]
 
 COLUMNS = {
-    "metricx": ("MetricX-23-XL", "MQM points, 0 to 25", False),  # Juraska et al. 2023: a predicted error score
+    # Juraska et al. 2023: a predicted error score
+    "metricx": ("MetricX-23-XL", "MQM points, 0 to 25", False),
     "cometkiwi": ("CometKiwi-XL", "0 to 1", True),  # Rei et al. 2023
 }
 """Column of the WMT24 table -> its metric, unit, and whether higher is better."""
@@ -79,8 +80,10 @@ def read_system_scores(path: str | PathLike, lp: str) -> pd.DataFrame:
         rows[system, label] = (score, unit, higher, f"{path.name}: {metric}")
     if lp not in pairs:
         raise UnknownName("language pair", lp, pairs)
-    table = pd.DataFrame([(*key, *row) for key, row in rows.items()],
-                         columns=["system", "metric", "value", "unit", "higher_is_better", "source"])  # fmt: skip
+    table = pd.DataFrame(
+        [(*key, *row) for key, row in rows.items()],
+        columns=["system", "metric", "value", "unit", "higher_is_better", "source"],
+    )
     table.attrs["notes"] = tuple(marked.values())
     return table
 
@@ -93,15 +96,23 @@ def _cells(path: Path) -> Iterator[tuple[int, str, str, str, str]]:
     if not wide and not {"pair", "system", "metric", "score"} <= set(header):
         seen = ", ".join(header) or "nothing"
         wanted = f"lp, system, {', '.join(COLUMNS)}, or pair, system, metric, score"
-        raise DataError(f"its header has {seen}; the columns {wanted} are wanted, separated by tabs.", path, 1)
-    check_columns(header, ("lp", "system", *COLUMNS) if wide else ("pair", "system", "metric", "score"), path)
+        raise DataError(
+            f"its header has {seen}; the columns {wanted} are wanted, separated by tabs.", path, 1
+        )
+    check_columns(
+        header, ("lp", "system", *COLUMNS) if wide else ("pair", "system", "metric", "score"), path
+    )
     for number, line in enumerate(lines[1:], 2):
         fields = line.split("\t")
         if len(fields) != len(header):
-            raise DataError(f"has {len(fields)} fields, and the header {len(header)}.", path, number)
+            raise DataError(
+                f"has {len(fields)} fields, and the header {len(header)}.", path, number
+            )
         row = dict(zip(header, fields, strict=True))
         if wide:
-            yield from ((number, row["lp"], row["system"], column, row[column]) for column in COLUMNS)
+            yield from (
+                (number, row["lp"], row["system"], column, row[column]) for column in COLUMNS
+            )
         else:
             yield number, row["pair"], row["system"], row["metric"], row["score"]
 
@@ -113,5 +124,9 @@ def _metric(name: str, path: Path, line: int) -> tuple[str, str, bool]:
     family = name.partition("-")[0].lower()
     if family not in FAMILIES:
         known = ", ".join(FAMILIES)
-        raise DataError(f"metric '{name}' has no direction here; those of {known} do: remove its lines.", path, line)
+        raise DataError(
+            f"metric '{name}' has no direction here; those of {known} do: remove its lines.",
+            path,
+            line,
+        )
     return name, *FAMILIES[family]

@@ -27,7 +27,11 @@ __all__ = ["COLUMNS", "TABLES", "system_categories"]
 COLUMNS = ("system", "category", "lp", "claim", "source")
 """The header of a table; `lp` lists the system's language pairs, separated by spaces."""
 
-TABLES = {"wmt24": "wmt24_systems.csv", "wmt23": "wmt23_systems.csv", "wmt21-ted": "wmt21_ted_systems.csv"}
+TABLES = {
+    "wmt24": "wmt24_systems.csv",
+    "wmt23": "wmt23_systems.csv",
+    "wmt21-ted": "wmt21_ted_systems.csv",
+}
 """The tables that come with the package."""
 
 
@@ -53,7 +57,9 @@ def system_categories(name: str | PathLike) -> dict[str, str]:
         if not system:
             raise DataError("the name of the system is blank; give one.", path, number)
         if category not in CATEGORIES:
-            raise DataError(f"unknown category '{category}'; known: {', '.join(CATEGORIES)}.", path, number)
+            raise DataError(
+                f"unknown category '{category}'; known: {', '.join(CATEGORIES)}.", path, number
+            )
         if system in categories:
             raise DataError(f"system '{system}' is listed twice.", path, number)
         categories[system] = category

@@ -115,21 +115,36 @@ def look_at_mono(look: Look, test: TestSet | None) -> tuple[str, ...]:
     seen: dict[str, int] = {}
     for number, line in enumerate(map(folded, lines), 1):
         if not line:
-            look.bad("this line is blank; write a text, or delete the line here and in the domains.", file, number)
+            look.bad(
+                "this line is blank; write a text, or delete the line here and in the domains.",
+                file,
+                number,
+            )
         elif (first := seen.setdefault(line, number)) != number:
             look.bad(f"this text stands at line {first} already; keep one.", file, number)
         elif line in ours:
-            look.bad("this is a reference, a translation; R is text that nobody translated.", file, number)
+            look.bad(
+                "this is a reference, a translation; R is text that nobody translated.",
+                file,
+                number,
+            )
     domains = f"mono.{look.trg_lang}.domains.txt"
     named: tuple[str, ...] = ()
     if look.there(domains, f"the domain of each line of {file}."):
         named = look.tried(lambda: read_lines(look.folder / domains)) or ()
         if len(named) != len(lines):
-            look.bad(f"has {len(named)} lines, and {file} has {len(lines)}; write a domain for each.", domains)
+            look.bad(
+                f"has {len(named)} lines, and {file} has {len(lines)}; write a domain for each.",
+                domains,
+            )
         known = set(test.domains) if test else set(named)
         for number, domain in enumerate(named, 1):
             if domain not in known:
-                look.bad(f"'{domain}' is no domain of the sources ({', '.join(sorted(known))}).", domains, number)
+                look.bad(
+                    f"'{domain}' is no domain of the sources ({', '.join(sorted(known))}).",
+                    domains,
+                    number,
+                )
     look.contents.append(("mono", f"{len(lines)} texts{f' ({counted(named)})' if named else ''}"))
     return lines
 
@@ -143,13 +158,17 @@ def look_at_pairs(look: Look) -> None:
     seen: dict[tuple[str, str], int] = {}
     for number, (_, good, bad) in enumerate(pairs, 2):
         if folded(good) == folded(bad):
-            look.bad("both sentences of this pair are the same; break the second one.", file, number)
+            look.bad(
+                "both sentences of this pair are the same; break the second one.", file, number
+            )
         if (first := seen.setdefault((folded(good), folded(bad)), number)) != number:
             look.bad(f"this pair stands at line {first} already; keep one.", file, number)
     look.contents.append(("minimal pairs", f"{len(pairs)} ({counted(one for one, _, _ in pairs)})"))
 
 
-def look_for_training_lines(look: Look, lines: Mapping[str, Sequence[str]], train: Sequence[str | PathLike]) -> None:
+def look_for_training_lines(
+    look: Look, lines: Mapping[str, Sequence[str]], train: Sequence[str | PathLike]
+) -> None:
     """No line of R or of a reference may stand in a text that a judge learns from.
 
     Parameters
@@ -175,6 +194,13 @@ def look_for_training_lines(look: Look, lines: Mapping[str, Sequence[str]], trai
         for file, texts in lines.items():
             if seen := set(shared_lines(texts, theirs)):
                 at = [number for number, text in enumerate(texts, 1) if text in seen]
-                told = f" ({len(at)} such lines{f', {chance:.1f} in all by chance' if chance > 0.01 else ''})"
-                look.bad(f"this line stands in {where} as well{told}; write another here, or take it out there.",
-                         file, at[0])  # fmt: skip
+                told = (
+                    f" ({len(at)} such "
+                    f"lines{f', {chance:.1f} in all by chance' if chance > 0.01 else ''})"
+                )
+                look.bad(
+                    f"this line stands in {where} as well{told}; write another here, or take it "
+                    "out there.",
+                    file,
+                    at[0],
+                )

@@ -18,17 +18,29 @@ EXAMPLE = "[example]"
 """What every line of a skeleton holds, until somebody writes over it."""
 
 CORE = {
-    "calque": "word for word", "literal": "careful, a little translated-sounding",
-    "literal-2": "another careful translation", "near-reference": "refA with a word or two changed",
-    "idiomatic": "what a native translator would write", "idiomatic-2": "another that a native would write",
-    "free": "rephrased", "free-short": "rephrased and shorter", "generalised": "a vaguer word",
-    "omission": "something dropped", "omission-2": "something else dropped", "addition": "something invented",
-    "explicitation": "the implied spelled out", "wrong-sense": "an ambiguous word misread",
-    "wrong-sense-2": "another word misread", "wrong-order": "word order broken",
-    "grammar": "one error of agreement, case or tense", "bureaucratic": "stiff, as offices write",
-    "colloquial": "spoken", "elevated": "old-fashioned", "unrelated-fluent": "fluent, and says something else",
+    "calque": "word for word",
+    "literal": "careful, a little translated-sounding",
+    "literal-2": "another careful translation",
+    "near-reference": "refA with a word or two changed",
+    "idiomatic": "what a native translator would write",
+    "idiomatic-2": "another that a native would write",
+    "free": "rephrased",
+    "free-short": "rephrased and shorter",
+    "generalised": "a vaguer word",
+    "omission": "something dropped",
+    "omission-2": "something else dropped",
+    "addition": "something invented",
+    "explicitation": "the implied spelled out",
+    "wrong-sense": "an ambiguous word misread",
+    "wrong-sense-2": "another word misread",
+    "wrong-order": "word order broken",
+    "grammar": "one error of agreement, case or tense",
+    "bureaucratic": "stiff, as offices write",
+    "colloquial": "spoken",
+    "elevated": "old-fashioned",
+    "unrelated-fluent": "fluent, and says something else",
     "untranslated": "words of the source left in",
-}  # fmt: skip
+}
 """The tags that every source needs, and what each says of a candidate; `bureaucratic` may be called `officialese`."""
 
 SYSTEMS = {"LLM-Large": ("LLM", "idiomatic"), "MT-Base": ("MT", "literal")}
@@ -55,8 +67,12 @@ def make_skeleton(folder: str | PathLike, lp: str) -> Path:
     folder = Path(folder)
     src, trg = split_pair(lp)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise DataError("there is something already; name a folder that is empty, or not there yet.", folder)
-    with tempfile.TemporaryDirectory(prefix=".", suffix=".tmp", dir=make_folder(folder.parent)) as aside:
+        raise DataError(
+            "there is something already; name a folder that is empty, or not there yet.", folder
+        )
+    with tempfile.TemporaryDirectory(
+        prefix=".", suffix=".tmp", dir=make_folder(folder.parent)
+    ) as aside:
         fresh = Path(aside) / "set"
         for name, text in _files(src, trg).items():
             make_folder((fresh / name).parent)
@@ -73,18 +89,27 @@ def _files(src: str, trg: str) -> dict[str, str]:
     """Path in the folder -> text."""
     lp, target = f"{src}-{trg}", NAMES.get(short_code(trg), f"'{trg}'")
     texts = {tag: f"{EXAMPLE} {what}, in {target}" for tag, what in CORE.items()}
-    candidates = [{"segment": 0, "text": text, "tag": tag, "id": f"news-d1-1/{tag}"} for tag, text in texts.items()]
+    candidates = [
+        {"segment": 0, "text": text, "tag": tag, "id": f"news-d1-1/{tag}"}
+        for tag, text in texts.items()
+    ]
     files = {
-        f"txt/sources/{lp}.txt": f"{EXAMPLE} a source in {NAMES.get(short_code(src), src)}: a sentence per line",
-        f"txt/references/{lp}.refA.txt": f"{EXAMPLE} a good translation, of which candidates may be variants",
-        f"txt/references/{lp}.refB.txt": f"{EXAMPLE} somebody else's translation, written without looking at refA",
+        f"txt/sources/{lp}.txt": f"{EXAMPLE} a source in {NAMES.get(short_code(src), src)}: a "
+        "sentence per line",
+        f"txt/references/{lp}.refA.txt": f"{EXAMPLE} a good translation, of which candidates may "
+        "be variants",
+        f"txt/references/{lp}.refB.txt": f"{EXAMPLE} somebody else's translation, written without "
+        "looking at refA",
         f"txt/documents/{lp}.docs": "news\tnews-d1",
         **{f"txt/system-outputs/{lp}/{name}.txt": texts[tag] for name, (_, tag) in SYSTEMS.items()},
-        "systems.tsv": "\n".join(["system\tcategory", *(f"{name}\t{kind}" for name, (kind, _) in SYSTEMS.items())]),
+        "systems.tsv": "\n".join(
+            ["system\tcategory", *(f"{name}\t{kind}" for name, (kind, _) in SYSTEMS.items())]
+        ),
         "candidates.jsonl": "\n".join(json.dumps(one, ensure_ascii=False) for one in candidates),
         f"mono.{trg}.txt": f"{EXAMPLE} a sentence that somebody wrote in {target}, no translation",
         f"mono.{trg}.domains.txt": "news",
-        "minimal_pairs.tsv": f"phenomenon\tgood\tbad\nagreement\t{EXAMPLE} The dog barks.\t{EXAMPLE} The dog bark.",
+        "minimal_pairs.tsv": f"phenomenon\tgood\tbad\nagreement\t{EXAMPLE} The dog "
+        f"barks.\t{EXAMPLE} The dog bark.",
         "ratings.tsv": "segment\tid\tpass\tnaturalness\taccuracy",
         "mqm.tsv": "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tcomment",
         "README.md": README.format(lp=lp, mark=EXAMPLE, n=len(CORE)).removesuffix("\n"),

@@ -27,14 +27,25 @@ from .lines import csv_number, lines_of, read_bytes
 from .schema import CandidateSet, TestSet
 from .sets import ENTRIES, TEACHING
 
-__all__ = ["RATED", "TextRatings", "is_rated", "load_ratings", "rated_metric", "rated_name", "ratings_beside"]
+__all__ = [
+    "RATED",
+    "TextRatings",
+    "is_rated",
+    "load_ratings",
+    "rated_metric",
+    "rated_name",
+    "ratings_beside",
+]
 
 AXES = ("naturalness", "accuracy")
 RATED = {axis: f"rated-{axis}" for axis in AXES}
 """Axis -> the metric whose scores are the ratings."""
 
 FILE, HEADER = "ratings.tsv", ("segment", "id", "pass", *AXES)
-WANTED = f"a file {FILE} with the columns {', '.join(HEADER)}, beside a candidates.jsonl whose candidates have ids"
+WANTED = (
+    f"a file {FILE} with the columns {', '.join(HEADER)}, beside a candidates.jsonl whose "
+    "candidates have ids"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +73,9 @@ class TextRatings:
 
     def each(self, axis: str) -> np.ndarray:
         """(n, P) ratings of one axis, "naturalness" or "accuracy"."""
-        return {"naturalness": self.naturalness, "accuracy": self.accuracy}[checks.one_of(axis, AXES, "axis")]
+        return {"naturalness": self.naturalness, "accuracy": self.accuracy}[
+            checks.one_of(axis, AXES, "axis")
+        ]
 
     def mean(self, axis: str) -> np.ndarray:
         """(n,) means over the passes, 0 to 100, higher is better."""
@@ -95,14 +108,25 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
     missing = [(key, one) for key in keys for one in passes if (*key, one) not in rows]
     if missing:
         (where, text), one = missing[0]
-        raise DataError(f"{text} of segment {where} has no rating in {one} ({len(missing)} such ratings of "
-                        f"{len(keys) * len(passes)} are missing); rate it, or leave its pass away.", file)  # fmt: skip
+        raise DataError(
+            f"{text} of segment {where} has no rating in {one} ({len(missing)} such ratings of "
+            f"{len(keys) * len(passes)} are missing); rate it, or leave its pass away.",
+            file,
+        )
     values = np.array([[rows[*key, one] for one in passes] for key in keys])
     srcs = tuple(test.srcs[i] for i in segment)
     return TextRatings(
-        str(name) if entry else place.name, passes, np.array(segment, dtype=np.int64), ids, srcs, texts,
-        values[..., 0], values[..., 1], len(cands), sha256(data).hexdigest()[:8],
-    )  # fmt: skip
+        str(name) if entry else place.name,
+        passes,
+        np.array(segment, dtype=np.int64),
+        ids,
+        srcs,
+        texts,
+        values[..., 0],
+        values[..., 1],
+        len(cands),
+        sha256(data).hexdigest()[:8],
+    )
 
 
 def ratings_beside(name: str | PathLike) -> Path | None:
@@ -116,7 +140,13 @@ def _beside(name: str | PathLike) -> Path | None:
     entry, place = ENTRIES.get(str(name)), Path(name)
     if entry is not None and not entry.in_package:
         return None
-    folder = bundled(entry.tree) if entry is not None else place if os.path.isdir(place) else place.parent
+    folder = (
+        bundled(entry.tree)
+        if entry is not None
+        else place
+        if os.path.isdir(place)
+        else place.parent
+    )
     return folder / FILE if (folder / FILE).is_file() else None
 
 
@@ -127,11 +157,16 @@ def _own(place: Path) -> tuple[TestSet, CandidateSet]:
         return test, read_candidates(place / CANDIDATES, srcs=test.srcs)
     own, cands = read_candidate_file(place)
     if own is None:
-        raise DataError("holds no sources, so its ratings belong to no text; name the folder of all files.", place)
+        raise DataError(
+            "holds no sources, so its ratings belong to no text; name the folder of all files.",
+            place,
+        )
     return own, cands
 
 
-def _rows(lines: tuple[str, ...], file: Path) -> tuple[dict[tuple[int, str, str], tuple[float, float]], tuple]:
+def _rows(
+    lines: tuple[str, ...], file: Path
+) -> tuple[dict[tuple[int, str, str], tuple[float, float]], tuple]:
     """(segment, id, pass) -> (naturalness, accuracy); and the passes in the order of the file."""
     if not lines or tuple(lines[0].split("\t")) != HEADER:
         raise DataError(f"its header must be {', '.join(HEADER)}, separated by tabs.", file, 1)
@@ -146,8 +181,12 @@ def _rows(lines: tuple[str, ...], file: Path) -> tuple[dict[tuple[int, str, str]
             raise DataError("there is no id, or no pass; give both.", file, number)
         key = int(cells[0]), cells[1], cells[2]
         if key in rows:
-            raise DataError(f"{key[1]} of segment {key[0]} has a second rating in {key[2]}.", file, number)
-        scores = [csv_number(cell, axis, file, number) for axis, cell in zip(AXES, cells[3:], strict=True)]
+            raise DataError(
+                f"{key[1]} of segment {key[0]} has a second rating in {key[2]}.", file, number
+            )
+        scores = [
+            csv_number(cell, axis, file, number) for axis, cell in zip(AXES, cells[3:], strict=True)
+        ]
         if max(scores) > 100:
             raise DataError(f"{max(scores):g} is no rating; they go from 0 to 100.", file, number)
         rows[key] = scores[0], scores[1]
@@ -161,19 +200,27 @@ def _rated_texts(
 ) -> tuple[tuple[str, ...], list[int], tuple[str, ...]]:
     """Ids, segments and texts of all candidates and of the rated references; a DataError for ids of no text."""
     if cands.ids is None:
-        raise DataError(f"the candidates have no ids, by which ratings are found; that takes {WANTED}.", file)
+        raise DataError(
+            f"the candidates have no ids, by which ratings are found; that takes {WANTED}.", file
+        )
     segment = cands.segment.tolist()
     texts = dict(zip(zip(segment, cands.ids, strict=True), cands.texts, strict=True))
     others = dict.fromkeys((i, text) for i, text, _ in rows if (i, text) not in texts)
     for ref, stream in test.refs.items():
         of_ref = {i: text for i, text in others if text.rpartition("/")[2] == ref}
         if of_ref:
-            texts |= {(i, of_ref.get(i, f"…/{ref}")): stream[i] for i in range(len(test)) if stream[i]}
+            texts |= {
+                (i, of_ref.get(i, f"…/{ref}")): stream[i] for i in range(len(test)) if stream[i]
+            }
     unknown = [key for key in others if key not in texts]
     if unknown:
         where, text = unknown[0]
-        raise DataError(f"{text} of segment {where} is neither a candidate nor a reference ({len(unknown)} such); "
-                        "ids are those of the candidates, or end in / and a reference's name.", file)  # fmt: skip
+        raise DataError(
+            f"{text} of segment {where} is neither a candidate nor a reference ({len(unknown)} "
+            "such); "
+            "ids are those of the candidates, or end in / and a reference's name.",
+            file,
+        )
     return tuple(key[1] for key in texts), [key[0] for key in texts], tuple(texts.values())
 
 
@@ -217,30 +264,54 @@ def rated_metric(name: str, trg_lang: str = "de") -> Metric:
     checks.one_of(called, RATED.values(), "rating")
     if colon and not place.strip():
         raise DataError(f"'{name}' names no set; write a folder, or a JSONL file, after the colon.")
-    axis, ratings = called.removeprefix("rated-"), load_ratings(place or teaching_set(trg_lang) or "teaching")
+    axis = called.removeprefix("rated-")
+    ratings = load_ratings(place or teaching_set(trg_lang) or "teaching")
     found: dict[tuple[str, str], list[float]] = {}
-    for src, text, value in zip(ratings.srcs, ratings.texts, ratings.mean(axis).tolist(), strict=True):
+    for src, text, value in zip(
+        ratings.srcs, ratings.texts, ratings.mean(axis).tolist(), strict=True
+    ):
         found.setdefault((src.strip(), text.strip()), []).append(value)
     known = {key: float(np.mean(values)) for key, values in found.items()}
     sources = {src for src, _ in known}
 
     def score_segments(
-        hyps: Sequence[str], *, refs: object = None, srcs: Sequence[str] = (), segment: ArrayLike | None = None
+        hyps: Sequence[str],
+        *,
+        refs: object = None,
+        srcs: Sequence[str] = (),
+        segment: ArrayLike | None = None,
     ) -> np.ndarray:
         where = range(len(hyps)) if segment is None else np.asarray(segment).tolist()
         keys = [(srcs[i].strip(), hyp.strip()) for i, hyp in zip(where, hyps, strict=True)]
         if keys and not any(src in sources for src, _ in keys):
-            raise DataError(f"{name} knows the ratings of {ratings.name}, and none of these texts has a source of it; "
-                            f"{called}:FOLDER takes other ratings: {WANTED}.")  # fmt: skip
+            raise DataError(
+                f"{name} knows the ratings of {ratings.name}, and none of these texts has a source "
+                "of it; "
+                f"{called}:FOLDER takes other ratings: {WANTED}."
+            )
         scores = np.array([known.get(key, np.nan) for key in keys])
         unrated = sum(bool(hyp) and key not in known for key in keys for hyp in key[1:])
         if unrated:
-            note_once(f"{name}: {unrated} of {len(keys)} texts have no rating in {ratings.name}, and no score.")
+            note_once(
+                f"{name}: {unrated} of {len(keys)} texts have no rating in {ratings.name}, and no "
+                "score."
+            )
         return scores
 
-    said = {"set": ratings.name, "passes": "+".join(ratings.passes), "n": len(ratings.ids), "sha256": ratings.digest}
+    said = {
+        "set": ratings.name,
+        "passes": "+".join(ratings.passes),
+        "n": len(ratings.ids),
+        "sha256": ratings.digest,
+    }
     label = f"rated {axis}, {ratings.name}" if colon else f"rated {axis}"
     return Metric(
-        name, label, "points, 0 to 100", True, ("srcs",), signature_of({called: None, **said}), score_segments,
+        name,
+        label,
+        "points, 0 to 100",
+        True,
+        ("srcs",),
+        signature_of({called: None, **said}),
+        score_segments,
         bounds=(0.0, 100.0),
-    )  # fmt: skip
+    )

@@ -23,13 +23,34 @@ __all__ = ["NATS", "TokenScores", "read_token_scores"]
 
 NATS = {"nats": 1.0, "bits": math.log(2), "log10": math.log(10)}  # nats in one of each
 NAMES = {  # the name of a column or a key -> the unit that it declares; None: none
-    "logprobs": None, "token_logprobs": None, "logprob": None,
-    "logprobs_nats": "nats", "logprob_nats": "nats", "lnprob": "nats", "lnprobs": "nats",
-    "logprobs_bits": "bits", "logprob_bits": "bits", "log2prob": "bits", "log2probs": "bits",
-    "logprobs_log10": "log10", "logprob_log10": "log10", "log10prob": "log10", "log10probs": "log10",
-}  # fmt: skip
-ALIASES = {"nats": "nats", "nat": "nats", "ln": "nats", "e": "nats",
-           "bits": "bits", "bit": "bits", "log2": "bits", "2": "bits", "log10": "log10", "10": "log10"}  # fmt: skip
+    "logprobs": None,
+    "token_logprobs": None,
+    "logprob": None,
+    "logprobs_nats": "nats",
+    "logprob_nats": "nats",
+    "lnprob": "nats",
+    "lnprobs": "nats",
+    "logprobs_bits": "bits",
+    "logprob_bits": "bits",
+    "log2prob": "bits",
+    "log2probs": "bits",
+    "logprobs_log10": "log10",
+    "logprob_log10": "log10",
+    "log10prob": "log10",
+    "log10probs": "log10",
+}
+ALIASES = {
+    "nats": "nats",
+    "nat": "nats",
+    "ln": "nats",
+    "e": "nats",
+    "bits": "bits",
+    "bit": "bits",
+    "log2": "bits",
+    "2": "bits",
+    "log10": "log10",
+    "10": "log10",
+}
 FAIRSEQ = re.compile(r"([STHDPA])-(\d{1,18})\t(.*)", re.DOTALL | re.ASCII)
 MOST_LEFT_OUT = 1_000_000  # ids of fairseq's output, at which an id is rather wrong
 
@@ -109,23 +130,32 @@ def read_token_scores(path: str | PathLike, unit: str | None = None) -> TokenSco
     layout, rows, labels, notes = _rows(lines, path)
     found, source = _unit(rows, unit, "bits" if layout == "fairseq" else "nats", path)
     sums = np.array([_sum(row, found, path) for row in rows], dtype=np.float64) * NATS[found]
-    counts = tuple(len(row.scores) if row.per_token and row.scores is not None else None for row in rows)
+    counts = tuple(
+        len(row.scores) if row.per_token and row.scores is not None else None for row in rows
+    )
     bare = [row.scores for row in rows if row.scores and row.per_token and row.tokens is None]
     odd = columns_doubt(bare, path) if layout != "fairseq" else ()
-    tokens, notes = tuple(row.tokens for row in rows), (*notes, *odd, *other_lengths(labels, counts), *far_out(sums))
+    tokens = tuple(row.tokens for row in rows)
+    notes = (*notes, *odd, *other_lengths(labels, counts), *far_out(sums))
     return TokenScores(sums, counts, tokens, found, source, layout, labels, str(path), notes)
 
 
-def _rows(lines: Sequence[str], path: str | PathLike) -> tuple[str, list[_Row], Labels, tuple[str, ...]]:
+def _rows(
+    lines: Sequence[str], path: str | PathLike
+) -> tuple[str, list[_Row], Labels, tuple[str, ...]]:
     """The layout, the sentences, what is known of them, and what was not read."""
     first = next((line for line in lines if line.strip()), None)
     if first is None:
         raise DataError("this file is empty; give a line per sentence.", path)
     if first.lstrip().startswith("{"):
-        records = [(i, json_value(line, path, i)) for i, line in enumerate(lines, 1) if line.strip()]
+        records = [
+            (i, json_value(line, path, i)) for i, line in enumerate(lines, 1) if line.strip()
+        ]
         rows, labels = [_object(row, path, i) for i, row in records], labels_of(records, path)
         known = {*NAMES, "tokens", "unit", *labels.keys}
-        notes = unread([row for _, row in records], lambda k, told: DataError(told, path, records[k][0]), known)
+        notes = unread(
+            [row for _, row in records], lambda k, told: DataError(told, path, records[k][0]), known
+        )
         return "jsonl", rows, labels, notes
     if any(FAIRSEQ.match(line) for line in lines):
         texts: dict[str, dict[int, str]] = {"T": {}, "H": {}, "D": {}}
@@ -137,7 +167,9 @@ def _rows(lines: Sequence[str], path: str | PathLike) -> tuple[str, list[_Row], 
     return "numbers", list(_numbers(lines[:n], path)), Labels(), notes
 
 
-def _unit(rows: Sequence[_Row], unit: str | None, usual: str, path: str | PathLike) -> tuple[str, str]:
+def _unit(
+    rows: Sequence[_Row], unit: str | None, usual: str, path: str | PathLike
+) -> tuple[str, str]:
     """The unit of all numbers of the file, and how it is known."""
     found, source = (unit, "given") if unit else (None, "assumed")
     for row in rows:
@@ -147,12 +179,18 @@ def _unit(rows: Sequence[_Row], unit: str | None, usual: str, path: str | PathLi
             found = row.unit
         elif row.unit != found:
             other = "you say" if source == "given" else "the lines above say"
-            raise DataError(f"these scores are declared as {row.unit}, and {other} {found}.", path, row.line)
+            raise DataError(
+                f"these scores are declared as {row.unit}, and {other} {found}.", path, row.line
+            )
         source = "declared" if source == "assumed" else source
-    if source == "declared" and (bare := [row.line for row in rows if row.unit is None and row.scores is not None]):
+    if source == "declared" and (
+        bare := [row.line for row in rows if row.unit is None and row.scores is not None]
+    ):
         first = next(row for row in rows if row.unit is not None)
         told = f"these scores declare no unit, and line {first.line} declares {first.unit}"
-        raise DataError(f"{told}; declare it in all lines, or say which unit the file is in.", path, bare[0])
+        raise DataError(
+            f"{told}; declare it in all lines, or say which unit the file is in.", path, bare[0]
+        )
     return found or usual, source
 
 
@@ -165,9 +203,14 @@ def _sum(row: _Row, unit: str, path: str | PathLike) -> float:
         if math.isinf(score) or (math.isnan(score) and row.per_token):
             raise DataError(f"{where}'{score:g}' is no finite number.", path, row.line)
         if score > ROUNDING:
-            sentence = "is a probability above 1; are these negative log-probabilities? Turn their sign."
+            sentence = (
+                "is a probability above 1; are these negative log-probabilities? Turn their sign."
+            )
             if row.per_token and score == round(score) and min(row.scores) <= 0:
-                sentence = "is a probability above 1; an id, or a number of tokens? Give log-probabilities only."
+                sentence = (
+                    "is a probability above 1; an id, or a number of tokens? Give "
+                    "log-probabilities only."
+                )
             raise DataError(f"{where}{score:g} {sentence}", path, row.line)
         if told := too_low(score * NATS[unit], LEAST_TOKEN if row.per_token else LEAST_TOTAL):
             raise DataError(f"{where}{score:.10g} {told}", path, row.line)
@@ -189,10 +232,14 @@ def _object(row: Any, path: str | PathLike, number: int) -> _Row:
         return _Row(number, None if math.isnan(scores[0]) else scores, False, None, unit)
     scores = tuple(_score(v, path, number, f"token {k}: ") for k, v in enumerate(value, 1))
     if not scores:
-        raise DataError("there is no token, and at least the end of the sentence has a score.", path, number)
+        raise DataError(
+            "there is no token, and at least the end of the sentence has a score.", path, number
+        )
     if tokens is not None and (not isinstance(tokens, list) or len(tokens) != len(scores)):
         n = len(tokens) if isinstance(tokens, list) else "no list of"
-        raise DataError(f"{n} tokens and {len(scores)} log-probabilities; each token needs one.", path, number)
+        raise DataError(
+            f"{n} tokens and {len(scores)} log-probabilities; each token needs one.", path, number
+        )
     return _Row(number, scores, True, None if tokens is None else tuple(map(str, tokens)), unit)
 
 
@@ -211,17 +258,25 @@ def _declared(key: str, unit: object, path: str | PathLike, line: int) -> str | 
 def _score(value: object, path: str | PathLike, line: int, where: str) -> float:
     """A number of a JSON object; a token that the model did not predict is an error."""
     if value is None:
-        raise DataError(f"{where}null; a sentence's first token needs a score too: put a start token before it.",
-                        path, line)  # fmt: skip
+        raise DataError(
+            f"{where}null; a sentence's first token needs a score too: put a start token before "
+            "it.",
+            path,
+            line,
+        )
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise DataError(f"{where}{value!r} is no number.", path, line)
     try:
         return float(value)
     except OverflowError:
-        raise DataError(f"{where}a number of {len(str(value))} digits is no log-probability.", path, line) from None
+        raise DataError(
+            f"{where}a number of {len(str(value))} digits is no log-probability.", path, line
+        ) from None
 
 
-def _fairseq(lines: Sequence[str], texts: dict[str, dict[int, str]], path: str | PathLike) -> Iterator[_Row]:
+def _fairseq(
+    lines: Sequence[str], texts: dict[str, dict[int, str]], path: str | PathLike
+) -> Iterator[_Row]:
     """The sentences of a fairseq-generate output, by their ids, with tokens from H where they fit; fills `texts`."""
     scores: dict[int, tuple[int, tuple[float, ...]]] = {}
     for number, line in enumerate(lines, 1):
@@ -234,21 +289,40 @@ def _fairseq(lines: Sequence[str], texts: dict[str, dict[int, str]], path: str |
         if kind in texts:
             texts[kind][key] = rest if kind == "T" else rest.split("\t", 1)[-1]
         if kind == "P" and key in scores:
-            told = f"sentence {key} has a second hypothesis, or is of a second log (the first: line {scores[key][0]})"
-            raise DataError(f"{told}; score one text each (--score-reference), give a single log.", path, number)
+            told = (
+                f"sentence {key} has a second hypothesis, or is of a second log (the first: line "
+                f"{scores[key][0]})"
+            )
+            raise DataError(
+                f"{told}; score one text each (--score-reference), give a single log.", path, number
+            )
         if kind == "P" and not rest.split():
-            raise DataError(f"sentence {key} has no score; at least the end of the sentence has one.", path, number)
+            raise DataError(
+                f"sentence {key} has no score; at least the end of the sentence has one.",
+                path,
+                number,
+            )
         if kind == "P":
             scores[key] = number, tuple(number_in(word, path, number) for word in rest.split())
     if not scores:
-        raise DataError("fairseq's output without lines of P-<id>, the scores per token; do not use --quiet.", path)
+        raise DataError(
+            "fairseq's output without lines of P-<id>, the scores per token; do not use --quiet.",
+            path,
+        )
     if max(scores) >= MOST_LEFT_OUT + 2 * len(scores):
-        raise DataError(f"sentence {max(scores)} of only {len(scores)} sentences; is an id wrong?", path,
-                        scores[max(scores)][0])  # fmt: skip
+        raise DataError(
+            f"sentence {max(scores)} of only {len(scores)} sentences; is an id wrong?",
+            path,
+            scores[max(scores)][0],
+        )
     for key in range(max(scores) + 1):
         number, values = scores.get(key, (0, None))
         words = texts["H"].get(key, "").split()
-        whole = None if values is None or not words or len(words) + 1 != len(values) else (*words, "</s>")
+        whole = (
+            None
+            if values is None or not words or len(words) + 1 != len(values)
+            else (*words, "</s>")
+        )
         yield _Row(number, values, values is not None, whole)
 
 

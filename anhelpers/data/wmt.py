@@ -27,9 +27,14 @@ from .sets import TEACHING
 from .systems import TABLES, system_categories
 
 __all__ = [
-    "DEFAULT_REFERENCE", "categories_of", "find_2024", "language_pairs", "read_categories", "read_wmt",
+    "DEFAULT_REFERENCE",
+    "categories_of",
+    "find_2024",
+    "language_pairs",
+    "read_categories",
+    "read_wmt",
     "with_default_reference",
-]  # fmt: skip
+]
 
 DEFAULT_REFERENCE = {"wmt24/en-de": "refB", **dict.fromkeys(TEACHING, "refB")}
 """The reference that a task calls standard, where it is not the first by name; WMT24 en-de: refA is a second human;
@@ -39,7 +44,12 @@ _SOURCE_2023 = re.compile(r"(?P<test>.+)\.(?P<lp>[^.]+)\.src\.[^.]+")
 
 
 def read_wmt(
-    folder: str | PathLike, lp: str, *, year: int | None = None, reference: str | None = None, name: str = ""
+    folder: str | PathLike,
+    lp: str,
+    *,
+    year: int | None = None,
+    reference: str | None = None,
+    name: str = "",
 ) -> TestSet:
     """The test set of one language pair of a WMT text tree, with all systems.
 
@@ -94,12 +104,17 @@ def find_2023(root: Path, lp: str) -> ParallelFiles:
     sources = _files(root / "sources", f"*.{lp}.src.*")
     if len(sources) != 1:
         names = ", ".join(path.name for path in sources)
-        raise DataError(f"one source file for {lp} is wanted, there are {len(sources)} ({names}).", root / "sources")
+        raise DataError(
+            f"one source file for {lp} is wanted, there are {len(sources)} ({names}).",
+            root / "sources",
+        )
     test = sources[0].name.rpartition(f".{lp}.src.")[0]
     found = {}
     for kind, where in (("ref", "references"), ("hyp", "system-outputs")):
         prefix = f"{test}.{lp}.{kind}."
-        found[kind] = _named((p for p in _files(root / where, f"{prefix}*") if len(stem_of(p)) > len(prefix)), prefix)
+        found[kind] = _named(
+            (p for p in _files(root / where, f"{prefix}*") if len(stem_of(p)) > len(prefix)), prefix
+        )
     return ParallelFiles(sources[0], found["ref"], found["hyp"], _docs(root, f"{test}.{lp}"))
 
 
@@ -110,7 +125,10 @@ def _glosses(root: Path, test: TestSet) -> tuple[str, ...]:
         return ()
     lines = read_lines(file)
     if len(lines) != len(test):
-        said = f"has {len(lines)} line{'s' * (len(lines) != 1)}, and there are {len(test)} sources; write one for each."
+        said = (
+            f"has {len(lines)} line{'s' * (len(lines) != 1)}, and there are {len(test)} sources; "
+            "write one for each."
+        )
         raise DataError(said, file)
     if empty := [number for number, line in enumerate(lines, 1) if not line.strip()]:
         what = "there is no gloss; say in plain English what the source says, or delete the file."
@@ -139,7 +157,11 @@ def read_categories(path: str | PathLike) -> dict[str, str]:
             continue
         if len(fields) < 2 or fields[1] not in CATEGORIES:
             known = ", ".join(CATEGORIES)
-            raise DataError(f"'{line}' is no line of the form system<TAB>category; categories: {known}.", path, number)
+            raise DataError(
+                f"'{line}' is no line of the form system<TAB>category; categories: {known}.",
+                path,
+                number,
+            )
         if fields[0] in categories:
             raise DataError(f"system '{fields[0]}' is listed twice.", path, number)
         categories[fields[0]] = fields[1]
@@ -172,7 +194,9 @@ def _root(folder: Path) -> Path:
             return root
     what = "this folder has" if folder.is_dir() else "there is no such folder, so"
     raise DataError(
-        f"{what} neither sources nor txt/sources; a WMT tree has sources, references, system-outputs.", folder
+        f"{what} neither sources nor txt/sources; a WMT tree has sources, references, "
+        "system-outputs.",
+        folder,
     )
 
 
@@ -180,9 +204,13 @@ def _layout(root: Path, lp: str, year: int | None) -> int:
     """The layout in which a tree holds a language pair."""
     if year is not None:
         checks.one_of(str(year), ("2023", "2024"), "WMT layout")
-    pairs = {pair: layout for pair, layout in language_pairs(root).items() if year in (None, layout)}
+    pairs = {
+        pair: layout for pair, layout in language_pairs(root).items() if year in (None, layout)
+    }
     if not pairs:
-        raise DataError("holds no sources, such as en-de.txt; put the texts there.", root / "sources")
+        raise DataError(
+            "holds no sources, such as en-de.txt; put the texts there.", root / "sources"
+        )
     if lp not in pairs:
         raise UnknownName("language pair", lp, pairs)
     return pairs[lp]
@@ -207,11 +235,16 @@ def _named(paths: Iterable[Path], prefix: str = "") -> dict[str, Path]:
     for path in paths:
         name = stem_of(path).removeprefix(prefix)
         if name in named:
-            raise DataError(f"{named[name].name} in the same folder has the same name; take one of them away.", path)
+            raise DataError(
+                f"{named[name].name} in the same folder has the same name; take one of them away.",
+                path,
+            )
         named[name] = path
     return named
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:
     """The files of a folder that match, by name; hidden ones left out."""
-    return sorted(path for path in folder.glob(pattern) if not path.is_dir() and not path.name.startswith("."))
+    return sorted(
+        path for path in folder.glob(pattern) if not path.is_dir() and not path.name.startswith(".")
+    )

@@ -35,7 +35,9 @@ class World:
     def logprob_per_word(self) -> np.ndarray:
         """(Y,) log R(y) / |y| in nats per word: what a perfect language model would say; -inf where R(y) = 0."""
         with np.errstate(divide="ignore"):
-            return np.log(self.problem.reference) / [max(1, len(text.split())) for text in self.targets]
+            return np.log(self.problem.reference) / [
+                max(1, len(text.split())) for text in self.targets
+            ]
 
 
 def load_world(name: str | PathLike) -> World:
@@ -61,8 +63,12 @@ def load_world(name: str | PathLike) -> World:
     joint = np.zeros((len(sources), len(texts)))
     for (source, reference), (line, count) in pairs.items():
         if (reference,) not in targets:
-            raise DataError(f"no row of targets.csv is '{reference}'{nearest(reference, texts)}; add it there, "
-                            "with count 0 if nobody writes it.", folder / "pairs.csv", line)  # fmt: skip
+            raise DataError(
+                f"no row of targets.csv is '{reference}'{nearest(reference, texts)}; add it there, "
+                "with count 0 if nobody writes it.",
+                folder / "pairs.csv",
+                line,
+            )
         joint[sources.index(source), texts.index(reference)] = count
     reference = np.array([count for _, count in targets.values()])
     distortion = _distortion(folder / "distortion.csv", sources, texts)
@@ -76,7 +82,10 @@ def _counts(path: Path, header: tuple[str, ...]) -> dict[tuple[str, ...], tuple[
     for line, (*names, cell) in csv_rows(path, header):
         if tuple(names) in table:
             raise DataError(
-                f"'{names[-1]}' stands here a second time; the first is line {table[tuple(names)][0]}.", path, line
+                f"'{names[-1]}' stands here a second time; the first is line "
+                f"{table[tuple(names)][0]}.",
+                path,
+                line,
             )
         table[tuple(names)] = line, csv_number(cell, "count", path, line)
     if not 0 < sum(count for _, count in table.values()) < np.inf:
@@ -89,21 +98,30 @@ def _distortion(path: Path, sources: tuple[str, ...], texts: tuple[str, ...]) ->
     known = (set(sources), set(texts), set(texts))
     rows: list[tuple] = []
     for line, (*names, cell) in csv_rows(path, ("source", "reference", "candidate", "distortion")):
-        for column, text, here in zip(("source", "reference", "candidate"), names, known, strict=True):
+        for column, text, here in zip(
+            ("source", "reference", "candidate"), names, known, strict=True
+        ):
             if text != "*" and text not in here:
                 raise DataError(f"unknown {column} '{text}'{nearest(text, here)}.", path, line)
         rows.append((*names, csv_number(cell, "distortion", path, line)))
     delta = np.full((len(sources), len(texts), len(texts)), np.nan)
-    for source, reference, candidate, value in reversed(rows):  # the first row that fits has the last word
-        at = (_at(name, names) for name, names in ((source, sources), (reference, texts), (candidate, texts)))
+    # the first row that fits has the last word
+    for source, reference, candidate, value in reversed(rows):
+        at = (
+            _at(name, names)
+            for name, names in ((source, sources), (reference, texts), (candidate, texts))
+        )
         delta[np.ix_(*at)] = value
     same = np.arange(len(texts))
     delta[:, same, same] = 0
     open_ = np.argwhere(np.isnan(delta))
     if len(open_):
         x, z, y = open_[0]
-        raise DataError(f"no row says what '{texts[y]}' costs for '{sources[x]}' where '{texts[z]}' was "
-                        f"right ({len(open_)} such); add a row, e.g. *,*,*,1 at the end.", path)  # fmt: skip
+        raise DataError(
+            f"no row says what '{texts[y]}' costs for '{sources[x]}' where '{texts[z]}' was "
+            f"right ({len(open_)} such); add a row, e.g. *,*,*,1 at the end.",
+            path,
+        )
     return delta
 
 

@@ -24,9 +24,18 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 __all__ = [
-    "FULL", "as_utf8", "fresh_file", "lock", "make_folder", "replace_folder", "still_at", "turn", "unwritable",
-    "write_bytes", "write_text",
-]  # fmt: skip
+    "FULL",
+    "as_utf8",
+    "fresh_file",
+    "lock",
+    "make_folder",
+    "replace_folder",
+    "still_at",
+    "turn",
+    "unwritable",
+    "write_bytes",
+    "write_text",
+]
 
 FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 CLOSED = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -45,7 +54,9 @@ def as_utf8(text: str, path: str | PathLike) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise DataError(f"character U+{ord(text[error.start]):04X} cannot be written as UTF-8.", path) from None
+        raise DataError(
+            f"character U+{ord(text[error.start]):04X} cannot be written as UTF-8.", path
+        ) from None
 
 
 def write_bytes(path: str | PathLike, data: bytes) -> Path:
@@ -67,7 +78,8 @@ def fresh_file(path: str | PathLike) -> Iterator[Path]:
     DataError : no such folder, a folder of that name, a full disk, no right to write.
     """
     path = Path(path)
-    part = path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.tmp")  # short: a long name must stay a name
+    # short: a long name must stay a name
+    part = path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.tmp")
     try:
         if path.is_dir():
             raise DataError("is a folder; name a file.", path)
@@ -179,6 +191,9 @@ def unwritable(error: OSError, path: str | PathLike) -> DataError:
     >>> print(unwritable(OSError(28, "No space left on device"), "a.csv"))
     a.csv: cannot be written (No space left on device); free some space and run again.
     """
-    moves = ((FULL, "; free some space and run again"), (CLOSED, "; make its folder writable, or name another one"))
+    moves = (
+        (FULL, "; free some space and run again"),
+        (CLOSED, "; make its folder writable, or name another one"),
+    )
     move = next((move for numbers, move in moves if error.errno in numbers), "")
     return DataError(f"cannot be written ({error.strerror or error}){move}.", path)

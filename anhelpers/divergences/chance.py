@@ -110,14 +110,21 @@ def along_a_line(
     n : effective number of texts on the side that has fewer. se : where it is known; else from the resamples.
     draw : (B, K) which of K coordinates are drawn, where they are a sample themselves.
     """
-    shrunken = np.sign(gap) * np.sqrt(np.maximum(gap * gap - noise.var(0), 0))  # without the noise that is in it
+    # without the noise that is in it
+    shrunken = np.sign(gap) * np.sqrt(np.maximum(gap * gap - noise.var(0), 0))
     at = slice(None) if draw is None else draw
     value, plain = float(norm(gap)), norm(gap[at] + noise)
     spread = float(plain.std(ddof=1)) if len(plain) > 1 else np.nan
     error = spread if se is None else se
     size = float(norm(shrunken))
-    found = against_chance(value, lambda by: norm(by * shrunken[at] + noise), lambda by: by * size,
-                           plain=plain, se=error, n=n)  # fmt: skip
+    found = against_chance(
+        value,
+        lambda by: norm(by * shrunken[at] + noise),
+        lambda by: by * size,
+        plain=plain,
+        se=error,
+        n=n,
+    )
     return found, error
 
 

@@ -58,7 +58,8 @@ def power_mean_se(values: ArrayLike, power: float) -> float:
     """
     if math.isinf(_power(power)):
         raise DataError(
-            "the largest of a sample has no standard error, and is below the largest of all: give a p < inf."
+            "the largest of a sample has no standard error, and is below the largest of all: give "
+            "a p < inf."
         )
     sizes, value = np.abs(np.asarray(values, dtype=np.float64)), power_mean(values, power)
     if value == 0 or len(sizes) < 2:
@@ -67,7 +68,12 @@ def power_mean_se(values: ArrayLike, power: float) -> float:
 
 
 def critic_distance(
-    q: ArrayLike, r: ArrayLike, critics: ArrayLike, *, power: float = 1, weights: ArrayLike | None = None
+    q: ArrayLike,
+    r: ArrayLike,
+    critics: ArrayLike,
+    *,
+    power: float = 1,
+    weights: ArrayLike | None = None,
 ) -> float:
     """How differently critics score two distributions, on average over the critics (D_p), or at most (p = ∞).
 
@@ -144,12 +150,14 @@ def sample_critic_distance(
     gaps, (k, n), m = fx.mean(1) - fy.mean(1), fx.shape, fy.shape[1]
     if sampled and k < 2:
         raise DataError(
-            "one critic does not say how critics differ: give more, or sampled=False if it is the only one."
+            "one critic does not say how critics differ: give more, or sampled=False if it is the "
+            "only one."
         )
     value = power_mean(gaps, power)
     pull = _pull(gaps, value, power)
     variance = (pull @ fx).var(ddof=1) / n + (pull @ fy).var(ddof=1) / m
-    if sampled and value:  # how measured gaps scatter over critics holds the noise of each critic's own texts already
+    # how measured gaps scatter over critics holds the noise of each critic's own texts already
+    if sampled and value:
         own = pull**2 @ (fx.var(1, ddof=1) / n + fy.var(1, ddof=1) / m)
         variance += max(0.0, power_mean_se(gaps, power) ** 2 - float(own))
     bias = "upward: a difference is folded at 0, by O(1/√n) where critics see none"
@@ -160,12 +168,32 @@ def sample_critic_distance(
         return Estimate(f"D_{power:g}", value, se, n, m, bias, unit, signature)
     found = _by_chance(fx, fy, power, rng, n_draws=n_draws, sampled=sampled, se=se)
     fewest, what = min((n, "texts"), (m, "texts"), *[(k, "critics")] * sampled)
-    return Estimate(f"D_{power:g}", value, se, n, m, bias, unit, f"{signature}|bootstrap:{n_draws}", low=found.low,
-                    high=found.high, chance=found.mean, p=found.p, caution=few_clusters(fewest, what))  # fmt: skip
+    return Estimate(
+        f"D_{power:g}",
+        value,
+        se,
+        n,
+        m,
+        bias,
+        unit,
+        f"{signature}|bootstrap:{n_draws}",
+        low=found.low,
+        high=found.high,
+        chance=found.mean,
+        p=found.p,
+        caution=few_clusters(fewest, what),
+    )
 
 
 def _by_chance(
-    fx: np.ndarray, fy: np.ndarray, power: float, rng: np.random.Generator, *, n_draws: int, sampled: bool, se: float
+    fx: np.ndarray,
+    fy: np.ndarray,
+    power: float,
+    rng: np.random.Generator,
+    *,
+    n_draws: int,
+    sampled: bool,
+    se: float,
 ) -> Chance:
     """What chance alone gives, and the interval; each critic keeps the noise of its own texts."""
     (k, n), m = fx.shape, fy.shape[1]
@@ -176,14 +204,21 @@ def _by_chance(
         sizes = np.abs(gaps)
         return sizes.max(-1) if math.isinf(power) else (sizes**power).mean(-1) ** (1 / power)
 
-    gaps, noise, fewest = fx.mean(1) - fy.mean(1), of_x @ fx.T - of_y @ fy.T, min(n, m, k) if sampled else min(n, m)
+    gaps = fx.mean(1) - fy.mean(1)
+    noise = of_x @ fx.T - of_y @ fy.T
+    fewest = min(n, m, k) if sampled else min(n, m)
     found = along_a_line(norm, gaps, noise, n=fewest, se=se, draw=draw)[0]
-    if math.isinf(power):  # the largest of several is too large wherever the others are as far: the triangle's bound
-        found = found._replace(low=max(0.0, float(norm(gaps) - np.quantile(norm(noise), 1 - TAIL, method="higher"))))
+    # the largest of several is too large wherever the others are as far: the triangle's bound
+    if math.isinf(power):
+        found = found._replace(
+            low=max(0.0, float(norm(gaps) - np.quantile(norm(noise), 1 - TAIL, method="higher")))
+        )
     return found
 
 
-def classification_risk(q: ArrayLike, r: ArrayLike, critics: ArrayLike, *, weights: ArrayLike | None = None) -> float:
+def classification_risk(
+    q: ArrayLike, r: ArrayLike, critics: ArrayLike, *, weights: ArrayLike | None = None
+) -> float:
     """The expected loss of a random critic that tells reference (+1) from system (-1) by its score: E_f[E_q f - E_r f].
 
     The losses are -f/ε for texts of the reference and f/(1 - ε) for those of the system, which come with probability ε
@@ -236,7 +271,9 @@ def risk_chain(
     """
     low = [p for p in powers if not p >= 1]
     if low:
-        raise DataError(f"the chain holds for powers of at least 1, got {low[0]}: below 1, -D_p is above -D_1.")
+        raise DataError(
+            f"the chain holds for powers of at least 1, got {low[0]}: below 1, -D_p is above -D_1."
+        )
     gaps = critic_gaps(q, r, critics)
     chain = {f"-D_{p:g}": -power_mean(gaps, p, weights) for p in sorted(powers, reverse=True)}
     return chain | {"R": classification_risk(q, r, critics, weights=weights)}
@@ -261,12 +298,17 @@ def _weights(gaps: np.ndarray, weights: ArrayLike | None) -> np.ndarray:
 
 def _power(power: float) -> float:
     if not power > 0:
-        raise DataError(f"the power p of D_p must be above 0, got {power}; 1 is the mean, inf the largest.")
+        raise DataError(
+            f"the power p of D_p must be above 0, got {power}; 1 is the mean, inf the largest."
+        )
     return float(power)
 
 
 def _scores(fx: ArrayLike, fy: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     fx, fy = (np.atleast_2d(np.asarray(f, dtype=np.float64)) for f in (fx, fy))
     if fx.ndim != 2 or fy.ndim != 2 or len(fx) != len(fy) or min(fx.shape[1], fy.shape[1]) < 2:
-        raise DataError(f"scores must be (K, N) and (K, M) with N and M at least 2, got {fx.shape} and {fy.shape}.")
+        raise DataError(
+            f"scores must be (K, N) and (K, M) with N and M at least 2, got {fx.shape} and "
+            f"{fy.shape}."
+        )
     return checks.finite("fx", fx, fx.shape), checks.finite("fy", fy, fy.shape)

@@ -55,13 +55,20 @@ class Estimate:
     def __str__(self) -> str:
         sides = [(k, docs) for k, docs in ((self.n_q, self.docs_q), (self.n_r, self.docs_r)) if k]
         alone = "" if any(docs for _, docs in sides) else ", taken as independent"
-        each = " + ".join(f"{k} in {docs} documents" if docs else f"{k}{'' if alone else ' taken as independent'}"
-                          for k, docs in sides)  # fmt: skip
+        each = " + ".join(
+            f"{k} in {docs} documents" if docs else f"{k}{'' if alone else ' taken as independent'}"
+            for k, docs in sides
+        )
         n = f"n = {each}{alone}" if sides else "exact q and r"
         left_out = f", {self.left_out} missing" if self.left_out else ""
-        around = "no interval" if math.isnan(self.low) else f"95 % interval {self.low:.4g} to {self.high:.4g}"
+        around = (
+            "no interval"
+            if math.isnan(self.low)
+            else f"95 % interval {self.low:.4g} to {self.high:.4g}"
+        )
         said = (
-            f"{self.name} {self.value:.4g}{' ' + self.unit if self.unit else ''}, {around} ({n}{left_out}; {self.bias})"
+            f"{self.name} {self.value:.4g}{' ' + self.unit if self.unit else ''}, {around} "
+            f"({n}{left_out}; {self.bias})"
         )
         if not math.isnan(self.chance):
             said += f". Where q = r, chance alone gives {self.chance:.3g} on average"

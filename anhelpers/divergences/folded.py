@@ -11,7 +11,8 @@ from ..errors import DataError
 
 __all__ = ["folded_norm"]
 
-SADDLE = 30.0  # above this p or |μ|/σ the power's kink at 0 carries no weight, and sums over a grid are exact
+# above this p or |μ|/σ the power's kink at 0 carries no weight, and sums over a grid are exact
+SADDLE = 30.0
 CERTAIN = 1e9  # above this |μ|/σ (times 1 + √p) the randomness changes no digit
 
 
@@ -36,19 +37,27 @@ def folded_norm(mu: float, sigma: float, power: float = 1) -> float:
     (2.0, 1.1686)
     """
     if not (math.isfinite(mu) and math.isfinite(sigma) and sigma >= 0 and power > 0):
-        raise DataError(f"a folded normal needs finite μ, σ ≥ 0 and p > 0, got {mu}, {sigma} and {power}.")
+        raise DataError(
+            f"a folded normal needs finite μ, σ ≥ 0 and p > 0, got {mu}, {sigma} and {power}."
+        )
     if sigma and math.isinf(power):
         return math.inf
     if sigma == 0 or sigma * CERTAIN * (1 + math.sqrt(power)) <= abs(mu):
         return abs(mu)
     s = abs(mu) / sigma
     if power == 1:
-        return sigma * math.sqrt(2 / math.pi) * math.exp(-s * s / 2) + mu * float(erf(mu / sigma / math.sqrt(2)))
+        return sigma * math.sqrt(2 / math.pi) * math.exp(-s * s / 2) + mu * float(
+            erf(mu / sigma / math.sqrt(2))
+        )
     if power == 2:
         return math.hypot(mu, sigma)
     if power > SADDLE or s > SADDLE:
         return sigma * _by_grid(s, power)
-    log_moment = gammaln((1 + power) / 2) - math.log(math.pi) / 2 + math.log(hyp1f1(-power / 2, 0.5, -s * s / 2))
+    log_moment = (
+        gammaln((1 + power) / 2)
+        - math.log(math.pi) / 2
+        + math.log(hyp1f1(-power / 2, 0.5, -s * s / 2))
+    )
     return sigma * math.sqrt(2) * math.exp(log_moment / power)
 
 
@@ -63,6 +72,10 @@ def _by_grid(s: float, power: float) -> float:
     for peak, other in ((right, left), (left, right)):
         width = 1 / math.hypot(1, math.sqrt(power) / peak)
         t = width * grid[width * grid > -peak]
-        log = power * (np.log1p(t / peak) + math.log(peak / right)) - t * (t / 2 + other) - (other**2 - left**2) / 2
+        log = (
+            power * (np.log1p(t / peak) + math.log(peak / right))
+            - t * (t / 2 + other)
+            - (other**2 - left**2) / 2
+        )
         total += float(np.exp(log).sum()) * width / 8 / math.sqrt(2 * math.pi)
     return right * math.exp(-(left**2) / (2 * power)) * total ** (1 / power)

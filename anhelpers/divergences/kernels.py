@@ -33,7 +33,10 @@ class Kernel:
     def __post_init__(self) -> None:
         checks.one_of(self.name, KINDS, "kernel")
         if self.name != "linear" and not 0 < self.bandwidth < np.inf:
-            raise DataError(f"the bandwidth of {self.name} is {self.bandwidth}: it must be a finite number above 0.")
+            raise DataError(
+                f"the bandwidth of {self.name} is {self.bandwidth}: it must be a finite number "
+                "above 0."
+            )
 
     @property
     def signature(self) -> str:
@@ -57,7 +60,9 @@ class Kernel:
         return _rbf(x, y, self.bandwidth)
 
 
-def points(x: np.ndarray, y: np.ndarray, kernel: str, least: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def points(
+    x: np.ndarray, y: np.ndarray, kernel: str, least: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
     """(N, d) and (M, d) points in one form: two arrays, or for the linear kernel two float64 scipy.sparse arrays.
 
     Parameters
@@ -68,10 +73,19 @@ def points(x: np.ndarray, y: np.ndarray, kernel: str, least: int = 1) -> tuple[n
         raise DataError("one sample is sparse and the other is not: give both in the same form.")
     if sparse.issparse(x) and kernel != "linear":
         raise DataError(f"sparse rows have the linear kernel only, not {kernel}: make them dense.")
-    x, y = (sparse.csr_array(v, dtype=np.float64) if sparse.issparse(v) else np.asarray(v) for v in (x, y))
-    if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1] or min(x.shape[0], y.shape[0]) < least:
+    x, y = (
+        sparse.csr_array(v, dtype=np.float64) if sparse.issparse(v) else np.asarray(v)
+        for v in (x, y)
+    )
+    if (
+        x.ndim != 2
+        or y.ndim != 2
+        or x.shape[1] != y.shape[1]
+        or min(x.shape[0], y.shape[0]) < least
+    ):
         raise DataError(
-            f"samples have shapes {x.shape} and {y.shape}: give (N, d) and (M, d), N and M at least {least}."
+            f"samples have shapes {x.shape} and {y.shape}: give (N, d) and (M, d), N and M at "
+            f"least {least}."
         )
     return x, y
 
@@ -102,7 +116,9 @@ def linear() -> Kernel:
     return Kernel("linear")
 
 
-def median_bandwidth(x: np.ndarray, y: np.ndarray, rng: np.random.Generator, n: int = 1000) -> float:
+def median_bandwidth(
+    x: np.ndarray, y: np.ndarray, rng: np.random.Generator, n: int = 1000
+) -> float:
     """The median Euclidean distance of two points in a random subsample of both samples together.
 
     A bandwidth that depends on the data is part of the estimate: state n and the seed of rng with it, and give all
@@ -125,5 +141,7 @@ def median_bandwidth(x: np.ndarray, y: np.ndarray, rng: np.random.Generator, n: 
     some = np.concatenate([x[rows[rows < len(x)]], y[rows[rows >= len(x)] - len(x)]])
     middle = float(np.median(pdist(some))) if len(some) > 1 else np.nan
     if not 0 < middle < np.inf:
-        raise DataError(f"the median distance of {len(some)} points is {middle}: give a bandwidth above 0.")
+        raise DataError(
+            f"the median distance of {len(some)} points is {middle}: give a bandwidth above 0."
+        )
     return middle

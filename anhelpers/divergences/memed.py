@@ -16,7 +16,8 @@ from .processes import CriticProcess, pair_moment, quadratic_form
 
 __all__ = ["log_gp_white", "memed", "memed_matrices", "memed_samples", "memed_squared"]
 
-BLOCK = 1024  # texts on a side of a block of pairs: 8 MiB a matrix of float64, whatever the number of texts
+# texts on a side of a block of pairs: 8 MiB a matrix of float64, whatever the number of texts
+BLOCK = 1024
 
 
 def memed_squared(q: ArrayLike, r: ArrayLike, second: ArrayLike) -> float:
@@ -80,7 +81,9 @@ def memed_matrices(cxx: ArrayLike, cxy: ArrayLike, cyy: ArrayLike) -> Estimate:
     cxx, cxy, cyy = (np.asarray(c, dtype=np.float64) for c in (cxx, cxy, cyy))
     n, m = cxy.shape if cxy.ndim == 2 else (0, 0)
     if cxx.shape != (n, n) or cyy.shape != (m, m):
-        raise DataError(f"C must be (N, N), (N, M), (M, M), got shapes {cxx.shape}, {cxy.shape}, {cyy.shape}.")
+        raise DataError(
+            f"C must be (N, N), (N, M), (M, M), got shapes {cxx.shape}, {cxy.shape}, {cyy.shape}."
+        )
     _enough(n, m)
     within_x, within_y = (c.sum(1) - np.diagonal(c) for c in (cxx, cyy))
     i, j = spread_rows(n), spread_rows(m)
@@ -119,8 +122,15 @@ def memed_samples(
             rows[a] += c.sum(1)
             columns[b] += c.sum(0)
     some_x, some_y = _spread(of_x), _spread(of_y)
-    noise = pair_noise(*(pair_moment(process, a, b) for a, b in ((some_x, some_x), (some_y, some_y), (some_x, some_y))))
-    sums = PairSums(_within(process, of_x, step), _within(process, of_y, step), rows, columns, noise)
+    noise = pair_noise(
+        *(
+            pair_moment(process, a, b)
+            for a, b in ((some_x, some_x), (some_y, some_y), (some_x, some_y))
+        )
+    )
+    sums = PairSums(
+        _within(process, of_x, step), _within(process, of_y, step), rows, columns, noise
+    )
     return _estimate(sums, f"D_2²|link:{process.link}", unit)
 
 
@@ -146,14 +156,19 @@ def log_gp_white(q: ArrayLike, r: ArrayLike, mean: ArrayLike) -> float:
     level = np.exp(np.asarray(mean, dtype=np.float64))
     checks.same_length(mean=np.atleast_1d(level), q=q)
     if not np.isfinite(level).all():
-        raise DataError("exp(mean) must be finite: leave out the outcomes that the language model could not score.")
+        raise DataError(
+            "exp(mean) must be finite: leave out the outcomes that the language model could not "
+            "score."
+        )
     d = level * (q - r)
     return math.sqrt(math.e * d.sum() ** 2 + math.e * (math.e - 1) * float(d @ d))
 
 
 def _enough(n: int, m: int) -> None:
     if min(n, m) < 2:
-        raise DataError(f"an unbiased estimate needs at least 2 texts on either side, got {n} and {m}.")
+        raise DataError(
+            f"an unbiased estimate needs at least 2 texts on either side, got {n} and {m}."
+        )
 
 
 def _part(side: tuple, rows: slice) -> tuple:
@@ -183,7 +198,10 @@ def _within(process: CriticProcess, side: tuple, step: int) -> np.ndarray:
 
 def _estimate(sums: PairSums, signature: str, unit: str = "score²") -> Estimate:
     if not all(np.isfinite(s).all() for s in (sums.xx, sums.yy, sums.xy, sums.yx)):
-        raise DataError("C is not finite for some pair: leave out the texts whose mean or covariance is missing.")
+        raise DataError(
+            "C is not finite for some pair: leave out the texts whose mean or covariance is "
+            "missing."
+        )
     return sums.estimate("D_2²", signature, unit)
 
 

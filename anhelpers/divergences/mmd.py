@@ -19,7 +19,8 @@ from .tiles import Tile, scaled_for, tiles
 __all__ = ["PermutationTest", "mmd2", "permutation_test"]
 
 BLOCK = 1024  # a tile of float32 is 4 MiB and stays in the cache
-EXACT_BELOW = 2048  # points; up to here the permutation test is float64 throughout, so that ties stay ties
+# points; up to here the permutation test is float64 throughout, so that ties stay ties
+EXACT_BELOW = 2048
 FEATURES = 4096  # columns of sparse rows that are summed for all permutations at once
 
 
@@ -76,7 +77,9 @@ def mmd2(x: np.ndarray, y: np.ndarray, kernel: Kernel, *, block: int = BLOCK) ->
         return _estimate(_linear_sums(x, y), kernel, x)
     noise = _noise(kernel, x, y)
     x, y = scaled_for(kernel, x, y)
-    (xx, _), (yy, _), (xy, yx) = (_kernel_sums(kernel, a, b, block) for a, b in ((x, None), (y, None), (x, y)))
+    (xx, _), (yy, _), (xy, yx) = (
+        _kernel_sums(kernel, a, b, block) for a, b in ((x, None), (y, None), (x, y))
+    )
     return _estimate(PairSums(xx, yy, xy, yx, noise), kernel, x)
 
 
@@ -110,13 +113,18 @@ def permutation_test(
     """
     x, y = _samples(x, y, kernel)
     if n_permutations < 1:
-        raise DataError(f"n_permutations is {n_permutations}: at least 1 is needed, and 99 for a p-value of 0.01.")
+        raise DataError(
+            f"n_permutations is {n_permutations}: at least 1 is needed, and 99 for a p-value of "
+            "0.01."
+        )
     n, m = x.shape[0], y.shape[0]
     if n + m <= EXACT_BELOW:
         x, y = x.astype(np.float64), y.astype(np.float64)
     labels = _labels(n, m, n_permutations, rng)
     is_linear = kernel.name == "linear"
-    sums, forms = _linear_forms(x, y, labels) if is_linear else _tiled_forms(kernel, x, y, labels, block)
+    sums, forms = (
+        _linear_forms(x, y, labels) if is_linear else _tiled_forms(kernel, x, y, labels, block)
+    )
     value, size = _from_forms(np.concatenate([sums.xx + sums.xy, sums.yy + sums.yx]), forms, labels)
     tie = (1e-9 if x.dtype == np.float32 else 1e-12) * size  # what rounding may have parted
     p = (1 + int((value[1:] >= value[0] - tie).sum())) / (1 + n_permutations)
@@ -164,7 +172,9 @@ def _kernel_sums(
 def _linear_sums(x: np.ndarray, y: np.ndarray) -> PairSums:
     """Σ_{j≠i} x_i·x_j = x_i·Σx - |x_i|², and so on."""
     sx, sy = np.asarray(x.sum(0)).ravel(), np.asarray(y.sum(0)).ravel()
-    return PairSums(x @ sx - _squares(x), y @ sy - _squares(y), x @ sy, y @ sx, _noise(linear(), x, y))
+    return PairSums(
+        x @ sx - _squares(x), y @ sy - _squares(y), x @ sy, y @ sx, _noise(linear(), x, y)
+    )
 
 
 def _squares(x: Any) -> np.ndarray:
@@ -190,11 +200,14 @@ def _tiled_forms(
     forms = np.zeros(labels.shape[1])
 
     def add(tile: Tile, rows: np.ndarray, cols: np.ndarray) -> None:
-        forms[:] += 2 * np.einsum("ib,ib->b", tile.matrix @ cols[tile.cols], rows[tile.rows], dtype=np.float64)
+        forms[:] += 2 * np.einsum(
+            "ib,ib->b", tile.matrix @ cols[tile.cols], rows[tile.rows], dtype=np.float64
+        )
 
     parts = ((x, None, of_x, of_x), (y, None, of_y, of_y), (x, y, of_x, of_y))
     (xx, _), (yy, _), (xy, yx) = (
-        _kernel_sums(kernel, a, b, block, partial(add, rows=rows, cols=cols)) for a, b, rows, cols in parts
+        _kernel_sums(kernel, a, b, block, partial(add, rows=rows, cols=cols))
+        for a, b, rows, cols in parts
     )
     return PairSums(xx, yy, xy, yx, noise), forms
 
@@ -209,7 +222,9 @@ def _linear_forms(x: np.ndarray, y: np.ndarray, labels: np.ndarray) -> tuple[Pai
     return _linear_sums(x, y), forms
 
 
-def _from_forms(sums: np.ndarray, forms: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float]:
+def _from_forms(
+    sums: np.ndarray, forms: np.ndarray, labels: np.ndarray
+) -> tuple[np.ndarray, float]:
     """(1 + B,) MMD² of every label from row sums of K and eᵀKe, and the size of the numbers that were added up for it.
 
     With e = ±1/2, u all ones and K without its diagonal: the pairs within x add up to (u/2 + e)ᵀK(u/2 + e), those
@@ -219,6 +234,10 @@ def _from_forms(sums: np.ndarray, forms: np.ndarray, labels: np.ndarray) -> tupl
     m = len(labels) - n
     quarter, line = sums.sum() / 4, sums @ labels.astype(np.float64)
     within, between = quarter + forms, quarter - forms
-    value = (within + line) / (n * (n - 1)) + (within - line) / (m * (m - 1)) - 2 * between / (n * m)
-    size = (abs(quarter) + np.abs(forms).max() + np.abs(line).max()) * (1 / (n * (n - 1)) + 1 / (m * (m - 1)))
+    value = (
+        (within + line) / (n * (n - 1)) + (within - line) / (m * (m - 1)) - 2 * between / (n * m)
+    )
+    size = (abs(quarter) + np.abs(forms).max() + np.abs(line).max()) * (
+        1 / (n * (n - 1)) + 1 / (m * (m - 1))
+    )
     return value, float(size)

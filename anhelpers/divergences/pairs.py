@@ -46,13 +46,27 @@ class PairSums:
         a, b = xx / (n - 1) - xy / m, yy / (m - 1) - yx / n
         linear = float(4 * (a.var(ddof=1) / n + b.var(ddof=1) / m))
         of_x, of_y, of_both = self.noise
-        second = max(0.0, 2 * of_x / (n * (n - 1)) + 2 * of_y / (m * (m - 1)) + 4 * of_both / (n * m))
+        second = max(
+            0.0, 2 * of_x / (n * (n - 1)) + 2 * of_y / (m * (m - 1)) + 4 * of_both / (n * m)
+        )
         se, (low, high) = math.nan, (math.nan, math.nan)
         if not math.isnan(of_x + of_y):
             se = math.sqrt(max(linear - second, second))
             low, high = pair_interval(value, linear, second, min(n, m))
-        return Estimate(name, value, se, n, m, "unbiased", unit, signature, low=low, high=high, chance=0.0,
-                        caution=few_clusters(min(n, m), "texts"))  # fmt: skip
+        return Estimate(
+            name,
+            value,
+            se,
+            n,
+            m,
+            "unbiased",
+            unit,
+            signature,
+            low=low,
+            high=high,
+            chance=0.0,
+            caution=few_clusters(min(n, m), "texts"),
+        )
 
 
 def pair_noise(cxx: np.ndarray, cyy: np.ndarray, cxy: np.ndarray) -> tuple[float, float, float]:

@@ -28,7 +28,8 @@ __all__ = [
     "wasserstein",
 ]
 
-TOLERANCE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}  # the least HiGHS takes
+# the least HiGHS takes
+TOLERANCE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
 def total_variation(q: ArrayLike, r: ArrayLike) -> float:
@@ -89,10 +90,15 @@ def wasserstein(q: ArrayLike, r: ArrayLike, ground: ArrayLike) -> float:
 def _ground(ground: ArrayLike, n: int) -> np.ndarray:
     ground = np.asarray(ground, dtype=np.float64)
     if ground.shape not in ((n,), (n, n)):
-        raise DataError(f"ground has shape {ground.shape}: give ({n},) positions or ({n}, {n}) costs.")
+        raise DataError(
+            f"ground has shape {ground.shape}: give ({n},) positions or ({n}, {n}) costs."
+        )
     bad = ~np.isfinite(ground) | (ground.ndim == 2) & (ground < 0)
     if bad.any():
-        raise DataError(f"ground holds {ground[bad][0]}: positions must be finite, costs finite and not negative.")
+        raise DataError(
+            f"ground holds {ground[bad][0]}: positions must be finite, costs finite and not "
+            "negative."
+        )
     return ground
 
 
@@ -104,13 +110,21 @@ def _transport(q: np.ndarray, r: np.ndarray, cost: np.ndarray) -> float:
     a, b = q > 0, r > 0
     cost, n, m = cost[np.ix_(a, b)], int(a.sum()), int(b.sum())
     of_plan, ones = np.arange(n * m), np.ones(n * m)
-    from_q, to_r = csr_array((ones, (of_plan // m, of_plan))), csr_array((ones, (of_plan % m, of_plan)))
-    margins, scale = vstack([from_q, to_r], format="csr")[:-1], float(cost.max()) or 1.0  # the last one follows
+    from_q = csr_array((ones, (of_plan // m, of_plan)))
+    to_r = csr_array((ones, (of_plan % m, of_plan)))
+    # the last one follows
+    margins, scale = vstack([from_q, to_r], format="csr")[:-1], float(cost.max()) or 1.0
     found = linprog(
-        cost.ravel() / scale, A_eq=margins, b_eq=np.concatenate([q[a], r[b]])[:-1], method="highs", options=TOLERANCE
+        cost.ravel() / scale,
+        A_eq=margins,
+        b_eq=np.concatenate([q[a], r[b]])[:-1],
+        method="highs",
+        options=TOLERANCE,
     )
     if not found.success:
-        raise DataError(f"no transport plan was found ({found.message}): are the costs of very different sizes?")
+        raise DataError(
+            f"no transport plan was found ({found.message}): are the costs of very different sizes?"
+        )
     return max(0.0, found.fun) * scale
 
 
@@ -133,7 +147,8 @@ def kl(q: ArrayLike, r: ArrayLike) -> float:
     (0.1438, inf)
     """
     q, r = checks.pmf_pair(q=q, r=r)
-    return max(0.0, float((rel_entr(q, r) - (q - r)).sum()))  # q - r adds up to 0; with it, every term is >= 0
+    # q - r adds up to 0; with it, every term is >= 0
+    return max(0.0, float((rel_entr(q, r) - (q - r)).sum()))
 
 
 def renyi(q: ArrayLike, r: ArrayLike, order: float) -> float:
@@ -199,7 +214,9 @@ def jensen_shannon(q: ArrayLike, r: ArrayLike) -> float:
     """
     q, r = checks.pmf_pair(q=q, r=r)
     total = q + r  # not halved: the smallest numbers would become 0
-    return min(math.log(2), max(0.0, 0.25 * float((rel_entr(2 * q, total) + rel_entr(2 * r, total)).sum())))
+    return min(
+        math.log(2), max(0.0, 0.25 * float((rel_entr(2 * q, total) + rel_entr(2 * r, total)).sum()))
+    )
 
 
 def chi_squared(q: ArrayLike, r: ArrayLike) -> float:

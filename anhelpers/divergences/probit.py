@@ -10,8 +10,10 @@ from ..errors import DataError
 
 __all__ = ["bivariate_normal_cdf", "probit_second_moment"]
 
-FAR, NEAR = 40.0, 1e-300  # beyond: Φ is 0 or 1 in float64; within: as good as 0, the function's slope is below 0.4
-BLOCK = 1 << 16  # pairs at a time, so that what is computed on the way stays in the processor's cache
+# beyond: Φ is 0 or 1 in float64; within: as good as 0, the function's slope is below 0.4
+FAR, NEAR = 40.0, 1e-300
+# pairs at a time, so that what is computed on the way stays in the processor's cache
+BLOCK = 1 << 16
 
 
 def bivariate_normal_cdf(h: ArrayLike, k: ArrayLike, rho: ArrayLike) -> np.ndarray:
@@ -44,7 +46,9 @@ def bivariate_normal_cdf(h: ArrayLike, k: ArrayLike, rho: ArrayLike) -> np.ndarr
     return _owen(h, k, rho, ndtr(h), ndtr(k))
 
 
-def probit_second_moment(mx: ArrayLike, kxx: ArrayLike, my: ArrayLike, kyy: ArrayLike, kxy: ArrayLike) -> np.ndarray:
+def probit_second_moment(
+    mx: ArrayLike, kxx: ArrayLike, my: ArrayLike, kyy: ArrayLike, kxy: ArrayLike
+) -> np.ndarray:
     """C(x, y) = E[f(x) f(y)] of critics f = Φ(g) in [0, 1], where g is a Gaussian process, for all pairs of texts.
 
     Parameters
@@ -69,13 +73,26 @@ def probit_second_moment(mx: ArrayLike, kxx: ArrayLike, my: ArrayLike, kyy: Arra
     array([[0.33333333]])
     """
     mx, kxx, my, kyy, kxy = (np.asarray(v, dtype=np.float64) for v in (mx, kxx, my, kyy, kxy))
-    if mx.shape != kxx.shape or my.shape != kyy.shape or kxy.shape != mx.shape + my.shape or kxy.ndim != 2:
+    if (
+        mx.shape != kxx.shape
+        or my.shape != kyy.shape
+        or kxy.shape != mx.shape + my.shape
+        or kxy.ndim != 2
+    ):
         raise DataError(
-            f"shapes do not fit: mx {mx.shape}, kxx {kxx.shape}, my {my.shape}, kyy {kyy.shape}, kxy {kxy.shape}; "
+            f"shapes do not fit: mx {mx.shape}, kxx {kxx.shape}, my {my.shape}, kyy {kyy.shape}, "
+            f"kxy {kxy.shape}; "
             "they must be (N,), (N,), (M,), (M,), (N, M)."
         )
-    if not all(np.isfinite(v).all() for v in (mx, kxx, my, kyy)) or (kxx < 0).any() or (kyy < 0).any():
-        raise DataError("means must be finite, and variances finite and at least 0: check the kernel's diagonal.")
+    if (
+        not all(np.isfinite(v).all() for v in (mx, kxx, my, kyy))
+        or (kxx < 0).any()
+        or (kyy < 0).any()
+    ):
+        raise DataError(
+            "means must be finite, and variances finite and at least 0: check the kernel's "
+            "diagonal."
+        )
     sx, sy = np.sqrt(1 + kxx), np.sqrt(1 + kyy)
     h, k, out = mx / sx, my / sy, np.empty(kxy.shape)
     below_h, below_k, step = ndtr(h), ndtr(k), max(1, BLOCK // max(1, len(my)))
@@ -90,10 +107,15 @@ def probit_second_moment(mx: ArrayLike, kxx: ArrayLike, my: ArrayLike, kyy: Arra
 def _correlations(rho: np.ndarray) -> None:
     good = np.abs(rho) <= 1
     if not good.all():
-        raise DataError(f"a correlation must be in [-1, 1], got {rho[~good].flat[0]}: the kernel is not positive.")
+        raise DataError(
+            f"a correlation must be in [-1, 1], got {rho[~good].flat[0]}: the kernel is not "
+            "positive."
+        )
 
 
-def _owen(h: np.ndarray, k: np.ndarray, rho: np.ndarray, below_h: np.ndarray, below_k: np.ndarray) -> np.ndarray:
+def _owen(
+    h: np.ndarray, k: np.ndarray, rho: np.ndarray, below_h: np.ndarray, below_k: np.ndarray
+) -> np.ndarray:
     """Φ₂(h, k; ρ) = (Φ(h) + Φ(k)) / 2 - T(h, a) - T(k, b) - [h and k on different sides of 0] / 2, kept in its bounds.
 
     A 0 counts as positive: the limit from above. Infinities and numbers next to 0 are replaced by their limits.

@@ -58,7 +58,9 @@ class CriticProcess:
     def __post_init__(self) -> None:
         checks.one_of(self.link, LINKS, "link of a critic process")
         if callable(self.mean) != callable(self.cov):
-            raise DataError("mean and cov must both be arrays over the outcomes, or both be functions of texts.")
+            raise DataError(
+                "mean and cov must both be arrays over the outcomes, or both be functions of texts."
+            )
         if self.finite:
             m = checks.finite("mean", self.mean)
             object.__setattr__(self, "mean", m)
@@ -71,7 +73,9 @@ class CriticProcess:
 
     def mean_at(self, x: Sequence | np.ndarray) -> np.ndarray:
         """(N,) m(x)."""
-        return self.mean[self._seen(x)] if self.finite else np.asarray(self.mean(x), dtype=np.float64)
+        return (
+            self.mean[self._seen(x)] if self.finite else np.asarray(self.mean(x), dtype=np.float64)
+        )
 
     def cov_at(self, x: Sequence | np.ndarray, y: Sequence | np.ndarray) -> np.ndarray:
         """(N, M) k(x, y)."""
@@ -82,16 +86,23 @@ class CriticProcess:
     def variance_at(self, x: Sequence | np.ndarray) -> np.ndarray:
         """(N,) k(x, x)."""
         blocks = (x[i : i + DIAGONAL] for i in range(0, len(x), DIAGONAL))
-        return np.concatenate([np.empty(0), *(np.diagonal(self.cov_at(block, block)) for block in blocks)])
+        return np.concatenate(
+            [np.empty(0), *(np.diagonal(self.cov_at(block, block)) for block in blocks)]
+        )
 
     def _seen(self, x: Sequence | np.ndarray) -> np.ndarray:
         """(N,) outcomes of the finite space; a DataError for what is none."""
         x, n = np.asarray(x), len(self.mean)
         if x.ndim != 1 or (x.size and x.dtype.kind not in "iu"):
-            raise DataError(f"outcomes must be whole numbers in a row, got shape {x.shape} of {x.dtype}.")
+            raise DataError(
+                f"outcomes must be whole numbers in a row, got shape {x.shape} of {x.dtype}."
+            )
         bad = np.flatnonzero((x < 0) | (x >= n))
         if bad.size:
-            raise DataError(f"text {bad[0]} is outcome {x[bad[0]]}, but the process has the outcomes 0 to {n - 1}.")
+            raise DataError(
+                f"text {bad[0]} is outcome {x[bad[0]]}, but the process has the outcomes 0 to "
+                f"{n - 1}."
+            )
         return x.astype(np.int64, copy=False)
 
 
@@ -109,7 +120,9 @@ def first_moment(process: CriticProcess, x: Sequence | None = None) -> np.ndarra
     return np.exp(m + v / 2) if process.link == "exp" else m
 
 
-def second_moment(process: CriticProcess, x: Sequence | None = None, y: Sequence | None = None) -> np.ndarray:
+def second_moment(
+    process: CriticProcess, x: Sequence | None = None, y: Sequence | None = None
+) -> np.ndarray:
     """(N, M) C(x, y) = E f(x) f(y), how critics score two texts together; all pairs of outcomes if none are given.
 
     References
@@ -122,8 +135,11 @@ def second_moment(process: CriticProcess, x: Sequence | None = None, y: Sequence
     """
     x = _outcomes(process) if x is None else x
     y = x if y is None else y
-    return pair_moment(process, (x, process.mean_at(x), process.variance_at(x)),
-                       (y, process.mean_at(y), process.variance_at(y)))  # fmt: skip
+    return pair_moment(
+        process,
+        (x, process.mean_at(x), process.variance_at(x)),
+        (y, process.mean_at(y), process.variance_at(y)),
+    )
 
 
 def pair_moment(process: CriticProcess, x: tuple, y: tuple) -> np.ndarray:
@@ -140,7 +156,10 @@ def pair_moment(process: CriticProcess, x: tuple, y: tuple) -> np.ndarray:
         return k + mx[:, None] * my
     log = (mx + vx / 2)[:, None] + (my + vy / 2) + k
     if log.max(initial=0) > LARGEST:
-        raise DataError(f"E f(x) f(y) would be e^{log.max():.4g}: means or variances are too large for exp critics.")
+        raise DataError(
+            f"E f(x) f(y) would be e^{log.max():.4g}: means or variances are too large for exp "
+            "critics."
+        )
     return np.exp(log)
 
 
@@ -160,19 +179,27 @@ def _root(process: CriticProcess) -> np.ndarray:
     values, vectors = np.linalg.eigh(process.cov)
     if values[0] < -1e-10 * max(abs(values[0]), abs(values[-1])):
         raise DataError(
-            f"the covariance is no kernel: its smallest eigenvalue is {values[0]:.4g}, it must not be below 0."
+            f"the covariance is no kernel: its smallest eigenvalue is {values[0]:.4g}, it must not "
+            "be below 0."
         )
     return vectors * np.sqrt(np.maximum(values, 0))
 
 
-def _drawn(process: CriticProcess, root: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+def _drawn(
+    process: CriticProcess, root: np.ndarray, n: int, rng: np.random.Generator
+) -> np.ndarray:
     return LINKS[process.link](process.mean + rng.standard_normal((n, len(root))) @ root.T)
 
 
 def estimate_distance(
-    q: ArrayLike, r: ArrayLike, process: CriticProcess, rng: np.random.Generator, *, power: float = 1,
+    q: ArrayLike,
+    r: ArrayLike,
+    process: CriticProcess,
+    rng: np.random.Generator,
+    *,
+    power: float = 1,
     n_critics: int = 10_000,
-) -> Estimate:  # fmt: skip
+) -> Estimate:
     """D_p between two distributions known exactly, from critics drawn from the process; see `draw_critics`.
 
     Parameters
@@ -226,7 +253,8 @@ def gp_distance(q: ArrayLike, r: ArrayLike, process: CriticProcess, *, power: fl
     _same_outcomes(process, q)
     if process.link != "identity":
         raise DataError(
-            f"only the identity link has a closed D_p, got {process.link}: use memed, or estimate_distance."
+            f"only the identity link has a closed D_p, got {process.link}: use memed, or "
+            "estimate_distance."
         )
     mmd = math.sqrt(max(0.0, quadratic_form(q - r, process.cov)))
     return folded_norm(float(process.mean @ (q - r)), mmd, power)
@@ -241,13 +269,19 @@ def quadratic_form(d: np.ndarray, matrix: np.ndarray) -> float:
     """
     value, scale = float(d @ matrix @ d), float(np.abs(d) @ np.abs(matrix) @ np.abs(d))
     if not value >= -1e-12 * scale or math.isinf(value):
-        raise DataError(f"a squared distance is {value:.4g}: the matrix is not a positive kernel, or not finite.")
+        raise DataError(
+            f"a squared distance is {value:.4g}: the matrix is not a positive kernel, or not "
+            "finite."
+        )
     return value
 
 
 def _outcomes(process: CriticProcess) -> np.ndarray:
     if not process.finite:
-        raise DataError("this needs a finite space: give mean (Y,) and cov (Y, Y), or the texts at which to look.")
+        raise DataError(
+            "this needs a finite space: give mean (Y,) and cov (Y, Y), or the texts at which to "
+            "look."
+        )
     return np.arange(len(process.mean))
 
 

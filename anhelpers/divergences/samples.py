@@ -20,7 +20,10 @@ from .estimate import Estimate
 __all__ = ["kl_from_logprobs", "plug_in", "wasserstein_1d"]
 
 UPWARD = "biased upward, because noise also sets two samples apart"
-INFINITE = "infinite: the system has an outcome that the sample of the reference lacks, which more samples may cure"
+INFINITE = (
+    "infinite: the system has an outcome that the sample of the reference lacks, which more "
+    "samples may cure"
+)
 NEAR = "biased upward, by up to O(1/√n) where q and r agree"
 MOST_OUTCOMES = 2000  # the jackknife takes time in the square of the outcomes
 
@@ -70,7 +73,9 @@ def plug_in(
     q, r = counts_x / n, counts_y / m
     value = function(q, r)
     n_draws = checks.draws_that_fit(n_draws, 2 * len(counts_x))
-    bias = UPWARD if order is None or order <= 1 else f"{UPWARD} (likely, not certain, above order 1)"
+    bias = (
+        UPWARD if order is None or order <= 1 else f"{UPWARD} (likely, not certain, above order 1)"
+    )
     signature = f"plug-in|{len(counts_x)} outcomes|bootstrap:{n_draws}"
     if value == math.inf:
         return Estimate(name, value, math.nan, n, m, INFINITE, unit, signature)
@@ -78,38 +83,76 @@ def plug_in(
 
     def drawn(q: np.ndarray, r: np.ndarray) -> np.ndarray:
         again = np.random.default_rng(seed)
-        return np.array([function(a / n, b / m) for a, b in zip(
-            again.multinomial(n, q, n_draws), again.multinomial(m, r, n_draws), strict=True)])  # fmt: skip
+        return np.array(
+            [
+                function(a / n, b / m)
+                for a, b in zip(
+                    again.multinomial(n, q, n_draws), again.multinomial(m, r, n_draws), strict=True
+                )
+            ]
+        )
 
     both = _between(q, r, n, m)
     plain = drawn(q, r)
     se = _spread(plain)
-    found = against_chance(value, lambda by: drawn(*both(by)), lambda by: function(*both(by)), plain=plain, se=se,
-                           n=min(n, m))  # fmt: skip
-    lean = _jackknife_bias(function, counts_x, counts_y, value) if len(counts_x) <= MOST_OUTCOMES else math.nan
-    return Estimate(name, value, se, n, m, bias, unit, signature, lean, low=found.low, high=found.high,
-                    chance=found.mean, p=found.p, caution=few_clusters(min(n, m), "outcomes"))  # fmt: skip
+    found = against_chance(
+        value,
+        lambda by: drawn(*both(by)),
+        lambda by: function(*both(by)),
+        plain=plain,
+        se=se,
+        n=min(n, m),
+    )
+    lean = (
+        _jackknife_bias(function, counts_x, counts_y, value)
+        if len(counts_x) <= MOST_OUTCOMES
+        else math.nan
+    )
+    return Estimate(
+        name,
+        value,
+        se,
+        n,
+        m,
+        bias,
+        unit,
+        signature,
+        lean,
+        low=found.low,
+        high=found.high,
+        chance=found.mean,
+        p=found.p,
+        caution=few_clusters(min(n, m), "outcomes"),
+    )
 
 
-def _between(q: np.ndarray, r: np.ndarray, n: int, m: int) -> Callable[[float], tuple[np.ndarray, np.ndarray]]:
+def _between(
+    q: np.ndarray, r: np.ndarray, n: int, m: int
+) -> Callable[[float], tuple[np.ndarray, np.ndarray]]:
     """λ -> two distributions, the same at 0; at 1 those of the samples, without the noise in their difference."""
     pooled, gap = (n * q + m * r) / (n + m), q - r
     noise = q * (1 - q) / (n - 1) + r * (1 - r) / (m - 1)
     shrunken = np.sign(gap) * np.sqrt(np.maximum(gap * gap - noise, 0))
 
     def at(by: float) -> tuple[np.ndarray, np.ndarray]:
-        parts = (np.maximum(0, pooled + by * side * shrunken) for side in (m / (n + m), -n / (n + m)))
+        parts = (
+            np.maximum(0, pooled + by * side * shrunken) for side in (m / (n + m), -n / (n + m))
+        )
         one, other = (part / part.sum() for part in parts)
         return one, other
 
     return at
 
 
-def _divergence(name: str, order: float | None) -> tuple[Callable[[np.ndarray, np.ndarray], float], str, str]:
+def _divergence(
+    name: str, order: float | None
+) -> tuple[Callable[[np.ndarray, np.ndarray], float], str, str]:
     """The function of two distributions, its name and its unit."""
     checks.one_of(name, [*pmf.DIVERGENCES, "renyi"], "divergence")
     if (name == "renyi") != (order is not None):
-        raise DataError(f"{name} with order {order}: give an order to renyi, and to no other divergence.")
+        raise DataError(
+            f"{name} with order {order}: give an order to renyi, and to no other divergence."
+        )
     if order is not None:
         return partial(pmf.renyi, order=order), f"renyi {order:g}", "nats"
     return pmf.DIVERGENCES[name].value, name, pmf.DIVERGENCES[name].unit
@@ -119,7 +162,10 @@ def _counts(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """How often each outcome of either sample occurs in x and in y."""
     x, y = np.asarray(x), np.asarray(y)
     if x.ndim != 1 or y.ndim != 1 or min(len(x), len(y)) < 2:
-        raise DataError(f"samples have shapes {x.shape} and {y.shape}: give two flat ones of at least 2 outcomes.")
+        raise DataError(
+            f"samples have shapes {x.shape} and {y.shape}: give two flat ones of at least 2 "
+            "outcomes."
+        )
     if any(v.dtype.kind == "f" and np.isnan(v).any() for v in (x, y)):
         raise DataError("a sample holds nan: leave those outcomes out.")
     outcomes, index = np.unique(np.concatenate([x, y]), return_inverse=True)
@@ -127,7 +173,9 @@ def _counts(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return np.bincount(here, minlength=len(outcomes)), np.bincount(there, minlength=len(outcomes))
 
 
-def _jackknife_bias(function: Callable, counts_x: np.ndarray, counts_y: np.ndarray, value: float) -> float:
+def _jackknife_bias(
+    function: Callable, counts_x: np.ndarray, counts_y: np.ndarray, value: float
+) -> float:
     """(n - 1)(mean of the value with one outcome left out - value), summed over both samples; nan where one is inf."""
     q, r, bias = counts_x / counts_x.sum(), counts_y / counts_y.sum(), 0.0
     for counts, at in ((counts_x, lambda p: function(p, r)), (counts_y, lambda p: function(q, p))):
@@ -183,16 +231,37 @@ def wasserstein_1d(
         return np.cumsum(np.concatenate([of_x, -of_y], axis=-1)[..., order], axis=-1)[..., :-1]
 
     sides = [(x, docs_x, "docs_x"), (y, docs_y, "docs_y")]
-    (of_x, n), (of_y, m) = (resampled(len(v), _documents(v, docs, name), n_draws, rng) for v, docs, name in sides)
+    (of_x, n), (of_y, m) = (
+        resampled(len(v), _documents(v, docs, name), n_draws, rng) for v, docs, name in sides
+    )
     here, there = (np.full(len(v), 1 / len(v)) for v in (x, y))
     seen = lead(here, there)
     found, se = along_a_line(lambda by: np.abs(by) @ gaps, seen, lead(of_x, of_y), n=min(n, m))
-    docs = [_n_documents(np.arange(len(v)) if docs is None else np.asarray(docs)) for v, docs, _ in sides]
-    fewest, what = min((k, "documents") if k else (len(v), "scores") for k, v in zip(docs, (x, y), strict=True))
+    docs = [
+        _n_documents(np.arange(len(v)) if docs is None else np.asarray(docs))
+        for v, docs, _ in sides
+    ]
+    fewest, what = min(
+        (k, "documents") if k else (len(v), "scores") for k, v in zip(docs, (x, y), strict=True)
+    )
     value, signature = float(np.abs(seen) @ gaps), f"exact|bootstrap:{n_draws}"
-    return Estimate("wasserstein", value, se, len(x), len(y), NEAR, unit, signature, low=found.low, high=found.high,
-                    chance=found.mean, p=found.p, docs_q=docs[0], docs_r=docs[1],
-                    caution=few_clusters(fewest, what, min(n, m)))  # fmt: skip
+    return Estimate(
+        "wasserstein",
+        value,
+        se,
+        len(x),
+        len(y),
+        NEAR,
+        unit,
+        signature,
+        low=found.low,
+        high=found.high,
+        chance=found.mean,
+        p=found.p,
+        docs_q=docs[0],
+        docs_r=docs[1],
+        caution=few_clusters(fewest, what, min(n, m)),
+    )
 
 
 def _n_documents(of: np.ndarray) -> int:
@@ -201,7 +270,9 @@ def _n_documents(of: np.ndarray) -> int:
     return 0 if n == len(of) else n
 
 
-def _documents(scores: np.ndarray, docs: Sequence | np.ndarray | None, name: str) -> np.ndarray | None:
+def _documents(
+    scores: np.ndarray, docs: Sequence | np.ndarray | None, name: str
+) -> np.ndarray | None:
     """(n,) documents; a DataError where they are of another number or only one."""
     if docs is None:
         return None
@@ -218,7 +289,9 @@ def _scores(name: str, values: ArrayLike) -> np.ndarray:
     return scores
 
 
-def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike, docs: Sequence | np.ndarray | None = None) -> Estimate:
+def kl_from_logprobs(
+    log_q: ArrayLike, log_f: ArrayLike, docs: Sequence | np.ndarray | None = None
+) -> Estimate:
     """Kullback-Leibler divergence from a system to a language model: the mean of log q(y) - log f(y) over its outputs.
 
     Parameters
@@ -249,7 +322,9 @@ def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike, docs: Sequence | np.nda
     """
     log_q, log_f = np.asarray(log_q, dtype=np.float64), np.asarray(log_f, dtype=np.float64)
     if log_q.ndim != 1 or log_f.ndim != 1:
-        raise DataError(f"log-probabilities have shapes {log_q.shape} and {log_f.shape}: give two flat arrays.")
+        raise DataError(
+            f"log-probabilities have shapes {log_q.shape} and {log_f.shape}: give two flat arrays."
+        )
     checks.same_length(log_q=log_q, log_f=log_f)
     for name, values, bad in (
         ("log_q", log_q, (log_q > ROUNDING) | np.isneginf(log_q)),
@@ -257,13 +332,21 @@ def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike, docs: Sequence | np.nda
     ):
         if bad.any():
             line = int(np.argmax(bad)) + 1
-            raise DataError(f"{values[line - 1]} is no log-probability of an output: at most 0, finite.", name, line)
+            raise DataError(
+                f"{values[line - 1]} is no log-probability of an output: at most 0, finite.",
+                name,
+                line,
+            )
         if (low := np.flatnonzero((values < LEAST_TOTAL) & np.isfinite(values))).size:
-            raise DataError(f"{values[low[0]]:.10g} {too_low(values[low[0]])}", name, int(low[0]) + 1)
+            raise DataError(
+                f"{values[low[0]]:.10g} {too_low(values[low[0]])}", name, int(low[0]) + 1
+            )
     there = ~(np.isnan(log_q) | np.isnan(log_f))
     ratio, missing = (np.minimum(log_q, 0) - np.minimum(log_f, 0))[there], int((~there).sum())
     if len(ratio) < 2:
-        raise DataError(f"{len(ratio)} pairs of log-probabilities ({missing} missing): at least 2 are needed.")
+        raise DataError(
+            f"{len(ratio)} pairs of log-probabilities ({missing} missing): at least 2 are needed."
+        )
     value = float(ratio.mean())
     of = _documents(log_q, docs, "docs")
     of = np.arange(len(ratio)) if of is None else of[there]
@@ -273,6 +356,17 @@ def kl_from_logprobs(log_q: ArrayLike, log_f: ArrayLike, docs: Sequence | np.nda
         se = math.sqrt(variance)
     low, high = (float(end) for end in student(value, se, counting))
     return Estimate(
-        "kl", value, se, len(ratio), 0, "unbiased", "nats", "mean log q - log f", left_out=missing, low=low, high=high,
-        docs_q=n_docs, caution=few_clusters(n_docs or len(ratio), "documents" if n_docs else "outputs", counting),
-    )  # fmt: skip
+        "kl",
+        value,
+        se,
+        len(ratio),
+        0,
+        "unbiased",
+        "nats",
+        "mean log q - log f",
+        left_out=missing,
+        low=low,
+        high=high,
+        docs_q=n_docs,
+        caution=few_clusters(n_docs or len(ratio), "documents" if n_docs else "outputs", counting),
+    )

@@ -16,7 +16,9 @@ from .kernels import Kernel
 __all__ = ["Tile", "scaled_for", "tiles"]
 
 # 2^f = Σ (f ln 2)^k / k! for |f| <= 1/2: eight terms are right to 5e-9, below what float32 can hold.
-C0, C1, C2, C3, C4, C5, C6, C7 = (np.float32(math.log(2) ** k / math.factorial(k)) for k in range(8))
+C0, C1, C2, C3, C4, C5, C6, C7 = (
+    np.float32(math.log(2) ** k / math.factorial(k)) for k in range(8)
+)
 HALF, LEAST, BIAS, MANTISSA = np.float32(0.5), np.float32(-126), np.int32(127), np.int32(23)
 REORDER = {"reassoc", "nsz", "contract"}  # lets the compiler add in vectors
 
@@ -39,7 +41,8 @@ class Tile:
     col_sums: np.ndarray
 
 
-MakeTile = Callable[[slice, slice, bool], Tile]  # rows, columns, and whether it lies on the diagonal of x with x
+# rows, columns, and whether it lies on the diagonal of x with x
+MakeTile = Callable[[slice, slice, bool], Tile]
 
 
 def scaled_for(kernel: Kernel, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -49,7 +52,9 @@ def scaled_for(kernel: Kernel, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray
     """
     if not _is_fast(kernel, x):
         return x, y
-    middle = ((x.sum(0, dtype=np.float64) + y.sum(0, dtype=np.float64)) / (len(x) + len(y))).astype(np.float32)
+    middle = ((x.sum(0, dtype=np.float64) + y.sum(0, dtype=np.float64)) / (len(x) + len(y))).astype(
+        np.float32
+    )
     x, y = x - middle, y - middle
     scale = np.float32(1 / (kernel.bandwidth * math.sqrt(math.log(2))))
     x *= scale
@@ -103,7 +108,9 @@ def _rbf32(x: np.ndarray, y: np.ndarray, block: int, pool: ThreadPoolExecutor) -
         def part(w: int) -> None:
             k = slice(cuts[w], cuts[w + 1])
             first = cuts[w] + 1 if diagonal else 0
-            _powers_of_two(out[k], half_x[rows][k], half_y[cols], row_sums[k], col_sums[w], first, diagonal)
+            _powers_of_two(
+                out[k], half_x[rows][k], half_y[cols], row_sums[k], col_sums[w], first, diagonal
+            )
 
         list(pool.map(part, range(workers)))
         return Tile(rows, cols, out, row_sums, col_sums.sum(0))

@@ -7,7 +7,23 @@ from .solve import Theorem31, check_theorem, solve, solve_curve
 from .uniqueness import Minimisers, conditional_entropy, minimisers, own_p_y, perturbed, stability
 
 __all__ = [
-    "Divergence", "ExactCurve", "Minimisers", "Problem", "Solution", "Theorem31", "check_theorem",
-    "conditional_entropy", "critics", "minimisers", "mmd_squared", "own_p_y", "perturbed", "renyi", "sampled_oracle",
-    "solve", "solve_curve", "stability", "wasserstein",
-]  # fmt: skip
+    "Divergence",
+    "ExactCurve",
+    "Minimisers",
+    "Problem",
+    "Solution",
+    "Theorem31",
+    "check_theorem",
+    "conditional_entropy",
+    "critics",
+    "minimisers",
+    "mmd_squared",
+    "own_p_y",
+    "perturbed",
+    "renyi",
+    "sampled_oracle",
+    "solve",
+    "solve_curve",
+    "stability",
+    "wasserstein",
+]

@@ -37,7 +37,9 @@ UNHEARD = 1e-28
 """The D that rounding of the probabilities alone amounts to."""
 
 
-def cone_solver(problem: Problem, divergence: Divergence) -> Callable[[float], tuple[np.ndarray, float, float]]:
+def cone_solver(
+    problem: Problem, divergence: Divergence
+) -> Callable[[float], tuple[np.ndarray, float, float]]:
     """A function limit -> (mass, β, D) that reuses one compiled cone program; ∞ gives the most natural of the best.
 
     Where D is infinite outside R's support, what R never says is never said. Costs and D come in units of their own
@@ -56,14 +58,20 @@ def cone_solver(problem: Problem, divergence: Divergence) -> Callable[[float], t
     def far(limit: float) -> tuple[np.ndarray, float, float]:
         scale.value = 1 / float(ball.bound(limit))
         _run(program)
-        beta = max(0.0, float(np.squeeze(within.dual_value))) * scale.value * float(ball.slope(limit))
+        beta = (
+            max(0.0, float(np.squeeze(within.dual_value))) * scale.value * float(ball.slope(limit))
+        )
         found, d = _inside(problem, divergence, _cleaned(mass.value, cells, problem), same, limit)
         return found, beta, d
 
     def at(limit: float) -> tuple[np.ndarray, float, float]:
         if limit == np.inf or limit == 0:
             best = limit > 0
-            found = _most_natural_of_the_best(cp, problem, divergence, cells) if best else _equal(problem, divergence)
+            found = (
+                _most_natural_of_the_best(cp, problem, divergence, cells)
+                if best
+                else _equal(problem, divergence)
+            )
             return found, 0.0 if best else np.inf, _distance(problem, divergence, found)
         if limit >= NEAR:
             return far(limit)
@@ -73,7 +81,11 @@ def cone_solver(problem: Problem, divergence: Divergence) -> Callable[[float], t
         for solve in (far, partial(_near, cp, problem, divergence, cells)):
             with suppress(AnhelpersError):
                 tried.append(solve(limit))
-        return min(tried, key=lambda found: float((problem.cost * found[0]).sum())) if tried else far(limit)
+        return (
+            min(tried, key=lambda found: float((problem.cost * found[0]).sum()))
+            if tried
+            else far(limit)
+        )
 
     return at
 
@@ -103,14 +115,19 @@ def _near(
     program = cp.Problem(cp.Minimize(problem.cost[cells] @ moved), [within, *rows])
     _run(program)
     if new.any() and program.value > -1e-6:
-        raise AnhelpersError(f"a D of at most {limit:.3g} is too close to 0 here, where only what R never says would "
-                             f"gain accuracy; ask for N = 0 or for N <= {-CLOSE:g}.")  # fmt: skip
+        raise AnhelpersError(
+            f"a D of at most {limit:.3g} is too close to 0 here, where only what R never says "
+            "would "
+            f"gain accuracy; ask for N = 0 or for N <= {-CLOSE:g}."
+        )
     beta = max(0.0, float(np.squeeze(within.dual_value))) / size
     if limit < UNHEARD:
         return start, beta, limit
     share = 1.0
     for _ in range(4):  # D is not quite that sum: the step that has the asked one
-        found = _cleaned(there + np.where(new > 0, share, 1.0) * share * step * length.value, cells, problem)
+        found = _cleaned(
+            there + np.where(new > 0, share, 1.0) * share * step * length.value, cells, problem
+        )
         d = _distance(problem, divergence, found, limit)
         share *= np.sqrt(limit / d) if d else 1.0
     found, d = _inside(problem, divergence, found, start, limit)
@@ -128,7 +145,9 @@ def _inside(
     return found, d
 
 
-def _distance(problem: Problem, divergence: Divergence, mass: np.ndarray, limit: float = np.inf) -> float:
+def _distance(
+    problem: Problem, divergence: Divergence, mass: np.ndarray, limit: float = np.inf
+) -> float:
     """D of the marginal; next to 0 to second order, for the exact formula is a difference of numbers near 1."""
     q, r = mass.sum(0) / mass.sum(), problem.reference
     if limit >= 1e-12:
@@ -145,7 +164,9 @@ def _sums(cells: np.ndarray) -> tuple[sparse.sparray, sparse.sparray]:
     return said, sparse.csr_array((each[0], (x, each[1])), shape=(cells.shape[0], n))
 
 
-def _mass(cp: Any, problem: Problem, divergence: Divergence, cells: np.ndarray) -> tuple[Any, Ball, list]:
+def _mass(
+    cp: Any, problem: Problem, divergence: Divergence, cells: np.ndarray
+) -> tuple[Any, Ball, list]:
     """The mass f(x, y) of the allowed cells as a variable, D's ball around it, and Σ_y f(x, y) = P(x)."""
     said, spoken = _sums(cells)
     mass, there = cp.Variable(said.shape[1], nonneg=True), np.flatnonzero(cells.any(0))
@@ -153,11 +174,15 @@ def _mass(cp: Any, problem: Problem, divergence: Divergence, cells: np.ndarray) 
     return mass, ball, [spoken @ mass == problem.p_x, *ball.constraints]
 
 
-def _most_natural_of_the_best(cp: Any, problem: Problem, divergence: Divergence, cells: np.ndarray) -> np.ndarray:
+def _most_natural_of_the_best(
+    cp: Any, problem: Problem, divergence: Divergence, cells: np.ndarray
+) -> np.ndarray:
     best = cells & best_targets(np.where(cells, problem.cost, np.inf))
-    if (best.sum(1) == 1).all() or not (best & (problem.reference > 0)).any():  # no choice, or none that matters
+    # no choice, or none that matters
+    if (best.sum(1) == 1).all() or not (best & (problem.reference > 0)).any():
         return problem.p_x[:, None] * best / best.sum(1, keepdims=True)
-    if not ((equal := _equal(problem, divergence)) * ~best).any():  # one of them has D = 0, which no tolerance blurs
+    # one of them has D = 0, which no tolerance blurs
+    if not ((equal := _equal(problem, divergence)) * ~best).any():
         return equal
     mass, ball, rows = _mass(cp, problem, divergence, best)
     _run(cp.Problem(cp.Minimize(ball.expression), rows))
@@ -190,7 +215,8 @@ def refine(
 
 def _between(left: Solution, right: Solution, at: Callable[[float], Solution]) -> Solution | None:
     """The best translator somewhere between two, or None where it fails at three places: too close to D = 0."""
-    for share in (0.75, 0.6, 0.85) if np.isinf(right.beta) else (0.5, 0.4, 0.6):  # upright ends bend most there
+    # upright ends bend most there
+    for share in (0.75, 0.6, 0.85) if np.isinf(right.beta) else (0.5, 0.4, 0.6):
         with suppress(AnhelpersError):
             return at(left.naturalness + share * (right.naturalness - left.naturalness))
     return None
@@ -204,7 +230,9 @@ def _gap(left: Solution, right: Solution) -> float:
     chord = (left.accuracy - right.accuracy) / width
     if not left.beta < chord < right.beta:
         return 0.0
-    meet = width if np.isinf(right.beta) else width * (right.beta - chord) / (right.beta - left.beta)
+    meet = (
+        width if np.isinf(right.beta) else width * (right.beta - chord) / (right.beta - left.beta)
+    )
     return (chord - left.beta) * meet
 
 
@@ -217,7 +245,9 @@ def _run(program: Any) -> None:
             program.solve(solver="CLARABEL", **exactness, max_step_fraction=step)
             if program.status == "optimal":
                 return
-    raise AnhelpersError(f"Clarabel did not solve the convex program ({program.status}); ask for a larger D.")
+    raise AnhelpersError(
+        f"Clarabel did not solve the convex program ({program.status}); ask for a larger D."
+    )
 
 
 def _cleaned(mass: np.ndarray, cells: np.ndarray, problem: Problem) -> np.ndarray:

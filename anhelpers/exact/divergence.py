@@ -88,7 +88,9 @@ class Divergence:
     convex: bool = True
     polyhedron: Callable[[np.ndarray], Polyhedron] | None = field(default=None, repr=False)
     ground: Callable[[int], np.ndarray] | None = field(default=None, repr=False)
-    ball: Callable[[Any, Any, np.ndarray, np.ndarray], Ball] | None = field(default=None, repr=False)
+    ball: Callable[[Any, Any, np.ndarray, np.ndarray], Ball] | None = field(
+        default=None, repr=False
+    )
     absolute: bool = False
     apart: np.ndarray | None = field(default=None, repr=False)
     near: Near | None = field(default=None, repr=False)
@@ -97,17 +99,24 @@ class Divergence:
 
 def divergence_of(divergence: str | Divergence) -> Divergence:
     """A Divergence by its name (one of NAMED), or as it is."""
-    return NAMED[checks.one_of(divergence, NAMED, "divergence")] if isinstance(divergence, str) else divergence
+    return (
+        NAMED[checks.one_of(divergence, NAMED, "divergence")]
+        if isinstance(divergence, str)
+        else divergence
+    )
 
 
 def wasserstein(ground: ArrayLike, unit: str = "unit of the ground cost") -> Divergence:
     """Wasserstein-1 of any (Y, Y) ground cost, or of (Y,) positions on a line: the cheapest way to turn Q into R."""
     flat = np.ndim(ground) == 1
-    ground = checks.held_range("ground", checks.finite("ground", ground, (None,) if flat else (None, None)))
+    ground = checks.held_range(
+        "ground", checks.finite("ground", ground, (None,) if flat else (None, None))
+    )
     ground = np.abs(ground[:, None] - ground) if flat else ground
     if ground.shape[0] != ground.shape[1] or ground.min() < 0:
         raise DataError(
-            f"a ground cost is (Y, Y) and not negative, got shape {ground.shape}, from {ground.min():g} on."
+            f"a ground cost is (Y, Y) and not negative, got shape {ground.shape}, from "
+            f"{ground.min():g} on."
         )
     if np.diag(ground).any():
         raise DataError("moving nothing costs nothing: the diagonal of a ground cost must be 0.")
@@ -122,7 +131,9 @@ def wasserstein(ground: ArrayLike, unit: str = "unit of the ground cost") -> Div
         return wasserstein(ground / spread), spread
 
     value, polyhedron = partial(pmf.wasserstein, ground=ground), partial(_transport, sized)
-    return Divergence("w1", "Wasserstein-1", unit, value, polyhedron=polyhedron, ground=sized, plain=plain)
+    return Divergence(
+        "w1", "Wasserstein-1", unit, value, polyhedron=polyhedron, ground=sized, plain=plain
+    )
 
 
 def critics(values: ArrayLike, unit: str = "unit of the critics") -> Divergence:
@@ -134,8 +145,11 @@ def critics(values: ArrayLike, unit: str = "unit of the critics") -> Divergence:
     ----------
     values : f(y) of each critic. unit : of f.
     """
-    values = checks.held_range("values", checks.finite("values", np.atleast_2d(values), (None, None)))
-    values = values - np.median(values, axis=1, keepdims=True)  # D knows no offset, and its digits would be lost
+    values = checks.held_range(
+        "values", checks.finite("values", np.atleast_2d(values), (None, None))
+    )
+    # D knows no offset, and its digits would be lost
+    values = values - np.median(values, axis=1, keepdims=True)
 
     def plain(typical: np.ndarray) -> tuple[Divergence, float]:
         _of_the_world(values, typical)
@@ -143,16 +157,22 @@ def critics(values: ArrayLike, unit: str = "unit of the critics") -> Divergence:
         return critics(values / spread), spread
 
     return Divergence(
-        "critics", f"mean over {len(values)} critic{'s' * (len(values) > 1)}", unit,
-        partial(critic_distance, critics=values), polyhedron=partial(_critics, values), plain=plain,
-    )  # fmt: skip
+        "critics",
+        f"mean over {len(values)} critic{'s' * (len(values) > 1)}",
+        unit,
+        partial(critic_distance, critics=values),
+        polyhedron=partial(_critics, values),
+        plain=plain,
+    )
 
 
 def renyi(order: float) -> Divergence:
     """Rényi's divergence. Convex in Q for an order in (0, 1); above 1 it is not, and the result says so."""
     order = float(order)
     if not 0 < order < np.inf or order == 1:
-        raise DataError(f"Rényi's order must be in (0, 1) or above 1, got {order:g}; order 1 is 'kl'.")
+        raise DataError(
+            f"Rényi's order must be in (0, 1) or above 1, got {order:g}; order 1 is 'kl'."
+        )
     value, ball = partial(pmf.renyi, order=order), partial(_renyi_ball, order=order)
     names = f"renyi{order:g}", f"Rényi of order {order:g}", "nats"
     near = partial(_curved, order / 2, order / (1 - order) if order < 1 else 0.0)
@@ -170,7 +190,9 @@ def mmd_squared(kernel: ArrayLike) -> Divergence:
     values, vectors = np.linalg.eigh(kernel / top)
     if values[0] < -1e-9 * max(1.0, values[-1]):
         low = top * values[0]
-        raise DataError(f"the kernel has the eigenvalue {low:.3g}: with it D is not convex; use one without.")
+        raise DataError(
+            f"the kernel has the eigenvalue {low:.3g}: with it D is not convex; use one without."
+        )
     kept = values > 1e-12 * max(values[-1], 1e-300)
     root = np.sqrt(top) * np.sqrt(values[kept])[:, None] * vectors[:, kept].T
 
@@ -180,9 +202,15 @@ def mmd_squared(kernel: ArrayLike) -> Divergence:
         return mmd_squared(kernel / spread), spread
 
     return Divergence(
-        "mmd2", "squared MMD", "unit of the kernel", partial(pmf.mmd_squared, kernel=kernel),
-        ball=partial(_mmd_ball, root=root), apart=root, near=lambda r: (root, np.zeros(len(r))), plain=plain,
-    )  # fmt: skip
+        "mmd2",
+        "squared MMD",
+        "unit of the kernel",
+        partial(pmf.mmd_squared, kernel=kernel),
+        ball=partial(_mmd_ball, root=root),
+        apart=root,
+        near=lambda r: (root, np.zeros(len(r))),
+        plain=plain,
+    )
 
 
 def _of_the_world(values: np.ndarray, typical: np.ndarray, say: str = "the critics score") -> None:
@@ -209,7 +237,13 @@ def _transport(sized: Callable[[int], np.ndarray], r: np.ndarray) -> Polyhedron:
     equal_q = sparse.vstack([-sparse.eye_array(n), sparse.csr_array((n, n))])
     equal = np.concatenate([np.zeros(n), r])
     return Polyhedron(
-        sized(n).ravel(), _empty(n), _empty(n * n), np.empty(0), equal_q, sparse.vstack([leave, arrive]), equal
+        sized(n).ravel(),
+        _empty(n),
+        _empty(n * n),
+        np.empty(0),
+        equal_q,
+        sparse.vstack([leave, arrive]),
+        equal,
     )
 
 
@@ -219,7 +253,9 @@ def _critics(values: np.ndarray, r: np.ndarray) -> Polyhedron:
     both, mean = np.concatenate([values, -values]), values @ r
     upper = np.concatenate([mean, -mean])
     none = _empty(len(r)), _empty(k), np.empty(0)
-    return Polyhedron(np.full(k, 1 / k), sparse.csr_array(both), sparse.vstack([-one, -one]), upper, *none)
+    return Polyhedron(
+        np.full(k, 1 / k), sparse.csr_array(both), sparse.vstack([-one, -one]), upper, *none
+    )
 
 
 def _curved(half: float, price: float, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -236,7 +272,9 @@ def _kl_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
 
 def _chi_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
     unsaid = r.sum() - r[there].sum()  # (0 - r)² / r
-    return Ball(cp.sum_squares(cp.multiply(q[there] - r[there], 1 / np.sqrt(r[there]))) + unsaid, [])
+    return Ball(
+        cp.sum_squares(cp.multiply(q[there] - r[there], 1 / np.sqrt(r[there]))) + unsaid, []
+    )
 
 
 def _js_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
@@ -262,7 +300,9 @@ def _renyi_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, order: flo
 
     cone = (q, r, t) if order < 1 else (t, r, q)
     power = min(order, 1 / order)  # of one triple a number, as cvxpy wants it
-    triples = (*cone, np.full(len(r), power)) if len(r) > 1 else (*(side[0] for side in cone), power)
+    triples = (
+        (*cone, np.full(len(r), power)) if len(r) > 1 else (*(side[0] for side in cone), power)
+    )
     return Ball((cp.sum(t) - 1) / (order - 1), [cp.constraints.PowCone3D(*triples)], bound, slope)
 
 
@@ -273,5 +313,6 @@ _READ: dict[str, dict[str, Any]] = {  # how a solver reads those of pmf.DIVERGEN
     "chi2": {"ball": _chi_ball, "absolute": True, "near": partial(_curved, 1.0, 0.0)},
 }
 NAMED = {
-    name: Divergence(name, d.label, d.unit or "no unit", d.value, **_READ[name]) for name, d in pmf.DIVERGENCES.items()
+    name: Divergence(name, d.label, d.unit or "no unit", d.value, **_READ[name])
+    for name, d in pmf.DIVERGENCES.items()
 }

@@ -50,7 +50,9 @@ def solve_equal(problem: Problem, apart: np.ndarray) -> np.ndarray:
     said, spoken = _sums(x, y)
     equal = sparse.vstack([spoken, sparse.csr_array(apart) @ said], format="csr")
     to = np.concatenate([problem.p_x, apart @ problem.reference])
-    result = _solved(linprog(problem.cost.ravel(), A_eq=equal, b_eq=to, method="highs", options=TOLERANCE))
+    result = _solved(
+        linprog(problem.cost.ravel(), A_eq=equal, b_eq=to, method="highs", options=TOLERANCE)
+    )
     return np.maximum(result.x, 0).reshape(x, y)
 
 
@@ -61,7 +63,8 @@ def solve_vertices(problem: Problem, divergence: Divergence) -> list[Vertex]:
         steps = _Transport(problem, divergence.ground(n))
     else:
         steps = _Program(problem, divergence.polyhedron(problem.reference))  # type: ignore[misc]  # `solve` asks first
-    first, last = steps.most_natural_of_the_most_accurate(), steps.most_accurate_of_the_most_natural()
+    first = steps.most_natural_of_the_most_accurate()
+    last = steps.most_accurate_of_the_most_natural()
     costs_nothing = last[1] - first[1] <= SLACK * max(1.0, abs(last[1]))
     if costs_nothing or first[0] - last[0] <= SLACK:
         return [last if costs_nothing else first]
@@ -71,7 +74,9 @@ def solve_vertices(problem: Problem, divergence: Divergence) -> list[Vertex]:
         beta = (c1 - c0) / (d0 - d1)
         found = steps.lagrangian(beta)
         between = d1 + SLACK * first[0] < found[0] < d0 - SLACK * first[0]
-        if between and c0 + beta * d0 - (found[1] + beta * found[0]) > SLACK * max(last[1] - first[1], SLACK):
+        if between and c0 + beta * d0 - (found[1] + beta * found[0]) > SLACK * max(
+            last[1] - first[1], SLACK
+        ):
             todo.append(found)
         else:
             done.append(todo.pop())
@@ -116,7 +121,9 @@ class _Program:
     def _objective(self, beta: float) -> np.ndarray:
         return np.concatenate([self.cost, beta * self.weights])
 
-    def _solve(self, objective: Any, upper: Any, upper_to: Any, top: Any = np.inf) -> OptimizeResult:
+    def _solve(
+        self, objective: Any, upper: Any, upper_to: Any, top: Any = np.inf
+    ) -> OptimizeResult:
         bounds = np.stack([np.zeros(len(objective)), np.broadcast_to(top, len(objective))], axis=1)
         there = {"A_ub": upper, "b_ub": upper_to} if upper.shape[0] else {}
         there |= {"A_eq": self.equal, "b_eq": self.equal_to, "bounds": bounds}
@@ -127,7 +134,11 @@ class _Program:
 
     def _vertex(self, result: OptimizeResult) -> Vertex:
         mass = self._mass(result)
-        return float(self.weights @ result.x[len(self.cost) :]), float(self.cost @ mass.ravel()), mass
+        return (
+            float(self.weights @ result.x[len(self.cost) :]),
+            float(self.cost @ mass.ravel()),
+            mass,
+        )
 
 
 class _Transport:

@@ -36,16 +36,26 @@ def sampled_oracle(
     n_x, n_y = problem.cost.shape
     scores = checks.finite("scores", scores, (n_y,))
     if n_segments < 1 or n_candidates < 1:
-        raise DataError(f"needs at least one segment and one candidate, got {n_segments} and {n_candidates}.")
-    proposal = np.full((n_x, n_y), 1 / n_y) if proposal is None else checks.finite("proposal", proposal, (n_x, n_y))
+        raise DataError(
+            f"needs at least one segment and one candidate, got {n_segments} and {n_candidates}."
+        )
+    proposal = (
+        np.full((n_x, n_y), 1 / n_y)
+        if proposal is None
+        else checks.finite("proposal", proposal, (n_x, n_y))
+    )
     proposal = np.stack([checks.pmf(f"proposal[{x}]", row) for x, row in enumerate(proposal)])
     pair = rng.choice(problem.joint.size, size=n_segments, p=problem.joint.ravel())
     x, z = np.unravel_index(pair, problem.joint.shape)
     edges = np.cumsum(proposal, axis=1)
     drawn = rng.random((n_segments, n_candidates)) * edges[x, -1:]
-    cands = np.stack([np.searchsorted(edges[s, :-1], row, side="right") for s, row in zip(x, drawn, strict=True)])
-    delta = problem.distortion[z[:, None], cands] if problem.distortion.ndim == 2 else (
-        problem.distortion[x[:, None], z[:, None], cands]
-    )  # fmt: skip
+    cands = np.stack(
+        [np.searchsorted(edges[s, :-1], row, side="right") for s, row in zip(x, drawn, strict=True)]
+    )
+    delta = (
+        problem.distortion[z[:, None], cands]
+        if problem.distortion.ndim == 2
+        else (problem.distortion[x[:, None], z[:, None], cands])
+    )
     segment = np.repeat(np.arange(n_segments), n_candidates)
     return oracle_curve(segment, -delta.ravel(), scores[cands.ravel()])

@@ -51,14 +51,20 @@ class Problem:
         distortion = np.asarray(self.distortion, dtype=np.float64)
         wanted = (joint.shape[1], len(reference))
         if distortion.shape not in (wanted, (len(joint), *wanted)):
-            shapes = f"{wanted} (references, candidates) or {(len(joint), *wanted)} with sources first"
+            shapes = (
+                f"{wanted} (references, candidates) or {(len(joint), *wanted)} with sources first"
+            )
             raise DataError(f"the distortion must have shape {shapes}, got {distortion.shape}.")
         if not np.isfinite(distortion).all():
-            raise DataError("the distortion must be finite; give a large number to what must never be said.")
+            raise DataError(
+                "the distortion must be finite; give a large number to what must never be said."
+            )
         checks.held_range("the distortion", distortion)
         silent = np.flatnonzero(joint.sum(1) == 0)
         if silent.size:
-            raise DataError(f"source {silent[0]} has probability 0 ({silent.size} such); leave it out.")
+            raise DataError(
+                f"source {silent[0]} has probability 0 ({silent.size} such); leave it out."
+            )
         for name, value in (("joint", joint), ("reference", reference), ("distortion", distortion)):
             object.__setattr__(self, name, value)
 
@@ -96,9 +102,11 @@ class Problem:
 
     @cached_property
     def _excess_and_unit(self) -> tuple[np.ndarray, float]:
-        above = self.distortion - self.distortion.min(-1, keepdims=True)  # at first, so that an offset costs no digits
+        # at first, so that an offset costs no digits
+        above = self.distortion - self.distortion.min(-1, keepdims=True)
         widest = float(above.max()) or 1.0
-        cost, ulps = self._expected(above / widest), self._expected(4 * EPS * np.abs(self.distortion)) / widest
+        cost = self._expected(above / widest)
+        ulps = self._expected(4 * EPS * np.abs(self.distortion)) / widest
         best = cost.argmin(1)[:, None]
         least = np.take_along_axis(cost, best, 1)
         excess = cost - least
@@ -127,7 +135,11 @@ class Problem:
         x, z = np.nonzero(self.joint)
         joint = np.zeros((len(x), self.joint.shape[1]))
         joint[np.arange(len(x)), z] = self.joint[x, z]
-        return Problem(joint, self.distortion if self.distortion.ndim == 2 else self.distortion[x], self.reference)
+        return Problem(
+            joint,
+            self.distortion if self.distortion.ndim == 2 else self.distortion[x],
+            self.reference,
+        )
 
 
 @dataclass(frozen=True)
@@ -202,7 +214,9 @@ def joint_of(joint: ArrayLike) -> np.ndarray:
     """(X, Z) probabilities of sources and references, checked; a DataError for anything else."""
     joint = np.asarray(joint, dtype=np.float64)
     if joint.ndim != 2:
-        raise DataError(f"the joint P(x, y) must be (sources, references), got shape {joint.shape}.")
+        raise DataError(
+            f"the joint P(x, y) must be (sources, references), got shape {joint.shape}."
+        )
     return checks.pmf("joint", joint.ravel()).reshape(joint.shape)
 
 
@@ -211,6 +225,7 @@ def asked(naturalness: float) -> float:
     n = float(naturalness)
     if not n <= 0:
         raise DataError(
-            f"no translator has naturalness {naturalness}: N = -D(Q, R) is at most 0, where Q is R; ask for N <= 0."
+            f"no translator has naturalness {naturalness}: N = -D(Q, R) is at most 0, where Q is "
+            "R; ask for N <= 0."
         )
     return n

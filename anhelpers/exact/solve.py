@@ -46,7 +46,9 @@ def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "
     """
     divergence, n = divergence_of(divergence), asked(naturalness)
     if n == -np.inf and divergence.absolute and not _sayable(problem):
-        return _solution(problem, divergence, best_targets(problem.excess).astype(float), 0.0, np.inf)
+        return _solution(
+            problem, divergence, best_targets(problem.excess).astype(float), 0.0, np.inf
+        )
     at = _solver(problem, divergence)
     if divergence.polyhedron is not None:
         return at(n)
@@ -55,7 +57,11 @@ def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "
 
 
 def solve_curve(
-    problem: Problem, divergence: str | Divergence = "tv", *, tolerance: float = 5e-3, most: int = 80
+    problem: Problem,
+    divergence: str | Divergence = "tv",
+    *,
+    tolerance: float = 5e-3,
+    most: int = 80,
 ) -> ExactCurve:
     """The whole AN function: every vertex where D is polyhedral, else points until the curve is known to `tolerance`.
 
@@ -72,18 +78,29 @@ def solve_curve(
     divergence = divergence_of(divergence)
     if divergence.polyhedron is not None:
         world, plain, spread = plain_world(problem, divergence)
-        vertices = [_solution(problem, divergence, mass, np.nan, d * spread)
-                    for d, _, mass in solve_vertices(world, plain)]  # fmt: skip
+        vertices = [
+            _solution(problem, divergence, mass, np.nan, d * spread)
+            for d, _, mass in solve_vertices(world, plain)
+        ]
         return _curve(problem, vertices, exact=True)
     if not divergence.convex:
-        raise DataError(f"{divergence.label} is not convex in Q, so its curve need not be concave; solve single N.")
+        raise DataError(
+            f"{divergence.label} is not convex in Q, so its curve need not be concave; solve "
+            "single N."
+        )
     at = _solver(problem, divergence)
     first, last = at(-np.inf), at(0.0)
     if np.isinf(first.naturalness):
-        raise DataError("no most accurate translator says anything that R says, so the curve begins at N = -∞; solve "
-                        "single N.")  # fmt: skip
+        raise DataError(
+            "no most accurate translator says anything that R says, so the curve begins at N = -∞; "
+            "solve "
+            "single N."
+        )
     fall = first.accuracy - last.accuracy
-    if -first.naturalness <= SLACK * plain_world(problem, divergence)[2] or fall <= SLACK * problem.unit:
+    if (
+        -first.naturalness <= SLACK * plain_world(problem, divergence)[2]
+        or fall <= SLACK * problem.unit
+    ):
         return _curve(problem, [last], exact=True)
     points, gap = refine(first, last, at, tolerance=tolerance * fall, most=most)
     return _curve(problem, points, exact=False, gap=gap)
@@ -113,7 +130,9 @@ class Theorem31:
         return worst <= tolerance * self.unit
 
 
-def check_theorem(problem: Problem, divergence: str | Divergence, naturalness: np.ndarray) -> Theorem31:
+def check_theorem(
+    problem: Problem, divergence: str | Divergence, naturalness: np.ndarray
+) -> Theorem31:
     """Theorem 3.1 on values of A(N) that are solved one by one: a traced curve would be concave by construction.
 
     Parameters
@@ -127,7 +146,8 @@ def check_theorem(problem: Problem, divergence: str | Divergence, naturalness: n
     a = np.array([solve(problem, value, divergence).accuracy for value in n])
     share = (n[1:-1] - n[:-2]) / (n[2:] - n[:-2])
     chord = (1 - share) * a[:-2] + share * a[2:]
-    rise, dent = (float(np.maximum(0.0, v).max()) for v in (np.diff(a), chord - a[1:-1]))  # nan, if any, stays nan
+    # nan, if any, stays nan
+    rise, dent = (float(np.maximum(0.0, v).max()) for v in (np.diff(a), chord - a[1:-1]))
     return Theorem31(len(n), rise, dent, divergence.convex, problem.unit)
 
 
@@ -159,7 +179,11 @@ def _solver(problem: Problem, divergence: Divergence) -> Callable[[float], Solut
 
     def solution(naturalness: float) -> Solution:
         mass, beta, *d = at(-naturalness / spread)
-        in_units = beta if np.isinf(beta) else _held(np.multiply, beta, _held(np.divide, problem.unit, spread))
+        in_units = (
+            beta
+            if np.isinf(beta)
+            else _held(np.multiply, beta, _held(np.divide, problem.unit, spread))
+        )
         return _solution(problem, divergence, mass, float(in_units), d[0] * spread if d else None)
 
     return solution
@@ -175,14 +199,21 @@ def _solution(
     translator = mass / mass.sum(1, keepdims=True)
     q = problem.marginal(translator)
     d = divergence.value(q / q.sum(), problem.reference) if d is None else d
-    return Solution(translator, q, problem.accuracy(translator), -max(0.0, d) + 0.0, beta, divergence)
+    return Solution(
+        translator, q, problem.accuracy(translator), -max(0.0, d) + 0.0, beta, divergence
+    )
 
 
-def _curve(problem: Problem, points: Sequence[Solution], *, exact: bool, gap: float = 0.0) -> ExactCurve:
+def _curve(
+    problem: Problem, points: Sequence[Solution], *, exact: bool, gap: float = 0.0
+) -> ExactCurve:
     n, a = (np.array([getattr(s, axis) for s in points]) for axis in ("naturalness", "accuracy"))
     translators = np.stack([s.translator for s in points])
-    lost = problem.p_x @ (problem.excess * translators).sum(2).T  # an offset of Δ would cost A(N) these digits
-    beta = np.concatenate([[0.0], _held(np.multiply, _held(np.divide, np.diff(lost), np.diff(n)), problem.unit)])
+    # an offset of Δ would cost A(N) these digits
+    lost = problem.p_x @ (problem.excess * translators).sum(2).T
+    beta = np.concatenate(
+        [[0.0], _held(np.multiply, _held(np.divide, np.diff(lost), np.diff(n)), problem.unit)]
+    )
     return ExactCurve(problem, points[0].divergence, n, a, beta, translators, exact, gap)
 
 

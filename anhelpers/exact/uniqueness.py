@@ -104,4 +104,9 @@ def stability(problem: Problem, shares: ArrayLike, own_reference: bool = True) -
     """
     shares = np.atleast_1d(np.asarray(shares, dtype=np.float64))
     sources = range(len(problem.p_x))
-    return np.array([[minimisers(perturbed(problem, x, e, own_reference)).distance for e in shares] for x in sources])
+    return np.array(
+        [
+            [minimisers(perturbed(problem, x, e, own_reference)).distance for e in shares]
+            for x in sources
+        ]
+    )

@@ -12,6 +12,20 @@ from .table import TAG_PAIRS, judge_table
 from .texts import DEFAULT, Judged, judge_texts, load_judges, load_texts
 
 __all__ = [
-    "DEFAULT", "GATES", "TAG_PAIRS", "Figure", "Gate", "Judged", "gate_page", "gate_table", "judge_page", "judge_table",
-    "judge_texts", "load_judges", "load_texts", "rank_agreement", "win_share", "within_sources",
-]  # fmt: skip
+    "DEFAULT",
+    "GATES",
+    "TAG_PAIRS",
+    "Figure",
+    "Gate",
+    "Judged",
+    "gate_page",
+    "gate_table",
+    "judge_page",
+    "judge_table",
+    "judge_texts",
+    "load_judges",
+    "load_texts",
+    "rank_agreement",
+    "win_share",
+    "within_sources",
+]

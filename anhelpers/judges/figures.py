@@ -49,7 +49,13 @@ def win_share(first: ArrayLike, second: ArrayLike) -> Figure:
 
 
 def within_sources(
-    segment: ArrayLike, x: ArrayLike, y: ArrayLike, docs: ArrayLike, *, rng: np.random.Generator, n_draws: int = 1000
+    segment: ArrayLike,
+    x: ArrayLike,
+    y: ArrayLike,
+    docs: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    n_draws: int = 1000,
 ) -> Figure:
     """Spearman's ρ of two scores over the candidates of a source, the mean over n sources, in [-1, 1].
 
@@ -63,7 +69,9 @@ def within_sources(
     >>> within_sources([0, 0, 1, 1], [1, 2, 1, 2], [5, 6, 9, 8], ["a", "b"], rng=np.random.default_rng(0)).value
     0.0
     """
-    where, one, other = checks.segment_ids(segment), np.asarray(x, np.float64), np.asarray(y, np.float64)
+    where = checks.segment_ids(segment)
+    one = np.asarray(x, np.float64)
+    other = np.asarray(y, np.float64)
     checks.same_length(segment=where, x=one, y=other)
     there = ~(np.isnan(one) | np.isnan(other))
     names = np.asarray(docs)

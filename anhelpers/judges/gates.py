@@ -69,7 +69,9 @@ def gate_table(table: pd.DataFrame) -> pd.DataFrame:
     keys = ["question", "judge", "item"]
     rows = pd.DataFrame(GATES).merge(table.drop(columns=["chance", "signature"]), "left", keys)
     answers = [_answers(row) for row in rows.to_dict("records")]
-    return rows.assign(reached=[here for here, _ in answers], elsewhere=[there for _, there in answers])
+    return rows.assign(
+        reached=[here for here, _ in answers], elsewhere=[there for _, there in answers]
+    )
 
 
 def _answers(row: dict[str, Any]) -> tuple[str, str]:

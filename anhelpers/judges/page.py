@@ -40,12 +40,23 @@ def gate_page(gates: pd.DataFrame) -> str:
     ----------
     gates : of `gate_table`.
     """
-    head = ["judge", "what", "wanted", "figure (95 % interval)", "n", "reached", "on others like these"]
+    head = [
+        "judge",
+        "what",
+        "wanted",
+        "figure (95 % interval)",
+        "n",
+        "reached",
+        "on others like these",
+    ]
     rows = []
     for row in gates.to_dict("records"):
         n, known = row["n"], not np.isnan(row["value"])
         wanted = _share(row["wanted"], n) if row["unit"] == "share" else _number(row["wanted"])
-        told = f"{'at most' if row['at_most'] else 'at least'} {wanted}{', whole interval' * row['clear']}"
+        told = (
+            f"{'at most' if row['at_most'] else 'at least'} "
+            f"{wanted}{', whole interval' * row['clear']}"
+        )
         what = row["item"] if row["question"] in ("tags", "language model") else f"ρ {row['item']}"
         figure = [_cell(row), f"{n:.0f} {row['n_of']}"] if known else ["–", ""]
         rows.append([row["judge"], what, told, *figure, row["reached"], row["elsewhere"]])
@@ -57,7 +68,10 @@ def _told(rows: pd.DataFrame) -> list[str]:
     chance = rows.chance.iloc[0]
     if np.isnan(chance):
         units = rows.drop_duplicates("judge")
-        return [*(f"- {judge}: {unit}" for judge, unit in zip(units.judge, units.unit, strict=True)), ""]
+        return [
+            *(f"- {judge}: {unit}" for judge, unit in zip(units.judge, units.unit, strict=True)),
+            "",
+        ]
     half = chance and rows.n.nunique() == 1
     return [f"By chance: {_share(chance, rows.n.iloc[0]) if half else _number(chance)}.", ""]
 
@@ -67,16 +81,28 @@ def _across(rows: pd.DataFrame) -> list[str]:
     ranked = rows.question.iloc[0] == "systems"
     judges = {judge: part.set_index("item") for judge, part in rows.groupby("judge", sort=False)}
     *_, last = judges.values()
-    items = list(dict.fromkeys([*last.index, *rows.item])) if ranked else list(dict.fromkeys(rows.item))
-    head = [f"{judge}, n = {_range(part.n)} {part.n_of.iloc[0]}" if ranked else judge for judge, part in judges.items()]
+    items = (
+        list(dict.fromkeys([*last.index, *rows.item])) if ranked else list(dict.fromkeys(rows.item))
+    )
+    head = [
+        f"{judge}, n = {_range(part.n)} {part.n_of.iloc[0]}" if ranked else judge
+        for judge, part in judges.items()
+    ]
     lines = []
     for item in items:
-        there = [part.loc[item].to_dict() if item in part.index else None for part in judges.values()]
+        there = [
+            part.loc[item].to_dict() if item in part.index else None for part in judges.values()
+        ]
         place = [
             f"{list(part.index).index(item) + 1}: " if ranked and one else ""
             for part, one in zip(judges.values(), there, strict=True)
         ]
-        lines.append([item, *(f"{p}{_cell(one)}" if one else "–" for p, one in zip(place, there, strict=True))])
+        lines.append(
+            [
+                item,
+                *(f"{p}{_cell(one)}" if one else "–" for p, one in zip(place, there, strict=True)),
+            ]
+        )
     return _markdown(["system" if ranked else "pair", *head], lines)
 
 
@@ -93,7 +119,11 @@ def _cell(row: dict[str, Any]) -> str:
     if np.isnan(row["value"]):
         return "–"
     value = _share(row["value"], row["n"]) if row["unit"] == "share" else _number(row["value"])
-    return value if np.isnan(row["low"]) else f"{value} ({_number(row['low'])} to {_number(row['high'])})"
+    return (
+        value
+        if np.isnan(row["low"])
+        else f"{value} ({_number(row['low'])} to {_number(row['high'])})"
+    )
 
 
 def _share(share: float, n: float) -> str:
@@ -113,6 +143,7 @@ def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     cells = [[str(cell).replace("|", r"\|") for cell in row] for row in (head, *rows)]
     widths = [max(map(len, column)) for column in zip_longest(*cells, fillvalue="")]
     lines = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in cells
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
+        for row in cells
     ]
     return [lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]]

@@ -30,19 +30,26 @@ __all__ = ["QUESTIONS", "TAG_PAIRS", "judge_table"]
 QUESTIONS = {
     "tags": "Pairs of candidates: in how many sources the first has the higher score",
     "minimal pairs": "Minimal pairs: in how many the grammatical sentence has the higher score",
-    "people": "Against the ratings: Spearman's ρ over the candidates of a source, mean over sources",
-    "tradeoff": "Accuracy against naturalness: Spearman's ρ over the candidates of a source, mean over sources",
+    "people": "Against the ratings: Spearman's ρ over the candidates of a source, mean over "
+    "sources",
+    "tradeoff": "Accuracy against naturalness: Spearman's ρ over the candidates of a source, mean "
+    "over sources",
     "ranking": "Rankings of systems: Spearman's ρ of two judges",
-    "mqm": "Rankings of systems: Spearman's ρ with what annotators marked as errors of fluency (MQM)",
+    "mqm": "Rankings of systems: Spearman's ρ with what annotators marked as errors of fluency "
+    "(MQM)",
     "systems": "The systems: place and mean over segments",
     "language model": "The language model itself",
 }
 """What is asked of judges, in the order of the answers."""
 
 TAG_PAIRS = (
-    ("idiomatic", "literal-2"), ("idiomatic", "literal"), ("idiomatic", "calque"), ("free", "literal-2"),
-    ("near-reference", "grammar"), ("near-reference", "wrong-order"),
-)  # fmt: skip
+    ("idiomatic", "literal-2"),
+    ("idiomatic", "literal"),
+    ("idiomatic", "calque"),
+    ("free", "literal-2"),
+    ("near-reference", "grammar"),
+    ("near-reference", "wrong-order"),
+)
 """Tags of candidates of which the first is meant to be the more natural one."""
 
 FEWEST = 3
@@ -73,14 +80,25 @@ def judge_table(
     notes = [*judged.notes, *filter(None, [few])]
     asked = _Asked(judged.test.docs, accuracy, int(rng.integers(2**32)), n_draws, notes)
     rows: list[dict[str, Any]] = []
-    for answers in (_tags, _minimal_pairs, _people, _tradeoff, _rankings, _mqm, _systems, _language_model):
+    for answers in (
+        _tags,
+        _minimal_pairs,
+        _people,
+        _tradeoff,
+        _rankings,
+        _mqm,
+        _systems,
+        _language_model,
+    ):
         try:
             for row in answers(judged, asked):
                 rows.append(row)
         except DataError as error:  # what this set cannot tell; all else it may
             asked.notes.append(f"{answers.__name__[1:].replace('_', ' ')}: {error}")
     if not rows:
-        raise DataError(f"nothing can be said of the judges of {judged.data}: {' '.join(asked.notes)}")
+        raise DataError(
+            f"nothing can be said of the judges of {judged.data}: {' '.join(asked.notes)}"
+        )
     return pd.DataFrame(rows), tuple(dict.fromkeys(asked.notes))
 
 
@@ -104,12 +122,18 @@ class _Asked:
         return rank_agreement(plane, self.rng(), self.n_draws)
 
 
-def _row(metric: Metric, of: tuple[str, str, str], figure: Figure, unit: str, n_of: str) -> dict[str, Any]:
+def _row(
+    metric: Metric, of: tuple[str, str, str], figure: Figure, unit: str, n_of: str
+) -> dict[str, Any]:
     """A row; of : question, judge, item."""
     return {
-        **dict(zip(("question", "judge", "item"), of, strict=True)), **figure._asdict(), "n_of": n_of, "unit": unit,
-        "chance": CHANCE.get(unit, np.nan), "signature": metric.signature,
-    }  # fmt: skip
+        **dict(zip(("question", "judge", "item"), of, strict=True)),
+        **figure._asdict(),
+        "n_of": n_of,
+        "unit": unit,
+        "chance": CHANCE.get(unit, np.nan),
+        "signature": metric.signature,
+    }
 
 
 def _tags(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
@@ -117,20 +141,37 @@ def _tags(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
     tags, segment, n = np.array(judged.cands.tags), judged.cands.segment, len(judged.test)
     pairs = [pair for pair in TAG_PAIRS if set(pair) <= set(tags.tolist())]
     if not pairs:
-        raise DataError("no candidates have tags such as idiomatic and literal, of which one is meant to be better.")
+        raise DataError(
+            "no candidates have tags such as idiomatic and literal, of which one is meant to be "
+            "better."
+        )
     for first, second in pairs:
         for judge, scores in judged.scores.items():
             figure = win_share(
-                *(_mean_by(segment, np.where(tags == tag, scores, np.nan), n) for tag in (first, second))
+                *(
+                    _mean_by(segment, np.where(tags == tag, scores, np.nan), n)
+                    for tag in (first, second)
+                )
             )
-            yield _row(judged.judges[judge], ("tags", judge, f"{first} > {second}"), figure, "share", "sources")
+            yield _row(
+                judged.judges[judge],
+                ("tags", judge, f"{first} > {second}"),
+                figure,
+                "share",
+                "sources",
+            )
 
 
 def _mean_by(segment: np.ndarray, scores: np.ndarray, n: int) -> np.ndarray:
     """(n,) the mean score of each source; nan where it has none."""
     there = ~np.isnan(scores)
     count = np.bincount(segment[there], minlength=n)
-    return np.divide(np.bincount(segment[there], scores[there], n), count, out=np.full(n, np.nan), where=count > 0)
+    return np.divide(
+        np.bincount(segment[there], scores[there], n),
+        count,
+        out=np.full(n, np.nan),
+        where=count > 0,
+    )
 
 
 def _minimal_pairs(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
@@ -146,12 +187,16 @@ def _minimal_pairs(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
 def _people(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
     rated = judged.ratings
     if rated is None:
-        raise DataError(f"{judged.data} has no ratings of its texts, so that no judge is compared with readers.")
+        raise DataError(
+            f"{judged.data} has no ratings of its texts, so that no judge is compared with readers."
+        )
     people = judged.scores[PEOPLE]
     for judge, scores in judged.scores.items():
         if judge != PEOPLE:
             figure = asked.within(judged.cands.segment, scores, people)
-            yield _row(judged.judges[judge], ("people", judge, "with the ratings"), figure, RHO, "sources")
+            yield _row(
+                judged.judges[judge], ("people", judge, "with the ratings"), figure, RHO, "sources"
+            )
     some = slice(rated.n_candidates)
     segment, each = rated.segment[some], rated.naturalness[some]
     for i, j in combinations(range(len(rated.passes)), 2):
@@ -163,7 +208,8 @@ def _people(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
 def _tradeoff(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
     pairs = {judge: asked.accuracy for judge in judged.scores if judge != PEOPLE}
     if PEOPLE in judged.scores:
-        pairs = {PEOPLE: judged.rated_accuracy, **pairs}  # first: a set without references has at least this one
+        # first: a set without references has at least this one
+        pairs = {PEOPLE: judged.rated_accuracy, **pairs}
     known: dict[str, np.ndarray] = {}
     for judge, metric in pairs.items():
         if metric.name not in known:
@@ -194,8 +240,16 @@ def _systems(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
         asked.notes.extend(f"{judge}: {said}" for said in plane.notes[len(judged.everyone.notes) :])
         table = systems_table(plane, asked.rng(), asked.n_draws)
         for row in table.sort_values("naturalness", ascending=False).to_dict("records"):
-            figure = Figure(row["naturalness"], row["naturalness_low"], row["naturalness_high"], row["n"])
-            yield _row(judged.judges[judge], ("systems", judge, row["system"]), figure, axis.title, "segments")
+            figure = Figure(
+                row["naturalness"], row["naturalness_low"], row["naturalness_high"], row["n"]
+            )
+            yield _row(
+                judged.judges[judge],
+                ("systems", judge, row["system"]),
+                figure,
+                axis.title,
+                "segments",
+            )
 
 
 def _language_model(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
@@ -203,13 +257,26 @@ def _language_model(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
         return
     bpb: Any = naturalness_metric("bpb", judged.test.trg_lang, judged.lm)
     about = ("language model", "language model")
-    mono = judged.data if judged.bundled else own_file(judged.data, f"mono.{judged.test.trg_lang}.txt")
+    mono = (
+        judged.data if judged.bundled else own_file(judged.data, f"mono.{judged.test.trg_lang}.txt")
+    )
     if mono is not None:
         texts = load_mono(mono)
-        found = bootstrap_means(bpb.count(texts), np.arange(len(texts)), asked.rng(), asked.n_draws,
-                                of=lambda means: bpb.score_count(means)[..., None])  # fmt: skip
+        found = bootstrap_means(
+            bpb.count(texts),
+            np.arange(len(texts)),
+            asked.rng(),
+            asked.n_draws,
+            of=lambda means: bpb.score_count(means)[..., None],
+        )
         bits = Figure(float(found.mean[0]), float(found.low[0]), float(found.high[0]), len(texts))
-        yield _row(bpb, (*about, "bits per byte of originals"), bits, f"{bpb.unit}, lower is better", "texts")
+        yield _row(
+            bpb,
+            (*about, "bits per byte of originals"),
+            bits,
+            f"{bpb.unit}, lower is better",
+            "texts",
+        )
     if pairs := minimal_pairs(judged.data):
         every = minimal_pair_table(judged.lm, pairs).iloc[-1]
         figure = Figure(every.rate, every.low, every.high, int(every.n))

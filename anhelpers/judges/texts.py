@@ -14,7 +14,15 @@ from ..data.catalog import load, load_candidates, ratings_file
 from ..data.ratings import read_ratings
 from ..data.schema import CandidateSet, TestSet
 from ..data.sets import TEACHING
-from ..data.text_ratings import RATED, TextRatings, is_rated, load_ratings, rated_metric, rated_name, ratings_beside
+from ..data.text_ratings import (
+    RATED,
+    TextRatings,
+    is_rated,
+    load_ratings,
+    rated_metric,
+    rated_name,
+    ratings_beside,
+)
 from ..errors import DataError
 from ..metrics import Metric, fitting_metrics
 from ..mqm import MqmScores, choose_scheme, score_ratings
@@ -82,7 +90,10 @@ def load_texts(data: str | PathLike, lp: str | None = None) -> tuple[TestSet, Ca
 
 
 def load_judges(
-    names: Sequence[str] | None, trg_lang: str, lm: LanguageModel | None, data: str | PathLike = "teaching"
+    names: Sequence[str] | None,
+    trg_lang: str,
+    lm: LanguageModel | None,
+    data: str | PathLike = "teaching",
 ) -> tuple[dict[str, Metric], tuple[str, ...]]:
     """Judges by name, people last where the set has ratings; and a sentence for each one that is left out.
 
@@ -100,11 +111,15 @@ def load_judges(
         judges = {name: _judge(name, trg_lang, lm, data) for name in names}
     else:
         alone = [name for name in DEFAULT if name != PEOPLE]
-        judges, notes = fitting_metrics("naturalness", alone, lambda name: _judge(name, trg_lang, lm, data))
+        judges, notes = fitting_metrics(
+            "naturalness", alone, lambda name: _judge(name, trg_lang, lm, data)
+        )
         if not rated:
             notes += (f"naturalness by {PEOPLE} is missing: {data} has no ratings of its texts.",)
     if rated:
-        judges[PEOPLE] = judges.pop(PEOPLE) if PEOPLE in judges else _judge(PEOPLE, trg_lang, lm, data)
+        judges[PEOPLE] = (
+            judges.pop(PEOPLE) if PEOPLE in judges else _judge(PEOPLE, trg_lang, lm, data)
+        )
     if not judges:
         raise DataError(f"no judge fits the texts of {data}: {' '.join(notes)}")
     return judges, notes
@@ -113,9 +128,14 @@ def load_judges(
 def _judge(name: str, trg_lang: str, lm: LanguageModel | None, data: str | PathLike) -> Metric:
     if not (is_rated(name, "naturalness") or is_critic(name)):
         checks.one_of(name, NAMES, "judge of naturalness")
-    metric = naturalness_metric(rated_name("naturalness", data) if name == PEOPLE else name, trg_lang, lm)
+    metric = naturalness_metric(
+        rated_name("naturalness", data) if name == PEOPLE else name, trg_lang, lm
+    )
     if metric.score_segments is None:
-        raise DataError(f"{name} measures a whole corpus and gives no text a score; name a judge of single texts.")
+        raise DataError(
+            f"{name} measures a whole corpus and gives no text a score; name a judge of single "
+            "texts."
+        )
     return metric
 
 
@@ -131,16 +151,34 @@ def judge_texts(
     ----------
     texts : of `load_texts`. judges : of `load_judges`. data : where both are from, by which ratings are found.
     """
-    test, cands, everyone = with_human_points(texts[0]), texts[1].without_blanks(), with_human_points(texts[0], [])
+    test = with_human_points(texts[0])
+    cands = texts[1].without_blanks()
+    everyone = with_human_points(texts[0], [])
     alone = test.without(test.systems)
-    scores = {name: metric.oriented(score_all(alone, metric, cands)[0]) for name, metric in judges.items()}
+    scores = {
+        name: metric.oriented(score_all(alone, metric, cands)[0]) for name, metric in judges.items()
+    }
     axes = {name: metric_axis(everyone, metric) for name, metric in judges.items()}
     ratings = load_ratings(data) if PEOPLE in judges else None
     mqm, notes = _mqm(test, data)
-    return Judged(str(data), test, cands, everyone, judges, scores, axes, ratings, mqm, lm, (*test.notes, *notes))
+    return Judged(
+        str(data),
+        test,
+        cands,
+        everyone,
+        judges,
+        scores,
+        axes,
+        ratings,
+        mqm,
+        lm,
+        (*test.notes, *notes),
+    )
 
 
-def _mqm(test: TestSet, data: str | PathLike) -> tuple[tuple[MqmScores, Join] | None, tuple[str, ...]]:
+def _mqm(
+    test: TestSet, data: str | PathLike
+) -> tuple[tuple[MqmScores, Join] | None, tuple[str, ...]]:
     """The experts' marks of a named set that are here; else none, and why."""
     try:
         path = ratings_file(data)

@@ -19,6 +19,20 @@ from .severity import adjust_raters
 from .table import rater_notes, system_table
 
 __all__ = [
-    "DOMAINS", "KINDS", "LEVELS", "Matrix", "MqmScores", "Scheme", "Weights", "adjust_raters", "base_system",
-    "choose_scheme", "domain_of", "load_scheme", "load_weights", "rater_notes", "score_ratings", "system_table",
-]  # fmt: skip
+    "DOMAINS",
+    "KINDS",
+    "LEVELS",
+    "Matrix",
+    "MqmScores",
+    "Scheme",
+    "Weights",
+    "adjust_raters",
+    "base_system",
+    "choose_scheme",
+    "domain_of",
+    "load_scheme",
+    "load_weights",
+    "rater_notes",
+    "score_ratings",
+    "system_table",
+]

@@ -25,9 +25,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "DOMAINS", "KINDS", "LEVELS", "Matrix", "MqmScores", "Scheme", "Weights", "base_system", "choose_scheme",
-    "domain_of", "load_scheme", "load_weights", "score_ratings",
-]  # fmt: skip
+    "DOMAINS",
+    "KINDS",
+    "LEVELS",
+    "Matrix",
+    "MqmScores",
+    "Scheme",
+    "Weights",
+    "base_system",
+    "choose_scheme",
+    "domain_of",
+    "load_scheme",
+    "load_weights",
+    "score_ratings",
+]
 
 KINDS = ("penalty", "accuracy", "fluency")
 """The penalty counts every error that has a weight; accuracy and fluency count those of their own categories."""
@@ -83,7 +94,9 @@ class MqmScores:
     severity_error: np.ndarray | None = None
 
     def __repr__(self) -> str:
-        sizes = f"{len(self.systems)} systems, {len(self.segments)} segments, {len(self.raters)} raters"
+        sizes = (
+            f"{len(self.systems)} systems, {len(self.segments)} segments, {len(self.raters)} raters"
+        )
         return f"MqmScores({sizes}; {self.signature})"
 
     def matrix(self, which: str = "penalty") -> Matrix:
@@ -104,14 +117,18 @@ class MqmScores:
         segments; a "rater" the mean over the segments that this rater saw of the system.
         """
         units = self._units()
-        keys = ["system"] if checks.one_of(level, LEVELS, "level") == "system" else ["system", level]
+        keys = (
+            ["system"] if checks.one_of(level, LEVELS, "level") == "system" else ["system", level]
+        )
         cell = ["system", "segment", "doc", "domain", *(["rater"] if level == "rater" else [])]
         groups = units.groupby(cell)[list(KINDS)].mean().reset_index().groupby(keys)
         table = groups[list(LEVELS[level])].first()
         table["n_segments"] = groups.size()
         table["n_raters"] = units.groupby(keys)["rater"].nunique()
         table[list(KINDS)] = groups[list(KINDS)].mean()
-        return self._named(table.drop(columns="n_segments" if level == "segment" else []).reset_index())
+        return self._named(
+            table.drop(columns="n_segments" if level == "segment" else []).reset_index()
+        )
 
     @property
     def coverage(self) -> str:
@@ -120,28 +137,40 @@ class MqmScores:
         if rated.all():
             return ""
         n, fewest = rated.sum(0), np.argsort(rated.sum(0), kind="stable")[:5]
-        listed = ", ".join(f"{self.systems[i]} on {n[i]}" for i in fewest) + (", …" if len(n) > 5 else "")
-        told = f"systems were rated on different segments, of {len(rated)} in all: {listed}; {rated.all(1).sum()} for "
+        listed = ", ".join(f"{self.systems[i]} on {n[i]}" for i in fewest) + (
+            ", …" if len(n) > 5 else ""
+        )
+        told = (
+            f"systems were rated on different segments, of {len(rated)} in all: {listed}; "
+            f"{rated.all(1).sum()} for "
+        )
         return (
-            f"{told}every system. Their means differ by the segments, too: --shared compares over those that all have."
+            f"{told}every system. Their means differ by the segments, too: --shared compares over "
+            "those that all have."
         )
 
     @property
     def crews(self) -> str:
         """A note where systems were rated by other raters in the same segment; "" where all by the same."""
         shape = len(self.segments), len(self.raters)
-        saw = np.bincount(np.ravel_multi_index((self.segment, self.rater), shape), minlength=shape[0] * shape[1])
+        saw = np.bincount(
+            np.ravel_multi_index((self.segment, self.rater), shape), minlength=shape[0] * shape[1]
+        )
         saw, of = saw.reshape(shape), (~np.isnan(self.matrix().values)).sum(1, keepdims=True)
-        apart = ((saw > 0) & (saw < of)).any(1)  # a rater who saw some systems of a segment, and not all
+        # a rater who saw some systems of a segment, and not all
+        apart = ((saw > 0) & (saw < of)).any(1)
         mean = self._units().groupby("rater").penalty.mean()
         if self.severity is not None or not apart.any() or mean.min() == mean.max():
             return ""
         told = (
-            f"in {apart.sum()} of {len(apart)} segments systems were rated by different raters, whose mean penalties "
+            f"in {apart.sum()} of {len(apart)} segments systems were rated by different raters, "
+            "whose mean penalties "
             f"range from {mean.min():.2f} ({self.raters[mean.idxmin()]}) to {mean.max():.2f} "
             f"({self.raters[mean.idxmax()]})"
         )
-        return f"{told}: part of a difference may be theirs; --adjust-raters takes their severity out."
+        return (
+            f"{told}: part of a difference may be theirs; --adjust-raters takes their severity out."
+        )
 
     def shared(self) -> MqmScores:
         """Only the segments that were rated for every system; a DataError where there is none.
@@ -152,33 +181,51 @@ class MqmScores:
         if everywhere.all():
             return self
         if not everywhere.any():
-            raise DataError("no segment was rated for every system; leave the systems out that have few.")
+            raise DataError(
+                "no segment was rated for every system; leave the systems out that have few."
+            )
         kept, here = np.flatnonzero(everywhere), everywhere[self.segment]
         names: dict[str, Any] = {
-            name: tuple(getattr(self, name)[i] for i in kept) for name in ("segments", "docs", "domains")
+            name: tuple(getattr(self, name)[i] for i in kept)
+            for name in ("segments", "docs", "domains")
         }
-        codes: dict[str, Any] = {name: getattr(self, name)[here] for name in ("system", "rater", "values")}
+        codes: dict[str, Any] = {
+            name: getattr(self, name)[here] for name in ("system", "rater", "values")
+        }
         codes["segment"] = np.searchsorted(kept, self.segment[here])
-        left = f"{int((~everywhere).sum())} of {len(everywhere)} segments are left out: not rated for every system."
+        left = (
+            f"{int((~everywhere).sum())} of {len(everywhere)} segments are left out: not rated for "
+            "every system."
+        )
         notes = (*(note for note in self.notes if note not in (self.coverage, self.crews)), left)
-        here = replace(self, **names, **codes, signature=f"{self.signature}|segments:shared", notes=notes)
+        here = replace(
+            self, **names, **codes, signature=f"{self.signature}|segments:shared", notes=notes
+        )
         return replace(here, notes=(*notes, *filter(None, [here.crews])))
 
     def _units(self) -> pd.DataFrame:
         """A row per unit: the positions of its names, and what it scored."""
         import pandas as pd
 
-        places = {"doc": _places(self.docs)[self.segment], "domain": _places(self.domains)[self.segment]}
+        places = {
+            "doc": _places(self.docs)[self.segment],
+            "domain": _places(self.domains)[self.segment],
+        }
         codes = {"system": self.system, "segment": self.segment, "rater": self.rater} | places
         return pd.DataFrame(codes | {kind: self.values[:, i] for i, kind in enumerate(KINDS)})
 
     def _named(self, table: pd.DataFrame) -> pd.DataFrame:
         """A table with names for positions."""
         names = {
-            "system": self.systems, "segment": self.segments, "rater": self.raters,
-            "doc": list(dict.fromkeys(self.docs)), "domain": list(dict.fromkeys(self.domains)),
-        }  # fmt: skip
-        return table.assign(**{c: np.array(n, dtype=object)[table[c]] for c, n in names.items() if c in table})
+            "system": self.systems,
+            "segment": self.segments,
+            "rater": self.raters,
+            "doc": list(dict.fromkeys(self.docs)),
+            "domain": list(dict.fromkeys(self.domains)),
+        }
+        return table.assign(
+            **{c: np.array(n, dtype=object)[table[c]] for c, n in names.items() if c in table}
+        )
 
 
 def _places(names: tuple[str, ...]) -> np.ndarray:
@@ -214,12 +261,15 @@ def score_ratings(
     """
     scheme, weights = load_scheme(scheme), load_weights(weights)
     checks.one_of(unclassified, ("error", "ignore"), "way with unclassified categories")
-    weight, (dimension, waived) = _weights(ratings, weights), _dimensions(ratings, scheme, unclassified)
+    weight = _weights(ratings, weights)
+    (dimension, waived) = _dimensions(ratings, scheme, unclassified)
     shape = len(ratings.systems), len(ratings.segments), len(ratings.raters)
     cell = np.ravel_multi_index((ratings.system, ratings.segment, ratings.rater), shape)
     units, unit = np.unique(cell, return_inverse=True)
     counted = (weight, weight * (dimension == "accuracy"), weight * (dimension == "fluency"))
-    values = np.stack([np.bincount(unit, column, minlength=len(units)) for column in counted], axis=1)
+    values = np.stack(
+        [np.bincount(unit, column, minlength=len(units)) for column in counted], axis=1
+    )
     docs = tuple(segment.doc for segment in ratings.segments)
     named = tuple((domains or {}).get(doc) or domain_of(doc) for doc in docs)
     system, segment, rater = np.unravel_index(units, shape)
@@ -235,13 +285,24 @@ def score_ratings(
     signature = _signature(ratings, scheme, weights) + "|segments:with-errors" * bool(missing)
     signature += "".join(f"|{what}:spelled-twice" for what in twice)
     scores = MqmScores(
-        ratings.systems, ratings.raters, ratings.segment_names, docs, named, system, segment, rater,
-        values, signature, notes,
-    )  # fmt: skip
+        ratings.systems,
+        ratings.raters,
+        ratings.segment_names,
+        docs,
+        named,
+        system,
+        segment,
+        rater,
+        values,
+        signature,
+        notes,
+    )
     return replace(scores, notes=(*scores.notes, *filter(None, [scores.coverage, scores.crews])))
 
 
-def _dimensions(ratings: Ratings, scheme: Scheme, unclassified: str) -> tuple[np.ndarray, tuple[str, ...]]:
+def _dimensions(
+    ratings: Ratings, scheme: Scheme, unclassified: str
+) -> tuple[np.ndarray, tuple[str, ...]]:
     """(n,) what each rating counts for, and a note on categories without a row; a DataError unless they are waived."""
     dimensions = [scheme.dimension(category) for category in ratings.categories]
     missing = [i for i, dimension in enumerate(dimensions) if dimension is None]
@@ -251,7 +312,8 @@ def _dimensions(ratings: Ratings, scheme: Scheme, unclassified: str) -> tuple[np
     seen = _seen(ratings, [(f"'{ratings.categories[i]}'", ratings.category == i) for i in missing])
     if unclassified == "error":
         what = (
-            f"scheme {scheme.name} has no row for {seen}; add rows to a copy, or ignore them (--ignore-unclassified)."
+            f"scheme {scheme.name} has no row for {seen}; add rows to a copy, or ignore them "
+            "(--ignore-unclassified)."
         )
         raise DataError(what, ", ".join(ratings.paths))
     return each, (f"Counted in the penalty alone, as scheme {scheme.name} has no row for {seen}.",)
@@ -261,15 +323,26 @@ def _weights(ratings: Ratings, weights: Weights) -> np.ndarray:
     """(n,) what each rating weighs; a DataError where the weights have no row for a severity and category."""
     pair = ratings.severity * len(ratings.categories) + ratings.category
     pairs, place = np.unique(pair, return_inverse=True)
-    kinds = [(ratings.severities[p // len(ratings.categories)], ratings.categories[p % len(ratings.categories)])
-             for p in pairs]  # fmt: skip
+    kinds = [
+        (
+            ratings.severities[p // len(ratings.categories)],
+            ratings.categories[p % len(ratings.categories)],
+        )
+        for p in pairs
+    ]
     weight = np.array([weights.weight(*kind) for kind in kinds])
-    missing = [(f"{kinds[i][0]} '{kinds[i][1]}'", place == i) for i in np.flatnonzero(np.isnan(weight))]
+    missing = [
+        (f"{kinds[i][0]} '{kinds[i][1]}'", place == i) for i in np.flatnonzero(np.isnan(weight))
+    ]
     if missing:
-        what = f"weights {weights.name} have no row for {_seen(ratings, missing)}; take others, or add rows."
+        what = (
+            f"weights {weights.name} have no row for {_seen(ratings, missing)}; take others, or "
+            "add rows."
+        )
         if any(kinds[i][0] == "Critical" for i in np.flatnonzero(np.isnan(weight))):
             what += (
-                " Say what Critical counts as: weights with a row for it (--weights wmt24 has 5, as for Major; or a "
+                " Say what Critical counts as: weights with a row for it (--weights wmt24 has 5, "
+                "as for Major; or a "
                 "CSV file), or a mapping with the row severity,Critical,Major (--map)."
             )
         raise DataError(what, ", ".join(ratings.paths))
@@ -289,5 +362,10 @@ def _seen(ratings: Ratings, what: list[tuple[str, np.ndarray]]) -> str:
 
 def _signature(ratings: Ratings, scheme: Scheme, weights: Weights) -> str:
     files = ",".join(PurePath(path).name for path in ratings.paths)
-    made = [f"scheme:{scheme.name}", f"weights:{weights.name}", "mean:segments-of-raters", *ratings.reading]
+    made = [
+        f"scheme:{scheme.name}",
+        f"weights:{weights.name}",
+        "mean:segments-of-raters",
+        *ratings.reading,
+    ]
     return "|".join(["mqm", *made, f"files:{files}", f"version:{__version__}"])

@@ -11,7 +11,8 @@ from .scores import KINDS, MqmScores
 
 __all__ = ["adjust_raters"]
 
-MOST_ROUNDS, CLOSE = 5000, 1e-8  # of the fit: rounds, and the largest change of a severity at which it ends
+# of the fit: rounds, and the largest change of a severity at which it ends
+MOST_ROUNDS, CLOSE = 5000, 1e-8
 
 
 def adjust_raters(scores: MqmScores) -> MqmScores:
@@ -42,7 +43,9 @@ def adjust_raters(scores: MqmScores) -> MqmScores:
         raise DataError("the severity of the raters is already taken out of these scores.")
     n = len(scores.raters)
     if n < 2:
-        raise DataError("all ratings are by one rater: with nobody to compare, no severity can be taken out.")
+        raise DataError(
+            "all ratings are by one rater: with nobody to compare, no severity can be taken out."
+        )
     values, severity, error = scores.values.copy(), np.ones((n, len(KINDS))), np.zeros(len(KINDS))
     for k, kind in enumerate(KINDS):
         if scores.values[:, k].any():
@@ -51,12 +54,21 @@ def adjust_raters(scores: MqmScores) -> MqmScores:
             values[:, k] -= (severity[scores.rater, k] - 1) * expected
     listed = ", ".join(f"{name} {severity[i, 0]:.2f}" for i, name in enumerate(scores.raters))
     note = (
-        f"The severity of the raters is taken out of the penalties: {listed} (times an average rater's penalty; "
-        "accuracy and fluency have severities and intervals of their own, so that of a part may end above the whole's)."
+        f"The severity of the raters is taken out of the penalties: {listed} (times an average "
+        "rater's penalty; "
+        "accuracy and fluency have severities and intervals of their own, so that of a part may "
+        "end above the whole's)."
     )
     notes = (*(one for one in scores.notes if one != scores.crews), note)
     signature = f"{scores.signature}|raters:adjusted"
-    return replace(scores, values=values, severity=severity, severity_error=error, signature=signature, notes=notes)
+    return replace(
+        scores,
+        values=values,
+        severity=severity,
+        severity_error=error,
+        signature=signature,
+        notes=notes,
+    )
 
 
 def _told_apart(scores: MqmScores, y: np.ndarray, kind: str) -> None:
@@ -66,10 +78,13 @@ def _told_apart(scores: MqmScores, y: np.ndarray, kind: str) -> None:
     shared[scores.segment, scores.rater] = True
     if (shared.sum(1) < 2).all():
         raise DataError(
-            "no segment was seen by two raters, so a strict rater cannot be told from a hard text, and no severity can "
-            "be taken out. (Where one rater saw all systems of a segment, these are compared fairly without it.)"
+            "no segment was seen by two raters, so a strict rater cannot be told from a hard text, "
+            "and no severity can "
+            "be taken out. (Where one rater saw all systems of a segment, these are compared "
+            "fairly without it.)"
         )
-    marked = np.bincount(scores.segment, y, minlength=g)[scores.segment] > 0  # others say nothing of severities
+    # others say nothing of severities
+    marked = np.bincount(scores.segment, y, minlength=g)[scores.segment] > 0
     columns = np.zeros((g, n + s))
     np.add.at(columns, (scores.segment[marked], scores.rater[marked]), 1)
     np.add.at(columns, (scores.segment[marked], n + scores.system[marked]), 1)
@@ -77,12 +92,20 @@ def _told_apart(scores: MqmScores, y: np.ndarray, kind: str) -> None:
     np.add.at(gram, (scores.rater[marked], n + scores.system[marked]), 1)
     gram[n:, :n] = gram[:n, n:].T
     gram -= columns.T @ (columns / np.maximum(columns[:, :n].sum(1, keepdims=True), 1))
-    free = gram[:n, :n] - gram[:n, n:] @ np.linalg.pinv(gram[n:, n:], rcond=1e-9, hermitian=True) @ gram[n:, :n]
+    free = (
+        gram[:n, :n]
+        - gram[:n, n:] @ np.linalg.pinv(gram[n:, n:], rcond=1e-9, hermitian=True) @ gram[n:, :n]
+    )
     there = columns[:, :n].any(0)
-    if np.linalg.matrix_rank(free[np.ix_(there, there)], tol=1e-6, hermitian=True) < there.sum() - 1:
+    if (
+        np.linalg.matrix_rank(free[np.ix_(there, there)], tol=1e-6, hermitian=True)
+        < there.sum() - 1
+    ):
         raise DataError(
-            f"{kind}: the raters share too few segments and systems for their severities to be told from hard texts "
-            "and bad systems: each rater must be linked to every other by segments and systems that both rated."
+            f"{kind}: the raters share too few segments and systems for their severities to be "
+            "told from hard texts "
+            "and bad systems: each rater must be linked to every other by segments and systems "
+            "that both rated."
         )
 
 
@@ -95,7 +118,9 @@ def _fitted(scores: MqmScores, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, f
     sums = np.bincount(docs * n + scores.rater, left, minlength=many * n).reshape(many, n)
     dispersion = (left @ left) / y.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
-        chance = np.where(each > 0, np.maximum((sums**2).sum(0) / each**2, dispersion / each), np.inf)
+        chance = np.where(
+            each > 0, np.maximum((sums**2).sum(0) / each**2, dispersion / each), np.inf
+        )
     known = np.isfinite(chance)
     spread = free[known].var(ddof=1) if known.sum() > 1 else np.nan
     between = max(0.0, spread - chance[known].mean())
@@ -105,7 +130,9 @@ def _fitted(scores: MqmScores, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, f
     return severity, _scaled(scores, y, severity)[1], float(np.sqrt(spread / known.sum()))
 
 
-def _scaled(scores: MqmScores, y: np.ndarray, severity: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def _scaled(
+    scores: MqmScores, y: np.ndarray, severity: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
     """Severities (given, or fitted with the mean 1) and (U,) system x segment, by turns scaled to the sums of y."""
     codes = scores.rater, scores.system, scores.segment
     parts = [np.ones(int(code.max()) + 1) for code in codes]
@@ -124,7 +151,8 @@ def _scaled(scores: MqmScores, y: np.ndarray, severity: np.ndarray | None) -> tu
             break
     else:
         raise DataError(
-            "the severities of the raters do not settle: too few of their marks are in segments and systems that both "
+            "the severities of the raters do not settle: too few of their marks are in segments "
+            "and systems that both "
             "rated."
         )
     for i in (2, 1):  # once more, so that the sums of systems are met

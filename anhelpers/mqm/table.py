@@ -45,9 +45,12 @@ def system_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 100
     for_all = np.concatenate([matrix.values for matrix in matrices], axis=1)
     if len(docs) > 1:
         found = bootstrap_means(for_all, clusters_of(docs), rng, n_draws)
-        low, high, counting = (v.reshape(len(KINDS), -1) for v in (found.low, found.high, found.n_effective))
+        low, high, counting = (
+            v.reshape(len(KINDS), -1) for v in (found.low, found.high, found.n_effective)
+        )
     else:
-        low = high = counting = np.full((len(KINDS), len(scores.systems)), np.nan)  # one segment has no interval
+        # one segment has no interval
+        low = high = counting = np.full((len(KINDS), len(scores.systems)), np.nan)
     table["n_effective"] = counting[0]
     mean = table[list(KINDS)].to_numpy().T
     down, up, raters = _with_raters(scores, mean, low, high)
@@ -56,7 +59,9 @@ def system_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 100
         table[f"{kind}_low"], table[f"{kind}_high"] = down[i], up[i]
         table[f"{kind}_low_same_raters"], table[f"{kind}_high_same_raters"] = low[i], high[i]
     unit = "documents" if len(set(scores.docs)) > 1 else "segments"
-    table["resampled"] = np.where(np.isnan(low[0]), "", np.where(raters > 1, f"{unit} and raters", unit))
+    table["resampled"] = np.where(
+        np.isnan(low[0]), "", np.where(raters > 1, f"{unit} and raters", unit)
+    )
     table["n_effective_raters"], table["signature"] = raters, scores.signature
     bounds = [kind + end for kind in KINDS for end in ("", "_low", "_high")]
     fixed = [f"{kind}{end}_same_raters" for kind in KINDS for end in ("_low", "_high")]
@@ -71,16 +76,27 @@ def rater_notes(table: pd.DataFrame) -> list[str]:
     alone = table[(table.resampled != "") & ~table.resampled.str.endswith("raters")]
     if len(crossed):
         least = crossed.loc[crossed.n_effective_raters.idxmin()]
-        few = few_clusters(int(least.n_raters), "raters", float(least.n_effective_raters), int(crossed.n_raters.max()))
+        few = few_clusters(
+            int(least.n_raters),
+            "raters",
+            float(least.n_effective_raters),
+            int(crossed.n_raters.max()),
+        )
         notes.append(
-            "Intervals (_low, _high) are for other documents and other raters. They do not say which systems differ: "
-            "for that take the columns _same_raters, or paired tests (anhelpers run an_5_2_mqm --data FILE)."
+            "Intervals (_low, _high) are for other documents and other raters. They do not say "
+            "which systems differ: "
+            "for that take the columns _same_raters, or paired tests (anhelpers run an_5_2_mqm "
+            "--data FILE)."
         )
         if few:
-            notes.append(f"{few} Other raters may be much stricter or milder, so such an interval is wide.")
+            notes.append(
+                f"{few} Other raters may be much stricter or milder, so such an interval is wide."
+            )
     if len(alone):
         who = "each system" if len(alone) == len(table) else ", ".join(alone.system)
-        notes.append(f"One rater saw all translations of {who}: such an interval holds for that rater alone.")
+        notes.append(
+            f"One rater saw all translations of {who}: such an interval holds for that rater alone."
+        )
     return notes
 
 
@@ -92,7 +108,9 @@ def _with_raters(
     error, raters = np.zeros_like(mean), np.ones(n)
     docs = np.unique(clusters_of(np.array(scores.docs)), return_inverse=True)[1]
     shape = len(scores.segments), n
-    crew = np.bincount(np.ravel_multi_index((scores.segment, scores.system), shape), minlength=shape[0] * n)
+    crew = np.bincount(
+        np.ravel_multi_index((scores.segment, scores.system), shape), minlength=shape[0] * n
+    )
     weight = 1.0 / crew.reshape(shape)[scores.segment, scores.system]
     for s in range(n):
         here = scores.system == s
@@ -107,10 +125,16 @@ def _with_raters(
         raters[:] = crowd
         error = mean * scores.severity_error[:, None]
     half = student(np.zeros_like(mean), error, np.broadcast_to(raters, mean.shape))[1]
-    return np.maximum(0, mean - np.hypot(mean - low, half)), mean + np.hypot(high - mean, half), raters
+    return (
+        np.maximum(0, mean - np.hypot(mean - low, half)),
+        mean + np.hypot(high - mean, half),
+        raters,
+    )
 
 
-def _rater_error(values: np.ndarray, docs: np.ndarray, rater: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def _rater_error(
+    values: np.ndarray, docs: np.ndarray, rater: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
     """(3,) standard error of a weighted mean of (U, 3) values that comes from its raters, crossed with documents.
 
     The variance of the sums of raters, less that of the cells of rater and document once both means are taken out: what

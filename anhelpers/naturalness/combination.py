@@ -68,11 +68,15 @@ def load_combination(name: str | Path) -> Combination:
     """
     critic, path = load_critic(name), find_critic(name) / FILE
     if not path.is_file():
-        raise DataError(f"beside this critic there is no combination with a language model ({FILE}); {AGAIN}",
-                        path.parent)  # fmt: skip
+        raise DataError(
+            f"beside this critic there is no combination with a language model ({FILE}); {AGAIN}",
+            path.parent,
+        )
     try:
         facts = json.loads(read_bytes(path))
-        heard, read, intercept = (float(facts[key]) for key in ("critic_weight", "lpp_weight", "intercept"))
+        heard, read, intercept = (
+            float(facts[key]) for key in ("critic_weight", "lpp_weight", "intercept")
+        )
         fitted_with, lm = str(facts["critic"]), str(facts["lm"])
         if not (all(map(math.isfinite, (heard, read, intercept))) and heard > 0 < read):
             raise ValueError
@@ -80,14 +84,17 @@ def load_combination(name: str | Path) -> Combination:
         raise DataError(f"is no combination of judges; {AGAIN}", path) from None
     if fitted_with != critic.revision:
         raise DataError(
-            f"was fitted with another critic (revision {fitted_with}) than the one beside it ({critic.revision}); "
+            f"was fitted with another critic (revision {fitted_with}) than the one beside it "
+            f"({critic.revision}); "
             f"{AGAIN}",
             path,
         )
     return Combination(critic, heard, read, intercept, lm)
 
 
-def combination_metric(combination: Combination, lm: LanguageModel, trg_lang: str | None = None) -> Metric:
+def combination_metric(
+    combination: Combination, lm: LanguageModel, trg_lang: str | None = None
+) -> Metric:
     """Critic and log-perplexity together as a metric: nats per text, higher is more natural; nan without a word.
 
     Parameters
@@ -98,13 +105,33 @@ def combination_metric(combination: Combination, lm: LanguageModel, trg_lang: st
     """
     critic, lpp = critic_metric(combination.critic, trg_lang), lpp_metric(lm, trg_lang=trg_lang)
     if identity(lm) != combination.lm:
-        raise DataError(f"the weights of {NAME} were fitted with the language model {combination.lm} and do not hold "
-                        f"for {identity(lm)}; name that model (--lm), or {AGAIN}")  # fmt: skip
+        raise DataError(
+            f"the weights of {NAME} were fitted with the language model {combination.lm} and do "
+            "not hold "
+            f"for {identity(lm)}; name that model (--lm), or {AGAIN}"
+        )
 
-    def score_segments(hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None) -> np.ndarray:
-        heard, read = (np.asarray(metric.score_segments(hyps)) for metric in (critic, lpp) if metric.score_segments)
-        return combination.critic_weight * heard - combination.lpp_weight * read + combination.intercept
+    def score_segments(
+        hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
+    ) -> np.ndarray:
+        heard, read = (
+            np.asarray(metric.score_segments(hyps))
+            for metric in (critic, lpp)
+            if metric.score_segments
+        )
+        return (
+            combination.critic_weight * heard
+            - combination.lpp_weight * read
+            + combination.intercept
+        )
 
-    return Metric(NAME, f"critic {combination.critic.name} with {lm.name}", "nats per text", True, (),
-                  f"{combination.signature}|{lpp.signature}", score_segments,
-                  lang=combination.critic.language)  # fmt: skip
+    return Metric(
+        NAME,
+        f"critic {combination.critic.name} with {lm.name}",
+        "nats per text",
+        True,
+        (),
+        f"{combination.signature}|{lpp.signature}",
+        score_segments,
+        lang=combination.critic.language,
+    )

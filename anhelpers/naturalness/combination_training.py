@@ -33,9 +33,13 @@ FEWEST = 200
 
 
 def train_combination(
-    native: Sequence[str], translated: Mapping[str, Sequence[str]], judges: tuple[Critic, LanguageModel],
-    say: Callable[[str], None] = print, *, seed: int = 13,
-) -> tuple[Combination, dict[str, Any]]:  # fmt: skip
+    native: Sequence[str],
+    translated: Mapping[str, Sequence[str]],
+    judges: tuple[Critic, LanguageModel],
+    say: Callable[[str], None] = print,
+    *,
+    seed: int = 13,
+) -> tuple[Combination, dict[str, Any]]:
     """A combination and its facts.
 
     Parameters
@@ -52,38 +56,66 @@ def train_combination(
         swapped.
     """
     critic, lm = judges
-    texts = {"": _distinct(native), **{name: _distinct(lines) for name, lines in translated.items()}}
+    texts = {
+        "": _distinct(native),
+        **{name: _distinct(lines) for name, lines in translated.items()},
+    }
     seen = set() if lm.training_lines is None else set(shared_lines(texts[""], lm.training_lines))
     both = set(texts[""]).intersection(*[set().union(*(t for name, t in texts.items() if name))])
     for what, lines in (f"known to {lm.name}", seen), ("in both classes", both):
         if lines:
             say(f"left out: {len(lines):,} originals {what}.")
-    texts = {name: [text for text in lines if text not in seen | both] for name, lines in texts.items()}
+    texts = {
+        name: [text for text in lines if text not in seen | both] for name, lines in texts.items()
+    }
     rng, forms = np.random.default_rng(seed), other_forms(texts[""])
     pairs = [(text, worse) for text in texts[""] if (worse := damaged(text, forms, rng))]
     metrics = critic_metric(critic, critic.language), lpp_metric(lm, trg_lang=critic.language)
     scores = {name: _scores(metrics, lines) for name, lines in texts.items()}
-    better, worse = (_scores(metrics, [pair[side] for pair in pairs], whole=True) for side in (0, 1))
+    better, worse = (
+        _scores(metrics, [pair[side] for pair in pairs], whole=True) for side in (0, 1)
+    )
     moves = (better - worse)[~np.isnan(better - worse).any(1)]
     r, q = scores.pop(""), scores
-    for what, n in (("originals", len(r)), *((f"texts of {name}", len(rows)) for name, rows in q.items())):
+    for what, n in (
+        ("originals", len(r)),
+        *((f"texts of {name}", len(rows)) for name, rows in q.items()),
+    ):
         if n < FEWEST:
-            raise DataError(f"{n:,} {what} are left, and weights need at least {FEWEST} of each kind.")
-    heard, read, intercept = (float(f"{number:.4g}") for number in fit_weights(r, list(q.values()), moves))
+            raise DataError(
+                f"{n:,} {what} are left, and weights need at least {FEWEST} of each kind."
+            )
+    heard, read, intercept = (
+        float(f"{number:.4g}") for number in fit_weights(r, list(q.values()), moves)
+    )
     if heard <= 0:
-        raise DataError(f"the critic {critic.name} finds these translations more original than the originals; are "
-                        "NATIVE and TRANSLATED swapped, or is it a critic of something else?")  # fmt: skip
+        raise DataError(
+            f"the critic {critic.name} finds these translations more original than the originals; "
+            "are "
+            "NATIVE and TRANSLATED swapped, or is it a critic of something else?"
+        )
     if read >= 0:
-        raise DataError(f"{lm.name} does not tell originals from damaged ones: nothing is won by it.")
+        raise DataError(
+            f"{lm.name} does not tell originals from damaged ones: nothing is won by it."
+        )
     found = Combination(critic, heard, -read, intercept, identity(lm))
     value = {name: rows @ [heard, read] for name, rows in q.items()}
     facts = {
-        "critic": critic.revision, "lm": found.lm, "critic_weight": heard, "lpp_weight": -read,
-        "intercept": intercept, "seed": seed, "originals": len(r),
-        "translations": {name: len(rows) for name, rows in q.items()}, "damaged": len(moves),
-        "auc_translations": round(float(np.mean([auc(r @ [heard, read], v) for v in value.values()])), 4),
-        "damaged_below_original": round(float((moves @ [heard, read] > 0).mean()), 4), "made_by": made_by(),
-    }  # fmt: skip
+        "critic": critic.revision,
+        "lm": found.lm,
+        "critic_weight": heard,
+        "lpp_weight": -read,
+        "intercept": intercept,
+        "seed": seed,
+        "originals": len(r),
+        "translations": {name: len(rows) for name, rows in q.items()},
+        "damaged": len(moves),
+        "auc_translations": round(
+            float(np.mean([auc(r @ [heard, read], v) for v in value.values()])), 4
+        ),
+        "damaged_below_original": round(float((moves @ [heard, read] > 0).mean()), 4),
+        "made_by": made_by(),
+    }
     return found, facts
 
 
@@ -103,15 +135,20 @@ def fit_weights(r: np.ndarray, q: Sequence[np.ndarray], moves: np.ndarray) -> np
     """
     x = np.vstack([r, *q])
     sign = np.where(np.arange(len(x)) < len(r), 1.0, -1.0)
-    share = np.concatenate([np.full(len(r), 0.5 / len(r)), *(np.full(len(m), 0.5 / len(q) / len(m)) for m in q)])
+    share = np.concatenate(
+        [np.full(len(r), 0.5 / len(r)), *(np.full(len(m), 0.5 / len(q) / len(m)) for m in q)]
+    )
 
     def loss(v: np.ndarray) -> tuple[float, np.ndarray]:
         margin, gain = sign * (x @ v[:2] + v[2]), moves @ v[:2]
-        pull, push = -share * sign * np.exp(-np.logaddexp(0, margin)), -np.exp(-np.logaddexp(0, gain)) / len(gain)
+        pull = -share * sign * np.exp(-np.logaddexp(0, margin))
+        push = -np.exp(-np.logaddexp(0, gain)) / len(gain)
         value = share @ np.logaddexp(0, -margin) + np.logaddexp(0, -gain).mean()
         return value / 2, np.append(x.T @ pull + moves.T @ push, pull.sum()) / 2
 
-    return minimize(loss, np.zeros(3), jac=True, method="L-BFGS-B", options={"ftol": 1e-13, "gtol": 1e-9}).x
+    return minimize(
+        loss, np.zeros(3), jac=True, method="L-BFGS-B", options={"ftol": 1e-13, "gtol": 1e-9}
+    ).x
 
 
 def write_combination(facts: Mapping[str, Any], folder: Path) -> Path:

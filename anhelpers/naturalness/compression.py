@@ -22,9 +22,16 @@ from ..progress import note, note_once
 from .lm import LanguageModel, TextLogProbs, lpp_metric, score_texts
 
 __all__ = [
-    "COMPRESSORS", "bits_per_character", "compressed_bits", "compressed_bits_each", "compression_metric",
-    "human_compression", "signature", "zip_metric", "zip_score",
-]  # fmt: skip
+    "COMPRESSORS",
+    "bits_per_character",
+    "compressed_bits",
+    "compressed_bits_each",
+    "compression_metric",
+    "human_compression",
+    "signature",
+    "zip_metric",
+    "zip_score",
+]
 
 
 def _zlib(data: bytes) -> bytes:
@@ -41,20 +48,31 @@ def _bz2(data: bytes) -> bytes:
 def _lzma(data: bytes) -> bytes:
     """LZMA1 alone; for text of single bytes, so without LZMA's guess that data come in groups of 4 (pb = 0)."""
     size = max(4096, len(data))  # a larger dictionary than the text finds nothing more
-    chain = [{"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": size, "pb": 0}]
+    chain = [
+        {"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": size, "pb": 0}
+    ]
     return lzma.compress(data, lzma.FORMAT_RAW, filters=chain)
 
 
 def _zstd(data: bytes) -> bytes:
     """Without magic number, content size and checksum."""
     settings = zstandard.ZstdCompressionParameters.from_level(
-        22, source_size=max(1, len(data)), format=zstandard.FORMAT_ZSTD1_MAGICLESS,
-        write_content_size=False, write_checksum=False, write_dict_id=False,
-    )  # fmt: skip
+        22,
+        source_size=max(1, len(data)),
+        format=zstandard.FORMAT_ZSTD1_MAGICLESS,
+        write_content_size=False,
+        write_checksum=False,
+        write_dict_id=False,
+    )
     return zstandard.ZstdCompressor(compression_params=settings).compress(data)
 
 
-COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {"zlib": _zlib, "bz2": _bz2, "lzma": _lzma, "zstd": _zstd}
+COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
+    "zlib": _zlib,
+    "bz2": _bz2,
+    "lzma": _lzma,
+    "zstd": _zstd,
+}
 """Each at its highest level, with as little around the data as its library allows."""
 
 
@@ -151,9 +169,14 @@ def compression_metric() -> Metric:
     -0.9 with the number of characters. A repetitive vocabulary can only be seen in the whole.
     """
 
-    def score_segments(hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None) -> np.ndarray:
-        note_once("compression of single segments mostly says how short they are (a compressor learns nothing from so "
-                  "few characters); its measure is the corpus score.")  # fmt: skip
+    def score_segments(
+        hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
+    ) -> np.ndarray:
+        note_once(
+            "compression of single segments mostly says how short they are (a compressor learns "
+            "nothing from so "
+            "few characters); its measure is the corpus score."
+        )
         bits = {text: bits_per_character(text) for text in dict.fromkeys(hyps)}
         return np.array([bits[text] for text in hyps], dtype=np.float64)
 
@@ -162,9 +185,18 @@ def compression_metric() -> Metric:
 
     parts = f"compression|chars:nfc|{signature()}"
     return Metric(
-        "compression", "compressed size", "bits per character", True, (), f"{parts}|texts:each", score_segments,
-        score_corpus, f"{parts}|texts:joined", skips_blank=True, praise="less repetitive",
-    )  # fmt: skip
+        "compression",
+        "compressed size",
+        "bits per character",
+        True,
+        (),
+        f"{parts}|texts:each",
+        score_segments,
+        score_corpus,
+        f"{parts}|texts:joined",
+        skips_blank=True,
+        praise="less repetitive",
+    )
 
 
 def human_compression(test: TestSet) -> str:
@@ -176,12 +208,21 @@ def human_compression(test: TestSet) -> str:
     rows = [i for i in range(len(test)) if all(hyps[i].strip() for hyps in speaking)]
     there = {name: [texts[i] for i in rows if texts[i]] for name, texts in test.refs.items()}
     bits = {name: bits_per_character("\n".join(texts)) for name, texts in there.items()}
-    told = " and ".join(f"{bits[name]:.4g} ({name}, {len(texts)} segments)" for name, texts in there.items() if texts)
-    return (f"natural is what comes near the {told} bits per character of human text, from above as well as from "
-            "below: fewer say that a system repeats itself, more that it does so less.")  # fmt: skip
+    told = " and ".join(
+        f"{bits[name]:.4g} ({name}, {len(texts)} segments)"
+        for name, texts in there.items()
+        if texts
+    )
+    return (
+        f"natural is what comes near the {told} bits per character of human text, from above as "
+        "well as from "
+        "below: fewer say that a system repeats itself, more that it does so less."
+    )
 
 
-def zip_metric(lm: LanguageModel, trg_lang: str | None = None, *, eos: bool | None = None) -> Metric:
+def zip_metric(
+    lm: LanguageModel, trg_lang: str | None = None, *, eos: bool | None = None
+) -> Metric:
     """D_zip: what a language model pays for a system's outputs beyond a compressor; an estimate of KL(Q || P_LM).
 
     Its segment score is D_zip of one output. Its corpus score compresses all outputs of a system joined by line breaks,
@@ -213,18 +254,26 @@ def zip_metric(lm: LanguageModel, trg_lang: str | None = None, *, eos: bool | No
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
             fresh = score_texts(lm, new, eos)
-            known.update(zip(new, zip(fresh.total, fresh.tokens, fresh.windowed, strict=True), strict=True))
+            known.update(
+                zip(new, zip(fresh.total, fresh.tokens, fresh.windowed, strict=True), strict=True)
+            )
         columns = np.array([known[text] for text in texts], dtype=np.float64).reshape(-1, 3).T
         for sentence in TextLogProbs(columns[0], columns[1], columns[2]).notes if new else ():
             note(f"zip under {lm.name}: {sentence}")
         return -columns[0]
 
-    def score_segments(hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None) -> np.ndarray:
+    def score_segments(
+        hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
+    ) -> np.ndarray:
         bits = {text: compressed_bits(text) for text in dict.fromkeys(hyps)}
         return zip_score(neg_log_f(hyps), [bits[text] for text in hyps])
 
     def score_corpus(hyps: Sequence[str], refs: Any = None, srcs: Any = None) -> float:
-        scored = [(text, nats) for text, nats in zip(hyps, neg_log_f(hyps), strict=True) if not np.isnan(nats)]
+        scored = [
+            (text, nats)
+            for text, nats in zip(hyps, neg_log_f(hyps), strict=True)
+            if not np.isnan(nats)
+        ]
         if not scored:
             return float("nan")
         texts, nats = zip(*scored, strict=True)
@@ -232,9 +281,18 @@ def zip_metric(lm: LanguageModel, trg_lang: str | None = None, *, eos: bool | No
 
     parts = f"zip|{lpp.signature.removeprefix('lpp|')}|{signature()}"
     return Metric(
-        "zip", f"zip score under {lm.name}", "nats per segment", False, (), f"{parts}|texts:each", score_segments,
-        score_corpus, f"{parts}|texts:joined", skips_blank=True, lang=lm.language,
-    )  # fmt: skip
+        "zip",
+        f"zip score under {lm.name}",
+        "nats per segment",
+        False,
+        (),
+        f"{parts}|texts:each",
+        score_segments,
+        score_corpus,
+        f"{parts}|texts:joined",
+        skips_blank=True,
+        lang=lm.language,
+    )
 
 
 @cache

@@ -31,15 +31,27 @@ from ..errors import DataError, UnknownName
 from ..metrics import Metric, signature_of
 from ..progress import note
 
-__all__ = ["Critic", "Shape", "critic_metric", "critic_tokens", "explain", "find_critic", "load_critic", "ngrams",
-           "parse_critic", "score_critic"]  # fmt: skip
+__all__ = [
+    "Critic",
+    "Shape",
+    "critic_metric",
+    "critic_tokens",
+    "explain",
+    "find_critic",
+    "load_critic",
+    "ngrams",
+    "parse_critic",
+    "score_critic",
+]
 
 TABLE, FACTS = "critic.tsv.xz", "facts.json"
 START, END = "<s>", "</s>"  # no token of a text has two signs, unless it is a word
 SAME_SIGNS = [  # marks in pairs first: two ` are one quotation mark
-    (re.compile("[„“”«»‟\"]|[’‘‚`´']{2}"), '"'), (re.compile("[’‘‚`´]"), "'"), (re.compile("…"), "..."),
+    (re.compile("[„“”«»‟\"]|[’‘‚`´']{2}"), '"'),
+    (re.compile("[’‘‚`´]"), "'"),
+    (re.compile("…"), "..."),
     (re.compile("(?:^|\\s)[–—−-]+(?=\\s|$)|--+|—"), " - "),
-]  # fmt: skip
+]
 """Quotes, dashes and dots betray who typed a text and not how it is put, so all forms of one sign become one."""
 TOKEN = re.compile(r"#[A-Z_\-]+#|\d+(?:[.,:]\d+)*|\w+(?:['-]\w+)*|\.\.+|[^\w\s]")
 LAST = frozenset((".", "!", "?", "...", '"'))
@@ -88,8 +100,11 @@ class Critic:
     def signature(self) -> str:
         """Everything that decides a score, in sacreBLEU's key:value style."""
         shape = {"order": self.shape.order, "ending": self.shape.ending, "words": len(self.words)}
-        return signature_of({"critic": None, "model": self.name, "rev": self.revision, "lang": self.language} | shape
-                            | {"features": len(self.table)})  # fmt: skip
+        return signature_of(
+            {"critic": None, "model": self.name, "rev": self.revision, "lang": self.language}
+            | shape
+            | {"features": len(self.table)}
+        )
 
 
 def critic_tokens(text: str, language: str) -> list[str]:
@@ -108,7 +123,9 @@ def critic_tokens(text: str, language: str) -> list[str]:
     return TOKEN.findall(text.replace("ß", "ss") if short_code(language) == "de" else text)
 
 
-def ngrams(tokens: Sequence[str], words: frozenset[str], shape: Shape) -> Iterator[tuple[str, range]]:
+def ngrams(
+    tokens: Sequence[str], words: frozenset[str], shape: Shape
+) -> Iterator[tuple[str, range]]:
     """Each n-gram of a text as the critic reads it, and the tokens that it stands on.
 
     A word that is not kept becomes N if capitalised and x if not, a number 0. The second grain gives what is new with
@@ -197,9 +214,22 @@ def _parts(critic: Critic, text: str) -> tuple[float | None, list[tuple[range, f
     if not any(token[0].isalpha() for token in tokens):
         return None, [], tokens
     table = critic.table
-    found = [(gram, places) for gram, places in ngrams(tokens, critic.words, critic.shape) if gram in table]
-    size = math.sqrt(math.fsum((n * table[gram][0]) ** 2 for gram, n in Counter(g for g, _ in found).items())) or 1.0
-    return critic.intercept, [(places, table[gram][0] * table[gram][1] / size) for gram, places in found], tokens
+    found = [
+        (gram, places)
+        for gram, places in ngrams(tokens, critic.words, critic.shape)
+        if gram in table
+    ]
+    size = (
+        math.sqrt(
+            math.fsum((n * table[gram][0]) ** 2 for gram, n in Counter(g for g, _ in found).items())
+        )
+        or 1.0
+    )
+    return (
+        critic.intercept,
+        [(places, table[gram][0] * table[gram][1] / size) for gram, places in found],
+        tokens,
+    )
 
 
 def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
@@ -211,19 +241,35 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
     """
     if trg_lang and short_code(trg_lang) not in ("und", short_code(critic.language)):
         raise DataError(
-            f"the critic {critic.name} knows only '{critic.language}' and the texts are '{trg_lang}'; train one "
+            f"the critic {critic.name} knows only '{critic.language}' and the texts are "
+            f"'{trg_lang}'; train one "
             "(anhelpers train-critic) and name its folder (critic:FOLDER)."
         )
 
-    def score_segments(hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None) -> np.ndarray:
-        scores = {text: score_critic(critic, text) for text in dict.fromkeys(checks.texts("hyps", hyps))}
+    def score_segments(
+        hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
+    ) -> np.ndarray:
+        scores = {
+            text: score_critic(critic, text) for text in dict.fromkeys(checks.texts("hyps", hyps))
+        }
         values = np.array([scores[text] for text in hyps], dtype=np.float64)
         if wordless := int(np.isnan(values).sum()):
-            note(f"critic {critic.name}: {wordless} of {len(values)} texts have no word, and so no score (nan).")
+            note(
+                f"critic {critic.name}: {wordless} of {len(values)} texts have no word, and so no "
+                "score (nan)."
+            )
         return values
 
-    return Metric("critic", f"log-odds of the critic {critic.name}", "nats per text", True, (), critic.signature,
-                  score_segments, lang=critic.language)  # fmt: skip
+    return Metric(
+        "critic",
+        f"log-odds of the critic {critic.name}",
+        "nats per text",
+        True,
+        (),
+        critic.signature,
+        score_segments,
+        lang=critic.language,
+    )
 
 
 def find_critic(name: str | Path) -> Path:
@@ -243,8 +289,13 @@ def find_critic(name: str | Path) -> Path:
     except (UnknownName, DataError):
         if folder.is_dir():
             return folder
-        told = f"there is no bundled critic '{name}' and no such folder; train one (anhelpers train-critic) and name"
-        raise DataError(SAY_THE_PAIR if name == "und" else f"{told} its folder (critic:FOLDER).") from None
+        told = (
+            f"there is no bundled critic '{name}' and no such folder; train one (anhelpers "
+            "train-critic) and name"
+        )
+        raise DataError(
+            SAY_THE_PAIR if name == "und" else f"{told} its folder (critic:FOLDER)."
+        ) from None
 
 
 def load_critic(name: str | Path) -> Critic:
@@ -276,8 +327,9 @@ def parse_critic(facts: bytes, packed: bytes, folder: Path) -> Critic:
         shape = Shape(**{**said["shape"], "lengths": tuple(said["shape"]["lengths"])})
         language, intercept = known_code(said["language"]), float(said["intercept"])
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise DataError("is no description of a critic; train it anew (anhelpers train-critic).",
-                        folder / FACTS) from None  # fmt: skip
+        raise DataError(
+            "is no description of a critic; train it anew (anhelpers train-critic).", folder / FACTS
+        ) from None
     plain = unpacked(packed, folder / TABLE)
     try:
         rows = [line.split("\t") for line in plain.decode("utf-8").rstrip("\n").split("\n")[1:]]
@@ -286,10 +338,16 @@ def parse_critic(facts: bytes, packed: bytes, folder: Path) -> Critic:
         table = {gram: (float(idf), float(weight)) for _, gram, idf, weight in known}
         if (len(words), len(table), len(known)) != (said["words"], said["ngrams"], said["ngrams"]):
             raise ValueError
-        if not (words and table and all(map(math.isfinite, (intercept, *chain.from_iterable(table.values()))))):
+        if not (
+            words
+            and table
+            and all(map(math.isfinite, (intercept, *chain.from_iterable(table.values()))))
+        ):
             raise ValueError
     except (ValueError, IndexError, KeyError, lzma.LZMAError):
-        raise DataError("is no table of a critic; train it anew (anhelpers train-critic).", folder / TABLE) from None
+        raise DataError(
+            "is no table of a critic; train it anew (anhelpers train-critic).", folder / TABLE
+        ) from None
     revision = sha256(_facts_that_score(said) + plain).hexdigest()[:12]
     name = folder.resolve().name
     return Critic(name, revision, language, words, shape, table, intercept)
@@ -297,4 +355,6 @@ def parse_critic(facts: bytes, packed: bytes, folder: Path) -> Critic:
 
 def _facts_that_score(facts: Mapping[str, Any]) -> bytes:
     """Those facts of a critic that decide a score, as bytes for its hash."""
-    return json.dumps([facts["language"], facts["shape"], facts["intercept"]], sort_keys=True).encode()
+    return json.dumps(
+        [facts["language"], facts["shape"], facts["intercept"]], sort_keys=True
+    ).encode()

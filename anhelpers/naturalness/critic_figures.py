@@ -35,13 +35,20 @@ class TVBound:
     n_clusters: int
 
     def __str__(self) -> str:
-        return (f"TV(Q, R) is at least {self.bound:.3f}, 95 % interval {self.low:.3f} to {self.high:.3f} (accuracy "
-                f"{self.accuracy:.3f}; {self.n_r:,} originals, {self.n_q:,} translations, {self.n_clusters:,} "
-                "clusters)")  # fmt: skip
+        return (
+            f"TV(Q, R) is at least {self.bound:.3f}, 95 % interval {self.low:.3f} to "
+            f"{self.high:.3f} (accuracy "
+            f"{self.accuracy:.3f}; {self.n_r:,} originals, {self.n_q:,} translations, "
+            f"{self.n_clusters:,} "
+            "clusters)"
+        )
 
 
 def tv_lower_bound(
-    scores_r: ArrayLike, scores_q: ArrayLike, clusters: tuple[ArrayLike, ArrayLike], rng: np.random.Generator
+    scores_r: ArrayLike,
+    scores_q: ArrayLike,
+    clusters: tuple[ArrayLike, ArrayLike],
+    rng: np.random.Generator,
 ) -> TVBound:
     """The lower bound 2 · accuracy - 1 of TV(Q, R), R(f > 0) - Q(f > 0), with an interval that resamples clusters.
 
@@ -81,7 +88,9 @@ def tv_lower_bound(
     low, high = np.clip([found.low[0], found.high[0]], 0, 1)
     gap = float(found.mean[0])
     n_r, n_q = map(len, rows)
-    return TVBound(max(0.0, gap), float(low), float(high), (1 + gap) / 2, n_r, n_q, found.n_clusters)
+    return TVBound(
+        max(0.0, gap), float(low), float(high), (1 + gap) / 2, n_r, n_q, found.n_clusters
+    )
 
 
 def _gap(means: np.ndarray) -> np.ndarray:
@@ -107,10 +116,15 @@ def auc(scores_r: ArrayLike, scores_q: ArrayLike) -> float:
     r, q = (v[~np.isnan(v)] for v in (np.asarray(scores_r, float), np.asarray(scores_q, float)))
     if not (len(r) and len(q)):
         raise DataError("an AUC needs scores of both classes.")
-    return float((rankdata(np.concatenate([r, q]))[: len(r)].sum() - len(r) * (len(r) + 1) / 2) / (len(r) * len(q)))
+    return float(
+        (rankdata(np.concatenate([r, q]))[: len(r)].sum() - len(r) * (len(r) + 1) / 2)
+        / (len(r) * len(q))
+    )
 
 
-def reliability(scores_r: ArrayLike, scores_q: ArrayLike, bins: int = 8) -> list[tuple[float, float, int]]:
+def reliability(
+    scores_r: ArrayLike, scores_q: ArrayLike, bins: int = 8
+) -> list[tuple[float, float, int]]:
     """Whether log-odds mean what they say: per bin (probability said, share of originals, texts), at equal priors.
 
     Bins have about the same number of texts; in each the classes are weighted to equal priors.
@@ -129,5 +143,11 @@ def reliability(scores_r: ArrayLike, scores_q: ArrayLike, bins: int = 8) -> list
     for part in np.array_split(np.argsort(score, kind="stable"), bins):
         total = weight[part].sum()
         said = (weight[part] / (1 + np.exp(-score[part]))).sum() / total
-        rows.append((round(float(said), 3), round(float(weight[part][native[part]].sum() / total), 3), len(part)))
+        rows.append(
+            (
+                round(float(said), 3),
+                round(float(weight[part][native[part]].sum() / total), 3),
+                len(part),
+            )
+        )
     return rows

@@ -66,7 +66,9 @@ class CriticRecipe:
     def __post_init__(self) -> None:
         object.__setattr__(self, "language", known_code(self.language))
         if not spaced(self.language):
-            raise DataError(f"'{self.language}' is written without spaces, and the critic reads words.")
+            raise DataError(
+                f"'{self.language}' is written without spaces, and the critic reads words."
+            )
         for name, least in {"words": 1, "min_texts": 1, "folds": 2}.items():
             checks.whole(name, getattr(self, name), least)
         if not 0 < self.penalty < math.inf:
@@ -74,9 +76,13 @@ class CriticRecipe:
 
 
 def train_critic(
-    native: Sequence[str], translated: Mapping[str, Sequence[str]], recipe: CriticRecipe,
-    say: Callable[[str], None] = print, *, unseen: Sequence[str] = (),
-) -> tuple[Critic, dict[str, Any]]:  # fmt: skip
+    native: Sequence[str],
+    translated: Mapping[str, Sequence[str]],
+    recipe: CriticRecipe,
+    say: Callable[[str], None] = print,
+    *,
+    unseen: Sequence[str] = (),
+) -> tuple[Critic, dict[str, Any]]:
     """A critic and its facts: recipe, what was left out and why, and cross-fitted figures.
 
     Lines of the same number in several files of translations are taken for translations of the same source, and stay in
@@ -104,7 +110,10 @@ def train_critic(
     with progress(recipe.folds + 1, "fitting", "fits") as step:
         for part in range(recipe.folds):
             w, b = _fit(
-                matrix[parts != part], corpus.native[parts != part], corpus.weight[parts != part], recipe.penalty
+                matrix[parts != part],
+                corpus.native[parts != part],
+                corpus.weight[parts != part],
+                recipe.penalty,
             )
             held[parts == part] = matrix[parts == part] @ w + b
             step(1)
@@ -112,10 +121,17 @@ def train_critic(
         step(1)
     scale, shift = _calibrated(held, corpus.native, corpus.weight)
     facts = {
-        "language": recipe.language, "shape": asdict(recipe.shape), "intercept": float(f"{scale * b + shift:.6g}"),
-        "recipe": asdict(recipe), **corpus.said, "words": len(words), "ngrams": len(grams), "scale": round(scale, 4),
-        **_figures(scale * held + shift, corpus, recipe), "made_by": made_by(),
-    }  # fmt: skip
+        "language": recipe.language,
+        "shape": asdict(recipe.shape),
+        "intercept": float(f"{scale * b + shift:.6g}"),
+        "recipe": asdict(recipe),
+        **corpus.said,
+        "words": len(words),
+        "ngrams": len(grams),
+        "scale": round(scale, 4),
+        **_figures(scale * held + shift, corpus, recipe),
+        "made_by": made_by(),
+    }
     table = _table(words, zip(grams, idf, scale * w, strict=True))
     return parse_critic(json.dumps(facts).encode(), table, Path(recipe.language)), facts
 
@@ -132,8 +148,11 @@ def write_critic(critic: Critic, facts: Mapping[str, Any], folder: Path) -> None
     DataError : a folder that holds other things than an older critic, or that cannot be written.
     """
     if folder.is_dir() and not (folder / TABLE).is_file() and any(folder.iterdir()):
-        raise DataError("is a folder with other things in it, which the critic would replace; name a new folder.",
-                        folder)  # fmt: skip
+        raise DataError(
+            "is a folder with other things in it, which the critic would replace; name a new "
+            "folder.",
+            folder,
+        )
     fresh = make_folder(folder.parent / f".{folder.name}.fresh")
     rows = ((gram, *numbers) for gram, numbers in critic.table.items())
     write_bytes(fresh / TABLE, _table(critic.words, rows))
@@ -156,8 +175,13 @@ def _folded(text: str) -> str:
     return " ".join(text.split())
 
 
-def _corpus(native: Sequence[str], translated: Mapping[str, Sequence[str]], recipe: CriticRecipe,
-            say: Callable[[str], None], unseen: frozenset[str]) -> _Corpus:  # fmt: skip
+def _corpus(
+    native: Sequence[str],
+    translated: Mapping[str, Sequence[str]],
+    recipe: CriticRecipe,
+    say: Callable[[str], None],
+    unseen: frozenset[str],
+) -> _Corpus:
     """The texts of both classes without what would mislead; `unseen` are those of a test."""
     if not translated:
         raise DataError("there are no translations; name at least one file.")
@@ -173,8 +197,13 @@ def _corpus(native: Sequence[str], translated: Mapping[str, Sequence[str]], reci
         for line, text in enumerate(texts):
             read = critic_tokens(text, recipe.language)
             n_words = sum(token[0].isalpha() for token in read)
-            reasons = {"blank": not text, "in both classes": text in both, "in the test": text in unseen,
-                       "repeated": text in seen, f"fewer than {LEAST_WORDS} words": n_words < LEAST_WORDS}  # fmt: skip
+            reasons = {
+                "blank": not text,
+                "in both classes": text in both,
+                "in the test": text in unseen,
+                "repeated": text in seen,
+                f"fewer than {LEAST_WORDS} words": n_words < LEAST_WORDS,
+            }
             why = next((reason for reason, holds in reasons.items() if holds), "")
             seen.add(text)
             if why:
@@ -188,31 +217,51 @@ def _corpus(native: Sequence[str], translated: Mapping[str, Sequence[str]], reci
     n_r, n_q = sizes[""], sum(sizes.values()) - sizes[""]
     for what, n in (("originals", n_r), ("translations", n_q)):
         if n < FEWEST:
-            raise DataError(f"{n:,} {what} of two words or more are left, and a critic needs at least {FEWEST}; some "
-                            "3,000 are a beginning.")  # fmt: skip
+            raise DataError(
+                f"{n:,} {what} of two words or more are left, and a critic needs at least "
+                f"{FEWEST}; some "
+                "3,000 are a beginning."
+            )
     if max(n_r, n_q) > UNEQUAL * min(n_r, n_q):
-        say(f"the classes are of very unequal size ({n_r:,} originals, {n_q:,} translations): they weigh the same, and "
-            "the smaller one decides how much is learnt.")  # fmt: skip
+        say(
+            f"the classes are of very unequal size ({n_r:,} originals, {n_q:,} translations): they "
+            "weigh the same, and "
+            "the smaller one decides how much is learnt."
+        )
     share = 0.5 / sum(sizes[name] > 0 for name in of_q)
-    weight = np.concatenate([np.full(n, 0.5 / n_r if not name else share / n)
-                             for name, n in sizes.items() if n])  # fmt: skip
-    said = {"originals": n_r, "translations": {name: sizes[name] for name in of_q}, "left_out": dict(left)}
+    weight = np.concatenate(
+        [np.full(n, 0.5 / n_r if not name else share / n) for name, n in sizes.items() if n]
+    )
+    said = {
+        "originals": n_r,
+        "translations": {name: sizes[name] for name in of_q},
+        "left_out": dict(left),
+    }
     return _Corpus(tokens, np.arange(n_r + n_q) < n_r, weight * len(weight), groups, said)
 
 
-def _tell_leaks(originals: set[str], of_q: dict[str, list[str]], say: Callable[[str], None]) -> None:
+def _tell_leaks(
+    originals: set[str], of_q: dict[str, list[str]], say: Callable[[str], None]
+) -> None:
     """A DataError for a file of translations that holds originals; a sentence for two files that are one system."""
     names = list(of_q)
     for i, name in enumerate(names):
         lines = set(of_q[name]) - {""}
         if lines and len(lines & originals) > SAME_CLASS * len(lines):
-            raise DataError(f"{len(lines & originals):,} of {len(lines):,} lines stand among the originals as well: "
-                            "leave the file out, or give another one.", name)  # fmt: skip
+            raise DataError(
+                f"{len(lines & originals):,} of {len(lines):,} lines stand among the originals as "
+                "well: "
+                "leave the file out, or give another one.",
+                name,
+            )
         for other in names[:i]:
             pairs = [(a, b) for a, b in zip(of_q[name], of_q[other], strict=False) if a]
             same = sum(a == b for a, b in pairs)
             if pairs and same >= SAME_SYSTEM * len(pairs):
-                say(f"{name} and {other} are the same in {same:,} of {len(pairs):,} lines: one system counts twice.")
+                say(
+                    f"{name} and {other} are the same in {same:,} of {len(pairs):,} lines: one "
+                    "system counts twice."
+                )
 
 
 def _frequent(corpus: _Corpus, n: int) -> frozenset[str]:
@@ -224,18 +273,26 @@ def _frequent(corpus: _Corpus, n: int) -> frozenset[str]:
     return frozenset(sorted(share, key=lambda word: (-round(share[word], 6), word))[:n])
 
 
-def _tf_idf(counts: Sequence[Counter[str]], min_texts: int) -> tuple[sparse.csr_matrix, list[str], np.ndarray]:
+def _tf_idf(
+    counts: Sequence[Counter[str]], min_texts: int
+) -> tuple[sparse.csr_matrix, list[str], np.ndarray]:
     """(n, F) vectors of length 1, their n-grams, and (F,) log((1 + n) / (1 + texts that have it)) + 1."""
     texts = Counter(gram for row in counts for gram in row)
     grams = sorted(gram for gram, n in texts.items() if n >= min_texts)
     if not grams:
-        raise DataError(f"no n-gram is in {min_texts} texts; give more texts, or a smaller min_texts.")
+        raise DataError(
+            f"no n-gram is in {min_texts} texts; give more texts, or a smaller min_texts."
+        )
     index = {gram: i for i, gram in enumerate(grams)}
-    idf = np.array([float(f"{math.log((1 + len(counts)) / (1 + texts[gram])) + 1:.6g}") for gram in grams])
+    idf = np.array(
+        [float(f"{math.log((1 + len(counts)) / (1 + texts[gram])) + 1:.6g}") for gram in grams]
+    )
     found = [[(index[gram], n) for gram, n in row.items() if gram in index] for row in counts]
     ends = np.cumsum([0, *map(len, found)])
     columns, numbers = np.array([pair for row in found for pair in row]).reshape(-1, 2).T
-    matrix = sparse.csr_matrix((numbers * idf[columns], columns, ends), shape=(len(counts), len(grams)))
+    matrix = sparse.csr_matrix(
+        (numbers * idf[columns], columns, ends), shape=(len(counts), len(grams))
+    )
     size = np.sqrt(np.asarray(matrix.multiply(matrix).sum(1)).ravel())
     return sparse.diags(1 / np.where(size > 0, size, 1)).dot(matrix).tocsr(), grams, idf
 
@@ -244,11 +301,15 @@ def _parts(groups: Sequence[str], recipe: CriticRecipe) -> np.ndarray:
     """(n,) the part of the cross-fit of each text."""
     names, index = np.unique(np.array(groups), return_inverse=True)
     if len(names) < recipe.folds:
-        raise DataError(f"{len(names)} blocks of {BLOCK} lines cannot be cut into {recipe.folds} parts.")
+        raise DataError(
+            f"{len(names)} blocks of {BLOCK} lines cannot be cut into {recipe.folds} parts."
+        )
     return (np.random.default_rng(recipe.seed).permutation(len(names)) % recipe.folds)[index]
 
 
-def _fit(x: Any, native: np.ndarray, weight: np.ndarray, penalty: float) -> tuple[np.ndarray, float]:
+def _fit(
+    x: Any, native: np.ndarray, weight: np.ndarray, penalty: float
+) -> tuple[np.ndarray, float]:
     """Weights and intercept of the logistic regression: mean weighted loss + penalty / 2 · |w|²."""
     sign, share, turned = np.where(native, 1.0, -1.0), weight / weight.sum(), x.T.tocsr()
 
@@ -259,7 +320,9 @@ def _fit(x: Any, native: np.ndarray, weight: np.ndarray, penalty: float) -> tupl
         return value, np.append(turned @ slope + penalty * v[:-1], slope.sum())
 
     settings = {"maxiter": 1000, "maxcor": 20, "ftol": 1e-12, "gtol": 1e-7}
-    found = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B", options=settings).x
+    found = minimize(
+        loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B", options=settings
+    ).x
     return found[:-1], float(found[-1])
 
 
@@ -274,9 +337,14 @@ def _figures(scores: np.ndarray, corpus: _Corpus, recipe: CriticRecipe) -> dict[
     """What the cross-fit says: AUC, reliability, the bound of TV."""
     r, q = scores[corpus.native], scores[~corpus.native]
     groups = np.array(corpus.groups)
-    bound = tv_lower_bound(r, q, (groups[corpus.native], groups[~corpus.native]), np.random.default_rng(recipe.seed))
-    return {"auc": round(auc(r, q), 4), "reliability": reliability(r, q),
-            "tv_lower_bound": {name: round(value, 4) for name, value in asdict(bound).items()}}  # fmt: skip
+    bound = tv_lower_bound(
+        r, q, (groups[corpus.native], groups[~corpus.native]), np.random.default_rng(recipe.seed)
+    )
+    return {
+        "auc": round(auc(r, q), 4),
+        "reliability": reliability(r, q),
+        "tv_lower_bound": {name: round(value, 4) for name, value in asdict(bound).items()},
+    }
 
 
 def _table(words: frozenset[str], rows: Iterable[tuple[str, float, float]]) -> bytes:

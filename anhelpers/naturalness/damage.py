@@ -56,7 +56,11 @@ def other_forms(texts: Iterable[str]) -> Forms:
 
 
 def _stems(word: str) -> list[str]:
-    return [word[: len(word) - cut] for cut in range(ENDING + 1) if len(word) - cut >= max(2, len(word) / 2)]
+    return [
+        word[: len(word) - cut]
+        for cut in range(ENDING + 1)
+        if len(word) - cut >= max(2, len(word) / 2)
+    ]
 
 
 def damaged(text: str, forms: Forms, rng: np.random.Generator) -> str | None:
@@ -83,7 +87,9 @@ def damaged(text: str, forms: Forms, rng: np.random.Generator) -> str | None:
     return None if changed == text else changed
 
 
-def _other_form(words: list[str], i: int, forms: Forms, rng: np.random.Generator) -> list[str] | None:
+def _other_form(
+    words: list[str], i: int, forms: Forms, rng: np.random.Generator
+) -> list[str] | None:
     """Another form of the word: mostly a false case, number or person."""
     before, word, after = _parts(words[i])
     if word not in forms:
@@ -129,5 +135,9 @@ def _parts(word: str) -> tuple[str, str, str]:
 
 
 RULES: tuple[Callable[[list[str], int, Forms, np.random.Generator], list[str] | None], ...] = (
-    _other_form, _moved, _dropped, _doubled)  # fmt: skip
+    _other_form,
+    _moved,
+    _dropped,
+    _doubled,
+)
 SHARES = (0.45, 0.35, 0.1, 0.1)

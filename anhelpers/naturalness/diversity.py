@@ -33,8 +33,20 @@ __all__ = [
 ]
 
 Code = Callable[[Sequence[Hashable]], np.ndarray]
-COLUMNS = ["system", "measure", "value", "se", "low", "high", "n_tokens", "n_types", "n_docs", "unit", "direction",
-           "signature"]  # fmt: skip
+COLUMNS = [
+    "system",
+    "measure",
+    "value",
+    "se",
+    "low",
+    "high",
+    "n_tokens",
+    "n_types",
+    "n_docs",
+    "unit",
+    "direction",
+    "signature",
+]
 
 
 @dataclass(frozen=True)
@@ -74,19 +86,45 @@ MEASURES: dict[str, Measure] = {
     measure.name: measure
     for measure in (
         Measure("ttr", "type-token ratio", "types per token", True, lexical.ttr),
-        Measure("mattr", "moving-average type-token ratio", "types per token", True, lexical.mattr,
-                f"window:{lexical.WINDOW}", f"{lexical.WINDOW} words"),
-        Measure("mtld", "MTLD", "tokens", True, lexical.mtld, f"threshold:≤{lexical.THRESHOLD}", "a repeated word"),
-        Measure("yules_i", "Yule's I", "no unit", True, lexical.yules_i, "V²/(Σf²-V)", "a repeated word"),
+        Measure(
+            "mattr",
+            "moving-average type-token ratio",
+            "types per token",
+            True,
+            lexical.mattr,
+            f"window:{lexical.WINDOW}",
+            f"{lexical.WINDOW} words",
+        ),
+        Measure(
+            "mtld",
+            "MTLD",
+            "tokens",
+            True,
+            lexical.mtld,
+            f"threshold:≤{lexical.THRESHOLD}",
+            "a repeated word",
+        ),
+        Measure(
+            "yules_i", "Yule's I", "no unit", True, lexical.yules_i, "V²/(Σf²-V)", "a repeated word"
+        ),
         Measure("yules_k", "Yule's K", "in 10,000", False, lexical.yules_k, "10⁴(Σf²-N)/N²"),
-        Measure("shannon", "Shannon entropy of words", "nats per token", True, lexical.shannon, "plug-in"),
+        Measure(
+            "shannon",
+            "Shannon entropy of words",
+            "nats per token",
+            True,
+            lexical.shannon,
+            "plug-in",
+        ),
         Measure("simpson", "Simpson diversity", "probability", True, lexical.simpson, "1-Σp²"),
     )
-}  # fmt: skip
+}
 """The measures by the names of the command line."""
 
 
-def frequency_measures(reference_texts: Sequence[str], bands: Sequence[int] = lexical.BANDS) -> list[Measure]:
+def frequency_measures(
+    reference_texts: Sequence[str], bands: Sequence[int] = lexical.BANDS
+) -> list[Measure]:
     """The two ends of the lexical frequency profile: the share of common words, and that of rare ones.
 
     Parameters
@@ -111,7 +149,9 @@ def frequency_measures(reference_texts: Sequence[str], bands: Sequence[int] = le
 
 
 def jackknife(
-    measure: Callable[[np.ndarray], float], docs: Sequence[Sequence[Hashable]], code: Code = lexical.codes_of
+    measure: Callable[[np.ndarray], float],
+    docs: Sequence[Sequence[Hashable]],
+    code: Code = lexical.codes_of,
 ) -> tuple[float, float, int]:
     """(value, standard error, documents): what leaving out one document at a time does to a measure of a corpus.
 
@@ -156,22 +196,38 @@ def lexical_metric(measure: str | Measure, trg_lang: str) -> Metric:
     trg_lang : language of the texts; a DataError where its words are not separated by spaces.
     """
     check_words(trg_lang)
-    measure = MEASURES[checks.one_of(measure, MEASURES, "lexical measure")] if isinstance(measure, str) else measure
+    measure = (
+        MEASURES[checks.one_of(measure, MEASURES, "lexical measure")]
+        if isinstance(measure, str)
+        else measure
+    )
 
     def score_corpus(hyps: Sequence[str], refs: Any = None, srcs: Any = None) -> float:
         found = [word for text in hyps for word in words(text)]
         value = float(measure.of(measure.code(found)))
         if np.isnan(value):
-            note_once(f"{measure.name} of a text of {len(found)} words is nan: it needs {measure.wants}.")
+            note_once(
+                f"{measure.name} of a text of {len(found)} words is nan: it needs {measure.wants}."
+            )
         return value
 
     return Metric(
-        measure.name, measure.label, measure.unit, measure.higher_is_better, (), measure.signature(trg_lang), None,
-        score_corpus, skips_blank=True, praise="more diverse",
-    )  # fmt: skip
+        measure.name,
+        measure.label,
+        measure.unit,
+        measure.higher_is_better,
+        (),
+        measure.signature(trg_lang),
+        None,
+        score_corpus,
+        skips_blank=True,
+        praise="more diverse",
+    )
 
 
-def lexical_table(test: TestSet, measures: Sequence[str | Measure] = tuple(MEASURES)) -> pd.DataFrame:
+def lexical_table(
+    test: TestSet, measures: Sequence[str | Measure] = tuple(MEASURES)
+) -> pd.DataFrame:
     """Lexical measures of the systems of a test set, with intervals from leaving out one document at a time.
 
     Parameters
@@ -193,7 +249,10 @@ def lexical_table(test: TestSet, measures: Sequence[str | Measure] = tuple(MEASU
     import pandas as pd
 
     check_words(test.trg_lang)
-    chosen = [MEASURES[checks.one_of(m, MEASURES, "lexical measure")] if isinstance(m, str) else m for m in measures]
+    chosen = [
+        MEASURES[checks.one_of(m, MEASURES, "lexical measure")] if isinstance(m, str) else m
+        for m in measures
+    ]
     clusters = clusters_of(test.docs)
     rows, notes, fewest = [], [], (np.inf, 0)
     for system, hyps in test.systems.items():
@@ -205,10 +264,27 @@ def lexical_table(test: TestSet, measures: Sequence[str | Measure] = tuple(MEASU
         for m in chosen:
             value, se, n_docs = jackknife(m.of, docs, m.code)
             low, high = (float(end) for end in student(value, se, counting))
-            rows.append((system, m.name, value, se, low, high, counts.total(), len(counts), n_docs, m.unit,
-                         m.direction, m.signature(test.trg_lang)))  # fmt: skip
+            rows.append(
+                (
+                    system,
+                    m.name,
+                    value,
+                    se,
+                    low,
+                    high,
+                    counts.total(),
+                    len(counts),
+                    n_docs,
+                    m.unit,
+                    m.direction,
+                    m.signature(test.trg_lang),
+                )
+            )
             if np.isnan(value):
-                notes.append(f"{system}: {m.label} is nan; it needs {m.wants}, and there are {counts.total()} words.")
+                notes.append(
+                    f"{system}: {m.label} is nan; it needs {m.wants}, and there are "
+                    f"{counts.total()} words."
+                )
     table = pd.DataFrame(rows, columns=COLUMNS)
     what = "documents" if len(set(clusters.tolist())) < len(clusters) else "texts"
     few = few_clusters(fewest[1], what, fewest[0]) if rows else ""

@@ -21,7 +21,8 @@ from .lm import LanguageModel, lpp_metric, score_texts
 
 __all__ = ["system_kl"]
 
-LEAST_RANKS, FEWEST = 0.5, 10  # Spearman's correlation and segments, as measured for XMI, see xmi.scores
+# Spearman's correlation and segments, as measured for XMI, see xmi.scores
+LEAST_RANKS, FEWEST = 0.5, 10
 
 
 def system_kl(
@@ -71,7 +72,9 @@ def system_kl(
         estimate = kl_from_logprobs(log_q, scores.total, clusters_of(test.docs))
         for sentence in _doubts(np.asarray(log_q, dtype=np.float64), scores.total, estimate):
             note(f"{system}: {sentence}")
-        estimates[system] = replace(estimate, unit="nats per segment", signature=f"kl|{model}|{estimate.signature}")
+        estimates[system] = replace(
+            estimate, unit="nats per segment", signature=f"kl|{model}|{estimate.signature}"
+        )
     return estimates
 
 
@@ -92,6 +95,10 @@ def _own_each(test: TestSet, logprobs: Mapping[str, ArrayLike]) -> None:
     """A DataError for two systems with the same log-probabilities of different outputs: one file was given twice."""
     for (a, one), (b, two) in combinations(logprobs.items(), 2):
         same = np.array_equal(np.asarray(one, float), np.asarray(two, float), equal_nan=True)
-        if same and not np.isnan(np.asarray(one, float)).all() and test.systems.get(a) != test.systems.get(b):
+        if (
+            same
+            and not np.isnan(np.asarray(one, float)).all()
+            and test.systems.get(a) != test.systems.get(b)
+        ):
             told = f"the log-probabilities of {a} and {b} are the same, and their outputs are not"
             raise DataError(f"{told}; give each system its own.")

@@ -216,12 +216,19 @@ def codes_of(tokens: Tokens) -> np.ndarray:
     """(N,) int64 numbers of the tokens, from 0 in the order of first occurrence; whole numbers stay as they are."""
     if isinstance(tokens, np.ndarray) and np.issubdtype(tokens.dtype, np.integer):
         if tokens.ndim != 1 or (tokens < 0).any():
-            raise DataError(f"tokens as numbers must be a flat array without negative ones, got shape {tokens.shape}.")
+            raise DataError(
+                "tokens as numbers must be a flat array without negative ones, got shape "
+                f"{tokens.shape}."
+            )
         return tokens.astype(np.int64, copy=False)
     if isinstance(tokens, str):
-        raise DataError(f"'{tokens[:20]}' is a text; give a list of its words, e.g. from tokens.words.")
+        raise DataError(
+            f"'{tokens[:20]}' is a text; give a list of its words, e.g. from tokens.words."
+        )
     number: dict[Hashable, int] = {}
-    return np.fromiter((number.setdefault(token, len(number)) for token in tokens), np.int64, len(tokens))
+    return np.fromiter(
+        (number.setdefault(token, len(number)) for token in tokens), np.int64, len(tokens)
+    )
 
 
 def _counts(tokens: Tokens) -> np.ndarray:

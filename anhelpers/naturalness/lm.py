@@ -20,9 +20,17 @@ from . import packed
 from .load import LanguageModel, language_model, load_lm
 
 __all__ = [
-    "LanguageModel", "TextLogProbs", "bits_per_byte_metric", "language_model", "lm_tokens", "load_lm", "lpp_metric",
-    "made", "score_call", "score_texts",
-]  # fmt: skip
+    "LanguageModel",
+    "TextLogProbs",
+    "bits_per_byte_metric",
+    "language_model",
+    "lm_tokens",
+    "load_lm",
+    "lpp_metric",
+    "made",
+    "score_call",
+    "score_texts",
+]
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,10 @@ class TextLogProbs:
     def notes(self) -> list[str]:
         """What a reader of the scores must know: how many texts were empty or longer than the model's context."""
         empty, long = int((self.tokens == 0).sum()), int(self.windowed.sum())
-        said = [(empty, "without a scored token: excluded (nan)"), (long, "longer than the context: scored in windows")]
+        said = [
+            (empty, "without a scored token: excluded (nan)"),
+            (long, "longer than the context: scored in windows"),
+        ]
         return [f"{n} of {len(self.tokens)} texts {what}." for n, what in said if n]
 
 
@@ -87,7 +98,9 @@ def score_texts(
     trees: dict[int, np.ndarray] = {}  # first text of a pack -> where each of its trees ends
 
     def groups(missing: np.ndarray) -> Iterator[list[int]]:
-        ids.update(zip(missing.tolist(), _token_ids(lm, [texts[i] for i in missing], eos), strict=True))
+        ids.update(
+            zip(missing.tolist(), _token_ids(lm, [texts[i] for i in missing], eos), strict=True)
+        )
         hub.known_ids(ids.values(), lm.model.get_input_embeddings().weight.shape[0], lm.name)
         shared: set[int] = set()
         for rows in packed.packs(lm, ids, budget, share_prefixes):
@@ -95,18 +108,27 @@ def score_texts(
             trees[pack[0]] = np.cumsum([len(row) for row in rows])
             shared.update(pack)
             yield pack
-        yield from _groups({i: text for i, text in ids.items() if i not in shared}, lm.max_tokens, budget)
+        yield from _groups(
+            {i: text for i, text in ids.items() if i not in shared}, lm.max_tokens, budget
+        )
 
     def compute(indices: np.ndarray) -> np.ndarray:
         sequences, ends = [ids.pop(i) for i in indices.tolist()], trees.pop(int(indices[0]), None)
-        return _scores(lm, sequences, budget) if ends is None else packed.scores(lm, sequences, ends)
+        return (
+            _scores(lm, sequences, budget) if ends is None else packed.scores(lm, sequences, ends)
+        )
 
     total, tokens, windowed = memo(
-        lm.signature(eos), texts, compute, width=3, groups=groups, what=f"log-probabilities under {lm.name}",
+        lm.signature(eos),
+        texts,
+        compute,
+        width=3,
+        groups=groups,
+        what=f"log-probabilities under {lm.name}",
         recipe=loaded_recipe("naturalness.lm:made", lm, eos=eos, share_prefixes=share_prefixes),
         detail=lambda indices: (budget, trees.get(int(indices[0]))),
         possible=lambda scores: (scores[:, 1] == 0) | (scores[:, 0] < np.inf),
-    ).T  # fmt: skip
+    ).T
     return TextLogProbs(total, tokens.astype(np.int64), windowed > 0)
 
 
@@ -123,7 +145,9 @@ def score_call(
     return _scores(lm, ids, budget) if ends is None else packed.scores(lm, ids, ends)
 
 
-def made(name: str, revision: str | None, eos: bool, share_prefixes: bool | None, **options: Any) -> Made:
+def made(
+    name: str, revision: str | None, eos: bool, share_prefixes: bool | None, **options: Any
+) -> Made:
     """The scores of `score_texts` on a worker, as its recipe says; a call's own batches where they are given.
 
     Parameters
@@ -173,7 +197,9 @@ def _scores(lm: LanguageModel, ids: Sequence[Sequence[int]], budget: int) -> np.
     parts = list(_windows(ids, lm.max_tokens))
     for rows in batches([len(window) for _, window, _ in parts], budget):
         batch = [parts[row] for row in rows]
-        for (owner, window, skip), logprobs in zip(batch, _forward(lm, [w for _, w, _ in batch]), strict=True):
+        for (owner, window, skip), logprobs in zip(
+            batch, _forward(lm, [w for _, w, _ in batch]), strict=True
+        ):
             total[owner] += logprobs[skip:].sum()
             tokens[owner] += len(window) - 1 - skip
             windows[owner] += 1
@@ -184,7 +210,9 @@ def _scores(lm: LanguageModel, ids: Sequence[Sequence[int]], budget: int) -> np.
 def lm_tokens(lm: LanguageModel, texts: Sequence[str], eos: bool = True) -> list[tuple[str, ...]]:
     """The tokens of each text that `score_texts` scores, as the tokenizer writes them; none for a blank text."""
     _check(lm, texts, eos)
-    return [tuple(lm.tokenizer.convert_ids_to_tokens(ids[1:])) for ids in _token_ids(lm, texts, eos)]
+    return [
+        tuple(lm.tokenizer.convert_ids_to_tokens(ids[1:])) for ids in _token_ids(lm, texts, eos)
+    ]
 
 
 def _token_ids(lm: LanguageModel, texts: Sequence[str], eos: bool) -> list[list[int]]:
@@ -192,10 +220,14 @@ def _token_ids(lm: LanguageModel, texts: Sequence[str], eos: bool) -> list[list[
     ids = hub.plain_ids(lm.tokenizer, texts)
     before = [] if lm.context_token is None else [lm.context_token]
     after = [lm.tokenizer.eos_token_id] if eos else []
-    return [[*before, *i, *after] if text.strip() else [] for text, i in zip(texts, ids, strict=True)]
+    return [
+        [*before, *i, *after] if text.strip() else [] for text, i in zip(texts, ids, strict=True)
+    ]
 
 
-def _windows(ids: Sequence[Sequence[int]], longest: int) -> Iterator[tuple[int, Sequence[int], int]]:
+def _windows(
+    ids: Sequence[Sequence[int]], longest: int
+) -> Iterator[tuple[int, Sequence[int], int]]:
     """(text, ids, predictions to skip): whole texts, or windows overlapping by half; each token is scored once."""
     half = longest // 2
     for owner, sequence in enumerate(ids):
@@ -210,7 +242,8 @@ def _forward(lm: LanguageModel, batch: Sequence[Sequence[int]]) -> list[np.ndarr
 
     Padding stands on the right and attention is causal, so no mask is needed; logits are made for real positions only.
     """
-    fill = 1 if lm.tokenizer.pad_token_id == 0 else 0  # not the pad token: some models hide it by themselves
+    # not the pad token: some models hide it by themselves
+    fill = 1 if lm.tokenizer.pad_token_id == 0 else 0
     x, real = padded(batch, fill, lm.device)
     flat = lm.log_probs(x[:, :-1], real[:, 1:], x[:, 1:][real[:, 1:]])
     return np.split(flat, np.cumsum([len(one) - 1 for one in batch[:-1]]))
@@ -229,7 +262,9 @@ def bits_per_byte_metric(lm: LanguageModel, trg_lang: str | None = None) -> Metr
         scores = score_texts(lm, hyps, eos)
         for sentence in scores.notes:
             note(f"bits per byte under {lm.name}: {sentence}")
-        sizes = np.array([len(text.encode("utf-8", "surrogatepass")) for text in hyps], dtype=np.float64)
+        sizes = np.array(
+            [len(text.encode("utf-8", "surrogatepass")) for text in hyps], dtype=np.float64
+        )
         blank = np.isnan(scores.total)
         return np.where(blank[:, None], 0.0, np.stack([-scores.total / np.log(2), sizes], 1))
 
@@ -238,11 +273,20 @@ def bits_per_byte_metric(lm: LanguageModel, trg_lang: str | None = None) -> Metr
             return counts[..., 0] / counts[..., 1]
 
     return Metric(
-        "bpb", f"bits per byte under {lm.name}", "bits per byte of UTF-8", False, (), signature,
+        "bpb",
+        f"bits per byte under {lm.name}",
+        "bits per byte of UTF-8",
+        False,
+        (),
+        signature,
         lambda hyps, refs=None, srcs=None, segment=None: score_count(count(hyps)),
         lambda hyps, refs=None, srcs=None: float(score_count(count(hyps).sum(0))),
-        count=count, score_count=score_count, skips_blank=True, bounds=(0.0, np.inf), lang=lm.language,
-    )  # fmt: skip
+        count=count,
+        score_count=score_count,
+        skips_blank=True,
+        bounds=(0.0, np.inf),
+        lang=lm.language,
+    )
 
 
 def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None) -> Metric:
@@ -253,18 +297,29 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
     """
     if lm.language and trg_lang and short_code(trg_lang) not in ("und", short_code(lm.language)):
         raise DataError(
-            f"{lm.name} knows only '{lm.language}' and the texts are '{trg_lang}'; name another language model "
-            "(--lm MODEL, or -p lm MODEL for a notebook), train one (anhelpers train-lm), or measure naturalness "
+            f"{lm.name} knows only '{lm.language}' and the texts are '{trg_lang}'; name another "
+            "language model "
+            "(--lm MODEL, or -p lm MODEL for a notebook), train one (anhelpers train-lm), or "
+            "measure naturalness "
             "without one (anhelpers score -m mattr)."
         )
 
-    def score_segments(hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None) -> np.ndarray:
+    def score_segments(
+        hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
+    ) -> np.ndarray:
         scores = score_texts(lm, hyps, eos)
         for sentence in scores.notes:
             note(f"log-perplexity under {lm.name}: {sentence}")
         return -scores.mean
 
     return Metric(
-        "lpp", f"log-perplexity under {lm.name}", "nats per token", False, (), lm.signature(eos), score_segments,
-        bounds=(0.0, np.inf), lang=lm.language,
-    )  # fmt: skip
+        "lpp",
+        f"log-perplexity under {lm.name}",
+        "nats per token",
+        False,
+        (),
+        lm.signature(eos),
+        score_segments,
+        bounds=(0.0, np.inf),
+        lang=lm.language,
+    )

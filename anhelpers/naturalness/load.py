@@ -19,7 +19,15 @@ from ..errors import DataError, need
 from ..metrics import signature_of
 from .lpp import lengthened_prints
 
-__all__ = ["BUNDLED", "LanguageModel", "bundled_lm", "language_model", "load_lm", "stated_language", "training_lines"]
+__all__ = [
+    "BUNDLED",
+    "LanguageModel",
+    "bundled_lm",
+    "language_model",
+    "load_lm",
+    "stated_language",
+    "training_lines",
+]
 
 BUNDLED = "bundled"
 """What a model is called that the language of the texts decides."""
@@ -65,7 +73,10 @@ class LanguageModel:
         head = self.model.get_output_embeddings()
         if head is None or self.model.base_model is self.model:
             return False
-        x = torch.arange(3, 19, device=self.device)[None] % self.model.config.get_text_config().vocab_size
+        x = (
+            torch.arange(3, 19, device=self.device)[None]
+            % self.model.config.get_text_config().vocab_size
+        )
         with torch.inference_mode():
             own = self.model(input_ids=x, use_cache=False).logits.float()
             ours = head(self.model.base_model(input_ids=x, use_cache=False)[0]).float()
@@ -114,10 +125,19 @@ class LanguageModel:
 
     def signature(self, eos: bool) -> str:
         """Everything that decides a score, in sacreBLEU's key:value style."""
-        context = "none" if self.context_token is None else self.tokenizer.convert_ids_to_tokens(self.context_token)
+        context = (
+            "none"
+            if self.context_token is None
+            else self.tokenizer.convert_ids_to_tokens(self.context_token)
+        )
         version = need("transformers", "language-model scoring").__version__
         parts = {"lpp": None} | self.parts()
-        parts |= {"bos": context, "eos": "yes" if eos else "no", "max": self.max_tokens, "long": "windows"}
+        parts |= {
+            "bos": context,
+            "eos": "yes" if eos else "no",
+            "max": self.max_tokens,
+            "long": "windows",
+        }
         return signature_of(parts | self.never_part() | {"transformers": version})
 
     def parts(self) -> dict[str, object]:
@@ -126,13 +146,21 @@ class LanguageModel:
 
     def never_part(self) -> dict[str, object]:
         """The tokens that it never generates, as a part of a signature where there are any."""
-        return {"never": " ".join(self.tokenizer.convert_ids_to_tokens(list(self.never)))} if self.never else {}
+        return (
+            {"never": " ".join(self.tokenizer.convert_ids_to_tokens(list(self.never)))}
+            if self.never
+            else {}
+        )
 
 
 def load_lm(
-    name: str | Path, revision: str | None = None, device: str | None = None, dtype: str = "float32", *,
+    name: str | Path,
+    revision: str | None = None,
+    device: str | None = None,
+    dtype: str = "float32",
+    *,
     lang: str | None = None,
-) -> LanguageModel:  # fmt: skip
+) -> LanguageModel:
     """A causal language model: a bundled one, a local folder, or from the hub (or its cache) by id and revision.
 
     Parameters
@@ -151,11 +179,19 @@ def load_lm(
     place = hub.find(bundled(f"lm/{bundled_lm(lang)}") if str(name) == BUNDLED else name, revision)
     device = hub.device(device)
     if hub.load_config(place, "language model").is_encoder_decoder:
-        raise DataError(f"{place} is an encoder-decoder, which has no probability for a text by itself: name a causal "
-                        "language model, or the decoder alone, trained without source.")  # fmt: skip
+        raise DataError(
+            f"{place} is an encoder-decoder, which has no probability for a text by itself: name a "
+            "causal "
+            "language model, or the decoder alone, trained without source."
+        )
     tokenizer, model = hub.load_model(place, "language model", "AutoModelForCausalLM", dtype)
     language, lines = (None, None) if place.folder is None else _facts(place.folder)
-    named = {"name": place.name, "revision": hub.revision_of(place, model), "dtype": dtype, "device": device}
+    named = {
+        "name": place.name,
+        "revision": hub.revision_of(place, model),
+        "dtype": dtype,
+        "device": device,
+    }
     with hub.usable(place, "language model"):
         lm = language_model(model, tokenizer, **named, language=language, training_lines=lines)
         _ = lm.hidden_states_suffice  # a first pass: settings that do not fit show themselves here
@@ -173,9 +209,13 @@ def bundled_lm(lang: str | None) -> str:
     if name == "und-small":
         raise DataError(SAY_THE_PAIR)
     if name not in known:
-        raise DataError(f"no language model is bundled for '{lang or 'und'}' (there are {', '.join(known)}): name "
-                        "one (--lm MODEL, or -p lm MODEL for a notebook), train one (anhelpers train-lm), or take a "
-                        "measure that needs none, such as compression.")  # fmt: skip
+        raise DataError(
+            f"no language model is bundled for '{lang or 'und'}' (there are {', '.join(known)}): "
+            "name "
+            "one (--lm MODEL, or -p lm MODEL for a notebook), train one (anhelpers train-lm), or "
+            "take a "
+            "measure that needs none, such as compression."
+        )
     return name
 
 
@@ -189,11 +229,20 @@ def _facts(folder: Path) -> tuple[str | None, np.ndarray | None]:
     """What training left beside a model: the language, and the prints of the lines it has seen."""
     facts = folder / "facts.json"
     try:
-        language = json.loads(facts.read_text(encoding="utf-8")).get("language") if facts.is_file() else None
+        language = (
+            json.loads(facts.read_text(encoding="utf-8")).get("language")
+            if facts.is_file()
+            else None
+        )
     except (ValueError, AttributeError, RecursionError, OSError):
-        raise DataError("is no JSON object of facts; delete it, or train the model anew.", facts) from None
+        raise DataError(
+            "is no JSON object of facts; delete it, or train the model anew.", facts
+        ) from None
     if not (language is None or isinstance(language, str)):
-        raise DataError(f'"language" is {language!r:.60}, and a code such as "de" is wanted; mend or delete it.', facts)
+        raise DataError(
+            f'"language" is {language!r:.60}, and a code such as "de" is wanted; mend or delete it.',
+            facts,
+        )
     if language is not None:
         try:
             language = known_code(language)
@@ -214,12 +263,20 @@ def training_lines(folder: Path) -> np.ndarray | None:
     except (ValueError, EOFError, OSError, KeyError, TypeError, IndexError, BadZipFile):
         lines = None
     if not (isinstance(lines, np.ndarray) and lines.ndim == 1 and lines.dtype.kind in "iu"):
-        raise DataError("is no array of the lines of training; delete it, or train the model anew.", path)
+        raise DataError(
+            "is no array of the lines of training; delete it, or train the model anew.", path
+        )
     return lines
 
 
 def language_model(
-    model: Any, tokenizer: Any, *, name: str, revision: str, device: str | None = None, **others: Any
+    model: Any,
+    tokenizer: Any,
+    *,
+    name: str,
+    revision: str,
+    device: str | None = None,
+    **others: Any,
 ) -> LanguageModel:
     """A model and tokenizer in memory as a `LanguageModel`: in evaluation mode, on its device, with its limits.
 
@@ -228,11 +285,18 @@ def language_model(
     others : further fields of `LanguageModel`.
     """
     device = hub.device(device)
-    starts = (tokenizer.bos_token_id, getattr(model.config, "decoder_start_token_id", None), tokenizer.eos_token_id)
+    starts = (
+        tokenizer.bos_token_id,
+        getattr(model.config, "decoder_start_token_id", None),
+        tokenizer.eos_token_id,
+    )
     known: dict[str, Any] = {
-        "name": name, "revision": revision, "device": device, "dtype": "float32",
+        "name": name,
+        "revision": revision,
+        "device": device,
+        "dtype": "float32",
         "context_token": next((start for start in starts if start is not None), None),
         "max_tokens": hub.longest(model, tokenizer) // 2 * 2,  # even: windows overlap by half
         "never": hub.forbidden(model),
-    }  # fmt: skip
+    }
     return LanguageModel(model.eval().to(device), tokenizer, **(known | others))

@@ -15,9 +15,16 @@ from ..errors import DataError
 from ..intervals import few_clusters, moves_variance, student
 
 __all__ = [
-    "LppDistance", "lengthened_prints", "line_fingerprints", "lines_by_chance", "lpp", "lpp_distance", "seen_lines",
-    "shared_lines", "shortened_prints",
-]  # fmt: skip
+    "LppDistance",
+    "lengthened_prints",
+    "line_fingerprints",
+    "lines_by_chance",
+    "lpp",
+    "lpp_distance",
+    "seen_lines",
+    "shared_lines",
+    "shortened_prints",
+]
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,9 @@ class LppDistance:
         q = f"LPP(Q) {self.lpp_q:.3f} ({_behind(self.n_q, self.docs_q)})"
         r = f"LPP(R) {self.lpp_r:.3f} ({_behind(self.n_r, self.docs_r)})"
         gap = f"signed gap {self.gap:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}"
-        return f"{q}, {r}, D = {self.distance:.3f}, {gap}{'. ' + self.caution if self.caution else ''}"
+        return (
+            f"{q}, {r}, D = {self.distance:.3f}, {gap}{'. ' + self.caution if self.caution else ''}"
+        )
 
     @property
     def caution(self) -> str:
@@ -84,8 +93,10 @@ class LppDistance:
         if self.gap >= 0:
             return None
         return (
-            f"LPP(Q) = {self.lpp_q:.3f} is below LPP(R) = {self.lpp_r:.3f} nats per token: under this D a still lower "
-            "perplexity is LESS natural, and the most probable candidates are not the most natural ones."
+            f"LPP(Q) = {self.lpp_q:.3f} is below LPP(R) = {self.lpp_r:.3f} nats per token: under "
+            "this D a still lower "
+            "perplexity is LESS natural, and the most probable candidates are not the most natural "
+            "ones."
         )
 
 
@@ -139,7 +150,9 @@ def lpp_distance(
     lpp_q, moves_q, of_q = _moves(q_mean_logprobs, docs_q, "docs_q")
     lpp_r, moves_r, of_r = _moves(r_mean_logprobs, docs_r, "docs_r")
     both = [(np.concatenate([moves_q, -moves_r]), np.concatenate([of_q, of_r]))] if paired else []
-    variance, counting = np.array([moves_variance(*side) for side in both or [(moves_q, of_q), (moves_r, of_r)]]).T
+    variance, counting = np.array(
+        [moves_variance(*side) for side in both or [(moves_q, of_q), (moves_r, of_r)]]
+    ).T
     se, gap = math.sqrt(variance.sum()), lpp_q - lpp_r
     share = variance / variance.sum() if se else np.ones_like(variance)
     freedom = 1 / float((share**2 / np.maximum(1.0, counting - 1)).sum())
@@ -161,8 +174,10 @@ def _moves(
     checks.same_length(**{"log-probabilities": values, name: of})
     there = ~np.isnan(values)
     if len(set(of[there].tolist())) < 2:
-        raise DataError(f"{name} names one document, and an interval needs at least 2: without it, texts count "
-                        "as independent.")  # fmt: skip
+        raise DataError(
+            f"{name} names one document, and an interval needs at least 2: without it, texts count "
+            "as independent."
+        )
     return value, (values[there] - value) / n, of[there]
 
 

@@ -23,11 +23,20 @@ from .lpp import LppDistance, lpp, lpp_distance, shared_lines
 if TYPE_CHECKING:
     from .lm import LanguageModel
 
-__all__ = ["LPP_DISTANCE", "Mono", "leaks", "lpp_distance_metric", "lpp_gaps", "score_mono", "system_distances"]
+__all__ = [
+    "LPP_DISTANCE",
+    "Mono",
+    "leaks",
+    "lpp_distance_metric",
+    "lpp_gaps",
+    "score_mono",
+    "system_distances",
+]
 
 LPP_DISTANCE = "lpp-distance"
 WANTED = (
-    f"{LPP_DISTANCE} compares with text R that people wrote in the target language; give it, a line each (--mono FILE "
+    f"{LPP_DISTANCE} compares with text R that people wrote in the target language; give it, a "
+    "line each (--mono FILE "
     "of score and plane, or mono=Mono(texts))."
 )
 
@@ -47,8 +56,11 @@ class Mono:
     def __post_init__(self) -> None:
         object.__setattr__(self, "texts", tuple(checks.texts("texts of R", self.texts)))
         if len(self.texts) < 2:
-            raise DataError(f"R ({self.origin}) has {len(self.texts)} line{'s' * (len(self.texts) != 1)} of text; "
-                            "a mean with an interval takes at least 2.")  # fmt: skip
+            raise DataError(
+                f"R ({self.origin}) has {len(self.texts)} line{'s' * (len(self.texts) != 1)} of "
+                "text; "
+                "a mean with an interval takes at least 2."
+            )
 
     @property
     def signature(self) -> str:
@@ -73,23 +85,41 @@ def score_mono(metric: Metric, mono: Mono) -> tuple[Estimate, np.ndarray]:
     """
     if metric.score_segments is None or metric.needs:
         needs = f" without {' and '.join(metric.needs)}" if metric.needs else ""
-        raise DataError(f"{metric.name} has no score of a single text{needs}, and so none of the texts of R.")
+        raise DataError(
+            f"{metric.name} has no score of a single text{needs}, and so none of the texts of R."
+        )
     scores = metric.oriented(metric.score_segments(mono.texts))
     there = scores[~np.isnan(scores)]
     if len(there) < 2:
-        raise DataError(f"R ({mono.origin}) has {len(there)} texts with a score of {metric.name}; it takes at least 2.")
+        raise DataError(
+            f"R ({mono.origin}) has {len(there)} texts with a score of {metric.name}; it takes at "
+            "least 2."
+        )
     mean, n = float(there.mean()), len(there)
     variance, counting = moves_variance((there - mean) / n, np.arange(n))
     low, high = np.clip(student(mean, variance**0.5, counting), *metric.oriented_bounds).tolist()
     estimate = Estimate(
-        "R", mean, variance**0.5, 0, n, "unbiased", metric.unit, f"{metric.signature}|{mono.signature}",
-        left_out=len(scores) - n, low=low, high=high, caution=few_clusters(n, "texts"),
-    )  # fmt: skip
+        "R",
+        mean,
+        variance**0.5,
+        0,
+        n,
+        "unbiased",
+        metric.unit,
+        f"{metric.signature}|{mono.signature}",
+        left_out=len(scores) - n,
+        low=low,
+        high=high,
+        caution=few_clusters(n, "texts"),
+    )
     return estimate, scores
 
 
 def lpp_gaps(
-    logprobs: np.ndarray, systems: Sequence[str], r_mean_logprobs: ArrayLike, docs: Sequence | np.ndarray
+    logprobs: np.ndarray,
+    systems: Sequence[str],
+    r_mean_logprobs: ArrayLike,
+    docs: Sequence | np.ndarray,
 ) -> dict[str, LppDistance]:
     """System -> D(Q, R) of those with scored texts in at least 2 of what is resampled; the others have none.
 
@@ -105,7 +135,9 @@ def lpp_gaps(
     return found
 
 
-def lpp_distance_metric(lm: LanguageModel, mono: Mono | None, trg_lang: str | None = None) -> Metric:
+def lpp_distance_metric(
+    lm: LanguageModel, mono: Mono | None, trg_lang: str | None = None
+) -> Metric:
     """D(Q, R) = |LPP(Q) - LPP(R)| as a metric of whole corpora; oriented it is AN's N(Q) = -D, 0 at best.
 
     R decides the score, so it stands in the signature. Resampling the outputs alone takes LPP(R) as it is; an interval
@@ -140,14 +172,25 @@ def lpp_distance_metric(lm: LanguageModel, mono: Mono | None, trg_lang: str | No
 
     signature = f"{lpp_metric(lm, trg_lang=trg_lang).signature}|{mono.signature}"
     return Metric(
-        LPP_DISTANCE, f"|LPP(Q) − LPP(R)| under {lm.name}", "nats per token", False, (),
-        signature.replace("lpp|", f"{LPP_DISTANCE}|", 1), None,
+        LPP_DISTANCE,
+        f"|LPP(Q) − LPP(R)| under {lm.name}",
+        "nats per token",
+        False,
+        (),
+        signature.replace("lpp|", f"{LPP_DISTANCE}|", 1),
+        None,
         lambda hyps, refs=None, srcs=None: float(score_count(count(hyps).sum(0))),
-        count=count, score_count=score_count, skips_blank=True, praise="nearer to R", bounds=(0.0, np.inf),
-    )  # fmt: skip
+        count=count,
+        score_count=score_count,
+        skips_blank=True,
+        praise="nearer to R",
+        bounds=(0.0, np.inf),
+    )
 
 
-def _log_probabilities(lm: LanguageModel, trg_lang: str | None) -> Callable[[Sequence[str]], np.ndarray]:
+def _log_probabilities(
+    lm: LanguageModel, trg_lang: str | None
+) -> Callable[[Sequence[str]], np.ndarray]:
     """n texts -> (n,) mean log-probability per token, nats; nan for a blank one."""
     from .lm import lpp_metric
 
@@ -168,15 +211,29 @@ def system_distances(test: TestSet, lm: LanguageModel, mono: Mono) -> dict[str, 
     ----------
     Flamich et al. 2025, §5.1.
     """
-    signature, of_text = lpp_distance_metric(lm, mono, test.trg_lang).signature, _log_probabilities(lm, test.trg_lang)
+    signature = lpp_distance_metric(lm, mono, test.trg_lang).signature
+    of_text = _log_probabilities(lm, test.trg_lang)
     scores = of_text([*mono.texts, *(text for hyps in test.systems.values() for text in hyps)])
-    r_scores, logprobs = scores[: len(mono.texts)], scores[len(mono.texts) :].reshape(len(test.systems), -1).T
+    r_scores = scores[: len(mono.texts)]
+    logprobs = scores[len(mono.texts) :].reshape(len(test.systems), -1).T
     gaps = lpp_gaps(logprobs, list(test.systems), r_scores, clusters_of(test.docs))
-    said = {system: int((~np.isnan(column)).sum()) for system, column in zip(test.systems, logprobs.T, strict=True)}
+    said = {
+        system: int((~np.isnan(column)).sum())
+        for system, column in zip(test.systems, logprobs.T, strict=True)
+    }
     return {
         system: _estimate(gaps[system], signature)
         if system in gaps
-        else Estimate(LPP_DISTANCE, np.nan, np.nan, n, 0, "needs 2 scored outputs", "nats per token", signature)
+        else Estimate(
+            LPP_DISTANCE,
+            np.nan,
+            np.nan,
+            n,
+            0,
+            "needs 2 scored outputs",
+            "nats per token",
+            signature,
+        )
         for system, n in said.items()
     }
 
@@ -185,10 +242,21 @@ def _estimate(gap: LppDistance, signature: str) -> Estimate:
     low, high = gap.distance_interval
     signed = f"signed gap {gap.gap:+.3f}{', more probable than R' if gap.gap < 0 else ''}"
     return Estimate(
-        LPP_DISTANCE, gap.distance, gap.se, gap.n_q, gap.n_r, f"{signed}; biased upwards near 0",
-        "nats per token", signature, left_out=gap.excluded_q + gap.excluded_r, low=low, high=high,
-        docs_q=gap.docs_q or 0, docs_r=gap.docs_r or 0, caution=gap.caution,
-    )  # fmt: skip
+        LPP_DISTANCE,
+        gap.distance,
+        gap.se,
+        gap.n_q,
+        gap.n_r,
+        f"{signed}; biased upwards near 0",
+        "nats per token",
+        signature,
+        left_out=gap.excluded_q + gap.excluded_r,
+        low=low,
+        high=high,
+        docs_q=gap.docs_q or 0,
+        docs_r=gap.docs_r or 0,
+        caution=gap.caution,
+    )
 
 
 def leaks(mono: Mono, test: TestSet) -> list[str]:
@@ -199,9 +267,15 @@ def leaks(mono: Mono, test: TestSet) -> list[str]:
     mono : R.
     """
     others = {**{f"reference {name}": texts for name, texts in test.refs.items()}, **test.systems}
-    shared = {name: len(shared_lines(mono.texts, filter(str.strip, texts))) for name, texts in others.items()}
+    shared = {
+        name: len(shared_lines(mono.texts, filter(str.strip, texts)))
+        for name, texts in others.items()
+    }
     told = ", ".join(f"{name} {k}" for name, k in shared.items() if k)
     if not told:
         return []
-    return [f"R shares lines with translations (of its {len(mono.texts)} lines: {told}): those are no text that people "
-            "wrote in the language, and draw R to the systems; leave them out of R."]  # fmt: skip
+    return [
+        f"R shares lines with translations (of its {len(mono.texts)} lines: {told}): those are no "
+        "text that people "
+        "wrote in the language, and draw R to the systems; leave them out of R."
+    ]

@@ -19,7 +19,9 @@ ORDERS = (1, 2, 3, 4, 5)
 """Lengths of the n-grams: from characters to about a word."""
 
 
-def ngram_features(texts: Sequence[str], orders: Sequence[int] = ORDERS, *, normalise: bool = True) -> sparse.csr_array:
+def ngram_features(
+    texts: Sequence[str], orders: Sequence[int] = ORDERS, *, normalise: bool = True
+) -> sparse.csr_array:
     """Each text as the counts of its character n-grams, exact and not hashed, so that x · y is how alike two texts are.
 
     Case and punctuation count; white space is folded to one space, and none stands at the ends.
@@ -95,7 +97,10 @@ def text_mmd(hyps: Sequence[str], mono: Sequence[str], orders: Sequence[int] = O
     there = np.diff(features.indptr) > 0
     x, y = features[: len(hyps)][there[: len(hyps)]], features[len(hyps) :][there[len(hyps) :]]
     if min(x.shape[0], y.shape[0]) < 2:
-        raise DataError(f"{x.shape[0]} texts of the system and {y.shape[0]} of the reference; at least 2 are needed.")
+        raise DataError(
+            f"{x.shape[0]} texts of the system and {y.shape[0]} of the reference; at least 2 are "
+            "needed."
+        )
     estimate = mmd2(x, y, linear())
     parts = f"{signature(orders)}|{estimate.signature}"
     return replace(estimate, name="MMD² of n-grams", signature=parts, left_out=int((~there).sum()))
@@ -115,7 +120,9 @@ def _symbols(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return symbols, np.repeat(np.arange(len(texts)), lengths), left
 
 
-def _counts(row: np.ndarray, column: np.ndarray, shape: tuple[int, int], unit: bool) -> sparse.csr_array:
+def _counts(
+    row: np.ndarray, column: np.ndarray, shape: tuple[int, int], unit: bool
+) -> sparse.csr_array:
     """How often each column occurs in each row; equal pairs are added up."""
     counts = sparse.coo_array((np.ones(len(row)), (row, column)), shape=shape).tocsr()
     return _unit_rows(counts) if unit else counts

@@ -79,7 +79,11 @@ def packs(
     always : True packs whatever fits, None (default) where it pays, False nothing.
     """
     part, longest = 0.0 if always else SHARED, min(LONGEST_TEXT, budget // 2, lm.max_tokens)
-    fitting = sorted((ids[i], i) for i in ids if 2 <= len(ids[i]) <= longest) if always is not False else []
+    fitting = (
+        sorted((ids[i], i) for i in ids if 2 <= len(ids[i]) <= longest)
+        if always is not False
+        else []
+    )
     widest = 0
     if chosen := _neighbours(fitting, part):
         limit, widest = sharing_limit(lm, max(len(text) for text, _ in chosen))
@@ -96,7 +100,9 @@ def packs(
         yield pack
 
 
-def scores(lm: LanguageModel, texts: Sequence[Tokens], ends: Sequence[int] | np.ndarray) -> np.ndarray:
+def scores(
+    lm: LanguageModel, texts: Sequence[Tokens], ends: Sequence[int] | np.ndarray
+) -> np.ndarray:
     """(n, 3) for the texts of a pack, tree by tree: log-probability, scored tokens, 0 (none is read in windows).
 
     Parameters
@@ -149,7 +155,8 @@ def sharing_limit(lm: LanguageModel, longest: int) -> tuple[int, int]:
             if not known[trial]:
                 if length < longest:
                     note_once(
-                        f"{under} prefixes are shared by texts of up to {length} tokens only: in longer ones {why}."
+                        f"{under} prefixes are shared by texts of up to {length} tokens only: in "
+                        f"longer ones {why}."
                     )
                 return trial
             why, length = known[trial], length // 2
@@ -175,11 +182,14 @@ def _close(texts: Sequence[Tokens], part: float) -> tuple[list[int], np.ndarray,
     """For sorted texts: tokens in common with the one before; whether they are at least this part of its own; and
     whether some later text has so much in common with it."""
     common = [_common(texts[j - 1], texts[j]) if j else 0 for j in range(len(texts))]
-    shared, lengths, at = np.array(common), np.array([len(text) for text in texts], np.int64), np.arange(len(texts))
+    shared = np.array(common)
+    lengths = np.array([len(text) for text in texts], np.int64)
+    at = np.arange(len(texts))
     before = (shared >= part * lengths) & (at > 0)
     steps = np.zeros(len(texts) + 1, np.int64)
     for length in np.unique(lengths[before]):
-        first = np.maximum.accumulate(np.where(shared >= part * length, 0, at))  # the first that has so much in common
+        # the first that has so much in common
+        first = np.maximum.accumulate(np.where(shared >= part * length, 0, at))
         these = before & (lengths == length)
         np.add.at(steps, first[these], 1)
         np.add.at(steps, at[these], -1)
@@ -194,7 +204,9 @@ def _common(a: Tokens, b: Tokens) -> int:
     return min(len(a), len(b))
 
 
-def _rows(chosen: list[tuple[Tokens, int]], part: float, widest: int) -> Iterator[tuple[list[int], int]]:
+def _rows(
+    chosen: list[tuple[Tokens, int]], part: float, widest: int
+) -> Iterator[tuple[list[int], int]]:
     """Sorted texts, each at most half as long as a row, in trees; and the width of each row at most.
 
     Never first one close to the text before it only: without that one, it would not be packed.
@@ -254,7 +266,9 @@ def _ancestors(end: Any, dtype: Any) -> Any:
     torch = need("torch", "language-model scoring")
     node = torch.arange(end.shape[1], device=end.device)
     sees = (node[None, None, :] <= node[None, :, None]) & (node[None, :, None] < end[:, None, :])
-    return torch.zeros(sees.shape, dtype=dtype, device=end.device).masked_fill_(~sees, torch.finfo(dtype).min)[:, None]
+    return torch.zeros(sees.shape, dtype=dtype, device=end.device).masked_fill_(
+        ~sees, torch.finfo(dtype).min
+    )[:, None]
 
 
 def _disagreement(lm: LanguageModel, length: int, width: int) -> str:
@@ -273,7 +287,9 @@ def _disagreement(lm: LanguageModel, length: int, width: int) -> str:
     if np.allclose(tree, alone, rtol=AGREE, atol=AGREE):
         return ""
     worst = np.abs(tree - alone).max()
-    return f"this model, given the mask and positions of a tree, differs by {worst:.0e} nats per token"
+    return (
+        f"this model, given the mask and positions of a tree, differs by {worst:.0e} nats per token"
+    )
 
 
 def _alone(lm: LanguageModel, text: Tokens) -> tuple[Any, Any, Any]:
@@ -290,7 +306,8 @@ def _trial(lm: LanguageModel, length: int, width: int) -> list[list[int]]:
     rng = np.random.default_rng(length)
     start = [] if lm.context_token is None else [lm.context_token]
     texts, room = [[*start, *rng.choice(some, length - len(start)).tolist()]], width - length + 1
-    while room > 0:  # a branch that leaves the longest text after `at` tokens has n new ones to be read, and a last
+    # a branch that leaves the longest text after `at` tokens has n new ones to be read, and a last
+    while room > 0:
         at = int(rng.integers(1, length))
         n = min(room, int(rng.integers(1, length - at + 1)))
         texts.append(texts[0][:at] + rng.choice(some, n + 1).tolist())

@@ -35,7 +35,9 @@ def shuffled_words(text: str, rng: np.random.Generator) -> str:
     return " ".join(order)
 
 
-def prefers_original(lm: LanguageModel, texts: Sequence[str], rng: np.random.Generator) -> np.ndarray:
+def prefers_original(
+    lm: LanguageModel, texts: Sequence[str], rng: np.random.Generator
+) -> np.ndarray:
     """(n,) bool: whether the text has a lower log-perplexity (mean per token) than its word-shuffled copy."""
     n = len(texts)
     mean = score_texts(lm, [*texts, *(shuffled_words(text, rng) for text in texts)]).mean
@@ -54,8 +56,11 @@ def minimal_pair_table(lm: LanguageModel, pairs: Sequence[tuple[str, str, str]])
         raise DataError("there are no minimal pairs; give some as (phenomenon, good, bad).")
     for name, good, bad in pairs:
         if name == ALL or not (good.strip() and bad.strip()):
-            raise DataError(f"the minimal pair ({name!r}, {good!r}, {bad!r}) must have two texts, and a phenomenon "
-                            f"that is not called '{ALL}', as the row of all pairs is.")  # fmt: skip
+            raise DataError(
+                f"the minimal pair ({name!r}, {good!r}, {bad!r}) must have two texts, and a "
+                "phenomenon "
+                f"that is not called '{ALL}', as the row of all pairs is."
+            )
     names, goods, bads = zip(*pairs, strict=True)
     eos = lm.tokenizer.eos_token_id is not None
     total = score_texts(lm, [*goods, *bads], eos=eos).total

@@ -31,16 +31,21 @@ def split_lines(lines: Sequence[str], held_out: int, seed: int) -> tuple[list[in
     ([0, 1, 5], [4])
     """
     if held_out < 1:
-        raise DataError(f"held_out is {held_out}; hold out at least 1 line, by which the model is measured.")
+        raise DataError(
+            f"held_out is {held_out}; hold out at least 1 line, by which the model is measured."
+        )
     first: dict[str, int] = {}
     for k, line in enumerate(lines):
         first.setdefault(line.strip(), k)
     first.pop("", None)
     distinct = list(first.values())
     if len(distinct) < 2 * held_out:
-        raise DataError(f"only {len(distinct):,} distinct lines, too few to hold out {held_out:,}: at least "
-                        f"{2 * held_out:,} are wanted, so that not more of them measure the model than it learns from; "
-                        "give more text, or hold out fewer lines (--held-out).")  # fmt: skip
+        raise DataError(
+            f"only {len(distinct):,} distinct lines, too few to hold out {held_out:,}: at least "
+            f"{2 * held_out:,} are wanted, so that not more of them measure the model than it "
+            "learns from; "
+            "give more text, or hold out fewer lines (--held-out)."
+        )
     held = set(np.random.default_rng(seed).permutation(len(distinct))[:held_out].tolist())
     train = [k for at, k in enumerate(distinct) if at not in held]
     return train, [distinct[at] for at in sorted(held)]
@@ -50,7 +55,9 @@ def encoded(tokenizer: Any, lines: Sequence[str], recipe: Recipe) -> tuple[Ids, 
     """Token ids with BOS and EOS, and how many lines had to be cut to the length that the recipe allows."""
     ids = hub.plain_ids(tokenizer, lines)
     cut = sum(len(i) + 2 > recipe.max_tokens for i in ids)
-    return [[tokenizer.bos_token_id, *i, tokenizer.eos_token_id][: recipe.max_tokens] for i in ids], cut
+    return [
+        [tokenizer.bos_token_id, *i, tokenizer.eos_token_id][: recipe.max_tokens] for i in ids
+    ], cut
 
 
 def n_predicted(ids: Ids) -> int:

@@ -73,18 +73,34 @@ class Recipe:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "language", known_code(self.language))
-        least = {"vocab_size": BYTES, "layers": 1, "heads": 1, "max_tokens": 4, "epochs": 1, "steps": 1}
+        least = {
+            "vocab_size": BYTES,
+            "layers": 1,
+            "heads": 1,
+            "max_tokens": 4,
+            "epochs": 1,
+            "steps": 1,
+        }
         for name, low in least.items():
             if (value := getattr(self, name)) is not None and value < low:
                 raise DataError(f"{name} is {value}; it must be at least {low}.")
-        object.__setattr__(self, "weights", tuple(map(float, self.weights)))  # a list where facts.json is read
-        if not self.weights or not all(0 <= weight < 1000 for weight in self.weights) or not any(self.weights):
-            raise DataError(f"weights are {self.weights}; give a number from 0 for each text, and one above 0.")
+        # a list where facts.json is read
+        object.__setattr__(self, "weights", tuple(map(float, self.weights)))
+        if (
+            not self.weights
+            or not all(0 <= weight < 1000 for weight in self.weights)
+            or not any(self.weights)
+        ):
+            raise DataError(
+                f"weights are {self.weights}; give a number from 0 for each text, and one above 0."
+            )
         if not 0 <= self.join < 1:
             raise DataError(f"join is {self.join}; it is a chance, from 0 to below 1.")
         checks.one_of(self.stored, STORED, "way to store weights")
         if self.width < 1 or self.width % self.heads:
-            raise DataError(f"the width {self.width} cannot be shared by {self.heads} heads; give a multiple.")
+            raise DataError(
+                f"the width {self.width} cannot be shared by {self.heads} heads; give a multiple."
+            )
 
 
 def sized(size: str) -> dict[str, Any]:
@@ -101,13 +117,19 @@ def sized(size: str) -> dict[str, Any]:
     layers, width = map(int, match.groups()) if match else SIZES.get(size, (0, 0))
     if not layers or width % HEAD:
         names = ", ".join(SIZES)
-        raise DataError(f"unknown size '{size}'; say one of {names}, or LAYERSxWIDTH, such as 6x256, with a width that "
-                        f"is a multiple of {HEAD}.")  # fmt: skip
+        raise DataError(
+            f"unknown size '{size}'; say one of {names}, or LAYERSxWIDTH, such as 6x256, with a "
+            "width that "
+            f"is a multiple of {HEAD}."
+        )
     rate = LEARNING_RATE * min(1.0, TUNED_WIDTH / width)
     return {"layers": layers, "width": width, "heads": width // HEAD, "learning_rate": rate}
 
 
-WRITTEN = "<!-- written by anhelpers train-lm; without this line your own text stays when the model is trained anew -->"
+WRITTEN = (
+    "<!-- written by anhelpers train-lm; without this line your own text stays when the model is "
+    "trained anew -->"
+)
 """The first line of a card that nobody has taken over; a later training replaces it."""
 
 
@@ -119,12 +141,17 @@ def model_card(facts: dict[str, Any]) -> str:
     facts : of `train.train_lm`.
     """
     recipe = facts["recipe"]
-    shape = f"{recipe['layers']} layers of width {recipe['width']}, {facts['parameters']:,} parameters"
+    shape = (
+        f"{recipe['layers']} layers of width {recipe['width']}, {facts['parameters']:,} parameters"
+    )
     pieces = f"{facts['vocabulary']:,} pieces, context {recipe['max_tokens']}"
     learnt = f"{facts['train_lines']:,} distinct lines, {facts['train_tokens']:,} predicted tokens"
     steps = f"{facts['steps_done']:,} steps, {facts['epochs_done']:g}"
     budget = f", within a budget of {facts['minutes']:g} minutes" if "minutes" in facts else ""
-    measured = f"{facts['held_out_lines']:,} lines, {facts['held_out_tokens']:,} tokens, end of sentence included"
+    measured = (
+        f"{facts['held_out_lines']:,} lines, {facts['held_out_tokens']:,} tokens, end of sentence "
+        "included"
+    )
     return f"""{WRITTEN}
 # A small language model ({facts["language"]})
 

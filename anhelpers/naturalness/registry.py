@@ -17,7 +17,16 @@ from .mono import LPP_DISTANCE, Mono, lpp_distance_metric
 if TYPE_CHECKING:
     from .lm import LanguageModel
 
-__all__ = ["COMPRESSION", "CRITIC", "NAMES", "WITH_LM", "fitting_metric", "is_critic", "naturalness_metric", "needs_lm"]
+__all__ = [
+    "COMPRESSION",
+    "CRITIC",
+    "NAMES",
+    "WITH_LM",
+    "fitting_metric",
+    "is_critic",
+    "naturalness_metric",
+    "needs_lm",
+]
 
 
 def _lpp(lm: LanguageModel, trg_lang: str) -> Metric:
@@ -124,11 +133,15 @@ def naturalness_metric(
     if not needs_lm(name):
         return lexical_metric(name, trg_lang)
     if lm is None:
-        raise DataError(f"{name} needs a language model; name one (--lm MODEL, or lm=load_lm(MODEL)); "
-                        "compression needs none, for any language.")  # fmt: skip
+        raise DataError(
+            f"{name} needs a language model; name one (--lm MODEL, or lm=load_lm(MODEL)); "
+            "compression needs none, for any language."
+        )
     if kind == COMBINED:
         return _combined(lm, trg_lang, folder)
-    return _lpp_distance(lm, trg_lang, mono) if name == LPP_DISTANCE else WITH_LM[name](lm, trg_lang)
+    return (
+        _lpp_distance(lm, trg_lang, mono) if name == LPP_DISTANCE else WITH_LM[name](lm, trg_lang)
+    )
 
 
 def fitting_metric(

@@ -41,7 +41,8 @@ def check_words(trg_lang: str) -> None:
     if not spaced(trg_lang) and short_code(trg_lang) not in BY_CHARACTER:
         raise DataError(
             f"'{trg_lang}' has no spaces between words: lexical measures need its texts as words; "
-            "segment them, and give lists of words to the functions of anhelpers.naturalness.lexical."
+            "segment them, and give lists of words to the functions of "
+            "anhelpers.naturalness.lexical."
         )
 
 

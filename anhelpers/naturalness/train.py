@@ -53,7 +53,11 @@ def train_tokenizer(lines: Sequence[str], vocab_size: int, max_tokens: int) -> A
     transformers = need("transformers", WHY)
     bpe = tokenizers.ByteLevelBPETokenizer(add_prefix_space=True)
     bpe.train_from_iterator(
-        lines, vocab_size=vocab_size, min_frequency=2, special_tokens=["<s>", "</s>", "<pad>"], show_progress=False
+        lines,
+        vocab_size=vocab_size,
+        min_frequency=2,
+        special_tokens=["<s>", "</s>", "<pad>"],
+        show_progress=False,
     )
     return transformers.PreTrainedTokenizerFast(
         tokenizer_object=bpe._tokenizer,
@@ -69,13 +73,19 @@ def _loss(model: Any, batch: list[list[int]]) -> Any:
     torch = need("torch", WHY)
     pad, longest = model.config.pad_token_id, max(map(len, batch))
     x = torch.tensor([i + [pad] * (longest - len(i)) for i in batch], device=model.device)
-    read = x.masked_fill(x == pad, model.config.eos_token_id)  # pads warn, and no token that counts reads them
+    # pads warn, and no token that counts reads them
+    read = x.masked_fill(x == pad, model.config.eos_token_id)
     with torch.autocast("cuda", torch.bfloat16, enabled=model.training and x.is_cuda):
         logits = model(input_ids=read).logits[:, :-1].float()
-    nll = torch.nn.functional.cross_entropy(logits.flatten(0, 1), x[:, 1:].flatten(), ignore_index=pad, reduction="sum")
+    nll = torch.nn.functional.cross_entropy(
+        logits.flatten(0, 1), x[:, 1:].flatten(), ignore_index=pad, reduction="sum"
+    )
     if not nll.isfinite():
-        raise AnhelpersError("the training has failed: the loss is no number any more. Train with other options, such "
-                             "as a lower learning rate, or other text.")  # fmt: skip
+        raise AnhelpersError(
+            "the training has failed: the loss is no number any more. Train with other options, "
+            "such "
+            "as a lower learning rate, or other text."
+        )
     return nll, sum(len(i) - 1 for i in batch)
 
 
@@ -92,11 +102,19 @@ def _held_out_loss(model: Any, ids: list[list[int]], recipe: Recipe) -> float:
 def _new_model(tokenizer: Any, recipe: Recipe) -> Any:
     transformers = need("transformers", WHY)
     config = transformers.GPT2Config(
-        vocab_size=len(tokenizer), n_positions=recipe.max_tokens, n_embd=recipe.width, n_layer=recipe.layers,
-        n_head=recipe.heads, resid_pdrop=recipe.dropout, embd_pdrop=recipe.dropout, attn_pdrop=recipe.dropout,
+        vocab_size=len(tokenizer),
+        n_positions=recipe.max_tokens,
+        n_embd=recipe.width,
+        n_layer=recipe.layers,
+        n_head=recipe.heads,
+        resid_pdrop=recipe.dropout,
+        embd_pdrop=recipe.dropout,
+        attn_pdrop=recipe.dropout,
         activation_function="gelu_pytorch_tanh",  # GPT-2's own function, in one fused kernel
-        bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id,
-    )  # fmt: skip
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
     return transformers.GPT2LMHeadModel(config)
 
 
@@ -105,7 +123,10 @@ def _optimizer(model: Any, recipe: Recipe, steps: int) -> Any:
     torch = need("torch", WHY)
     decayed = [p for p in model.parameters() if p.ndim >= 2]
     plain = [p for p in model.parameters() if p.ndim < 2]
-    groups = [{"params": decayed, "weight_decay": recipe.weight_decay}, {"params": plain, "weight_decay": 0.0}]
+    groups = [
+        {"params": decayed, "weight_decay": recipe.weight_decay},
+        {"params": plain, "weight_decay": 0.0},
+    ]
     optimizer = torch.optim.AdamW(groups, lr=recipe.learning_rate, betas=(0.9, 0.98))
     rate = partial(warm_cosine, warm=max(1, steps // 20), steps=steps)
     return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
@@ -121,7 +142,11 @@ def warm_cosine(step: int, warm: int, steps: int) -> float:
     >>> [warm_cosine(step, 2, 6) for step in (0, 1, 4, 6)]
     [0.5, 1.0, 0.5, 0.0]
     """
-    return (step + 1) / warm if step < warm else 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
+    return (
+        (step + 1) / warm
+        if step < warm
+        else 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
+    )
 
 
 @dataclass(frozen=True)
@@ -202,20 +227,34 @@ def train_lm(
         infinite.
     """
     out = Path(out)
-    if out.is_dir() and not (out / "facts.json").is_file() and any(path.suffix != ".md" for path in out.iterdir()):
-        raise DataError("is a folder with other things in it, which the model would replace; name a new folder.", out)
+    if (
+        out.is_dir()
+        and not (out / "facts.json").is_file()
+        and any(path.suffix != ".md" for path in out.iterdir())
+    ):
+        raise DataError(
+            "is a folder with other things in it, which the model would replace; name a new "
+            "folder.",
+            out,
+        )
     if minutes is not None and not 0 < minutes < math.inf:
         raise DataError(f"minutes is {minutes}; give a number above 0.")
     of = np.zeros(len(lines), np.int64) if of is None else np.asarray(of)
     checks.same_length(lines=lines, of=of)
     if len(lines) and of.max() + 1 != len(recipe.weights):
-        raise DataError(f"there are {of.max() + 1} texts and {len(recipe.weights)} weights; give one for each text.")
+        raise DataError(
+            f"there are {of.max() + 1} texts and {len(recipe.weights)} weights; give one for each "
+            "text."
+        )
     job = _Job(recipe, out, Path(f"{out}.partial"), hub.device(device), say, minutes)
     chosen, held = split_lines(lines, recipe.held_out, recipe.seed)
     left_out = len(lines) - len(chosen) - len(held)
     try:
         with alone(job.partial):
-            say(f"{len(chosen):,} lines to learn from, {len(held):,} held out; {left_out:,} blank or repeated left out")
+            say(
+                f"{len(chosen):,} lines to learn from, {len(held):,} held out; {left_out:,} blank "
+                "or repeated left out"
+            )
             train, measuring = ([lines[k].strip() for k in numbers] for numbers in (chosen, held))
             return _train(job, train, of[chosen], measuring)
     except OSError as error:
@@ -227,7 +266,8 @@ def _train(job: _Job, train: list[str], of: np.ndarray, held: list[str]) -> dict
     belongs = {"recipe": asdict(recipe), "minutes": job.minutes, "text": _text_id(train)}
     state = read_state(job.partial, belongs)
     torch.manual_seed(recipe.seed)
-    torch.backends.cuda.enable_cudnn_sdp(False)  # it plans anew for every width of a batch, longer than it computes
+    # it plans anew for every width of a batch, longer than it computes
+    torch.backends.cuda.enable_cudnn_sdp(False)
     tokenizer = train_tokenizer(train, recipe.vocab_size, recipe.max_tokens)
     ids, n_cut = encoded(tokenizer, train, recipe)
     held_ids, _ = encoded(tokenizer, held, recipe)
@@ -240,17 +280,23 @@ def _train(job: _Job, train: list[str], of: np.ndarray, held: list[str]) -> dict
         model.half().float()
     loss = _held_out_loss(model, held_ids, recipe)
     facts = {
-        "language": recipe.language, "recipe": asdict(run.recipe),
+        "language": recipe.language,
+        "recipe": asdict(run.recipe),
         **({} if job.minutes is None else {"minutes": job.minutes}),
         "steps_done": run.place.step,
         "epochs_done": round(run.place.seen / n_predicted(examples(ids, of, recipe, 0)), 2),
-        "vocabulary": len(tokenizer), "train_lines": len(train), "train_tokens": n_predicted(ids),
-        "lines_cut": n_cut, "held_out_lines": len(held), "held_out_tokens": n_predicted(held_ids),
+        "vocabulary": len(tokenizer),
+        "train_lines": len(train),
+        "train_tokens": n_predicted(ids),
+        "lines_cut": n_cut,
+        "held_out_lines": len(held),
+        "held_out_tokens": n_predicted(held_ids),
         "held_out_bytes": sum(len(line.encode()) for line in held),
         "parameters": sum(p.numel() for p in model.parameters()),
-        "held_out_nats_per_token": round(loss, 4), "held_out_perplexity": round(math.exp(loss), 2),
+        "held_out_nats_per_token": round(loss, 4),
+        "held_out_perplexity": round(math.exp(loss), 2),
         "made_by": made_by(),
-    }  # fmt: skip
+    }
     _write(model, tokenizer, facts, line_fingerprints(train), job)
     return facts
 
@@ -264,13 +310,22 @@ def _say_limits(job: _Job, n_pieces: int, n_cut: int) -> None:
     """What the text is too short or too long for."""
     recipe = job.recipe
     if n_pieces < recipe.vocab_size:
-        job.say(f"the text repeats itself enough for {n_pieces:,} of the {recipe.vocab_size:,} pieces asked for")
+        job.say(
+            f"the text repeats itself enough for {n_pieces:,} of the {recipe.vocab_size:,} pieces "
+            "asked for"
+        )
     if n_cut:
         job.say(f"{n_cut:,} lines are longer than {recipe.max_tokens} pieces, and cut there")
 
 
 def _started(
-    job: _Job, model: Any, ids: list[list[int]], of: np.ndarray, held_ids: list[list[int]], state: dict, belongs: dict
+    job: _Job,
+    model: Any,
+    ids: list[list[int]],
+    of: np.ndarray,
+    held_ids: list[list[int]],
+    state: dict,
+    belongs: dict,
 ) -> _Training:
     """The training at its beginning, or where the state of an interrupted one left it."""
     torch = need("torch", WHY)
@@ -293,13 +348,29 @@ def _started(
         torch.set_rng_state(state["rng"])
         job.say(f"resumed after step {place.step:,}, in epoch {place.epoch + 1} of {recipe.epochs}")
     steps = min(limit or longest, per_epoch * recipe.epochs)
-    return _Training(job, recipe, model, optimizer, schedule, ids, of, held_ids, belongs, place, steps, place.step)
+    return _Training(
+        job,
+        recipe,
+        model,
+        optimizer,
+        schedule,
+        ids,
+        of,
+        held_ids,
+        belongs,
+        place,
+        steps,
+        place.step,
+    )
 
 
-def _steps_that_fit(job: _Job, model: Any, ids: list[list[int]], held_ids: list[list[int]], per_epoch: int) -> int:
+def _steps_that_fit(
+    job: _Job, model: Any, ids: list[list[int]], held_ids: list[list[int]], per_epoch: int
+) -> int:
     """How many steps the budget of time has room for, with the measuring after each epoch: tried out on a copy."""
     assert job.minutes is not None
-    with need("torch", WHY).random.fork_rng(devices=[]):  # a run with these steps and no budget draws the same numbers
+    # a run with these steps and no budget draws the same numbers
+    with need("torch", WHY).random.fork_rng(devices=[]):
         twin = deepcopy(model)
         optimizer, schedule = _optimizer(twin, job.recipe, per_epoch)
         begin = time.monotonic()
@@ -315,8 +386,11 @@ def _steps_that_fit(job: _Job, model: Any, ids: list[list[int]], held_ids: list[
     each = spent / (tried - WARM_UP.get(twin.device.type, 0)) + measuring / per_epoch
     steps = int((60 * job.minutes - (time.monotonic() - job.began) - 2 * measuring) / each)
     if steps < 1:
-        raise DataError(f"{job.minutes:g} minutes are too few: a step takes {each:.2g} seconds, and preparing and "
-                        "measuring come first; give more time, or a smaller model.")  # fmt: skip
+        raise DataError(
+            f"{job.minutes:g} minutes are too few: a step takes {each:.2g} seconds, and preparing "
+            "and "
+            "measuring come first; give more time, or a smaller model."
+        )
     job.say(f"{job.minutes:g} minutes have room for about {steps:,} steps of {each:.2g} seconds")
     return steps
 
@@ -362,20 +436,29 @@ def _step(model: Any, optimizer: Any, schedule: Any, batch: list[list[int]]) -> 
 
 def _left(run: _Training) -> str:
     """How long it may still take, at the pace since this run began or was resumed."""
-    pace = (time.monotonic() - run.begin) / (run.place.step - run.first) if run.place.step > run.first else 0.0
+    pace = (
+        (time.monotonic() - run.begin) / (run.place.step - run.first)
+        if run.place.step > run.first
+        else 0.0
+    )
     seconds = pace * max(0, run.steps - run.place.step)
     if seconds < 1:
         return ""
-    return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {seconds:.0f} s left"
+    return (
+        f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {seconds:.0f} s left"
+    )
 
 
 def _save(run: _Training) -> None:
     """The whole state: resumed from it, the same numbers come as if nothing had happened."""
     state = {
-        "place": asdict(run.place), "steps": run.recipe.steps, "model": run.model.state_dict(),
-        "optimizer": run.optimizer.state_dict(), "schedule": run.schedule.state_dict(),
+        "place": asdict(run.place),
+        "steps": run.recipe.steps,
+        "model": run.model.state_dict(),
+        "optimizer": run.optimizer.state_dict(),
+        "schedule": run.schedule.state_dict(),
         "rng": need("torch", WHY).get_rng_state(),
-    }  # fmt: skip
+    }
     write_state(run.job.partial, state | run.belongs)
 
 
@@ -390,8 +473,11 @@ def _write(model: Any, tokenizer: Any, facts: dict, lines: np.ndarray, job: _Job
     except OSError:
         raise
     except Exception as error:  # the libraries' own names for a full disk
-        raise DataError(f"the model cannot be written ({error}); free some space and run again: its training is kept.",
-                        job.partial) from error  # fmt: skip
+        raise DataError(
+            f"the model cannot be written ({error}); free some space and run again: its training "
+            "is kept.",
+            job.partial,
+        ) from error
     write_text(fresh / "facts.json", json.dumps(facts, indent=1) + "\n")
     if eight is None:
         np.save(fresh / "train_lines.npy", lines)

@@ -37,8 +37,12 @@ def alone(partial: Path) -> Iterator[None]:
         descriptor = os.open(make_folder(partial), os.O_RDONLY) if os.name == "posix" else None
         try:
             if descriptor is not None and not lock(descriptor):
-                raise DataError("another process is training into it; wait for it, or name another folder.", partial)
-            if descriptor is None or still_at(partial, descriptor):  # else another run ended just now
+                raise DataError(
+                    "another process is training into it; wait for it, or name another folder.",
+                    partial,
+                )
+            # else another run ended just now
+            if descriptor is None or still_at(partial, descriptor):
                 yield
                 return
         finally:
@@ -61,7 +65,9 @@ def read_state(partial: Path, belongs: dict[str, Any]) -> dict[str, Any]:
         return {}
     state = _opened(file)
     if any(state.get(name) != value for name, value in belongs.items()):
-        raise DataError("holds the state of other text or options; delete it, or name another folder.", partial)
+        raise DataError(
+            "holds the state of other text or options; delete it, or name another folder.", partial
+        )
     return state
 
 
@@ -95,8 +101,11 @@ def _opened(path: Path) -> dict[str, Any]:
     torch, content = need("torch", WHY), path.read_bytes()
     data = content[LENGTH:]
     if content[:LENGTH] != _head(data):
-        raise DataError("is damaged, or of another version, so training cannot go on from it; delete it to begin anew.",
-                        path)  # fmt: skip
+        raise DataError(
+            "is damaged, or of another version, so training cannot go on from it; delete it to "
+            "begin anew.",
+            path,
+        )
     try:
         return dict(torch.load(io.BytesIO(data), weights_only=True, map_location="cpu"))
     except Exception as error:  # what is no state of numbers fails in many ways

@@ -35,8 +35,11 @@ def copied_systems(test: TestSet, chosen: Collection[str]) -> list[str]:
                 done = "not compared with itself" if ref in chosen else "named so"
                 notes.append(f"{system} is the reference {ref} ({shared}), and is {done}.")
             elif system not in copies and same >= FEWEST and share > MOST:
-                notes.append(f"{system} is nearly the reference {ref} ({shared}: {share:.0%}); these texts are perfect "
-                             "by it, and its place says little of a system.")  # fmt: skip
+                notes.append(
+                    f"{system} is nearly the reference {ref} ({shared}: {share:.0%}); these texts "
+                    "are perfect "
+                    "by it, and its place says little of a system."
+                )
     return notes
 
 
@@ -62,8 +65,10 @@ def copied_candidates(cands: CandidateSet, test: TestSet) -> tuple[np.ndarray, t
     segments = cands.segment.tolist()
     human = {name: hyps for name, hyps in test.systems.items() if test.categories[name] == "human"}
     for ref, texts in {**human, **test.refs}.items():
-        offered: dict[str, dict[int, list[int]]] = {}  # by origin, the candidates of each source with this reference
-        found: dict[str, dict[int, int]] = {}  # of those, the ones with an equal candidate, and the first such
+        # by origin, the candidates of each source with this reference
+        offered: dict[str, dict[int, list[int]]] = {}
+        # of those, the ones with an equal candidate, and the first such
+        found: dict[str, dict[int, int]] = {}
         for i, (source, names) in enumerate(zip(segments, origins, strict=True)):
             for name in names if texts[source] else ():
                 offered.setdefault(name, {}).setdefault(source, []).append(i)
@@ -71,23 +76,33 @@ def copied_candidates(cands: CandidateSet, test: TestSet) -> tuple[np.ndarray, t
                     equals[i] |= ref in test.refs
                     found.setdefault(name, {}).setdefault(source, i)
         copying = [
-            name for name, rows in found.items()
-            if len(offered[name]) >= FEWEST and len(rows) > len(offered[name]) * (MOST if name else COPIED)
-        ]  # fmt: skip
+            name
+            for name, rows in found.items()
+            if len(offered[name]) >= FEWEST
+            and len(rows) > len(offered[name]) * (MOST if name else COPIED)
+        ]
         for name in copying:
             nearly = name and (name == ref or len(found[name]) > COPIED * len(offered[name]))
             whole = nearly and all(len(those) == 1 for those in offered[name].values())
-            its = [i for those in offered[name].values() for i in those] if whole else found[name].values()
+            its = (
+                [i for those in offered[name].values() for i in those]
+                if whole
+                else found[name].values()
+            )
             rows = [i for i in its if set(origins[i]) <= set(copying)]  # who else found it keeps it
             copies[rows] = True
             whose = f"candidate of {name}" if name else "candidate"
             where = f"{len(found[name])} of {len(offered[name])} sources"
             which = "such" if len(its) == len(found[name]) else f"candidates of {name}"
-            notes.append(f"in {where} a {whose} is the reference {ref} itself; {len(rows)} {which} are left out.")
+            notes.append(
+                f"in {where} a {whose} is the reference {ref} itself; {len(rows)} {which} are left "
+                "out."
+            )
     without = np.flatnonzero(np.bincount(cands.segment[~copies], minlength=cands.n_segments) == 0)
     if without.size:
         raise DataError(
-            f"source {without[0]} (counted from 0) has no candidate but its own reference ({without.size} such of "
+            f"source {without[0]} (counted from 0) has no candidate but its own reference "
+            f"({without.size} such of "
             f"{cands.n_segments}), which is none; give others, or leave these sources out."
         )
     kept = equals & ~copies
@@ -96,7 +111,13 @@ def copied_candidates(cands: CandidateSet, test: TestSet) -> tuple[np.ndarray, t
         many = 2 * there > asked
         notes.append(
             f"in {there} of {asked} sources a candidate equals a reference word for word "
-            f"({kept.sum()} of {len(cands) - copies.sum()} candidates), and stays, as the translation of a system"
-            + ("; if references were put among the candidates, take them out, for they are perfect." if many else ".")
+            f"({kept.sum()} of {len(cands) - copies.sum()} candidates), and stays, as the "
+            "translation of a system"
+            + (
+                "; if references were put among the candidates, take them out, for they are "
+                "perfect."
+                if many
+                else "."
+            )
         )
     return copies, tuple(notes)

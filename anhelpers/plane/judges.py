@@ -23,9 +23,14 @@ __all__ = ["judged_studies"]
 
 
 def judged_studies(
-    test: TestSet, cands: CandidateSet, accuracies: Sequence[str], naturalnesses: Sequence[str], *,
-    lm: LanguageModel | None = None, max_blank_share: float = 1.0,
-) -> tuple[list[OracleStudy], tuple[str, ...]]:  # fmt: skip
+    test: TestSet,
+    cands: CandidateSet,
+    accuracies: Sequence[str],
+    naturalnesses: Sequence[str],
+    *,
+    lm: LanguageModel | None = None,
+    max_blank_share: float = 1.0,
+) -> tuple[list[OracleStudy], tuple[str, ...]]:
     """`oracle_studies` by all of the named judges that these texts have, and a sentence for each that is missing.
 
     A judge is missing where its metric is a DataError for this language, as without a bundled critic, or where
@@ -58,7 +63,9 @@ def judged_studies(
     for axis, found, why in (("accuracy", by, missing), ("naturalness", beside, also_missing)):
         if not found:
             raise DataError(" ".join(why) or f"there is no judge of {axis}; name one.")
-    studies = oracle_studies(test, cands, [*by.values()], [*beside.values()], max_blank_share=max_blank_share)
+    studies = oracle_studies(
+        test, cands, [*by.values()], [*beside.values()], max_blank_share=max_blank_share
+    )
     return studies, (*missing, *also_missing)
 
 

@@ -20,14 +20,22 @@ from .scores import Plane
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["correlation_gap", "correlations", "distinct_systems", "frontier_distance", "local_correlation", "verdict"]
+__all__ = [
+    "correlation_gap",
+    "correlations",
+    "distinct_systems",
+    "frontier_distance",
+    "local_correlation",
+    "verdict",
+]
 
 FEWEST = 4
 """Systems in the smallest window: three points on a plane correlate strongly whatever they are."""
 RELIABLE = 0.75
 """Below, a verdict is none: with errors that go together, unrelated systems would be called related too often."""
 MEANING = (
-    "95 % intervals are for these systems on other documents; p: how often shuffling naturalness among all systems and "
+    "95 % intervals are for these systems on other documents; p: how often shuffling naturalness "
+    "among all systems and "
     "choosing again gives an r as far out."
 )
 
@@ -47,16 +55,22 @@ def frontier_distance(scores: np.ndarray, curve: OracleCurve | None = None) -> n
     """
     spread = scores.std(1, ddof=1)
     if not (spread > 0).all():
-        raise DataError("all systems have the same score on one axis; there is no distance to speak of.")
+        raise DataError(
+            "all systems have the same score on one axis; there is no distance to speak of."
+        )
     hull = curve or oracle_curve(np.zeros(scores.shape[1], dtype=np.int64), *scores)
     line = np.stack([hull.accuracy, hull.naturalness]) / spread[:, None]
     return _to_line(scores / spread[:, None], line)
 
 
 def local_correlation(
-    plane: Plane, rng: np.random.Generator, *, curve: OracleCurve | None = None, width: int | None = None,
+    plane: Plane,
+    rng: np.random.Generator,
+    *,
+    curve: OracleCurve | None = None,
+    width: int | None = None,
     n_draws: int = 1000,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Correlation of accuracy and naturalness among the systems nearest to the frontier, and in a sliding window.
 
     Systems with the very scores of an earlier one on every segment are left out: the same output sent in twice.
@@ -96,20 +110,33 @@ def local_correlation(
         null_r = pearson(null[:, 0], null[:, 1])
         null_r = null_r[~np.isnan(null_r)]
         least, most = np.quantile(null_r, [0.025, 0.975]) if len(null_r) else (np.nan, np.nan)
-        rows.append({
-            "window": kind, "n_systems": len(some), "distance_from": distance[some[0]],
-            "distance_to": distance[some[-1]], "distance": distance[some].mean(),
-            "systems": ", ".join(plane.systems[j] for j in some),
-            "pearson": r, "pearson_low": low, "pearson_high": high, "spearman": float(spearman(*scores[:, some])),
-            "selection_pearson": float(null_r.mean()) if len(null_r) else np.nan,
-            "reliability": _reliability(scores[:, some], errors[:, :, some]),
-            "selection_low": float(least), "selection_high": float(most), "selection_p": _two_sided(r, null_r),
-        })  # fmt: skip
+        rows.append(
+            {
+                "window": kind,
+                "n_systems": len(some),
+                "distance_from": distance[some[0]],
+                "distance_to": distance[some[-1]],
+                "distance": distance[some].mean(),
+                "systems": ", ".join(plane.systems[j] for j in some),
+                "pearson": r,
+                "pearson_low": low,
+                "pearson_high": high,
+                "spearman": float(spearman(*scores[:, some])),
+                "selection_pearson": float(null_r.mean()) if len(null_r) else np.nan,
+                "reliability": _reliability(scores[:, some], errors[:, :, some]),
+                "selection_low": float(least),
+                "selection_high": float(most),
+                "selection_p": _two_sided(r, null_r),
+            }
+        )
     return pd.DataFrame(rows).assign(n=len(plane), n_docs=len(set(plane.clusters.tolist())))
 
 
 def correlations(
-    plane: Plane, rng: np.random.Generator, among: Sequence[Sequence[int] | np.ndarray], n_draws: int = 1000
+    plane: Plane,
+    rng: np.random.Generator,
+    among: Sequence[Sequence[int] | np.ndarray],
+    n_draws: int = 1000,
 ) -> np.ndarray:
     """(W, 3) Pearson's r of the two axes with its 95 % interval, among some systems each, held fixed.
 
@@ -127,9 +154,14 @@ def correlations(
     def of(scores: np.ndarray) -> np.ndarray:
         a, n = (side - side.mean(-1, keepdims=True) for side in np.split(scores, 2, axis=-1))
         size, sums = masks.sum(0), [part @ masks for part in (a, n, a * a, n * n, a * n)]
-        aa, nn, an = sums[2] - sums[0] ** 2 / size, sums[3] - sums[1] ** 2 / size, sums[4] - sums[0] * sums[1] / size
-        least = ((1e-20 * side * side).sum(-1, keepdims=True) for side in (a, n))  # equal numbers leave rounding behind
-        flat = np.any([found <= floor for found, floor in zip((aa, nn), least, strict=True)], axis=0)
+        aa = sums[2] - sums[0] ** 2 / size
+        nn = sums[3] - sums[1] ** 2 / size
+        an = sums[4] - sums[0] * sums[1] / size
+        # equal numbers leave rounding behind
+        least = ((1e-20 * side * side).sum(-1, keepdims=True) for side in (a, n))
+        flat = np.any(
+            [found <= floor for found, floor in zip((aa, nn), least, strict=True)], axis=0
+        )
         return np.where(flat, np.nan, an / np.sqrt(np.where(flat, 1, aa * nn)))
 
     found = _made_of([plane], rng, of, n_draws)
@@ -139,7 +171,9 @@ def correlations(
     return np.stack([r, np.minimum(low, r), np.maximum(high, r)], axis=1)
 
 
-def correlation_gap(one: Plane, other: Plane, rng: np.random.Generator, n_draws: int = 1000) -> tuple[float, ...]:
+def correlation_gap(
+    one: Plane, other: Plane, rng: np.random.Generator, n_draws: int = 1000
+) -> tuple[float, ...]:
     """(gap, low, high): r of one plane minus that of another with the same systems and documents, 95 % as above.
 
     Their segments may be others: a metric may have scores where another one has none.
@@ -149,7 +183,9 @@ def correlation_gap(one: Plane, other: Plane, rng: np.random.Generator, n_draws:
     DataError for planes of other systems or other documents.
     """
     if one.systems != other.systems or {*one.clusters.tolist()} != {*other.clusters.tolist()}:
-        raise DataError(f"{one.name} and {other.name}: a gap needs the same systems on the same documents.")
+        raise DataError(
+            f"{one.name} and {other.name}: a gap needs the same systems on the same documents."
+        )
 
     def of(scores: np.ndarray) -> np.ndarray:
         a, n, b, m = np.split(scores, 4, axis=-1)
@@ -158,7 +194,9 @@ def correlation_gap(one: Plane, other: Plane, rng: np.random.Generator, n_draws:
     return tuple(_made_of([one, other], rng, of, n_draws)[0].tolist())
 
 
-def _made_of(planes: Sequence[Plane], rng: np.random.Generator, of: Score, n_draws: int) -> np.ndarray:
+def _made_of(
+    planes: Sequence[Plane], rng: np.random.Generator, of: Score, n_draws: int
+) -> np.ndarray:
     """(K, 3) numbers made of the scores of all systems on the axes of planes of the same documents, with their ends."""
     one, k = planes[0], len(planes[0].systems)
     counts, index = cluster_counts(one.clusters, n_draws, rng)
@@ -169,15 +207,22 @@ def _made_of(planes: Sequence[Plane], rng: np.random.Generator, of: Score, n_dra
     sums = np.zeros((counts.shape[1], len(axes) * k, max(widths)))
     for i, (axis, docs) in enumerate(axes):
         of_doc = np.unique(docs, return_inverse=True)[1]
-        sums[:, i * k : (i + 1) * k, : widths[i]] = cluster_sums(axis.counts.astype(np.float64), of_doc)
+        sums[:, i * k : (i + 1) * k, : widths[i]] = cluster_sums(
+            axis.counts.astype(np.float64), of_doc
+        )
 
     def scores(sums: np.ndarray) -> np.ndarray:
         sides = np.split(sums, len(axes), axis=-2)
-        each = [axis.score(side[..., :w]) for (axis, _), side, w in zip(axes, sides, widths, strict=True)]
+        each = [
+            axis.score(side[..., :w])
+            for (axis, _), side, w in zip(axes, sides, widths, strict=True)
+        ]
         return np.concatenate(each, axis=-1)
 
     numbers = of(scores(sums.sum(0)))
-    sizes = np.repeat(cluster_sums(one.there.any(1).astype(np.float64), index)[:, None], len(numbers), axis=1)
+    sizes = np.repeat(
+        cluster_sums(one.there.any(1).astype(np.float64), index)[:, None], len(numbers), axis=1
+    )
     low, high, *_ = score_intervals(scores, sums, counts, sizes=sizes, of=of, farther=True)
     return np.stack([numbers, low, high], axis=1)
 
@@ -208,10 +253,17 @@ def verdict(table: pd.DataFrame, near: int | None = None) -> str:
     sliding, nearest = table[table.window == "sliding"], table[table.window == "nearest"]
     near, k = int(sliding.n_systems.iloc[0]) if near is None else near, int(nearest.n_systems.max())
     if not FEWEST <= near <= k:
-        raise DataError(f"near is {near}: at least {FEWEST} and at most all {k} systems can be near the frontier.")
+        raise DataError(
+            f"near is {near}: at least {FEWEST} and at most all {k} systems can be near the "
+            "frontier."
+        )
     close, far = nearest[nearest.n_systems == near].iloc[0], sliding.iloc[-1]
     apart = near + far.n_systems <= k
-    other = _half(far, "far from", "together", 1) if apart else f"{k} systems are too few to tell near from far"
+    other = (
+        _half(far, "far from", "together", 1)
+        if apart
+        else f"{k} systems are too few to tell near from far"
+    )
     who = f"Near are {close.systems}{f'. Far are {far.systems}' if apart else ''}."
     return f"{_half(close, 'Near', 'against each other', -1)}; {other}. {who} {MEANING}"
 
@@ -226,14 +278,23 @@ def _half(row: pd.Series, where: str, claim: str, sign: int) -> str:
     side = np.sign(row.pearson - row.selection_pearson)
     reasons = [
         (row.selection_p >= 0.05, f"p = {row.selection_p:.3f}"),
-        (min(side * row.pearson_low, side * row.pearson_high) <= 0, "the interval of r reaches the other side of 0"),
-        (row.reliability < RELIABLE, "these systems differ too little beyond their errors (reliability "
-         f"{row.reliability:.2f}, {RELIABLE} wanted)"),
-    ]  # fmt: skip
+        (
+            min(side * row.pearson_low, side * row.pearson_high) <= 0,
+            "the interval of r reaches the other side of 0",
+        ),
+        (
+            row.reliability < RELIABLE,
+            "these systems differ too little beyond their errors (reliability "
+            f"{row.reliability:.2f}, {RELIABLE} wanted)",
+        ),
+    ]
     held = [told for holds, told in reasons if holds]
     why = " and ".join(filter(None, [", ".join(held[:-1]), *held[-1:]]))
     word = f"is undecided, because {why}" if why else "holds" if side == sign else "is false"
-    alone = f"selecting alone gives {row.selection_low:.2f} to {row.selection_high:.2f}, p = {row.selection_p:.3f}"
+    alone = (
+        f"selecting alone gives {row.selection_low:.2f} to {row.selection_high:.2f}, p = "
+        f"{row.selection_p:.3f}"
+    )
     return f"{begin} {word}: {seen}, {alone}"
 
 
@@ -282,5 +343,7 @@ def _to_line(points: np.ndarray, line: np.ndarray) -> np.ndarray:
     if not step.size:
         return np.sqrt(((points - line) ** 2).sum(0))
     offset = points[:, :, None] - start
-    along = np.clip((offset * step).sum(0) / np.maximum((step * step).sum(0), np.finfo(float).tiny), 0, 1)
+    along = np.clip(
+        (offset * step).sum(0) / np.maximum((step * step).sum(0), np.finfo(float).tiny), 0, 1
+    )
     return np.sqrt(((offset - along * step) ** 2).sum(0).min(1))

@@ -23,7 +23,9 @@ ENDS = ("", "_low", "_high")
 N_OF_Q = "N(Q) = −|LPP(Q) − LPP(R)|"
 
 
-def with_mono(table: pd.DataFrame, plane: Plane, metric: Metric, mono: Mono) -> tuple[pd.DataFrame, Estimate]:
+def with_mono(
+    table: pd.DataFrame, plane: Plane, metric: Metric, mono: Mono
+) -> tuple[pd.DataFrame, Estimate]:
     """The table of systems with what R says of them, and where R stands on the axis of naturalness.
 
     Parameters
@@ -47,7 +49,10 @@ def with_mono(table: pd.DataFrame, plane: Plane, metric: Metric, mono: Mono) -> 
     (r, scores), folded = score_mono(metric, mono), plane.naturalness.name == LPP_DISTANCE
     columns: dict[str, object] = {"mono_n": r.n_r, "mono_signature": mono.signature}
     if not folded:
-        columns = dict(zip([f"mono{end}" for end in ENDS], (r.value, r.low, r.high), strict=True)) | columns
+        columns = (
+            dict(zip([f"mono{end}" for end in ENDS], (r.value, r.low, r.high), strict=True))
+            | columns
+        )
     table = table.assign(**columns)
     if metric.name != "lpp":
         return table, r
@@ -56,17 +61,30 @@ def with_mono(table: pd.DataFrame, plane: Plane, metric: Metric, mono: Mono) -> 
     gaps = lpp_gaps(logprobs, plane.systems, scores, plane.clusters)
     rows = [_numbers(gaps[system]) if system in gaps else [np.nan] * 9 for system in table.system]
     *found, n_q, n_low, n_high, se = np.array(rows, dtype=float).T
-    table = table.assign(**dict(zip(["lpp_q", "lpp_r", *(f"lpp_gap{end}" for end in ENDS)], found, strict=True)))
+    table = table.assign(
+        **dict(zip(["lpp_q", "lpp_r", *(f"lpp_gap{end}" for end in ENDS)], found, strict=True))
+    )
     ends = dict(zip(ENDS, (n_q, n_low, n_high), strict=True))
     if not folded:
-        return table.assign(**{f"minus_lpp_distance{end}": values for end, values in ends.items()}), r
+        return table.assign(
+            **{f"minus_lpp_distance{end}": values for end, values in ends.items()}
+        ), r
     table = table.assign(naturalness_low=n_low, naturalness_high=n_high, naturalness_se=se)
     return table, replace(r, value=0.0, se=np.nan, low=np.nan, high=np.nan)
 
 
 def _numbers(gap: LppDistance) -> list[float]:
     low, high = gap.distance_interval
-    return [gap.lpp_q, gap.lpp_r, gap.gap, *gap.interval, 0.0 - gap.distance, 0.0 - high, 0.0 - low, gap.se]
+    return [
+        gap.lpp_q,
+        gap.lpp_r,
+        gap.gap,
+        *gap.interval,
+        0.0 - gap.distance,
+        0.0 - high,
+        0.0 - low,
+        gap.se,
+    ]
 
 
 def overshoot(table: pd.DataFrame, curve: OracleCurve | None = None) -> str:
@@ -84,17 +102,27 @@ def overshoot(table: pd.DataFrame, curve: OracleCurve | None = None) -> str:
         return "No system has 2 scored outputs to compare with R."
     beyond, r = known[known.lpp_gap < 0], float(known.lpp_r.iloc[0])
     told = (
-        f"None of {len(known)} systems is more probable than R, LPP(R) = {r:.3f} nats per token: among them "
+        f"None of {len(known)} systems is more probable than R, LPP(R) = {r:.3f} nats per token: "
+        "among them "
         f"more probable is more natural by AN's own {N_OF_Q}, too."
     )
     if len(beyond):
         clear = beyond.lpp_gap_high < 0
-        parts = [(clear, "the 95 % interval of the gap is below 0"), (~clear, "its interval reaches 0")]
-        names = " and ".join(f"{', '.join(beyond.system[those])} ({why})" for those, why in parts if those.any())
+        parts = [
+            (clear, "the 95 % interval of the gap is below 0"),
+            (~clear, "its interval reaches 0"),
+        ]
+        names = " and ".join(
+            f"{', '.join(beyond.system[those])} ({why})" for those, why in parts if those.any()
+        )
         told = (
-            f"More probable than R, LPP(Q) < LPP(R) = {r:.3f} nats per token: {names}. By AN's own {N_OF_Q} "
+            f"More probable than R, LPP(Q) < LPP(R) = {r:.3f} nats per token: {names}. By AN's own "
+            f"{N_OF_Q} "
             "more probable is LESS natural there, so a higher mean log-probability is no praise."
         )
     if curve is not None and (most := float(curve.naturalness.max())) > -r:
-        told += f" The oracle curve goes beyond R, to LPP {-most:.3f}: there a larger β is less natural by N(Q)."
+        told += (
+            f" The oracle curve goes beyond R, to LPP {-most:.3f}: there a larger β is less "
+            "natural by N(Q)."
+        )
     return told

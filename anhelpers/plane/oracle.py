@@ -55,7 +55,10 @@ class OracleStudy:
         """The same study on the segments of one domain."""
         rows = np.flatnonzero(np.array(self.test.domains) == name)
         if not rows.size:
-            raise DataError(f"no segment is of domain '{name}'; there are {', '.join(sorted(set(self.test.domains)))}.")
+            raise DataError(
+                f"no segment is of domain '{name}'; there are "
+                f"{', '.join(sorted(set(self.test.domains)))}."
+            )
         return _restricted(self, rows)
 
     def systems(self, rng: np.random.Generator | None = None, n_draws: int = 1000) -> pd.DataFrame:
@@ -68,10 +71,13 @@ class OracleStudy:
         table = systems_table(self.plane, rng or np.random.default_rng(0), n_draws, self.curve)
         offered = set(zip(self.cands.segment.tolist(), self.cands.texts, strict=True))
         table["among_candidates"] = [
-            all(pair in offered for pair in enumerate(self.test.systems[name])) for name in table.system
+            all(pair in offered for pair in enumerate(self.test.systems[name]))
+            for name in table.system
         ]
         lacks = [c for c in table if c.startswith(("accuracy_lack", "naturalness_lack"))]
-        table.loc[table.among_candidates, lacks] = table.loc[table.among_candidates, lacks].clip(lower=0.0) + 0.0
+        table.loc[table.among_candidates, lacks] = (
+            table.loc[table.among_candidates, lacks].clip(lower=0.0) + 0.0
+        )
         return table.assign(candidates=self.cands.id)
 
     def candidates(self) -> pd.DataFrame:
@@ -103,13 +109,26 @@ def with_human_points(test: TestSet, references: Sequence[str] | None = None) ->
     chosen = {name: test.refs[checks.one_of(name, test.refs, "reference")] for name in wanted}
     notes = copied_systems(test, chosen)
     test = test.without(test.copies)
-    others = {name: texts for name, texts in test.refs.items() if any(texts) and texts not in chosen.values()}
+    others = {
+        name: texts
+        for name, texts in test.refs.items()
+        if any(texts) and texts not in chosen.values()
+    }
     for name in [name for name, texts in others.items() if not all(texts)]:
         missing = f"lacks {others.pop(name).count('')} of {len(test)} texts, and is no human point"
-        notes.append(f"the reference {name} {missing}: compared over fewer segments it would be another comparison.")
-    others = {name if name not in test.systems else f"{name} (reference)": texts for name, texts in others.items()}
-    notes += [f"{' and '.join(names)} have the same outputs throughout: one system under {len(names)} names."
-              for names in test.twins]  # fmt: skip
+        notes.append(
+            f"the reference {name} {missing}: compared over fewer segments it would be another "
+            "comparison."
+        )
+    others = {
+        name if name not in test.systems else f"{name} (reference)": texts
+        for name, texts in others.items()
+    }
+    notes += [
+        f"{' and '.join(names)} have the same outputs throughout: one system under {len(names)} "
+        "names."
+        for names in test.twins
+    ]
     categories = {**test.categories, **dict.fromkeys(others, "human")}
     systems = {**test.systems, **others}
     notes = (*test.notes, *notes)
@@ -117,9 +136,13 @@ def with_human_points(test: TestSet, references: Sequence[str] | None = None) ->
 
 
 def oracle_study(
-    test: TestSet, cands: CandidateSet, accuracy: Metric | str, naturalness: Metric | str, *,
+    test: TestSet,
+    cands: CandidateSet,
+    accuracy: Metric | str,
+    naturalness: Metric | str,
+    *,
     max_blank_share: float = 1.0,
-) -> OracleStudy:  # fmt: skip
+) -> OracleStudy:
     """Score every candidate and every system on both axes, and trace the oracle curve on the segments that all share.
 
     Parameters
@@ -134,13 +157,19 @@ def oracle_study(
     max_blank_share : systems with a larger share of blank outputs leave the comparison (not the candidates). Each that
         stays removes its blank segments for all, so that every mean is over the same segments.
     """
-    return oracle_studies(test, cands, [accuracy], [naturalness], max_blank_share=max_blank_share)[0]
+    return oracle_studies(test, cands, [accuracy], [naturalness], max_blank_share=max_blank_share)[
+        0
+    ]
 
 
 def oracle_studies(
-    test: TestSet, cands: CandidateSet, accuracies: Sequence[Metric | str], naturalnesses: Sequence[Metric | str], *,
+    test: TestSet,
+    cands: CandidateSet,
+    accuracies: Sequence[Metric | str],
+    naturalnesses: Sequence[Metric | str],
+    *,
     max_blank_share: float = 1.0,
-) -> list[OracleStudy]:  # fmt: skip
+) -> list[OracleStudy]:
     """`oracle_study` by each accuracy with each naturalness, in this order, all on the same segments and candidates.
 
     Every metric scores once. The segments are those that every pair of metrics could be on; where there are several
@@ -151,12 +180,16 @@ def oracle_studies(
     accuracies, naturalnesses : metrics or their names, at least one of each.
     max_blank_share : as in `oracle_study`.
     """
-    by, beside = ([lookup.metric(one, test) if isinstance(one, str) else one for one in axis]
-                  for axis in (accuracies, naturalnesses))  # fmt: skip
+    by, beside = (
+        [lookup.metric(one, test) if isinstance(one, str) else one for one in axis]
+        for axis in (accuracies, naturalnesses)
+    )
     sparse = [s for s, blank in test.blanks.items() if blank > max_blank_share * len(test)]
     kept = {s: hyps for s, hyps in test.systems.items() if s not in sparse}
     notes = [
-        f"{s}: left out of the comparison, more than {max_blank_share:.1%} of its outputs are blank." for s in sparse
+        f"{s}: left out of the comparison, more than {max_blank_share:.1%} of its outputs are "
+        "blank."
+        for s in sparse
     ]
     test = replace(test, systems=kept, categories={s: test.categories[s] for s in kept})
     given = check_candidates(test, cands.require(len(test), test.name))
@@ -168,32 +201,47 @@ def oracle_studies(
     for accuracy, naturalness in product(*scored):
         plane = plane_of(test, accuracy[2], naturalness[2], shared=None)
         metrics = accuracy[0], naturalness[0]
-        studies.append(OracleStudy(test, cands, accuracy[1], naturalness[1], plane, metrics, curve, ()))
+        studies.append(
+            OracleStudy(test, cands, accuracy[1], naturalness[1], plane, metrics, curve, ())
+        )
     planes = [study.plane for study in studies]
-    left_out = dict.fromkeys(note for plane in planes for note in plane.shared().notes[len(plane.notes) :])
+    left_out = dict.fromkeys(
+        note for plane in planes for note in plane.shared().notes[len(plane.notes) :]
+    )
     rows = np.all([plane.shared_rows() for plane in planes], axis=0)
     rows &= np.all([scorable(test, metric) for metric in (*by, *beside)], axis=0)
     for metric, values, _ in chain(*scored) if len(studies) > 1 else ():
         without = np.zeros(len(rows), dtype=bool)
         without[cands.segment[np.isnan(values)]] = True
         if (without & rows).any():
-            left_out[f"{(without & rows).sum()} of {len(rows)} segments are left out: {metric.name} gives a candidate "
-                     "there no score."] = None  # fmt: skip
+            left_out[
+                f"{(without & rows).sum()} of {len(rows)} segments are left out: {metric.name} "
+                "gives a candidate "
+                "there no score."
+            ] = None
         rows &= ~without
     if not rows.any():
-        raise DataError("no segment has a score from every metric for all its candidates; leave a metric out.")
+        raise DataError(
+            "no segment has a score from every metric for all its candidates; leave a metric out."
+        )
     for axis, of_axis in zip(("accuracy", "naturalness"), scored, strict=True):
         for _, values, _ in of_axis:
             _all_scored(axis, given, ~copies, np.where(rows[cands.segment], values, 0.0))
     notes = [*test.notes, *cands.notes, *told, *cands.repeats, *notes, *left_out]
-    return [replace(_restricted(study, np.flatnonzero(rows)), notes=tuple(notes)) for study in studies]
+    return [
+        replace(_restricted(study, np.flatnonzero(rows)), notes=tuple(notes)) for study in studies
+    ]
 
 
 def _scored(test: TestSet, cands: CandidateSet, metric: Metric) -> tuple[Metric, np.ndarray, Axis]:
     """A metric, the oriented scores of the candidates, and the axis of the systems."""
     of_cands, of_systems = map(metric.oriented, score_all(test, metric, cands))
     title, bounds = metric.oriented_title, metric.oriented_bounds
-    return metric, of_cands, mean_axis(metric.name, title, metric.signature, of_systems, bounds=bounds)
+    return (
+        metric,
+        of_cands,
+        mean_axis(metric.name, title, metric.signature, of_systems, bounds=bounds),
+    )
 
 
 def _all_scored(axis: str, given: CandidateSet, kept: np.ndarray, values: np.ndarray) -> None:
@@ -211,14 +259,24 @@ def _restricted(study: OracleStudy, rows: np.ndarray) -> OracleStudy:
     ids = old.ids and fields.pick(old.ids, keep)
     texts, tags = fields.pick(old.texts, keep), fields.pick(old.tags, keep)
     cands = replace(
-        old, segment=where[old.segment[keep]], texts=texts, tags=tags, ids=ids,
-        multiplicity=old.multiplicity[keep], logprob=old.logprob[keep],
-    )  # fmt: skip
+        old,
+        segment=where[old.segment[keep]],
+        texts=texts,
+        tags=tags,
+        ids=ids,
+        multiplicity=old.multiplicity[keep],
+        logprob=old.logprob[keep],
+    )
     a, n = study.accuracy[keep], study.naturalness[keep]
     return replace(
-        study, test=study.test.subset(rows), cands=cands, accuracy=a, naturalness=n,
-        plane=study.plane.subset(rows), curve=oracle_curve(cands.segment, a, n),
-    )  # fmt: skip
+        study,
+        test=study.test.subset(rows),
+        cands=cands,
+        accuracy=a,
+        naturalness=n,
+        plane=study.plane.subset(rows),
+        curve=oracle_curve(cands.segment, a, n),
+    )
 
 
 def curve_rows(study: OracleStudy) -> pd.DataFrame:
@@ -227,8 +285,14 @@ def curve_rows(study: OracleStudy) -> pd.DataFrame:
 
     accuracy, naturalness = study.metrics
     curve = study.curve
-    return pd.DataFrame({
-        "beta": curve.beta, "accuracy": curve.accuracy, "naturalness": curve.naturalness, "n": curve.n_segments,
-        "accuracy_signature": accuracy.signature, "naturalness_signature": naturalness.signature,
-        "candidates": study.cands.id,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "beta": curve.beta,
+            "accuracy": curve.accuracy,
+            "naturalness": curve.naturalness,
+            "n": curve.n_segments,
+            "accuracy_signature": accuracy.signature,
+            "naturalness_signature": naturalness.signature,
+            "candidates": study.cands.id,
+        }
+    )

@@ -26,7 +26,19 @@ MOST, NEAR = 400_000, 3
 SYSTEMS = "systems"
 FAMILIES = ("control", "copy", "human", "added")
 """Why a system is outside (`Plane.outside`); a pair with two reasons is of the family of the first."""
-COLUMNS = ["axis", "family", "system_a", "system_b", "difference", "p", "p_holm", "n_swaps", "exact", "n", "n_docs"]
+COLUMNS = [
+    "axis",
+    "family",
+    "system_a",
+    "system_b",
+    "difference",
+    "p",
+    "p_holm",
+    "n_swaps",
+    "exact",
+    "n",
+    "n_docs",
+]
 AT_ONCE = 4_000_000  # numbers in a block of draws
 
 
@@ -64,7 +76,9 @@ def paired_tests(
     import pandas as pd
 
     if not (plane.there.all(0) | ~plane.there.any(0)).all():
-        raise DataError("a paired test needs the segments that all systems share: take `plane.shared()` first.")
+        raise DataError(
+            "a paired test needs the segments that all systems share: take `plane.shared()` first."
+        )
     pairs, families = _pairs(plane, against)
     names, index = np.unique(plane.clusters, return_inverse=True)
     checks.draws_that_fit(n_draws, len(names))
@@ -78,8 +92,14 @@ def paired_tests(
             columns = ["system_a", "system_b", "difference", "p", "n_swaps"]
             systems = [[plane.systems[pair[side]] for pair in some] for side in (0, 1)]
             frame = pd.DataFrame(dict(zip(columns, (*systems, *found), strict=True)))
-            frame = frame.assign(axis=name, family=family, p_holm=holm(frame.p), n=len(plane), n_docs=len(names))
-            frames.append(frame.assign(exact=_all_ways(len(names), draws[1]) and axis.level != "stored")[COLUMNS])
+            frame = frame.assign(
+                axis=name, family=family, p_holm=holm(frame.p), n=len(plane), n_docs=len(names)
+            )
+            frames.append(
+                frame.assign(exact=_all_ways(len(names), draws[1]) and axis.level != "stored")[
+                    COLUMNS
+                ]
+            )
     return pd.concat(frames or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
 
 
@@ -90,10 +110,17 @@ def at_the_edge(tests: pd.DataFrame) -> str:
     ----------
     tests : of `paired_tests`.
     """
-    close = tests[~tests.exact.astype(bool) & _close(*(tests[c].to_numpy(float) for c in ("p", "p_holm", "n_swaps")))]
-    told = ", ".join(f"{row.system_a} and {row.system_b} ({row.axis}, {row.p_holm:.3f})" for row in close.itertuples())
+    close = tests[
+        ~tests.exact.astype(bool)
+        & _close(*(tests[c].to_numpy(float) for c in ("p", "p_holm", "n_swaps")))
+    ]
+    told = ", ".join(
+        f"{row.system_a} and {row.system_b} ({row.axis}, {row.p_holm:.3f})"
+        for row in close.itertuples()
+    )
     return told and (
-        f"Another seed may decide otherwise, for p is within {NEAR} Monte Carlo errors of {ALPHA} after Holm's "
+        f"Another seed may decide otherwise, for p is within {NEAR} Monte Carlo errors of {ALPHA} "
+        "after Holm's "
         f"correction: {told}."
     )
 
@@ -120,9 +147,12 @@ def cannot_decide(plane: Plane, n_draws: int = 10_000, against: str | None = Non
         least = min(1.0, n_pairs / 2.0 ** (m - 1))
         if not _all_ways(m, _n_draws(n_draws, n_pairs)) or least < ALPHA:
             continue  # drawn ways are as many as it takes
-        fewer = "compare fewer systems (against one of them), or more" if n_pairs > 1 else "take more"
+        fewer = (
+            "compare fewer systems (against one of them), or more" if n_pairs > 1 else "take more"
+        )
         sentences.append(
-            f"No difference{whose} can be significant: the outputs of {m} {unit} can be swapped in {2**m:,} ways, so "
+            f"No difference{whose} can be significant: the outputs of {m} {unit} can be swapped in "
+            f"{2**m:,} ways, so "
             f"that the least possible p is {least:.2g} after Holm's correction for {n_pairs} "
             f"pair{'s' * (n_pairs > 1)}; {fewer} {unit}."
         )
@@ -150,7 +180,8 @@ def with_ranks(table: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     place = {system: i for i, system in enumerate(table.system)}
     for axis in AXES:
         rows = tests[tests.axis == axis]
-        better = np.zeros((len(table), len(table)), dtype=bool)  # [a, b]: a is significantly better than b
+        # [a, b]: a is significantly better than b
+        better = np.zeros((len(table), len(table)), dtype=bool)
         a, b = (rows[name].map(place).to_numpy() for name in ("system_a", "system_b"))
         sure = (rows.p_holm < ALPHA).to_numpy()
         better[a, b], better[b, a] = sure & (rows.difference > 0), sure & (rows.difference < 0)
@@ -185,7 +216,10 @@ def _pairs(plane: Plane, against: str | None) -> tuple[list[tuple[int, int]], li
         one = plane.systems.index(checks.one_of(against, plane.systems, "system"))
         pairs = [(one, j) for j in scored if j != one]
     reasons = [plane.outside.get(system, "") for system in plane.systems]
-    families = [next((f for f in FAMILIES if any(reasons[i].startswith(f) for i in pair)), SYSTEMS) for pair in pairs]
+    families = [
+        next((f for f in FAMILIES if any(reasons[i].startswith(f) for i in pair)), SYSTEMS)
+        for pair in pairs
+    ]
     return pairs, families
 
 
@@ -200,7 +234,12 @@ def _all_ways(m: int, n_draws: int) -> bool:
 
 
 def _randomised(
-    axis: Axis, pairs: Sequence[tuple[int, int]], sums: np.ndarray, rng: np.random.Generator, *, draws: tuple[int, int]
+    axis: Axis,
+    pairs: Sequence[tuple[int, int]],
+    sums: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    draws: tuple[int, int],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(P,) observed differences, p, and from how many swaps: these move counts between the two systems of a pair.
 
@@ -220,7 +259,8 @@ def _randomised(
     def exceeding(which: np.ndarray, signs: Iterator[np.ndarray]) -> np.ndarray:
         """(W,) how many of the drawn ways are at least as far apart as what was observed, of some pairs."""
         found, turned = np.zeros(len(which), dtype=np.int64), half[:, which]
-        if not exact:  # each pair its own ways: the same ones, turned round for documents of its own
+        # each pair its own ways: the same ones, turned round for documents of its own
+        if not exact:
             turned = turned * (2.0 * rng.integers(0, 2, size=(len(half), len(which), 1)) - 1)
         flat, middles = turned.reshape(len(half), -1), middle[which]
         for block in signs:
@@ -235,7 +275,8 @@ def _randomised(
     if exact:
         ways = np.full(len(pairs), 2 ** (m - 1))
         return observed, exceeding(every, _every_way(m, half[0].size)) / ways, ways
-    found, ways = exceeding(every, _some_ways(rng, first, m, half[0].size)), np.full(len(pairs), first)
+    found = exceeding(every, _some_ways(rng, first, m, half[0].size))
+    ways = np.full(len(pairs), first)
     more = np.flatnonzero(found < ALPHA * first) if most > first else every[:0]
     if more.size:
         found[more] += exceeding(more, _some_ways(rng, most - first, m, half[0, more].size))
@@ -263,5 +304,7 @@ def _some_ways(rng: np.random.Generator, n: int, m: int, width: int) -> Iterator
     step = max(1, AT_ONCE // max(m, width))
     for start in range(0, n, step):
         rows = min(step, n - start)
-        bits = np.unpackbits(np.frombuffer(rng.bytes((rows * m + 7) // 8), dtype=np.uint8), count=rows * m)
+        bits = np.unpackbits(
+            np.frombuffer(rng.bytes((rows * m + 7) // 8), dtype=np.uint8), count=rows * m
+        )
         yield 1.0 - 2.0 * bits.reshape(rows, m)

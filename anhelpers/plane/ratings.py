@@ -23,9 +23,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "Join", "fluency_rows", "join_ratings", "metric_against", "rated_plane", "rated_texts", "rating_axis",
+    "Join",
+    "fluency_rows",
+    "join_ratings",
+    "metric_against",
+    "rated_plane",
+    "rated_texts",
+    "rating_axis",
     "stored_against",
-]  # fmt: skip
+]
 
 
 @dataclass(frozen=True)
@@ -59,27 +65,39 @@ def join_ratings(test: TestSet, ratings: Ratings) -> Join:
     DataError where no rated segment is in the test set: these belong to different texts.
     """
     if not ratings.sources:
-        raise DataError("the ratings were read without texts; use read_ratings(path, texts=True) to join them.")
+        raise DataError(
+            "the ratings were read without texts; use read_ratings(path, texts=True) to join them."
+        )
     sources = [_plain(ratings.sources[segment]) for segment in ratings.segments]
     own = [_plain(src) for src in test.srcs]
     rows, by_id = _rows(sources, [segment.global_id for segment in ratings.segments], own)
     matched = int((rows >= 0).sum())
     if not matched:
-        raise DataError(f"none of {len(rows)} rated segments has a source of {test.name}; join what belongs together.")
+        raise DataError(
+            f"none of {len(rows)} rated segments has a source of {test.name}; join what belongs "
+            "together."
+        )
     texts = {**test.refs, **test.systems}
-    names = {s: name for s in ratings.systems if (name := s if s in texts else base_system(s)) in texts}
+    names = {
+        s: name for s in ratings.systems if (name := s if s in texts else base_system(s)) in texts
+    }
     same = np.zeros((len(rows), len(ratings.systems)), dtype=bool)
     for j, system in enumerate(ratings.systems):
         hyps = texts.get(names.get(system, ""), ())
         for i in np.flatnonzero(rows >= 0) if hyps else ():
             rated = ratings.targets.get((system, ratings.segments[i]))
             same[i, j] = rated is not None and _plain(rated) == _plain(hyps[rows[i]])
-    rated = sum((system, segment) in ratings.targets for system in names for segment in ratings.segments)
+    rated = sum(
+        (system, segment) in ratings.targets for system in names for segment in ratings.segments
+    )
     strangers = [system for system in ratings.systems if system not in names]
     report = [
-        f"{matched} of {len(rows)} rated segments are in {test.name} ({by_id} by id, {matched - by_id} by text); "
-        f"{len(test) - len(set(rows[rows >= 0].tolist()))} of its {len(test)} segments are not rated.",
-        f"{int(same.sum())} of {rated} rated translations are the texts of {test.name}; the others are left out.",
+        f"{matched} of {len(rows)} rated segments are in {test.name} ({by_id} by id, "
+        f"{matched - by_id} by text); "
+        f"{len(test) - len(set(rows[rows >= 0].tolist()))} of its {len(test)} segments are not "
+        "rated.",
+        f"{int(same.sum())} of {rated} rated translations are the texts of {test.name}; the others "
+        "are left out.",
     ]
     if strangers:
         report.append(f"rated, but not in {test.name}: {', '.join(strangers)}.")
@@ -94,13 +112,21 @@ def rated_texts(ratings: Ratings, lp: str, reference: str) -> TestSet:
     """
     kept = [s for s in ratings.segments if (reference, s) in ratings.targets]
     if not kept:
-        raise DataError(f"no segment has a translation by '{reference}'; systems: {', '.join(ratings.systems)}.")
-    systems = {name: tuple(ratings.targets.get((name, s), "") for s in kept) for name in ratings.systems}
-    name, srcs, refs = PurePath(ratings.paths[0]).name, tuple(ratings.sources[s] for s in kept), systems.pop(reference)
+        raise DataError(
+            f"no segment has a translation by '{reference}'; systems: {', '.join(ratings.systems)}."
+        )
+    systems = {
+        name: tuple(ratings.targets.get((name, s), "") for s in kept) for name in ratings.systems
+    }
+    name = PurePath(ratings.paths[0]).name
+    srcs = tuple(ratings.sources[s] for s in kept)
+    refs = systems.pop(reference)
     return TestSet(name, lp, srcs, {reference: refs}, systems, docs=tuple(s.doc for s in kept))
 
 
-def fluency_rows(planes: Mapping[str, Plane], rng: np.random.Generator, n_draws: int = 1000) -> pd.DataFrame:
+def fluency_rows(
+    planes: Mapping[str, Plane], rng: np.random.Generator, n_draws: int = 1000
+) -> pd.DataFrame:
     """Planes of one rating each against a metric -> metric, system, category, score, fluency, intervals, n; r.
 
     pearson with pearson_low and pearson_high is the correlation over all systems of that metric, documents resampled.
@@ -126,7 +152,11 @@ def _renamed(column: str, names: Mapping[str, str]) -> str:
 
 
 def rated_plane(
-    scores: MqmScores, name: str, categories: Mapping[str, str] | None = None, *, shared: bool = True
+    scores: MqmScores,
+    name: str,
+    categories: Mapping[str, str] | None = None,
+    *,
+    shared: bool = True,
 ) -> Plane:
     """Systems by what people marked: accuracy and fluency penalties, negated, so that (0, 0) is perfect.
 
@@ -144,8 +174,14 @@ def rated_plane(
     docs, domains = (np.array(v, dtype=object) for v in (matrix.docs, matrix.domains))
     lengths = np.zeros(len(docs), dtype=np.int64)
     notes = tuple(note for note in scores.notes if not shared or note != scores.coverage)
-    people = {system: "human" for system, kind in zip(matrix.systems, kinds, strict=True) if kind == "human"}
-    plane = Plane(name, matrix.systems, kinds, accuracy, fluency, docs, domains, lengths, notes, people)
+    people = {
+        system: "human"
+        for system, kind in zip(matrix.systems, kinds, strict=True)
+        if kind == "human"
+    }
+    plane = Plane(
+        name, matrix.systems, kinds, accuracy, fluency, docs, domains, lengths, notes, people
+    )
     return plane.shared() if shared else plane.own()
 
 
@@ -154,11 +190,14 @@ def rating_axis(scores: MqmScores, kind: str) -> Axis:
     adjusted = scores.severity is not None
     title = f"−MQM {kind}{', rater-adjusted' * adjusted} (points per segment, higher is better)"
     name = f"mqm-{kind}{'-adjusted' * adjusted}"
-    bounds = (-np.inf, np.inf if adjusted else 0.0)  # less than the severity of a rater may be negative
+    # less than the severity of a rater may be negative
+    bounds = (-np.inf, np.inf if adjusted else 0.0)
     return mean_axis(name, title, scores.signature, -scores.matrix(kind).values, bounds=bounds)
 
 
-def metric_against(test: TestSet, metric: Metric, scores: MqmScores, join: Join, *, kind: str = "fluency") -> Plane:
+def metric_against(
+    test: TestSet, metric: Metric, scores: MqmScores, join: Join, *, kind: str = "fluency"
+) -> Plane:
     """Rated systems by a metric (as accuracy) and by human ratings (as naturalness), on the rated segments.
 
     A human reference that the metric compares with is left out: it would be compared with itself.
@@ -167,15 +206,22 @@ def metric_against(test: TestSet, metric: Metric, scores: MqmScores, join: Join,
     ----------
     join : of the ratings with the test set, from `join_ratings`. kind : "fluency" or "accuracy".
     """
-    part, rating = _rated_part(test, scores, join, kind, without=tuple(test.refs) if "refs" in metric.needs else ())
+    part, rating = _rated_part(
+        test, scores, join, kind, without=tuple(test.refs) if "refs" in metric.needs else ()
+    )
     axis = metric_axis(part, metric)
     return plane_of(part, axis.where(rating.there), rating)
 
 
 def stored_against(
-    test: TestSet, values: Mapping[str, float], axis: tuple[str, str, str], scores: MqmScores, join: Join,
-    *, kind: str = "fluency",
-) -> Plane:  # fmt: skip
+    test: TestSet,
+    values: Mapping[str, float],
+    axis: tuple[str, str, str],
+    scores: MqmScores,
+    join: Join,
+    *,
+    kind: str = "fluency",
+) -> Plane:
     """The same for a metric of which only a score per system is known, such as an organiser's table.
 
     Parameters
@@ -195,33 +241,50 @@ def _rated_part(
 ) -> tuple[TestSet, Axis]:
     """The rated segments with rated systems of the same text, and their ratings; documents as the raters had them."""
     matrix, texts = scores.matrix(kind), {**test.refs, **test.systems}
-    columns = [j for j, s in enumerate(matrix.systems) if join.same[:, j].any() and not {s, join.names[s]} & {*without}]
+    columns = [
+        j
+        for j, s in enumerate(matrix.systems)
+        if join.same[:, j].any() and not {s, join.names[s]} & {*without}
+    ]
     rated = np.flatnonzero((join.rows >= 0) & join.same[:, columns].any(1))
     if not rated.size:
-        raise DataError(f"no rated translation is a text of {test.name} that this metric can score.")
+        raise DataError(
+            f"no rated translation is a text of {test.name} that this metric can score."
+        )
     part = test.subset(join.rows[rated])
     names = [matrix.systems[j] for j in columns]
     human = dict.fromkeys(test.refs, "human")
     part = replace(
-        part, docs=tuple(matrix.docs[i] for i in rated), domains=tuple(matrix.domains[i] for i in rated),
+        part,
+        docs=tuple(matrix.docs[i] for i in rated),
+        domains=tuple(matrix.domains[i] for i in rated),
         systems={s: tuple(texts[join.names[s]][i] for i in join.rows[rated]) for s in names},
-        categories={s: {**human, **test.categories}[join.names[s]] for s in names}, notes=join.report,
-    )  # fmt: skip
+        categories={s: {**human, **test.categories}[join.names[s]] for s in names},
+        notes=join.report,
+    )
     axis = rating_axis(scores, kind).take(rated, np.array(columns))
     return part, axis.where(join.same[rated][:, columns])
 
 
 def _rows(sources: list[str], ids: list[str], own: list[str]) -> tuple[np.ndarray, int]:
     """(M,) row of each rated source, -1 for none; and how many were found by their id."""
-    numbers = np.array([int(i) if i.isascii() and i.isdigit() else -(10**6) for i in ids], dtype=np.int64)
+    numbers = np.array(
+        [int(i) if i.isascii() and i.isdigit() else -(10**6) for i in ids], dtype=np.int64
+    )
     hits = [
-        np.array([0 <= at < len(own) and own[at] == s for s, at in zip(sources, numbers - start, strict=True)])
+        np.array(
+            [
+                0 <= at < len(own) and own[at] == s
+                for s, at in zip(sources, numbers - start, strict=True)
+            ]
+        )
         for start in (0, 1, 2)  # ids from 0, from 1, and from 1 with a canary as the first
     ]
     start = int(np.argmax([h.sum() for h in hits]))
     rows = np.where(hits[start], numbers - start, -1)
     again = np.setdiff1d(np.arange(len(rows)), np.unique(rows, return_index=True)[1])
-    rows[again] = -1  # ids that count anew in each document name a row twice: the second one is looked up by its text
+    # ids that count anew in each document name a row twice: the second one is looked up by its text
+    rows[again] = -1
     by_id = int((rows >= 0).sum())
     places: dict[str, list[int]] = {}
     for i, src in enumerate(own):

@@ -53,7 +53,9 @@ class Axis:
 
     def where(self, mask: np.ndarray) -> Axis:
         """The same axis without the scores where the (N, k) mask is False."""
-        return replace(self, counts=np.where(mask[:, :, None], self.counts, 0), there=self.there & mask)
+        return replace(
+            self, counts=np.where(mask[:, :, None], self.counts, 0), there=self.there & mask
+        )
 
     def take(self, rows: np.ndarray, columns: np.ndarray) -> Axis:
         """The same axis for some segments and systems."""
@@ -116,7 +118,9 @@ class Plane:
         """Some systems, in this order."""
         for name in systems:
             checks.one_of(name, self.systems, "system")
-        return self._take(np.arange(len(self)), np.array([self.systems.index(s) for s in systems], dtype=int), ())
+        return self._take(
+            np.arange(len(self)), np.array([self.systems.index(s) for s in systems], dtype=int), ()
+        )
 
     def shared(self) -> Plane:
         """Only the segments on which every system that has any score has both; a note counts those left out.
@@ -127,25 +131,39 @@ class Plane:
         rows = self.shared_rows()
         if rows.all():
             return self
-        if any(axis.level == "stored" for axis in self.axes):  # which was measured where all systems have text
-            return self.subset(rows, f"{(~rows).sum()} of {len(rows)} segments are left out: a compared system, or "
-                               "every reference, is blank there.")  # fmt: skip
+        # which was measured where all systems have text
+        if any(axis.level == "stored" for axis in self.axes):
+            return self.subset(
+                rows,
+                f"{(~rows).sum()} of {len(rows)} segments are left out: a compared system, or "
+                "every reference, is blank there.",
+            )
         nobody = ~self.there.any(1)
         missing = np.where(self.there.any(0), (~self.there[~nobody]).sum(0), 0)
-        some = f"some compared system has no score there (most often {self.systems[missing.argmax()]})"
+        some = (
+            f"some compared system has no score there (most often {self.systems[missing.argmax()]})"
+        )
         told = ((nobody, "no compared system has a score there"), (~rows & ~nobody, some))
-        notes = (f"{left.sum()} of {len(rows)} segments are left out: {why}." for left, why in told if left.any())
+        notes = (
+            f"{left.sum()} of {len(rows)} segments are left out: {why}."
+            for left, why in told
+            if left.any()
+        )
         return self.subset(rows, *notes)
 
     def own(self) -> Plane:
         """Each system over its own segments, those that have both scores; a system without one stays as it is."""
         mask = self.there | ~self.there.any(0)
-        return replace(self, accuracy=self.accuracy.where(mask), naturalness=self.naturalness.where(mask))
+        return replace(
+            self, accuracy=self.accuracy.where(mask), naturalness=self.naturalness.where(mask)
+        )
 
     def shared_rows(self) -> np.ndarray:
         """(N,) bool: the segments that `shared` keeps; a DataError where there is none."""
         if not (rows := complete(self.there)).any():
-            raise DataError("no segment has a score from every system; leave the sparse systems out.")
+            raise DataError(
+                "no segment has a score from every system; leave the sparse systems out."
+            )
         return rows
 
     def scores(self) -> np.ndarray:
@@ -161,8 +179,13 @@ class Plane:
         if counts.shape[1] < 2:
             raise DataError(f"{self.name} has one segment: an interval needs at least 2.")
         n, shapes = len(self), [(n_draws, *axis.counts.shape[1:]) for axis in self.axes]
-        sums = resampled_sums(counts, *(cluster_sums(axis.counts.reshape(n, -1), index) for axis in self.axes))
-        scores = [axis.score(s.reshape(shape)) for axis, s, shape in zip(self.axes, sums, shapes, strict=True)]
+        sums = resampled_sums(
+            counts, *(cluster_sums(axis.counts.reshape(n, -1), index) for axis in self.axes)
+        )
+        scores = [
+            axis.score(s.reshape(shape))
+            for axis, s, shape in zip(self.axes, sums, shapes, strict=True)
+        ]
         by_segment = counts.shape[1] == n and (index == np.arange(n)).all()
         return np.stack(scores, axis=1), counts if by_segment else counts.take(index, axis=1)
 
@@ -177,20 +200,41 @@ class Plane:
         return clusters_of(self.docs)
 
     def _take(self, rows: np.ndarray, columns: np.ndarray, notes: tuple[str, ...]) -> Plane:
-        systems, categories = (tuple(np.array(v, dtype=object)[columns]) for v in (self.systems, self.categories))
+        systems, categories = (
+            tuple(np.array(v, dtype=object)[columns]) for v in (self.systems, self.categories)
+        )
         accuracy, naturalness = (axis.take(rows, columns) for axis in self.axes)
         outside = {
-            s: why for s, why in self.outside.items() if s in systems
-            and (why.removeprefix(COPY) in systems or why.startswith(OF_REFERENCE) or not why.startswith(COPY))
-        }  # fmt: skip
+            s: why
+            for s, why in self.outside.items()
+            if s in systems
+            and (
+                why.removeprefix(COPY) in systems
+                or why.startswith(OF_REFERENCE)
+                or not why.startswith(COPY)
+            )
+        }
         return Plane(
-            self.name, systems, categories, accuracy, naturalness,
-            self.docs[rows], self.domains[rows], self.lengths[rows], (*self.notes, *notes), outside,
-        )  # fmt: skip
+            self.name,
+            systems,
+            categories,
+            accuracy,
+            naturalness,
+            self.docs[rows],
+            self.domains[rows],
+            self.lengths[rows],
+            (*self.notes, *notes),
+            outside,
+        )
 
 
 def mean_axis(
-    name: str, title: str, signature: str, values: ArrayLike, *, bounds: tuple[float, float] = (-np.inf, np.inf)
+    name: str,
+    title: str,
+    signature: str,
+    values: ArrayLike,
+    *,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Axis:
     """An axis whose score is the mean of segment scores: (N, k) values, higher is better, nan where there is none.
 
@@ -207,7 +251,9 @@ def mean_axis(
     return Axis(name, title, signature, "segment-mean", counts, there, _mean, bounds)
 
 
-def stored_axis(name: str, title: str, signature: str, values: ArrayLike, there: np.ndarray) -> Axis:
+def stored_axis(
+    name: str, title: str, signature: str, values: ArrayLike, there: np.ndarray
+) -> Axis:
     """An axis of which only a score per system is known: (k,) values, higher is better, for (N, k) segments.
 
     Every resample gives the same score, because its sampling error is not known: tables give it no interval.
@@ -217,7 +263,9 @@ def stored_axis(name: str, title: str, signature: str, values: ArrayLike, there:
     there : (N, k) which segments each system has.
     """
     values = np.asarray(values, dtype=np.float64)
-    return replace(mean_axis(name, title, signature, np.where(there, values, np.nan)), level="stored")
+    return replace(
+        mean_axis(name, title, signature, np.where(there, values, np.nan)), level="stored"
+    )
 
 
 def complete(there: np.ndarray) -> np.ndarray:

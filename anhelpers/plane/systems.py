@@ -27,7 +27,9 @@ FEWEST = 5
 """Who has a reference's own text for so many sources at least may have copied it."""
 
 
-def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean", *, rows: np.ndarray | None = None) -> Axis:
+def metric_axis(
+    test: TestSet, metric: Metric, level: str = "segment-mean", *, rows: np.ndarray | None = None
+) -> Axis:
     """The systems of a test set on one metric.
 
     Parameters
@@ -42,12 +44,22 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean", *, r
     check_needs(test, metric)
     if level == "segment-mean":
         values = metric.oriented(system_scores(test, metric))
-        return mean_axis(metric.name, metric.oriented_title, metric.signature, values, bounds=metric.oriented_bounds)
+        return mean_axis(
+            metric.name,
+            metric.oriented_title,
+            metric.signature,
+            values,
+            bounds=metric.oriented_bounds,
+        )
     title = metric.oriented_title.replace(metric.label, f"corpus {metric.label}", 1)
-    title = metric.oriented_title if metric.name == LPP_DISTANCE else title  # which is of a corpus by name
+    # which is of a corpus by name
+    title = metric.oriented_title if metric.name == LPP_DISTANCE else title
     signature = metric.corpus_signature or metric.signature
     if metric.score_corpus is None:
-        raise DataError(f"{metric.name} has no corpus score, only the mean of segment scores; use level segment-mean.")
+        raise DataError(
+            f"{metric.name} has no corpus score, only the mean of segment scores; use level "
+            "segment-mean."
+        )
     if metric.count is None:
         return stored_axis(metric.name, title, signature, *_whole(test, metric, rows))
     n, k = len(test), len(test.systems)
@@ -56,7 +68,9 @@ def metric_axis(test: TestSet, metric: Metric, level: str = "segment-mean", *, r
     counts = np.ascontiguousarray(counts.reshape(k, n, -1).swapaxes(0, 1))
     there = np.repeat(scorable(test, metric)[:, None], k, axis=1)
     if metric.skips_blank:
-        there &= np.array([[bool(text.strip()) for text in texts] for texts in test.systems.values()], dtype=bool).T
+        there &= np.array(
+            [[bool(text.strip()) for text in texts] for texts in test.systems.values()], dtype=bool
+        ).T
 
     def score(sums: np.ndarray) -> np.ndarray:
         return metric.oriented(metric.score_count(sums))  # type: ignore[misc]  # what counts, scores its counts
@@ -88,17 +102,29 @@ def system_plane(
     return plane_of(test, across, up, shared=shared)
 
 
-def plane_of(test: TestSet, accuracy: Axis, naturalness: Axis, *, shared: bool | None = True) -> Plane:
+def plane_of(
+    test: TestSet, accuracy: Axis, naturalness: Axis, *, shared: bool | None = True
+) -> Plane:
     """Two axes over the systems of one test set; `shared` as in `system_plane`, None: as they are."""
     for axis in (accuracy, naturalness):
         if axis.there.shape != (len(test), len(test.systems)):
             seen, wanted = axis.there.shape, (len(test), len(test.systems))
-            raise DataError(f"{axis.name} is for {seen} segments and systems, but {test.name} has {wanted}.")
+            raise DataError(
+                f"{axis.name} is for {seen} segments and systems, but {test.name} has {wanted}."
+            )
     lengths = np.array([len(src) for src in test.srcs], dtype=np.int64)
     plane = Plane(
-        test.name, tuple(test.systems), tuple(test.categories[s] for s in test.systems), accuracy, naturalness,
-        np.array(test.docs, dtype=object), np.array(test.domains, dtype=object), lengths, test.notes, outside_of(test),
-    )  # fmt: skip
+        test.name,
+        tuple(test.systems),
+        tuple(test.categories[s] for s in test.systems),
+        accuracy,
+        naturalness,
+        np.array(test.docs, dtype=object),
+        np.array(test.domains, dtype=object),
+        lengths,
+        test.notes,
+        outside_of(test),
+    )
     if shared is None or not test.systems:
         return plane
     return plane.shared() if shared else plane.own()
@@ -125,7 +151,9 @@ def outside_of(test: TestSet, added: Iterable[str] = ()) -> dict[str, str]:
             out[system] = "added"
         elif ref := next((name for name, theirs in refs.items() if _copied(texts, theirs)), ""):
             out[system] = f"{OF_REFERENCE}{ref}"
-        elif original := next((other for other, theirs in kept.items() if _near(texts, theirs)), ""):
+        elif original := next(
+            (other for other, theirs in kept.items() if _near(texts, theirs)), ""
+        ):
             out[system] = f"{COPY}{original}"
         else:
             kept[system] = texts
@@ -146,13 +174,20 @@ def _near(one: np.ndarray, other: np.ndarray) -> bool:
     return (one == other)[said].sum() >= NEAR * said.sum() > 0
 
 
-def _whole(test: TestSet, metric: Metric, among: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def _whole(
+    test: TestSet, metric: Metric, among: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
     """(k,) corpus scores, higher is better, over the segments (of those `among`) that all have text for; which."""
-    said = np.array([[bool(text.strip()) for text in hyps] for hyps in test.systems.values()], dtype=bool).T
+    said = np.array(
+        [[bool(text.strip()) for text in hyps] for hyps in test.systems.values()], dtype=bool
+    ).T
     speaks = said.any(0)
     rows = np.flatnonzero(complete(said) & (True if among is None else among))
     if not rows.size:
-        raise DataError(f"no segment has a score from every system for {metric.name}; leave the sparse systems out.")
+        raise DataError(
+            f"no segment has a score from every system for {metric.name}; leave the sparse systems "
+            "out."
+        )
     refs, srcs = [[texts[i] for i in rows] for texts in test.streams], [test.srcs[i] for i in rows]
     corpus: Any = metric.score_corpus  # as the caller has seen
     scores = [
@@ -165,7 +200,9 @@ def _whole(test: TestSet, metric: Metric, among: np.ndarray | None) -> tuple[np.
     return values, there
 
 
-def with_sanity_systems(test: TestSet, rng: np.random.Generator, shuffle: str | None = None) -> TestSet:
+def with_sanity_systems(
+    test: TestSet, rng: np.random.Generator, shuffle: str | None = None
+) -> TestSet:
     """The test set with four more systems, controls, whose place on the plane is known: none of them is a translation.
 
     A picture that puts them elsewhere is wrong.
@@ -180,22 +217,40 @@ def with_sanity_systems(test: TestSet, rng: np.random.Generator, shuffle: str | 
     shuffle : the system whose words are shuffled; by default the first.
     """
     if not test.refs or not test.systems:
-        raise DataError(f"{test.name} has no {'system' if test.refs else 'reference'} to shuffle; give one.")
+        raise DataError(
+            f"{test.name} has no {'system' if test.refs else 'reference'} to shuffle; give one."
+        )
     name = checks.one_of(shuffle or next(iter(test.systems)), test.systems, "system")
-    texts = [next(filter(None, of_segment), "") for of_segment in zip(*test.refs.values(), strict=True)]
+    texts = [
+        next(filter(None, of_segment), "") for of_segment in zip(*test.refs.values(), strict=True)
+    ]
     given = np.flatnonzero([bool(text) for text in texts])
     moved = dict(zip(given.tolist(), given[_derangement(len(given), rng)].tolist(), strict=True))
     shuffled = f"words shuffled ({name})"
     controls = {
         "source copied": test.srcs,
-        "references shuffled": tuple(texts[moved[i]] if i in moved else "" for i in range(len(test))),
+        "references shuffled": tuple(
+            texts[moved[i]] if i in moved else "" for i in range(len(test))
+        ),
         shuffled: tuple(_shuffled(test.systems[name], test.trg_lang, rng)),
         "empty": ("",) * len(test),
     }
     categories = {**test.categories, **dict.fromkeys(controls, "control")}
     same = controls[shuffled] == test.systems[name]
-    note = [f"{shuffled} is {name} itself: none of its texts has two different words to change places."] if same else []
-    return replace(test, systems={**test.systems, **controls}, categories=categories, notes=(*test.notes, *note))
+    note = (
+        [
+            f"{shuffled} is {name} itself: none of its texts has two different words to change "
+            "places."
+        ]
+        if same
+        else []
+    )
+    return replace(
+        test,
+        systems={**test.systems, **controls},
+        categories=categories,
+        notes=(*test.notes, *note),
+    )
 
 
 def _derangement(n: int, rng: np.random.Generator) -> np.ndarray:

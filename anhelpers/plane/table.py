@@ -50,15 +50,28 @@ def systems_table(
     low, high, errors, draws, weights = _resampled(plane, rng, n_draws)
     columns: dict[str, object] = {"system": plane.systems, "category": plane.categories}
     for i, axis in enumerate(AXES):
-        columns |= {axis: scores[i], f"{axis}_low": low[i], f"{axis}_high": high[i], f"{axis}_se": errors[i]}
+        columns |= {
+            axis: scores[i],
+            f"{axis}_low": low[i],
+            f"{axis}_high": high[i],
+            f"{axis}_se": errors[i],
+        }
     columns["correlation"], clusters = pearson(draws[:, 0].T, draws[:, 1].T), plane.clusters
-    columns |= {"n": plane.there.sum(0), "n_docs": [len(set(clusters[seen].tolist())) for seen in plane.there.T]}
+    columns |= {
+        "n": plane.there.sum(0),
+        "n_docs": [len(set(clusters[seen].tolist())) for seen in plane.there.T],
+    }
     columns["n_effective"] = counting = _effective(plane)
     columns["outside"] = [plane.outside.get(system, "") for system in plane.systems]
-    columns |= {"pareto": _best(plane, scores), "pareto_probability": _share(_best(plane, draws), draws)}
+    columns |= {
+        "pareto": _best(plane, scores),
+        "pareto_probability": _share(_best(plane, draws), draws),
+    }
     if curve is not None:
         columns |= _lacks(plane, curve, scores, draws, weights=weights, counting=counting)
-    columns |= {f"{name}_signature": axis.signature for name, axis in zip(AXES, plane.axes, strict=True)}
+    columns |= {
+        f"{name}_signature": axis.signature for name, axis in zip(AXES, plane.axes, strict=True)
+    }
     table = pd.DataFrame(columns)
     table.attrs["bounds"] = {name: axis.bounds for name, axis in zip(AXES, plane.axes, strict=True)}
     return table
@@ -74,7 +87,8 @@ def pareto(scores: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
     >>> pareto(np.array([[3.0, 2, 1, 2], [1.0, 2, 1, 2]])).tolist()
     [True, True, False, True]
     """
-    mine, other = scores[..., :, None], (scores if among is None else scores[..., among])[..., None, :]
+    mine = scores[..., :, None]
+    other = (scores if among is None else scores[..., among])[..., None, :]
     dominated = ((other >= mine).all(-3) & (other > mine).any(-3)).any(-1)
     return ~dominated & ~np.isnan(scores).any(-2)
 
@@ -99,13 +113,17 @@ def slices(plane: Plane, by: str) -> Iterator[tuple[str, Plane]]:
     checks.one_of(by, ("domain", "length"), "slice")
     for axis in plane.axes:
         if axis.level == "stored":
-            raise DataError(f"{axis.name} is known for the whole test set only, so {plane.name} has no slices.")
+            raise DataError(
+                f"{axis.name} is known for the whole test set only, so {plane.name} has no slices."
+            )
     if by == "domain":
         for name in dict.fromkeys(plane.domains.tolist()):
             yield name, plane.subset(plane.domains == name)
         return
     if not plane.lengths.any():
-        raise DataError(f"the sources of {plane.name} are not known, so there are no lengths; slice by domain.")
+        raise DataError(
+            f"the sources of {plane.name} are not known, so there are no lengths; slice by domain."
+        )
     rank = np.argsort(np.argsort(plane.lengths, kind="stable"), kind="stable")
     for third, name in enumerate(LENGTHS):
         rows = rank * 3 // max(len(plane), 1) == third
@@ -114,7 +132,9 @@ def slices(plane: Plane, by: str) -> Iterator[tuple[str, Plane]]:
             yield f"{name} ({low} to {high} characters)", plane.subset(rows)
 
 
-def sliced_table(plane: Plane, rng: np.random.Generator, by: str, n_draws: int = 1000) -> pd.DataFrame:
+def sliced_table(
+    plane: Plane, rng: np.random.Generator, by: str, n_draws: int = 1000
+) -> pd.DataFrame:
     """`systems_table` of every slice, with a column slice in front.
 
     Parameters
@@ -140,17 +160,30 @@ def _lacks(
 ) -> dict[str, np.ndarray]:
     """What the curve has more on either axis: Student's interval, with the spread of the draws as standard error."""
     if any(axis.level != "segment-mean" for axis in plane.axes):
-        raise DataError("the oracle curve is over means of segment scores; use level segment-mean to compare with it.")
+        raise DataError(
+            "the oracle curve is over means of segment scores; use level segment-mean to compare "
+            "with it."
+        )
     if curve.n_segments != len(plane):
-        raise DataError(f"the curve is over {curve.n_segments} segments and the systems are over {len(plane)}.")
+        raise DataError(
+            f"the curve is over {curve.n_segments} segments and the systems are over {len(plane)}."
+        )
     lacks = curve.lacks(*scores)
-    drawn = curve.resampled_lacks(weights, draws[:, 0], draws[:, 1]) if len(weights) else np.full_like(draws, np.nan)
+    drawn = (
+        curve.resampled_lacks(weights, draws[:, 0], draws[:, 1])
+        if len(weights)
+        else np.full_like(draws, np.nan)
+    )
     m = len(set(plane.clusters.tolist()))
     spread = drawn.std(0, ddof=1) * np.sqrt(m / (m - 1)) if m > 1 else drawn[0]
     low, high = student(lacks, spread, counting)
     columns: dict[str, Any] = {}
     for i, axis in enumerate(AXES):
-        columns |= {f"{axis}_lack": lacks[i], f"{axis}_lack_low": low[i], f"{axis}_lack_high": high[i]}
+        columns |= {
+            f"{axis}_lack": lacks[i],
+            f"{axis}_lack_low": low[i],
+            f"{axis}_lack_high": high[i],
+        }
     known = ~np.isnan(scores).any(0)
     return columns | {"above_curve": known & ~(lacks >= -1e-9).all(0)}
 
@@ -166,7 +199,10 @@ def _resampled(plane: Plane, rng: np.random.Generator, n_draws: int) -> tuple[np
         return nothing, nothing, nothing, nothing[None], np.empty((0, len(plane)))
     counts, index = cluster_counts(plane.clusters, n_draws, rng)
     sizes = cluster_sums(plane.there.astype(np.float64), index)
-    found = [score_intervals(axis.score, cluster_sums(axis.counts, index), counts, sizes=sizes) for axis in plane.axes]
+    found = [
+        score_intervals(axis.score, cluster_sums(axis.counts, index), counts, sizes=sizes)
+        for axis in plane.axes
+    ]
     low, high, errors, draws = (np.stack(part, axis=-2) for part in zip(*found, strict=True))
     least, most = np.array([axis.bounds for axis in plane.axes]).T[:, :, None]
     low, high = np.clip(low, least, most) + 0.0, np.clip(high, least, most) + 0.0

@@ -11,7 +11,20 @@ from .plane import class_plane, plane_notes
 from .sheet import CRITERIA, SCALE, Sheet, draw_sheet
 
 __all__ = [
-    "COLUMNS", "CRITERIA", "SCALE", "Agreement", "ClassRatings", "Sheet", "agreement", "class_plane", "draw_sheet",
-    "invented_class", "krippendorff_alpha", "pairwise_agreement", "plane_notes", "ratings_csv", "read_ratings",
+    "COLUMNS",
+    "CRITERIA",
+    "SCALE",
+    "Agreement",
+    "ClassRatings",
+    "Sheet",
+    "agreement",
+    "class_plane",
+    "draw_sheet",
+    "invented_class",
+    "krippendorff_alpha",
+    "pairwise_agreement",
+    "plane_notes",
+    "ratings_csv",
+    "read_ratings",
     "write_ratings",
-]  # fmt: skip
+]

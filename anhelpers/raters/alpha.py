@@ -52,13 +52,23 @@ class Agreement:
     def __str__(self) -> str:
         n = f"{self.n_units} translations in {self.n_segments} segments"
         n += f", {self.n_raters} raters, {self.n_ratings} ratings"
-        interval = "" if np.isnan(self.low) else f", 95 % interval {self.low:.2f} to {self.high:.2f}"
+        interval = (
+            "" if np.isnan(self.low) else f", 95 % interval {self.low:.2f} to {self.high:.2f}"
+        )
         alpha = "is not defined" if np.isnan(self.alpha) else f"= {self.alpha:.2f}"
-        return f"{self.criterion}: α ({self.level}) {alpha}{interval} (n = {n}).{' ' if self.note else ''}{self.note}"
+        return (
+            f"{self.criterion}: α ({self.level}) {alpha}{interval} (n = "
+            f"{n}).{' ' if self.note else ''}{self.note}"
+        )
 
 
 def agreement(
-    ratings: ClassRatings, criterion: str, rng: np.random.Generator, n_draws: int = 1000, *, level: str = "ordinal"
+    ratings: ClassRatings,
+    criterion: str,
+    rng: np.random.Generator,
+    n_draws: int = 1000,
+    *,
+    level: str = "ordinal",
 ) -> Agreement:
     """How far raters agree beyond chance: α = 1 − D_o / D_e, observed over expected disagreement.
 
@@ -86,23 +96,48 @@ def agreement(
     if n_segments > 1 and alpha < 1:
         low, high, lost = _interval(counts, segment, level, (n_draws, rng))
         note = few_clusters(n_segments, "segments")
-        note += " More segments would make the interval narrower; more raters hardly would." if note else ""
+        note += (
+            " More segments would make the interval narrower; more raters hardly would."
+            if note
+            else ""
+        )
         other = len(set(segment[counts.sum(1) > counts[:, counts.sum(0).argmax()]].tolist()))
         if not note and other < FEWEST:
             note = few_clusters(other, "segments with a rating other than the commonest one")
-        note += f" In {lost} of {n_draws} resamples all ratings are equal: left out of the interval." if lost else ""
+        note += (
+            f" In {lost} of {n_draws} resamples all ratings are equal: left out of the interval."
+            if lost
+            else ""
+        )
     elif np.isnan(alpha):
-        note = "All ratings are equal, so there is no disagreement to expect." if len(wide) else (
-            "No translation has two ratings.")  # fmt: skip
+        note = (
+            "All ratings are equal, so there is no disagreement to expect."
+            if len(wide)
+            else ("No translation has two ratings.")
+        )
     elif n_segments < 2:
-        note = "All translations are of one segment, which says nothing of others: there is no interval."
+        note = (
+            "All translations are of one segment, which says nothing of others: there is no "
+            "interval."
+        )
     else:
         note = (
-            "No two raters differ on a translation, so nothing says how far they would on others: there is no interval."
+            "No two raters differ on a translation, so nothing says how far they would on others: "
+            "there is no interval."
         )
     n_raters = int(wide.notna().any().sum())
-    return Agreement(criterion, level, alpha, low, high, len(wide), n_segments, n_raters, int(counts.sum()),
-                     note.strip())  # fmt: skip
+    return Agreement(
+        criterion,
+        level,
+        alpha,
+        low,
+        high,
+        len(wide),
+        n_segments,
+        n_raters,
+        int(counts.sum()),
+        note.strip(),
+    )
 
 
 def pairwise_agreement(ratings: ClassRatings, criterion: str) -> pd.DataFrame:
@@ -148,7 +183,10 @@ def krippendorff_alpha(values: ArrayLike, level: str = "ordinal") -> float:
     checks.one_of(level, LEVELS, "level of measurement")
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2 or np.isinf(table).any():
-        raise DataError("α is of a table of finite ratings, a row per unit and a column per rater; nan is none given.")
+        raise DataError(
+            "α is of a table of finite ratings, a row per unit and a column per rater; nan is none "
+            "given."
+        )
     points = np.unique(table[~np.isnan(table)])
     counts = np.zeros((len(table), len(points)), dtype=np.int64)
     unit, rater = np.nonzero(~np.isnan(table))

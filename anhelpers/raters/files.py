@@ -23,13 +23,22 @@ from .sheet import CRITERIA, SCALE, Cell, Sheet
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMNS", "ClassRatings", "Row", "ratings_csv", "read_ratings", "together", "write_ratings"]
+__all__ = [
+    "COLUMNS",
+    "ClassRatings",
+    "Row",
+    "ratings_csv",
+    "read_ratings",
+    "together",
+    "write_ratings",
+]
 
 COLUMNS = ("rater", "sheet", "segment", "candidate", "criterion", "rating", "seconds", "version")
 """The header of a file of ratings, a row for each; seconds and version may be missing."""
 
 NEEDED = COLUMNS[:6]
-NO_FILE_NAME = re.compile(r'\.|.*[\\/:*?"<>|\x00-\x1f]', re.DOTALL)  # hidden, in another folder, or not on every system
+# hidden, in another folder, or not on every system
+NO_FILE_NAME = re.compile(r'\.|.*[\\/:*?"<>|\x00-\x1f]', re.DOTALL)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,12 +105,18 @@ def write_ratings(ratings: ClassRatings, folder: str | PathLike) -> list[Path]:
     """
     for rater in ratings.raters:
         if NO_FILE_NAME.match(rater):
-            raise DataError(f"rater '{rater}' cannot be the name of a file here; take a name without dots in front, "
-                            'slashes and any of \\:*?"<>|.', folder)  # fmt: skip
+            raise DataError(
+                f"rater '{rater}' cannot be the name of a file here; take a name without dots in "
+                "front, "
+                'slashes and any of \\:*?"<>|.',
+                folder,
+            )
     paths = []
     for rater in ratings.raters:
         part = ratings.table[ratings.table.rater == rater]
-        rows = part[["segment", "candidate", "criterion", "rating", "seconds"]].itertuples(index=False, name=None)
+        rows = part[["segment", "candidate", "criterion", "rating", "seconds"]].itertuples(
+            index=False, name=None
+        )
         text = ratings_csv(rater, ratings.sheet, rows, str(part.version.iloc[0]))
         paths.append(write_text(Path(folder, f"{rater}.csv"), text))
     return paths
@@ -125,7 +140,9 @@ class Row(NamedTuple):
     version: str
 
 
-def read_ratings(paths: str | PathLike | Iterable[str | PathLike], sheet: Sheet | None = None) -> ClassRatings:
+def read_ratings(
+    paths: str | PathLike | Iterable[str | PathLike], sheet: Sheet | None = None
+) -> ClassRatings:
     """Put the files of several raters together: one file, several, or all *.csv of a folder.
 
     Separators may be commas, semicolons or tabs; a byte order mark and Excel's line ends do no harm. A copy of a file
@@ -159,7 +176,9 @@ def read_ratings(paths: str | PathLike | Iterable[str | PathLike], sheet: Sheet 
     return together({rater: given for rater, (_, given) in found.items()}, notes, cells)
 
 
-def _fits(row: Row, path: Path, first: tuple[str, str], cells: Mapping | None, given: Mapping[Cell, Row]) -> None:
+def _fits(
+    row: Row, path: Path, first: tuple[str, str], cells: Mapping | None, given: Mapping[Cell, Row]
+) -> None:
     """A DataError where a rating is of another sheet, of nothing that is on the sheet, or given for a second time."""
     segment, candidate, criterion = row.cell
     if row.sheet != first[0]:
@@ -170,7 +189,9 @@ def _fits(row: Row, path: Path, first: tuple[str, str], cells: Mapping | None, g
         raise DataError(f"{told}; leave the file as the page saved it.", path, row.line)
     if row.cell in given:
         told = f"{row.rater} rates the {criterion} of candidate {candidate} a second time"
-        raise DataError(f"{told}, first in line {given[row.cell].line}; keep one of the two.", path, row.line)
+        raise DataError(
+            f"{told}, first in line {given[row.cell].line}; keep one of the two.", path, row.line
+        )
 
 
 def _files(paths: str | PathLike | Iterable[str | PathLike]) -> list[Path]:
@@ -178,11 +199,18 @@ def _files(paths: str | PathLike | Iterable[str | PathLike]) -> list[Path]:
     if not isinstance(paths, (str, PathLike)):
         files = [Path(path) for path in paths]
         if not files:
-            raise DataError("there is no file to read: give the paths of the raters' CSV files, or their folder.")
+            raise DataError(
+                "there is no file to read: give the paths of the raters' CSV files, or their "
+                "folder."
+            )
         return files
     if not os.path.isdir(paths):
         return [Path(paths)]
-    files = sorted(p for p in Path(paths).iterdir() if p.suffix.lower() == ".csv" and not p.name.startswith("."))
+    files = sorted(
+        p
+        for p in Path(paths).iterdir()
+        if p.suffix.lower() == ".csv" and not p.name.startswith(".")
+    )
     if not files:
         raise DataError("this folder holds no .csv file; put the raters' files into it.", paths)
     return files
@@ -192,22 +220,36 @@ def _rows(path: Path) -> Iterator[Row]:
     """The ratings of one file, each with its line."""
     data = read_bytes(path)
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        raise DataError("this is a web page and no CSV: press Save on it, and take the file that it writes.", path, 1)
+        raise DataError(
+            "this is a web page and no CSV: press Save on it, and take the file that it writes.",
+            path,
+            1,
+        )
     lines = lines_of(data, path)
-    skip = next((i for i, line in enumerate(lines) if line.strip() and not line.lower().startswith("sep=")), len(lines))
+    skip = next(
+        (i for i, line in enumerate(lines) if line.strip() and not line.lower().startswith("sep=")),
+        len(lines),
+    )
     if skip == len(lines):
-        raise DataError(f"this file is empty; a file of ratings begins with {','.join(COLUMNS)}.", path)
+        raise DataError(
+            f"this file is empty; a file of ratings begins with {','.join(COLUMNS)}.", path
+        )
     reader = csv_cells(lines[skip:], path, delimiter=max(",;\t", key=lines[skip].count), skip=skip)
     header = [name.strip().lower() for name in next(reader)[1]]
     if missing := [name for name in NEEDED if name not in header]:
-        raise DataError(f"there is no column {', '.join(missing)}; it has {', '.join(filter(None, header))}.",
-                        path, skip + 1)  # fmt: skip
+        raise DataError(
+            f"there is no column {', '.join(missing)}; it has {', '.join(filter(None, header))}.",
+            path,
+            skip + 1,
+        )
     check_columns(header, COLUMNS, path, skip + 1)
     rows = 0
     for line, cells in reader:
         if any(cell.strip() for cell in cells):
             if len(cells) != len(header):
-                raise DataError(f"{len(cells)} cells, and the header has {len(header)}.", path, line)
+                raise DataError(
+                    f"{len(cells)} cells, and the header has {len(header)}.", path, line
+                )
             yield _row(dict(zip(header, map(str.strip, cells), strict=True)), path, line)
             rows += 1
     if not rows:
@@ -228,13 +270,22 @@ def _row(cells: Mapping[str, str], path: Path, line: int) -> Row:
         raise DataError(str(error), path, line) from None
     rating, seconds = _number(cells["rating"]), _number(cells.get("seconds", ""))
     if cells.get("seconds") and not 0 <= seconds < np.inf:
-        raise DataError(f"seconds '{cells['seconds']}' is no number ≥ 0; leave it blank where it is not known.", path,
-                        line)  # fmt: skip
+        raise DataError(
+            f"seconds '{cells['seconds']}' is no number ≥ 0; leave it blank where it is not known.",
+            path,
+            line,
+        )
     if cells["rating"] and rating not in SCALE:
-        raise DataError(f"rating '{cells['rating']}' is none of 1, 2, 3, 4, 5; leave it blank where there is none.",
-                        path, line)  # fmt: skip
+        raise DataError(
+            f"rating '{cells['rating']}' is none of 1, 2, 3, 4, 5; leave it blank where there is "
+            "none.",
+            path,
+            line,
+        )
     cell = int(cells["segment"]), int(cells["candidate"]), criterion
-    return Row(line, cells["rater"], cells["sheet"], cell, rating, seconds, cells.get("version", ""))
+    return Row(
+        line, cells["rater"], cells["sheet"], cell, rating, seconds, cells.get("version", "")
+    )
 
 
 def _number(cell: str) -> float:
@@ -245,18 +296,27 @@ def _number(cell: str) -> float:
         return np.nan
 
 
-def _copy(rater: str, given: dict[Cell, Row], path: Path, other: Path, known: dict[Cell, Row]) -> str:
+def _copy(
+    rater: str, given: dict[Cell, Row], path: Path, other: Path, known: dict[Cell, Row]
+) -> str:
     """A note that this file repeats another; a DataError where it says something else."""
     for cell in {**given, **known}:
         pair = [ratings[cell].rating if cell in ratings else np.nan for ratings in (given, known)]
         if not (pair[0] == pair[1] or np.isnan(pair).all()):
             line = given[cell].line if cell in given else None
-            raise DataError(f"{rater} has other ratings in {other}: keep the file that counts, or give two people "
-                            "two pseudonyms.", path, line)  # fmt: skip
+            raise DataError(
+                f"{rater} has other ratings in {other}: keep the file that counts, or give two "
+                "people "
+                "two pseudonyms.",
+                path,
+                line,
+            )
     return f"{path} repeats the ratings of {rater} in {other}, and is read once."
 
 
-def together(found: Mapping[str, Mapping[Cell, Row]], notes: Sequence[str], asked: Iterable[Cell] = ()) -> ClassRatings:
+def together(
+    found: Mapping[str, Mapping[Cell, Row]], notes: Sequence[str], asked: Iterable[Cell] = ()
+) -> ClassRatings:
     """The table of all raters: a row for every rater and every rating that any of them was asked for.
 
     Parameters
@@ -277,7 +337,10 @@ def together(found: Mapping[str, Mapping[Cell, Row]], notes: Sequence[str], aske
         missing[rater] = sum(cell not in given or np.isnan(given[cell].rating) for cell in cells)
     if any(missing.values()):
         who = ", ".join(f"{rater} {n}" for rater, n in missing.items() if n)
-        notes = [*notes, f"{sum(missing.values())} of {len(cells) * len(found)} ratings are missing ({who})."]
+        notes = [
+            *notes,
+            f"{sum(missing.values())} of {len(cells) * len(found)} ratings are missing ({who}).",
+        ]
     return ClassRatings(pd.DataFrame(columns), (*notes, *_same_work(found)))
 
 
@@ -286,9 +349,12 @@ def _same_work(found: Mapping[str, Mapping[Cell, Row]]) -> list[str]:
     names: dict[tuple, list[str]] = {}
     for rater, given in found.items():
         timed = (row for row in given.values() if row.rating > 0 and row.seconds > 0)
-        names.setdefault(tuple(sorted((row.cell, row.rating, row.seconds) for row in timed)), []).append(rater)
+        names.setdefault(
+            tuple(sorted((row.cell, row.rating, row.seconds) for row in timed)), []
+        ).append(rater)
     return [
-        f"{' and '.join(raters)} gave the same ratings in the same seconds: if this is one person's file under two "
+        f"{' and '.join(raters)} gave the same ratings in the same seconds: if this is one "
+        "person's file under two "
         "names, delete one, for it makes the agreement too high."
         for work, raters in names.items()
         if len(work) > 2 and len(raters) > 1

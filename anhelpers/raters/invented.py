@@ -10,7 +10,9 @@ from .sheet import Sheet
 __all__ = ["invented_class"]
 
 
-def invented_class(sheet: Sheet, rng: np.random.Generator, n_raters: int = 8, *, missing: float = 0.03) -> ClassRatings:
+def invented_class(
+    sheet: Sheet, rng: np.random.Generator, n_raters: int = 8, *, missing: float = 0.03
+) -> ClassRatings:
     """Ratings that nobody gave, to try things out: every translation gets two invented merits, every rater a leniency.
 
     A rating is merit + leniency + noise, rounded and kept within 1 to 5; a share `missing` is left out. The merits are
@@ -30,7 +32,12 @@ def invented_class(sheet: Sheet, rng: np.random.Generator, n_raters: int = 8, *,
         name = f"invented-{k + 1}"
         given = zip(rows, values[k].tolist(), took[k].tolist(), strict=True)
         found[name] = {
-            cell: Row(0, name, sheet.id, cell, rating, np.nan if np.isnan(rating) else seconds, "invented")
+            cell: Row(
+                0, name, sheet.id, cell, rating, np.nan if np.isnan(rating) else seconds, "invented"
+            )
             for cell, rating, seconds in given
         }
-    return together(found, ["These ratings are invented: nobody gave them, and they say nothing about the texts."])
+    return together(
+        found,
+        ["These ratings are invented: nobody gave them, and they say nothing about the texts."],
+    )

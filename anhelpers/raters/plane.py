@@ -51,26 +51,41 @@ def class_plane(
 
     table = _by_system(ratings, systems.tags if isinstance(systems, CandidateSet) else systems)
     axis = table.criterion.map({"accuracy": "accuracy", "fluency": "naturalness"})
-    long = pd.concat([table.assign(axis=axis), table.assign(axis="adjusted_" + axis, rating=table.adjusted)])
+    long = pd.concat(
+        [table.assign(axis=axis), table.assign(axis="adjusted_" + axis, rating=table.adjusted)]
+    )
     translation = long.groupby(["axis", "system", "segment", "candidate"]).rating.mean()
     wide = translation.groupby(["axis", "system", "segment"]).mean().unstack(["axis", "system"])
     found = None
     if len(wide) > 1:
         found = bootstrap_means(wide.to_numpy(), wide.index.to_numpy(), rng, n_draws)
     groups = table.groupby("system", sort=False)
-    plane = pd.DataFrame({"category": {name: (categories or {}).get(name, "unknown") for name in groups.groups}})
+    plane = pd.DataFrame(
+        {"category": {name: (categories or {}).get(name, "unknown") for name in groups.groups}}
+    )
     for name in ("accuracy", "naturalness", "adjusted_accuracy", "adjusted_naturalness"):
         columns = {system: k for k, (axis, system) in enumerate(wide.columns) if axis == name}
-        plane[name] = pd.Series({system: wide.iloc[:, k].mean() for system, k in columns.items()}, dtype=float)
-        known = (found.se > 0) | (found.n >= FEWEST) if found else np.zeros(wide.shape[1], dtype=bool)
+        plane[name] = pd.Series(
+            {system: wide.iloc[:, k].mean() for system, k in columns.items()}, dtype=float
+        )
+        known = (
+            (found.se > 0) | (found.n >= FEWEST) if found else np.zeros(wide.shape[1], dtype=bool)
+        )
         most = SCALE[-1] - SCALE[0]  # no rating is farther than that from a rater's own mean
         ends = (-most, most) if name.startswith("adjusted") else (SCALE[0], SCALE[-1])
         for end in ("low", "high"):
-            bound = {s: np.clip(getattr(found, end)[k], *ends) if known[k] else np.nan for s, k in columns.items()}
+            bound = {
+                s: np.clip(getattr(found, end)[k], *ends) if known[k] else np.nan
+                for s, k in columns.items()
+            }
             plane[f"{name}_{end}"] = pd.Series(bound, dtype=float)
     plane["n"], plane["n_ratings"] = groups.segment.nunique(), groups.size()
     plane["n_raters"] = groups.rater.nunique()
-    return plane.rename_axis("system").reset_index().sort_values("accuracy", ascending=False, ignore_index=True)
+    return (
+        plane.rename_axis("system")
+        .reset_index()
+        .sort_values("accuracy", ascending=False, ignore_index=True)
+    )
 
 
 def plane_notes(plane: pd.DataFrame) -> list[str]:
@@ -80,13 +95,16 @@ def plane_notes(plane: pd.DataFrame) -> list[str]:
     if not few:
         return []
     notes = [
-        f"{few} They are about other segments, rated by the same people: more segments would make them narrower; more "
+        f"{few} They are about other segments, rated by the same people: more segments would make "
+        "them narrower; more "
         "raters hardly would."
     ]
     if 2.0 ** (1 - most) > 0.05:
         notes.append(
-            f"No system has more than {most} segments. Two systems can swap their translations in {2**most} ways only, "
-            f"so no p of a paired test is below {2.0 ** (1 - most):.2g}: at 5 %, none can show that one is better."
+            f"No system has more than {most} segments. Two systems can swap their translations in "
+            f"{2**most} ways only, "
+            f"so no p of a paired test is below {2.0 ** (1 - most):.2g}: at 5 %, none can show "
+            "that one is better."
         )
     return notes
 
@@ -101,10 +119,16 @@ def _by_system(ratings: ClassRatings, names: Sequence[str]) -> pd.DataFrame:
         raise DataError("not one rating is there, so there is no plane to draw.", "ratings")
     most = int(table.candidate.max())
     if most >= len(names):
-        raise DataError(f"candidate {most} was rated, and there are {len(names)}; give the candidates of the sheet.")
+        raise DataError(
+            f"candidate {most} was rated, and there are {len(names)}; give the candidates of the "
+            "sheet."
+        )
     systems = [systems_of(str(names[i])) for i in table.candidate]
     if not all(systems):
         unnamed = table.candidate.iloc[systems.index(())]
-        raise DataError(f"candidate {unnamed} has no tag, so its system is not known; give a name per candidate.")
+        raise DataError(
+            f"candidate {unnamed} has no tag, so its system is not known; give a name per "
+            "candidate."
+        )
     adjusted = table.rating - table.groupby(["rater", "criterion"]).rating.transform("mean")
     return table.assign(system=systems, adjusted=adjusted).explode("system", ignore_index=True)

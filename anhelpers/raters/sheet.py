@@ -17,7 +17,10 @@ from ..errors import DataError
 __all__ = ["CRITERIA", "SCALE", "Cell", "Sheet", "draw_sheet"]
 
 CRITERIA = {  # what 1 and what 5 mean
-    "accuracy": ("says something else than the source", "says all that the source says, and nothing more"),
+    "accuracy": (
+        "says something else than the source",
+        "says all that the source says, and nothing more",
+    ),
     "fluency": ("hardly readable", "reads as if it had been written in this language"),
 }
 SCALE = (1, 2, 3, 4, 5)
@@ -46,7 +49,9 @@ class Sheet:
     def id(self) -> str:
         """12 hex digits of what is rated, in whatever order it is shown: files of one sheet have the same."""
         rated = zip(self.segments, self.srcs, self.candidates, self.texts, strict=True)
-        shown = sorted([i, src, *sorted(zip(ids, texts, strict=True))] for i, src, ids, texts in rated)
+        shown = sorted(
+            [i, src, *sorted(zip(ids, texts, strict=True))] for i, src, ids, texts in rated
+        )
         return hashlib.sha256(json.dumps(shown, ensure_ascii=False).encode()).hexdigest()[:12]
 
     @property
@@ -57,11 +62,21 @@ class Sheet:
         [(7, 3, 'fluency'), (7, 1, 'accuracy')]
         """
         shown = zip(self.segments, self.candidates, strict=True)
-        return [(i, candidate, criterion) for i, ids in shown for candidate in ids for criterion in CRITERIA]
+        return [
+            (i, candidate, criterion)
+            for i, ids in shown
+            for candidate in ids
+            for criterion in CRITERIA
+        ]
 
 
 def draw_sheet(
-    test: TestSet | Sequence[str], cands: CandidateSet, n_segments: int, n_candidates: int, *, rng: np.random.Generator
+    test: TestSet | Sequence[str],
+    cands: CandidateSet,
+    n_segments: int,
+    n_candidates: int,
+    *,
+    rng: np.random.Generator,
 ) -> Sheet:
     """Draw segments, and for each some candidates of different systems with different texts, in random order.
 
@@ -79,25 +94,47 @@ def draw_sheet(
     srcs = checks.texts("sources", test.srcs if isinstance(test, TestSet) else test)
     cands.require(len(srcs), "candidates")
     if n_segments < 1 or n_candidates < 1:
-        raise DataError(f"{n_segments} segments with {n_candidates} candidates each: both must be at least 1.")
+        raise DataError(
+            f"{n_segments} segments with {n_candidates} candidates each: both must be at least 1."
+        )
     drawn: Counter[str] = Counter()
     chosen: dict[int, tuple[int, ...]] = {}
     for i in rng.permutation(len(srcs)).tolist():
         if len(chosen) == n_segments:
             break
-        rows = _different(cands, rng.permutation(np.flatnonzero(cands.segment == i)).tolist(), drawn, n_candidates)
+        rows = _different(
+            cands, rng.permutation(np.flatnonzero(cands.segment == i)).tolist(), drawn, n_candidates
+        )
         if len(rows) == n_candidates:
             chosen[i] = tuple(rng.permutation(rows).tolist())
             drawn.update(system for row in rows for system in _systems(cands, row))
     if len(chosen) < n_segments:
-        raise DataError(f"{len(chosen)} of {len(srcs)} segments have {n_candidates} different candidates of different "
-                        f"systems, and {n_segments} are wanted; ask for fewer.")  # fmt: skip
+        raise DataError(
+            f"{len(chosen)} of {len(srcs)} segments have {n_candidates} different candidates of "
+            "different "
+            f"systems, and {n_segments} are wanted; ask for fewer."
+        )
     segments = tuple(sorted(chosen))
     reference = getattr(test, "reference", None)
-    refs = tuple(test.refs[reference][i] for i in segments) if isinstance(test, TestSet) and reference else ()
-    glosses = tuple(test.glosses[i] for i in segments) if isinstance(test, TestSet) and test.glosses else ()
+    refs = (
+        tuple(test.refs[reference][i] for i in segments)
+        if isinstance(test, TestSet) and reference
+        else ()
+    )
+    glosses = (
+        tuple(test.glosses[i] for i in segments)
+        if isinstance(test, TestSet) and test.glosses
+        else ()
+    )
     texts = tuple(tuple(cands.texts[row] for row in chosen[i]) for i in segments)
-    return Sheet(segments, tuple(srcs[i] for i in segments), tuple(chosen[i] for i in segments), texts, refs, glosses)
+    return Sheet(
+        segments,
+        tuple(srcs[i] for i in segments),
+        tuple(chosen[i] for i in segments),
+        texts,
+        refs,
+        glosses,
+    )
 
 
 def _systems(cands: CandidateSet, row: int) -> tuple[str, ...]:
@@ -110,7 +147,10 @@ def _different(cands: CandidateSet, rows: list[int], drawn: Counter[str], n: int
     taken: list[int] = []
     for row in sorted(rows, key=lambda row: max(drawn[system] for system in _systems(cands, row))):
         own = set(systems_of(cands.tags[row]))
-        same = any(own & set(systems_of(cands.tags[k])) or cands.texts[row] == cands.texts[k] for k in taken)
+        same = any(
+            own & set(systems_of(cands.tags[k])) or cands.texts[row] == cands.texts[k]
+            for k in taken
+        )
         if not same and cands.texts[row].strip() and len(taken) < n:
             taken.append(row)
     return taken

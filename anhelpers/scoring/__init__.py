@@ -16,6 +16,12 @@ from .tables import (
 )
 
 __all__ = [
-    "check_needs", "check_systems", "estimate_rows", "scorable", "score_all", "segment_rows", "system_rows",
+    "check_needs",
+    "check_systems",
+    "estimate_rows",
+    "scorable",
+    "score_all",
+    "segment_rows",
+    "system_rows",
     "system_scores",
-]  # fmt: skip
+]

@@ -30,7 +30,11 @@ def batches(lengths: Sequence[int], budget: int, most: float = float("inf")) -> 
     """
     found: list[list[int]] = []
     for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        if found and lengths[found[-1][0]] * (len(found[-1]) + 1) <= budget and len(found[-1]) < most:
+        if (
+            found
+            and lengths[found[-1][0]] * (len(found[-1]) + 1) <= budget
+            and len(found[-1]) < most
+        ):
             found[-1].append(i)
         else:
             found.append([i])

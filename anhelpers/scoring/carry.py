@@ -54,7 +54,10 @@ def export_parquet(store: Store, path: str | PathLike, signature: str | None = N
 
     path, n, damaged = Path(path), 0, 0
     make_folder(path.parent)
-    with fresh_file(path) as fresh, parquet.ParquetWriter(fresh, _schema(pa), compression="zstd") as writer:
+    with (
+        fresh_file(path) as fresh,
+        parquet.ParquetWriter(fresh, _schema(pa), compression="zstd") as writer,
+    ):
         for name, width, rows in _stored(store, signature):
             start = begun(name, width)
             sound = [row for row in rows if standing(start, row[0], row[1], row[3]) != DAMAGED]
@@ -63,22 +66,29 @@ def export_parquet(store: Store, path: str | PathLike, signature: str | None = N
                 writer.write_table(_table(pa, name, sound))
             n += len(sound)
     if damaged:
-        note(f"{store.path}: {damaged:,} scores are damaged (their checksums do not fit) and left out.")
+        note(
+            f"{store.path}: {damaged:,} scores are damaged (their checksums do not fit) and left "
+            "out."
+        )
     return n
 
 
 def _schema(pa: pyarrow, checksums: bool = True) -> pyarrow.Schema:
     """Of the file that carries scores, and of those that were written before there were checksums."""
     columns = {
-        "signature": pa.string(), "key": pa.binary(KEY_BYTES), "value": pa.list_(pa.float64()), "day": pa.int32()
-    }  # fmt: skip
+        "signature": pa.string(),
+        "key": pa.binary(KEY_BYTES),
+        "value": pa.list_(pa.float64()),
+        "day": pa.int32(),
+    }
     return pa.schema(columns | ({"checksum": pa.int64()} if checksums else {}))
 
 
 def _stored(store: Store, pattern: str | None) -> Iterator[tuple[str, int, list[Row]]]:
     """(signature, width, rows) in pieces, all as of one moment."""
     select = (
-        "SELECT CAST(key AS BLOB), CAST(value AS BLOB), COALESCE(CAST(day AS INTEGER), 0), CAST(checksum AS INTEGER) "
+        "SELECT CAST(key AS BLOB), CAST(value AS BLOB), COALESCE(CAST(day AS INTEGER), 0), "
+        "CAST(checksum AS INTEGER) "
         "FROM score WHERE signature = ?"
     )
     with store.connection() as connection:
@@ -86,7 +96,10 @@ def _stored(store: Store, pattern: str | None) -> Iterator[tuple[str, int, list[
         try:
             wanted = chosen(connection, pattern)
             if pattern is not None and not wanted:
-                raise DataError(f"has no scores of '{pattern}'; anhelpers store lists the signatures.", store.path)
+                raise DataError(
+                    f"has no scores of '{pattern}'; anhelpers store lists the signatures.",
+                    store.path,
+                )
             for number, (name, width) in wanted.items():
                 found = connection.execute(select, [number])
                 while rows := found.fetchmany(ROWS_PER_GROUP):
@@ -99,7 +112,9 @@ def _table(pa: pyarrow, name: str, rows: list[Row]) -> pyarrow.Table:
     keys, blobs, days, checksums = zip(*rows, strict=True)
     days = [min(max(day, -DAYS), DAYS - 1) for day in days]
     width = len(blobs[0]) // 8
-    numbers = pa.Array.from_buffers(pa.float64(), len(rows) * width, [None, pa.py_buffer(b"".join(blobs))])
+    numbers = pa.Array.from_buffers(
+        pa.float64(), len(rows) * width, [None, pa.py_buffer(b"".join(blobs))]
+    )
     ends = pa.array(range(0, len(rows) * width + 1, width), pa.int32())
     values = pa.ListArray.from_arrays(ends, numbers)
     columns = [pa.array([name] * len(rows)), pa.array(keys, pa.binary(KEY_BYTES)), values]
@@ -125,9 +140,13 @@ def import_parquet(store: Store, path: str | PathLike) -> Imported:
         raise DataError("is no file; name one that anhelpers store export wrote.", path)
     try:
         with parquet.ParquetFile(path) as file:
-            known = [file.schema_arrow.equals(_schema(pa, checksums)) for checksums in (True, False)]
+            known = [
+                file.schema_arrow.equals(_schema(pa, checksums)) for checksums in (True, False)
+            ]
             if not any(known):
-                raise DataError("is no export of a score store; make one by anhelpers store export FILE.", path)
+                raise DataError(
+                    "is no export of a score store; make one by anhelpers store export FILE.", path
+                )
             for batch in file.iter_batches(ROWS_PER_GROUP):
                 counts += _taken(store, batch, path)
     except OSError as error:
@@ -135,9 +154,14 @@ def import_parquet(store: Store, path: str | PathLike) -> Imported:
     except pa.ArrowInvalid as error:
         raise DataError("is no parquet file, or a damaged one; export it again.", path) from error
     if damaged := counts["damaged"]:
-        note(f"{path}: {damaged:,} scores are damaged (their checksums do not fit) and are left out.")
+        note(
+            f"{path}: {damaged:,} scores are damaged (their checksums do not fit) and are left out."
+        )
     if known[1]:
-        note(f"{path}: was written before scores had checksums: they are taken as they are, and cannot be verified.")
+        note(
+            f"{path}: was written before scores had checksums: they are taken as they are, and "
+            "cannot be verified."
+        )
     return Imported(*(counts[name] for name in Imported._fields))
 
 
@@ -164,14 +188,21 @@ def _rows(batch: pyarrow.RecordBatch) -> Iterator[tuple[str, Row]]:
     """Signature and row of every score of a file; one without a checksum gets that of what is found, marked."""
     names, keys, days = (batch.column(i).to_pylist() for i in (0, 1, 3))
     kept = batch.column(4).to_pylist() if batch.num_columns > 4 else [None] * len(keys)
-    starts, flat = batch.column(2).offsets.to_numpy(), batch.column(2).values.to_numpy(zero_copy_only=False)
+    starts = batch.column(2).offsets.to_numpy()
+    flat = batch.column(2).values.to_numpy(zero_copy_only=False)
     for i, (name, one, day, checked) in enumerate(zip(names, keys, days, kept, strict=True)):
         value = flat[starts[i] : starts[i + 1]].astype("<f8").tobytes()
-        found = checksum(begun(name, len(value) // 8), one, value) + FOUND if checked is None else checked
+        found = (
+            checksum(begun(name, len(value) // 8), one, value) + FOUND
+            if checked is None
+            else checked
+        )
         yield name, (one, value, day, found)
 
 
-def _entered(connection: sqlite3.Connection, statement: str, row: tuple[int, bytes, bytes, int, int]) -> str:
+def _entered(
+    connection: sqlite3.Connection, statement: str, row: tuple[int, bytes, bytes, int, int]
+) -> str:
     """Enter a score where there is none as good: whether that was new, the same, or different."""
     if connection.execute(statement, row).rowcount:
         return "new"

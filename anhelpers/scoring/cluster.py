@@ -40,7 +40,10 @@ DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 """Local workers do not hear the terminal's Ctrl-C: the command ends them."""
 
 WHY = "sharing work over a cluster"
-FORMS = "write local:N or local:N:THREADS, the address of a scheduler (tcp://HOST:PORT), or slurm:FILE.yaml"
+FORMS = (
+    "write local:N or local:N:THREADS, the address of a scheduler (tcp://HOST:PORT), or "
+    "slurm:FILE.yaml"
+)
 
 Call = tuple[Any, Sequence, Any]
 
@@ -73,8 +76,11 @@ class Cluster:
             except AnhelpersError:
                 raise
             except (RuntimeError, ValueError, OSError) as error:
-                raise DataError(f"no worker can be asked for ({error}); mend its settings, or go without --scheduler.",
-                                self.name) from error  # fmt: skip
+                raise DataError(
+                    f"no worker can be asked for ({error}); mend its settings, or go without "
+                    "--scheduler.",
+                    self.name,
+                ) from error
         return self._client
 
     def _workers(self) -> int:
@@ -105,7 +111,9 @@ class Cluster:
         if (first := next(chunks, None)) is None:
             return
         out: dict[Any, Any] = {}
-        chunks, client, recipe = chain([first], chunks), self.client, recipe.here() if self.here else recipe
+        chunks = chain([first], chunks)
+        client = self.client
+        recipe = recipe.here() if self.here else recipe
         finished = distributed.as_completed(loop=client.loop, raise_errors=False)
 
         def fill() -> None:
@@ -159,14 +167,23 @@ def _in_a_sentence(name: str) -> Iterator[None]:
     except AnhelpersError:
         raise
     except distributed.KilledWorker as error:
-        raise DataError(f"{error.last_worker.address} and {DEATHS} workers before it were lost over the same texts, as "
-                        f"happens when memory runs out; give them more, or run fewer. {again.capitalize()}.",
-                        name) from error  # fmt: skip
+        raise DataError(
+            f"{error.last_worker.address} and {DEATHS} workers before it were lost over the same "
+            "texts, as "
+            f"happens when memory runs out; give them more, or run fewer. {again.capitalize()}.",
+            name,
+        ) from error
     except (distributed.CancelledError, OSError, TimeoutError, RuntimeError) as error:
-        raise DataError(f"the scheduler was lost ({type(error).__name__}); {again}.", name) from error
+        raise DataError(
+            f"the scheduler was lost ({type(error).__name__}); {again}.", name
+        ) from error
     except Exception as error:
-        raise DataError(f"a worker cannot do the work ({type(error).__name__}: {error}); install the same versions of "
-                        "anhelpers and of its libraries there.", name) from error  # fmt: skip
+        raise DataError(
+            f"a worker cannot do the work ({type(error).__name__}: {error}); install the same "
+            "versions of "
+            "anhelpers and of its libraries there.",
+            name,
+        ) from error
 
 
 @contextmanager
@@ -220,12 +237,21 @@ def _local(workers: int, threads: int, ends: ExitStack) -> Any:
     """A cluster of processes on this machine, reachable from here only, each with a model of its own."""
     distributed, dask = need("distributed", WHY), need("dask", WHY)
     numbers = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads)
-    settings = {"distributed.scheduler.allowed-failures": DEATHS, "distributed.nanny.pre-spawn-environ": numbers}
+    settings = {
+        "distributed.scheduler.allowed-failures": DEATHS,
+        "distributed.nanny.pre-spawn-environ": numbers,
+    }
     ends.enter_context(dask.config.set(settings))
     cluster = distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0",
-        memory_limit=0, silence_logs="ERROR", preload=[DEAF],
-    )  # fmt: skip
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        memory_limit=0,
+        silence_logs="ERROR",
+        preload=[DEAF],
+    )
     ends.callback(cluster.close)
     return ends.enter_context(distributed.Client(cluster, set_as_default=False))
 
@@ -236,15 +262,22 @@ def _running(address: str, ends: ExitStack) -> Any:
     try:
         client = distributed.Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
-        raise DataError(f"no scheduler answers within {SECONDS_TO_CONNECT:.0f} s; start one there (dask scheduler), or "
-                        "check the address.", address) from error  # fmt: skip
+        raise DataError(
+            f"no scheduler answers within {SECONDS_TO_CONNECT:.0f} s; start one there (dask "
+            "scheduler), or "
+            "check the address.",
+            address,
+        ) from error
     ends.enter_context(client)
     try:
         client.wait_for_workers(1, timeout=SECONDS_TO_START)
     except TimeoutError as error:
         ends.close()
-        raise DataError(f"its scheduler has no worker after {SECONDS_TO_START:.0f} s; start some (dask worker "
-                        f"{address} --nthreads 1).", address) from error  # fmt: skip
+        raise DataError(
+            f"its scheduler has no worker after {SECONDS_TO_START:.0f} s; start some (dask worker "
+            f"{address} --nthreads 1).",
+            address,
+        ) from error
     return client
 
 
@@ -253,10 +286,13 @@ def _slurm(settings: Mapping[str, Any], ends: ExitStack) -> Any:
     distributed, dask = need("distributed", WHY), need("dask", WHY)
     if shutil.which("sbatch") is None:
         raise DataError(
-            "there is no sbatch here, by which SLURM is asked for jobs; type the command where there is one."
+            "there is no sbatch here, by which SLURM is asked for jobs; type the command where "
+            "there is one."
         )
     ends.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": DEATHS}))
-    cluster = need("dask_jobqueue", "sharing work over SLURM").SLURMCluster(**slurm_options(settings))
+    cluster = need("dask_jobqueue", "sharing work over SLURM").SLURMCluster(
+        **slurm_options(settings)
+    )
     ends.callback(cluster.close)
     cluster.adapt(minimum_jobs=settings["n_jobs"], maximum_jobs=settings["n_jobs"])
     client = ends.enter_context(distributed.Client(cluster, set_as_default=False))
@@ -265,8 +301,11 @@ def _slurm(settings: Mapping[str, Any], ends: ExitStack) -> Any:
         with suppress(TimeoutError):
             client.wait_for_workers(1, timeout=SECONDS_TO_START)
             break
-        note_once(f"no SLURM job has begun after {SECONDS_TO_START:.0f} s. Those that wait are in `squeue -u $USER`; "
-                  "with none there, SLURM has refused them: compare your settings with docs/slurm.yaml.")  # fmt: skip
+        note_once(
+            f"no SLURM job has begun after {SECONDS_TO_START:.0f} s. Those that wait are in "
+            "`squeue -u $USER`; "
+            "with none there, SLURM has refused them: compare your settings with docs/slurm.yaml."
+        )
     return client
 
 

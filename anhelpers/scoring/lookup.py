@@ -34,9 +34,13 @@ def known_metric(name: str) -> str:
 
 
 def metric(
-    name: str, of: TestSet | str, *, lm: LanguageModel | str | None = "bundled", n_refs: int | str | None = None,
+    name: str,
+    of: TestSet | str,
+    *,
+    lm: LanguageModel | str | None = "bundled",
+    n_refs: int | str | None = None,
     mono: Mono | None = None,
-) -> Metric:  # fmt: skip
+) -> Metric:
     """A metric of accuracy or of naturalness, ready to score.
 
     Parameters
@@ -58,7 +62,10 @@ def metric(
     ('points, 0 to 100', 'nats per text')
     """
     if isinstance(of, str) and re.fullmatch(r"[a-z]{2,3}-[a-z]{2,3}", of):
-        raise DataError(f"'{of}' is a pair of languages; give the test set, or the target language, {of[-2:]!r}.")
+        raise DataError(
+            f"'{of}' is a pair of languages; give the test set, or the target language, "
+            f"{of[-2:]!r}."
+        )
     lang, own = (known_code(of), 1) if isinstance(of, str) else (of.trg_lang, of.n_refs)
     if registry.is_accuracy(known_metric(name)):
         return registry.accuracy_metric(name, lang, own if n_refs is None else n_refs)

@@ -144,22 +144,31 @@ def memo(
     firsts = np.unique(back, return_index=True)[1]  # distinct inputs are numbered as they appear
     values, there, keep = _looked_up(signature, [*where], width, what, store, possible)
     calls = _calls(firsts[~there], groups, len(keys))
-    with progress(int((~there).sum()), what or signature, "scores") as step, _committing(keep) as done:
+    with (
+        progress(int((~there).sum()), what or signature, "scores") as step,
+        _committing(keep) as done,
+    ):
         named = ((at, firsts[at]) for at in (back[np.asarray(call, np.int64)] for call in calls))
         for at, scores in _computed(signature, compute, _sent(keys, detail), recipe, named):
             values[at] = _fitting(scores, len(at), width)
             if possible is not None and (wrong := int((~possible(values[at])).sum())):
-                raise AnhelpersError(f"{what or signature}: {wrong} of {len(at)} scores are nan or infinite, so the "
-                                     "model is broken; get it again, or name another.")  # fmt: skip
+                raise AnhelpersError(
+                    f"{what or signature}: {wrong} of {len(at)} scores are nan or infinite, so the "
+                    "model is broken; get it again, or name another."
+                )
             there[at] = True
             done(at, values[at])
             step(len(at))
     if not there.all():
-        raise DataError(f"{what or signature}: its groups leave out {int((~there).sum())} inputs to be scored.")
+        raise DataError(
+            f"{what or signature}: its groups leave out {int((~there).sum())} inputs to be scored."
+        )
     return values[back]
 
 
-def _sent(keys: Sequence[Key], detail: Callable[[np.ndarray], Any] | None) -> Callable[[np.ndarray], tuple[list, Any]]:
+def _sent(
+    keys: Sequence[Key], detail: Callable[[np.ndarray], Any] | None
+) -> Callable[[np.ndarray], tuple[list, Any]]:
     """Of the indices of a call, what a worker is sent: inputs and detail."""
     return lambda indices: ([keys[i] for i in indices], None if detail is None else detail(indices))
 
@@ -174,7 +183,9 @@ def _computed(
     """(places, scores) of every call (places, indices): one after the other here, or as workers finish them."""
     cluster = _cluster.get()
     if cluster is not None and recipe is not None:
-        yield from cluster.answers(recipe, signature, ((at, *sent(indices)) for at, indices in calls))
+        yield from cluster.answers(
+            recipe, signature, ((at, *sent(indices)) for at, indices in calls)
+        )
         return
     if cluster is not None:
         note_once(f"{signature} is computed in this process: workers cannot load its model.")
@@ -193,16 +204,30 @@ def _looked_up(
     """What the store knows of distinct inputs: scores, which are there; and how to keep scores at some places."""
     kept = current_store() if isinstance(store, str) else store
     if kept is None or not _fixed(signature):
-        return np.full((len(keys), width), np.nan), np.zeros(len(keys), bool), lambda at, values: None
+        return (
+            np.full((len(keys), width), np.nan),
+            np.zeros(len(keys), bool),
+            lambda at, values: None,
+        )
     digests = [key(one) if isinstance(one, str) else key(*one) for one in keys]
     values, there = kept.get(signature, digests, width)
     if possible is not None and (wrong := there & ~possible(values)).any():
         there &= ~wrong
-        note(f"{what or signature}: {int(wrong.sum()):,} scores in the store {kept.path.name} are nan or infinite, as "
-             "a broken model gives them, and are computed again.")  # fmt: skip
+        note(
+            f"{what or signature}: {int(wrong.sum()):,} scores in the store {kept.path.name} are "
+            "nan or infinite, as "
+            "a broken model gives them, and are computed again."
+        )
     if known := int(there.sum()):
-        note(f"{what or signature}: {known:,} of {len(keys):,} distinct scores come from the store {kept.path.name}.")
-    put = kept.put if store is kept or os.environ.get(STORE, "").strip() else functools.partial(_put_or_note, kept)
+        note(
+            f"{what or signature}: {known:,} of {len(keys):,} distinct scores come from the store "
+            f"{kept.path.name}."
+        )
+    put = (
+        kept.put
+        if store is kept or os.environ.get(STORE, "").strip()
+        else functools.partial(_put_or_note, kept)
+    )
     return values, there, lambda at, values: put(signature, [digests[i] for i in at], values)
 
 
@@ -212,12 +237,17 @@ def _fixed(signature: str) -> bool:
         if revision == IN_MEMORY:
             return False
         if not re.fullmatch("[0-9a-f]{7,}", revision):
-            note_once(f"scores of {signature} are not kept: '{revision}' is no fixed revision (a commit) of the model.")
+            note_once(
+                f"scores of {signature} are not kept: '{revision}' is no fixed revision (a commit) "
+                "of the model."
+            )
             return False
     return True
 
 
-def _calls(missing: np.ndarray, groups: Sequence[Hashable] | Plan | None, n: int) -> Iterator[Sequence[int]]:
+def _calls(
+    missing: np.ndarray, groups: Sequence[Hashable] | Plan | None, n: int
+) -> Iterator[Sequence[int]]:
     """The indices of every call of the scorer."""
     if callable(groups):
         yield from groups(missing)
@@ -265,5 +295,8 @@ def _fitting(scores: np.ndarray, n: int, width: int) -> np.ndarray:
     """(n, width) float64, or a DataError: a scorer that returns another shape would shift scores."""
     scores = np.asarray(scores, np.float64)
     if scores.shape not in ((n, width), (n,) if width == 1 else ()):
-        raise DataError(f"a scorer returned an array of shape {scores.shape} for {n} inputs of {width} numbers each.")
+        raise DataError(
+            f"a scorer returned an array of shape {scores.shape} for {n} inputs of {width} numbers "
+            "each."
+        )
     return scores.reshape(n, width)

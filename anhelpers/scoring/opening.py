@@ -31,7 +31,9 @@ CREATE TABLE score (signature INTEGER NOT NULL REFERENCES signature (id), key BL
                     day INTEGER NOT NULL, checksum INTEGER, PRIMARY KEY (signature, key)) WITHOUT ROWID;
 """
 
-STANDING = "standing({0}, CAST({1}key AS BLOB), CAST({1}value AS BLOB), CAST({1}checksum AS INTEGER))"
+STANDING = (
+    "standing({0}, CAST({1}key AS BLOB), CAST({1}value AS BLOB), CAST({1}checksum AS INTEGER))"
+)
 """In SQL, of a row: to be given the start of its signature, and the table's name with a dot, or nothing. A damaged row
 may hold text or nothing where numbers should be."""
 
@@ -39,18 +41,28 @@ BUSY_SECONDS = 30.0
 """How long a writer waits for another one; a commit takes milliseconds."""
 
 SAID = {  # SQLite's name of an error, or how it begins -> what it means here, and what to do
-    "SQLITE_NOTADB": "is no SQLite file, so no score store; name another file (--store FILE) or move it away",
-    "SQLITE_CORRUPT": "is damaged, as happens on network file systems or by copying a store in use; move it away",
-    "SQLITE_READONLY": "cannot be written; make the file and its folder writable, or name another one (--store FILE)",
-    "SQLITE_PERM": "may not be opened; make the file and its folder writable, or name another one (--store FILE)",
-    "SQLITE_CANTOPEN": "cannot be opened; make its folder writable, or name another file (--store FILE)",
-    "SQLITE_FULL": "does not fit on the disk; free some space (anhelpers store prune) and run again: what was "
-    "committed is kept",
-    "SQLITE_BUSY": f"has been locked by another program for {BUSY_SECONDS:.0f} s; wait for it, or name another file "
+    "SQLITE_NOTADB": "is no SQLite file, so no score store; name another file (--store FILE) or "
+    "move it away",
+    "SQLITE_CORRUPT": "is damaged, as happens on network file systems or by copying a store in "
+    "use; move it away",
+    "SQLITE_READONLY": "cannot be written; make the file and its folder writable, or name another "
+    "one (--store FILE)",
+    "SQLITE_PERM": "may not be opened; make the file and its folder writable, or name another one "
     "(--store FILE)",
-    "SQLITE_LOCKED": "is locked by another program; wait for it, or name another file (--store FILE)",
-    "SQLITE_PROTOCOL": "cannot be locked; a score store works on a local disk, not on a network file system",
-    "SQLITE_IOERR": "could not be read or written; a score store works on a local disk, not on a network file system",
+    "SQLITE_CANTOPEN": "cannot be opened; make its folder writable, or name another file (--store "
+    "FILE)",
+    "SQLITE_FULL": "does not fit on the disk; free some space (anhelpers store prune) and run "
+    "again: what was "
+    "committed is kept",
+    "SQLITE_BUSY": f"has been locked by another program for {BUSY_SECONDS:.0f} s; wait for it, or "
+    "name another file "
+    "(--store FILE)",
+    "SQLITE_LOCKED": "is locked by another program; wait for it, or name another file (--store "
+    "FILE)",
+    "SQLITE_PROTOCOL": "cannot be locked; a score store works on a local disk, not on a network "
+    "file system",
+    "SQLITE_IOERR": "could not be read or written; a score store works on a local disk, not on a "
+    "network file system",
 }
 
 
@@ -61,7 +73,9 @@ def opened(path: Path) -> sqlite3.Connection:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(f"cannot be made ({error.strerror}); name another file (--store FILE).", path) from error
+        raise DataError(
+            f"cannot be made ({error.strerror}); name another file (--store FILE).", path
+        ) from error
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     try:
         _prepare(connection)
@@ -69,11 +83,16 @@ def opened(path: Path) -> sqlite3.Connection:
         while (version := _version(connection, path)) < VERSION:
             try:
                 (_create if version == 0 else _add_checksums)(connection, path)
-            except sqlite3.OperationalError as error:  # SQLite does not wait for another process that makes the log
-                if not error.sqlite_errorname.startswith("SQLITE_BUSY") or time.monotonic() > deadline:
+            except sqlite3.OperationalError as error:
+                # SQLite does not wait for another process that makes the log
+                if (
+                    not error.sqlite_errorname.startswith("SQLITE_BUSY")
+                    or time.monotonic() > deadline
+                ):
                     raise
                 time.sleep(0.01)
-        connection.execute("PRAGMA synchronous = NORMAL")  # with the log: a power cut can cost a commit, never the file
+        # with the log: a power cut can cost a commit, never the file
+        connection.execute("PRAGMA synchronous = NORMAL")
     except BaseException:
         connection.close()
         raise
@@ -90,25 +109,39 @@ def _prepare(connection: sqlite3.Connection) -> None:
 def _version(connection: sqlite3.Connection, path: Path) -> int:
     """0 for an empty file, else the version of the store."""
     questions = "PRAGMA user_version", "PRAGMA application_id", "SELECT COUNT(*) FROM sqlite_master"
-    connection.execute("SAVEPOINT version")  # all three as of one moment: another process may just be making the file
-    (version,), (application,), (tables,) = (connection.execute(question).fetchone() for question in questions)
+    # all three as of one moment: another process may just be making the file
+    connection.execute("SAVEPOINT version")
+    (version,), (application,), (tables,) = (
+        connection.execute(question).fetchone() for question in questions
+    )
     connection.execute("RELEASE version")
     if version == application == tables == 0:
         return 0
     if application != APPLICATION:
-        raise DataError("is an SQLite file of another program; name another file (--store FILE).", path)
+        raise DataError(
+            "is an SQLite file of another program; name another file (--store FILE).", path
+        )
     if not 0 < version <= VERSION:
-        raise DataError(f"is a score store of version {version}, and this anhelpers knows up to {VERSION}; update "
-                        "anhelpers, or name another file (--store FILE).", path)  # fmt: skip
+        raise DataError(
+            f"is a score store of version {version}, and this anhelpers knows up to {VERSION}; "
+            "update "
+            "anhelpers, or name another file (--store FILE).",
+            path,
+        )
     return version
 
 
 def _create(connection: sqlite3.Connection, path: Path) -> None:
-    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # so that pruning gives space back without a copy
+    # so that pruning gives space back without a copy
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
     if mode != "wal":
-        raise DataError(f"cannot keep a write-ahead log (SQLite says '{mode}'), as on network file systems; name a "
-                        "file on a local disk (--store FILE).", path)  # fmt: skip
+        raise DataError(
+            f"cannot keep a write-ahead log (SQLite says '{mode}'), as on network file systems; "
+            "name a "
+            "file on a local disk (--store FILE).",
+            path,
+        )
     with transaction(connection):
         if _version(connection, path) == 0:
             for statement in TABLES.split(";")[:-1]:
@@ -124,7 +157,9 @@ def _add_checksums(connection: sqlite3.Connection, path: Path) -> None:
         if _version(connection, path) != 1:
             return
         connection.execute("ALTER TABLE score ADD COLUMN checksum INTEGER")
-        for number, name, width in connection.execute("SELECT id, signature, width FROM signature").fetchall():
+        for number, name, width in connection.execute(
+            "SELECT id, signature, width FROM signature"
+        ).fetchall():
             found += connection.execute(
                 f"UPDATE score SET checksum = crc(?, key, value) + {FOUND} WHERE signature = ? "
                 "AND typeof(key) = 'blob' AND typeof(value) = 'blob' AND length(value) = 8 * ?",
@@ -132,9 +167,13 @@ def _add_checksums(connection: sqlite3.Connection, path: Path) -> None:
             ).rowcount
         connection.execute(f"PRAGMA user_version = {VERSION}")
     if found:
-        note(f"{path}: its {found:,} scores were kept without checksums, so nobody can say whether they are as they "
-             "were computed. They are used as they are, and guarded from now on; anhelpers store prune --unverified "
-             "removes them, and they are computed again.")  # fmt: skip
+        note(
+            f"{path}: its {found:,} scores were kept without checksums, so nobody can say whether "
+            "they are as they "
+            "were computed. They are used as they are, and guarded from now on; anhelpers store "
+            "prune --unverified "
+            "removes them, and they are computed again."
+        )
 
 
 @contextmanager
@@ -157,5 +196,8 @@ def told(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", None) or ""
-        said = next((text for begin, text in SAID.items() if name.startswith(begin)), f"cannot be used ({error})")
+        said = next(
+            (text for begin, text in SAID.items() if name.startswith(begin)),
+            f"cannot be used ({error})",
+        )
         raise DataError(f"{said}.", path) from error

@@ -47,7 +47,9 @@ def key(*parts: str) -> bytes:
     (False, 16)
     """
     texts = [part.encode("utf-8", "surrogatepass") for part in parts]
-    return blake2b(b"".join([b"%d:%b" % (len(text), text) for text in texts]), digest_size=KEY_BYTES).digest()
+    return blake2b(
+        b"".join([b"%d:%b" % (len(text), text) for text in texts]), digest_size=KEY_BYTES
+    ).digest()
 
 
 def today() -> int:
@@ -73,7 +75,9 @@ class Store:
     """
 
     path: Path
-    _mine: threading.local = field(default_factory=threading.local, init=False, repr=False, compare=False)
+    _mine: threading.local = field(
+        default_factory=threading.local, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", checks.local_path(self.path))
@@ -108,7 +112,9 @@ class Store:
             with transaction(connection):
                 yield connection
 
-    def get(self, signature: str, keys: Sequence[bytes], width: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def get(
+        self, signature: str, keys: Sequence[bytes], width: int = 1
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The scores of the keys and which of them are there; damaged ones are not, and a note says how many.
 
         Returns
@@ -143,14 +149,20 @@ class Store:
         values = np.asarray(values, dtype="<f8")
         values = values[:, None] if values.ndim == 1 else values
         if values.ndim != 2 or len(values) != len(keys) or values.shape[1] < 1:
-            raise DataError(f"{len(keys)} keys and scores of shape {values.shape} do not fit each other.")
+            raise DataError(
+                f"{len(keys)} keys and scores of shape {values.shape} do not fit each other."
+            )
         if len(keys) == 0:
             return
-        size, buffer, day, start = 8 * values.shape[1], values.tobytes(), today(), begun(signature, values.shape[1])
+        size = 8 * values.shape[1]
+        buffer = values.tobytes()
+        day = today()
+        start = begun(signature, values.shape[1])
         blobs = [buffer[i : i + size] for i in range(0, len(buffer), size)]
         with self.connection(write=True) as connection:
             number = entered(connection, signature, values.shape[1], self.path)
-            pairs = sorted(zip(keys, blobs, strict=True), key=itemgetter(0))  # neighbours share a page
+            # neighbours share a page
+            pairs = sorted(zip(keys, blobs, strict=True), key=itemgetter(0))
             rows = ((number, one, blob, day, checksum(start, one, blob)) for one, blob in pairs)
             connection.executemany(insert(start), rows)
 
@@ -169,7 +181,10 @@ def insert(start: int) -> str:
 
 
 def _sound(
-    connection: sqlite3.Connection, signature: tuple[int, int], asked: Sequence[bytes], seen: list[int]
+    connection: sqlite3.Connection,
+    signature: tuple[int, int],
+    asked: Sequence[bytes],
+    seen: list[int],
 ) -> dict[bytes, bytes]:
     """Key -> value of those that are there and not damaged; `seen` counts the scores of each standing.
 
@@ -179,7 +194,9 @@ def _sound(
     marks = ",".join("?" * len(asked))
     select = "SELECT key, CAST(value AS BLOB), CAST(checksum AS INTEGER) FROM score"
     found = {}
-    for one, value, kept in connection.execute(f"{select} WHERE signature = ? AND key IN ({marks})", [number, *asked]):
+    for one, value, kept in connection.execute(
+        f"{select} WHERE signature = ? AND key IN ({marks})", [number, *asked]
+    ):
         how = standing(start, one, value, kept)
         seen[how] += 1
         if how != DAMAGED:
@@ -191,19 +208,31 @@ def _tell(path: Path, signature: str, seen: Sequence[int]) -> None:
     """Notes on scores that were damaged, and on those that nobody can verify."""
     n = sum(seen)
     if seen[DAMAGED]:
-        note(f"{path}: {seen[DAMAGED]:,} of {n:,} scores of {signature} are damaged (their checksums do not fit) and "
-             "are not used; what is computed in their place replaces them.")  # fmt: skip
+        note(
+            f"{path}: {seen[DAMAGED]:,} of {n:,} scores of {signature} are damaged (their "
+            "checksums do not fit) and "
+            "are not used; what is computed in their place replaces them."
+        )
     if seen[UNVERIFIED]:
-        note(f"{path}: {seen[UNVERIFIED]:,} of {n:,} scores of {signature} are from before checksums were kept and "
-             "cannot be verified; anhelpers store prune --unverified removes such scores.")  # fmt: skip
+        note(
+            f"{path}: {seen[UNVERIFIED]:,} of {n:,} scores of {signature} are from before "
+            "checksums were kept and "
+            "cannot be verified; anhelpers store prune --unverified removes such scores."
+        )
 
 
 def _number(connection: sqlite3.Connection, signature: str, width: int, path: Path) -> int | None:
     """The number of a signature; None where it has no scores yet."""
-    row = connection.execute("SELECT id, width FROM signature WHERE signature = ?", [signature]).fetchone()
+    row = connection.execute(
+        "SELECT id, width FROM signature WHERE signature = ?", [signature]
+    ).fetchone()
     if row is not None and row[1] != width:
-        raise DataError(f"a score of {signature} is {row[1]} numbers here, and {width} are meant; remove the old ones "
-                        f"(anhelpers store prune --signature '{signature}').", path)  # fmt: skip
+        raise DataError(
+            f"a score of {signature} is {row[1]} numbers here, and {width} are meant; remove the "
+            "old ones "
+            f"(anhelpers store prune --signature '{signature}').",
+            path,
+        )
     return None if row is None else row[0]
 
 

@@ -18,9 +18,16 @@ if TYPE_CHECKING:
     from ..divergences.estimate import Estimate
 
 __all__ = [
-    "check_needs", "check_systems", "estimate_rows", "references_of", "scorable", "score_all", "segment_rows",
-    "system_rows", "system_scores",
-]  # fmt: skip
+    "check_needs",
+    "check_systems",
+    "estimate_rows",
+    "references_of",
+    "scorable",
+    "score_all",
+    "segment_rows",
+    "system_rows",
+    "system_scores",
+]
 
 COLUMNS = ["system", "metric", "level", "value", "unit", "n", "references", "signature"]
 
@@ -31,8 +38,13 @@ def check_needs(test: TestSet, metric: Metric) -> None:
     Or where it knows another language only than that of the translations.
     """
     if metric.lang and short_code(test.trg_lang) not in ("und", short_code(metric.lang)):
-        what = f"{metric.label} knows only '{metric.lang}', and the translations of {test.name} are in"
-        raise DataError(f"{what} '{test.trg_lang}'; make {metric.name} for them (an.metric('{metric.name}', test)).")
+        what = (
+            f"{metric.label} knows only '{metric.lang}', and the translations of {test.name} are in"
+        )
+        raise DataError(
+            f"{what} '{test.trg_lang}'; make {metric.name} for them (an.metric('{metric.name}', "
+            "test))."
+        )
     if "refs" in metric.needs and not test.referenced.any():
         seen = f"those of {test.name} are all blank" if test.refs else f"{test.name} has none"
         raise DataError(f"{metric.name} compares with a reference, and {seen}; give one (-r REF).")
@@ -51,11 +63,15 @@ def scorable(test: TestSet, metric: Metric) -> np.ndarray:
 def check_systems(test: TestSet) -> TestSet:
     """The test set itself; a DataError where it has no system whose outputs could be scored."""
     if not test.systems:
-        raise DataError(f"{test.name} has no system outputs to score; give some (-t HYP, or --mine HYP).")
+        raise DataError(
+            f"{test.name} has no system outputs to score; give some (-t HYP, or --mine HYP)."
+        )
     return test
 
 
-def score_all(test: TestSet, metric: Metric, cands: CandidateSet | None = None) -> tuple[np.ndarray, np.ndarray]:
+def score_all(
+    test: TestSet, metric: Metric, cands: CandidateSet | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """(n,) scores of the candidates and (N, systems) of the systems, in its own direction, nan where none.
 
     All in one call, so that shared work (equal texts, a reference's n-grams) is done once.
@@ -63,10 +79,13 @@ def score_all(test: TestSet, metric: Metric, cands: CandidateSet | None = None) 
     check_needs(test, metric)
     if metric.score_segments is None:
         raise DataError(
-            f"{metric.name} is a measure of a whole corpus and has no score of a segment; leave it out here."
+            f"{metric.name} is a measure of a whole corpus and has no score of a segment; leave it "
+            "out here."
         )
     k, n = len(test.systems), len(test)
-    texts, segment = ((), np.empty(0, np.int64)) if cands is None else (cands.require(n).texts, cands.segment)
+    texts, segment = (
+        ((), np.empty(0, np.int64)) if cands is None else (cands.require(n).texts, cands.segment)
+    )
     texts = [*texts, *(text for hyps in test.systems.values() for text in hyps)]
     segment = np.concatenate([segment, np.tile(np.arange(n), k)])
     scores = metric.score_segments(texts, refs=test.streams, srcs=test.srcs, segment=segment)
@@ -95,7 +114,11 @@ def system_rows(test: TestSet, metrics: Sequence[Metric], level: str = "corpus")
 
 
 def estimate_rows(
-    metric: str, estimates: Mapping[str, Estimate], direction: str = "lower is better", *, level: str = "segment-mean"
+    metric: str,
+    estimates: Mapping[str, Estimate],
+    direction: str = "lower is better",
+    *,
+    level: str = "segment-mean",
 ) -> pd.DataFrame:
     """The same columns, with low and high of the 95 % interval, for estimates: system -> Estimate.
 
@@ -107,7 +130,18 @@ def estimate_rows(
     import pandas as pd
 
     rows = [
-        (system, metric, level, e.value, f"{e.unit} ({direction})", e.n_q, "", e.signature, e.low, e.high)
+        (
+            system,
+            metric,
+            level,
+            e.value,
+            f"{e.unit} ({direction})",
+            e.n_q,
+            "",
+            e.signature,
+            e.low,
+            e.high,
+        )
         for system, e in estimates.items()
     ]
     return pd.DataFrame(rows, columns=[*COLUMNS, "low", "high"])
@@ -121,11 +155,17 @@ def references_of(test: TestSet, metric: Metric) -> str:
 def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
     check_needs(test, metric)
     seen = references_of(test, metric)
-    if metric.score_corpus is not None and (level in ("corpus", "both") or metric.score_segments is None):
+    if metric.score_corpus is not None and (
+        level in ("corpus", "both") or metric.score_segments is None
+    ):
         signature = metric.corpus_signature or metric.signature
         for system, hyps in test.systems.items():
             value = metric.score_corpus(hyps, refs=test.streams, srcs=test.srcs)
-            n = len(test) - test.blanks[system] if metric.skips_blank else int(scorable(test, metric).sum())
+            n = (
+                len(test) - test.blanks[system]
+                if metric.skips_blank
+                else int(scorable(test, metric).sum())
+            )
             yield system, metric.name, "corpus", value, metric.scale, n, seen, signature
     if metric.score_segments is None:
         return
@@ -134,7 +174,16 @@ def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
         for j, system in enumerate(test.systems):
             there = scores[~np.isnan(scores[:, j]), j]
             value = float(there.mean()) if len(there) else np.nan
-            yield system, metric.name, "segment-mean", value, metric.scale, len(there), seen, metric.signature
+            yield (
+                system,
+                metric.name,
+                "segment-mean",
+                value,
+                metric.scale,
+                len(there),
+                seen,
+                metric.signature,
+            )
 
 
 def segment_rows(test: TestSet, metrics: Sequence[Metric]) -> pd.DataFrame:
@@ -148,9 +197,19 @@ def segment_rows(test: TestSet, metrics: Sequence[Metric]) -> pd.DataFrame:
     for metric in metrics:
         scores = system_scores(test, metric)
         for j, system in enumerate(test.systems):
-            frames.append(pd.DataFrame({
-                "system": system, "segment": np.arange(n), "doc": test.docs, "domain": test.domains,
-                "metric": metric.name, "value": scores[:, j], "unit": metric.scale,
-                "references": references_of(test, metric), "signature": metric.signature,
-            }))  # fmt: skip
+            frames.append(
+                pd.DataFrame(
+                    {
+                        "system": system,
+                        "segment": np.arange(n),
+                        "doc": test.docs,
+                        "domain": test.domains,
+                        "metric": metric.name,
+                        "value": scores[:, j],
+                        "unit": metric.scale,
+                        "references": references_of(test, metric),
+                        "signature": metric.signature,
+                    }
+                )
+            )
     return pd.concat(frames, ignore_index=True)

@@ -44,16 +44,30 @@ def sizes(store: Store) -> pd.DataFrame:
             (name, n, w, n * (KEY_BYTES + 8 * w), _date(first), _date(last), damaged, unverified)
             for name, w, n, first, last, damaged, unverified in rows
         ],
-        columns=["signature", "scores", "width", "bytes", "oldest", "newest", "damaged", "unverified"],
+        columns=[
+            "signature",
+            "scores",
+            "width",
+            "bytes",
+            "oldest",
+            "newest",
+            "damaged",
+            "unverified",
+        ],
     )
     return table.sort_values(["bytes", "signature"], ascending=[False, True], ignore_index=True)
 
 
 def _counted(connection: sqlite3.Connection, number: int, name: str, width: int) -> tuple:
     """Signature, width, scores, first and last day, damaged and unverified scores."""
-    standings = f"SELECT CAST(day AS INTEGER) AS day, {_standing(name, width)} AS how FROM score WHERE signature = ?"
+    standings = (
+        f"SELECT CAST(day AS INTEGER) AS day, {_standing(name, width)} AS how FROM score WHERE "
+        "signature = ?"
+    )
     counts = f"COUNT(*), MIN(day), MAX(day), TOTAL(how = {DAMAGED}), TOTAL(how = {UNVERIFIED})"
-    n, first, last, damaged, unverified = connection.execute(f"SELECT {counts} FROM ({standings})", [number]).fetchone()
+    n, first, last, damaged, unverified = connection.execute(
+        f"SELECT {counts} FROM ({standings})", [number]
+    ).fetchone()
     return name, width, n, first, last, int(damaged), int(unverified)
 
 
@@ -65,8 +79,11 @@ def _standing(name: str, width: int) -> str:
 def faults(store: Store) -> list[str]:
     """What is wrong with a store, a sentence for each kind: damaged scores, and what SQLite finds in its own tables."""
     table = sizes(store)
-    found = [f"{row.damaged:,} of {row.scores:,} scores of {row.signature} are damaged." for row in table.itertuples()
-             if row.damaged]  # fmt: skip
+    found = [
+        f"{row.damaged:,} of {row.scores:,} scores of {row.signature} are damaged."
+        for row in table.itertuples()
+        if row.damaged
+    ]
     with store.connection() as connection:
         (lost,) = connection.execute(f"SELECT COUNT(*) FROM score WHERE {LOST}").fetchone()
         said = [line for (line,) in connection.execute("PRAGMA integrity_check(5)") if line != "ok"]
@@ -79,7 +96,9 @@ def faults(store: Store) -> list[str]:
 
 def _date(day: int | None) -> str | None:
     try:
-        return None if day is None else str(datetime.date(1970, 1, 1) + datetime.timedelta(days=day))
+        return (
+            None if day is None else str(datetime.date(1970, 1, 1) + datetime.timedelta(days=day))
+        )
     except OverflowError:  # by a clock that was wrong
         return f"day {day}"
 
@@ -104,8 +123,11 @@ def prune(
     DataError without any of the three (nothing is removed by an oversight), or for an age that is no number ≥ 0.
     """
     if signature is None and older_than is None and only is None:
-        raise DataError("say what to remove: a signature (with * for any text), an age in days, or both; or those that "
-                        "are damaged or unverified.")  # fmt: skip
+        raise DataError(
+            "say what to remove: a signature (with * for any text), an age in days, or both; or "
+            "those that "
+            "are damaged or unverified."
+        )
     if older_than is not None and not 0 <= older_than < float("inf"):
         raise DataError(f"an age of {older_than} days; it must be a number from 0.")
     removed = 0
@@ -116,10 +138,14 @@ def prune(
                 where, told = [*where, "day < ?"], [*told, today() - older_than]
             if only is not None:
                 where.append(f"{_standing(name, width)} = {STANDINGS[only]}")
-            removed += connection.execute(f"DELETE FROM score WHERE {' AND '.join(where)}", told).rowcount
+            removed += connection.execute(
+                f"DELETE FROM score WHERE {' AND '.join(where)}", told
+            ).rowcount
         if only == "damaged" and signature is None:
             removed += connection.execute(f"DELETE FROM score WHERE {LOST}").rowcount
-        connection.execute("DELETE FROM signature WHERE id NOT IN (SELECT DISTINCT signature FROM score)")
+        connection.execute(
+            "DELETE FROM signature WHERE id NOT IN (SELECT DISTINCT signature FROM score)"
+        )
     with store.connection() as connection:
         connection.executescript("PRAGMA incremental_vacuum")  # execute() would free a single page
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -134,7 +160,11 @@ def chosen(connection: sqlite3.Connection, pattern: str | None) -> dict[int, tup
     connection : to a store. pattern : as in `fits`; None: every signature.
     """
     rows = connection.execute(SIGNATURES).fetchall()
-    return {number: (name, width) for number, name, width in rows if pattern is None or fits(name, pattern)}
+    return {
+        number: (name, width)
+        for number, name, width in rows
+        if pattern is None or fits(name, pattern)
+    }
 
 
 def fits(signature: str, pattern: str) -> bool:

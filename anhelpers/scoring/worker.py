@@ -39,7 +39,9 @@ class Recipe:
 
     def here(self) -> Recipe:
         """The same for workers on this machine: they take the device of the process that asks."""
-        return replace(self, options=tuple(sorted({**dict(self.options), "device": self.device}.items())))
+        return replace(
+            self, options=tuple(sorted({**dict(self.options), "device": self.device}.items()))
+        )
 
 
 class Made(NamedTuple):
@@ -87,10 +89,12 @@ def loaded_recipe(maker: str, loaded: Any, **options: Any) -> Recipe | None:
     """
     from .memo import IN_MEMORY
 
-    name, commit = getattr(loaded.model, "name_or_path", ""), getattr(loaded.model.config, "_commit_hash", None)
+    name = getattr(loaded.model, "name_or_path", "")
+    commit = getattr(loaded.model.config, "_commit_hash", None)
     if loaded.revision == IN_MEMORY or not name:
         return None
-    commit = None if hub.find(name).folder else commit  # transformers reads one from a folder of the hub's cache too
+    # transformers reads one from a folder of the hub's cache too
+    commit = None if hub.find(name).folder else commit
     return recipe(maker, loaded.device, name=name, revision=commit, dtype=loaded.dtype, **options)
 
 
@@ -106,8 +110,11 @@ def answer(made_from: Recipe, signature: str, calls: Sequence[tuple[list, Any]])
     try:
         made = _made(made_from)
         if made.signature != signature:
-            return Failed(f"a {host} has another model or other versions of the libraries: its scores would be of "
-                          f"{made.signature}, and here they are of {signature}; install the same there.")  # fmt: skip
+            return Failed(
+                f"a {host} has another model or other versions of the libraries: its scores would "
+                "be of "
+                f"{made.signature}, and here they are of {signature}; install the same there."
+            )
         if made.each or made.device == hub.kind(made_from.device):
             return [made.compute(*call) for call in calls]
         values = made.compute([one for inputs, _ in calls for one in inputs], None)

@@ -3,4 +3,11 @@
 from .load import TranslationModel, load_mt, translation_model
 from .score import PairLogProbs, score_pairs, target_tokens
 
-__all__ = ["PairLogProbs", "TranslationModel", "load_mt", "score_pairs", "target_tokens", "translation_model"]
+__all__ = [
+    "PairLogProbs",
+    "TranslationModel",
+    "load_mt",
+    "score_pairs",
+    "target_tokens",
+    "translation_model",
+]

@@ -16,12 +16,17 @@ CODE = re.compile(r"[a-z]{2,3}_[A-Za-z]{2,4}")  # de_DE, en_XX, deu_Latn
 
 def known_languages(tokenizer: Any) -> list[str]:
     """The codes that this tokenizer has a token for, as it writes them; none for a model of one language pair."""
-    if hasattr(tokenizer, "supported_language_codes"):  # Marian, whose separate vocabularies hide them
-        return sorted(piece for piece in tokenizer.encoder if piece.startswith(">>") and piece.endswith("<<"))
+    # Marian, whose separate vocabularies hide them
+    if hasattr(tokenizer, "supported_language_codes"):
+        return sorted(
+            piece for piece in tokenizer.encoder if piece.startswith(">>") and piece.endswith("<<")
+        )
     if hasattr(tokenizer, "lang_code_to_token"):  # M2M100
         return sorted(tokenizer.lang_code_to_token)
     if hasattr(tokenizer, "tgt_lang"):  # NLLB, mBART
-        return sorted(token for token in tokenizer.additional_special_tokens if CODE.fullmatch(token))
+        return sorted(
+            token for token in tokenizer.additional_special_tokens if CODE.fullmatch(token)
+        )
     return []
 
 
@@ -40,16 +45,26 @@ def choose_language(code: str | None, known: Sequence[str], what: str, name: str
     'deu_Latn'
     """
     if code is None:
-        raise DataError(f"{name} translates between many languages: name the {what}, such as {_some(known)}.")
+        raise DataError(
+            f"{name} translates between many languages: name the {what}, such as {_some(known)}."
+        )
     if code in known:
         return code
-    wanted = {code, *MEMBERS.get(code, []), *(two for two, three in MEMBERS.items() if code in three)}
+    wanted = {
+        code,
+        *MEMBERS.get(code, []),
+        *(two for two, three in MEMBERS.items() if code in three),
+    }
     hits = [own for own in known if base(own.strip("<>")) in wanted]
     if len(hits) == 1:
         return hits[0]
     if hits:
-        raise DataError(f"the {what} '{code}' of {name} may be {' or '.join(hits)}; name one of them.")
-    raise DataError(f"{name} has no {what} '{code}'{nearest(code, known)}; it knows {_some(known)}.")
+        raise DataError(
+            f"the {what} '{code}' of {name} may be {' or '.join(hits)}; name one of them."
+        )
+    raise DataError(
+        f"{name} has no {what} '{code}'{nearest(code, known)}; it knows {_some(known)}."
+    )
 
 
 def _some(known: Sequence[str]) -> str:

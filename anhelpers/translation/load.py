@@ -13,7 +13,8 @@ from .languages import choose_language, known_languages
 
 __all__ = ["TranslationModel", "load_mt", "translation_model"]
 
-WITHOUT_TARGET_SIDE = {"fsmt"}  # its tokenizer cannot encode targets where the two vocabularies differ
+# its tokenizer cannot encode targets where the two vocabularies differ
+WITHOUT_TARGET_SIDE = {"fsmt"}
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,11 @@ class TranslationModel:
     def signature(self, empty_source: bool = False) -> str:
         """Everything that decides a score, in sacreBLEU's key:value style; `source:empty` for use without sources."""
         parts = {"mt": None} | self.parts() | ({"source": "empty"} if empty_source else {})
-        parts |= {"given": self._tokens(self.prefix), "eos": "yes", "max": f"{self.max_tokens}/{self.max_tokens}"}
+        parts |= {
+            "given": self._tokens(self.prefix),
+            "eos": "yes",
+            "max": f"{self.max_tokens}/{self.max_tokens}",
+        }
         parts |= self.never_part()
         parts["transformers"] = need("transformers", "scoring translations").__version__
         return signature_of(parts)
@@ -95,14 +100,27 @@ def load_mt(
     place, device = hub.find(name, revision), hub.device(device)
     config = hub.load_config(place, "translation model")
     if not config.is_encoder_decoder or config.model_type in WITHOUT_TARGET_SIDE:
-        why = ("has a tokenizer that cannot encode targets" if config.is_encoder_decoder else
-               "is a language model, which sees no source")  # fmt: skip
-        raise DataError(f"{place} ({config.model_type}) {why}: name an encoder-decoder, such as Marian, M2M100 or T5.")
+        why = (
+            "has a tokenizer that cannot encode targets"
+            if config.is_encoder_decoder
+            else "is a language model, which sees no source"
+        )
+        raise DataError(
+            f"{place} ({config.model_type}) {why}: name an encoder-decoder, such as Marian, M2M100 "
+            "or T5."
+        )
     tokenizer, model = hub.load_model(place, "translation model", "AutoModelForSeq2SeqLM", dtype)
     return translation_model(
-        model, tokenizer, name=place.name, revision=hub.revision_of(place, model), dtype=dtype, device=device,
-        src_lang=src_lang, trg_lang=trg_lang, task=task,
-    )  # fmt: skip
+        model,
+        tokenizer,
+        name=place.name,
+        revision=hub.revision_of(place, model),
+        dtype=dtype,
+        device=device,
+        src_lang=src_lang,
+        trg_lang=trg_lang,
+        task=task,
+    )
 
 
 def translation_model(
@@ -125,14 +143,26 @@ def translation_model(
     """
     device = hub.device(device)
     if tokenizer.eos_token_id is None:
-        raise DataError(f"the tokenizer of {name} has no end-of-sequence token, so no sentence has a probability.")
+        raise DataError(
+            f"the tokenizer of {name} has no end-of-sequence token, so no sentence has a "
+            "probability."
+        )
     src_lang, trg_lang = _languages(tokenizer, name, src_lang, trg_lang)
     with hub.usable(name, "translation model"):
         mt = TranslationModel(
-            model=model.eval().to(device), tokenizer=tokenizer, name=name, revision=revision, dtype=dtype,
-            device=device, src_lang=src_lang, trg_lang=trg_lang, prefix=_prefix(model, tokenizer, trg_lang, name),
-            task=task, max_tokens=hub.longest(model, tokenizer), never=hub.forbidden(model),
-        )  # fmt: skip
+            model=model.eval().to(device),
+            tokenizer=tokenizer,
+            name=name,
+            revision=revision,
+            dtype=dtype,
+            device=device,
+            src_lang=src_lang,
+            trg_lang=trg_lang,
+            prefix=_prefix(model, tokenizer, trg_lang, name),
+            task=task,
+            max_tokens=hub.longest(model, tokenizer),
+            never=hub.forbidden(model),
+        )
         _first_pass(mt)
     return mt
 
@@ -144,15 +174,21 @@ def _first_pass(mt: TranslationModel) -> None:
     hub.known_ids([*source, *before], mt.model.get_output_embeddings().weight.shape[0], mt.name)
     with torch.inference_mode():
         mt.model(
-            input_ids=torch.tensor(source, device=mt.device), decoder_input_ids=torch.tensor(before, device=mt.device)
+            input_ids=torch.tensor(source, device=mt.device),
+            decoder_input_ids=torch.tensor(before, device=mt.device),
         )
 
 
-def _languages(tokenizer: Any, name: str, src_lang: str | None, trg_lang: str | None) -> tuple[str | None, str | None]:
+def _languages(
+    tokenizer: Any, name: str, src_lang: str | None, trg_lang: str | None
+) -> tuple[str | None, str | None]:
     """The model's own codes; a DataError where one is missing, unknown, or asked of a model that takes none."""
     known = known_languages(tokenizer)
     if not known and hasattr(tokenizer, "tgt_lang"):
-        raise DataError(f"the language tokens of {name} ({type(tokenizer).__name__}) are not of a kind known here.")
+        raise DataError(
+            f"the language tokens of {name} ({type(tokenizer).__name__}) are not of a kind known "
+            "here."
+        )
     if known:
         trg_lang = choose_language(trg_lang, known, "target language", name)
         if hasattr(tokenizer, "spm_target"):
@@ -162,7 +198,9 @@ def _languages(tokenizer: Any, name: str, src_lang: str | None, trg_lang: str | 
     for what, code, language in zip(("source", "target"), (src_lang, trg_lang), own, strict=True):
         if code is not None and code != language:
             pair = f"translates {own[0]} to {own[1]}" if all(own) else "has no language tokens"
-            raise DataError(f"{name} {pair}, so {what} language '{code}' cannot be chosen: leave it out.")
+            raise DataError(
+                f"{name} {pair}, so {what} language '{code}' cannot be chosen: leave it out."
+            )
     return None, None
 
 
@@ -174,14 +212,22 @@ def _prefix(model: Any, tokenizer: Any, trg_lang: str | None, name: str) -> tupl
     language = None
     if trg_lang and not hasattr(tokenizer, "spm_target"):
         by_code = hasattr(tokenizer, "get_lang_id")
-        language = tokenizer.get_lang_id(trg_lang) if by_code else tokenizer.convert_tokens_to_ids(trg_lang)
+        language = (
+            tokenizer.get_lang_id(trg_lang)
+            if by_code
+            else tokenizer.convert_tokens_to_ids(trg_lang)
+        )
     if language is not None and type(tokenizer).__name__.startswith("MBartTokenizer"):
         return (language,)
     start = model.config.decoder_start_token_id
     if start is None:
-        raise DataError(f"the configuration of {name} does not say with which token its decoder starts.")
+        raise DataError(
+            f"the configuration of {name} does not say with which token its decoder starts."
+        )
     if language is not None:
         return start, language
     own = tokenizer(text_target=" ", return_attention_mask=False)["input_ids"]
     first = tokenizer.bos_token_id
-    return (start, first) if first is not None and own[:1] == [first] and first != start else (start,)
+    return (
+        (start, first) if first is not None and own[:1] == [first] and first != start else (start,)
+    )

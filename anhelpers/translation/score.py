@@ -19,7 +19,8 @@ __all__ = ["PairLogProbs", "made", "score_call", "score_pairs", "source_ids", "t
 
 LOGITS_PER_BATCH = {"cpu": 2**24, "cuda": 2**29}  # 64 MiB and 2 GiB of float32
 ROWS = {"cpu": 64, "cuda": 1024}  # of log-softmax at a time: on a CPU they stay in its cache
-TARGETS_PER_CALL = 1024  # between two chances to commit; to encode a source again for each is a thousandth of the work
+# between two chances to commit; to encode a source again for each is a thousandth of the work
+TARGETS_PER_CALL = 1024
 
 Pair = tuple[list[int], list[int]]
 
@@ -48,13 +49,19 @@ class PairLogProbs:
         said = [
             (int((self.tokens == 0).sum()), "have a blank target: excluded (nan)"),
             (int(self.too_long.sum()), "are longer than the model takes: excluded (nan)"),
-            (int((self.unknown > 0).sum()), "hold tokens that the model does not know, scored as its unknown token"),
+            (
+                int((self.unknown > 0).sum()),
+                "hold tokens that the model does not know, scored as its unknown token",
+            ),
         ]
         return [f"{n} of {len(self.tokens)} pairs {what}." for n, what in said if n]
 
 
 def score_pairs(
-    mt: TranslationModel, srcs: Sequence[str], trgs: Sequence[str], tokens_per_batch: int | None = None
+    mt: TranslationModel,
+    srcs: Sequence[str],
+    trgs: Sequence[str],
+    tokens_per_batch: int | None = None,
 ) -> PairLogProbs:
     """log q_MT(t | s) = Σ log q(t_j | t_<j, s) of every pair, the end of the sentence included.
 
@@ -74,7 +81,8 @@ def score_pairs(
     checks.texts("srcs", srcs)
     checks.texts("trgs", trgs)
     checks.same_length(srcs=srcs, trgs=trgs)
-    pairs, budget = list(zip(srcs, trgs, strict=True)), tokens_per_batch or TOKENS_PER_BATCH[hub.kind(mt.device)]
+    pairs = list(zip(srcs, trgs, strict=True))
+    budget = tokens_per_batch or TOKENS_PER_BATCH[hub.kind(mt.device)]
     of_src: dict[str, list[int]] = {}
     of_trg: dict[str, list[int]] = {}
 
@@ -82,19 +90,32 @@ def score_pairs(
         for known, side, encode in ((of_src, 0, source_ids), (of_trg, 1, _target_ids)):
             texts = list(dict.fromkeys(pairs[i][side] for i in missing))
             known.update(zip(texts, encode(mt, texts), strict=True))
-        hub.known_ids(of_src.values(), mt.model.get_encoder().get_input_embeddings().weight.shape[0], mt.name)
+        hub.known_ids(
+            of_src.values(), mt.model.get_encoder().get_input_embeddings().weight.shape[0], mt.name
+        )
         hub.known_ids(of_trg.values(), mt.model.get_output_embeddings().weight.shape[0], mt.name)
-        return _calls(mt, {i: (of_src[pairs[i][0]], of_trg[pairs[i][1]]) for i in missing.tolist()}, budget)
+        return _calls(
+            mt, {i: (of_src[pairs[i][0]], of_trg[pairs[i][1]]) for i in missing.tolist()}, budget
+        )
 
     def compute(indices: np.ndarray) -> np.ndarray:
         return _scores(mt, [(of_src[pairs[i][0]], of_trg[pairs[i][1]]) for i in indices], budget)
 
     what = f"log-probabilities under {mt.name}"
-    recipe = loaded_recipe("translation.score:made", mt, src_lang=mt.src_lang, trg_lang=mt.trg_lang, task=mt.task)
+    recipe = loaded_recipe(
+        "translation.score:made", mt, src_lang=mt.src_lang, trg_lang=mt.trg_lang, task=mt.task
+    )
     total, tokens, too_long, unknown = memo(
-        mt.signature(), pairs, compute, width=4, groups=calls, what=what, recipe=recipe, detail=lambda indices: budget,
+        mt.signature(),
+        pairs,
+        compute,
+        width=4,
+        groups=calls,
+        what=what,
+        recipe=recipe,
+        detail=lambda indices: budget,
         possible=lambda scores: (scores[:, 1] == 0) | (scores[:, 2] > 0) | (scores[:, 0] < np.inf),
-    ).T  # fmt: skip
+    ).T
     return PairLogProbs(total, tokens.astype(np.int64), too_long > 0, unknown.astype(np.int64))
 
 
@@ -132,7 +153,9 @@ def target_tokens(mt: TranslationModel, trgs: Sequence[str]) -> list[tuple[str, 
 def _target_ids(mt: TranslationModel, trgs: Sequence[str]) -> list[list[int]]:
     """The text's tokens and one EOS, whatever the tokenizer would add; blank: []."""
     ids = hub.plain_ids(_ready(mt), trgs)
-    return [[*i, mt.tokenizer.eos_token_id] if t.strip() else [] for t, i in zip(trgs, ids, strict=True)]
+    return [
+        [*i, mt.tokenizer.eos_token_id] if t.strip() else [] for t, i in zip(trgs, ids, strict=True)
+    ]
 
 
 def source_ids(mt: TranslationModel, srcs: Sequence[str]) -> list[list[int]]:
@@ -161,10 +184,16 @@ def _calls(mt: TranslationModel, ids: Mapping[int, Pair], budget: int) -> Iterat
     owned: dict[tuple[int, ...], list[int]] = {}
     for i in sorted(ids.keys() - set(without), key=lambda i: (-len(ids[i][1]), i)):
         owned.setdefault(tuple(ids[i][0]), []).append(i)
-    parts = [some[k : k + TARGETS_PER_CALL] for some in owned.values() for k in range(0, len(some), TARGETS_PER_CALL)]
+    parts = [
+        some[k : k + TARGETS_PER_CALL]
+        for some in owned.values()
+        for k in range(0, len(some), TARGETS_PER_CALL)
+    ]
     call: list[int] = []
     sources = longest = 0
-    for part in sorted(parts, key=lambda part: (-len(ids[part[0]][0]), -len(ids[part[0]][1]), part[0])):
+    for part in sorted(
+        parts, key=lambda part: (-len(ids[part[0]][0]), -len(ids[part[0]][1]), part[0])
+    ):
         if call and ((sources + 1) * longest > budget or len(call) + len(part) > TARGETS_PER_CALL):
             yield call
             call, sources = [], 0
@@ -186,8 +215,12 @@ def _too_long(mt: TranslationModel, src: Sequence[int], trg: Sequence[int]) -> b
 def _scores(mt: TranslationModel, ids: Sequence[Pair], budget: int) -> np.ndarray:
     """(m, 4) of the pairs of a call: log-probability, target tokens, whether too long, unknown target tokens."""
     unknown = mt.tokenizer.unk_token_id
-    scores = np.array([(np.nan, len(trg), _too_long(mt, src, trg), trg.count(unknown)) for src, trg in ids])
-    some = sorted((i for i, pair in enumerate(ids) if _scorable(mt, *pair)), key=lambda i: -len(ids[i][1]))
+    scores = np.array(
+        [(np.nan, len(trg), _too_long(mt, src, trg), trg.count(unknown)) for src, trg in ids]
+    )
+    some = sorted(
+        (i for i, pair in enumerate(ids) if _scorable(mt, *pair)), key=lambda i: -len(ids[i][1])
+    )
     if not some:
         return scores
     row = {src: k for k, src in enumerate(dict.fromkeys(tuple(ids[i][0]) for i in some))}
@@ -211,7 +244,9 @@ def _encode(mt: TranslationModel, sources: Sequence[Sequence[int]]) -> tuple[Any
         return mt.model.get_encoder()(input_ids=x, attention_mask=mask)[0], mask
 
 
-def _decode(mt: TranslationModel, hidden: Any, mask: Any, targets: Sequence[list[int]]) -> np.ndarray:
+def _decode(
+    mt: TranslationModel, hidden: Any, mask: Any, targets: Sequence[list[int]]
+) -> np.ndarray:
     """(b,) the log-probability of each target: float64 sums of a float32 log-softmax of the model's own logits.
 
     Padding stands on the right and the decoder is causal, so it needs no mask there.
@@ -224,8 +259,10 @@ def _decode(mt: TranslationModel, hidden: Any, mask: Any, targets: Sequence[list
     with torch.inference_mode():
         logits = mt.model(
             encoder_outputs=outputs.BaseModelOutput(last_hidden_state=hidden[:, :source]),
-            attention_mask=mask[:, :source], decoder_input_ids=torch.cat([given, y[:, :-1]], 1), use_cache=False,
-        ).logits[:, before:]  # fmt: skip
+            attention_mask=mask[:, :source],
+            decoder_input_ids=torch.cat([given, y[:, :-1]], 1),
+            use_cache=False,
+        ).logits[:, before:]
         if mt.never:
             logits[..., list(mt.never)] = -torch.inf
         flat, y = logits.flatten(0, 1), y.flatten()
@@ -234,4 +271,6 @@ def _decode(mt: TranslationModel, hidden: Any, mask: Any, targets: Sequence[list
         for k in real.flatten().nonzero()[:, 0].split(ROWS[hub.kind(mt.device)]):
             each[k] = flat[k].float().log_softmax(1).gather(1, y[k, None])[:, 0].double()
         totals = each.view_as(real).sum(1).cpu().numpy()
-    return hub.finite(totals, mt.model, mt.name, np.array([not set(mt.never).isdisjoint(one) for one in targets]))
+    return hub.finite(
+        totals, mt.model, mt.name, np.array([not set(mt.never).isdisjoint(one) for one in targets])
+    )

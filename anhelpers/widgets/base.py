@@ -25,9 +25,17 @@ from ..data.writing import make_folder, write_text
 from ..provenance import in_page
 
 __all__ = [
-    "Shown", "Widget", "detached", "html_lang", "is_static", "module", "plain_table", "script_json", "styles",
+    "Shown",
+    "Widget",
+    "detached",
+    "html_lang",
+    "is_static",
+    "module",
+    "plain_table",
+    "script_json",
+    "styles",
     "without_kernel",
-]  # fmt: skip
+]
 
 HERE = Path(__file__).parent
 
@@ -71,7 +79,9 @@ class Shown:
         head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
         title = html.escape(getattr(self, "data", {}).get("title") or self.noun)
         body = f'<body class="anx-page">{self.fragment()}</body>'
-        return in_page(f'<!doctype html><html lang="en"><head>{head}<title>{title}</title></head>{body}</html>\n')
+        return in_page(
+            f'<!doctype html><html lang="en"><head>{head}<title>{title}</title></head>{body}</html>\n'
+        )
 
     def save(self, path: str | PathLike) -> Path:
         """Write `to_html()` to a file, to hand out; returns the path."""
@@ -94,14 +104,19 @@ class Widget(Shown, anywidget.AnyWidget):
     def fragment(self) -> str:
         """HTML for a notebook's output: a picture and a table, which a script, where one may run, makes interactive."""
         known = anywidget.AnyWidget.class_traits()
-        own = [name for name in type(self).class_traits(sync=True) if name not in known and not name.startswith("_")]
+        own = [
+            name
+            for name in type(self).class_traits(sync=True)
+            if name not in known and not name.startswith("_")
+        ]
         state = script_json(self.get_state(own))
         script = (
             "(() => {\nconst host = document.currentScript.parentElement;\n"
             + str(self._esm).replace("export default { render };", "")
             + "const box = make('div'), css = make('style');\n"
             + f"css.textContent = {script_json(str(self._css))};\n"
-            + f"render({{ model: fakeModel({state}), el: box }});\nhost.replaceChildren(css, box);\n}})();"
+            + f"render({{ model: fakeModel({state}), el: box }});\nhost.replaceChildren(css, "
+            f"box);\n}})();"
         )
         return f'<div class="anx-host">{self.static_html()}<script>{script}</script></div>'
 
@@ -149,9 +164,12 @@ def plain_table(
     caption : above the table. foot : more rows, below all others.
     """
     first, other = (
-        f'style="text-align:{side};vertical-align:top;padding:.2em .8em .2em 0"' for side in ("left", align)
+        f'style="text-align:{side};vertical-align:top;padding:.2em .8em .2em 0"'
+        for side in ("left", align)
     )
-    head = "".join(f"<th {other if i else first}>{html.escape(text)}</th>" for i, text in enumerate(heads))
+    head = "".join(
+        f"<th {other if i else first}>{html.escape(text)}</th>" for i, text in enumerate(heads)
+    )
 
     def lines(rows: Sequence[Sequence[str]]) -> str:
         text = ""
@@ -163,7 +181,9 @@ def plain_table(
 
     below = f"<tfoot>{lines(foot)}</tfoot>" if foot else ""
     caption = f"<caption>{html.escape(caption)}</caption>"
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{lines(rows)}</tbody>{below}</table>"
+    return (
+        f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{lines(rows)}</tbody>{below}</table>"
+    )
 
 
 def html_lang(code: str) -> str:
@@ -177,4 +197,6 @@ def html_lang(code: str) -> str:
 
 def script_json(value: Any) -> str:
     """JSON that cannot end the script element around it."""
-    return json.dumps(value, cls=InScript, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return json.dumps(
+        value, cls=InScript, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )

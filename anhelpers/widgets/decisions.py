@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["LEAST", "MOST", "CorrectionExplorer", "correction_explorer"]
 
 LEAST, MOST = 0.001, 0.2  # ends of the slider, which moves by LEAST
-RULES = {"uncorrected": 2, "Holm": 1, "Bonferroni": 0}  # rule: the highest level of `decided` that it rejects
+# rule: the highest level of `decided` that it rejects
+RULES = {"uncorrected": 2, "Holm": 1, "Bonferroni": 0}
 
 
 def correction_explorer(
@@ -54,12 +55,18 @@ def correction_explorer(
     """
     alpha, names = _inside(alpha), dict(names or {})
     rows = decided(table, alpha)
-    chart = plot_decisions(table, alpha, names=names, title="", notes=False, least=LEAST, width=width)
+    chart = plot_decisions(
+        table, alpha, names=names, title="", notes=False, least=LEAST, width=width
+    )
     spec = chart.to_dict()
     span = decision_plane(rows, LEAST, width).ranges[0]
     data = {"title": title, "start": alpha, "ends": [LEAST, MOST], "span": [*span, width]}
     data |= {"methods": _methods(rows, names), "rules": RULES}
-    data |= {"note": _note([names.get(name, str(name)) for name in dict.fromkeys(table.feature[table.p.isna()])])}
+    data |= {
+        "note": _note(
+            [names.get(name, str(name)) for name in dict.fromkeys(table.feature[table.p.isna()])]
+        )
+    }
     data |= {"svg": to_svg(spec), "alt": alt_text(spec)}
     widget = CorrectionExplorer(data=data, alpha=alpha, **without_kernel())
     widget.chart = chart
@@ -92,14 +99,18 @@ class CorrectionExplorer(Widget):
         alphas = sorted({0.01, self.data["start"], 0.1})
         title = f"<p><b>{html.escape(self.data['title'])}</b></p>" if self.data["title"] else ""
         image = picture({"description": self.data["alt"]}, svg=self.data["svg"])
-        note = f"<p>In the picture, α = {self.data['start']:g}. {html.escape(self.data['note'])}</p>"
+        note = (
+            f"<p>In the picture, α = {self.data['start']:g}. {html.escape(self.data['note'])}</p>"
+        )
         return f"{title}<p>{image}</p>{''.join(_static_table(self.data, alpha) for alpha in alphas)}{note}"
 
 
 def _inside(alpha: float) -> float:
     alpha = float(alpha)
     if not LEAST <= alpha <= MOST:
-        raise DataError(f"alpha must be in [{LEAST:g}, {MOST:g}], the ends of the slider, got {alpha:g}.")
+        raise DataError(
+            f"alpha must be in [{LEAST:g}, {MOST:g}], the ends of the slider, got {alpha:g}."
+        )
     return alpha
 
 
@@ -107,24 +118,33 @@ def _methods(rows: pd.DataFrame, names: Mapping[str, str]) -> list[dict[str, Any
     """A method's name, how many tests it has, and these from the smallest p-value to the largest."""
     return [
         {
-            "name": str(method).capitalize(), "m": len(tests),
+            "name": str(method).capitalize(),
+            "m": len(tests),
             "features": [names.get(name, str(name)) for name in tests.feature],
-            "p": tests.p.tolist(), "p_holm": tests.p_holm.tolist(),
+            "p": tests.p.tolist(),
+            "p_holm": tests.p_holm.tolist(),
         }
         for method, tests in rows.groupby("method", sort=False)
-    ]  # fmt: skip
+    ]
 
 
 def _levels(method: Mapping, alpha: float) -> list[int]:
     """The level of each test, by the comparisons of `charts.decisions.decided`, as decisions.js makes them."""
     pairs = zip(method["p"], method["p_holm"], strict=True)
-    return [0 if p < alpha / method["m"] else 1 if holm < alpha else 2 if p < alpha else 3 for p, holm in pairs]
+    return [
+        0 if p < alpha / method["m"] else 1 if holm < alpha else 2 if p < alpha else 3
+        for p, holm in pairs
+    ]
 
 
 def _significant(data: Mapping, level: int, alpha: float) -> dict[str, list[str]]:
     """Method → the features whose level is at most this one."""
     return {
-        method["name"]: [name for name, k in zip(method["features"], _levels(method, alpha), strict=True) if k <= level]
+        method["name"]: [
+            name
+            for name, k in zip(method["features"], _levels(method, alpha), strict=True)
+            if k <= level
+        ]
         for method in data["methods"]
     }
 
@@ -134,7 +154,12 @@ def _static_table(data: Mapping, alpha: float) -> str:
     rows = []
     for rule, level in data["rules"].items():
         found = _significant(data, level, alpha).values()
-        rows.append([rule, *(_named(names, m["m"]) for names, m in zip(found, data["methods"], strict=True))])
+        rows.append(
+            [
+                rule,
+                *(_named(names, m["m"]) for names, m in zip(found, data["methods"], strict=True)),
+            ]
+        )
     heads = ["significant", *(method["name"] for method in data["methods"])]
     return plain_table(f"α = {alpha:g}. {_expected(data, alpha)}", heads, rows)
 
@@ -146,7 +171,9 @@ def _named(names: Sequence[str], m: int) -> str:
 
 def _expected(data: Mapping, alpha: float) -> str:
     """How many false alarms to expect without a correction if nothing is related, method by method."""
-    counts = ", ".join(f"{method['m'] * alpha:.3g} for {method['name']}" for method in data["methods"])
+    counts = ", ".join(
+        f"{method['m'] * alpha:.3g} for {method['name']}" for method in data["methods"]
+    )
     return f"False alarms expected without a correction if nothing is related: {counts}."
 
 

@@ -22,7 +22,9 @@ from .split import ORDERS, shown_rows, split_data
 __all__ = ["DirectionExplorer", "DirectionView", "direction_explorer", "static_view"]
 
 
-def direction_explorer(table: pd.DataFrame, *, start: str | None = None, **options: Any) -> DirectionExplorer:
+def direction_explorer(
+    table: pd.DataFrame, *, start: str | None = None, **options: Any
+) -> DirectionExplorer:
     """A list of directions to choose from beside the bars of the chosen one, of its reverse and of its side's mean.
 
     Parameters
@@ -49,7 +51,9 @@ def direction_explorer(table: pd.DataFrame, *, start: str | None = None, **optio
     return widget
 
 
-def static_view(table: pd.DataFrame, *, at: Sequence[str] | None = None, **options: Any) -> DirectionView:
+def static_view(
+    table: pd.DataFrame, *, at: Sequence[str] | None = None, **options: Any
+) -> DirectionView:
     """The bars of some directions with their reverses and means, and what they say in words, for print.
 
     Parameters
@@ -115,7 +119,9 @@ class DirectionExplorer(Widget):
 
     @traitlets.validate("order")
     def _valid_order(self, proposal: Any) -> Any:
-        return checks.one_of(proposal["value"], self.data.get("orders", ORDERS), "order of directions")
+        return checks.one_of(
+            proposal["value"], self.data.get("orders", ORDERS), "order of directions"
+        )
 
     def __repr__(self) -> str:
         return f"DirectionExplorer({self.direction}, {len(self.data['rows'])} directions)"
@@ -127,24 +133,37 @@ class DirectionExplorer(Widget):
 def _known(name: str | None, data: dict) -> str:
     """The direction of that name; by default the one with the largest XMI."""
     names = [row["name"] for row in data["rows"]]
-    return names[data["orders"]["xmi"][0]] if name is None else checks.one_of(name, names, "direction")
+    return (
+        names[data["orders"]["xmi"][0]] if name is None else checks.one_of(name, names, "direction")
+    )
 
 
 def _chart(data: dict, at: Sequence[str]) -> Any:
     """The bars of some directions, of their reverses and of the means of their sides."""
     chosen = list({row["label"]: row for name in at for row in shown_rows(data, name)}.values())
-    numbers = ["h_lm", "h_mt", "xmi", *(c for c in data["ends"] if any(row.get(c) is not None for row in chosen))]
-    frame = pd.DataFrame([{"direction": row["label"]} | {c: row.get(c) for c in numbers} for row in chosen])
+    numbers = [
+        "h_lm",
+        "h_mt",
+        "xmi",
+        *(c for c in data["ends"] if any(row.get(c) is not None for row in chosen)),
+    ]
+    frame = pd.DataFrame(
+        [{"direction": row["label"]} | {c: row.get(c) for c in numbers} for row in chosen]
+    )
     frame = frame.assign(src="", trg="")
     unit = data["unit"][:1].upper() + data["unit"][1:]
-    return plot_xmi_bars(frame, order="given", paired=False, title=data["title"], unit=unit, size=(420, 24))
+    return plot_xmi_bars(
+        frame, order="given", paired=False, title=data["title"], unit=unit, size=(420, 24)
+    )
 
 
 def _static_html(data: dict, at: Sequence[str]) -> str:
     """Bars and words of some directions and a table of all, of elements that are kept where no script may run."""
     rows = {row["name"]: row for row in data["rows"]}
     words = "".join(
-        f"<p><b>{html.escape(rows[name]['label'])}.</b> {html.escape(' '.join(rows[name]['words']))}</p>" for name in at
+        f"<p><b>{html.escape(rows[name]['label'])}.</b> "
+        f"{html.escape(' '.join(rows[name]['words']))}</p>"
+        for name in at
     )
     notes = "".join(f"<p>{html.escape(note)}</p>" for note in data["notes"])
     return f"<p>{picture(_chart(data, at))}</p>{words}{_table(data)}{notes}"
@@ -152,7 +171,9 @@ def _static_html(data: dict, at: Sequence[str]) -> str:
 
 def _table(data: dict) -> str:
     """Every direction and every mean, those with the largest XMI first."""
-    rows, foot = ([[row["label"], *row["texts"]] for row in some] for some in (data["rows"], data["means"]))
+    rows, foot = (
+        [[row["label"], *row["texts"]] for row in some] for some in (data["rows"], data["means"])
+    )
     rows = [rows[i] for i in data["orders"]["xmi"]]
     heads = ["direction", *data["heads"]]
     return plain_table(f"{data['unit']}; largest XMI first", heads, rows, "right", foot=foot)

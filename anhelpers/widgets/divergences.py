@@ -19,7 +19,14 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..charts.describe import number
-from ..charts.divergences import COLOURS, height_of, percent, plot_bars, plot_divergences, plot_trace
+from ..charts.divergences import (
+    COLOURS,
+    height_of,
+    percent,
+    plot_bars,
+    plot_divergences,
+    plot_trace,
+)
 from ..charts.offline import alt_text, picture, to_svg
 from ..errors import DataError
 from .base import Widget, module, plain_table, styles, without_kernel
@@ -30,9 +37,15 @@ __all__ = ["DivergenceExplorer", "Route", "divergence_explorer", "three_routes"]
 ORDERS = (0, 0.5, 1, 2, math.inf)
 TRACE, BARS = (230, 36), 290  # pixels: of a panel, of the longest bar
 NAMES = {
-    "total_variation": "Total variation", "wasserstein": "Wasserstein-1", "kl": "KL(Q, R)", "kl_reversed": "KL(R, Q)",
-    "jensen_shannon": "Jensen-Shannon", "chi_squared": "χ²(Q, R)", "renyi": "Rényi", "mmd_squared": "MMD²",
-}  # fmt: skip
+    "total_variation": "Total variation",
+    "wasserstein": "Wasserstein-1",
+    "kl": "KL(Q, R)",
+    "kl_reversed": "KL(R, Q)",
+    "jensen_shannon": "Jensen-Shannon",
+    "chi_squared": "χ²(Q, R)",
+    "renyi": "Rényi",
+    "mmd_squared": "MMD²",
+}
 
 
 def divergence_explorer(
@@ -69,19 +82,40 @@ def divergence_explorer(
     """
     r, names = checks.pmf("r", r), [str(name) for name in checks.texts("names", names)]
     checks.same_length(r=r, names=names)
-    qs = three_routes(r, names, ground=ground) if qs is None else qs if isinstance(qs, Mapping) else {"the path": qs}
+    qs = (
+        three_routes(r, names, ground=ground)
+        if qs is None
+        else qs
+        if isinstance(qs, Mapping)
+        else {"the path": qs}
+    )
     routes = {str(name): q if isinstance(q, Route) else Route(q) for name, q in qs.items()}
     if not 1 <= len(routes) <= len(COLOURS):
-        raise DataError(f"{len(routes)} paths; between 1 and {len(COLOURS)} can be told apart in one picture.")
+        raise DataError(
+            f"{len(routes)} paths; between 1 and {len(COLOURS)} can be told apart in one picture."
+        )
     orders = [checks.non_negative("order", order) for order in dict.fromkeys(orders)]
     if not orders:
         raise DataError("orders is empty: Rényi's divergence needs at least one.")
     kernel, of_kernel = kernel_of(kernel, ground, len(r))
     each = divergences_of(r, np.arange(len(r)) if ground is None else ground, kernel, orders)
     paths = [along(name, route, r, each) for name, route in routes.items()]
-    units = dict.fromkeys(NAMES, "nats") | {"total_variation": "0 to 1", "wasserstein": unit, "chi_squared": "no unit"}
-    data = {"title": title, "names": names, "r": r.tolist(), "units": units | {"mmd_squared": of_kernel}}
-    data |= {"labels": NAMES, "orders": [["inf" if math.isinf(o) else o, _order(o)] for o in orders], "paths": paths}
+    units = dict.fromkeys(NAMES, "nats") | {
+        "total_variation": "0 to 1",
+        "wasserstein": unit,
+        "chi_squared": "no unit",
+    }
+    data = {
+        "title": title,
+        "names": names,
+        "r": r.tolist(),
+        "units": units | {"mmd_squared": of_kernel},
+    }
+    data |= {
+        "labels": NAMES,
+        "orders": [["inf" if math.isinf(o) else o, _order(o)] for o in orders],
+        "paths": paths,
+    }
     data |= {"digits": {key: _digits(paths, key) for key in each}}
     order = 0.5 if 0.5 in orders else orders[0]
     chart = plot_divergences(_frame(data, orders.index(order)), title=title)
@@ -105,14 +139,18 @@ class DivergenceExplorer(Widget):
     t = traitlets.Float(0.0).tag(sync=True)
     path = traitlets.Unicode("").tag(sync=True)
     order = traitlets.Float(0.5).tag(
-        sync=True, to_json=lambda o, _: "inf" if math.isinf(o) else o, from_json=lambda o, _: float(o)
+        sync=True,
+        to_json=lambda o, _: "inf" if math.isinf(o) else o,
+        from_json=lambda o, _: float(o),
     )
 
     @traitlets.validate("t")
     def _valid_t(self, proposal: Any) -> Any:
         t = float(proposal["value"])
         if not 0 <= t <= 1:
-            raise DataError(f"t must be in [0, 1], from the start to the end of the path, got {t:g}.")
+            raise DataError(
+                f"t must be in [0, 1], from the start to the end of the path, got {t:g}."
+            )
         return t
 
     @traitlets.validate("path")
@@ -124,7 +162,9 @@ class DivergenceExplorer(Widget):
     def _valid_order(self, proposal: Any) -> Any:
         known = [float(value) for value, _ in self.data.get("orders", [])]
         if known and proposal["value"] not in known:
-            raise DataError(f"order {proposal['value']:g} was not computed; those at hand are {known}.")
+            raise DataError(
+                f"order {proposal['value']:g} was not computed; those at hand are {known}."
+            )
         return proposal["value"]
 
     def values(self) -> pd.DataFrame:
@@ -132,11 +172,18 @@ class DivergenceExplorer(Widget):
 
         `attrs` hold the q of these numbers and its place t on the grid.
         """
-        path, order = self._path(), [float(value) for value, _ in self.data["orders"]].index(self.order)
+        path = self._path()
+        order = [float(value) for value, _ in self.data["orders"]].index(self.order)
         i = math.floor(self.t * (len(path["q"]) - 1) + 0.5)
         keys = {key: f"renyi {order}" if key == "renyi" else key for key in NAMES}
         rows = [
-            (key, self.data["labels"][key], self.data["units"][key], _number(path["values"][k][i]), path["largest"][k])
+            (
+                key,
+                self.data["labels"][key],
+                self.data["units"][key],
+                _number(path["values"][k][i]),
+                path["largest"][k],
+            )
             for key, k in keys.items()
         ]
         frame = pd.DataFrame(rows, columns=["divergence", "name", "unit", "value", "largest"])
@@ -149,12 +196,19 @@ class DivergenceExplorer(Widget):
     def __repr__(self) -> str:
         total, moved = self.values()["value"].iloc[:2]
         unit = self.data["units"]["wasserstein"]
-        here = f"t = {self.t:g} on “{self.path}”: total variation {total:.4g}, Wasserstein-1 {moved:.4g} {unit}"
+        here = (
+            f"t = {self.t:g} on “{self.path}”: total variation {total:.4g}, Wasserstein-1 "
+            f"{moved:.4g} {unit}"
+        )
         return f"DivergenceExplorer({here}; {len(self.data['paths'])} paths)"
 
     def static_html(self) -> str:
         image = picture({"description": self.drawn["alt"]}, svg=self.drawn["svg"])
-        told = ((html.escape(path["name"]), html.escape(path["text"])) for path in self.data["paths"] if path["text"])
+        told = (
+            (html.escape(path["name"]), html.escape(path["text"]))
+            for path in self.data["paths"]
+            if path["text"]
+        )
         texts = "".join(f"<p><b>{name}.</b> {text}</p>" for name, text in told)
         return f"<p>{image}</p>{texts}{_static_tables(self.data, self.order)}"
 
@@ -201,7 +255,9 @@ def _panel(data: Mapping, key: str) -> dict[str, Any]:
     """A panel, its plane as movePoint takes it, and where it draws what is infinite."""
     frame = _frame(data, 0, [key])
     height = height_of(frame["value"])
-    drawn = _drawn(plot_trace(frame, point=(0.0, _number(data["paths"][0]["values"][key][0])), size=TRACE))
+    drawn = _drawn(
+        plot_trace(frame, point=(0.0, _number(data["paths"][0]["values"][key][0])), size=TRACE)
+    )
     infinite = None if math.isnan(height.infinite) else height.infinite
     return drawn | {"box": [0, 1, height.low, height.high, *TRACE], "infinite": infinite}
 
@@ -209,14 +265,19 @@ def _panel(data: Mapping, key: str) -> dict[str, Any]:
 def _bars(data: Mapping) -> dict[str, Any]:
     """The bars at the start of the first path, and how many pixels a probability of 1 takes."""
     top = max(max(data["r"]), *(max(q) for path in data["paths"] for q in path["q"]))
-    return _drawn(plot_bars(data["r"], data["paths"][0]["q"][0], data["names"], top=top, width=BARS)) | {
-        "one": BARS / top
-    }
+    return _drawn(
+        plot_bars(data["r"], data["paths"][0]["q"][0], data["names"], top=top, width=BARS)
+    ) | {"one": BARS / top}
 
 
 def _static_tables(data: Mapping, order: float) -> str:
     """Q, and all divergences, at the stops of the paths where Q is not R."""
-    at = [(path, i) for path in data["paths"] for i in path["stops"] if not np.allclose(path["q"][i], data["r"])]
+    at = [
+        (path, i)
+        for path in data["paths"]
+        for i in path["stops"]
+        if not np.allclose(path["q"][i], data["r"])
+    ]
     heads = [f"{path['name']}, t\u00a0=\u00a0{i / (len(path['q']) - 1):.3g}" for path, i in at]
     rows = [
         [name, percent(data["r"][y]), *(percent(path["q"][i][y]) for path, i in at)]
@@ -243,5 +304,9 @@ def _why(data: Mapping, q: Sequence[float], key: str) -> str:
         return "no outcome in common"
     never, says = ("Q", "R") if kind == "kl_reversed" else ("R", "Q")
     p = {"Q": q, "R": data["r"]}
-    gone = [f"“{name}”" for name, a, b in zip(data["names"], p[never], p[says], strict=True) if a == 0 and b > 0]
+    gone = [
+        f"“{name}”"
+        for name, a, b in zip(data["names"], p[never], p[says], strict=True)
+        if a == 0 and b > 0
+    ]
     return f"{never} never says {', '.join(gone)}"

@@ -38,7 +38,9 @@ def either(widgets: Mapping[str, Widget], label: str = "Show", choice: str | Non
     if not widgets:
         raise DataError("there is no widget to choose; give at least one.")
     names = list(widgets)
-    return Either(label, widgets, names[0] if choice is None else checks.one_of(choice, names, "choice"))
+    return Either(
+        label, widgets, names[0] if choice is None else checks.one_of(choice, names, "choice")
+    )
 
 
 class Switch(Widget):
@@ -59,7 +61,11 @@ class Either(Shown, ipywidgets.VBox):
 
     def __init__(self, label: str, widgets: Mapping[str, Widget], choice: str) -> None:
         self.widgets = dict(widgets)
-        self.data = {"label": label, "names": list(widgets), "title": widgets[choice].data.get("title", "")}
+        self.data = {
+            "label": label,
+            "names": list(widgets),
+            "title": widgets[choice].data.get("title", ""),
+        }
         self.switch = Switch(data=self.data, choice=choice, **without_kernel())
         super().__init__([self.switch, *widgets.values()], **without_kernel())
         self.layout.overflow = "visible"  # so that the slider of a part stays in sight
@@ -81,6 +87,8 @@ class Either(Shown, ipywidgets.VBox):
     def fragment(self) -> str:
         """The names and fragments of all, and last the script that hides all but one."""
         label = html.escape(self.data["label"])
-        parts = "".join(f'<div class="anx-part"><p><b>{label}: {html.escape(name)}</b></p>{widget.fragment()}</div>'
-                        for name, widget in self.widgets.items())  # fmt: skip
+        parts = "".join(
+            f'<div class="anx-part"><p><b>{label}: {html.escape(name)}</b></p>{widget.fragment()}</div>'
+            for name, widget in self.widgets.items()
+        )
         return f'<div class="anx-parts">{parts}{self.switch.fragment()}</div>'

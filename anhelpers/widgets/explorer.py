@@ -88,7 +88,9 @@ def static_view(
     several `Judged` both show the first; a second table says what the others cost, and how often they choose otherwise.
     """
     betas = tuple(checks.non_negative("betas", b) for b in betas)
-    return StaticView(*shaped(_judged(curve, options), srcs, refs, texts, marked=betas, **options), betas)
+    return StaticView(
+        *shaped(_judged(curve, options), srcs, refs, texts, marked=betas, **options), betas
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,7 +108,10 @@ class StaticView:
         return pd.DataFrame([choice(self.data, i, beta) for i in rows for beta in self.betas])
 
     def __repr__(self) -> str:
-        return f"StaticView({', '.join(map(beta_label, self.betas))}; {len(self.data['rows'])} segments)"
+        return (
+            f"StaticView({', '.join(map(beta_label, self.betas))}; {len(self.data['rows'])} "
+            "segments)"
+        )
 
     def _repr_html_(self) -> str:
         return static_html(self.data, self.betas)
@@ -123,7 +128,9 @@ class BetaExplorer(Widget):
     _css = styles("explorer.css")
     noun = "β explorer"
     beta = traitlets.Float(1.0).tag(
-        sync=True, to_json=lambda b, _: "inf" if math.isinf(b) else b, from_json=lambda b, _: float(b)
+        sync=True,
+        to_json=lambda b, _: "inf" if math.isinf(b) else b,
+        from_json=lambda b, _: float(b),
     )
     accuracy = traitlets.Unicode().tag(sync=True)
     naturalness = traitlets.Unicode().tag(sync=True)
@@ -162,7 +169,10 @@ class BetaExplorer(Widget):
     def __repr__(self) -> str:
         judges = f"{self.accuracy} × {self.naturalness}, " if len(self._pairs) > 1 else ""
         rows = len(self.data["rows"])
-        return f"BetaExplorer({judges}{beta_label(self.beta)}, domain {self.domain!r}, {rows} segments)"
+        return (
+            f"BetaExplorer({judges}{beta_label(self.beta)}, domain {self.domain!r}, {rows} "
+            "segments)"
+        )
 
     def static_html(self) -> str:
         return static_html(self.data)

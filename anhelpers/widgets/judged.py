@@ -22,9 +22,13 @@ from ..frontier import OracleCurve, oracle_curve
 __all__ = ["ALL", "Judged", "Systems", "judged_data"]
 
 ALL = "all"
-Systems: TypeAlias = pd.DataFrame | Mapping[str, pd.DataFrame] | Callable[[str], pd.DataFrame | None] | None
+Systems: TypeAlias = (
+    pd.DataFrame | Mapping[str, pd.DataFrame] | Callable[[str], pd.DataFrame | None] | None
+)
 TAG = re.compile(r'<[a-z]\w*(?: [\w:-]+="[^"]*")*/?>', re.I)
-UNSEEN = re.compile(r' (?:aria-[\w-]+|role|pointer-events|font-family)="[^"]*"| (?:fill-|stroke-)?opacity="1"')
+UNSEEN = re.compile(
+    r' (?:aria-[\w-]+|role|pointer-events|font-family)="[^"]*"| (?:fill-|stroke-)?opacity="1"'
+)
 LONG = re.compile(r"(?<=\d\.\d\d)\d+")
 EMPTY = (' d=""', ' d="M0,0h0v0h0Z"')
 
@@ -53,7 +57,9 @@ class Judged:
     naturalness_title: str = NATURALNESS_TITLE
 
 
-def judged_data(one: Judged, segment: np.ndarray, domains: Sequence[str], **chart: Any) -> tuple[dict, Any]:
+def judged_data(
+    one: Judged, segment: np.ndarray, domains: Sequence[str], **chart: Any
+) -> tuple[dict, Any]:
     """(what the page needs of one pair of judges besides texts, chart over all segments).
 
     Parameters
@@ -62,14 +68,22 @@ def judged_data(one: Judged, segment: np.ndarray, domains: Sequence[str], **char
     chart : arguments of `charts.curve.plot_curve`.
     """
     accuracy, naturalness = (np.asarray(v, dtype=float) for v in (one.accuracy, one.naturalness))
-    checks.same_length(curve=range(one.curve.n_candidates), segment=segment, accuracy=accuracy, naturalness=naturalness)
+    checks.same_length(
+        curve=range(one.curve.n_candidates),
+        segment=segment,
+        accuracy=accuracy,
+        naturalness=naturalness,
+    )
     checks.same_length(curve=range(one.curve.n_segments), domains=domains)
     curves = _curves(one.curve, segment, accuracy, naturalness, np.array(domains, dtype=object))
     tables = {name: _systems_of(one.systems, name) for name in curves}
     settings: dict[str, Any] = {
-        "ranges": axis_ranges(curves.values(), tables.values()), "size": (430, 340), "max_vertices": 400,
-        "accuracy_title": one.accuracy_title, "naturalness_title": one.naturalness_title,
-    } | chart  # fmt: skip
+        "ranges": axis_ranges(curves.values(), tables.values()),
+        "size": (430, 340),
+        "max_vertices": 400,
+        "accuracy_title": one.accuracy_title,
+        "naturalness_title": one.naturalness_title,
+    } | chart
     charts = {name: plot_curve(curve, tables[name], **settings) for name, curve in curves.items()}
     digits = [digits_of(v[one.curve.chain_candidate]) for v in (accuracy, naturalness)]
     data = {
@@ -83,7 +97,9 @@ def judged_data(one: Judged, segment: np.ndarray, domains: Sequence[str], **char
     return data, charts[ALL]
 
 
-def _curves(curve: Any, segment: Any, accuracy: Any, naturalness: Any, domains: Any) -> dict[str, OracleCurve]:
+def _curves(
+    curve: Any, segment: Any, accuracy: Any, naturalness: Any, domains: Any
+) -> dict[str, OracleCurve]:
     """The given curve as "all", and one for the segments of each domain."""
     named = [name for name in dict.fromkeys(domains) if name]
     if ALL in named:

@@ -20,7 +20,16 @@ from ..charts.labels import width
 from ..charts.moves import moves_ranges, plot_moves, zoom
 from ..charts.offline import alt_text, to_svg
 from ..errors import DataError
-from ..mqm import KINDS, MqmScores, Scheme, Weights, base_system, load_scheme, load_weights, score_ratings
+from ..mqm import (
+    KINDS,
+    MqmScores,
+    Scheme,
+    Weights,
+    base_system,
+    load_scheme,
+    load_weights,
+    score_ratings,
+)
 from .base import Widget, module, styles, without_kernel
 from .mqm_words import on_frontier, penalties, static_html, told
 
@@ -72,17 +81,29 @@ def mqm_editor(
     scheme, weights = load_scheme(scheme), load_weights(weights)
     scores = score_ratings(ratings, scheme, weights, unclassified=unclassified)
     data = _counted(ratings, weights, _shares(scores, shared))
-    data["start"]["categories"] = {name: _side(scheme.dimension(name)) for name in data["categories"]}
+    data["start"]["categories"] = {
+        name: _side(scheme.dimension(name)) for name in data["categories"]
+    }
     data |= {"title": title, "names": [scheme.name, weights.name], "size": list(size)}
-    data |= {"kinds": [(kinds or {}).get(s, (kinds or {}).get(base_system(s), "unknown")) for s in ratings.systems]}
-    data |= {"widths": [width(str(s), False) for s in ratings.systems], "rows": [list(row) for row in weights.rows]}
+    data |= {
+        "kinds": [
+            (kinds or {}).get(s, (kinds or {}).get(base_system(s), "unknown"))
+            for s in ratings.systems
+        ]
+    }
+    data |= {
+        "widths": [width(str(s), False) for s in ratings.systems],
+        "rows": [list(row) for row in weights.rows],
+    }
     frame = _plane(data, data["start"])
     ranges = moves_ranges(frame)
     data["box"] = [*ranges[0], *ranges[1], *size]
     chart = plot_moves(frame, ranges=ranges, size=(size[0], size[1]), movable=True)
     spec = chart.to_dict()
     data |= {"svg": to_svg(spec), "alt": alt_text(spec)}
-    widget = MqmEditor(data=data, **{k: dict(v) for k, v in data["start"].items()}, **without_kernel())
+    widget = MqmEditor(
+        data=data, **{k: dict(v) for k, v in data["start"].items()}, **without_kernel()
+    )
     widget.chart = chart
     return widget
 
@@ -104,14 +125,23 @@ class MqmEditor(Widget):
     @traitlets.validate("weights")
     def _valid_weights(self, proposal: Any) -> Any:
         known, value = self.data["start"]["weights"], proposal["value"]
-        given = {checks.one_of(k, known, "error with a weight"): _points(k, v) for k, v in value.items()}
-        return {name: given.get(name, self.weights.get(name, weight)) for name, weight in known.items()}
+        given = {
+            checks.one_of(k, known, "error with a weight"): _points(k, v) for k, v in value.items()
+        }
+        return {
+            name: given.get(name, self.weights.get(name, weight)) for name, weight in known.items()
+        }
 
     @traitlets.validate("categories")
     def _valid_categories(self, proposal: Any) -> Any:
         known, value = self.data["start"]["categories"], proposal["value"]
-        given = {checks.one_of(k, known, "MQM category"): checks.one_of(v, SIDES, "side") for k, v in value.items()}
-        return {name: given.get(name, self.categories.get(name, side)) for name, side in known.items()}
+        given = {
+            checks.one_of(k, known, "MQM category"): checks.one_of(v, SIDES, "side")
+            for k, v in value.items()
+        }
+        return {
+            name: given.get(name, self.categories.get(name, side)) for name, side in known.items()
+        }
 
     @property
     def state(self) -> dict[str, dict]:
@@ -125,13 +155,17 @@ class MqmEditor(Widget):
         system is at least as good on accuracy and fluency and better on one of them.
         """
         values = penalties(self.data, self.state)
-        table = pd.DataFrame({"system": self.data["systems"], "n_segments": self.data["n_segments"]})
+        table = pd.DataFrame(
+            {"system": self.data["systems"], "n_segments": self.data["n_segments"]}
+        )
         table[list(KINDS)] = values
         return table.assign(pareto=on_frontier(values))
 
     def told(self) -> dict[str, str]:
         """What the page says beside the plane: together or not, pairs, ranks that changed, the frontier."""
-        return told(self.data, *(penalties(self.data, state) for state in (self.data["start"], self.state)))
+        return told(
+            self.data, *(penalties(self.data, state) for state in (self.data["start"], self.state))
+        )
 
     def tables(self) -> tuple[Scheme, Weights]:
         """The present categories and weights as a scheme and weights for `mqm.score_ratings`, and for CSV files."""
@@ -149,18 +183,31 @@ class MqmEditor(Widget):
 
     def reset(self) -> None:
         """Back to the scheme and the weights of the start."""
-        self.weights, self.categories = self.data["start"]["weights"], self.data["start"]["categories"]
+        self.weights, self.categories = (
+            self.data["start"]["weights"],
+            self.data["start"]["categories"],
+        )
 
     def __repr__(self) -> str:
-        changed = sum(self.state[part][k] != v for part, start in self.data["start"].items() for k, v in start.items())
+        changed = sum(
+            self.state[part][k] != v
+            for part, start in self.data["start"].items()
+            for k, v in start.items()
+        )
         sizes = f"{len(self.data['systems'])} systems, {len(self.data['categories'])} categories"
-        return f"MqmEditor({sizes}; {changed} changes of scheme {' and weights '.join(self.data['names'])})"
+        return (
+            f"MqmEditor({sizes}; {changed} changes of scheme "
+            f"{' and weights '.join(self.data['names'])})"
+        )
 
     def static_html(self) -> str:
         start, now = (_plane(self.data, state) for state in (self.data["start"], self.state))
         frame = now.assign(accuracy_start=start["accuracy"], naturalness_start=start["naturalness"])
         ranges = []
-        for axis, (low, high) in (("naturalness", self.data["box"][:2]), ("accuracy", self.data["box"][2:4])):
+        for axis, (low, high) in (
+            ("naturalness", self.data["box"][:2]),
+            ("accuracy", self.data["box"][2:4]),
+        ):
             factor = zoom(-frame[axis].min(), low)
             ranges.append((low * factor, high * factor))
         chart = plot_moves(frame, ranges=(ranges[0], ranges[1]), size=tuple(self.data["size"]))
@@ -183,7 +230,9 @@ def _shares(scores: MqmScores, shared: bool) -> np.ndarray:
     there = raters > 0
     there &= there.all(1, keepdims=True) if shared else True
     if not there.any(0).all():
-        raise DataError("no segment was rated for every system; with shared=False each has a mean over its own.")
+        raise DataError(
+            "no segment was rated for every system; with shared=False each has a mean over its own."
+        )
     return np.divide(1.0, raters * there.sum(0), out=np.zeros(shape), where=there)
 
 
@@ -197,34 +246,55 @@ def _counted(ratings: Ratings, weights: Weights, share: np.ndarray) -> dict[str,
     kept = [i for i, is_free in enumerate(free) if not is_free]
     seen = {name[0] for name in names if name[0] != NO_ERROR} | {names[i][0] for i in kept}
     points = counts.sum(1) * weight
-    cost = {c: sum(p for (name, _), p in zip(names, points, strict=True) if name == c) for c in seen}
-    categories, deciding = sorted(seen, key=lambda c: (-cost[c], c)), sorted({rows[i] for i in kept})
-    marks = np.bincount(ratings.category, each > 0, minlength=len(ratings.categories)).astype(int).tolist()
-    labels, at = _labels([weights.rows[row] for row in deciding]), [float(weights.rows[row][2]) for row in deciding]
+    cost = {
+        c: sum(p for (name, _), p in zip(names, points, strict=True) if name == c) for c in seen
+    }
+    categories = sorted(seen, key=lambda c: (-cost[c], c))
+    deciding = sorted({rows[i] for i in kept})
+    marks = (
+        np.bincount(ratings.category, each > 0, minlength=len(ratings.categories))
+        .astype(int)
+        .tolist()
+    )
+    labels = _labels([weights.rows[row] for row in deciding])
+    at = [float(weights.rows[row][2]) for row in deciding]
     return {
-        "systems": list(ratings.systems), "n_segments": (share > 0).sum(0).tolist(),
-        "categories": categories, "marks": [marks[ratings.categories.index(c)] for c in categories],
-        "severities": labels, "deciding": deciding, "tops": [max(MOST, 2 * w) for w in at],
+        "systems": list(ratings.systems),
+        "n_segments": (share > 0).sum(0).tolist(),
+        "categories": categories,
+        "marks": [marks[ratings.categories.index(c)] for c in categories],
+        "severities": labels,
+        "deciding": deciding,
+        "tops": [max(MOST, 2 * w) for w in at],
         "free": [list(name) for name, is_free in zip(names, free, strict=True) if is_free],
         "pairs": [[categories.index(names[i][0]), deciding.index(rows[i])] for i in kept],
-        "counts": counts[kept].T.tolist(), "start": {"weights": dict(zip(labels, at, strict=True))},
-    }  # fmt: skip
+        "counts": counts[kept].T.tolist(),
+        "start": {"weights": dict(zip(labels, at, strict=True))},
+    }
 
 
-def _kinds(ratings: Ratings, weights: Weights) -> tuple[list[tuple[str, str]], list[int], np.ndarray]:
+def _kinds(
+    ratings: Ratings, weights: Weights
+) -> tuple[list[tuple[str, str]], list[int], np.ndarray]:
     """(category, severity) of each kind of rating, the row of the weights that decides it, (n,) each rating's kind."""
     numbered = tuple((s, c, float(i), source) for i, (s, c, _, source) in enumerate(weights.rows))
     row = Weights("the numbers of the rows", numbered).weight
-    codes, kind = np.unique(np.stack([ratings.category, ratings.severity]), axis=1, return_inverse=True)
+    codes, kind = np.unique(
+        np.stack([ratings.category, ratings.severity]), axis=1, return_inverse=True
+    )
     names = [(ratings.categories[c], ratings.severities[s]) for c, s in codes.T]
     return names, [int(row(severity, category)) for category, severity in names], kind.ravel()
 
 
 def _labels(rows: list[tuple]) -> list[str]:
     """A name for each row of the weights: "Major", "Minor · Fluency/Punctuation", "Non-translation!", "all others"."""
-    plain = [" · ".join(filter(None, (s.strip("*"), c.strip("*")))) or "all others" for s, c, *_ in rows]
+    plain = [
+        " · ".join(filter(None, (s.strip("*"), c.strip("*")))) or "all others" for s, c, *_ in rows
+    ]
     full = [f"{s} · {c}" for s, c, *_ in rows]
-    return [text if plain.count(text) == 1 else other for text, other in zip(plain, full, strict=True)]
+    return [
+        text if plain.count(text) == 1 else other for text, other in zip(plain, full, strict=True)
+    ]
 
 
 def _side(dimension: str | None) -> str:
@@ -234,5 +304,7 @@ def _side(dimension: str | None) -> str:
 def _points(name: str, value: float) -> float:
     """A weight; a DataError says what is wanted."""
     if not isinstance(value, Real) or not 0 <= value < math.inf:
-        raise DataError(f"the weight of {name} must be a number of at least 0 (MQM points), got {value!r}.")
+        raise DataError(
+            f"the weight of {name} must be a number of at least 0 (MQM points), got {value!r}."
+        )
     return float(value)

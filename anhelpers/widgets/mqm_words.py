@@ -26,7 +26,9 @@ def penalties(data: Mapping, state: Mapping) -> np.ndarray:
     category, row = np.array(data["pairs"], dtype=int).reshape(-1, 2).T
     points = np.array(data["counts"]) * np.array(list(state["weights"].values()), dtype=float)[row]
     side = np.array(list(state["categories"].values()), dtype=str)[category]
-    return np.stack([points.sum(1), *(points[:, side == kind].sum(1) for kind in KINDS[1:])], axis=1)
+    return np.stack(
+        [points.sum(1), *(points[:, side == kind].sum(1) for kind in KINDS[1:])], axis=1
+    )
 
 
 def on_frontier(values: np.ndarray) -> np.ndarray:
@@ -50,7 +52,9 @@ def told(data: Mapping, start: np.ndarray, now: np.ndarray) -> dict[str, str]:
     words = {"over all systems": _together(start, now), "pairs of systems": _pairs(now)}
     for i in (1, 2, 0):
         words[f"ranks on {KINDS[i]}"] = _moves(names, ranks(start[:, i]), ranks(now[:, i]))
-    before, best = ([n for n, on in zip(names, on_frontier(v), strict=True) if on] for v in (start, now))
+    before, best = (
+        [n for n, on in zip(names, on_frontier(v), strict=True) if on] for v in (start, now)
+    )
     was = f" (at the start {', '.join(before)})" if best != before else ""
     return words | {"on the frontier": ", ".join(best) + was}
 
@@ -80,7 +84,9 @@ def _pairs(now: np.ndarray) -> str:
 
 def _moves(names: list[str], before: np.ndarray, now: np.ndarray) -> str:
     """Who changed ranks, the farthest first: "B 3 → 1, A 1 → 2"."""
-    moved = sorted(np.flatnonzero(before != now).tolist(), key=lambda i: -abs(int(now[i]) - int(before[i])))
+    moved = sorted(
+        np.flatnonzero(before != now).tolist(), key=lambda i: -abs(int(now[i]) - int(before[i]))
+    )
     parts = [f"{names[i]} {before[i]} → {now[i]}" for i in moved[:MOST_MOVES]]
     rest = [f"{len(moved) - MOST_MOVES} more"] if len(moved) > MOST_MOVES else []
     return ", ".join(parts + rest) or "no change"
@@ -94,10 +100,11 @@ def static_html(data: Mapping, state: Mapping, chart: Any, words: Mapping[str, s
     chart : of the present state. words : key -> sentence.
     """
     title = f"<p><b>{html.escape(data['title'])}</b></p>" if data["title"] else ""
-    said = "".join(f"<p><b>{html.escape(head)}:</b> {html.escape(text)}</p>" for head, text in words.items())
-    return (
-        f"{title}<p>{picture(chart)}</p>{said}{_systems(data, state)}{_weights(data, state)}{_categories(data, state)}"
+    said = "".join(
+        f"<p><b>{html.escape(head)}:</b> {html.escape(text)}</p>" for head, text in words.items()
     )
+    tables = (_systems(data, state), _weights(data, state), _categories(data, state))
+    return f"{title}<p>{picture(chart)}</p>{said}{''.join(tables)}"
 
 
 def _systems(data: Mapping, state: Mapping) -> str:
@@ -110,27 +117,38 @@ def _systems(data: Mapping, state: Mapping) -> str:
     heads = ["system", *(f"{kind} (rank)" for kind in ("accuracy", "fluency", "penalty"))]
     n = " to ".join(map(str, sorted({min(data["n_segments"]), max(data["n_segments"])})))
     what = "Penalties in MQM points per segment: 0 is perfect, lower is better."
-    return plain_table(f"{what} n = {n} segments. In the picture, a ring: on the frontier.", heads, rows, "right")
+    return plain_table(
+        f"{what} n = {n} segments. In the picture, a ring: on the frontier.", heads, rows, "right"
+    )
 
 
 def _weights(data: Mapping, state: Mapping) -> str:
     start = data["start"]["weights"]
     rows = [[name, f"{value:g}", f"{start[name]:g}"] for name, value in state["weights"].items()]
-    return plain_table("What an error costs, in MQM points.", ["error", "weight", data["names"][1]], rows, "right")
+    return plain_table(
+        "What an error costs, in MQM points.", ["error", "weight", data["names"][1]], rows, "right"
+    )
 
 
 def _categories(data: Mapping, state: Mapping) -> str:
     start, points = data["start"]["categories"], category_points(data, state)
     rows = [
         [name, str(marks), number(p, 3), side, start[name]]
-        for (name, side), marks, p in zip(state["categories"].items(), data["marks"], points, strict=True)
+        for (name, side), marks, p in zip(
+            state["categories"].items(), data["marks"], points, strict=True
+        )
     ]
     heads = ["category", "marks", "points per segment", "counts for", data["names"][0]]
-    return plain_table("What each category counts for. Points: the mean over the systems.", heads, rows, "right")
+    return plain_table(
+        "What each category counts for. Points: the mean over the systems.", heads, rows, "right"
+    )
 
 
 def category_points(data: Mapping, state: Mapping) -> np.ndarray:
     """(C,) what the errors of each category cost per segment, the mean over the systems."""
     category, row = np.array(data["pairs"], dtype=int).reshape(-1, 2).T
-    each = np.array(data["counts"]).mean(0) * np.array(list(state["weights"].values()), dtype=float)[row]
+    each = (
+        np.array(data["counts"]).mean(0)
+        * np.array(list(state["weights"].values()), dtype=float)[row]
+    )
     return np.bincount(category, each, minlength=len(data["categories"]))

@@ -30,10 +30,14 @@ __all__ = ["RatingSheet", "rating_sheet"]
 
 NAME = re.compile(r"""[^=+\-@'\s",;\x00-\x1f\x7f-\x9f][^",;\x00-\x1f\x7f-\x9f]{0,39}""")
 NO_NAME = "Enter a pseudonym before you save; no real name is needed."
-BAD_NAME = ("This pseudonym cannot be written: at most 40 characters without quotes, commas and semicolons, "
-            "and none of = + - @ ' at the start.")  # fmt: skip
+BAD_NAME = (
+    "This pseudonym cannot be written: at most 40 characters without quotes, commas and "
+    "semicolons, "
+    "and none of = + - @ ' at the start."
+)
 HOW = (
-    "Rate every translation twice, on a scale from 1 to 5. Keys: 1 to 5 rate and go on, Backspace clears, the arrows "
+    "Rate every translation twice, on a scale from 1 to 5. Keys: 1 to 5 rate and go on, Backspace "
+    "clears, the arrows "
     "and Tab move, N and P turn to the next and the previous sentence."
 )
 BOXES = "&nbsp;&nbsp;".join(f"{point}&nbsp;☐" for point in raters.SCALE)
@@ -71,7 +75,9 @@ def rating_sheet(
     """
     sheet = raters.draw_sheet(test_or_segments, cands, n_segments, n_candidates, rng=rng)
     if n_candidates > len(LETTERS):
-        raise DataError(f"{n_candidates} candidates per segment, and there are {len(LETTERS)} letters for them.")
+        raise DataError(
+            f"{n_candidates} candidates per segment, and there are {len(LETTERS)} letters for them."
+        )
     data: dict[str, Any] = {
         "title": title,
         "sheet": sheet.id,
@@ -80,9 +86,14 @@ def rating_sheet(
         "how": HOW,
         "name": {"pattern": f"^{NAME.pattern}$", "none": NO_NAME, "bad": BAD_NAME},
     }
-    data |= {"criteria": [[name, *ends] for name, ends in raters.CRITERIA.items()], "points": list(raters.SCALE)}
     data |= {
-        "langs": [html_lang(getattr(test_or_segments, name, "und")) for name in ("src_lang", "trg_lang")],
+        "criteria": [[name, *ends] for name, ends in raters.CRITERIA.items()],
+        "points": list(raters.SCALE),
+    }
+    data |= {
+        "langs": [
+            html_lang(getattr(test_or_segments, name, "und")) for name in ("src_lang", "trg_lang")
+        ],
         "segments": _segments(sheet, reference),
     }
     widget = RatingSheet(**_blank(data), **without_kernel())
@@ -108,7 +119,8 @@ class RatingSheet(Widget):
     ratings: Any = traitlets.List().tag(sync=True)
     seconds: Any = traitlets.List().tag(sync=True)
     place = traitlets.Int(0).tag(sync=True)
-    file = traitlets.Unicode("").tag(sync=True)  # the name of the file that the kernel writes; "": the page writes it
+    # the name of the file that the kernel writes; "": the page writes it
+    file = traitlets.Unicode("").tag(sync=True)
     asked = traitlets.Int(0).tag(sync=True)  # how often the page asked to save
     answer: Any = traitlets.List().tag(sync=True)  # to which of these, and what came of it
 
@@ -118,30 +130,44 @@ class RatingSheet(Widget):
         wrong = [value for value in given if value is not None and value not in raters.SCALE]
         if len(given) != len(_rows(self.data)) or wrong:
             seen = f"one is {wrong[0]!r}" if wrong else f"there are {len(given)}"
-            raise DataError(f"ratings must be {len(_rows(self.data))}, each 1 to 5, or None where missing; {seen}.")
+            raise DataError(
+                f"ratings must be {len(_rows(self.data))}, each 1 to 5, or None where missing; "
+                f"{seen}."
+            )
         return [None if value is None else int(value) for value in given]
 
     @traitlets.validate("seconds")
     def _valid_seconds(self, proposal: Any) -> Any:
         given = list(proposal["value"])
-        wrong = [value for value in given if value is not None and not (isinstance(value, (int, float)) and value >= 0)]
+        wrong = [
+            value
+            for value in given
+            if value is not None and not (isinstance(value, (int, float)) and value >= 0)
+        ]
         if len(given) != len(_rows(self.data)) or wrong:
             seen = f"one is {wrong[0]!r}" if wrong else f"there are {len(given)}"
-            raise DataError(f"seconds must be {len(_rows(self.data))} numbers, None where missing; {seen}.")
+            raise DataError(
+                f"seconds must be {len(_rows(self.data))} numbers, None where missing; {seen}."
+            )
         return given
 
     @traitlets.validate("place")
     def _valid_place(self, proposal: Any) -> Any:
         n = len(self.data["segments"])
         if not 0 <= proposal["value"] < n:
-            raise DataError(f"place must be a segment of the sheet, 0 to {n - 1}, got {proposal['value']}.")
+            raise DataError(
+                f"place must be a segment of the sheet, 0 to {n - 1}, got {proposal['value']}."
+            )
         return proposal["value"]
 
     @traitlets.observe("asked")
     def _save(self, change: Any) -> None:
         if change["new"]:
             try:
-                said = f"Saved {self.n_rated} of {len(self.ratings)} ratings to {self.save_ratings().name}."
+                said = (
+                    f"Saved {self.n_rated} of {len(self.ratings)} ratings to "
+                    f"{self.save_ratings().name}."
+                )
             except DataError as error:
                 said = f"Not saved: {error}"
             self.answer = [change["new"], said]
@@ -156,14 +182,18 @@ class RatingSheet(Widget):
         if not NAME.fullmatch(self.rater.strip()):
             raise DataError(BAD_NAME if self.rater.strip() else NO_NAME)
         rows = zip(_rows(self.data), self.ratings, self.seconds, strict=True)
-        return raters.ratings_csv(self.rater.strip(), self.data["sheet"], ((*cell, *given) for cell, *given in rows))
+        return raters.ratings_csv(
+            self.rater.strip(), self.data["sheet"], ((*cell, *given) for cell, *given in rows)
+        )
 
     def table(self) -> pd.DataFrame:
         """The present ratings, a row for each: segment, candidate, criterion, rating, seconds; nan where missing."""
         import pandas as pd
 
         frame = pd.DataFrame(_rows(self.data), columns=["segment", "candidate", "criterion"])
-        return frame.assign(rating=np.array(self.ratings, dtype=float), seconds=np.array(self.seconds, dtype=float))
+        return frame.assign(
+            rating=np.array(self.ratings, dtype=float), seconds=np.array(self.seconds, dtype=float)
+        )
 
     def save_ratings(self, path: str | PathLike | None = None) -> Path:
         """Write the file, at once; a DataError where there is one already that is of another rater or another sheet."""
@@ -174,8 +204,12 @@ class RatingSheet(Widget):
         if path.exists():
             there = self._own(path)
             if there.raters != (self.rater.strip(),):
-                raise DataError(f"holds the ratings of {there.raters[0]}, and not of {self.rater.strip()}; take "
-                                "another file.", path)  # fmt: skip
+                raise DataError(
+                    f"holds the ratings of {there.raters[0]}, and not of {self.rater.strip()}; "
+                    "take "
+                    "another file.",
+                    path,
+                )
         return write_text(path, text)
 
     def resume(self, path: str | PathLike) -> None:
@@ -185,9 +219,13 @@ class RatingSheet(Widget):
             raise DataError(f"there is no folder {path.parent}; make it first.", path)
         if path.exists():
             there = self._own(path)
-            found = there.table.set_index(["segment", "candidate", "criterion"])[["rating", "seconds"]]
+            found = there.table.set_index(["segment", "candidate", "criterion"])[
+                ["rating", "seconds"]
+            ]
             found = found.reindex(_rows(self.data)).astype(object).where(lambda x: x.notna(), None)
-            self.rater, self.ratings, self.seconds = there.raters[0], found.rating.tolist(), found.seconds.tolist()
+            self.rater = there.raters[0]
+            self.ratings = found.rating.tolist()
+            self.seconds = found.seconds.tolist()
         self.path, self.file = path, path.name
 
     def _own(self, path: Path) -> raters.ClassRatings:
@@ -195,11 +233,15 @@ class RatingSheet(Widget):
         there = raters.read_ratings(path)
         if there.sheet != self.data["sheet"]:
             raise DataError(
-                f"is of sheet '{there.sheet}', and this is '{self.data['sheet']}'; take another file.", path
+                f"is of sheet '{there.sheet}', and this is '{self.data['sheet']}'; take another "
+                "file.",
+                path,
             )
         if len(there.raters) != 1:
             raise DataError(
-                f"holds the ratings of {len(there.raters)} raters; a sheet goes on with those of one.", path
+                f"holds the ratings of {len(there.raters)} raters; a sheet goes on with those of "
+                "one.",
+                path,
             )
         return there
 
@@ -214,10 +256,14 @@ class RatingSheet(Widget):
         data = self.data
         title = f"<p><b>{html.escape(data['title'])}</b></p>" if data["title"] else ""
         scale = "".join(f"<li>{html.escape(line)}</li>" for line in scale_lines(data))
-        tables = "".join(_printed(data, k, segment) for k, segment in enumerate(data["segments"], 1))
+        tables = "".join(
+            _printed(data, k, segment) for k, segment in enumerate(data["segments"], 1)
+        )
         name = "Pseudonym (no real name is needed): ______________________________"
         how = "Tick one box for each criterion of each translation."
-        return f"{title}<p>{how}</p><ul>{scale}</ul><p>{name} &nbsp; sheet {data['sheet']}</p>{tables}"
+        return (
+            f"{title}<p>{how}</p><ul>{scale}</ul><p>{name} &nbsp; sheet {data['sheet']}</p>{tables}"
+        )
 
 
 def scale_lines(data: dict[str, Any]) -> list[str]:
@@ -227,7 +273,14 @@ def scale_lines(data: dict[str, Any]) -> list[str]:
 
 def _segments(sheet: raters.Sheet, reference: bool) -> list[dict]:
     refs = sheet.refs if reference and sheet.refs else [""] * len(sheet.srcs)
-    columns = (sheet.segments, sheet.srcs, refs, sheet.glosses or [""] * len(sheet.srcs), sheet.candidates, sheet.texts)
+    columns = (
+        sheet.segments,
+        sheet.srcs,
+        refs,
+        sheet.glosses or [""] * len(sheet.srcs),
+        sheet.candidates,
+        sheet.texts,
+    )
     return [
         {"id": i, "src": src, "ref": ref, "candidates": list(ids), "texts": list(texts)}
         | ({"gloss": gloss} if gloss else {})
@@ -243,7 +296,12 @@ def _blank(data: dict[str, Any]) -> dict[str, Any]:
 def _rows(data: dict[str, Any]) -> list[tuple[int, int, str]]:
     """(segment, candidate, criterion) of every rating, in the order of the page."""
     criteria = [name for name, *_ in data.get("criteria", [])]
-    return [(s["id"], i, name) for s in data.get("segments", []) for i in s["candidates"] for name in criteria]
+    return [
+        (s["id"], i, name)
+        for s in data.get("segments", [])
+        for i in s["candidates"]
+        for name in criteria
+    ]
 
 
 def _printed(data: dict[str, Any], number: int, segment: dict) -> str:
@@ -251,12 +309,18 @@ def _printed(data: dict[str, Any], number: int, segment: dict) -> str:
     head = "".join(f"<th {CELL}>{html.escape(name)}</th>" for name, *_ in data["criteria"])
     source, target = (f'dir="auto" lang="{html.escape(code)}"' for code in data["langs"])
     rows = "".join(
-        f'<tr><th {CELL}>{letter}</th><td {CELL} {target}>{html.escape(text)}</td>'
-        + f"<td {CELL}>{BOXES}</td>" * len(data["criteria"]) + "</tr>"
+        f"<tr><th {CELL}>{letter}</th><td {CELL} {target}>{html.escape(text)}</td>"
+        + f"<td {CELL}>{BOXES}</td>" * len(data["criteria"])
+        + "</tr>"
         for letter, text in zip(LETTERS, segment["texts"], strict=False)
-    )  # fmt: skip
-    gloss = f'<br><small lang="en">{html.escape(segment["gloss"])}</small>' if "gloss" in segment else ""
+    )
+    gloss = (
+        f'<br><small lang="en">{html.escape(segment["gloss"])}</small>'
+        if "gloss" in segment
+        else ""
+    )
     return (
         f"<p><b>{number}.</b> <span {source}>{html.escape(segment['src'])}</span>{gloss}</p>"
-        f"<table><thead><tr><th {CELL}></th><th {CELL}>translation</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        f"<table><thead><tr><th {CELL}></th><th "
+        f"{CELL}>translation</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )

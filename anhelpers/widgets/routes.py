@@ -46,21 +46,31 @@ def three_routes(
     r, cost = checks.pmf("r", r), costs_of(ground, len(r))
     checks.same_length(r=r, names=names)
     if not 0 < share < 1 or (r > 0).sum() < 2:
-        raise DataError(f"share is {share}, R has {(r > 0).sum()} outcomes: give a share in (0, 1) and at least two.")
+        raise DataError(
+            f"share is {share}, R has {(r > 0).sum()} outcomes: give a share in (0, 1) and at "
+            "least two."
+        )
     one, rare, main = np.eye(len(r)), int(np.where(r > 0, r, 2).argmin()), int(r.argmax())
     kept = np.where(np.arange(len(r)) == rare, 0, r)
-    text = f"R says “{names[rare]}” in {_share(r[rare])} of the texts. Q says it less and less, and at the end never."
+    text = (
+        f"R says “{names[rare]}” in {_share(r[rare])} of the texts. Q says it less and less, and "
+        "at the end never."
+    )
     routes = {"lose the rare word": Route([r, kept / kept.sum()], text)}
     if (r == 0).any():
         new = int((r == 0).argmax())
-        text = f"R never says “{names[new]}”. Q says it more and more, at the end in {_share(share)} of the texts."
+        text = (
+            f"R never says “{names[new]}”. Q says it more and more, at the end in {_share(share)} "
+            "of the texts."
+        )
         routes["invent a word"] = Route([r, (1 - share) * r + share * one[new]], text)
     there = [y for y in np.argsort(cost[main], kind="stable") if r[y] > 0 and cost[main, y] > 0]
     if there and cost[main, there[0]] < cost[main, there[-1]]:
         near, far, share = there[0], there[-1], min(share, float(r[main]))
         taken = r - share * one[main]
         text = (
-            f"First {_share(share)} of the texts go from “{names[main]}” to “{names[near]}” (t up to 0.5), then the "
+            f"First {_share(share)} of the texts go from “{names[main]}” to “{names[near]}” (t up "
+            "to 0.5), then the "
             f"same ones go on to “{names[far]}”."
         )
         stops = [r, taken + share * one[near], taken + share * one[far]]
@@ -76,7 +86,9 @@ def costs_of(ground: ArrayLike | None, n: int) -> np.ndarray:
     """(Y, Y) costs of moves between outcomes."""
     ground = np.arange(n) if ground is None else np.asarray(ground, dtype=float)
     if ground.shape not in ((n,), (n, n)):
-        raise DataError(f"ground has shape {ground.shape}: give ({n},) positions or ({n}, {n}) costs.")
+        raise DataError(
+            f"ground has shape {ground.shape}: give ({n},) positions or ({n}, {n}) costs."
+        )
     return np.abs(ground[:, None] - ground) if ground.ndim == 1 else ground
 
 
@@ -113,7 +125,10 @@ def divergences_of(
         "jensen_shannon": lambda q: pmf.jensen_shannon(q, r),
         "chi_squared": lambda q: pmf.chi_squared(q, r),
         "mmd_squared": lambda q: pmf.mmd_squared(q, r, kernel),
-    } | {f"renyi {k}": lambda q, order=order: pmf.renyi(q, r, order) for k, order in enumerate(orders)}
+    } | {
+        f"renyi {k}": lambda q, order=order: pmf.renyi(q, r, order)
+        for k, order in enumerate(orders)
+    }
 
 
 def along(name: str, route: Route, r: np.ndarray, each: Mapping[str, Callable]) -> dict[str, Any]:
@@ -133,7 +148,15 @@ def along(name: str, route: Route, r: np.ndarray, each: Mapping[str, Callable]) 
     q = np.concatenate([*((1 - share) * a + share * b for a, b in pairwise(stops)), stops[-1:]])
     values = {key: np.array([divergence(row) for row in q]) for key, divergence in each.items()}
     return {
-        "name": name, "text": route.text, "stops": (per * np.arange(len(stops))).tolist(), "q": q.tolist(),
-        "values": {key: [None if math.isinf(v) else v for v in column.tolist()] for key, column in values.items()},
-        "largest": {key: float(column[np.isfinite(column)].max(initial=0)) for key, column in values.items()},
-    }  # fmt: skip
+        "name": name,
+        "text": route.text,
+        "stops": (per * np.arange(len(stops))).tolist(),
+        "q": q.tolist(),
+        "values": {
+            key: [None if math.isinf(v) else v for v in column.tolist()]
+            for key, column in values.items()
+        },
+        "largest": {
+            key: float(column[np.isfinite(column)].max(initial=0)) for key, column in values.items()
+        },
+    }

@@ -60,18 +60,37 @@ def shaped(
     checks.same_length(srcs=srcs, refs=refs, domains=domains, glosses=glosses)
     names = [one.judges for one in judged]
     if twice := [pair for i, pair in enumerate(names) if pair in names[:i]]:
-        raise DataError(f"accuracy by {twice[0][0]} with naturalness by {twice[0][1]} is given twice; give it once.")
-    made = [judged_data(one, segment, domains, betas=marked, point=point, **chart) for one in judged]
+        raise DataError(
+            f"accuracy by {twice[0][0]} with naturalness by {twice[0][1]} is given twice; give it "
+            "once."
+        )
+    made = [
+        judged_data(one, segment, domains, betas=marked, point=point, **chart) for one in judged
+    ]
     kept = range(len(srcs)) if segments is None else [int(s) for s in segments]
     if unknown := [s for s in kept if not 0 <= s < len(srcs)]:
-        raise DataError(f"segments names {unknown[0]}, but there are segments 0 to {len(srcs) - 1}.")
-    found: list[dict] = [{} for _ in kept]  # of each row: (candidate at β = 0, candidate) -> place in its "marked"
+        raise DataError(
+            f"segments names {unknown[0]}, but there are segments 0 to {len(srcs) - 1}."
+        )
+    # of each row: (candidate at β = 0, candidate) -> place in its "marked"
+    found: list[dict] = [{} for _ in kept]
     views = [
-        view | {"chains": [_chain(one, s, view["digits"], pairs) for s, pairs in zip(kept, found, strict=True)]}
+        view
+        | {
+            "chains": [
+                _chain(one, s, view["digits"], pairs) for s, pairs in zip(kept, found, strict=True)
+            ]
+        }
         for (view, _), one in zip(made, judged, strict=True)
     ]
     rows = [
-        {"id": s, "domain": str(domains[s]), "src": srcs[s], "ref": refs[s], **_texts(pairs, texts, tags)}
+        {
+            "id": s,
+            "domain": str(domains[s]),
+            "src": srcs[s],
+            "ref": refs[s],
+            **_texts(pairs, texts, tags),
+        }
         | ({"gloss": glosses[s]} if glosses[s] else {})
         for s, pairs in zip(kept, found, strict=True)
     ]
@@ -84,11 +103,17 @@ def _chain(one: Judged, s: int, digits: list[int], found: dict[tuple[int, int], 
     curve = one.curve
     low, high = np.searchsorted(curve.chain_segment, [s, s + 1])
     chain = curve.chain_candidate[low:high].tolist()
-    scores = {"accuracy": np.asarray(one.accuracy, float), "naturalness": np.asarray(one.naturalness, float)}
+    scores = {
+        "accuracy": np.asarray(one.accuracy, float),
+        "naturalness": np.asarray(one.naturalness, float),
+    }
     return {
         "beta": curve.chain_beta[low:high].tolist(),
         "at": [found.setdefault((chain[0], i), len(found)) for i in chain],
-        **{name: scores[name][chain].round(d).tolist() for name, d in zip(scores, digits, strict=True)},
+        **{
+            name: scores[name][chain].round(d).tolist()
+            for name, d in zip(scores, digits, strict=True)
+        },
     }
 
 
@@ -98,7 +123,9 @@ def _texts(found: dict[tuple[int, int], int], texts: list[str], tags: list[str])
     return {
         "texts": [texts[i] for i in shown],
         "tags": [str(tags[i]) for i in shown],
-        "marked": [[shown.index(i), *bounds(word_parts(texts[i], texts[first]))] for first, i in found],
+        "marked": [
+            [shown.index(i), *bounds(word_parts(texts[i], texts[first]))] for first, i in found
+        ],
     }
 
 
@@ -131,34 +158,53 @@ def _place(chain: dict, beta: float) -> int:
 def static_html(data: dict, betas: Sequence[float] = (0, 1, math.inf)) -> str:
     """Title, chart and the first rows at a few β, of elements that JupyterLab keeps in a notebook it does not trust."""
     first = data["judged"][0]
-    head = "".join(f"<th {LEFT}>{text}</th>" for text in ("Source", "Reference", *map(beta_label, betas)))
+    head = "".join(
+        f"<th {LEFT}>{text}</th>" for text in ("Source", "Reference", *map(beta_label, betas))
+    )
     body = "".join(_static_row(data, i, betas) for i in range(min(data["show"], len(data["rows"]))))
     title = f"<p><b>{html.escape(data['title'])}</b></p>" if data["title"] else ""
-    note = f"<p>Marked words differ from the choice at β = 0 ({html.escape(first['names'][0])} alone).</p>"
+    note = (
+        f"<p>Marked words differ from the choice at β = 0 ({html.escape(first['names'][0])} "
+        "alone).</p>"
+    )
     image = picture({"description": first["choices"][0]["alt"]}, svg=first["choices"][0]["svg"])
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}" if body else ""
+    table = (
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}" if body else ""
+    )
     return f"{title}<p>{image}</p>{table}{_judges_table(data)}"
 
 
 def _static_row(data: dict, i: int, betas: Sequence[float]) -> str:
     first, row = data["judged"][0], data["rows"][i]
     chain = first["chains"][i]
-    gloss = f'<br><small lang="en">word for word: {html.escape(row["gloss"])}</small>' if "gloss" in row else ""
+    gloss = (
+        f'<br><small lang="en">word for word: {html.escape(row["gloss"])}</small>'
+        if "gloss" in row
+        else ""
+    )
     source, target = (f' lang="{html.escape(code)}"' if code else "" for code in data["langs"])
     cells = [(source, html.escape(row["src"]) + gloss), (target, html.escape(row["ref"]))]
     for beta in betas:
         chosen = choice(data, i, beta)
         text = "".join(
             f"<mark><b><u>{html.escape(part)}</u></b></mark>" if n % 2 else html.escape(part)
-            for n, part in enumerate(cut(chosen["translation"], row["marked"][chain["at"][_place(chain, beta)]][1:]))
+            for n, part in enumerate(
+                cut(chosen["translation"], row["marked"][chain["at"][_place(chain, beta)]][1:])
+            )
         )
         scores = [
             f"{name}\u00a0{number(chosen[column], digits)}"
-            for name, column, digits in zip(first["names"], ("accuracy", "naturalness"), first["digits"], strict=True)
+            for name, column, digits in zip(
+                first["names"], ("accuracy", "naturalness"), first["digits"], strict=True
+            )
         ]
         note = " · ".join(filter(None, [chosen["tag"], *scores]))
         cells.append((target, f'{text}<br><small lang="en">{html.escape(note)}</small>'))
-    return "<tr>" + "".join(f'<td {LEFT} dir="auto"{lang}>{cell}</td>' for lang, cell in cells) + "</tr>"
+    return (
+        "<tr>"
+        + "".join(f'<td {LEFT} dir="auto"{lang}>{cell}</td>' for lang, cell in cells)
+        + "</tr>"
+    )
 
 
 def _judges_table(data: dict) -> str:
@@ -174,12 +220,20 @@ def _judges_table(data: dict) -> str:
     lines = []
     for one, chosen in zip(judged, ends, strict=True):
         curve, (a, n) = one["choices"][0], one["digits"]
-        lost, got = curve["accuracy"][0] - curve["accuracy"][-1], curve["naturalness"][-1] - curve["naturalness"][0]
-        moved = [sum(x != y for x, y in zip(*two, strict=True)) for two in zip(chosen, ends[0], strict=True)]
+        lost = curve["accuracy"][0] - curve["accuracy"][-1]
+        got = curve["naturalness"][-1] - curve["naturalness"][0]
+        moved = [
+            sum(x != y for x, y in zip(*two, strict=True))
+            for two in zip(chosen, ends[0], strict=True)
+        ]
         said = [f"{m} of {len(rows)}" for m in moved] if rows else []
         lines.append([" × ".join(one["labels"]), number(lost, a), number(got, n), *said])
     heads = ["accuracy × naturalness by", "accuracy lost", "naturalness gained"]
     heads += ["other choices at β = 0", "other choices at β = ∞"] if rows else []
     caption = "From β = 0 to β = ∞ under each pair of judges"
-    caption += f", and how many choices differ from those of the first pair, {lines[0][0]}." if rows else "."
+    caption += (
+        f", and how many choices differ from those of the first pair, {lines[0][0]}."
+        if rows
+        else "."
+    )
     return plain_table(caption, heads, lines, "right")

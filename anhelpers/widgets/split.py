@@ -14,13 +14,18 @@ from ..charts.xmi_bars import digits_for
 __all__ = ["ORDERS", "shown_rows", "split_data"]
 
 ORDERS = {  # key: (what the list says, whether the largest comes first)
-    "xmi": ("XMI, largest first", True), "h_lm": ("H_LM, smallest first", False),
-    "h_mt": ("left over, smallest first", False), "bleu": ("BLEU, largest first", True), "name": ("name", False),
-}  # fmt: skip
+    "xmi": ("XMI, largest first", True),
+    "h_lm": ("H_LM, smallest first", False),
+    "h_mt": ("left over, smallest first", False),
+    "bleu": ("BLEU, largest first", True),
+    "name": ("name", False),
+}
 ENDS = ("xmi_low", "xmi_high", "h_lm_low", "h_lm_high", "h_mt_low", "h_mt_high")
 
 
-def split_data(table: pd.DataFrame, *, title: str = "", pivot: str | None = None, unit: str | None = None) -> dict:
+def split_data(
+    table: pd.DataFrame, *, title: str = "", pivot: str | None = None, unit: str | None = None
+) -> dict:
     """All that the page shows, as JSON values with unescaped texts; arguments as in `directions.direction_explorer`.
 
     rows : of the directions, means : of the sides; each with label, numbers, texts (the cells of its table), and rows
@@ -41,7 +46,12 @@ def split_data(table: pd.DataFrame, *, title: str = "", pivot: str | None = None
     place = {name: i for i, name in enumerate(frame["direction"])}
     rows = []
     for row in frame.to_dict("records"):
-        one = {"name": row["direction"], "label": row["label"], "side": row["side"], "mean": side_of.get(row["side"])}
+        one = {
+            "name": row["direction"],
+            "label": row["label"],
+            "side": row["side"],
+            "mean": side_of.get(row["side"]),
+        }
         one |= {"src": row["src"], "trg": row["trg"], "reverse": place.get(row["reverse"])}
         rows.append(one | {c: _json(row[c]) for c in ("h_lm", "xmi", "h_mt", "bleu", *ends)})
     has_bleu = any(row["bleu"] is not None for row in rows)
@@ -56,7 +66,10 @@ def split_data(table: pd.DataFrame, *, title: str = "", pivot: str | None = None
     lost = [str(name) for name in table["direction"] if str(name) not in place]
     notes = [f"Left out, for a number is missing: {', '.join(lost)}."] if lost else []
     if any(end in ends for end in ("xmi_low", "h_lm_low")):
-        notes.append("Intervals: 95 %. Whether two directions differ, only the interval of their difference tells.")
+        notes.append(
+            "Intervals: 95 %. Whether two directions differ, only the interval of their difference "
+            "tells."
+        )
     if has_bleu:
         notes.append("BLEU can be compared between directions with the same target language only.")
     return data | {"rows": rows, "means": means, "notes": notes}
@@ -86,13 +99,20 @@ def _means(frame: pd.DataFrame) -> tuple[list[dict], dict[str, int]]:
             row = {"label": label, "side": side, "n": len(own)} | {
                 c: float(own[c].mean()) for c in ("h_lm", "xmi", "h_mt")
             }
-            means.append(row | {"bleu": _json(own["bleu"].mean() if own["bleu"].notna().all() else math.nan)})
+            means.append(
+                row | {"bleu": _json(own["bleu"].mean() if own["bleu"].notna().all() else math.nan)}
+            )
     return means, places
 
 
 def _span(rows: list[dict], ends: list[str]) -> list[float]:
     """From and to of all bars, in bits; 0 is between."""
-    values = [row[c] for row in rows for c in ("h_lm", "xmi", "h_mt", *ends) if c in row and not pd.isna(row[c])]
+    values = [
+        row[c]
+        for row in rows
+        for c in ("h_lm", "xmi", "h_mt", *ends)
+        if c in row and not pd.isna(row[c])
+    ]
     return [min(0.0, *values), max(0.0, *values) or 1.0]
 
 
@@ -131,8 +151,10 @@ def _words(i: int, rows: list[dict], means: list[dict], *, unit: str, digits: in
         mean = means[row["mean"]]
         rank = 1 + sum(other["side"] == row["side"] and other["xmi"] > row["xmi"] for other in rows)
         where = "" if row["side"] == ALL else f" {row['side']}"
-        said.append(f"By XMI it is number {rank} of the {mean['n']} directions{where}; "
-                    f"{number(mean['xmi'], digits)} is their mean.")  # fmt: skip
+        said.append(
+            f"By XMI it is number {rank} of the {mean['n']} directions{where}; "
+            f"{number(mean['xmi'], digits)} is their mean."
+        )
     return said
 
 
@@ -145,8 +167,12 @@ def _split_words(row: dict, unit: str, digits: int) -> list[str]:
     interval = _interval(row, "xmi", digits)
     interval = f" (95\u00a0% interval {interval})" if interval else ""
     if row["xmi"] < 0:
-        return [first, f"XMI is {xmi}{interval}: the source saves nothing, and the translation model needs more bits "
-                "than the language model does without it."]  # fmt: skip
+        return [
+            first,
+            f"XMI is {xmi}{interval}: the source saves nothing, and the translation model needs "
+            "more bits "
+            "than the language model does without it.",
+        ]
     share = f", {100 * row['xmi'] / row['h_lm']:.0f}\u00a0%" if row["h_lm"] > 0 else ""
     return [first, f"The source saves {xmi} of {h_lm} bits{share}{interval}; {h_mt} are left over."]
 
@@ -156,6 +182,8 @@ def _reverse_words(row: dict, back: dict, digits: int) -> str:
     gap = round(row["xmi"] - back["xmi"], digits) + 0.0
     compared = f"{number(abs(gap), digits)} {'fewer' if gap > 0 else 'more'}" if gap else "as many"
     if back["xmi"] < 0:
-        return f"In reverse ({back['label']}) XMI is {number(back['xmi'], digits)} bits, {compared}."
+        return (
+            f"In reverse ({back['label']}) XMI is {number(back['xmi'], digits)} bits, {compared}."
+        )
     saved = f"{number(back['xmi'], digits)} of {number(back['h_lm'], digits)} bits"
     return f"In reverse ({back['label']}) the source saves {saved}, {compared}."

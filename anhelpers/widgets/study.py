@@ -22,30 +22,47 @@ from .judged import ALL, Judged
 
 __all__ = ["explore", "one_source", "planes", "preview"]
 
-SHORT = {"lpp": ("log-probability", "log-prob."), "critic": ("critic", "critic"), "critic+lpp": ("critic+lpp",) * 2}
+SHORT = {
+    "lpp": ("log-probability", "log-prob."),
+    "critic": ("critic", "critic"),
+    "critic+lpp": ("critic+lpp",) * 2,
+}
 """Metric -> how a list calls the oriented score, and how the readout does."""
 
 
-def _arguments(studies: Sequence[OracleStudy], rng: np.random.Generator | None, segments: Sequence[int] | None) -> dict:
+def _arguments(
+    studies: Sequence[OracleStudy], rng: np.random.Generator | None, segments: Sequence[int] | None
+) -> dict:
     """What the explorer needs, from studies of the same texts: `rng` draws the intervals of the systems."""
     if not studies:
         raise DataError("there is no study to explore; give at least one.")
     test, cands = studies[0].test, studies[0].cands
     for one in studies[1:]:
         if (one.test.srcs, one.test.systems) != (test.srcs, test.systems):
-            raise DataError(f"the studies are of different tests: {one.test} and {test}; make them together "
-                            "(plane.oracle_studies).")  # fmt: skip
+            raise DataError(
+                f"the studies are of different tests: {one.test} and {test}; make them together "
+                "(plane.oracle_studies)."
+            )
         if one.cands.texts != cands.texts or not np.array_equal(one.cands.segment, cands.segment):
-            raise DataError(f"the studies choose from different candidates, {one.cands.id} and {cands.id}; make them "
-                            "together (plane.oracle_studies).")  # fmt: skip
+            raise DataError(
+                f"the studies choose from different candidates, {one.cands.id} and {cands.id}; "
+                "make them "
+                "together (plane.oracle_studies)."
+            )
     rng = rng or np.random.default_rng(0)
     refs = [""] * len(test) if test.reference is None else test.refs[test.reference]
     return {
-        "curve": [_judged(one, rng) for one in studies], "srcs": test.srcs, "refs": refs, "texts": cands.texts,
-        "tags": cands.tags, "segment": cands.segment, "segments": segments, "langs": (test.src_lang, test.trg_lang),
+        "curve": [_judged(one, rng) for one in studies],
+        "srcs": test.srcs,
+        "refs": refs,
+        "texts": cands.texts,
+        "tags": cands.tags,
+        "segment": cands.segment,
+        "segments": segments,
+        "langs": (test.src_lang, test.trg_lang),
         "glosses": test.glosses,
         "domains": test.domains if len(set(test.domains)) > 1 else None,
-    }  # fmt: skip
+    }
 
 
 def _judged(study: OracleStudy, rng: np.random.Generator) -> Judged:
@@ -54,12 +71,23 @@ def _judged(study: OracleStudy, rng: np.random.Generator) -> Judged:
     (a_label, a_name), (n_label, n_name) = _said(accuracy), _said(naturalness)
 
     def systems(name: str) -> Any:
-        return (study if name == ALL else study.domain(name)).systems(rng) if study.test.systems else None
+        return (
+            (study if name == ALL else study.domain(name)).systems(rng)
+            if study.test.systems
+            else None
+        )
 
     return Judged(
-        study.curve, study.accuracy, study.naturalness, systems, (accuracy.name, naturalness.name), (a_label, n_label),
-        (a_name, n_name), accuracy.oriented_title, naturalness.oriented_title,
-    )  # fmt: skip
+        study.curve,
+        study.accuracy,
+        study.naturalness,
+        systems,
+        (accuracy.name, naturalness.name),
+        (a_label, n_label),
+        (a_name, n_name),
+        accuracy.oriented_title,
+        naturalness.oriented_title,
+    )
 
 
 def _said(metric: Metric) -> tuple[str, str]:
@@ -71,9 +99,13 @@ def _said(metric: Metric) -> tuple[str, str]:
 
 
 def explore(
-    *studies: OracleStudy, beta: float = 1.0, title: str = "", rng: np.random.Generator | None = None,
-    segments: Sequence[int] | None = None, show: int = 6,
-) -> BetaExplorer:  # fmt: skip
+    *studies: OracleStudy,
+    beta: float = 1.0,
+    title: str = "",
+    rng: np.random.Generator | None = None,
+    segments: Sequence[int] | None = None,
+    show: int = 6,
+) -> BetaExplorer:
     """The β explorer of a study, or of several on the same candidates, among whose judges its reader can choose.
 
     Parameters
@@ -86,7 +118,10 @@ def explore(
 
 
 def planes(
-    *studies: OracleStudy, beta: float = 1.0, title: str = "", rng: np.random.Generator | None = None
+    *studies: OracleStudy,
+    beta: float = 1.0,
+    title: str = "",
+    rng: np.random.Generator | None = None,
 ) -> BetaExplorer:
     """The plane of systems and curve, with the same choice among judges and without the table of `explore`.
 
@@ -94,13 +129,18 @@ def planes(
     ----------
     studies : as in `explore`.
     """
-    return beta_explorer(**_arguments(studies, rng, ()), beta=beta, title=title, show=0, size=(620, 420))
+    return beta_explorer(
+        **_arguments(studies, rng, ()), beta=beta, title=title, show=0, size=(620, 420)
+    )
 
 
 def preview(
-    *studies: OracleStudy, betas: Sequence[float] = (0, 1, 10, math.inf), title: str = "",
-    rng: np.random.Generator | None = None, segments: Sequence[int] | None = None,
-) -> StaticView:  # fmt: skip
+    *studies: OracleStudy,
+    betas: Sequence[float] = (0, 1, 10, math.inf),
+    title: str = "",
+    rng: np.random.Generator | None = None,
+    segments: Sequence[int] | None = None,
+) -> StaticView:
     """The same picture and a table of the choices at a few β, without a slider: for print and headless runs.
 
     Of several studies it shows the first, and how often the judges of the others choose otherwise.
@@ -120,9 +160,19 @@ def one_source(test: TestSet, cands: CandidateSet, segment: int = 0, most: int =
     segment : in [0, number of sources). most : how many candidates, at least 1.
     """
     segment = checks.whole("segment", segment, 0, len(test) - 1)
-    texts = [cands.texts[i] for i in np.flatnonzero(cands.segment == segment)[: checks.whole("most", most, 1)]]
-    source, target = (f'dir="auto" lang="{html.escape(html_lang(code))}"' for code in (test.src_lang, test.trg_lang))
-    gloss = "".join(f'<br><small lang="en">word for word: {html.escape(line)}</small>'
-                    for line in test.glosses[segment : segment + 1])  # fmt: skip
+    texts = [
+        cands.texts[i]
+        for i in np.flatnonzero(cands.segment == segment)[: checks.whole("most", most, 1)]
+    ]
+    source, target = (
+        f'dir="auto" lang="{html.escape(html_lang(code))}"'
+        for code in (test.src_lang, test.trg_lang)
+    )
+    gloss = "".join(
+        f'<br><small lang="en">word for word: {html.escape(line)}</small>'
+        for line in test.glosses[segment : segment + 1]
+    )
     items = "".join(f"<li {target}>{html.escape(text)}</li>" for text in texts)
-    return HTML(f'<p {source}>{html.escape(test.srcs[segment])}{gloss}</p><ol start="0">{items}</ol>')
+    return HTML(
+        f'<p {source}>{html.escape(test.srcs[segment])}{gloss}</p><ol start="0">{items}</ol>'
+    )

@@ -28,7 +28,12 @@ __all__ = ["TradeoffExplorer", "TradeoffView", "static_view", "tradeoff_explorer
 
 
 def tradeoff_explorer(
-    curve: ExactCurve, sources: Sequence[str], targets: Sequence[str], *, start: float | None = None, **options: Any
+    curve: ExactCurve,
+    sources: Sequence[str],
+    targets: Sequence[str],
+    *,
+    start: float | None = None,
+    **options: Any,
 ) -> TradeoffExplorer:
     """A slider over the naturalness N beside A(N) and the table Q(y|x) of the best translator that is so natural.
 
@@ -98,11 +103,16 @@ class TradeoffView:
             accuracy, q = mixture(self.data, n)
             names = self.data["targets"] + ([OTHERS] if self.data["others"] else [])
             for x, (source, p) in enumerate(zip(self.data["sources"], self.data["p"], strict=True)):
-                rows += [(n, accuracy, source, p, y, float(v)) for y, v in zip(names, q[x], strict=True)]
+                rows += [
+                    (n, accuracy, source, p, y, float(v)) for y, v in zip(names, q[x], strict=True)
+                ]
         return pd.DataFrame(rows, columns=["naturalness", "accuracy", "source", "p", "target", "q"])
 
     def __repr__(self) -> str:
-        return f"TradeoffView(N = {', '.join(f'{n:.3g}' for n in self.at)}; {len(self.data['sources'])} sources)"
+        return (
+            f"TradeoffView(N = {', '.join(f'{n:.3g}' for n in self.at)}; "
+            f"{len(self.data['sources'])} sources)"
+        )
 
     def _repr_html_(self) -> str:
         return static_html(self.data, self.at)
@@ -126,7 +136,10 @@ class TradeoffExplorer(Widget):
 
     def __repr__(self) -> str:
         accuracy, (x, y) = mixture(self.data, self.naturalness)[0], np.shape(self.data["q"])[1:]
-        return f"TradeoffExplorer(N = {self.naturalness:.4g}, A(N) = {accuracy:.4g}, {x} sources, {y} columns)"
+        return (
+            f"TradeoffExplorer(N = {self.naturalness:.4g}, A(N) = {accuracy:.4g}, {x} sources, {y} "
+            "columns)"
+        )
 
     def static_html(self) -> str:
         return static_html(self.data, _three(self.data["naturalness"]))
@@ -155,7 +168,9 @@ def _shaped(
     _, n_sources, n_targets = curve.translators.shape
     if (len(sources), len(targets)) != (n_sources, n_targets):
         seen = f"{len(sources)} sources and {len(targets)} targets"
-        raise DataError(f"{seen} are named, the curve is over {n_sources} and {n_targets}; name each once.")
+        raise DataError(
+            f"{seen} are named, the curve is over {n_sources} and {n_targets}; name each once."
+        )
     if show < 1:
         raise DataError(f"show must be at least 1, got {show}: one target needs a column.")
     settings: dict[str, Any] = {"size": (430, 340)} | chart
@@ -170,8 +185,21 @@ def _shaped(
         "box": box,
         "sources": sources,
     }
-    data |= {"targets": [targets[y] for y in kept], "others": n_targets - len(kept), "p": curve.problem.p_x.tolist()}
-    data |= {"digits": [digits_of(curve.accuracy), digits_of(curve.naturalness)], "q": q.tolist(), "r": r.tolist()}
+    data |= {
+        "targets": [targets[y] for y in kept],
+        "others": n_targets - len(kept),
+        "p": curve.problem.p_x.tolist(),
+    }
+    data |= {
+        "digits": [digits_of(curve.accuracy), digits_of(curve.naturalness)],
+        "q": q.tolist(),
+        "r": r.tolist(),
+    }
     data |= {name: getattr(curve, name).tolist() for name in ("naturalness", "accuracy", "beta")}
-    data |= {"exact": bool(curve.exact), "gap": float(curve.gap), "svg": to_svg(spec), "alt": alt_text(spec)}
+    data |= {
+        "exact": bool(curve.exact),
+        "gap": float(curve.gap),
+        "svg": to_svg(spec),
+        "alt": alt_text(spec),
+    }
     return data, drawn

@@ -35,7 +35,11 @@ def columns(curve: ExactCurve, show: int) -> tuple[np.ndarray, np.ndarray, np.nd
     mass = np.maximum(np.einsum("x,vxy->vy", p, q).max(axis=0), r)
     kept = np.arange(n) if n <= show else np.sort(np.argsort(-mass, kind="stable")[:show])
     rest = np.setdiff1d(np.arange(n), kept)
-    more = (q[:, :, rest].sum(axis=2, keepdims=True), [r[rest].sum()]) if rest.size else (q[:, :, :0], [])
+    more = (
+        (q[:, :, rest].sum(axis=2, keepdims=True), [r[rest].sum()])
+        if rest.size
+        else (q[:, :, :0], [])
+    )
     q, r = np.concatenate([q[:, :, kept], more[0]], axis=2), np.concatenate([r[kept], more[1]])
     return kept, q.round(6) + 0.0, r
 
@@ -60,7 +64,10 @@ def static_html(data: dict, at: Sequence[float]) -> str:
     """
     title = f"<p><b>{html.escape(data['title'])}</b></p>" if data["title"] else ""
     image = picture({"description": data["alt"]}, svg=data["svg"])
-    note = "<p>Rows: Q(y|x), what the best translator says for each source. Bold: the most probable target.</p>"
+    note = (
+        "<p>Rows: Q(y|x), what the best translator says for each source. Bold: the most probable "
+        "target.</p>"
+    )
     return f"{title}<p>{image}</p>{''.join(_static_table(data, n) for n in at)}{note}"
 
 
@@ -68,7 +75,10 @@ def _static_table(data: dict, naturalness: float) -> str:
     accuracy, q = mixture(data, naturalness)
     (a_digits, n_digits), (a_name, n_name) = data["digits"], map(html.escape, data["names"])
     said = f"{n_name} = {number(naturalness, n_digits)}, {a_name} = {number(accuracy, a_digits)}"
-    names = [*map(html.escape, data["targets"]), *([f"<i>{OTHERS} ({data['others']})</i>"] if data["others"] else [])]
+    names = [
+        *map(html.escape, data["targets"]),
+        *([f"<i>{OTHERS} ({data['others']})</i>"] if data["others"] else []),
+    ]
     head = "".join(f'<th {CELL} dir="auto">{name}</th>' for name in ["P(x)", *names])
     named = len(data["targets"])
     body = "".join(
@@ -78,9 +88,12 @@ def _static_table(data: dict, naturalness: float) -> str:
     marginal, r = np.array(data["p"]) @ q, np.array(data["r"])
     lines = {"marginal Q(y)": map(percent, marginal), "reference R(y)": map(percent, r)}
     lines["difference, points"] = map(signed, marginal - r)
-    foot = "".join(f"<tr><th {NAME}>{name}</th><td></td>{_cells(texts)}</tr>" for name, texts in lines.items())
+    foot = "".join(
+        f"<tr><th {NAME}>{name}</th><td></td>{_cells(texts)}</tr>" for name, texts in lines.items()
+    )
     return (
-        f"<table><caption>{said}</caption><thead><tr><th {NAME}>source</th>{head}</tr></thead><tbody>{body}</tbody>"
+        f"<table><caption>{said}</caption><thead><tr><th "
+        f"{NAME}>source</th>{head}</tr></thead><tbody>{body}</tbody>"
         f"<tfoot>{foot}</tfoot></table>"
     )
 
@@ -116,4 +129,10 @@ def signed(difference: float) -> str:
     ['▲ +3.1', '▼ −20.0', '0.0']
     """
     points = round(100 * difference, 1) + 0.0
-    return "0.0" if points == 0 else f"▲\u00a0+{points:.1f}" if points > 0 else f"▼\u00a0−{-points:.1f}"
+    return (
+        "0.0"
+        if points == 0
+        else f"▲\u00a0+{points:.1f}"
+        if points > 0
+        else f"▼\u00a0−{-points:.1f}"
+    )

@@ -11,7 +11,8 @@ from typing import Any
 
 __all__ = ["bounds", "cut", "word_parts"]
 
-CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"  # scripts without spaces: each character counts as a word
+# scripts without spaces: each character counts as a word
+CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 WORD = re.compile(f"[{CJK}]|[^\\s{CJK}]+")
 
 

@@ -7,6 +7,20 @@ from .scores import score_doubts, unit_doubt
 from .tables import xmi_rows, xmi_table
 
 __all__ = [
-    "Bits", "ModelXmi", "Xmi", "XmiPerChar", "characters", "cross_entropy", "load_q_lm", "per_character",
-    "pointwise_xmi", "score_doubts", "unit_doubt", "xmi", "xmi_difference", "xmi_from_models", "xmi_rows", "xmi_table",
-]  # fmt: skip
+    "Bits",
+    "ModelXmi",
+    "Xmi",
+    "XmiPerChar",
+    "characters",
+    "cross_entropy",
+    "load_q_lm",
+    "per_character",
+    "pointwise_xmi",
+    "score_doubts",
+    "unit_doubt",
+    "xmi",
+    "xmi_difference",
+    "xmi_from_models",
+    "xmi_rows",
+    "xmi_table",
+]

@@ -57,7 +57,9 @@ def find_outputs(folder: str | PathLike | None = None) -> dict[str, Path]:
     for root in roots:
         for place in sorted(root.iterdir()) if root.is_dir() else ():
             named = DIRECTION.fullmatch(place.name)
-            here = next((p for p in (place, place / "outputs") if (p / "preds.test").is_file()), None)
+            here = next(
+                (p for p in (place, place / "outputs") if (p / "preds.test").is_file()), None
+            )
             if named and here:
                 found.setdefault(f"{named[1]}-{named[2]}", here)
     return found

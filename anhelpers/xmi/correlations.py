@@ -60,12 +60,19 @@ def correlations(table: pd.DataFrame, features: pd.DataFrame, alpha: float = 0.0
     parts = []
     for method, correlate in (("pearson", pearson), ("spearman", spearman)):
         r = correlate(x, y)
-        rows = {"feature": list(columns), "method": method, "r": r, "se": np.sqrt((1 - r) * (1 + r) / (n - 2))}
+        rows = {
+            "feature": list(columns),
+            "method": method,
+            "r": r,
+            "se": np.sqrt((1 - r) * (1 + r) / (n - 2)),
+        }
         parts.append(pd.DataFrame(rows | _decisions(correlation_p(r, n), alpha) | {"n": n}))
     return pd.concat(parts, ignore_index=True)
 
 
-def _aligned(table: pd.DataFrame, features: pd.DataFrame) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def _aligned(
+    table: pd.DataFrame, features: pd.DataFrame
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """XMI of each direction, and the numbers of each feature in the same order."""
     for what, frame in (("table", table), ("features", features)):
         twice = frame.direction[frame.direction.duplicated()]
@@ -73,16 +80,22 @@ def _aligned(table: pd.DataFrame, features: pd.DataFrame) -> tuple[np.ndarray, d
             raise DataError(f"direction {twice.iloc[0]} comes twice in the {what}; keep one row.")
     numbers = features.set_index("direction").select_dtypes("number").astype(float)
     if numbers.empty:
-        raise DataError("the features have no column of numbers, or no row; give at least one feature.")
+        raise DataError(
+            "the features have no column of numbers, or no row; give at least one feature."
+        )
     unknown = [direction for direction in table.direction if direction not in numbers.index]
     if unknown:
         raise DataError(f"direction {unknown[0]} has no features; leave it out or add them.")
     joined = numbers.loc[list(table.direction)]
-    columns = {"xmi": table.xmi.to_numpy(float)} | {str(name): joined[name].to_numpy() for name in joined}
+    columns = {"xmi": table.xmi.to_numpy(float)} | {
+        str(name): joined[name].to_numpy() for name in joined
+    }
     for name, values in columns.items():
         if not np.isfinite(values).all():
             bad = table.direction.iloc[int(np.flatnonzero(~np.isfinite(values))[0])]
-            raise DataError(f"{name} of {bad} is no finite number; leave the direction or the feature out.")
+            raise DataError(
+                f"{name} of {bad} is no finite number; leave the direction or the feature out."
+            )
     return columns.pop("xmi"), columns
 
 
@@ -90,6 +103,10 @@ def _decisions(p: np.ndarray, alpha: float) -> dict[str, np.ndarray | float]:
     """p-values with their corrections."""
     threshold, adjusted = alpha / max(1, int(np.isfinite(p).sum())), holm(p)
     return {
-        "p": p, "threshold": threshold, "p_holm": adjusted,
-        "uncorrected": p < alpha, "bonferroni": p < threshold, "holm": adjusted < alpha,
-    }  # fmt: skip
+        "p": p,
+        "threshold": threshold,
+        "p_holm": adjusted,
+        "uncorrected": p < alpha,
+        "bonferroni": p < threshold,
+        "holm": adjusted < alpha,
+    }

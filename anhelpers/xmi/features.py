@@ -112,7 +112,9 @@ def ttr_distance(src_ttr: ArrayLike, trg_ttr: ArrayLike) -> np.ndarray:
     for name, ttr in (("src_ttr", src), ("trg_ttr", trg)):
         bad = ttr[~((ttr > 0) & (ttr <= 1))]
         if bad.size:
-            raise DataError(f"{name} is {bad.flat[0]:g}: a type-token ratio is above 0 and at most 1.")
+            raise DataError(
+                f"{name} is {bad.flat[0]:g}: a type-token ratio is above 0 and at most 1."
+            )
     return (1 - src / trg) ** 2
 
 
@@ -120,5 +122,7 @@ def _tokens(texts: Sequence[str], name: str) -> list[str]:
     """All tokens, or a DataError where there are none."""
     tokens = [token for text in checks.texts(name, texts) for token in text.split()]
     if not tokens:
-        raise DataError(f"{name} has no token in {len(texts)} sentences; a ratio needs at least one.")
+        raise DataError(
+            f"{name} has no token in {len(texts)} sentences; a ratio needs at least one."
+        )
     return tokens

@@ -84,19 +84,32 @@ def gap(
     >>> gap(pair, srcs, trgs, truth, rng=rng).both_kl.value
     0.0
     """
-    checks.same_length(srcs=srcs, trgs=trgs, mt_logprobs=np.asarray(scores[0]), lm_logprobs=np.asarray(scores[1]))
+    checks.same_length(
+        srcs=srcs, trgs=trgs, mt_logprobs=np.asarray(scores[0]), lm_logprobs=np.asarray(scores[1])
+    )
     found = xmi(*scores, rng=rng, n_draws=n_draws)
-    mt, lm = (in_bits(name, s, "nats") for name, s in zip(("mt_logprobs", "lm_logprobs"), scores, strict=True))
-    true_mt, true_lm = -UNITS["nats"] * pair.logprob_trg_given_src(srcs, trgs), -UNITS["nats"] * pair.logprob_trg(trgs)
+    mt, lm = (
+        in_bits(name, s, "nats")
+        for name, s in zip(("mt_logprobs", "lm_logprobs"), scores, strict=True)
+    )
+    true_mt = -UNITS["nats"] * pair.logprob_trg_given_src(srcs, trgs)
+    true_lm = -UNITS["nats"] * pair.logprob_trg(trgs)
     if (never := np.flatnonzero(np.isinf(true_mt))).size:
         i = never[0]
-        raise DataError(f"'{srcs[i]}' is never translated as '{trgs[i]}' in '{pair.name}'; sample from the pair whose "
-                        "truth you want.", "trgs", i + 1)  # fmt: skip
+        raise DataError(
+            f"'{srcs[i]}' is never translated as '{trgs[i]}' in '{pair.name}'; sample from the "
+            "pair whose "
+            "truth you want.",
+            "trgs",
+            i + 1,
+        )
     first = [lm - pair.h_trg, mt - pair.h_trg_given_src]
     second = [lm - true_lm, mt - true_mt]
     columns = np.stack([*first, first[0] - first[1], *second, second[0] - second[1]], axis=1)
     columns = columns[~np.isnan(columns).any(1)]
-    return Gap(pair.name, pair.h_trg, pair.h_trg_given_src, pair.mi, found, *_excess(columns, rng, n_draws))
+    return Gap(
+        pair.name, pair.h_trg, pair.h_trg_given_src, pair.mi, found, *_excess(columns, rng, n_draws)
+    )
 
 
 NAMES = ("H_LM - H(T)", "H_MT - H(T|S)", "XMI - MI")
@@ -125,8 +138,19 @@ def gap_rows(found: Gap) -> pd.DataFrame:
         ("MI", found.mi, f.xmi, found.both, found.both_kl),
     ]
     return pd.DataFrame(
-        {"pair": found.name, "quantity": name, "truth": truth, "estimate": est.value, "low": est.low, "high": est.high,
-         "excess_mean": mean.value, "excess": kl.value, "excess_low": kl.low, "excess_high": kl.high,
-         "unit": est.unit, "n": est.n}
+        {
+            "pair": found.name,
+            "quantity": name,
+            "truth": truth,
+            "estimate": est.value,
+            "low": est.low,
+            "high": est.high,
+            "excess_mean": mean.value,
+            "excess": kl.value,
+            "excess_low": kl.low,
+            "excess_high": kl.high,
+            "unit": est.unit,
+            "n": est.n,
+        }
         for name, truth, est, mean, kl in rows
-    )  # fmt: skip
+    )

@@ -17,7 +17,10 @@ from .scores import Tokens, in_bits, same_tokens, token_counts
 __all__ = ["characters", "cross_entropy", "per_character", "pointwise_xmi", "xmi", "xmi_difference"]
 
 SENTENCE, CHARACTER = "bits per sentence", "bits per character"
-COUNTS = {"all": "sum over tokens, mean over sentences", "published": "mean over tokens × (tokens - 1 per sentence)"}
+COUNTS = {
+    "all": "sum over tokens, mean over sentences",
+    "published": "mean over tokens × (tokens - 1 per sentence)",
+}
 """How bits of tokens become bits of a sentence: by eq. 2, or as the scripts behind the published Table 1 do it."""
 
 
@@ -60,7 +63,9 @@ def cross_entropy(
     checks.same_length(logprobs=surprisal, **({} if tokens is None else {"tokens": tokens}))
     columns = [surprisal, *_lengths(count, known, there)]
     found = _enough(np.stack(columns, 1)[there], docs[there], rng, n_draws, _of_counts(count, 1))
-    return bits(["H"], found, SENTENCE, _signature(unit, COUNTS[count], found, n_draws, docs[there]))[0]
+    return bits(
+        ["H"], found, SENTENCE, _signature(unit, COUNTS[count], found, n_draws, docs[there])
+    )[0]
 
 
 def xmi(
@@ -147,7 +152,10 @@ def per_character(
     there &= ~np.isnan(chars)
     bad = np.flatnonzero(there & ~((chars >= 1) & np.isfinite(chars)))
     if bad.size:
-        raise DataError(f"sentence {bad[0] + 1} has {chars[bad[0]]:g} characters; at least 1 is needed.", "n_chars")
+        raise DataError(
+            f"sentence {bad[0] + 1} has {chars[bad[0]]:g} characters; at least 1 is needed.",
+            "n_chars",
+        )
     columns, docs = np.stack([lm, mt, lm - mt, chars], 1)[there], _docs(docs, len(mt))[there]
     found = _enough(columns, docs, rng, n_draws, lambda means: means[..., :3] / means[..., 3:])
     names = ["h_lm_per_char", "h_mt_per_char", "xmi_per_char"]
@@ -165,7 +173,9 @@ def characters(trgs: Sequence[str]) -> np.ndarray:
     return np.array([len(trg.strip()) or np.nan for trg in trgs], dtype=np.float64)
 
 
-def pointwise_xmi(mt_logprobs: ArrayLike, lm_logprobs: ArrayLike, *, unit: str = "nats") -> np.ndarray:
+def pointwise_xmi(
+    mt_logprobs: ArrayLike, lm_logprobs: ArrayLike, *, unit: str = "nats"
+) -> np.ndarray:
     """How many bits of this very sentence its source saves: log2 q_MT(t | s) - log2 q_LM(t), whose mean is XMI.
 
     Parameters
@@ -217,7 +227,12 @@ def xmi_difference(
     less = _of_counts(count, 2)  # each direction less its own mean token, then their difference
     of = less and (lambda means: less(means) @ [[1.0], [-1.0]])
     found = _enough(np.stack(columns, 1)[there], docs[there], rng, n_draws, of)
-    return bits(["xmi difference"], found, SENTENCE, _signature(unit, COUNTS[count], found, n_draws, docs[there]))[0]
+    return bits(
+        ["xmi difference"],
+        found,
+        SENTENCE,
+        _signature(unit, COUNTS[count], found, n_draws, docs[there]),
+    )[0]
 
 
 def _pair(
@@ -251,12 +266,18 @@ def _enough(
 
 def _of_counts(count: str, k: int) -> Score | None:
     """What the published count makes of k means of bits: one mean token less each; tokens are the columns behind."""
-    return (lambda means: means[..., :k] * (1 - 1 / means[..., k:])) if count == "published" else None
+    return (
+        (lambda means: means[..., :k] * (1 - 1 / means[..., k:])) if count == "published" else None
+    )
 
 
 def _lengths(count: str, tokens: tuple[Tokens, ...] | None, there: np.ndarray) -> list[np.ndarray]:
     """The numbers of tokens as a column, where the count needs them."""
-    return [token_counts(tokens, there)] if checks.one_of(count, COUNTS, "count") == "published" else []
+    return (
+        [token_counts(tokens, there)]
+        if checks.one_of(count, COUNTS, "count") == "published"
+        else []
+    )
 
 
 def _lacking(mt: np.ndarray, lm: np.ndarray, n_chars: np.ndarray | None = None) -> str:

@@ -12,7 +12,13 @@ from .. import checks, hub
 from ..data.identify import UNKNOWN, check_language
 from ..errors import DataError
 from ..naturalness.lm import LanguageModel, TextLogProbs, lm_tokens, load_lm, score_texts
-from ..translation import PairLogProbs, TranslationModel, score_pairs, target_tokens, translation_model
+from ..translation import (
+    PairLogProbs,
+    TranslationModel,
+    score_pairs,
+    target_tokens,
+    translation_model,
+)
 from ..translation.languages import known_languages
 from .measure import characters, per_character, xmi
 from .results import Xmi, XmiPerChar
@@ -95,7 +101,11 @@ def xmi_from_models(
 
 
 def load_q_lm(
-    name: str, *, src_lang: str | None = None, trg_lang: str | None = None, device: str | None = None
+    name: str,
+    *,
+    src_lang: str | None = None,
+    trg_lang: str | None = None,
+    device: str | None = None,
 ) -> LanguageModel | TranslationModel:
     """A model for q_LM(t): a causal language model, or an encoder-decoder for use with empty sources.
 
@@ -107,9 +117,16 @@ def load_q_lm(
     if not hub.load_config(place, "language model").is_encoder_decoder:
         return load_lm(name, device=device)
     tokenizer, model = hub.load_model(place, "language model", "AutoModelForSeq2SeqLM")
-    codes: dict[str, Any] = {"src_lang": src_lang, "trg_lang": trg_lang} if known_languages(tokenizer) else {}
+    codes: dict[str, Any] = (
+        {"src_lang": src_lang, "trg_lang": trg_lang} if known_languages(tokenizer) else {}
+    )
     return translation_model(
-        model, tokenizer, name=place.name, revision=hub.revision_of(place, model), device=device, **codes
+        model,
+        tokenizer,
+        name=place.name,
+        revision=hub.revision_of(place, model),
+        device=device,
+        **codes,
     )
 
 
@@ -117,11 +134,16 @@ def _sources_there(srcs: Sequence[str], trgs: Sequence[str]) -> None:
     """A DataError for a target whose source is blank: the lines may be shifted."""
     for i, (src, trg) in enumerate(zip(srcs, trgs, strict=True), 1):
         if isinstance(src, str) and isinstance(trg, str) and trg.strip() and not src.strip():
-            raise DataError(f"sentence {i} has a target and a blank source; are the two texts shifted?")
+            raise DataError(
+                f"sentence {i} has a target and a blank source; are the two texts shifted?"
+            )
 
 
 def _texts_fit(
-    mt: TranslationModel, lm: LanguageModel | TranslationModel, srcs: Sequence[str], trgs: Sequence[str]
+    mt: TranslationModel,
+    lm: LanguageModel | TranslationModel,
+    srcs: Sequence[str],
+    trgs: Sequence[str],
 ) -> tuple[str, ...]:
     """Notes on sources and targets that are hardly translations; an error where they contradict each other or a model.
 
@@ -131,20 +153,29 @@ def _texts_fit(
     copies = sum(src.strip() == trg.strip() != "" for src, trg in zip(srcs, trgs, strict=True))
     n = sum(map(bool, map(str.strip, trgs)))
     if copies == n >= 2:
-        raise DataError(f"all {n} targets are copies of their sources; give the translations as targets.")
+        raise DataError(
+            f"all {n} targets are copies of their sources; give the translations as targets."
+        )
     notes = [f"{copies} of {n} targets are copies of their sources."] if 2 * copies > n else []
-    own = (mt.src_lang or getattr(mt.tokenizer, "source_lang", None),
-           mt.trg_lang or getattr(mt.tokenizer, "target_lang", None))  # fmt: skip
+    own = (
+        mt.src_lang or getattr(mt.tokenizer, "source_lang", None),
+        mt.trg_lang or getattr(mt.tokenizer, "target_lang", None),
+    )
     sides = [("the sources", srcs, own[0]), ("the targets", trgs, own[1])]
     read = [check_language(texts, code or UNKNOWN, what) for what, texts, code in sides]
     if isinstance(lm, LanguageModel) and lm.language:
         check_language(trgs, lm.language, "the targets")
     if UNKNOWN != read[0] == read[1]:
-        notes.append(f"the sources and the targets both read as '{read[0]}': is one of the files the other's?")
+        notes.append(
+            f"the sources and the targets both read as '{read[0]}': is one of the files the "
+            "other's?"
+        )
     return tuple(notes)
 
 
-def _tokens_agree(mt: TranslationModel, lm: LanguageModel | TranslationModel, trgs: Sequence[str]) -> None:
+def _tokens_agree(
+    mt: TranslationModel, lm: LanguageModel | TranslationModel, trgs: Sequence[str]
+) -> None:
     """Both models cut the targets alike; a DataError names the first that they do not."""
     ours = target_tokens(mt, trgs)
     theirs = target_tokens(lm, trgs) if isinstance(lm, TranslationModel) else lm_tokens(lm, trgs)
@@ -160,12 +191,18 @@ def _without_source(
 
 
 def _lm_signature(lm: LanguageModel | TranslationModel) -> str:
-    return lm.signature(empty_source=True) if isinstance(lm, TranslationModel) else lm.signature(eos=True)
+    return (
+        lm.signature(empty_source=True)
+        if isinstance(lm, TranslationModel)
+        else lm.signature(eos=True)
+    )
 
 
 def _signed(found: Xmi | XmiPerChar, models: str) -> Xmi | XmiPerChar:
     """The same numbers, whose signatures name the models."""
-    signed: dict[str, Any] = {b.name: replace(b, signature=b.signature + models) for b in found.bits}
+    signed: dict[str, Any] = {
+        b.name: replace(b, signature=b.signature + models) for b in found.bits
+    }
     return replace(found, **signed)
 
 
@@ -182,12 +219,17 @@ def _lacking(given: PairLogProbs, alone: PairLogProbs | TextLogProbs) -> str:
     return ", ".join(f"{what} ({int(some.sum())})" for some, what in said if some.any())
 
 
-def _notes(given: PairLogProbs, alone: PairLogProbs | TextLogProbs, lm: LanguageModel | TranslationModel) -> tuple:
+def _notes(
+    given: PairLogProbs, alone: PairLogProbs | TextLogProbs, lm: LanguageModel | TranslationModel
+) -> tuple:
     """What the scores do not show."""
     notes = [f"mt: {note}" for note in given.notes] + [f"lm: {note}" for note in alone.notes]
     if isinstance(lm, TranslationModel):
-        notes.append(f"{lm.name} is an encoder-decoder and is given empty sources: a language model only if it was "
-                     "trained so.")  # fmt: skip
+        notes.append(
+            f"{lm.name} is an encoder-decoder and is given empty sources: a language model only if "
+            "it was "
+            "trained so."
+        )
     elif lm.language:
         notes.append(f"{lm.name} is a language model for '{lm.language}' only.")
     return tuple(notes)

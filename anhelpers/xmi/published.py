@@ -42,9 +42,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "FEATURES", "FEATURE_NAMES", "SCORES", "published_table", "read_features", "read_results", "recomputed_bleu",
-    "sides", "token_gap",
-]  # fmt: skip
+    "FEATURES",
+    "FEATURE_NAMES",
+    "SCORES",
+    "published_table",
+    "read_features",
+    "read_results",
+    "recomputed_bleu",
+    "sides",
+    "token_gap",
+]
 
 COLUMNS = ("direction", "src", "trg", "h_lm", "h_mt", "xmi", "bleu")
 """The header of data/xmi_published.csv."""
@@ -53,35 +60,58 @@ TOKEN_COLUMNS = ("direction", "src", "trg", "nll_lm", "nll_mt")
 """The header of data/xmi_tokens.csv."""
 
 SCORES = {
-    "h_lm": ("xent.lm.csv", "trg"), "h_mt": ("xent.mt.csv", "both"), "xmi": ("xmi.mt.csv", "both"),
-    "bleu": ("bleu.mt.csv", "both"), "nll_lm": ("nll.lm.csv", "trg"), "nll_mt": ("nll.mt.csv", "both"),
-    "ppl_lm": ("ppl.lm.csv", "trg"), "ppl_mt": ("ppl.mt.csv", "both"),
-}  # fmt: skip
+    "h_lm": ("xent.lm.csv", "trg"),
+    "h_mt": ("xent.mt.csv", "both"),
+    "xmi": ("xmi.mt.csv", "both"),
+    "bleu": ("bleu.mt.csv", "both"),
+    "nll_lm": ("nll.lm.csv", "trg"),
+    "nll_mt": ("nll.mt.csv", "both"),
+    "ppl_lm": ("ppl.lm.csv", "trg"),
+    "ppl_mt": ("ppl.mt.csv", "both"),
+}
 """Column -> its file, and by what its rows are named: both languages, or the target, source or non-English one."""
 
 FEATURES = {
-    "src_mcc": ("mcc.csv", "src"), "trg_mcc": ("mcc.csv", "trg"),
-    "src_adl": ("adl.csv", "src"), "trg_adl": ("adl.csv", "trg"),
-    "src_hpe": ("hpe.csv", "src"), "trg_hpe": ("hpe.csv", "trg"),
-    "genetic": ("genetic.wrt_en.csv", "other"), "syntactic": ("syntactic.wrt_en.csv", "other"),
-    "featural": ("featural.wrt_en.csv", "other"), "phonological": ("phonological.wrt_en.csv", "other"),
-    "inventory": ("inventory.wrt_en.csv", "other"), "geographic": ("geographic.wrt_en.csv", "other"),
-    "token_ratio": ("rat_token_number.csv", "both"), "src_ttr": ("src_ttr.csv", "both"),
-    "trg_ttr": ("tgt_ttr.csv", "both"), "ttr_distance": ("distance_ttr.csv", "both"),
+    "src_mcc": ("mcc.csv", "src"),
+    "trg_mcc": ("mcc.csv", "trg"),
+    "src_adl": ("adl.csv", "src"),
+    "trg_adl": ("adl.csv", "trg"),
+    "src_hpe": ("hpe.csv", "src"),
+    "trg_hpe": ("hpe.csv", "trg"),
+    "genetic": ("genetic.wrt_en.csv", "other"),
+    "syntactic": ("syntactic.wrt_en.csv", "other"),
+    "featural": ("featural.wrt_en.csv", "other"),
+    "phonological": ("phonological.wrt_en.csv", "other"),
+    "inventory": ("inventory.wrt_en.csv", "other"),
+    "geographic": ("geographic.wrt_en.csv", "other"),
+    "token_ratio": ("rat_token_number.csv", "both"),
+    "src_ttr": ("src_ttr.csv", "both"),
+    "trg_ttr": ("tgt_ttr.csv", "both"),
+    "ttr_distance": ("distance_ttr.csv", "both"),
     "word_overlap": ("word_overlap.csv", "both"),
-}  # fmt: skip
+}
 """The 17 features: morphological counting complexity, average dependency length and head-POS entropy of both languages,
 six typological distances from English (URIEL), and five of the training texts (see `features`)."""
 
 FEATURE_NAMES = {
-    "src_mcc": "source morphology", "trg_mcc": "target morphology",
-    "src_adl": "source dep. length", "trg_adl": "target dep. length",
-    "src_hpe": "source POS entropy", "trg_hpe": "target POS entropy",
-    "genetic": "genetic distance", "syntactic": "syntactic distance", "featural": "featural distance",
-    "phonological": "phonological distance", "inventory": "inventory distance", "geographic": "geographic distance",
-    "token_ratio": "token ratio", "src_ttr": "source TTR", "trg_ttr": "target TTR", "ttr_distance": "TTR distance",
+    "src_mcc": "source morphology",
+    "trg_mcc": "target morphology",
+    "src_adl": "source dep. length",
+    "trg_adl": "target dep. length",
+    "src_hpe": "source POS entropy",
+    "trg_hpe": "target POS entropy",
+    "genetic": "genetic distance",
+    "syntactic": "syntactic distance",
+    "featural": "featural distance",
+    "phonological": "phonological distance",
+    "inventory": "inventory distance",
+    "geographic": "geographic distance",
+    "token_ratio": "token ratio",
+    "src_ttr": "source TTR",
+    "trg_ttr": "target TTR",
+    "ttr_distance": "TTR distance",
     "word_overlap": "word overlap",
-}  # fmt: skip
+}
 """What FEATURES are called in pictures and tables. TTR: type-token ratio."""
 
 
@@ -121,10 +151,14 @@ def _tokens() -> pd.DataFrame:
 def _with_ends(table: pd.DataFrame) -> pd.DataFrame:
     """Bits per sentence with one mean token more: that of the sentence's end."""
     more = table.nll_lm - table.nll_mt
-    return table.assign(h_lm=table.h_lm + table.nll_lm, h_mt=table.h_mt + table.nll_mt, xmi=table.xmi + more)
+    return table.assign(
+        h_lm=table.h_lm + table.nll_lm, h_mt=table.h_mt + table.nll_mt, xmi=table.xmi + more
+    )
 
 
-def read_results(folder: str | PathLike | None = None, split: str = "test", count: str = "published") -> pd.DataFrame:
+def read_results(
+    folder: str | PathLike | None = None, split: str = "test", count: str = "published"
+) -> pd.DataFrame:
     """The results of every direction as the authors' files have them, to four decimals, a row per direction.
 
     Parameters
@@ -190,7 +224,10 @@ def sides(table: pd.DataFrame) -> pd.DataFrame:
         n, r = len(part), float(pearson(part.xmi, part.bleu)) if len(part) > 2 else math.nan
         row = {"side": side, "n": n}
         for name in ("xmi", "bleu"):
-            row |= {name: part[name].mean(), f"{name}_se": part[name].std() / math.sqrt(n) if n > 1 else math.nan}
+            row |= {
+                name: part[name].mean(),
+                f"{name}_se": part[name].std() / math.sqrt(n) if n > 1 else math.nan,
+            }
         spread = math.sqrt((1 - r) * (1 + r) / (n - 2)) if n > 2 else math.nan
         rows.append(row | {"pearson": r, "pearson_se": spread, "p": float(correlation_p(r, n))})
     return pd.DataFrame(rows)
@@ -220,8 +257,10 @@ def token_gap(results: pd.DataFrame | None = None) -> pd.DataFrame:
     else:
         table, half = results, 0.00005
     table = table.assign(tokens_lm=table.h_lm / table.nll_lm, tokens_mt=table.h_mt / table.nll_mt)
-    off = {side: half / table[f"nll_{side}"] + 0.00005 * table[f"tokens_{side}"] / table[f"nll_{side}"] for side in
-           ("lm", "mt")}  # fmt: skip
+    off = {
+        side: half / table[f"nll_{side}"] + 0.00005 * table[f"tokens_{side}"] / table[f"nll_{side}"]
+        for side in ("lm", "mt")
+    }
     table = table.assign(gap=table.tokens_mt - table.tokens_lm, slack=off["lm"] + off["mt"])
     columns = [*TOKEN_COLUMNS, "tokens_lm", "tokens_mt", "gap", "slack"]
     return table[columns].assign(same=table.gap.abs() <= table.slack)
@@ -247,7 +286,9 @@ def recomputed_bleu(folder: str | PathLike | None = None) -> pd.DataFrame:
         n = checks.same_length(**{f"{name}/preds.test": hyps, f"{name}/truth.test": refs})
         rows.append((direction, float(bleu.corpus_scores(bleu.statistics(hyps, [refs]).sum(0))), n))
     if not rows:
-        raise DataError("holds no folder of outputs such as bg2en; give the folder that has them.", folder)
+        raise DataError(
+            "holds no folder of outputs such as bg2en; give the folder that has them.", folder
+        )
     return pd.DataFrame(rows, columns=["direction", "bleu", "n"])
 
 
@@ -278,18 +319,27 @@ def _directions(path: Path) -> list[tuple[str, str]]:
     return [(src, trg) for src, trg in _values(path, "both")]
 
 
-def _joined(folder: Path, pairs: list[tuple[str, str]], files: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+def _joined(
+    folder: Path, pairs: list[tuple[str, str]], files: Mapping[str, tuple[str, str]]
+) -> pd.DataFrame:
     """direction, src, trg, and a column per file."""
     import pandas as pd
 
     columns: dict[str, Sequence] = {
-        "direction": [f"{src}-{trg}" for src, trg in pairs], "src": [s for s, _ in pairs], "trg": [t for _, t in pairs],
-    }  # fmt: skip
+        "direction": [f"{src}-{trg}" for src, trg in pairs],
+        "src": [s for s, _ in pairs],
+        "trg": [t for _, t in pairs],
+    }
     for name, (file, by) in files.items():
         values = _values(folder / file, by)
-        keys = [{"both": (s, t), "src": (s,), "trg": (t,), "other": (s if t == "en" else t,)}[by] for s, t in pairs]
+        keys = [
+            {"both": (s, t), "src": (s,), "trg": (t,), "other": (s if t == "en" else t,)}[by]
+            for s, t in pairs
+        ]
         lacking = [key for key in keys if key not in values]
         if lacking:
-            raise DataError(f"has no row for {'-'.join(lacking[0])}, which has an XMI; add it.", folder / file)
+            raise DataError(
+                f"has no row for {'-'.join(lacking[0])}, which has an XMI; add it.", folder / file
+            )
         columns[name] = [values[key] for key in keys]
     return pd.DataFrame(columns)

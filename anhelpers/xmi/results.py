@@ -36,8 +36,11 @@ class Bits:
 
     def __str__(self) -> str:
         where = f" in {self.n_docs} documents" if self.n_docs < self.n else ""
-        return (f"{self.name} {self.value:.4g} {self.unit}, 95 % interval {self.low:.4g} to {self.high:.4g} "
-                f"(n = {self.n} sentences{where})")  # fmt: skip
+        return (
+            f"{self.name} {self.value:.4g} {self.unit}, 95 % interval {self.low:.4g} to "
+            f"{self.high:.4g} "
+            f"(n = {self.n} sentences{where})"
+        )
 
 
 def bits(names: Sequence[str], found: MeanInterval, unit: str, signature: str) -> list[Bits]:
@@ -141,15 +144,27 @@ def _notes(found: Xmi | XmiPerChar) -> tuple[str, ...]:
     if last.high < 0:
         told = f"{last.name} is {last.value:.4g} {last.unit}, and its whole interval is below 0"
         why = "by these scores the targets are easier to predict without their source"
-        ask = "Are mt and lm swapped, in different units, a sum and a mean per token, or of different texts?"
+        ask = (
+            "Are mt and lm swapped, in different units, a sum and a mean per token, or of "
+            "different texts?"
+        )
         notes.append(f"{told}: {why}. {ask}")
     if found.left_out:
-        notes.append(f"{found.left_out} of {last.n + found.left_out} sentences left out: {found.why}.")
+        notes.append(
+            f"{found.left_out} of {last.n + found.left_out} sentences left out: {found.why}."
+        )
     if found.one_document:
         told = f"all {last.n} sentences are of one document, and one cannot be resampled"
-        notes.append(f"{told}: sentences were, as if they were independent; the intervals are too short.")
-    if few := few_clusters(last.n_docs, "documents" if last.n_docs < last.n else "sentences", last.n_effective):
+        notes.append(
+            f"{told}: sentences were, as if they were independent; the intervals are too short."
+        )
+    if few := few_clusters(
+        last.n_docs, "documents" if last.n_docs < last.n else "sentences", last.n_effective
+    ):
         notes.append(few)
     if still := [b.name for b in found.bits if b.low == b.high]:
-        notes.append(f"every resample gives the same {' and '.join(still)}: an interval without width tells nothing.")
+        notes.append(
+            f"every resample gives the same {' and '.join(still)}: an interval without width tells "
+            "nothing."
+        )
     return tuple(notes)

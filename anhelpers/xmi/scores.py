@@ -13,7 +13,15 @@ from ..checks import LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
 from ..stats import correlation_interval, spearman
 
-__all__ = ["UNITS", "in_bits", "same_tokens", "score_doubts", "share_doubt", "token_counts", "unit_doubt"]
+__all__ = [
+    "UNITS",
+    "in_bits",
+    "same_tokens",
+    "score_doubts",
+    "share_doubt",
+    "token_counts",
+    "unit_doubt",
+]
 
 UNITS = {"nats": 1 / math.log(2), "bits": 1.0, "log10": math.log2(10)}  # bits in one of each
 
@@ -46,17 +54,28 @@ def in_bits(name: str, logprobs: ArrayLike, unit: str) -> np.ndarray:
     factor = UNITS[checks.one_of(unit, UNITS, "unit")]
     logs = np.asarray(logprobs, dtype=np.float64)
     if logs.ndim != 1:
-        raise DataError(f"log-probabilities have shape {logs.shape}: give a flat array, one sum per sentence.", name)
+        raise DataError(
+            f"log-probabilities have shape {logs.shape}: give a flat array, one sum per sentence.",
+            name,
+        )
     nats = factor * math.log(2)  # in one of the unit
     bad = np.flatnonzero((logs > ROUNDING) | (logs * nats < LEAST_TOTAL))
     if bad.size and logs[bad[0]] > 0:
-        sentence = f"{logs[bad[0]]:g} is a probability above 1; are these negative log-probabilities? Turn their sign."
+        sentence = (
+            f"{logs[bad[0]]:g} is a probability above 1; are these negative log-probabilities? "
+            "Turn their sign."
+        )
         raise DataError(sentence, name, int(bad[0]) + 1)
     if bad.size and np.isfinite(logs[bad[0]]):
-        raise DataError(f"{logs[bad[0]]:.10g} {too_low(logs[bad[0]] * nats)}", name, int(bad[0]) + 1)
+        raise DataError(
+            f"{logs[bad[0]]:.10g} {too_low(logs[bad[0]] * nats)}", name, int(bad[0]) + 1
+        )
     if bad.size:
-        raise DataError("-inf makes the cross-entropy infinite; write nan to leave the sentence out.",
-                        name, int(bad[0]) + 1)  # fmt: skip
+        raise DataError(
+            "-inf makes the cross-entropy infinite; write nan to leave the sentence out.",
+            name,
+            int(bad[0]) + 1,
+        )
     return np.maximum(-logs, 0.0) * factor
 
 
@@ -75,8 +94,11 @@ def same_tokens(mt: Tokens, lm: Tokens, there: np.ndarray) -> None:
             continue
         seen = _differ(a, b)
         if seen:
-            raise DataError(f"the two models do not score the same token sequence: sentence {i + 1} {seen}; XMI per "
-                            "sentence needs one tokenizer; per_character (--per-char) is for two.")  # fmt: skip
+            raise DataError(
+                f"the two models do not score the same token sequence: sentence {i + 1} {seen}; "
+                "XMI per "
+                "sentence needs one tokenizer; per_character (--per-char) is for two."
+            )
 
 
 def _differ(a: int | Sequence[str], b: int | Sequence[str]) -> str:
@@ -87,10 +109,14 @@ def _differ(a: int | Sequence[str], b: int | Sequence[str]) -> str:
     if not (isinstance(a, Sized) and isinstance(b, Sized)):
         return ""
     odd = next((k for k in range(n) if a[k] != b[k]), None)
-    return "" if odd is None else f"has '{a[odd]}' under mt and '{b[odd]}' under lm as token {odd + 1}"
+    return (
+        "" if odd is None else f"has '{a[odd]}' under mt and '{b[odd]}' under lm as token {odd + 1}"
+    )
 
 
-def unit_doubt(logprobs: ArrayLike, counts: ArrayLike | Sequence[int | None], n_vocab: int, unit: str = "nats") -> str:
+def unit_doubt(
+    logprobs: ArrayLike, counts: ArrayLike | Sequence[int | None], n_vocab: int, unit: str = "nats"
+) -> str:
     """A warning, as one sentence, if a model needs more bits per token than a uniform guess; else an empty text.
 
     That is what base-2 scores taken for natural ones may look like, for they come out 1.44 times too large. The
@@ -114,7 +140,8 @@ def unit_doubt(logprobs: ArrayLike, counts: ArrayLike | Sequence[int | None], n_
     if mean <= guess:
         return ""
     return (
-        f"{mean:.2f} bits per token are more than a uniform guess over {n_vocab} tokens costs ({guess:.2f}): "
+        f"{mean:.2f} bits per token are more than a uniform guess over {n_vocab} tokens costs "
+        f"({guess:.2f}): "
         f"is the unit really {unit}?"
     )
 
@@ -160,7 +187,9 @@ def score_doubts(
     known = {"token": n_tokens, "character": n_chars}
     lengths = {what: np.asarray(n, dtype=np.float64) for what, n in known.items() if n is not None}
     checks.same_length(logprobs=mt, **{f"{what}s": n for what, n in lengths.items()})
-    lengths = {what: n for what, n in lengths.items() if (there & (n > 0)).any()} or {"sentence": np.ones(len(mt))}
+    lengths = {what: n for what, n in lengths.items() if (there & (n > 0)).any()} or {
+        "sentence": np.ones(len(mt))
+    }
     said = []
     for name, surprisal, least in (("h_lm", lm, LEAST_LM), ("h_mt", mt, LEAST_MT)):
         for what, n in lengths.items():
@@ -168,13 +197,22 @@ def score_doubts(
             mean = surprisal[use].sum() / n[use].sum() if use.any() else np.nan
             if what in least and mean < least[what]:
                 model = "language" if name == "h_lm" else "translation"
-                told = f"{name} is {mean:.3g} bits per {what}, and {model} models need more than {least[what]:g}"
+                told = (
+                    f"{name} is {mean:.3g} bits per {what}, and {model} models need more than "
+                    f"{least[what]:g}"
+                )
                 if what == "token":
-                    told += f" (as means per token the scores would be {surprisal[use] @ n[use] / n[use].sum():.3g})"
+                    told += (
+                        " (as means per token the scores would be "
+                        f"{surprisal[use] @ n[use] / n[use].sum():.3g})"
+                    )
                 said.append(f"{told}: are the scores means per token? Give sums.")
                 break
         if zeros := int((surprisal[there] == 0).sum()):
-            told = f"{zeros} of {there.sum()} sentences have a score of exactly 0 under {name[2:]}, a probability of 1"
+            told = (
+                f"{zeros} of {there.sum()} sentences have a score of exactly 0 under {name[2:]}, a "
+                "probability of 1"
+            )
             said.append(f"{told}: are these missing? Write nan.")
     return (*said, *share_doubt(mt, lm), *_pairing_doubt(mt[there], lm[there]))
 
@@ -191,7 +229,10 @@ def share_doubt(mt: np.ndarray, lm: np.ndarray) -> tuple[str, ...]:
     share = (h_lm - h_mt) / h_lm if h_lm > 0 else math.nan
     told = f"XMI is {100 * share:.1f} % of h_lm, and the published models save 56 to 70 %"
     if abs(share) < LEAST_SHARE:
-        move = "are both scores of one model, of other sources, or without a source, or is one in another unit"
+        move = (
+            "are both scores of one model, of other sources, or without a source, or is one in "
+            "another unit"
+        )
         return (f"{told}: {move}?",)
     if share > MOST_SHARE:
         move = "are the mt scores means per token, in another unit, or not of the targets"
@@ -203,14 +244,24 @@ def _pairing_doubt(mt: np.ndarray, lm: np.ndarray) -> tuple[str, ...]:
     """A sentence where the two models' sums go together less, or more, than those of the same sentences do."""
     some = (mt > 0) & (lm > 0)
     ratios = lm[some] / mt[some]
-    if len(ratios) == len(mt) >= FEWEST and np.ptp(mt) and np.ptp(ratios) <= 2 * ONE_RATIO * ratios.mean():
+    if (
+        len(ratios) == len(mt) >= FEWEST
+        and np.ptp(mt)
+        and np.ptp(ratios) <= 2 * ONE_RATIO * ratios.mean()
+    ):
         told = f"each lm score is {ratios.mean():.4g} times the mt score of its sentence"
         return (f"{told}, in {len(mt)} sentences: are both of one model?",)
     r = float(spearman(mt, lm)) if len(mt) >= FEWEST else math.nan
     if not float(correlation_interval(r, len(mt))[1]) < LEAST_RANKS:
         return ()
-    told = f"the mt and lm scores hardly go together (Spearman's correlation {r:.2f} over {len(mt)} sentences)"
-    return (f"{told}, as sums of the same sentences do: are the lines of both of the same texts, in one order?",)
+    told = (
+        f"the mt and lm scores hardly go together (Spearman's correlation {r:.2f} over {len(mt)} "
+        "sentences)"
+    )
+    return (
+        f"{told}, as sums of the same sentences do: are the lines of both of the same texts, in "
+        "one order?",
+    )
 
 
 def token_counts(tokens: tuple[Tokens, ...] | None, there: np.ndarray) -> np.ndarray:
@@ -228,7 +279,9 @@ def token_counts(tokens: tuple[Tokens, ...] | None, there: np.ndarray) -> np.nda
     for i in np.flatnonzero(there):
         known = next((side[i] for side in tokens or () if side[i] is not None), None)
         if known is None:
-            told = f"the tokens of sentence {i + 1} are not known, and the published count needs them"
+            told = (
+                f"the tokens of sentence {i + 1} are not known, and the published count needs them"
+            )
             raise DataError(f"{told}: give scores per token, or take count 'all'.")
         n_tokens[i] = len(known) if isinstance(known, Sized) else int(known)
     return n_tokens

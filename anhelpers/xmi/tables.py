@@ -47,17 +47,37 @@ def xmi_table(
 
     if strange := [name for name in tokens or () if name not in directions]:
         known = ", ".join(directions)
-        raise DataError(f"tokens are given of {strange[0]}, which is no direction here; known: {known}.")
+        raise DataError(
+            f"tokens are given of {strange[0]}, which is no direction here; known: {known}."
+        )
 
     rows, seed = [], int(rng.integers(2**63))
     for name, (mt, lm) in directions.items():
-        options: dict[str, Any] = {"unit": unit, "tokens": (tokens or {}).get(name), "count": count, "docs": docs}
+        options: dict[str, Any] = {
+            "unit": unit,
+            "tokens": (tokens or {}).get(name),
+            "count": count,
+            "docs": docs,
+        }
         found = xmi(mt, lm, **options, rng=np.random.default_rng(seed), n_draws=n_draws)
         row: dict[str, Any] = {"direction": name}
         for b in (found.h_lm, found.h_mt, found.xmi):
-            row |= {b.name: b.value, f"{b.name}_se": b.se, f"{b.name}_low": b.low, f"{b.name}_high": b.high}
-        rows.append(row | {"unit": SENTENCE, "n": found.xmi.n, "n_docs": found.xmi.n_docs, "left_out": found.left_out,
-                           "signature": found.xmi.signature})  # fmt: skip
+            row |= {
+                b.name: b.value,
+                f"{b.name}_se": b.se,
+                f"{b.name}_low": b.low,
+                f"{b.name}_high": b.high,
+            }
+        rows.append(
+            row
+            | {
+                "unit": SENTENCE,
+                "n": found.xmi.n,
+                "n_docs": found.xmi.n_docs,
+                "left_out": found.left_out,
+                "signature": found.xmi.signature,
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -73,7 +93,16 @@ def xmi_rows(direction: str, found: Xmi | XmiPerChar) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(
-        {"direction": direction, "quantity": b.name, "value": b.value, "se": b.se, "low": b.low, "high": b.high,
-         "unit": b.unit, "n": b.n, "signature": b.signature}
+        {
+            "direction": direction,
+            "quantity": b.name,
+            "value": b.value,
+            "se": b.se,
+            "low": b.low,
+            "high": b.high,
+            "unit": b.unit,
+            "n": b.n,
+            "signature": b.signature,
+        }
         for b in found.bits
-    )  # fmt: skip
+    )

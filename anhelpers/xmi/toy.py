@@ -58,13 +58,19 @@ class ToyPair:
         weights, lengths = checks.pmf("weights", self.weights), checks.pmf("lengths", self.lengths)
         wanted = (len(weights), len(self.sources), len(self.targets))
         if joint.shape != wanted:
-            raise DataError(f"the joint must have shape {wanted} (classes, source words, target words), "
-                            f"got {joint.shape}.")  # fmt: skip
-        joint = np.stack([checks.pmf(f"joint[{g}]", p.ravel()).reshape(p.shape) for g, p in enumerate(joint)])
+            raise DataError(
+                f"the joint must have shape {wanted} (classes, source words, target words), "
+                f"got {joint.shape}."
+            )
+        joint = np.stack(
+            [checks.pmf(f"joint[{g}]", p.ravel()).reshape(p.shape) for g, p in enumerate(joint)]
+        )
         for side, words in (("sources", self.sources), ("targets", self.targets)):
             bad = next((w for w in words if len(w.split()) != 1 or words.count(w) > 1), None)
             if bad is not None:
-                raise DataError(f"'{bad}' is no word of its own: give distinct words without spaces.", side)
+                raise DataError(
+                    f"'{bad}' is no word of its own: give distinct words without spaces.", side
+                )
         for name, value in (("joint", joint), ("weights", weights), ("lengths", lengths)):
             object.__setattr__(self, name, value)
 
@@ -104,7 +110,13 @@ class ToyPair:
         """The same sentence pairs, translated in the other direction."""
         turned = self.joint.transpose(0, 2, 1)
         return ToyPair(
-            f"{self.name}, reversed", self.targets, self.sources, turned, self.weights, self.lengths, self.related
+            f"{self.name}, reversed",
+            self.targets,
+            self.sources,
+            turned,
+            self.weights,
+            self.lengths,
+            self.related,
         )
 
     def sample(self, n: int, rng: np.random.Generator) -> tuple[list[str], list[str]]:
@@ -114,7 +126,9 @@ class ToyPair:
         first = self._draw(n, rng)
         second = first if self.related else self._draw(n, rng)
         srcs = [" ".join(self.sources[i] for i in words // len(self.targets)) for words in first]
-        return srcs, [" ".join(self.targets[i] for i in words % len(self.targets)) for words in second]
+        return srcs, [
+            " ".join(self.targets[i] for i in words % len(self.targets)) for words in second
+        ]
 
     def logprob_trg(self, trgs: Sequence[str]) -> np.ndarray:
         """(n,) ln P(t) of target sentences in nats; -inf for one that is never said.
@@ -136,11 +150,18 @@ class ToyPair:
         s, t = _numbers("sources", self.sources, srcs), _numbers("targets", self.targets, trgs)
         source = self._logprob(self.joint.sum(2), s)
         if (never := np.flatnonzero(source == -np.inf)).size:
-            raise DataError(f"'{srcs[never[0]]}' is never said, so nothing translates it.", "sources", never[0] + 1)
+            raise DataError(
+                f"'{srcs[never[0]]}' is never said, so nothing translates it.",
+                "sources",
+                never[0] + 1,
+            )
         if not self.related:
             return self._logprob(self.joint.sum(1), t)
         same = np.array([len(a) == len(b) for a, b in zip(s, t, strict=True)], dtype=bool)
-        pairs = [a * len(self.targets) + b if fits else b[:0] for a, b, fits in zip(s, t, same, strict=True)]
+        pairs = [
+            a * len(self.targets) + b if fits else b[:0]
+            for a, b, fits in zip(s, t, same, strict=True)
+        ]
         return self._logprob(self.joint.reshape(len(self.joint), -1), pairs) - source
 
     def _draw(self, n: int, rng: np.random.Generator) -> list[np.ndarray]:
@@ -163,9 +184,13 @@ class ToyPair:
     def _logprob(self, words: np.ndarray, sentences: list[np.ndarray]) -> np.ndarray:
         """(n,) ln Σ_g P(g) P(l) Π P(word | g) of sentences of word numbers; a class may have any words."""
         with np.errstate(divide="ignore"):
-            log_words, log_class, log_length = np.log(words), np.log(self.weights), np.log([0.0, *self.lengths])
+            log_words = np.log(words)
+            log_class = np.log(self.weights)
+            log_length = np.log([0.0, *self.lengths])
         size = np.array([min(len(s), len(self.lengths) + 1) for s in sentences], dtype=np.int64)
-        sums = np.array([log_class + log_words[:, s].sum(1) for s in sentences]).reshape(len(sentences), len(words))
+        sums = np.array([log_class + log_words[:, s].sum(1) for s in sentences]).reshape(
+            len(sentences), len(words)
+        )
         return np.append(log_length, -np.inf)[size] + np.logaddexp.reduce(sums, axis=1)
 
 
@@ -178,8 +203,11 @@ def _kinds(name: str, what: str, words: np.ndarray) -> np.ndarray:
                 kinds[g] = kinds[k]
                 break
             if (p * q).any():
-                raise DataError(f"classes {k} and {g} of '{name}' share {what} words with other frequencies: that has "
-                                "no closed form; let the words be disjoint, or the frequencies equal.")  # fmt: skip
+                raise DataError(
+                    f"classes {k} and {g} of '{name}' share {what} words with other frequencies: "
+                    "that has "
+                    "no closed form; let the words be disjoint, or the frequencies equal."
+                )
     return kinds
 
 
@@ -190,7 +218,9 @@ def _numbers(side: str, words: Sequence[str], texts: Sequence[str]) -> list[np.n
     for line, text in enumerate(texts, 1):
         said = text.split()
         if (odd := next((w for w in said if w not in number), None)) is not None:
-            raise DataError(f"'{odd}' is no word of this language{nearest(odd, words)}.", side, line)
+            raise DataError(
+                f"'{odd}' is no word of this language{nearest(odd, words)}.", side, line
+            )
         out.append(np.array([number[w] for w in said], dtype=np.int64))
     return out
 
@@ -225,8 +255,11 @@ def toy_pair(
     """
     build = PAIRS[checks.one_of(name, PAIRS, "toy pair")]
     if n_words < 2 or not (0 <= noise <= 1 and 0 <= vague <= 1):
-        raise DataError(f"a toy pair needs at least 2 words, and noise and vague in [0, 1]; got {n_words}, {noise:g} "
-                        f"and {vague:g}.")  # fmt: skip
+        raise DataError(
+            f"a toy pair needs at least 2 words, and noise and vague in [0, 1]; got {n_words}, "
+            f"{noise:g} "
+            f"and {vague:g}."
+        )
     frequent = np.arange(1, n_words + 1) ** -float(skew)
     joint, sources, targets = build(frequent / frequent.sum(), noise, vague)
     weights = np.full(len(joint), 1 / len(joint))
@@ -257,12 +290,20 @@ def _vague(p: np.ndarray, noise: float, vague: float) -> Built:
     general = _words((len(p) + 1) // 2, "fhjlsvwz")
     shared = np.repeat(np.eye(len(general)), 2, axis=0)[: len(p)]
     precise = tuple(general[k // 2] + ("li", "lu")[k % 2] for k in range(len(p)))
-    return np.hstack([vague * p[:, None] * shared, (1 - vague) * joint])[None], sources, (*general, *precise)
+    return (
+        np.hstack([vague * p[:, None] * shared, (1 - vague) * joint])[None],
+        sources,
+        (*general, *precise),
+    )
 
 
 PAIRS: dict[str, Callable[[np.ndarray, float, float], Built]] = {
-    "cipher": _cipher, "noisy": _noisy, "gender": _gender, "vague": _vague, "unrelated": _cipher,
-}  # fmt: skip
+    "cipher": _cipher,
+    "noisy": _noisy,
+    "gender": _gender,
+    "vague": _vague,
+    "unrelated": _cipher,
+}
 
 
 def _words(n: int, consonants: str) -> tuple[str, ...]:

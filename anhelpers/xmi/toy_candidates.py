@@ -14,7 +14,12 @@ __all__ = ["toy_candidates"]
 
 
 def toy_candidates(
-    pair: ToyPair, srcs: Sequence[str], trgs: Sequence[str], rng: np.random.Generator, *, n_samples: int = 3
+    pair: ToyPair,
+    srcs: Sequence[str],
+    trgs: Sequence[str],
+    rng: np.random.Generator,
+    *,
+    n_samples: int = 3,
 ) -> CandidateSet:
     """A few candidates for each source, one of each kind, which its tag names; some texts may be equal.
 
@@ -36,16 +41,22 @@ def toy_candidates(
     checks.same_length(sources=srcs, targets=trgs)
     likeliest, closest = _best_words(pair)
     parrot, others = _parrot(pair), pair.sample(len(srcs), rng)[1]
-    samples = {f"sample {k}" if k > 1 else "sample": _translated(pair, srcs, rng) for k in range(1, n_samples + 1)}
+    samples = {
+        f"sample {k}" if k > 1 else "sample": _translated(pair, srcs, rng)
+        for k in range(1, n_samples + 1)
+    }
     rows = []
     for i, (src, trg) in enumerate(zip(srcs, trgs, strict=True)):
         wrong, at = trg.split(), int(rng.integers(len(trg.split())))
         wrong[at] = rng.choice([w for w in pair.targets if w != wrong[at]])
         kinds = {
-            "reference": trg, "likeliest words": " ".join(likeliest[w] for w in src.split()),
-            "closest words": " ".join(closest[w] for w in src.split()), "one word wrong": " ".join(wrong),
-            "unrelated": others[i], "parrot": parrot,
-        }  # fmt: skip
+            "reference": trg,
+            "likeliest words": " ".join(likeliest[w] for w in src.split()),
+            "closest words": " ".join(closest[w] for w in src.split()),
+            "one word wrong": " ".join(wrong),
+            "unrelated": others[i],
+            "parrot": parrot,
+        }
         kinds |= {tag: texts[i] for tag, texts in samples.items()}
         rows += [(i, text, tag) for tag, text in kinds.items()]
     segment, texts, tags = zip(*rows, strict=True)
@@ -59,7 +70,9 @@ def _best_words(pair: ToyPair) -> tuple[dict[str, str], dict[str, str]]:
         lift = np.nan_to_num(words / words.sum(0))
     targets = np.array(pair.targets)
     likeliest, closest = (targets[table.argmax(1)].tolist() for table in (words, lift))
-    return dict(zip(pair.sources, likeliest, strict=True)), dict(zip(pair.sources, closest, strict=True))
+    return dict(zip(pair.sources, likeliest, strict=True)), dict(
+        zip(pair.sources, closest, strict=True)
+    )
 
 
 def _parrot(pair: ToyPair) -> str:

@@ -23,7 +23,8 @@ from .toy import ToyPair
 __all__ = ["save_pair", "train_pair"]
 
 BATCH, LEARNING_RATE, WARM_UP = 64, 8e-3, 0.1
-INIT_STD = 0.1  # Marian's 0.02 suits a width of 512; a narrow model that starts with it looks at the source late
+# Marian's 0.02 suits a width of 512; a narrow model that starts with it looks at the source late
+INIT_STD = 0.1
 LONGEST = 64  # tokens of a sentence
 WHY = "training a toy pair"
 
@@ -59,17 +60,24 @@ def train_pair(
     without torch and transformers; AnhelpersError where the loss becomes nan.
     """
     if min(n_train, steps, layers) < 1 or width < 4 or width % 4:
-        raise DataError(f"n_train, steps and layers must be at least 1 and the width a multiple of 4; got {n_train}, "
-                        f"{steps}, {layers} and {width}.")  # fmt: skip
+        raise DataError(
+            "n_train, steps and layers must be at least 1 and the width a multiple of 4; got "
+            f"{n_train}, "
+            f"{steps}, {layers} and {width}."
+        )
     if len(pair.lengths) >= LONGEST:
-        raise DataError(f"sentences of '{pair.name}' have up to {len(pair.lengths)} words; these models take "
-                        f"{LONGEST - 1}: give shorter lengths.")  # fmt: skip
+        raise DataError(
+            f"sentences of '{pair.name}' have up to {len(pair.lengths)} words; these models take "
+            f"{LONGEST - 1}: give shorter lengths."
+        )
     srcs, trgs = pair.sample(n_train, rng)
     tokenizer = _tokenizer([*pair.sources, *pair.targets])
     with _own_seed(int(rng.integers(2**31))):
         mt, lm = _new_models(tokenizer, width, layers)
         number, end = tokenizer.get_vocab(), tokenizer.eos_token_id
-        src_ids, trg_ids = ([[*(number[w] for w in text.split()), end] for text in texts] for texts in (srcs, trgs))
+        src_ids, trg_ids = (
+            [[*(number[w] for w in text.split()), end] for text in texts] for texts in (srcs, trgs)
+        )
         order = rng.permutation(n_train)
         with progress(2 * steps, f"training {pair.name}", "steps") as step:
             for model in (mt, lm):
@@ -81,7 +89,9 @@ def train_pair(
 def save_pair(folder: str | PathLike, mt: TranslationModel, lm: LanguageModel) -> tuple[Path, Path]:
     """Write the folders "mt" and "lm", which `load_mt` and `load_lm`, or ``anhelpers xmi --mt --lm``, read."""
     places = Path(folder) / "mt", Path(folder) / "lm"
-    for place, model, tokenizer in zip(places, (mt.model, lm.model), (mt.tokenizer, lm.tokenizer), strict=True):
+    for place, model, tokenizer in zip(
+        places, (mt.model, lm.model), (mt.tokenizer, lm.tokenizer), strict=True
+    ):
         hub.save_model(model, tokenizer, place)
     return places
 
@@ -111,38 +121,62 @@ def _tokenizer(words: Sequence[str]) -> Any:
         single="$A </s>", pair="$A $B </s>", special_tokens=[("</s>", 0)]
     )
     special = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=LONGEST, **special)
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, model_max_length=LONGEST, **special
+    )
 
 
 def _new_models(tokenizer: Any, width: int, layers: int) -> tuple[Any, Any]:
     """An encoder-decoder, and a decoder of the same shape."""
     transformers = need("transformers", WHY)
-    both = {f"{side}_{what}": n for side in ("encoder", "decoder")
-            for what, n in (("layers", layers), ("attention_heads", 4), ("ffn_dim", 2 * width))}  # fmt: skip
+    both = {
+        f"{side}_{what}": n
+        for side in ("encoder", "decoder")
+        for what, n in (("layers", layers), ("attention_heads", 4), ("ffn_dim", 2 * width))
+    }
     shape = both | {
-        "vocab_size": len(tokenizer), "d_model": width, "max_position_embeddings": LONGEST, "init_std": INIT_STD,
-        "dropout": 0.0, "scale_embedding": False, "pad_token_id": tokenizer.pad_token_id, "bos_token_id": None,
-        "eos_token_id": tokenizer.eos_token_id, "decoder_start_token_id": tokenizer.pad_token_id,
+        "vocab_size": len(tokenizer),
+        "d_model": width,
+        "max_position_embeddings": LONGEST,
+        "init_std": INIT_STD,
+        "dropout": 0.0,
+        "scale_embedding": False,
+        "pad_token_id": tokenizer.pad_token_id,
+        "bos_token_id": None,
+        "eos_token_id": tokenizer.eos_token_id,
+        "decoder_start_token_id": tokenizer.pad_token_id,
         "forced_eos_token_id": None,
-    }  # fmt: skip
+    }
     alone = transformers.MarianConfig(**shape, is_decoder=True, is_encoder_decoder=False)
-    return transformers.MarianMTModel(transformers.MarianConfig(**shape)), transformers.MarianForCausalLM(alone)
+    return transformers.MarianMTModel(
+        transformers.MarianConfig(**shape)
+    ), transformers.MarianForCausalLM(alone)
 
 
 def _train(
-    model: Any, srcs: list[list[int]], trgs: list[list[int]], order: np.ndarray, steps: int, step: Callable[..., None]
+    model: Any,
+    srcs: list[list[int]],
+    trgs: list[list[int]],
+    order: np.ndarray,
+    steps: int,
+    step: Callable[..., None],
 ) -> None:
     """Adam with a linear warm-up and a cosine to zero, on the sentences in this order, again and again."""
     torch = need("torch", WHY)
-    optimizer = torch.optim.AdamW(model.parameters(), LEARNING_RATE, (0.9, 0.98), weight_decay=0.01, fused=True)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), LEARNING_RATE, (0.9, 0.98), weight_decay=0.01, fused=True
+    )
     rate = partial(warm_cosine, warm=max(1, round(WARM_UP * steps)), steps=steps)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
     for k in range(steps):
         batch = order[np.arange(k * BATCH, (k + 1) * BATCH) % len(order)]
         loss = _loss(model, *([ids[i] for i in batch] for ids in (srcs, trgs)))
         if not loss.isfinite():
-            raise AnhelpersError(f"the training has failed: after {k} steps the loss is no number any more; give other "
-                                 "sizes, or another seed.")  # fmt: skip
+            raise AnhelpersError(
+                f"the training has failed: after {k} steps the loss is no number any more; give "
+                "other "
+                "sizes, or another seed."
+            )
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
@@ -156,13 +190,18 @@ def _loss(model: Any, srcs: list[list[int]], trgs: list[list[int]]) -> Any:
     torch = need("torch", WHY)
     pad = model.config.pad_token_id
     source, target = _padded(srcs, pad), _padded(trgs, pad)
-    given = torch.nn.functional.pad(target[:, :-1], (1, 0), value=pad)  # pad is the start of a sentence as well
+    # pad is the start of a sentence as well
+    given = torch.nn.functional.pad(target[:, :-1], (1, 0), value=pad)
     if model.config.is_encoder_decoder:
-        said = model(input_ids=source, attention_mask=source != pad, decoder_input_ids=given, use_cache=False)
+        said = model(
+            input_ids=source, attention_mask=source != pad, decoder_input_ids=given, use_cache=False
+        )
     else:
         said = model(input_ids=given, use_cache=False)
     logits = said.logits.flatten(0, 1)
-    total = torch.nn.functional.cross_entropy(logits, target.flatten(), ignore_index=pad, reduction="sum")
+    total = torch.nn.functional.cross_entropy(
+        logits, target.flatten(), ignore_index=pad, reduction="sum"
+    )
     return total / len(trgs)
 
 

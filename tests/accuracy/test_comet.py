@@ -42,7 +42,11 @@ CLASSES = [
     ("unified_metric", {}, False),
     ("unified_metric", {"input_segments": ["mt", "src"]}, True),
     ("unified_metric", {"input_segments": ["mt", "ref"]}, True),
-    ("unified_metric", {"word_level_training": True, "word_layer": 1, "error_labels": ["minor", "major"]}, True),
+    (
+        "unified_metric",
+        {"word_level_training": True, "word_layer": 1, "error_labels": ["minor", "major"]},
+        True,
+    ),
     ("xcomet_metric", {}, True),
     ("xcomet_metric", {}, False),
 ]
@@ -50,7 +54,10 @@ CLASSES = [
 
 def samples(comet, rows):
     """What comet's predict takes."""
-    return [{"mt" if k == "hyp" else k: text for k, text in zip(comet.reads, row, strict=True)} for row in rows]
+    return [
+        {"mt" if k == "hyp" else k: text for k, text in zip(comet.reads, row, strict=True)}
+        for row in rows
+    ]
 
 
 @pytest.mark.verifies("COMET", by="foreign", of="unbabel-comet")
@@ -59,11 +66,16 @@ def test_scores_are_comets(tiny_comet, kind, own, reference):
     tiny = tiny_comet(kind, **own)
     comet = load_comet(tiny.folder, reference=reference, device="cpu")
 
-    @given(st.lists(st.tuples(*[TEXT] * len(comet.reads)), min_size=1, max_size=9), st.sampled_from([1, 2, 16]))
+    @given(
+        st.lists(st.tuples(*[TEXT] * len(comet.reads)), min_size=1, max_size=9),
+        st.sampled_from([1, 2, 16]),
+    )
     @settings(max_examples=8, deadline=None)
     def check(rows, batch_size):
         ours = comet_scores(comet, rows)[:, 0]
-        np.testing.assert_allclose(ours, tiny.predict(samples(comet, rows), batch_size).scores, rtol=0, atol=ROUNDING)
+        np.testing.assert_allclose(
+            ours, tiny.predict(samples(comet, rows), batch_size).scores, rtol=0, atol=ROUNDING
+        )
 
     check()
 
@@ -72,7 +84,10 @@ def test_scores_are_comets(tiny_comet, kind, own, reference):
 @pytest.mark.parametrize(("kind", "own", "reference"), CLASSES)
 def test_scores_tell_texts_apart_and_no_batch_matters(tiny_comet, kind, own, reference):
     comet = load_comet(tiny_comet(kind, **own).folder, reference=reference, device="cpu")
-    rows = [tuple(f"{w} alt {v}"[: 3 * i] for i, v in enumerate(WORDS[: len(comet.reads)], 1)) for w in WORDS] * 2
+    rows = [
+        tuple(f"{w} alt {v}"[: 3 * i] for i, v in enumerate(WORDS[: len(comet.reads)], 1))
+        for w in WORDS
+    ] * 2
     scores = comet_scores(comet, rows)
     assert np.unique(scores[:, 0].round(5)).size > 4
     for budget in (1, 64, 10_000):
@@ -83,7 +98,11 @@ def test_scores_tell_texts_apart_and_no_batch_matters(tiny_comet, kind, own, ref
 def test_each_distinct_text_is_encoded_once(tiny_comet, kind, monkeypatch):
     comet = load_comet(tiny_comet(kind).folder, device="cpu")
     seen, embed = [], comet.model.get_sentence_embedding
-    monkeypatch.setattr(comet.model, "get_sentence_embedding", lambda ids, mask: seen.extend(ids) or embed(ids, mask))
+    monkeypatch.setattr(
+        comet.model,
+        "get_sentence_embedding",
+        lambda ids, mask: seen.extend(ids) or embed(ids, mask),
+    )
     rows = [("Yes.", f"Ja {i % 5}", "Ja.")[: len(comet.reads)] for i in range(20)]
     comet_scores(comet, rows)
     assert len(seen) == len({text for row in rows for text in row}) == len(comet.reads) + 4
@@ -93,22 +112,38 @@ def test_many_hypotheses_per_source_and_several_references(tiny_comet):
     tiny = tiny_comet("regression_metric")
     srcs, refs = ["Yes.", "The dog"], [["Ja.", "Der Hund"], ["Doch.", "Hund"]]
     hyps, segment = ["Ja.", "", "Hund", "Das Haus", "Hund"], np.array([1, 0, 1, 0, 1])
-    ours = comet_metric(tiny.folder, 2, device="cpu").score_segments(hyps, refs=refs, srcs=srcs, segment=segment)
-    rows = [{"src": srcs[i], "mt": h, "ref": r[i]} for r in refs for h, i in zip(hyps, segment, strict=True)]
-    np.testing.assert_allclose(ours, np.reshape(tiny.predict(rows).scores, (2, 5)).mean(0), rtol=0, atol=ROUNDING)
+    ours = comet_metric(tiny.folder, 2, device="cpu").score_segments(
+        hyps, refs=refs, srcs=srcs, segment=segment
+    )
+    rows = [
+        {"src": srcs[i], "mt": h, "ref": r[i]}
+        for r in refs
+        for h, i in zip(hyps, segment, strict=True)
+    ]
+    np.testing.assert_allclose(
+        ours, np.reshape(tiny.predict(rows).scores, (2, 5)).mean(0), rtol=0, atol=ROUNDING
+    )
     assert ours[2] == ours[4]
 
 
 @pytest.mark.verifies("COMET", by="foreign", of="unbabel-comet")
 def test_a_systems_score_is_comets_system_score(tiny_comet):
     tiny = tiny_comet("regression_metric")
-    test = TestSet("t", "en-de", ("Yes.", "The dog"), {"A": ("Ja.", "Der Hund")}, {"S": ("Ja.", "Das Haus")})
+    test = TestSet(
+        "t", "en-de", ("Yes.", "The dog"), {"A": ("Ja.", "Der Hund")}, {"S": ("Ja.", "Das Haus")}
+    )
     rows = system_rows(test, [comet_metric(tiny.folder, device="cpu")])
     texts = zip(test.srcs, test.systems["S"], test.refs["A"], strict=True)
     wanted = tiny.predict([{"src": s, "mt": h, "ref": r} for s, h, r in texts])
     assert rows.value[0] == pytest.approx(wanted.system_score, rel=0, abs=ROUNDING)
     assert rows[["system", "metric", "level", "unit", "n"]].values.tolist() == [
-        ["S", "comet:regression_metric", "segment-mean", "points, about 0 to 1 (higher is better)", 2]
+        [
+            "S",
+            "comet:regression_metric",
+            "segment-mean",
+            "points, about 0 to 1 (higher is better)",
+            2,
+        ]
     ]
 
 
@@ -117,9 +152,24 @@ def test_the_signature_says_all_that_decides_a_score(tiny_comet):
     head, *parts = metric.signature.split("|")
     values = dict(part.split(":", 1) for part in parts)
     assert head == "comet"
-    assert list(values) == ["model", "rev", "class", "reads", "enc", "dtype", "max", "version", "transformers", "nrefs",
-                            "refs"]  # fmt: skip
-    assert (values["class"], values["reads"], values["dtype"]) == ("unified_metric", "src+hyp+ref", "float32")
+    assert list(values) == [
+        "model",
+        "rev",
+        "class",
+        "reads",
+        "enc",
+        "dtype",
+        "max",
+        "version",
+        "transformers",
+        "nrefs",
+        "refs",
+    ]
+    assert (values["class"], values["reads"], values["dtype"]) == (
+        "unified_metric",
+        "src+hyp+ref",
+        "float32",
+    )
     assert (values["max"], values["nrefs"], values["refs"]) == ("62", "2", "mean")
     assert len(values["rev"]) == 12
     assert values["enc"].startswith("encoder@")
@@ -129,16 +179,31 @@ def test_the_signature_says_all_that_decides_a_score(tiny_comet):
     assert "reads:src+hyp|" in quality.signature
 
 
-@pytest.mark.parametrize(("kind", "reference"), [("regression_metric", True), ("xcomet_metric", True),
-                                                 ("xcomet_metric", False)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "reference"),
+    [("regression_metric", True), ("xcomet_metric", True), ("xcomet_metric", False)],
+)
 def test_inputs_are_counted_where_comet_cuts_them(tiny_comet, kind, reference):
     comet = load_comet(tiny_comet(kind).folder, reference=reference, device="cpu")
     tokenizer = comet.model.encoder.tokenizer
-    words = (piece[1:] for piece in sorted(tokenizer.get_vocab()) if piece.startswith("▁") and len(piece) > 1)
+    words = (
+        piece[1:]
+        for piece in sorted(tokenizer.get_vocab())
+        if piece.startswith("▁") and len(piece) > 1
+    )
     word = next(w for w in words if len(tokenizer.tokenize(" ".join([w] * 9))) == 9)
     n = len(comet.reads)
-    most = 64 - 2 * n - 10 * (n - 1)  # beside others of 10: 64 positions; <s>, two </s> between texts, and </s>
-    sizes = [(60, 1, 1), (61, 1, 1), (1, 60, 1), (1, 61, 1), (1, 1, 61), (most, 10, 10), (most + 1, 10, 10)]
+    # beside others of 10: 64 positions; <s>, two </s> between texts, and </s>
+    most = 64 - 2 * n - 10 * (n - 1)
+    sizes = [
+        (60, 1, 1),
+        (61, 1, 1),
+        (1, 60, 1),
+        (1, 61, 1),
+        (1, 1, 61),
+        (most, 10, 10),
+        (most + 1, 10, 10),
+    ]
     sizes += [(10, 10, most), (10, most, 10), (10, most + 1, 10)]
     rows = [tuple(" ".join([word] * k) for k in size[:n]) for size in sizes]
     out = comet_scores(comet, rows)[:, 1].astype(bool).tolist()
@@ -146,8 +211,13 @@ def test_inputs_are_counted_where_comet_cuts_them(tiny_comet, kind, reference):
     if comet.separate:
         assert out == alone
     else:
-        whole = [comet.model.prepare_sample([one], stage="predict")[-1]["input_ids"][0] for one in samples(comet, rows)]
-        assert out == [a or ids[-1] != tokenizer.eos_token_id for a, ids in zip(alone, whole, strict=True)]
+        whole = [
+            comet.model.prepare_sample([one], stage="predict")[-1]["input_ids"][0]
+            for one in samples(comet, rows)
+        ]
+        assert out == [
+            a or ids[-1] != tokenizer.eos_token_id for a, ids in zip(alone, whole, strict=True)
+        ]
     assert {True, False} == set(out)
 
 
@@ -162,14 +232,18 @@ def test_blank_hypotheses_and_cut_inputs_are_told(tiny_comet, capsys):
     ]
 
 
-def test_scores_come_from_the_store_with_the_same_bits_and_notes(tiny_comet, tmp_path, monkeypatch, capsys):
+def test_scores_come_from_the_store_with_the_same_bits_and_notes(
+    tiny_comet, tmp_path, monkeypatch, capsys
+):
     monkeypatch.setenv("ANHELPERS_STORE", str(tmp_path / "s.sqlite"))
     metric = comet_metric(tiny_comet("regression_metric").folder, device="cpu")
     texts = {"refs": [["Ja.", "Hund"]], "srcs": ["Yes.", "Dog"]}
     first = metric.score_segments(["ja " * 99, "Der Hund"], **texts)
     notes = [line for line in capsys.readouterr().err.splitlines() if "cut" in line]
     asked = []
-    monkeypatch.setattr(scoring, "comet_scores", lambda comet, rows: asked.extend(rows) or np.zeros((len(rows), 2)))
+    monkeypatch.setattr(
+        scoring, "comet_scores", lambda comet, rows: asked.extend(rows) or np.zeros((len(rows), 2))
+    )
     again = metric.score_segments(["ja " * 99, "Der Hund"], **texts)
     assert again.tobytes() == first.tobytes()
     assert asked == []
@@ -177,12 +251,15 @@ def test_scores_come_from_the_store_with_the_same_bits_and_notes(tiny_comet, tmp
     metric.score_segments(["neu", "Der Hund"], **texts)
     assert asked == [("Yes.", "neu", "Ja.")]
     two = comet_metric(tiny_comet("regression_metric").folder, 2, device="cpu")
-    two.score_segments(["neu", "Der Hund"], refs=[["Ja.", "Hund"], ["Doch.", "Hund"]], srcs=["Yes.", "Dog"])
+    two.score_segments(
+        ["neu", "Der Hund"], refs=[["Ja.", "Hund"], ["Doch.", "Hund"]], srcs=["Yes.", "Dog"]
+    )
     assert asked[1:] == [("Yes.", "neu", "Doch.")]  # what one reference gave is known
 
 
 def test_it_serves_mbr(tiny_comet):
-    tiny, cands = tiny_comet("regression_metric"), CandidateSet(np.zeros(3, int), ("Ja.", "Doch.", "Hund"))
+    tiny = tiny_comet("regression_metric")
+    cands = CandidateSet(np.zeros(3, int), ("Ja.", "Doch.", "Hund"))
     ours = mbr_utility(comet_metric(tiny.folder, device="cpu"), cands, ["Yes."])
     pairs = [(h, r) for h in cands.texts for r in cands.texts if h != r]
     theirs = tiny.predict([{"src": "Yes.", "mt": h, "ref": r} for h, r in pairs]).scores
@@ -192,12 +269,19 @@ def test_it_serves_mbr(tiny_comet):
 def test_texts_that_are_missing_or_do_not_fit_are_refused(tiny_comet):
     metric = comet_metric(tiny_comet("regression_metric").folder, device="cpu")
     for srcs in (None, ["", " "]):
-        with pytest.raises(DataError, match=r"^COMET regression_metric reads the source of each segment, and there is "
-                                            r"none: give the sources\.$"):  # fmt: skip
+        with pytest.raises(
+            DataError,
+            match=r"^COMET regression_metric reads the source of each segment, and there is "
+            r"none: give the sources\.$",
+        ):
             metric.score_segments(["a", "b"], refs=[["a", "b"]], srcs=srcs)
-    with pytest.raises(DataError, match=r"made for 1 reference\(s\) per segment, but refs holds 2 streams"):
+    with pytest.raises(
+        DataError, match=r"made for 1 reference\(s\) per segment, but refs holds 2 streams"
+    ):
         metric.score_segments(["a"], refs=[["a"], ["b"]], srcs=["a"])
-    with pytest.raises(DataError, match="refs must be a list of streams, one list of N texts per reference"):
+    with pytest.raises(
+        DataError, match="refs must be a list of streams, one list of N texts per reference"
+    ):
         metric.score_segments(["a"], srcs=["a"])
     with pytest.raises(DataError, match="lengths differ: srcs has 1, refs has 2"):
         metric.score_segments(["a"], refs=[["a", "b"]], srcs=["a"])

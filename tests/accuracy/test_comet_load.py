@@ -38,7 +38,9 @@ def changed(folder, **settings):
     """hparams.yaml with other settings; None removes one."""
     path = folder / "hparams.yaml"
     told = yaml.safe_load(path.read_text(encoding="utf-8")) | settings
-    path.write_text(yaml.safe_dump({k: v for k, v in told.items() if v is not None}), encoding="utf-8")
+    path.write_text(
+        yaml.safe_dump({k: v for k, v in told.items() if v is not None}), encoding="utf-8"
+    )
     return folder
 
 
@@ -71,8 +73,12 @@ def test_from_the_hubs_cache_by_id_and_revision(copied, tmp_path, monkeypatch):
     for name in ("owner/metric", f"owner/metric@{COMMIT}"):
         comet = load_comet(name, device="cpu")
         assert (comet.name, comet.revision) == ("owner/metric", COMMIT[:12])
-        assert comet.signature.startswith(f"comet|model:owner/metric|rev:{COMMIT[:12]}|class:regression_metric|")
-    with pytest.raises(AnhelpersError, match="owner/metric@other is not cached and the hub is out of reach"):
+        assert comet.signature.startswith(
+            f"comet|model:owner/metric|rev:{COMMIT[:12]}|class:regression_metric|"
+        )
+    with pytest.raises(
+        AnhelpersError, match="owner/metric@other is not cached and the hub is out of reach"
+    ):
         load_comet("owner/metric@other", device="cpu")
 
 
@@ -87,11 +93,14 @@ def test_a_patched_sparsemax_is_a_softmax_as_in_comet(tiny_comet, copied):
     folder = changed(copied(), layer_transformation="sparsemax_patch")
     assert load_comet(folder, device="cpu").model.layerwise_attention.transform_fn is torch.softmax
     assert (
-        load_comet(tiny_comet("regression_metric").folder).model.layerwise_attention.transform_fn is not torch.softmax
+        load_comet(tiny_comet("regression_metric").folder).model.layerwise_attention.transform_fn
+        is not torch.softmax
     )
 
 
-@pytest.mark.parametrize("kind", ["regression_metric", "referenceless_regression_metric", "xcomet_metric"])
+@pytest.mark.parametrize(
+    "kind", ["regression_metric", "referenceless_regression_metric", "xcomet_metric"]
+)
 def test_half_precision_is_that_of_comet_score(tiny_comet, kind):
     tiny = tiny_comet(kind)
     half = load_comet(tiny.folder, device="cpu", dtype="float16")
@@ -124,14 +133,18 @@ def broken(copied, case):
             state["hyper_parameters"]["pretrained_model"] = "nobody/nothing"
             torch.save(state, checkpoints / "model.ckpt")
         case "pointer":
-            (checkpoints / "model.ckpt").write_text("version https://git-lfs.github.com/spec/v1", encoding="utf-8")
+            (checkpoints / "model.ckpt").write_text(
+                "version https://git-lfs.github.com/spec/v1", encoding="utf-8"
+            )
         case "empty file":
             (checkpoints / "model.ckpt").write_bytes(b"")
         case "other class":
             changed(folder, class_identifier="referenceless_regression_metric")
         case "half":
             state = torch.load(checkpoints / "model.ckpt")
-            state["state_dict"] = {k: v for k, v in state["state_dict"].items() if not k.startswith("estimator")}
+            state["state_dict"] = {
+                k: v for k, v in state["state_dict"].items() if not k.startswith("estimator")
+            }
             torch.save(state, checkpoints / "model.ckpt")
         case "nan":
             state = torch.load(checkpoints / "model.ckpt")
@@ -153,26 +166,62 @@ def broken(copied, case):
 @pytest.mark.parametrize(
     ("case", "sentence"),
     [
-        ("ranker", r"^copy is a ranker, trained to order translations and not to score them: name a regression or "
-                   r"unified model, such as Unbabel/wmt22-comet-da\.$"),
-        ("class", "copy is of the class 'other_metric', which is not known here; known: regression_metric, "),
-        ("no class", r"hparams.yaml: says no class_identifier and no pretrained_model, so it describes no COMET model"),
-        ("no hparams", "model.ckpt: no hparams.yaml lies beside it or in the folder above, which says what model it"),
+        (
+            "ranker",
+            r"^copy is a ranker, trained to order translations and not to score them: name a regression or "
+            r"unified model, such as Unbabel/wmt22-comet-da\.$",
+        ),
+        (
+            "class",
+            "copy is of the class 'other_metric', which is not known here; known: regression_metric, ",
+        ),
+        (
+            "no class",
+            r"hparams.yaml: says no class_identifier and no pretrained_model, so it describes no COMET model",
+        ),
+        (
+            "no hparams",
+            "model.ckpt: no hparams.yaml lies beside it or in the folder above, which says what model it",
+        ),
         ("yaml", r"hparams.yaml: cannot be read as YAML \(while parsing"),
-        ("encoder", "^the encoder of the COMET model nobody/nothing is not cached and the hub is out of reach: "),
-        ("pointer", r"model.ckpt: is no checkpoint of comet's regression_metric, or a damaged one \("),
-        ("empty file", r"model.ckpt: is no checkpoint of comet's regression_metric, or a damaged one \("),
-        ("other class", r"is no checkpoint of comet's referenceless_regression_metric, or a damaged one \(Error"),
-        ("half", r"model.ckpt: has no weights for 6 parts of this COMET model, such as estimator.ff.0.bias; they would "
-                 r"be random: name a complete checkpoint\.$"),
-        ("nan", "model.ckpt: 1 weights of this COMET model hold nan or infinity in float32, such as estimator.ff.0"),
+        (
+            "encoder",
+            "^the encoder of the COMET model nobody/nothing is not cached and the hub is out of reach: ",
+        ),
+        (
+            "pointer",
+            r"model.ckpt: is no checkpoint of comet's regression_metric, or a damaged one \(",
+        ),
+        (
+            "empty file",
+            r"model.ckpt: is no checkpoint of comet's regression_metric, or a damaged one \(",
+        ),
+        (
+            "other class",
+            r"is no checkpoint of comet's referenceless_regression_metric, or a damaged one \(Error",
+        ),
+        (
+            "half",
+            r"model.ckpt: has no weights for 6 parts of this COMET model, such as estimator.ff.0.bias; they would "
+            r"be random: name a complete checkpoint\.$",
+        ),
+        (
+            "nan",
+            "model.ckpt: 1 weights of this COMET model hold nan or infinity in float32, such as estimator.ff.0",
+        ),
         ("two", "checkpoints, a.ckpt, b.ckpt; name one of them"),
         ("none", "no COMET model here: it should hold hparams.yaml and checkpoints/model.ckpt"),
-        ("no file", r"other.ckpt: there is no such file; give a .ckpt file, its folder, or a hub id\.$"),
-        ("no folder", r"nowhere: no COMET model here: give a folder with hparams.yaml and checkpoints/model.ckpt, a "
-                      r".ckpt file, or a hub id \(owner/model\)\.$"),
+        (
+            "no file",
+            r"other.ckpt: there is no such file; give a .ckpt file, its folder, or a hub id\.$",
+        ),
+        (
+            "no folder",
+            r"nowhere: no COMET model here: give a folder with hparams.yaml and checkpoints/model.ckpt, a "
+            r".ckpt file, or a hub id \(owner/model\)\.$",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_checkpoint_that_is_none_is_told_in_one_sentence(copied, case, sentence):
     with pytest.raises(AnhelpersError, match=sentence) as told:
         load_comet(broken(copied, case), device="cpu")
@@ -181,7 +230,10 @@ def test_a_checkpoint_that_is_none_is_told_in_one_sentence(copied, case, sentenc
 
 def test_what_a_model_cannot_do_is_refused(tiny_comet):
     sentence = "cannot do without the reference: name a reference-free model, such as Unbabel/wmt22-cometkiwi-da"
-    for tiny in (tiny_comet("regression_metric"), tiny_comet("unified_metric", input_segments=["mt", "ref"])):
+    for tiny in (
+        tiny_comet("regression_metric"),
+        tiny_comet("unified_metric", input_segments=["mt", "ref"]),
+    ):
         with pytest.raises(DataError, match=sentence):
             load_comet(tiny.folder, reference=False, device="cpu")
     with pytest.raises(UnknownName, match="unknown dtype 'float23'"):
@@ -194,28 +246,55 @@ def response(status):
     return answer
 
 
-GATED = hub_errors.GatedRepoError("401 Client Error.\n\nCannot access gated repo for url", response(401))
-ABSENT = hub_errors.RepositoryNotFoundError("401 Client Error.\n\nRepository Not Found for url", response(401))
-NO_FILE = hub_errors.EntryNotFoundError("404 Client Error.\n\nEntry Not Found for url", response(404))
+GATED = hub_errors.GatedRepoError(
+    "401 Client Error.\n\nCannot access gated repo for url", response(401)
+)
+ABSENT = hub_errors.RepositoryNotFoundError(
+    "401 Client Error.\n\nRepository Not Found for url", response(401)
+)
+NO_FILE = hub_errors.EntryNotFoundError(
+    "404 Client Error.\n\nEntry Not Found for url", response(404)
+)
 FULL = OSError(errno.ENOSPC, "No space left on device")
-OFF = hub_errors.LocalEntryNotFoundError("An error happened while trying to locate the file on the Hub. Please check "
-                                         "your connection")  # fmt: skip
+OFF = hub_errors.LocalEntryNotFoundError(
+    "An error happened while trying to locate the file on the Hub. Please check your connection"
+)
 
 
 @pytest.mark.parametrize(
     ("error", "token", "sentence"),
     [
-        (GATED, None, r"^the COMET model Unbabel/XCOMET-XL is gated and no token is here: accept its licence at "
-                      r"https://huggingface.co/Unbabel/XCOMET-XL, then `hf auth login`\.$"),
-        (GATED, "hf_x", r"^the COMET model Unbabel/XCOMET-XL is gated and your account has no access yet: accept its "
-                        r"licence at https://huggingface.co/Unbabel/XCOMET-XL, then run again\.$"),
-        (ABSENT, None, r"^no COMET model at Unbabel/XCOMET-XL: give a folder with hparams.yaml and "
-                       r"checkpoints/model.ckpt, or a hub id \(owner/model\)\.$"),
+        (
+            GATED,
+            None,
+            r"^the COMET model Unbabel/XCOMET-XL is gated and no token is here: accept its licence at "
+            r"https://huggingface.co/Unbabel/XCOMET-XL, then `hf auth login`\.$",
+        ),
+        (
+            GATED,
+            "hf_x",
+            r"^the COMET model Unbabel/XCOMET-XL is gated and your account has no access yet: accept its "
+            r"licence at https://huggingface.co/Unbabel/XCOMET-XL, then run again\.$",
+        ),
+        (
+            ABSENT,
+            None,
+            r"^no COMET model at Unbabel/XCOMET-XL: give a folder with hparams.yaml and "
+            r"checkpoints/model.ckpt, or a hub id \(owner/model\)\.$",
+        ),
         (NO_FILE, None, "^no COMET model at Unbabel/XCOMET-XL: give a folder with"),
-        (FULL, None, "^the disk is full while fetching Unbabel/XCOMET-XL: free some space, or set HF_HOME to a larger"),
-        (OFF, None, "^the COMET model Unbabel/XCOMET-XL is not cached and the hub is out of reach: connect, or "),
+        (
+            FULL,
+            None,
+            "^the disk is full while fetching Unbabel/XCOMET-XL: free some space, or set HF_HOME to a larger",
+        ),
+        (
+            OFF,
+            None,
+            "^the COMET model Unbabel/XCOMET-XL is not cached and the hub is out of reach: connect, or ",
+        ),
     ],
-)  # fmt: skip
+)
 def test_why_the_hub_gives_no_model(monkeypatch, error, token, sentence):
     def download(*args, **options):
         raise error
@@ -227,10 +306,13 @@ def test_why_the_hub_gives_no_model(monkeypatch, error, token, sentence):
 
 
 def test_no_hub_id_and_no_comet(tiny_comet, monkeypatch):
-    with pytest.raises(AnhelpersError, match=r"^no COMET model at a/b/c: give a folder with hparams.yaml and"):
+    with pytest.raises(
+        AnhelpersError, match=r"^no COMET model at a/b/c: give a folder with hparams.yaml and"
+    ):
         load_comet("a/b/c")
     monkeypatch.setitem(sys.modules, "comet", None)
     with pytest.raises(
-        MissingExtra, match=r"^COMET needs comet, which cannot be imported \(.*\); it comes with the extra 'neural'"
+        MissingExtra,
+        match=r"^COMET needs comet, which cannot be imported \(.*\); it comes with the extra 'neural'",
     ):
         load_comet(tiny_comet("regression_metric").folder)

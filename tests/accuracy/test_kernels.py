@@ -49,14 +49,18 @@ def test_matches_equal_counting(segments, n_refs, order):
     hyps = [hyp for group, _ in segments for hyp in group]
     refs = [ref for _, two in segments for ref in two[:n_refs]]
     groups = np.cumsum([0, *(len(group) for group, _ in segments)])
-    lengths, ref_lengths, matches = ngrams.clipped_matches(flat(hyps), flat(refs), groups, skipped=skipped, order=order)
+    lengths, ref_lengths, matches = ngrams.clipped_matches(
+        flat(hyps), flat(refs), groups, skipped=skipped, order=order
+    )
     kept = [[s for s in hyp if s != 3] for hyp in hyps]
     kept_refs = [[s for s in ref if s != 3] for ref in refs]
     assert lengths.tolist() == [len(hyp) for hyp in kept]
     assert ref_lengths.tolist() == [len(ref) for ref in kept_refs]
     of_group = np.repeat(np.arange(len(segments)), np.diff(groups))
     for i, g in enumerate(of_group):
-        assert matches[i].tolist() == by_counting(kept[i], kept_refs[g * n_refs : (g + 1) * n_refs], order)
+        assert matches[i].tolist() == by_counting(
+            kept[i], kept_refs[g * n_refs : (g + 1) * n_refs], order
+        )
 
 
 @given(SYMBOLS, st.lists(SYMBOLS, min_size=1, max_size=3), st.integers(1, 6))
@@ -98,7 +102,10 @@ def test_white_space_is_that_of_split():
     assert encode.WHITESPACE.tolist() == [c for c in range(0x110000) if not chr(c).split()]
 
 
-@given(st.lists(st.text(), max_size=6), st.lists(st.text(alphabet="ab ,. \u3000\x1c", max_size=20), max_size=6))
+@given(
+    st.lists(st.text(), max_size=6),
+    st.lists(st.text(alphabet="ab ,. \u3000\x1c", max_size=20), max_size=6),
+)
 @settings(max_examples=60, deadline=None)
 def test_words_are_equal_exactly_where_their_numbers_are(some, more):
     vocabulary = Vocabulary()
@@ -111,8 +118,11 @@ def test_words_are_equal_exactly_where_their_numbers_are(some, more):
 
 
 def test_a_kernel_without_texts_is_python_too():
-    known = (np.full(8, -1, np.int32), np.zeros(3, np.int64), np.empty(8, np.uint32))  # as with NUMBA_DISABLE_JIT=1
-    found = words._scan.py_func(np.empty(0, np.uint32), np.zeros(1, np.int64), words.SPACE, *known, 0)
+    # as with NUMBA_DISABLE_JIT=1
+    known = (np.full(8, -1, np.int32), np.zeros(3, np.int64), np.empty(8, np.uint32))
+    found = words._scan.py_func(
+        np.empty(0, np.uint32), np.zeros(1, np.int64), words.SPACE, *known, 0
+    )
     assert found[0].tolist() == []
     assert found[-1] == 0
 
@@ -158,7 +168,8 @@ def test_what_does_not_align_is_told(hyps, refs, segment, said):
 
 def test_without_a_cache_folder_kernels_still_compile():
     names = {}
-    exec("def twice(x):\n    return 2 * x", names)  # code without a file is code that numba cannot cache
+    # code without a file is code that numba cannot cache
+    exec("def twice(x):\n    return 2 * x", names)
     assert compiled(names["twice"])(21) == 42
 
 

@@ -41,7 +41,9 @@ TEXT = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
 WRITTEN = {
     "metricx23": lambda src, hyp, ref: "candidate: " + hyp + " reference: " + ref,
     "metricx23-qe": lambda src, hyp, ref: "candidate: " + hyp + " source: " + src,
-    "metricx24": lambda src, hyp, ref: "source: " + src + " candidate: " + hyp + " reference: " + ref,
+    "metricx24": lambda src, hyp, ref: (
+        "source: " + src + " candidate: " + hyp + " reference: " + ref
+    ),
     "metricx24-qe": lambda src, hyp, ref: "source: " + src + " candidate: " + hyp,
 }
 
@@ -55,7 +57,9 @@ def tiny(tmp_path_factory, unigram):
 
     def build(tied=False):
         if tied not in made:
-            made[tied] = _saved(tmp_path_factory.mktemp("metricx") / "metricx-24-tiny", tied, unigram)
+            made[tied] = _saved(
+                tmp_path_factory.mktemp("metricx") / "metricx-24-tiny", tied, unigram
+            )
         return made[tied]
 
     return build
@@ -64,15 +68,29 @@ def tiny(tmp_path_factory, unigram):
 def _saved(folder, tied, unigram):
     import tokenizers
 
-    pieces = unigram(["<pad>", "</s>", "<unk>"], "source: candidate: reference: Das Haus ist alt The dog xyz")
-    pieces.post_processor = tokenizers.processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    pieces = unigram(
+        ["<pad>", "</s>", "<unk>"], "source: candidate: reference: Das Haus ist alt The dog xyz"
+    )
+    pieces.post_processor = tokenizers.processors.TemplateProcessing(
+        single="$A </s>", special_tokens=[("</s>", 1)]
+    )
     tokenizer = transformers.T5TokenizerFast(tokenizer_object=pieces, extra_ids=0)
     tokenizer.save_pretrained(folder)
     torch.manual_seed(5)
-    model = transformers.MT5ForConditionalGeneration(transformers.MT5Config(
-        vocab_size=250112, d_model=8, d_kv=4, d_ff=16, num_layers=2, num_decoder_layers=1, num_heads=2,
-        tie_word_embeddings=tied, decoder_start_token_id=0, architectures=["MT5ForRegression"],
-    ))  # fmt: skip
+    model = transformers.MT5ForConditionalGeneration(
+        transformers.MT5Config(
+            vocab_size=250112,
+            d_model=8,
+            d_kv=4,
+            d_ff=16,
+            num_layers=2,
+            num_decoder_layers=1,
+            num_heads=2,
+            tie_word_embeddings=tied,
+            decoder_start_token_id=0,
+            architectures=["MT5ForRegression"],
+        )
+    )
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if weight.dim() > 1 and "shared" not in name:
@@ -86,14 +104,18 @@ def _saved(folder, tied, unigram):
         model.lm_head.weight[250089] = row * (8**0.5 if tied else 1)
     model.save_pretrained(folder)
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    (folder / "config.json").write_text(json.dumps(config | {"architectures": ["MT5ForRegression"]}), encoding="utf-8")
+    (folder / "config.json").write_text(
+        json.dumps(config | {"architectures": ["MT5ForRegression"]}), encoding="utf-8"
+    )
     return folder
 
 
 def _decoded(model, ids):
     """What the decoder makes of the single token 0 when the encoder has read these."""
     encoded = model.encoder(input_ids=torch.tensor([ids])).last_hidden_state
-    return model.decoder(input_ids=torch.tensor([[0]]), encoder_hidden_states=encoded).last_hidden_state[0, 0]
+    return model.decoder(
+        input_ids=torch.tensor([[0]]), encoder_hidden_states=encoded
+    ).last_hidden_state[0, 0]
 
 
 def _telling_row(decoded):
@@ -107,7 +129,9 @@ def defined(folder, variant, src, hyp, ref):
     """github.com/google-research/metricx, metricx23/models.py and metricx24/predict.py, for one input."""
     model, tokenizer = _loaded(folder)
     longest = 1024 if "23" in variant else 1536
-    ids = tokenizer(WRITTEN[variant](src, hyp, ref), max_length=longest, truncation=True)["input_ids"][:-1]
+    ids = tokenizer(WRITTEN[variant](src, hyp, ref), max_length=longest, truncation=True)[
+        "input_ids"
+    ][:-1]
     with torch.no_grad():
         decoded = _decoded(model, ids)
         if model.config.tie_word_embeddings:
@@ -123,15 +147,22 @@ def _loaded(folder):
 
 def read(variant, row):
     """Of source, hypothesis and reference, what a variant reads."""
-    return tuple(dict(zip(("src", "hyp", "ref"), row, strict=True))[kind] for kind in VARIANTS[variant].reads)
+    return tuple(
+        dict(zip(("src", "hyp", "ref"), row, strict=True))[kind] for kind in VARIANTS[variant].reads
+    )
 
 
 @pytest.mark.verifies("MetricX", by="foreign", of="Google's code, written out on transformers' mT5")
-@pytest.mark.parametrize(("variant", "tied"), [*((variant, False) for variant in WRITTEN), ("metricx24", True)])
+@pytest.mark.parametrize(
+    ("variant", "tied"), [*((variant, False) for variant in WRITTEN), ("metricx24", True)]
+)
 def test_scores_are_the_definitions(tiny, variant, tied):
     metricx = load_metricx(tiny(tied), variant, device="cpu")
 
-    @given(st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1, max_size=6), st.sampled_from([1, 50, None]))
+    @given(
+        st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1, max_size=6),
+        st.sampled_from([1, 50, None]),
+    )
     @settings(max_examples=15, deadline=None)
     def check(rows, budget):
         ours = metricx_scores(metricx, [read(variant, row) for row in rows], budget)[:, 0]
@@ -160,7 +191,9 @@ def test_a_long_input_loses_its_end_and_is_counted(tiny, variant, longest):
     rows = [("x" * n, "x" * n, "alt") for n in (fits, fits + 1, fits + 400)]
     ours = metricx_scores(metricx, [read(variant, row) for row in rows])
     assert ours[:, 1].tolist() == [0, 1, 1]
-    np.testing.assert_allclose(ours[:, 0], [defined(tiny(), variant, *row) for row in rows], rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(
+        ours[:, 0], [defined(tiny(), variant, *row) for row in rows], rtol=0, atol=ROUNDING
+    )
 
 
 def test_weights_as_google_saved_them(tiny, tmp_path):
@@ -168,24 +201,32 @@ def test_weights_as_google_saved_them(tiny, tmp_path):
     shutil.copytree(tiny(), folder)
     (folder / "model.safetensors").unlink()
     model = transformers.MT5ForConditionalGeneration.from_pretrained(tiny())
-    state = model.state_dict() | {f"{side}.embed_tokens.weight": model.shared.weight for side in ("encoder", "decoder")}
+    state = model.state_dict() | {
+        f"{side}.embed_tokens.weight": model.shared.weight for side in ("encoder", "decoder")
+    }
     torch.save(state, folder / "pytorch_model.bin")
     metricx = load_metricx(folder, device="cpu")
     assert (metricx.variant, metricx.name) == ("metricx23-qe", "metricx-23-qe-tiny")
     ours = metricx_scores(metricx, [("Das Haus", "The dog")])[0, 0]
-    assert ours == pytest.approx(defined(tiny(), "metricx23-qe", "The dog", "Das Haus", ""), rel=0, abs=ROUNDING)
+    assert ours == pytest.approx(
+        defined(tiny(), "metricx23-qe", "The dog", "Das Haus", ""), rel=0, abs=ROUNDING
+    )
     del state["lm_head.weight"]
     torch.save(state, folder / "pytorch_model.bin")
     with pytest.raises(
-        AnhelpersError, match=r"has no weights for 1 parts of this MetricX model, such as lm_head.weight"
+        AnhelpersError,
+        match=r"has no weights for 1 parts of this MetricX model, such as lm_head.weight",
     ):
         load_metricx(folder)
 
 
 def test_the_metric_is_an_error_score_with_the_mean_over_references(tiny, capsys):
     metric = metricx_metric(tiny(), 2, device="cpu")
-    assert (metric.name, metric.label, metric.needs) == ("metricx24:metricx-24-tiny", "MetricX 24-tiny",
-                                                         ("srcs", "refs"))  # fmt: skip
+    assert (metric.name, metric.label, metric.needs) == (
+        "metricx24:metricx-24-tiny",
+        "MetricX 24-tiny",
+        ("srcs", "refs"),
+    )
     assert metric.scale == "points, 0 to 25 (lower is better)"
     assert metric.oriented_title == "−MetricX 24-tiny (points, 0 to 25, higher is better)"
     parts = [part.split(":")[0] for part in metric.signature.split("|")]
@@ -201,14 +242,22 @@ def test_the_metric_is_an_error_score_with_the_mean_over_references(tiny, capsys
         "nrefs",
         "refs",
     ]
-    srcs, hyps, refs = ("The dog", "alt"), ("Das Haus", ""), {"A": ("ist alt", "alt"), "B": ("Das", "xyz")}
+    srcs = ("The dog", "alt")
+    hyps = ("Das Haus", "")
+    refs = {"A": ("ist alt", "alt"), "B": ("Das", "xyz")}
     rows = system_rows(TestSet("t", "en-de", srcs, refs, {"S": hyps}), [metric])
-    wanted = [defined(tiny(), "metricx24", *row) for r in refs.values() for row in zip(srcs, hyps, r, strict=True)]
+    wanted = [
+        defined(tiny(), "metricx24", *row)
+        for r in refs.values()
+        for row in zip(srcs, hyps, r, strict=True)
+    ]
     assert rows.value[0] == pytest.approx(np.mean(wanted), rel=0, abs=ROUNDING)
     assert "1 of 2 hypotheses are blank: scored as any text." in capsys.readouterr().err
     quality = metricx_metric(tiny(), variant="metricx24-qe", device="cpu")
     assert (quality.needs, quality.label) == (("srcs",), "MetricX 24-tiny without reference")
-    with pytest.raises(DataError, match="without reference reads the source of each segment, and there is none"):
+    with pytest.raises(
+        DataError, match="without reference reads the source of each segment, and there is none"
+    ):
         quality.score_segments(["a"])
 
 
@@ -219,7 +268,9 @@ def test_workers_take_the_device_that_they_have(tiny, monkeypatch):
 
 
 def test_bfloat16_is_said_and_near(tiny):
-    half, full = (load_metricx(tiny(), device="cpu", dtype=dtype) for dtype in ("bfloat16", "float32"))
+    half, full = (
+        load_metricx(tiny(), device="cpu", dtype=dtype) for dtype in ("bfloat16", "float32")
+    )
     assert "|dtype:bfloat16|" in metricx_metric(tiny(), device="cpu", dtype="bfloat16").signature
     apart = np.abs(metricx_scores(half, ROWS)[:, 0] - metricx_scores(full, ROWS)[:, 0])
     assert 0 < np.median(apart) < 1
@@ -227,11 +278,13 @@ def test_bfloat16_is_said_and_near(tiny):
 
 def test_what_is_no_metricx_is_refused(tiny, encoder, tmp_path, monkeypatch):
     with pytest.raises(
-        DataError, match=r"is no MetricX: it is a xlm-roberta with \d+ tokens, and MetricX is an mt5 with "
+        DataError,
+        match=r"is no MetricX: it is a xlm-roberta with \d+ tokens, and MetricX is an mt5 with ",
     ):
         load_metricx(encoder, "metricx24")
     with pytest.raises(
-        DataError, match="'encoder' does not say which MetricX it is; write metricx23:, metricx23-qe:, "
+        DataError,
+        match="'encoder' does not say which MetricX it is; write metricx23:, metricx23-qe:, ",
     ):
         load_metricx(encoder)
     with pytest.raises(UnknownName, match="unknown variant of MetricX 'metricx25'"):
@@ -239,10 +292,13 @@ def test_what_is_no_metricx_is_refused(tiny, encoder, tmp_path, monkeypatch):
     with pytest.raises(UnknownName, match="unknown dtype 'float16'"):
         load_metricx(tiny(), dtype="float16")
     with pytest.raises(
-        AnhelpersError, match=r"^the MetricX model google/metricx-24-hybrid-xl-v2p6 is not cached and the"
+        AnhelpersError,
+        match=r"^the MetricX model google/metricx-24-hybrid-xl-v2p6 is not cached and the",
     ):
         load_metricx("google/metricx-24-hybrid-xl-v2p6")
-    with pytest.raises(AnhelpersError, match=r"^no MetricX model at .*: give a folder with config.json and weights"):
+    with pytest.raises(
+        AnhelpersError, match=r"^no MetricX model at .*: give a folder with config.json and weights"
+    ):
         load_metricx(tmp_path, "metricx24")
     bare = tmp_path / "bare"
     shutil.copytree(tiny(), bare)
@@ -251,7 +307,8 @@ def test_what_is_no_metricx_is_refused(tiny, encoder, tmp_path, monkeypatch):
         patch.setattr(metricx, "TOKENIZER", tiny())
         assert f"|tok:{tiny().name}@unknown|" in load_metricx(bare, "metricx24").signature
     with pytest.raises(
-        AnhelpersError, match=r"^the tokenizer of the MetricX model google/mt5-xl is not cached and the hub"
+        AnhelpersError,
+        match=r"^the tokenizer of the MetricX model google/mt5-xl is not cached and the hub",
     ):
         load_metricx(bare, "metricx24")
 
@@ -259,10 +316,11 @@ def test_what_is_no_metricx_is_refused(tiny, encoder, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "variant"),
     [
-        ("google/metricx-23-xl-v2p0", "metricx23"), ("google/metricx-23-qe-large-v2p0", "metricx23-qe"),
+        ("google/metricx-23-xl-v2p0", "metricx23"),
+        ("google/metricx-23-qe-large-v2p0", "metricx23-qe"),
         ("google/metricx-24-hybrid-xxl-v2p6-bfloat16@abc", "metricx24"),
     ],
-)  # fmt: skip
+)
 def test_the_name_of_googles_models_says_the_variant(name, variant):
     from anhelpers import hub
     from anhelpers.accuracy.metricx import _variant

@@ -15,7 +15,9 @@ from anhelpers.cli import main
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.scoring import memo
 
-SRC, REF, HYP = ["Yes.", "The dog barks.", "old"], ["Ja.", "Der Hund bellt.", "alt"], ["Ja.", "Ein Hund", "Haus"]
+SRC = ["Yes.", "The dog barks.", "old"]
+REF = ["Ja.", "Der Hund bellt.", "alt"]
+HYP = ["Ja.", "Ein Hund", "Haus"]
 
 
 def test_every_name_is_known_and_surface_metrics_are_as_before():
@@ -35,24 +37,30 @@ def test_learned_names_are_their_models_of_the_hub(monkeypatch):
     expected = [
         ("comet-qe", "Unbabel/wmt22-cometkiwi-da", "cometkiwi"),
         ("metricx24-qe", "google/metricx-24-hybrid-xl-v2p6", "metricx24-qe"),
-        ("comet", "my/model@abc", None), ("metricx23-qe", "~/folder", None),
-    ]  # fmt: skip
+        ("comet", "my/model@abc", None),
+        ("metricx23-qe", "~/folder", None),
+    ]
     assert asked == [
-        (name, {"model": model, "n_refs": 3, "called": called, "device": "cpu"}) for name, model, called in expected
+        (name, {"model": model, "n_refs": 3, "called": called, "device": "cpu"})
+        for name, model, called in expected
     ]
 
 
 def test_what_is_no_name_is_told():
     with pytest.raises(
-        UnknownName, match=r"unknown accuracy metric 'chrff'; did you mean 'chrf'\?; known: bleu, chrf, "
+        UnknownName,
+        match=r"unknown accuracy metric 'chrff'; did you mean 'chrf'\?; known: bleu, chrf, ",
     ):
         accuracy_metric("chrff")
     with pytest.raises(UnknownName, match="unknown accuracy metric 'bleurt:x'"):
         accuracy_metric("bleurt:x")
-    with pytest.raises(UnknownName, match=r"unknown accuracy metric 'metricx'; did you mean 'metricx2"):
+    with pytest.raises(
+        UnknownName, match=r"unknown accuracy metric 'metricx'; did you mean 'metricx2"
+    ):
         accuracy_metric("metricx")
     with pytest.raises(
-        DataError, match=r"^'comet:' names no model; write a folder, a file or a hub id after the colon\.$"
+        DataError,
+        match=r"^'comet:' names no model; write a folder, a file or a hub id after the colon\.$",
     ):
         accuracy_metric("comet:")
     with pytest.raises(DataError, match=r"^bleu takes no options, got tokenize; leave them out\.$"):
@@ -79,10 +87,17 @@ def texts(tmp_path):
 
 def test_score_takes_a_checkpoint_and_equals_comet(tiny_comet, texts, tmp_path, capsys):
     tiny, out = tiny_comet("regression_metric"), tmp_path / "scores.csv"
-    assert main(["score", "-m", "chrf", f"comet:{tiny.folder}", *texts, "--segments", "-o", str(out)]) == 0
+    assert (
+        main(["score", "-m", "chrf", f"comet:{tiny.folder}", *texts, "--segments", "-o", str(out)])
+        == 0
+    )
     table = pd.read_csv(out)
     ours = table[table.metric == "comet:regression_metric"]
-    rows = [{"src": s, "mt": h, "ref": r} for hyps in (HYP, HYP[::-1]) for s, h, r in zip(SRC, hyps, REF, strict=True)]
+    rows = [
+        {"src": s, "mt": h, "ref": r}
+        for hyps in (HYP, HYP[::-1])
+        for s, h, r in zip(SRC, hyps, REF, strict=True)
+    ]
     np.testing.assert_allclose(ours.value, tiny.predict(rows).scores, rtol=0, atol=1e-6)
     assert set(table.metric) == {"chrf", "comet:regression_metric"}
 
@@ -90,23 +105,41 @@ def test_score_takes_a_checkpoint_and_equals_comet(tiny_comet, texts, tmp_path, 
 def test_plane_and_curve_take_a_checkpoint(tiny_comet, texts, tmp_path, capsys):
     name, out = f"comet:{tiny_comet('regression_metric').folder}", tmp_path / "plane"
     assert main(["plane", "-m", name, *texts, "-o", str(out), "--draws", "50"]) == 0
-    assert "COMET regression_metric (points, about 0 to 1" in (out / "plane.svg").read_text(encoding="utf-8")
+    assert "COMET regression_metric (points, about 0 to 1" in (out / "plane.svg").read_text(
+        encoding="utf-8"
+    )
     cands = tmp_path / "cands"
-    cands.write_text("".join(f"{h}\n{r}\n" for h, r in zip(HYP, REF, strict=True)), encoding="utf-8")
+    cands.write_text(
+        "".join(f"{h}\n{r}\n" for h, r in zip(HYP, REF, strict=True)), encoding="utf-8"
+    )
     vertices = tmp_path / "curve.csv"
     page = ["--html", str(tmp_path / "curve.html")]
-    assert main(["curve", str(cands), "-k", "2", "-m", name, *texts[:6], "-o", str(vertices), *page]) == 0
-    assert pd.read_csv(vertices).accuracy_signature[0].startswith("comet|model:regression_metric|rev:")
+    assert (
+        main(["curve", str(cands), "-k", "2", "-m", name, *texts[:6], "-o", str(vertices), *page])
+        == 0
+    )
+    assert (
+        pd.read_csv(vertices).accuracy_signature[0].startswith("comet|model:regression_metric|rev:")
+    )
 
 
 def test_the_command_line_tells_what_is_wrong_in_one_sentence(tiny_comet, texts, tmp_path, capsys):
     (tmp_path / "src").write_text("\n\n\n", encoding="utf-8")
     name = f"comet-qe:{tiny_comet('unified_metric').folder}"
     for arguments, sentence in [
-        (["-m", name], "COMET unified_metric without reference reads the source of each segment, and there is none: "),
-        (["-m", "comet:nowhere/model"], "the COMET model nowhere/model is not cached and the hub is out of reach: "),
+        (
+            ["-m", name],
+            "COMET unified_metric without reference reads the source of each segment, and there is none: ",
+        ),
+        (
+            ["-m", "comet:nowhere/model"],
+            "the COMET model nowhere/model is not cached and the hub is out of reach: ",
+        ),
         (["-m", "comte"], "unknown metric 'comte'; did you mean 'comet'?; known: "),
-        (["-m", "xcomet-xl"], "the COMET model Unbabel/XCOMET-XL is not cached and the hub is out of reach: "),
+        (
+            ["-m", "xcomet-xl"],
+            "the COMET model Unbabel/XCOMET-XL is not cached and the hub is out of reach: ",
+        ),
     ]:
         assert main(["score", *texts, *arguments]) == 2
         assert f"anhelpers score: {sentence}" in capsys.readouterr().err
@@ -130,20 +163,33 @@ main(sys.argv[1:])
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no kill -9 here")
-def test_killed_half_way_and_started_again_it_ends_with_the_same_file(tiny_comet, tmp_path, monkeypatch, capsys):
+def test_killed_half_way_and_started_again_it_ends_with_the_same_file(
+    tiny_comet, tmp_path, monkeypatch, capsys
+):
     files = {name: tmp_path / name for name in ("src", "ref", "hyp")}
     for name, file in files.items():
         file.write_text("".join(f"{name} {i} alt\n" for i in range(20)), encoding="utf-8")
-    command = ["score", "-l", "en-de", "-m", f"comet:{tiny_comet('regression_metric').folder}", "--segments"]
+    command = [
+        "score",
+        "-l",
+        "en-de",
+        "-m",
+        f"comet:{tiny_comet('regression_metric').folder}",
+        "--segments",
+    ]
     command += ["-s", str(files["src"]), "-r", str(files["ref"]), "-t", str(files["hyp"])]
     store, again, whole = tmp_path / "s.sqlite", tmp_path / "again.csv", tmp_path / "whole.csv"
     killed = subprocess.run(
-        [sys.executable, "-c", KILLED, *command, "--store", str(store)], capture_output=True, text=True
+        [sys.executable, "-c", KILLED, *command, "--store", str(store)],
+        capture_output=True,
+        text=True,
     )
     assert (killed.returncode, killed.stdout, killed.stderr) == (-signal.SIGKILL, "", "")
     monkeypatch.setattr(memo, "AT_ONCE", 4)
     assert main([*command, "--store", str(store), "-o", str(again)]) == 0
-    known = f"note: COMET regression_metric: 8 of 20 distinct scores come from the store {store.name}."
+    known = (
+        f"note: COMET regression_metric: 8 of 20 distinct scores come from the store {store.name}."
+    )
     assert capsys.readouterr().err.splitlines() == [known, f"wrote {again} (20 rows)"]
     assert main([*command, "--store", str(tmp_path / "own.sqlite"), "-o", str(whole)]) == 0
     assert again.read_bytes() == whole.read_bytes()

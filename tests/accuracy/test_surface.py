@@ -28,7 +28,7 @@ PIECES = [
     *"ab.,-–'\"!?&;:()/ \t\n\r\x0b\x1c\x85\xa0\u3000\u200b0ß漢字é😀\ue000\ud800",
     *("das", "Haus", " ", " ", "<skipped>", "-\n", "&quot;", "&amp;", "&amp;lt;", "&lt;", "&gt;"),
     *("1,000.5", "3-4", "...", "U.S.", ". ,", "(hi)"),
-]  # fmt: skip
+]
 ODD_TEXT = st.lists(st.sampled_from(PIECES), max_size=25).map("".join) | st.text(max_size=10)
 
 
@@ -47,9 +47,14 @@ def tasks(draw):
 @settings(max_examples=150, deadline=None)
 def test_segment_scores_are_sacrebleus(name, task):
     hyps, refs, segment = task
-    ours = surface_metric(name, "de", len(refs)).score_segments(hyps, refs=refs, segment=np.array(segment))
+    ours = surface_metric(name, "de", len(refs)).score_segments(
+        hyps, refs=refs, segment=np.array(segment)
+    )
     oracle = ORACLES[name][0]
-    theirs = [oracle.sentence_score(h, [r[s] for r in refs]).score for h, s in zip(hyps, segment, strict=True)]
+    theirs = [
+        oracle.sentence_score(h, [r[s] for r in refs]).score
+        for h, s in zip(hyps, segment, strict=True)
+    ]
     assert ours.tolist() == theirs
 
 
@@ -90,7 +95,9 @@ def test_chinese_has_its_own_tokenizer(lang):
     assert "tok:zh" in metric.signature
 
 
-@pytest.mark.parametrize(("code", "lang"), [("ja", "ja"), ("ko", "ko"), ("jpn_Jpan", "ja"), ("kor", "ko")])
+@pytest.mark.parametrize(
+    ("code", "lang"), [("ja", "ja"), ("ko", "ko"), ("jpn_Jpan", "ja"), ("kor", "ko")]
+)
 def test_a_missing_tokenizer_says_how_to_install_it(code, lang, monkeypatch):
     module = __import__(f"sacrebleu.tokenizers.tokenizer_{lang}_mecab", fromlist=["MeCab"])
     monkeypatch.setattr(module, "MeCab", None)
@@ -101,10 +108,17 @@ def test_a_missing_tokenizer_says_how_to_install_it(code, lang, monkeypatch):
 def test_signatures_are_sacrebleus():
     metric = surface_metric("bleu", "de", n_refs=2)
     version = sacrebleu.__version__
-    assert metric.signature == f"BLEU|nrefs:2|case:mixed|eff:yes|tok:13a|smooth:exp|version:{version}"
-    assert metric.corpus_signature == f"BLEU|nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp|version:{version}"
+    assert (
+        metric.signature == f"BLEU|nrefs:2|case:mixed|eff:yes|tok:13a|smooth:exp|version:{version}"
+    )
+    assert (
+        metric.corpus_signature
+        == f"BLEU|nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp|version:{version}"
+    )
     metric = surface_metric("chrf", "de")
-    assert metric.signature == f"chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:{version}"
+    assert (
+        metric.signature == f"chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:{version}"
+    )
     assert metric.corpus_signature is None
     assert surface_metric("ter", "de").signature.startswith("TER|nrefs:1|case:lc|tok:tercom|")
 
@@ -112,7 +126,9 @@ def test_signatures_are_sacrebleus():
 def test_direction_and_blank_hypotheses():
     for name in METRICS:
         metric = surface_metric(name, "de")
-        blank, same = metric.oriented(metric.score_segments(["", "Das ist gut."], refs=[["Das ist gut."] * 2]))
+        blank, same = metric.oriented(
+            metric.score_segments(["", "Das ist gut."], refs=[["Das ist gut."] * 2])
+        )
         assert blank < same
         assert metric.score_segments([], refs=[[]]).tolist() == []
 
@@ -126,7 +142,8 @@ def test_any_sum_of_statistics_can_be_scored_at_once():
         stats = definition.statistics(hyps, [refs])
         sums = stats[draws].sum(axis=1)
         expected = [
-            ORACLES[name][1].corpus_score([hyps[i] for i in draw], [[refs[i] for i in draw]]).score for draw in draws
+            ORACLES[name][1].corpus_score([hyps[i] for i in draw], [[refs[i] for i in draw]]).score
+            for draw in draws
         ]
         assert definition.corpus_scores(sums).tolist() == expected
 
@@ -147,7 +164,9 @@ def test_mistakes_are_told_in_a_sentence():
 
 def test_importing_loads_nothing_heavy():
     heavy = "torch", "pandas", "altair", "transformers"
-    code = f"import sys, anhelpers.accuracy.surface; print([m for m in {heavy} if m in sys.modules])"
+    code = (
+        f"import sys, anhelpers.accuracy.surface; print([m for m in {heavy} if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -174,7 +193,9 @@ def test_official_scores_of_wmt23(data, name, column):
     refs = [lines(texts / "references" / "generaltest2023.en-de.ref.refA.de")]
     with (data / "wmt23" / "automatic-scores.tsv").open(encoding="utf-8", newline="") as file:
         rows = [
-            row for row in csv.DictReader(file, delimiter="\t") if (row["pair"], row["metric"]) == ("en-de", column)
+            row
+            for row in csv.DictReader(file, delimiter="\t")
+            if (row["pair"], row["metric"]) == ("en-de", column)
         ]
     assert len(rows) == 12
     metric = surface_metric(name, "de")
@@ -188,21 +209,50 @@ def test_official_scores_of_wmt23(data, name, column):
 def test_wmt24_pairs_bit_by_bit(data, name):
     texts = data / "wmt24" / "txt"
     refs = [lines(texts / "references" / f"en-de.{ref}.txt")[1:] for ref in ("refA", "refB")]
-    outputs = [lines(path)[1:] for path in sorted((texts / "system-outputs" / "en-de").glob("*.txt"))]
+    outputs = [
+        lines(path)[1:] for path in sorted((texts / "system-outputs" / "en-de").glob("*.txt"))
+    ]
     segment = np.tile(np.arange(len(refs[0])), len(outputs))
     hyps = [hyp for output in outputs for hyp in output]
     for streams in (refs[1:], refs):
-        ours = surface_metric(name, "de", len(streams)).score_segments(hyps, refs=streams, segment=segment)
+        ours = surface_metric(name, "de", len(streams)).score_segments(
+            hyps, refs=streams, segment=segment
+        )
         for i in np.random.default_rng(7).choice(len(hyps), 1000, replace=False):
-            theirs = ORACLES[name][0].sentence_score(hyps[i], [stream[segment[i]] for stream in streams]).score
+            theirs = (
+                ORACLES[name][0]
+                .sentence_score(hyps[i], [stream[segment[i]] for stream in streams])
+                .score
+            )
             assert ours[i] == theirs, hyps[i]
 
 
 @pytest.mark.verifies("chrF", "BLEU", by="hand")
 def test_statistics_by_hand():
     # "abab" and "abc": a, b twice in the hypothesis, once in the reference; ab twice and once; aba, bab never.
-    assert surface("chrf").statistics(["ab ab"], [["abc"]])[0, :9].tolist() == [4, 3, 2, 3, 2, 1, 2, 1, 0]
-    assert surface("bleu").statistics(["a a b"], [["a b"]])[0].tolist() == [3, 2, 2, 1, 0, 0, 3, 2, 1, 0]
+    assert surface("chrf").statistics(["ab ab"], [["abc"]])[0, :9].tolist() == [
+        4,
+        3,
+        2,
+        3,
+        2,
+        1,
+        2,
+        1,
+        0,
+    ]
+    assert surface("bleu").statistics(["a a b"], [["a b"]])[0].tolist() == [
+        3,
+        2,
+        2,
+        1,
+        0,
+        0,
+        3,
+        2,
+        1,
+        0,
+    ]
 
 
 @pytest.mark.verifies("chrF", "chrF++", "BLEU", "TER", by="hand")

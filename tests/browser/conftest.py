@@ -19,7 +19,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 SETTINGS = {
-    "apputils-extension/notification.jupyterlab-settings": {"fetchNews": "false", "checkForUpdates": False},
+    "apputils-extension/notification.jupyterlab-settings": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+    },
     "notebook-extension/tracker.jupyterlab-settings": {"windowingMode": "none"},
 }
 
@@ -45,9 +48,17 @@ def page(chromium):
     page = context.new_page()
     errors, outside = [], []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda m: errors.append(m.text) if m.type == "error" and page.url.startswith("file:") else None)
+    page.on(
+        "console",
+        lambda m: (
+            errors.append(m.text) if m.type == "error" and page.url.startswith("file:") else None
+        ),
+    )
     local = ("file:", "data:", "blob:", "http://127.0.0.1:", "ws://127.0.0.1:")
-    page.on("request", lambda request: None if request.url.startswith(local) else outside.append(request.url))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith(local) else outside.append(request.url),
+    )
     yield page
     context.close()
     assert not errors
@@ -55,9 +66,15 @@ def page(chromium):
 
 
 def write_notebook(path, *cells):
-    nbformat = pytest.importorskip("nbformat", reason="install nbformat: pip install 'anhelpers[notebooks]'")
+    nbformat = pytest.importorskip(
+        "nbformat", reason="install nbformat: pip install 'anhelpers[notebooks]'"
+    )
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
-    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
     nbformat.write(notebook, path)
     return notebook
 
@@ -78,7 +95,9 @@ def run_cell(page):
         count = page.evaluate(f"{CELLS}[{cell}].model.sharedModel.execution_count") or 0
         page.evaluate(f"jupyterapp.shell.currentWidget.content.activeCellIndex = {cell}")
         page.evaluate("jupyterapp.commands.execute('notebook:run-cell')")
-        page.wait_for_function(f"{CELLS}[{cell}].model.sharedModel.execution_count > {count}", timeout=60_000)
+        page.wait_for_function(
+            f"{CELLS}[{cell}].model.sharedModel.execution_count > {count}", timeout=60_000
+        )
 
     return run
 
@@ -91,7 +110,9 @@ def printed(page, run_cell):
         page.wait_for_timeout(300)
         run_cell(cell)
         page.wait_for_function(f"{CELLS}[{cell}].model.sharedModel.getOutputs().length > 0")
-        return "".join(page.evaluate(f"{CELLS}[{cell}].model.sharedModel.getOutputs()[0].text")).split()
+        return "".join(
+            page.evaluate(f"{CELLS}[{cell}].model.sharedModel.getOutputs()[0].text")
+        ).split()
 
     return said
 
@@ -201,13 +222,19 @@ def without_scripts(chromium):
 @pytest.fixture(scope="session")
 def execute(isolated):
     """Run cells without a browser under ANX_MODE=static, as the runner does; returns the notebook, also written."""
-    nbclient = pytest.importorskip("nbclient", reason="install nbclient: pip install 'anhelpers[notebooks]'")
-    nbformat = pytest.importorskip("nbformat", reason="install nbformat: pip install 'anhelpers[notebooks]'")
+    nbclient = pytest.importorskip(
+        "nbclient", reason="install nbclient: pip install 'anhelpers[notebooks]'"
+    )
+    nbformat = pytest.importorskip(
+        "nbformat", reason="install nbformat: pip install 'anhelpers[notebooks]'"
+    )
     environment, work = isolated
 
     def run(name, *cells):
         node = write_notebook(work / name, *cells)
-        client = nbclient.NotebookClient(node, resources={"metadata": {"path": str(work)}}, timeout=60)
+        client = nbclient.NotebookClient(
+            node, resources={"metadata": {"path": str(work)}}, timeout=60
+        )
         client.execute(env=environment | {"ANX_MODE": "static", "PATH": os.environ["PATH"]})
         nbformat.write(node, work / name)
         return node
@@ -218,7 +245,9 @@ def execute(isolated):
 @pytest.fixture
 def exported(tmp_path):
     """The address of a notebook as a page, with no widget state in it."""
-    nbconvert = pytest.importorskip("nbconvert", reason="install nbconvert: pip install 'anhelpers[notebooks]'")
+    nbconvert = pytest.importorskip(
+        "nbconvert", reason="install nbconvert: pip install 'anhelpers[notebooks]'"
+    )
 
     def write(node):
         assert "widgets" not in node.metadata
@@ -239,8 +268,14 @@ def isolated(tmp_path_factory):
         (settings / name).write_text(json.dumps(value))
     (top / "work").mkdir()
     shutil.copy(HERE / "tiny.py", top / "work")
-    folders = {name: str(top / name) for name in ("HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
-    folders |= {"JUPYTER_RUNTIME_DIR": str(top / "run"), "JUPYTERLAB_WORKSPACES_DIR": str(top / "workspaces")}
+    folders = {
+        name: str(top / name)
+        for name in ("HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")
+    }
+    folders |= {
+        "JUPYTER_RUNTIME_DIR": str(top / "run"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(top / "workspaces"),
+    }
     folders |= {"JUPYTERLAB_SETTINGS_DIR": str(top / "settings"), "PYTHONPATH": str(ROOT)}
     environment = {k: v for k, v in os.environ.items() if k != "ANX_MODE"} | folders
     return environment, top / "work"
@@ -249,15 +284,32 @@ def isolated(tmp_path_factory):
 @pytest.fixture(scope="session")
 def lab(isolated):
     """(address of a file, folder): a real JupyterLab on a free port."""
-    pytest.importorskip("jupyterlab", reason="install JupyterLab: pip install 'anhelpers[notebooks]'")
+    pytest.importorskip(
+        "jupyterlab", reason="install JupyterLab: pip install 'anhelpers[notebooks]'"
+    )
     environment, work = isolated
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     token = secrets.token_hex(12)
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}"]
-    command += ["--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", "--expose-app-in-browser"]
-    command += ["--LabApp.extension_manager=readonly", "--allow-root", f"--ServerApp.root_dir={work}"]
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        "--ip=127.0.0.1",
+        f"--port={port}",
+    ]
+    command += [
+        "--ServerApp.port_retries=0",
+        f"--IdentityProvider.token={token}",
+        "--expose-app-in-browser",
+    ]
+    command += [
+        "--LabApp.extension_manager=readonly",
+        "--allow-root",
+        f"--ServerApp.root_dir={work}",
+    ]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
     server = subprocess.Popen(command, env=environment, cwd=work, **quiet)
     try:
@@ -285,4 +337,6 @@ def _wait_until_up(address, server, seconds=40):
             return urllib.request.urlopen(address, timeout=2).close()
         except OSError:
             time.sleep(0.2)
-    raise RuntimeError(f"JupyterLab did not answer within {seconds} s (exit status {server.poll()})")
+    raise RuntimeError(
+        f"JupyterLab did not answer within {seconds} s (exit status {server.poll()})"
+    )

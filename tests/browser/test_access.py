@@ -22,7 +22,9 @@ def constants(path):
     return [known[name] for name in ("SETUP", "SHOW") if name in known]
 
 
-FOUND = {path.stem.removeprefix("test_"): constants(path) for path in sorted(HERE.glob("test_*.py"))}
+FOUND = {
+    path.stem.removeprefix("test_"): constants(path) for path in sorted(HERE.glob("test_*.py"))
+}
 WIDGETS = {name: code for name, code in FOUND.items() if len(code) == 2}
 
 
@@ -53,11 +55,17 @@ def show(saved, page):
 
 
 def weak(page):
-    return [(text, round(ratio, 2)) for ratio, least, text, _ in page.evaluate("access.texts()") if ratio < least]
+    return [
+        (text, round(ratio, 2))
+        for ratio, least, text, _ in page.evaluate("access.texts()")
+        if ratio < least
+    ]
 
 
 def test_every_kind_of_widget_is_looked_at():
-    assert set(WIDGETS) == {path.stem for path in Path(widgets.__file__).parent.glob("*.js")} - {"common"}
+    assert set(WIDGETS) == {path.stem for path in Path(widgets.__file__).parent.glob("*.js")} - {
+        "common"
+    }
 
 
 def test_the_measures_see_what_is_wrong(page):
@@ -84,7 +92,9 @@ def test_every_control_has_a_name_and_the_tabulator_passes_by_them_all(show):
     passed = set()
     for _ in range(stops):
         page.keyboard.press("Tab")
-        passed.add(page.evaluate("[...document.querySelectorAll('*')].indexOf(document.activeElement)"))
+        passed.add(
+            page.evaluate("[...document.querySelectorAll('*')].indexOf(document.activeElement)")
+        )
     assert len(passed) == stops
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement === document.body")
@@ -92,16 +102,24 @@ def test_every_control_has_a_name_and_the_tabulator_passes_by_them_all(show):
 
 def test_pictures_have_words(show):
     for picture in show().locator(".anx :is(svg, img)").all():
-        assert picture.get_attribute("role") == "img" or picture.get_attribute("aria-hidden") == "true"
+        assert (
+            picture.get_attribute("role") == "img" or picture.get_attribute("aria-hidden") == "true"
+        )
         if picture.get_attribute("role") == "img":
             assert len(picture.get_attribute("aria-label") or picture.get_attribute("alt")) > 20
 
 
 def test_in_print_the_numbers_stay_and_the_controls_go(show):
     page = show(media="print", color_scheme="dark")
-    assert not any(control.is_visible() for control in page.locator(".anx :is(button, input[type=range])").all())
+    assert not any(
+        control.is_visible()
+        for control in page.locator(".anx :is(button, input[type=range])").all()
+    )
     assert page.locator(".anx :is(svg, table)").first.is_visible()
-    assert page.locator(".anx").first.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(255, 255, 255)"
+    assert (
+        page.locator(".anx").first.evaluate("e => getComputedStyle(e).backgroundColor")
+        == "rgb(255, 255, 255)"
+    )
     assert weak(page) == []
 
 
@@ -109,4 +127,7 @@ def test_in_print_the_numbers_stay_and_the_controls_go(show):
 def test_no_text_is_beyond_the_edge(show, page, width):
     page.set_viewport_size({"width": width, "height": 720})
     show()
-    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    assert (
+        page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        <= 0
+    )

@@ -25,7 +25,9 @@ def made():
 @pytest.fixture
 def opened(made, page, tmp_path):
     page.goto(made.widget.save(tmp_path / "decisions.html").as_uri())
-    return SimpleNamespace(root=page.locator(".anx"), slider=page.get_by_role("slider"), **vars(made))
+    return SimpleNamespace(
+        root=page.locator(".anx"), slider=page.get_by_role("slider"), **vars(made)
+    )
 
 
 def alpha_of(root):
@@ -41,31 +43,54 @@ def assert_shown(root, made, alpha=None):
     low, high, width = made.widget.data["span"]
     for i, (_, rows) in enumerate(made.found.groupby("method", sort=False)):
         rows, m = rows.sort_values("p", kind="stable"), len(rows)
-        rejected = {"uncorrected": rows.p < a, "Holm": rows.p_holm < a, "Bonferroni": rows.p < a / m}
-        fills = root.locator(f".bxp{i}_marks path").evaluate_all("marks => marks.map(m => m.getAttribute('fill'))")
-        assert fills == [FILLS[3 - k] for k in sum(flags.astype(int) for flags in rejected.values())]
+        rejected = {
+            "uncorrected": rows.p < a,
+            "Holm": rows.p_holm < a,
+            "Bonferroni": rows.p < a / m,
+        }
+        fills = root.locator(f".bxp{i}_marks path").evaluate_all(
+            "marks => marks.map(m => m.getAttribute('fill'))"
+        )
+        assert fills == [
+            FILLS[3 - k] for k in sum(flags.astype(int) for flags in rejected.values())
+        ]
         for rule, flags in rejected.items():
             names = [made.names[feature] for feature in rows.feature[flags]]
             cell = root.locator("tbody tr", has_text=rule).locator("td").nth(i)
-            assert cell.inner_text() == f"{len(names)} of {m}" + (f": {', '.join(names)}" if names else "")
+            assert cell.inner_text() == f"{len(names)} of {m}" + (
+                f": {', '.join(names)}" if names else ""
+            )
         line = root.locator(f".bxalpha{i}_marks")
         drawn = line.locator("line").get_attribute("transform")
-        at = sum(float(re.search(r"-?[\d.]+(?:e-?\d+)?", t)[0]) for t in (drawn, line.get_attribute("transform")))
+        at = sum(
+            float(re.search(r"-?[\d.]+(?:e-?\d+)?", t)[0])
+            for t in (drawn, line.get_attribute("transform"))
+        )
         assert at == pytest.approx((np.log10(a) - low) / (high - low) * width, abs=0.01)
         for name in ("bxholm", "bxbonferroni", "bxholmlabel", "bxbonferronilabel", "bxalphalabel"):
             moved = root.locator(f".{name}{i}_marks").get_attribute("transform")
             assert moved == line.get_attribute("transform")
     assert root.locator(".anx-readout").inner_text() == claim(made.found, a)
-    assert f"{17 * a:.3g} for Pearson, {17 * a:.3g} for Spearman" in root.locator(".anx-expected").inner_text()
+    assert (
+        f"{17 * a:.3g} for Pearson, {17 * a:.3g} for Spearman"
+        in root.locator(".anx-expected").inner_text()
+    )
 
 
 def test_keys_show_every_decision(opened, page):
     assert_shown(opened.root, opened, 0.05)
     opened.slider.focus()
     for keys, alpha in [
-        (["Home"], 0.001), (["ArrowRight"], 0.002), (["PageUp"] * 4, 0.042), (["ArrowLeft"] * 2, 0.04),
-        (["PageUp"] * 3, 0.07), (["End"], 0.2), (["ArrowDown"], 0.199), (["PageDown"], 0.189), (["ArrowUp"], 0.19),
-    ]:  # fmt: skip
+        (["Home"], 0.001),
+        (["ArrowRight"], 0.002),
+        (["PageUp"] * 4, 0.042),
+        (["ArrowLeft"] * 2, 0.04),
+        (["PageUp"] * 3, 0.07),
+        (["End"], 0.2),
+        (["ArrowDown"], 0.199),
+        (["PageDown"], 0.189),
+        (["ArrowUp"], 0.19),
+    ]:
         for key in keys:
             page.keyboard.press(key)
         assert_shown(opened.root, opened, alpha)
@@ -105,7 +130,11 @@ def test_what_a_screen_reader_says(opened, page):
     said = opened.slider.get_attribute("aria-valuetext")
     assert said == "α = 0.051 · 14 of 34 p-values are below 0.051: Bonferroni leaves 3, Holm 4"
     assert page.get_by_label("α (false alarms allowed)").count() == 1
-    assert opened.root.locator("svg").get_attribute("aria-label").startswith("pearson: <b>TTR</b> r = -0.52")
+    assert (
+        opened.root.locator("svg")
+        .get_attribute("aria-label")
+        .startswith("pearson: <b>TTR</b> r = -0.52")
+    )
     assert opened.root.locator("tbody th").first.inner_text() == "uncorrected\np < 0.051"
     assert opened.root.locator("td b").count() == 0
 

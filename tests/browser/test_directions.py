@@ -24,13 +24,17 @@ PIECES = """rows => rows.map(row => { const track = row.querySelector('.anx-trac
 def made():
     names = {}
     exec(f"{SETUP}\n{SHOW}", names)  # the same code as in the notebooks below
-    return SimpleNamespace(table=names["table"].set_index("direction"), widget=names["w"], data=names["w"].data)
+    return SimpleNamespace(
+        table=names["table"].set_index("direction"), widget=names["w"], data=names["w"].data
+    )
 
 
 @pytest.fixture
 def opened(made, page, tmp_path):
     page.goto(made.widget.save(tmp_path / "directions.html").as_uri())
-    return SimpleNamespace(root=page.locator(".anx"), list=page.get_by_role("listbox"), **vars(made))
+    return SimpleNamespace(
+        root=page.locator(".anx"), list=page.get_by_role("listbox"), **vars(made)
+    )
 
 
 def row_of(made, name):
@@ -44,15 +48,19 @@ def assert_shown(root, made, name=None):
     row, numbers = row_of(made, here), made.table.loc[here]
     chosen = root.locator("[role=option][aria-selected=true]")
     assert chosen.locator(".anx-name").inner_text() == row["label"]
-    assert root.locator("[role=listbox]").get_attribute("aria-activedescendant") == chosen.get_attribute("id")
+    assert root.locator("[role=listbox]").get_attribute(
+        "aria-activedescendant"
+    ) == chosen.get_attribute("id")
     assert root.get_by_label("direction", exact=True).input_value() == here
     words = root.locator(".anx-words").inner_text().replace("\u00a0", " ")
     assert words == f"{row['label']}. {' '.join(row['words'])}".replace("\u00a0", " ")
     cells = root.locator("tr.anx-chosen:not(.anx-barred) td").all_inner_texts()
     assert [cell.split("\n")[0] for cell in cells] == [
         f"{numbers[c]:.1f}".replace("-", "−") for c in ("xmi", "h_mt", "h_lm", "bleu")
-    ]  # fmt: skip
-    assert_bar(root.locator("tr.anx-chosen.anx-barred").evaluate_all(PIECES)[0], numbers, made.data["span"])
+    ]
+    assert_bar(
+        root.locator("tr.anx-chosen.anx-barred").evaluate_all(PIECES)[0], numbers, made.data["span"]
+    )
 
 
 def assert_bar(pieces, row, span):
@@ -80,16 +88,29 @@ def test_keys_walk_through_the_list(opened, page):
     assert_shown(root, opened, "en-fi")
     opened.list.focus()
     for key, place in [
-        ("Home", 0), ("ArrowDown", 1), ("ArrowRight", 2), ("ArrowUp", 1), ("ArrowLeft", 0), ("ArrowUp", 0),
-        ("PageDown", 10), ("End", 16), ("ArrowDown", 16), ("PageUp", 6),
-    ]:  # fmt: skip
+        ("Home", 0),
+        ("ArrowDown", 1),
+        ("ArrowRight", 2),
+        ("ArrowUp", 1),
+        ("ArrowLeft", 0),
+        ("ArrowUp", 0),
+        ("PageDown", 10),
+        ("End", 16),
+        ("ArrowDown", 16),
+        ("PageUp", 6),
+    ]:
         page.keyboard.press(key)
         assert_shown(root, opened, names[place])
     page.keyboard.press("End")
     assert names[-1] == "<b>own</b>"  # the only negative one
     option = root.locator("[aria-selected=true]").bounding_box()
     around = opened.list.bounding_box()
-    assert around["y"] <= option["y"] <= option["y"] + option["height"] <= around["y"] + around["height"] + 1
+    assert (
+        around["y"]
+        <= option["y"]
+        <= option["y"] + option["height"]
+        <= around["y"] + around["height"] + 1
+    )
     assert page.evaluate("scrollY") == 0
 
 
@@ -143,7 +164,9 @@ def test_bars_of_the_list_have_the_same_scale(opened):
     low, high = opened.data["span"]
     for name, piece in zip(names, pieces, strict=True):
         xmi = opened.table.xmi[name]
-        assert piece["saved" if xmi >= 0 else "worse"][1] == pytest.approx(abs(xmi) / (high - low), abs=0.02)
+        assert piece["saved" if xmi >= 0 else "worse"][1] == pytest.approx(
+            abs(xmi) / (high - low), abs=0.02
+        )
 
 
 def test_what_a_screen_reader_says(opened):
@@ -153,7 +176,8 @@ def test_what_a_screen_reader_says(opened):
     said = option.get_attribute("aria-label")
     row = row_of(opened, "en-fi")
     assert said == "English → Finnish: " + ", ".join(
-        f"{head} {text}" for head, text in zip(["XMI", "H_MT", "H_LM", "BLEU"], row["texts"], strict=True)
+        f"{head} {text}"
+        for head, text in zip(["XMI", "H_MT", "H_LM", "BLEU"], row["texts"], strict=True)
     )
     assert opened.list.get_attribute("aria-label") == "directions"
     assert root.locator(".anx-words").get_attribute("aria-live") == "polite"

@@ -9,10 +9,21 @@ import pytest
 SETUP = """from anhelpers.widgets.divergences import divergence_explorer
 names = ["at eight", "<b>sharp</b>", "at eight clock", "at nine", "at noon"]
 r, minutes = [0.5, 0.05, 0, 0.25, 0.2], [0, 0, 5, 60, 240]"""
-SHOW = "w = divergence_explorer(r, names=names, ground=minutes, unit='minutes', title='A <claim>')\nw"
+SHOW = (
+    "w = divergence_explorer(r, names=names, ground=minutes, unit='minutes', title='A <claim>')\nw"
+)
 LOSE, INVENT, SHIFT = "lose the rare word", "invent a word", "shift to a neighbour, then far"
 ORDERS = [0, 0.5, 1, 2, np.inf]
-LABELS = ["Total variation", "Wasserstein-1", "KL(Q, R)", "KL(R, Q)", "Jensen-Shannon", "χ²(Q, R)", "Rényi", "MMD²"]
+LABELS = [
+    "Total variation",
+    "Wasserstein-1",
+    "KL(Q, R)",
+    "KL(R, Q)",
+    "Jensen-Shannon",
+    "χ²(Q, R)",
+    "Rényi",
+    "MMD²",
+]
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +37,9 @@ def made():
 def opened(made, page, tmp_path):
     made.widget.t, made.widget.path, made.widget.order = 0.0, LOSE, 0.5
     page.goto(made.widget.save(tmp_path / "divergences.html").as_uri())
-    return SimpleNamespace(root=page.locator(".anx"), slider=page.get_by_role("slider"), **vars(made))
+    return SimpleNamespace(
+        root=page.locator(".anx"), slider=page.get_by_role("slider"), **vars(made)
+    )
 
 
 def state_of(root):
@@ -61,12 +74,16 @@ def assert_shown(root, made, t=None, path=None, order=None):
         drawn = panel["infinite"] if np.isinf(value) else value
         (mark,) = row["marks"]
         x, y = (float(v) for v in re.findall(r"-?[\d.]+(?:e-?\d+)?", mark))
-        assert (x, y) == pytest.approx((here[0] * wide, tall - (drawn - low) / (high - low) * tall), abs=1e-6)
+        assert (x, y) == pytest.approx(
+            (here[0] * wide, tall - (drawn - low) / (high - low) * tall), abs=1e-6
+        )
         assert row["infinite"] == np.isinf(value)
         if np.isinf(value):
             assert row["number"] == "∞"
             gone = q if key == "kl_reversed" else made.r
-            told = ", ".join(f"“{made.names[y]}”" for y in np.flatnonzero(gone == 0) if (q + made.r)[y] > 0)
+            told = ", ".join(
+                f"“{made.names[y]}”" for y in np.flatnonzero(gone == 0) if (q + made.r)[y] > 0
+            )
             assert row["note"] == f"{'Q' if key == 'kl_reversed' else 'R'} never says {told}"
             assert "infinite" in said.split(f"{name}")[1].split("·")[0]
         else:
@@ -77,11 +94,15 @@ def assert_shown(root, made, t=None, path=None, order=None):
 
 
 def assert_bars(root, made, q):
-    bars = root.locator(".bxq_marks path").evaluate_all("bars => bars.map(b => b.getAttribute('d'))")
+    bars = root.locator(".bxq_marks path").evaluate_all(
+        "bars => bars.map(b => b.getAttribute('d'))"
+    )
     wide = [float(re.search(r"h([-\d.e]+)v", bar)[1]) for bar in bars]
     assert wide == pytest.approx(q * made.widget.data["bars"]["one"])
     numbers = root.locator(".bxqtext_marks text").all_text_contents()
-    assert numbers == [f"Q {100 * p:.1f} %" if p >= 0.0005 else "Q < 0.1 %" if p else "Q 0" for p in q]
+    assert numbers == [
+        f"Q {100 * p:.1f} %" if p >= 0.0005 else "Q < 0.1 %" if p else "Q 0" for p in q
+    ]
     alt = root.locator(".anx-left svg").get_attribute("aria-label")
     assert f"{made.names[-1]} R 20.0 %, {numbers[-1]}." in alt
 
@@ -90,9 +111,15 @@ def test_keys_walk_along_the_path(opened, page):
     assert_shown(opened.root, opened, 0, LOSE, 0.5)
     opened.slider.focus()
     for keys, t in [
-        (["End"], 1), (["ArrowLeft"], 0.995), (["PageDown"] * 2, 0.795), (["ArrowUp"], 0.8), (["Home"], 0),
-        (["ArrowDown"], 0), (["ArrowRight"] * 2, 0.01), (["PageUp"], 0.11),
-    ]:  # fmt: skip
+        (["End"], 1),
+        (["ArrowLeft"], 0.995),
+        (["PageDown"] * 2, 0.795),
+        (["ArrowUp"], 0.8),
+        (["Home"], 0),
+        (["ArrowDown"], 0),
+        (["ArrowRight"] * 2, 0.01),
+        (["PageUp"], 0.11),
+    ]:
         for key in keys:
             page.keyboard.press(key)
         assert_shown(opened.root, opened, t, LOSE)
@@ -108,7 +135,9 @@ def test_every_path_and_order(opened, page):
         assert_shown(root, opened, 0.6, path)
         text = next(p["text"] for p in opened.widget.data["paths"] if p["name"] == path)
         assert root.locator(".anx-text").inner_text() == text
-        thick = root.locator("tbody tr").first.locator("[class*=bxpath]:has(path[stroke-width='4.5'])")
+        thick = root.locator("tbody tr").first.locator(
+            "[class*=bxpath]:has(path[stroke-width='4.5'])"
+        )
         thick = thick.evaluate_all("groups => groups.map(g => g.getAttribute('class'))")
         k = [LOSE, INVENT, SHIFT].index(path)
         assert thick
@@ -160,7 +189,9 @@ def test_what_a_screen_reader_says(opened, page):
     assert "· Rényi of order 0.5 0." in said
     assert page.get_by_label("t (along the path)").count() == 1
     panel = opened.root.locator("tbody tr").nth(3).locator("svg")
-    assert panel.get_attribute("aria-label").startswith("KL(R, Q) (nats), at the end: lose the rare word ∞")
+    assert panel.get_attribute("aria-label").startswith(
+        "KL(R, Q) (nats), at the end: lose the rare word ∞"
+    )
     assert opened.root.locator("td b, .anx-left b").count() == 0
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
@@ -191,7 +222,9 @@ def test_printed_without_controls_but_with_what_they_said(opened, page):
 
 def test_without_scripts_a_picture_and_two_tables_remain(made, without_scripts, tmp_path):
     page = without_scripts(made.widget.save(tmp_path / "divergences.html"))
-    assert "Total variation, at the end: lose the rare word 0.05" in page.get_by_role("img").get_attribute("alt")
+    assert "Total variation, at the end: lose the rare word 0.05" in page.get_by_role(
+        "img"
+    ).get_attribute("alt")
     assert page.locator("table").count() == 2
     assert "∞: R never says “at eight clock”" in page.locator("table").nth(1).inner_text()
     assert "<b>sharp</b>" in page.locator("table").first.inner_text()

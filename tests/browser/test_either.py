@@ -26,13 +26,17 @@ def studies():
     """chrF × critic of both teaching sets."""
     made = {}
     for name, data in SETS.items():
-        (made[name],), _ = judged_studies(with_human_points(load(data)), load_candidates(data), ["chrf"], ["critic"])
+        (made[name],), _ = judged_studies(
+            with_human_points(load(data)), load_candidates(data), ["chrf"], ["critic"]
+        )
     return made
 
 
 @pytest.fixture
 def opened(studies, page, tmp_path):
-    made = either({name: explore(one, beta=3) for name, one in studies.items()}, "Translations into")
+    made = either(
+        {name: explore(one, beta=3) for name, one in studies.items()}, "Translations into"
+    )
     page.goto(made.save(tmp_path / "either.html").as_uri())
     return page
 
@@ -76,14 +80,18 @@ def test_texts_say_their_language_and_glosses_stand_with_their_sources(opened):
         page.get_by_role("radio", name=name).check()
         cells = seen(page).locator("tbody tr").first.locator("td > [lang]:first-child")
         assert [cell.get_attribute("lang") for cell in cells.all()] == langs
-        assert {cell.evaluate("e => getComputedStyle(e).hyphens") for cell in cells.all()} == {"auto"}
+        assert {cell.evaluate("e => getComputedStyle(e).hyphens") for cell in cells.all()} == {
+            "auto"
+        }
         assert seen(page).locator("details").count() == (6 if name == "English" else 0)
     page.get_by_role("radio", name="English").check()
     seen(page).locator("summary").nth(1).focus()
     page.keyboard.press("Enter")
     page.wait_for_function("document.querySelectorAll('details[open]').length === 6")
     seen(page).get_by_label("Next page of rows").click()  # still open: who needs one needs them all
-    assert seen(page).locator("details").all_inner_texts() == [f"word for word\n{text}" for text in test.glosses[6:12]]
+    assert seen(page).locator("details").all_inner_texts() == [
+        f"word for word\n{text}" for text in test.glosses[6:12]
+    ]
     assert {box.get_attribute("lang") for box in seen(page).locator("details").all()} == {"en"}
     page.set_viewport_size({"width": 358, "height": 800})  # of a phone's 390, in a notebook's page
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -94,12 +102,20 @@ def test_texts_say_their_language_and_glosses_stand_with_their_sources(opened):
 def test_without_scripts_all_are_there_below_their_names(studies, without_scripts, tmp_path):
     made = either({name: explore(one) for name, one in studies.items()}, "Translations into")
     page = without_scripts(made.save(tmp_path / "either.html"))
-    assert page.locator(".anx-part > p").all_inner_texts() == [f"Translations into: {name}" for name in SETS]
+    assert page.locator(".anx-part > p").all_inner_texts() == [
+        f"Translations into: {name}" for name in SETS
+    ]
     assert page.locator("tbody").count() == 2
     assert all(body.is_visible() for body in page.locator("tbody").all())
-    assert [cell.get_attribute("lang") for cell in page.locator("tbody tr:first-child td:nth-child(-n+2)").all()] == [
-        "de", "en", "en", "de",
-    ]  # fmt: skip
+    assert [
+        cell.get_attribute("lang")
+        for cell in page.locator("tbody tr:first-child td:nth-child(-n+2)").all()
+    ] == [
+        "de",
+        "en",
+        "en",
+        "de",
+    ]
 
 
 def test_an_exported_notebook_needs_no_kernel(execute, exported, page):
@@ -112,7 +128,9 @@ def test_an_exported_notebook_needs_no_kernel(execute, exported, page):
     assert not any(name.is_visible() for name in page.get_by_text("Texts of: ").all())
 
 
-def test_in_jupyterlab_the_choice_follows_the_page_and_python(in_lab, run_cell, printed, n_cells, page):
+def test_in_jupyterlab_the_choice_follows_the_page_and_python(
+    in_lab, run_cell, printed, n_cells, page
+):
     in_lab("either.ipynb", SETUP, SHOW, "print(w.choice, two.beta)", "w.choice = 'two'")
     for cell in range(2):
         run_cell(cell)

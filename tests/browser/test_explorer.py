@@ -15,7 +15,8 @@ curve = tiny.corpus()[0]
 pairs, *given, options = tiny.judged()"""
 SHOW = "w = beta_explorer(pairs, *given, **options)\nw"
 CHART = (
-    "from anhelpers.charts import curve as c, offline\noffline.use_offline()\nc.plot_curve(curve, title='One <curve>')"
+    "from anhelpers.charts import curve as c, offline\noffline.use_offline()\n"
+    "c.plot_curve(curve, title='One <curve>')"
 )
 
 
@@ -36,7 +37,10 @@ def assert_oracle(root, curve, texts, beta=None):
 def assert_point(root, curve, box):
     x0, x1, y0, y1, width, height = box
     v = curve.vertex(beta_of(root))
-    want = (curve.naturalness[v] - x0) / (x1 - x0) * width, height - (curve.accuracy[v] - y0) / (y1 - y0) * height
+    want = (
+        (curve.naturalness[v] - x0) / (x1 - x0) * width,
+        height - (curve.accuracy[v] - y0) / (y1 - y0) * height,
+    )
     at = root.locator(".bxpoint_marks path").get_attribute("transform")
     assert [float(x) for x in re.findall(r"-?[\d.]+", at)] == pytest.approx(want, abs=0.05)
 
@@ -50,7 +54,9 @@ def opened(tiny, page, tmp_path):
     page.goto(widget.save(tmp_path / "explorer.html").as_uri())
     scores = options["accuracy"], options["naturalness"]
     root, slider = page.locator(".anx"), page.get_by_role("slider")
-    return SimpleNamespace(root=root, slider=slider, curve=curve, texts=texts, widget=widget, scores=scores)
+    return SimpleNamespace(
+        root=root, slider=slider, curve=curve, texts=texts, widget=widget, scores=scores
+    )
 
 
 def test_keys_and_drag_show_what_the_curve_selects(drag, opened, page):
@@ -59,10 +65,17 @@ def test_keys_and_drag_show_what_the_curve_selects(drag, opened, page):
     assert_oracle(root, curve, texts, 1.0)
     slider.focus()
     for keys, beta in [
-        (["Home"], 0), (["ArrowRight"], 1e-4), (["PageUp"] * 5, 1.0), (["ArrowUp"], 10**0.02), (["PageUp"], 10**0.82),
-        (["PageUp"], 10**1.62), (["ArrowLeft"] * 3, 10**1.56), (["End"], np.inf), (["ArrowDown"], 1e4),
+        (["Home"], 0),
+        (["ArrowRight"], 1e-4),
+        (["PageUp"] * 5, 1.0),
+        (["ArrowUp"], 10**0.02),
+        (["PageUp"], 10**0.82),
+        (["PageUp"], 10**1.62),
+        (["ArrowLeft"] * 3, 10**1.56),
+        (["End"], np.inf),
+        (["ArrowDown"], 1e4),
         (["PageDown"], 10**3.2),
-    ]:  # fmt: skip
+    ]:
         for key in keys:
             page.keyboard.press(key)
         assert_oracle(root, curve, texts, beta)
@@ -78,7 +91,9 @@ def test_what_a_screen_reader_says(opened, page):
     slider.focus()
     page.keyboard.press("End")
     said = slider.get_attribute("aria-valuetext")
-    assert said == f"β = ∞ · chrF {curve.accuracy[-1]:.1f} · log-prob. −{-curve.naturalness[-1]:.2f}"
+    assert (
+        said == f"β = ∞ · chrF {curve.accuracy[-1]:.1f} · log-prob. −{-curve.naturalness[-1]:.2f}"
+    )
     page.keyboard.press("Home")
     assert slider.get_attribute("aria-valuetext").startswith("β = 0 ·")
     assert page.get_by_label("β (naturalness weight)").count() == 1
@@ -112,7 +127,10 @@ def test_pages_orders_and_changes(opened, page):
     assert_oracle(root, curve, texts)
     page.get_by_label("rows", exact=True).select_option("changes")
     chains = opened.widget.data["judged"][0]["chains"]
-    lengths = {row["id"]: len(chain["beta"]) for row, chain in zip(opened.widget.data["rows"], chains, strict=True)}
+    lengths = {
+        row["id"]: len(chain["beta"])
+        for row, chain in zip(opened.widget.data["rows"], chains, strict=True)
+    }
     shown = [lengths[s] for s, _ in root.evaluate(ROWS)]
     assert shown == sorted(lengths.values(), reverse=True)[:10]
     slider.focus()
@@ -169,7 +187,10 @@ def options_of(page, axis):
 def assert_moved(root, old, new, texts):
     """The count and the marks are those of the choices that differ from the arrays `old`, over all segments."""
     moved = [texts[i] != texts[j] for i, j in zip(old, new, strict=True)]
-    assert root.locator("b[role=status]").inner_text() == f"{sum(moved)} of {len(moved)} choices changed"
+    assert (
+        root.locator("b[role=status]").inner_text()
+        == f"{sum(moved)} of {len(moved)} choices changed"
+    )
     for row in root.locator("tbody tr").all():
         s = int(row.get_attribute("data-segment"))
         assert ("anx-moved" in row.locator("td").nth(2).get_attribute("class")) == moved[s]
@@ -179,7 +200,10 @@ def assert_moved(root, old, new, texts):
 
 
 def test_another_judge_chooses_what_its_own_curve_selects(drag, judged, page):
-    root, slider, texts, (lpp, critic, people) = judged.root, judged.slider, judged.texts, judged.pairs
+    root = judged.root
+    slider = judged.slider
+    texts = judged.texts
+    (lpp, critic, people) = judged.pairs
     boxes = [one["box"] for one in judged.widget.data["judged"]]
     drag(slider, "beta")
     first = beta_of(root)
@@ -190,9 +214,17 @@ def test_another_judge_chooses_what_its_own_curve_selects(drag, judged, page):
     assert_moved(root, before, critic.curve.select(beta_of(root)), texts)
     for width in (1280, 390):  # the bar of a moved row lies beside its words
         page.set_viewport_size({"width": width, "height": 900})
-        assert root.locator(".anx-moved").first.evaluate("e => parseFloat(getComputedStyle(e).paddingLeft)") >= 8
+        assert (
+            root.locator(".anx-moved").first.evaluate(
+                "e => parseFloat(getComputedStyle(e).paddingLeft)"
+            )
+            >= 8
+        )
     page.set_viewport_size({"width": 1280, "height": 900})
-    places = [c.vertex(b) / (len(c.beta) - 1) for c, b in ((lpp.curve, first), (critic.curve, beta_of(root)))]
+    places = [
+        c.vertex(b) / (len(c.beta) - 1)
+        for c, b in ((lpp.curve, first), (critic.curve, beta_of(root)))
+    ]
     assert places[0] == pytest.approx(places[1], abs=0.5 / (len(critic.curve.beta) - 1))
     assert f"goes from {first:.3g}" in root.locator(".anx-left").inner_text()
     assert "critic <b>" in root.locator(".anx-readout").first.inner_text()
@@ -221,8 +253,13 @@ def test_the_ends_of_the_slider_stay_ends_and_page_and_domain_stay(judged, page)
         choose(page, "naturalness", "critic <b>")
         assert_oracle(root, critic.curve, texts, beta)
         assert [s for s, _ in root.evaluate(ROWS)] == shown
-        moved = sum(texts[i] != texts[j] for s, (i, j) in enumerate(
-            zip(lpp.curve.select(beta), critic.curve.select(beta), strict=True)) if s % 3)  # fmt: skip
+        moved = sum(
+            texts[i] != texts[j]
+            for s, (i, j) in enumerate(
+                zip(lpp.curve.select(beta), critic.curve.select(beta), strict=True)
+            )
+            if s % 3
+        )
         assert root.locator("b[role=status]").inner_text() == f"{moved} of 16 choices changed"
         assert "keeps its place" not in root.inner_text()
         choose(page, "naturalness", "log-probability")
@@ -264,10 +301,16 @@ def test_without_scripts_a_picture_and_a_table_remain(tiny, without_scripts, tmp
     from anhelpers.widgets.explorer import beta_explorer
 
     curve, srcs, refs, texts, options = tiny.corpus()
-    page = without_scripts(beta_explorer(curve, srcs, refs, texts, **options).save(tmp_path / "explorer.html"))
+    page = without_scripts(
+        beta_explorer(curve, srcs, refs, texts, **options).save(tmp_path / "explorer.html")
+    )
     assert page.get_by_role("img").get_attribute("alt").startswith("oracle curve from accuracy")
     assert page.locator("tbody tr").count() == 6
-    assert page.locator("tbody tr td:nth-child(3)").first.inner_text().startswith(texts[curve.select(0)[0]])
+    assert (
+        page.locator("tbody tr td:nth-child(3)")
+        .first.inner_text()
+        .startswith(texts[curve.select(0)[0]])
+    )
 
 
 def test_a_key_press_is_answered_within_a_frame(tiny, page, tmp_path, capsys):
@@ -301,7 +344,9 @@ def test_in_jupyterlab(drag, in_lab, run_cell, printed, n_cells, tiny, page):
     in_lab("live.ipynb", SETUP, SHOW, CHART, vega, "print(w.beta, w.domain)")
     for cell in range(5):
         run_cell(cell)
-    outputs = page.evaluate(f"{CELLS}.flatMap(c => c.model.sharedModel.getOutputs().map(o => o.output_type))")
+    outputs = page.evaluate(
+        f"{CELLS}.flatMap(c => c.model.sharedModel.getOutputs().map(o => o.output_type))"
+    )
     assert "error" not in outputs
     curve, _, _, texts, _ = tiny.corpus()
     root, slider = page.locator(".anx"), page.get_by_role("slider")
@@ -314,7 +359,8 @@ def test_in_jupyterlab(drag, in_lab, run_cell, printed, n_cells, tiny, page):
         page.keyboard.press(key)
         assert_oracle(root, curve, texts, beta)
     page.keyboard.press("Home")
-    for _ in range(10):  # slow enough for the kernel's echoes to arrive in between: they must undo nothing
+    # slow enough for the kernel's echoes to arrive in between: they must undo nothing
+    for _ in range(10):
         page.wait_for_timeout(60)
         page.keyboard.press("PageUp")
     assert_oracle(root, curve, texts, 10**3.98)
@@ -334,7 +380,13 @@ def test_in_jupyterlab(drag, in_lab, run_cell, printed, n_cells, tiny, page):
 
 
 def test_judges_follow_in_jupyterlab(in_lab, run_cell, printed, tiny, page):
-    in_lab("judged.ipynb", SETUP, SHOW, "print(w.accuracy, w.naturalness, w.beta)", "w.accuracy = 'chrf'")
+    in_lab(
+        "judged.ipynb",
+        SETUP,
+        SHOW,
+        "print(w.accuracy, w.naturalness, w.beta)",
+        "w.accuracy = 'chrf'",
+    )
     run_cell(0)
     run_cell(1)
     pairs, *_, texts, _ = tiny.judged()

@@ -21,14 +21,25 @@ from anhelpers.site import _index, _linked
 from anhelpers.stats import holm
 
 HOSTILE = [
-    "<script>window.pwned=1</script>", "<img src=x onerror=window.pwned=1>", '"><svg onload=window.pwned=1>',
-    "</script><script>window.pwned=1</script>", "</textarea><script>window.pwned=1</script>",
-    "javascript:window.pwned=1", "{{constructor.constructor('window.pwned=1')()}}", "]]><b>x</b>", "<!--<script>x",
-    "</style><script>window.pwned=1</script>", "' onmouseover='window.pwned=1", "&lt;b&gt; &amp;amp;",
-    "<a href=javascript:window.pwned=1>x</a>", "</title><script>window.pwned=1</script>", "${window.pwned=1}`",
-    "<iframe srcdoc='<script>top.pwned=1</script>'>", "\u2028window.pwned=1//",
+    "<script>window.pwned=1</script>",
+    "<img src=x onerror=window.pwned=1>",
+    '"><svg onload=window.pwned=1>',
+    "</script><script>window.pwned=1</script>",
+    "</textarea><script>window.pwned=1</script>",
+    "javascript:window.pwned=1",
+    "{{constructor.constructor('window.pwned=1')()}}",
+    "]]><b>x</b>",
+    "<!--<script>x",
+    "</style><script>window.pwned=1</script>",
+    "' onmouseover='window.pwned=1",
+    "&lt;b&gt; &amp;amp;",
+    "<a href=javascript:window.pwned=1>x</a>",
+    "</title><script>window.pwned=1</script>",
+    "${window.pwned=1}`",
+    "<iframe srcdoc='<script>top.pwned=1</script>'>",
+    "\u2028window.pwned=1//",
     "</noscript><img src=x onerror=window.pwned=1>",
-]  # fmt: skip
+]
 SMUGGLED = "iframe, img[src=x], [onload], [onerror], [onmouseover]"
 TITLE = "</title><script>window.pwned=1</script><img src=x onerror=window.pwned=1>"
 
@@ -44,15 +55,27 @@ def explorer():
 
     n = len(HOSTILE)
     segment = np.repeat(np.arange(n), 2)
-    accuracy, naturalness = np.tile([80.0, 60.0], n) + segment, np.tile([-4.0, -1.0], n) + segment / 10
+    accuracy = np.tile([80.0, 60.0], n) + segment
+    naturalness = np.tile([-4.0, -1.0], n) + segment / 10
     options = {"segment": segment, "title": TITLE, "show": n}
-    options |= {"domains": [named(i) for i in range(n)], "tags": [named(i + 40) for i in range(2 * n)]}
+    options |= {
+        "domains": [named(i) for i in range(n)],
+        "tags": [named(i + 40) for i in range(2 * n)],
+    }
     options |= {"langs": ("en", "de")}
-    systems = pd.DataFrame({"system": HOSTILE[:5], "category": ["LLM", "MT", "online", "human", "unknown"]})
+    systems = pd.DataFrame(
+        {"system": HOSTILE[:5], "category": ["LLM", "MT", "online", "human", "unknown"]}
+    )
     systems = systems.assign(accuracy=70.0 + np.arange(5), naturalness=-2.0)
     curve = oracle_curve(segment, accuracy, naturalness)
     pairs = [
-        Judged(curve, accuracy, naturalness, systems, *[(named(k + i), named(k + i + 1)) for i in range(3)])
+        Judged(
+            curve,
+            accuracy,
+            naturalness,
+            systems,
+            *[(named(k + i), named(k + i + 1)) for i in range(3)],
+        )
         for k in (20, 30)
     ]
     texts = [f"{named(i)} {word}" for i in range(n) for word in ("good", "bad")]
@@ -76,14 +99,20 @@ def decisions():
 
     p = np.linspace(0.001, 0.2, len(HOSTILE))
     features = [f"f{i}" for i in range(len(p))]
-    table = pd.DataFrame({"feature": features, "method": "pearson", "r": 0.5, "p": p, "p_holm": holm(p)})
+    table = pd.DataFrame(
+        {"feature": features, "method": "pearson", "r": 0.5, "p": p, "p_holm": holm(p)}
+    )
     return correction_explorer(table, names=dict(zip(features, HOSTILE, strict=True)), title=TITLE)
 
 
 def directions():
     from anhelpers.widgets.directions import direction_explorer
 
-    rows = [(f"en-{text}", 160.0 + i, 60.0, 100.0 + i, 30.0) for i, text in enumerate(HOSTILE) if "-" not in text]
+    rows = [
+        (f"en-{text}", 160.0 + i, 60.0, 100.0 + i, 30.0)
+        for i, text in enumerate(HOSTILE)
+        if "-" not in text
+    ]
     table = pd.DataFrame(rows, columns=["direction", "h_lm", "h_mt", "xmi", "bleu"])
     return direction_explorer(table, title=TITLE)
 
@@ -93,24 +122,35 @@ def divergences():
 
     n = 6
     r = np.arange(1, n + 1) / np.arange(1, n + 1).sum()
-    return divergence_explorer(r, {HOSTILE[1]: [r, r[::-1]], HOSTILE[3]: [r, np.roll(r, 1)]}, names=HOSTILE[:n],
-                               ground=np.arange(n), unit=HOSTILE[2], title=TITLE)  # fmt: skip
+    return divergence_explorer(
+        r,
+        {HOSTILE[1]: [r, r[::-1]], HOSTILE[3]: [r, np.roll(r, 1)]},
+        names=HOSTILE[:n],
+        ground=np.arange(n),
+        unit=HOSTILE[2],
+        title=TITLE,
+    )
 
 
 WORD = "abcdefgh"
-GERMAN = "Die alte Fähre legt um sieben Uhr ab, und wer zu spät kommt, muss bis zum Abend warten. " * 4
+GERMAN = (
+    "Die alte Fähre legt um sieben Uhr ab, und wer zu spät kommt, muss bis zum Abend warten. " * 4
+)
 """Enough to say that these texts, of which most is markup, are meant to be German."""
 
 
 def mqm_file(tmp_path):
     """Ratings whose every name is hostile, of two segments."""
-    lines = [["system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity"]]
+    lines = [
+        ["system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity"]
+    ]
     for i, text in enumerate(HOSTILE):
         for seg in (1, 2):
             for k in range(1 + i * (1 + 2 * seg) % 7):  # so that the systems differ
                 kind = f"{('Accuracy', 'Fluency')[k % 2]}/{text}"
                 where = [HOSTILE[2], f"{seg}", f"{seg}", HOSTILE[(i + 1) % 3]]
-                marked = f"{WORD[:k]}<v>{WORD[k]}</v>{WORD[k + 1 :]} {i}"  # each error at a place of its own
+                # each error at a place of its own
+                marked = f"{WORD[:k]}<v>{WORD[k]}</v>{WORD[k + 1 :]} {i}"
                 lines.append([text, *where, "s", marked, kind, "Major"])
     path = tmp_path / "m.tsv"
     path.write_text("".join("\t".join(line) + "\n" for line in lines), encoding="utf-8")
@@ -130,15 +170,26 @@ def raters():
     test = TestSet("t", "en-de", tuple(HOSTILE), refs={"refA": tuple(HOSTILE[::-1])})
     texts = [f"{named(i)} {word}" for i in range(n) for word in ("good", "bad")]
     cands = CandidateSet(np.repeat(np.arange(n), 2), texts, [named(i) for i in (7, 8)] * n)
-    return rating_sheet(test, cands, n_segments=n, n_candidates=2, rng=np.random.default_rng(0), title=TITLE,
-                        reference=True)  # fmt: skip
+    return rating_sheet(
+        test,
+        cands,
+        n_segments=n,
+        n_candidates=2,
+        rng=np.random.default_rng(0),
+        title=TITLE,
+        reference=True,
+    )
 
 
 WIDGETS = {
-    "explorer": (explorer, HOSTILE), "tradeoff": (tradeoff, HOSTILE[:12]), "decisions": (decisions, HOSTILE),
-    "directions": (directions, [t for t in HOSTILE if "-" not in t]), "divergences": (divergences, HOSTILE[:6]),
-    "mqm": (mqm, HOSTILE), "raters": (raters, HOSTILE),
-}  # fmt: skip
+    "explorer": (explorer, HOSTILE),
+    "tradeoff": (tradeoff, HOSTILE[:12]),
+    "decisions": (decisions, HOSTILE),
+    "directions": (directions, [t for t in HOSTILE if "-" not in t]),
+    "divergences": (divergences, HOSTILE[:6]),
+    "mqm": (mqm, HOSTILE),
+    "raters": (raters, HOSTILE),
+}
 """Name -> what makes the widget, and which texts must be seen in it."""
 
 
@@ -163,7 +214,10 @@ def opened(page, path):
             e => e.tagName === 'A' || e.dispatchEvent(new Event('{kind}', {{bubbles: true}})))""")
     assert page.evaluate("window.pwned") is None
     assert (
-        page.evaluate("document.querySelectorAll('iframe, img[src=x], [onload], [onerror], [onmouseover]').length") == 0
+        page.evaluate(
+            "document.querySelectorAll('iframe, img[src=x], [onload], [onerror], [onmouseover]').length"
+        )
+        == 0
     )
     assert dialogs == []
     return flat(seen)
@@ -197,7 +251,9 @@ def systems():
     """A table of systems with such names, as `anhelpers plane` draws and prints it."""
     n = len(HOSTILE)
     at = np.arange(n)
-    table = pd.DataFrame({"system": HOSTILE, "category": "MT", "accuracy": 40.0 + at, "naturalness": -3.0 - at / 9})
+    table = pd.DataFrame(
+        {"system": HOSTILE, "category": "MT", "accuracy": 40.0 + at, "naturalness": -3.0 - at / 9}
+    )
     table = table.assign(accuracy_se=0.1, naturalness_se=0.01, correlation=0.0, n=52, pareto=True)
     for axis in ("accuracy", "naturalness"):
         table[f"{axis}_low"], table[f"{axis}_high"] = table[axis] - 1, table[axis] + 1
@@ -205,15 +261,24 @@ def systems():
 
 
 def plane_of(systems):
-    return plot_systems(systems, title=TITLE, accuracy_title=HOSTILE[0], naturalness_title=HOSTILE[1], size=(900, 900))
+    return plot_systems(
+        systems,
+        title=TITLE,
+        accuracy_title=HOSTILE[0],
+        naturalness_title=HOSTILE[1],
+        size=(900, 900),
+    )
 
 
 def test_a_page_of_the_plane(systems, page, tmp_path):
     notes = pd.DataFrame({"{body}": HOSTILE, HOSTILE[0]: HOSTILE[::-1]})
     parts = {"Systems": systems, HOSTILE[3]: "\n".join(HOSTILE), "{title} {body}": notes}
-    path = write_page(tmp_path / "plane.html", TITLE + " {body}", interactive(plane_of(systems)), parts)
+    path = write_page(
+        tmp_path / "plane.html", TITLE + " {body}", interactive(plane_of(systems)), parts
+    )
     seen = opened(page, path)
-    assert [text for text in HOSTILE if seen.count(flat(text)) < 4] == []  # two tables, paragraphs, the picture's words
+    # two tables, paragraphs, the picture's words
+    assert [text for text in HOSTILE if seen.count(flat(text)) < 4] == []
     assert page.locator("h1").inner_text() == TITLE + " {body}"
     assert page.locator("h1").count() == 1
     mark = page.wait_for_selector("path[aria-roledescription][aria-label*='system: ']")
@@ -224,7 +289,8 @@ def test_a_page_of_the_plane(systems, page, tmp_path):
 
 def test_a_chart_saved_as_a_page(systems, page, tmp_path):
     seen = opened(page, save(plane_of(systems), tmp_path / "chart.html"))
-    assert len([text for text in HOSTILE if flat(text) in seen]) >= len(HOSTILE) // 2  # labels that fit, and titles
+    # labels that fit, and titles
+    assert len([text for text in HOSTILE if flat(text) in seen]) >= len(HOSTILE) // 2
 
 
 def test_a_drawing_is_well_formed_and_holds_no_script(systems):
@@ -244,7 +310,9 @@ def test_a_drawing_is_well_formed_and_holds_no_script(systems):
         "metadata",
         "style",
     }
-    assert not [key for element in svg.iter() for key in element.attrib if key.lower().startswith("on")]
+    assert not [
+        key for element in svg.iter() for key in element.attrib if key.lower().startswith("on")
+    ]
     assert TITLE[:20] in "".join(svg.itertext())
 
 
@@ -253,7 +321,9 @@ def test_a_site_of_notebooks_with_hostile_titles(page, tmp_path):
     (tmp_path / "index.html").write_text(_index(told), encoding="utf-8")
     seen = opened(page, tmp_path / "index.html")
     assert [text for text in HOSTILE if seen.count(flat(text)) < 2] == []
-    (tmp_path / "n1.html").write_text(_linked("<html><body><p>x</p></body></html>", told, 1), encoding="utf-8")
+    (tmp_path / "n1.html").write_text(
+        _linked("<html><body><p>x</p></body></html>", told, 1), encoding="utf-8"
+    )
     seen = opened(page, tmp_path / "n1.html")
     assert flat(HOSTILE[0]) in seen
     assert flat(HOSTILE[2]) in seen
@@ -263,10 +333,17 @@ def test_a_site_of_notebooks_with_hostile_titles(page, tmp_path):
 def candidates(tmp_path):
     """A file of candidates in which all is hostile: sources, references, texts, tags."""
     rows = [
-        {"src": text, "refs": [f"{named(i)} good {text} {GERMAN}"], "lp": "en-de",
-         "candidates": [{"text": f"{named(i)} {word}", "tag": named(i + k)} for k, word in enumerate(("good", "bad"))]}
+        {
+            "src": text,
+            "refs": [f"{named(i)} good {text} {GERMAN}"],
+            "lp": "en-de",
+            "candidates": [
+                {"text": f"{named(i)} {word}", "tag": named(i + k)}
+                for k, word in enumerate(("good", "bad"))
+            ],
+        }
         for i, text in enumerate(HOSTILE)
-    ]  # fmt: skip
+    ]
     path = tmp_path / "candidates.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
@@ -285,7 +362,10 @@ def all_rows(page, seen):
 
 def test_the_page_of_a_curve(candidates, page, tmp_path):
     out = tmp_path / "curve.html"
-    assert cli.main(["curve", str(candidates), "--html", str(out), "-o", str(tmp_path / "curve.csv")]) == 0
+    assert (
+        cli.main(["curve", str(candidates), "--html", str(out), "-o", str(tmp_path / "curve.csv")])
+        == 0
+    )
     seen = all_rows(page, opened(page, out))
     assert [text for text in HOSTILE if flat(text) not in seen] == []
     assert page.evaluate("window.pwned") is None

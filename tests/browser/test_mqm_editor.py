@@ -68,10 +68,20 @@ def assert_shown(root, widget):
     places = []
     for _, accuracy, fluency in (table[list(KINDS)].to_numpy().T, penalties(data, data["start"]).T):
         x, y = -fluency / zoom[0], -accuracy / zoom[1]
-        places.append(np.stack([(x - x0) / (x1 - x0) * width, height - (y - y0) / (y1 - y0) * height], axis=1))
-    drawn = {name: root.evaluate(DRAWN, f"bx{name}") for name in ("system", "ring", "start", "trace", "label")}
+        places.append(
+            np.stack([(x - x0) / (x1 - x0) * width, height - (y - y0) / (y1 - y0) * height], axis=1)
+        )
+    drawn = {
+        name: root.evaluate(DRAWN, f"bx{name}")
+        for name in ("system", "ring", "start", "trace", "label")
+    }
     moved = np.abs(places[0] - places[1]).max(axis=1) > 1e-7
-    for layer, at in (("system", places[0]), ("ring", places[0]), ("start", places[1]), ("trace", places[1])):
+    for layer, at in (
+        ("system", places[0]),
+        ("ring", places[0]),
+        ("start", places[1]),
+        ("trace", places[1]),
+    ):
         assert np.array([points(one["at"]) for one in drawn[layer]]) == pytest.approx(at, abs=1e-3)
     ends = np.array([[one["x2"], one["y2"]] for one in drawn["trace"]])
     assert ends == pytest.approx(places[0] - places[1], abs=1e-3)
@@ -84,7 +94,9 @@ def assert_shown(root, widget):
     rows = root.locator(".anx-numbers tbody tr").evaluate_all(TABLE)
     assert [row[0] for row in rows] == table.system.tolist()
     numbers = np.array([[float(cell.split(" ")[0]) for cell in row[1:4]] for row in rows])
-    assert numbers == pytest.approx(table[["accuracy", "fluency", "penalty"]].to_numpy(), abs=5.001e-4)
+    assert numbers == pytest.approx(
+        table[["accuracy", "fluency", "penalty"]].to_numpy(), abs=5.001e-4
+    )
     ranks = [[int(re.search(r"\((\d+)\)", cell)[1]) for cell in row[1:4]] for row in rows]
     values = table[["accuracy", "fluency", "penalty"]].round(9)
     assert ranks == values.rank(method="min").astype(int).to_numpy().tolist()
@@ -94,10 +106,15 @@ def test_keys_and_selects_move_the_systems(opened, page):
     root, widget = opened.root, opened.widget
     assert_shown(root, widget)
     for name, keys, value in [
-        ("Major", ["ArrowRight"], 5.1), ("Major", ["PageUp"] * 4, 9.1), ("Minor", ["Home"], 0),
-        ("Minor", ["PageUp", "PageUp", "ArrowLeft"], 1.9), ("Major", ["End"], 25), ("Major", ["PageDown"], 24),
-        ("Non-translation!", ["End", "ArrowUp"], 50), ("Minor · Fluency/Punctuation", ["ArrowDown"] * 2, 0),
-    ]:  # fmt: skip
+        ("Major", ["ArrowRight"], 5.1),
+        ("Major", ["PageUp"] * 4, 9.1),
+        ("Minor", ["Home"], 0),
+        ("Minor", ["PageUp", "PageUp", "ArrowLeft"], 1.9),
+        ("Major", ["End"], 25),
+        ("Major", ["PageDown"], 24),
+        ("Non-translation!", ["End", "ArrowUp"], 50),
+        ("Minor · Fluency/Punctuation", ["ArrowDown"] * 2, 0),
+    ]:
         slider(page, name).focus()
         for key in keys:
             page.keyboard.press(key)
@@ -108,14 +125,19 @@ def test_keys_and_selects_move_the_systems(opened, page):
     assert ticks == ["−20", "−15", "−10", "−5", "0"] * 2
     assert "fluency ×5 and accuracy ×5" in root.locator(".anx-zoom").inner_text()
     for category, key, on in [
-        ("Fluency/Grammar", "a", "accuracy"), ("Style/Unnatural or awkward", "n", "neither"),
+        ("Fluency/Grammar", "a", "accuracy"),
+        ("Style/Unnatural or awkward", "n", "neither"),
         ("Accuracy/Mistranslation", "ArrowDown", "fluency"),
-    ]:  # fmt: skip
+    ]:
         side(page, category).focus()
         page.keyboard.press(key)
         widget.categories = {category: on}
         assert_shown(root, widget)
-    assert root.locator(".anx-changed .anx-note").all_inner_texts() == ["was accuracy", "was fluency", "was fluency"]
+    assert root.locator(".anx-changed .anx-note").all_inner_texts() == [
+        "was accuracy",
+        "was fluency",
+        "was fluency",
+    ]
     reset = page.get_by_label("Reset to scheme wmt and weights freitag2021")
     assert reset.get_attribute("aria-disabled") == "false"
     reset.press("Enter")
@@ -159,7 +181,10 @@ def assert_apart(labels, least):
     assert len(boxes) >= least
     for i, (left, top, right, bottom) in enumerate(boxes):
         for other in boxes[:i]:
-            across = min(right, other[2]) - max(left, other[0]), min(bottom, other[3]) - max(top, other[1])
+            across = (
+                min(right, other[2]) - max(left, other[0]),
+                min(bottom, other[3]) - max(top, other[1]),
+            )
             assert min(across) <= 1
 
 
@@ -187,7 +212,9 @@ def test_what_a_screen_reader_says(opened, page):
     tabbed = []
     opened.root.evaluate("root => root.querySelector('input').focus()")
     for _ in range(7):
-        tabbed.append(page.evaluate("document.activeElement.tagName + document.activeElement.className"))
+        tabbed.append(
+            page.evaluate("document.activeElement.tagName + document.activeElement.className")
+        )
         page.keyboard.press("Tab")
     assert tabbed == ["INPUT"] * 4 + ["BUTTON", "DIVanx-box", "SELECT"]
 
@@ -216,7 +243,10 @@ def test_in_the_dark_texts_and_marks_stand_out(made, chromium, tmp_path):
     assert page.locator(".bxlabel_marks text").first.evaluate(look)[0] == "rgb(241, 241, 241)"
     assert page.locator(".bxsystem_marks path").first.evaluate(look)[1] == "rgb(241, 241, 241)"
     assert page.locator(".bxtrace_marks line").first.evaluate(look)[1] == "rgb(189, 189, 189)"
-    assert page.locator(".anx").evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(22, 22, 22)"
+    assert (
+        page.locator(".anx").evaluate("e => getComputedStyle(e).backgroundColor")
+        == "rgb(22, 22, 22)"
+    )
     page.close()
 
 
@@ -224,7 +254,10 @@ def test_printed_it_is_a_picture_and_tables(opened, page):
     page.emulate_media(media="print")
     assert not any(one.is_visible() for one in opened.root.locator("input, select, button").all())
     assert opened.root.locator(".anx-side").first.inner_text() == "accuracy"
-    places = [opened.root.locator(f".anx-weights {part}").nth(1).bounding_box() for part in ("label", "output")]
+    places = [
+        opened.root.locator(f".anx-weights {part}").nth(1).bounding_box()
+        for part in ("label", "output")
+    ]
     assert places[0]["y"] == pytest.approx(places[1]["y"], abs=4)
     assert opened.root.locator(".anx-points").nth(1).inner_text() == "5"
     assert opened.root.locator("tbody tr").last.is_visible()
@@ -233,7 +266,8 @@ def test_printed_it_is_a_picture_and_tables(opened, page):
 def test_weights_from_python_between_two_steps_and_beyond_the_slider(made, page, tmp_path):
     widget = made.widget
     widget.reset()
-    widget.weights, widget.categories = {"Minor": 0.25, "Major": 40}, {"Fluency/Grammar": "accuracy"}
+    widget.weights = {"Minor": 0.25, "Major": 40}
+    widget.categories = {"Fluency/Grammar": "accuracy"}
     page.goto(widget.save(tmp_path / "own.html").as_uri())
     root = page.locator(".anx")
     assert_shown(root, widget)
@@ -246,7 +280,9 @@ def test_without_scripts_a_picture_and_three_tables_remain(made, without_scripts
     made.widget.reset()
     page = without_scripts(made.widget.save(tmp_path / "editor.html"))
     assert (
-        page.get_by_role("img").get_attribute("alt").startswith("penalties on accuracy and fluency: <b>Human</b> (0.49")
+        page.get_by_role("img")
+        .get_attribute("alt")
+        .startswith("penalties on accuracy and fluency: <b>Human</b> (0.49")
     )
     assert page.locator("table").count() == 3
     assert "Style/Unnatural or awkward" in page.locator("table").nth(2).inner_text()

@@ -10,19 +10,33 @@ ODD = "A</script><b>"  # a system may be called so, and must not end the page's 
 
 
 def test_a_page_shows_numbers_under_the_pointer_and_loads_nothing(tmp_path, page):
-    table = pd.DataFrame({
-        "system": [ODD, "B"], "category": ["MT", "LLM"], "accuracy": [40.0, 30.0], "naturalness": [-3.0, -2.5],
-        "accuracy_se": 1.0, "naturalness_se": 0.1, "correlation": 0.0, "n": 52, "pareto": True,
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "system": [ODD, "B"],
+            "category": ["MT", "LLM"],
+            "accuracy": [40.0, 30.0],
+            "naturalness": [-3.0, -2.5],
+            "accuracy_se": 1.0,
+            "naturalness_se": 0.1,
+            "correlation": 0.0,
+            "n": 52,
+            "pareto": True,
+        }
+    )
     for axis in ("accuracy", "naturalness"):
         table[f"{axis}_low"], table[f"{axis}_high"] = table[axis] - 1, table[axis] + 1
     path = write_page(
-        tmp_path / "plane.html", "A & B", interactive(plot_systems(table)), {"Systems": table, "Text": "x < y"}
+        tmp_path / "plane.html",
+        "A & B",
+        interactive(plot_systems(table)),
+        {"Systems": table, "Text": "x < y"},
     )
     page.goto(path.as_uri())
     mark = page.wait_for_selector('path[aria-roledescription][aria-label*="system: B"]')
     mark.hover(force=True)
-    page.wait_for_function("document.querySelector('#vg-tooltip-element')?.innerText.includes('30')")
+    page.wait_for_function(
+        "document.querySelector('#vg-tooltip-element')?.innerText.includes('30')"
+    )
     assert page.inner_text("h1") == "A & B"
     assert page.inner_text("p") == "x < y"
     assert ODD in page.inner_text("table")

@@ -46,7 +46,8 @@ def type_all(page, root, plan):
         assert focused(page) == k
         page.keyboard.press(str(rating))
         if k % 6 == 5 and k < 29:
-            page.keyboard.press("Enter")  # the focus is on "next", and goes to the first cell of the next sentence
+            # the focus is on "next", and goes to the first cell of the next sentence
+            page.keyboard.press("Enter")
 
 
 def download(page, act):
@@ -75,17 +76,29 @@ def test_thirty_keys_rate_all_and_the_page_writes_the_file(made, page, tmp_path)
     assert found.table.seconds.between(0, 60).all()
     same = made.sheet()
     same.rater, same.ratings, same.seconds = "Žofie 2", PLAN, found.table.seconds.tolist()
-    assert (tmp_path / "one.csv").read_bytes() == same.csv().encode()  # what Python would have written
-    assert root.locator(".anx-status").inner_text().startswith("Saved 30 of 30 ratings as a download: ratings_")
+    # what Python would have written
+    assert (tmp_path / "one.csv").read_bytes() == same.csv().encode()
+    assert (
+        root.locator(".anx-status")
+        .inner_text()
+        .startswith("Saved 30 of 30 ratings as a download: ratings_")
+    )
 
 
 def test_arrows_tab_backspace_and_page_keys(made, page, tmp_path):
     root = open_page(made, page, tmp_path)
     root.locator("input[data-row]").first.focus()
     for key, row in [
-        ("ArrowRight", 1), ("ArrowRight", 1), ("ArrowDown", 3), ("ArrowDown", 5), ("ArrowDown", 5), ("ArrowLeft", 4),
-        ("ArrowUp", 2), ("Tab", 3), ("Shift+Tab", 2),
-    ]:  # fmt: skip
+        ("ArrowRight", 1),
+        ("ArrowRight", 1),
+        ("ArrowDown", 3),
+        ("ArrowDown", 5),
+        ("ArrowDown", 5),
+        ("ArrowLeft", 4),
+        ("ArrowUp", 2),
+        ("Tab", 3),
+        ("Shift+Tab", 2),
+    ]:
         page.keyboard.press(key)
         assert focused(page) == row, key
     page.keyboard.press("4")
@@ -99,11 +112,22 @@ def test_arrows_tab_backspace_and_page_keys(made, page, tmp_path):
     assert focused(page) == 2
     page.keyboard.press("9")
     assert shown(root) == [None] * 30
-    for key, sentence in [("n", 2), ("N", 3), ("PageDown", 4), ("n", 5), ("n", 5), ("PageUp", 4), ("p", 3)]:
+    for key, sentence in [
+        ("n", 2),
+        ("N", 3),
+        ("PageDown", 4),
+        ("n", 5),
+        ("n", 5),
+        ("PageUp", 4),
+        ("p", 3),
+    ]:
         page.keyboard.press(key)
         assert root.locator(".anx-where").inner_text() == f"sentence {sentence} of 5"
         assert root.locator("section:visible").count() == 1
-        assert root.locator("section:visible .anx-source").inner_text() == made.widget.sheet.srcs[sentence - 1]
+        assert (
+            root.locator("section:visible .anx-source").inner_text()
+            == made.widget.sheet.srcs[sentence - 1]
+        )
     assert focused(page) == 12
 
 
@@ -113,7 +137,9 @@ def test_a_mouse_rates_too_and_a_text_field_takes_letters(made, page, tmp_path):
     assert shown(root)[3] == 4
     page.get_by_label("Next sentence (N)").click()
     assert focused(page) == 6
-    page.get_by_role("radiogroup", name="Accuracy of A").locator("visible=true").get_by_role("radio").nth(1).click()
+    page.get_by_role("radiogroup", name="Accuracy of A").locator("visible=true").get_by_role(
+        "radio"
+    ).nth(1).click()
     assert shown(root)[6] == 2
     page.get_by_label("pseudonym").fill("")
     page.get_by_label("pseudonym").press_sequentially("Ann 5")
@@ -151,7 +177,9 @@ def test_without_a_usable_name_nothing_is_saved(made, page, tmp_path, name, said
 
 def test_a_saved_file_is_gone_on_with_and_merged_with_another(made, page, tmp_path):
     first = made.sheet()
-    first.rater, first.ratings, first.seconds = "Mo", [*PLAN[:7], *[None] * 23], [1.5] * 7 + [None] * 23
+    first.rater = "Mo"
+    first.ratings = [*PLAN[:7], *[None] * 23]
+    first.seconds = [1.5] * 7 + [None] * 23
     first.save_ratings(tmp_path / "mo.csv")
     root = open_page(made, page, tmp_path)
     page.get_by_label("go on with a saved file").set_input_files(tmp_path / "mo.csv")
@@ -164,7 +192,9 @@ def test_a_saved_file_is_gone_on_with_and_merged_with_another(made, page, tmp_pa
         page.keyboard.press(key)
     folder = tmp_path / "class"
     folder.mkdir()
-    download(page, page.get_by_role("button", name="Save", exact=True).click).save_as(folder / "mo.csv")
+    download(page, page.get_by_role("button", name="Save", exact=True).click).save_as(
+        folder / "mo.csv"
+    )
     other = made.sheet()
     other.rater, other.ratings = "Di", [3] * 30
     other.save_ratings(folder / "di.csv")
@@ -200,7 +230,9 @@ def test_a_page_refuses_another_file(made, page, tmp_path, change, said):
 def test_what_excel_saved_is_gone_on_with(made, page, tmp_path):
     first = made.sheet()
     first.rater, first.ratings = "Mo", PLAN
-    (tmp_path / "x.csv").write_bytes(("\ufeff" + first.csv().replace(",", ";").replace("\n", "\r\n")).encode())
+    (tmp_path / "x.csv").write_bytes(
+        ("\ufeff" + first.csv().replace(",", ";").replace("\n", "\r\n")).encode()
+    )
     root = open_page(made, page, tmp_path)
     page.get_by_label("go on with a saved file").set_input_files(tmp_path / "x.csv")
     page.wait_for_function("document.querySelector('.anx').dataset.rated === '30'")
@@ -227,7 +259,10 @@ def test_it_fits_a_projector_a_phone_and_a_dark_room(fits, made, page, tmp_path)
     assert root.locator("section:visible tbody td").first.bounding_box()["width"] > 300
     page.emulate_media(color_scheme="dark")
     assert root.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(22, 22, 22)"
-    assert root.locator(".anx-source").first.evaluate("e => getComputedStyle(e).color") == "rgb(241, 241, 241)"
+    assert (
+        root.locator(".anx-source").first.evaluate("e => getComputedStyle(e).color")
+        == "rgb(241, 241, 241)"
+    )
 
 
 def test_printed_it_shows_every_sentence_and_no_controls(made, page, tmp_path):
@@ -236,7 +271,9 @@ def test_printed_it_shows_every_sentence_and_no_controls(made, page, tmp_path):
     page.keyboard.press("4")
     page.emulate_media(media="print")
     assert root.locator("section:visible").count() == 5
-    assert [root.locator(part).is_visible() for part in (".anx-bar", ".anx-save", ".anx-open")] == [False] * 3
+    assert [root.locator(part).is_visible() for part in (".anx-bar", ".anx-save", ".anx-open")] == [
+        False
+    ] * 3
     assert made.widget.sheet.id in root.locator(".anx-paper").inner_text()
     assert shown(root)[0] == 4
 
@@ -248,11 +285,15 @@ def test_without_scripts_a_sheet_to_print_remains(made, without_scripts, tmp_pat
     assert "Pseudonym (no real name is needed): ____" in page.locator("body").inner_text()
 
 
-def test_in_jupyterlab_the_kernel_saves_and_goes_on(in_lab, run_cell, printed, n_cells, lab, made, page, tmp_path):
+def test_in_jupyterlab_the_kernel_saves_and_goes_on(
+    in_lab, run_cell, printed, n_cells, lab, made, page, tmp_path
+):
     file = lab[1] / "mo.csv"
     again = "w = sheet(path='mo.csv')\nw"
     said = "print(*w.ratings, w.place)"
-    in_lab("raters.ipynb", SETUP, SHOW.replace("PATH", "'mo.csv'"), said, "w.ratings = [5] * 30", again)
+    in_lab(
+        "raters.ipynb", SETUP, SHOW.replace("PATH", "'mo.csv'"), said, "w.ratings = [5] * 30", again
+    )
     for cell in (0, 1):
         run_cell(cell)
     root = page.locator(".anx")
@@ -273,7 +314,9 @@ def test_in_jupyterlab_the_kernel_saves_and_goes_on(in_lab, run_cell, printed, n
     assert before.table.rating[10:].isna().all()
     page.get_by_label("pseudonym").fill("Di")
     page.get_by_role("button", name="Save", exact=True).click()
-    page.wait_for_function("document.querySelector('.anx-status').textContent.includes('holds the ratings of Mo')")
+    page.wait_for_function(
+        "document.querySelector('.anx-status').textContent.includes('holds the ratings of Mo')"
+    )
     run_cell(3)
     page.wait_for_function("document.querySelector('.anx').dataset.rated === '30'")
     assert shown(root) == [5] * 30
@@ -284,14 +327,21 @@ def test_in_jupyterlab_the_kernel_saves_and_goes_on(in_lab, run_cell, printed, n
     assert second.get_by_label("pseudonym").input_value() == "Mo"
     assert not second.locator(".anx-open").is_visible()
     second.get_by_role("button", name="Save", exact=True).click()
-    page.wait_for_function("document.querySelectorAll('.anx-status')[1].textContent.startsWith('Saved 10')")
+    page.wait_for_function(
+        "document.querySelectorAll('.anx-status')[1].textContent.startsWith('Saved 10')"
+    )
     same = made.sheet(path=file)
     assert file.read_bytes() == same.csv().encode()
-    page.evaluate("jupyterapp.shell.currentWidget.context.sessionContext.shutdown()")  # and nothing is lost without it
+    # and nothing is lost without it
+    page.evaluate("jupyterapp.shell.currentWidget.context.sessionContext.shutdown()")
     started = download(page, second.get_by_role("button", name="Save", exact=True).click)
     started.save_as(tmp_path / "mo.csv")
     assert (tmp_path / "mo.csv").read_bytes() == file.read_bytes()
-    assert second.locator(".anx-status").inner_text().startswith("The kernel is busy or gone. Saved 10 of 30 ratings")
+    assert (
+        second.locator(".anx-status")
+        .inner_text()
+        .startswith("The kernel is busy or gone. Saved 10 of 30 ratings")
+    )
 
 
 @pytest.fixture(scope="module")

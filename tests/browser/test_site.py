@@ -30,7 +30,9 @@ def test_every_widget_of_a_page_answers_the_keyboard(page, name):
         if slider.count():
             before = widget.inner_html()
             slider.focus()
-            page.keyboard.press("End" if slider.input_value() != slider.get_attribute("max") else "Home")
+            page.keyboard.press(
+                "End" if slider.input_value() != slider.get_attribute("max") else "Home"
+            )
             page.wait_for_timeout(50)
             assert widget.inner_html() != before
 

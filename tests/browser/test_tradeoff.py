@@ -14,7 +14,9 @@ from anhelpers.widgets.tradeoff import tradeoff_explorer
 rng = np.random.default_rng(3)
 joint = rng.dirichlet(np.ones(20) * 0.4).reshape(4, 5)
 curve = solve_curve(Problem(joint, 1 - np.eye(5), rng.dirichlet(np.ones(5))), "tv")"""
-SHOW = f"w = tradeoff_explorer(curve, {SOURCES}, {TARGETS}, title='A <claim>', langs=('en', 'de'))\nw"
+SHOW = (
+    f"w = tradeoff_explorer(curve, {SOURCES}, {TARGETS}, title='A <claim>', langs=('en', 'de'))\nw"
+)
 SHARES = """root => [...root.querySelectorAll('tbody tr')].map(
     tr => [...tr.querySelectorAll('.anx-q')].map(td => parseFloat(td.style.getPropertyValue('--w')) / 100))"""
 TEXTS = """root => [...root.querySelectorAll('tbody tr')].map(
@@ -33,7 +35,9 @@ def made():
 @pytest.fixture
 def opened(made, page, tmp_path):
     page.goto(made.widget.save(tmp_path / "tradeoff.html").as_uri())
-    return SimpleNamespace(root=page.locator(".anx"), slider=page.get_by_role("slider"), **vars(made))
+    return SimpleNamespace(
+        root=page.locator(".anx"), slider=page.get_by_role("slider"), **vars(made)
+    )
 
 
 def naturalness_of(root):
@@ -66,9 +70,15 @@ def test_keys_and_drag_show_the_exact_curve(drag, opened, page):
     assert_shown(root, opened, (low + high) / 2)
     slider.focus()
     for keys, position in [
-        (["Home"], 0), (["ArrowRight"], 1), (["PageUp"] * 3, 91), (["ArrowLeft"] * 2, 89), (["End"], 300),
-        (["ArrowDown"], 299), (["PageDown"], 269), (["ArrowUp"], 270),
-    ]:  # fmt: skip
+        (["Home"], 0),
+        (["ArrowRight"], 1),
+        (["PageUp"] * 3, 91),
+        (["ArrowLeft"] * 2, 89),
+        (["End"], 300),
+        (["ArrowDown"], 299),
+        (["PageDown"], 269),
+        (["ArrowUp"], 270),
+    ]:
         for key in keys:
             page.keyboard.press(key)
         assert_shown(root, opened, low + (high - low) * position / 300)
@@ -106,7 +116,8 @@ def test_the_slider_of_beta_jumps_from_vertex_to_vertex(opened, page):
         page.keyboard.press("ArrowRight")
         said = slider.get_attribute("aria-valuetext").split(" · ")[0].removeprefix("β = ")
         n = naturalness_of(root)
-        if said != "∞" and abs(float(said) / curve.beta[1:] - 1).min() > 0.01:  # not where it is rounded to a corner
+        # not where it is rounded to a corner
+        if said != "∞" and abs(float(said) / curve.beta[1:] - 1).min() > 0.01:
             assert n == curve.naturalness[curve.vertex(float(said))]
         seen += [n] if n != seen[-1] else []
     assert said == "∞"
@@ -129,7 +140,11 @@ def test_what_a_screen_reader_says(opened, page):
     page.keyboard.press("ArrowRight")
     assert slider.get_attribute("aria-valuetext").endswith(f"β = {float(f'{curve.beta[1]:.3g}'):g}")
     assert page.get_by_label("N (naturalness)").count() == 1
-    assert opened.root.locator("svg").get_attribute("aria-label").startswith("A(N) under total variation from")
+    assert (
+        opened.root.locator("svg")
+        .get_attribute("aria-label")
+        .startswith("A(N) under total variation from")
+    )
     assert opened.root.locator("td.anx-nil").first.get_attribute("aria-label") == "0 %"
 
 
@@ -168,13 +183,20 @@ def test_a_world_without_a_tradeoff_has_a_slider_that_stays(page, tmp_path):
 
 def test_without_scripts_a_picture_and_three_tables_remain(made, without_scripts, tmp_path):
     page = without_scripts(made.widget.save(tmp_path / "tradeoff.html"))
-    assert page.get_by_role("img").get_attribute("alt").startswith("A(N) under total variation from")
+    assert (
+        page.get_by_role("img").get_attribute("alt").startswith("A(N) under total variation from")
+    )
     assert page.locator("table").count() == 3
     assert page.locator("tbody tr").count() == 3 * 4
 
 
 def test_in_jupyterlab(by_hand, in_lab, run_cell, printed, n_cells, made, page):
-    in_lab("tradeoff.ipynb", SETUP, SHOW, "print(w.naturalness, w.scale)\nw.naturalness = curve.naturalness[1]")
+    in_lab(
+        "tradeoff.ipynb",
+        SETUP,
+        SHOW,
+        "print(w.naturalness, w.scale)\nw.naturalness = curve.naturalness[1]",
+    )
     for cell in (0, 1):
         run_cell(cell)
     root, slider = page.locator(".anx"), page.get_by_role("slider")
@@ -221,5 +243,7 @@ def test_numbers_have_no_minus_before_a_zero(page):
     from anhelpers.widgets.base import HERE
 
     script = (HERE / "common.js").read_text(encoding="utf-8")
-    said = page.evaluate(f"() => {{ {script}\n return [-0.003, 0, -1.25, -0.04].map((v) => number(v, 2)); }}")
+    said = page.evaluate(
+        f"() => {{ {script}\n return [-0.003, 0, -1.25, -0.04].map((v) => number(v, 2)); }}"
+    )
     assert said == ["0.00", "0.00", "\u22121.25", "\u22120.04"]

@@ -14,12 +14,17 @@ from anhelpers.data import CandidateSet
 from anhelpers.errors import DataError
 from anhelpers.frontier import oracle_curve
 
-words = st.lists(st.sampled_from(["das", "Haus", "ist", "alt", "klein"]), min_size=1, max_size=5).map(" ".join)
+words = st.lists(
+    st.sampled_from(["das", "Haus", "ist", "alt", "klein"]), min_size=1, max_size=5
+).map(" ".join)
 sets = st.lists(st.lists(words, min_size=2, max_size=5), min_size=1, max_size=4)
 
 
 def candidates(texts):
-    return CandidateSet(np.repeat(np.arange(len(texts)), [len(t) for t in texts]), tuple(t for s in texts for t in s))
+    return CandidateSet(
+        np.repeat(np.arange(len(texts)), [len(t) for t in texts]),
+        tuple(t for s in texts for t in s),
+    )
 
 
 def by_definition(score, texts):
@@ -36,14 +41,18 @@ def by_definition(score, texts):
 def test_it_is_the_mean_over_the_other_candidates(texts):
     for name, oracle, sign in (("chrf", sacrebleu.CHRF(), 1), ("ter", sacrebleu.TER(), -1)):
         wanted = np.array(by_definition(oracle.sentence_score, texts)) * sign
-        np.testing.assert_allclose(mbr_utility(surface_metric(name, "de"), candidates(texts)), wanted, atol=1e-9)
+        np.testing.assert_allclose(
+            mbr_utility(surface_metric(name, "de"), candidates(texts)), wanted, atol=1e-9
+        )
 
 
 @pytest.mark.verifies("Minimum Bayes risk utility", by="property")
 def test_many_parts_are_one(monkeypatch):
     rng = np.random.default_rng(0)
     vocabulary = np.array(["das", "Haus", "ist", "alt", "klein"])
-    texts = [[" ".join(rng.choice(vocabulary, 4)) for _ in range(rng.integers(2, 7))] for _ in range(30)]
+    texts = [
+        [" ".join(rng.choice(vocabulary, 4)) for _ in range(rng.integers(2, 7))] for _ in range(30)
+    ]
     metric = surface_metric("chrf", "de")
     whole = mbr_utility(metric, candidates(texts))
     monkeypatch.setattr(mbr, "PAIRS", 40)
@@ -58,7 +67,9 @@ def test_equal_texts_count_as_often_as_they_occur_and_are_scored_once():
         calls.append(len(hyps))
         return metric.score_segments(hyps, **given_)
 
-    utility = mbr_utility(replace(metric, score_segments=score), candidates([["abc", "xyz", "abc", "abc"]]))
+    utility = mbr_utility(
+        replace(metric, score_segments=score), candidates([["abc", "xyz", "abc", "abc"]])
+    )
     np.testing.assert_allclose(utility, [200 / 3, 0, 200 / 3, 200 / 3])
     assert calls == [4]  # two distinct texts with each other
     merged = candidates([["abc", "xyz", "abc", "abc"], ["a", "a"]]).deduplicated()
@@ -67,7 +78,12 @@ def test_equal_texts_count_as_often_as_they_occur_and_are_scored_once():
 
 def test_a_metric_that_reads_sources_gets_those_of_each_pseudo_reference():
     def score(hyps, refs, srcs, segment):
-        return np.array([float(srcs[i] + refs[0][i] + hyp == "s1bc") for hyp, i in zip(hyps, segment, strict=True)])
+        return np.array(
+            [
+                float(srcs[i] + refs[0][i] + hyp == "s1bc")
+                for hyp, i in zip(hyps, segment, strict=True)
+            ]
+        )
 
     metric = replace(surface_metric("chrf"), needs=("refs", "srcs"), score_segments=score)
     utility = mbr_utility(metric, candidates([["b", "c"], ["a", "b", "c"]]), ["s0", "s1"])
@@ -90,7 +106,12 @@ def test_it_refuses_what_has_no_utility():
 
 def test_it_is_a_chooser():
     cands = candidates(
-        [["das Haus ist alt", "das Haus ist klein", "das Haus ist alt"], ["xyz", "das ist alt", "das ist"]]
+        [
+            ["das Haus ist alt", "das Haus ist klein", "das Haus ist alt"],
+            ["xyz", "das ist alt", "das ist"],
+        ]
     )
-    curve = oracle_curve(cands.segment, mbr_utility(surface_metric("chrf", "de"), cands), np.zeros(6))
+    curve = oracle_curve(
+        cands.segment, mbr_utility(surface_metric("chrf", "de"), cands), np.zeros(6)
+    )
     assert [cands.texts[i] for i in curve.select(0)] == ["das Haus ist alt", "das ist alt"]

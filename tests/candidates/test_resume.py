@@ -90,13 +90,19 @@ def test_an_interrupted_run_goes_on_and_a_torn_line_is_drawn_again(drawing, srcs
 
 def test_workers_may_finish_in_any_order(drawing, srcs, whole, tmp_path):
     path = tmp_path / "c.jsonl"
-    backwards = lambda drawing, missing: (draw_source(drawing, i, src) for i, src in reversed(missing))  # noqa: E731
+    backwards = lambda drawing, missing: (  # noqa: E731
+        draw_source(drawing, i, src) for i, src in reversed(missing)
+    )
     draw_to_file(drawing, srcs, path, backwards)
     assert path.read_bytes() == whole
 
 
-@pytest.mark.parametrize("error", [OSError(24, "Too many open files"), BrokenPipeError(), TimeoutError("no worker")])
-def test_what_the_system_says_while_drawing_is_not_told_of_the_file(drawing, srcs, whole, tmp_path, error):
+@pytest.mark.parametrize(
+    "error", [OSError(24, "Too many open files"), BrokenPipeError(), TimeoutError("no worker")]
+)
+def test_what_the_system_says_while_drawing_is_not_told_of_the_file(
+    drawing, srcs, whole, tmp_path, error
+):
     def draws(drawing, missing):
         yield draw_source(drawing, *missing[0])
         raise error
@@ -108,7 +114,9 @@ def test_what_the_system_says_while_drawing_is_not_told_of_the_file(drawing, src
     assert (before, (tmp_path / "c.jsonl").read_bytes()) == (1, whole)
 
 
-def test_a_finished_file_costs_nothing_and_another_one_is_replaced(mt, drawing, srcs, whole, tmp_path):
+def test_a_finished_file_costs_nothing_and_another_one_is_replaced(
+    mt, drawing, srcs, whole, tmp_path
+):
     path = tmp_path / "whole.jsonl"
 
     def none(drawing, missing):
@@ -132,19 +140,25 @@ def test_a_partial_file_of_another_draw_is_told(mt, drawing, srcs, tmp_path):
     for other, sources, difference in [
         (Drawing(mt, 20, seed=4, max_tokens=8), srcs, "seed 0, not 4"),
         (Drawing(mt, 21, max_tokens=8), srcs, "k 20, not 21"),
-        (Drawing(mt, 20, read_method("epsilon:0.1"), max_tokens=8), srcs, "method ancestral, not epsilon:0.1"),
+        (
+            Drawing(mt, 20, read_method("epsilon:0.1"), max_tokens=8),
+            srcs,
+            "method ancestral, not epsilon:0.1",
+        ),
         (drawing, srcs[:4], "other sources"),
         (drawing, ["No.", *srcs[1:]], "other sources"),
     ]:
         with pytest.raises(
-            DataError, match=rf"c\.jsonl\.partial: holds another draw that was cut off, of {difference}"
+            DataError,
+            match=rf"c\.jsonl\.partial: holds another draw that was cut off, of {difference}",
         ):
             draw_to_file(other, sources, path)
     assert partial.read_bytes() == kept
     for damaged in (b"hello\n", kept + b"{}\n"):
         partial.write_bytes(damaged)
         with pytest.raises(
-            DataError, match=r"c\.jsonl\.partial: is damaged, so drawing cannot go on from it; delete it"
+            DataError,
+            match=r"c\.jsonl\.partial: is damaged, so drawing cannot go on from it; delete it",
         ):
             draw_to_file(drawing, srcs, path)
     partial.write_bytes(b"[1]\n")
@@ -156,7 +170,9 @@ def test_two_processes_do_not_draw_into_one_file(drawing, srcs, tmp_path):
     pytest.importorskip("fcntl")
 
     def meanwhile(_, missing):
-        with pytest.raises(DataError, match="another process is drawing into it; wait for that one"):
+        with pytest.raises(
+            DataError, match="another process is drawing into it; wait for that one"
+        ):
             draw_to_file(drawing, srcs, tmp_path / "c.jsonl")
         return resume._one_by_one(_, missing)
 
@@ -165,7 +181,11 @@ def test_two_processes_do_not_draw_into_one_file(drawing, srcs, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "sentence"),
-    [("c.csv", "candidates are written as JSON lines"), ("no/c.jsonl", "there is no folder"), ("d.jsonl", "cannot be")],
+    [
+        ("c.csv", "candidates are written as JSON lines"),
+        ("no/c.jsonl", "there is no folder"),
+        ("d.jsonl", "cannot be"),
+    ],
 )
 def test_a_bad_output_is_told_before_anything_is_drawn(drawing, srcs, tmp_path, name, sentence):
     (tmp_path / "d.jsonl.partial").mkdir()
@@ -180,8 +200,24 @@ def test_a_killed_run_ends_with_the_same_file(tiny_marian, tmp_path, capsys):
     threads = {"OMP_NUM_THREADS": str(torch.get_num_threads())}
 
     def command(output):
-        return [sys.executable, "-m", "anhelpers", "generate", "--model", str(tiny_marian / "mt"), "-s", str(src),
-                "-n", "70", "--method", "epsilon:0.01", "--max-tokens", "40", "-o", str(output)]  # fmt: skip
+        return [
+            sys.executable,
+            "-m",
+            "anhelpers",
+            "generate",
+            "--model",
+            str(tiny_marian / "mt"),
+            "-s",
+            str(src),
+            "-n",
+            "70",
+            "--method",
+            "epsilon:0.01",
+            "--max-tokens",
+            "40",
+            "-o",
+            str(output),
+        ]
 
     path, partial = tmp_path / "c.jsonl", tmp_path / "c.jsonl.partial"
     running = subprocess.Popen(command(path), env=os.environ | threads, stderr=subprocess.PIPE)
@@ -207,4 +243,6 @@ def test_a_killed_run_ends_with_the_same_file(tiny_marian, tmp_path, capsys):
 
 def rows(path):
     """The lines without made_by: this process has loaded libraries that the command by itself has not."""
-    return [re.sub(r', "made_by": "[^"]*"', "", line) for line in path.read_text("utf-8").splitlines()]
+    return [
+        re.sub(r', "made_by": "[^"]*"', "", line) for line in path.read_text("utf-8").splitlines()
+    ]

@@ -22,7 +22,9 @@ from anhelpers.candidates.sampling import (  # noqa: E402
     read_method,
 )
 
-weights = st.integers(2, 3 * FIRST_TRY).flatmap(lambda n: arrays(np.int64, n, elements=st.integers(0, 50)))
+weights = st.integers(2, 3 * FIRST_TRY).flatmap(
+    lambda n: arrays(np.int64, n, elements=st.integers(0, 50))
+)
 pmfs = weights.filter(lambda w: w.sum() > 0).map(lambda w: w / w.sum())
 
 
@@ -71,7 +73,13 @@ def test_top_p_by_hand():
 
 
 @pytest.mark.verifies(
-    "Ancestral sampling", "Temperature", "Top-k", "Top-p", "Epsilon sampling", by="foreign", of="transformers"
+    "Ancestral sampling",
+    "Temperature",
+    "Top-k",
+    "Top-p",
+    "Epsilon sampling",
+    by="foreign",
+    of="transformers",
 )
 @pytest.mark.parametrize("temperature", [1.0, 0.5, 2.0])
 @pytest.mark.parametrize("method", ["ancestral", "epsilon:0.002", "top-p:0.8", "top-k:7"])
@@ -83,10 +91,11 @@ def test_the_distribution_is_transformers_own(method, temperature):
     sampling = read_method(method, temperature)
     warpers = [logits_process.TemperatureLogitsWarper(temperature)] if temperature != 1 else []
     warpers += {
-        "ancestral": list, "epsilon": lambda: [logits_process.EpsilonLogitsWarper(sampling.value)],
+        "ancestral": list,
+        "epsilon": lambda: [logits_process.EpsilonLogitsWarper(sampling.value)],
         "top-p": lambda: [logits_process.TopPLogitsWarper(sampling.value)],
         "top-k": lambda: [logits_process.TopKLogitsWarper(int(sampling.value))],
-    }[sampling.method]()  # fmt: skip
+    }[sampling.method]()
     wanted = transformers.LogitsProcessorList(warpers)(None, logits).softmax(1)
     own, p = probabilities(logits, sampling)
     assert ((p > 0) == (wanted > 0)).all()
@@ -98,7 +107,8 @@ def test_extreme_temperatures_give_the_likeliest_or_all_alike():
     logits = torch.tensor([[1.0, 5.0, 4.0, -torch.inf]])
     assert probabilities(logits, Sampling(temperature=1e-300))[1].tolist() == [[0, 1, 0, 0]]
     torch.testing.assert_close(
-        probabilities(logits, Sampling(temperature=1e300))[1], torch.tensor([[1, 1, 1, 0.0]]).double() / 3
+        probabilities(logits, Sampling(temperature=1e300))[1],
+        torch.tensor([[1, 1, 1, 0.0]]).double() / 3,
     )
 
 
@@ -122,14 +132,22 @@ def test_tokens_are_chosen_by_their_probabilities(n_vocab):
     counts = np.bincount(chosen(3 * p, u), minlength=n_vocab)
     many = p > 1e-4
     assert (np.abs(counts - 1e5 * p) < 5 * np.sqrt(1e5 * p * (1 - p)) + 5).all()
-    assert ((counts - 1e5 * p) ** 2 / (1e5 * p))[many].sum() < stats.chi2.ppf(0.999, max(many.sum() - 1, 1))
+    assert ((counts - 1e5 * p) ** 2 / (1e5 * p))[many].sum() < stats.chi2.ppf(
+        0.999, max(many.sum() - 1, 1)
+    )
     assert (chosen(np.tile(p, (100, 1)), u[:100]) == chosen(p, u[:100])).all()
 
 
 @settings(max_examples=300)
 @given(
-    arrays(np.float64, st.integers(1, 20), elements=st.just(0) | st.floats(1e-300, 1)).filter(lambda p: p.sum() > 1e-6),
-    st.lists(st.sampled_from([0.0, 1 - 2.0**-53]) | st.floats(0, 1, exclude_max=True), min_size=5, max_size=5),
+    arrays(np.float64, st.integers(1, 20), elements=st.just(0) | st.floats(1e-300, 1)).filter(
+        lambda p: p.sum() > 1e-6
+    ),
+    st.lists(
+        st.sampled_from([0.0, 1 - 2.0**-53]) | st.floats(0, 1, exclude_max=True),
+        min_size=5,
+        max_size=5,
+    ),
 )
 def test_no_token_without_probability_is_ever_chosen(p, u):
     assert p[chosen(p, np.array([u[: levels(len(p))]]))] > 0
@@ -152,7 +170,8 @@ def test_the_numbers_are_uniform_and_belong_to_seed_source_sample_and_step():
     assert u.max() < 1
     counts = np.bincount((u * 100).astype(int).ravel(), minlength=100)
     assert ((counts - 1000) ** 2 / 1000).sum() < stats.chi2.ppf(0.999, 99)
-    for one, next_ in [(u[:-1], u[1:]), (u[:, :-1], u[:, 1:]), (u[..., :-1], u[..., 1:])]:  # of steps, samples, levels
+    # of steps, samples, levels
+    for one, next_ in [(u[:-1], u[1:]), (u[:, :-1], u[:, 1:]), (u[..., :-1], u[..., 1:])]:
         assert abs(np.corrcoef(one.ravel(), next_.ravel())[0, 1]) < 4 / np.sqrt(one.size)
     assert len(np.unique(u)) == u.size
     assert (of(4, range(7, 30), 10) == u[4, 7:30]).all()
@@ -195,7 +214,9 @@ def test_an_unknown_method_is_told_with_the_nearest():
         read_method("epsilo:0.1")
 
 
-@pytest.mark.verifies("Ancestral sampling", "Temperature", "Top-k", "Top-p", "Epsilon sampling", by="hand")
+@pytest.mark.verifies(
+    "Ancestral sampling", "Temperature", "Top-k", "Top-p", "Epsilon sampling", by="hand"
+)
 @pytest.mark.parametrize(
     ("method", "temperature", "wanted"),
     [
@@ -222,4 +243,6 @@ def test_a_temperature_keeps_the_order_and_one_changes_nothing(p, temperature):
     tempered = (tempered / tempered.sum())[0].numpy()
     order = np.argsort(p)
     assert (np.diff(tempered[order]) >= -1e-12).all()
-    np.testing.assert_allclose(probabilities(logits, Sampling())[1].numpy(), own.numpy(), rtol=1e-12)
+    np.testing.assert_allclose(
+        probabilities(logits, Sampling())[1].numpy(), own.numpy(), rtol=1e-12
+    )

@@ -18,21 +18,26 @@ from anhelpers.frontier import oracle_curve
 @pytest.fixture(scope="module")
 def curve():
     rng = np.random.default_rng(3)
-    return oracle_curve(np.repeat(np.arange(50), 8), 60 + 9 * rng.normal(size=400), -3 + rng.normal(size=400) / 2)
+    return oracle_curve(
+        np.repeat(np.arange(50), 8), 60 + 9 * rng.normal(size=400), -3 + rng.normal(size=400) / 2
+    )
 
 
 @pytest.fixture
 def systems():
     frame = pd.DataFrame({"system": ["A", "B", "C <1>"], "category": ["LLM", "human", "MT"]})
     frame["accuracy"], frame["naturalness"] = [50.0, 52.0, np.nan], [-3.2, -3.1, -3.0]
-    return frame.assign(accuracy_low=frame["accuracy"] - 1, accuracy_high=frame["accuracy"] + 1, n=50)
+    return frame.assign(
+        accuracy_low=frame["accuracy"] - 1, accuracy_high=frame["accuracy"] + 1, n=50
+    )
 
 
 def drawn(chart):
     """(mark type, encoding, rows) of every layer."""
     spec = chart.to_dict()
     return [
-        (layer["mark"]["type"], layer["encoding"], spec["datasets"][layer["data"]["name"]]) for layer in spec["layer"]
+        (layer["mark"]["type"], layer["encoding"], spec["datasets"][layer["data"]["name"]])
+        for layer in spec["layer"]
     ]
 
 
@@ -45,10 +50,15 @@ def test_the_line_is_the_curve(curve):
 
 
 def test_a_system_without_a_number_is_named(curve, systems):
-    assert "Not drawn, for a number is missing: C <1>." in charts.plot_curve(curve, systems).title.subtitle
+    assert (
+        "Not drawn, for a number is missing: C <1>."
+        in charts.plot_curve(curve, systems).title.subtitle
+    )
 
 
-@pytest.mark.parametrize(("wrong", "seen"), [("98,1", "accuracy of 'A' is 98,1"), (math.inf, "accuracy of 'A' is inf")])
+@pytest.mark.parametrize(
+    ("wrong", "seen"), [("98,1", "accuracy of 'A' is 98,1"), (math.inf, "accuracy of 'A' is inf")]
+)
 def test_what_is_no_number_is_told(curve, systems, wrong, seen):
     with pytest.raises(DataError, match=f"{seen} in the table of systems; give a number"):
         charts.plot_curve(curve, systems.assign(accuracy=[wrong, 52.0, np.nan]))
@@ -67,9 +77,13 @@ def test_up_and_right_are_better_and_nothing_falls_outside(curve, systems):
 
 def test_ends_and_chosen_betas_are_marked_and_named(curve):
     chart = charts.plot_curve(curve, betas=(0, 10, math.inf))
-    rows = next(rows for kind, encoding, rows in drawn(chart) if kind == "point" and "label" in rows[0])
+    rows = next(
+        rows for kind, encoding, rows in drawn(chart) if kind == "point" and "label" in rows[0]
+    )
     assert [r["label"] for r in rows] == ["β = 0", "β = 10", "β = ∞"]
-    assert [r["accuracy"] for r in rows] == [curve.accuracy[curve.vertex(b)] for b in (0, 10, math.inf)]
+    assert [r["accuracy"] for r in rows] == [
+        curve.accuracy[curve.vertex(b)] for b in (0, 10, math.inf)
+    ]
     assert {"β = 0", "β = 10", "β = ∞"} <= set(texts(chart))
 
 
@@ -81,9 +95,13 @@ def test_systems_have_marks_by_category_bars_labels_and_tooltips(curve, systems)
     layers = drawn(charts.plot_curve(curve, systems))
     encoding, rows = next((e, r) for kind, e, r in layers if "shape" in e)
     assert [r["system"] for r in rows] == ["A", "B"]  # C has no accuracy: not drawn, not zero
-    assert encoding["shape"]["scale"] == {"domain": ["LLM", "human"], "range": ["circle", "diamond"]}
+    assert encoding["shape"]["scale"] == {
+        "domain": ["LLM", "human"],
+        "range": ["circle", "diamond"],
+    }
     assert {"accuracy_low", "n", "category"} <= {t["field"] for t in encoding["tooltip"]}
-    assert sum(kind == "rule" for kind, _, _ in layers) == 1  # accuracy has intervals, naturalness has none
+    # accuracy has intervals, naturalness has none
+    assert sum(kind == "rule" for kind, _, _ in layers) == 1
     assert {"A", "B"} <= set(texts(charts.plot_curve(curve, systems)))
 
 
@@ -101,7 +119,11 @@ def test_many_vertices_are_thinned_by_less_than_half_a_pixel():
     assert len(big.beta) > 10_000
     rows = drawn(charts.plot_curve(big))[0][2]
     assert len(rows) <= 5000
-    x, y = axes.plane_axes(charts.axis_ranges([big]), (620, 420), "", "").pixels(big.naturalness, big.accuracy).T
+    x, y = (
+        axes.plane_axes(charts.axis_ranges([big]), (620, 420), "", "")
+        .pixels(big.naturalness, big.accuracy)
+        .T
+    )
     before = np.array([r["order"] for r in rows])[
         np.searchsorted([r["order"] for r in rows], range(len(x)), "right") - 1
     ]
@@ -134,7 +156,9 @@ def test_more_vertices_than_a_layer_can_have_are_drawn_all_the_same():
     rng = np.random.default_rng(1)
     curves = {}
     for k in range(6):
-        curves[f"number {k}"] = oracle_curve(np.repeat(np.arange(10_000), 6), *rng.normal(k, 1, (2, 60_000)))
+        curves[f"number {k}"] = oracle_curve(
+            np.repeat(np.arange(10_000), 6), *rng.normal(k, 1, (2, 60_000))
+        )
     assert min(len(one.beta) for one in curves.values()) > 10_000
     for chart in (
         compare_curves(curves),

@@ -15,7 +15,9 @@ from anhelpers.xmi.published import FEATURE_NAMES, published_table, read_feature
 
 
 def table_of(*p, method="pearson", names="abcdefghij"):
-    return pd.DataFrame({"feature": list(names[: len(p)]), "method": method, "r": 0.5, "p": p, "p_holm": holm(p)})
+    return pd.DataFrame(
+        {"feature": list(names[: len(p)]), "method": method, "r": 0.5, "p": p, "p_holm": holm(p)}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -60,14 +62,17 @@ def test_levels_are_nested_rules_and_never_grow_with_alpha(p, alpha):
     assert found.level.is_monotonic_increasing
     inside = found.p.to_numpy() < found.threshold.to_numpy() * (1 - 1e-9)
     first = int(np.argmin(inside)) if not inside.all() else len(p)
-    assert first <= k  # up to rounding, Holm's number is that of the marks before the first right of its step
+    # up to rounding, Holm's number is that of the marks before the first right of its step
+    assert first <= k
     assert (found.p.to_numpy()[:k] < found.threshold.to_numpy()[:k] * (1 + 1e-9)).all()
     assert (more.level <= found.level).all()
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.1, 0.2])
 def test_the_rules_are_those_of_the_correlations(published, alpha):
-    theirs = correlations(published_table(), read_features(), alpha).set_index(["method", "feature"])
+    theirs = correlations(published_table(), read_features(), alpha).set_index(
+        ["method", "feature"]
+    )
     ours = decided(published, alpha).set_index(["method", "feature"])
     for level, rule in enumerate(["bonferroni", "holm", "uncorrected"]):
         assert (ours.level <= level).equals(theirs[rule].reindex(ours.index).rename("level"))
@@ -77,12 +82,18 @@ def test_marks_stand_where_their_p_is(by_hand):
     chart = plot_decisions(by_hand, names={"a": "first"})
     encoding, rows = layers(chart)["bxp0"]
     assert [(r["name"], r["x"], r["rank"]) for r in rows] == [
-        ("b", 0.01, 1), ("d", 0.015, 2), ("first", 0.03, 3), ("c", 0.2, 4),
-    ]  # fmt: skip
+        ("b", 0.01, 1),
+        ("d", 0.015, 2),
+        ("first", 0.03, 3),
+        ("c", 0.2, 4),
+    ]
     assert [r["decision"] for r in rows] == list(LEVELS)
     assert encoding["x"]["scale"]["type"] == "log"
     assert encoding["y"]["scale"]["reverse"]
-    assert encoding["shape"]["scale"] == {"domain": list(LEVELS), "range": [look[0] for look in LEVELS.values()]}
+    assert encoding["shape"]["scale"] == {
+        "domain": list(LEVELS),
+        "range": [look[0] for look in LEVELS.values()],
+    }
     assert len({look[0] for look in LEVELS.values()}) == 4
     assert "<svg" in to_svg(chart)
 
@@ -109,7 +120,10 @@ def test_a_panel_per_method_each_in_its_own_order(published):
         assert [(r["feature"], r["p"]) for r in rows] == list(zip(own.feature, own.p, strict=True))
     assert spec["title"]["text"] == "14 of 34 p-values are below 0.05: Bonferroni leaves 3, Holm 4"
     assert "α/17 = 0.0029" in " ".join(spec["title"]["subtitle"])
-    assert "pearson: source TTR r = -0.52, p = 0.00059 (Bonferroni, Holm, uncorrected)" in spec["description"]
+    assert (
+        "pearson: source TTR r = -0.52, p = 0.00059 (Bonferroni, Holm, uncorrected)"
+        in spec["description"]
+    )
 
 
 def test_room_for_a_smaller_alpha(by_hand):
@@ -129,13 +143,16 @@ def test_a_p_of_zero_is_drawn_at_the_edge_and_one_that_is_missing_is_named():
     assert "title" not in plot_decisions(table, title="", notes=False).to_dict()
 
 
-@pytest.mark.parametrize(("change", "words"), [
-    (lambda t: (t, 0.0), "alpha is 0.0; it must be between 0 and 1"),
-    (lambda t: (t.drop(columns="p_holm"), 0.05), "no column p_holm"),
-    (lambda t: (t.assign(p=np.nan), 0.05), "no row has a p-value"),
-    (lambda t: (t.assign(p=1.5), 0.05), "p of a is 1.5"),
-    (lambda t: (t.assign(p_holm=0.0), 0.05), "Holm's are no smaller"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: (t, 0.0), "alpha is 0.0; it must be between 0 and 1"),
+        (lambda t: (t.drop(columns="p_holm"), 0.05), "no column p_holm"),
+        (lambda t: (t.assign(p=np.nan), 0.05), "no row has a p-value"),
+        (lambda t: (t.assign(p=1.5), 0.05), "p of a is 1.5"),
+        (lambda t: (t.assign(p_holm=0.0), 0.05), "Holm's are no smaller"),
+    ],
+)
 def test_what_is_refused(by_hand, change, words):
     with pytest.raises(DataError, match=words):
         decided(*change(by_hand))

@@ -11,25 +11,37 @@ def test_labels_do_not_collide():
     rng = np.random.default_rng(0)
     points = np.stack([rng.uniform(60, 480, 14), rng.uniform(160, 380, 14)], axis=1)
     names = [f"system-{i}" for i in range(14)]
-    placed = charts.place_labels(points, names, [np.array([[50.0, 20], [300, 40], [560, 300]])], (620, 420))
+    placed = charts.place_labels(
+        points, names, [np.array([[50.0, 20], [300, 40], [560, 300]])], (620, 420)
+    )
     left = {"left": 0.0, "center": 0.5, "right": 1.0}
-    boxes = [(x - left[a] * 8 * len(n), y, 8 * len(n)) for (x, y, a, _), n in zip(placed, names, strict=True)]
+    boxes = [
+        (x - left[a] * 8 * len(n), y, 8 * len(n))
+        for (x, y, a, _), n in zip(placed, names, strict=True)
+    ]
     for i, (x, y, w) in enumerate(boxes):
         assert 0 <= x <= 620 - w
         assert all(abs(y - y2) >= 14 or x + w <= x2 or x2 + w2 <= x for x2, y2, w2 in boxes[:i])
-    again = charts.place_labels(points, names, [np.array([[50.0, 20], [300, 40], [560, 300]])], (620, 420))
+    again = charts.place_labels(
+        points, names, [np.array([[50.0, 20], [300, 40], [560, 300]])], (620, 420)
+    )
     assert placed == again
 
 
 def test_in_a_crowd_labels_are_left_out_rather_than_printed_over_each_other():
     points = np.full((40, 2), 200.0) + np.random.default_rng(2).normal(size=(40, 2))
-    placed = charts.place_labels(points, [f"system-{i}" for i in range(40)], [np.array([[0.0, 0], [1, 1]])], (620, 420))
+    placed = charts.place_labels(
+        points, [f"system-{i}" for i in range(40)], [np.array([[0.0, 0], [1, 1]])], (620, 420)
+    )
     shown = [p for p in placed if p]
     assert placed[0]
     assert 3 <= len(shown) < 40
 
 
-@given(st.lists(st.tuples(st.floats(0, 300), st.floats(0, 300)), min_size=1, max_size=14), st.integers(1, 16))
+@given(
+    st.lists(st.tuples(st.floats(0, 300), st.floats(0, 300)), min_size=1, max_size=14),
+    st.integers(1, 16),
+)
 def test_a_label_is_nearer_to_its_own_point_or_has_a_line_to_it(at, length):
     points, size = np.array(at), (300, 300)
     for own, place in enumerate(charts.place_labels(points, ["n" * length] * len(at), [], size)):

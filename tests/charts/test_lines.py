@@ -17,7 +17,9 @@ TITLES = {"x_title": "order p", "y_title": "D (nats)"}
 
 
 def tidy(**series):
-    return pd.concat([pd.DataFrame({"series": name, "x": x, "y": y}) for name, (x, y) in series.items()])
+    return pd.concat(
+        [pd.DataFrame({"series": name, "x": x, "y": y}) for name, (x, y) in series.items()]
+    )
 
 
 @pytest.fixture
@@ -36,7 +38,10 @@ def drawn(chart):
     """(name or "", mark type, encoding, rows) of every layer."""
     spec = chart.to_dict()
     rows = [spec["datasets"][layer["data"]["name"]] for layer in spec["layer"]]
-    return [(a.get("name", ""), a["mark"]["type"], a["encoding"], r) for a, r in zip(spec["layer"], rows, strict=True)]
+    return [
+        (a.get("name", ""), a["mark"]["type"], a["encoding"], r)
+        for a, r in zip(spec["layer"], rows, strict=True)
+    ]
 
 
 def layer(chart, name):
@@ -46,7 +51,10 @@ def layer(chart, name):
 def contrast(colour):
     """Contrast with white, as WCAG defines it."""
     v = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
-    return 1.05 / (np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722] + 0.05)
+    return 1.05 / (
+        np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+        + 0.05
+    )
 
 
 def test_each_series_has_its_own_colour_dashes_and_shape_dark_enough_on_white():
@@ -59,7 +67,9 @@ def test_each_series_has_its_own_colour_dashes_and_shape_dark_enough_on_white():
 def test_lines_and_points_are_those_given(lines, points):
     chart = plot_lines(lines, points, **TITLES)
     encoding, rows = layer(chart, "lines")
-    assert [(r["series"], r["x"], r["y"]) for r in rows] == list(lines.itertuples(index=False, name=None))
+    assert [(r["series"], r["x"], r["y"]) for r in rows] == list(
+        lines.itertuples(index=False, name=None)
+    )
     assert encoding["color"]["scale"] == {"domain": ["upper", "lower"], "range": COLOURS[:2]}
     assert encoding["strokeDash"]["scale"]["range"] == DASHES[:2]
     assert encoding["x"]["axis"]["labelFontSize"] >= 16
@@ -112,12 +122,16 @@ def test_many_vertices_are_thinned_unseen():
     for name, of in (("a", np.sin), ("b", np.cos)):
         own = rows[rows["series"] == name]
         assert (own["x"].iloc[0], own["x"].iloc[-1]) == (0, 20)
-        assert np.abs(np.interp(x, own["x"], own["y"]) - of(x)).max() * 420 / 2.28 < 1  # of 420 pixels
+        # of 420 pixels
+        assert np.abs(np.interp(x, own["x"], own["y"]) - of(x)).max() * 420 / 2.28 < 1
 
 
 def test_logarithmic_axes():
     n = np.logspace(1, 6, 6)
-    x, y = (layer(plot_lines(tidy(a=(n, 1 / n)), log_x=True, log_y=True, **TITLES), "lines")[0][c] for c in "xy")
+    x, y = (
+        layer(plot_lines(tidy(a=(n, 1 / n)), log_x=True, log_y=True, **TITLES), "lines")[0][c]
+        for c in "xy"
+    )
     assert x["scale"]["type"] == y["scale"]["type"] == "log"
     assert x["axis"]["values"] == [10, 100, 1000, 10000, 100000, 1000000]
     with pytest.raises(DataError, match="x has the value 0, which a logarithmic axis"):
@@ -135,17 +149,28 @@ def test_values_and_pixels_are_inverse(log):
     assert plane.values(*at.T)[1] == pytest.approx(y)
 
 
-@pytest.mark.parametrize(("lines", "more", "sentence"), [
-    (pd.DataFrame({"series": ["a"], "x": [1]}), {}, "table of lines has no column y"),
-    (tidy(a=([1, 2], [1, np.inf])), {}, "y of 'a' is inf in the table of lines"),
-    (tidy(a=([1, 2], ["1", "98,1"])), {}, "y of 'a' is 98,1 in the table of lines; give a number"),
-    (tidy(a=(np.arange(1e4), np.tile([1, 2, np.nan, 3], 2500))), {}, "more than 4000 can be drawn: there are too many"),
-    (tidy(a=([1, 2], [np.nan, np.nan])), {}, "nothing of column x can be drawn"),
-    (tidy(a=([1, 2], [1, 2]), b=([1], [np.nan])), {}, "series 'b' has no row with both"),
-    (tidy(**{str(i): ([1, 2], [1, 2]) for i in range(9)}), {}, "9 series; between 1 and 8"),
-    (None, {}, "0 series"),
-    (None, {"points": tidy(a=([1], [1])).assign(low=0)}, "table of points has no column high"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("lines", "more", "sentence"),
+    [
+        (pd.DataFrame({"series": ["a"], "x": [1]}), {}, "table of lines has no column y"),
+        (tidy(a=([1, 2], [1, np.inf])), {}, "y of 'a' is inf in the table of lines"),
+        (
+            tidy(a=([1, 2], ["1", "98,1"])),
+            {},
+            "y of 'a' is 98,1 in the table of lines; give a number",
+        ),
+        (
+            tidy(a=(np.arange(1e4), np.tile([1, 2, np.nan, 3], 2500))),
+            {},
+            "more than 4000 can be drawn: there are too many",
+        ),
+        (tidy(a=([1, 2], [np.nan, np.nan])), {}, "nothing of column x can be drawn"),
+        (tidy(a=([1, 2], [1, 2]), b=([1], [np.nan])), {}, "series 'b' has no row with both"),
+        (tidy(**{str(i): ([1, 2], [1, 2]) for i in range(9)}), {}, "9 series; between 1 and 8"),
+        (None, {}, "0 series"),
+        (None, {"points": tidy(a=([1], [1])).assign(low=0)}, "table of points has no column high"),
+    ],
+)
 def test_what_cannot_be_drawn_is_told(lines, more, sentence):
     with pytest.raises(DataError, match=sentence):
         plot_lines(lines, **TITLES, **more)
@@ -185,7 +210,9 @@ def test_no_name_is_printed_over_another_and_each_is_nearest_to_its_line_or_led_
             assert (end.from_x, end.from_y) == tuple(paths[i][-1])
             continue
         box = ends.outline(end.text, end.x, end.y, end.align)[[0, 2]].ravel()
-        away = [np.hypot(*np.clip(np.maximum(box[:2] - p, p - box[2:]), 0, None).T).min() for p in dense]
+        away = [
+            np.hypot(*np.clip(np.maximum(box[:2] - p, p - box[2:]), 0, None).T).min() for p in dense
+        ]
         assert away[i] < min([a for j, a in enumerate(away) if j != i], default=99)
         assert 0 < away[i] < 20
 
@@ -207,7 +234,9 @@ def test_spread_moves_as_little_as_an_optimiser(given_heights):
     limits = [{"type": "ineq", "fun": lambda v: np.diff(v) - apart}] if len(at) > 1 else []
     bounds = [(tall[0] / 2, None), *[(None, None)] * (len(at) - 2), (None, 420 - tall[-1] / 2)]
     bounds = bounds if len(at) > 1 else [(tall[0] / 2, 420 - tall[0] / 2)]
-    best = minimize(lambda v: ((v - at) ** 2).sum() / 100, found * 0.9 + 20, constraints=limits, bounds=bounds).fun
+    best = minimize(
+        lambda v: ((v - at) ** 2).sum() / 100, found * 0.9 + 20, constraints=limits, bounds=bounds
+    ).fun
     assert ((found - at) ** 2).sum() / 100 <= best + 1e-3 * (1 + best)
 
 
@@ -216,13 +245,17 @@ def test_the_label_of_a_rule_avoids_the_lines():
     x, y, align = ends.free_place("bound", "y", (0, 100), (620, 420), low)
     assert (x, align) == (614, "right")
     assert y > 100
-    x, y, align = ends.free_place("start", "x", (600, 0), (620, 420), [np.array([[0.0, 10], [1, 10]])])
+    x, y, align = ends.free_place(
+        "start", "x", (600, 0), (620, 420), [np.array([[0.0, 10], [1, 10]])]
+    )
     assert align == "right"
     assert x < 600
 
 
 def test_a_name_keeps_off_the_interval_of_its_own_point():
-    points = pd.DataFrame({"series": ["LLM-Free"], "x": [0.5], "y": [0.1], "low": [0.05], "high": [0.95]})
+    points = pd.DataFrame(
+        {"series": ["LLM-Free"], "x": [0.5], "y": [0.1], "low": [0.05], "high": [0.95]}
+    )
     line = pd.DataFrame({"series": "all", "x": [0.0, 1.0], "y": [0.9, 1.0]})
     spec = plot_lines(line, points, x_title="x", y_title="y").to_dict()
     places = {

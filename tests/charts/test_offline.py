@@ -27,8 +27,13 @@ def restored():
 
 
 def test_import_enables_nothing():
-    code = "import altair; from anhelpers.charts import offline, curve; print(altair.renderers.active)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "default"
+    code = (
+        "import altair; from anhelpers.charts import offline, curve; print(altair.renderers.active)"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip()
+        == "default"
+    )
 
 
 def test_a_picture_with_alt_text(chart, restored):
@@ -51,7 +56,8 @@ def test_tooltips_bring_the_mime_type_that_jupyterlab_draws(chart, restored):
 
 
 @pytest.mark.parametrize(
-    ("suffix", "start"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("html", b"<!DOCTYPE")]
+    ("suffix", "start"),
+    [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("html", b"<!DOCTYPE")],
 )
 def test_files(chart, tmp_path, suffix, start):
     path = offline.save(chart, tmp_path / "new" / f"chart.{suffix}")
@@ -72,8 +78,11 @@ def test_files_of_a_width_in_inches(chart, tmp_path, suffix):
     if suffix == "svg":
         assert re.match(rb'<svg[^>]* width="3\.3in" height="[\d.]+in" viewBox', content)
     elif suffix == "png":
-        assert int.from_bytes(content[16:20], "big") == 990  # 300 dots per inch, and the file says so:
-        assert int.from_bytes(content[content.index(b"pHYs") + 4 :][:4], "big") == round(300 / 0.0254)
+        # 300 dots per inch, and the file says so:
+        assert int.from_bytes(content[16:20], "big") == 990
+        assert int.from_bytes(content[content.index(b"pHYs") + 4 :][:4], "big") == round(
+            300 / 0.0254
+        )
     else:
         assert re.search(rb"MediaBox ?\[0 0 237\.6 ", content)  # points
 

@@ -14,7 +14,11 @@ from anhelpers.frontier import oracle_curve
 @pytest.fixture(scope="module")
 def problem():
     rng = np.random.default_rng(3)
-    return np.repeat(np.arange(60), 12), 60 + 9 * rng.normal(size=720), -3 + rng.normal(size=720) / 2
+    return (
+        np.repeat(np.arange(60), 12),
+        60 + 9 * rng.normal(size=720),
+        -3 + rng.normal(size=720) / 2,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +29,11 @@ def fan(problem):
 @pytest.fixture(scope="module")
 def curves(problem):
     curve = oracle_curve(*problem)
-    lower = np.zeros(3, int), curve.accuracy.max() - np.array([12.0, 13, 20]), np.array([-2.9, -2.8, -2.2])
+    lower = (
+        np.zeros(3, int),
+        curve.accuracy.max() - np.array([12.0, 13, 20]),
+        np.array([-2.9, -2.8, -2.2]),
+    )
     return {"oracle": curve, "without a reference": oracle_curve(*lower)}
 
 
@@ -74,7 +82,9 @@ def test_the_fan_is_thin_and_named_by_its_k(curves, fan):
     for k, column in zip(fan.ks, range(3), strict=True):
         own = drawn[drawn["series"] == f"K = {k}"]
         ends = [fan.naturalness[[0, -1], column], fan.accuracy[[0, -1], column]]
-        np.testing.assert_allclose(own[["naturalness", "accuracy"]].iloc[[0, -1]].to_numpy().T, ends, rtol=1e-9)
+        np.testing.assert_allclose(
+            own[["naturalness", "accuracy"]].iloc[[0, -1]].to_numpy().T, ends, rtol=1e-9
+        )
     assert {"K = 1", "K = 2", "K = 4", *curves} <= set(names_in(chart))
     (dot,) = [rows for _, kind, _, rows in layers(chart) if kind == "point"]
     assert [row["series"] for row in dot] == ["K = 1"]  # nothing to choose
@@ -94,7 +104,9 @@ def test_a_band_is_drawn_where_it_is_known(curves):
 
 def test_people_and_named_systems_have_labels_and_who_is_outside_is_told(curves, systems):
     chart = plot_optimism(curves, systems=systems, named=["A"])
-    marks = next(rows for _, kind, encoding, rows in layers(chart) if kind == "point" and "shape" in encoding)
+    marks = next(
+        rows for _, kind, encoding, rows in layers(chart) if kind == "point" and "shape" in encoding
+    )
     assert [row["system"] for row in marks] == ["A", "B", "refA"]
     assert {"A", "refA"} <= set(names_in(chart))
     assert not {"B", "far", "gone"} & set(names_in(chart))

@@ -10,7 +10,12 @@ from anhelpers.errors import DataError
 
 @pytest.fixture
 def pieces():
-    rows = [("H(S)", "left", 1.0, 0), ("H(S)", "shared", 6.0, 0), ("H(T)", "shared", 6.0, 1), ("H(T)", "left", 0.02, 1)]
+    rows = [
+        ("H(S)", "left", 1.0, 0),
+        ("H(S)", "shared", 6.0, 0),
+        ("H(T)", "shared", 6.0, 1),
+        ("H(T)", "left", 0.02, 1),
+    ]
     return pd.DataFrame(rows, columns=["bar", "part", "value", "start"])
 
 
@@ -21,7 +26,12 @@ def rows_of(chart, name):
 
 def test_pieces_lie_end_to_end_and_a_shared_one_under_itself(pieces):
     drawn = rows_of(plot_pieces(pieces), "pieces")
-    assert [(r["from"], r["to"]) for r in drawn] == [(0, 1), (1, 7), (1, 7), (7, pytest.approx(7.02))]
+    assert [(r["from"], r["to"]) for r in drawn] == [
+        (0, 1),
+        (1, 7),
+        (1, 7),
+        (7, pytest.approx(7.02)),
+    ]
     without = rows_of(plot_pieces(pieces.drop(columns="start")), "pieces")
     assert [(r["from"], r["to"]) for r in without][2:] == [(0, 6), (6, pytest.approx(6.02))]
 
@@ -30,7 +40,9 @@ def test_each_part_has_its_colour_and_what_has_no_room_has_no_number(pieces):
     chart = plot_pieces(pieces, title="A claim")
     scale = chart.to_dict()["layer"][0]["encoding"]["fill"]["scale"]
     assert scale == {"domain": ["left", "shared"], "range": list(COLOURS)[:2]}
-    turned = plot_pieces(pieces, parts=["shared"]).to_dict()["layer"][0]["encoding"]["fill"]["scale"]["domain"]
+    turned = plot_pieces(pieces, parts=["shared"]).to_dict()["layer"][0]["encoding"]["fill"][
+        "scale"
+    ]["domain"]
     assert turned == ["shared", "left"]
     assert [r["text"] for r in rows_of(chart, "texts")] == ["1.00", "6.00", "6.00"]
     assert "H(T): shared 6.00, left 0.02" in chart.to_dict()["description"]
@@ -45,7 +57,10 @@ def test_the_bars_stand_in_the_order_given(pieces):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"value": -1.0}, "'left' of 'H.S.' is -1: a piece of a bar has a length and a start of at least 0"),
+        (
+            {"value": -1.0},
+            "'left' of 'H.S.' is -1: a piece of a bar has a length and a start of at least 0",
+        ),
         ({"start": -2.0}, "is said to start at -2: a piece of a bar"),
         ({"start": float("inf")}, "start of 'H.S.' is inf"),
         ({"value": "1,5"}, "value of 'H.S.' is 1,5 in the table of pieces"),

@@ -23,7 +23,9 @@ CHI2 = 5.991464547107979  # the 95 % quantile of χ² with 2 degrees of freedom
 
 def table(n, seed=0):
     rng = np.random.default_rng(seed)
-    frame = pd.DataFrame({"system": [f"System-{i}" for i in range(n)], "category": (["LLM", "MT", "online"] * n)[:n]})
+    frame = pd.DataFrame(
+        {"system": [f"System-{i}" for i in range(n)], "category": (["LLM", "MT", "online"] * n)[:n]}
+    )
     frame["accuracy"], frame["naturalness"] = rng.normal(60, 3, n), rng.normal(-3, 0.2, n)
     for axis, se in (("accuracy", 0.5), ("naturalness", 0.03)):
         frame[f"{axis}_se"] = se
@@ -34,20 +36,33 @@ def table(n, seed=0):
 def drawn(chart):
     """(mark, encoding, rows) of every layer."""
     spec = chart.to_dict()
-    return [(layer["mark"], layer["encoding"], spec["datasets"][layer["data"]["name"]]) for layer in spec["layer"]]
+    return [
+        (layer["mark"], layer["encoding"], spec["datasets"][layer["data"]["name"]])
+        for layer in spec["layer"]
+    ]
 
 
 def rows_of(chart, **mark):
-    return [row for m, _, rows in drawn(chart) for row in rows if all(m.get(k) == v for k, v in mark.items())]
+    return [
+        row
+        for m, _, rows in drawn(chart)
+        for row in rows
+        if all(m.get(k) == v for k, v in mark.items())
+    ]
 
 
 @given(st.floats(0.01, 5), st.floats(0.01, 5), st.floats(-1, 1))
 def test_an_ellipse_holds_95_percent_of_the_normal_with_its_covariance(sx, sy, r):
     frame = table(1).assign(naturalness_se=sx, accuracy_se=sy, correlation=r)
     outline = error_ellipses(frame, n_points=64)
-    x = (outline[["naturalness", "accuracy"]] - frame.loc[0, ["naturalness", "accuracy"]].astype(float)).to_numpy()
+    x = (
+        outline[["naturalness", "accuracy"]]
+        - frame.loc[0, ["naturalness", "accuracy"]].astype(float)
+    ).to_numpy()
     assert (x.max(axis=0) <= np.array([sx, sy]) * CHI2**0.5 * (1 + 1e-9)).all()
-    assert x.T @ x / 64 == pytest.approx(CHI2 / 2 * np.array([[sx**2, r * sx * sy], [r * sx * sy, sy**2]]), abs=1e-9)
+    assert x.T @ x / 64 == pytest.approx(
+        CHI2 / 2 * np.array([[sx**2, r * sx * sy], [r * sx * sy, sy**2]]), abs=1e-9
+    )
     if abs(r) < 0.99:
         inverse = np.linalg.inv([[sx**2, r * sx * sy], [r * sx * sy, sy**2]])
         assert np.einsum("ni,ij,nj->n", x, inverse, x) == pytest.approx(CHI2, rel=1e-6)
@@ -57,7 +72,9 @@ def test_an_ellipse_needs_its_columns_and_a_nan_has_none():
     frame = table(3)
     frame.loc[1, "correlation"] = np.nan
     assert set(error_ellipses(frame)["system"]) == {"System-0", "System-2"}
-    assert len(rows_of(charts.plot_systems(frame), type="line", interpolate="linear-closed")) == 2 * 64
+    assert (
+        len(rows_of(charts.plot_systems(frame), type="line", interpolate="linear-closed")) == 2 * 64
+    )
     with pytest.raises(DataError, match="no column correlation"):
         charts.plot_systems(frame.drop(columns="correlation"))
 
@@ -90,7 +107,9 @@ def test_a_mean_that_never_varies_has_a_line_for_an_ellipse():
 
 
 def test_an_uncertainty_is_named_only_where_it_is_drawn():
-    frame = table(3).assign(naturalness_se=np.nan, correlation=np.nan, naturalness_low=np.nan, naturalness_high=np.nan)
+    frame = table(3).assign(
+        naturalness_se=np.nan, correlation=np.nan, naturalness_low=np.nan, naturalness_high=np.nan
+    )
     assert "Ellipses" not in charts.plot_systems(frame).description
     cross = charts.plot_systems(frame, uncertainty="cross")
     assert "Bars: 95 % of the mean accuracy." in " ".join(cross.title.subtitle)
@@ -165,13 +184,17 @@ def test_what_lies_inside_the_default_ranges():
             low, high = encoding[channel]["scale"]["domain"]
             assert all(low <= r[column] <= high for r in rows if column in r), mark
     assert {"β = 0", "β = ∞"} <= {r.get("label") for r in rows_of(chart, type="text")}
-    hidden = charts.plot_systems(frame, curve=curve, ranges=charts.focus_ranges(frame, ["System-1", "System-2"]))
+    hidden = charts.plot_systems(
+        frame, curve=curve, ranges=charts.focus_ranges(frame, ["System-1", "System-2"])
+    )
     assert "The oracle curve lies outside the picture" in hidden.description
 
 
 def test_human_ratings_show_the_origin_where_it_has_a_name():
     frame = table(5).assign(accuracy=[-1.0, -2, -3, -4, -5], naturalness=[-2.0, -1, -3, -2, -3])
-    assert "no errors" in {r["label"] for r in rows_of(charts.plot_systems(frame, origin="no errors"), type="text")}
+    assert "no errors" in {
+        r["label"] for r in rows_of(charts.plot_systems(frame, origin="no errors"), type="text")
+    }
     near = charts.focus_ranges(frame, ["System-2", "System-4"])
     away = charts.plot_systems(frame, origin="no errors", ranges=near)
     assert "no errors" not in {r["label"] for r in rows_of(away, type="text")}
@@ -192,14 +215,20 @@ def test_who_has_no_score_or_no_label_is_named_in_words():
 
 
 def test_at_the_width_of_a_column_the_smallest_text_has_7_points():
-    svg = to_svg(charts.plot_systems(table(12), size=COLUMN, title="A claim that is long enough for two lines of text"))
+    svg = to_svg(
+        charts.plot_systems(
+            table(12), size=COLUMN, title="A claim that is long enough for two lines of text"
+        )
+    )
     width = float(re.search(r'width="([\d.]+)"', svg).group(1))
     smallest = min(float(size) for size in re.findall(r'font-size="([\d.]+)px', svg))
     assert smallest * 72 * 3.3 / width >= 7
 
 
 @pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+@pytest.mark.skipif(
+    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
+)
 def test_every_wmt24_system_has_a_label_or_is_named():
     from anhelpers.data import load
 
@@ -211,7 +240,8 @@ def test_every_wmt24_system_has_a_label_or_is_named():
     assert len(frame) == 26
     for name in test.systems:
         assert (
-            name in {r["label"] for r in rows_of(chart, type="text")} or name in chart.description.split("want of")[1]
+            name in {r["label"] for r in rows_of(chart, type="text")}
+            or name in chart.description.split("want of")[1]
         )
 
 
@@ -219,7 +249,9 @@ def test_one_s_own_system_has_a_label_in_any_crowd():
     crowd = table(28).assign(accuracy=60.0, naturalness=np.linspace(-3, -2.99, 28))
     labels = {row["label"] for row in rows_of(charts.plot_systems(crowd), type="text")}
     mine = sorted(set(crowd.system) - labels)[0]
-    assert mine in {row["label"] for row in rows_of(charts.plot_systems(crowd, named=[mine]), type="text")}
+    assert mine in {
+        row["label"] for row in rows_of(charts.plot_systems(crowd, named=[mine]), type="text")
+    }
 
 
 def test_an_ellipse_of_few_documents_reaches_as_far_as_hotelling_says():
@@ -237,9 +269,15 @@ def test_r_is_a_rule_with_its_interval_as_a_band_in_picture_and_words():
     chart = charts.plot_systems(table(6), mono=r)
     bands = [rows for mark, _, rows in drawn(chart) if mark["type"] == "rect"]
     assert bands == [[{"low": -2.3, "high": -2.1}]]
-    assert [rows for mark, _, rows in drawn(chart) if mark["type"] == "rule" and rows == [{"naturalness": -2.2}]]
+    assert [
+        rows
+        for mark, _, rows in drawn(chart)
+        if mark["type"] == "rule" and rows == [{"naturalness": -2.2}]
+    ]
     assert "R" in {row["label"] for row in rows_of(chart, type="text")}
-    said = "R (dashed), 40 texts written in the language, stands at −2.20 (band: 95 %, −2.30 to −2.10)"
+    said = (
+        "R (dashed), 40 texts written in the language, stands at −2.20 (band: 95 %, −2.30 to −2.10)"
+    )
     assert said in chart.to_dict()["description"]
     (low, high), _ = charts._ranges(table(6).assign(pareto=True), None, "none", "", r)
     assert low < -2.3

@@ -10,7 +10,13 @@ from anhelpers.charts.words import BASE, _laid, plot_words
 from anhelpers.errors import DataError
 
 WORDS = pd.DataFrame(
-    [("free", "", -0.1), ("free", "Na", 0.36), ("free", "klar", 0.27), ("literal", "", -0.1), ("literal", ",", -0.004)],
+    [
+        ("free", "", -0.1),
+        ("free", "Na", 0.36),
+        ("free", "klar", 0.27),
+        ("literal", "", -0.1),
+        ("literal", ",", -0.004),
+    ],
     columns=["text", "token", "value"],
 )
 
@@ -27,13 +33,18 @@ def test_a_line_ends_at_the_width_and_a_longer_word_stands_alone():
     rows = _laid(WORDS.assign(token=["", "Na", "klar" * 30, "", ","]), 200)
     assert rows["right"].drop(2).max() <= 200
     assert rows["left"][2] == 0
-    assert plot_words(WORDS.assign(token=["", "Na", "klar" * 30, "", ","]), size=200).width == rows["right"][2]
+    assert (
+        plot_words(WORDS.assign(token=["", "Na", "klar" * 30, "", ","]), size=200).width
+        == rows["right"][2]
+    )
 
 
 def test_signs_are_printed_and_every_number_is_in_the_alt_text():
     chart = plot_words(WORDS, title="A claim")
     said = chart.to_dict()["description"]
-    assert said.startswith(f"A claim: free: +0.53 nats: {BASE} −0.10, Na +0.36, klar +0.27; literal: −0.10 nats: ")
+    assert said.startswith(
+        f"A claim: free: +0.53 nats: {BASE} −0.10, Na +0.36, klar +0.27; literal: −0.10 nats: "
+    )
     assert ", 0.00" in said  # no sign before a zero
     svg = to_svg(chart)
     assert all(word in svg for word in ("klar", "+0.27", "−0.10", "literal: −0.10 nats"))
@@ -50,7 +61,10 @@ def test_colour_is_white_at_zero_and_equal_on_both_sides():
     [
         (WORDS.drop(columns="value"), "the table of words has no column value"),
         (WORDS.iloc[:0], "no words to draw"),
-        (WORDS.assign(text=["free", "free", "literal", "literal", "free"]), "words of 'free' stand in two places"),
+        (
+            WORDS.assign(text=["free", "free", "literal", "literal", "free"]),
+            "words of 'free' stand in two places",
+        ),
         (WORDS.assign(value=math.nan), "a word has no value"),
         (WORDS.assign(value=math.inf), "value of '' is inf in the table of words"),
     ],

@@ -18,18 +18,28 @@ from anhelpers.xmi.published import published_table
 
 @pytest.fixture
 def table():
-    rows = [("en-fi", 160.0, 60.0, 100.0, 30.0), ("fi-en", 150.0, 58.0, 92.0, 38.0), ("en-xx", 40.0, 46.0, -6.0, 1.0)]
+    rows = [
+        ("en-fi", 160.0, 60.0, 100.0, 30.0),
+        ("fi-en", 150.0, 58.0, 92.0, 38.0),
+        ("en-xx", 40.0, 46.0, -6.0, 1.0),
+    ]
     return pd.DataFrame(rows, columns=["direction", "h_lm", "h_mt", "xmi", "bleu"])
 
 
 def layers(chart):
     """name -> (encoding, rows) of every layer."""
     spec = chart.to_dict()
-    return {a["name"]: (a["encoding"], spec["datasets"][a["data"]["name"]]) for a in spec["layer"] if "name" in a}
+    return {
+        a["name"]: (a["encoding"], spec["datasets"][a["data"]["name"]])
+        for a in spec["layer"]
+        if "name" in a
+    }
 
 
 def texts_of(chart):
-    return [row for name, (_, rows) in layers(chart).items() if name.startswith("texts") for row in rows]
+    return [
+        row for name, (_, rows) in layers(chart).items() if name.startswith("texts") for row in rows
+    ]
 
 
 # ---- directions
@@ -55,15 +65,22 @@ def test_directions_have_names_sides_and_reverses(table):
     ],
 )
 def test_the_side_is_of_the_language_that_all_share(names, sides):
-    assert checked_directions(pd.DataFrame({"direction": names, "xmi": 1.0}), ["xmi"])["side"].tolist() == sides
+    assert (
+        checked_directions(pd.DataFrame({"direction": names, "xmi": 1.0}), ["xmi"])["side"].tolist()
+        == sides
+    )
 
 
 def test_columns_src_and_trg_name_what_a_direction_does_not():
-    frame = pd.DataFrame({"direction": ["a", "b"], "src": ["zh-Hans", "en"], "trg": ["en", "zh-Hans"], "xmi": 1.0})
+    frame = pd.DataFrame(
+        {"direction": ["a", "b"], "src": ["zh-Hans", "en"], "trg": ["en", "zh-Hans"], "xmi": 1.0}
+    )
     rows = checked_directions(frame, ["xmi"])
     assert rows["reverse"].tolist() == ["b", "a"]
     assert rows["label"].tolist() == ["zh-Hans → English", "English → zh-Hans"]
-    joined = checked_directions(pd.concat([frame, pd.DataFrame({"direction": ["en-fi"], "xmi": 1.0})]), ["xmi"])
+    joined = checked_directions(
+        pd.concat([frame, pd.DataFrame({"direction": ["en-fi"], "xmi": 1.0})]), ["xmi"]
+    )
     assert joined["label"].tolist()[-1] == "English → Finnish"
     assert joined["reverse"].tolist() == ["b", "a", ""]
     twice = checked_directions(frame.assign(src="en", trg="de"), ["xmi"])
@@ -78,8 +95,14 @@ def test_columns_src_and_trg_name_what_a_direction_does_not():
         (lambda t: t.assign(h_mt=[60, np.inf, 46]), "h_mt of 'fi-en' is inf"),
         (lambda t: t.assign(bleu="30,1"), "bleu of 'en-fi' is 30,1 in the table of directions"),
         (lambda t: t.assign(xmi=np.nan), "no direction has all of h_lm, h_mt, xmi"),
-        (lambda t: t.assign(h_mt=[60, 58, -1]), "h_mt of en-xx is -1; the bits of a text are never negative"),
-        (lambda t: t.assign(xmi=[100, 95, -6]), r"fi-en: h_lm - h_mt is 150 - 58 = 92, but xmi is 95"),
+        (
+            lambda t: t.assign(h_mt=[60, 58, -1]),
+            "h_mt of en-xx is -1; the bits of a text are never negative",
+        ),
+        (
+            lambda t: t.assign(xmi=[100, 95, -6]),
+            r"fi-en: h_lm - h_mt is 150 - 58 = 92, but xmi is 95",
+        ),
     ],
 )
 def test_tables_that_cannot_be_bars_are_refused(table, change, words):
@@ -103,9 +126,13 @@ def test_a_bar_is_xmi_and_then_what_is_left_over(table):
     assert pieces["en-fi", "left"] == (100, 160)
     assert pieces["fi-en", "saved"] == (0, 92)
     scale = encoding["fill"]["scale"]
-    assert dict(zip([name.split(" (")[0] for name in scale["domain"]], scale["range"], strict=True)) == {
-        "saved by the source": SAVED, "left over": LEFT, "made worse": WORSE,
-    }  # fmt: skip
+    assert dict(
+        zip([name.split(" (")[0] for name in scale["domain"]], scale["range"], strict=True)
+    ) == {
+        "saved by the source": SAVED,
+        "left over": LEFT,
+        "made worse": WORSE,
+    }
 
 
 def test_a_negative_xmi_goes_left_of_0_and_a_tick_marks_h_lm(table):
@@ -123,9 +150,16 @@ def test_a_negative_xmi_goes_left_of_0_and_a_tick_marks_h_lm(table):
 def test_every_number_is_written_once_and_inside_only_where_it_fits(table):
     chart = plot_xmi_bars(table[:2])
     texts = texts_of(chart)
-    assert sorted(r["text"] for r in texts if r["align"] == "center") == ["100.0", "58.0", "60.0", "92.0"]
+    assert sorted(r["text"] for r in texts if r["align"] == "center") == [
+        "100.0",
+        "58.0",
+        "60.0",
+        "92.0",
+    ]
     assert [r["text"] for r in texts if r["align"] == "left"] == ["160.0", "150.0"]
-    narrow = plot_xmi_bars(pd.DataFrame({"direction": ["en-fi"], "h_lm": [150.0], "h_mt": [145.0], "xmi": [5.0]}))
+    narrow = plot_xmi_bars(
+        pd.DataFrame({"direction": ["en-fi"], "h_lm": [150.0], "h_mt": [145.0], "xmi": [5.0]})
+    )
     assert [r["text"] for r in texts_of(narrow) if r["align"] == "left"] == ["150.0 (XMI 5.0)"]
     assert [r["text"] for r in texts_of(narrow) if r["align"] == "center"] == ["145.0"]
 
@@ -133,11 +167,14 @@ def test_every_number_is_written_once_and_inside_only_where_it_fits(table):
 @pytest.mark.parametrize(
     ("order", "paired", "first"),
     [
-        ("xmi", True, ["en-fi", "fi-en", "en-xx"]), ("h_lm", True, ["en-xx", "en-fi", "fi-en"]),
-        ("h_lm", False, ["en-xx", "fi-en", "en-fi"]), ("bleu", False, ["fi-en", "en-fi", "en-xx"]),
-        ("name", False, ["en-fi", "en-xx", "fi-en"]), ("given", False, ["en-fi", "fi-en", "en-xx"]),
+        ("xmi", True, ["en-fi", "fi-en", "en-xx"]),
+        ("h_lm", True, ["en-xx", "en-fi", "fi-en"]),
+        ("h_lm", False, ["en-xx", "fi-en", "en-fi"]),
+        ("bleu", False, ["fi-en", "en-fi", "en-xx"]),
+        ("name", False, ["en-fi", "en-xx", "fi-en"]),
+        ("given", False, ["en-fi", "fi-en", "en-xx"]),
     ],
-)  # fmt: skip
+)
 def test_bars_stand_in_the_order_asked_for(table, order, paired, first):
     rows = layers(plot_xmi_bars(table, order=order, paired=paired))["bars"][1]
     drawn = sorted({(r["place"], r["direction"]) for r in rows})
@@ -151,9 +188,13 @@ def test_a_direction_stands_beside_its_reverse_where_no_language_is_in_all():
     names = ["de-fr", "de-it", "fr-de", "it-fr", "it-de", "fr-it"]
     table = pd.DataFrame({"direction": names, "h_lm": 100.0, "h_mt": [50.0, 40, 45, 70, 60, 55]})
     for order in ("xmi", "name", "given"):
-        rows = layers(plot_xmi_bars(table.assign(xmi=table["h_lm"] - table["h_mt"]), order=order))["bars"][1]
+        rows = layers(plot_xmi_bars(table.assign(xmi=table["h_lm"] - table["h_mt"]), order=order))[
+            "bars"
+        ][1]
         places = {row["direction"]: row["place"] for row in rows}
-        assert all(abs(places[name] - places[name[3:] + "-" + name[:2]]) == 1 for name in names), order
+        assert all(abs(places[name] - places[name[3:] + "-" + name[:2]]) == 1 for name in names), (
+            order
+        )
 
 
 def test_an_order_by_numbers_that_are_not_there_is_refused(table):
@@ -162,9 +203,14 @@ def test_an_order_by_numbers_that_are_not_there_is_refused(table):
 
 
 def test_intervals_are_drawn_where_they_are_known(table):
-    known = table.assign(xmi_low=[98, np.nan, -7], xmi_high=[103.0, np.nan, -5], h_lm_low=150.0, h_lm_high=170.0)
+    known = table.assign(
+        xmi_low=[98, np.nan, -7], xmi_high=[103.0, np.nan, -5], h_lm_low=150.0, h_lm_high=170.0
+    )
     found = layers(plot_xmi_bars(known))
-    assert sorted((r["xmi_low"], r["xmi_high"]) for r in found["xmi_interval"][1]) == [(-7, -5), (98, 103)]
+    assert sorted((r["xmi_low"], r["xmi_high"]) for r in found["xmi_interval"][1]) == [
+        (-7, -5),
+        (98, 103),
+    ]
     assert len(found["h_lm_interval"][1]) == 3
     assert found["bars"][0]["x"]["scale"]["domain"] == [-7, 170]
     assert "xmi_interval" not in layers(plot_xmi_bars(table))
@@ -176,7 +222,8 @@ def test_a_direction_that_misses_a_number_is_told(table):
     chart = plot_xmi_bars(table.assign(h_mt=[60, np.nan, 46]))
     assert {r["direction"] for r in layers(chart)["bars"][1]} == {"en-fi", "en-xx"}
     assert "Not drawn, for a number is missing: fi-en." in chart.to_dict()["title"]["subtitle"]
-    assert ">Not drawn, for a number is missing: fi-en.<" in to_svg(chart)  # also where there is no title
+    # also where there is no title
+    assert ">Not drawn, for a number is missing: fi-en.<" in to_svg(chart)
 
 
 def test_the_picture_of_the_published_table_says_all_its_numbers():
@@ -216,14 +263,17 @@ def test_points_lines_and_r_of_each_side():
         table[["direction", "xmi", "bleu"]].itertuples(index=False, name=None)
     )
     assert encoding["shape"]["scale"]["domain"] == [
-        "into English: r = 0.96 (0.90 to 0.98), n = 20", "out of English: r = 0.65 (0.28 to 0.85), n = 20",
-    ]  # fmt: skip
+        "into English: r = 0.96 (0.90 to 0.98), n = 20",
+        "out of English: r = 0.65 (0.28 to 0.85), n = 20",
+    ]
     for k, side in enumerate((table["trg"] == "en", table["src"] == "en")):
         own, ends = table[side], found[f"fit_{k}"][1]
         slope = pearson(own["xmi"], own["bleu"]) * own["bleu"].std() / own["xmi"].std()
         assert [e["x"] for e in ends] == [own["xmi"].min(), own["xmi"].max()]
         for end in ends:
-            assert end["y"] == pytest.approx(own["bleu"].mean() + slope * (end["x"] - own["xmi"].mean()))
+            assert end["y"] == pytest.approx(
+                own["bleu"].mean() + slope * (end["x"] - own["xmi"].mean())
+            )
     drawn = to_svg(chart)
     assert ">into English: r = 0.96 (0.90 to 0.98), n = 20<" in drawn
     assert "en-ro (112.4, 44.2)" in chart.to_dict()["description"]
@@ -232,18 +282,31 @@ def test_points_lines_and_r_of_each_side():
 def test_all_names_find_a_place_and_those_asked_for_are_bold():
     chart = plot_xmi_bleu(published_table(), named=["en-fi", "fi-en"])
     spec = chart.to_dict()
-    texts = [a for a in spec["layer"] if a["mark"]["type"] == "text" and "stroke" not in a["mark"]]  # without halos
-    names = [(r["label"], r["ink"], r["bold"]) for a in texts for r in spec["datasets"][a["data"]["name"]]]
+    # without halos
+    texts = [a for a in spec["layer"] if a["mark"]["type"] == "text" and "stroke" not in a["mark"]]
+    names = [
+        (r["label"], r["ink"], r["bold"])
+        for a in texts
+        for r in spec["datasets"][a["data"]["name"]]
+    ]
     assert len(names) == 40
-    assert sorted(name[:2] for name in names if name[2]) == [("fi", ink) for ink in sorted(INKS[:2])]
+    assert sorted(name[:2] for name in names if name[2]) == [
+        ("fi", ink) for ink in sorted(INKS[:2])
+    ]
 
 
 def test_without_lines_with_intervals_and_few_directions(table):
     known = table.assign(xmi_low=table["xmi"] - 1, xmi_high=[101.0, np.nan, -5])
     found = layers(plot_xmi_bleu(known, lines=False))
-    assert [r["xmi_low"] for k in (0, 1) for r in found.get(f"intervals_{k}", (0, []))[1]] == [99, -7]
+    assert [r["xmi_low"] for k in (0, 1) for r in found.get(f"intervals_{k}", (0, []))[1]] == [
+        99,
+        -7,
+    ]
     assert not any(name.startswith("fit") for name in found)
-    assert found["points"][0]["shape"]["scale"]["domain"] == ["into English: n = 1", "out of English: n = 2"]
+    assert found["points"][0]["shape"]["scale"]["domain"] == [
+        "into English: n = 1",
+        "out of English: n = 2",
+    ]
     assert not any(name.startswith("fit") for name in layers(plot_xmi_bleu(table)))
     with pytest.raises(UnknownName, match="direction 'fi-xx'"):
         plot_xmi_bleu(table, named=["fi-xx"])
@@ -264,6 +327,8 @@ def test_fishers_interval_is_scipys():
     for n in (4, 7, 20, 200):
         x, y = rng.normal(size=(2, n))
         theirs = stats.pearsonr(x, y).confidence_interval(0.95)
-        assert correlation_interval(pearson(x, y), n) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+        assert correlation_interval(pearson(x, y), n) == pytest.approx(
+            (theirs.low, theirs.high), abs=1e-12
+        )
     assert np.isnan(correlation_interval(0.5, 3)).all()
     assert [float(end) for end in correlation_interval(1.0, 9)] == [1, 1]

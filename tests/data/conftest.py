@@ -17,7 +17,8 @@ class Server:
 
     url: str
     files: dict[str, bytes] = field(default_factory=dict)
-    faults: list[str] = field(default_factory=list)  # one per request, in order; "" and the rest: none
+    # one per request, in order; "" and the rest: none
+    faults: list[str] = field(default_factory=list)
     ranges: list[str | None] = field(default_factory=list)  # the Range header of each request
     paths: list[str] = field(default_factory=list)
 
@@ -35,12 +36,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = state.files.get(self.path)
         if fault[:3].isdecimal() or body is None:
             return self.refuse(*fault.split(maxsplit=1)) if fault else self.refuse("404")
-        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and fault != "no range" else 0
+        start = (
+            int(asked.removeprefix("bytes=").rstrip("-")) if asked and fault != "no range" else 0
+        )
         if start >= len(body):
             return self.refuse("416")
         self.send_response(206 if start else 200)
         if start:
-            self.send_header("Content-Range", f"bytes {start + (fault == 'elsewhere')}-{len(body) - 1}/{len(body)}")
+            self.send_header(
+                "Content-Range",
+                f"bytes {start + (fault == 'elsewhere')}-{len(body) - 1}/{len(body)}",
+            )
         if fault != "no length":
             self.send_header("Content-Length", str(len(body) - start))
         self.end_headers()
@@ -97,6 +103,8 @@ def row_of():
     def make(content: bytes, file: str = "set/a.txt") -> RemoteFile:
         blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
         sha256 = hashlib.sha256(content).hexdigest()
-        return RemoteFile("xmi", file, "o/r", "c" * 40, file, len(content), blob, sha256, "none stated")
+        return RemoteFile(
+            "xmi", file, "o/r", "c" * 40, file, len(content), blob, sha256, "none stated"
+        )
 
     return make

@@ -14,7 +14,7 @@ from anhelpers.data import (
     read_candidates,
     sample_candidates,
     write_candidates,
-)  # fmt: skip
+)
 from anhelpers.errors import DataError, UnknownName
 
 SRCS = ("eins", "zwei")
@@ -61,9 +61,18 @@ def test_one_object_per_source_is_self_contained(jsonl):
         {"src": "zwei", "refs": ["two"], "candidates": ["2"], "doc": "d", "domain": "news"},
     )
     test, cands = read_candidate_file(path, lp="de-en")
-    assert (test.name, test.lp, test.srcs, test.refs) == ("c", "de-en", SRCS, {"refA": ("one", "two")})
+    assert (test.name, test.lp, test.srcs, test.refs) == (
+        "c",
+        "de-en",
+        SRCS,
+        {"refA": ("one", "two")},
+    )
     assert (test.docs, test.domains, test.notes) == (("d", "d"), ("news", "news"), ())
-    assert (cands.segment.tolist(), cands.texts, cands.tags) == ([0, 0, 1], ("1", "I", "2"), ("", "roman", ""))
+    assert (cands.segment.tolist(), cands.texts, cands.tags) == (
+        [0, 0, 1],
+        ("1", "I", "2"),
+        ("", "roman", ""),
+    )
     assert read_candidates(path, SRCS) == cands
 
 
@@ -92,25 +101,55 @@ GOOD = {"segment": 0, "text": "a"}
         ({"text": "b"}, r'line 2: a candidate without a source; give its "segment"'),
         ({"segment": 1}, r'line 2: "text" is missing, and a text is wanted'),
         ({"segment": 1, "text": 3}, r'line 2: "text" is 3 \(int\), and a text is wanted'),
-        ({"segment": "1", "text": "b"}, r"""line 2: "segment" is '1' \(str\), and a whole number is wanted"""),
+        (
+            {"segment": "1", "text": "b"},
+            r"""line 2: "segment" is '1' \(str\), and a whole number is wanted""",
+        ),
         ({"segment": True, "text": "b"}, r'line 2: "segment" is True \(bool\)'),
         ({"segment": 1.0, "text": "b"}, r'line 2: "segment" is 1\.0 \(float\)'),
         ({"segment": 1, "text": "b", "tag": 5}, r'line 2: "tag" is 5 \(int\)'),
-        ({"segment": 1, "text": "b", "count": 0}, r'line 2: "count" is 0; a candidate was drawn at least once'),
-        ({"segment": 1, "text": "b", "count": 2.0}, r'line 2: "count" is 2\.0 \(float\), and a whole number is wanted'),
+        (
+            {"segment": 1, "text": "b", "count": 0},
+            r'line 2: "count" is 0; a candidate was drawn at least once',
+        ),
+        (
+            {"segment": 1, "text": "b", "count": 2.0},
+            r'line 2: "count" is 2\.0 \(float\), and a whole number is wanted',
+        ),
         ({"segment": 1, "text": "b", "count": True}, r'line 2: "count" is True \(bool\)'),
         (
             {"segment": 1, "text": "b", "logprob": 0.5},
             'line 2: "logprob" is 0.5; a natural-log probability is a number',
         ),
-        ({"segment": 1, "text": "b", "logprob": "-1"}, """line 2: "logprob" is '-1'; a natural-log"""),
-        ('{"segment": 1, "text": "b", "logprob": -Infinity}', 'line 2: "logprob" is -inf; a natural-log'),
-        ({"segment": 1, "text": "b", "id": "p"}, r"""line 2: "id" is 'p', and None at the first candidate"""),
-        ({"segment": 1, "text": "b", "src": "drei"}, r"""line 2: "src" is 'drei', but source 1 is 'zwei'"""),
-        ({"segment": 2, "text": "b"}, r"line 2: segment 2 does not exist; there are sources 0 to 1"),
+        (
+            {"segment": 1, "text": "b", "logprob": "-1"},
+            """line 2: "logprob" is '-1'; a natural-log""",
+        ),
+        (
+            '{"segment": 1, "text": "b", "logprob": -Infinity}',
+            'line 2: "logprob" is -inf; a natural-log',
+        ),
+        (
+            {"segment": 1, "text": "b", "id": "p"},
+            r"""line 2: "id" is 'p', and None at the first candidate""",
+        ),
+        (
+            {"segment": 1, "text": "b", "src": "drei"},
+            r"""line 2: "src" is 'drei', but source 1 is 'zwei'""",
+        ),
+        (
+            {"segment": 2, "text": "b"},
+            r"line 2: segment 2 does not exist; there are sources 0 to 1",
+        ),
         ({"segment": -1, "text": "b"}, r"line 2: segment -1 does not exist"),
-        ({"candidates": ["b"]}, r"line 2: this object is a source with its candidates, but the first is one candidate"),
-        ('{"segment": 1, "text": "\\ud800"}', r'line 2: "text" holds U\+D800, half of a surrogate pair'),
+        (
+            {"candidates": ["b"]},
+            r"line 2: this object is a source with its candidates, but the first is one candidate",
+        ),
+        (
+            '{"segment": 1, "text": "\\ud800"}',
+            r'line 2: "text" holds U\+D800, half of a surrogate pair',
+        ),
         (GOOD, r"c\.jsonl: source 1 of 2 has no candidate"),
     ],
 )
@@ -127,7 +166,10 @@ def test_a_bad_candidate_is_told_with_file_and_line(jsonl, second, sentence):
             {"src": "zwei", "refs": ["B"], "candidates": "b"},
             r"""line 2: "candidates" is 'b' \(str\), and a list is wanted""",
         ),
-        ({"src": "zwei", "refs": ["B"], "candidates": [3]}, "line 2: candidate 3 is neither a text nor an object"),
+        (
+            {"src": "zwei", "refs": ["B"], "candidates": [3]},
+            "line 2: candidate 3 is neither a text nor an object",
+        ),
         ({"src": "zwei", "refs": ["B"], "candidates": [{"tag": "t"}]}, 'line 2: "text" is missing'),
         ({"refs": ["B"], "candidates": ["b"]}, 'line 2: "src" is missing here, and line 1 has it'),
         ({"src": "zwei", "candidates": ["b"]}, 'line 2: "refs" is missing here'),
@@ -182,7 +224,9 @@ def test_text_has_k_lines_per_source(jsonl):
     cands = read_candidates(path, SRCS, k=2)
     assert (cands.segment.tolist(), cands.texts) == ([0, 0, 1, 1], ("a", "b", "c", ""))
     assert read_candidates(path, k=2) == cands
-    with pytest.raises(DataError, match=r"c\.txt: has 4 lines, expected 2 sources × k = 3, 6 lines"):
+    with pytest.raises(
+        DataError, match=r"c\.txt: has 4 lines, expected 2 sources × k = 3, 6 lines"
+    ):
         read_candidates(path, SRCS, k=3)
     with pytest.raises(DataError, match=r"c\.txt: has 4 lines, expected a multiple of k = 3"):
         read_candidates(path, k=3)
@@ -198,7 +242,9 @@ def test_k_is_checked_where_it_is_not_needed(jsonl):
 
 
 def test_a_table_and_its_parquet_are_the_same(tmp_path):
-    frame = pd.DataFrame({"segment": [1, 0], "text": ["b\u2028", "a"], "tag": [None, "t"], "id": [10, 11]})
+    frame = pd.DataFrame(
+        {"segment": [1, 0], "text": ["b\u2028", "a"], "tag": [None, "t"], "id": [10, 11]}
+    )
     cands = read_candidates(frame)
     assert (cands.texts, cands.tags, cands.ids) == (("a", "b\u2028"), ("t", ""), ("11", "10"))
     frame.to_parquet(tmp_path / "c.parquet")
@@ -211,7 +257,10 @@ def test_a_table_and_its_parquet_are_the_same(tmp_path):
     [
         ({"segment": [0]}, "DataFrame: the table has no column 'text'; columns: segment"),
         ({"segment": [], "text": []}, "DataFrame: the table has no rows"),
-        ({"segment": [0, None], "text": ["a", "b"]}, r'DataFrame: row 0: "segment" is 0\.0 \(float\)'),
+        (
+            {"segment": [0, None], "text": ["a", "b"]},
+            r'DataFrame: row 0: "segment" is 0\.0 \(float\)',
+        ),
         ({"segment": [0, 0], "text": ["a", None]}, 'DataFrame: row 1: "text" is missing'),
         ({"segment": [0, 0], "text": ["a", 5]}, r'DataFrame: row 1: "text" is 5 \(int\)'),
     ],
@@ -229,7 +278,9 @@ def test_what_is_no_parquet_is_told(tmp_path):
         read_candidates(tmp_path / "d.parquet")
 
 
-TEXT = st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: not text.endswith(("\r", "\r\n")))
+TEXT = st.text(st.characters(exclude_categories=["Cs"])).filter(
+    lambda text: not text.endswith(("\r", "\r\n"))
+)
 COUNTS, LOGPROBS = st.integers(1, 2**40), st.floats(-1e6, 0) | st.just(np.nan)
 SETS = st.lists(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=4), min_size=1, max_size=5)
 
@@ -239,7 +290,10 @@ SETS = st.lists(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=4), min_siz
 def test_writing_and_reading_is_the_identity(tmp_path_factory, ending, sources, with_ids, data):
     rows = [(i, *candidate) for i, candidates in enumerate(sources) for candidate in candidates]
     segments, texts, tags = zip(*rows, strict=True)
-    columns = (st.none() | st.lists(kind, min_size=len(rows), max_size=len(rows)) for kind in (COUNTS, LOGPROBS))
+    columns = (
+        st.none() | st.lists(kind, min_size=len(rows), max_size=len(rows))
+        for kind in (COUNTS, LOGPROBS)
+    )
     numbers = [data.draw(column) for column in columns]
     ids = [f"\u2028{i}" for i in range(len(rows))] if with_ids else None
     cands = CandidateSet(segments, texts, tags, ids, (), *numbers)
@@ -248,15 +302,20 @@ def test_writing_and_reading_is_the_identity(tmp_path_factory, ending, sources, 
 
 
 def test_only_what_is_known_is_written(tmp_path):
-    cands = CandidateSet([0, 0, 1], list("abc"), multiplicity=[2, 1, 1], logprob=[-0.5, np.nan, -1e-3])
+    cands = CandidateSet(
+        [0, 0, 1], list("abc"), multiplicity=[2, 1, 1], logprob=[-0.5, np.nan, -1e-3]
+    )
     lines = write_candidates(tmp_path / "c.jsonl", cands).read_text().splitlines()
     assert lines == [
-        '{"segment": 0, "text": "a", "count": 2, "logprob": -0.5}', '{"segment": 0, "text": "b"}',
+        '{"segment": 0, "text": "a", "count": 2, "logprob": -0.5}',
+        '{"segment": 0, "text": "b"}',
         '{"segment": 1, "text": "c", "logprob": -0.001}',
-    ]  # fmt: skip
+    ]
     table = pd.read_parquet(write_candidates(tmp_path / "c.parquet", cands))
     assert table["count"].tolist() == [2, 1, 1]
-    with pytest.raises(DataError, match=r"d\.parquet: character U\+D800 cannot be written as UTF-8"):
+    with pytest.raises(
+        DataError, match=r"d\.parquet: character U\+D800 cannot be written as UTF-8"
+    ):
         write_candidates(tmp_path / "d.parquet", CandidateSet([0], ["\ud800"]))
 
 
@@ -270,7 +329,10 @@ def test_candidates_of_a_source_have_counts_and_log_probabilities(jsonl):
 def test_systems_are_candidates_without_their_blanks(test):
     cands = from_systems(test)
     assert (cands.segment.tolist(), cands.tags) == ([0, 0, 0, 1, 1], ("X", "Y", "Z", "Y", "Z"))
-    assert (cands.texts, cands.notes) == (("x", "x", "z", "y", "y"), ("1 blank hypotheses of 6 are left out.",))
+    assert (cands.texts, cands.notes) == (
+        ("x", "x", "z", "y", "y"),
+        ("1 blank hypotheses of 6 are left out.",),
+    )
 
 
 def test_equal_outputs_can_be_merged(test):

@@ -23,11 +23,15 @@ def package(tmp_path, monkeypatch):
     """A package data folder with a teaching set of two segments, and an empty folder of the other one."""
     (tmp_path / "data" / "teaching" / "de-en").mkdir(parents=True)
     for name, text in {
-        "txt/sources/en-de.txt": "a\nb\n", "txt/references/en-de.refA.txt": "A\nB\n",
-        "txt/references/en-de.refB.txt": "C\nD\n", "txt/system-outputs/en-de/X.txt": "x\ny\n",
-        "txt/documents/en-de.docs": "news\td\nnews\td\n", "systems.tsv": "X\tMT\n",
-        "candidates.jsonl": '{"segment": 0, "text": "p"}\n{"segment": 1, "text": "q"}\n', "mono.de.txt": "eins\nzwei\n",
-    }.items():  # fmt: skip
+        "txt/sources/en-de.txt": "a\nb\n",
+        "txt/references/en-de.refA.txt": "A\nB\n",
+        "txt/references/en-de.refB.txt": "C\nD\n",
+        "txt/system-outputs/en-de/X.txt": "x\ny\n",
+        "txt/documents/en-de.docs": "news\td\nnews\td\n",
+        "systems.tsv": "X\tMT\n",
+        "candidates.jsonl": '{"segment": 0, "text": "p"}\n{"segment": 1, "text": "q"}\n',
+        "mono.de.txt": "eins\nzwei\n",
+    }.items():
         path = tmp_path / "data" / "teaching" / "en-de" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -47,7 +51,12 @@ def shared(tmp_path, monkeypatch):
 
 def test_importing_loads_nothing_heavy():
     code = "import sys, anhelpers.data; print({'pandas', 'pyarrow', 'torch', 'altair', 'scipy'} & set(sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "set()\n"
+    )
 
 
 def test_the_teaching_set_comes_with_the_package(package):
@@ -55,13 +64,17 @@ def test_the_teaching_set_comes_with_the_package(package):
     assert (test.name, test.reference, test.categories) == ("teaching", "refB", {"X": "MT"})
     assert data.load_candidates("teaching").texts == ("p", "q")
     assert data.load_mono("teaching") == ("eins", "zwei")
-    assert data.bundled("teaching/en-de/mono.de.txt") == package / "teaching" / "en-de" / "mono.de.txt"
+    assert (
+        data.bundled("teaching/en-de/mono.de.txt") == package / "teaching" / "en-de" / "mono.de.txt"
+    )
     with pytest.raises(UnknownName, match="unknown language pair of teaching 'en-fr'"):
         data.load("teaching", lp="en-fr")
 
 
 def test_unknown_bundled_files_list_their_folder(package):
-    with pytest.raises(UnknownName, match=r"unknown bundled file 'mono\.txt'; did you mean 'mono\.de\.txt'"):
+    with pytest.raises(
+        UnknownName, match=r"unknown bundled file 'mono\.txt'; did you mean 'mono\.de\.txt'"
+    ):
         data.bundled("teaching/en-de/mono.txt")
     with pytest.raises(UnknownName, match="unknown bundled file 'lm'; known: teaching"):
         data.bundled("lm")
@@ -77,7 +90,8 @@ def test_an_installed_package_has_its_own_data_folder(tmp_path, monkeypatch):
     package = tmp_path / "site-packages" / "anhelpers"
     (package / "data").mkdir(parents=True)
     monkeypatch.setattr(bundle, "__file__", str(package / "data" / "bundle.py"))
-    monkeypatch.setattr(bundle, "_bundle_root", bundle._bundle_root.__wrapped__)  # not what was found before
+    # not what was found before
+    monkeypatch.setattr(bundle, "_bundle_root", bundle._bundle_root.__wrapped__)
     (tmp_path / "site-packages" / "data").mkdir()  # another package's, not ours
     with pytest.raises(DataError, match="the package's data folder is missing"):
         data.bundled("teaching")
@@ -89,7 +103,8 @@ def test_without_the_environment_the_sentence_says_what_to_set(monkeypatch):
     monkeypatch.delenv("ANHELPERS_DATA", raising=False)
     assert data.shared_data() is None
     with pytest.raises(
-        DataError, match=r"wmt24/en-de is not here; set ANHELPERS_DATA to a folder with MANIFEST.tsv and wmt24/txt"
+        DataError,
+        match=r"wmt24/en-de is not here; set ANHELPERS_DATA to a folder with MANIFEST.tsv and wmt24/txt",
     ):
         data.load("wmt24/en-de")
     present = {row["name"]: row["present"] for row in data.available()}
@@ -125,9 +140,11 @@ def test_available_lists_every_name(package, shared):
     ]
     assert rows["teaching"]["present"] is True
     assert rows["wmt24/en-de"] == {
-        "name": "wmt24/en-de", "where": "ANHELPERS_DATA: wmt24/txt", "present": False,
+        "name": "wmt24/en-de",
+        "where": "ANHELPERS_DATA: wmt24/txt",
+        "present": False,
         "note": "26 systems, refB (standard) and refA; research use",
-    }  # fmt: skip
+    }
 
 
 def fill(root, name):
@@ -145,12 +162,16 @@ def test_a_downloaded_set_is_loaded_when_all_of_it_is_there(cache, monkeypatch):
     assert data.find_file("wmt24/en-es") == cache / "wmt24" / "txt"
     test = data.load("wmt24/en-es")
     assert (len(test), len(test.systems), list(test.refs)) == (1, 23, ["refA"])
-    assert {row["name"]: row["where"] for row in data.available()}["wmt24/en-es"] == "cache: wmt24/txt"
-    (cache / "wmt24/txt/system-outputs/en-es/Aya23.txt").unlink()  # else 22 systems would pass for all
+    assert {row["name"]: row["where"] for row in data.available()}[
+        "wmt24/en-es"
+    ] == "cache: wmt24/txt"
+    # else 22 systems would pass for all
+    (cache / "wmt24/txt/system-outputs/en-es/Aya23.txt").unlink()
     get = r"download it \(26 of its 27 files are downloaded; licence: none stated; .*\): anhelpers fetch wmt24/en-es\.$"
     with pytest.raises(DataError, match=rf"wmt24/en-es is not here; .*{get}"):
         data.load("wmt24/en-es")
-    with pytest.raises(DataError, match="anhelpers fetch wmt24/en-de"):  # another pair of the same tree
+    # another pair of the same tree
+    with pytest.raises(DataError, match="anhelpers fetch wmt24/en-de"):
         data.load("wmt24/en-de")
 
 
@@ -198,25 +219,32 @@ def test_single_files_and_ratings_are_found_by_name(cache, monkeypatch):
     monkeypatch.delenv("ANHELPERS_DATA", raising=False)
     assert data.ratings_file("teaching") == data.bundled("teaching/en-de/mqm.tsv")
     assert data.ratings_file("my/own.jsonl") is None
-    with pytest.raises(DataError, match=r"mqm/wmt23-ende-sxs is not here; .*: anhelpers fetch mqm/wmt23-ende-sxs"):
+    with pytest.raises(
+        DataError, match=r"mqm/wmt23-ende-sxs is not here; .*: anhelpers fetch mqm/wmt23-ende-sxs"
+    ):
         data.ratings_file("wmt23/en-de")
     for test, name in catalog.RATINGS.items():
         fill(cache, name)
         assert data.ratings_file(test) == data.find_file(name)
         assert data.find_file(name).is_file()
     with pytest.raises(
-        DataError, match=r"mono/de\.original is not here; .*cannot be downloaded, so take a file of your own"
+        DataError,
+        match=r"mono/de\.original is not here; .*cannot be downloaded, so take a file of your own",
     ):
         data.load_mono("wmt24/en-de")
     (cache / "mono").mkdir()
     (cache / "mono" / "de.original.txt").write_text("ein Satz\n")
     assert data.load_mono("wmt23/en-de") == ("ein Satz",)
-    with pytest.raises(UnknownName, match=r"unknown data set 'mqm/ted'; did you mean 'mqm/ted-ende'"):
+    with pytest.raises(
+        UnknownName, match=r"unknown data set 'mqm/ted'; did you mean 'mqm/ted-ende'"
+    ):
         data.find_file("mqm/ted")
     told = r"mqm/ted-ende: this is no test set but .*; anhelpers mqm mqm/ted-ende gives penalties, anhelpers run an_5_2"
     with pytest.raises(DataError, match=told):
         data.load("mqm/ted-ende")
-    with pytest.raises(DataError, match=r"no test set but German by people, .*; anhelpers data says where it lies"):
+    with pytest.raises(
+        DataError, match=r"no test set but German by people, .*; anhelpers data says where it lies"
+    ):
         data.load("mono/de.human")
 
 
@@ -236,7 +264,10 @@ def test_paths_are_trees_directories_or_candidates(package, tmp_path):
     (tree / "txt" / "metric-scores").mkdir()
     assert data.load(tree / "txt", reference="refB").name == "txt/en-de"  # read as mt-metrics-eval
     (tree / "txt/sources/ja-zh.txt").write_text("a\n")
-    with pytest.raises(DataError, match=r"holds 2 language pairs \(en-de, ja-zh\); say which by -l \(in Python: lp\)"):
+    with pytest.raises(
+        DataError,
+        match=r"holds 2 language pairs \(en-de, ja-zh\); say which by -l \(in Python: lp\)",
+    ):
         data.load(tree)
     path = tmp_path / "c.jsonl"
     path.write_text('{"src": "a", "refs": ["A", "B"], "candidates": ["x"]}\n')
@@ -249,9 +280,14 @@ def test_paths_are_trees_directories_or_candidates(package, tmp_path):
 def test_paths_without_sources_and_unknown_names_are_told(package, tmp_path):
     with pytest.raises(DataError, match="holds no sources"):
         data.load(package / "teaching" / "en-de" / "candidates.jsonl")
-    with pytest.raises(DataError, match=r"holds no sources.*; if it holds MQM ratings, anhelpers mqm FILE gives"):
+    with pytest.raises(
+        DataError, match=r"holds no sources.*; if it holds MQM ratings, anhelpers mqm FILE gives"
+    ):
         data.load(package / "teaching" / "en-de" / "mono.de.txt")
-    with pytest.raises(DataError, match="wmt24/en-dd: neither a known data set nor a path that exists; did you mean"):
+    with pytest.raises(
+        DataError,
+        match="wmt24/en-dd: neither a known data set nor a path that exists; did you mean",
+    ):
         data.load("wmt24/en-dd")
     with pytest.raises(DataError, match="neither sources nor txt/sources"):
         data.load(tmp_path)
@@ -264,7 +300,9 @@ def test_paths_without_sources_and_unknown_names_are_told(package, tmp_path):
 @pytest.fixture
 def real():
     if not os.environ.get("ANHELPERS_DATA"):
-        pytest.skip("ANHELPERS_DATA is not set; point it at the shared data to check the real sets.")
+        pytest.skip(
+            "ANHELPERS_DATA is not set; point it at the shared data to check the real sets."
+        )
 
 
 @pytest.mark.real
@@ -276,10 +314,15 @@ def test_wmt24_english_german(real):
     assert "Occiglot: 86 blank hypotheses of 997." in test.notes
     assert Counter(test.domains) == {"social": 531, "literary": 206, "news": 149, "speech": 111}
     assert not any(
-        "CANARY" in text for texts in (test.srcs, *test.refs.values(), *test.systems.values()) for text in texts
+        "CANARY" in text
+        for texts in (test.srcs, *test.refs.values(), *test.systems.values())
+        for text in texts
     )
     cands = data.load_candidates("wmt24/en-de")
-    assert (len(cands), cands.notes) == (997 * 26 - 89, ("89 blank hypotheses of 25922 are left out.",))
+    assert (len(cands), cands.notes) == (
+        997 * 26 - 89,
+        ("89 blank hypotheses of 25922 are left out.",),
+    )
     assert len(data.load_mono("wmt24/en-de")) == 2504
 
 

@@ -26,7 +26,13 @@ def get(server, row_of, tmp_path):
     """Download TEXT from the server; get.said has what was told, get.target the file."""
 
     def call(row: RemoteFile | None = None, patience: Patience = QUICK):
-        download(f"{server.url}/a.txt", call.target, row or row_of(TEXT), say=call.said.append, patience=patience)
+        download(
+            f"{server.url}/a.txt",
+            call.target,
+            row or row_of(TEXT),
+            say=call.said.append,
+            patience=patience,
+        )
 
     server.files["/a.txt"] = TEXT
     call.target, call.said = tmp_path / "cache" / "set" / "a.txt", []
@@ -47,7 +53,11 @@ def test_a_cut_or_stalled_download_goes_on_where_it_stopped(server, get, row_of,
     get(replace(row_of(TEXT), **unknown))
     assert get.target.read_bytes() == TEXT
     assert server.ranges == [None, f"bytes={len(TEXT) // 2}-"]
-    why = "nothing came for 0.3 s" if fault == "stall" else "ended the connection after 153,600 of 307,200 bytes"
+    why = (
+        "nothing came for 0.3 s"
+        if fault == "stall"
+        else "ended the connection after 153,600 of 307,200 bytes"
+    )
     assert len(get.said) == 1
     assert why in get.said[0]
     assert "again in 0 s (2 of 3)" in get.said[0]
@@ -96,7 +106,9 @@ def test_wrong_bytes_leave_the_old_file_and_no_part(server, get):
     get.target.write_bytes(b"old")
     server.faults = ["wrong"]
     seen, wanted = (hashlib.sha256(b).hexdigest() for b in (TEXT[:-1] + b"!", TEXT))
-    with pytest.raises(DataError, match=rf"/a\.txt has sha256 {seen}, {wanted} is wanted; a proxy may .*\.$"):
+    with pytest.raises(
+        DataError, match=rf"/a\.txt has sha256 {seen}, {wanted} is wanted; a proxy may .*\.$"
+    ):
         get()
     assert get.target.read_bytes() == b"old"
     assert get.parts() == []
@@ -107,7 +119,8 @@ def test_wrong_bytes_leave_the_old_file_and_no_part(server, get):
 def test_a_missing_file_is_told_at_once_with_its_address(server, get):
     server.files.clear()
     with pytest.raises(
-        AnhelpersError, match=rf"there is no file at {server.url}/a\.txt \(HTTP 404\); .*ANHELPERS_DATA"
+        AnhelpersError,
+        match=rf"there is no file at {server.url}/a\.txt \(HTTP 404\); .*ANHELPERS_DATA",
     ):
         get()
     assert len(server.ranges) == 1
@@ -120,7 +133,9 @@ def test_a_missing_file_is_told_at_once_with_its_address(server, get):
 def test_a_busy_server_is_given_the_time_it_asks_for(server, get, monkeypatch, header, at_least):
     slept = []
     monkeypatch.setattr(downloading.time, "sleep", slept.append)
-    server.faults = [f"503 {formatdate(time.time() + 5, usegmt=True) if header is None else header}"]
+    server.faults = [
+        f"503 {formatdate(time.time() + 5, usegmt=True) if header is None else header}"
+    ]
     get(patience=replace(QUICK, longest=10))
     assert get.target.read_bytes() == TEXT
     assert len(slept) == 1
@@ -130,7 +145,10 @@ def test_a_busy_server_is_given_the_time_it_asks_for(server, get, monkeypatch, h
 
 def test_a_server_that_asks_for_too_long_is_not_waited_for(server, get):
     server.faults = ["429 3600"]
-    with pytest.raises(AnhelpersError, match=r"answers 429 Too Many Requests, and asks to wait 3600 s \(attempt 1\)"):
+    with pytest.raises(
+        AnhelpersError,
+        match=r"answers 429 Too Many Requests, and asks to wait 3600 s \(attempt 1\)",
+    ):
         get()
     assert len(server.ranges) == 1
 
@@ -139,7 +157,9 @@ def test_pauses_double_and_end(server, get, monkeypatch):
     slept = []
     monkeypatch.setattr(downloading.time, "sleep", slept.append)
     server.faults = ["500"] * 9
-    with pytest.raises(AnhelpersError, match=r"answers 500 .* \(attempt 6\); run the same command again later"):
+    with pytest.raises(
+        AnhelpersError, match=r"answers 500 .* \(attempt 6\); run the same command again later"
+    ):
         get(patience=Patience(attempts=6, pause=1, longest=6))
     assert len(server.ranges) == 6
     for pause, most in zip(slept, [1, 2, 4, 6, 6], strict=True):
@@ -156,11 +176,16 @@ def test_no_network_is_one_sentence_at_once(get, monkeypatch):
         OSError(errno.ENETUNREACH, "Network is unreachable"),
     ):
         monkeypatch.setattr(socket, "create_connection", unreachable)
-        with pytest.raises(AnhelpersError, match=rf"no network reaches 127\S+ \({fault.strerror}\); .*ANHELPERS_DATA"):
+        with pytest.raises(
+            AnhelpersError,
+            match=rf"no network reaches 127\S+ \({fault.strerror}\); .*ANHELPERS_DATA",
+        ):
             get()
         assert get.said == []  # no second attempt
     fault = TimeoutError("timed out")
-    with pytest.raises(AnhelpersError, match=r"no network reaches 127\S+ \(nothing came for 0.3 s\) \(attempt 3\)"):
+    with pytest.raises(
+        AnhelpersError, match=r"no network reaches 127\S+ \(nothing came for 0.3 s\) \(attempt 3\)"
+    ):
         get()
 
 
@@ -189,9 +214,15 @@ class SmallDisk:
 def test_a_full_disk_is_told_and_what_fits_is_kept(server, get, monkeypatch):
     path_open = Path.open
     monkeypatch.setattr(
-        Path, "open", lambda p, mode: SmallDisk(path_open(p, mode), 100_000) if mode == "wb" else path_open(p, mode)
+        Path,
+        "open",
+        lambda p, mode: (
+            SmallDisk(path_open(p, mode), 100_000) if mode == "wb" else path_open(p, mode)
+        ),
     )
-    with pytest.raises(DataError, match=r"cache/set: the disk is full; free some space, or set ANHELPERS_CACHE"):
+    with pytest.raises(
+        DataError, match=r"cache/set: the disk is full; free some space, or set ANHELPERS_CACHE"
+    ):
         get()
     assert not get.target.exists()
     assert get.parts() == [".a.txt.part"]
@@ -203,7 +234,9 @@ def test_a_full_disk_is_told_and_what_fits_is_kept(server, get, monkeypatch):
 
 def test_a_folder_that_cannot_be_written_is_told(get, tmp_path):
     (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.raises(DataError, match=r"cache/set: cannot be written \(.*\); set ANHELPERS_CACHE to a folder"):
+    with pytest.raises(
+        DataError, match=r"cache/set: cannot be written \(.*\); set ANHELPERS_CACHE to a folder"
+    ):
         get()
 
 
@@ -262,5 +295,6 @@ def test_the_part_of_a_killed_run_is_taken_over_once_nobody_writes_it(server, ge
     os.utime(released, (time.time() - 7200,) * 2)
     mine = downloading._claim(get.target)
     assert mine.stat().st_size == 9
-    assert downloading._claim(get.target) not in (mine, fresh)  # a claimed part is nobody else's, however old
+    # a claimed part is nobody else's, however old
+    assert downloading._claim(get.target) not in (mine, fresh)
     assert mine.exists()

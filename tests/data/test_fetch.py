@@ -13,7 +13,10 @@ from anhelpers.data.fetch import fetch_data
 from anhelpers.data.manifest import COLUMNS
 from anhelpers.errors import DataError, UnknownName
 
-SETS = {"mqm/ted-ende": ("mqm/mqm_ted_ende.tsv", "mqm/avg scores.tsv"), "xmi": ("xmi/results/bleu.csv",)}
+SETS = {
+    "mqm/ted-ende": ("mqm/mqm_ted_ende.tsv", "mqm/avg scores.tsv"),
+    "xmi": ("xmi/results/bleu.csv",),
+}
 
 
 @pytest.fixture
@@ -42,9 +45,9 @@ def test_sets_are_fetched_in_the_layout_of_the_data_folder(server, sets, tmp_pat
     places = fetch_data(["mqm/ted-ende", "xmi", "xmi"], say=said.append)
     assert places == {"mqm/ted-ende": cache / "mqm" / "mqm_ted_ende.tsv", "xmi": cache / "xmi"}
     assert find_file("xmi") == cache / "xmi"
-    assert {p.relative_to(cache).as_posix(): p.read_bytes() for p in cache.rglob("*") if p.is_file()} == {
-        file: content for files in sets.values() for file, content in files.items()
-    }
+    assert {
+        p.relative_to(cache).as_posix(): p.read_bytes() for p in cache.rglob("*") if p.is_file()
+    } == {file: content for files in sets.values() for file, content in files.items()}
     commit = "c" * 12
     assert said == [
         f"mqm/ted-ende: 2 files, 0 kB, from github.com/o/r at {commit}. Licence: none stated.",
@@ -65,7 +68,9 @@ def test_what_is_here_and_right_stays_and_what_is_wrong_is_replaced(server, sets
     with pytest.raises(DataError, match="nothing was changed here"):
         fetch_data("mqm/ted-ende", say=said.append)
     assert wrong.read_bytes() == b"edited\n"
-    assert said[0] == f"{wrong} has 7 bytes, 19 are wanted: it is replaced once the right one is here."
+    assert (
+        said[0] == f"{wrong} has 7 bytes, 19 are wanted: it is replaced once the right one is here."
+    )
     fetch_data("mqm/ted-ende", say=list)
     assert wrong.read_bytes() == b"mqm/avg scores.tsv\n"
     assert right.stat().st_mtime_ns == before
@@ -87,7 +92,9 @@ def test_a_set_in_the_users_own_folder_is_not_downloaded(server, sets, tmp_path,
 
 
 @pytest.mark.parametrize(("arguments", "setting"), [(["--offline"], ""), ([], "1")])
-def test_offline_opens_no_socket_and_says_what_is_missing(sets, monkeypatch, capsys, arguments, setting):
+def test_offline_opens_no_socket_and_says_what_is_missing(
+    sets, monkeypatch, capsys, arguments, setting
+):
     def opened(*args, **kwargs):
         raise AssertionError("a socket was opened")
 
@@ -98,7 +105,9 @@ def test_offline_opens_no_socket_and_says_what_is_missing(sets, monkeypatch, cap
     out, err = capsys.readouterr()
     assert out == ""
     assert len(err.splitlines()) == 1
-    assert "2 of the 2 files of mqm/ted-ende are missing or wrong (first: mqm/mqm_ted_ende.tsv)" in err
+    assert (
+        "2 of the 2 files of mqm/ted-ende are missing or wrong (first: mqm/mqm_ted_ende.tsv)" in err
+    )
     assert "switched off" in err
 
 
@@ -109,7 +118,9 @@ def test_unknown_and_undownloadable_names_and_odd_mirrors_are_told_first(server,
         fetch_data("wmt24/autoscores", say=list)
     for odd in ("file:///etc", "mirror.example.org", "https://"):
         monkeypatch.setenv("ANHELPERS_MIRROR", odd)
-        with pytest.raises(DataError, match=f"ANHELPERS_MIRROR is '{odd}'; an address like https://raw"):
+        with pytest.raises(
+            DataError, match=f"ANHELPERS_MIRROR is '{odd}'; an address like https://raw"
+        ):
             fetch_data("xmi", say=list)
     assert server.paths == []
 
@@ -118,7 +129,10 @@ def test_the_commands_say_where_a_set_is_and_how_to_get_it(sets, tmp_path, capsy
     assert cli.main(["data", "mqm/ted-ende"]) == 0
     first, facts, *files = capsys.readouterr().out.splitlines()
     assert first == "mqm/ted-ende         expert MQM ratings of TED talks, 14 systems"
-    assert " ".join(facts.split()) == "2 files, 0 kB; licence: none stated; not here: anhelpers fetch mqm/ted-ende"
+    assert (
+        " ".join(facts.split())
+        == "2 files, 0 kB; licence: none stated; not here: anhelpers fetch mqm/ted-ende"
+    )
     assert [line.split()[:3] for line in files] == [["not", "here", "21"], ["not", "here", "19"]]
     assert cli.main(["fetch", "mqm/ted-ende"]) == 0
     place = tmp_path / "cache" / "mqm" / "mqm_ted_ende.tsv"
@@ -140,7 +154,10 @@ def test_the_list_of_sets_works_with_no_network(monkeypatch, tmp_path, capsys):
     assert cli.main(["data"]) == 0
     text = capsys.readouterr().out
     assert "licence: CC BY 4.0; in " in text
-    assert "1 file, size unknown; licence: Apache-2.0; not here: anhelpers fetch mqm/wmt24-ende" in text
+    assert (
+        "1 file, size unknown; licence: Apache-2.0; not here: anhelpers fetch mqm/wmt24-ende"
+        in text
+    )
     assert "not here: cannot be downloaded from one place" in text
     assert cli.main(["data", "xml"]) == 2
     assert "did you mean 'xmi'" in capsys.readouterr().err

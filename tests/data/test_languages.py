@@ -20,7 +20,8 @@ def test_a_pair_is_two_languages(lp, pair):
 
 
 @pytest.mark.parametrize(
-    "lp", ["", "en", "en-", "-de", "en-de-fr", "ende", "EN-de", "en-qq", "en-deu_", "en-pt_br", None, 3]
+    "lp",
+    ["", "en", "en-", "-de", "en-de-fr", "ende", "EN-de", "en-qq", "en-deu_", "en-pt_br", None, 3],
 )
 def test_anything_else_is_unknown(lp):
     with pytest.raises(DataError, match=f"unknown language pair {lp!r}"):

@@ -44,18 +44,27 @@ def test_only_a_line_feed_ends_a_line(file, data, lines):
     assert read_lines(file(data)) == lines
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="\n\0", exclude_categories=["Cs"])), min_size=1))
+@given(
+    st.lists(
+        st.text(st.characters(exclude_characters="\n\0", exclude_categories=["Cs"])), min_size=1
+    )
+)
 def test_any_text_survives_writing_and_reading(tmp_path_factory, lines):
     path = tmp_path_factory.mktemp("lines") / "a.txt"
     write_text(path, "".join(line + "\n" for line in lines))
-    assert lines[0].startswith("\ufeff") or lines_of(path.read_bytes(), path) == tuple(x.rstrip("\r") for x in lines)
+    assert lines[0].startswith("\ufeff") or lines_of(path.read_bytes(), path) == tuple(
+        x.rstrip("\r") for x in lines
+    )
 
 
 def test_a_byte_that_is_not_utf8_is_named_with_line_and_column(file):
     path = file("eins\nzwä".encode() + b"\xff\ndrei\n")
     with pytest.raises(DataError) as error:
         read_lines(path)
-    assert str(error.value) == f"{path}, line 2: byte 0xff at column 4 is not UTF-8; re-save the file as UTF-8."
+    assert (
+        str(error.value)
+        == f"{path}, line 2: byte 0xff at column 4 is not UTF-8; re-save the file as UTF-8."
+    )
     assert error.value.line == 2
 
 
@@ -100,7 +109,9 @@ def test_half_a_surrogate_pair_or_a_missing_folder_stops_the_writer(tmp_path):
 
 def test_a_failed_write_keeps_the_old_file(tmp_path, monkeypatch):
     path = write_text(tmp_path / "a.txt", "eins\n")
-    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr(
+        "os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+    )
     with pytest.raises(DataError, match="No space left"):
         write_text(path, "zwei\n")
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]

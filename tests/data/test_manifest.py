@@ -10,14 +10,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anhelpers.data import bundled
-from anhelpers.data.manifest import COLUMNS, RemoteFile, cache_folder, fault, megabytes, missing, read_manifest
+from anhelpers.data.manifest import (
+    COLUMNS,
+    RemoteFile,
+    cache_folder,
+    fault,
+    megabytes,
+    missing,
+    read_manifest,
+)
 from anhelpers.data.sets import ENTRIES, FILES
 from anhelpers.errors import DataError
 
 GOOD = {
-    "dataset": "wmt99/en-de", "file": "wmt99/txt/a b.txt", "repo": "owner/name", "commit": "a" * 40,
-    "path": "txt/a b.txt", "size": "3", "git_blob_sha1": "b" * 40, "sha256": "c" * 64, "licence": "none stated",
-}  # fmt: skip
+    "dataset": "wmt99/en-de",
+    "file": "wmt99/txt/a b.txt",
+    "repo": "owner/name",
+    "commit": "a" * 40,
+    "path": "txt/a b.txt",
+    "size": "3",
+    "git_blob_sha1": "b" * 40,
+    "sha256": "c" * 64,
+    "licence": "none stated",
+}
 
 
 @pytest.fixture
@@ -33,7 +48,11 @@ def manifest(tmp_path):
 
 def remote(content: bytes, **other) -> RemoteFile:
     blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-    named = GOOD | {"size": len(content), "git_blob_sha1": blob, "sha256": hashlib.sha256(content).hexdigest()}
+    named = GOOD | {
+        "size": len(content),
+        "git_blob_sha1": blob,
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
     return RemoteFile(**named | other)
 
 
@@ -72,7 +91,8 @@ def test_a_bad_row_is_one_sentence_with_its_line(manifest, change, words):
 def test_a_bad_header_is_told(tmp_path):
     (tmp_path / "m.tsv").write_text("file\tsize\n")
     with pytest.raises(
-        DataError, match=r"line 1: the first line must name the columns dataset file .* and is 'file\tsi"
+        DataError,
+        match=r"line 1: the first line must name the columns dataset file .* and is 'file\tsi",
     ):
         read_manifest(tmp_path / "m.tsv")
     (tmp_path / "m.tsv").write_text("")
@@ -102,7 +122,9 @@ def test_a_fault_says_what_was_seen_and_wanted(tmp_path):
 def test_the_blob_id_is_git_s_own(tmp_path):
     (tmp_path / "x").write_bytes(b"ein Satz\n")
     try:
-        git = subprocess.run(["git", "hash-object", "x"], cwd=tmp_path, capture_output=True, text=True, check=True)
+        git = subprocess.run(
+            ["git", "hash-object", "x"], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
     except (FileNotFoundError, subprocess.CalledProcessError):
         pytest.skip("needs git")
     assert remote(b"ein Satz\n").git_blob_sha1 == git.stdout.strip()
@@ -147,13 +169,23 @@ def test_our_own_manifest_fits_the_named_sets():
     rows = read_manifest(bundled("manifest.tsv"))
     count = Counter(row.dataset for row in rows)
     assert count == {
-        "wmt24/en-de": 31, "wmt24/ja-zh": 26, "wmt24/en-es": 27, "wmt23/en-de": 15, "mqm/ted-ende": 2,
-        "mqm/wmt23-ende-sxs": 1, "mqm/wmt24-ende": 1, "mqm/wmt24-enes": 1, "mqm/wmt24-jazh": 1, "xmi": 110,
-    }  # fmt: skip
+        "wmt24/en-de": 31,
+        "wmt24/ja-zh": 26,
+        "wmt24/en-es": 27,
+        "wmt23/en-de": 15,
+        "mqm/ted-ende": 2,
+        "mqm/wmt23-ende-sxs": 1,
+        "mqm/wmt24-ende": 1,
+        "mqm/wmt24-enes": 1,
+        "mqm/wmt24-jazh": 1,
+        "xmi": 110,
+    }
     assert set(count) <= {*ENTRIES, *FILES}
     for name, (path, _) in FILES.items():
         files = [row.file for row in rows if row.dataset == name]
-        assert not files or path in files or all(file.startswith(f"{path}/") for file in files), name
+        assert not files or path in files or all(file.startswith(f"{path}/") for file in files), (
+            name
+        )
     assert len({(row.dataset, row.licence) for row in rows}) == len(count)  # one licence per set
 
 

@@ -67,7 +67,9 @@ def test_human_scores_may_be_missing_and_interleaved(tree):
 
 def test_scores_of_a_canary_are_left_out(tree):
     first = dict.fromkeys(list(FILES)[:4], "CANARY GUID 1\n")
-    files = {name: first[name] + FILES[name] for name in first} | {"documents/en-de.docs": "canary canary\nn d\nn d\n"}
+    files = {name: first[name] + FILES[name] for name in first} | {
+        "documents/en-de.docs": "canary canary\nn d\nn d\n"
+    }
     root = tree(**files, **{"metric-scores/en-de/chrF-refA.seg.score": "X\t99\nX\t1\nX\t2\n"})
     assert read_mme(root, "en-de").srcs == ("a", "b")
     table = read_mme_scores(root, "en-de", "chrF", "refA")
@@ -99,7 +101,8 @@ def test_a_second_system_score_is_told(tree):
 
 def test_unknown_scores_list_those_that_are_there(tree):
     with pytest.raises(
-        UnknownName, match=r"unknown metric score at level seg 'chrF-refB'.*known: XCOMET-QE-src, chrF-refA"
+        UnknownName,
+        match=r"unknown metric score at level seg 'chrF-refB'.*known: XCOMET-QE-src, chrF-refA",
     ):
         read_mme_scores(tree(), "en-de", "chrF", "refB")
     with pytest.raises(UnknownName, match="unknown human score at level sys 'mqm'; known: none"):
@@ -109,7 +112,12 @@ def test_unknown_scores_list_those_that_are_there(tree):
 
 
 def test_what_is_stored_is_listed_with_its_levels(tree):
-    root = tree(**{"metric-scores/en-de/a-b.2-refA.refB.domain.score": "", "human-scores/en-de.mqm.1.sys.score": ""})
+    root = tree(
+        **{
+            "metric-scores/en-de/a-b.2-refA.refB.domain.score": "",
+            "human-scores/en-de.mqm.1.sys.score": "",
+        }
+    )
     assert mme_scores(root, "en-de") == [
         StoredScores("metric", "XCOMET-QE", "src", ("seg",)),
         StoredScores("metric", "a-b.2", "refA.refB", ("domain",)),
@@ -121,10 +129,13 @@ def test_what_is_stored_is_listed_with_its_levels(tree):
         mme_scores(root, "en-fr")
 
 
-@pytest.mark.parametrize("name", ["metric-scores/en-de/chrF.seg.score", "human-scores/en-de.seg.score"])
+@pytest.mark.parametrize(
+    "name", ["metric-scores/en-de/chrF.seg.score", "human-scores/en-de.seg.score"]
+)
 def test_a_file_of_scores_without_a_full_name_is_told(tree, name):
     with pytest.raises(
-        DataError, match=r"score: name it (NAME-REF|LP\.NAME)\.LEVEL\.score, with a level of sys, domain"
+        DataError,
+        match=r"score: name it (NAME-REF|LP\.NAME)\.LEVEL\.score, with a level of sys, domain",
     ):
         mme_scores(tree(**{name: ""}), "en-de")
 
@@ -137,7 +148,9 @@ def test_categories_may_stand_in_systems_tsv(tree):
 def test_scores_stand_side_by_side_in_the_order_asked(tree):
     table = read_mme_scores(tree(), "en-de", "mqm")
     matrix, missing, unknown = scores_matrix(table, ["Y", "X"], 3)
-    np.testing.assert_array_equal(matrix, [[math.nan, -5], [math.nan, math.nan], [math.nan, math.nan]])
+    np.testing.assert_array_equal(
+        matrix, [[math.nan, -5], [math.nan, math.nan], [math.nan, math.nan]]
+    )
     assert (missing, unknown) == (("Y",), ("refA",))
     empty, missing, unknown = scores_matrix(table[:0], ["X"], 0)
     assert (empty.shape, missing, unknown) == ((0, 1), ("X",), ())
@@ -162,12 +175,25 @@ def score(*arguments):
 @pytest.fixture
 def texts(tmp_path):
     for name, text in {
-        "src.en": "The house is old.\nNo.\n", "refA.de": "Das Haus ist alt.\nNein.\n",
-        "A.de": "Das Haus war alt.\nNein.\n", "B.de": "Ein Haus.\n\n",
-    }.items():  # fmt: skip
+        "src.en": "The house is old.\nNo.\n",
+        "refA.de": "Das Haus ist alt.\nNein.\n",
+        "A.de": "Das Haus war alt.\nNein.\n",
+        "B.de": "Ein Haus.\n\n",
+    }.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     ref = tmp_path / "refA.de"
-    return ["-l", "en-de", "-s", tmp_path / "src.en", "-r", ref, "-t", tmp_path / "A.de", tmp_path / "B.de", ref]
+    return [
+        "-l",
+        "en-de",
+        "-s",
+        tmp_path / "src.en",
+        "-r",
+        ref,
+        "-t",
+        tmp_path / "A.de",
+        tmp_path / "B.de",
+        ref,
+    ]
 
 
 def test_scores_made_here_are_stored_with_higher_as_better(texts, tmp_path, capsys):
@@ -177,7 +203,9 @@ def test_scores_made_here_are_stored_with_higher_as_better(texts, tmp_path, caps
     printed = pd.read_csv(io.StringIO(out)).set_index(["metric", "system"]).value
     assert printed["ter", "B"] > 0
     assert [(s.name, s.ref, s.levels) for s in mme_scores(folder, "en-de")] == [
-        ("chrf", "refA", ("sys", "seg")), ("ter", "refA", ("sys", "seg"))]  # fmt: skip
+        ("chrf", "refA", ("sys", "seg")),
+        ("ter", "refA", ("sys", "seg")),
+    ]
     for metric, sign in (("chrf", 1), ("ter", -1)):
         stored = read_mme_scores(folder, "en-de", metric, "refA", "sys")
         assert stored.system.tolist() == ["A", "B"]  # refA is not scored against itself
@@ -204,14 +232,18 @@ def test_a_score_that_is_missing_is_none_and_told(texts, tmp_path, tiny_lm, caps
 def test_another_test_set_of_that_name_is_not_overwritten(texts, tmp_path, capsys):
     assert score(*texts, "--mme", tmp_path / "mine") == 0
     assert score(*texts[:-2], "--mme", tmp_path / "mine") == 2
-    assert "holds another en-de (other systems, categories); write to a new folder." in capsys.readouterr().err
+    assert (
+        "holds another en-de (other systems, categories); write to a new folder."
+        in capsys.readouterr().err
+    )
 
 
 def test_named_data_replaces_the_files(tmp_path, capsys):
     assert score("--data", "teaching", "--mme", tmp_path / "mine") == 0
     assert len(pd.read_csv(io.StringIO(capsys.readouterr().out))) == 9  # refA is a human point
     assert score("--data", tmp_path / "mine", "--mme", tmp_path / "mine") == 0
-    assert [stored.ref for stored in mme_scores(tmp_path / "mine", "en-de")] == ["refA", "refB"]  # the layout has none
+    # the layout has none
+    assert [stored.ref for stored in mme_scores(tmp_path / "mine", "en-de")] == ["refA", "refB"]
     assert score("--data", "teachign") == 2
     assert "did you mean 'teaching'" in capsys.readouterr().err
 

@@ -14,11 +14,19 @@ from anhelpers.data.fields import NO_TRANSLATION
 from anhelpers.errors import DataError, UnknownName
 
 SMALL = TestSet(
-    "small", "en-de", ("One.", "Two.", "Three."),
+    "small",
+    "en-de",
+    ("One.", "Two.", "Three."),
     refs={"refA": ("Eins.", "Zwei.", "Drei.")},
-    systems={"GPT-4.5": ("Eins", "", "Drei"), "refA": ("Eins.", "Zwei.", "Drei."), "M": ("1", "2", "3")},
-    docs=("d1", "d1", "d2"), domains=("news", "news", "speech"), categories={"GPT-4.5": "LLM", "refA": "human"},
-)  # fmt: skip
+    systems={
+        "GPT-4.5": ("Eins", "", "Drei"),
+        "refA": ("Eins.", "Zwei.", "Drei."),
+        "M": ("1", "2", "3"),
+    },
+    docs=("d1", "d1", "d2"),
+    domains=("news", "news", "speech"),
+    categories={"GPT-4.5": "LLM", "refA": "human"},
+)
 
 LINES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r\0")).filter(
     lambda text: not text.startswith(("\ufeff", "CANARY GUID"))
@@ -30,7 +38,9 @@ REFS = st.from_regex(r"ref[A-Z_]{1,3}", fullmatch=True)
 @st.composite
 def sets(draw):
     """A test set with odd texts; its documents stand together."""
-    blocks = draw(st.lists(st.tuples(st.sampled_from(["news", "all"]), st.integers(1, 2)), max_size=3))
+    blocks = draw(
+        st.lists(st.tuples(st.sampled_from(["news", "all"]), st.integers(1, 2)), max_size=3)
+    )
     pairs = [(domain, f"doc-{i}") for i, (domain, size) in enumerate(blocks) for _ in range(size)]
     texts = st.tuples(*[LINES] * len(pairs))
     systems = draw(st.dictionaries(NAMES | REFS, texts, max_size=3))
@@ -46,7 +56,17 @@ def content(test):
     said = {name: kind for name, kind in test.categories.items() if kind != "unknown"}
     categories = dict.fromkeys(test.systems, "unknown") | dict.fromkeys(test.copies, "human") | said
     notes = {note for note in test.notes if not any(word in note for word in unsaid)}
-    return test.lp, test.srcs, test.reference, test.refs, test.systems, test.docs, test.domains, categories, notes
+    return (
+        test.lp,
+        test.srcs,
+        test.reference,
+        test.refs,
+        test.systems,
+        test.docs,
+        test.domains,
+        categories,
+        notes,
+    )
 
 
 def read_otherwise(path):
@@ -67,10 +87,15 @@ def test_a_written_set_is_read_back_and_other_programs_see_its_lines(test):
         texts = {f"sources/{test.lp}.txt": test.srcs}
         refs = {ref: [line or NO_TRANSLATION for line in lines] for ref, lines in test.refs.items()}
         texts |= {f"references/{test.lp}.{ref}.txt": lines for ref, lines in refs.items()}
-        texts |= {f"system-outputs/{test.lp}/{system}.txt": lines for system, lines in test.systems.items()}
+        texts |= {
+            f"system-outputs/{test.lp}/{system}.txt": lines
+            for system, lines in test.systems.items()
+        }
         for name, lines in texts.items():
             assert read_otherwise(folder / name) == [line.rstrip() for line in lines]
-        documents = [tuple(line.split()) for line in read_otherwise(folder / "documents" / "en-de.docs")]
+        documents = [
+            tuple(line.split()) for line in read_otherwise(folder / "documents" / "en-de.docs")
+        ]
         assert documents == list(zip(test.domains, test.docs, strict=True))
         assert not list(folder.rglob("*.tmp"))
 
@@ -80,7 +105,9 @@ SCORES = st.floats(allow_infinity=False) | st.just(math.nan)
 
 @settings(max_examples=50, deadline=None)
 @given(
-    NAMES, st.lists(st.tuples(SCORES, SCORES, SCORES), min_size=2, max_size=2), st.sampled_from([None, "refA", "src"])
+    NAMES,
+    st.lists(st.tuples(SCORES, SCORES, SCORES), min_size=2, max_size=2),
+    st.sampled_from([None, "refA", "src"]),
 )
 def test_scores_are_read_back_to_the_last_bit(metric, columns, ref):
     systems, values = ["M", "GPT-4.5"], np.array(columns).T
@@ -101,15 +128,29 @@ def test_scores_are_read_back_to_the_last_bit(metric, columns, ref):
 def test_files_lie_where_the_layout_has_them(tmp_path):
     write_mme(SMALL, tmp_path / "small")
     write_mme_scores(
-        tmp_path / "small", "en-de", "chr-F.2", [1, 0.1], systems=["M", "GPT-4.5"], ref="refA", level="sys"
+        tmp_path / "small",
+        "en-de",
+        "chr-F.2",
+        [1, 0.1],
+        systems=["M", "GPT-4.5"],
+        ref="refA",
+        level="sys",
     )
     write_mme_scores(tmp_path / "small", "en-de", "mqm", [[-5], [math.nan], [0]], systems=["M"])
-    files = {str(path.relative_to(tmp_path / "small")) for path in tmp_path.rglob("*") if path.is_file()}
+    files = {
+        str(path.relative_to(tmp_path / "small")) for path in tmp_path.rglob("*") if path.is_file()
+    }
     assert files == {
-        "sources/en-de.txt", "references/en-de.refA.txt", "documents/en-de.docs", "systems.tsv",
-        "system-outputs/en-de/GPT-4.5.txt", "system-outputs/en-de/refA.txt", "system-outputs/en-de/M.txt",
-        "metric-scores/en-de/chr-F.2-refA.sys.score", "human-scores/en-de.mqm.seg.score",
-    }  # fmt: skip
+        "sources/en-de.txt",
+        "references/en-de.refA.txt",
+        "documents/en-de.docs",
+        "systems.tsv",
+        "system-outputs/en-de/GPT-4.5.txt",
+        "system-outputs/en-de/refA.txt",
+        "system-outputs/en-de/M.txt",
+        "metric-scores/en-de/chr-F.2-refA.sys.score",
+        "human-scores/en-de.mqm.seg.score",
+    }
     human = (tmp_path / "small" / "human-scores" / "en-de.mqm.seg.score").read_text()
     assert human == "M\t-5.0\nM\tNone\nM\t0.0\n"
     assert (tmp_path / "small" / "systems.tsv").read_text() == "system\tcategory\nGPT-4.5\tLLM\n"
@@ -126,21 +167,43 @@ def test_files_lie_where_the_layout_has_them(tmp_path):
             "sources, segment 0 starts with '<HTML> is a tag', which readers take",
         ),
         ({"refs": {"refA": ("a", "\ud800", "c")}}, r"reference refA, segment 1 holds U\+D800"),
-        ({"refs": {"refA": ("\ufeffa", "b", "c")}}, "reference refA, segment 0 starts with .*byte order mark"),
-        ({"srcs": ("CANARY GUID 7", "b", "c")}, "sources, segment 0 starts with 'CANARY GUID 7'.*canary"),
-        ({"refs": {"ref-A": ("a", "b", "c")}}, "reference 'ref-A' cannot be a name.*without dots, dashes"),
+        (
+            {"refs": {"refA": ("\ufeffa", "b", "c")}},
+            "reference refA, segment 0 starts with .*byte order mark",
+        ),
+        (
+            {"srcs": ("CANARY GUID 7", "b", "c")},
+            "sources, segment 0 starts with 'CANARY GUID 7'.*canary",
+        ),
+        (
+            {"refs": {"ref-A": ("a", "b", "c")}},
+            "reference 'ref-A' cannot be a name.*without dots, dashes",
+        ),
         ({"refs": {"all": ("a", "b", "c")}}, "reference 'all' cannot be a name"),
-        ({"systems": {"My System": ("a", "b", "c")}}, "system 'My System' cannot be a name.*without white space"),
+        (
+            {"systems": {"My System": ("a", "b", "c")}},
+            "system 'My System' cannot be a name.*without white space",
+        ),
         ({"systems": {"a/b": ("a", "b", "c")}}, "system 'a/b' cannot be a name"),
         ({"systems": {".x": ("a", "b", "c")}}, "system '.x' cannot be a name"),
-        ({"docs": ("a", "b", "a")}, "document 'a' begins at segments 0 and 2; its segments must stand together"),
+        (
+            {"docs": ("a", "b", "a")},
+            "document 'a' begins at segments 0 and 2; its segments must stand together",
+        ),
         ({"docs": ("a", "a", "a")}, "document 'a' begins at segments 0 and 2.*in one domain"),
         ({"docs": ("a", "b c", "d")}, "documents, segment 1: 'b c' is empty or has white space"),
-        ({"domains": ("canary", "n", "n"), "docs": ("canary", "b", "c")}, "documents, segment 0 starts with 'canary"),
+        (
+            {"domains": ("canary", "n", "n"), "docs": ("canary", "b", "c")},
+            "documents, segment 0 starts with 'canary",
+        ),
     ],
 )
 def test_what_the_layout_cannot_hold_is_told_and_nothing_is_written(tmp_path, change, sentence):
-    plain = replace(SMALL, systems={}, categories={}, domains=(), docs=()) if "domains" in change else SMALL
+    plain = (
+        replace(SMALL, systems={}, categories={}, domains=(), docs=())
+        if "domains" in change
+        else SMALL
+    )
     change |= {"categories": {}} if "systems" in change else {}
     with pytest.raises(DataError, match=sentence):
         write_mme(replace(plain, **change), tmp_path / "new")
@@ -163,7 +226,8 @@ def test_another_set_in_the_folder_is_left_alone(tmp_path):
         ({"categories": {"M": "MT"}}, "categories"),
     ]:
         with pytest.raises(
-            DataError, match=rf"this folder holds another en-de \(other {word}\); write to a new folder"
+            DataError,
+            match=rf"this folder holds another en-de \(other {word}\); write to a new folder",
         ):
             write_mme(replace(SMALL, **change), tmp_path)
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
@@ -181,19 +245,32 @@ def test_an_interrupted_writing_is_finished_and_a_stray_file_is_told(tmp_path):
 
 
 def test_language_pairs_share_a_folder_and_the_categories_of_their_systems(tmp_path):
-    french = replace(SMALL, lp="en-fr", refs={}, categories={"GPT-4.5": "LLM", "refA": "unknown", "M": "MT"})
+    french = replace(
+        SMALL, lp="en-fr", refs={}, categories={"GPT-4.5": "LLM", "refA": "unknown", "M": "MT"}
+    )
     write_mme(french, tmp_path)
-    write_mme(replace(SMALL, systems={"GPT-4.5": SMALL.systems["GPT-4.5"]}, categories={"GPT-4.5": "LLM"}), tmp_path)
+    write_mme(
+        replace(
+            SMALL, systems={"GPT-4.5": SMALL.systems["GPT-4.5"]}, categories={"GPT-4.5": "LLM"}
+        ),
+        tmp_path,
+    )
     assert read_mme(tmp_path, "en-fr").categories == french.categories
     other = replace(SMALL, lp="en-it", categories={"GPT-4.5": "LLM", "M": "online"})
-    with pytest.raises(DataError, match=r"systems\.tsv: system 'M' is MT in this file and online in small"):
+    with pytest.raises(
+        DataError, match=r"systems\.tsv: system 'M' is MT in this file and online in small"
+    ):
         write_mme(other, tmp_path)
 
 
 @pytest.mark.parametrize(
     ("change", "error", "sentence"),
     [
-        ({"scores": [[1.0], [2.0]]}, DataError, r"shape \(2, 1\), expected \(3, 1\), \(segments, systems\) of en-de"),
+        (
+            {"scores": [[1.0], [2.0]]},
+            DataError,
+            r"shape \(2, 1\), expected \(3, 1\), \(segments, systems\) of en-de",
+        ),
         ({"level": "sys"}, DataError, r"shape \(3, 1\), expected \(1,\), \(systems,\) of en-de"),
         ({"scores": [[1.0], [math.inf], [0.0]]}, DataError, "scores of m are infinite in places"),
         ({"systems": ["N"]}, UnknownName, "unknown system 'N'.*known: GPT-4.5, M, refA"),
@@ -205,7 +282,12 @@ def test_language_pairs_share_a_folder_and_the_categories_of_their_systems(tmp_p
     ],
 )
 def test_scores_that_do_not_fit_the_set_are_told(tmp_path, change, error, sentence):
-    given = {"lp": "en-de", "metric": "m", "scores": [[1.0], [2.0], [3.0]], "systems": ["M"]} | change
+    given = {
+        "lp": "en-de",
+        "metric": "m",
+        "scores": [[1.0], [2.0], [3.0]],
+        "systems": ["M"],
+    } | change
     with pytest.raises(error, match=sentence):
         write_mme_scores(write_mme(SMALL, tmp_path), **given)
     assert not list(tmp_path.rglob("*.score"))
@@ -223,7 +305,9 @@ def test_a_canary_keeps_its_line_and_has_no_score(tmp_path):
 
 
 @pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+@pytest.mark.skipif(
+    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
+)
 @pytest.mark.parametrize("name", ["wmt23/en-de", "wmt24/en-de", "wmt24/ja-zh"])
 def test_wmt_is_written_and_read_back_with_its_chrf(tmp_path, name):
     from anhelpers.accuracy.surface import surface_metric

@@ -26,7 +26,10 @@ def test_a_number_per_line_and_nan_is_missing(path):
         ("-1\nminus\n-3\n", r"A\.logprobs, line 2: 'minus' is no finite number; write nan"),
         ("-1\n-2\n\n", r"line 3: '' is no finite number"),
         ("-1\n-inf\n-3\n", r"line 2: '-inf' is no finite number"),
-        ("-1\n-2\n0.5\n", r"line 3: 0.5 is a probability above 1; are these negative log-probabilities\?"),
+        (
+            "-1\n-2\n0.5\n",
+            r"line 3: 0.5 is a probability above 1; are these negative log-probabilities\?",
+        ),
     ],
 )
 def test_errors_name_file_line_and_value(path, text, words):

@@ -14,7 +14,8 @@ from anhelpers.errors import DataError
 
 TED = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tcomment"
 WMT23 = (
-    "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\tmetadata\t# Documentation: a link"
+    "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\tmetadata"
+    "\t# Documentation: a link"
 )
 UNBABEL = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tmisc"
 ROW = "A\tnews_x:en-de\t1\t7\trater1\tA cat.\tEin <v>Hund</v>.\tAccuracy/Mistranslation\tMajor\t"
@@ -32,7 +33,8 @@ def write(tmp_path):
 
 def test_ted_of_2021(write):
     ratings = read_ratings(
-        write(TED, ROW, 'ref\ttalk.1\t2\t10\trater2\tSay "hi".\t„Hallo"\tno error\tNo_Error\t"'), texts=True
+        write(TED, ROW, 'ref\ttalk.1\t2\t10\trater2\tSay "hi".\t„Hallo"\tno error\tNo_Error\t"'),
+        texts=True,
     )
     assert ratings.systems == ("A", "ref")
     assert ratings.segments == (Segment("news_x:en-de", "1", "7"), Segment("talk.1", "2", "10"))
@@ -43,13 +45,27 @@ def test_ted_of_2021(write):
     assert ratings.sources[ratings.segments[1]] == 'Say "hi".'  # quotes are text
     assert (ratings.spans, ratings.notes) == (("Hund", ""), ())
     assert ratings.frame()["line"].tolist() == [2, 3]
-    assert list(ratings.frame()) == ["file", "line", "system", "segment", "doc", "rater", "category", "severity"]
+    assert list(ratings.frame()) == [
+        "file",
+        "line",
+        "system",
+        "segment",
+        "doc",
+        "rater",
+        "category",
+        "severity",
+    ]
 
 
 def test_ids_are_text_in_numeric_order_and_may_count_from_0(write):
     rows = [f"A\td\t{i}\trater{i}\ts\tt\tOther\tMinor" for i in (10, 9, 0)]
-    ratings = read_ratings(write("system\tdoc\tseg_id\trater\tsource\ttarget\tcategory\tseverity", *rows))
-    assert (ratings.segment_names, ratings.raters) == (("0", "9", "10"), ("rater0", "rater9", "rater10"))
+    ratings = read_ratings(
+        write("system\tdoc\tseg_id\trater\tsource\ttarget\tcategory\tseverity", *rows)
+    )
+    assert (ratings.segment_names, ratings.raters) == (
+        ("0", "9", "10"),
+        ("rater0", "rater9", "rater10"),
+    )
     assert ratings.segment.tolist() == [2, 1, 0]
     assert ratings.notes == ("Segment ids count from 0, and stay as in the file.",)
     assert ratings.sources == {}
@@ -61,9 +77,16 @@ def test_ids_that_do_not_tell_segments_apart_are_named_by_document(write):
 
 
 def test_wmt23_drops_attention_checks_and_its_extra_header_cell(write):
-    rows = [ROW + '{"a": 1}', ROW.replace("Accuracy/Mistranslation\tMajor", "Found\tHOTW-test") + "{}"]
+    rows = [
+        ROW + '{"a": 1}',
+        ROW.replace("Accuracy/Mistranslation\tMajor", "Found\tHOTW-test") + "{}",
+    ]
     rows.append(ROW.replace("Accuracy/Mistranslation", "Accuracy/Omission (Translation 2)"))
-    rows.append(ROW.replace("Accuracy/Mistranslation", "accuracy/omission").replace("<v>", "").replace("</v>", ""))
+    rows.append(
+        ROW.replace("Accuracy/Mistranslation", "accuracy/omission")
+        .replace("<v>", "")
+        .replace("</v>", "")
+    )
     ratings = read_ratings(write(WMT23, *rows))
     assert ratings.categories == ("Accuracy/Mistranslation", "Accuracy/Omission")
     assert ratings.line.tolist() == [2, 4, 5]
@@ -71,27 +94,45 @@ def test_wmt23_drops_attention_checks_and_its_extra_header_cell(write):
 
 
 def test_wmt24_has_a_canary_lower_case_and_empty_severities(write):
-    rows = ["A\tcanary\t1\t1\tr\tCANARY\tCANARY\tOther\tneutral\t{}", "A\tnews_b\t1\t2\tr\ts\tt\tNo-error\t\t{}"]
-    rows += ["A\tnews_b\t2\t3\tr\ts\tt\tFluency/Grammar\t\t{}", "A\tnews_b\t2\t3\tr\ts\tt\tOther\tcritical\t{}"]
+    rows = [
+        "A\tcanary\t1\t1\tr\tCANARY\tCANARY\tOther\tneutral\t{}",
+        "A\tnews_b\t1\t2\tr\ts\tt\tNo-error\t\t{}",
+    ]
+    rows += [
+        "A\tnews_b\t2\t3\tr\ts\tt\tFluency/Grammar\t\t{}",
+        "A\tnews_b\t2\t3\tr\ts\tt\tOther\tcritical\t{}",
+    ]
     rows += ["A\tnews_b\t3\t4\t\ts\tt\t\t\t{}"]
     ratings = read_ratings(write(WMT23, *rows))
     assert ratings.severities == ("No-error", "Critical")
     assert ratings.segment_names == ("2", "3")
     canary, metadata, silent = ratings.notes
-    assert canary.startswith("1 row left out: WMT24's canary; ids count it, so that segment i is line i")
+    assert canary.startswith(
+        "1 row left out: WMT24's canary; ids count it, so that segment i is line i"
+    )
     assert metadata == "1 row left out: metadata without a rater."
     assert silent == "1 error without a severity: counted as No-error, as WMT24 does."
 
 
-@pytest.mark.parametrize(("header", "delimiter"), [(UNBABEL, "\t"), (WMT23.rsplit("\t", 1)[0], "\t"), (UNBABEL, ",")])
+@pytest.mark.parametrize(
+    ("header", "delimiter"), [(UNBABEL, "\t"), (WMT23.rsplit("\t", 1)[0], "\t"), (UNBABEL, ",")]
+)
 def test_en_es_of_2024_has_csv_quoting_and_json(write, header, delimiter):
     out = io.StringIO()
     rows = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     rows.writerow(header.split("\t"))
-    for target, category in (('a "b"\tc', "do_not_translate"), ("x\ny", "mistranslation"), ("ü", "Do not translate")):
-        rows.writerow(["A", "doc", "0", "0", "r", "s", target, category, "minor", '{"mqm": 90.5, "t": "\t"}'])
+    for target, category in (
+        ('a "b"\tc', "do_not_translate"),
+        ("x\ny", "mistranslation"),
+        ("ü", "Do not translate"),
+    ):
+        rows.writerow(
+            ["A", "doc", "0", "0", "r", "s", target, category, "minor", '{"mqm": 90.5, "t": "\t"}']
+        )
     name = "mqm.csv" if delimiter == "," else "mqm.tsv"
-    ratings = read_ratings(write(*out.getvalue().removesuffix("\n").split("\n"), name=name), texts=True)
+    ratings = read_ratings(
+        write(*out.getvalue().removesuffix("\n").split("\n"), name=name), texts=True
+    )
     assert ratings.categories == ("Do not translate", "mistranslation")
     assert ratings.line.tolist() == [2, 3, 5]  # a quoted line end is text
     assert list(ratings.targets.values()) == ['a "b"\tc']
@@ -113,7 +154,8 @@ def test_archives_and_line_ends(write, tmp_path):
         archive.add(plain, "a.tsv")
         archive.add(plain, "b.tsv")
     with pytest.raises(
-        DataError, match=r"a\.tar\.gz: one file is wanted in this archive, it holds 2 \(a\.tsv, b\.tsv\)"
+        DataError,
+        match=r"a\.tar\.gz: one file is wanted in this archive, it holds 2 \(a\.tsv, b\.tsv\)",
     ):
         read_ratings(tar)
 
@@ -130,19 +172,34 @@ def test_a_mark_that_is_not_closed_is_noted(write):
         ([], r"mqm\.tsv, line 1: this file is empty"),
         ([TED], "there is no rating in this file"),
         (["<!DOCTYPE html>", "<html>"], "mqm.tsv: this is a web page"),
-        (["a\tb", "1\t2"], "line 1: this header has no column system, doc, segment id, rater, category.*: it is 'a b'"),
-        ([TED.replace("rater", "annotator"), ROW], "line 1: this header has no column rater: it is 'system doc doc_id"),
-        ([TED, ROW, ROW[:40]], r"line 3: \d fields, and the header has 10 columns. Is the end of the file missing\?"),
+        (
+            ["a\tb", "1\t2"],
+            "line 1: this header has no column system, doc, segment id, rater, category.*: it is 'a b'",
+        ),
+        (
+            [TED.replace("rater", "annotator"), ROW],
+            "line 1: this header has no column rater: it is 'system doc doc_id",
+        ),
+        (
+            [TED, ROW, ROW[:40]],
+            r"line 3: \d fields, and the header has 10 columns. Is the end of the file missing\?",
+        ),
         ([TED, ROW + "\textra"], "line 2: 11 fields, and the header has 10 columns"),
         ([TED, ROW, ROW + "{}\textra"], "line 3: 11 fields"),
         (
             [TED, ROW, ROW.replace("Major", "Majr")],
             "line 3: unknown severity 'Majr'; did you mean 'Major'.*known: No-e",
         ),
-        ([TED, ROW.replace("Ein <v>", "<v>Ein <v>")], "line 2: a <v> within another in '<v>Ein <v>Hund</v>.'"),
+        (
+            [TED, ROW.replace("Ein <v>", "<v>Ein <v>")],
+            "line 2: a <v> within another in '<v>Ein <v>Hund</v>.'",
+        ),
         ([TED, ROW, ROW.replace("<v>", "")], "line 3: a </v> without its <v> in 'Ein Hund</v>.'"),
         ([TED, ROW.replace("A cat", "A </v>cat<v>")], "line 2: a </v> without its <v>"),
-        ([TED, ROW.replace("news_x:en-de", " ")], "line 2: the system, the doc or the segment id is empty"),
+        (
+            [TED, ROW.replace("news_x:en-de", " ")],
+            "line 2: the system, the doc or the segment id is empty",
+        ),
         ([UNBABEL, ROW + '"{""a'], "line 2: the CSV quoting is broken"),
         ([UNBABEL, ROW + '{}\t"x"'], "line 2: 11 fields"),
     ],
@@ -196,11 +253,18 @@ def test_files_are_told_that_are_not_there(tmp_path):
 def test_files_are_pooled_unless_a_rating_is_in_two(write):
     a = read_ratings(write(TED, ROW, name="a.tsv"), texts=True)
     b = read_ratings(
-        write(TED, ROW.replace("rater1", "rater0").replace("Accuracy", "accuracy"), name="b.tsv"), texts=True
+        write(TED, ROW.replace("rater1", "rater0").replace("Accuracy", "accuracy"), name="b.tsv"),
+        texts=True,
     )
-    c = read_ratings(write(TED, ROW.replace("1\t7", "1\t3").replace("A\t", "B\t", 1), name="c.tsv"), texts=True)
+    c = read_ratings(
+        write(TED, ROW.replace("1\t7", "1\t3").replace("A\t", "B\t", 1), name="c.tsv"), texts=True
+    )
     pooled = pool_ratings([a, b, c])
-    assert (pooled.systems, pooled.raters, pooled.segment_names) == (("A", "B"), ("rater0", "rater1"), ("3", "7"))
+    assert (pooled.systems, pooled.raters, pooled.segment_names) == (
+        ("A", "B"),
+        ("rater0", "rater1"),
+        ("3", "7"),
+    )
     assert pooled.categories == ("Accuracy/Mistranslation",)
     assert pooled.frame()["system"].tolist() == ["A", "A", "B"]
     assert [Path(name).name for name in pooled.frame()["file"]] == ["a.tsv", "b.tsv", "c.tsv"]
@@ -215,7 +279,9 @@ def test_files_are_pooled_unless_a_rating_is_in_two(write):
 
 
 def test_one_file_or_none_is_pooled(write):
-    one = read_ratings(write(TED, ROW, ROW.replace("rater1", "").replace("\tMajor", "\tHOTW-test")), texts=True)
+    one = read_ratings(
+        write(TED, ROW, ROW.replace("rater1", "").replace("\tMajor", "\tHOTW-test")), texts=True
+    )
     assert len(one.notes) == 1
     pooled = pool_ratings([one])
     assert pooled.frame().equals(one.frame())
@@ -226,13 +292,17 @@ def test_one_file_or_none_is_pooled(write):
 
 def test_of_two_texts_of_a_translation_the_first_is_kept_and_told(write):
     other = ROW.replace("rater1", "rater2").replace("A cat.", "The cat.")
-    files = [read_ratings(write(TED, row, name=f"{i}.tsv"), texts=True) for i, row in enumerate((ROW, other))]
+    files = [
+        read_ratings(write(TED, row, name=f"{i}.tsv"), texts=True)
+        for i, row in enumerate((ROW, other))
+    ]
     pooled = pool_ratings(files)
     assert list(pooled.sources.values()) == ["A cat."]
     where = "1, such as A, document news_x:en-de, segment 1; the first is kept."
     assert pooled.notes == (f"translations whose text differs between files: {where}",)
     rows = read_ratings(write(TED, ROW, other.replace("A\t", "B\t", 1)), texts=True)
-    assert {system for system, _ in rows.targets} == {"A", "B"}  # B's source differs, and its target is there
+    # B's source differs, and its target is there
+    assert {system for system, _ in rows.targets} == {"A", "B"}
     assert len(rows.notes) == 1
 
 
@@ -252,20 +322,30 @@ def test_a_text_in_the_last_column_has_no_line_end(write):
 
 
 def test_spellings_of_a_category():
-    same = ["Accuracy/Omission", "accuracy/omission (Translation 2)", "ACCURACY/Omission (Translation)"]
+    same = [
+        "Accuracy/Omission",
+        "accuracy/omission (Translation 2)",
+        "ACCURACY/Omission (Translation)",
+    ]
     assert len({category_key(name) for name in same}) == 1
-    assert category_key("Locale convention/Date-time format") == category_key("locale_convention/date time_format")
+    assert category_key("Locale convention/Date-time format") == category_key(
+        "locale_convention/date time_format"
+    )
     assert category_key("Fluency/Grammar") != category_key("Grammar")
 
 
 @pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+@pytest.mark.skipif(
+    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
+)
 def test_the_real_files():
     folder = Path(os.environ["ANHELPERS_DATA"]) / "mqm"
     ted = read_ratings(folder / "mqm_ted_ende.tsv", texts=True)
     assert (len(ted), len(ted.systems), len(ted.segments), len(ted.raters)) == (8435, 14, 529, 4)
     assert ted.notes == ("line 6444: <v> is not closed; the mark runs to the end of its text.",)
-    wmt = read_ratings(folder / "sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv.tar.gz", texts=True)
+    wmt = read_ratings(
+        folder / "sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv.tar.gz", texts=True
+    )
     assert (len(wmt), len(wmt.systems), len(wmt.segments), len(wmt.raters)) == (10_725, 10, 104, 10)
     assert wmt.notes[0] == "245 rows left out: attention checks (HOTW-test), which rate no system."
     assert len(wmt.targets) == 1040

@@ -13,11 +13,16 @@ from anhelpers.errors import DataError, UnknownName
 @pytest.fixture
 def three():
     return TestSet(
-        "tiny", "en-de", ["a", "b", "c"],
+        "tiny",
+        "en-de",
+        ["a", "b", "c"],
         refs={"refA": ["A", "B", "C"], "refB": ["A2", "B2", "C2"]},
         systems={"X": ["x", "", " "], "Y": ["y", "y", ""]},
-        docs=["d1", "d1", "d2"], domains=["news", "news", "social"], categories={"Y": "LLM"}, notes=["Hello."],
-    )  # fmt: skip
+        docs=["d1", "d1", "d2"],
+        domains=["news", "news", "social"],
+        categories={"Y": "LLM"},
+        notes=["Hello."],
+    )
 
 
 @pytest.fixture
@@ -39,7 +44,12 @@ def test_a_test_set_says_what_it_holds(three):
 
 def test_without_documents_each_segment_is_its_own():
     test = TestSet("tiny", "en-de", ["a", "b"])
-    assert (test.docs, test.domains, test.refs, test.reference) == (("0", "1"), ("all", "all"), {}, None)
+    assert (test.docs, test.domains, test.refs, test.reference) == (
+        ("0", "1"),
+        ("all", "all"),
+        {},
+        None,
+    )
     assert repr(test) == "TestSet(tiny, en-de: 2 segments, 0 systems, references: none)"
 
 
@@ -111,10 +121,19 @@ def test_candidates_are_flat_and_may_be_ragged(cands):
         ({"texts": ["a"]}, "texts has 1 entries, but there are 5"),
         ({"texts": ["a", "b", 3, "d", "e"]}, "text 2 of texts is 3, not a text"),
         ({"ids": list("vwxyw")}, "candidate id 'w' is used twice"),
-        ({"multiplicity": [1, 2, 0, 1, 1]}, "multiplicity of candidate 2 is 0; what was drawn, was at least once"),
-        ({"multiplicity": [1, 2]}, r"multiplicity must be 5 whole numbers, got shape \(2,\) of int64"),
+        (
+            {"multiplicity": [1, 2, 0, 1, 1]},
+            "multiplicity of candidate 2 is 0; what was drawn, was at least once",
+        ),
+        (
+            {"multiplicity": [1, 2]},
+            r"multiplicity must be 5 whole numbers, got shape \(2,\) of int64",
+        ),
         ({"multiplicity": [1.0] * 5}, r"got shape \(5,\) of float64"),
-        ({"logprob": [-1.0, 0.1, -1, -1, -1]}, "logprob of candidate 1 is 0.1; a log-probability is at most 0, or nan"),
+        (
+            {"logprob": [-1.0, 0.1, -1, -1, -1]},
+            "logprob of candidate 1 is 0.1; a log-probability is at most 0, or nan",
+        ),
         ({"logprob": [-np.inf] * 5}, "logprob of candidate 0 is -inf"),
         ({"logprob": [-1.0]}, r"logprob must be 5 numbers, got shape \(1,\)"),
     ],
@@ -174,7 +193,11 @@ def test_how_often_and_how_probable_belong_to_a_candidate(cands):
 
 def test_copies_of_a_text_keep_a_log_probability_that_they_agree_on():
     def merged(*logprobs):
-        return CandidateSet([0] * len(logprobs), ["a"] * len(logprobs), logprob=logprobs).deduplicated().logprob[0]
+        return (
+            CandidateSet([0] * len(logprobs), ["a"] * len(logprobs), logprob=logprobs)
+            .deduplicated()
+            .logprob[0]
+        )
 
     assert merged(-1.0, np.nan, -1.0) == -1
     assert np.isnan(merged(-1.0, -2.0))
@@ -185,7 +208,9 @@ def test_copies_of_a_text_keep_a_log_probability_that_they_agree_on():
 def test_repeating_and_merging_undo_each_other(multiplicity, n_segments):
     n = len(multiplicity)
     segment = np.sort(np.arange(n) % min(n, n_segments))
-    cands = CandidateSet(segment, [str(i) for i in range(n)], ["t"] * n, None, (), multiplicity, -np.arange(n) / 2)
+    cands = CandidateSet(
+        segment, [str(i) for i in range(n)], ["t"] * n, None, (), multiplicity, -np.arange(n) / 2
+    )
     long = cands.repeated()
     assert len(long) == sum(multiplicity)
     assert (long.multiplicity == 1).all()

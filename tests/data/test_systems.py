@@ -27,7 +27,8 @@ def test_every_row_of_a_table_says_why_and_whence(name):
     rows = read_table(name)
     assert system_categories(name) == {row["system"]: row["category"] for row in rows}
     for row in rows:
-        assert row["category"] in CATEGORIES[:-1], row  # "unknown" is for systems that no table lists
+        # "unknown" is for systems that no table lists
+        assert row["category"] in CATEGORIES[:-1], row
         assert row["claim"].strip(), row
         assert row["source"].strip(), row
         pairs = row["lp"].split(" ")
@@ -36,10 +37,22 @@ def test_every_row_of_a_table_says_why_and_whence(name):
 
 def test_the_rule_tells_tuned_llms_from_prompted_ones():
     categories = system_categories("wmt24")
-    collected = {"Aya23", "Claude-3.5", "CommandR-plus", "GPT-4", "Gemini-1.5-Pro", "Llama3-70B", "Mistral-Large",
-                 "Phi-3-Medium"}  # fmt: skip  # the eight of arXiv:2407.19884
-    assert {system for system, category in categories.items() if category == "LLM"} == collected | {"Occiglot"}
-    assert {categories[s] for s in ("Unbabel-Tower70B", "IKUN", "IOL-Research", "CUNI-NL")} == {"MT"}
+    collected = {
+        "Aya23",
+        "Claude-3.5",
+        "CommandR-plus",
+        "GPT-4",
+        "Gemini-1.5-Pro",
+        "Llama3-70B",
+        "Mistral-Large",
+        "Phi-3-Medium",
+    }  # the eight of arXiv:2407.19884
+    assert {system for system, category in categories.items() if category == "LLM"} == collected | {
+        "Occiglot"
+    }
+    assert {categories[s] for s in ("Unbabel-Tower70B", "IKUN", "IOL-Research", "CUNI-NL")} == {
+        "MT"
+    }
     for name in TABLES:
         for system, category in system_categories(name).items():
             assert (category == "online") == system.upper().startswith("ONLINE-"), system
@@ -49,14 +62,18 @@ def test_the_rule_tells_tuned_llms_from_prompted_ones():
 def test_an_edited_copy_changes_the_categories(tmp_path):
     path = tmp_path / "mine.csv"
     text = bundled(TABLES["wmt24"]).read_text(encoding="utf-8")
-    path.write_text(text.replace("\nUnbabel-Tower70B,MT,", "\nUnbabel-Tower70B,LLM,"), encoding="utf-8")
+    path.write_text(
+        text.replace("\nUnbabel-Tower70B,MT,", "\nUnbabel-Tower70B,LLM,"), encoding="utf-8"
+    )
     assert system_categories(path) == system_categories("wmt24") | {"Unbabel-Tower70B": "LLM"}
     assert system_categories(str(path)) == system_categories(path)
 
 
 def test_a_spreadsheet_may_have_written_the_file(tmp_path):
     path = tmp_path / "mine.csv"
-    path.write_bytes(b"\xef\xbb\xbf" + f'{HEADER}\r\n{ROW}\r\nY,LLM,en-de,"two\r\nlines",""\r\n'.encode())
+    path.write_bytes(
+        b"\xef\xbb\xbf" + f'{HEADER}\r\n{ROW}\r\nY,LLM,en-de,"two\r\nlines",""\r\n'.encode()
+    )
     assert system_categories(path) == {"X": "MT", "Y": "LLM"}
 
 
@@ -65,9 +82,18 @@ def test_a_spreadsheet_may_have_written_the_file(tmp_path):
     [
         ("", r"mine\.csv: this file is empty; its header must be system,category,lp,claim,source"),
         (ROW, "line 1: the header must be system,category,lp,claim,source; it is X,MT,en-de de-en"),
-        (HEADER.replace(",", ";"), "line 1: the header must be .*; it is system;category;lp;claim;source"),
-        (f"{HEADER}\n{ROW}\nY,LLM,en-de,big, general,nowhere\n", "line 3: 6 cells, and the header has 5; quote a cell"),
-        (f"{HEADER}\n{ROW}\nY,llm,en-de,big,nowhere\n", "line 3: unknown category 'llm'; known: LLM, MT, online,"),
+        (
+            HEADER.replace(",", ";"),
+            "line 1: the header must be .*; it is system;category;lp;claim;source",
+        ),
+        (
+            f"{HEADER}\n{ROW}\nY,LLM,en-de,big, general,nowhere\n",
+            "line 3: 6 cells, and the header has 5; quote a cell",
+        ),
+        (
+            f"{HEADER}\n{ROW}\nY,llm,en-de,big,nowhere\n",
+            "line 3: unknown category 'llm'; known: LLM, MT, online,",
+        ),
         (f"{HEADER}\n,LLM,en-de,big,nowhere\n", "line 2: the name of the system is blank"),
         (f"{HEADER}\n{ROW}\n{ROW}\n", "line 3: system 'X' is listed twice"),
         (f'{HEADER}\n{ROW}\nY,LLM,en-de,"big" one,nowhere\n', "line 3: is no CSV"),
@@ -81,7 +107,9 @@ def test_a_broken_table_is_told_with_its_line(tmp_path, text, sentence):
 
 
 def test_an_unknown_table_is_told(tmp_path):
-    with pytest.raises(UnknownName, match=r"unknown table of systems or file 'wmt22'; did you mean 'wmt2[34]'"):
+    with pytest.raises(
+        UnknownName, match=r"unknown table of systems or file 'wmt22'; did you mean 'wmt2[34]'"
+    ):
         system_categories("wmt22")
     with pytest.raises(UnknownName, match="known: wmt21-ted, wmt23, wmt24"):
         system_categories(tmp_path)
@@ -89,7 +117,9 @@ def test_an_unknown_table_is_told(tmp_path):
 
 def make_tree(folder: Path, systems: list[str]) -> Path:
     files = {"sources/en-de.txt": "a\n", "references/en-de.refA.txt": "A\n"}
-    for name, text in (files | {f"system-outputs/en-de/{system}.txt": "x\n" for system in systems}).items():
+    for name, text in (
+        files | {f"system-outputs/en-de/{system}.txt": "x\n" for system in systems}
+    ).items():
         path = folder / "txt" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -99,20 +129,26 @@ def make_tree(folder: Path, systems: list[str]) -> Path:
 def test_a_tree_takes_the_table_that_its_name_bears(tmp_path):
     tree = make_tree(tmp_path / "mine", ["GPT-4", "ONLINE-B", "Mine"])
     assert read_wmt(tree, "en-de", name="wmt24/en-de").categories == {
-        "GPT-4": "LLM", "Mine": "unknown", "ONLINE-B": "online",
-    }  # fmt: skip
+        "GPT-4": "LLM",
+        "Mine": "unknown",
+        "ONLINE-B": "online",
+    }
     assert read_wmt(tree, "en-de", name="wmt23/en-de").categories["GPT-4"] == "unknown"
     assert set(read_wmt(tree, "en-de").categories.values()) == {"unknown"}  # mine/en-de
     (tree / "systems.tsv").write_text("GPT-4\tMT\n")
     assert read_wmt(tree, "en-de", name="wmt24/en-de").categories == {
-        "GPT-4": "MT", "Mine": "unknown", "ONLINE-B": "unknown",
-    }  # fmt: skip
+        "GPT-4": "MT",
+        "Mine": "unknown",
+        "ONLINE-B": "unknown",
+    }
 
 
 @pytest.fixture
 def data() -> Path:
     if not os.environ.get("ANHELPERS_DATA"):
-        pytest.skip("ANHELPERS_DATA is not set; point it at the shared data to check the real sets.")
+        pytest.skip(
+            "ANHELPERS_DATA is not set; point it at the shared data to check the real sets."
+        )
     return Path(os.environ["ANHELPERS_DATA"])
 
 
@@ -127,10 +163,14 @@ def read_tsv(path: Path) -> list[dict[str, str]]:
     [("wmt24", "wmt24/autoscores.tsv", "lp"), ("wmt23", "wmt23/automatic-scores.tsv", "pair")],
 )
 def test_the_organisers_systems_and_their_pairs_are_listed(data, name, file, pair):
-    seen = {(row["system"].replace("$\\dagger$", "").strip(), row[pair]) for row in read_tsv(data / file)}
+    seen = {
+        (row["system"].replace("$\\dagger$", "").strip(), row[pair])
+        for row in read_tsv(data / file)
+    }
     listed = {(row["system"], lp) for row in read_table(name) for lp in row["lp"].split()}
     assert seen <= listed
-    beside = {"refA", "refB", "IOL_Research", "GPT4-5shot_with_refA", "GPT4-5shot_with_ONLINE-W"}  # of MQM files
+    # of MQM files
+    beside = {"refA", "refB", "IOL_Research", "GPT4-5shot_with_refA", "GPT4-5shot_with_ONLINE-W"}
     assert {system for system, _ in listed - seen} <= beside
 
 

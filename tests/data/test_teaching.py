@@ -11,8 +11,13 @@ from anhelpers.data import bundled, load, load_candidates, load_mono
 from anhelpers.data.catalog import minimal_pairs, teaching_set
 from anhelpers.data.lines import read_lines
 
-OF = {"teaching/en-de": ("de", ("agreement", "verb-position", "case", "separable-verbs")),
-      "teaching/de-en": ("en", ("agreement", "articles", "tense-aspect", "word-order", "prepositions"))}  # fmt: skip
+OF = {
+    "teaching/en-de": ("de", ("agreement", "verb-position", "case", "separable-verbs")),
+    "teaching/de-en": (
+        "en",
+        ("agreement", "articles", "tense-aspect", "word-order", "prepositions"),
+    ),
+}
 SETS = pytest.mark.parametrize("name", OF)
 
 
@@ -89,7 +94,9 @@ def test_minimal_pairs_differ_and_cover_the_phenomena(name):
     assert minimal_pairs(name) == [tuple(row) for row in rows[1:]]
     for phenomenon, good, bad in rows[1:]:
         if phenomenon == "verb-position":
-            assert Counter(re.findall(r"\w+", good.lower())) == Counter(re.findall(r"\w+", bad.lower())), good
+            assert Counter(re.findall(r"\w+", good.lower())) == Counter(
+                re.findall(r"\w+", bad.lower())
+            ), good
 
 
 @SETS
@@ -111,7 +118,9 @@ def test_mqm_rows_name_real_outputs_and_cover_every_one_twice(name):
 
 
 @SETS
-@pytest.mark.parametrize("file", ["README.md", "systems.tsv", "candidates.jsonl", "mqm.tsv", "ratings.tsv"])
+@pytest.mark.parametrize(
+    "file", ["README.md", "systems.tsv", "candidates.jsonl", "mqm.tsv", "ratings.tsv"]
+)
 def test_files_are_there(name, file):
     assert bundled(f"{name}/{file}").is_file()
 

@@ -28,7 +28,9 @@ from anhelpers.naturalness.load import training_lines
 from anhelpers.naturalness.lpp import lengthened_prints, line_fingerprints, shortened_prints
 
 N = 8  # sources of the small copies
-SRC, REF_A, DOCS = "txt/sources/en-de.txt", "txt/references/en-de.refA.txt", "txt/documents/en-de.docs"
+SRC = "txt/sources/en-de.txt"
+REF_A = "txt/references/en-de.refA.txt"
+DOCS = "txt/documents/en-de.docs"
 OUT = "txt/system-outputs/en-de/MT-Base.txt"
 
 
@@ -47,14 +49,27 @@ def small(tmp_path_factory):
     shutil.copytree(bundled("teaching/en-de"), folder)
     for path in folder.glob("txt/**/*.*"):
         write(path, lines_of(path)[:N])
-    kept = {name: lines_of(folder / name) for name in ("candidates.jsonl", "ratings.tsv", "mqm.tsv")}
-    write(folder / "candidates.jsonl", [line for line in kept["candidates.jsonl"] if json.loads(line)["segment"] < N])
-    write(folder / "ratings.tsv", [line for line in kept["ratings.tsv"] if line[0] == "s" or int(line.split()[0]) < N])
+    kept = {
+        name: lines_of(folder / name) for name in ("candidates.jsonl", "ratings.tsv", "mqm.tsv")
+    }
     write(
-        folder / "mqm.tsv", [line for i, line in enumerate(kept["mqm.tsv"]) if not i or int(line.split("\t")[3]) <= N]
+        folder / "candidates.jsonl",
+        [line for line in kept["candidates.jsonl"] if json.loads(line)["segment"] < N],
+    )
+    write(
+        folder / "ratings.tsv",
+        [line for line in kept["ratings.tsv"] if line[0] == "s" or int(line.split()[0]) < N],
+    )
+    write(
+        folder / "mqm.tsv",
+        [line for i, line in enumerate(kept["mqm.tsv"]) if not i or int(line.split("\t")[3]) <= N],
     )
     mono = "mono.de.txt", "mono.de.domains.txt"
-    texts = [row for row in zip(*(lines_of(folder / name) for name in mono), strict=True) if row[1] == "news"][:20]
+    texts = [
+        row
+        for row in zip(*(lines_of(folder / name) for name in mono), strict=True)
+        if row[1] == "news"
+    ][:20]
     for name, column in zip(mono, zip(*texts, strict=True), strict=True):
         write(folder / name, column)
     return folder
@@ -71,7 +86,9 @@ def test_the_bundled_sets_have_no_defect(name, capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert "Nothing is wrong with it." in said
     test, cands = load(name), load_candidates(name)
-    assert f"sources {len(test)}, of 12 documents (news 13, literary 13, social 13, speech 13)" in said
+    assert (
+        f"sources {len(test)}, of 12 documents (news 13, literary 13, social 13, speech 13)" in said
+    )
     assert f"candidates {len(cands):,}; 27 to 28 per source" in said
     assert "calque 52, literal 52" in said
 
@@ -83,8 +100,13 @@ def test_a_skeleton_is_a_set_whose_every_file_is_still_to_be_written(lp, glosses
     said = capsys.readouterr().out
     assert f"anhelpers teaching-set {folder}" in said
     assert ("the glosses" in said) == glosses
-    layout = {str(path.relative_to(bundled("teaching/de-en"))).replace("de-en", lp).replace("mono.en", f"mono.{lp[3:]}")
-              for path in bundled("teaching/de-en").rglob("*") if path.is_file()}  # fmt: skip
+    layout = {
+        str(path.relative_to(bundled("teaching/de-en")))
+        .replace("de-en", lp)
+        .replace("mono.en", f"mono.{lp[3:]}")
+        for path in bundled("teaching/de-en").rglob("*")
+        if path.is_file()
+    }
     there = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     missing = {name for name in layout - there if "system-outputs" not in name}
     assert missing == (set() if glosses else {"glosses.txt"})
@@ -93,7 +115,13 @@ def test_a_skeleton_is_a_set_whose_every_file_is_still_to_be_written(lp, glosses
     found = check_teaching_set(folder)
     still = {line.split(",")[0] for line in found.defects}
     assert all("is still a line of the skeleton" in line for line in found.defects)
-    heads = ("ratings.tsv", "mqm.tsv", "systems.tsv", f"mono.{lp[3:]}.domains.txt", f"txt/documents/{lp}.docs")
+    heads = (
+        "ratings.tsv",
+        "mqm.tsv",
+        "systems.tsv",
+        f"mono.{lp[3:]}.domains.txt",
+        f"txt/documents/{lp}.docs",
+    )
     assert still == {str(folder / name) for name in there - set(heads)}
     assert main(["teaching-set", str(folder)]) == 2
 
@@ -138,16 +166,25 @@ def candidate(i, tag, **fields):
 
     def change(folder):
         rows = list(map(json.loads, lines_of(folder / "candidates.jsonl")))
-        rows = [row | (fields if (row["segment"], row["tag"]) == (i, tag) else {}) for row in rows
-                if fields or (row["segment"], row["tag"]) != (i, tag)]  # fmt: skip
+        rows = [
+            row | (fields if (row["segment"], row["tag"]) == (i, tag) else {})
+            for row in rows
+            if fields or (row["segment"], row["tag"]) != (i, tag)
+        ]
         write(folder / "candidates.jsonl", [json.dumps(row, ensure_ascii=False) for row in rows])
 
     return change
 
 
 def without_source(folder):
-    write(folder / "candidates.jsonl", [line for line in lines_of(folder / "candidates.jsonl")
-                                        if json.loads(line)["segment"] not in (3, 5)])  # fmt: skip
+    write(
+        folder / "candidates.jsonl",
+        [
+            line
+            for line in lines_of(folder / "candidates.jsonl")
+            if json.loads(line)["segment"] not in (3, 5)
+        ],
+    )
 
 
 def in_english(field, value):
@@ -155,7 +192,9 @@ def in_english(field, value):
 
     def change(folder):
         rows = list(map(json.loads, lines_of(folder / "candidates.jsonl")))
-        english = iter(dict.fromkeys(good for _, good, _ in minimal_pairs("teaching/de-en") if len(good) < 60))
+        english = iter(
+            dict.fromkeys(good for _, good, _ in minimal_pairs("teaching/de-en") if len(good) < 60)
+        )
         for row in rows:
             if row[field] == value:
                 row["text"] = next(english)
@@ -168,44 +207,120 @@ S0 = bundled("teaching/en-de") / SRC
 A0 = bundled("teaching/en-de") / REF_A
 LONG = "The town council of Ellmoor saved the old swimming pool by a single vote after a very long debate."
 DEFECTS = {
-    "a reference": (candidate(2, "free", text=lines_of(A0)[2]), r"jsonl, line \d+: .* of source 2 is reference refA"),
-    "the source": (candidate(2, "free", text=lines_of(S0)[2]), r"jsonl, line \d+: this candidate is source 2 itself"),
+    "a reference": (
+        candidate(2, "free", text=lines_of(A0)[2]),
+        r"jsonl, line \d+: .* of source 2 is reference refA",
+    ),
+    "the source": (
+        candidate(2, "free", text=lines_of(S0)[2]),
+        r"jsonl, line \d+: this candidate is source 2 itself",
+    ),
     "blank": (candidate(2, "free", text=" "), r"jsonl, line \d+: this candidate is blank"),
-    "twice": (lambda folder: candidate(2, "free", text=next(
-        row["text"] for row in map(json.loads, lines_of(folder / "candidates.jsonl"))
-        if (row["segment"], row["tag"]) == (2, "calque")))(folder), r"of source 2 stands at line \d+ already"),
-    "another language": (candidate(2, "free", text=LONG), r"line \d+: this candidate reads as 'en', and not as 'de'"),
-    "a source in another language": (in_english("segment", 3), r"jsonl: the candidates of source 3 read as English"),
-    "no core tag": (candidate(4, "omission-2"), r"source 4 has no candidate with the tag omission-2; write"),
+    "twice": (
+        lambda folder: candidate(
+            2,
+            "free",
+            text=next(
+                row["text"]
+                for row in map(json.loads, lines_of(folder / "candidates.jsonl"))
+                if (row["segment"], row["tag"]) == (2, "calque")
+            ),
+        )(folder),
+        r"of source 2 stands at line \d+ already",
+    ),
+    "another language": (
+        candidate(2, "free", text=LONG),
+        r"line \d+: this candidate reads as 'en', and not as 'de'",
+    ),
+    "a source in another language": (
+        in_english("segment", 3),
+        r"jsonl: the candidates of source 3 read as English",
+    ),
+    "no core tag": (
+        candidate(4, "omission-2"),
+        r"source 4 has no candidate with the tag omission-2; write",
+    ),
     "no candidates": (without_source, r"source 5 \(line 6 of the sources\) has no candidate"),
     "no JSON": (put("candidates.jsonl", 3, "{"), r"candidates.jsonl, line 3: bad JSON"),
-    "no such segment": (candidate(4, "free", segment=99), r"candidates.jsonl, line \d+: segment 99 does not exist"),
-    "no candidate": (put(OUT, 2, "Das hat niemand geschrieben."), r"MT-Base.txt, line 2: .* candidates of source 1"),
+    "no such segment": (
+        candidate(4, "free", segment=99),
+        r"candidates.jsonl, line \d+: segment 99 does not exist",
+    ),
+    "no candidate": (
+        put(OUT, 2, "Das hat niemand geschrieben."),
+        r"MT-Base.txt, line 2: .* candidates of source 1",
+    ),
     "a line too few": (put(OUT, 2, None), rf"MT-Base.txt: has {N - 1} lines, expected {N}"),
     "no category": (put("systems.tsv", 2, None), r"systems.tsv: system LLM-Large has no row here"),
-    "no outputs": (put("systems.tsv", 10, "Online-Z\tonline"), r"systems.tsv: system Online-Z has no texts"),
-    "no reference": (lambda folder: (folder / REF_A).unlink(), r"en-de.refA.txt: there is no reference refA"),
-    "one text as both": (lambda folder: write(folder / REF_A.replace("refA", "refB"), lines_of(folder / REF_A)),
-                         r"refB.txt: \d+ of its \d+ lines are refA's as well"),
-    "out of range": (put("ratings.tsv", 2, "0\tnews-d1-1/calque\tpass1\t108\t64"), r"line 2: 108 is no rating"),
+    "no outputs": (
+        put("systems.tsv", 10, "Online-Z\tonline"),
+        r"systems.tsv: system Online-Z has no texts",
+    ),
+    "no reference": (
+        lambda folder: (folder / REF_A).unlink(),
+        r"en-de.refA.txt: there is no reference refA",
+    ),
+    "one text as both": (
+        lambda folder: write(folder / REF_A.replace("refA", "refB"), lines_of(folder / REF_A)),
+        r"refB.txt: \d+ of its \d+ lines are refA's as well",
+    ),
+    "out of range": (
+        put("ratings.tsv", 2, "0\tnews-d1-1/calque\tpass1\t108\t64"),
+        r"line 2: 108 is no rating",
+    ),
     "no rating": (put("ratings.tsv", 2, None), r"ratings.tsv: .* has no rating in pass1"),
-    "mqm of no system": (put("mqm.tsv", 2, "X\td\t1\t1\tr\ts\tt\tNo-error\tNo-error\t"), r"line 2: there is no .* X;"),
-    "mqm of other texts": (put("mqm.tsv", 2, "MT-Base\td\t1\t1\tr\ts\tt\tNo-error\tNo-error\t"),
-                           r"mqm.tsv, line 2: this is not source 1, or not what MT-Base made of it"),
-    "a pair of equals": (put("minimal_pairs.tsv", 3, "case\tGut so.\tGut  so."), r"line 3: both sentences of this"),
-    "a pair twice": (lambda folder: put("minimal_pairs.tsv", 9, lines_of(folder / "minimal_pairs.tsv")[1])(folder),
-                     r"minimal_pairs.tsv, line 9: this pair stands at line 2 already"),
-    "no pair": (put("minimal_pairs.tsv", 3, "case\tGut so."), r"minimal_pairs.tsv, line 3: .* is no minimal pair"),
-    "R is a reference": (put("mono.de.txt", 4, lines_of(A0)[0]), r"mono.de.txt, line 4: this is a reference"),
-    "R twice": (lambda folder: put("mono.de.txt", 4, lines_of(folder / "mono.de.txt")[0])(folder),
-                r"mono.de.txt, line 4: this text stands at line 1 already"),
+    "mqm of no system": (
+        put("mqm.tsv", 2, "X\td\t1\t1\tr\ts\tt\tNo-error\tNo-error\t"),
+        r"line 2: there is no .* X;",
+    ),
+    "mqm of other texts": (
+        put("mqm.tsv", 2, "MT-Base\td\t1\t1\tr\ts\tt\tNo-error\tNo-error\t"),
+        r"mqm.tsv, line 2: this is not source 1, or not what MT-Base made of it",
+    ),
+    "a pair of equals": (
+        put("minimal_pairs.tsv", 3, "case\tGut so.\tGut  so."),
+        r"line 3: both sentences of this",
+    ),
+    "a pair twice": (
+        lambda folder: put("minimal_pairs.tsv", 9, lines_of(folder / "minimal_pairs.tsv")[1])(
+            folder
+        ),
+        r"minimal_pairs.tsv, line 9: this pair stands at line 2 already",
+    ),
+    "no pair": (
+        put("minimal_pairs.tsv", 3, "case\tGut so."),
+        r"minimal_pairs.tsv, line 3: .* is no minimal pair",
+    ),
+    "R is a reference": (
+        put("mono.de.txt", 4, lines_of(A0)[0]),
+        r"mono.de.txt, line 4: this is a reference",
+    ),
+    "R twice": (
+        lambda folder: put("mono.de.txt", 4, lines_of(folder / "mono.de.txt")[0])(folder),
+        r"mono.de.txt, line 4: this text stands at line 1 already",
+    ),
     "R is blank": (put("mono.de.txt", 4, ""), r"mono.de.txt, line 4: this line is blank"),
-    "R lost a line": (put("mono.de.txt", 4, None), r"mono.de.domains.txt: has 20 lines, and mono.de.txt has 19"),
-    "no such domain": (put("mono.de.domains.txt", 4, "sport"), r"domains.txt, line 4: 'sport' is no domain"),
-    "a gloss too few": (lambda folder: write(folder / "glosses.txt", ["x"] * (N - 1)), rf"has {N - 1} lines"),
-    "a blank gloss": (lambda folder: write(folder / "glosses.txt", ["x", ""] * (N // 2)), r"line 2: there is no gloss"),
-    "a skeleton's line": (put("mono.de.txt", 4, f"{EXAMPLE} x"), r"mono.de.txt, line 4: this is still a line of the"),
-}  # fmt: skip
+    "R lost a line": (
+        put("mono.de.txt", 4, None),
+        r"mono.de.domains.txt: has 20 lines, and mono.de.txt has 19",
+    ),
+    "no such domain": (
+        put("mono.de.domains.txt", 4, "sport"),
+        r"domains.txt, line 4: 'sport' is no domain",
+    ),
+    "a gloss too few": (
+        lambda folder: write(folder / "glosses.txt", ["x"] * (N - 1)),
+        rf"has {N - 1} lines",
+    ),
+    "a blank gloss": (
+        lambda folder: write(folder / "glosses.txt", ["x", ""] * (N // 2)),
+        r"line 2: there is no gloss",
+    ),
+    "a skeleton's line": (
+        put("mono.de.txt", 4, f"{EXAMPLE} x"),
+        r"mono.de.txt, line 4: this is still a line of the",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", DEFECTS)
@@ -220,13 +335,25 @@ def test_each_defect_is_told_with_its_place(name, own):
 def test_a_tag_in_another_language_is_told_where_its_texts_are_many(tmp_path):
     folder = shutil.copytree(bundled("teaching/en-de"), tmp_path / "my-de")
     in_english("tag", "colloquial")(folder)
-    (told,) = [line for line in check_teaching_set(folder).defects if "MT" not in line and "LLM" not in line]
+    (told,) = [
+        line
+        for line in check_teaching_set(folder).defects
+        if "MT" not in line and "LLM" not in line
+    ]
     assert "candidates.jsonl: the candidates 'colloquial' read as English ('en')" in told
 
 
 def test_a_small_copy_has_none_and_what_it_may_lack_is_a_remark(own):
     assert not check_teaching_set(own).defects
-    for name in ("ratings.tsv", "mqm.tsv", "README.md", "minimal_pairs.tsv", "mono.de.txt", "systems.tsv", DOCS):
+    for name in (
+        "ratings.tsv",
+        "mqm.tsv",
+        "README.md",
+        "minimal_pairs.tsv",
+        "mono.de.txt",
+        "systems.tsv",
+        DOCS,
+    ):
         (own / name).unlink()
     found = check_teaching_set(own)
     assert not found.defects
@@ -238,7 +365,9 @@ def test_candidates_are_checked_before_any_system_is_there(own):
     candidate(4, "omission-2")(own)
     found = check_teaching_set(own)
     assert any("no system outputs" in line for line in found.defects)
-    assert any("source 4 has no candidate with the tag omission-2" in line for line in found.defects)
+    assert any(
+        "source 4 has no candidate with the tag omission-2" in line for line in found.defects
+    )
     assert ("systems", "none that can be read") in found.contents
 
 
@@ -251,24 +380,41 @@ def test_a_lost_line_is_one_defect_and_not_one_for_each_row_of_mqm(own):
 
 
 def test_lines_of_a_training_text_are_told(own, tmp_path):
-    (tmp_path / "train.txt.xz").write_bytes(lzma.compress(f"Etwas.\n{lines_of(own / REF_A)[2]}\n".encode()))
+    (tmp_path / "train.txt.xz").write_bytes(
+        lzma.compress(f"Etwas.\n{lines_of(own / REF_A)[2]}\n".encode())
+    )
     write(tmp_path / "other.txt", ["Etwas.", "Noch etwas."])
-    (told,) = check_teaching_set(own, train=[tmp_path / "other.txt", tmp_path / "train.txt.xz"]).defects
-    assert re.search(r"refA.txt, line 3: this line stands in .*train.txt.xz as well \(1 such lines\)", told)
+    (told,) = check_teaching_set(
+        own, train=[tmp_path / "other.txt", tmp_path / "train.txt.xz"]
+    ).defects
+    assert re.search(
+        r"refA.txt, line 3: this line stands in .*train.txt.xz as well \(1 such lines\)", told
+    )
     assert main(["teaching-set", str(own), "--train", str(tmp_path / "train.txt.xz")]) == 2
 
 
 def test_lines_that_the_bundled_model_has_read_are_told(own, monkeypatch):
     assert training_lines(bundled("lm/de-small")) is not None
-    prints = lengthened_prints(*shortened_prints(line_fingerprints(lines_of(own / "mono.de.txt")[:6])))
+    prints = lengthened_prints(
+        *shortened_prints(line_fingerprints(lines_of(own / "mono.de.txt")[:6]))
+    )
     monkeypatch.setattr(teaching_look, "training_lines", lambda folder: prints)
     (told,) = check_teaching_set(own).defects
-    assert re.search(r"mono.de.txt, line 1: .* in the training text of de-small as well \(6 such lines", told)
+    assert re.search(
+        r"mono.de.txt, line 1: .* in the training text of de-small as well \(6 such lines", told
+    )
 
 
 def test_only_lines_in_the_source_language_are_foreign():
-    assert foreign_lines([LONG, "No.", "Das Haus ist alt, und niemand weiß, wer es gebaut hat, als es noch warm war."],
-                         "de", "en") == [0]  # fmt: skip
+    assert foreign_lines(
+        [
+            LONG,
+            "No.",
+            "Das Haus ist alt, und niemand weiß, wer es gebaut hat, als es noch warm war.",
+        ],
+        "de",
+        "en",
+    ) == [0]
     assert foreign_lines([LONG], "de", "cs") == []
     assert foreign_lines([LONG], "en", "en_GB") == []
 

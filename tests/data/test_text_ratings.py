@@ -32,13 +32,30 @@ from anhelpers.scoring import score_all, system_rows
 
 HEAD = "segment\tid\tpass\tnaturalness\taccuracy"
 SET = [
-    {"src": "The dog barks.", "refs": ["Der Hund bellt."], "lp": "en-de",
-     "candidates": [{"text": "Der Hund bellt laut.", "id": "a"}, {"text": "Hund bellt.", "id": "b"}]},
-    {"src": "It is late.", "refs": ["Es ist spät."], "lp": "en-de",
-     "candidates": [{"text": "Spät ist es.", "id": "a2"}]},
-]  # fmt: skip
-ROWS = ["0\ta\tx\t90\t60", "0\ta\ty\t80\t70", "0\tb\tx\t20\t95", "0\tb\ty\t30.5\t90", "1\ta2\tx\t70\t100",
-        "1\ta2\ty\t71\t98"]  # fmt: skip
+    {
+        "src": "The dog barks.",
+        "refs": ["Der Hund bellt."],
+        "lp": "en-de",
+        "candidates": [
+            {"text": "Der Hund bellt laut.", "id": "a"},
+            {"text": "Hund bellt.", "id": "b"},
+        ],
+    },
+    {
+        "src": "It is late.",
+        "refs": ["Es ist spät."],
+        "lp": "en-de",
+        "candidates": [{"text": "Spät ist es.", "id": "a2"}],
+    },
+]
+ROWS = [
+    "0\ta\tx\t90\t60",
+    "0\ta\ty\t80\t70",
+    "0\tb\tx\t20\t95",
+    "0\tb\ty\t30.5\t90",
+    "1\ta2\tx\t70\t100",
+    "1\ta2\ty\t71\t98",
+]
 
 
 @pytest.fixture
@@ -48,7 +65,9 @@ def own(tmp_path):
     def write(rows=ROWS, head=HEAD, objects=SET):
         lines = "".join(json.dumps(one) + "\n" for one in objects)
         (tmp_path / "mine.jsonl").write_text(lines, encoding="utf-8")
-        (tmp_path / "ratings.tsv").write_text("".join(f"{row}\n" for row in [head, *rows]), encoding="utf-8")
+        (tmp_path / "ratings.tsv").write_text(
+            "".join(f"{row}\n" for row in [head, *rows]), encoding="utf-8"
+        )
         return tmp_path / "mine.jsonl"
 
     return write
@@ -103,16 +122,22 @@ def test_a_text_scores_the_mean_of_its_passes(own, capsys):
     assert found.each("accuracy").tolist() == [[60, 70], [95, 90], [100, 98]]
     metric = accuracy_metric(f"rated-accuracy:{path}", "de")
     srcs = ["It is late.", "The dog barks."]
-    scores = metric.score_segments(["Spät ist es.", " Hund bellt.", "Der Hund bellt.", ""], srcs=srcs,
-                                   segment=[0, 1, 1, 1])  # fmt: skip
+    scores = metric.score_segments(
+        ["Spät ist es.", " Hund bellt.", "Der Hund bellt.", ""], srcs=srcs, segment=[0, 1, 1, 1]
+    )
     np.testing.assert_array_equal(scores, [99, 92.5, np.nan, np.nan])
-    assert f"{metric.name}: 1 of 4 texts have no rating in mine.jsonl, and no score." in capsys.readouterr().err
+    assert (
+        f"{metric.name}: 1 of 4 texts have no rating in mine.jsonl, and no score."
+        in capsys.readouterr().err
+    )
     with pytest.raises(UnknownName, match="axis"):
         found.mean("fluency")
 
 
 @pytest.mark.verifies("Rated accuracy, rated naturalness", by="property")
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(st.permutations(ROWS[0::2]), st.permutations(ROWS[1::2]))
 def test_the_order_of_the_rows_decides_nothing(own, first, second):
     path, other = own(), load_ratings(own([*first, *second]))
@@ -126,7 +151,12 @@ def test_the_order_of_the_rows_decides_nothing(own, first, second):
 
 
 def test_rated_references_join_by_their_name(own):
-    refs = [f"{i}\tx-{i}/ref{one}\t{one_pass}\t88\t99" for i in (0, 1) for one_pass in "xy" for one in ("",)]
+    refs = [
+        f"{i}\tx-{i}/ref{one}\t{one_pass}\t88\t99"
+        for i in (0, 1)
+        for one_pass in "xy"
+        for one in ("",)
+    ]
     named = load("teaching")
     assert "refA" in named.refs
     path = own()
@@ -136,15 +166,25 @@ def test_rated_references_join_by_their_name(own):
     assert (len(found.ids), found.n_candidates) == (5, 3)
     assert found.texts[3:] == ("Der Hund bellt.", "Es ist spät.")
     assert found.mean("accuracy").tolist()[3:] == [99, 99]
-    with pytest.raises(DataError, match=rf"…/{name} of segment 1 has no rating in x \(2 such ratings of 10"):
+    with pytest.raises(
+        DataError, match=rf"…/{name} of segment 1 has no rating in x \(2 such ratings of 10"
+    ):
         load_ratings(own(rows[:-2]))
 
 
 @pytest.mark.parametrize(
     ("rows", "head", "sentence"),
     [
-        (ROWS[:-1], HEAD, r"ratings.tsv: a2 of segment 1 has no rating in y \(1 such ratings of 6 are missing\)"),
-        ([*ROWS, "1\tz\tx\t1\t2"], HEAD, r"z of segment 1 is neither a candidate nor a reference \(1 such\)"),
+        (
+            ROWS[:-1],
+            HEAD,
+            r"ratings.tsv: a2 of segment 1 has no rating in y \(1 such ratings of 6 are missing\)",
+        ),
+        (
+            [*ROWS, "1\tz\tx\t1\t2"],
+            HEAD,
+            r"z of segment 1 is neither a candidate nor a reference \(1 such\)",
+        ),
         ([*ROWS, "0\ta\tx\t1\t2"], HEAD, "line 8: a of segment 0 has a second rating in x"),
         ([*ROWS[1:], "0\ta\tx\t1\t101"], HEAD, "101 is no rating; they go from 0 to 100"),
         ([*ROWS[1:], "0\ta\tx\t-1\t10"], HEAD, "'-1' is no naturalness; it must be a number ≥ 0"),
@@ -152,10 +192,14 @@ def test_rated_references_join_by_their_name(own):
         ([*ROWS[1:], "²\ta\tx\t1\t10"], HEAD, "'²' is no segment; they count from 0"),
         ([*ROWS[1:], "0\ta\t\t1\t10"], HEAD, "there is no id, or no pass"),
         ([*ROWS, "0\ta\tx"], HEAD, "has 3 fields, and the header 5"),
-        (ROWS, HEAD.replace("pass", "rater"), "its header must be segment, id, pass, naturalness, accuracy"),
+        (
+            ROWS,
+            HEAD.replace("pass", "rater"),
+            "its header must be segment, id, pass, naturalness, accuracy",
+        ),
         ([], HEAD, "this table has no rows"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_with_a_table_is_told(own, rows, head, sentence):
     with pytest.raises(DataError, match=sentence):
         load_ratings(own(rows, head))
@@ -193,7 +237,9 @@ def test_a_domain_keeps_its_ratings_and_a_shuffled_reference_has_none():
     whole = system_rows(test, [metric]).value
     assert system_rows(part, [metric]).n.tolist() == [13] * 8
     assert (whole > 70).all()
-    moved = TestSet("moved", "en-de", test.srcs, {}, {"shuffled": test.refs["refA"][1:] + test.refs["refA"][:1]})
+    moved = TestSet(
+        "moved", "en-de", test.srcs, {}, {"shuffled": test.refs["refA"][1:] + test.refs["refA"][:1]}
+    )
     assert np.isnan(score_all(moved, metric)[1]).all()
 
 
@@ -204,14 +250,19 @@ def test_the_study_of_rated_texts_has_every_point_and_people(capsys):
     assert len(study.test) == 52
     assert "refA" in study.plane.systems
     assert study.curve.accuracy.max() > 98 > 30 > study.curve.accuracy.min()
-    more = CandidateSet(np.array([*cands.segment, 51]), (*cands.texts, "Nie gesehen."), (*cands.tags, "new"))
+    more = CandidateSet(
+        np.array([*cands.segment, 51]), (*cands.texts, "Nie gesehen."), (*cands.tags, "new")
+    )
     with pytest.raises(DataError, match="accuracy"):
         oracle_study(test, more, *axes)
 
 
 def test_the_commands_take_the_names_and_a_folder_of_ones_own(tmp_path, capsys):
     both = ["-m", "rated-accuracy", "--naturalness", "rated-naturalness"]
-    assert main(["plane", "--data", "teaching", *both, "--draws", "20", "-o", str(tmp_path / "plane")]) == 0
+    assert (
+        main(["plane", "--data", "teaching", *both, "--draws", "20", "-o", str(tmp_path / "plane")])
+        == 0
+    )
     table = pd.read_csv(tmp_path / "plane" / "systems.csv")
     assert table.naturalness_signature.str.startswith("rated-naturalness|set:teaching|").all()
     assert table.above_curve.sum() == 1  # refA, which is no candidate
@@ -222,21 +273,40 @@ def test_the_commands_take_the_names_and_a_folder_of_ones_own(tmp_path, capsys):
     copy = tmp_path / "mine"
     shutil.copytree(bundled("teaching/en-de"), copy)
     capsys.readouterr()
-    assert main(["score", "--data", "teaching", "-m", f"rated-accuracy:{copy}", f"rated-naturalness:{copy}"]) == 0
+    assert (
+        main(
+            [
+                "score",
+                "--data",
+                "teaching",
+                "-m",
+                f"rated-accuracy:{copy}",
+                f"rated-naturalness:{copy}",
+            ]
+        )
+        == 0
+    )
     assert "rated-naturalness|set:mine|passes:pass1+pass2|n:1537|" in capsys.readouterr().out
     (copy / "ratings.tsv").unlink()
     assert main(["score", "--data", "teaching", "-m", f"rated-accuracy:{copy}"]) == 2
-    assert "mine: has no ratings of its texts; that takes a file ratings.tsv" in capsys.readouterr().err
+    assert (
+        "mine: has no ratings of its texts; that takes a file ratings.tsv"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+@pytest.mark.skipif(
+    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
+)
 def test_the_experts_beside_whom_the_readme_puts_the_passes():
     scores = score_ratings(read_ratings(find_file("mqm/wmt23-ende-sxs")))
     rows = pd.DataFrame({"rater": scores.rater, "segment": scores.segment, "system": scores.system})
-    wide = rows.assign(penalty=scores.values[:, 0]).pivot(index=["segment", "system"], columns="rater")
+    wide = rows.assign(penalty=scores.values[:, 0]).pivot(
+        index=["segment", "system"], columns="rater"
+    )
     assert set(wide.notna().sum(axis=1)) == {3}
     alpha = krippendorff_alpha(wide.to_numpy(), "interval")
-    assert f"on the same segments of WMT23 en-de is {alpha:.2f}." in bundled("teaching/en-de/README.md").read_text(
-        "utf-8"
-    )
+    assert f"on the same segments of WMT23 en-de is {alpha:.2f}." in bundled(
+        "teaching/en-de/README.md"
+    ).read_text("utf-8")

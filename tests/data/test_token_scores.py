@@ -16,19 +16,26 @@ LN2 = math.log(2)
 def write(tmp_path):
     def make(text):
         path = tmp_path / "A.scores"
-        path.write_text(text if isinstance(text, str) else "".join(json.dumps(row) + "\n" for row in text), "utf-8")
+        path.write_text(
+            text if isinstance(text, str) else "".join(json.dumps(row) + "\n" for row in text),
+            "utf-8",
+        )
         return path
 
     return make
 
 
 def test_sums_tokens_and_missing_sentences_of_jsonl(write):
-    found = read_token_scores(write([
-        {"tokens": ["ein", "</s>"], "logprobs": [-1.5, -0.5]},
-        {"token_logprobs": [-1, -2, -3]},
-        {"logprobs": None},
-        {"logprob": -4},
-    ]))  # fmt: skip
+    found = read_token_scores(
+        write(
+            [
+                {"tokens": ["ein", "</s>"], "logprobs": [-1.5, -0.5]},
+                {"token_logprobs": [-1, -2, -3]},
+                {"logprobs": None},
+                {"logprob": -4},
+            ]
+        )
+    )
     np.testing.assert_array_equal(found.logprobs, [-2, -6, np.nan, -4])
     assert found.counts[:3] == (2, 3, None)
     assert found.sequences() == [("ein", "</s>"), 3, None, None]
@@ -51,14 +58,19 @@ def test_a_declared_unit_is_heard_and_contradictions_are_refused(write, text):
     np.testing.assert_allclose(found.logprobs, [-3 * LN2], rtol=1e-15)
     assert (found.unit, found.source) == ("bits", "declared")
     assert read_token_scores(path, "bits").source == "given"
-    with pytest.raises(DataError, match=r"A\.scores, line \d: these scores are declared as bits, and you say nats\.$"):
+    with pytest.raises(
+        DataError,
+        match=r"A\.scores, line \d: these scores are declared as bits, and you say nats\.$",
+    ):
         read_token_scores(path, "nats")
 
 
 def test_natural_scores_passed_as_bits_are_refused_where_the_file_says_so(write):
     with pytest.raises(DataError, match="declared as nats, and you say bits"):
         read_token_scores(write("logprob_nats\n-3\n"), "bits")
-    with pytest.raises(DataError, match="line 2: these scores are declared as bits, and the lines above say nats"):
+    with pytest.raises(
+        DataError, match="line 2: these scores are declared as bits, and the lines above say nats"
+    ):
         read_token_scores(write([{"logprob_nats": -3}, {"log2prob": -3}]))
     with pytest.raises(UnknownName, match="unit 'bit'"):
         read_token_scores(write("-3\n"), "bit")
@@ -91,9 +103,11 @@ def test_fairseq_s_sentences_come_by_their_ids_in_base_2(write):
     path = write(FAIRSEQ)
     found = read_token_scores(path)
     np.testing.assert_allclose(found.logprobs, [-1 * LN2, np.nan, -3 * LN2], rtol=1e-15)
-    assert found.sequences() == [2, None, ("die", "Kat@@", "ze", "</s>")]  # "ja doch" and its end would be 3
+    # "ja doch" and its end would be 3
+    assert found.sequences() == [2, None, ("die", "Kat@@", "ze", "</s>")]
     assert (found.unit, found.source, found.layout) == ("bits", "assumed", "fairseq")
-    np.testing.assert_array_equal(read_token_scores(path, "nats").logprobs, [-1, np.nan, -3])  # fairseq 0.6
+    # fairseq 0.6
+    np.testing.assert_array_equal(read_token_scores(path, "nats").logprobs, [-1, np.nan, -3])
 
 
 def test_rounding_above_0_is_no_error(write):
@@ -108,13 +122,19 @@ def test_rounding_above_0_is_no_error(write):
         ("-1\nx\n", "line 2: 'x' is no number"),
         ("-1\n-inf\n", "line 2: '-inf' is no finite number"),
         ("-1 nan\n", "line 1: token 2: 'nan' is no finite number"),
-        ("-1\n2.5\n", r"line 2: 2\.5 is a probability above 1; are these negative log-probabilities\? Turn their sign"),
+        (
+            "-1\n2.5\n",
+            r"line 2: 2\.5 is a probability above 1; are these negative log-probabilities\? Turn their sign",
+        ),
         ("-1 -2\n-2 3\n", "line 2: token 2: 3 is a probability above 1"),
         ('{"logprobs": [-1]}\n{oops\n', r"line 2: bad JSON \(expecting property name"),
         ('{"logprobs": [-1]}\n[1]\n', "line 2: has none of logprobs"),
         ([{"score": 1}], "line 1: has none of logprobs, token_logprobs"),
         ([{"logprobs": [-1], "logprob": -1}], "has logprobs and logprob; one of them"),
-        ([{"logprobs": [None, -1]}], "line 1: token 1: null; a sentence's first token needs a score too"),
+        (
+            [{"logprobs": [None, -1]}],
+            "line 1: token 1: null; a sentence's first token needs a score too",
+        ),
         ([{"logprobs": ["-1"]}], "token 1: '-1' is no number"),
         ([{"logprobs": True}], "True is no number"),
         ([{"logprobs": []}], "there is no token"),

@@ -55,14 +55,19 @@ def test_the_canary_is_dropped_and_says_that_this_is_wmt24(tree):
 def test_a_file_without_the_canary_is_named(tree, odd):
     root = tree(TREE_2024, canary=True)
     (root / "txt" / odd).write_text(TREE_2024[odd])
-    with pytest.raises(DataError, match=rf"{odd}, line 1: starts with .*; all files of a tree have it or none"):
+    with pytest.raises(
+        DataError, match=rf"{odd}, line 1: starts with .*; all files of a tree have it or none"
+    ):
         read_wmt(root, "en-de")
 
 
 def test_a_canary_in_one_file_alone_or_another_canary_is_named(tree):
     root = tree(TREE_2024)
     (root / "txt/references/en-de.refB.txt").write_text(CANARY + "A2\nB2\n")
-    with pytest.raises(DataError, match=r"refB\.txt, line 1: starts with 'CANARY GUID 26b5c67b', but .* has no canary"):
+    with pytest.raises(
+        DataError,
+        match=r"refB\.txt, line 1: starts with 'CANARY GUID 26b5c67b', but .* has no canary",
+    ):
         read_wmt(root, "en-de")
     root = tree(TREE_2024, canary=True)
     (root / "txt/references/en-de.refB.txt").write_text("CANARY GUID other\nA2\nB2\n")
@@ -73,7 +78,9 @@ def test_a_canary_in_one_file_alone_or_another_canary_is_named(tree):
 @pytest.mark.parametrize("name", [name for name in TREE_2024 if not name.startswith("sources")])
 def test_a_wrong_number_of_lines_names_the_file_and_both_numbers(tree, name):
     root = tree(TREE_2024 | {name: TREE_2024[name] + "news\td3\n"})
-    with pytest.raises(DataError, match=rf"{name}: has 3 lines, expected 2 as in .*sources/en-de\.txt"):
+    with pytest.raises(
+        DataError, match=rf"{name}: has 3 lines, expected 2 as in .*sources/en-de\.txt"
+    ):
         read_wmt(root, "en-de")
 
 
@@ -89,7 +96,8 @@ def test_the_pairs_of_a_tree_are_listed(tree):
     root = tree(TREE_2023 | {"sources/ja-zh.txt": "a\n", "sources/README": ""})
     assert language_pairs(root) == {"en-de": 2023, "ja-zh": 2024}
     with pytest.raises(
-        UnknownName, match=r"unknown language pair 'en-fr'; did you mean 'en-de'\?; known: en-de, ja-zh"
+        UnknownName,
+        match=r"unknown language pair 'en-fr'; did you mean 'en-de'\?; known: en-de, ja-zh",
     ):
         read_wmt(root, "en-fr")
     with pytest.raises(UnknownName, match="unknown language pair 'en-de'; known: ja-zh"):
@@ -113,13 +121,17 @@ def test_missing_parts_of_a_tree_are_told(tree, tmp_path):
 
 def test_two_test_sets_of_one_pair_are_told(tree):
     root = tree(TREE_2023 | {"sources/other.en-de.src.en": "a\n"})
-    with pytest.raises(DataError, match=r"one source file for en-de is wanted, there are 2 \(generaltest2023"):
+    with pytest.raises(
+        DataError, match=r"one source file for en-de is wanted, there are 2 \(generaltest2023"
+    ):
         read_wmt(root, "en-de")
 
 
 def test_categories_come_from_systems_tsv_beside_the_tree(tree):
     root = tree(TREE_2024)
-    (root / "systems.tsv").write_text("system\tcategory\tnote\nClaude-3.5\tLLM\tbig\nSystem-of-another-pair\tMT\n")
+    (root / "systems.tsv").write_text(
+        "system\tcategory\tnote\nClaude-3.5\tLLM\tbig\nSystem-of-another-pair\tMT\n"
+    )
     assert read_wmt(root, "en-de").categories == {"Claude-3.5": "LLM", "Occiglot": "unknown"}
 
 
@@ -127,7 +139,10 @@ def test_categories_come_from_systems_tsv_beside_the_tree(tree):
     ("text", "sentence"),
     [
         ("X\tLLM\nY\n", r"systems\.tsv, line 2: 'Y' is no line of the form system<TAB>category"),
-        ("X\tllm\n", r"line 1: 'X\tllm' is no .*; categories: LLM, MT, online, human, control, unknown\."),
+        (
+            "X\tllm\n",
+            r"line 1: 'X\tllm' is no .*; categories: LLM, MT, online, human, control, unknown\.",
+        ),
         ("X\tMT\nX\tMT\n", "line 2: system 'X' is listed twice"),
     ],
 )
@@ -143,14 +158,20 @@ def test_glosses_lie_beside_the_tree_a_line_for_each_source(tree):
     assert read_wmt(file.parent, "en-de").glosses == ("one", "two")
     assert read_wmt(file.parent / "txt", "en-de").subset([1]).glosses == ("two",)
     file.write_text("one\n")
-    with pytest.raises(DataError, match=r"glosses\.txt: has 1 line, and there are 2 sources; write one for each"):
+    with pytest.raises(
+        DataError, match=r"glosses\.txt: has 1 line, and there are 2 sources; write one for each"
+    ):
         read_wmt(file.parent, "en-de")
     file.write_text("one\n \n")
-    with pytest.raises(DataError, match=r"glosses\.txt, line 2: there is no gloss; say in plain English"):
+    with pytest.raises(
+        DataError, match=r"glosses\.txt, line 2: there is no gloss; say in plain English"
+    ):
         read_wmt(file.parent, "en-de")
 
 
 def test_glosses_of_a_tree_with_several_pairs_are_nobodys(tree):
-    root = tree({**TREE_2024, **{name.replace("en-de", "cs-de"): text for name, text in TREE_2024.items()}})
+    root = tree(
+        {**TREE_2024, **{name.replace("en-de", "cs-de"): text for name, text in TREE_2024.items()}}
+    )
     (root / "glosses.txt").write_text("one\ntwo\n")
     assert read_wmt(root, "en-de").glosses == ()

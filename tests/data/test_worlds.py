@@ -41,15 +41,29 @@ def test_a_folder_of_ones_own(folder):
     [
         ("pairs.csv", ",20", ",many", r"pairs.csv, line 2: 'many' is no count"),
         ("pairs.csv", ",20", ",-1", r"line 2: '-1' is no count; it must be a number ≥ 0"),
-        ("pairs.csv", "My male doctor", "My mail doctor", r"line 9: no row .* did you mean 'My male doctor is nice.'"),
-        ("targets.csv", "My male teacher", "My teacher", r"targets.csv, line 4: .* second time; the first is line 2"),
+        (
+            "pairs.csv",
+            "My male doctor",
+            "My mail doctor",
+            r"line 9: no row .* did you mean 'My male doctor is nice.'",
+        ),
+        (
+            "targets.csv",
+            "My male teacher",
+            "My teacher",
+            r"targets.csv, line 4: .* second time; the first is line 2",
+        ),
         ("distortion.csv", "*,*,*,3\n", "", r"no row says what 'My doctor is nice.' costs"),
-        ("distortion.csv", "Meine Lehrerin ist nett.,*,My f", "Meine Lererin ist nett.,*,My f",
-         r"line 2: unknown source .* 'Meine Lehrerin"),
+        (
+            "distortion.csv",
+            "Meine Lehrerin ist nett.,*,My f",
+            "Meine Lererin ist nett.,*,My f",
+            r"line 2: unknown source .* 'Meine Lehrerin",
+        ),
         ("distortion.csv", ",2\n", ",nan\n", r"line 4: 'nan' is no distortion"),
         ("targets.csv", "target,count", "text,n", "the header must be target,count"),
     ],
-)  # fmt: skip
+)
 def test_bad_files_are_refused_with_their_line(folder, file, old, new, said):
     path = folder / file
     text = path.read_text(encoding="utf-8")

@@ -11,5 +11,7 @@ def torchmetrics_mmd():
     torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it asks setuptools for a module that is going away
-        kid = pytest.importorskip("torchmetrics.image.kid", reason="pip install -c constraints.txt -e '.[neural]'")
+        kid = pytest.importorskip(
+            "torchmetrics.image.kid", reason="pip install -c constraints.txt -e '.[neural]'"
+        )
     return lambda *matrices: float(kid.maximum_mean_discrepancy(*map(torch.tensor, matrices)))

@@ -40,7 +40,9 @@ def test_without_noise_the_interval_is_the_point_and_without_a_difference_it_beg
 
 
 def test_an_infinite_draw_leaves_the_upper_end_open():
-    found = against_chance(2.0, lambda by: np.array([by, np.inf]), float, plain=np.array([2.0, np.inf]), se=np.nan, n=9)
+    found = against_chance(
+        2.0, lambda by: np.array([by, np.inf]), float, plain=np.array([2.0, np.inf]), se=np.nan, n=9
+    )
     assert (found.low, found.high) == (0, np.inf)
 
 
@@ -62,7 +64,9 @@ def test_noise_in_many_dimensions_is_no_larger_than_that_of_new_samples():
     new = [np.linalg.norm(seeded(s).normal(size=(50, 400)).mean(0)) for s in range(300)]
     x = seeded(5).normal(size=(50, 400))
     turned = np.linalg.norm(resampled(50, None, 2000, seeded(6))[0] @ x, axis=1)
-    drawn = np.linalg.norm((seeded(7).multinomial(50, np.full(50, 0.02), 2000) / 50 - 0.02) @ x, axis=1)
+    drawn = np.linalg.norm(
+        (seeded(7).multinomial(50, np.full(50, 0.02), 2000) / 50 - 0.02) @ x, axis=1
+    )
     assert turned.std() < 1.3 * np.std(new)
     assert drawn.std() > 2 * np.std(new)
     assert turned.mean() == pytest.approx(np.mean(new), rel=0.03)

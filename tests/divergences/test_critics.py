@@ -38,7 +38,9 @@ def test_critics_hand_worked():
     assert critic_distance(q, r, critics) == 3.5
     assert critic_distance(q, r, critics, power=2) == pytest.approx(5 / math.sqrt(2), rel=1e-15)
     assert critic_distance(q, r, critics, power=INF) == 4
-    assert critic_distance(q, r, [*critics, [1, 9]], weights=[0.25, 0.25, 0.5]) == pytest.approx(5.75)
+    assert critic_distance(q, r, [*critics, [1, 9]], weights=[0.25, 0.25, 0.5]) == pytest.approx(
+        5.75
+    )
     assert critic_distance(q, r, [*critics, [1, 9]], weights=[0.5, 0.5, 0], power=INF) == 4
 
 
@@ -52,7 +54,9 @@ def test_critics_with_all_signs_give_total_variation():
     """D_∞ over all critics with values ±1/2 is the total variation: half the L1 distance."""
     q, r = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.6, 0.3])
     signs = np.array(np.meshgrid(*[[-0.5, 0.5]] * 3)).reshape(3, -1).T
-    assert critic_distance(q, r, signs, power=INF) == pytest.approx(np.abs(q - r).sum() / 2, rel=1e-15)
+    assert critic_distance(q, r, signs, power=INF) == pytest.approx(
+        np.abs(q - r).sum() / 2, rel=1e-15
+    )
 
 
 @pytest.mark.verifies("Distance by critics D_p", by="property")
@@ -60,8 +64,14 @@ def test_critics_with_all_signs_give_total_variation():
 def test_critics_distance_rises_with_p_to_the_largest(q, r, critics, p, other):
     low, high = sorted([p, other])
     top = critic_distance(q, r, critics, power=INF)
-    assert critic_distance(q, r, critics, power=low) <= critic_distance(q, r, critics, power=high) * (1 + 1e-12)
-    assert 4 ** (-1 / 1e4) * top <= critic_distance(q, r, critics, power=1e4) * (1 + 1e-12) <= top * (1 + 2e-12)
+    assert critic_distance(q, r, critics, power=low) <= critic_distance(
+        q, r, critics, power=high
+    ) * (1 + 1e-12)
+    assert (
+        4 ** (-1 / 1e4) * top
+        <= critic_distance(q, r, critics, power=1e4) * (1 + 1e-12)
+        <= top * (1 + 2e-12)
+    )
 
 
 @pytest.mark.verifies("Distance by critics D_p", by="property")
@@ -73,7 +83,9 @@ def test_critics_distance_is_a_pseudo_metric_from_p_1_on(q, r, s, critics, p):
     assert d(q, q) == 0
     assert d(q, r) == d(r, q)
     assert d(q, r) <= d(q, s) + d(s, r) + 1e-12 * np.abs(critics).max()
-    assert critic_distance(q, r, -3 * critics + 7, power=p) == pytest.approx(3 * d(q, r), rel=1e-9, abs=1e-10)
+    assert critic_distance(q, r, -3 * critics + 7, power=p) == pytest.approx(
+        3 * d(q, r), rel=1e-9, abs=1e-10
+    )
 
 
 @pytest.mark.erratum("AN Appendix E, range of p")
@@ -104,7 +116,9 @@ def test_critics_refuse_what_cannot_be():
 @pytest.mark.verifies("Distance by critics, from samples", by="property")
 def test_critics_on_all_outcomes_once_are_the_exact_distance():
     rng = np.random.default_rng(0)
-    critics, q, r = rng.normal(size=(6, 4)), np.array([0.5, 0.25, 0.25, 0]), np.array([0, 0.5, 0.25, 0.25])
+    critics = rng.normal(size=(6, 4))
+    q = np.array([0.5, 0.25, 0.25, 0])
+    r = np.array([0, 0.5, 0.25, 0.25])
     x, y = np.repeat(np.arange(4), [2, 1, 1, 0]), np.repeat(np.arange(4), [0, 2, 1, 1])
     for p in (0.5, 1, 2, 7):
         found = sample_critic_distance(critics[:, x], critics[:, y], power=p)
@@ -113,15 +127,21 @@ def test_critics_on_all_outcomes_once_are_the_exact_distance():
 
 
 @pytest.mark.verifies("Distance by critics, from samples", by="property")
-@pytest.mark.parametrize(("power", "sampled"), [(1, True), (2, True), (1, False), (3, False), (INF, False)])
+@pytest.mark.parametrize(
+    ("power", "sampled"), [(1, True), (2, True), (1, False), (3, False), (INF, False)]
+)
 def test_critics_standard_error_is_the_spread_of_repetitions(power, sampled):
     rng = np.random.default_rng(3)
-    pool, q, r = rng.normal(size=(500, 6)) + np.arange(6), np.full(6, 1 / 6), np.array([0.4, 0.2, 0.1, 0.1, 0.1, 0.1])
+    pool = rng.normal(size=(500, 6)) + np.arange(6)
+    q = np.full(6, 1 / 6)
+    r = np.array([0.4, 0.2, 0.1, 0.1, 0.1, 0.1])
     found = []
     for _ in range(600):
         critics = pool[rng.integers(0, 500, 20)] if sampled else pool[:20]
         x, y = rng.choice(6, 80, p=q), rng.choice(6, 120, p=r)
-        found.append(sample_critic_distance(critics[:, x], critics[:, y], power=power, sampled=sampled))
+        found.append(
+            sample_critic_distance(critics[:, x], critics[:, y], power=power, sampled=sampled)
+        )
     spread, said = np.std([f.value for f in found], ddof=1), np.mean([f.se for f in found])
     assert said == pytest.approx(spread, rel=0.1)  # a spread of 600 has an error of 3 %
 
@@ -142,8 +162,10 @@ def test_critics_interval_holds_0_where_q_is_r_and_a_clear_difference(k, power):
     for seed in range(150):
         rng = np.random.default_rng(seed)
         fx, fy = rng.normal(size=(2, k, 40))
-        same, other = (sample_critic_distance(f, fy, rng=rng, n_draws=100, power=power, sampled=False)
-                       for f in (fx, fx + 2))  # fmt: skip
+        same, other = (
+            sample_critic_distance(f, fy, rng=rng, n_draws=100, power=power, sampled=False)
+            for f in (fx, fx + 2)
+        )
         left_out.append(same.low > 0)
         covered.append(other.low <= 2 <= other.high)
     assert np.mean(left_out) < 0.07
@@ -163,10 +185,17 @@ def losses(eps, label, score):
 def test_critics_risk_is_the_expected_loss_of_a_classifier(eps):
     """Eqs. 32 and 33 outcome by outcome, and as a game of 200,000 rounds; the share of the classes cancels."""
     rng = np.random.default_rng(4)
-    critics, q, r, w = rng.normal(size=(3, 4)), np.array([0.1, 0.2, 0.3, 0.4]), np.full(4, 0.25), [0.5, 0.3, 0.2]
+    critics = rng.normal(size=(3, 4))
+    q = np.array([0.1, 0.2, 0.3, 0.4])
+    r = np.full(4, 0.25)
+    w = [0.5, 0.3, 0.2]
     risk = classification_risk(q, r, critics, weights=w)
     exact = sum(
-        w[k] * (eps * r[x] * losses(eps, 1, critics[k, x]) + (1 - eps) * q[x] * losses(eps, -1, critics[k, x]))
+        w[k]
+        * (
+            eps * r[x] * losses(eps, 1, critics[k, x])
+            + (1 - eps) * q[x] * losses(eps, -1, critics[k, x])
+        )
         for k in range(3)
         for x in range(4)
     )
@@ -185,7 +214,8 @@ def test_critics_risk_chain_is_in_the_order_of_theorem_e1(q, r, critics):
     values = list(chain.values())
     assert list(chain) == ["-D_inf", "-D_10", "-D_2", "-D_1.5", "-D_1", "R"]
     assert all(a <= b + 1e-12 * abs(a) for a, b in pairwise(values))
-    turned = np.sign(-(critics @ (q - r)))[:, None] * critics  # each critic the way round that classifies better
+    # each critic the way round that classifies better
+    turned = np.sign(-(critics @ (q - r)))[:, None] * critics
     assert classification_risk(q, r, turned) == pytest.approx(chain["-D_1"], rel=1e-9, abs=1e-12)
 
 
@@ -196,7 +226,9 @@ def test_errata_theorem_e1_needs_critics_of_both_signs():
     best = min(classification_risk(q, r, f) for f in one_sided)
     assert (best, risk_chain(q, r, one_sided)["-D_inf"]) == (0.5, -2.0)
     both = np.vstack([one_sided, -one_sided])
-    assert min(classification_risk(q, r, f) for f in both) == risk_chain(q, r, both)["-D_inf"] == -2.0
+    assert (
+        min(classification_risk(q, r, f) for f in both) == risk_chain(q, r, both)["-D_inf"] == -2.0
+    )
     assert critic_distance(q, r, both) == critic_distance(q, r, one_sided)
 
 
@@ -223,13 +255,19 @@ def test_the_error_over_drawn_critics_counts_the_noise_of_texts_once(noise):
     assert np.mean([e.se for e in found]) == pytest.approx(scatter, rel=0.08)
 
 
-@pytest.mark.verifies("Distance by critics D_p", "Distance by critics, from samples", by="foreign", of="scipy")
+@pytest.mark.verifies(
+    "Distance by critics D_p", "Distance by critics, from samples", by="foreign", of="scipy"
+)
 @pytest.mark.parametrize("power", [0.5, 1, 2, 7.5])
 def test_critics_distances_are_scipys_power_means(power):
     rng = np.random.default_rng(6)
-    critics, (q, r), w = rng.normal(size=(5, 4)), rng.dirichlet(np.ones(4), 2), rng.dirichlet(np.ones(5))
+    critics = rng.normal(size=(5, 4))
+    (q, r) = rng.dirichlet(np.ones(4), 2)
+    w = rng.dirichlet(np.ones(5))
     wanted = stats.pmean(np.abs(critics @ (q - r)), power, weights=w)
-    assert critic_distance(q, r, critics, power=power, weights=w) == pytest.approx(wanted, rel=1e-12)
+    assert critic_distance(q, r, critics, power=power, weights=w) == pytest.approx(
+        wanted, rel=1e-12
+    )
     x, y = rng.integers(0, 4, (2, 30))
     found = sample_critic_distance(critics[:, x], critics[:, y], power=power)
     means = [abs(stats.tmean(f[x]) - stats.tmean(f[y])) for f in critics]
@@ -239,7 +277,9 @@ def test_critics_distances_are_scipys_power_means(power):
     assert one.value / one.se == pytest.approx(welch, rel=1e-12)
 
 
-@pytest.mark.verifies("Classification risk of critics", "Risk chain -D_∞ ≤ … ≤ R", by="foreign", of="scipy")
+@pytest.mark.verifies(
+    "Classification risk of critics", "Risk chain -D_∞ ≤ … ≤ R", by="foreign", of="scipy"
+)
 def test_the_least_risk_of_all_critics_of_slope_one_is_minus_scipys_wasserstein():
     """Theorem E.1 with the critics of Wasserstein-1: every corner of the ball, each with its negative."""
     rng = np.random.default_rng(7)
@@ -247,7 +287,9 @@ def test_the_least_risk_of_all_critics_of_slope_one_is_minus_scipys_wasserstein(
     steps = np.diff(at) * np.array(np.meshgrid(*[[-1, 1]] * 5)).reshape(5, -1).T
     critics = np.concatenate([np.zeros((32, 1)), np.cumsum(steps, 1)], axis=1)
     least = -stats.wasserstein_distance(at, at, q, r)
-    assert min(classification_risk(q, r, f[None]) for f in critics) == pytest.approx(least, rel=1e-12)
+    assert min(classification_risk(q, r, f[None]) for f in critics) == pytest.approx(
+        least, rel=1e-12
+    )
     chain = risk_chain(q, r, critics, powers=(2, INF))
     assert chain["-D_inf"] == pytest.approx(least, rel=1e-12)
     assert chain["-D_2"] == pytest.approx(-stats.pmean(np.abs(critics @ (q - r)), 2), rel=1e-12)

@@ -11,7 +11,13 @@ from scipy.special import ndtri
 from scipy.stats import lognorm
 
 from anhelpers.divergences.critics import critic_distance
-from anhelpers.divergences.memed import log_gp_white, memed, memed_matrices, memed_samples, memed_squared
+from anhelpers.divergences.memed import (
+    log_gp_white,
+    memed,
+    memed_matrices,
+    memed_samples,
+    memed_squared,
+)
 from anhelpers.divergences.processes import (
     CriticProcess,
     draw_critics,
@@ -45,7 +51,9 @@ def test_moments_are_those_of_drawn_critics(link, mean):
     assert (np.abs(f.mean(0) - first_moment(process)) < 4 * f.std(0) / math.sqrt(N_DRAWS)).all()
     for x, y in product(range(4), repeat=2):
         pairs = f[:, x] * f[:, y]
-        assert abs(pairs.mean() - second_moment(process)[x, y]) < 4 * pairs.std() / math.sqrt(N_DRAWS)
+        assert abs(pairs.mean() - second_moment(process)[x, y]) < 4 * pairs.std() / math.sqrt(
+            N_DRAWS
+        )
 
 
 @pytest.mark.verifies("D_p of drawn critics", by="property")
@@ -55,21 +63,27 @@ def test_memed_is_d2_of_drawn_critics(link, mean):
     process = CriticProcess(link, mean, KERNEL)
     found = estimate_distance(Q, R, process, np.random.default_rng(8), power=2, n_critics=N_DRAWS)
     assert off(found, memed(Q, R, second_moment(process))) < 4
-    assert memed(Q, R, second_moment(process)) ** 2 == pytest.approx(memed_squared(Q, R, second_moment(process)))
+    assert memed(Q, R, second_moment(process)) ** 2 == pytest.approx(
+        memed_squared(Q, R, second_moment(process))
+    )
 
 
 @pytest.mark.verifies("MeMeD D_2", by="property")
 def test_memed_of_finitely_many_critics_is_d2():
     """C = Fᵀ F / K for K critics, each as probable: Theorem E.2 without any process."""
     critics = np.random.default_rng(9).normal(size=(5, 4))
-    assert memed(Q, R, critics.T @ critics / 5) == pytest.approx(critic_distance(Q, R, critics, power=2), rel=1e-13)
+    assert memed(Q, R, critics.T @ critics / 5) == pytest.approx(
+        critic_distance(Q, R, critics, power=2), rel=1e-13
+    )
 
 
 @pytest.mark.verifies("MeMeD D_2", by="property")
 def test_memed_of_a_gp_is_its_d2():
     for mean in MEANS:
         process = CriticProcess("identity", mean, KERNEL)
-        assert memed(Q, R, second_moment(process)) == pytest.approx(gp_distance(Q, R, process, power=2), rel=1e-12)
+        assert memed(Q, R, second_moment(process)) == pytest.approx(
+            gp_distance(Q, R, process, power=2), rel=1e-12
+        )
 
 
 @pytest.mark.erratum("AN Theorem E.5, proof")
@@ -83,7 +97,9 @@ def test_errata_theorem_e5_has_the_link_the_wrong_way_round():
 
 @pytest.mark.verifies("D_2 of log-GP critics with white noise", by="property")
 @pytest.mark.erratum("AN eq. 58")
-@pytest.mark.parametrize("mean", [np.zeros(4), np.array([0.3, -0.5, 0.2, 0.6]), np.log([50, 20, 90, 40])])
+@pytest.mark.parametrize(
+    "mean", [np.zeros(4), np.array([0.3, -0.5, 0.2, 0.6]), np.log([50, 20, 90, 40])]
+)
 def test_errata_eq58(mean):
     """Printed D_2 = e |E_q e^m - E_r e^m|. The factor belongs to D_2², and outcomes with a probability keep a term."""
     process = CriticProcess("exp", mean, np.eye(4))
@@ -93,7 +109,8 @@ def test_errata_eq58(mean):
     assert off(found, right) < 4
     assert right == pytest.approx(memed(Q, R, second_moment(process)), rel=1e-12)
     assert off(found, math.e * gap) > 10
-    assert off(found, math.sqrt(math.e) * gap) > 10  # the factor alone is not enough where there are atoms
+    # the factor alone is not enough where there are atoms
+    assert off(found, math.sqrt(math.e) * gap) > 10
 
 
 @pytest.mark.erratum("AN eq. 58")
@@ -119,7 +136,8 @@ def test_memed_samples_are_unbiased_by_counting_all_samples():
             mean += weight * value
             root += weight * math.sqrt(max(value, 0))
         assert mean == pytest.approx(memed_squared(q, r, c), rel=1e-12)
-        assert abs(root - memed(q, r, c)) > 0.05 * root  # the text names D_2: its root is not without bias
+        # the text names D_2: its root is not without bias
+        assert abs(root - memed(q, r, c)) > 0.05 * root
 
 
 def rows(n, rng):
@@ -135,7 +153,9 @@ def rbf(x, y):
 def test_memed_samples_in_blocks_are_the_definition(link):
     rng = np.random.default_rng(12)
     x, y, process = rows(11, rng), rows(7, rng), CriticProcess(link, lambda t: t[:, 0], rbf)
-    wanted = memed_matrices(second_moment(process, x), second_moment(process, x, y), second_moment(process, y))
+    wanted = memed_matrices(
+        second_moment(process, x), second_moment(process, x, y), second_moment(process, y)
+    )
     sums = second_moment(process, x).sum() - np.trace(second_moment(process, x))
     sums_y = second_moment(process, y).sum() - np.trace(second_moment(process, y))
     by_hand = sums / 110 + sums_y / 42 - 2 * second_moment(process, x, y).mean()
@@ -150,7 +170,9 @@ def test_memed_samples_take_texts_and_equal_texts_share_a_score():
     """Words as texts and white noise: a finite process over the same words gives the same numbers."""
     words, perplexity = ["a", "b", "c"], {"a": 2.0, "b": 3.0, "c": 5.0}
     process = CriticProcess(
-        "exp", lambda t: np.log([perplexity[w] for w in t]), lambda s, t: np.equal.outer(np.array(s), np.array(t)) * 1.0
+        "exp",
+        lambda t: np.log([perplexity[w] for w in t]),
+        lambda s, t: np.equal.outer(np.array(s), np.array(t)) * 1.0,
     )
     finite = CriticProcess("exp", np.log([2, 3, 5]), np.eye(3))
     x, y = [0, 0, 1, 2], [1, 1, 2, 0, 0]
@@ -176,7 +198,9 @@ def test_memed_standard_error_is_the_spread_of_repetitions(link):
         found.append(memed_samples(rng.choice(4, 150, p=Q), rng.choice(4, 100, p=R), process))
     values = np.array([f.value for f in found])
     assert np.mean([f.se for f in found]) == pytest.approx(values.std(ddof=1), rel=0.15)
-    assert abs(values.mean() - memed_squared(Q, R, second_moment(process))) < 4 * values.std() / math.sqrt(300)
+    assert abs(
+        values.mean() - memed_squared(Q, R, second_moment(process))
+    ) < 4 * values.std() / math.sqrt(300)
 
 
 def test_memed_samples_need_memory_for_blocks_only():
@@ -203,9 +227,11 @@ def test_memed_refuses_what_cannot_be():
     with pytest.raises(DataError, match="not finite for some pair"):
         memed_samples([1.0, np.nan], [2.0, 3.0], CriticProcess("exp", np.array, np.multiply.outer))
     for x, words in (
-        ([], "at least 2 texts on either side, got 0 and 2"), ([0, 1, -1], "text 2 is outcome -1, but .* 0 to 1"),
-        ([2, 0], "text 0 is outcome 2, but"), ([0.0, 1.0], "whole numbers in a row, got shape .* of float64"),
-    ):  # fmt: skip
+        ([], "at least 2 texts on either side, got 0 and 2"),
+        ([0, 1, -1], "text 2 is outcome -1, but .* 0 to 1"),
+        ([2, 0], "text 0 is outcome 2, but"),
+        ([0.0, 1.0], "whole numbers in a row, got shape .* of float64"),
+    ):
         with pytest.raises(DataError, match=words):
             memed_samples(x, [0, 1], CriticProcess("identity", [0, 0], np.eye(2)))
 

@@ -39,7 +39,9 @@ def off(found, wanted):
 @pytest.mark.parametrize("power", [0.5, 1, 2, 3, 5])
 def test_gp_distance_is_that_of_drawn_critics(mean, power):
     process = CriticProcess("identity", mean, KERNEL)
-    found = estimate_distance(Q, R, process, np.random.default_rng(1), power=power, n_critics=N_DRAWS)
+    found = estimate_distance(
+        Q, R, process, np.random.default_rng(1), power=power, n_critics=N_DRAWS
+    )
     assert found.se < 0.01 * found.value
     assert off(found, gp_distance(Q, R, process, power=power)) < 4
 
@@ -52,8 +54,11 @@ def test_folded_norm_in_40_digits(power):
     for s in (0, 1e-6, 0.1, 1, 4, 29.9, 30.1, 60):
         with mp.workdps(40):
             p, z = mp.mpf(power), mp.mpf(s) ** 2 / 2
-            series = mp.exp(-z) * mp.hyp1f1((1 + p) / 2, 0.5, z, maxterms=10**6)  # Kummer: M(-p/2, 1/2, -z)
-            wanted = float(mp.sqrt(2) * (mp.gamma((1 + p) / 2) / mp.sqrt(mp.pi) * series) ** (1 / p))
+            # Kummer: M(-p/2, 1/2, -z)
+            series = mp.exp(-z) * mp.hyp1f1((1 + p) / 2, 0.5, z, maxterms=10**6)
+            wanted = float(
+                mp.sqrt(2) * (mp.gamma((1 + p) / 2) / mp.sqrt(mp.pi) * series) ** (1 / p)
+            )
         assert folded_norm(3 * s, 3, power) == pytest.approx(3 * wanted, rel=5e-14)
 
 
@@ -109,7 +114,9 @@ def test_errata_eq46_and_eq45_disagree_in_print():
 @pytest.mark.erratum("AN eq. 49")
 def test_errata_eq49():
     """The variance of E_q f - E_r f is the double integral of k, which is MMD² and not MMD."""
-    gaps = draw_critics(CriticProcess("identity", MEANS[1], KERNEL), N_DRAWS, np.random.default_rng(6)) @ (Q - R)
+    gaps = draw_critics(
+        CriticProcess("identity", MEANS[1], KERNEL), N_DRAWS, np.random.default_rng(6)
+    ) @ (Q - R)
     double_integral = (Q - R) @ KERNEL @ (Q - R)
     mmd = gp_distance(Q, R, CriticProcess("identity", MEANS[0], KERNEL), power=2)
     variance, se = gaps.var(), gaps.var() * math.sqrt(2 / N_DRAWS)
@@ -138,9 +145,13 @@ def test_errata_eq47_holds_for_the_right_eq52_and_for_any_mean(mean):
     """√(e/(p+1)) D_p → MMD; with eq. 52 as printed the limit would be MMD / √π. A mean adds at most |μ| √(e/(p+1))."""
     p, mmd = 1e8, gp_distance(Q, R, CriticProcess("identity", MEANS[0], KERNEL), power=2)
     mu = float(mean @ (Q - R))
-    limit = math.sqrt(math.e / (p + 1)) * gp_distance(Q, R, CriticProcess("identity", mean, KERNEL), power=p)
+    limit = math.sqrt(math.e / (p + 1)) * gp_distance(
+        Q, R, CriticProcess("identity", mean, KERNEL), power=p
+    )
     assert abs(limit - mmd) <= abs(mu) * math.sqrt(math.e / (p + 1)) + 1e-7 * mmd
-    printed = math.sqrt(math.e / (p + 1) * 2 / math.pi) * math.exp(math.lgamma((1 + p) / 2) / p) * mmd
+    printed = (
+        math.sqrt(math.e / (p + 1) * 2 / math.pi) * math.exp(math.lgamma((1 + p) / 2) / p) * mmd
+    )
     assert printed == pytest.approx(mmd / math.sqrt(math.pi), rel=1e-6)
 
 
@@ -152,7 +163,9 @@ def test_errata_theorem_e3_the_mean_alone_can_metrize_two_outcomes():
         q, r = [1 - a, a], [1 - b, b]
         assert memed_squared(q, r, process.cov) == 0
         assert gp_distance(q, r, process, power=3) == pytest.approx(abs(a - b))
-    assert gp_distance([1, 0], [0.6, 0.4], CriticProcess("identity", [0, 0], np.eye(2)), power=2) > 0.5
+    assert (
+        gp_distance([1, 0], [0.6, 0.4], CriticProcess("identity", [0, 0], np.eye(2)), power=2) > 0.5
+    )
 
 
 @pytest.mark.erratum("AN Theorem E.3, weak convergence")
@@ -177,7 +190,10 @@ def test_errata_the_gap_of_log_perplexities_is_d_1_of_one_critic_and_not_that_of
     for q, gap in ((steady, 1.0), (torn, 0.75)):
         assert critic_distance(q, r, one) == pytest.approx(gap)  # eq. 4
         for power in (1, 2, 3):
-            assert gp_distance(q, r, CriticProcess("identity", lpp, none), power=power) == pytest.approx(gap)  # eq. 45
+            # eq. 45
+            assert gp_distance(
+                q, r, CriticProcess("identity", lpp, none), power=power
+            ) == pytest.approx(gap)
     assert log_gp_white(steady, r, lpp) < log_gp_white(torn, r, lpp)
     assert abs(np.exp(lpp) @ (steady - r)) < abs(np.exp(lpp) @ (torn - r))
 
@@ -203,7 +219,13 @@ def test_a_process_says_what_is_wrong():
         CriticProcess("exp", [0, np.nan], np.eye(2))
     for few in (0, 1):
         with pytest.raises(DataError, match=f"n_critics is {few}: at least 2"):
-            estimate_distance(Q, R, CriticProcess("probit", MEANS[1], KERNEL), np.random.default_rng(3), n_critics=few)
+            estimate_distance(
+                Q,
+                R,
+                CriticProcess("probit", MEANS[1], KERNEL),
+                np.random.default_rng(3),
+                n_critics=few,
+            )
     with pytest.raises(DataError, match="finite space"):
         second_moment(CriticProcess("exp", len, len))
     with pytest.raises(DataError, match="identity link"):
@@ -218,7 +240,8 @@ def test_critics_in_chunks_are_the_critics_drawn_at_once_by_one_decomposition(mo
     monkeypatch.setattr(np.linalg, "eigh", lambda k: calls.append(len(k)) or eigh(k))
     q = np.full(1000, 1 / 1000)
     r = np.r_[q[:500] * 2, np.zeros(500)]
-    found = estimate_distance(q, r, process, np.random.default_rng(3), power=2, n_critics=9000)  # 4,194 at a time
+    # 4,194 at a time
+    found = estimate_distance(q, r, process, np.random.default_rng(3), power=2, n_critics=9000)
     assert calls == [1000]
     whole = np.random.default_rng(3).standard_normal((9000, 1000)) @ (q - r)
     assert found.value == pytest.approx(math.sqrt((whole**2).mean()), rel=1e-10)
@@ -245,7 +268,9 @@ def test_by_hand_a_mean_of_3_and_a_spread_of_4_are_5():
     assert gp_distance([1, 0], [0, 1], process, power=2) == pytest.approx(5, rel=1e-14)
 
 
-@pytest.mark.verifies("Mean size of a normal number", "D_p of Gaussian-process critics", by="foreign", of="scipy")
+@pytest.mark.verifies(
+    "Mean size of a normal number", "D_p of Gaussian-process critics", by="foreign", of="scipy"
+)
 @pytest.mark.parametrize("mean", MEANS, ids=["m=0", "m", "m far"])
 def test_gp_distances_are_the_moments_of_scipys_folded_normal(mean):
     mu, sigma = float(mean @ (Q - R)), math.sqrt((Q - R) @ KERNEL @ (Q - R))
@@ -259,8 +284,14 @@ def test_gp_distances_are_the_moments_of_scipys_folded_normal(mean):
 @pytest.mark.verifies("D_p of drawn critics", by="hand")
 def test_critics_that_all_agree_give_the_difference_of_their_mean_exactly():
     """No spread: each drawn critic is (1, 3), so the distance is |1/4 · 1 − 1/4 · 3| = 1/2, without an error."""
-    found = estimate_distance([0.75, 0.25], [0.5, 0.5], CriticProcess("identity", [1, 3], np.zeros((2, 2))),
-                              np.random.default_rng(0), power=3, n_critics=5)  # fmt: skip
+    found = estimate_distance(
+        [0.75, 0.25],
+        [0.5, 0.5],
+        CriticProcess("identity", [1, 3], np.zeros((2, 2))),
+        np.random.default_rng(0),
+        power=3,
+        n_critics=5,
+    )
     assert found.value == pytest.approx(0.5, rel=1e-14)
 
 
@@ -283,4 +314,12 @@ def test_drawn_critics_have_the_moments_of_scipys_folded_normal(power):
     process = CriticProcess("identity", MEANS[1], KERNEL)
     mu, sigma = float(MEANS[1] @ (Q - R)), math.sqrt((Q - R) @ KERNEL @ (Q - R))
     theirs = foldnorm(abs(mu) / sigma, scale=sigma).moment(power) ** (1 / power)
-    assert off(estimate_distance(Q, R, process, np.random.default_rng(2), power=power, n_critics=50_000), theirs) < 4
+    assert (
+        off(
+            estimate_distance(
+                Q, R, process, np.random.default_rng(2), power=power, n_critics=50_000
+            ),
+            theirs,
+        )
+        < 4
+    )

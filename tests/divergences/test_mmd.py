@@ -55,7 +55,8 @@ def by_definition(kernel, x, y):
         return value, np.nan
     linear = 4 * (a.var(ddof=1) / n + b.var(ddof=1) / m)
     second = sum(
-        2 / (k * (k - 1)) * (centred(c, k, True) ** 2).sum() / (k * (k - 3)) for c, k in ((xx, n), (yy, m))
+        2 / (k * (k - 1)) * (centred(c, k, True) ** 2).sum() / (k * (k - 3))
+        for c, k in ((xx, n), (yy, m))
     ) + 4 / (n * m) * (centred(xy, n, False) ** 2).sum() / ((n - 1) * (m - 1))
     second = max(0, second)
     return value, np.sqrt(max(linear - second, second))
@@ -87,8 +88,12 @@ def test_the_median_bandwidth_is_the_median_distance():
     x, y = np.array([[0.0], [1.0]]), np.array([[3.0], [7.0]])  # distances 1 2 3 4 6 7
     assert median_bandwidth(x, y, seeded()) == 3.5
     many = seeded(1).normal(size=(3000, 2))
-    assert median_bandwidth(many, many, seeded(2), n=500) == median_bandwidth(many, many, seeded(2), n=500)
-    assert median_bandwidth(many, many, seeded(3), n=800) == pytest.approx(np.sqrt(4 * np.log(2)), rel=0.05)
+    assert median_bandwidth(many, many, seeded(2), n=500) == median_bandwidth(
+        many, many, seeded(2), n=500
+    )
+    assert median_bandwidth(many, many, seeded(3), n=800) == pytest.approx(
+        np.sqrt(4 * np.log(2)), rel=0.05
+    )
     with pytest.raises(DataError, match="median distance"):
         median_bandwidth(np.zeros((5, 2)), np.ones((1, 2)), seeded())
     thin = sparse.csr_array(x)
@@ -116,9 +121,13 @@ def test_two_and_two_points_by_hand():
 @pytest.mark.verifies("MMD² of two samples", by="property")
 @settings(deadline=None, max_examples=60)
 @given(
-    st.sampled_from(KERNELS), st.integers(2, 23), st.integers(2, 19), st.integers(1, 4), st.integers(1, 9),
+    st.sampled_from(KERNELS),
+    st.integers(2, 23),
+    st.integers(2, 19),
+    st.integers(1, 4),
+    st.integers(1, 9),
     st.integers(0, 10**6),
-)  # fmt: skip
+)
 def test_float64_is_the_definition_in_tiles_of_any_size(kernel, n, m, d, block, seed):
     rng = seeded(seed)
     x, y = rng.normal(size=(n, d)), rng.normal(0.3, 1, size=(m, d))
@@ -130,7 +139,13 @@ def test_float64_is_the_definition_in_tiles_of_any_size(kernel, n, m, d, block, 
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.integers(2, 60), st.integers(2, 50), st.integers(1, 40), st.integers(0, 10**6), st.floats(0.1, 30))
+@given(
+    st.integers(2, 60),
+    st.integers(2, 50),
+    st.integers(1, 40),
+    st.integers(0, 10**6),
+    st.floats(0.1, 30),
+)
 def test_float32_is_the_definition_to_what_float32_holds(n, m, block, seed, bandwidth):
     rng = seeded(seed)
     x, y = (rng.normal(size=(k, 3)).astype(np.float32) for k in (n, m))
@@ -152,7 +167,8 @@ def test_float32_agrees_to_1e_6_of_a_small_value():
     assert mmd2(x, y, rbf(1.4)).value == pytest.approx(exact.value, rel=1e-6)
     assert mmd2(x, y, rbf(1.4)).se == pytest.approx(exact.se, rel=1e-6)
     far = (v + np.float32(8) for v in (x, y))  # every text vector has a large common part
-    assert mmd2(*far, rbf(1.4)).value == pytest.approx(exact.value, rel=2e-4)  # float32 has already lost the rest
+    # float32 has already lost the rest
+    assert mmd2(*far, rbf(1.4)).value == pytest.approx(exact.value, rel=2e-4)
 
 
 def test_float32_powers_are_right_to_the_last_bit_or_two():
@@ -207,7 +223,8 @@ def test_the_interval_is_the_distances_from_which_the_estimate_is_not_far(value,
     low, high = pair_interval(value, linear, second, n)
     reach, slope = stats.t.ppf(0.975, n - 1) ** 2, linear / (max(value, 0) + np.sqrt(second))
     inside = np.linspace(max(low, 0), high, 50)[1:-1]
-    if value >= -np.sqrt(reach * second):  # else 0 is too far, and distances between are inside all the same
+    # else 0 is too far, and distances between are inside all the same
+    if value >= -np.sqrt(reach * second):
         assert ((value - inside) ** 2 <= reach * (second + slope * inside) + 1e-9).all()
     assert (value - (high + 1e-3)) ** 2 > reach * (second + slope * (high + 1e-3))
     assert (low <= 0) == (value <= np.sqrt(reach * second))
@@ -216,7 +233,9 @@ def test_the_interval_is_the_distances_from_which_the_estimate_is_not_far(value,
 
 def test_negative_estimates_stay_negative():
     rng = seeded(1)
-    values = [mmd2(rng.normal(size=(8, 1)), rng.normal(size=(8, 1)), rbf(1)).value for _ in range(40)]
+    values = [
+        mmd2(rng.normal(size=(8, 1)), rng.normal(size=(8, 1)), rbf(1)).value for _ in range(40)
+    ]
     assert min(values) < 0 < max(values)
 
 
@@ -270,7 +289,9 @@ def test_the_null_is_that_of_dealing_the_points_out_anew(kernel, n, m):
     anew = [mmd2(z[e > 0], z[e < 0], kernel).value for e in labels.T]
     np.testing.assert_allclose(found.null, anew[1:], rtol=1e-10, atol=1e-13)
     assert found.statistic.value == pytest.approx(mmd2(z[:n], z[n:], kernel).value, rel=1e-10)
-    assert found.statistic.se == pytest.approx(mmd2(z[:n], z[n:], kernel).se, rel=1e-10, nan_ok=True)
+    assert found.statistic.se == pytest.approx(
+        mmd2(z[:n], z[n:], kernel).se, rel=1e-10, nan_ok=True
+    )
     assert found.statistic.p == found.p_value
     assert (labels > 0).sum(0).tolist() == [n] * 41
 
@@ -283,7 +304,9 @@ def test_the_null_in_float32_and_on_sparse_rows():
     np.testing.assert_allclose(found.null, anew[1:], rtol=0, atol=1e-8)
     assert found.statistic.value == pytest.approx(anew[0], rel=1e-6)
     counts = seeded(8).poisson(0.1, size=(20, 5000)).astype(float)
-    thin = permutation_test(*(sparse.csr_array(v) for v in (counts[:8], counts[8:])), linear(), seeded(9), 30)
+    thin = permutation_test(
+        *(sparse.csr_array(v) for v in (counts[:8], counts[8:])), linear(), seeded(9), 30
+    )
     dense = permutation_test(counts[:8], counts[8:], linear(), seeded(9), 30)
     np.testing.assert_allclose(thin.null, dense.null, rtol=1e-11)
     assert thin.p_value == dense.p_value
@@ -318,7 +341,9 @@ def test_equal_values_are_ties_however_they_are_rounded():
 def test_under_the_null_p_below_alpha_comes_at_most_about_alpha_often():
     rng = seeded(11)
     p = [
-        permutation_test(rng.normal(size=(12, 2)), rng.normal(size=(10, 2)), rbf(1), rng, 99).p_value
+        permutation_test(
+            rng.normal(size=(12, 2)), rng.normal(size=(10, 2)), rbf(1), rng, 99
+        ).p_value
         for _ in range(600)
     ]
     for alpha in (0.05, 0.2):
@@ -329,7 +354,12 @@ def test_under_the_null_p_below_alpha_comes_at_most_about_alpha_often():
 
 def test_two_distributions_that_differ_are_told_apart():
     rng = seeded(12)
-    assert permutation_test(rng.normal(size=(60, 2)), rng.normal(1, 1, (60, 2)), rbf(1), rng, 199).p_value == 1 / 200
+    assert (
+        permutation_test(
+            rng.normal(size=(60, 2)), rng.normal(1, 1, (60, 2)), rbf(1), rng, 199
+        ).p_value
+        == 1 / 200
+    )
 
 
 def test_the_forms_hold_for_any_symmetric_matrix():
@@ -341,7 +371,11 @@ def test_the_forms_hold_for_any_symmetric_matrix():
     value, _ = _from_forms(k.sum(1), ((labels.T @ k) * labels.T).sum(1), labels)
     for e, v in zip(labels.T, value, strict=True):
         x, y = e > 0, e < 0
-        expected = k[x][:, x].sum() / (n * (n - 1)) + k[y][:, y].sum() / (m * (m - 1)) - 2 * k[x][:, y].mean()
+        expected = (
+            k[x][:, x].sum() / (n * (n - 1))
+            + k[y][:, y].sum() / (m * (m - 1))
+            - 2 * k[x][:, y].mean()
+        )
         assert v == pytest.approx(expected, rel=1e-12)
 
 
@@ -375,8 +409,12 @@ def test_a_test_without_permutations_is_refused():
 @pytest.mark.verifies("Median bandwidth", by="property")
 def test_kernels_and_the_median_are_those_of_scipys_distances():
     x, y = seeded(1).normal(size=(7, 3)), seeded(2).normal(size=(4, 3))
-    np.testing.assert_allclose(rbf(1.3).matrix(x, y), np.exp(-cdist(x, y, "sqeuclidean") / (2 * 1.3**2)), rtol=1e-13)
-    np.testing.assert_allclose(laplace(2.0).matrix(x, y), np.exp(-cdist(x, y, "cityblock") / 2), rtol=1e-13)
+    np.testing.assert_allclose(
+        rbf(1.3).matrix(x, y), np.exp(-cdist(x, y, "sqeuclidean") / (2 * 1.3**2)), rtol=1e-13
+    )
+    np.testing.assert_allclose(
+        laplace(2.0).matrix(x, y), np.exp(-cdist(x, y, "cityblock") / 2), rtol=1e-13
+    )
     np.testing.assert_allclose(linear().matrix(x, y), x @ y.T, rtol=1e-13, atol=1e-15)
     found = median_bandwidth(x, y, seeded())
     assert found == pytest.approx(np.median(pdist(np.concatenate([x, y]))), rel=1e-13)
@@ -394,7 +432,9 @@ def test_the_estimate_is_that_of_torchmetrics(kernel, torchmetrics_mmd):
 @pytest.mark.verifies("Permutation test of MMD²", by="hand")
 def test_the_p_value_by_hand():
     """Two points near 0, two near 9: of the 6 ways to deal out labels 2 separate them, the true one and its mirror."""
-    p = permutation_test(np.array([[0.0], [1]]), np.array([[9.0], [10]]), rbf(1), seeded(1), 20_000).p_value
+    p = permutation_test(
+        np.array([[0.0], [1]]), np.array([[9.0], [10]]), rbf(1), seeded(1), 20_000
+    ).p_value
     assert abs(p - 1 / 3) < 4 * np.sqrt(2 / 9 / 20_000)
 
 
@@ -402,9 +442,12 @@ def test_the_p_value_by_hand():
 def test_the_p_value_is_scipys_exact_one():
     x, y = seeded(5).normal(size=(5, 1)), seeded(6).normal(0.8, 1, size=(4, 1))
     exact = stats.permutation_test(
-        (x[:, 0], y[:, 0]), lambda a, b: by_definition(rbf(1), a[:, None], b[:, None])[0], n_resamples=np.inf,
-        alternative="greater", vectorized=False,
-    ).pvalue  # fmt: skip
+        (x[:, 0], y[:, 0]),
+        lambda a, b: by_definition(rbf(1), a[:, None], b[:, None])[0],
+        n_resamples=np.inf,
+        alternative="greater",
+        vectorized=False,
+    ).pvalue
     p = permutation_test(x, y, rbf(1), seeded(7), 20_000).p_value
     assert 0.02 < exact < 0.98
     assert abs(p - exact) < 4 * np.sqrt(exact * (1 - exact) / 20_000)

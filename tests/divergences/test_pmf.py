@@ -66,12 +66,16 @@ def test_a_small_example_by_hand():
     q, r = [0.5, 0.5, 0.0], [0.25, 0.25, 0.5]
     assert total_variation(q, r) == 0.5
     assert kl(q, r) == pytest.approx(math.log(2), rel=1e-15)
-    assert all(renyi(q, r, a) == pytest.approx(math.log(2), rel=1e-14) for a in (0, 0.5, 1, 3, math.inf))
+    assert all(
+        renyi(q, r, a) == pytest.approx(math.log(2), rel=1e-14) for a in (0, 0.5, 1, 3, math.inf)
+    )
     assert chi_squared(q, r) == 0.0625 / 0.25 * 2 + 0.25 / 0.5
     assert entropy(q) == pytest.approx(math.log(2), rel=1e-15)
     assert cross_entropy(q, r) == pytest.approx(math.log(4), rel=1e-15)
     # m = (3/8, 3/8, 1/4): half of log 4/3 from q, half of (1/2 log 2/3 + 1/2 log 2) from r
-    assert jensen_shannon(q, r) == pytest.approx(0.5 * math.log(4 / 3) + 0.25 * math.log(4 / 3), rel=1e-14)
+    assert jensen_shannon(q, r) == pytest.approx(
+        0.5 * math.log(4 / 3) + 0.25 * math.log(4 / 3), rel=1e-14
+    )
     assert wasserstein(q, r, [0, 1, 2]) == 0.25 + 0.5
     assert ipm(q, r, [[1, 1, 0], [0, 0, -4]]) == 2.0
 
@@ -85,7 +89,14 @@ def test_renyi_of_order_one_half_is_minus_twice_the_log_of_the_overlap():
 
 def test_outcomes_that_one_side_lacks():
     q, r = [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]
-    assert kl(q, r) == chi_squared(q, r) == cross_entropy(q, r) == renyi(q, r, 2) == renyi(q, r, math.inf) == math.inf
+    assert (
+        kl(q, r)
+        == chi_squared(q, r)
+        == cross_entropy(q, r)
+        == renyi(q, r, 2)
+        == renyi(q, r, math.inf)
+        == math.inf
+    )
     assert renyi(q, r, 0.5) == pytest.approx(2 * math.log(2))
     assert renyi(q, r, 0) == pytest.approx(math.log(2))
     assert renyi([1, 0], [0, 1], 0.5) == renyi([1, 0], [0, 1], 0) == math.inf
@@ -98,13 +109,17 @@ def test_the_smallest_numbers_do_not_overflow_or_vanish():
     assert 0 <= jensen_shannon(q, r) < 1e-300
     assert kl([1.0, 0.0], [1e-300, 1.0]) == pytest.approx(300 * math.log(10))
     assert renyi([1.0, 0.0], [1e-300, 1.0], 200) == pytest.approx(300 * math.log(10), rel=1e-12)
-    assert renyi([0.3, 0.7], [0.7, 0.3], 5000) == pytest.approx(renyi([0.3, 0.7], [0.7, 0.3], math.inf), rel=1e-3)
+    assert renyi([0.3, 0.7], [0.7, 0.3], 5000) == pytest.approx(
+        renyi([0.3, 0.7], [0.7, 0.3], math.inf), rel=1e-3
+    )
 
 
 # --- properties ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.verifies("Kullback-Leibler divergence", "Jensen-Shannon divergence", "χ² divergence", by="property")
+@pytest.mark.verifies(
+    "Kullback-Leibler divergence", "Jensen-Shannon divergence", "χ² divergence", by="property"
+)
 @given(pmfs())
 def test_divergences_are_not_negative_and_0_only_for_equal(pair):
     q, r = pair
@@ -118,7 +133,9 @@ def test_divergences_are_not_negative_and_0_only_for_equal(pair):
     assert jensen_shannon(q, r) == pytest.approx(jensen_shannon(r, q), abs=1e-15)
 
 
-@pytest.mark.verifies("Kullback-Leibler divergence", "Jensen-Shannon divergence", "χ² divergence", by="property")
+@pytest.mark.verifies(
+    "Kullback-Leibler divergence", "Jensen-Shannon divergence", "χ² divergence", by="property"
+)
 @given(pmfs(largest=6), st.data())
 def test_merging_outcomes_never_tells_more(pair, data):
     group = data.draw(arrays(int, pair.shape[1], elements=st.integers(0, 2)))
@@ -182,7 +199,9 @@ def test_kl_is_scipys_relative_entropy_and_cross_entropy_minus_entropy(pair):
     assert cross_entropy(q, r) == pytest.approx(kl(q, r) + entropy(q), rel=1e-13, abs=1e-15)
 
 
-@pytest.mark.verifies("Jensen-Shannon divergence", "χ² divergence", "Entropy", by="foreign", of="scipy")
+@pytest.mark.verifies(
+    "Jensen-Shannon divergence", "χ² divergence", "Entropy", by="foreign", of="scipy"
+)
 def test_the_others_are_scipys():
     rng = np.random.default_rng(0)
     for size in (2, 5, 50):
@@ -236,7 +255,8 @@ def test_wasserstein_with_costs_is_pots_and_total_variation_with_the_discrete_me
 def test_wasserstein_is_kantorovichs_largest_gap_of_smooth_critics():
     rng = np.random.default_rng(3)
     q, r, at = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(6)), np.sort(rng.normal(size=6))
-    steps = np.diff(at) * np.array(np.meshgrid(*[[-1, 1]] * 5)).reshape(5, -1).T  # every critic of slope ±1
+    # every critic of slope ±1
+    steps = np.diff(at) * np.array(np.meshgrid(*[[-1, 1]] * 5)).reshape(5, -1).T
     critics = np.concatenate([np.zeros((len(steps), 1)), np.cumsum(steps, 1)], axis=1)
     assert ipm(q, r, critics) == pytest.approx(wasserstein(q, r, at), rel=1e-13)
 
@@ -256,10 +276,14 @@ def test_mmd_is_the_ipm_of_its_unit_ball_and_euclidean_with_the_identity(pair, s
     a = np.random.default_rng(seed).normal(size=(len(q), len(q)))
     kernel = a @ a.T
     squared = mmd_squared(q, r, kernel)
-    assert mmd_squared(q, r, np.eye(len(q))) == pytest.approx(((q - r) ** 2).sum(), rel=1e-12, abs=1e-18)
+    assert mmd_squared(q, r, np.eye(len(q))) == pytest.approx(
+        ((q - r) ** 2).sum(), rel=1e-12, abs=1e-18
+    )
     assert squared == pytest.approx(((a.T @ (q - r)) ** 2).sum(), rel=1e-9, abs=1e-15)
     if squared > 1e-9:  # the best critic K(q - r), scaled to norm 1
-        assert ipm(q, r, (kernel @ (q - r) / math.sqrt(squared))[None]) == pytest.approx(math.sqrt(squared), rel=1e-9)
+        assert ipm(q, r, (kernel @ (q - r) / math.sqrt(squared))[None]) == pytest.approx(
+            math.sqrt(squared), rel=1e-9
+        )
 
 
 @pytest.mark.verifies("Cross-entropy", by="property")
@@ -306,7 +330,10 @@ def test_distributions_are_scaled_to_add_up_to_1():
         (lambda q: renyi(q, q, -1), "order must be"),
         (lambda q: renyi(q, q, math.nan), "order must be"),
         (lambda q: mmd_squared(q, q, np.eye(3)), r"kernel must have shape \(2, 2\), got \(3, 3\)"),
-        (lambda q: mmd_squared(q, q, [[1, 0.5], [0, 1]]), r"symmetric, but \[0, 1\] is 0.5 and \[1, 0\] is 0"),
+        (
+            lambda q: mmd_squared(q, q, [[1, 0.5], [0, 1]]),
+            r"symmetric, but \[0, 1\] is 0.5 and \[1, 0\] is 0",
+        ),
         (lambda q: ipm(q, q, [0, 1]), r"shape \(≥ 1, 2\), got \(2,\)"),
         (lambda q: ipm(q, q, np.empty((0, 2))), r"shape \(≥ 1, 2\), got \(0, 2\)"),
     ],
@@ -324,7 +351,9 @@ def test_positions_may_be_negative_and_in_any_order():
 
 
 @pytest.mark.verifies("Total variation", by="foreign", of="scipy, POT")
-@pytest.mark.verifies("Maximum mean discrepancy", "Rényi divergence", "Cross-entropy", by="foreign", of="scipy")
+@pytest.mark.verifies(
+    "Maximum mean discrepancy", "Rényi divergence", "Cross-entropy", by="foreign", of="scipy"
+)
 @pytest.mark.parametrize("size", [2, 5, 30])
 def test_each_divergence_is_another_programs(size):
     """Cressie and Read's statistic of order α − 1 holds Σ q^α r^(1−α); energy distance is an MMD of its own kernel."""

@@ -11,9 +11,14 @@ from anhelpers.divergences import probit
 from anhelpers.divergences.probit import bivariate_normal_cdf, probit_second_moment
 from anhelpers.errors import DataError
 
-SIDES = st.one_of(st.floats(-9, 9), st.sampled_from([0.0, -0.0, 1e-12, -1e-12, 1e-305, np.inf, -np.inf, 1.0, 1 + 1e-9]))
+SIDES = st.one_of(
+    st.floats(-9, 9),
+    st.sampled_from([0.0, -0.0, 1e-12, -1e-12, 1e-305, np.inf, -np.inf, 1.0, 1 + 1e-9]),
+)
 RHOS = st.one_of(
-    st.floats(-1, 1), st.sampled_from([0.0, 1.0, -1.0, 1 - 1e-14, -1 + 1e-14, 0.999999, -0.999999]), st.just(0.5)
+    st.floats(-1, 1),
+    st.sampled_from([0.0, 1.0, -1.0, 1 - 1e-14, -1 + 1e-14, 0.999999, -0.999999]),
+    st.just(0.5),
 )
 
 
@@ -23,7 +28,9 @@ def by_plackett(mp, h, k, rho):
     end, turn = mp.asin(rho), mp.sign(rho) * mp.pi / 2
     cuts = [turn * (1 - mp.mpf(4) ** -i) for i in range(1, 24)]
     points = [mp.mpf(0), *(c for c in cuts if abs(c) < abs(end)), end]
-    area = mp.quad(lambda t: mp.exp(-(h * h + k * k - 2 * h * k * mp.sin(t)) / (2 * mp.cos(t) ** 2)), points)
+    area = mp.quad(
+        lambda t: mp.exp(-(h * h + k * k - 2 * h * k * mp.sin(t)) / (2 * mp.cos(t) ** 2)), points
+    )
     return mp.ncdf(h) * mp.ncdf(k) + area / (2 * mp.pi)
 
 
@@ -31,7 +38,18 @@ def by_plackett(mp, h, k, rho):
 @pytest.mark.parametrize("rho", [0.3, -0.9, 0.999, -0.999, 1 - 1e-6, 1 - 1e-12, -1 + 1e-12])
 def test_agrees_with_an_integral_in_40_digits(rho):
     mp = pytest.importorskip("mpmath", reason="pip install mpmath")
-    pairs = [(0, 0), (0, 1), (-1, 0), (1e-8, -1e-8), (1, 1 + 1e-9), (-1, 1), (0.3, -0.3), (2.5, 6), (-6, -2.5), (-6, 6)]
+    pairs = [
+        (0, 0),
+        (0, 1),
+        (-1, 0),
+        (1e-8, -1e-8),
+        (1, 1 + 1e-9),
+        (-1, 1),
+        (0.3, -0.3),
+        (2.5, 6),
+        (-6, -2.5),
+        (-6, 6),
+    ]
     with mp.workdps(40):
         wanted = [float(by_plackett(mp, h, k, rho)) for h, k in pairs]
     h, k = np.array(pairs, dtype=float).T
@@ -92,7 +110,9 @@ def test_the_second_moment_is_its_definition():
     y[0] = x[0]  # the same text on both sides
     mx, my, kxx, kyy, kxy = x[:, 0], y[:, 0], (x**2).sum(1), (y**2).sum(1), x @ y.T
     found = probit_second_moment(mx, kxx, my, kyy, kxy)
-    wanted = [[by_sums(mx[i], my[j], kxx[i], kyy[j], kxy[i, j]) for j in range(3)] for i in range(4)]
+    wanted = [
+        [by_sums(mx[i], my[j], kxx[i], kyy[j], kxy[i, j]) for j in range(3)] for i in range(4)
+    ]
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-15)
     assert kxy[0, 0] == pytest.approx(kxx[0])
 

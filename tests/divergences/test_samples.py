@@ -26,10 +26,14 @@ def test_an_estimate_tells_its_interval_its_n_and_its_bias():
     estimate = Estimate("kl", -0.5, 0.1, 40, 0, "unbiased", "nats", left_out=2, low=-0.7, high=-0.3)
     assert estimate.interval == (-0.7, -0.3)
     assert (
-        str(estimate) == "kl -0.5 nats, 95 % interval -0.7 to -0.3 (n = 40, taken as independent, 2 missing; unbiased)"
+        str(estimate)
+        == "kl -0.5 nats, 95 % interval -0.7 to -0.3 (n = 40, taken as independent, 2 missing; unbiased)"
     )
     assert math.isnan(estimate.bias_estimate)
-    assert str(Estimate("D_1", 2.0, 0.5, 0, 0, "unbiased")) == "D_1 2, no interval (exact q and r; unbiased)"
+    assert (
+        str(Estimate("D_1", 2.0, 0.5, 0, 0, "unbiased"))
+        == "D_1 2, no interval (exact q and r; unbiased)"
+    )
 
 
 def test_an_estimate_tells_what_chance_alone_gives_and_how_few_stand_behind_it():
@@ -58,7 +62,9 @@ def test_the_plug_in_is_the_divergence_of_the_relative_frequencies(name):
     order = 0.5 if name == "renyi" else None
     exact = pmf.renyi if name == "renyi" else pmf.DIVERGENCES[name].value
     estimate = plug_in(name, x, y, rng=seeded(), order=order, n_draws=20)
-    assert estimate.value == exact([0.25, 0.5, 0.25, 0], [0.2, 0.2, 0.4, 0.2], *([0.5] if order else []))
+    assert estimate.value == exact(
+        [0.25, 0.5, 0.25, 0], [0.2, 0.2, 0.4, 0.2], *([0.5] if order else [])
+    )
     assert (estimate.n_q, estimate.n_r) == (4, 10)
     assert "upward" in estimate.bias
 
@@ -96,13 +102,17 @@ def test_the_jackknife_is_leaving_one_out_at_a_time():
     parts = [4 * (np.mean([value(np.delete(x, i), y2) for i in range(5)]) - value(x, y2))]
     parts += [5 * (np.mean([value(x, np.delete(y2, i)) for i in range(6)]) - value(x, y2))]
     assert plug_in("kl", x, y2, rng=seeded()).bias_estimate == pytest.approx(sum(parts), rel=1e-12)
-    assert math.isnan(plug_in("kl", x, y, rng=seeded()).bias_estimate)  # without its only 1, y makes kl infinite
+    # without its only 1, y makes kl infinite
+    assert math.isnan(plug_in("kl", x, y, rng=seeded()).bias_estimate)
 
 
 def test_the_bootstrap_error_is_about_the_spread_of_new_samples():
     q, r, rng = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5]), seeded(1)
     n = 400
-    values = [pmf.jensen_shannon(a / n, b / n) for a, b in zip(*(rng.multinomial(n, p, 2000) for p in (q, r)))]  # noqa: B905
+    values = [
+        pmf.jensen_shannon(a / n, b / n)
+        for a, b in zip(*(rng.multinomial(n, p, 2000) for p in (q, r)), strict=True)
+    ]
     x, y = np.repeat([0, 1, 2], (q * n).astype(int)), np.repeat([0, 1, 2], (r * n).astype(int))
     se = plug_in("js", x, y, rng=seeded(2), n_draws=1000).se
     assert se == pytest.approx(np.std(values), rel=0.1)
@@ -140,7 +150,9 @@ def test_bad_samples_of_categories_are_refused(name, x, order, error, words):
 @settings(deadline=None)
 @given(SCORES, SCORES)
 def test_wasserstein_is_scipys(x, y):
-    assert wasserstein_1d(x, y, rng=seeded(), n_draws=2).value == pytest.approx(wasserstein_distance(x, y), abs=1e-12)
+    assert wasserstein_1d(x, y, rng=seeded(), n_draws=2).value == pytest.approx(
+        wasserstein_distance(x, y), abs=1e-12
+    )
 
 
 @pytest.mark.verifies("Wasserstein-1 of two samples of scores", by="property")
@@ -153,8 +165,11 @@ def test_wasserstein_of_equal_sizes_pairs_the_sorted_scores(n, seed):
 
 @pytest.mark.verifies("Wasserstein-1 of two samples of scores", by="hand")
 def test_wasserstein_with_ties_and_its_error_where_the_samples_are_apart():
-    assert wasserstein_1d([1, 1, 2], [1, 2, 2], rng=seeded()).value == pytest.approx(1 / 3, abs=1e-15)
-    x, y = seeded(3).normal(size=400), seeded(4).normal(9, 2, size=300)  # far apart: the difference of means
+    assert wasserstein_1d([1, 1, 2], [1, 2, 2], rng=seeded()).value == pytest.approx(
+        1 / 3, abs=1e-15
+    )
+    # far apart: the difference of means
+    x, y = seeded(3).normal(size=400), seeded(4).normal(9, 2, size=300)
     estimate = wasserstein_1d(x, y, rng=seeded(5), n_draws=2000, unit="nats")
     welch = math.sqrt(x.var(ddof=1) / 400 + y.var(ddof=1) / 300)
     assert estimate.value == pytest.approx(y.mean() - x.mean(), rel=1e-12)
@@ -188,7 +203,9 @@ def test_wassersteins_interval_holds_0_where_q_is_r_and_the_truth_where_it_is_no
         if not away:
             assert np.mean([e.p < 0.05 for e in found]) < 0.09
             assert np.mean([e.value - 1.96 * e.se > 0 for e in found]) > 0.4
-            assert np.mean([e.chance for e in found]) == pytest.approx(np.mean([e.value for e in found]), rel=0.1)
+            assert np.mean([e.chance for e in found]) == pytest.approx(
+                np.mean([e.value for e in found]), rel=0.1
+            )
             assert all((e.low > 0) == (e.p <= 0.025) for e in found)
 
 
@@ -198,7 +215,12 @@ def test_scores_of_a_document_are_drawn_together():
     found = []
     for _ in range(150):
         x, y = (np.repeat(rng.normal(size=15), 8) + 0.5 * rng.normal(size=120) for _ in range(2))
-        found.append([wasserstein_1d(x, y, rng=rng, n_draws=100, docs_x=d, docs_y=d).p < 0.05 for d in (docs, None)])
+        found.append(
+            [
+                wasserstein_1d(x, y, rng=rng, n_draws=100, docs_x=d, docs_y=d).p < 0.05
+                for d in (docs, None)
+            ]
+        )
     by_document, by_score = np.mean(found, 0)
     assert by_document < 0.11
     assert by_score > 0.3
@@ -214,8 +236,10 @@ def test_plug_in_intervals_hold_0_where_q_is_r_and_the_truth_where_it_is_not(nam
     r, covered, left_out = np.array([0.4, 0.3, 0.2, 0.1]), [], []
     for seed in range(80):
         rng = seeded(seed)
-        same, other = (plug_in(name, rng.choice(4, 50, p=p), rng.choice(4, 50, p=r), rng=rng, n_draws=80)
-                       for p in (r, r[::-1]))  # fmt: skip
+        same, other = (
+            plug_in(name, rng.choice(4, 50, p=p), rng.choice(4, 50, p=r), rng=rng, n_draws=80)
+            for p in (r, r[::-1])
+        )
         left_out.append(same.low > 0)
         covered.append(other.low <= pmf.DIVERGENCES[name].value(r[::-1], r) <= other.high)
         assert 0 <= same.low <= same.value <= same.high
@@ -242,19 +266,24 @@ def test_kl_from_logprobs_is_unbiased_over_every_sample():
         second += np.prod(q[list(y)]) * estimate.se**2
     ratio = np.log(q / f)
     assert mean == pytest.approx(pmf.kl(q, f), rel=1e-14)
-    assert second == pytest.approx((q @ ratio**2 - (q @ ratio) ** 2) / 3, rel=1e-13)  # so is the squared error
+    # so is the squared error
+    assert second == pytest.approx((q @ ratio**2 - (q @ ratio) ** 2) / 3, rel=1e-13)
 
 
 @pytest.mark.erratum("AN A.2, eq. 14")
 def test_conditional_log_probabilities_give_kl_plus_mutual_information():
-    given_x, f = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), np.array([0.2, 0.5, 0.3])  # two sources, equally likely
+    # two sources, equally likely
+    given_x, f = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), np.array([0.2, 0.5, 0.3])
     marginal = given_x.mean(0)
     limit = 0.5 * (given_x * np.log(given_x / f)).sum()  # what eq. 14 tends to with log q(y | x)
     information = pmf.entropy(marginal) - 0.5 * (pmf.entropy(given_x[0]) + pmf.entropy(given_x[1]))
     assert limit == pytest.approx(pmf.kl(marginal, f) + information, rel=1e-14)
     counts = (given_x * 10).round().astype(int)  # a sample in exactly these proportions
-    x, y = np.repeat([0, 0, 0, 1, 1, 1], counts.ravel()), np.repeat([0, 1, 2, 0, 1, 2], counts.ravel())
-    assert kl_from_logprobs(np.log(given_x[x, y]), np.log(f[y])).value == pytest.approx(limit, rel=1e-13)
+    x = np.repeat([0, 0, 0, 1, 1, 1], counts.ravel())
+    y = np.repeat([0, 1, 2, 0, 1, 2], counts.ravel())
+    assert kl_from_logprobs(np.log(given_x[x, y]), np.log(f[y])).value == pytest.approx(
+        limit, rel=1e-13
+    )
 
 
 def test_missing_pairs_are_left_out_and_counted_and_negative_values_stay():
@@ -269,7 +298,9 @@ def test_outputs_of_a_document_stand_or_fall_together():
     found = kl_from_logprobs(log_q, [-6.0] * 6, docs)
     means = np.array([-2.5, -4.5, -1.5])
     assert found.se == pytest.approx(stats.sem(means), rel=1e-12)
-    assert found.interval == pytest.approx(stats.t.interval(0.95, 2, found.value, found.se), rel=1e-10)
+    assert found.interval == pytest.approx(
+        stats.t.interval(0.95, 2, found.value, found.se), rel=1e-10
+    )
     assert "(n = 6 in 3 documents; unbiased)" in str(found)
     assert "3 documents are few" in str(found)
     alone = kl_from_logprobs(log_q, [-6.0] * 6, range(6))
@@ -311,7 +342,9 @@ def test_rounding_above_a_certain_output_is_no_error():
 def test_plug_ins_are_scipys_of_the_counts():
     x, y = (seeded(k).integers(0, 4, 60) for k in (1, 2))
     p, r = (np.bincount(v, minlength=4) for v in (x, y))
-    assert plug_in("kl", x, y, rng=seeded(), n_draws=2).value == pytest.approx(stats.entropy(p, r), rel=1e-12)
+    assert plug_in("kl", x, y, rng=seeded(), n_draws=2).value == pytest.approx(
+        stats.entropy(p, r), rel=1e-12
+    )
     chi = stats.chisquare(p / 60, r / 60).statistic
     assert plug_in("chi2", x, y, rng=seeded(), n_draws=2).value == pytest.approx(chi, rel=1e-12)
 
@@ -321,8 +354,12 @@ def test_plug_ins_are_scipys_of_the_counts():
 def test_the_error_of_a_difference_of_means_is_that_of_welchs_test():
     x, y = seeded(6).normal(size=30), seeded(7).normal(1, 3, size=19)
     found = mean_critic(x, y)
-    assert found.value / found.se == pytest.approx(abs(stats.ttest_ind(x, y, equal_var=False).statistic), rel=1e-12)
-    assert (mean_critic(5 - 3 * x, 5 - 3 * y).value, mean_critic(x, x + 2).value) == pytest.approx((3 * found.value, 2))
+    assert found.value / found.se == pytest.approx(
+        abs(stats.ttest_ind(x, y, equal_var=False).statistic), rel=1e-12
+    )
+    assert (mean_critic(5 - 3 * x, 5 - 3 * y).value, mean_critic(x, x + 2).value) == pytest.approx(
+        (3 * found.value, 2)
+    )
 
 
 @pytest.mark.verifies("KL from known log-probabilities", by="foreign", of="scipy")

@@ -47,9 +47,12 @@ def test_cone_programs_agree_with_a_general_optimiser(divergence, seed):
     rng, best = np.random.default_rng(0), -np.inf
     for _ in range(6):
         found = minimize(
-            lambda z: -problem.accuracy(tilted(z)), rng.normal(size=shape).ravel(), method="SLSQP",
-            constraints={"type": "ineq", "fun": slack}, options={"maxiter": 500, "ftol": 1e-12},
-        )  # fmt: skip
+            lambda z: -problem.accuracy(tilted(z)),
+            rng.normal(size=shape).ravel(),
+            method="SLSQP",
+            constraints={"type": "ineq", "fun": slack},
+            options={"maxiter": 500, "ftol": 1e-12},
+        )
         if slack(found.x) >= -1e-9:
             best = max(best, -found.fun)
     assert one.naturalness >= n - 1e-9
@@ -92,7 +95,8 @@ def test_a_smooth_curve_lies_within_its_gap(divergence):
 @pytest.mark.parametrize("seed", [0, 4])
 def test_at_the_natural_end_only_r_itself_is_said(divergence, seed):
     problem = world(seed)
-    equal = exact.solve(problem, 0, "tv")  # a linear program: Q = R is what every D asks for at N = 0
+    # a linear program: Q = R is what every D asks for at N = 0
+    equal = exact.solve(problem, 0, "tv")
     assert exact.solve(problem, 0, divergence).accuracy == pytest.approx(equal.accuracy, abs=1e-8)
 
 
@@ -127,7 +131,8 @@ def test_targets_that_the_language_never_says():
 
 
 def test_where_the_best_says_what_nobody_says():
-    problem = exact.Problem([[0.75, 0.25]], [[0, 0, 1], [1, 1, 0]], [0, 0, 1.0])  # the first two are equally good
+    # the first two are equally good
+    problem = exact.Problem([[0.75, 0.25]], [[0, 0, 1], [1, 1, 0]], [0, 0, 1.0])
     for divergence in ["kl", exact.renyi(0.5)]:
         assert exact.solve(problem, -np.inf, divergence).naturalness == -np.inf
     with pytest.raises(DataError, match="begins at N = -∞"):
@@ -140,7 +145,11 @@ def test_where_the_best_says_what_nobody_says():
 HALF = exact.Problem([[0.75, 0.25]], 1 - np.eye(2), [0.5, 0.5])
 
 
-@pytest.mark.verifies("A(N) for total variation, Wasserstein-1, critics", "A(N) for KL, Rényi, χ², JS, MMD²", by="hand")
+@pytest.mark.verifies(
+    "A(N) for total variation, Wasserstein-1, critics",
+    "A(N) for KL, Rényi, χ², JS, MMD²",
+    by="hand",
+)
 @pytest.mark.parametrize(
     ("divergence", "d"),
     [
@@ -148,7 +157,16 @@ HALF = exact.Problem([[0.75, 0.25]], 1 - np.eye(2), [0.5, 0.5])
         ("chi2", 4 / 16),
         (exact.mmd_squared(np.eye(2)), 2 / 16),
         (exact.renyi(0.5), -2 * np.log((np.sqrt(0.75) + np.sqrt(0.25)) / np.sqrt(2))),
-        ("js", (0.75 * np.log(6 / 5) + 0.25 * np.log(2 / 3) + 0.5 * np.log(4 / 5) + 0.5 * np.log(4 / 3)) / 2),
+        (
+            "js",
+            (
+                0.75 * np.log(6 / 5)
+                + 0.25 * np.log(2 / 3)
+                + 0.5 * np.log(4 / 5)
+                + 0.5 * np.log(4 / 3)
+            )
+            / 2,
+        ),
         ("tv", 1 / 4),
         (exact.wasserstein([0, 8]), 2),
     ],
@@ -173,10 +191,16 @@ def by_cvxpy(problem, divergence, naturalness):
     else:
         at = np.arange(n_y)
         plan = cp.Variable((n_y, n_y), nonneg=True)
-        within = [cp.sum(plan, axis=1) == marginal, cp.sum(plan, axis=0) == problem.reference,
-                  cp.sum(cp.multiply(np.abs(at[:, None] - at), plan)) <= -naturalness]  # fmt: skip
+        within = [
+            cp.sum(plan, axis=1) == marginal,
+            cp.sum(plan, axis=0) == problem.reference,
+            cp.sum(cp.multiply(np.abs(at[:, None] - at), plan)) <= -naturalness,
+        ]
     expected = (problem.joint[:, :, None] * problem.distortion[None]).sum(1)
-    program = cp.Problem(cp.Maximize(-cp.sum(cp.multiply(expected, translator))), [cp.sum(translator, 1) == 1, *within])
+    program = cp.Problem(
+        cp.Maximize(-cp.sum(cp.multiply(expected, translator))),
+        [cp.sum(translator, 1) == 1, *within],
+    )
     program.solve(cp.CLARABEL)
     return program.value
 
@@ -193,7 +217,9 @@ def test_linear_programs_agree_with_another_solver_and_theorem_3_1_holds_there(n
     divergence = "tv" if name == "tv" else exact.wasserstein(np.arange(4))
     grid = np.linspace(exact.solve_curve(problem, divergence).naturalness[0], -1e-3, 5)
     theirs = np.array([by_cvxpy(problem, name, n) for n in grid])
-    assert [exact.solve(problem, n, divergence).accuracy for n in grid] == pytest.approx(theirs, abs=1e-6)
+    assert [exact.solve(problem, n, divergence).accuracy for n in grid] == pytest.approx(
+        theirs, abs=1e-6
+    )
     assert exact.check_theorem(problem, divergence, grid).holds(1e-6)
     assert (np.diff(theirs) <= 1e-7).all()
     assert (np.diff(theirs, 2) <= 1e-7).all()
@@ -203,14 +229,18 @@ def test_linear_programs_agree_with_another_solver_and_theorem_3_1_holds_there(n
 def test_theorem_3_1_by_hand():
     """Q = (1/2 + d, 1/2 − d) is d = −N from R and has A = (1/2 + d)/2 − 3/4 = −1/2 − N/2: a straight falling line."""
     grid = np.array([-0.5, -0.25, -0.1, 0])
-    assert [exact.solve(HALF, n, "tv").accuracy for n in grid] == pytest.approx(-0.5 - grid / 2, abs=1e-9)
+    assert [exact.solve(HALF, n, "tv").accuracy for n in grid] == pytest.approx(
+        -0.5 - grid / 2, abs=1e-9
+    )
     check = exact.check_theorem(HALF, "tv", grid)
     assert (check.n, check.rise) == (4, 0)
     assert check.dent == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.erratum("AN §3.1, after Theorem 3.1")
-@pytest.mark.parametrize("divergence", ["kl", "chi2", exact.renyi(0.5)], ids=lambda d: getattr(d, "name", d))
+@pytest.mark.parametrize(
+    "divergence", ["kl", "chi2", exact.renyi(0.5)], ids=lambda d: getattr(d, "name", d)
+)
 def test_errata_the_text_after_theorem_3_1_means_concave(divergence):
     """It says convexity of A(N); halfway between two values of N the curve of `HALF` lies clearly above the chord."""
     low, middle, high = (exact.solve(HALF, n, divergence).accuracy for n in (-0.12, -0.06, 0))
@@ -233,12 +263,18 @@ def test_no_unit_or_offset_is_seen(seed, name, unit, offset, of_d):
     """A(c Δ + d) = c A(Δ) - d as far as the cone solver is exact, and a kernel's own unit stretches N alone."""
     problem = world(seed)
     moved = exact.Problem(problem.joint, unit * (problem.distortion + offset), problem.reference)
-    same = exact.renyi(name) if name == 0.5 else exact.mmd_squared(GAUSS) if name == "mmd2" else name
-    other, spread = (exact.mmd_squared(of_d * (GAUSS + 1e3)), of_d) if name == "mmd2" else (same, 1.0)
+    same = (
+        exact.renyi(name) if name == 0.5 else exact.mmd_squared(GAUSS) if name == "mmd2" else name
+    )
+    other, spread = (
+        (exact.mmd_squared(of_d * (GAUSS + 1e3)), of_d) if name == "mmd2" else (same, 1.0)
+    )
     low = exact.solve(problem, -np.inf, same).naturalness
     for n in (-np.inf, 0.7 * low, 1e-3 * low, 1e-9 * low, 0.0):
         one, two = exact.solve(problem, n, same), exact.solve(moved, n * spread, other)
-        assert two.accuracy / unit + offset == pytest.approx(one.accuracy, abs=2e-7 if abs(offset) < 3 else 1e-6)
+        assert two.accuracy / unit + offset == pytest.approx(
+            one.accuracy, abs=2e-7 if abs(offset) < 3 else 1e-6
+        )
         assert two.naturalness >= n * spread * (1 + 1e-9) - 1e-15 * spread
         assert two.beta * spread / unit == pytest.approx(one.beta, rel=2e-2, abs=1e-6)
 
@@ -297,18 +333,27 @@ def test_next_to_the_natural_end_where_only_the_unheard_of_would_help():
     """R says target 0 alone; the other is right 3 times in 4. D is ln(2)/2 per share of it, A gains half that share."""
     alone = exact.Problem([[0.25, 0.75]], 1 - np.eye(2), [1.0, 0.0])
     one = exact.solve(alone, -1e-7, "js")
-    assert (one.accuracy + 0.75, one.beta) == pytest.approx((1e-7 / np.log(2), 1 / np.log(2)), rel=1e-4)
+    assert (one.accuracy + 0.75, one.beta) == pytest.approx(
+        (1e-7 / np.log(2), 1 / np.log(2)), rel=1e-4
+    )
     assert exact.solve(alone, -1e-7, "kl").accuracy == -0.75
-    with pytest.raises(AnhelpersError, match="only what R never says would gain accuracy; ask for N = 0 or for N <= "):
+    with pytest.raises(
+        AnhelpersError,
+        match="only what R never says would gain accuracy; ask for N = 0 or for N <= ",
+    ):
         exact.solve(alone, -1e-16, "js")
 
 
 @pytest.mark.parametrize("cost", [1e15, 1e300])
 @pytest.mark.parametrize(
-    "divergence", ["js", exact.renyi(0.5), exact.mmd_squared(np.eye(3))], ids=["js", "renyi", "mmd2"]
+    "divergence",
+    ["js", exact.renyi(0.5), exact.mmd_squared(np.eye(3))],
+    ids=["js", "renyi", "mmd2"],
 )
 def test_what_must_never_be_said_may_cost_any_number(cost, divergence):
-    costs = [exact.Problem([[0.9, 0.1]], [[0, 1, c], [1, 0, c]], [0.1, 0.9, 0]) for c in (1e3, cost)]
+    costs = [
+        exact.Problem([[0.9, 0.1]], [[0, 1, c], [1, 0, c]], [0.1, 0.9, 0]) for c in (1e3, cost)
+    ]
     for n in (-0.05, -1e-7, -1e-12):
         one, two = (exact.solve(problem, n, divergence).accuracy for problem in costs)
         assert two == pytest.approx(one, abs=1e-7)

@@ -13,8 +13,10 @@ from anhelpers.errors import DataError, UnknownName
 CONES = importlib.util.find_spec("cvxpy") is not None
 
 LEHRERIN = exact.Problem(
-    [[0.25, 0.25], [0.5, 0.0]],  # two sources: the first is half the time rendered with, half without the gender
-    [[0, 0, 1], [1, 0, 1]],  # leaving it out costs 1 where the reference says it; the third target is wrong
+    # two sources: the first is half the time rendered with, half without the gender
+    [[0.25, 0.25], [0.5, 0.0]],
+    # leaving it out costs 1 where the reference says it; the third target is wrong
+    [[0, 0, 1], [1, 0, 1]],
     [0.9, 0.1, 0.0],
 )
 
@@ -30,9 +32,12 @@ def world(seed, n_x=3, n_y=4, sources=False):
 
 def every_linear(problem, rng):
     points = rng.random((len(problem.reference), 2))
-    return ["tv", exact.wasserstein(rng.random(len(problem.reference))),
-            exact.wasserstein(np.linalg.norm(points[:, None] - points, axis=2)),
-            exact.critics(rng.normal(size=(3, len(problem.reference))))]  # fmt: skip
+    return [
+        "tv",
+        exact.wasserstein(rng.random(len(problem.reference))),
+        exact.wasserstein(np.linalg.norm(points[:, None] - points, axis=2)),
+        exact.critics(rng.normal(size=(3, len(problem.reference)))),
+    ]
 
 
 @pytest.mark.verifies("A(N) for total variation, Wasserstein-1, critics", by="hand")
@@ -102,7 +107,9 @@ def test_no_translator_is_more_natural_than_the_language():
         "tv",
         *(["kl", "js", "chi2"] if CONES else []),
     ]:  # saying R whatever the source is always possible
-        assert exact.solve(LEHRERIN, 0, divergence).marginal == pytest.approx(LEHRERIN.reference, abs=1e-6)
+        assert exact.solve(LEHRERIN, 0, divergence).marginal == pytest.approx(
+            LEHRERIN.reference, abs=1e-6
+        )
 
 
 @pytest.mark.parametrize(
@@ -130,9 +137,18 @@ def test_a_world_that_is_none(change, said):
         (lambda: exact.mmd_squared([[1, 2], [2, 1]]), "eigenvalue -1"),
         (lambda: exact.wasserstein([[1, 0], [0, 0]]), "diagonal"),
         (lambda: exact.wasserstein([[0, -1], [1, 0]]), "not negative"),
-        (lambda: exact.solve(LEHRERIN, -0.1, exact.wasserstein([[0, 1], [1, 0]])), "for 2 targets, the world has 3"),
-        (lambda: exact.solve(LEHRERIN, -0.1, exact.critics([[1, 2]])), "score 2 targets, the world has 3"),
-        (lambda: exact.solve(LEHRERIN, -0.1, exact.mmd_squared(np.eye(2))), "for 2 targets, the world has 3"),
+        (
+            lambda: exact.solve(LEHRERIN, -0.1, exact.wasserstein([[0, 1], [1, 0]])),
+            "for 2 targets, the world has 3",
+        ),
+        (
+            lambda: exact.solve(LEHRERIN, -0.1, exact.critics([[1, 2]])),
+            "score 2 targets, the world has 3",
+        ),
+        (
+            lambda: exact.solve(LEHRERIN, -0.1, exact.mmd_squared(np.eye(2))),
+            "for 2 targets, the world has 3",
+        ),
     ],
 )
 def test_a_divergence_that_is_none(make, said):
@@ -156,7 +172,9 @@ def test_where_nothing_is_to_gain_the_curve_is_one_point():
 @pytest.mark.parametrize("share", [1e-8, 1e-12])
 def test_a_source_that_is_hardly_ever_heard(share):
     base = world(0, n_x=5)
-    rare = exact.Problem(np.r_[(1 - share) * base.joint, [[share, 0, 0, 0]]], base.distortion, base.reference)
+    rare = exact.Problem(
+        np.r_[(1 - share) * base.joint, [[share, 0, 0, 0]]], base.distortion, base.reference
+    )
     for divergence in [
         "tv",
         exact.wasserstein([0, 1, 2, 3]),
@@ -178,8 +196,11 @@ def test_twenty_by_two_hundred():
 FORBIDDEN = exact.Problem([[0.9, 0.1]], [[0, 1, 1e9], [1, 0, 1e9]], [0.1, 0.9, 0])
 
 
-@pytest.mark.parametrize("divergence", ["tv", exact.wasserstein([0, 1, 2]), exact.critics([0, 1, 5]), "js", "kl"],
-                         ids=lambda d: getattr(d, "name", d))  # fmt: skip
+@pytest.mark.parametrize(
+    "divergence",
+    ["tv", exact.wasserstein([0, 1, 2]), exact.critics([0, 1, 5]), "js", "kl"],
+    ids=lambda d: getattr(d, "name", d),
+)
 def test_what_must_never_be_said_may_cost_any_number(divergence):
     """Of 0.1, 0.9 and 10⁹, only the first is best: two targets are not alike because a third is far worse."""
     if divergence in ("js", "kl"):
@@ -212,7 +233,13 @@ def measured_in(problem, unit, offset=0.0):
 
 @pytest.mark.verifies("A(N) for total variation, Wasserstein-1, critics", by="property")
 @settings(max_examples=10, deadline=None)
-@given(st.integers(0, 10_000), UNITS, st.sampled_from([0.0, -3.0, 1e4, 1e8]), UNITS, st.sampled_from([0.0, 1e6]))
+@given(
+    st.integers(0, 10_000),
+    UNITS,
+    st.sampled_from([0.0, -3.0, 1e4, 1e8]),
+    UNITS,
+    st.sampled_from([0.0, 1e6]),
+)
 def test_linear_curves_know_neither_unit_nor_offset(seed, unit, offset, of_d, shift):
     """A(c Δ + d) = c A(Δ) - d and β c, up to the rounding of c Δ + d itself; D in another unit stretches N."""
     problem, points = world(seed), np.random.default_rng(seed).random((4, 4))
@@ -247,14 +274,28 @@ def test_a_gap_of_the_theorem_is_large_or_small_beside_the_costs(unit):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: measured_in(LEHRERIN, 1e-310), "range of the distortion, from 0 to 1e-310, does not fit"),
-        (lambda: exact.Problem([[1.0]], [[-1e308, 1e308]], [0.5, 0.5]), "the range of the distortion, from -1e"),
+        (
+            lambda: measured_in(LEHRERIN, 1e-310),
+            "range of the distortion, from 0 to 1e-310, does not fit",
+        ),
+        (
+            lambda: exact.Problem([[1.0]], [[-1e308, 1e308]], [0.5, 0.5]),
+            "the range of the distortion, from -1e",
+        ),
         (lambda: exact.critics([-1e308, 1e308]), "the range of values, from"),
         (lambda: exact.wasserstein([-1e308, 1e308]), "the range of ground, from"),
-        (lambda: exact.mmd_squared([[1e308, -1e308], [-1e308, 1e308]]), "the range of kernel, from"),
-        (lambda: exact.solve(measured_in(LEHRERIN, 1e200), -1e-201, exact.critics([0, 1e-200, 0])), "a β does not fit"),
+        (
+            lambda: exact.mmd_squared([[1e308, -1e308], [-1e308, 1e308]]),
+            "the range of kernel, from",
+        ),
+        (
+            lambda: exact.solve(
+                measured_in(LEHRERIN, 1e200), -1e-201, exact.critics([0, 1e-200, 0])
+            ),
+            "a β does not fit",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_unit_that_no_float64_holds(make, said):
     with pytest.raises(DataError, match=said):
         make()

@@ -22,7 +22,9 @@ def test_conditional_entropy():
 
 
 @pytest.mark.verifies(
-    "Distribution preserving: the nearest most accurate translator", "Stability under a shift of the sources", by="hand"
+    "Distribution preserving: the nearest most accurate translator",
+    "Stability under a shift of the sources",
+    by="hand",
 )
 def test_a_deterministic_world_stays_preserving_and_another_does_not():
     certain = exact.Problem([[0.5, 0], [0, 0.5]], ZERO_ONE, [0.5, 0.5])
@@ -35,7 +37,9 @@ def test_a_deterministic_world_stays_preserving_and_another_does_not():
     assert best.preserving()
     assert exact.conditional_entropy(torn.joint) > 0
     # hearing source 0 more often by ε: Q(0) = (1+ε)/2 but P(0) = 1/2 + ε/4, so the distance is ε/4
-    assert exact.stability(torn, [0.0, 0.1, 0.4]) == pytest.approx(np.array([[0, 0.025, 0.1]] * 2), abs=1e-9)
+    assert exact.stability(torn, [0.0, 0.1, 0.4]) == pytest.approx(
+        np.array([[0, 0.025, 0.1]] * 2), abs=1e-9
+    )
 
 
 @pytest.mark.erratum("AN Theorem B.1, ties")
@@ -48,7 +52,9 @@ def test_if_some_minimiser_is_enough_a_careless_metric_stays_preserving_under_an
     assert not exact.minimisers(careless).unique
     assert exact.stability(careless, [0.1, 0.4]) == pytest.approx(np.zeros((2, 2)), abs=1e-9)
     shifted = exact.Problem(
-        np.random.default_rng(seed).dirichlet(np.ones(4)).reshape(2, 2), np.zeros((2, 2)), [0.5, 0.5]
+        np.random.default_rng(seed).dirichlet(np.ones(4)).reshape(2, 2),
+        np.zeros((2, 2)),
+        [0.5, 0.5],
     )
     assert exact.minimisers(exact.own_p_y(shifted)).preserving()
 
@@ -99,7 +105,9 @@ def test_the_perturbation_is_as_small_as_it_says():
     assert 0.5 * np.abs(near.joint - problem.joint).sum() <= 0.2
     assert near.joint / near.p_x[:, None] == pytest.approx(problem.joint / problem.p_x[:, None])
     assert near.reference == pytest.approx(near.p_y)
-    assert exact.perturbed(problem, 0, 0.2, own_reference=False).reference == pytest.approx(problem.reference)
+    assert exact.perturbed(problem, 0, 0.2, own_reference=False).reference == pytest.approx(
+        problem.reference
+    )
     with pytest.raises(DataError, match="no source 2"):
         exact.perturbed(problem, 2, 0.1)
     with pytest.raises(DataError, match=r"in \[0, 1\), got 1"):
@@ -125,8 +133,11 @@ def test_more_candidates_tend_to_the_informed_curve_and_not_to_the_true_one(seed
     drawn = exact.sampled_oracle(problem, scores, n_segments=40_000, n_candidates=60, rng=rng)
     # all pairs with all candidates, weighed: the oracle's limit, by frontier alone
     z = problem.informed()
-    limit = oracle_curve(np.repeat(np.arange(len(z.p_x)), 5), -(z.p_x[:, None] * z.cost).ravel() * len(z.p_x),
-                         np.outer(z.p_x, scores).ravel() * len(z.p_x))  # fmt: skip
+    limit = oracle_curve(
+        np.repeat(np.arange(len(z.p_x)), 5),
+        -(z.p_x[:, None] * z.cost).ravel() * len(z.p_x),
+        np.outer(z.p_x, scores).ravel() * len(z.p_x),
+    )
     mean_r = float(problem.reference @ scores)
     for n in informed.naturalness:
         at = mean_r + n if limit.naturalness[0] <= mean_r else mean_r
@@ -139,8 +150,12 @@ def test_more_candidates_tend_to_the_informed_curve_and_not_to_the_true_one(seed
 @pytest.mark.verifies("Oracle on drawn candidates of a finite world", by="property")
 def test_few_candidates_lie_below_many():
     problem, scores = world(4)
-    curves = [exact.sampled_oracle(problem, scores, n_segments=4000, n_candidates=k, rng=np.random.default_rng(0))
-              for k in (1, 4, 64)]  # fmt: skip
+    curves = [
+        exact.sampled_oracle(
+            problem, scores, n_segments=4000, n_candidates=k, rng=np.random.default_rng(0)
+        )
+        for k in (1, 4, 64)
+    ]
     best = [c.accuracy[0] for c in curves]
     assert best[0] < best[1] < best[2]
 
@@ -148,19 +163,28 @@ def test_few_candidates_lie_below_many():
 def test_bad_requests_are_refused():
     problem, scores = world(0)
     with pytest.raises(DataError, match=r"scores must have shape \(5\)"):
-        exact.sampled_oracle(problem, scores[:2], n_segments=5, n_candidates=2, rng=np.random.default_rng(0))
+        exact.sampled_oracle(
+            problem, scores[:2], n_segments=5, n_candidates=2, rng=np.random.default_rng(0)
+        )
     with pytest.raises(DataError, match="at least one segment"):
-        exact.sampled_oracle(problem, scores, n_segments=5, n_candidates=0, rng=np.random.default_rng(0))
+        exact.sampled_oracle(
+            problem, scores, n_segments=5, n_candidates=0, rng=np.random.default_rng(0)
+        )
     rows = np.full((3, 5), 0.2)
     for proposal, words in (
         (np.eye(3), r"proposal must have shape \(3, 5\)"),
         (rows * [[1], [1], [0]], r"proposal\[2\] adds up to 0"),
         (rows * 2, r"proposal\[0\] adds up to 2"),
         (rows + np.array([0.3, -0.3, 0, 0, 0]), r"proposal\[0\]\[1\] is -0.09"),
-    ):  # fmt: skip
+    ):
         with pytest.raises(DataError, match=words):
             exact.sampled_oracle(
-                problem, scores, n_segments=5, n_candidates=2, rng=np.random.default_rng(0), proposal=proposal
+                problem,
+                scores,
+                n_segments=5,
+                n_candidates=2,
+                rng=np.random.default_rng(0),
+                proposal=proposal,
             )
 
 
@@ -180,7 +204,8 @@ def test_conditional_entropy_is_the_mean_of_scipys_entropies(seed):
     joint = np.random.default_rng(seed).dirichlet(np.full(6, 0.5)).reshape(2, 3)
     found = exact.conditional_entropy(joint)
     assert found == pytest.approx(stats.entropy(joint, axis=1) @ joint.sum(1), abs=1e-12)
-    assert -1e-12 <= found <= stats.entropy(joint.sum(0)) + 1e-12  # knowing the source never adds doubt
+    # knowing the source never adds doubt
+    assert -1e-12 <= found <= stats.entropy(joint.sum(0)) + 1e-12
 
 
 @pytest.mark.verifies(
@@ -193,7 +218,8 @@ def test_the_nearest_most_accurate_translator_is_that_of_another_solver():
     """Ties everywhere, so that some choice is left: the least total variation, written down for Clarabel."""
     cp = pytest.importorskip("cvxpy", reason="pip install -c constraints.txt -e '.[theory]'")
     rng = np.random.default_rng(1)
-    joint, tied = rng.dirichlet(np.ones(9)).reshape(3, 3), rng.integers(0, 2, (3, 3, 3)).astype(float)
+    joint = rng.dirichlet(np.ones(9)).reshape(3, 3)
+    tied = rng.integers(0, 2, (3, 3, 3)).astype(float)
     joint[:, 2] = 0
     problem = exact.Problem(joint / joint.sum(), tied, rng.dirichlet(np.ones(3)))
     best = exact.minimisers(problem)
@@ -202,7 +228,9 @@ def test_the_nearest_most_accurate_translator_is_that_of_another_solver():
     def theirs(world):
         cost = np.einsum("xz,xzy->xy", world.joint / world.p_x[:, None], tied)
         q = cp.Variable((3, 3), nonneg=True)
-        only = [q[i, j] == 0 for i in range(3) for j in range(3) if cost[i, j] > cost[i].min() + 1e-12]
+        only = [
+            q[i, j] == 0 for i in range(3) for j in range(3) if cost[i, j] > cost[i].min() + 1e-12
+        ]
         apart = cp.norm1(world.p_x @ q - world.reference) / 2
         return cp.Problem(cp.Minimize(apart), [cp.sum(q, 1) == 1, *only]).solve(cp.CLARABEL)
 
@@ -211,7 +239,9 @@ def test_the_nearest_most_accurate_translator_is_that_of_another_solver():
     found = exact.stability(problem, shares, own_reference=False)
     for x, e in itertools.product(range(3), range(2)):
         p_x = (1 - shares[e]) * problem.p_x + shares[e] * (np.arange(3) == x)
-        moved = exact.Problem(problem.joint / problem.p_x[:, None] * p_x[:, None], tied, problem.reference)
+        moved = exact.Problem(
+            problem.joint / problem.p_x[:, None] * p_x[:, None], tied, problem.reference
+        )
         assert found[x, e] == pytest.approx(theirs(moved), abs=1e-7)
 
 
@@ -220,7 +250,9 @@ def test_the_best_of_k_drawn_targets_by_hand():
     """One source, two references, each half the time; K fair draws miss the right one with probability 2^−K."""
     coin = exact.Problem([[0.5, 0.5]], ZERO_ONE, [0.5, 0.5])
     for k in (1, 3):
-        drawn = exact.sampled_oracle(coin, [0, 0], n_segments=4000, n_candidates=k, rng=np.random.default_rng(k))
+        drawn = exact.sampled_oracle(
+            coin, [0, 0], n_segments=4000, n_candidates=k, rng=np.random.default_rng(k)
+        )
         miss = 0.5**k
         assert abs(drawn.accuracy[0] + miss) < 4 * np.sqrt(miss * (1 - miss) / 4000)
 
@@ -231,7 +263,8 @@ def test_errata_theorem_b1_ties_of_the_zero_one_metric_survive_a_shift_of_source
     coins = exact.Problem(np.full((2, 2), 0.25), ZERO_ONE, [0.5, 0.5])
     assert exact.conditional_entropy(coins.joint) > 0
     assert exact.stability(coins, [0.0, 0.1, 0.4]) == pytest.approx(np.zeros((2, 3)), abs=1e-9)
-    shifted = exact.own_p_y(exact.Problem([[0.3, 0.2], [0.3, 0.2]], ZERO_ONE, [0.5, 0.5]))  # δ = 0.2
+    # δ = 0.2
+    shifted = exact.own_p_y(exact.Problem([[0.3, 0.2], [0.3, 0.2]], ZERO_ONE, [0.5, 0.5]))
     assert exact.minimisers(shifted).distance == pytest.approx(0.5 - 0.1, abs=1e-12)
 
 
@@ -249,8 +282,10 @@ def test_the_condition_of_theorem_b1_is_sufficient_and_not_necessary():
 def test_errata_eq3_means_the_monolingual_reference():
     """One source, rendered 9:1, and R 1:1. At N = 0 whoever sounds like P(y) errs 0.18, like R 0.5 of the time."""
     joint = [[0.9, 0.1]]
-    found = {name: exact.solve(exact.Problem(joint, ZERO_ONE, language), 0, "tv").accuracy
-             for name, language in {"P": [0.9, 0.1], "R": [0.5, 0.5]}.items()}  # fmt: skip
+    found = {
+        name: exact.solve(exact.Problem(joint, ZERO_ONE, language), 0, "tv").accuracy
+        for name, language in {"P": [0.9, 0.1], "R": [0.5, 0.5]}.items()
+    }
     assert found == {"P": pytest.approx(-0.18), "R": pytest.approx(-0.5)}
 
 
@@ -259,8 +294,12 @@ def test_errata_appendix_f_with_few_candidates_the_oracle_is_below_the_best_tran
     """Who always says the likelier of two targets errs 1 time in 10; an oracle with one fair draw, 1 time in 2."""
     world_ = exact.Problem([[0.9, 0.1]], ZERO_ONE, [0.9, 0.1])
     best = exact.solve_curve(world_).accuracy[0]
-    drawn = [exact.sampled_oracle(world_, [0, 0], n_segments=5000, n_candidates=k, rng=np.random.default_rng(0))
-             for k in (1, 8)]  # fmt: skip
+    drawn = [
+        exact.sampled_oracle(
+            world_, [0, 0], n_segments=5000, n_candidates=k, rng=np.random.default_rng(0)
+        )
+        for k in (1, 8)
+    ]
     assert best == pytest.approx(-0.1)
     assert drawn[0].accuracy[0] < -0.4 < best < drawn[1].accuracy[0]
 
@@ -272,7 +311,16 @@ def test_the_best_of_k_drawn_targets_is_scipys_order_statistic():
     proposal = np.array([[0.2, 0.5, 0.3]])
     cost = stats.rv_discrete(values=([0, 1, 3], proposal[0]))
     for k in (1, 2, 5):
-        drawn = exact.sampled_oracle(priced, [0, 0, 0], n_segments=4000, n_candidates=k,
-                                     rng=np.random.default_rng(k), proposal=proposal)  # fmt: skip
-        least, square = (sum(w * cost.sf(c) ** k for c, w in enumerate(weights)) for weights in ((1, 1, 1), (1, 3, 5)))
+        drawn = exact.sampled_oracle(
+            priced,
+            [0, 0, 0],
+            n_segments=4000,
+            n_candidates=k,
+            rng=np.random.default_rng(k),
+            proposal=proposal,
+        )
+        least, square = (
+            sum(w * cost.sf(c) ** k for c, w in enumerate(weights))
+            for weights in ((1, 1, 1), (1, 3, 5))
+        )
         assert abs(drawn.accuracy[0] + least) < 4 * np.sqrt((square - least**2) / 4000)

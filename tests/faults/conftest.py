@@ -33,7 +33,9 @@ class Child:
         """The exit status (minus the signal that killed it); None where it is still running after so long."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            while select.select([self.said], [], [], 0)[0] and (block := os.read(self.said, 1 << 16)):
+            while select.select([self.said], [], [], 0)[0] and (
+                block := os.read(self.said, 1 << 16)
+            ):
                 self.text += block
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -68,7 +70,9 @@ def child(tmp_path):
     A fault is called at every step from the k-th on with the number of the step after it (0, 1, ...).
     """
 
-    def start(act, k: int = 0, fault: Callable[[int], None] | None = None, kinds=EVERY, before=None) -> Child:
+    def start(
+        act, k: int = 0, fault: Callable[[int], None] | None = None, kinds=EVERY, before=None
+    ) -> Child:
         sys.stdout.flush(), sys.stderr.flush()
         reads, writes = os.pipe()
         if pid := os.fork():
@@ -131,7 +135,9 @@ def _below(root: str, arguments: tuple) -> bool:
     if isinstance(path, int):
         return False
     path = os.fsdecode(path)
-    return os.path.abspath(path).startswith(root) or (not os.path.isabs(path) and arguments[-1] not in (-1, None))
+    return os.path.abspath(path).startswith(root) or (
+        not os.path.isabs(path) and arguments[-1] not in (-1, None)
+    )
 
 
 def limited(n: int) -> Callable[[], None]:
@@ -144,7 +150,8 @@ def tree(folder: Path) -> dict[str, bytes]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     }
 
 

@@ -39,7 +39,12 @@ def small_disk(tmp_path):
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)]
-    if os.name != "posix" or os.geteuid() or not shutil.which("mount") or subprocess.run(mount, check=False).returncode:
+    if (
+        os.name != "posix"
+        or os.geteuid()
+        or not shutil.which("mount")
+        or subprocess.run(mount, check=False).returncode
+    ):
         pytest.skip("only root may mount a small disk")
     yield folder
     subprocess.run(["umount", "-l", str(folder)], check=True)
@@ -75,9 +80,14 @@ def test_a_disk_that_is_really_full_keeps_what_was_there(small_disk, child, src,
 def test_a_full_standard_output_is_one_sentence(src):
     command = [sys.executable, "-m", "anhelpers", *SCORE]
     with open("/dev/full", "w") as full:
-        run = subprocess.run(command, cwd=src, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        run = subprocess.run(
+            command, cwd=src, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
     assert run.returncode == 2
-    assert run.stderr == "anhelpers score: standard output: cannot be read or written (No space left on device).\n"
+    assert (
+        run.stderr
+        == "anhelpers score: standard output: cannot be read or written (No space left on device).\n"
+    )
 
 
 def test_a_device_is_written_to_and_stays_one(tmp_path):
@@ -105,11 +115,16 @@ def closed(small_disk):
 @pytest.mark.parametrize(
     "argv",
     [
-        [*SCORE, "-o", "x.csv"], [*SCORE, "-o", "new/x.csv"], [*SCORE, "--mme", "set"], ["students", "--out", "."],
-        ["site", "--built", ".", "--out", "site"], ["store", "export", "x.parquet", "--store", "scores.sqlite"],
-        ["store", "prune", "--signature", "s", "--store", "scores.sqlite"], ["run", "--out", "out"],
+        [*SCORE, "-o", "x.csv"],
+        [*SCORE, "-o", "new/x.csv"],
+        [*SCORE, "--mme", "set"],
+        ["students", "--out", "."],
+        ["site", "--built", ".", "--out", "site"],
+        ["store", "export", "x.parquet", "--store", "scores.sqlite"],
+        ["store", "prune", "--signature", "s", "--store", "scores.sqlite"],
+        ["run", "--out", "out"],
     ],
-)  # fmt: skip
+)
 def test_a_closed_folder_is_told_and_stays_as_it_is(argv, closed, child):
     folder = closed
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -121,7 +136,9 @@ def test_a_closed_folder_is_told_and_stays_as_it_is(argv, closed, child):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_scores_that_a_closed_cache_cannot_keep_are_computed_all_the_same(closed, child, monkeypatch):
+def test_scores_that_a_closed_cache_cannot_keep_are_computed_all_the_same(
+    closed, child, monkeypatch
+):
     """Nobody asked for that file, and it must not cost the work."""
     folder = closed
 
@@ -145,7 +162,8 @@ def test_a_cache_that_is_full_does_not_end_the_work(tmp_path, monkeypatch, capsy
     monkeypatch.setattr(Store, "put", full)
     assert memo("s", ["a", "bc"], lambda i: np.array([1.0, 2.0])[i])[:, 0].tolist() == [1, 2]
     assert capsys.readouterr().err.count("scores are not kept any more: ") == 1
-    monkeypatch.setenv("ANHELPERS_STORE", str(tmp_path / "mine.sqlite"))  # a file that somebody asked for
+    # a file that somebody asked for
+    monkeypatch.setenv("ANHELPERS_STORE", str(tmp_path / "mine.sqlite"))
     with pytest.raises(DataError, match="does not fit on the disk"):
         memo("s", ["a", "bc"], lambda i: np.array([1.0, 2.0])[i])
 
@@ -168,7 +186,9 @@ def test_without_home_and_temporary_folder_scores_come_all_the_same(src):
 
 
 @pytest.mark.parametrize("jump", [-3 * YEARS, -3600, 3600, YEARS])
-def test_a_clock_that_jumps_changes_no_score_and_removes_none_by_itself(tmp_path, monkeypatch, jump):
+def test_a_clock_that_jumps_changes_no_score_and_removes_none_by_itself(
+    tmp_path, monkeypatch, jump
+):
     store, real = Store(tmp_path / "s"), time.time
     store.put("s", [key("a")], [1.0])
     monkeypatch.setattr(store_module.time, "time", lambda: real() + jump)
@@ -192,7 +212,9 @@ def test_days_that_no_calendar_has_are_shown_all_the_same(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("jump", [-YEARS, YEARS])
-def test_a_part_that_is_being_written_is_not_taken_whatever_the_clock_says(tmp_path, monkeypatch, jump):
+def test_a_part_that_is_being_written_is_not_taken_whatever_the_clock_says(
+    tmp_path, monkeypatch, jump
+):
     target, real = tmp_path / "a.txt", time.time
     live, dead = (target.with_name(f".a.txt.{letter * 8}.part") for letter in "ab")
     with live.open("ab") as file:
@@ -207,7 +229,10 @@ def test_a_part_that_is_being_written_is_not_taken_whatever_the_clock_says(tmp_p
 
 def test_the_date_of_retry_after_is_by_the_clock_of_the_server(monkeypatch):
     monkeypatch.setattr(downloading.time, "time", lambda: 0.0)  # ours says 1970
-    headers = {"Retry-After": formatdate(1.8e9 + 7, usegmt=True), "Date": formatdate(1.8e9, usegmt=True)}
+    headers = {
+        "Retry-After": formatdate(1.8e9 + 7, usegmt=True),
+        "Date": formatdate(1.8e9, usegmt=True),
+    }
     assert downloading._seconds(headers) == 7
 
 

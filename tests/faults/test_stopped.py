@@ -15,9 +15,14 @@ import pytest
 
 pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
 pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
-nbformat = pytest.importorskip("nbformat", reason="pip install -c constraints.txt -e '.[notebooks]'")
+nbformat = pytest.importorskip(
+    "nbformat", reason="pip install -c constraints.txt -e '.[notebooks]'"
+)
 
-pytestmark = [pytest.mark.neural, pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")]
+pytestmark = [
+    pytest.mark.neural,
+    pytest.mark.skipif(os.name != "posix", reason="signals are POSIX"),
+]
 
 SERVER = """
 import contextlib, json, os, signal, sys
@@ -49,10 +54,14 @@ for line in sys.stdin:
 class Command:
     """A command that runs in a process of its own."""
 
-    def __init__(self, server: subprocess.Popen, folder: Path, argv, setup: str, log: str, here: bool):
+    def __init__(
+        self, server: subprocess.Popen, folder: Path, argv, setup: str, log: str, here: bool
+    ):
         self.server, self.log = server, folder / log
         self.log.unlink(missing_ok=True)
-        self.pid = self._asked(argv=[*map(str, argv)], folder=str(folder), setup=setup, log=str(self.log), here=here)
+        self.pid = self._asked(
+            argv=[*map(str, argv)], folder=str(folder), setup=setup, log=str(self.log), here=here
+        )
 
     def _asked(self, **job) -> int:
         print(json.dumps(job), file=self.server.stdin, flush=True)
@@ -124,7 +133,9 @@ def model(folder: Path) -> dict[str, bytes]:
 def test_training_is_stopped_and_goes_on_to_the_same_bits(start, text, tmp_path):
     assert start([*text[:2], "whole", *text[3:]], SMALL, here=True).status() == 0
     for number, status in (signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9):
-        run = start(text, SMALL + STUCK.format(n=1) + "train._held_out_loss = stuck(train._held_out_loss)")
+        run = start(
+            text, SMALL + STUCK.format(n=1) + "train._held_out_loss = stuck(train._held_out_loss)"
+        )
         until((tmp_path / "m.partial" / "state.pt").exists, "an epoch")
         if number == signal.SIGINT:
             second = start(text, SMALL, "second")
@@ -135,9 +146,13 @@ def test_training_is_stopped_and_goes_on_to_the_same_bits(start, text, tmp_path)
         assert run.status() == status
         assert "Traceback" not in run.text()
         if status > 0:
-            assert "note: training is kept in m.partial up to its last save; the same command goes on" in run.text()
+            assert (
+                "note: training is kept in m.partial up to its last save; the same command goes on"
+                in run.text()
+            )
         assert not (tmp_path / "m").exists()
-        (tmp_path / "m.partial" / "model").mkdir()  # as if it had been killed while it wrote the model
+        # as if it had been killed while it wrote the model
+        (tmp_path / "m.partial" / "model").mkdir()
         (tmp_path / "m.partial" / "model" / "model.safetensors").write_bytes(b"a part")
         again = start(text, SMALL)
         assert again.status() == 0, again.text()
@@ -153,7 +168,10 @@ LIMIT = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000)
 def test_training_without_room_keeps_what_it_has(start, text, tmp_path):
     run = start(text, SMALL + LIMIT)
     assert run.status() == 2
-    assert "anhelpers train-lm: m.partial/state.pt: cannot be written (File too large); free some space" in run.text()
+    assert (
+        "anhelpers train-lm: m.partial/state.pt: cannot be written (File too large); free some space"
+        in run.text()
+    )
     assert not list((tmp_path / "m.partial").iterdir())
     stopped = "train._write = lambda *a: (_ for _ in ()).throw(KeyboardInterrupt)\n"
     assert start(text, SMALL + stopped).status() == 130
@@ -165,30 +183,56 @@ def test_training_without_room_keeps_what_it_has(start, text, tmp_path):
     (tmp_path / "t.txt").write_text("".join(f"Anders {i} steht da.\n" for i in range(12)), "utf-8")
     run = start(text, SMALL)
     assert run.status() == 2
-    assert "m.partial: holds the state of other text or options; delete it, or name another folder." in run.text()
+    assert (
+        "m.partial: holds the state of other text or options; delete it, or name another folder."
+        in run.text()
+    )
     (tmp_path / "m.partial" / "state.pt").write_bytes(b"half a file")
     run = start(text, SMALL)
     assert run.status() == 2
-    assert "state.pt: is damaged, or of another version, so training cannot go on from it; delete it" in run.text()
+    assert (
+        "state.pt: is damaged, or of another version, so training cannot go on from it; delete it"
+        in run.text()
+    )
 
 
 def test_drawing_is_stopped_and_goes_on_to_the_same_bytes(start, tiny_marian, tmp_path):
     (tmp_path / "src").write_text("".join(f"The dog sees {i} cats.\n" for i in range(8)), "utf-8")
-    argv = ["generate", "--model", tiny_marian / "mt", "-s", "src", "-n", "9", "--max-tokens", "9", "-o"]
-    slowly = STUCK.format(n=2) + "from anhelpers.candidates import resume; resume._line = stuck(resume._line)"
+    argv = [
+        "generate",
+        "--model",
+        tiny_marian / "mt",
+        "-s",
+        "src",
+        "-n",
+        "9",
+        "--max-tokens",
+        "9",
+        "-o",
+    ]
+    slowly = (
+        STUCK.format(n=2)
+        + "from anhelpers.candidates import resume; resume._line = stuck(resume._line)"
+    )
     assert start([*argv, "whole.jsonl"], here=True).status() == 0
     partial = tmp_path / "c.jsonl.partial"
     for number, status in (signal.SIGINT, 130), (signal.SIGTERM, 143):
         have = partial.read_bytes().count(b"\n") if partial.exists() else 1
         run = start([*argv, "c.jsonl"], slowly)
-        until(lambda have=have: partial.exists() and partial.read_bytes().count(b"\n") == have + 2, "two lines")
+        until(
+            lambda have=have: partial.exists() and partial.read_bytes().count(b"\n") == have + 2,
+            "two lines",
+        )
         if number == signal.SIGINT:
             second = start([*argv, "c.jsonl"], log="second")
             assert second.status() == 2
             assert "another process is drawing into it; wait for that one." in second.text()
         run.send(number)
         assert run.status() == status
-        assert "what is finished is in c.jsonl.partial; the same command goes on from there." in run.text()
+        assert (
+            "what is finished is in c.jsonl.partial; the same command goes on from there."
+            in run.text()
+        )
         assert "Traceback" not in run.text()
         assert not (tmp_path / "c.jsonl").exists()
     last = start([*argv, "c.jsonl"])
@@ -204,17 +248,28 @@ memo.SECONDS_BETWEEN_COMMITS, memo._fitting = 0.0, stuck(memo._fitting)
 """
 SCORES = {
     "score": (["score", "-s", "src", "-t", "A=trg", "--segments", "-o"], "lm"),
-    "xmi": (["xmi", "-s", "src", "-t", "trg", "--draws", "9", "--save-scores", "scores.jsonl", "-o"], "mt"),
+    "xmi": (
+        ["xmi", "-s", "src", "-t", "trg", "--draws", "9", "--save-scores", "scores.jsonl", "-o"],
+        "mt",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", SCORES)
-def test_scoring_is_stopped_and_goes_on_to_the_same_table(name, start, tiny_lm, tiny_marian, tmp_path):
+def test_scoring_is_stopped_and_goes_on_to_the_same_table(
+    name, start, tiny_lm, tiny_marian, tmp_path
+):
     n = 600
     (tmp_path / "src").write_text("".join(f"The dog sees {i} cats.\n" for i in range(n)), "utf-8")
-    (tmp_path / "trg").write_text("".join(f"Der Hund sieht {i} Katzen.\n" for i in range(n)), "utf-8")
+    (tmp_path / "trg").write_text(
+        "".join(f"Der Hund sieht {i} Katzen.\n" for i in range(n)), "utf-8"
+    )
     argv, kind = SCORES[name]
-    models = ["--lm", tiny_lm] if kind == "lm" else ["--mt", tiny_marian / "mt", "--lm", tiny_marian / "lm"]
+    models = (
+        ["--lm", tiny_lm]
+        if kind == "lm"
+        else ["--mt", tiny_marian / "mt", "--lm", tiny_marian / "lm"]
+    )
     assert start([*argv, "whole.csv", *models, "--store", "off"], here=True).status() == 0
 
     def kept() -> int:
@@ -234,7 +289,8 @@ def test_scoring_is_stopped_and_goes_on_to_the_same_table(name, start, tiny_lm, 
             assert run.text().splitlines()[-1] == f"anhelpers {name}: interrupted."
         assert not (tmp_path / "x.csv").exists()
         assert kept() < n * (2 if kind == "mt" else 1)
-    runs = [start([*argv, f"{i}.csv", *models, "--store", "s"], "", f"log{i}") for i in range(2)]  # both into one store
+    # both into one store
+    runs = [start([*argv, f"{i}.csv", *models, "--store", "s"], "", f"log{i}") for i in range(2)]
     for i, run in enumerate(runs):
         assert run.status() == 0, run.text()
         assert (tmp_path / f"{i}.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
@@ -248,12 +304,20 @@ def lives(pid: int) -> bool:
 
 
 @pytest.mark.notebook
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="processes are looked up in /proc")
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="processes are looked up in /proc"
+)
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)]
+)
 def test_notebooks_are_stopped_with_their_kernels(number, status, start, tmp_path):
     code = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(600)"
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
-    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    book.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
     nbformat.write(book, tmp_path / "slow.ipynb")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "slow.html").write_text("before", "utf-8")
@@ -265,6 +329,12 @@ def test_notebooks_are_stopped_with_their_kernels(number, status, start, tmp_pat
     until(lambda: not lives(int(pid.read_text())), "the kernel to end")
     if status > 0:
         assert "Traceback" not in run.text(), run.text()
-        assert "note: 0 of 1 notebooks are done, and kept in out; run the others by name, or all again." in run.text()
-    until(lambda: [path.name for path in (tmp_path / "out").iterdir()] == ["slow.html"], "an empty folder")
+        assert (
+            "note: 0 of 1 notebooks are done, and kept in out; run the others by name, or all again."
+            in run.text()
+        )
+    until(
+        lambda: [path.name for path in (tmp_path / "out").iterdir()] == ["slow.html"],
+        "an empty folder",
+    )
     assert (tmp_path / "out" / "slow.html").read_text() == "before"

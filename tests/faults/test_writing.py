@@ -50,9 +50,13 @@ def _candidates(variant, suffix):
 def _draw(variant):
     """Candidates into a file, of a model that needs no library: its samples are the words of the source."""
     drawing = SimpleNamespace(
-        signature=f"draw|model:{variant}", tag=variant, k=1, max_tokens=9, start=lambda i, src: None,
+        signature=f"draw|model:{variant}",
+        tag=variant,
+        k=1,
+        max_tokens=9,
+        start=lambda i, src: None,
         model=SimpleNamespace(name=variant),
-    )  # fmt: skip
+    )
 
     def draws(drawing, missing):
         return (SourceDraws(i, (f"{src} {variant}",), (1,), (-1.0,), 0, 0, 0) for i, src in missing)
@@ -103,26 +107,65 @@ CASES = {
     "score csv": lambda v: [*SCORE, "-t", f"A={v}.txt", "-o", "out/x.csv"],
     "score parquet": lambda v: [*SCORE, "-t", f"A={v}.txt", "-o", "out/x.parquet"],
     "score segments": lambda v: [*SCORE, "-t", f"A={v}.txt", "--segments", "-o", "out/x.csv"],
-    "score mme": lambda v: [*SCORE, "-t", "A=old.txt", "-m", {"old": "chrf", "new": "ter"}[v], "--mme", "out/set",
-                            "-o", "out/x.csv"],
-    "mqm": lambda v: ["mqm", str(bundled("teaching/en-de/mqm.tsv")), "--by", {"old": "domain", "new": "rater"}[v], "-o",
-                      "out/x.csv"],
-    "xmi": lambda v: ["xmi", "--mt-logprobs", f"{v}.num", "--lm-logprobs", "lm.num", "--unit", "nats", "--draws", "9",
-                      "-o", "out/x.csv"],
+    "score mme": lambda v: [
+        *SCORE,
+        "-t",
+        "A=old.txt",
+        "-m",
+        {"old": "chrf", "new": "ter"}[v],
+        "--mme",
+        "out/set",
+        "-o",
+        "out/x.csv",
+    ],
+    "mqm": lambda v: [
+        "mqm",
+        str(bundled("teaching/en-de/mqm.tsv")),
+        "--by",
+        {"old": "domain", "new": "rater"}[v],
+        "-o",
+        "out/x.csv",
+    ],
+    "xmi": lambda v: [
+        "xmi",
+        "--mt-logprobs",
+        f"{v}.num",
+        "--lm-logprobs",
+        "lm.num",
+        "--unit",
+        "nats",
+        "--draws",
+        "9",
+        "-o",
+        "out/x.csv",
+    ],
     "students": lambda v: ["students", NAMES[v == "new"], "--out", "out"],
     "site": lambda v: lambda: _site(v),
-    "store export": lambda v: ["store", "export", "out/x.parquet", "--signature", v, "--store", "s.sqlite"],
+    "store export": lambda v: [
+        "store",
+        "export",
+        "out/x.parquet",
+        "--signature",
+        v,
+        "--store",
+        "s.sqlite",
+    ],
     "candidates jsonl": lambda v: lambda: _candidates(v, ".jsonl"),
     "candidates parquet": lambda v: lambda: _candidates(v, ".parquet"),
     "draw to file": lambda v: lambda: _draw(v),
     "ratings and sheet": lambda v: lambda: _rate(v),
     "report": lambda v: lambda: _report(v),
     "chart": lambda v: lambda: _chart(v),
-}  # fmt: skip
+}
 FILES = {
-    "src": "The house is old.\nYes.\n", "ref": "Das Haus ist alt.\nJa.\n", "old.txt": "Das Haus war alt.\nJa.\n",
-    "new.txt": "Ein Haus.\nNein.\n", "lm.num": "-5\n-4\n", "old.num": "-1\n-2\n", "new.num": "-3\n-2.5\n",
-}  # fmt: skip
+    "src": "The house is old.\nYes.\n",
+    "ref": "Das Haus ist alt.\nJa.\n",
+    "old.txt": "Das Haus war alt.\nJa.\n",
+    "new.txt": "Ein Haus.\nNein.\n",
+    "lm.num": "-5\n-4\n",
+    "old.num": "-1\n-2\n",
+    "new.num": "-3\n-2.5\n",
+}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -183,7 +226,9 @@ def case(request, tmp_path, child, faults):
     shutil.copytree(out, kept / "old")
     new = done("new")
     assert old != new != {}
-    return SimpleNamespace(name=request.param, make=make, out=out, reset=reset, states=(old, new, alone), new=new)
+    return SimpleNamespace(
+        name=request.param, make=make, out=out, reset=reset, states=(old, new, alone), new=new
+    )
 
 
 def whole(case, now: dict[str, bytes]) -> bool:
@@ -231,7 +276,12 @@ def test_without_room_from_any_step_on_it_is_told_and_nothing_is_left_over(case,
     assert k >= 2
 
 
-TIMES = [*((case, 1) for case in sorted(set(CASES) - ALIKE)), ("score mme", 2), ("site", 2), ("draw to file", 2)]
+TIMES = [
+    *((case, 1) for case in sorted(set(CASES) - ALIKE)),
+    ("score mme", 2),
+    ("site", 2),
+    ("draw to file", 2),
+]
 
 
 @pytest.mark.parametrize(("case", "times"), TIMES, indirect=["case"])
@@ -275,7 +325,9 @@ def test_a_file_that_outgrows_the_disk_is_told_and_removed(case, child, faults):
     assert refused
 
 
-@pytest.mark.parametrize("case", sorted(set(CASES) - ALIKE - {"mqm", "report", "students"}), indirect=True)
+@pytest.mark.parametrize(
+    "case", sorted(set(CASES) - ALIKE - {"mqm", "report", "students"}), indirect=True
+)
 def test_two_at_once_leave_what_one_of_them_writes(case, child, faults):
     """One is stopped at each of its steps in turn, while the other runs; then it goes on."""
     for k in range(200):

@@ -20,22 +20,111 @@ from anhelpers.frontier import oracle_curve, pareto_mask
 from anhelpers.stats import cluster_sums
 
 EXAMPLES = int(os.environ.get("ANHELPERS_FUZZ", 40))
-bounded = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None,
-                   phases=[Phase.explicit, Phase.generate])  # fmt: skip
+bounded = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+)
 
-CONTROLS = [*map(chr, range(0x20)), "\x7f", "\x85", "\xa0", "\xad", "\u2028", "\u2029", "\u3000", "\ufeff", "\u200b"]
+CONTROLS = [
+    *map(chr, range(0x20)),
+    "\x7f",
+    "\x85",
+    "\xa0",
+    "\xad",
+    "\u2028",
+    "\u2029",
+    "\u3000",
+    "\ufeff",
+    "\u200b",
+]
 WORDS = [
-    "&quot;", "&amp;", "&lt;", "&gt;", "&amp;amp;", "&amp;quot;", "&#39;", "&", ";", "<skipped>", "<SKIPPED>", "<skip",
-    "-\n", "-\n-\n", "- \n", "\n-", "\r\n", "1,000.5", "1.", ".5", ",5,", "3-4", "-3-", "a-b", "1-a", "a.1", "U.S.",
-    "...", ". ,", "(hi)", "{[~]}", "`^_@", "'s", "“”", "«»", "-", "--", "…", "$5", "5%", "a/b", "\\", "|", "=", "+*",
-]  # fmt: skip
+    "&quot;",
+    "&amp;",
+    "&lt;",
+    "&gt;",
+    "&amp;amp;",
+    "&amp;quot;",
+    "&#39;",
+    "&",
+    ";",
+    "<skipped>",
+    "<SKIPPED>",
+    "<skip",
+    "-\n",
+    "-\n-\n",
+    "- \n",
+    "\n-",
+    "\r\n",
+    "1,000.5",
+    "1.",
+    ".5",
+    ",5,",
+    "3-4",
+    "-3-",
+    "a-b",
+    "1-a",
+    "a.1",
+    "U.S.",
+    "...",
+    ". ,",
+    "(hi)",
+    "{[~]}",
+    "`^_@",
+    "'s",
+    "“”",
+    "«»",
+    "-",
+    "--",
+    "…",
+    "$5",
+    "5%",
+    "a/b",
+    "\\",
+    "|",
+    "=",
+    "+*",
+]
 SCRIPTS = [
-    "漢字", "かな", "한국어", "ทดสอบ", "שלום", "مرحبا", "\u202eabc\u202c", "\u2067x\u2069", "हिन्दी", "ß", "ẞ", "İ",
-    "ı", "ﬁ", "é", "e\u0301", "a\u0300\u0301\u0302" * 3, "\u0301", "\U0001f469\u200d\U0001f469\u200d\U0001f467",
-    "\U0001f1e9\U0001f1ea", "\U0001f44d\U0001f3fd", "\ufe0f", "\ue000", "\U000f0000", "\U0010ffff", "\ud800", "\udfff",
-    "\udcff", "\ufffe", "１２，３",
-]  # fmt: skip
-PIECE = st.sampled_from(WORDS) | st.sampled_from(SCRIPTS) | st.sampled_from(CONTROLS) | st.sampled_from(["a", "B", " "])
+    "漢字",
+    "かな",
+    "한국어",
+    "ทดสอบ",
+    "שלום",
+    "مرحبا",
+    "\u202eabc\u202c",
+    "\u2067x\u2069",
+    "हिन्दी",
+    "ß",
+    "ẞ",
+    "İ",
+    "ı",
+    "ﬁ",
+    "é",
+    "e\u0301",
+    "a\u0300\u0301\u0302" * 3,
+    "\u0301",
+    "\U0001f469\u200d\U0001f469\u200d\U0001f467",
+    "\U0001f1e9\U0001f1ea",
+    "\U0001f44d\U0001f3fd",
+    "\ufe0f",
+    "\ue000",
+    "\U000f0000",
+    "\U0010ffff",
+    "\ud800",
+    "\udfff",
+    "\udcff",
+    "\ufffe",
+    "１２，３",
+]
+PIECE = (
+    st.sampled_from(WORDS)
+    | st.sampled_from(SCRIPTS)
+    | st.sampled_from(CONTROLS)
+    | st.sampled_from(["a", "B", " "])
+)
 ANY = st.text(st.characters(codec=None), max_size=12)  # surrogates too
 TEXT = st.lists(PIECE, max_size=20).map("".join) | st.lists(PIECE, max_size=20).map(" ".join) | ANY
 ORACLES = {
@@ -50,7 +139,9 @@ OURS = {name: surface_metric(name, "de") for name in METRICS}
 def same(name, hyps, refs):
     """Segment by segment and as a corpus, to the last bit."""
     ours, (segments, corpus) = OURS[name], ORACLES[name]
-    theirs = [segments.sentence_score(hyp, [ref]).score for hyp, ref in zip(hyps, refs, strict=True)]
+    theirs = [
+        segments.sentence_score(hyp, [ref]).score for hyp, ref in zip(hyps, refs, strict=True)
+    ]
     assert ours.score_segments(hyps, refs=[refs]).tolist() == theirs
     assert ours.score_corpus(hyps, refs=[refs]) == corpus.corpus_score(hyps, [refs]).score
 
@@ -94,10 +185,14 @@ def test_long_texts(name, glue):
 
 
 NUMBERS = (
-    st.sampled_from([0.0, -0.0, 1 / 3, 1 + 2**-52, 1 - 2**-53, -1.0]) | st.integers(-3, 3) | st.floats(-9, 9, width=16)
+    st.sampled_from([0.0, -0.0, 1 / 3, 1 + 2**-52, 1 - 2**-53, -1.0])
+    | st.integers(-3, 3)
+    | st.floats(-9, 9, width=16)
 )
 SCALE = st.sampled_from([1.0, 1e-75, 1e75, 100.0])
-POINTS = st.tuples(st.lists(st.tuples(st.integers(0, 3), NUMBERS, NUMBERS), min_size=1, max_size=24), SCALE, SCALE)
+POINTS = st.tuples(
+    st.lists(st.tuples(st.integers(0, 3), NUMBERS, NUMBERS), min_size=1, max_size=24), SCALE, SCALE
+)
 """(source, accuracy, naturalness) of some candidates, many of them equal or in line, and a scale for each axis."""
 
 
@@ -105,7 +200,9 @@ def flat(points):
     """Sources numbered without gaps, and two columns of scores."""
     rows, *scales = points
     segment, *scores = (np.array(column) for column in zip(*rows, strict=True))
-    return np.unique(segment, return_inverse=True)[1], *(s * scale for s, scale in zip(scores, scales, strict=True))
+    return np.unique(segment, return_inverse=True)[1], *(
+        s * scale for s, scale in zip(scores, scales, strict=True)
+    )
 
 
 @given(POINTS, st.sampled_from([0.0, 1e-75, 0.5, 1.0, 3.0, 1e75, np.inf]))
@@ -132,7 +229,10 @@ def test_the_curve_of_odd_points_ends_and_wins_where_it_must(points, beta):
 def test_what_nothing_beats_is_what_comparing_all_pairs_finds(points):
     segment, accuracy, naturalness = flat(points)
     rows = list(zip(segment, accuracy, naturalness, strict=True))
-    beaten = [any(s == t and b >= a and m >= n and (b > a or m > n) for t, b, m in rows) for s, a, n in rows]
+    beaten = [
+        any(s == t and b >= a and m >= n and (b > a or m > n) for t, b, m in rows)
+        for s, a, n in rows
+    ]
     assert pareto_mask(segment, accuracy, naturalness).tolist() == [not one for one in beaten]
 
 
@@ -147,7 +247,9 @@ def test_one_random_candidate_is_the_mean_and_all_of_them_are_the_oracle(points)
     size = np.bincount(segment)
     for axis, values in enumerate((accuracy, naturalness)):
         mean, scale = np.bincount(segment, values) / size, np.abs(values).max()
-        np.testing.assert_allclose(table[axis, :, 0, 0], mean, rtol=0, atol=1e-14 * scale + 5e-324 * len(values))
+        np.testing.assert_allclose(
+            table[axis, :, 0, 0], mean, rtol=0, atol=1e-14 * scale + 5e-324 * len(values)
+        )
         ends = (curves.accuracy, curves.naturalness)[axis][:, 1][[0, -1]]
         wanted = (oracle.accuracy, oracle.naturalness)[axis][[0, -1]]
         np.testing.assert_allclose(ends, wanted, rtol=0, atol=1e-12 * scale + 1e-322)
@@ -159,11 +261,15 @@ def test_sums_of_clusters_and_their_resamples(rows, spread):
     x = np.array(rows)
     index = np.arange(len(x)) // (spread + 1)
     by_hand = [x[index == c].sum(axis=0) for c in range(index.max() + 1)]
-    np.testing.assert_allclose(cluster_sums(x, index), by_hand, rtol=1e-12, atol=1e-12 * np.abs(x).max())
+    np.testing.assert_allclose(
+        cluster_sums(x, index), by_hand, rtol=1e-12, atol=1e-12 * np.abs(x).max()
+    )
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("function", [oracle_curve, pareto_mask, lambda *given: expected_at(*given, [1.0], [1])])
+@pytest.mark.parametrize(
+    "function", [oracle_curve, pareto_mask, lambda *given: expected_at(*given, [1.0], [1])]
+)
 def test_no_kernel_is_given_what_is_not_finite(function, bad):
     with pytest.raises(DataError, match=r"finite"):
         function([0, 0], [1.0, bad], [0.0, 1.0])
@@ -175,7 +281,8 @@ def test_of_nothing_nothing_is_unbeaten():
 
 @pytest.mark.parametrize("function", [oracle_curve, lambda *given: expected_at(*given, [1.0], [1])])
 @pytest.mark.parametrize(
-    ("segment", "accuracy"), [([], []), ([0, 2], [1.0, 2.0]), ([-1, 0], [1.0, 2.0]), ([0], [1.0, 2.0])]
+    ("segment", "accuracy"),
+    [([], []), ([0, 2], [1.0, 2.0]), ([-1, 0], [1.0, 2.0]), ([0], [1.0, 2.0])],
 )
 def test_no_kernel_is_given_sources_that_are_not_there(function, segment, accuracy):
     with pytest.raises(DataError):

@@ -3,7 +3,6 @@
 Each returns what keeps its promises, or raises an AnhelpersError of one line that names the file.
 More examples than CI has time for: ``ANHELPERS_FUZZ=5000 python -m pytest tests/fuzz``.
 """
-# ruff: noqa: E501  (a table is read by its lines)
 
 import gzip
 import io
@@ -42,10 +41,60 @@ from anhelpers.scoring.store import Store, key
 from anhelpers.xmi.published import FEATURES, SCORES, read_features, read_results
 
 EXAMPLES = int(os.environ.get("ANHELPERS_FUZZ", 40))
-ODD = ["", " ", "nan", "None", "inf", "-1", "0", "1", "1e999", "1_0", "9" * 30, "9" * 5000, "0.5", "1,5", "-0.25", "²",
-       "é", "\u2028", "\x85", "\x0b", "\x00", "\ufeff", "\U0001f469\u200d\U0001f680", "\u202eabc", "a\u0301", "<v>",
-       "</v>", '"', "'", '"a', "\t", ",", ";", "=", "*", "en", "de", "refA", "X", "mqm", "Major", "No-error", "<html>",
-       "{", "[" * 3, "\\", "\r", "P-0\t-1", "..", "/", "CON", "x" * 300]  # fmt: skip
+ODD = [
+    "",
+    " ",
+    "nan",
+    "None",
+    "inf",
+    "-1",
+    "0",
+    "1",
+    "1e999",
+    "1_0",
+    "9" * 30,
+    "9" * 5000,
+    "0.5",
+    "1,5",
+    "-0.25",
+    "²",
+    "é",
+    "\u2028",
+    "\x85",
+    "\x0b",
+    "\x00",
+    "\ufeff",
+    "\U0001f469\u200d\U0001f680",
+    "\u202eabc",
+    "a\u0301",
+    "<v>",
+    "</v>",
+    '"',
+    "'",
+    '"a',
+    "\t",
+    ",",
+    ";",
+    "=",
+    "*",
+    "en",
+    "de",
+    "refA",
+    "X",
+    "mqm",
+    "Major",
+    "No-error",
+    "<html>",
+    "{",
+    "[" * 3,
+    "\\",
+    "\r",
+    "P-0\t-1",
+    "..",
+    "/",
+    "CON",
+    "x" * 300,
+]
 """Cells, fields and texts that some reader may not expect."""
 
 
@@ -105,7 +154,13 @@ def holds_test_set(test, path):
 
 
 def holds_candidates(cands, path):
-    assert len(cands.segment) == len(cands.texts) == len(cands.tags) == len(cands.multiplicity) == len(cands.logprob)
+    assert (
+        len(cands.segment)
+        == len(cands.texts)
+        == len(cands.tags)
+        == len(cands.multiplicity)
+        == len(cands.logprob)
+    )
     assert (cands.multiplicity >= 1).all()
     assert (np.unique(cands.segment) == np.arange(cands.segment.max() + 1)).all()
     for name in ("again.jsonl", "again.parquet"):
@@ -125,8 +180,13 @@ def holds_both(result, path):
 
 def holds_ratings(ratings, path):
     n = len(ratings)
-    for column, names in (("system", "systems"), ("segment", "segments"), ("rater", "raters"),
-                          ("category", "categories"), ("severity", "severities")):  # fmt: skip
+    for column, names in (
+        ("system", "systems"),
+        ("segment", "segments"),
+        ("rater", "raters"),
+        ("category", "categories"),
+        ("severity", "severities"),
+    ):
         codes = getattr(ratings, column)
         assert codes.shape == (n,)
         assert set(codes.tolist()) == set(range(len(getattr(ratings, names))))
@@ -149,7 +209,9 @@ def holds_class(ratings, path):
     again = read_ratings(folder)
     columns = ["rater", "sheet", "segment", "candidate", "criterion", "rating"]
     order = ["rater", "segment", "candidate", "criterion"]
-    ours, theirs = (r.table[columns].sort_values(order).reset_index(drop=True) for r in (ratings, again))
+    ours, theirs = (
+        r.table[columns].sort_values(order).reset_index(drop=True) for r in (ratings, again)
+    )
     assert ours.equals(theirs)
 
 
@@ -189,10 +251,22 @@ def holds_store(imported, path):
 # ---- valid files, and shapes for odd values
 
 CELL = st.sampled_from(ODD) | st.text(max_size=6) | st.integers().map(str) | st.floats().map(repr)
-LEAF = (st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6) | st.sampled_from(ODD)
-        | st.sampled_from([0, 1, 10**30, -(10**400), 10**400, 1e308, "\ud800"]))  # fmt: skip
-JSON = st.recursive(LEAF, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner,
-                                                                                     max_size=3), max_leaves=4)  # fmt: skip
+LEAF = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=6)
+    | st.sampled_from(ODD)
+    | st.sampled_from([0, 1, 10**30, -(10**400), 10**400, 1e308, "\ud800"])
+)
+JSON = st.recursive(
+    LEAF,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=4,
+)
 
 
 def objects(required, optional):
@@ -222,29 +296,65 @@ def tar_of(name, content):
 
 
 MQM = "system doc doc_id seg_id rater source target category severity".split()  # noqa: SIM905
-MQM_ROWS = ["\t".join(MQM), *(f"{s}\td\t{i}\t{i}\trater{i % 2}\ta <v>b</v>\tA <v>c</v> d\tAccuracy/Addition\tMajor"
-                              for s in "XY" for i in (1, 2))]  # fmt: skip
+MQM_ROWS = [
+    "\t".join(MQM),
+    *(
+        f"{s}\td\t{i}\t{i}\trater{i % 2}\ta <v>b</v>\tA <v>c</v> d\tAccuracy/Addition\tMajor"
+        for s in "XY"
+        for i in (1, 2)
+    ),
+]
 MQM_BYTES = ("\n".join(MQM_ROWS) + "\n").encode()
-QUOTED = ("\n".join(",".join(f'"{c}"' for c in row.split("\t")) for row in MQM_ROWS) + "\n").encode()
-CANDIDATES = b'{"segment": 0, "text": "a", "tag": "X", "logprob": -1.5}\n{"segment": 0, "text": "b", "count": 2}\n' \
-             b'{"segment": 1, "text": "\xc3\xa9"}\n'  # fmt: skip
-SOURCES = b'{"src": "s", "refs": ["r", "q"], "candidates": ["a", {"text": "b", "tag": "X"}], "lp": "en-de"}\n' \
-          b'{"src": "t", "refs": ["r", "q"], "candidates": ["c"]}\n'  # fmt: skip
+QUOTED = (
+    "\n".join(",".join(f'"{c}"' for c in row.split("\t")) for row in MQM_ROWS) + "\n"
+).encode()
+CANDIDATES = (
+    b'{"segment": 0, "text": "a", "tag": "X", "logprob": -1.5}\n{"segment": 0, "text": "b", "count": 2}\n'
+    b'{"segment": 1, "text": "\xc3\xa9"}\n'
+)
+SOURCES = (
+    b'{"src": "s", "refs": ["r", "q"], "candidates": ["a", {"text": "b", "tag": "X"}], "lp": "en-de"}\n'
+    b'{"src": "t", "refs": ["r", "q"], "candidates": ["c"]}\n'
+)
 MME = {
-    "sources/en-de.txt": b"a\nb\n", "references/en-de.refA.txt": b"A\nB\n", "system-outputs/en-de/X.txt": b"x\n\n",
-    "documents/en-de.docs": b"news d1\nnews d1\n", "metric-scores/en-de/chrF-refA.seg.score": b"X\t1.5\nX\t2\n",
-    "human-scores/en-de.mqm.seg.score": b"X\tNone\nX\t-5\n", "systems.tsv": b"system\tcategory\nX\tLLM\n",
-}  # fmt: skip
+    "sources/en-de.txt": b"a\nb\n",
+    "references/en-de.refA.txt": b"A\nB\n",
+    "system-outputs/en-de/X.txt": b"x\n\n",
+    "documents/en-de.docs": b"news d1\nnews d1\n",
+    "metric-scores/en-de/chrF-refA.seg.score": b"X\t1.5\nX\t2\n",
+    "human-scores/en-de.mqm.seg.score": b"X\tNone\nX\t-5\n",
+    "systems.tsv": b"system\tcategory\nX\tLLM\n",
+}
 WORLD = {
-    "targets.csv": b"target,count\nA,3\nB,1\n", "pairs.csv": b"source,reference,count\ns,A,2\nt,B,1\n",
+    "targets.csv": b"target,count\nA,3\nB,1\n",
+    "pairs.csv": b"source,reference,count\ns,A,2\nt,B,1\n",
     "distortion.csv": b"source,reference,candidate,distortion\ns,*,B,0.5\n*,*,*,1\n",
-}  # fmt: skip
+}
 BOTH, LANGUAGE = b"src,tgt,value\nbg,en,1.5\nen,bg,2\n", b"lang,value\nbg,0.25\nen,0.5\n"
-XMI = {f"{folder}/{file}": BOTH if by == "both" else LANGUAGE for folder, files in
-       (("test", SCORES), ("features", FEATURES)) for file, by in files.values()}  # fmt: skip
-CLASS = ratings_csv("Mo", "4b54", [(0, 1, "accuracy", 4, 2.5), (0, 1, "fluency", None, None), (3, 2, "fluency", 1, 1)])
-MANIFEST = "\t".join(["dataset", "file", "repo", "commit", "path", "size", "git_blob_sha1", "sha256", "licence"])
-MANIFEST_ROW = ["wmt24/en-de", "a/b.txt", "o/r", "0" * 40, "x/y.txt", "12", "1" * 40, "", "none stated"]
+XMI = {
+    f"{folder}/{file}": BOTH if by == "both" else LANGUAGE
+    for folder, files in (("test", SCORES), ("features", FEATURES))
+    for file, by in files.values()
+}
+CLASS = ratings_csv(
+    "Mo",
+    "4b54",
+    [(0, 1, "accuracy", 4, 2.5), (0, 1, "fluency", None, None), (3, 2, "fluency", 1, 1)],
+)
+MANIFEST = "\t".join(
+    ["dataset", "file", "repo", "commit", "path", "size", "git_blob_sha1", "sha256", "licence"]
+)
+MANIFEST_ROW = [
+    "wmt24/en-de",
+    "a/b.txt",
+    "o/r",
+    "0" * 40,
+    "x/y.txt",
+    "12",
+    "1" * 40,
+    "",
+    "none stated",
+]
 SLURM = b'queue: gpu\ngpus: 1\nmemory: 32GB\nwalltime: "08:00:00"\nn_jobs: 8\ndirectives: ["--x"]\n'
 WIDE = b"lp\tsystem\tmetricx\tcometkiwi\nen-de\tX\t1.5\t0.5\nen-de\tY\t2\t0.25\n"
 LONG = b"pair\tsystem\tmetric\tscore\nen-de\tX\tBLEU-refA\t30\nen-de\tX\tchrF-refA\t60.5\n"
@@ -257,12 +367,16 @@ def parquets():
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        cands = data.CandidateSet([0, 0, 1], ["a", "b", "é"], ["X", "", ""], None, (), [1, 2, 1], [-1.5, np.nan, -2])
+        cands = data.CandidateSet(
+            [0, 0, 1], ["a", "b", "é"], ["X", "", ""], None, (), [1, 2, 1], [-1.5, np.nan, -2]
+        )
         store = Store(Path(folder, "s.sqlite"))
         store.put("lpp|model:x", [key("a"), key("b")], np.array([[1.0, 2.0], [np.nan, 3.0]]))
         export_parquet(store, Path(folder, "s.parquet"))
-        return (write_candidates(Path(folder, "c.parquet"), cands).read_bytes(),
-                Path(folder, "s.parquet").read_bytes())  # fmt: skip
+        return (
+            write_candidates(Path(folder, "c.parquet"), cands).read_bytes(),
+            Path(folder, "s.parquet").read_bytes(),
+        )
 
 
 def from_store(folder):
@@ -275,12 +389,26 @@ def from_store(folder):
 PARQUET, STORE = parquets()
 SCORE = st.integers(-9, 0) | st.floats(-9, 0)
 ONE = {"segment": st.integers(0, 1), "text": st.text(max_size=4)}
-MORE = {"tag": st.text(max_size=2), "id": st.integers(0, 9), "count": st.integers(1, 3), "logprob": SCORE,
-        "src": st.just("s")}  # fmt: skip
-GROUP = {"candidates": st.lists(st.text(max_size=4) | st.fixed_dictionaries({"text": st.text()}, optional=MORE),
-                                min_size=1, max_size=2)}  # fmt: skip
-GROUPED = {"src": st.text(max_size=3), "refs": st.lists(st.text(max_size=3), min_size=1, max_size=1),
-           "doc": st.text(max_size=3), "lp": st.just("en-de")}  # fmt: skip
+MORE = {
+    "tag": st.text(max_size=2),
+    "id": st.integers(0, 9),
+    "count": st.integers(1, 3),
+    "logprob": SCORE,
+    "src": st.just("s"),
+}
+GROUP = {
+    "candidates": st.lists(
+        st.text(max_size=4) | st.fixed_dictionaries({"text": st.text()}, optional=MORE),
+        min_size=1,
+        max_size=2,
+    )
+}
+GROUPED = {
+    "src": st.text(max_size=3),
+    "refs": st.lists(st.text(max_size=3), min_size=1, max_size=1),
+    "doc": st.text(max_size=3),
+    "lp": st.just("en-de"),
+}
 TOKENS = {"logprobs": st.lists(SCORE, max_size=3) | SCORE}
 
 
@@ -290,70 +418,224 @@ def single(name, content, read, holds, *shapes):
 
 NUMBERS = table(["-1"], "", ["-0.5", "-2", "nan"])
 READERS = {
-    "read_lines": single("a.txt", b"a\nb c\n\xc3\xa9\n", data.read_lines, holds_lines, table(["a"], "", None)),
+    "read_lines": single(
+        "a.txt", b"a\nb c\n\xc3\xa9\n", data.read_lines, holds_lines, table(["a"], "", None)
+    ),
     "read_numbers": single("n.txt", b"1\n-2.5\nnan\n", read_numbers, holds_numbers, NUMBERS),
     "read_logprobs": single("n.txt", b"-1\n-2.5\nnan\n", read_logprobs, holds_numbers, NUMBERS),
-    "read_documents": single("x.docs", b"news\td1\nnews d2\n", lambda path: read_documents(path, data.read_lines(path)), holds_pairs, table(["a", "b"], "\t", ["n"], ["d"])),
-    "read_categories": single("systems.tsv", MME["systems.tsv"], read_categories, holds_categories, table(["system", "category"], "\t", ["X", "Y"], CATEGORIES)),
-    "system_categories": single("s.csv", SYSTEMS, system_categories, holds_categories,
-        table(["system", "category", "lp", "claim", "source"], ",", ["X"], CATEGORIES, ["en-de"], ["a"], ["b"])),
-    "read_candidates, a candidate per line": single("c.jsonl", CANDIDATES, read_candidates, holds_candidates,
-                                                    objects(ONE, MORE)),
-    "read_candidates, a source per line": single("c.jsonl", SOURCES, read_candidates, holds_candidates,
-                                                 objects(GROUP, GROUPED)),
-    "read_candidate_file": single("c.jsonl", SOURCES, read_candidate_file, holds_both, objects(GROUP, GROUPED)),
-    "read_candidates, text": single("c.txt", b"a\nb\nc\nd\n", lambda path: read_candidates(path, None, 2),
-                                    holds_candidates, table(["a"], "", None)),
+    "read_documents": single(
+        "x.docs",
+        b"news\td1\nnews d2\n",
+        lambda path: read_documents(path, data.read_lines(path)),
+        holds_pairs,
+        table(["a", "b"], "\t", ["n"], ["d"]),
+    ),
+    "read_categories": single(
+        "systems.tsv",
+        MME["systems.tsv"],
+        read_categories,
+        holds_categories,
+        table(["system", "category"], "\t", ["X", "Y"], CATEGORIES),
+    ),
+    "system_categories": single(
+        "s.csv",
+        SYSTEMS,
+        system_categories,
+        holds_categories,
+        table(
+            ["system", "category", "lp", "claim", "source"],
+            ",",
+            ["X"],
+            CATEGORIES,
+            ["en-de"],
+            ["a"],
+            ["b"],
+        ),
+    ),
+    "read_candidates, a candidate per line": single(
+        "c.jsonl", CANDIDATES, read_candidates, holds_candidates, objects(ONE, MORE)
+    ),
+    "read_candidates, a source per line": single(
+        "c.jsonl", SOURCES, read_candidates, holds_candidates, objects(GROUP, GROUPED)
+    ),
+    "read_candidate_file": single(
+        "c.jsonl", SOURCES, read_candidate_file, holds_both, objects(GROUP, GROUPED)
+    ),
+    "read_candidates, text": single(
+        "c.txt",
+        b"a\nb\nc\nd\n",
+        lambda path: read_candidates(path, None, 2),
+        holds_candidates,
+        table(["a"], "", None),
+    ),
     "read_candidates, parquet": single("c.parquet", PARQUET, read_candidates, holds_candidates),
     "import_parquet": Reader({"s.parquet": STORE}, "s.parquet", from_store, holds_store),
-    "read_token_scores, jsonl": single("t.jsonl", b'{"logprobs": [-1, -2], "tokens": ["a", "b"]}\n{"logprobs": null}\n',
-                                       read_token_scores, holds_tokens,
-                                       objects(TOKENS, {"tokens": st.lists(st.text(max_size=2)), "unit": st.just("bits")})),
-    "read_token_scores, fairseq": single("t.txt", FAIRSEQ, read_token_scores, holds_tokens,
-                                         table(["P-0", "-1"], "\t", ["P-1", "P-2", "H-1", "P-99999999999999"], ["-1 -2", "a b"])),
-    "read_token_scores, numbers": single("t.txt", b"log2prob\n-1 -2\nnan\n-3\n", read_token_scores, holds_tokens,
-                                         NUMBERS),
-    "read_ratings, tab-separated": single("m.tsv", MQM_BYTES, lambda path: read_mqm(path, texts=True),
-                                          holds_ratings, table(MQM, "\t", "XY", "d", "12", "12", "r", "a", "b",
-                                                               ["Accuracy/Addition", "Fluency"], ["Major", "Minor"])),
-    "read_ratings, quoted": single("m.csv", QUOTED, lambda path: read_mqm(path, texts=True), holds_ratings,
-                                   table(MQM, ",", "XY", "d", "12", "12", "r", "a", "b", "A", ["Major", "Minor"])),
-    "read_ratings, gz": single("m.tsv.gz", gzip.compress(MQM_BYTES, mtime=0),
-                               lambda path: read_mqm(path, texts=True), holds_ratings),
-    "read_ratings, tar.gz": single("m.tar.gz", tar_of("m.tsv", MQM_BYTES),
-                                   lambda path: read_mqm(path, texts=True), holds_ratings),
-    "load_scheme": single("s.csv", b"category,dimension,source\nA*,accuracy,x\n*,fluency,y\n", load_scheme,
-                          lambda scheme, path: finite([DIMENSIONS.index(d) for _, d, _ in scheme.rows]),
-                          table(["category", "dimension", "source"], ",", ["A", "*"], DIMENSIONS, ["x"])),
-    "load_weights": single("w.csv", b"severity,category,weight,source\nMajor,*,5,x\n*,*,1,y\n", load_weights,
-                           lambda weights, path: finite([w for _, _, w, _ in weights.rows]),
-                           table(["severity", "category", "weight", "source"], ",", ["Major"], ["*"], ["1"], ["x"])),
-    "read_system_scores, wide": single("s.tsv", WIDE, lambda path: read_system_scores(path, "en-de"), holds_table,
-                                       table(["lp", "system", "metricx", "cometkiwi"], "\t", ["en-de"], "XY", "12", "34")),
-    "read_system_scores, long": single("s.tsv", LONG, lambda path: read_system_scores(path, "en-de"), holds_table,
-                                       table(["pair", "system", "metric", "score"], "\t", ["en-de"], "XY", ["BLEU-refA"], "34")),
-    "read_manifest": single("m.tsv", (MANIFEST + "\n" + "\t".join(MANIFEST_ROW) + "\n").encode(), read_manifest,
-                            holds_plain_paths,
-                            table(MANIFEST.split("\t"), "\t", *([value] for value in MANIFEST_ROW))),
-    "read_slurm": single("s.yaml", SLURM, lambda path: read_slurm(str(path)), lambda found, path: finite(found["n_jobs"]),
-                         table(["memory", " 1GB\nwalltime: '1'\nn_jobs: 2"], ":", ["queue", "gpus", "cores"], [" 1", " gpu"])),
-    "read_ratings of a class": single("Mo.csv", CLASS.encode(), read_ratings, holds_class,
-                                      table(CLASS.splitlines()[0].split(","), ",", ["Mo", "Al"], ["4b"], "01", "12",
-                                            ["accuracy", "fluency"], "12345", ["2.5", ""], ["0.1"])),
-    **{f"read_mme, {name}": Reader(MME, name, lambda folder: data.read_mme(folder, "en-de"), holds_test_set)
-       for name in ("sources/en-de.txt", "system-outputs/en-de/X.txt", "documents/en-de.docs", "systems.tsv")},
-    "read_wmt": Reader(MME, "references/en-de.refA.txt", lambda folder: data.read_wmt(folder, "en-de"), holds_test_set),
-    "read_mme_scores, metric": Reader(MME, "metric-scores/en-de/chrF-refA.seg.score",
-                                      lambda folder: data.read_mme_scores(folder, "en-de", "chrF", "refA"), holds_scores,
-                                      (table(["X", "1"], "\t", "X", ["1", "-2.5", "None"]),)),
-    "read_mme_scores, human": Reader(MME, "human-scores/en-de.mqm.seg.score",
-                                     lambda folder: data.read_mme_scores(folder, "en-de", "mqm"), holds_scores),
+    "read_token_scores, jsonl": single(
+        "t.jsonl",
+        b'{"logprobs": [-1, -2], "tokens": ["a", "b"]}\n{"logprobs": null}\n',
+        read_token_scores,
+        holds_tokens,
+        objects(TOKENS, {"tokens": st.lists(st.text(max_size=2)), "unit": st.just("bits")}),
+    ),
+    "read_token_scores, fairseq": single(
+        "t.txt",
+        FAIRSEQ,
+        read_token_scores,
+        holds_tokens,
+        table(["P-0", "-1"], "\t", ["P-1", "P-2", "H-1", "P-99999999999999"], ["-1 -2", "a b"]),
+    ),
+    "read_token_scores, numbers": single(
+        "t.txt", b"log2prob\n-1 -2\nnan\n-3\n", read_token_scores, holds_tokens, NUMBERS
+    ),
+    "read_ratings, tab-separated": single(
+        "m.tsv",
+        MQM_BYTES,
+        lambda path: read_mqm(path, texts=True),
+        holds_ratings,
+        table(
+            MQM,
+            "\t",
+            "XY",
+            "d",
+            "12",
+            "12",
+            "r",
+            "a",
+            "b",
+            ["Accuracy/Addition", "Fluency"],
+            ["Major", "Minor"],
+        ),
+    ),
+    "read_ratings, quoted": single(
+        "m.csv",
+        QUOTED,
+        lambda path: read_mqm(path, texts=True),
+        holds_ratings,
+        table(MQM, ",", "XY", "d", "12", "12", "r", "a", "b", "A", ["Major", "Minor"]),
+    ),
+    "read_ratings, gz": single(
+        "m.tsv.gz",
+        gzip.compress(MQM_BYTES, mtime=0),
+        lambda path: read_mqm(path, texts=True),
+        holds_ratings,
+    ),
+    "read_ratings, tar.gz": single(
+        "m.tar.gz",
+        tar_of("m.tsv", MQM_BYTES),
+        lambda path: read_mqm(path, texts=True),
+        holds_ratings,
+    ),
+    "load_scheme": single(
+        "s.csv",
+        b"category,dimension,source\nA*,accuracy,x\n*,fluency,y\n",
+        load_scheme,
+        lambda scheme, path: finite([DIMENSIONS.index(d) for _, d, _ in scheme.rows]),
+        table(["category", "dimension", "source"], ",", ["A", "*"], DIMENSIONS, ["x"]),
+    ),
+    "load_weights": single(
+        "w.csv",
+        b"severity,category,weight,source\nMajor,*,5,x\n*,*,1,y\n",
+        load_weights,
+        lambda weights, path: finite([w for _, _, w, _ in weights.rows]),
+        table(["severity", "category", "weight", "source"], ",", ["Major"], ["*"], ["1"], ["x"]),
+    ),
+    "read_system_scores, wide": single(
+        "s.tsv",
+        WIDE,
+        lambda path: read_system_scores(path, "en-de"),
+        holds_table,
+        table(["lp", "system", "metricx", "cometkiwi"], "\t", ["en-de"], "XY", "12", "34"),
+    ),
+    "read_system_scores, long": single(
+        "s.tsv",
+        LONG,
+        lambda path: read_system_scores(path, "en-de"),
+        holds_table,
+        table(["pair", "system", "metric", "score"], "\t", ["en-de"], "XY", ["BLEU-refA"], "34"),
+    ),
+    "read_manifest": single(
+        "m.tsv",
+        (MANIFEST + "\n" + "\t".join(MANIFEST_ROW) + "\n").encode(),
+        read_manifest,
+        holds_plain_paths,
+        table(MANIFEST.split("\t"), "\t", *([value] for value in MANIFEST_ROW)),
+    ),
+    "read_slurm": single(
+        "s.yaml",
+        SLURM,
+        lambda path: read_slurm(str(path)),
+        lambda found, path: finite(found["n_jobs"]),
+        table(
+            ["memory", " 1GB\nwalltime: '1'\nn_jobs: 2"],
+            ":",
+            ["queue", "gpus", "cores"],
+            [" 1", " gpu"],
+        ),
+    ),
+    "read_ratings of a class": single(
+        "Mo.csv",
+        CLASS.encode(),
+        read_ratings,
+        holds_class,
+        table(
+            CLASS.splitlines()[0].split(","),
+            ",",
+            ["Mo", "Al"],
+            ["4b"],
+            "01",
+            "12",
+            ["accuracy", "fluency"],
+            "12345",
+            ["2.5", ""],
+            ["0.1"],
+        ),
+    ),
+    **{
+        f"read_mme, {name}": Reader(
+            MME, name, lambda folder: data.read_mme(folder, "en-de"), holds_test_set
+        )
+        for name in (
+            "sources/en-de.txt",
+            "system-outputs/en-de/X.txt",
+            "documents/en-de.docs",
+            "systems.tsv",
+        )
+    },
+    "read_wmt": Reader(
+        MME,
+        "references/en-de.refA.txt",
+        lambda folder: data.read_wmt(folder, "en-de"),
+        holds_test_set,
+    ),
+    "read_mme_scores, metric": Reader(
+        MME,
+        "metric-scores/en-de/chrF-refA.seg.score",
+        lambda folder: data.read_mme_scores(folder, "en-de", "chrF", "refA"),
+        holds_scores,
+        (table(["X", "1"], "\t", "X", ["1", "-2.5", "None"]),),
+    ),
+    "read_mme_scores, human": Reader(
+        MME,
+        "human-scores/en-de.mqm.seg.score",
+        lambda folder: data.read_mme_scores(folder, "en-de", "mqm"),
+        holds_scores,
+    ),
     **{f"load_world, {name}": Reader(WORLD, name, load_world, holds_world) for name in WORLD},
-    "read_results": Reader(XMI, f"test/{SCORES['xmi'][0]}", read_results, holds_table,
-                           (table(["src", "tgt", "value"], ",", ["bg", "en"], ["bg", "en"], "12"),)),
-    "read_features": Reader(XMI, f"features/{FEATURES['src_mcc'][0]}", read_features, holds_table,
-                            (table(["lang", "value"], ",", ["bg", "en"], "12"),)),
-}  # fmt: skip
+    "read_results": Reader(
+        XMI,
+        f"test/{SCORES['xmi'][0]}",
+        read_results,
+        holds_table,
+        (table(["src", "tgt", "value"], ",", ["bg", "en"], ["bg", "en"], "12"),),
+    ),
+    "read_features": Reader(
+        XMI,
+        f"features/{FEATURES['src_mcc'][0]}",
+        read_features,
+        holds_table,
+        (table(["lang", "value"], ",", ["bg", "en"], "12"),),
+    ),
+}
 
 
 # ---- the damage
@@ -374,7 +656,9 @@ def damaged(draw, content):
             case "double":
                 parts = parts[:at] + parts[at : at + 1] * 2 + parts[at + 1 :]
             case "swap":
-                parts = parts[:at] + parts[at + 1 : at + 3][::-1] + parts[at : at + 1] + parts[at + 3 :]
+                parts = (
+                    parts[:at] + parts[at + 1 : at + 3][::-1] + parts[at : at + 1] + parts[at + 3 :]
+                )
             case "odd":
                 parts[at:at] = [draw(st.sampled_from(ODD)).encode()]
             case "byte":
@@ -439,9 +723,12 @@ def test_what_is_damaged_is_what_is_read(name, place):
 
 
 bounded = settings(
-    max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None,
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    database=None,
     phases=[Phase.explicit, Phase.generate],  # examples are small as they are
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -449,7 +736,11 @@ bounded = settings(
 @bounded
 def test_random_bytes_damage_and_odd_values(name, place, drawn):
     reader = READERS[name]
-    kinds = [st.binary(max_size=60), *[damaged(reader.files[reader.damaged])] * 3, *reader.shapes * 3]
+    kinds = [
+        st.binary(max_size=60),
+        *[damaged(reader.files[reader.damaged])] * 3,
+        *reader.shapes * 3,
+    ]
     content = drawn.draw(st.one_of(kinds))
     content = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
     assume(len(content) < 100_000)

@@ -23,16 +23,34 @@ from anhelpers.errors import AnhelpersError, DataError
 SOURCES = sorted(Path(anhelpers.__file__).parent.rglob("*.py"))
 ROOT = Path(anhelpers.__file__).parent
 RISKY = {  # function, by its last names -> keywords that make it safe; None: nothing does
-    "eval": None, "exec": None, "os.system": None, "os.popen": None, "__import__": None,
-    "pickle.load": None, "pickle.loads": None, "joblib.load": None, "pd.read_pickle": None, "marshal.loads": None,
-    "torch.load": {"weights_only": True}, "load_from_checkpoint": {"weights_only": True},
-    "np.load": {"allow_pickle": False}, "from_pretrained": {"trust_remote_code": False},
-    "yaml.load": None, "yaml.full_load": None, "yaml.unsafe_load": None, "shutil.unpack_archive": None,
-    "extractall": {"filter": "data"}, "extract": {"filter": "data"}, "tempfile.mktemp": None,
-}  # fmt: skip
+    "eval": None,
+    "exec": None,
+    "os.system": None,
+    "os.popen": None,
+    "__import__": None,
+    "pickle.load": None,
+    "pickle.loads": None,
+    "joblib.load": None,
+    "pd.read_pickle": None,
+    "marshal.loads": None,
+    "torch.load": {"weights_only": True},
+    "load_from_checkpoint": {"weights_only": True},
+    "np.load": {"allow_pickle": False},
+    "from_pretrained": {"trust_remote_code": False},
+    "yaml.load": None,
+    "yaml.full_load": None,
+    "yaml.unsafe_load": None,
+    "shutil.unpack_archive": None,
+    "extractall": {"filter": "data"},
+    "extract": {"filter": "data"},
+    "tempfile.mktemp": None,
+}
 METHODS = {"load_from_checkpoint", "from_pretrained", "extractall", "extract"}  # of whatever object
 ALLOWED = {  # (file, call) -> why it is harmless all the same
-    ("hub.py", "load"): "the from_pretrained of a class of transformers, given trust_remote_code=False",
+    (
+        "hub.py",
+        "load",
+    ): "the from_pretrained of a class of transformers, given trust_remote_code=False",
 }
 OUTSIDE = Path(tempfile.gettempdir(), "anhelpers-out.tsv")
 IMPORTS = {"pickle": {"accuracy/comet/load.py": "for the name of its exception"}}
@@ -60,7 +78,11 @@ def offences(source):
 
 
 def test_no_source_runs_what_it_reads():
-    found = [f"{path.relative_to(ROOT)}:{line} {what}" for path in SOURCES for line, what in offences(path.read_text())]
+    found = [
+        f"{path.relative_to(ROOT)}:{line} {what}"
+        for path in SOURCES
+        for line, what in offences(path.read_text())
+    ]
     assert found == []
     for module, known in IMPORTS.items():
         users = {str(p.relative_to(ROOT)) for p in SOURCES if f"import {module}" in p.read_text()}
@@ -69,10 +91,22 @@ def test_no_source_runs_what_it_reads():
 
 @pytest.mark.parametrize(
     "source",
-    ["eval(x)", "torch.load(f)", "torch.load(f, weights_only=False)", "np.load(f, allow_pickle=True)", "np.load(f)",
-     "Auto.from_pretrained(x)", "a.b.from_pretrained(x, trust_remote_code=True)", "yaml.load(x)", "t.extractall(p)",
-     "subprocess.run(x, shell=True)", "pickle.loads(x)", "load(x, trust_remote_code=flag)", "os.system(x)"],
-)  # fmt: skip
+    [
+        "eval(x)",
+        "torch.load(f)",
+        "torch.load(f, weights_only=False)",
+        "np.load(f, allow_pickle=True)",
+        "np.load(f)",
+        "Auto.from_pretrained(x)",
+        "a.b.from_pretrained(x, trust_remote_code=True)",
+        "yaml.load(x)",
+        "t.extractall(p)",
+        "subprocess.run(x, shell=True)",
+        "pickle.loads(x)",
+        "load(x, trust_remote_code=flag)",
+        "os.system(x)",
+    ],
+)
 def test_the_scan_finds(source):
     assert list(offences(source))
 
@@ -115,7 +149,8 @@ def test_a_pickle_of_weights_is_refused(copy, mark, zipped):
         old.unlink()
     evil_state(torch, copy / "pytorch_model.bin", mark, zipped=zipped)
     with pytest.raises(
-        AnhelpersError, match=r"pickle that is damaged or holds more than weights, and are not loaded.*safetensors"
+        AnhelpersError,
+        match=r"pickle that is damaged or holds more than weights, and are not loaded.*safetensors",
     ):
         load_lm(copy, device="cpu")
 
@@ -137,7 +172,10 @@ def test_code_that_comes_with_a_model_is_not_run(copy, mark, kind, monkeypatch):
 
     (copy / "own.py").write_text(CODE.format(mark=str(mark), kind=kind))
     config = json.loads((copy / "config.json").read_text())
-    config |= {"auto_map": {"AutoConfig": "own.C", "AutoModelForCausalLM": "own.M"}, "model_type": kind}
+    config |= {
+        "auto_map": {"AutoConfig": "own.C", "AutoModelForCausalLM": "own.M"},
+        "model_type": kind,
+    }
     (copy / "config.json").write_text(json.dumps(config))
     tokens = json.loads((copy / "tokenizer_config.json").read_text())
     tokens |= {"auto_map": {"AutoTokenizer": ["own.M", "own.M"]}} if kind == "unheard-of" else {}
@@ -160,10 +198,15 @@ def test_no_loader_runs_a_models_code(tiny_lm, tmp_path, mark, loader):
 
     folder = Path(shutil.copytree(tiny_lm, tmp_path / "metricx-23"))
     (folder / "own.py").write_text(CODE.format(mark=str(mark), kind="unheard-of"))
-    config = {"model_type": "unheard-of", "auto_map": {f"Auto{c}": "own.C" for c in ("Config", "ModelForSeq2SeqLM")}}
+    config = {
+        "model_type": "unheard-of",
+        "auto_map": {f"Auto{c}": "own.C" for c in ("Config", "ModelForSeq2SeqLM")},
+    }
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(AnhelpersError, match=r"brings code of its own"):
-        {"load_mt": load_mt, "load_metricx": load_metricx, "load_drawer": load_drawer}[loader](folder, device="cpu")
+        {"load_mt": load_mt, "load_metricx": load_metricx, "load_drawer": load_drawer}[loader](
+            folder, device="cpu"
+        )
 
 
 @pytest.mark.neural
@@ -176,7 +219,9 @@ def test_a_checkpoint_of_comet_that_would_run_code_is_refused(tmp_path, mark, ti
         f"class_identifier: regression_metric\npretrained_model: {tiny_lm}\nencoder_model: XLM-RoBERTa\n"
     )
     evil_state(torch, tmp_path / "model.ckpt", mark)
-    with pytest.raises(AnhelpersError, match=r"model.ckpt: is no checkpoint of comet's regression_metric"):
+    with pytest.raises(
+        AnhelpersError, match=r"model.ckpt: is no checkpoint of comet's regression_metric"
+    ):
         load_comet(tmp_path / "model.ckpt", device="cpu")
 
 
@@ -207,10 +252,17 @@ def test_a_parquet_file_with_pickled_cells_is_refused(tmp_path, mark):
     from pyarrow import parquet
 
     evil = pickle.dumps(Runs(mark))
-    meta = {b"pandas": evil, b"ARROW:extension:name": b"arrow.py_extension_type", b"ARROW:extension:metadata": evil}
-    field = pa.field("text", pa.binary(), metadata={k: v for k, v in meta.items() if k != b"pandas"})
+    meta = {
+        b"pandas": evil,
+        b"ARROW:extension:name": b"arrow.py_extension_type",
+        b"ARROW:extension:metadata": evil,
+    }
+    field = pa.field(
+        "text", pa.binary(), metadata={k: v for k, v in meta.items() if k != b"pandas"}
+    )
     table = pa.table(
-        [pa.array([0]), pa.array([evil])], schema=pa.schema([pa.field("segment", pa.int64()), field], meta)
+        [pa.array([0]), pa.array([evil])],
+        schema=pa.schema([pa.field("segment", pa.int64()), field], meta),
     )
     parquet.write_table(table, tmp_path / "c.parquet")
     with pytest.raises(DataError, match=r"c.parquet: "):
@@ -225,22 +277,23 @@ def member(name, content=b"", **fields):
     return info, content
 
 
-TABLE = (
-    b"system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\nX\td\t1\t1\tr\ta\tb\tNo-error\tNo-error\n"
-)
+TABLE = b"system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\nX\td\t1\t1\tr\ta\tb\tNo-error\tNo-error\n"  # noqa: E501
 ARCHIVES = {  # kind -> members, and whether the table is read all the same (never written)
     "a name that leads out": ([member("../../out.tsv", TABLE)], True),
     "an absolute name": ([member(str(OUTSIDE), TABLE)], True),
     "a name of Windows": ([member("C:\\out.tsv", TABLE)], True),
     "a symbolic link": ([member("l.tsv", type=tarfile.SYMTYPE, linkname="/etc/passwd")], False),
     "a hard link": ([member("l.tsv", type=tarfile.LNKTYPE, linkname="../../etc/passwd")], False),
-    "a link and a file in it": ([member("l", type=tarfile.SYMTYPE, linkname=".."), member("l/out.tsv", TABLE)], True),
+    "a link and a file in it": (
+        [member("l", type=tarfile.SYMTYPE, linkname=".."), member("l/out.tsv", TABLE)],
+        True,
+    ),
     "a device": ([member("zero", type=tarfile.CHRTYPE, devmajor=1, devminor=5)], False),
     "a pipe": ([member("pipe", type=tarfile.FIFOTYPE)], False),
     "two files": ([member("a.tsv", TABLE), member("b.tsv", TABLE)], False),
     "a program": ([member("a.tsv", TABLE, mode=0o6777)], True),
     "nothing": ([], False),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", ARCHIVES)

@@ -20,7 +20,10 @@ def main(word: str = "") -> None:
         for bad in (bad for bad in ALL if word in str(bad)):
             for name, read in FORMATS[bad.file].readers.items():
                 with damaged(bad, good, here):
-                    print(f"{bad!s:.100} | {name} | {_told(read, here, bad.file, bad.says)}", flush=True)
+                    print(
+                        f"{bad!s:.100} | {name} | {_told(read, here, bad.file, bad.says)}",
+                        flush=True,
+                    )
                 runs += 1
     print(f"{len(ALL)} bad inputs, {runs} runs of readers")
 

@@ -37,24 +37,43 @@ REF = "Der Hund bellt.\nJa.\nEs regnet nicht.\n"
 HYP = "Der Hund bellte.\nJa!\nEs regnet nie.\n"
 MQM = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n" + "".join(
     f"{s}\td\t{i}\t{i}\tr1\tThe dog.\t{t}\tAccuracy/Mistranslation\tMajor\n"
-    for s, t in (("A", "Der <v>Hut</v>."), ("B", "<v>Dem</v> Hund.")) for i in (1, 2)
-)  # fmt: skip
+    for s, t in (("A", "Der <v>Hut</v>."), ("B", "<v>Dem</v> Hund."))
+    for i in (1, 2)
+)
 LOGPROBS = "-3.5\nnan\n-1.25\n"
 TOKENS = "-1.5 -0.5\n-0.25 -1\n-2 -3\n"
 LM_TOKENS = "-2.5 -0.5\n-1.25 -1\n-4 -3\n"
-JSON_TOKENS = "".join(f'{{"logprobs": [-1.5, -0.5], "tokens": ["a{i}", "</s>"]}}\n' for i in range(3))
+JSON_TOKENS = "".join(
+    f'{{"logprobs": [-1.5, -0.5], "tokens": ["a{i}", "</s>"]}}\n' for i in range(3)
+)
 FAIRSEQ = "".join(f"S-{i}\tx\nH-{i}\t-0.5\ta\nP-{i}\t-0.5 -0.5\n" for i in range(3))
-CANDS = "".join(f'{{"segment": {i}, "text": "Text {k}", "tag": "t{k}", "id": "{i}-{k}"}}\n' for i in range(3)
-                for k in range(2))  # fmt: skip
+CANDS = "".join(
+    f'{{"segment": {i}, "text": "Text {k}", "tag": "t{k}", "id": "{i}-{k}"}}\n'
+    for i in range(3)
+    for k in range(2)
+)
 SELF = "".join(
-    json.dumps({"src": s, "refs": [r], "candidates": [h, {"text": r, "tag": "ref"}], "lp": "en-de"}) + "\n"
+    json.dumps({"src": s, "refs": [r], "candidates": [h, {"text": r, "tag": "ref"}], "lp": "en-de"})
+    + "\n"
     for s, r, h in zip(*(text.splitlines() for text in (SRC, REF, HYP)), strict=True)
 )
 NOTEBOOK = {
-    "cells": [{"cell_type": "code", "id": "a", "metadata": {"tags": ["parameters"]}, "execution_count": None,
-               "outputs": [], "source": "n = 1"}],
-    "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}, "nbformat": 4, "nbformat_minor": 5,
-}  # fmt: skip
+    "cells": [
+        {
+            "cell_type": "code",
+            "id": "a",
+            "metadata": {"tags": ["parameters"]},
+            "execution_count": None,
+            "outputs": [],
+            "source": "n = 1",
+        }
+    ],
+    "metadata": {
+        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}
+    },
+    "nbformat": 4,
+    "nbformat_minor": 5,
+}
 ROW = ("wmt24/en-de", "a/b.txt", "own/er", "0" * 40, "p/b.txt", "3", "1" * 40, "", "CC0")
 RATED = "rater,sheet,segment,candidate,criterion,rating,seconds,version\nAnn,4b54,0,12,accuracy,4,2.5,0.1\n"
 
@@ -70,31 +89,54 @@ def _tar(text: str, *names: str) -> bytes:
 
 
 TEXTS = {
-    "src.txt": SRC, "ref.txt": REF, "A.txt": HYP, "docs.txt": "news\td1\nnews\td1\nweb\td2\n", "names.txt": "d1\nd1\nd2\n",
-    "logprobs.txt": LOGPROBS, "mt.txt": TOKENS, "lm.txt": LM_TOKENS, "mt.jsonl": JSON_TOKENS, "fairseq.txt": FAIRSEQ,
-    "cands.jsonl": CANDS, "cands.txt": HYP + REF, "self.jsonl": SELF,
-    "mqm.tsv": MQM, "mqm.csv": MQM.replace("\t", ","),
+    "src.txt": SRC,
+    "ref.txt": REF,
+    "A.txt": HYP,
+    "docs.txt": "news\td1\nnews\td1\nweb\td2\n",
+    "names.txt": "d1\nd1\nd2\n",
+    "logprobs.txt": LOGPROBS,
+    "mt.txt": TOKENS,
+    "lm.txt": LM_TOKENS,
+    "mt.jsonl": JSON_TOKENS,
+    "fairseq.txt": FAIRSEQ,
+    "cands.jsonl": CANDS,
+    "cands.txt": HYP + REF,
+    "self.jsonl": SELF,
+    "mqm.tsv": MQM,
+    "mqm.csv": MQM.replace("\t", ","),
     "scheme.csv": "category,dimension,source\n*,accuracy,x\n",
     "weights.csv": "severity,category,weight,source\n*,*,1,x\n",
     "wide.tsv": "lp\tsystem\tmetricx\tcometkiwi\nen-de\tA\t1.5\t0.7\nen-de\tB\t2\t0.6\n",
     "long.tsv": "pair\tsystem\tmetric\tscore\nen-de\tA\tBLEU-refA\t30\n",
     "manifest.tsv": "\t".join(MANIFEST) + "\n" + "\t".join(ROW) + "\n",
     "systems.csv": ",".join(SYSTEMS) + "\nA,LLM,en-de,claim,source\n",
-    "world/targets.csv": "target,count\nx,3\ny,1\n", "world/pairs.csv": "source,reference,count\ns,x,1\nt,y,1\n",
+    "world/targets.csv": "target,count\nx,3\ny,1\n",
+    "world/pairs.csv": "source,reference,count\ns,x,1\nt,y,1\n",
     "world/distortion.csv": "source,reference,candidate,distortion\n*,*,*,1\n",
-    "raters/Ann.csv": RATED, "slurm.yaml": "memory: 4GB\nwalltime: '1:00:00'\nn_jobs: 1\n",
-    "wmt/sources/en-de.txt": SRC, "wmt/references/en-de.refA.txt": REF, "wmt/system-outputs/en-de/A.txt": HYP,
-    "wmt/documents/en-de.docs": "news\td1\nnews\td1\nweb\td2\n", "wmt/systems.tsv": "A\tLLM\n",
-    "mme/sources/en-de.txt": SRC, "mme/references/en-de.refA.txt": REF, "mme/system-outputs/en-de/A.txt": HYP,
+    "raters/Ann.csv": RATED,
+    "slurm.yaml": "memory: 4GB\nwalltime: '1:00:00'\nn_jobs: 1\n",
+    "wmt/sources/en-de.txt": SRC,
+    "wmt/references/en-de.refA.txt": REF,
+    "wmt/system-outputs/en-de/A.txt": HYP,
+    "wmt/documents/en-de.docs": "news\td1\nnews\td1\nweb\td2\n",
+    "wmt/systems.tsv": "A\tLLM\n",
+    "mme/sources/en-de.txt": SRC,
+    "mme/references/en-de.refA.txt": REF,
+    "mme/system-outputs/en-de/A.txt": HYP,
     "mme/metric-scores/en-de/chrF-refA.seg.score": "A\t1\nA\t2\nA\tNone\n",
     "mme/human-scores/en-de.mqm.sys.score": "A\t-3.5\n",
-    "book.ipynb": json.dumps(NOTEBOOK), "examples.txt": "Yes.\tJa.\n",
-}  # fmt: skip
+    "book.ipynb": json.dumps(NOTEBOOK),
+    "examples.txt": "Yes.\tJa.\n",
+}
 TEXTS |= {
     f"xmi/{'features' if kind is FEATURES else split}/{name}": _values
-    for kind in (SCORES, FEATURES) for split in ("test", "valid") for name, by in kind.values()
-    for _values in ["src,tgt,value\nen,de,2\nde,en,3\n" if by == "both" else "lang,value\nen,2\nde,3\n"]
-}  # fmt: skip
+    for kind in (SCORES, FEATURES)
+    for split in ("test", "valid")
+    for name, by in kind.values()
+    for _values in [
+        "src,tgt,value\nen,de,2\nde,en,3\n" if by == "both" else "lang,value\nen,2\nde,3\n"
+    ]
+}
 BINARY = {"mqm.tsv.gz": gzip.compress(MQM.encode(), mtime=0), "mqm.tar.gz": _tar(MQM, "a/mqm.tsv")}
 
 
@@ -106,7 +148,9 @@ def fill(folder: Path) -> Path:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
-    pd.DataFrame({"segment": [0, 1, 2], "text": ["a", "b", "c"]}).to_parquet(folder / "cands.parquet", index=False)
+    pd.DataFrame({"segment": [0, 1, 2], "text": ["a", "b", "c"]}).to_parquet(
+        folder / "cands.parquet", index=False
+    )
     with Store(folder / "scores.sqlite") as store:
         store.put("m|x", [bytes([i]) * 16 for i in range(50)], [1.5] * 50)
         export_parquet(store, folder / "other.parquet")
@@ -120,7 +164,8 @@ class Format:
     file: str
     readers: Mapping[str, Callable[[Path], object]]
     commands: Sequence[str] = ()
-    takes: frozenset[str] = field(default_factory=frozenset)  # kinds of damage after which it is still a valid file
+    # kinds of damage after which it is still a valid file
+    takes: frozenset[str] = field(default_factory=frozenset)
 
 
 def _beside(path: Path, name: str) -> Path:
@@ -141,72 +186,204 @@ def _with_store(path: Path, do: Callable, *args: object) -> object:
         return do(store, *args)
 
 
-SCORE, PLANE = "score -s src.txt -r ref.txt -t A.txt -o out.csv", "plane -s src.txt -r ref.txt -t A.txt -o out"
+SCORE = "score -s src.txt -r ref.txt -t A.txt -o out.csv"
+PLANE = "plane -s src.txt -r ref.txt -t A.txt -o out"
 XMI = "xmi --lm-logprobs lm.txt -o out.csv --mt-logprobs "
 CURVE = "curve {} -s src.txt -r ref.txt -o out.csv --html out.html"
 WMT = ("score --data wmt -o out.csv", "plane --data wmt -o out")
 LINES = frozenset({"empty", "blank lines", "line ends alone", "a line of 10 MB"})
 """What is text all the same, where nothing says how many lines there must be."""
 
-FORMATS = {f.file: f for f in (
-    Format("src.txt", {"read_plain": _plain}, (SCORE, PLANE, CURVE.format("cands.jsonl"), WMT[0] + " --data src.txt")),
-    Format("ref.txt", {"read_plain": _plain}, (SCORE, PLANE, CURVE.format("cands.jsonl"))),
-    Format("A.txt", {"read_plain": _plain,
-                     "add_systems": _added},
-           (SCORE, PLANE, "plane --data wmt --mine mine=A.txt -o out", XMI + "mt.txt --per-char -t A.txt")),
-    Format("names.txt", {"read_lines": data.read_lines, "load_mono": load_mono}, (), LINES),
-    Format("docs.txt", {"read_documents": lambda path: read_documents(path, data.read_lines(path)),
-                        "read_plain": lambda p: _plain(p, docs=p)},
-           (PLANE + " --docs docs.txt", XMI + "mt.txt --docs docs.txt"), frozenset({"empty"})),
-    Format("logprobs.txt", {"read_logprobs": lambda p: read_logprobs(p, 3)},
-           (SCORE + " --lm de-small --system-logprobs A=logprobs.txt",)),
-    *(Format(name, {"read_token_scores": read_token_scores}, (XMI + name,))
-      for name in ("mt.txt", "mt.jsonl", "fairseq.txt")),
-    Format("cands.jsonl", {"read_candidates": data.read_candidates,
-                           "read_candidate_file": data.read_candidate_file, "load_candidates": load_candidates},
-           (CURVE.format("cands.jsonl"),)),
-    Format("self.jsonl", {"read_candidate_file": data.read_candidate_file, "load": data.load},
-           ("curve self.jsonl -o out.csv --html out.html", "score --data self.jsonl -o out.csv",
-            "plane --data self.jsonl -o out")),
-    Format("cands.txt", {"read_candidates": lambda p: data.read_candidates(p, SRC.splitlines(), 2)},
-           (CURVE.format("cands.txt -k 2"),)),
-    Format("cands.parquet", {"read_candidates": data.read_candidates, "load_candidates": load_candidates},
-           (CURVE.format("cands.parquet"),)),
-    *(Format(name, {"read_ratings": lambda p: data.read_ratings(p, texts=True)}, (f"mqm {name} -o out.csv",))
-      for name in ("mqm.tsv", "mqm.csv", "mqm.tsv.gz", "mqm.tar.gz")),
-    Format("scheme.csv", {"load_scheme": load_scheme}, ("mqm mqm.tsv --scheme scheme.csv -o out.csv",)),
-    Format("weights.csv", {"load_weights": load_weights}, ("mqm mqm.tsv --weights weights.csv -o out.csv",)),
-    *(Format(name, {"read_system_scores": lambda p: read_system_scores(p, "en-de")}) for name in ("wide.tsv", "long.tsv")),
-    Format("manifest.tsv", {"read_manifest": read_manifest}),
-    Format("systems.csv", {"system_categories": system_categories}),
-    *(Format(f"world/{name}.csv", {"load_world": lambda p: load_world(p.parent)})
-      for name in ("targets", "pairs", "distortion")),
-    Format("raters/Ann.csv", {"raters.read_ratings": read_class_ratings,
-                              "raters.read_ratings of a folder": lambda p: read_class_ratings(p.parent)}),
-    Format("wmt/sources/en-de.txt", {"read_wmt": lambda p: data.read_wmt(p.parents[1], "en-de"),
-                                     "load": lambda p: data.load(p.parents[1])}, WMT),
-    Format("wmt/references/en-de.refA.txt", {"read_wmt": lambda p: data.read_wmt(p.parents[1], "en-de")}, WMT),
-    Format("wmt/system-outputs/en-de/A.txt", {"read_wmt": lambda p: data.read_wmt(p.parents[2], "en-de")}, WMT),
-    Format("wmt/documents/en-de.docs", {"read_wmt": lambda p: data.read_wmt(p.parents[1], "en-de")}, WMT),
-    Format("wmt/systems.tsv", {"read_categories": read_categories,
-                               "read_wmt": lambda p: data.read_wmt(p.parent, "en-de")}, WMT, frozenset({"empty"})),
-    Format("mme/references/en-de.refA.txt", {"read_mme": lambda p: data.read_mme(p.parents[1], "en-de")},
-           ("score --data mme -o out.csv",)),
-    Format("mme/metric-scores/en-de/chrF-refA.seg.score",
-           {"read_mme_scores": lambda p: data.read_mme_scores(p.parents[2], "en-de", "chrF", "refA")}, (),
-           frozenset({"empty"})),
-    Format("mme/human-scores/en-de.mqm.sys.score",
-           {"read_mme_scores": lambda p: data.read_mme_scores(p.parents[1], "en-de", "mqm", level="sys")}, (),
-           frozenset({"empty"})),
-    Format("xmi/test/bleu.mt.csv", {"read_results": lambda p: read_results(p.parents[1])}),
-    Format("xmi/features/mcc.csv", {"read_features": lambda p: read_features(p.parents[1])}),
-    Format("slurm.yaml", {"read_slurm": lambda p: read_slurm(str(p))}, (SCORE + " --scheduler slurm:slurm.yaml",)),
-    Format("scores.sqlite", {"sizes": lambda p: _with_store(p, sizes)},
-           ("store --store scores.sqlite", "store --store scores.sqlite export out.parquet"),
-           frozenset({"missing", "a dangling link", "empty"})),
-    Format("other.parquet", {"import_parquet": lambda p: _with_store(_beside(p, "scores.sqlite"), import_parquet, p)},
-           ("store --store scores.sqlite import other.parquet",)),
-    Format("book.ipynb", {"parameters_of": notebooks.parameters_of},
-           ("run book.ipynb --out out", "students book.ipynb --out out")),
-    Format("examples.txt", {"generate's examples": lambda p: generate._examples(str(p))}, (), frozenset({"empty"})),
-)}  # fmt: skip
+FORMATS = {
+    f.file: f
+    for f in (
+        Format(
+            "src.txt",
+            {"read_plain": _plain},
+            (SCORE, PLANE, CURVE.format("cands.jsonl"), WMT[0] + " --data src.txt"),
+        ),
+        Format("ref.txt", {"read_plain": _plain}, (SCORE, PLANE, CURVE.format("cands.jsonl"))),
+        Format(
+            "A.txt",
+            {"read_plain": _plain, "add_systems": _added},
+            (
+                SCORE,
+                PLANE,
+                "plane --data wmt --mine mine=A.txt -o out",
+                XMI + "mt.txt --per-char -t A.txt",
+            ),
+        ),
+        Format("names.txt", {"read_lines": data.read_lines, "load_mono": load_mono}, (), LINES),
+        Format(
+            "docs.txt",
+            {
+                "read_documents": lambda path: read_documents(path, data.read_lines(path)),
+                "read_plain": lambda p: _plain(p, docs=p),
+            },
+            (PLANE + " --docs docs.txt", XMI + "mt.txt --docs docs.txt"),
+            frozenset({"empty"}),
+        ),
+        Format(
+            "logprobs.txt",
+            {"read_logprobs": lambda p: read_logprobs(p, 3)},
+            (SCORE + " --lm de-small --system-logprobs A=logprobs.txt",),
+        ),
+        *(
+            Format(name, {"read_token_scores": read_token_scores}, (XMI + name,))
+            for name in ("mt.txt", "mt.jsonl", "fairseq.txt")
+        ),
+        Format(
+            "cands.jsonl",
+            {
+                "read_candidates": data.read_candidates,
+                "read_candidate_file": data.read_candidate_file,
+                "load_candidates": load_candidates,
+            },
+            (CURVE.format("cands.jsonl"),),
+        ),
+        Format(
+            "self.jsonl",
+            {"read_candidate_file": data.read_candidate_file, "load": data.load},
+            (
+                "curve self.jsonl -o out.csv --html out.html",
+                "score --data self.jsonl -o out.csv",
+                "plane --data self.jsonl -o out",
+            ),
+        ),
+        Format(
+            "cands.txt",
+            {"read_candidates": lambda p: data.read_candidates(p, SRC.splitlines(), 2)},
+            (CURVE.format("cands.txt -k 2"),),
+        ),
+        Format(
+            "cands.parquet",
+            {"read_candidates": data.read_candidates, "load_candidates": load_candidates},
+            (CURVE.format("cands.parquet"),),
+        ),
+        *(
+            Format(
+                name,
+                {"read_ratings": lambda p: data.read_ratings(p, texts=True)},
+                (f"mqm {name} -o out.csv",),
+            )
+            for name in ("mqm.tsv", "mqm.csv", "mqm.tsv.gz", "mqm.tar.gz")
+        ),
+        Format(
+            "scheme.csv",
+            {"load_scheme": load_scheme},
+            ("mqm mqm.tsv --scheme scheme.csv -o out.csv",),
+        ),
+        Format(
+            "weights.csv",
+            {"load_weights": load_weights},
+            ("mqm mqm.tsv --weights weights.csv -o out.csv",),
+        ),
+        *(
+            Format(name, {"read_system_scores": lambda p: read_system_scores(p, "en-de")})
+            for name in ("wide.tsv", "long.tsv")
+        ),
+        Format("manifest.tsv", {"read_manifest": read_manifest}),
+        Format("systems.csv", {"system_categories": system_categories}),
+        *(
+            Format(f"world/{name}.csv", {"load_world": lambda p: load_world(p.parent)})
+            for name in ("targets", "pairs", "distortion")
+        ),
+        Format(
+            "raters/Ann.csv",
+            {
+                "raters.read_ratings": read_class_ratings,
+                "raters.read_ratings of a folder": lambda p: read_class_ratings(p.parent),
+            },
+        ),
+        Format(
+            "wmt/sources/en-de.txt",
+            {
+                "read_wmt": lambda p: data.read_wmt(p.parents[1], "en-de"),
+                "load": lambda p: data.load(p.parents[1]),
+            },
+            WMT,
+        ),
+        Format(
+            "wmt/references/en-de.refA.txt",
+            {"read_wmt": lambda p: data.read_wmt(p.parents[1], "en-de")},
+            WMT,
+        ),
+        Format(
+            "wmt/system-outputs/en-de/A.txt",
+            {"read_wmt": lambda p: data.read_wmt(p.parents[2], "en-de")},
+            WMT,
+        ),
+        Format(
+            "wmt/documents/en-de.docs",
+            {"read_wmt": lambda p: data.read_wmt(p.parents[1], "en-de")},
+            WMT,
+        ),
+        Format(
+            "wmt/systems.tsv",
+            {
+                "read_categories": read_categories,
+                "read_wmt": lambda p: data.read_wmt(p.parent, "en-de"),
+            },
+            WMT,
+            frozenset({"empty"}),
+        ),
+        Format(
+            "mme/references/en-de.refA.txt",
+            {"read_mme": lambda p: data.read_mme(p.parents[1], "en-de")},
+            ("score --data mme -o out.csv",),
+        ),
+        Format(
+            "mme/metric-scores/en-de/chrF-refA.seg.score",
+            {
+                "read_mme_scores": lambda p: data.read_mme_scores(
+                    p.parents[2], "en-de", "chrF", "refA"
+                )
+            },
+            (),
+            frozenset({"empty"}),
+        ),
+        Format(
+            "mme/human-scores/en-de.mqm.sys.score",
+            {
+                "read_mme_scores": lambda p: data.read_mme_scores(
+                    p.parents[1], "en-de", "mqm", level="sys"
+                )
+            },
+            (),
+            frozenset({"empty"}),
+        ),
+        Format("xmi/test/bleu.mt.csv", {"read_results": lambda p: read_results(p.parents[1])}),
+        Format("xmi/features/mcc.csv", {"read_features": lambda p: read_features(p.parents[1])}),
+        Format(
+            "slurm.yaml",
+            {"read_slurm": lambda p: read_slurm(str(p))},
+            (SCORE + " --scheduler slurm:slurm.yaml",),
+        ),
+        Format(
+            "scores.sqlite",
+            {"sizes": lambda p: _with_store(p, sizes)},
+            ("store --store scores.sqlite", "store --store scores.sqlite export out.parquet"),
+            frozenset({"missing", "a dangling link", "empty"}),
+        ),
+        Format(
+            "other.parquet",
+            {
+                "import_parquet": lambda p: _with_store(
+                    _beside(p, "scores.sqlite"), import_parquet, p
+                )
+            },
+            ("store --store scores.sqlite import other.parquet",),
+        ),
+        Format(
+            "book.ipynb",
+            {"parameters_of": notebooks.parameters_of},
+            ("run book.ipynb --out out", "students book.ipynb --out out"),
+        ),
+        Format(
+            "examples.txt",
+            {"generate's examples": lambda p: generate._examples(str(p))},
+            (),
+            frozenset({"empty"}),
+        ),
+    )
+}

@@ -17,10 +17,14 @@ from .good import FORMATS
 
 def sentence(message: str) -> None:
     """One line of printable characters that ends as a sentence does, and is short enough to be read."""
-    assert not any(unicodedata.category(c) in ("Cc", "Zl", "Zp", "Cs") and c != "\t" for c in message), ascii(message)
+    assert not any(
+        unicodedata.category(c) in ("Cc", "Zl", "Zp", "Cs") and c != "\t" for c in message
+    ), ascii(message)
     assert len(message) < 2200, len(message)
     assert message.rstrip()[-1] in ".?)", message
-    assert not re.search(r"Traceback|\bErrno\b|<class|object at 0x|Expecting|codec can't", message), message
+    assert not re.search(
+        r"Traceback|\bErrno\b|<class|object at 0x|Expecting|codec can't", message
+    ), message
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -39,6 +43,12 @@ def test_a_reader_says_what_is_wrong_with_which_file(good, here, monkeypatch, ba
                 read(path)
             message = str(error.value)
             sentence(message)
-            assert any(part in message for part in (path.name, str(path.parent), str(path.parents[1]))), (name, message)
-            assert re.search(bad.says, message, re.DOTALL), f"{name} does not say {bad.says!r}: {message}"
-            assert [one for one in sorted(os.listdir(path.parent)) if one[-4:] not in ("-wal", "-shm")] == before
+            assert any(
+                part in message for part in (path.name, str(path.parent), str(path.parents[1]))
+            ), (name, message)
+            assert re.search(bad.says, message, re.DOTALL), (
+                f"{name} does not say {bad.says!r}: {message}"
+            )
+            assert [
+                one for one in sorted(os.listdir(path.parent)) if one[-4:] not in ("-wal", "-shm")
+            ] == before

@@ -10,14 +10,20 @@ from tests import judges_page as made
 
 pytestmark = pytest.mark.neural
 BOTH = {
-    ("critic", "idiomatic > literal"), ("critic", "idiomatic > calque"), ("critic", "with the ratings"),
+    ("critic", "idiomatic > literal"),
+    ("critic", "idiomatic > calque"),
+    ("critic", "with the ratings"),
     ("critic+lpp", "with the ratings"),
-}  # fmt: skip
+}
 MISSED = {
-    "": BOTH | {("critic", "idiomatic > literal-2"), ("critic+lpp", "near-reference > grammar"),
-                ("critic+lpp", "near-reference > wrong-order")},
+    "": BOTH
+    | {
+        ("critic", "idiomatic > literal-2"),
+        ("critic+lpp", "near-reference > grammar"),
+        ("critic+lpp", "near-reference > wrong-order"),
+    },
     "_en": BOTH | {("critic+lpp", "with chrf"), ("language model", "bits per byte of originals")},
-}  # fmt: skip
+}
 """Gates that are not reached today; a judge that comes to reach one, or no longer does, is told here."""
 NUMBER = re.compile(r"−?\d+\.?\d*")
 OFF = 0.011
@@ -33,15 +39,22 @@ def tables():
 def test_the_gates_are_reached_but_for_those_that_are_known_to_be_missed(tables, end):
     gates = judges.gate_table(tables[end])
     assert set(gates.reached) == {"yes", "no"}
-    assert {(row.judge, row.item) for row in gates.itertuples() if row.reached == "no"} == MISSED[end]
+    assert {(row.judge, row.item) for row in gates.itertuples() if row.reached == "no"} == MISSED[
+        end
+    ]
     assert len(gates) == 13
 
 
 def test_the_page_has_these_figures(tables):
     there = made.PAGE.read_text("utf-8")
     page = made.made(there, made.parts(tables))
-    assert squeezed(NUMBER.sub("0", there)) == squeezed(NUMBER.sub("0", page)), "run python -m tests.judges_page"
-    old, new = (np.array([float(n.replace("−", "-")) for n in NUMBER.findall(text)]) for text in (there, page))
+    assert squeezed(NUMBER.sub("0", there)) == squeezed(NUMBER.sub("0", page)), (
+        "run python -m tests.judges_page"
+    )
+    old, new = (
+        np.array([float(n.replace("−", "-")) for n in NUMBER.findall(text)])
+        for text in (there, page)
+    )
     np.testing.assert_allclose(new, old, atol=OFF, err_msg="run python -m tests.judges_page")
 
 
@@ -66,7 +79,10 @@ def test_every_judge_is_measured_on_all_that_it_can_be(tables, end):
 def test_the_command_prints_tables_and_gates(capsys):
     assert cli.main(["judge", "--judge", "critic", "--draws", "300"]) == 0
     page = capsys.readouterr().out
-    assert "| idiomatic > literal-2        | 40 of 52 (0.64 to 0.86) | 52 of 52 (0.93 to 1.00) |" in page
+    assert (
+        "| idiomatic > literal-2        | 40 of 52 (0.64 to 0.86) | 52 of 52 (0.93 to 1.00) |"
+        in page
+    )
     assert "## What is wanted of the bundled judges" in page
 
 

@@ -25,7 +25,9 @@ def plane(a, n, docs=None):
     axes = (mean_axis(name, name, name, values) for name, values in (("a", a), ("n", n)))
     docs = np.array(docs if docs is not None else range(size), dtype=object)
     names = tuple(f"S{j}" for j in range(k))
-    return Plane("made up", names, ("MT",) * k, *axes, docs, np.array(["all"] * size), np.arange(size))
+    return Plane(
+        "made up", names, ("MT",) * k, *axes, docs, np.array(["all"] * size), np.arange(size)
+    )
 
 
 @pytest.mark.verifies("Share of pairs that a judge orders", by="hand")
@@ -92,7 +94,9 @@ def test_what_differs_between_sources_has_no_part(seed):
     segment = np.repeat(np.arange(6), 5)
     x, y = random.normal(size=(2, 30))
     plain = within_sources(segment, x, y, np.arange(6), rng=rng(), n_draws=300)
-    moved = within_sources(segment, np.exp(x) + 100 * segment, y - 50 * segment, np.arange(6), rng=rng(), n_draws=300)
+    moved = within_sources(
+        segment, np.exp(x) + 100 * segment, y - 50 * segment, np.arange(6), rng=rng(), n_draws=300
+    )
     np.testing.assert_allclose(moved, plain)
     turned = within_sources(segment, -x, y, np.arange(6), rng=rng(), n_draws=300)
     assert turned.value == pytest.approx(-plain.value)

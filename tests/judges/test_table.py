@@ -29,16 +29,21 @@ def by_size(sign=1):
 def tables(texts, data="mine", **more):
     chosen = {"long": by_size(), "short": by_size(-1)}
     judged = judges.judge_texts(texts, chosen, data)
-    table, notes = judges.judge_table(judged, accuracy_metric("chrf"), np.random.default_rng(0), 300)
+    table, notes = judges.judge_table(
+        judged, accuracy_metric("chrf"), np.random.default_rng(0), 300
+    )
     return table.set_index(["question", "judge", "item"]), notes
 
 
 @pytest.fixture
 def small():
     test = TestSet(
-        "mine", "en-de", ("a", "b", "c"), {"ref": ("aaaa", "bbbb", "cccc")},
+        "mine",
+        "en-de",
+        ("a", "b", "c"),
+        {"ref": ("aaaa", "bbbb", "cccc")},
         {"A": ("aa", "bb", "cc"), "B": ("aaa", "b", "c"), "C": ("a", "bbbb", "cccc")},
-    )  # fmt: skip
+    )
     segment = np.repeat(np.arange(3), 4)
     return test, CandidateSet(segment, [text for row in TEXTS for text in row], TAGS * 3)
 
@@ -65,9 +70,14 @@ def test_the_opposite_judge_has_the_opposite_places(small):
     assert systems["short"].index[0] == "B"
     for judge, sign in (("long", 1), ("short", -1)):
         assert table.loc["tradeoff", judge, "with chrf"].value * sign > 0
-    assert "people: mine has no ratings of its texts, so that no judge is compared with readers." in notes
+    assert (
+        "people: mine has no ratings of its texts, so that no judge is compared with readers."
+        in notes
+    )
     assert "no MQM ratings are known for mine, so no ranking is compared with them." in notes
-    assert not {"people", "mqm", "minimal pairs", "language model"} & set(table.index.get_level_values(0))
+    assert not {"people", "mqm", "minimal pairs", "language model"} & set(
+        table.index.get_level_values(0)
+    )
 
 
 def test_a_set_without_systems_and_one_of_one_source(small):
@@ -79,7 +89,10 @@ def test_a_set_without_systems_and_one_of_one_source(small):
     assert "rankings: systems and references of mine: 1; a ranking takes 3." in notes
     bare, notes = tables((TestSet("mine", "en-de", test.srcs), cands))
     assert set(bare.index.get_level_values(0)) == {"tags"}
-    assert any(note.startswith("tradeoff: chrf compares with a reference, and mine has none") for note in notes)
+    assert any(
+        note.startswith("tradeoff: chrf compares with a reference, and mine has none")
+        for note in notes
+    )
     with pytest.raises(DataError, match=r"nothing can be said of the judges of mine: .*tags"):
         tables((TestSet("mine", "en-de", test.srcs), CandidateSet(cands.segment, cands.texts)))
 
@@ -104,22 +117,44 @@ def test_the_page_has_every_figure_with_its_n(small):
 
 
 def test_gates_answer_for_these_texts_and_for_others():
-    named = {"question": "tags", "judge": "critic", "item": "idiomatic > literal-2", "unit": "share", "n": 52,
-             "n_of": "sources", "chance": 0.5, "signature": ""}  # fmt: skip
-    figures = {(42 / 52, 0.7, 0.9): ("yes", "undecided"), (0.95, 0.9, 0.99): ("yes", "yes"),
-               (0.5, 0.4, 0.6): ("no", "no"), (41 / 52, 0.7, 0.9): ("no", "undecided")}  # fmt: skip
+    named = {
+        "question": "tags",
+        "judge": "critic",
+        "item": "idiomatic > literal-2",
+        "unit": "share",
+        "n": 52,
+        "n_of": "sources",
+        "chance": 0.5,
+        "signature": "",
+    }
+    figures = {
+        (42 / 52, 0.7, 0.9): ("yes", "undecided"),
+        (0.95, 0.9, 0.99): ("yes", "yes"),
+        (0.5, 0.4, 0.6): ("no", "no"),
+        (41 / 52, 0.7, 0.9): ("no", "undecided"),
+    }
     for (value, low, high), answers in figures.items():
-        gates = judges.gate_table(pd.DataFrame([{**named, "value": value, "low": low, "high": high}]))
+        gates = judges.gate_table(
+            pd.DataFrame([{**named, "value": value, "low": low, "high": high}])
+        )
         assert len(gates) == len(judges.GATES)
         assert (gates.reached[0], gates.elsewhere[0]) == answers
         assert set(gates.reached[1:]) == {"no figure"}
         page = judges.gate_page(gates)
         assert page.count("\n") == len(judges.GATES) + 2
         assert "at least 42 of 52" in page
-    tradeoff = {**named, "question": "tradeoff", "judge": "rated-naturalness", "item": "with rated-accuracy",
-                "unit": "Spearman's ρ", "value": -0.1}  # fmt: skip
+    tradeoff = {
+        **named,
+        "question": "tradeoff",
+        "judge": "rated-naturalness",
+        "item": "with rated-accuracy",
+        "unit": "Spearman's ρ",
+        "value": -0.1,
+    }
     for high, answers in ((-0.01, ("yes", "yes")), (0.01, ("no", "undecided"))):
-        gates = judges.gate_table(pd.DataFrame([{**tradeoff, "low": -0.3, "high": high}])).set_index("judge")
+        gates = judges.gate_table(
+            pd.DataFrame([{**tradeoff, "low": -0.3, "high": high}])
+        ).set_index("judge")
         assert tuple(gates.loc["rated-naturalness", ["reached", "elsewhere"]]) == answers
 
 
@@ -130,37 +165,66 @@ def test_judges_that_do_not_fit_are_left_out_with_a_reason_and_named_ones_are_re
     found, notes = judges.load_judges(None, "de", None)
     assert list(found)[-1] == "rated-naturalness"
     assert "critic" in found
-    assert any(note.startswith("naturalness by lpp is missing: lpp needs a language model") for note in notes)
-    with pytest.raises(DataError, match=r"no judge fits the texts of wmt24/en-es: .*naturalness by critic is missing"):
+    assert any(
+        note.startswith("naturalness by lpp is missing: lpp needs a language model")
+        for note in notes
+    )
+    with pytest.raises(
+        DataError,
+        match=r"no judge fits the texts of wmt24/en-es: .*naturalness by critic is missing",
+    ):
         judges.load_judges(None, "es", None, "wmt24/en-es")
     with pytest.raises(DataError, match="no bundled critic 'es'"):
         judges.load_judges(["critic"], "es", None, "wmt24/en-es")
     with pytest.raises(DataError, match="ttr measures a whole corpus"):
         judges.load_judges(["ttr"], "de", None)
-    with pytest.raises(UnknownName, match="unknown judge of naturalness 'critics'; did you mean 'critic'"):
+    with pytest.raises(
+        UnknownName, match="unknown judge of naturalness 'critics'; did you mean 'critic'"
+    ):
         judges.load_judges(["critics"], "de", None)
     with pytest.raises(DataError, match="has no ratings of its texts"):
         judges.load_judges(["rated-naturalness"], "de", None, "wmt24/en-de")
 
 
 ROWS = [
-    (0, "a", "Es ist ja spät.", "idiomatic", 90, 70), (0, "b", "Es ist spät geworden.", "literal-2", 80, 90),
-    (0, "c", "Spät ist.", "calque", 10, 60), (1, "d", "Das war doch klar.", "idiomatic", 95, 80),
-    (1, "e", "Das ist klar gewesen.", "literal-2", 60, 95), (1, "f", "Klar gewesen das.", "calque", 5, 50),
-]  # fmt: skip
+    (0, "a", "Es ist ja spät.", "idiomatic", 90, 70),
+    (0, "b", "Es ist spät geworden.", "literal-2", 80, 90),
+    (0, "c", "Spät ist.", "calque", 10, 60),
+    (1, "d", "Das war doch klar.", "idiomatic", 95, 80),
+    (1, "e", "Das ist klar gewesen.", "literal-2", 60, 95),
+    (1, "f", "Klar gewesen das.", "calque", 5, 50),
+]
 
 
 @pytest.fixture
 def rated(tmp_path):
     """One's own set of two sources with ratings beside it."""
     lines = [
-        {"src": src, "refs": [ref], "lp": "en-de",
-         "candidates": [{"text": text, "id": name, "tag": tag} for at, name, text, tag, *_ in ROWS if at == i]}
-        for i, (src, ref) in enumerate([("It is late.", "Es ist spät."), ("That was clear.", "Das war klar.")])
-    ]  # fmt: skip
-    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    rows = [f"{at}\t{name}\t{one}\t{n + add}\t{a}" for at, name, *_, n, a in ROWS for one, add in (("x", 0), ("y", 1))]
-    (tmp_path / "ratings.tsv").write_text("\n".join(["segment\tid\tpass\tnaturalness\taccuracy", *rows, ""]), "utf-8")
+        {
+            "src": src,
+            "refs": [ref],
+            "lp": "en-de",
+            "candidates": [
+                {"text": text, "id": name, "tag": tag}
+                for at, name, text, tag, *_ in ROWS
+                if at == i
+            ],
+        }
+        for i, (src, ref) in enumerate(
+            [("It is late.", "Es ist spät."), ("That was clear.", "Das war klar.")]
+        )
+    ]
+    (tmp_path / "mine.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in lines), "utf-8"
+    )
+    rows = [
+        f"{at}\t{name}\t{one}\t{n + add}\t{a}"
+        for at, name, *_, n, a in ROWS
+        for one, add in (("x", 0), ("y", 1))
+    ]
+    (tmp_path / "ratings.tsv").write_text(
+        "\n".join(["segment\tid\tpass\tnaturalness\taccuracy", *rows, ""]), "utf-8"
+    )
     return tmp_path / "mine.jsonl"
 
 
@@ -188,7 +252,12 @@ def test_ones_own_rated_set(rated, tmp_path, capsys):
 
 def test_wrong_input_is_one_sentence(rated, tmp_path, capsys):
     cases = {
-        ("--data", rated, "--judge", "critics"): "unknown judge of naturalness 'critics'; did you mean 'critic'",
+        (
+            "--data",
+            rated,
+            "--judge",
+            "critics",
+        ): "unknown judge of naturalness 'critics'; did you mean 'critic'",
         ("--data", rated, "--judge", "critic", "-m", "chfr"): "did you mean",
         ("--data", rated, "--judge", "critic", "-o", "x.txt"): "name a .csv or .parquet file",
         ("--data", "teachin"): "did you mean 'teaching'",

@@ -46,7 +46,10 @@ def test_it_has_the_parameters_that_its_facts_say_and_transformers_alone_refuses
 def test_the_english_one_knows_english():
     english = load_lm("en-small", device="cpu")
     assert english.language == "en"
-    texts = ["I have never seen a house like this one before.", "She told me that she was going to leave."]
+    texts = [
+        "I have never seen a house like this one before.",
+        "She told me that she was going to leave.",
+    ]
     assert prefers_original(english, texts, np.random.default_rng(1)).all()
     assert (score_texts(english, texts).mean > -5).all()
 
@@ -60,17 +63,22 @@ def test_it_prefers_german_sentences_to_their_shuffled_words(lm):
 
 
 def test_the_card_reports_the_minimal_pairs_and_the_held_out_perplexity(lm):
-    rows = [tuple(line.split("\t")) for line in read_lines(bundled("teaching/en-de/minimal_pairs.tsv"))[1:]]
+    rows = [
+        tuple(line.split("\t"))
+        for line in read_lines(bundled("teaching/en-de/minimal_pairs.tsv"))[1:]
+    ]
     for row in minimal_pair_table(lm, rows).itertuples():
         assert (
-            f"| {row.phenomenon} | {row.hits} of {row.n} | {row.rate:.0%} | {row.low:.0%} to {row.high:.0%} |" in CARD
+            f"| {row.phenomenon} | {row.hits} of {row.n} | {row.rate:.0%} | {row.low:.0%} to {row.high:.0%} |"
+            in CARD
         )
     assert f"{FACTS['held_out_perplexity']}" in CARD
     assert f"{FACTS['train_tokens']:,}" in CARD
 
 
 def test_it_was_not_trained_on_the_monolingual_reference_nor_on_candidates(lm):
-    assert 0.999 < len(lm.training_lines) / FACTS["train_lines"] <= 1  # first bits: some are of two lines
+    # first bits: some are of two lines
+    assert 0.999 < len(lm.training_lines) / FACTS["train_lines"] <= 1
     texts = [*load_mono("teaching"), *load_candidates("teaching").texts]
     assert 0.5 < lines_by_chance(len(texts), lm.training_lines) < 1
     assert len(shared_lines(texts, lm.training_lines)) <= 4
@@ -79,7 +87,9 @@ def test_it_was_not_trained_on_the_monolingual_reference_nor_on_candidates(lm):
 def test_it_refuses_other_languages(lm):
     with pytest.raises(DataError, match="knows only 'de' and the texts are 'zh'"):
         lpp_metric(lm, trg_lang="zh")
-    assert {lpp_metric(lm, trg_lang=code).name for code in ("de", "de_DE", "deu_Latn", "und", None)} == {"lpp"}
+    assert {
+        lpp_metric(lm, trg_lang=code).name for code in ("de", "de_DE", "deu_Latn", "und", None)
+    } == {"lpp"}
 
 
 def test_the_first_call_of_a_process_is_as_exact_as_the_second():
@@ -91,7 +101,9 @@ lm, texts = load_lm("de-small", device="cpu"), sorted(load_candidates("teaching"
 first, second = score_texts(lm, texts).mean, score_texts(lm, texts).mean
 print(abs(first - second).max())
 """
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert float(said) <= 2e-6
 
 
@@ -115,7 +127,9 @@ def table_of(lm, monkeypatch):
 
     def made(hits, n):
         total = np.array([*[1.0] * hits, *[-1.0] * (n - hits), *[0.0] * n])
-        monkeypatch.setattr(probe, "score_texts", lambda *texts, **more: SimpleNamespace(total=total))
+        monkeypatch.setattr(
+            probe, "score_texts", lambda *texts, **more: SimpleNamespace(total=total)
+        )
         return minimal_pair_table(lm, [("gender", "a", "b")] * n).iloc[-1]
 
     return made
@@ -124,7 +138,12 @@ def table_of(lm, monkeypatch):
 @pytest.mark.verifies("Share of minimal pairs preferred", by="foreign", of="Newcombe 1998, table I")
 @pytest.mark.parametrize(
     ("hits", "n", "low", "high"),
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
 )
 def test_the_interval_of_a_share_is_the_published_one(table_of, hits, n, low, high):
     row = table_of(hits, n)
@@ -141,7 +160,9 @@ def test_the_interval_of_a_share_by_hand(table_of):
     assert tuple(table_of(2, 4)[["low", "high"]]) == pytest.approx((0.5 - half, 0.5 + half))
 
 
-@pytest.mark.parametrize("pairs", [[], [("gender", "Das Haus.", " ")], [("all", "Das Haus.", "Die Haus.")]])
+@pytest.mark.parametrize(
+    "pairs", [[], [("gender", "Das Haus.", " ")], [("all", "Das Haus.", "Die Haus.")]]
+)
 def test_pairs_that_say_nothing_are_told(lm, pairs):
     with pytest.raises(DataError, match="minimal pair"):
         minimal_pair_table(lm, pairs)

@@ -12,14 +12,37 @@ from anhelpers import cli
 from anhelpers.data import bundled, load_candidates, load_mono
 from anhelpers.errors import DataError
 from anhelpers.naturalness.combination import combination_metric, identity, load_combination
-from anhelpers.naturalness.combination_training import fit_weights, train_combination, write_combination
+from anhelpers.naturalness.combination_training import (
+    fit_weights,
+    train_combination,
+    write_combination,
+)
 from anhelpers.naturalness.critic import load_critic
 from anhelpers.naturalness.damage import damaged, other_forms
 from anhelpers.naturalness.lm import load_lm
 from anhelpers.naturalness.registry import naturalness_metric, needs_lm
 
-WORDS = ["der", "den", "dem", "die", "ein", "eine", "einen", "geht", "gehe", "gehen", "Haus", "Hause", "rot", "und"]
-SENTENCES = ["Der Hund schläft im Garten.", "Sie geht mit dem Kind nach Hause.", "„Nein“, sagte er leise."]
+WORDS = [
+    "der",
+    "den",
+    "dem",
+    "die",
+    "ein",
+    "eine",
+    "einen",
+    "geht",
+    "gehe",
+    "gehen",
+    "Haus",
+    "Hause",
+    "rot",
+    "und",
+]
+SENTENCES = [
+    "Der Hund schläft im Garten.",
+    "Sie geht mit dem Kind nach Hause.",
+    "„Nein“, sagte er leise.",
+]
 
 
 @pytest.fixture(scope="module")
@@ -51,14 +74,18 @@ def test_weights_as_scikit_learn_has_them():
 @pytest.mark.verifies("Critic with a language model", by="property")
 def test_files_of_translations_weigh_the_same():
     rng = np.random.default_rng(4)
-    r, q, moves = rng.normal(0.5, 1, (50, 2)), rng.normal(-0.5, 1, (40, 2)), rng.normal(0.2, 1, (30, 2))
+    r = rng.normal(0.5, 1, (50, 2))
+    q = rng.normal(-0.5, 1, (40, 2))
+    moves = rng.normal(0.2, 1, (30, 2))
     other = rng.normal(0, 1, (20, 2))
     assert fit_weights(r, [q, other, other], moves) == pytest.approx(
         fit_weights(r, [q, np.vstack([other, other]), other], moves), abs=1e-4
     )
 
 
-TEXTS = st.lists(st.lists(st.sampled_from(WORDS), min_size=3, max_size=12).map(" ".join), min_size=1)
+TEXTS = st.lists(
+    st.lists(st.sampled_from(WORDS), min_size=3, max_size=12).map(" ".join), min_size=1
+)
 
 
 @given(TEXTS, st.integers(0, 99))
@@ -98,7 +125,9 @@ def test_a_score_is_the_weighted_sum(lm):
     critic = naturalness_metric("critic", "de").score_segments(texts)
     lpp = naturalness_metric("lpp", "de", lm).score_segments(texts)
     together = naturalness_metric("critic+lpp", "de", lm)
-    expected = combination.critic_weight * critic - combination.lpp_weight * lpp + combination.intercept
+    expected = (
+        combination.critic_weight * critic - combination.lpp_weight * lpp + combination.intercept
+    )
     np.testing.assert_allclose(together.score_segments(texts), expected)
     assert np.isnan(expected).tolist() == [False] * 3 + [True] * 2
     assert together.higher_is_better
@@ -109,7 +138,9 @@ def test_a_score_is_the_weighted_sum(lm):
 def test_the_signature_has_weights_critic_and_model(lm):
     signature = naturalness_metric("critic+lpp", "de", lm).signature
     c = load_combination("de")
-    assert signature.startswith(f"critic+lpp|{c.critic_weight:g}*critic-{c.lpp_weight:g}*lpp{c.intercept:+g}|critic|")
+    assert signature.startswith(
+        f"critic+lpp|{c.critic_weight:g}*critic-{c.lpp_weight:g}*lpp{c.intercept:+g}|critic|"
+    )
     assert load_critic("de").revision in signature
     assert lm.revision in signature
 
@@ -133,23 +164,36 @@ def test_training_from_the_command_line(lm, tmp_path, capsys):
     cands = load_candidates("teaching")
     files = {"own": load_mono("teaching")}
     for tag in ("literal", "literal-2", "calque", "near-reference", "officialese"):
-        files.setdefault("q", []).extend(t for t, of in zip(cands.texts, cands.tags, strict=True) if of == tag)
+        files.setdefault("q", []).extend(
+            t for t, of in zip(cands.texts, cands.tags, strict=True) if of == tag
+        )
     for name, lines in files.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n")
     folder = tmp_path / "mine"
     shutil.copytree(bundled("critic/de"), folder)
-    arguments = ["train-combination", str(tmp_path / "own"), str(tmp_path / "q"), str(folder), "--lang", "de"]
+    arguments = [
+        "train-combination",
+        str(tmp_path / "own"),
+        str(tmp_path / "q"),
+        str(folder),
+        "--lang",
+        "de",
+    ]
     assert cli.main(arguments) == 0
     assert "360 originals" in capsys.readouterr().out
     assert json.loads((folder / "combination.json").read_text())["originals"] == 360
-    assert np.isfinite(naturalness_metric(f"critic+lpp:{folder}", "de", lm).score_segments(SENTENCES)).all()
+    assert np.isfinite(
+        naturalness_metric(f"critic+lpp:{folder}", "de", lm).score_segments(SENTENCES)
+    ).all()
     facts = json.loads((folder / "facts.json").read_text())
     (folder / "facts.json").write_text(json.dumps(facts | {"intercept": 0.25}))
     with pytest.raises(DataError, match="was fitted with another critic"):
         load_combination(folder)
 
 
-def test_a_folder_that_is_not_there_is_not_the_bundled_critic_of_that_name(tmp_path, monkeypatch, capsys):
+def test_a_folder_that_is_not_there_is_not_the_bundled_critic_of_that_name(
+    tmp_path, monkeypatch, capsys
+):
     """Its weights were written over."""
     monkeypatch.chdir(tmp_path)
     before = (bundled("critic/de") / "combination.json").read_bytes()
@@ -169,7 +213,9 @@ def test_what_is_refused(lm, tmp_path):
     combination = folder / "combination.json"
     facts = json.loads(combination.read_text())
     write_combination({**facts, "lm": "other@1"}, folder)
-    with pytest.raises(DataError, match=r"fitted with the language model other@1 and do not hold for de-small@"):
+    with pytest.raises(
+        DataError, match=r"fitted with the language model other@1 and do not hold for de-small@"
+    ):
         combination_metric(load_combination(folder), lm)
     turned = [json.dumps({**facts, "critic_weight": -0.5}), json.dumps({**facts, "lpp_weight": 0})]
     for bad in ("{}", "[]", "no", json.dumps({**facts, "intercept": float("nan")}), *turned):
@@ -186,7 +232,11 @@ def test_what_is_refused(lm, tmp_path):
 def test_swapped_sides_are_refused(lm):
     """The critic would be turned round without anybody noticing: what reads translated would count as natural."""
     own, cands = load_mono("teaching"), load_candidates("teaching")
-    q = [text for text, tag in zip(cands.texts, cands.tags, strict=True) if tag.startswith(("literal", "omission"))]
+    q = [
+        text
+        for text, tag in zip(cands.texts, cands.tags, strict=True)
+        if tag.startswith(("literal", "omission"))
+    ]
     judges = load_critic("de"), lm
     combination, _ = train_combination(own, {"q": q}, judges, lambda line: None)
     assert combination.critic_weight > 0

@@ -29,13 +29,26 @@ def inverse(name, packed):
     if name == "bz2":
         return bz2.decompress(packed)
     if name == "lzma":
-        chain = [{"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 2**20, "pb": 0}]
+        chain = [
+            {
+                "id": lzma.FILTER_LZMA1,
+                "preset": 9 | lzma.PRESET_EXTREME,
+                "dict_size": 2**20,
+                "pb": 0,
+            }
+        ]
         return lzma.decompress(packed, lzma.FORMAT_RAW, filters=chain)
-    return zstandard.ZstdDecompressor(format=zstandard.FORMAT_ZSTD1_MAGICLESS).decompressobj().decompress(packed)
+    return (
+        zstandard.ZstdDecompressor(format=zstandard.FORMAT_ZSTD1_MAGICLESS)
+        .decompressobj()
+        .decompress(packed)
+    )
 
 
 @pytest.mark.verifies("Compressed length", by="property")
-@pytest.mark.verifies("Compressed length", by="foreign", of="the decompressors of zlib, bz2, lzma, zstandard")
+@pytest.mark.verifies(
+    "Compressed length", by="foreign", of="the decompressors of zlib, bz2, lzma, zstandard"
+)
 @settings(deadline=None)
 @given(st.text(max_size=300), st.integers(1, 30))
 def test_every_stream_holds_the_whole_text_and_the_least_is_taken(text, times):
@@ -83,7 +96,8 @@ def test_d_zip_is_the_divergence_where_a_compressor_reaches_the_entropy():
     """Probabilities that are powers of 2, for which Huffman's code is optimal: 8 letters of 4 bits, 128 of 8 bits."""
     q, p = np.r_[np.full(8, 1 / 16), np.full(128, 1 / 256)], np.full(136, 1 / 136)
     kl, n = float(entropy(q, p)), 50_000
-    assert d_zip(q, p, n) == pytest.approx(kl, abs=0.008)  # the sample has a standard error of 0.006
+    # the sample has a standard error of 0.006
+    assert d_zip(q, p, n) == pytest.approx(kl, abs=0.008)
     assert -0.01 < d_zip(q, q, n) < 0  # here it cancels: zstd needs 6.012 bits where 6 are due
 
 
@@ -118,10 +132,15 @@ def test_the_metric_is_its_definition_on_segments_and_on_the_corpus(lm):
     metric = zip_metric(lm, "de")
     nats = -score_texts(lm, TEXTS, eos=True).total
     bits = [compressed_bits(text) for text in TEXTS]
-    wanted = [n - b * np.log(2) if text.strip() else np.nan for n, b, text in zip(nats, bits, TEXTS, strict=True)]
+    wanted = [
+        n - b * np.log(2) if text.strip() else np.nan
+        for n, b, text in zip(nats, bits, TEXTS, strict=True)
+    ]
     np.testing.assert_allclose(metric.score_segments(TEXTS), wanted, rtol=1e-12)
     joined = compressed_bits("Das Haus ist alt.\nDer Hund bellt nicht.\nDas Haus ist alt.")
-    assert metric.score_corpus(TEXTS) == pytest.approx((np.nansum(nats) - joined * np.log(2)) / 3, rel=1e-12)
+    assert metric.score_corpus(TEXTS) == pytest.approx(
+        (np.nansum(nats) - joined * np.log(2)) / 3, rel=1e-12
+    )
     assert np.isnan(metric.score_corpus(["", " "]))
     assert (metric.unit, metric.higher_is_better) == ("nats per segment", False)
     assert metric.signature.startswith(f"zip|model:{lm.name}|rev:{lm.revision}|")
@@ -143,7 +162,11 @@ def test_the_end_of_the_text_is_scored_where_the_model_has_one_unless_told_other
 @pytest.mark.neural
 def test_the_model_reads_a_text_once_for_both_levels(lm, monkeypatch):
     read, real = [], compression.score_texts
-    monkeypatch.setattr(compression, "score_texts", lambda lm, texts, eos: read.extend(texts) or real(lm, texts, eos))
+    monkeypatch.setattr(
+        compression,
+        "score_texts",
+        lambda lm, texts, eos: read.extend(texts) or real(lm, texts, eos),
+    )
     metric = zip_metric(lm, "de")
     metric.score_segments(TEXTS)
     metric.score_corpus(TEXTS)

@@ -40,13 +40,23 @@ from anhelpers.plane import oracle_study, system_plane
 
 SMALL = CriticRecipe("de", words=100, min_texts=3, penalty=1e-3)
 TAGS = ("literal", "literal-2", "calque", "near-reference")
-MINI = Critic("mini", "0", "de", frozenset({"das", "er"}), Shape(order=2, lengths=(), ending=0),
-              {"das": (1.0, 2.0), "x": (2.0, -1.0), "<s> das": (1.0, 0.5), "x </s>": (1.0, 1.0)}, 0.25)  # fmt: skip
+MINI = Critic(
+    "mini",
+    "0",
+    "de",
+    frozenset({"das", "er"}),
+    Shape(order=2, lengths=(), ending=0),
+    {"das": (1.0, 2.0), "x": (2.0, -1.0), "<s> das": (1.0, 0.5), "x </s>": (1.0, 1.0)},
+    0.25,
+)
 
 
 def tagged(*tags):
     cands = load_candidates("teaching")
-    return {tag: [text for text, of in zip(cands.texts, cands.tags, strict=True) if of == tag] for tag in tags}
+    return {
+        tag: [text for text, of in zip(cands.texts, cands.tags, strict=True) if of == tag]
+        for tag in tags
+    }
 
 
 @pytest.fixture(scope="module")
@@ -68,21 +78,42 @@ def test_a_score_by_hand():
     parts = explain(MINI, "Das singt laut.")
     assert [token for token, _ in parts] == ["", "Das", "singt", "laut", "."]
     size = math.sqrt(19)
-    assert [nats for _, nats in parts] == pytest.approx([shares[0], *(s / size for s in shares[1:]), 0.0], abs=1e-12)
+    assert [nats for _, nats in parts] == pytest.approx(
+        [shares[0], *(s / size for s in shares[1:]), 0.0], abs=1e-12
+    )
 
 
 def test_one_form_of_each_sign():
     assert critic_tokens("»Wie?« – „Soso“ … ‚Na‘, ein Fuß", "de") == (
         ['"', "Wie", "?", '"', "-", '"', "Soso", '"', "...", "'", "Na", "'", ",", "ein", "Fuss"]
     )
-    assert critic_tokens("``Ja'' – ´´nein´´ --", "de") == ['"', "Ja", '"', "-", '"', "nein", '"', "-"]
+    assert critic_tokens("``Ja'' – ´´nein´´ --", "de") == [
+        '"',
+        "Ja",
+        '"',
+        "-",
+        '"',
+        "nein",
+        '"',
+        "-",
+    ]
     assert critic_tokens("Groß", "en") == ["Groß"]
     assert critic_tokens("u\u0308ber", "de") == ["über"]
-    assert critic_tokens("#PRS_ORG# hat 1.000,50 E-Mails", "de") == ["#PRS_ORG#", "hat", "1.000,50", "E-Mails"]
+    assert critic_tokens("#PRS_ORG# hat 1.000,50 E-Mails", "de") == [
+        "#PRS_ORG#",
+        "hat",
+        "1.000,50",
+        "E-Mails",
+    ]
 
 
 def test_ngrams_have_two_grains_and_no_last_sign():
-    found = [gram for gram, _ in ngrams(["Das", "Rechnen", "lernte", "er", "!"], frozenset({"das", "er"}), Shape())]
+    found = [
+        gram
+        for gram, _ in ngrams(
+            ["Das", "Rechnen", "lernte", "er", "!"], frozenset({"das", "er"}), Shape()
+        )
+    ]
     coarse = ["das", "N", "x", "er", "<s> das", "das N", "N x", "x er", "er </s>"]
     assert found == [*coarse, "N1", "x1-te", "das N1", "N1 x1-te", "x1-te er"]
 
@@ -109,13 +140,20 @@ def test_forms_of_signs_are_no_matter(text, pair):
     assert score_critic(critic, text) == score_critic(critic, text.replace(one, other))
 
 
-@pytest.mark.verifies("Log-odds of the critic", by="foreign", of="scikit-learn 1.5.2, figures of its own pipeline")
+@pytest.mark.verifies(
+    "Log-odds of the critic", by="foreign", of="scikit-learn 1.5.2, figures of its own pipeline"
+)
 def test_it_is_scikit_learns(small):
     """The same n-grams by `TfidfVectorizer(analyzer=…, min_df=3)`, `LogisticRegression(C=1 / (penalty · n), tol=1e-10)`
     with the weights of the texts; five such fits for the folds, and `LogisticRegression(C=1e9)` on their margins."""
     critic, _ = small
-    texts = ["Das ist ja wohl nicht wahr.", "Er hat gesagt, dass er morgen kommen wird.", "Na, dann mal los!",
-             load_mono("teaching")[7], tagged("calque")["calque"][3]]  # fmt: skip
+    texts = [
+        "Das ist ja wohl nicht wahr.",
+        "Er hat gesagt, dass er morgen kommen wird.",
+        "Na, dann mal los!",
+        load_mono("teaching")[7],
+        tagged("calque")["calque"][3],
+    ]
     theirs = [1.48495, 0.30599, 0.93451, 1.06166, -1.57385]  # up to what their solver leaves
     assert [score_critic(critic, text) for text in texts] == pytest.approx(theirs, abs=5e-5)
 
@@ -150,16 +188,28 @@ def test_the_cross_fit_is_about_chance_where_there_is_nothing_to_learn():
 @pytest.mark.verifies("Lower bound of total variation", by="hand")
 def test_the_bound_by_hand():
     """Three of four originals and both translations are told: 3/4 + 2/2 - 1."""
-    found = tv_lower_bound([1, 2, -1, 3], [-1, -2], (list("abcd"), list("ef")), np.random.default_rng(0))
-    assert (found.bound, found.accuracy, found.n_r, found.n_q, found.n_clusters) == (0.75, 0.875, 4, 2, 6)
-    worse = tv_lower_bound([-1, -2, 1], [1, 2, -1], (list("abc"), list("def")), np.random.default_rng(0))
+    found = tv_lower_bound(
+        [1, 2, -1, 3], [-1, -2], (list("abcd"), list("ef")), np.random.default_rng(0)
+    )
+    assert (found.bound, found.accuracy, found.n_r, found.n_q, found.n_clusters) == (
+        0.75,
+        0.875,
+        4,
+        2,
+        6,
+    )
+    worse = tv_lower_bound(
+        [-1, -2, 1], [1, 2, -1], (list("abc"), list("def")), np.random.default_rng(0)
+    )
     assert (worse.bound, worse.low) == (0, 0)
     assert str(found).startswith("TV(Q, R) is at least 0.750, 95 % interval ")
 
 
 @pytest.mark.verifies("Lower bound of total variation", by="property")
-@given(st.lists(st.sampled_from([-1.0, 1.0]), min_size=3, max_size=12),
-       st.lists(st.sampled_from([-1.0, 1.0]), min_size=3, max_size=12))  # fmt: skip
+@given(
+    st.lists(st.sampled_from([-1.0, 1.0]), min_size=3, max_size=12),
+    st.lists(st.sampled_from([-1.0, 1.0]), min_size=3, max_size=12),
+)
 def test_the_bound_is_no_more_than_the_total_variation_of_the_samples(r, q):
     clusters = ([f"r{i}" for i in range(len(r))], [f"q{i}" for i in range(len(q))])
     found = tv_lower_bound(r, q, clusters, np.random.default_rng(1))
@@ -168,7 +218,11 @@ def test_the_bound_is_no_more_than_the_total_variation_of_the_samples(r, q):
     assert 0 <= found.low <= found.high <= 1
 
 
-@pytest.mark.verifies("Lower bound of total variation", by="foreign", of="the total variation of two normals, by scipy")
+@pytest.mark.verifies(
+    "Lower bound of total variation",
+    by="foreign",
+    of="the total variation of two normals, by scipy",
+)
 def test_the_interval_covers_a_known_gap():
     """q = N(0, 1), r = N(1, 1), the best critic x - 1/2: TV = 2 Φ(1/2) - 1. Documents of three equal texts."""
     from scipy import stats
@@ -190,7 +244,10 @@ def test_few_or_no_scores_are_told():
         auc([1.0], [])
 
 
-@given(st.lists(st.integers(-3, 3), min_size=1, max_size=9), st.lists(st.integers(-3, 3), min_size=1, max_size=9))
+@given(
+    st.lists(st.integers(-3, 3), min_size=1, max_size=9),
+    st.lists(st.integers(-3, 3), min_size=1, max_size=9),
+)
 @pytest.mark.verifies("AUC", by="property")
 def test_the_auc_counts_pairs(r, q):
     pairs = [(a > b) + (a == b) / 2 for a, b in itertools.product(r, q)]
@@ -208,7 +265,9 @@ def test_the_figures_are_scipys():
     scores, native = np.concatenate([r, q]), np.repeat([1.0, 0.0], 200)
     ranks = stats.rankdata(scores) - 1
     shares = stats.binned_statistic(ranks, native, bins=4, range=(0, 400)).statistic
-    said = stats.binned_statistic(ranks, 1 / (1 + np.exp(-scores)), bins=4, range=(0, 400)).statistic
+    said = stats.binned_statistic(
+        ranks, 1 / (1 + np.exp(-scores)), bins=4, range=(0, 400)
+    ).statistic
     found = np.array(reliability(r, q, bins=4))
     assert found[:, 0] == pytest.approx(said, abs=6e-4)
     assert found[:, 1] == pytest.approx(shares, abs=6e-4)
@@ -229,15 +288,22 @@ def test_calibrated_scores_are_reliable():
 def test_texts_without_a_word_are_nan_with_a_note(capsys, bundled_critic):
     values = critic_metric(bundled_critic, "de").score_segments(["Ja, ja.", "", "12 …", "?"])
     assert np.isnan(values).tolist() == [False, True, True, True]
-    assert "note: critic de: 3 of 4 texts have no word, and so no score (nan)." in capsys.readouterr().err
+    assert (
+        "note: critic de: 3 of 4 texts have no word, and so no score (nan)."
+        in capsys.readouterr().err
+    )
 
 
 def test_another_language_is_a_sentence(bundled_critic):
-    with pytest.raises(DataError, match=r"the critic de knows only 'de' and the texts are 'cs'; train one"):
+    with pytest.raises(
+        DataError, match=r"the critic de knows only 'de' and the texts are 'cs'; train one"
+    ):
         critic_metric(bundled_critic, "cs")
     with pytest.raises(DataError, match=r"there is no bundled critic 'cs' and no such folder"):
         naturalness_metric("critic", "cs")
-    assert naturalness_metric("critic", "de_AT").signature == critic_metric(bundled_critic).signature
+    assert (
+        naturalness_metric("critic", "de_AT").signature == critic_metric(bundled_critic).signature
+    )
 
 
 @pytest.mark.parametrize(
@@ -246,7 +312,11 @@ def test_another_language_is_a_sentence(bundled_critic):
         ("facts.json", b"{", "no description of a critic"),
         ("facts.json", b'{"language": "de"}', "no description of a critic"),
         ("critic.tsv.xz", b"kind\n", "no table of a critic"),
-        ("critic.tsv.xz", b"kind\tt\ti\tw\nword\tdas\t\t\nngram\tdas\t1\tnan\n", "no table of a critic"),
+        (
+            "critic.tsv.xz",
+            b"kind\tt\ti\tw\nword\tdas\t\t\nngram\tdas\t1\tnan\n",
+            "no table of a critic",
+        ),
         ("critic.tsv.xz", lzma.compress(b"kind")[:-9], "critic.tsv.xz"),
     ],
 )
@@ -260,7 +330,11 @@ def test_a_damaged_critic_is_told(small, tmp_path, name, data, told):
 def test_what_misleads_is_left_out_and_told():
     native, said = [*load_mono("teaching"), "Ja.", "", "Das ist gut so."], []
     calque = tagged("calque")["calque"]
-    files = {"A": calque, "B": [*calque[:50], "Anders als A.", "Auch anders."], "C": tagged("literal")["literal"]}
+    files = {
+        "A": calque,
+        "B": [*calque[:50], "Anders als A.", "Auch anders."],
+        "C": tagged("literal")["literal"],
+    }
     files |= {
         "D": [*tagged("literal-2")["literal-2"], "Das ist gut so."],
         "E": tagged("near-reference")["near-reference"],
@@ -275,7 +349,8 @@ def test_what_misleads_is_left_out_and_told():
 def test_too_little_or_leaked_text_is_an_error(tmp_path, small):
     native = load_mono("teaching")
     with pytest.raises(
-        DataError, match="52 translations of two words or more are left, and a critic needs at least 200"
+        DataError,
+        match="52 translations of two words or more are left, and a critic needs at least 200",
     ):
         train_critic(native, tagged("calque"), SMALL, print)
     with pytest.raises(DataError, match=r"A: 60 of 112 lines stand among the originals as well"):
@@ -290,11 +365,15 @@ def test_too_little_or_leaked_text_is_an_error(tmp_path, small):
 
 
 def test_unequal_classes_are_told():
-    many = [f"{text} Nummer {i}, so steht es da." for i in range(9) for text in load_mono("teaching")]
+    many = [
+        f"{text} Nummer {i}, so steht es da." for i in range(9) for text in load_mono("teaching")
+    ]
     said = []
     train_critic(many, tagged(*TAGS), replace(SMALL, words=20, folds=2), said.append)
-    assert any(line.startswith("the classes are of very unequal size (3,240 originals, 208 translations)")
-               for line in said)  # fmt: skip
+    assert any(
+        line.startswith("the classes are of very unequal size (3,240 originals, 208 translations)")
+        for line in said
+    )
 
 
 # -- command line, plane, curves ---------------------------------------------------------------------------------------
@@ -338,7 +417,10 @@ def test_it_takes_part_in_plane_and_curve(bundled_critic):
 
 # -- the bundled critic ------------------------------------------------------------------------------------------------
 
-CARDS = {lang: (bundled(f"critic/{lang}") / "README.md").read_text(encoding="utf-8") for lang in ("de", "en")}
+CARDS = {
+    lang: (bundled(f"critic/{lang}") / "README.md").read_text(encoding="utf-8")
+    for lang in ("de", "en")
+}
 
 
 @pytest.mark.parametrize("lang", CARDS)
@@ -362,8 +444,16 @@ def test_it_is_small_and_its_facts_are_in_its_card(lang):
 def test_the_card_has_its_figures_on_the_teaching_set(lang):
     critic, card = load_critic(lang), CARDS[lang]
     cands = load_candidates(teaching_set(lang))
-    by = {tag: np.array([score_critic(critic, text) for text, own in zip(cands.texts, cands.tags, strict=True)
-                         if own == tag]) for tag in set(cands.tags)}  # fmt: skip
+    by = {
+        tag: np.array(
+            [
+                score_critic(critic, text)
+                for text, own in zip(cands.texts, cands.tags, strict=True)
+                if own == tag
+            ]
+        )
+        for tag in set(cands.tags)
+    }
     rows = re.findall(r"^\| ([a-z0-9-]+) > ([a-z0-9-]+) \| (\d+) of 52 \|", card, re.M)
     assert len(rows) >= 5
     for high, low, wins in rows:
@@ -388,7 +478,10 @@ def test_a_folder_called_as_the_language_is_no_critic_by_chance(tmp_path, monkey
     shutil.copytree(bundled("critic/en"), "de")
     assert find_critic("de") == bundled("critic/de")
     assert find_critic(Path("de")) == Path("de")
-    assert naturalness_metric("critic", "de").signature == critic_metric(load_critic("de"), "de").signature
+    assert (
+        naturalness_metric("critic", "de").signature
+        == critic_metric(load_critic("de"), "de").signature
+    )
     assert load_critic(Path("de")).language == "en"
     with pytest.raises(DataError, match="'en'"):
         naturalness_metric("critic:de", "de")

@@ -49,7 +49,10 @@ def scored():
     critic, test = load_critic("de"), load("wmt23/en-de")
     originals = read_lines(Path(os.environ["ANHELPERS_DATA"]) / "mono" / "de.original.txt")[FIRST:]
     texts = {"originals": originals, "refA": test.refs["refA"], **test.systems}
-    return {name: np.array([score_critic(critic, text) for text in sentences(t)]) for name, t in texts.items()}
+    return {
+        name: np.array([score_critic(critic, text) for text in sentences(t)])
+        for name, t in texts.items()
+    }
 
 
 def test_the_gates_of_sentences(scored):
@@ -63,33 +66,46 @@ def test_the_gates_of_sentences(scored):
 def test_means_of_ten_sentences_as_the_card_says(scored):
     """0.95 was wanted of neighbouring sentences, and 0.948 is reached; of sentences of any documents 0.99."""
     systems = [scores for name, scores in scored.items() if name not in ("originals", "refA")]
-    assert np.mean([auc(tens(scored["originals"]), tens(q)) for q in systems]) == pytest.approx(0.948, abs=0.001)
+    assert np.mean([auc(tens(scored["originals"]), tens(q)) for q in systems]) == pytest.approx(
+        0.948, abs=0.001
+    )
 
 
 @pytest.fixture(scope="module")
 def english():
     """Scores of English originals, and of translations by (source language, kind), all kept from the training."""
     root, critic = Path(os.environ["ANHELPERS_DATA"]), load_critic("en")
-    with lzma.open(root / "critic" / "wmt22_native_or_translated.en.tsv.xz", "rt", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-                if int(row["line"]) // 10 % 5 == 4]  # fmt: skip
+    with lzma.open(
+        root / "critic" / "wmt22_native_or_translated.en.tsv.xz", "rt", encoding="utf-8"
+    ) as file:
+        rows = [
+            row
+            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+            if int(row["line"]) // 10 % 5 == 4
+        ]
     texts = defaultdict(list, {"WMT23 sentences": read_lines(root / "mono" / "en.original.txt")})
     seen = set()
     for row in sorted(rows, key=lambda row: int(row["line"])):
         if row["side"] != "native" and (key := (row["set"], row["side"], row["line"])) not in seen:
-            texts[row["set"], row["side"], "in order"].append(row["text"])  # neighbours, one text for each source
+            # neighbours, one text for each source
+            texts[row["set"], row["side"], "in order"].append(row["text"])
             seen.add(key)
     for row in rows:
         kind = {"en": "WMT22 held-out sources", "ewt": "EWT held-out lines"}.get(row["set"])
         texts[kind or (row["set"], row["side"])].append(row["text"])
-    scored = {name: [score_critic(critic, text) for text in some if len(re.findall(r"\w+", text)) >= 2]
-              for name, some in texts.items()}  # fmt: skip
+    scored = {
+        name: [score_critic(critic, text) for text in some if len(re.findall(r"\w+", text)) >= 2]
+        for name, some in texts.items()
+    }
     return {name: np.array(scores)[~np.isnan(scores)] for name, scores in scored.items()}
 
 
 def test_the_english_critic_on_texts_kept_from_it_as_the_card_says(english):
     card = (bundled("critic/en") / "README.md").read_text(encoding="utf-8")
-    sides = [[q for q in english if q[1:] == (kind,)] for kind in ("machine-translation", "human-translation")]
+    sides = [
+        [q for q in english if q[1:] == (kind,)]
+        for kind in ("machine-translation", "human-translation")
+    ]
     assert [len(side) for side in sides] == [6, 6]
     originals = [name for name in english if isinstance(name, str)]
     for name in originals:
@@ -100,6 +116,14 @@ def test_the_english_critic_on_texts_kept_from_it_as_the_card_says(english):
         np.testing.assert_allclose([*means, *german], said, atol=0.001)
     r = tens(english[originals[0]])
     tens_of = [np.mean([auc(r, tens(english[*q, "in order"])) for q in side]) for side in sides]
-    assert "| WMT23, means of ten neighbouring sentences | {:.3f} | {:.3f} | |".format(*tens_of) in card
+    assert (
+        "| WMT23, means of ten neighbouring sentences | {:.3f} | {:.3f} | |".format(*tens_of)
+        in card
+    )
     above = [(english[name] > 0).mean() for name in originals[:2]]
-    assert "{:.0%} of WMT23's originals and {:.0%} of the held-out sources stand above 0".format(*above) in card
+    assert (
+        "{:.0%} of WMT23's originals and {:.0%} of the held-out sources stand above 0".format(
+            *above
+        )
+        in card
+    )

@@ -42,7 +42,9 @@ def test_it_is_the_mean_log_ratio_of_the_outputs_that_both_score(test_set, lm, e
 
 
 @pytest.mark.verifies("KL from known log-probabilities", by="property")
-def test_a_system_that_is_the_model_is_0_nats_from_it_and_the_end_of_the_text_is_scored(test_set, lm):
+def test_a_system_that_is_the_model_is_0_nats_from_it_and_the_end_of_the_text_is_scored(
+    test_set, lm
+):
     from anhelpers.naturalness.lm import score_texts
 
     estimate = system_kl(test_set, {"A": score_texts(lm, HYPS, eos=True).total}, lm)["A"]

@@ -36,7 +36,14 @@ def foreign(tokens):
 
 
 @pytest.mark.verifies(
-    "Type-token ratio", "MATTR", "MTLD", "Yule's I", "Yule's K", "Simpson's index", by="foreign", of="lexicalrichness"
+    "Type-token ratio",
+    "MATTR",
+    "MTLD",
+    "Yule's I",
+    "Yule's K",
+    "Simpson's index",
+    by="foreign",
+    of="lexicalrichness",
 )
 @settings(deadline=None)
 @given(TOKENS, st.integers(1, 20), st.sampled_from([0.5, 0.66, 0.72, 0.9]))
@@ -81,7 +88,9 @@ def test_bounds_and_a_new_name_for_every_word_changes_nothing(tokens):
     assert lexical.shannon(tokens) == pytest.approx(-(share * np.log(share)).sum(), abs=1e-14)
 
 
-@pytest.mark.verifies("Type-token ratio", "Shannon entropy of words", "Simpson's index", by="property")
+@pytest.mark.verifies(
+    "Type-token ratio", "Shannon entropy of words", "Simpson's index", by="property"
+)
 @settings(deadline=None)
 @given(TOKENS, st.integers(2, 4))
 def test_what_repetition_does(tokens, times):
@@ -92,7 +101,13 @@ def test_what_repetition_does(tokens, times):
 
 
 @pytest.mark.verifies(
-    "Type-token ratio", "MATTR", "Yule's I", "Yule's K", "Shannon entropy of words", "Simpson's index", by="hand"
+    "Type-token ratio",
+    "MATTR",
+    "Yule's I",
+    "Yule's K",
+    "Shannon entropy of words",
+    "Simpson's index",
+    by="hand",
 )
 def test_by_hand():
     """the 4, cat sat on 2, mat and dog 1: N = 13, V = 7, Σ f² = 16 + 12 + 3 = 31."""
@@ -111,7 +126,9 @@ def test_mtld_by_hand():
     assert lexical.mtld(list("aabcdc"), 0.5) == pytest.approx((4 + 9) / 2, rel=1e-15)
 
 
-@pytest.mark.verifies("MTLD", by="foreign", of="lexicalrichness, where a ratio is the threshold itself")
+@pytest.mark.verifies(
+    "MTLD", by="foreign", of="lexicalrichness, where a ratio is the threshold itself"
+)
 def test_a_factor_of_mtld_ends_at_the_threshold_and_not_only_below_it():
     """18 words, the last of them 7 times more: 18/25 is 0.72. By ≤ each such run is a factor; by < reading goes on."""
     tokens = [word for k in (0, 18) for word in [*range(k, k + 18), *[k + 17] * 7]]
@@ -124,7 +141,9 @@ def test_what_is_not_defined_is_nan():
     for tokens in ([], np.array([], dtype=int)):
         assert all(np.isnan(measure.of(tokens)) for measure in MEASURES.values())
     distinct = list("abc")
-    assert np.isnan([lexical.mtld(distinct), lexical.yules_i(distinct), lexical.mattr(distinct, 4)]).all()
+    assert np.isnan(
+        [lexical.mtld(distinct), lexical.yules_i(distinct), lexical.mattr(distinct, 4)]
+    ).all()
     assert (lexical.yules_k(distinct), lexical.ttr(distinct), lexical.shannon(["a"])) == (0, 1, 0)
     assert np.isnan(lexical.frequency_profile([])).all()
 
@@ -205,13 +224,19 @@ def test_the_jackknife_is_its_formula():
     value, se, m = jackknife(lexical.ttr, docs)
     left_out = [5 / 6, 4 / 6, 4 / 6]
     assert (value, m) == (5 / 9, 3)
-    assert se == pytest.approx(math.sqrt(2 / 3 * sum((t - np.mean(left_out)) ** 2 for t in left_out)), abs=1e-15)
+    assert se == pytest.approx(
+        math.sqrt(2 / 3 * sum((t - np.mean(left_out)) ** 2 for t in left_out)), abs=1e-15
+    )
     assert np.isnan(jackknife(lexical.ttr, docs[:1])[1])
-    assert np.isnan(jackknife(lexical.mtld, [["a", "a"], ["b"]])[1])  # without the first nothing is repeated
+    # without the first nothing is repeated
+    assert np.isnan(jackknife(lexical.mtld, [["a", "a"], ["b"]])[1])
 
 
 def corpus(lp="en-de", docs=("x", "x", "y", "y")):
-    texts = {"A": ("Das Haus, das Haus.", "Ein Hund.", "", "Das Haus."), "B": ("Eins zwei.", "drei", "vier", "fünf")}
+    texts = {
+        "A": ("Das Haus, das Haus.", "Ein Hund.", "", "Das Haus."),
+        "B": ("Eins zwei.", "drei", "vier", "fünf"),
+    }
     return TestSet("t", lp, ("a", "b", "c", "d"), {}, texts, docs)
 
 
@@ -226,10 +251,14 @@ def test_the_table_is_tidy_with_intervals_by_documents_and_reasons():
     assert (a.value - a.low) / a.se == pytest.approx(stats.t.ppf(0.975, 1), rel=1e-6)
     assert rows.direction.tolist()[:3] == ["higher is more diverse"] * 2 + ["lower is more diverse"]
     assert np.isnan(rows.loc["B", "yules_i"].value)
-    assert "B: Yule's I is nan; it needs a repeated word, and there are 5 words." in table.attrs["notes"]
+    assert (
+        "B: Yule's I is nan; it needs a repeated word, and there are 5 words."
+        in table.attrs["notes"]
+    )
     assert "2 documents are few: the intervals" in table.attrs["notes"][-1]
     alone = lexical_table(corpus(docs=tuple("wxyz")), ["ttr"]).attrs["notes"]
-    assert alone == ("3 texts are few: the intervals may be far too short or far too long.",)  # A has a blank one
+    # A has a blank one
+    assert alone == ("3 texts are few: the intervals may be far too short or far too long.",)
     assert a.signature.startswith("ttr|tok:nfc-lower-words-cjkchars|lang:de|anhelpers:")
     with pytest.raises(UnknownName, match="did you mean 'mattr'"):
         lexical_table(corpus(), ["matr"])
@@ -239,7 +268,9 @@ def test_the_table_is_tidy_with_intervals_by_documents_and_reasons():
 def test_frequency_measures_of_the_table_are_the_profile():
     yardstick = "das haus das ein ein ein"
     common, rare = frequency_measures([yardstick], bands=(1, 2))
-    table = lexical_table(corpus(), [common, rare, Measure("m3", "MATTR", "", True, lambda t: lexical.mattr(t, 3))])
+    table = lexical_table(
+        corpus(), [common, rare, Measure("m3", "MATTR", "", True, lambda t: lexical.mattr(t, 3))]
+    )
     rows = table.set_index(["system", "measure"]).value
     assert (rows["A", "common"], rows["A", "rare"]) == (1 / 8, 4 / 8)  # ein; haus haus haus hund
     band, mine = lexical.band_of(words(yardstick), (1, 2)), words(" ".join(corpus().systems["A"]))
@@ -257,12 +288,18 @@ def test_a_metric_of_a_corpus_has_rows_of_systems_and_one_point_on_the_plane():
             ["B", "corpus", 1, 4],
         ]
         assert table.unit[0] == "types per token (higher is more diverse)"
-    for refused in (lambda: segment_rows(corpus(), [metric]), lambda: metric_axis(corpus(), metric)):
+    for refused in (
+        lambda: segment_rows(corpus(), [metric]),
+        lambda: metric_axis(corpus(), metric),
+    ):
         with pytest.raises(DataError, match="ttr is a measure of a whole corpus"):
             refused()
     axis = metric_axis(corpus(), metric, "corpus")
     rows = axis.there.all(1)  # the segments for which both have text
-    wanted = [metric.score_corpus([hyps[i] for i in np.flatnonzero(rows)]) for hyps in corpus().systems.values()]
+    wanted = [
+        metric.score_corpus([hyps[i] for i in np.flatnonzero(rows)])
+        for hyps in corpus().systems.values()
+    ]
     assert axis.level == "stored"
     assert axis.score(axis.counts[rows].sum(0)).tolist() == pytest.approx(wanted)
     assert not axis.there[~rows].any()
@@ -285,7 +322,9 @@ def test_the_registry_makes_each_and_asks_for_a_model():
 @given(TOKENS, TOKENS)
 def test_entropies_are_scipys_and_shares_nltks(tokens, yardstick):
     nltk = pytest.importorskip("nltk", reason="pip install nltk")
-    assert lexical.shannon(tokens) == pytest.approx(stats.entropy(list(Counter(tokens).values())), abs=1e-14)
+    assert lexical.shannon(tokens) == pytest.approx(
+        stats.entropy(list(Counter(tokens).values())), abs=1e-14
+    )
     ranks = sorted(nltk.FreqDist(yardstick).items(), key=lambda pair: (-pair[1], pair[0]))
     theirs = nltk.FreqDist(tokens)
     wanted = [sum(theirs.freq(t) for t, _ in part) for part in (ranks[:1], ranks[1:3])]
@@ -306,9 +345,12 @@ def test_the_first_metric_that_fits_and_why_others_do_not():
     metric, missing = fitting_metric(["critic+lpp", "lpp", "ttr"], "sw")
     assert metric.name == "ttr"
     assert [sentence.partition(":")[0] for sentence in missing] == [
-        "naturalness by critic+lpp is missing", "naturalness by lpp is missing",
-    ]  # fmt: skip
-    with pytest.raises(DataError, match="naturalness by lpp is missing: lpp needs a language model"):
+        "naturalness by critic+lpp is missing",
+        "naturalness by lpp is missing",
+    ]
+    with pytest.raises(
+        DataError, match="naturalness by lpp is missing: lpp needs a language model"
+    ):
         fitting_metric(["lpp"], "de")
     with pytest.raises(DataError, match="no metric of naturalness was named"):
         fitting_metric([], "de")

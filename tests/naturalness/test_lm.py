@@ -7,14 +7,25 @@ import shutil
 import numpy as np
 import pytest
 
-safetensors = pytest.importorskip("safetensors.torch", reason="pip install -c constraints.txt -e '.[neural]'")
+safetensors = pytest.importorskip(
+    "safetensors.torch", reason="pip install -c constraints.txt -e '.[neural]'"
+)
 torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
-transformers = pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
+transformers = pytest.importorskip(
+    "transformers", reason="pip install -c constraints.txt -e '.[neural]'"
+)
 
 from anhelpers import eight_bits  # noqa: E402
 from anhelpers.errors import AnhelpersError, DataError  # noqa: E402
 from anhelpers.naturalness import lm as lm_module  # noqa: E402
-from anhelpers.naturalness.lm import LanguageModel, TextLogProbs, bits_per_byte_metric, load_lm, lpp_metric, score_texts  # noqa: E402
+from anhelpers.naturalness.lm import (  # noqa: E402
+    LanguageModel,
+    TextLogProbs,
+    bits_per_byte_metric,
+    load_lm,
+    lpp_metric,
+    score_texts,
+)
 from anhelpers.naturalness.load import training_lines  # noqa: E402
 from anhelpers.naturalness.lpp import shared_lines  # noqa: E402
 from anhelpers.naturalness.reading import batches, encoded, examples, n_predicted, split_lines  # noqa: E402
@@ -23,12 +34,22 @@ from anhelpers.naturalness.train import Recipe, train_lm, train_tokenizer  # noq
 pytestmark = pytest.mark.neural
 
 TEXTS = [
-    "Das Haus ist alt.", "Ein Satz, der über viele Wörter geht.", "ja", "",
-    "Das Haus ist alt.", "  ",
-    "Grüße 🙂 aus Köln </s>", "x", "Der Hund bellt, <s> die Katze schläft.", "<pad> und <pad>",
-]  # fmt: skip
+    "Das Haus ist alt.",
+    "Ein Satz, der über viele Wörter geht.",
+    "ja",
+    "",
+    "Das Haus ist alt.",
+    "  ",
+    "Grüße 🙂 aus Köln </s>",
+    "x",
+    "Der Hund bellt, <s> die Katze schläft.",
+    "<pad> und <pad>",
+]
 LINES = [
-    f"Der {a} {b} den {c}." for a in ("Hund", "Mann", "Baum") for b in ("sieht", "ruft") for c in ("Weg", "Ort", "Bus")
+    f"Der {a} {b} den {c}."
+    for a in ("Hund", "Mann", "Baum")
+    for b in ("sieht", "ruft")
+    for c in ("Weg", "Ort", "Bus")
 ] * 3
 
 
@@ -39,8 +60,13 @@ def tokenizer():
 
 def tiny(kind: str, tokenizer):
     common = {"vocab_size": len(tokenizer), "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2}
-    shape = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64,
-             "max_position_embeddings": 64}  # fmt: skip
+    shape = {
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "intermediate_size": 64,
+        "max_position_embeddings": 64,
+    }
     torch.manual_seed(1)
     if kind == "gpt2":
         config = transformers.GPT2Config(n_embd=32, n_layer=2, n_head=4, n_positions=64, **common)
@@ -59,7 +85,9 @@ def tiny(kind: str, tokenizer):
 
 @pytest.fixture(scope="module", params=["gpt2", "llama", "gemma2"])
 def lm(request, tokenizer):
-    return LanguageModel(tiny(request.param, tokenizer), tokenizer, request.param, "0", "float32", "cpu", 0, 64)
+    return LanguageModel(
+        tiny(request.param, tokenizer), tokenizer, request.param, "0", "float32", "cpu", 0, 64
+    )
 
 
 def naive(lm, text, eos):
@@ -76,7 +104,9 @@ def naive(lm, text, eos):
     return sum(float(logp[t, ids[t + 1]]) for t in range(len(ids) - 1)), len(ids) - 1
 
 
-@pytest.mark.verifies("Log-probability of a text", by="foreign", of="transformers, one text at a time in float64")
+@pytest.mark.verifies(
+    "Log-probability of a text", by="foreign", of="transformers, one text at a time in float64"
+)
 @pytest.mark.parametrize("eos", [False, True])
 def test_totals_and_counts_are_those_of_the_definition(lm, eos):
     scores = score_texts(lm, TEXTS, eos=eos)
@@ -99,7 +129,8 @@ def test_the_fast_head_is_used_only_where_it_is_exact(lm):
 @pytest.mark.verifies("Log-probability of a text", by="property")
 @pytest.mark.parametrize("budget", [1, 16, 100, 100_000])
 def test_a_batch_of_one_equals_any_other_batch(lm, budget):
-    alone, together = score_texts(lm, TEXTS, tokens_per_batch=1), score_texts(lm, TEXTS, tokens_per_batch=budget)
+    alone = score_texts(lm, TEXTS, tokens_per_batch=1)
+    together = score_texts(lm, TEXTS, tokens_per_batch=budget)
     np.testing.assert_allclose(alone.mean, together.mean, atol=1e-5, rtol=0)
     assert (alone.tokens == together.tokens).all()
 
@@ -131,7 +162,9 @@ def test_every_token_is_scored_exactly_once_for_any_length(lm, tokenizer):
 
 
 def test_special_tokens_in_a_text_are_text(lm):
-    plain = lm.tokenizer("a </s> b", add_special_tokens=False, split_special_tokens=True)["input_ids"]
+    plain = lm.tokenizer("a </s> b", add_special_tokens=False, split_special_tokens=True)[
+        "input_ids"
+    ]
     assert lm.tokenizer.eos_token_id not in plain
     assert score_texts(lm, ["a </s> b"]).tokens[0] == len(plain)
 
@@ -148,10 +181,14 @@ def test_a_saved_model_loads_and_says_who_it_is(lm, tmp_path):
     lm.tokenizer.save_pretrained(tmp_path / "m")
     loaded = load_lm(tmp_path / "m", device="cpu")
     metric = lpp_metric(loaded)
-    assert metric.signature.startswith(f"lpp|model:m|rev:{loaded.revision}|dtype:float32|bos:<s>|eos:no|max:64|")
+    assert metric.signature.startswith(
+        f"lpp|model:m|rev:{loaded.revision}|dtype:float32|bos:<s>|eos:no|max:64|"
+    )
     assert len(loaded.revision) == 12
     assert not metric.higher_is_better
-    np.testing.assert_allclose(metric.score_segments(TEXTS), -score_texts(lm, TEXTS).mean, atol=1e-5)
+    np.testing.assert_allclose(
+        metric.score_segments(TEXTS), -score_texts(lm, TEXTS).mean, atol=1e-5
+    )
 
 
 def test_wrong_calls_are_told_in_one_sentence(lm, tmp_path):
@@ -167,7 +204,15 @@ def test_no_texts_give_empty_arrays(lm):
 
 def test_training_learns_resumes_and_writes_a_loadable_folder(tmp_path):
     recipe = Recipe(
-        "de", vocab_size=300, width=16, layers=1, heads=2, max_tokens=32, epochs=12, tokens_per_batch=64, held_out=3
+        "de",
+        vocab_size=300,
+        width=16,
+        layers=1,
+        heads=2,
+        max_tokens=32,
+        epochs=12,
+        tokens_per_batch=64,
+        held_out=3,
     )
     facts = train_lm(LINES, tmp_path / "whole", recipe, say=lambda s: None)
     said = []
@@ -193,7 +238,12 @@ def test_training_learns_resumes_and_writes_a_loadable_folder(tmp_path):
 @pytest.mark.parametrize(
     ("out", "chosen", "device", "sentence"),
     [
-        ("full", {}, "cpu", "full: is a folder with other things in it, which the model would replace"),
+        (
+            "full",
+            {},
+            "cpu",
+            "full: is a folder with other things in it, which the model would replace",
+        ),
         ("m", {}, "gpu", "there is no device 'gpu' here"),
         ("m", {"held_out": 0}, "cpu", "held_out is 0; hold out at least 1 line"),
     ],
@@ -218,7 +268,8 @@ def test_held_out_lines_are_never_trained_on():
     assert len(held) == 4
     assert not {lines[k] for k in train} & {lines[k] for k in held}
     assert len(train) + len(held) == len(set(LINES))
-    assert [train, held] == [sorted(train), sorted(held)]  # in the order of the text, so that lines can be joined
+    # in the order of the text, so that lines can be joined
+    assert [train, held] == [sorted(train), sorted(held)]
     with pytest.raises(DataError, match="too few to hold out"):
         split_lines(["a", "b"], 5, seed=1)
 
@@ -242,11 +293,13 @@ def test_a_weight_is_how_often_a_line_is_read():
 def test_joined_lines_follow_each_other_in_one_text_and_fit():
     recipe = Recipe("de", weights=(1, 1), join=0.9, max_tokens=8)
     read = examples(IDS, OF, recipe, epoch=0)
-    assert [token for i in read for token in i[1:-1]] == [10 + k for k in range(400)]  # nothing lost, nothing twice
+    # nothing lost, nothing twice
+    assert [token for i in read for token in i[1:-1]] == [10 + k for k in range(400)]
     assert {i[0] for i in read} == {BOS}
     assert {i[-1] for i in read} == {EOS}
     assert max(map(len, read)) == 8
-    assert not any({209, 210} <= set(i) for i in read)  # the end of one text and the beginning of the other
+    # the end of one text and the beginning of the other
+    assert not any({209, 210} <= set(i) for i in read)
     alone = examples(IDS, OF, Recipe("de"), epoch=3)
     assert alone is IDS
 
@@ -261,15 +314,29 @@ def test_a_batch_keeps_within_its_tokens_and_each_text_is_in_one():
 
 @pytest.mark.parametrize("stored", ["float16", "int8"])
 def test_what_is_measured_is_what_is_stored(tmp_path, stored):
-    recipe = Recipe("de", vocab_size=300, width=16, layers=1, heads=2, max_tokens=32, epochs=2, tokens_per_batch=64,
-                    held_out=3, stored=stored)  # fmt: skip
+    recipe = Recipe(
+        "de",
+        vocab_size=300,
+        width=16,
+        layers=1,
+        heads=2,
+        max_tokens=32,
+        epochs=2,
+        tokens_per_batch=64,
+        held_out=3,
+        stored=stored,
+    )
     facts = train_lm(LINES, tmp_path / "m", recipe, say=lambda line: None)
     lm = load_lm(tmp_path / "m", device="cpu")
     held = [LINES[k] for k in split_lines(LINES, 3, recipe.seed)[1]]
     scores = score_texts(lm, held, eos=True)
     assert scores.tokens.sum() == facts["held_out_tokens"]
-    assert -scores.total.sum() / scores.tokens.sum() == pytest.approx(facts["held_out_nats_per_token"], abs=1e-4)
-    assert shared_lines([*held, LINES[0]], lm.training_lines) == ([] if LINES[0] in held else [LINES[0]])
+    assert -scores.total.sum() / scores.tokens.sum() == pytest.approx(
+        facts["held_out_nats_per_token"], abs=1e-4
+    )
+    assert shared_lines([*held, LINES[0]], lm.training_lines) == (
+        [] if LINES[0] in held else [LINES[0]]
+    )
 
 
 def test_eight_bits_keep_a_weight_to_half_a_step_of_its_row(tmp_path):
@@ -288,8 +355,18 @@ def test_eight_bits_keep_a_weight_to_half_a_step_of_its_row(tmp_path):
 
 
 def test_a_file_in_eight_bits_without_a_part_is_refused(tmp_path):
-    recipe = Recipe("de", vocab_size=300, width=16, layers=1, heads=2, max_tokens=32, epochs=1, tokens_per_batch=64,
-                    held_out=3, stored="int8")  # fmt: skip
+    recipe = Recipe(
+        "de",
+        vocab_size=300,
+        width=16,
+        layers=1,
+        heads=2,
+        max_tokens=32,
+        epochs=1,
+        tokens_per_batch=64,
+        held_out=3,
+        stored="int8",
+    )
     train_lm(LINES, tmp_path / "m", recipe, say=lambda line: None)
     config = tmp_path / "m" / "config.json"
     text = config.read_text("utf-8")
@@ -312,10 +389,13 @@ def test_a_file_in_eight_bits_without_a_part_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("chosen", "sentence"),
     [
-        ({"weights": ()}, "weights are"), ({"weights": (0.0,)}, "one above 0"), ({"weights": (-1.0, 1.0)}, "weights"),
-        ({"join": 1.0}, "join is 1.0; it is a chance"), ({"stored": "int4"}, "unknown way to store weights"),
+        ({"weights": ()}, "weights are"),
+        ({"weights": (0.0,)}, "one above 0"),
+        ({"weights": (-1.0, 1.0)}, "weights"),
+        ({"join": 1.0}, "join is 1.0; it is a chance"),
+        ({"stored": "int4"}, "unknown way to store weights"),
     ],
-)  # fmt: skip
+)
 def test_a_recipe_that_cannot_be_is_told(chosen, sentence):
     with pytest.raises(AnhelpersError, match=sentence):
         Recipe("de", **chosen)
@@ -339,7 +419,9 @@ def test_another_configuration_is_another_revision(tiny_marian, tmp_path):
     shutil.copytree(tiny_marian / "lm", tmp_path / "lm")
     before = load_lm(tmp_path / "lm").revision
     config = json.loads((tmp_path / "lm" / "config.json").read_text("utf-8"))
-    (tmp_path / "lm" / "config.json").write_text(json.dumps(config | {"decoder_attention_heads": 1}), "utf-8")
+    (tmp_path / "lm" / "config.json").write_text(
+        json.dumps(config | {"decoder_attention_heads": 1}), "utf-8"
+    )
     assert load_lm(tmp_path / "lm").revision != before
 
 
@@ -351,10 +433,18 @@ def test_a_model_of_zeros_by_hand(kind, tokenizer):
     with torch.no_grad():
         for p in model.parameters():
             p.zero_()
-    found = [score_texts(LanguageModel(model, tokenizer, kind, "0", "float32", "cpu", 0, 64), ["Das Haus."], eos=eos)
-             for eos in (False, True)]  # fmt: skip
+    found = [
+        score_texts(
+            LanguageModel(model, tokenizer, kind, "0", "float32", "cpu", 0, 64),
+            ["Das Haus."],
+            eos=eos,
+        )
+        for eos in (False, True)
+    ]
     n = len(tokenizer("Das Haus.", add_special_tokens=False)["input_ids"])
-    assert [s.total[0] for s in found] == pytest.approx([-k * math.log(len(tokenizer)) for k in (n, n + 1)], rel=1e-6)
+    assert [s.total[0] for s in found] == pytest.approx(
+        [-k * math.log(len(tokenizer)) for k in (n, n + 1)], rel=1e-6
+    )
 
 
 @pytest.mark.verifies("Log-probability of a text", by="foreign", of="transformers' own loss")
@@ -371,7 +461,8 @@ def test_means_are_the_loss_that_transformers_reports(lm):
 def test_bits_per_byte_are_all_bits_over_all_bytes(lm):
     texts = ["Grüße", "Der Mann sieht den Weg."]
     metric, nats = bits_per_byte_metric(lm, lm.language), -score_texts(lm, texts, eos=True).total
-    assert metric.score_segments(texts) == pytest.approx(nats / np.log(2) / [7, 23])  # ü and ß are two bytes each
+    # ü and ß are two bytes each
+    assert metric.score_segments(texts) == pytest.approx(nats / np.log(2) / [7, 23])
     assert metric.score_corpus(texts) == pytest.approx(nats.sum() / np.log(2) / 30)
     assert not metric.higher_is_better
     assert metric.signature.startswith("bpb|model:")
@@ -391,8 +482,15 @@ def test_a_blank_text_has_no_bits_and_no_part_in_the_corpus(lm):
 @pytest.mark.verifies("Bits per byte", by="foreign", of="the loss of transformers")
 def test_bits_per_byte_are_the_loss_that_transformers_computes(lm):
     text = "Der Mann sieht den Weg."
-    ids = torch.tensor([[lm.context_token, *lm.tokenizer(text, add_special_tokens=False).input_ids,
-                         lm.tokenizer.eos_token_id]])  # fmt: skip
+    ids = torch.tensor(
+        [
+            [
+                lm.context_token,
+                *lm.tokenizer(text, add_special_tokens=False).input_ids,
+                lm.tokenizer.eos_token_id,
+            ]
+        ]
+    )
     with torch.inference_mode():
         loss = lm.model(input_ids=ids, labels=ids).loss.item() * (ids.shape[1] - 1)
     wanted = loss / np.log(2) / len(text.encode())

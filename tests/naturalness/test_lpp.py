@@ -64,11 +64,15 @@ def test_texts_of_a_document_are_drawn_together():
     rng, hits = np.random.default_rng(8), np.zeros(3)
     for _ in range(300):
         level = rng.normal(size=20)
-        (q, docs), (r, _), (mono, _) = documents(rng, level=level), documents(rng, level=level), documents(rng)
+        (q, docs) = documents(rng, level=level)
+        (r, _) = documents(rng, level=level)
+        (mono, _) = documents(rng)
         apart = lpp_distance(q, mono, docs_q=docs, docs_r=docs)
         together = lpp_distance(q, r, docs_q=docs, docs_r=docs, paired=True)
         plain = lpp_distance(q, mono)
-        hits += [low <= 0 <= high for low, high in (apart.interval, together.interval, plain.interval)]
+        hits += [
+            low <= 0 <= high for low, high in (apart.interval, together.interval, plain.interval)
+        ]
     assert 0.91 <= hits[0] / 300 <= 0.985
     assert 0.91 <= hits[1] / 300 <= 0.985
     assert hits[2] / 300 < 0.75
@@ -106,7 +110,9 @@ def test_what_adds_to_all_texts_alike_moves_lpp_and_no_distance(q, r, shift):
     assert (moved, same) == pytest.approx((value - shift, se), abs=1e-9)
     there, back = lpp_distance(q, r), lpp_distance(r, q)
     assert (there.distance, there.gap) == (back.distance, -back.gap)
-    assert lpp_distance(np.array(q) + shift, np.array(r) + shift).gap == pytest.approx(there.gap, abs=1e-9)
+    assert lpp_distance(np.array(q) + shift, np.array(r) + shift).gap == pytest.approx(
+        there.gap, abs=1e-9
+    )
     assert lpp_distance(q, q).distance == 0
 
 

@@ -13,7 +13,15 @@ from anhelpers.naturalness.lpp import LppDistance
 from anhelpers.naturalness.mono import Mono, leaks, lpp_gaps, score_mono
 from anhelpers.naturalness.registry import naturalness_metric
 
-LENGTH = Metric("length", "length", "letters", True, (), "length|v:1", lambda hyps: np.array([len(x) for x in hyps]))
+LENGTH = Metric(
+    "length",
+    "length",
+    "letters",
+    True,
+    (),
+    "length|v:1",
+    lambda hyps: np.array([len(x) for x in hyps]),
+)
 
 
 def found(interval):
@@ -28,8 +36,12 @@ def test_r_stands_at_the_mean_of_its_texts_with_student_s_interval():
     assert r.interval == pytest.approx((2 - t.ppf(0.975, 1), 2 + t.ppf(0.975, 1)))
     assert r.signature.startswith("length|v:1|R:")
     assert "2 texts are few" in r.caution
-    bounded = Metric("length", "length", "letters", False, (), "", LENGTH.score_segments, bounds=(0.0, np.inf))
-    assert score_mono(bounded, Mono(("a", "bbb")))[0].interval == pytest.approx((-2 - t.ppf(0.975, 1), 0))
+    bounded = Metric(
+        "length", "length", "letters", False, (), "", LENGTH.score_segments, bounds=(0.0, np.inf)
+    )
+    assert score_mono(bounded, Mono(("a", "bbb")))[0].interval == pytest.approx(
+        (-2 - t.ppf(0.975, 1), 0)
+    )
 
 
 @pytest.mark.verifies("Where R stands", by="foreign", of="scipy")
@@ -42,20 +54,33 @@ def test_the_interval_of_r_is_scipys_and_moves_with_the_scores(scores, shift):
 
     assume(np.ptp(scores) > 1e-3)
     r, moved = of(scores), of(np.array(scores) + shift)
-    assert r.interval == pytest.approx(tuple(ttest_1samp(scores, 0).confidence_interval()), abs=1e-9)
+    assert r.interval == pytest.approx(
+        tuple(ttest_1samp(scores, 0).confidence_interval()), abs=1e-9
+    )
     assert (r.n_r, r.left_out) == (len(scores), 1)
-    assert (moved.value - shift, *moved.interval) == pytest.approx((r.value, r.low + shift, r.high + shift), abs=1e-9)
+    assert (moved.value - shift, *moved.interval) == pytest.approx(
+        (r.value, r.low + shift, r.high + shift), abs=1e-9
+    )
 
 
 def test_what_r_must_be():
-    with pytest.raises(DataError, match=r"R \(mine.txt\) has 1 line of text; a mean with an interval takes at least 2"):
+    with pytest.raises(
+        DataError,
+        match=r"R \(mine.txt\) has 1 line of text; a mean with an interval takes at least 2",
+    ):
         Mono(("a",), "mine.txt")
-    assert Mono(("a", "b")).signature == Mono(("a", "b"), "elsewhere").signature != Mono(("a", "c")).signature
+    assert (
+        Mono(("a", "b")).signature
+        == Mono(("a", "b"), "elsewhere").signature
+        != Mono(("a", "c")).signature
+    )
     missing = Metric("m", "m", "", True, (), "", lambda hyps: np.array([np.nan, 1.0]))
     with pytest.raises(DataError, match="has 1 texts with a score of m"):
         score_mono(missing, Mono(("a", "b")))
     with pytest.raises(DataError, match="m has no score of a single text without srcs"):
-        score_mono(Metric("m", "m", "", True, ("srcs",), "", LENGTH.score_segments), Mono(("a", "b")))
+        score_mono(
+            Metric("m", "m", "", True, ("srcs",), "", LENGTH.score_segments), Mono(("a", "b"))
+        )
 
 
 @pytest.mark.verifies("LPP distance", by="hand")
@@ -85,9 +110,17 @@ def test_gaps_of_systems_by_hand():
 
 
 def test_a_line_of_r_that_is_a_translation_is_told():
-    test = TestSet("s", "en-de", srcs=("x", "y"), refs={"ref": ("Ein Haus.", "")}, systems={"A": ("Ein  Haus.", "Ja.")})
+    test = TestSet(
+        "s",
+        "en-de",
+        srcs=("x", "y"),
+        refs={"ref": ("Ein Haus.", "")},
+        systems={"A": ("Ein  Haus.", "Ja.")},
+    )
     (told,) = leaks(Mono(("Ein Haus.", "Ja.", "Nein.")), test)
-    assert told.startswith("R shares lines with translations (of its 3 lines: reference ref 1, A 2)")
+    assert told.startswith(
+        "R shares lines with translations (of its 3 lines: reference ref 1, A 2)"
+    )
     assert leaks(Mono(("Doch.", "Nein.")), test) == []
 
 
@@ -108,10 +141,17 @@ def test_the_metric_is_the_distance_of_the_two_means(tiny_lm):
     test = TestSet("s", "en-de", srcs=("x", "y", "z"), systems={"A": hyps, "B": ("Ja.", "", "")})
     estimates = system_distances(test, lm, mono)
     assert estimates["A"].value == pytest.approx(metric.score_corpus(hyps))
-    assert (estimates["A"].n_q, estimates["A"].n_r, estimates["A"].signature) == (2, 3, metric.signature)
+    assert (estimates["A"].n_q, estimates["A"].n_r, estimates["A"].signature) == (
+        2,
+        3,
+        metric.signature,
+    )
     assert estimates["A"].low <= estimates["A"].value <= estimates["A"].high
     assert np.isnan(estimates["B"].value)
-    with pytest.raises(DataError, match=r"compares with text R that people wrote in the target language.*--mono FILE"):
+    with pytest.raises(
+        DataError,
+        match=r"compares with text R that people wrote in the target language.*--mono FILE",
+    ):
         naturalness_metric("lpp-distance", "de", lm)
     with pytest.raises(DataError, match="lpp-distance needs a language model"):
         naturalness_metric("lpp-distance", "de", mono=mono)

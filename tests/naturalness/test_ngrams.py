@@ -45,7 +45,10 @@ def test_the_linear_kernel_of_the_rows_is_the_mean_cosine_of_counts(texts, order
 @given(TEXTS, SOME_ORDERS)
 def test_raw_features_are_the_counts_and_every_column_is_used(texts, orders):
     x = ngram_features(texts, orders, normalise=False).toarray()
-    dots = [[sum(v * counts(b, n)[g] for n in orders for g, v in counts(a, n).items()) for b in texts] for a in texts]
+    dots = [
+        [sum(v * counts(b, n)[g] for n in orders for g, v in counts(a, n).items()) for b in texts]
+        for a in texts
+    ]
     assert (x @ x.T).tolist() == dots
     assert x.shape[1] == sum(len({g for text in texts for g in counts(text, n)}) for n in orders)
     assert (x.sum(0) > 0).all()
@@ -78,15 +81,21 @@ def test_mmd_is_the_u_statistic_without_the_blank_texts():
     n, m = len(said), len(written)
 
     def total(some, others):
-        return sum(kernel(a, b, ORDERS) for i, a in enumerate(some) for j, b in enumerate(others)
-                   if some is not others or i != j)  # fmt: skip
+        return sum(
+            kernel(a, b, ORDERS)
+            for i, a in enumerate(some)
+            for j, b in enumerate(others)
+            if some is not others or i != j
+        )
 
     wanted = total(said, said) / (n * (n - 1)) + total(written, written) / (m * (m - 1))
     wanted -= 2 * total(said, written) / (n * m)
     estimate = text_mmd(hyps, mono)
     assert estimate.value == pytest.approx(wanted, abs=1e-14)
     assert (estimate.n_q, estimate.n_r, estimate.left_out) == (3, 4, 2)
-    assert estimate.signature.startswith("chars:1+2+3+4+5|case:mixed|space:folded|norm:order+text|linear|U-statistic")
+    assert estimate.signature.startswith(
+        "chars:1+2+3+4+5|case:mixed|space:folded|norm:order+text|linear|U-statistic"
+    )
     with pytest.raises(DataError, match="1 texts of the system and 4 of the reference"):
         text_mmd(["a", ""], mono)
 
@@ -106,7 +115,10 @@ def test_samples_of_one_distribution_are_about_0_apart_and_others_are_not():
 
 @pytest.mark.verifies("n-gram kernel and MMD² of texts", by="foreign", of="nltk, scipy")
 @settings(deadline=None, max_examples=40)
-@given(st.text(alphabet="abä🙂", min_size=3, max_size=12), st.text(alphabet="abä🙂", min_size=3, max_size=12))
+@given(
+    st.text(alphabet="abä🙂", min_size=3, max_size=12),
+    st.text(alphabet="abä🙂", min_size=3, max_size=12),
+)
 def test_the_kernel_is_that_of_nltks_ngrams_and_scipys_cosine(one, other):
     nltk = pytest.importorskip("nltk", reason="pip install nltk")
     from scipy.spatial.distance import cosine

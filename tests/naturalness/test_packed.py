@@ -8,7 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
-transformers = pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
+transformers = pytest.importorskip(
+    "transformers", reason="pip install -c constraints.txt -e '.[neural]'"
+)
 
 from anhelpers.naturalness import packed  # noqa: E402
 from anhelpers.naturalness.lm import LanguageModel, _token_ids, score_texts  # noqa: E402
@@ -18,12 +20,36 @@ from anhelpers.scoring.store import Store, key  # noqa: E402
 
 pytestmark = pytest.mark.neural
 
-ENDS = ("", ".", " heute.", " heute und morgen früh.", " und ruft den Mann. Der Baum sieht den Weg und den Bus")
-CANDIDATES = [f"Der {a} {b} den {c}{end}" for a in ("Hund", "Mann") for b in ("sieht", "ruft") for c in ("Weg", "Bus")
-              for end in ENDS]  # fmt: skip
-TEXTS = [*CANDIDATES, "", "Ein Satz ohne Nachbarn.", CANDIDATES[0], "x", "x", " ".join(CANDIDATES[:9])]
+ENDS = (
+    "",
+    ".",
+    " heute.",
+    " heute und morgen früh.",
+    " und ruft den Mann. Der Baum sieht den Weg und den Bus",
+)
+CANDIDATES = [
+    f"Der {a} {b} den {c}{end}"
+    for a in ("Hund", "Mann")
+    for b in ("sieht", "ruft")
+    for c in ("Weg", "Bus")
+    for end in ENDS
+]
+TEXTS = [
+    *CANDIDATES,
+    "",
+    "Ein Satz ohne Nachbarn.",
+    CANDIDATES[0],
+    "x",
+    "x",
+    " ".join(CANDIDATES[:9]),
+]
 
-ROOM = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "max_position_embeddings": 64}
+ROOM = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 64,
+}
 WIDE = ROOM | {"intermediate_size": 64}
 GROUPED = WIDE | {"num_key_value_heads": 2}
 GPT2 = {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64}
@@ -41,9 +67,18 @@ MODELS = {  # configuration, its settings, the longest text that it shares: 64 i
     "bloom": ("BloomConfig", {"hidden_size": 32, "n_layer": 2, "n_head": 4}, 0),
     "mpt": ("MptConfig", {"d_model": 32, "n_heads": 4, "n_layers": 2, "max_seq_len": 64}, 0),
     "mamba": ("MambaConfig", {"hidden_size": 32, "num_hidden_layers": 1, "state_size": 4}, 0),
-    "xglm": ("XGLMConfig", {"d_model": 32, "num_layers": 2, "attention_heads": 4, "ffn_dim": 64,
-                            "max_position_embeddings": 64}, 0),
-}  # fmt: skip
+    "xglm": (
+        "XGLMConfig",
+        {
+            "d_model": 32,
+            "num_layers": 2,
+            "attention_heads": 4,
+            "ffn_dim": 64,
+            "max_position_embeddings": 64,
+        },
+        0,
+    ),
+}
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +135,9 @@ def test_the_numbers_are_those_of_texts_read_alone(lm, budget, read):
 
 
 @pytest.mark.verifies(
-    "Log-probability with shared prefixes", by="foreign", of="transformers, one text at a time in float64"
+    "Log-probability with shared prefixes",
+    by="foreign",
+    of="transformers, one text at a time in float64",
 )
 def test_each_text_is_the_sum_of_float64_from_the_definition(gpt2, read):
     scores = score_texts(gpt2, CANDIDATES, share_prefixes=True)
@@ -113,11 +150,23 @@ def test_each_text_is_the_sum_of_float64_from_the_definition(gpt2, read):
     gpt2.model.float()
 
 
-@pytest.mark.parametrize(("kind", "said"), [
-    ("bloom", "prefixes are not shared, each text is read whole: this model does not take the mask and positions of"),
-    ("mistral with a window of 12", "prefixes are not shared, each text is read whole: this model, given the mask and"),
-    ("gemma2 with a window of 16", "prefixes are shared by texts of up to 16 tokens only: in longer ones this model,"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (
+            "bloom",
+            "prefixes are not shared, each text is read whole: this model does not take the mask and positions of",
+        ),
+        (
+            "mistral with a window of 12",
+            "prefixes are not shared, each text is read whole: this model, given the mask and",
+        ),
+        (
+            "gemma2 with a window of 16",
+            "prefixes are shared by texts of up to 16 tokens only: in longer ones this model,",
+        ),
+    ],
+)
 def test_a_model_that_cannot_share_says_so_once(kind, said, tokenizer, capsys):
     lm = build(kind, tokenizer)
     note_once.cache_clear()
@@ -140,7 +189,9 @@ def test_without_a_context_token_the_first_token_is_not_scored(gpt2, read):
     bare = dataclasses.replace(gpt2, context_token=None)
     shared = score_texts(bare, TEXTS, share_prefixes=True)
     assert read
-    np.testing.assert_allclose(shared.total, score_texts(bare, TEXTS, share_prefixes=False).total, rtol=0, atol=2e-5)
+    np.testing.assert_allclose(
+        shared.total, score_texts(bare, TEXTS, share_prefixes=False).total, rtol=0, atol=2e-5
+    )
 
 
 @pytest.mark.parametrize("most", [2, 4, 10])
@@ -162,14 +213,21 @@ def test_a_token_that_the_model_never_generates_has_no_probability(gpt2):
     never = gpt2.tokenizer.convert_tokens_to_ids(_tokens(gpt2, "x")[-1])
     lm = dataclasses.replace(gpt2, never=(never,))
     shared, alone = (
-        score_texts(lm, ["x", "x Der Hund", "Der Hund", "Der Mann"], share_prefixes=s) for s in (True, False)
+        score_texts(lm, ["x", "x Der Hund", "Der Hund", "Der Mann"], share_prefixes=s)
+        for s in (True, False)
     )
-    assert np.isneginf(shared.total).tolist() == np.isneginf(alone.total).tolist() == [True, True, False, False]
+    assert (
+        np.isneginf(shared.total).tolist()
+        == np.isneginf(alone.total).tolist()
+        == [True, True, False, False]
+    )
     np.testing.assert_allclose(shared.total[2:], alone.total[2:], rtol=0, atol=2e-5)
 
 
 def _tokens(lm, text):
-    return lm.tokenizer.convert_ids_to_tokens(lm.tokenizer(text, add_special_tokens=False)["input_ids"])
+    return lm.tokenizer.convert_ids_to_tokens(
+        lm.tokenizer(text, add_special_tokens=False)["input_ids"]
+    )
 
 
 @pytest.mark.verifies("Log-probability with shared prefixes", by="hand")
@@ -201,12 +259,15 @@ def test_a_node_sees_its_own_prefix_and_nothing_else(texts):
     assert len(set(zip(tree.after, tree.targets, strict=True))) == len(tree.after)
     for text, path in zip(texts, tree.paths, strict=True):
         assert tree.targets[path].tolist() == text[1:]
-        assert [prefixes[v] for v in tree.after[path]] == [tuple(text[:k]) for k in range(1, len(text))]
+        assert [prefixes[v] for v in tree.after[path]] == [
+            tuple(text[:k]) for k in range(1, len(text))
+        ]
 
 
 @settings(max_examples=100)
 @given(some_texts, st.integers(1, 60), st.sampled_from([None, True]), st.integers(6, 20))
-@example([[0, 0], [1, 0], [1, 1], [1, 0, 1], [0, 0, 0, 0], [1, 0, 0, 0, 0]], 10, None, 6)  # a long one between two
+# a long one between two
+@example([[0, 0], [1, 0], [1, 1], [1, 0, 1], [0, 0, 0, 0], [1, 0, 0, 0, 0]], 10, None, 6)
 def test_without_the_first_packs_the_others_are_as_before(texts, budget, always, most):
     ids = dict(enumerate(texts))
     with pytest.MonkeyPatch.context() as patch:
@@ -220,7 +281,11 @@ def test_without_the_first_packs_the_others_are_as_before(texts, budget, always,
         members = [i for pack in packs for i in pack]
         assert len(members) == len(set(members))
         for k in range(len(packs) + 1):
-            rest = {i: text for i, text in ids.items() if i not in {i for pack in packs[:k] for i in pack}}
+            rest = {
+                i: text
+                for i, text in ids.items()
+                if i not in {i for pack in packs[:k] for i in pack}
+            }
             assert list(packed.packs(lm, rest, budget, always)) == found[k:]
         for pack in found:
             widths = [len(packed._tree([texts[i] for i in row]).tokens) for row in pack]
@@ -238,7 +303,8 @@ def test_texts_with_little_in_common_are_not_packed(gpt2):
 def test_an_interrupted_run_ends_with_the_same_bits(gpt2, tmp_path, monkeypatch):
     lm, real, calls = dataclasses.replace(gpt2, revision="0" * 12), packed._forward, []
     monkeypatch.setattr(packed, "TOKENS_PER_ROW", 60)
-    monkeypatch.setattr(packed, "sharing_limit", lambda *a: (64, 128))  # no trial among the calls that are counted
+    # no trial among the calls that are counted
+    monkeypatch.setattr(packed, "sharing_limit", lambda *a: (64, 128))
     monkeypatch.setattr(packed, "_forward", lambda lm, rows: calls.append(rows) or real(lm, rows))
     whole = score_texts(lm, TEXTS, tokens_per_batch=130)
     wanted = calls.copy()
@@ -257,7 +323,9 @@ def test_an_interrupted_run_ends_with_the_same_bits(gpt2, tmp_path, monkeypatch)
             patch.setattr(packed, "_forward", dying)
             with pytest.raises(KeyboardInterrupt):
                 score_texts(lm, TEXTS, tokens_per_batch=130)
-        there = Store(tmp_path / f"{cut}.sqlite").get(lm.signature(False), [key(t) for t in TEXTS], 3)[1]
+        there = Store(tmp_path / f"{cut}.sqlite").get(
+            lm.signature(False), [key(t) for t in TEXTS], 3
+        )[1]
         assert 0 < there.sum() < len(TEXTS)
         again = score_texts(lm, TEXTS, tokens_per_batch=130)
         assert calls == wanted

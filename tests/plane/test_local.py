@@ -7,7 +7,14 @@ import pytest
 
 from anhelpers.errors import DataError
 from anhelpers.frontier import oracle_curve
-from anhelpers.plane import correlation_gap, correlations, frontier_distance, local, local_correlation, verdict
+from anhelpers.plane import (
+    correlation_gap,
+    correlations,
+    frontier_distance,
+    local,
+    local_correlation,
+    verdict,
+)
 from anhelpers.stats import pearson, spearman
 
 
@@ -23,7 +30,9 @@ def bent(plane_from, rng, near=8, far=8, noise=0.02, size=150):
 
 @pytest.mark.verifies("Correlation near the frontier", by="property")
 def test_the_claim_holds_where_it_was_built_in(plane_from):
-    table = local_correlation(bent(plane_from, np.random.default_rng(0)), np.random.default_rng(1), n_draws=300)
+    table = local_correlation(
+        bent(plane_from, np.random.default_rng(0)), np.random.default_rng(1), n_draws=300
+    )
     nearest = table[table.window == "nearest"]
     assert nearest.n_systems.tolist() == list(range(4, 17))
     assert (nearest[nearest.n_systems <= 8].pearson_high < 0).all()
@@ -31,7 +40,10 @@ def test_the_claim_holds_where_it_was_built_in(plane_from):
     assert verdict(table).startswith(
         "Near the frontier the claim that accuracy and naturalness go against each other holds: r = -"
     )
-    assert "far from the frontier the claim that accuracy and naturalness go together holds: r = " in verdict(table)
+    assert (
+        "far from the frontier the claim that accuracy and naturalness go together holds: r = "
+        in verdict(table)
+    )
     assert (table.pearson_low <= table.pearson).all()
     assert (table.pearson <= table.pearson_high).all()
     assert table.n.eq(150).all()
@@ -51,7 +63,9 @@ def test_selecting_near_the_frontier_alone_gives_a_negative_correlation_and_no_e
     rng, p = np.random.default_rng(5), []
     for _ in range(12):
         a, n = rng.normal(size=(2, 14))
-        table = local_correlation(plane_from(np.tile(a, (20, 1)), np.tile(n, (20, 1))), rng, n_draws=150)
+        table = local_correlation(
+            plane_from(np.tile(a, (20, 1)), np.tile(n, (20, 1))), rng, n_draws=150
+        )
         row = table[(table.window == "nearest") & (table.n_systems == 6)].iloc[0]
         assert row.selection_pearson < -0.2
         p.append(row.selection_p)
@@ -66,7 +80,9 @@ def test_distance_is_the_shortest_way_to_the_line():
     fine = np.linspace(curve.naturalness[0], curve.naturalness[-1], 200_001)
     spread = scores.std(1, ddof=1)
     line = np.stack([curve.accuracy_at(fine), fine]) / spread[:, None]
-    brute = [np.sqrt((((scores[:, j] / spread)[:, None] - line) ** 2).sum(0)).min() for j in range(6)]
+    brute = [
+        np.sqrt((((scores[:, j] / spread)[:, None] - line) ** 2).sum(0)).min() for j in range(6)
+    ]
     np.testing.assert_allclose(frontier_distance(scores, curve), brute, atol=1e-4)
 
 
@@ -80,12 +96,16 @@ def test_an_output_sent_in_twice_counts_once(plane_from):
     plane = bent(plane_from, np.random.default_rng(0), 4, 4)
     again = plane.only([*plane.systems, plane.systems[0]])
     rng = np.random.default_rng
-    assert local_correlation(again, rng(0), n_draws=50).equals(local_correlation(plane, rng(0), n_draws=50))
+    assert local_correlation(again, rng(0), n_draws=50).equals(
+        local_correlation(plane, rng(0), n_draws=50)
+    )
 
 
 def test_too_few_systems_or_no_spread_are_one_sentence(plane_from):
     plane = bent(plane_from, np.random.default_rng(0), 2, 1)
-    with pytest.raises(DataError, match="3 systems: a correlation near the frontier needs at least 4"):
+    with pytest.raises(
+        DataError, match="3 systems: a correlation near the frontier needs at least 4"
+    ):
         local_correlation(plane, np.random.default_rng(0))
     with pytest.raises(DataError, match="the same score on one axis"):
         frontier_distance(np.array([[1.0, 1, 1], [1.0, 2, 3]]))
@@ -115,7 +135,9 @@ def test_distances_are_scipys_minimisations():
     edges = zip(corners.T[:-1], corners.T[1:], strict=True)
     least = [
         minimize_scalar(
-            lambda t, a=a, b=b: np.linalg.norm(a + t * (b - a) - point), bounds=(0, 1), method="bounded"
+            lambda t, a=a, b=b: np.linalg.norm(a + t * (b - a) - point),
+            bounds=(0, 1),
+            method="bounded",
         ).fun
         for a, b in edges
     ]
@@ -130,12 +152,19 @@ def test_the_correlation_of_all_systems_by_hand_and_scipys(plane_from, random_pl
 
     four = plane_from([[1.0, 2, 3, 4]] * 3, [[2.0, 1, 4, 3]] * 3)
     table = local_correlation(four, np.random.default_rng(0), n_draws=20)
-    assert table.pearson.tolist() == pytest.approx([0.6, 0.6], rel=1e-12)  # the nearest 4, and the window of all
+    # the nearest 4, and the window of all
+    assert table.pearson.tolist() == pytest.approx([0.6, 0.6], rel=1e-12)
     plane = random_plane(k=7)
-    row = local_correlation(plane, np.random.default_rng(0), n_draws=20).query("window == 'nearest'").iloc[-1]
+    row = (
+        local_correlation(plane, np.random.default_rng(0), n_draws=20)
+        .query("window == 'nearest'")
+        .iloc[-1]
+    )
     a, n = plane.scores()
     assert row.n_systems == 7
-    assert (row.pearson, row.spearman) == pytest.approx((stats.pearsonr(a, n)[0], stats.spearmanr(a, n)[0]), rel=1e-10)
+    assert (row.pearson, row.spearman) == pytest.approx(
+        (stats.pearsonr(a, n)[0], stats.spearmanr(a, n)[0]), rel=1e-10
+    )
 
 
 def test_a_window_without_a_correlation_has_no_p_and_says_nothing_of_selection(plane_from):
@@ -147,8 +176,10 @@ def test_a_window_without_a_correlation_has_no_p_and_says_nothing_of_selection(p
     assert first[["pearson", "pearson_low", "pearson_high", "selection_p"]].isna().all()
     assert table.selection_p.min() > 0
     told = verdict(table, near=4)
-    assert told.startswith("Near the frontier the claim that accuracy and naturalness go against each other is "
-                           "undecided, because these systems do not differ on one axis: r = nan")  # fmt: skip
+    assert told.startswith(
+        "Near the frontier the claim that accuracy and naturalness go against each other is "
+        "undecided, because these systems do not differ on one axis: r = nan"
+    )
     assert "Near are S" in told
     assert "Far are S" in told
     assert "selecting" not in told.partition(";")[0]
@@ -163,7 +194,9 @@ def test_the_same_systems_are_never_both_near_and_far(plane_from, near, far, few
     assert (f"; {near + far} systems are too few to tell near from far. Near are S" in told) == few
     assert ("far from the frontier" in told) != few
     for bad in (3, near + far + 1):
-        with pytest.raises(DataError, match=rf"near is {bad}: at least 4 and at most all {near + far} systems"):
+        with pytest.raises(
+            DataError, match=rf"near is {bad}: at least 4 and at most all {near + far} systems"
+        ):
             verdict(table, near=bad)
 
 
@@ -179,7 +212,9 @@ def test_without_noise_the_interval_of_r_is_a_point_and_a_gap_is_the_difference(
     """(1, 2, 3, 4) with (2, 1, 4, 3): 3/5; with itself: 1."""
     plane = four(plane_from, 9, noise=0)
     rng = np.random.default_rng(0)
-    np.testing.assert_allclose(correlations(plane, rng, [range(4), [0, 2, 3]], 50), [[0.6] * 3, [0.6546537] * 3])
+    np.testing.assert_allclose(
+        correlations(plane, rng, [range(4), [0, 2, 3]], 50), [[0.6] * 3, [0.6546537] * 3]
+    )
     straight = replace(plane, naturalness=plane.accuracy)
     one = replace(straight, naturalness=plane.naturalness, accuracy=plane.naturalness)
     np.testing.assert_allclose(correlation_gap(one, plane, rng, 50), [0.4] * 3, atol=1e-12)
@@ -192,7 +227,8 @@ def test_a_gap_is_of_planes_whose_segments_may_be_others(plane_from):
     """As of a metric without a score for some of them: all that counts are the documents, by their names."""
     docs = np.array([f"d{i // 4}" for i in range(40)])
     plane = four(plane_from, 40, docs)
-    part = plane.subset(np.arange(40) % 4 > 0).subset(np.arange(30)[::-1])  # fewer, and in another order
+    # fewer, and in another order
+    part = plane.subset(np.arange(40) % 4 > 0).subset(np.arange(30)[::-1])
     gap, low, high = correlation_gap(part, plane, np.random.default_rng(0), 300)
     assert gap == pytest.approx(float(pearson(*part.scores()) - pearson(*plane.scores())))
     assert low < gap < high
@@ -209,11 +245,19 @@ def test_with_many_segments_the_interval_of_r_is_that_of_scipys_bootstrap(plane_
     plane = four(plane_from)
     a, n = plane.accuracy.values, plane.naturalness.values
     rows = np.arange(len(a))
-    theirs = bootstrap((rows,), lambda some: pearson(a[some].mean(0), n[some].mean(0)), vectorized=False,
-                       n_resamples=2000, method="BCa", rng=np.random.default_rng(0)).confidence_interval  # fmt: skip
+    theirs = bootstrap(
+        (rows,),
+        lambda some: pearson(a[some].mean(0), n[some].mean(0)),
+        vectorized=False,
+        n_resamples=2000,
+        method="BCa",
+        rng=np.random.default_rng(0),
+    ).confidence_interval
     ((r, low, high),) = correlations(plane, np.random.default_rng(0), [range(4)], 2000)
     assert r == pytest.approx(pearson(a.mean(0), n.mean(0)))
-    assert [low, high] == pytest.approx([theirs.low, theirs.high], abs=0.1 * (theirs.high - theirs.low))
+    assert [low, high] == pytest.approx(
+        [theirs.low, theirs.high], abs=0.1 * (theirs.high - theirs.low)
+    )
 
 
 @pytest.mark.verifies("Interval of a correlation of systems", by="property")
@@ -224,7 +268,9 @@ def test_the_interval_of_r_knows_no_unit_and_lies_within_its_range(plane_from):
     found, again = (correlations(p, np.random.default_rng(1), among, 300) for p in (plane, other))
     np.testing.assert_allclose(found, again, rtol=1e-4)
     turned = replace(plane, accuracy=plane.naturalness, naturalness=plane.accuracy)
-    np.testing.assert_allclose(found, correlations(turned, np.random.default_rng(1), among, 300), rtol=1e-6)
+    np.testing.assert_allclose(
+        found, correlations(turned, np.random.default_rng(1), among, 300), rtol=1e-6
+    )
     assert (found[:, 1] < found[:, 0]).all()
     assert (found[:, 0] < found[:, 2]).all()
     assert (np.abs(found) <= 1).all()
@@ -256,4 +302,7 @@ def test_reliability_by_hand(plane_from):
     scores, errors = plane.scores(), local._errors(plane, np.random.default_rng(0), 20_000)
     assert local._reliability(scores, errors) == pytest.approx(1 - 2 / 8, abs=0.02)
     shared = plane_from(means + turned[:, :1], means + turned[:, :1])
-    assert local._reliability(shared.scores(), local._errors(shared, np.random.default_rng(0), 200)) == 1
+    assert (
+        local._reliability(shared.scores(), local._errors(shared, np.random.default_rng(0), 200))
+        == 1
+    )

@@ -26,7 +26,9 @@ def plane(plane_from):
     """A is less probable than R, B more; two segments in each of four documents."""
     rng = np.random.default_rng(3)
     naturalness = np.stack([rng.normal(-6, 0.3, 8), rng.normal(-2, 0.3, 8)], axis=1)
-    return plane_from(rng.normal(50, 5, (8, 2)), naturalness, docs=np.repeat(list("abcd"), 2), systems=["A", "B"])
+    return plane_from(
+        rng.normal(50, 5, (8, 2)), naturalness, docs=np.repeat(list("abcd"), 2), systems=["A", "B"]
+    )
 
 
 @pytest.mark.verifies("LPP distance", by="hand")
@@ -43,11 +45,15 @@ def test_the_table_has_an_s_columns(plane):
         own = lpp_distance(plane.naturalness.values[:, j], -LPP_R, docs_q=plane.docs)
         assert (row.lpp_gap_low, row.lpp_gap_high) == pytest.approx(own.interval)
         low, high = own.distance_interval
-        assert (row.minus_lpp_distance_low, row.minus_lpp_distance_high) == pytest.approx((-high, -low))
+        assert (row.minus_lpp_distance_low, row.minus_lpp_distance_high) == pytest.approx(
+            (-high, -low)
+        )
 
 
 def test_another_measure_has_r_alone(plane):
-    table, r = with_mono(systems_table(plane, np.random.default_rng(0), 200), plane, metric("bpb"), R)
+    table, r = with_mono(
+        systems_table(plane, np.random.default_rng(0), 200), plane, metric("bpb"), R
+    )
     assert r.value == -4
     assert not [column for column in table if column.startswith(("lpp_", "minus_"))]
     assert {"mono", "mono_low", "mono_high", "mono_n", "mono_signature"} <= {*table}
@@ -55,8 +61,13 @@ def test_another_measure_has_r_alone(plane):
 
 @pytest.mark.verifies("LPP distance", by="property")
 def test_on_the_axis_of_n_of_q_the_intervals_are_those_of_both_samples(plane):
-    axis = replace(plane.naturalness, name="lpp-distance", level="corpus",
-                   score=lambda sums: -np.abs(-sums[..., 0] / sums[..., 1] - 4), bounds=(-np.inf, 0))  # fmt: skip
+    axis = replace(
+        plane.naturalness,
+        name="lpp-distance",
+        level="corpus",
+        score=lambda sums: -np.abs(-sums[..., 0] / sums[..., 1] - 4),
+        bounds=(-np.inf, 0),
+    )
     folded = replace(plane, naturalness=axis)
     before = systems_table(folded, np.random.default_rng(0), 200)
     table, r = with_mono(before, folded, metric(), R)
@@ -64,30 +75,54 @@ def test_on_the_axis_of_n_of_q_the_intervals_are_those_of_both_samples(plane):
     assert "minus_lpp_distance" not in table
     straight, _ = with_mono(systems_table(plane, np.random.default_rng(0), 200), plane, metric(), R)
     for end in ("", "_low", "_high"):
-        assert table[f"naturalness{end}"].tolist() == pytest.approx(straight[f"minus_lpp_distance{end}"].tolist())
+        assert table[f"naturalness{end}"].tolist() == pytest.approx(
+            straight[f"minus_lpp_distance{end}"].tolist()
+        )
     assert (table.naturalness_se > before.naturalness_se).all()  # R varies too
     assert (table.naturalness_high <= 0).all()
 
 
 def test_who_is_beyond_r_is_named_and_how_sure_that_is():
-    rows = [("A", 1.0, 2.0, ""), ("B", -1.0, -0.5, ""), ("C", -0.2, 0.4, "human"), ("D", -3.0, -2.0, "control")]
-    table = pd.DataFrame(rows, columns=["system", "lpp_gap", "lpp_gap_high", "outside"]).assign(lpp_r=4.0)
+    rows = [
+        ("A", 1.0, 2.0, ""),
+        ("B", -1.0, -0.5, ""),
+        ("C", -0.2, 0.4, "human"),
+        ("D", -3.0, -2.0, "control"),
+    ]
+    table = pd.DataFrame(rows, columns=["system", "lpp_gap", "lpp_gap_high", "outside"]).assign(
+        lpp_r=4.0
+    )
     told = overshoot(table)
-    assert told.startswith("More probable than R, LPP(Q) < LPP(R) = 4.000 nats per token: B (the 95 % interval of the ")
+    assert told.startswith(
+        "More probable than R, LPP(Q) < LPP(R) = 4.000 nats per token: B (the 95 % interval of the "
+    )
     assert "gap is below 0) and C (its interval reaches 0). By AN's own N(Q) = " in told
     assert "LESS natural" in told
-    assert overshoot(table[:1]).startswith("None of 1 systems is more probable than R, LPP(R) = 4.000")
+    assert overshoot(table[:1]).startswith(
+        "None of 1 systems is more probable than R, LPP(R) = 4.000"
+    )
     curve = oracle_curve([0, 0], [50.0, 40.0], [-5.0, -3.0])
     assert "The oracle curve goes beyond R, to LPP 3.000" in overshoot(table[:1], curve)
     assert "curve" not in overshoot(table[:1], oracle_curve([0, 0], [50.0, 40.0], [-5.0, -4.5]))
-    assert overshoot(table.assign(lpp_gap=np.nan)) == "No system has 2 scored outputs to compare with R."
+    assert (
+        overshoot(table.assign(lpp_gap=np.nan))
+        == "No system has 2 scored outputs to compare with R."
+    )
 
 
 def test_a_blank_output_has_no_part_in_a_corpus_score_that_skips_blanks():
     counting = Metric(
-        "m", "m", "", True, (), "", None, lambda hyps, **_: 0.0, skips_blank=True,
+        "m",
+        "m",
+        "",
+        True,
+        (),
+        "",
+        None,
+        lambda hyps, **_: 0.0,
+        skips_blank=True,
         count=lambda hyps, **_: np.array([[len(x), 1.0 * bool(x)] for x in hyps]),
         score_count=lambda sums: sums[..., 0] / sums[..., 1],
-    )  # fmt: skip
+    )
     test = TestSet("s", "en-de", srcs=("x", "y"), systems={"A": ("ab", ""), "B": ("a", "b")})
     assert metric_axis(test, counting, "corpus").there.tolist() == [[True, True], [False, True]]

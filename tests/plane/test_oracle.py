@@ -34,17 +34,23 @@ def length_metric(higher: bool = True) -> Metric:
 
 
 TWO_REFS = TestSet(
-    "t", "en-de", ("a", "b", "c", "d"),
+    "t",
+    "en-de",
+    ("a", "b", "c", "d"),
     {"ref": ("ein Haus", "zwei", "drei drei", "x"), "other": ("Haus", "zwo", "drei", "y")},
     {"A": ("ein Haus", "zwei", "", "x y z"), "B": ("Haus", "zwei zwei", "drei", "x")},
-    docs=("1", "1", "2", "2"), domains=("n", "n", "m", "m"), categories={"A": "MT", "B": "LLM"},
-)  # fmt: skip
+    docs=("1", "1", "2", "2"),
+    domains=("n", "n", "m", "m"),
+    categories={"A": "MT", "B": "LLM"},
+)
 TEST = TWO_REFS.one_reference()
 CHRF = surface_metric("chrf", "de")
 
 
 def test_a_blank_output_removes_its_segment_for_all_and_is_told():
-    study = oracle_study(with_human_points(TWO_REFS), from_systems(TEST), CHRF, length_metric(False))
+    study = oracle_study(
+        with_human_points(TWO_REFS), from_systems(TEST), CHRF, length_metric(False)
+    )
     assert len(study.test) == 3
     assert any("1 of 4 segments are left out" in note for note in study.notes)
     assert list(study.test.systems) == ["A", "B", "other"]
@@ -65,7 +71,9 @@ def test_sparse_systems_can_be_left_out_by_their_share_of_blanks():
 
 
 def test_direction_is_turned_once():
-    low, high = (oracle_study(TEST, from_systems(TEST), CHRF, length_metric(h)) for h in (False, True))
+    low, high = (
+        oracle_study(TEST, from_systems(TEST), CHRF, length_metric(h)) for h in (False, True)
+    )
     assert (low.naturalness == -high.naturalness).all()
     ter = oracle_study(TEST, from_systems(TEST), surface_metric("ter", "de"), length_metric())
     assert ter.accuracy.max() == 0  # a perfect copy needs no edit, and is the best there is
@@ -92,7 +100,9 @@ def test_the_curve_is_that_of_the_kept_candidates_and_no_system_lies_above_it():
 
 
 def test_a_lack_of_who_is_among_the_candidates_is_at_least_0():
-    table = oracle_study(TEST, from_systems(TEST), CHRF, length_metric()).systems(np.random.default_rng(0))
+    table = oracle_study(TEST, from_systems(TEST), CHRF, length_metric()).systems(
+        np.random.default_rng(0)
+    )
     assert table.among_candidates.all()
     lacks = table.filter(regex="_lack")
     assert (lacks >= 0).all(axis=None)
@@ -131,7 +141,9 @@ def test_a_candidate_without_a_score_is_named_by_its_place_in_the_given_candidat
     def score(hyps, **context):
         return np.where([h == "?" for h in hyps], np.nan, words.score_segments(hyps, **context))
 
-    with pytest.raises(DataError, match=r"naturalness of segment 3, its candidate 1 \(flat index 4\) is nan"):
+    with pytest.raises(
+        DataError, match=r"naturalness of segment 3, its candidate 1 \(flat index 4\) is nan"
+    ):
         oracle_study(TEST, cands, CHRF, replace(words, score_segments=score))
 
 
@@ -142,14 +154,18 @@ def test_a_metric_without_its_reference_says_so():
 
 
 def test_no_common_segment_is_an_error():
-    blank = TestSet("t", "en-de", ("a", "b"), systems={"A": ("", "x"), "B": ("x", "")}, refs={"r": ("x", "x")})
+    blank = TestSet(
+        "t", "en-de", ("a", "b"), systems={"A": ("", "x"), "B": ("x", "")}, refs={"r": ("x", "x")}
+    )
     with pytest.raises(DataError, match="no segment has a score from every system"):
         oracle_study(blank, from_systems(blank), CHRF, length_metric())
 
 
 def test_without_systems_there_is_a_curve_and_an_empty_table():
     bare = TestSet("bare", "en-de", ("a",), {"r": ("x y",)})
-    study = oracle_study(bare, CandidateSet(np.array([0, 0]), ("x", "x y z")), CHRF, length_metric())
+    study = oracle_study(
+        bare, CandidateSet(np.array([0, 0]), ("x", "x y z")), CHRF, length_metric()
+    )
     assert len(study.curve.beta) >= 1
     assert study.systems(np.random.default_rng(0)).empty
 
@@ -157,8 +173,10 @@ def test_without_systems_there_is_a_curve_and_an_empty_table():
 def test_system_rows_name_their_level_and_never_mix_two():
     table = system_rows(TEST, [CHRF, length_metric()], "both")
     assert table.groupby(["metric", "level"]).size().to_dict() == {
-        ("chrf", "corpus"): 2, ("chrf", "segment-mean"): 2, ("words", "segment-mean"): 2,
-    }  # fmt: skip
+        ("chrf", "corpus"): 2,
+        ("chrf", "segment-mean"): 2,
+        ("words", "segment-mean"): 2,
+    }
     words = table[table.metric == "words"].set_index("system")
     assert words.n.to_dict() == {"A": 3, "B": 4}  # the blank output is missing, not 0
     assert words.value["A"] == pytest.approx(2.0)
@@ -196,7 +214,9 @@ def test_the_teaching_systems_lie_on_or_below_the_curve():
 
 
 @pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+@pytest.mark.skipif(
+    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
+)
 def test_all_wmt24_systems_lie_on_or_below_the_oracle_of_their_outputs():
     test = load("wmt24/en-de").one_reference()
     study = oracle_study(test, from_systems(test), CHRF, length_metric(False))
@@ -218,7 +238,9 @@ def test_several_judges_are_the_single_studies_and_each_scores_once():
         return replace(metric, score_segments=score)
 
     metrics = [CHRF, surface_metric("bleu", "de")], [length_metric(), length_metric(False)]
-    together = oracle_studies(TEST, from_systems(TEST), *[list(map(counting, axis)) for axis in metrics])
+    together = oracle_studies(
+        TEST, from_systems(TEST), *[list(map(counting, axis)) for axis in metrics]
+    )
     assert calls == ["chrf", "bleu", "words", "words"]
     alone = [oracle_study(TEST, from_systems(TEST), a, n) for a in metrics[0] for n in metrics[1]]
     for one, other in zip(together, alone, strict=True):
@@ -232,8 +254,13 @@ def test_several_judges_are_the_single_studies_and_each_scores_once():
 
 
 def test_several_judges_are_on_the_segments_that_all_share():
-    holes = replace(length_metric(), name="holes", score_segments=lambda hyps, segment, **_: np.where(
-        segment == 0, np.nan, [len(hyp.split()) for hyp in hyps]))  # fmt: skip
+    holes = replace(
+        length_metric(),
+        name="holes",
+        score_segments=lambda hyps, segment, **_: np.where(
+            segment == 0, np.nan, [len(hyp.split()) for hyp in hyps]
+        ),
+    )
     only = oracle_studies(TEST, from_systems(TEST), [CHRF], [length_metric(), holes])
     assert [len(one.test) for one in only] == [2, 2]  # the second one has a blank output, too
     assert any("1 of" in note and "left out" in note for note in only[0].notes)
@@ -248,9 +275,13 @@ def test_a_candidate_that_one_of_several_judges_cannot_score_leaves_its_segment_
     bare = replace(TEST, systems={}, categories={})
     only = oracle_studies(bare, cands, [CHRF], [length_metric(), picky])
     assert [one.test.srcs for one in only] == [("a", "c", "d")] * 2
-    assert only[0].notes[-1] == "1 of 4 segments are left out: picky gives a candidate there no score."
+    assert (
+        only[0].notes[-1] == "1 of 4 segments are left out: picky gives a candidate there no score."
+    )
     with pytest.raises(DataError, match="no segment has a score from every metric"):
-        oracle_studies(bare, CandidateSet(np.arange(4), ("zwo",) * 4), [CHRF], [length_metric(), picky])
+        oracle_studies(
+            bare, CandidateSet(np.arange(4), ("zwo",) * 4), [CHRF], [length_metric(), picky]
+        )
 
 
 def test_missing_judges_are_told_and_the_others_stay():
@@ -260,10 +291,14 @@ def test_missing_judges_are_told_and_the_others_stay():
     )
     assert [[m.name for m in one.metrics] for one in studies] == [["chrf", "compression"]]
     assert [sentence.partition(": ")[0] for sentence in missing] == [
-        "accuracy by rated-accuracy is missing", "naturalness by critic:nowhere is missing",
-    ]  # fmt: skip
+        "accuracy by rated-accuracy is missing",
+        "naturalness by critic:nowhere is missing",
+    ]
     assert "no bundled critic 'nowhere'" in missing[1]
-    with pytest.raises(DataError, match=r"accuracy by rated-accuracy is missing: .* none of these texts has a source"):
+    with pytest.raises(
+        DataError,
+        match=r"accuracy by rated-accuracy is missing: .* none of these texts has a source",
+    ):
         judged_studies(TEST, cands, ["rated-accuracy"], ["compression"])
     with pytest.raises(DataError, match="there is no judge of naturalness"):
         judged_studies(TEST, cands, ["chrf"], [])

@@ -10,7 +10,14 @@ from scipy.stats import permutation_test
 
 from anhelpers.charts.systems import plot_systems
 from anhelpers.data import TestSet
-from anhelpers.plane import at_the_edge, cannot_decide, outside_of, paired_tests, systems_table, with_ranks
+from anhelpers.plane import (
+    at_the_edge,
+    cannot_decide,
+    outside_of,
+    paired_tests,
+    systems_table,
+    with_ranks,
+)
 from anhelpers.plane.paired import ALPHA
 
 
@@ -47,17 +54,24 @@ def test_33_systems_far_apart_all_differ(plane_from):
 def test_what_no_difference_can_decide_is_said_beforehand(plane_from):
     plane = steps(plane_from, 33, 10, 10)
     told = cannot_decide(plane)
-    assert "10 segments can be swapped in 1,024 ways, so that the least possible p is 1 after Holm's" in told
+    assert (
+        "10 segments can be swapped in 1,024 ways, so that the least possible p is 1 after Holm's"
+        in told
+    )
     assert (paired_tests(plane, np.random.default_rng(0)).p_holm == 1).all()
     assert cannot_decide(plane, against="S0") == "".join(
         told.replace("p is 1 ", "p is 0.062 ").replace("528 pairs", "32 pairs")
     )
     assert cannot_decide(plane.only(["S0", "S1"])) == ""
     assert cannot_decide(plane.only(["S0"])) == ""
-    shown = replace(plane.only([f"S{j}" for j in range(9)]), outside={f"S{j}": "control" for j in range(3, 9)})
+    shown = replace(
+        plane.only([f"S{j}" for j in range(9)]), outside={f"S{j}": "control" for j in range(3, 9)}
+    )
     assert cannot_decide(shown) == ""  # of the controls, which are more, nobody asks
     four = steps(plane_from, 2, 4, 10)
-    assert cannot_decide(four).endswith("p is 0.12 after Holm's correction for 1 pair; take more segments.")
+    assert cannot_decide(four).endswith(
+        "p is 0.12 after Holm's correction for 1 pair; take more segments."
+    )
 
 
 @pytest.mark.parametrize("m", [12, 40])
@@ -99,8 +113,13 @@ def test_p_and_ranks_are_those_of_scipys_permutation_test(plane_from):
     tests = tests[tests.axis == "accuracy"]
     theirs, values = [], plane.accuracy.values
     for a, b in combinations(range(5), 2):
-        found = permutation_test((values[:, a], values[:, b]), lambda x, y, axis: np.mean(x - y, axis=axis),
-                                 permutation_type="samples", vectorized=True, n_resamples=np.inf)  # fmt: skip
+        found = permutation_test(
+            (values[:, a], values[:, b]),
+            lambda x, y, axis: np.mean(x - y, axis=axis),
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=np.inf,
+        )
         theirs.append(found.pvalue)
     np.testing.assert_allclose(tests.p, theirs, rtol=1e-12)
     order, better = np.argsort(theirs), np.zeros((5, 5), bool)
@@ -110,8 +129,10 @@ def test_p_and_ranks_are_those_of_scipys_permutation_test(plane_from):
         a, b = list(combinations(range(5), 2))[i]
         ahead, behind = (a, b) if tests.difference.iloc[i] > 0 else (b, a)
         better[ahead, behind] = True
-    ranked = with_ranks(systems_table(plane, np.random.default_rng(0), 200),
-                        paired_tests(plane, np.random.default_rng(0)))  # fmt: skip
+    ranked = with_ranks(
+        systems_table(plane, np.random.default_rng(0), 200),
+        paired_tests(plane, np.random.default_rng(0)),
+    )
     assert 0 < better.sum() < 10
     assert ranked.accuracy_rank_low.tolist() == (1 + better.sum(0)).tolist()
     assert ranked.accuracy_rank_high.tolist() == (5 - better.sum(1)).tolist()
@@ -121,8 +142,10 @@ def test_p_and_ranks_are_those_of_scipys_permutation_test(plane_from):
 def test_every_rank_interval_holds_the_rank_by_score_and_clusters_follow_it(plane_from):
     for seed in range(8):
         plane = steps(plane_from, 7, 14, 0.4, seed)
-        ranked = with_ranks(systems_table(plane, np.random.default_rng(0), 200),
-                            paired_tests(plane, np.random.default_rng(0)))  # fmt: skip
+        ranked = with_ranks(
+            systems_table(plane, np.random.default_rng(0), 200),
+            paired_tests(plane, np.random.default_rng(0)),
+        )
         place = ranked.accuracy.rank(ascending=False)
         assert (ranked.accuracy_rank_low <= place).all()
         assert (place <= ranked.accuracy_rank_high).all()
@@ -138,11 +161,19 @@ def test_who_is_not_compared():
     texts = [f"Satz Nummer {i} steht hier" for i in range(10)]
     other = [f"Dies wäre der {i}. Satz" for i in range(10)]
     systems = {
-        "A": texts, "near A": [*texts[:8], *other[8:]], "half A": [*texts[:5], *other[5:]], "mine": other, "P": other,
-        "copied": [f"source {i}" for i in range(10)], "silent": [""] * 10, "silent too": [""] * 10,
-    }  # fmt: skip
+        "A": texts,
+        "near A": [*texts[:8], *other[8:]],
+        "half A": [*texts[:5], *other[5:]],
+        "mine": other,
+        "P": other,
+        "copied": [f"source {i}" for i in range(10)],
+        "silent": [""] * 10,
+        "silent too": [""] * 10,
+    }
     categories = {"P": "human", "copied": "control"}
-    test = TestSet("t", "en-de", tuple(f"sentence {i}" for i in range(10)), {}, systems, categories=categories)
+    test = TestSet(
+        "t", "en-de", tuple(f"sentence {i}" for i in range(10)), {}, systems, categories=categories
+    )
     wanted = {"near A": "copy of A", "P": "human", "copied": "control"}
     assert outside_of(test) == wanted
     assert outside_of(test, ["mine"]) == {**wanted, "mine": "added"}
@@ -166,7 +197,9 @@ def test_who_is_outside_decides_nothing_about_the_frontier(plane_from):
 def test_controls_stretch_no_axis(plane_from):
     plane = plane_from([[3.0, 2, -90], [3.5, 2.5, -90]], [[1.0, 2, -40], [1.5, 2.5, -40]])
     rng = np.random.default_rng(0)
-    chart = plot_systems(systems_table(replace(plane, outside={"S2": "control"}), rng, 200), uncertainty="none")
+    chart = plot_systems(
+        systems_table(replace(plane, outside={"S2": "control"}), rng, 200), uncertainty="none"
+    )
     assert "Outside the picture: 1 of 3 systems (S2)." in " ".join(chart.title.subtitle)
     chart = plot_systems(systems_table(plane, rng, 200), uncertainty="none")
     assert "Outside" not in " ".join(chart.title.subtitle)
@@ -176,7 +209,9 @@ def test_what_cannot_be_decided_is_said_of_each_family(plane_from):
     """6 documents: one pair can be decided (1/32), the two pairs with who joined cannot (2/32)."""
     plane = replace(steps(plane_from, 3, 6, 10), outside={"S2": "added"})
     told = cannot_decide(plane)
-    assert told.startswith("No difference with an added system can be significant: the outputs of 6 segments")
+    assert told.startswith(
+        "No difference with an added system can be significant: the outputs of 6 segments"
+    )
     assert "least possible p is 0.062 after Holm's correction for 2 pairs" in told
     assert "No difference can" not in told
     tests = paired_tests(plane, np.random.default_rng(0))
@@ -188,8 +223,12 @@ def test_a_system_without_a_score_widens_nobodys_ranks(plane_from):
     silent = np.full((12, 1), np.nan)
     more = plane_from(*(np.hstack([axis.values, silent]) for axis in plane.axes))
     rng = np.random.default_rng(0)
-    few, all_of_them = (with_ranks(systems_table(p, rng, 200), paired_tests(p, rng)) for p in (plane, more))
-    assert few.accuracy_rank_high.tolist() == all_of_them.accuracy_rank_high.tolist()[:3] == [3, 2, 1]
+    few, all_of_them = (
+        with_ranks(systems_table(p, rng, 200), paired_tests(p, rng)) for p in (plane, more)
+    )
+    assert (
+        few.accuracy_rank_high.tolist() == all_of_them.accuracy_rank_high.tolist()[:3] == [3, 2, 1]
+    )
     assert all_of_them.accuracy_rank_high.isna().tolist() == [False] * 3 + [True]
 
 
@@ -204,10 +243,14 @@ def test_a_p_at_the_edge_is_drawn_more_often_and_named_where_that_does_not_settl
         gap = (low + high) / 2
         p = np.mean(np.abs(signs @ (centred + gap)) >= 40 * gap)
         low, high = (gap, high) if p > ALPHA else (low, gap)
-    edge = plane_from(np.stack([centred + gap, np.zeros(40)], 1), np.stack([centred + 3, np.zeros(40)], 1))
+    edge = plane_from(
+        np.stack([centred + gap, np.zeros(40)], 1), np.stack([centred + 3, np.zeros(40)], 1)
+    )
     tests = paired_tests(edge, np.random.default_rng(0))
     assert tests.n_swaps.tolist() == [410_000, 10_000]
     assert tests.p_holm[0] == pytest.approx(ALPHA, abs=0.002)
     told = at_the_edge(tests)
-    assert told.endswith(f"of 0.05 after Holm's correction: S0 and S1 (accuracy, {tests.p_holm[0]:.3f}).")
+    assert told.endswith(
+        f"of 0.05 after Holm's correction: S0 and S1 (accuracy, {tests.p_holm[0]:.3f})."
+    )
     assert at_the_edge(tests[1:]) == at_the_edge(tests.assign(exact=True)) == ""

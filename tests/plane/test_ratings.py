@@ -26,9 +26,11 @@ from anhelpers.plane import (
     stored_against,
     systems_table,
     verdict,
-)  # fmt: skip
+)
 
-REAL = pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+REAL = pytest.mark.skipif(
+    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
+)
 CHRF = surface_metric("chrf", "de")
 
 
@@ -74,7 +76,10 @@ def test_a_translation_with_another_text_is_left_out_not_compared(rated):
     shifted = replace(test, systems={**test.systems, "MT-Base": hyps[1:] + hyps[:1]})
     join = join_ratings(shifted, ratings)
     assert join.same.sum() == 416 - 52
-    assert "364 of 416 rated translations are the texts of teaching; the others are left out." in join.report
+    assert (
+        "364 of 416 rated translations are the texts of teaching; the others are left out."
+        in join.report
+    )
     assert "MT-Base" not in metric_against(shifted, CHRF, scores, join).systems
 
 
@@ -104,10 +109,15 @@ def test_a_metric_stands_against_fluency_with_its_own_scores(rated):
     test, ratings, scores = rated
     join = join_ratings(test, ratings)
     ter = surface_metric("ter", "de")
-    planes = {"chrF": metric_against(test, CHRF, scores, join), "−TER": metric_against(test, ter, scores, join)}
+    planes = {
+        "chrF": metric_against(test, CHRF, scores, join),
+        "−TER": metric_against(test, ter, scores, join),
+    }
     rows = fluency_rows(planes, np.random.default_rng(0), 200)
     assert rows.groupby("metric").size().to_dict() == {"chrF": 8, "−TER": 8}
-    own = {s: CHRF.score_segments(h, refs=[test.refs["refB"]]).mean() for s, h in test.systems.items()}
+    own = {
+        s: CHRF.score_segments(h, refs=[test.refs["refB"]]).mean() for s, h in test.systems.items()
+    }
     chrf = rows[rows.metric == "chrF"].set_index("system")
     assert chrf.score.to_dict() == pytest.approx(own)
     assert (rows[rows.metric == "−TER"].score <= 0).all()
@@ -119,7 +129,9 @@ def test_a_score_per_system_has_no_interval_of_its_own(rated):
     test, ratings, scores = rated
     join = join_ratings(test, ratings)
     values = {system: float(i) for i, system in enumerate(test.systems) if system != "LLM-Free"}
-    plane = stored_against(test, values, ("m", "m (higher is better)", "m|table"), scores, join, kind="accuracy")
+    plane = stored_against(
+        test, values, ("m", "m (higher is better)", "m|table"), scores, join, kind="accuracy"
+    )
     table = systems_table(plane, np.random.default_rng(0)).set_index("system")
     assert table.accuracy.to_dict() == values
     assert table.accuracy_low.isna().all()
@@ -128,7 +140,9 @@ def test_a_score_per_system_has_no_interval_of_its_own(rated):
     tests = paired_tests(plane, np.random.default_rng(0), 200).set_index("axis")
     assert tests.loc["accuracy", ["p", "p_holm"]].isna().all(axis=None)
     assert tests.loc["naturalness", "p_holm"].notna().all()
-    assert "Near the frontier" in verdict(local_correlation(plane, np.random.default_rng(0), n_draws=50))
+    assert "Near the frontier" in verdict(
+        local_correlation(plane, np.random.default_rng(0), n_draws=50)
+    )
 
 
 def test_a_ratings_file_alone_gives_texts(rated):
@@ -139,7 +153,9 @@ def test_a_ratings_file_alone_gives_texts(rated):
     assert "Human-B" not in test.systems
     plane = metric_against(test, CHRF, scores, join_ratings(test, ratings))
     assert plane.systems == tuple(s for s in ratings.systems if s != "Human-B")
-    with pytest.raises(DataError, match="no segment has a translation by 'Human-C'; systems: Human-B, "):
+    with pytest.raises(
+        DataError, match="no segment has a translation by 'Human-C'; systems: Human-B, "
+    ):
         rated_texts(ratings, "en-de", "Human-C")
 
 
@@ -168,6 +184,6 @@ def test_ted_s_ratings_alone_place_its_systems():
     assert len(metric_against(test, CHRF, scores, join).systems) == 13
     plane = rated_plane(scores, "ted", system_categories("wmt21-ted"))
     assert plane.categories[plane.systems.index("ref")] == "human"
-    assert systems_table(plane, np.random.default_rng(0)).set_index("system").accuracy["ref"] == pytest.approx(
-        -0.344, abs=1e-3
-    )
+    assert systems_table(plane, np.random.default_rng(0)).set_index("system").accuracy[
+        "ref"
+    ] == pytest.approx(-0.344, abs=1e-3)

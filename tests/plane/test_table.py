@@ -28,10 +28,32 @@ from anhelpers.plane import (
     stored_axis,
     system_plane,
     systems_table,
-)  # fmt: skip
+)
 from anhelpers.stats import holm, p_value
 
-WORDS = [*"der die das ein Haus Hund Baum Tag geht steht liegt heute morgen nicht sehr alt neu groß und".split()]  # noqa: SIM905
+WORDS = [
+    *[
+        "der",
+        "die",
+        "das",
+        "ein",
+        "Haus",
+        "Hund",
+        "Baum",
+        "Tag",
+        "geht",
+        "steht",
+        "liegt",
+        "heute",
+        "morgen",
+        "nicht",
+        "sehr",
+        "alt",
+        "neu",
+        "groß",
+        "und",
+    ]
+]
 
 
 def corpus(seed=1, size=30, k=3) -> TestSet:
@@ -39,7 +61,10 @@ def corpus(seed=1, size=30, k=3) -> TestSet:
     refs = [" ".join(rng.choice(WORDS, rng.integers(4, 12))) + "." for _ in range(size)]
     systems = {}
     for j in range(k):
-        noisy = (" ".join(w if rng.random() > 0.1 + 0.1 * j else rng.choice(WORDS) for w in r.split()) for r in refs)
+        noisy = (
+            " ".join(w if rng.random() > 0.1 + 0.1 * j else rng.choice(WORDS) for w in r.split())
+            for r in refs
+        )
         systems[f"S{j}"] = tuple(noisy)
     return TestSet("t", "en-de", tuple(map(str, range(size))), {"ref": tuple(refs)}, systems)
 
@@ -57,7 +82,9 @@ def test_both_axes_and_all_systems_share_the_resampled_documents(random_plane):
 
 
 @pytest.mark.verifies("BLEU", "chrF", by="foreign", of="sacreBLEU")
-@pytest.mark.parametrize(("name", "oracle"), [("chrf", sacrebleu.CHRF()), ("bleu", sacrebleu.BLEU())])
+@pytest.mark.parametrize(
+    ("name", "oracle"), [("chrf", sacrebleu.CHRF()), ("bleu", sacrebleu.BLEU())]
+)
 def test_a_corpus_score_of_a_resample_is_that_of_the_resampled_texts(name, oracle):
     test = corpus()
     axis = metric_axis(test, surface_metric(name, "de"), "corpus")
@@ -65,9 +92,13 @@ def test_a_corpus_score_of_a_resample_is_that_of_the_resampled_texts(name, oracl
     draws, weights = plane.draws(np.random.default_rng(2), 8)
     for b, j in itertools.product(range(8), range(3)):
         rows = np.repeat(np.arange(len(test)), weights[b])
-        hyps, refs = ([texts[i] for i in rows] for texts in (test.systems[f"S{j}"], test.refs["ref"]))
+        hyps, refs = (
+            [texts[i] for i in rows] for texts in (test.systems[f"S{j}"], test.refs["ref"])
+        )
         assert draws[b, 0, j] == pytest.approx(oracle.corpus_score(hyps, [refs]).score, abs=1e-9)
-    whole = [oracle.corpus_score(list(h), [list(test.refs["ref"])]).score for h in test.systems.values()]
+    whole = [
+        oracle.corpus_score(list(h), [list(test.refs["ref"])]).score for h in test.systems.values()
+    ]
     np.testing.assert_allclose(plane.scores()[0], whole, atol=1e-12)
 
 
@@ -97,10 +128,19 @@ def test_a_resampled_curve_is_the_curve_of_the_resampled_sources(seed, k):
 def test_lacks_are_zero_on_the_curve_and_a_point_above_it_is_told(plane_from):
     segment, a, n = [0, 0, 0], [10.0, 8.0, 0.0], [0.0, 2.0, 4.0]
     curve = oracle_curve(segment, a, n)
-    np.testing.assert_allclose(curve.lacks([10, 8, 0, 7], [0, 2, 4, 2]), [[0, 0, 0, 1], [0, 0, 0, 0.25]])
-    plane = plane_from([[8.0, 9.5, 1.0, 7.0]], [[2.0, 2.0, 4.5, -1.0]], systems=["on", "over", "beyond", "below"])
+    np.testing.assert_allclose(
+        curve.lacks([10, 8, 0, 7], [0, 2, 4, 2]), [[0, 0, 0, 1], [0, 0, 0, 0.25]]
+    )
+    plane = plane_from(
+        [[8.0, 9.5, 1.0, 7.0]], [[2.0, 2.0, 4.5, -1.0]], systems=["on", "over", "beyond", "below"]
+    )
     table = systems_table(plane, np.random.default_rng(0), curve=curve).set_index("system")
-    assert table.above_curve.to_dict() == {"on": False, "over": True, "beyond": True, "below": False}
+    assert table.above_curve.to_dict() == {
+        "on": False,
+        "over": True,
+        "beyond": True,
+        "below": False,
+    }
     assert np.isnan(table.accuracy_lack["beyond"])
     assert table.naturalness_lack["below"] == pytest.approx(3.25)
 
@@ -120,7 +160,10 @@ def test_a_curve_of_other_segments_or_another_level_is_refused(random_plane):
 @given(arrays(float, (2, 6), elements=st.integers(0, 4).map(float)))
 def test_pareto_is_not_beaten_by_any_other(scores):
     wanted = [
-        not any((scores[:, o] >= scores[:, i]).all() and (scores[:, o] > scores[:, i]).any() for o in range(6))
+        not any(
+            (scores[:, o] >= scores[:, i]).all() and (scores[:, o] > scores[:, i]).any()
+            for o in range(6)
+        )
         for i in range(6)
     ]
     assert pareto(scores).tolist() == wanted
@@ -130,7 +173,8 @@ def test_pareto_is_not_beaten_by_any_other(scores):
 def test_the_table_has_ellipses_and_a_probability_of_being_pareto_optimal(plane_from):
     rng = np.random.default_rng(3)
     shared = rng.normal(size=(200, 1))
-    a, n = 50 + shared + 0.1 * rng.normal(size=(200, 3)), -5 + shared + 0.1 * rng.normal(size=(200, 3))
+    a = 50 + shared + 0.1 * rng.normal(size=(200, 3))
+    n = -5 + shared + 0.1 * rng.normal(size=(200, 3))
     a[:, 2] -= 5
     n[:, 2] -= 5
     table = systems_table(plane_from(a, n), rng)
@@ -144,10 +188,14 @@ def test_the_table_has_ellipses_and_a_probability_of_being_pareto_optimal(plane_
 def test_only_shared_segments_count_unless_asked_otherwise(plane_from):
     a, n = np.arange(8.0).reshape(4, 2), np.zeros((4, 2))
     n[1, 0] = np.nan
-    plane = plane_from(np.c_[a, np.zeros(4)], np.c_[n, np.full(4, np.nan)], systems=["A", "B", "empty"])
+    plane = plane_from(
+        np.c_[a, np.zeros(4)], np.c_[n, np.full(4, np.nan)], systems=["A", "B", "empty"]
+    )
     shared = plane.shared()
     assert len(shared) == 3
-    assert shared.notes == ("1 of 4 segments are left out: some compared system has no score there (most often A).",)
+    assert shared.notes == (
+        "1 of 4 segments are left out: some compared system has no score there (most often A).",
+    )
     table = systems_table(shared, np.random.default_rng(0))
     assert table.n.tolist() == [3, 3, 0]
     assert np.isnan(table.naturalness[2])
@@ -168,8 +216,10 @@ def test_paired_tests_agree_with_sacrebleu_s_approximate_randomisation(name):
     axis = metric_axis(test, metric, "corpus")
     table = paired_tests(plane_of(test, axis, axis), np.random.default_rng(0), 4000, against="S0")
     named = [(s, list(h)) for s, h in test.systems.items()]
-    oracle = {"chrf": sacrebleu.CHRF(references=[list(test.refs["ref"])]),
-              "bleu": sacrebleu.BLEU(references=[list(test.refs["ref"])])}[name]  # fmt: skip
+    oracle = {
+        "chrf": sacrebleu.CHRF(references=[list(test.refs["ref"])]),
+        "bleu": sacrebleu.BLEU(references=[list(test.refs["ref"])]),
+    }[name]
     _, results = PairedTest(named, {name: oracle}, None, test_type="ar", n_samples=4000)()
     theirs = [r.p_value for r in next(v for k, v in results.items() if k != "System")][1:]
     np.testing.assert_allclose(table[table.axis == "accuracy"].p, theirs, atol=0.03)
@@ -188,13 +238,17 @@ def test_paired_tests_enumerate_all_swaps_of_documents(random_plane):
     assert (row.n, row.n_docs) == (16, len(sums))
 
 
-def test_equal_systems_never_differ_and_the_family_is_the_pairs_of_an_axis(plane_from, random_plane):
+def test_equal_systems_never_differ_and_the_family_is_the_pairs_of_an_axis(
+    plane_from, random_plane
+):
     plane = random_plane()
     twin = plane_from(plane.accuracy.values[:, [0, 0, 1]], plane.naturalness.values[:, [0, 0, 1]])
     table = paired_tests(twin, np.random.default_rng(0), 500)
     same = table[(table.system_a == "S0") & (table.system_b == "S1")]
     assert same.p.eq(1).all()
-    np.testing.assert_allclose(table[table.axis == "accuracy"].p_holm, holm(table[table.axis == "accuracy"].p))
+    np.testing.assert_allclose(
+        table[table.axis == "accuracy"].p_holm, holm(table[table.axis == "accuracy"].p)
+    )
     with pytest.raises(UnknownName, match="did you mean 'S1'"):
         paired_tests(twin, np.random.default_rng(0), against="S11")
 
@@ -217,7 +271,11 @@ def test_holm_ignores_missing_tests_and_p_is_never_zero():
 
 def test_slices_cut_the_segments_into_parts(plane_from):
     plane = plane_from(np.ones((7, 2)), np.ones((7, 2)), domains=list("aabbbbc"))
-    assert [(name, len(part)) for name, part in slices(plane, "domain")] == [("a", 2), ("b", 4), ("c", 1)]
+    assert [(name, len(part)) for name, part in slices(plane, "domain")] == [
+        ("a", 2),
+        ("b", 4),
+        ("c", 1),
+    ]
     assert [(name.split()[0], len(p)) for name, p in slices(plane, "length")] == [
         ("short", 3),
         ("middle", 2),
@@ -234,7 +292,9 @@ def test_slices_cut_the_segments_into_parts(plane_from):
 def test_systems_are_compared_on_the_segments_of_the_test_set():
     test = corpus()
     axis = mean_axis("n", "n", "n", np.zeros((2, 3)))
-    with pytest.raises(DataError, match=r"n is for \(2, 3\) segments and systems, but t has \(30, 3\)"):
+    with pytest.raises(
+        DataError, match=r"n is for \(2, 3\) segments and systems, but t has \(30, 3\)"
+    ):
         plane_of(test, axis, axis)
     plane = system_plane(test, surface_metric("chrf", "de"), surface_metric("bleu", "de"))
     assert plane.only(["S2", "S0"]).systems == ("S2", "S0")
@@ -263,9 +323,12 @@ def test_the_pareto_probability_is_that_of_scipys_normal(plane_from):
     rng = np.random.default_rng(1)
     d = rng.multivariate_normal([0.03, 0.02], [[1, 0.5], [0.5, 1]], 600)
     zero = np.zeros(600)
-    table = systems_table(plane_from(np.c_[d[:, 0], zero], np.c_[d[:, 1], zero]), rng, n_draws=20_000)
+    table = systems_table(
+        plane_from(np.c_[d[:, 0], zero], np.c_[d[:, 1], zero]), rng, n_draws=20_000
+    )
     law = multivariate_normal(d.mean(0), np.cov(d.T, ddof=0) / 600)
-    b_wins = law.cdf([0, np.inf]) + law.cdf([np.inf, 0]) - law.cdf([0, 0])  # A is behind on one axis at least
+    # A is behind on one axis at least
+    b_wins = law.cdf([0, np.inf]) + law.cdf([np.inf, 0]) - law.cdf([0, 0])
     np.testing.assert_allclose(table.pareto_probability, [1 - law.cdf([0, 0]), b_wins], atol=0.012)
 
 
@@ -276,29 +339,45 @@ def test_how_much_a_system_lacks_is_numpys_interpolation():
     a = np.interp(n, curve.naturalness, curve.accuracy) - 0.25
     lacks = curve.lacks(a, n)
     np.testing.assert_allclose(lacks[0], 0.25, rtol=1e-12)
-    np.testing.assert_allclose(lacks[1], np.interp(-a, -curve.accuracy, curve.naturalness) - n, atol=1e-12)
+    np.testing.assert_allclose(
+        lacks[1], np.interp(-a, -curve.accuracy, curve.naturalness) - n, atol=1e-12
+    )
 
 
 def stored(plane_from):
     """Accuracy per segment, and 0.1 as the naturalness of all systems, known for the whole test set only."""
-    plane = plane_from(np.random.default_rng(0).normal(size=(30, 3)), np.zeros((30, 3)), domains=["a", "b"] * 15)
-    return replace(plane, naturalness=stored_axis("n", "n (higher is better)", "n|v:1", [0.1] * 3, plane.there))
+    plane = plane_from(
+        np.random.default_rng(0).normal(size=(30, 3)), np.zeros((30, 3)), domains=["a", "b"] * 15
+    )
+    return replace(
+        plane, naturalness=stored_axis("n", "n (higher is better)", "n|v:1", [0.1] * 3, plane.there)
+    )
 
 
 def test_a_stored_score_says_nothing_that_needs_draws_and_has_no_slices(plane_from):
     plane = stored(plane_from)
     table = systems_table(plane, np.random.default_rng(0), n_draws=50)
-    drawn = ["correlation", "pareto_probability", "naturalness_se", "naturalness_low", "naturalness_high"]
+    drawn = [
+        "correlation",
+        "pareto_probability",
+        "naturalness_se",
+        "naturalness_low",
+        "naturalness_high",
+    ]
     assert table[drawn].isna().all(axis=None)
     assert table[["accuracy_se", "accuracy_low"]].notna().all(axis=None)
-    with pytest.raises(DataError, match="n is known for the whole test set only, so made up has no slices"):
+    with pytest.raises(
+        DataError, match="n is known for the whole test set only, so made up has no slices"
+    ):
         sliced_table(plane, np.random.default_rng(0), "domain")
 
 
 def test_documents_are_counted_for_each_system(plane_from):
     a = np.ones((4, 3))
     a[1:, 0] = a[:, 2] = np.nan
-    table = systems_table(plane_from(a, a, docs=["x", "x", "y", "z"]).own(), np.random.default_rng(0), n_draws=20)
+    table = systems_table(
+        plane_from(a, a, docs=["x", "x", "y", "z"]).own(), np.random.default_rng(0), n_draws=20
+    )
     assert table[["n", "n_docs"]].to_numpy().tolist() == [[1, 1], [4, 3], [0, 0]]
 
 
@@ -308,8 +387,11 @@ def test_intervals_and_ellipses_end_at_what_is_possible(plane_from):
     wide = systems_table(far, np.random.default_rng(1))
     assert (wide.accuracy_high > 100).any()
     assert (wide.naturalness_high > 0).any()
-    accuracy, naturalness = replace(far.accuracy, bounds=(0, 100)), replace(far.naturalness, bounds=(-np.inf, 0))
-    cut = systems_table(replace(far, accuracy=accuracy, naturalness=naturalness), np.random.default_rng(1))
+    accuracy = replace(far.accuracy, bounds=(0, 100))
+    naturalness = replace(far.naturalness, bounds=(-np.inf, 0))
+    cut = systems_table(
+        replace(far, accuracy=accuracy, naturalness=naturalness), np.random.default_rng(1)
+    )
     assert cut.accuracy_high.tolist() == np.minimum(wide.accuracy_high, 100).tolist()
     assert cut.naturalness_high.tolist() == np.minimum(wide.naturalness_high, 0).tolist()
     assert cut.accuracy_low.tolist() == wide.accuracy_low.tolist()
@@ -320,5 +402,9 @@ def test_intervals_and_ellipses_end_at_what_is_possible(plane_from):
 
 
 def test_a_metric_knows_what_is_possible():
-    assert surface_metric("chrf", "de").oriented_bounds == surface_metric("bleu", "de").oriented_bounds == (0, 100)
+    assert (
+        surface_metric("chrf", "de").oriented_bounds
+        == surface_metric("bleu", "de").oriented_bounds
+        == (0, 100)
+    )
     assert surface_metric("ter", "de").oriented_bounds == (-np.inf, 0)

@@ -67,7 +67,10 @@ def rows(store) -> int:
 
 
 def same(one, other) -> bool:
-    return all(getattr(one, f).tobytes() == getattr(other, f).tobytes() for f in ("total", "tokens", "windowed"))
+    return all(
+        getattr(one, f).tobytes() == getattr(other, f).tobytes()
+        for f in ("total", "tokens", "windowed")
+    )
 
 
 def after(monkeypatch, n, act):
@@ -85,7 +88,9 @@ def after(monkeypatch, n, act):
     return seen
 
 
-def test_two_workers_one_killed_give_the_bits_of_one_process(two, small, tiny_lm, store, monkeypatch):
+def test_two_workers_one_killed_give_the_bits_of_one_process(
+    two, small, tiny_lm, store, monkeypatch
+):
     lm, killed = load_lm(tiny_lm, device="cpu"), []
 
     def kill(cluster):
@@ -103,13 +108,21 @@ def test_two_workers_one_killed_give_the_bits_of_one_process(two, small, tiny_lm
     assert rows(store) == len(set(TEXTS))
     with sharing(two), monkeypatch.context() as patch:
         seen = after(patch, 1, kill)
-        assert same(score_texts(lm, TEXTS[::-1]), replace(
-            alone, total=alone.total[::-1], tokens=alone.tokens[::-1], windowed=alone.windowed[::-1]
-        ))  # fmt: skip
+        assert same(
+            score_texts(lm, TEXTS[::-1]),
+            replace(
+                alone,
+                total=alone.total[::-1],
+                tokens=alone.tokens[::-1],
+                windowed=alone.windowed[::-1],
+            ),
+        )
     assert not seen
 
 
-def test_interrupted_what_came_back_is_kept_and_the_rest_is_done_later(two, small, tiny_lm, store, monkeypatch):
+def test_interrupted_what_came_back_is_kept_and_the_rest_is_done_later(
+    two, small, tiny_lm, store, monkeypatch
+):
     lm = load_lm(tiny_lm, device="cpu")
 
     def interrupt(cluster):
@@ -142,7 +155,9 @@ def test_few_chunks_are_out_and_calls_are_read_as_they_are_needed(two, tiny_lm):
     answers.close()
 
 
-def test_the_commands_with_a_running_scheduler_write_the_same_files(two, tiny_lm, tiny_marian, tmp_path, monkeypatch):
+def test_the_commands_with_a_running_scheduler_write_the_same_files(
+    two, tiny_lm, tiny_marian, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "src").write_text("The dog barks.\nYes.\nA house is old.\n", "utf-8")
     (tmp_path / "hyp").write_text("Der Hund bellt.\nJa.\nDas Haus.\n", "utf-8")
@@ -150,10 +165,30 @@ def test_the_commands_with_a_running_scheduler_write_the_same_files(two, tiny_lm
     words = {
         "t.csv": ["score", "--lm", str(tiny_lm), "--segments", "-s", "src", "-t", "hyp"],
         "x.csv": [
-            *("xmi", "--mt", str(tiny_marian / "mt"), "--lm", str(tiny_marian / "lm"), "-s", "src", "-t", "hyp"),
+            *(
+                "xmi",
+                "--mt",
+                str(tiny_marian / "mt"),
+                "--lm",
+                str(tiny_marian / "lm"),
+                "-s",
+                "src",
+                "-t",
+                "hyp",
+            ),
             *("--draws", "20", "--batch-tokens", "40"),
         ],
-        "c.jsonl": ["generate", "--model", str(tiny_marian / "mt"), "-s", "src", "-n", "6", "--max-tokens", "9"],
+        "c.jsonl": [
+            "generate",
+            "--model",
+            str(tiny_marian / "mt"),
+            "-s",
+            "src",
+            "-n",
+            "6",
+            "--max-tokens",
+            "9",
+        ],
     }
     for name, command in words.items():
         outputs = []
@@ -169,22 +204,39 @@ def test_the_commands_with_a_running_scheduler_write_the_same_files(two, tiny_lm
 def test_learned_metrics_go_to_the_workers_whose_errors_are_sentences(two, tmp_path):
     from anhelpers.accuracy.learned import Learned, learned_metric
 
-    model = Learned("m", "M", "points", True, "m|rev:abcdef0", ("src", "hyp"), "9 tokens", None,
-                    recipe("accuracy.metricx:made", "cpu", name=str(tmp_path)))  # fmt: skip
-    with sharing(two), pytest.raises(DataError, match=r"a worker on .* failed: .* does not say which MetricX"):
+    model = Learned(
+        "m",
+        "M",
+        "points",
+        True,
+        "m|rev:abcdef0",
+        ("src", "hyp"),
+        "9 tokens",
+        None,
+        recipe("accuracy.metricx:made", "cpu", name=str(tmp_path)),
+    )
+    with (
+        sharing(two),
+        pytest.raises(DataError, match=r"a worker on .* failed: .* does not say which MetricX"),
+    ):
         learned_metric(model).score_segments(["ja"], srcs=["yes"])
 
 
 def test_a_worker_with_another_model_is_an_error_that_names_both(two, tiny_lm):
     lm = load_lm(tiny_lm, device="cpu")
     answers = two.answers(of(lm), "lpp|model:other", [(0, ["ja"], None)])
-    with pytest.raises(DataError, match=r"its scores would be of lpp\|model:tiny.*, and here they are of lpp\|model:o"):
+    with pytest.raises(
+        DataError,
+        match=r"its scores would be of lpp\|model:tiny.*, and here they are of lpp\|model:o",
+    ):
         next(answers)
 
 
 def test_a_model_made_in_this_process_is_computed_here(two, tiny_lm, capsys):
     loaded = load_lm(tiny_lm, device="cpu")
-    lm = language_model(loaded.model, loaded.tokenizer, name="mine", revision=IN_MEMORY, device="cpu")
+    lm = language_model(
+        loaded.model, loaded.tokenizer, name="mine", revision=IN_MEMORY, device="cpu"
+    )
     with sharing(two):
         assert score_texts(lm, ["ja"]).total == score_texts(loaded, ["ja"]).total
     assert "is computed in this process: workers cannot load its model." in capsys.readouterr().err
@@ -198,7 +250,10 @@ def test_texts_that_kill_every_worker_are_told(tiny_lm, monkeypatch):
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     monkeypatch.setattr(clusters, "DEATHS", 0)
     monkeypatch.setattr(clusters, "answer", deadly)
-    with connect("local:1") as cluster, pytest.raises(DataError, match="workers before it were lost over the same tex"):
+    with (
+        connect("local:1") as cluster,
+        pytest.raises(DataError, match="workers before it were lost over the same tex"),
+    ):
         next(cluster.answers(recipe("naturalness.lm:made", "cpu"), "", [(0, ["ja"], None)]))
 
 
@@ -215,7 +270,10 @@ def test_workers_that_cannot_be_asked_for_are_one_sentence(monkeypatch):
         raise RuntimeError("Cluster failed to start: 'ib0' is not a valid network interface")
 
     made = recipe("naturalness.lm:made", "cpu")
-    with pytest.raises(DataError, match=r"slurm:s.yaml: no worker can be asked for \(Cluster failed to start: 'ib0'"):
+    with pytest.raises(
+        DataError,
+        match=r"slurm:s.yaml: no worker can be asked for \(Cluster failed to start: 'ib0'",
+    ):
         next(clusters.Cluster("slurm:s.yaml", fails).answers(made, "", [(0, ["ja"], None)]))
     monkeypatch.setenv("PATH", "")
     with pytest.raises(DataError, match="there is no sbatch here"), contextlib.ExitStack() as ends:
@@ -236,7 +294,10 @@ def test_workers_on_this_machine_take_the_device_that_was_asked_for(monkeypatch)
         ("local:0", "'local:0' names no cluster; write local:N"),
         ("10.0.0.1:8786", "'10.0.0.1:8786' names no cluster; write local:N"),
         ("slurm:none.yaml", "none.yaml: no such file; that folder holds hyp, src."),
-        ("tcp://127.0.0.1:9", "tcp://127.0.0.1:9: no scheduler answers within 1 s; start one there (dask scheduler)"),
+        (
+            "tcp://127.0.0.1:9",
+            "tcp://127.0.0.1:9: no scheduler answers within 1 s; start one there (dask scheduler)",
+        ),
     ],
 )
 def test_a_wrong_cluster_is_one_sentence(spec, sentence, tmp_path, monkeypatch, capsys):
@@ -268,7 +329,10 @@ GOOD = "memory: 16GB\nwalltime: '02:00:00'\nn_jobs: 4\n"
         ("gpu", "holds no settings"),
         (GOOD + "gpu: 1\n", "unknown setting 'gpu'; known: queue"),
         ("memory: 16GB\nn_jobs: 4\n", "walltime is absent; it must be text"),
-        (GOOD.replace("'02:00:00'", "12:00:00"), "walltime is 43200; it must be text, in quotes where it has a colon."),
+        (
+            GOOD.replace("'02:00:00'", "12:00:00"),
+            "walltime is 43200; it must be text, in quotes where it has a colon.",
+        ),
         (GOOD.replace("4", "0"), "n_jobs is 0; it must be positive."),
         (GOOD + "gpus: yes\n", "gpus is True; it must be a whole number."),
     ],
@@ -287,8 +351,14 @@ def test_the_settings_in_the_documentation_make_a_script_for_slurm():
         **slurm_options(settings), scheduler_options={"dashboard_address": "127.0.0.1:0"}
     ) as cluster:
         script = cluster.job_script()
-    for line in ["#SBATCH -p gpu", "#SBATCH --cpus-per-task=4", "#SBATCH --gres=gpu:1", "#SBATCH -t 08:00:00",
-                 "export OMP_NUM_THREADS=4 MKL_NUM_THREADS=4", settings["activate"]]:  # fmt: skip
+    for line in [
+        "#SBATCH -p gpu",
+        "#SBATCH --cpus-per-task=4",
+        "#SBATCH --gres=gpu:1",
+        "#SBATCH -t 08:00:00",
+        "export OMP_NUM_THREADS=4 MKL_NUM_THREADS=4",
+        settings["activate"],
+    ]:
         assert line in script.splitlines()
     assert "python -m distributed.cli.dask_worker tcp://" in script
     assert "--nthreads 1 " in script
@@ -296,5 +366,7 @@ def test_the_settings_in_the_documentation_make_a_script_for_slurm():
 
 def test_the_plan_in_the_documentation_is_what_its_program_prints():
     code = "from benchmarks.cluster_plan import main; import sys; sys.argv[1:] = []; main()"
-    told = subprocess.run([sys.executable, "-c", code], cwd=DOCS.parent, capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        [sys.executable, "-c", code], cwd=DOCS.parent, capture_output=True, text=True, check=True
+    )
     assert told.stdout in (DOCS / "cluster.md").read_text("utf-8")

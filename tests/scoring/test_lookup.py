@@ -17,7 +17,9 @@ from anhelpers.scoring.lookup import metric
 def test_it_is_the_metric_of_its_registry():
     assert metric("bleu", "zh").signature == accuracy_metric("bleu", "zh").signature
     assert metric("critic", "en").signature == naturalness_metric("critic", "en").signature
-    assert metric("rated-naturalness", "en").signature.startswith("rated-naturalness|set:teaching/de-en|")
+    assert metric("rated-naturalness", "en").signature.startswith(
+        "rated-naturalness|set:teaching/de-en|"
+    )
     test = load("teaching/de-en")
     assert metric("chrf", test).signature == accuracy_metric("chrf", "en", 2).signature
     assert metric("chrf", test, n_refs=1).signature == accuracy_metric("chrf", "en", 1).signature
@@ -35,7 +37,8 @@ def test_what_is_not_there_is_told():
     with pytest.raises(UnknownName, match="unknown metric 'cherf'; did you mean 'chrf'"):
         metric("cherf", "de")
     with pytest.raises(
-        DataError, match="'de-en' is a pair of languages; give the test set, or the target language, 'en'"
+        DataError,
+        match="'de-en' is a pair of languages; give the test set, or the target language, 'en'",
     ):
         metric("critic", "de-en")  # took the German critic, "en" as its region
     with pytest.raises(DataError, match="klingon"):
@@ -59,7 +62,10 @@ def test_a_study_takes_metrics_by_name():
 def test_a_metric_of_another_language_is_refused_by_whatever_scores_a_set(name):
     """English was scored by the German critic and model, without a word, where both sets are open in a notebook."""
     test, german = load("teaching/de-en"), metric(name, "de")
-    with pytest.raises(DataError, match=r"knows only 'de', and the translations of teaching/de-en are in 'en'; make"):
+    with pytest.raises(
+        DataError,
+        match=r"knows only 'de', and the translations of teaching/de-en are in 'en'; make",
+    ):
         system_rows(test, [german])
     with pytest.raises(DataError, match="knows only 'de'"):
         oracle_study(test, load_candidates("teaching/de-en"), "chrf", german)

@@ -32,7 +32,9 @@ class Scorer:
             raise KeyboardInterrupt
         self.calls.append([self.texts[i] for i in indices])
         company = sum(map(len, self.calls[-1]))
-        return np.array([[len(t) + 1e-12 * company, np.nan if "c" in t else hash_of(t)] for t in self.calls[-1]])
+        return np.array(
+            [[len(t) + 1e-12 * company, np.nan if "c" in t else hash_of(t)] for t in self.calls[-1]]
+        )
 
 
 def hash_of(text: str) -> float:
@@ -54,7 +56,9 @@ def test_scores_are_the_scorer_s_own_and_each_input_is_computed_once(first, seco
             found = memo("m", texts, scorer, width=2, store=store)
             assert found.shape == (len(texts), 2)
             assert found[:, 0] == pytest.approx([len(t) for t in texts], abs=1e-9)
-            np.testing.assert_array_equal(found[:, 1], [np.nan if "c" in t else hash_of(t) for t in texts])
+            np.testing.assert_array_equal(
+                found[:, 1], [np.nan if "c" in t else hash_of(t) for t in texts]
+            )
             seen += [t for call in scorer.calls for t in call]
         assert sorted(seen) == sorted({*first, *second})
 
@@ -62,9 +66,11 @@ def test_scores_are_the_scorer_s_own_and_each_input_is_computed_once(first, seco
 @settings(max_examples=60, deadline=None)
 @given(TEXTS, st.sampled_from(["none", "labels", "plan"]), st.integers(0, 8))
 def test_cut_anywhere_and_begun_again_it_ends_with_the_same_bits(texts, kind, die_at):
-    groups = {"none": None, "labels": [t[:1] for t in texts], "plan": lambda missing: longest_first(texts, missing)}[
-        kind
-    ]
+    groups = {
+        "none": None,
+        "labels": [t[:1] for t in texts],
+        "plan": lambda missing: longest_first(texts, missing),
+    }[kind]
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr(module, "AT_ONCE", 3)
         unbroken, cut = Scorer(texts), Scorer(texts, die_at)
@@ -105,7 +111,9 @@ def test_pairs_are_keys_and_one_number_needs_no_second_axis(tmp_path):
     assert memo("m", [], None, width=4, store=Store(tmp_path / "t")).shape == (0, 4)
 
 
-def test_the_first_call_is_committed_at_once_and_the_rest_every_few_seconds(tmp_path, monkeypatch, small):
+def test_the_first_call_is_committed_at_once_and_the_rest_every_few_seconds(
+    tmp_path, monkeypatch, small
+):
     now, store = [0.0], Store(tmp_path / "s")
     monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
     texts, kept = [str(i) for i in range(15)], []
@@ -120,14 +128,20 @@ def test_the_first_call_is_committed_at_once_and_the_rest_every_few_seconds(tmp_
     assert kept == [0, 3, 3, 3, 12]
 
 
-def test_how_many_came_from_the_store_is_told_and_progress_counts_the_others(tmp_path, monkeypatch, capsys):
+def test_how_many_came_from_the_store_is_told_and_progress_counts_the_others(
+    tmp_path, monkeypatch, capsys
+):
     totals, real = [], module.progress
-    monkeypatch.setattr(module, "progress", lambda total, *a: totals.append(total) or real(total, *a))
+    monkeypatch.setattr(
+        module, "progress", lambda total, *a: totals.append(total) or real(total, *a)
+    )
     store = Store(tmp_path / "s")
     memo("m", ["a", "b", "a"], lambda i: np.zeros(len(i)), what="lengths", store=store)
     assert capsys.readouterr().err == ""
     memo("m", ["a", "c", "b", "a"], lambda i: np.zeros(len(i)), what="lengths", store=store)
-    assert capsys.readouterr().err == "note: lengths: 2 of 3 distinct scores come from the store s.\n"
+    assert (
+        capsys.readouterr().err == "note: lengths: 2 of 3 distinct scores come from the store s.\n"
+    )
     assert totals == [2, 1]
 
 
@@ -150,7 +164,9 @@ def test_a_model_made_in_memory_is_neither_kept_nor_told(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("signature", ["lpp|model:x|rev:0123456789ab|eos:no", "rev:0123456|x", "ter|prev:main"])
+@pytest.mark.parametrize(
+    "signature", ["lpp|model:x|rev:0123456789ab|eos:no", "rev:0123456|x", "ter|prev:main"]
+)
 def test_a_commit_or_no_model_at_all_is_kept(tmp_path, signature):
     store = Store(tmp_path / "s")
     memo(signature, ["a"], lambda i: np.zeros(1), store=store)
@@ -159,14 +175,19 @@ def test_a_commit_or_no_model_at_all_is_kept(tmp_path, signature):
 
 def test_wrong_scorers_and_groups_are_told(tmp_path):
     zeros = lambda i: np.zeros(len(i))  # noqa: E731
-    with pytest.raises(DataError, match=r"a scorer returned an array of shape \(1,\) for 2 inputs of 1 numbers each"):
+    with pytest.raises(
+        DataError,
+        match=r"a scorer returned an array of shape \(1,\) for 2 inputs of 1 numbers each",
+    ):
         memo("m", ["a", "b"], lambda i: np.zeros(1), store=None)
     with pytest.raises(DataError, match=r"of shape \(2,\) for 2 inputs of 3 numbers"):
         memo("m", ["a", "b"], zeros, width=3, store=None)
     with pytest.raises(DataError, match="1 groups for 2 inputs; give one for each"):
         memo("m", ["a", "b"], zeros, groups=[0], store=None)
     with pytest.raises(DataError, match="lengths: its groups leave out 1 inputs to be scored"):
-        memo("m", ["a", "b"], zeros, groups=lambda missing: [missing[:1]], what="lengths", store=None)
+        memo(
+            "m", ["a", "b"], zeros, groups=lambda missing: [missing[:1]], what="lengths", store=None
+        )
     store = Store(tmp_path / "s")
     memo("m", ["a"], zeros, store=store)
     with pytest.raises(DataError, match="a score of m is 1 numbers here, and 3 are meant"):
@@ -175,8 +196,11 @@ def test_wrong_scorers_and_groups_are_told(tmp_path):
 
 def test_which_store(tmp_path, monkeypatch, capsys):
     for named, path in {
-        str(tmp_path / "mine"): tmp_path / "mine", "~/x.sqlite": Path.home() / "x.sqlite", " OFF ": None, "off": None,
-    }.items():  # fmt: skip
+        str(tmp_path / "mine"): tmp_path / "mine",
+        "~/x.sqlite": Path.home() / "x.sqlite",
+        " OFF ": None,
+        "off": None,
+    }.items():
         monkeypatch.setenv("ANHELPERS_STORE", named)
         store = current_store()
         assert (store and store.path) == path
@@ -190,7 +214,9 @@ def test_which_store(tmp_path, monkeypatch, capsys):
     assert current_store() is None
     assert current_store() is None
     err = capsys.readouterr().err
-    assert err.startswith(f"note: scores are not kept: {tmp_path / 'file' / 'scores.sqlite'}: cannot be made")
+    assert err.startswith(
+        f"note: scores are not kept: {tmp_path / 'file' / 'scores.sqlite'}: cannot be made"
+    )
     assert err.count("\n") == 1
 
 

@@ -22,7 +22,15 @@ from anhelpers.scoring.store import Store, key  # noqa: E402
 pytestmark = pytest.mark.neural
 
 LONG = " ".join(["Der Hund ruft den Bus."] * 20)
-TEXTS = ["Das Haus ist alt.", "", "ja", "Das Haus ist alt.", LONG, "Ein Satz, der über viele Wörter geht.", LONG + "!"]
+TEXTS = [
+    "Das Haus ist alt.",
+    "",
+    "ja",
+    "Das Haus ist alt.",
+    LONG,
+    "Ein Satz, der über viele Wörter geht.",
+    LONG + "!",
+]
 
 
 @pytest.fixture
@@ -47,11 +55,16 @@ def watched(calls, die_at=None):
 
 
 def same(one, other) -> bool:
-    return all(getattr(one, f).tobytes() == getattr(other, f).tobytes() for f in ("total", "tokens", "windowed"))
+    return all(
+        getattr(one, f).tobytes() == getattr(other, f).tobytes()
+        for f in ("total", "tokens", "windowed")
+    )
 
 
 @pytest.mark.parametrize("budget", [1, 40, 2048])
-def test_log_probabilities_have_the_same_bits_with_and_without_a_store(tiny_lm, store, monkeypatch, budget):
+def test_log_probabilities_have_the_same_bits_with_and_without_a_store(
+    tiny_lm, store, monkeypatch, budget
+):
     lm = load_lm(tiny_lm, device="cpu")
     first = score_texts(lm, TEXTS, tokens_per_batch=budget)
     assert store.get(lm.signature(False), [key(t) for t in TEXTS], 3)[1].all()
@@ -67,7 +80,9 @@ def test_log_probabilities_have_the_same_bits_with_and_without_a_store(tiny_lm, 
 
 def test_with_and_without_eos_are_two_scores(tiny_lm, store):
     lm = load_lm(tiny_lm, device="cpu")
-    assert (score_texts(lm, ["ja"], eos=True).tokens - score_texts(lm, ["ja"]).tokens).tolist() == [1]
+    assert (score_texts(lm, ["ja"], eos=True).tokens - score_texts(lm, ["ja"]).tokens).tolist() == [
+        1
+    ]
 
 
 def test_cut_after_any_batch_the_rest_is_scored_in_the_same_batches(tiny_lm, store, monkeypatch):
@@ -89,7 +104,8 @@ def test_cut_after_any_batch_the_rest_is_scored_in_the_same_batches(tiny_lm, sto
 
 
 IMPATIENT = (
-    "import sys; from anhelpers import cli; from anhelpers.scoring import memo; memo.SECONDS_BETWEEN_COMMITS = 0; "
+    "import sys; from anhelpers import cli; "
+    "from anhelpers.scoring import memo; memo.SECONDS_BETWEEN_COMMITS = 0; "
 )
 
 
@@ -98,7 +114,17 @@ def test_the_command_killed_half_way_ends_with_the_same_file(tmp_path, store, mo
     texts = [t for t in load_candidates("teaching").texts if t.strip()][:600]
     for name, lines in {"src": ["x"] * 300, "A": texts[:300], "B": texts[300:]}.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    words = ["score", "--lm", "de-small", "--segments", "-s", f"{tmp_path}/src", "-t", f"{tmp_path}/A", f"{tmp_path}/B"]
+    words = [
+        "score",
+        "--lm",
+        "de-small",
+        "--segments",
+        "-s",
+        f"{tmp_path}/src",
+        "-t",
+        f"{tmp_path}/A",
+        f"{tmp_path}/B",
+    ]
 
     def scored(name: str) -> bytes:
         assert cli.main([*words, "-o", str(tmp_path / name)]) == 0
@@ -107,11 +133,9 @@ def test_the_command_killed_half_way_ends_with_the_same_file(tmp_path, store, mo
     wanted = len(set(texts))
     code = IMPATIENT + f"cli.main({[*words, '-o', str(tmp_path / 'cut.csv')]!r})"
     threads = {"OMP_NUM_THREADS": str(torch.get_num_threads())}
-    running, done, deadline = (
-        subprocess.Popen([sys.executable, "-c", code], env=os.environ | threads),
-        0,
-        time.monotonic() + 120,
-    )
+    running = subprocess.Popen([sys.executable, "-c", code], env=os.environ | threads)
+    done = 0
+    deadline = time.monotonic() + 120
     while done < wanted / 3 and time.monotonic() < deadline:
         time.sleep(0.01)
         if store.path.exists():
@@ -126,7 +150,10 @@ def test_the_command_killed_half_way_ends_with_the_same_file(tmp_path, store, mo
     assert wanted / 3 <= done < wanted
     capsys.readouterr()
     resumed = scored("cut.csv")
-    assert f"{done} of {wanted} distinct scores come from the store {store.path.name}" in capsys.readouterr().err
+    assert (
+        f"{done} of {wanted} distinct scores come from the store {store.path.name}"
+        in capsys.readouterr().err
+    )
     with monkeypatch.context() as patch:
         patch.setattr(lms, "memo", watched([], die_at=0))
         assert scored("again.csv") == resumed

@@ -22,8 +22,14 @@ from anhelpers.scoring.store import Store, key
 
 BITS = st.integers(0, 2**64 - 1)  # any float64 at all: -0.0, subnormals, every kind of nan
 KEYS = st.integers(0, 7).map(lambda i: key(str(i)))
-PUT = st.tuples(st.just("put"), st.sampled_from(["chrf|a", "lpp|b"]), st.lists(st.tuples(KEYS, BITS, BITS), max_size=6))
-GET = st.tuples(st.just("get"), st.sampled_from(["chrf|a", "lpp|b", "new"]), st.lists(KEYS, max_size=9))
+PUT = st.tuples(
+    st.just("put"),
+    st.sampled_from(["chrf|a", "lpp|b"]),
+    st.lists(st.tuples(KEYS, BITS, BITS), max_size=6),
+)
+GET = st.tuples(
+    st.just("get"), st.sampled_from(["chrf|a", "lpp|b", "new"]), st.lists(KEYS, max_size=9)
+)
 
 
 def floats(bits) -> np.ndarray:
@@ -32,7 +38,9 @@ def floats(bits) -> np.ndarray:
 
 def run(code: str, *arguments, **options) -> subprocess.Popen:
     """A fresh interpreter, as multiprocessing's spawn gives one."""
-    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], text=True, **options)
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)], text=True, **options
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -60,7 +68,10 @@ def test_any_sequence_of_puts_and_gets_equals_a_dictionary(steps):
                 assert np.isnan(values[~there]).all()
 
 
-@given(st.lists(st.text(alphabet="ab:1 ", max_size=4), max_size=4), st.lists(st.text("ab:1 ", max_size=4), max_size=4))
+@given(
+    st.lists(st.text(alphabet="ab:1 ", max_size=4), max_size=4),
+    st.lists(st.text("ab:1 ", max_size=4), max_size=4),
+)
 def test_a_key_stands_for_one_list_of_texts(one, other):
     assert (key(*one) == key(*other)) == (one == other)
 
@@ -90,7 +101,10 @@ def test_no_keys_at_all(tmp_path):
 def test_a_signature_has_one_width(tmp_path):
     store = Store(tmp_path / "s.sqlite")
     store.put("lpp", [key("a")], np.ones((1, 3)))
-    with pytest.raises(DataError, match=r"a score of lpp is 3 numbers here, and 1 are meant.*store prune --signature"):
+    with pytest.raises(
+        DataError,
+        match=r"a score of lpp is 3 numbers here, and 1 are meant.*store prune --signature",
+    ):
         store.get("lpp", [key("a")])
     with pytest.raises(DataError, match="3 numbers here, and 2 are meant"):
         store.put("lpp", [key("b")], np.ones((1, 2)))
@@ -140,7 +154,9 @@ def test_a_locked_file_is_told_after_waiting(tmp_path, monkeypatch):
     other = sqlite3.connect(store.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     assert store.get("s", [key("a")])[0] == 1  # reading goes on
-    with pytest.raises(DataError, match=r"s\.sqlite: has been locked by another program for 30 s; wait for it"):
+    with pytest.raises(
+        DataError, match=r"s\.sqlite: has been locked by another program for 30 s; wait for it"
+    ):
         store.put("s", [key("b")], [2.0])
     other.execute("ROLLBACK")
     store.put("s", [key("b")], [2.0])
@@ -152,7 +168,9 @@ def test_a_full_disk_is_told_and_what_was_committed_is_kept(tmp_path):
     store.put("s", keys[:10], np.arange(10))
     with store.connection() as connection:
         connection.execute("PRAGMA max_page_count = 20")  # SQLite's own way to run out of space
-    with pytest.raises(DataError, match=r"does not fit on the disk; free some space .* what was committed is kept"):
+    with pytest.raises(
+        DataError, match=r"does not fit on the disk; free some space .* what was committed is kept"
+    ):
         store.put("s", keys, np.zeros(5000))
     values, there = store.get("s", keys)
     assert there.sum() == 10
@@ -166,7 +184,9 @@ def test_a_file_system_without_a_log_is_told(tmp_path, monkeypatch):
         return real(f"file:{path}?vfs=unix-dotfile", uri=True, **options)
 
     monkeypatch.setattr(opening.sqlite3, "connect", without_shared_memory)
-    with pytest.raises(DataError, match=r"write-ahead log \(SQLite says 'delete'\), as on network file systems"):
+    with pytest.raises(
+        DataError, match=r"write-ahead log \(SQLite says 'delete'\), as on network file systems"
+    ):
         Store(tmp_path / "s.sqlite").get("s", [])
 
 
@@ -196,7 +216,10 @@ def test_a_folder_or_file_without_the_right_to_write_is_told():
         Path(folder, "file").chmod(0o777)
         Path(folder, "folder", "s.sqlite").chmod(0o666)
         Path(folder, "folder").chmod(0o555)
-        paths = [Path(folder, p) for p in ("file/s.sqlite", "folder/s.sqlite", "folder/new.sqlite", "folder/a/b")]
+        paths = [
+            Path(folder, p)
+            for p in ("file/s.sqlite", "folder/s.sqlite", "folder/new.sqlite", "folder/a/b")
+        ]
         said = run(UNPRIVILEGED, *paths, stdout=subprocess.PIPE).communicate()[0].splitlines()
         Path(folder, "folder").chmod(0o755)
     assert len(said) == 4
@@ -267,7 +290,9 @@ print(status, store.get("s", [key("a"), key("b"), key("c")])[0][:, 0].tolist())
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_store_in_use_survives_a_fork(tmp_path):
-    assert run(FORK, tmp_path / "s", stdout=subprocess.PIPE).communicate()[0] == "0 [1.0, 2.0, 3.0]\n"
+    assert (
+        run(FORK, tmp_path / "s", stdout=subprocess.PIPE).communicate()[0] == "0 [1.0, 2.0, 3.0]\n"
+    )
 
 
 WRITER = """

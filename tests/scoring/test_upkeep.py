@@ -30,7 +30,11 @@ def store(tmp_path, monkeypatch):
     store = Store(tmp_path / "s.sqlite")
     for day, kept in (DAY, ["a"]), (DAY + 10, ["b"]):
         monkeypatch.setattr(module, "today", lambda day=day: day)
-        store.put("lpp|model:x|eos:no", [key(t) for t in kept], np.full((1, 3), np.nan if day == DAY else 2.0))
+        store.put(
+            "lpp|model:x|eos:no",
+            [key(t) for t in kept],
+            np.full((1, 3), np.nan if day == DAY else 2.0),
+        )
     store.put("comet|rev:1", [key(t) for t in "abc"], [0.1, 0.2, 0.3])
     return store
 
@@ -52,8 +56,15 @@ def test_sizes_by_signature(store):
     )
     empty = sizes(Store(store.path.with_name("empty")))
     assert empty.columns.tolist() == [
-        "signature", "scores", "width", "bytes", "oldest", "newest", "damaged", "unverified"
-    ]  # fmt: skip
+        "signature",
+        "scores",
+        "width",
+        "bytes",
+        "oldest",
+        "newest",
+        "damaged",
+        "unverified",
+    ]
     assert len(empty) == 0
 
 
@@ -86,7 +97,9 @@ def test_prune_frees_the_name_for_another_width_and_the_space_for_others(store):
     store.put("big", keys[:1], [1.0])
 
 
-@pytest.mark.parametrize("wrong", [{}, {"older_than": -1}, {"older_than": float("nan")}, {"older_than": float("inf")}])
+@pytest.mark.parametrize(
+    "wrong", [{}, {"older_than": -1}, {"older_than": float("nan")}, {"older_than": float("inf")}]
+)
 def test_prune_removes_nothing_by_an_oversight(store, wrong):
     with pytest.raises(DataError, match=r"say what to remove|must be a number from 0"):
         prune(store, **wrong)
@@ -116,10 +129,16 @@ def test_parquet_carries_every_bit_and_ours_stays(mine, theirs):
                 values = np.array(list(scores.values()), np.uint64).view(np.float64)
                 store.put(name, [key(str(i)) for i in scores], values)
         path, before = Path(folder, "x.parquet"), rows(stores[0])
-        assert export_parquet(stores[1], path) == len(rows(stores[1])) == sum(map(len, theirs.values()))
+        assert (
+            export_parquet(stores[1], path)
+            == len(rows(stores[1]))
+            == sum(map(len, theirs.values()))
+        )
         assert import_parquet(stores[2], path).new == len(rows(stores[1]))
         assert rows(stores[2]) == rows(stores[1])
-        both = [(mine[n][i], v) for n, s in theirs.items() for i, v in s.items() if i in mine.get(n, {})]
+        both = [
+            (mine[n][i], v) for n, s in theirs.items() for i, v in s.items() if i in mine.get(n, {})
+        ]
         same = sum(a == b for a, b in both)
         new = sum(map(len, theirs.values())) - len(both)
         assert import_parquet(stores[0], path) == Imported(new, same, len(both) - same)
@@ -145,7 +164,10 @@ def test_files_that_will_not_do_are_told(store, tmp_path):
     pd.DataFrame({"system": ["A"]}).to_parquet(tmp_path / "other")
     export_parquet(store, tmp_path / "good")
     table = parquet.read_table(tmp_path / "good")
-    parquet.write_table(table.set_column(2, "value", pa.array([None] * 5, pa.list_(pa.float64()))), tmp_path / "holes")
+    parquet.write_table(
+        table.set_column(2, "value", pa.array([None] * 5, pa.list_(pa.float64()))),
+        tmp_path / "holes",
+    )
     (tmp_path / "cut").write_bytes((tmp_path / "good").read_bytes()[:-20])
     told = {
         "absent": "absent: is no file; name one that anhelpers store export wrote.",
@@ -165,7 +187,9 @@ def test_files_that_will_not_do_are_told(store, tmp_path):
         export_parquet(store, tmp_path / "text" / "x")
     other = Store(tmp_path / "t")
     other.put("comet|rev:1", [key("z")], np.zeros((1, 2)))
-    with pytest.raises(DataError, match=r"a score of comet\|rev:1 is 2 numbers here, and 1 are meant"):
+    with pytest.raises(
+        DataError, match=r"a score of comet\|rev:1 is 2 numbers here, and 1 are meant"
+    ):
         import_parquet(other, tmp_path / "good")
 
 
@@ -185,10 +209,13 @@ def test_the_command(store, tmp_path, capsys, monkeypatch):
     assert "2 new scores in" in typed("import", tmp_path / "x.parquet", "--store", other)[2]
     with sqlite3.connect(other) as connection:
         connection.execute("UPDATE score SET value = zeroblob(24) WHERE day > ?", [DAY])
-    assert "1 new scores in" in typed("import", tmp_path / "x.parquet", "--store", other)[2]  # for a damaged one
+    # for a damaged one
+    assert "1 new scores in" in typed("import", tmp_path / "x.parquet", "--store", other)[2]
     third = Store(tmp_path / "third")
     third.put("lpp|model:x|eos:no", [key("b")], np.zeros((1, 3)))
-    assert "1 new scores in" in (err := typed("import", tmp_path / "x.parquet", "--store", third.path)[2])
+    assert "1 new scores in" in (
+        err := typed("import", tmp_path / "x.parquet", "--store", third.path)[2]
+    )
     assert "0 were there already, and 1 are there with other values, which stay." in err
     assert "removed 3 scores from" in typed("prune", "--signature", "comet*")[2]
     assert "removed 2 scores from" in typed("prune", "--older-than", "1")[2]
@@ -204,7 +231,9 @@ def test_the_command_tells_what_is_missing(tmp_path, capsys, monkeypatch):
         assert cli.main(["store", *words.split()]) == 2
         assert capsys.readouterr().err.startswith(f"anhelpers store: {sentence}")
     assert cli.main(["store", "--store", " "]) == 2
-    assert capsys.readouterr().err == "anhelpers store: --store is empty; name a file, or say off.\n"
+    assert (
+        capsys.readouterr().err == "anhelpers store: --store is empty; name a file, or say off.\n"
+    )
     assert not (tmp_path / "s").exists()
     Store(tmp_path / "s").put("m", [key("a")], [1.0])
     assert cli.main(["store", "prune", "--store", str(tmp_path / "s")]) == 2
@@ -213,10 +242,14 @@ def test_the_command_tells_what_is_missing(tmp_path, capsys, monkeypatch):
 
 def test_the_option_holds_for_one_command(tmp_path, monkeypatch):
     seen = []
-    monkeypatch.setattr(cli.COMMANDS["store"], "run", lambda args: seen.append(os.environ.get("ANHELPERS_STORE")))
+    monkeypatch.setattr(
+        cli.COMMANDS["store"], "run", lambda args: seen.append(os.environ.get("ANHELPERS_STORE"))
+    )
     monkeypatch.chdir(tmp_path)
     for before in ("off", None):
-        monkeypatch.delenv("ANHELPERS_STORE") if before is None else monkeypatch.setenv("ANHELPERS_STORE", before)
+        monkeypatch.delenv("ANHELPERS_STORE") if before is None else monkeypatch.setenv(
+            "ANHELPERS_STORE", before
+        )
         cli.main(["store", "--store", "x.sqlite"])
         cli.main(["store", "--store", "OFF"])
         cli.main(["store"])

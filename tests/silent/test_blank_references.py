@@ -39,7 +39,15 @@ ORACLES = {
     "ter": (sacrebleu.TER(), sacrebleu.TER()),
 }
 TEXT = st.sampled_from(
-    ["", " ", "Das Haus ist alt.", "Das alte Haus", "Haus", "Es regnet, 3-4 Tage (lang)!", "漢字 das"]
+    [
+        "",
+        " ",
+        "Das Haus ist alt.",
+        "Das alte Haus",
+        "Haus",
+        "Es regnet, 3-4 Tage (lang)!",
+        "漢字 das",
+    ]
 )
 MARK = "[No translation supplied]"
 
@@ -50,7 +58,9 @@ def tasks(draw):
     n, n_refs = draw(st.integers(1, 5)), draw(st.integers(1, 3))
     rows = st.lists(st.none() | TEXT, min_size=n_refs, max_size=n_refs).filter(any_there)
     refs = draw(st.lists(rows, min_size=n, max_size=n))
-    return draw(st.lists(TEXT, min_size=n, max_size=n)), [list(stream) for stream in zip(*refs, strict=True)]
+    return draw(st.lists(TEXT, min_size=n, max_size=n)), [
+        list(stream) for stream in zip(*refs, strict=True)
+    ]
 
 
 def any_there(refs):
@@ -63,7 +73,9 @@ def any_there(refs):
 def test_missing_references_count_as_in_sacrebleu(name, task):
     hyps, refs = task
     metric, (of_segment, of_corpus) = surface_metric(name, "de", "var"), ORACLES[name]
-    theirs = [of_segment.sentence_score(h, list(r)).score for h, *r in zip(hyps, *refs, strict=True)]
+    theirs = [
+        of_segment.sentence_score(h, list(r)).score for h, *r in zip(hyps, *refs, strict=True)
+    ]
     assert metric.score_segments(hyps, refs=refs).tolist() == theirs
     assert metric.score_corpus(hyps, refs=refs) == of_corpus.corpus_score(hyps, refs).score
     backwards = metric.score_segments(hyps[::-1], refs=refs, segment=np.arange(len(hyps))[::-1])
@@ -72,11 +84,14 @@ def test_missing_references_count_as_in_sacrebleu(name, task):
 
 @pytest.mark.parametrize("name", METRICS)
 def test_a_segment_without_any_reference_has_no_score_and_no_part_in_a_corpus(name):
-    hyps, refs = ["Das Haus", "Es regnet.", "Nein"], [["Das alte Haus", None, None], ["Ein Haus", None, "Nein, nein"]]
+    hyps = ["Das Haus", "Es regnet.", "Nein"]
+    refs = [["Das alte Haus", None, None], ["Ein Haus", None, "Nein, nein"]]
     metric, kept = surface_metric(name, "de", "var"), [[stream[0], stream[2]] for stream in refs]
     scores = metric.score_segments(hyps, refs=refs)
     assert np.isnan(scores).tolist() == [False, True, False]
-    assert metric.score_corpus(hyps, refs=refs) == ORACLES[name][1].corpus_score(hyps[::2], kept).score
+    assert (
+        metric.score_corpus(hyps, refs=refs) == ORACLES[name][1].corpus_score(hyps[::2], kept).score
+    )
     assert not surface(name, "de").statistics(hyps, refs)[1].any()
     with pytest.raises(DataError, match="of a corpus needs a reference, and all of 1 are missing"):
         metric.score_corpus(["a"], refs=[[None]])
@@ -88,10 +103,14 @@ def test_the_signature_says_how_many_references_as_sacrebleu_does():
     theirs.corpus_score(hyps, refs)
     assert surface_metric("chrf", "de", "var").signature == f"chrF2|{theirs.get_signature()}"
     assert "|nrefs:var|" in surface_metric("bleu", "de", "var").corpus_signature
-    with pytest.raises(DataError, match=r"made for 2 reference\(s\) per segment, but segment 1 has 1; make it with"):
+    with pytest.raises(
+        DataError, match=r"made for 2 reference\(s\) per segment, but segment 1 has 1; make it with"
+    ):
         surface_metric("chrf", "de", 2).score_segments(hyps, refs=refs)
     one = surface_metric("chrf", "de", 1)  # a second reference that is missing throughout is none
-    assert one.score_corpus(hyps, refs=[["a", "b"], [None, None]]) == one.score_corpus(hyps, refs=[["a", "b"]])
+    assert one.score_corpus(hyps, refs=[["a", "b"], [None, None]]) == one.score_corpus(
+        hyps, refs=[["a", "b"]]
+    )
 
 
 def folder_of(tmp_path, **texts):
@@ -124,14 +143,19 @@ def test_half_a_file_of_references_is_half_a_test_set(tmp_path, capsys):
         assert row.value == ORACLES[name][1].corpus_score(HYPS[::2], [REFS[::2]]).score
         assert (row.n, "|nrefs:1|" in row.signature) == (6, True)
     assert "note: r: 6 blank references of 12, taken as missing." in err
-    assert "note: 6 of 12 segments have no reference: metrics that read one give no score there." in err
+    assert (
+        "note: 6 of 12 segments have no reference: metrics that read one give no score there."
+        in err
+    )
     rows, _ = score(capsys, *args, "--segments")
     assert rows.value.isna().tolist() == [bool(i % 2) for i in range(12)]
 
 
 def test_a_second_reference_that_is_blank_changes_nothing(tmp_path, capsys):
     alone, _ = score(capsys, *folder_of(tmp_path, s=SRCS, r=REFS, h=HYPS), "-m", *METRICS)
-    table, err = score(capsys, *folder_of(tmp_path, s=SRCS, r=REFS, r2=WHOLE, h=HYPS), "-m", *METRICS)
+    table, err = score(
+        capsys, *folder_of(tmp_path, s=SRCS, r=REFS, r2=WHOLE, h=HYPS), "-m", *METRICS
+    )
     assert table.value.tolist() == alone.value.tolist()
     assert table.signature.tolist() == alone.signature.tolist()
     assert "note: r2: 12 blank references of 12, taken as missing." in err
@@ -149,11 +173,20 @@ def test_a_second_reference_here_and_there_is_a_variable_number(tmp_path, capsys
 
 def test_references_that_are_all_blank_are_refused(tmp_path, capsys):
     assert cli.main(["score", *folder_of(tmp_path, s=SRCS, r=WHOLE, h=HYPS)]) == 2
-    assert "chrf compares with a reference, and those of s are all blank; give one (-r REF)." in capsys.readouterr().err
+    assert (
+        "chrf compares with a reference, and those of s are all blank; give one (-r REF)."
+        in capsys.readouterr().err
+    )
 
 
 def test_a_part_of_a_test_set_counts_its_blanks_anew():
-    test = TestSet("t", "en-de", ("a", "", "c"), {"A": ("x", None, ""), "B": (" ", None, "z")}, {"X": ("x", "y", "z")})
+    test = TestSet(
+        "t",
+        "en-de",
+        ("a", "", "c"),
+        {"A": ("x", None, ""), "B": (" ", None, "z")},
+        {"X": ("x", "y", "z")},
+    )
     assert (test.refs, test.n_refs) == ({"A": ("x", "", ""), "B": ("", "", "z")}, 1)
     assert test.streams == [["x", None, None], [None, None, "z"]]
     assert test.referenced.tolist() == [True, False, True]
@@ -170,11 +203,20 @@ def test_a_part_of_a_test_set_counts_its_blanks_anew():
     )
     assert part.subset([0]).one_reference().notes == ()
     assert TestSet("t", "en-de", ("a", "b"), {"A": ("x", "y"), "B": ("", "z")}).n_refs == "var"
-    assert TestSet("t", "en-de", ("a",)).n_refs == TestSet("t", "en-de", ("a",), {"A": ("",)}).n_refs == 0
+    assert (
+        TestSet("t", "en-de", ("a",)).n_refs
+        == TestSet("t", "en-de", ("a",), {"A": ("",)}).n_refs
+        == 0
+    )
 
 
 def test_a_line_that_says_that_there_is_none_is_missing(tmp_path):
-    folder_of(tmp_path, s=["a", "b", "c"], r=["A", f"{MARK} ", "C"], h=["x", "NO TRANSLATION AVAILABLE", MARK])
+    folder_of(
+        tmp_path,
+        s=["a", "b", "c"],
+        r=["A", f"{MARK} ", "C"],
+        h=["x", "NO TRANSLATION AVAILABLE", MARK],
+    )
     test = read_plain(tmp_path / "s.txt", tmp_path / "r.txt", tmp_path / "h.txt", "en-de")
     assert (test.refs["r"], test.systems["h"]) == (("A", "", "C"), ("x", "", ""))
     assert test.notes == (
@@ -186,7 +228,11 @@ def test_a_line_that_says_that_there_is_none_is_missing(tmp_path):
         "1 of 3 segments has no reference: metrics that read one give no score there.",
     )
     write_mme(test, tmp_path / "mine")
-    assert (tmp_path / "mine/references/en-de.r.txt").read_text("utf-8").splitlines() == ["A", MARK, "C"]
+    assert (tmp_path / "mine/references/en-de.r.txt").read_text("utf-8").splitlines() == [
+        "A",
+        MARK,
+        "C",
+    ]
     again = read_mme(tmp_path / "mine", "en-de")
     assert (again.refs, again.systems) == (test.refs, test.systems)
     assert write_mme(test, tmp_path / "mine") == tmp_path / "mine"  # the same set is there
@@ -194,7 +240,10 @@ def test_a_line_that_says_that_there_is_none_is_missing(tmp_path):
 
 def jsonl(tmp_path, *refs, **more):
     """A file of one source per line with these references."""
-    lines = [{"src": SRCS[i], "candidates": [HYPS[i], REFS[i]], "lp": "en-de"} | more for i in range(len(refs))]
+    lines = [
+        {"src": SRCS[i], "candidates": [HYPS[i], REFS[i]], "lp": "en-de"} | more
+        for i in range(len(refs))
+    ]
     for line, ref in zip(lines, refs, strict=True):
         line.update({} if ref is Ellipsis else {"refs": ref})
     path = tmp_path / "c.jsonl"
@@ -204,15 +253,23 @@ def jsonl(tmp_path, *refs, **more):
 
 def test_jsonl_has_as_many_references_as_there_are(tmp_path):
     test, _ = read_candidate_file(jsonl(tmp_path, ["A"], [None, "B"], [], None, ["C", "D", "E"]))
-    assert test.refs == {"refA": ("A", "", "", "", "C"), "refB": ("", "B", "", "", "D"), "refC": ("", "", "", "", "E")}
+    assert test.refs == {
+        "refA": ("A", "", "", "", "C"),
+        "refB": ("", "B", "", "", "D"),
+        "refC": ("", "", "", "", "E"),
+    }
     assert test.n_refs == "var"
     test, _ = read_candidate_file(jsonl(tmp_path, {"one": "A", "two": None}, {"two": "B"}, None))
     assert test.refs == {"one": ("A", "", ""), "two": ("", "B", "")}
     with pytest.raises(
-        DataError, match='line 2: "refs" is missing here, and other lines have it; give it to all, null'
+        DataError,
+        match='line 2: "refs" is missing here, and other lines have it; give it to all, null',
     ):
         read_candidate_file(jsonl(tmp_path, ["A"], ...))
-    with pytest.raises(DataError, match="line 2: reference 'tow', but one, two in the lines before; name it there too"):
+    with pytest.raises(
+        DataError,
+        match="line 2: reference 'tow', but one, two in the lines before; name it there too",
+    ):
         read_candidate_file(jsonl(tmp_path, {"one": "A", "two": "B"}, {"one": "A", "tow": "B"}))
 
 
@@ -244,12 +301,17 @@ def test_the_plane_and_the_curve_are_over_the_segments_with_a_reference(level):
 
 def test_the_oracle_study_leaves_out_segments_without_a_reference():
     test, chrf = of_half(A=tuple(HYPS)), surface_metric("chrf", "de")
-    cands = from_systems(test).merge(from_systems(TestSet("t", "en-de", tuple(SRCS), {}, {"B": tuple(REFS[::-1])})))
+    cands = from_systems(test).merge(
+        from_systems(TestSet("t", "en-de", tuple(SRCS), {}, {"B": tuple(REFS[::-1])}))
+    )
     for one in (test, of_half()):  # with a system, and with candidates alone
         study = plane.oracle_study(one, cands, chrf, words())
         assert len(study.test) == study.curve.n_segments == 6
         assert np.isfinite(study.accuracy).all()
-        assert "6 of 12 segments have no reference: metrics that read one give no score there." in study.notes
+        assert (
+            "6 of 12 segments have no reference: metrics that read one give no score there."
+            in study.notes
+        )
 
 
 def test_the_curve_of_a_file_with_missing_references(tmp_path, tiny_lm, capsys):
@@ -262,26 +324,37 @@ def test_the_curve_of_a_file_with_missing_references(tmp_path, tiny_lm, capsys):
 
 
 def test_scores_for_mt_metrics_eval_are_none_without_a_reference(tmp_path, capsys):
-    _, err = score(capsys, *folder_of(tmp_path, s=SRCS, r=HALF, h=HYPS), "--mme", str(tmp_path / "mine"))
+    _, err = score(
+        capsys, *folder_of(tmp_path, s=SRCS, r=HALF, h=HYPS), "--mme", str(tmp_path / "mine")
+    )
     lines = (tmp_path / "mine/metric-scores/en-de/chrf-r.seg.score").read_text("utf-8").splitlines()
     assert [line.endswith("None") for line in lines] == [bool(i % 2) for i in range(12)]
     assert "chrf-r is None for 6 of 12 segments" in err
 
 
 def test_lines_are_checked_for_shifts_around_missing_references():
-    refs = tuple("" if i % 5 == 4 else f"{w} ist der Satz Nummer {i} von {w * 2}" for i, w in enumerate(WORDS))
+    refs = tuple(
+        "" if i % 5 == 4 else f"{w} ist der Satz Nummer {i} von {w * 2}"
+        for i, w in enumerate(WORDS)
+    )
     texts = {
         "refs": {"r": refs},
         "systems": {"A": tuple(f"{w} war Satz Nr. {i}, {w * 2}" for i, w in enumerate(WORDS))},
     }
     test = TestSet("t", "en-de", WORDS, **texts)
     assert check_alignment(test) is test
-    lost = TestSet("t", "en-de", WORDS, texts["refs"], {"A": (*texts["systems"]["A"][3:], "", "", "")})
-    with pytest.raises(DataError, match="A, from segment 1: 25 lines fit the reference 3 segments later"):
+    lost = TestSet(
+        "t", "en-de", WORDS, texts["refs"], {"A": (*texts["systems"]["A"][3:], "", "", "")}
+    )
+    with pytest.raises(
+        DataError, match="A, from segment 1: 25 lines fit the reference 3 segments later"
+    ):
         check_alignment(lost)
 
 
-WORDS = tuple("".join(np.random.default_rng(i).choice(list("abcdefghijklmnop"), 9)) for i in range(44))
+WORDS = tuple(
+    "".join(np.random.default_rng(i).choice(list("abcdefghijklmnop"), 9)) for i in range(44)
+)
 
 
 def test_references_are_shuffled_among_those_that_there_are():
@@ -289,13 +362,21 @@ def test_references_are_shuffled_among_those_that_there_are():
     shuffled = odd.systems["references shuffled"]
     assert sorted(shuffled) == sorted(HALF)
     assert [not text for text in shuffled] == [not text for text in HALF]
-    both = TestSet("t", "en-de", tuple(SRCS), {"r": tuple(HALF), "r2": tuple(REFS)}, {"A": tuple(HYPS)})
+    both = TestSet(
+        "t", "en-de", tuple(SRCS), {"r": tuple(HALF), "r2": tuple(REFS)}, {"A": tuple(HYPS)}
+    )
     odd = plane.with_sanity_systems(both, np.random.default_rng(0))
     assert sorted(odd.systems["references shuffled"]) == sorted(REFS)  # no segment is lost to it
 
 
 def test_a_reference_without_any_text_is_no_human_point():
-    test = TestSet("t", "en-de", ("a", "b"), {"A": ("x", "y"), "B": ("", ""), "C": ("w", "z")}, {"X": ("x", "q")})
+    test = TestSet(
+        "t",
+        "en-de",
+        ("a", "b"),
+        {"A": ("x", "y"), "B": ("", ""), "C": ("w", "z")},
+        {"X": ("x", "q")},
+    )
     assert list(plane.with_human_points(test).systems) == ["X", "C"]
 
 
@@ -329,10 +410,13 @@ def test_learned_metrics_skip_what_is_missing():
 def test_n_counts_the_segments_behind_a_learned_score():
     test = TestSet("t", "en-de", ("s", "", "s"), {"r": ("r", "r", "")}, {"X": ("a", "b", "c")})
     table = system_rows(
-        test, [learned_metric(learned(("src", "hyp"), [])), learned_metric(learned(("hyp", "ref"), []))]
+        test,
+        [learned_metric(learned(("src", "hyp"), [])), learned_metric(learned(("hyp", "ref"), []))],
     )
     assert table.n.tolist() == [2, 2]
-    assert segment_rows(test, [learned_metric(learned(("src", "hyp"), []))]).value.isna().tolist() == [0, 1, 0]
+    assert segment_rows(
+        test, [learned_metric(learned(("src", "hyp"), []))]
+    ).value.isna().tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("field", ["doc", "domain"])
@@ -340,7 +424,10 @@ def test_a_blank_name_is_no_name_of_a_document(tmp_path, field):
     """Segments with an empty name would be resampled as one document."""
     with pytest.raises(DataError, match=f'line 1: "{field}" is blank'):
         read_candidate_file(jsonl(tmp_path, ["A"], ["B"], **{field: " "}))
-    with pytest.raises(DataError, match="document of segment 1 is blank; give every segment a name, or none of them"):
+    with pytest.raises(
+        DataError,
+        match="document of segment 1 is blank; give every segment a name, or none of them",
+    ):
         TestSet("t", "en-de", ("a", "b"), docs=("d", ""))
     (tmp_path / "docs").write_text("news\td1\nnews\t \n", "utf-8")
     folder_of(tmp_path, s=["a", "b"])
@@ -350,14 +437,22 @@ def test_a_blank_name_is_no_name_of_a_document(tmp_path, field):
 
 def test_blank_lines_are_no_monolingual_texts(tmp_path, capsys):
     (tmp_path / "r").write_text("eins\n\n \nzwei\n", "utf-8")
-    assert load_mono(tmp_path / "r") == mono_for("teaching", "de", tmp_path / "r")[0] == ("eins", "zwei")
+    assert (
+        load_mono(tmp_path / "r")
+        == mono_for("teaching", "de", tmp_path / "r")[0]
+        == ("eins", "zwei")
+    )
     assert "2 blank lines of 4 left out." in capsys.readouterr().err
 
 
 def test_monolingual_texts_that_are_there_twice_count_once(tmp_path, capsys):
     """A file appended to itself had 720 texts for 360, and an interval of R that was shorter by 29 %."""
     (tmp_path / "r").write_text("eins\nzwei\n" * 2, "utf-8")
-    assert load_mono(tmp_path / "r") == mono_for("teaching", "de", tmp_path / "r")[0] == ("eins", "zwei")
+    assert (
+        load_mono(tmp_path / "r")
+        == mono_for("teaching", "de", tmp_path / "r")[0]
+        == ("eins", "zwei")
+    )
     assert "2 repeated lines of 4 left out." in capsys.readouterr().err
 
 
@@ -381,5 +476,7 @@ def test_wmt23_with_half_its_references(tmp_path, capsys):
     for name, row in table.set_index("metric").iterrows():
         assert row.value == ORACLES[name][1].corpus_score(hyp[::2], [ref[::2]]).score
         assert row.n == n // 2 + 1
-    table, _ = score(capsys, *folder_of(tmp_path, s=src, r=ref, r2=[""] * n, h=hyp), "-m", "bleu", "chrf")
+    table, _ = score(
+        capsys, *folder_of(tmp_path, s=src, r=ref, r2=[""] * n, h=hyp), "-m", "bleu", "chrf"
+    )
     assert table.value.round(4).tolist() == [43.5866, 69.1148]

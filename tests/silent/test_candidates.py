@@ -31,7 +31,9 @@ N, K = 12, 3
 WHOLE = load("teaching").subset(range(N))
 TEST = replace(WHOLE, refs={"refA": WHOLE.refs["refA"]}, systems={}, categories={})
 SRC, REF = TEST.srcs, TEST.refs["refA"]
-OFFERED = [[WHOLE.systems[name][i] for name in ("MT-Base", "LLM-Large", "Online-P")] for i in range(N)]
+OFFERED = [
+    [WHOLE.systems[name][i] for name in ("MT-Base", "LLM-Large", "Online-P")] for i in range(N)
+]
 FLAT = tuple(text for texts in OFFERED for text in texts)
 CANDS = CandidateSet(np.repeat(np.arange(N), K), FLAT)
 ROTATED = REF[4:] + REF[:4]
@@ -48,7 +50,9 @@ def study(test, cands):
 
 def sources(folder, offered=OFFERED, refs=REF, **more):
     """A self-contained file, an object a source; `more` maps a key to its N values."""
-    rows = [{"src": s, "refs": [r], "candidates": c} for s, r, c in zip(SRC, refs, offered, strict=True)]
+    rows = [
+        {"src": s, "refs": [r], "candidates": c} for s, r, c in zip(SRC, refs, offered, strict=True)
+    ]
     rows = [row | {key: values[i] for key, values in more.items()} for i, row in enumerate(rows)]
     return lines(folder, "c.jsonl", map(json.dumps, rows))
 
@@ -75,7 +79,10 @@ def test_references_put_among_the_candidates_are_left_out(place, tmp_path, capsy
     status, accuracy, err = curve(capsys, sources(tmp_path, more))
     assert (status, accuracy) == plain[:2]
     assert accuracy < 90
-    assert f"in {N} of {N} sources a candidate is the reference refA itself; {N} such are left out." in err
+    assert (
+        f"in {N} of {N} sources a candidate is the reference refA itself; {N} such are left out."
+        in err
+    )
     assert "is the reference" not in plain[2]
 
 
@@ -86,7 +93,8 @@ def test_a_tag_says_who_copied():
     made = study(TEST, cands)
     assert set(made.cands.tags) == {"MT"}
     assert (
-        f"in {N} of {N} sources a candidate of refA is the reference refA itself; {N} such are left out." in made.notes
+        f"in {N} of {N} sources a candidate of refA is the reference refA itself; {N} such are left out."
+        in made.notes
     )
     both = replace(cands, tags=("MT", "refA | LLM", *tags[2:]))  # who else wrote it keeps it
     assert study(TEST, both).cands.tags.count("refA | LLM") == 1
@@ -100,13 +108,15 @@ def test_translations_that_equal_a_reference_by_chance_stay_and_are_counted():
     assert [note for note in made.notes if note.startswith(told)]
     many = tuple(REF[i // K] if i % K == 0 and i // K < 8 else text for i, text in enumerate(FLAT))
     assert any(
-        "if references were put among the candidates" in note for note in study(TEST, replace(CANDS, texts=many)).notes
+        "if references were put among the candidates" in note
+        for note in study(TEST, replace(CANDS, texts=many)).notes
     )
 
 
 def test_a_source_with_nothing_but_its_reference_is_refused():
     with pytest.raises(
-        DataError, match=r"source 0 \(counted from 0\) has no candidate but its own reference \(12 such"
+        DataError,
+        match=r"source 0 \(counted from 0\) has no candidate but its own reference \(12 such",
     ):
         study(TEST, CandidateSet(np.arange(N), REF))
 
@@ -114,7 +124,10 @@ def test_a_source_with_nothing_but_its_reference_is_refused():
 def test_a_score_that_is_missing_is_named_by_its_place_among_all_candidates():
     texts = tuple(text for i in range(N) for text in (REF[i], OFFERED[i][0]))
     cands = CandidateSet(np.repeat(np.arange(N), 2), texts)
-    broken = replace(length_metric(), score_segments=lambda hyps, **c: np.array([np.nan] + [0.0] * (len(hyps) - 1)))
+    broken = replace(
+        length_metric(),
+        score_segments=lambda hyps, **c: np.array([np.nan] + [0.0] * (len(hyps) - 1)),
+    )
     with pytest.raises(DataError, match=r"segment 0, its candidate 1 \(flat index 1\)"):
         oracle_study(TEST, cands, surface_metric("chrf", "de"), broken)
 
@@ -128,7 +141,9 @@ def test_a_score_that_is_missing_is_named_by_its_place_among_all_candidates():
     ],
 )
 def test_references_in_another_order_are_refused(refs, told, tmp_path, capsys):
-    status, accuracy, err = curve(capsys, sources(tmp_path, refs=refs), "-o", str(tmp_path / "v.csv"))
+    status, accuracy, err = curve(
+        capsys, sources(tmp_path, refs=refs), "-o", str(tmp_path / "v.csv")
+    )
     assert (status, accuracy) == (2, None)
     assert "the candidates are not in the order of the references" in err
     assert told in err
@@ -142,7 +157,10 @@ def test_k_lines_of_another_order_are_refused(tmp_path, capsys, monkeypatch):
     blocks = [text for column in zip(*OFFERED, strict=True) for text in column]
     status, _, err = curve(capsys, lines(tmp_path, "b.txt", blocks), *texts)
     assert status == 2
-    assert f"one candidate after another, {N} lines each; wanted is one source after another, the {K} candidates" in err
+    assert (
+        f"one candidate after another, {N} lines each; wanted is one source after another, the {K} candidates"
+        in err
+    )
 
 
 def test_one_shifted_system_among_the_candidates_is_refused():
@@ -150,10 +168,13 @@ def test_one_shifted_system_among_the_candidates_is_refused():
     whole = load("teaching")
     cands = load_candidates("teaching")
     mine, other = whole.systems["MT-Tuned"], whole.systems["MT-Base"]
-    moved = replace(whole, systems={"Moved": mine[:40] + mine[41:] + ("Ende.",), "Other": other}, categories={})
+    moved = replace(
+        whole, systems={"Moved": mine[:40] + mine[41:] + ("Ende.",), "Other": other}, categories={}
+    )
     bare = replace(whole, systems={}, categories={})
     with pytest.raises(
-        DataError, match=r"the candidates of Moved, from source 4[01]: \d+ sources have candidates that fit"
+        DataError,
+        match=r"the candidates of Moved, from source 4[01]: \d+ sources have candidates that fit",
     ):
         check_candidates(bare, cands.merge(from_systems(moved)))
 
@@ -173,7 +194,8 @@ def test_no_real_candidates_are_called_disordered(name, real_data):
     test, cands = load(name), load_candidates(name)
     for ref in test.refs:
         check_candidates(
-            replace(test.with_reference(ref), systems={}, categories={}), replace(cands, tags=("",) * len(cands))
+            replace(test.with_reference(ref), systems={}, categories={}),
+            replace(cands, tags=("",) * len(cands)),
         )
 
 
@@ -182,7 +204,9 @@ def test_ids_of_sources_are_not_there_twice(tmp_path):
     assert len(read_candidate_file(sources(tmp_path, id=names))[1]) == N * K
     path = sources(tmp_path, id=[*names[:-1], "s3"])
     for read in (read_candidate_file, read_candidates):
-        with pytest.raises(DataError, match=f"line {N}: id 's3' is used twice; ids of sources must differ"):
+        with pytest.raises(
+            DataError, match=f"line {N}: id 's3' is used twice; ids of sources must differ"
+        ):
             read(path)
 
 
@@ -230,23 +254,42 @@ def test_outputs_join_the_candidates_once():
     systems = {name: WHOLE.systems[name] for name in ("MT-Base", "MT-Tuned")}
     old = replace(WHOLE, systems=systems, categories={})
     mine = (*systems["MT-Base"][:3], *WHOLE.systems["Online-Q"][3:])
-    more = with_outputs(from_systems(old), replace(old, systems={**systems, "mine": mine}, categories={}))
+    more = with_outputs(
+        from_systems(old), replace(old, systems={**systems, "mine": mine}, categories={})
+    )
     distinct = {(i, hyps[i]) for hyps in (*systems.values(), mine) for i in range(N)}
     assert len(more) == len(distinct)
     assert more.multiplicity.sum() == 3 * N
     assert 1 < 3 * N - len(distinct) < N
-    assert more.notes == (f"{3 * N - len(distinct)} of {3 * N} candidates repeat an earlier one of their source.",)
+    assert more.notes == (
+        f"{3 * N - len(distinct)} of {3 * N} candidates repeat an earlier one of their source.",
+    )
 
 
 def test_the_appendix_counts_repeats_once(tmp_path, capsys):
     base, tuned = WHOLE.systems["MT-Base"], WHOLE.systems["MT-Tuned"]
     folder = tmp_path / "set"
-    for name, texts in {"sources/en-de": SRC, "references/en-de.refA": REF, "system-outputs/en-de/Base": base}.items():
+    for name, texts in {
+        "sources/en-de": SRC,
+        "references/en-de.refA": REF,
+        "system-outputs/en-de/Base": base,
+    }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         lines((folder / name).parent, f"{Path(name).name}.txt", texts)
     mine = lines(tmp_path, "mine.de", [*base[:3], *tuned[3:]])
     out = tmp_path / "out"
-    call = ["plane", "--data", str(folder), "--mine", mine, "--mine-in-candidates", "--draws", "10", "-l", "en-de"]
+    call = [
+        "plane",
+        "--data",
+        str(folder),
+        "--mine",
+        mine,
+        "--mine-in-candidates",
+        "--draws",
+        "10",
+        "-l",
+        "en-de",
+    ]
     assert cli.main([*call, "-o", str(out)]) == 0
     n = sum(a == b for a, b in zip(base, [*base[:3], *tuned[3:]], strict=True))
     told = f"{n} of {2 * N} candidates repeat an earlier one of their source."
@@ -258,7 +301,20 @@ def test_a_reference_that_is_not_compared_with_is_no_candidate_either(tmp_path, 
     a, b = lines(tmp_path, "a.de", REF), lines(tmp_path, "b.de", WHOLE.refs["refB"])
     mine = lines(tmp_path, "mine.de", WHOLE.systems["MT-Base"])
     out = tmp_path / "out"
-    call = ["plane", "-s", lines(tmp_path, "s.en", SRC), "-r", a, b, "-t", mine, "-l", "en-de", "--draws", "10"]
+    call = [
+        "plane",
+        "-s",
+        lines(tmp_path, "s.en", SRC),
+        "-r",
+        a,
+        b,
+        "-t",
+        mine,
+        "-l",
+        "en-de",
+        "--draws",
+        "10",
+    ]
     assert cli.main([*call, "--reference", "a", "-o", str(out)]) == 0
     table = pd.read_csv(out / "systems.csv").set_index("system")
     assert table.among_candidates.to_dict() == {"mine": True, "b": False}
@@ -267,7 +323,12 @@ def test_a_reference_that_is_not_compared_with_is_no_candidate_either(tmp_path, 
 def test_the_outputs_of_wmt25_are_called_what_they_are(tmp_path, capsys):
     record = {"doc_id": "cs-de_DE_#_news_#_1", "hypothesis": "Eins.\n\nZwei."}
     path = lines(tmp_path, "out.jsonl", [json.dumps(record)])
-    assert cli.main(["score", "-s", lines(tmp_path, "s.cs", SRC), "-t", path, "-l", "cs-de", "-m", "ttr"]) == 2
+    assert (
+        cli.main(
+            ["score", "-s", lines(tmp_path, "s.cs", SRC), "-t", path, "-l", "cs-de", "-m", "ttr"]
+        )
+        == 2
+    )
     told = "is a document as a system of WMT25 translated it: write the paragraphs"
     assert told in (said := capsys.readouterr().err)
     assert "anhelpers curve" not in said.replace("anhelpers score:", "")
@@ -282,17 +343,23 @@ def test_candidates_that_fit_no_reference_are_told_by_their_system():
     test = TestSet("t", "en-de", refs, {"r": refs}, {})
     for tags, whose in (((), "the candidates:"), (("mt",) * 40, "the candidates of mt:")):
         told = check_candidates(test, CandidateSet(np.arange(40), others, tags)).notes
-        assert any(note.startswith(f"{whose} texts fit the references of their own segments no") for note in told)
+        assert any(
+            note.startswith(f"{whose} texts fit the references of their own segments no")
+            for note in told
+        )
 
 
 def test_sources_with_fewer_candidates_are_told(tmp_path):
     rows = [
-        {"src": f"Line {i}.", "candidates": [f"Zeile {i}, {k}." for k in range(4 if i % 2 else 1)]} for i in range(6)
+        {"src": f"Line {i}.", "candidates": [f"Zeile {i}, {k}." for k in range(4 if i % 2 else 1)]}
+        for i in range(6)
     ]
     path = tmp_path / "c.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     assert any(
-        note.startswith("3 of 6 sources have fewer candidates than the 4 of the others (the fewest: 1)")
+        note.startswith(
+            "3 of 6 sources have fewer candidates than the 4 of the others (the fewest: 1)"
+        )
         for note in read_candidates(path).notes
     )
 
@@ -312,8 +379,15 @@ def test_documents_in_pieces_and_headers_of_documents_are_told(tmp_path):
     one, two = "news\tone\n", "news\ttwo\n"
     for lines, begin in (
         ((one + two) * 4, "the 2 documents stand in 8 pieces: 'one' begins again at segment 3."),
-        (one * 3 + two * 4 + one, "the 2 documents stand in 3 pieces: 'one' begins again at segment 8."),  # one lower
-        (one * 2 + "news\ton\n" + one + two * 4, "the 3 documents stand in 4 pieces: 'one' begins again at segment 4."),
+        # one lower
+        (
+            one * 3 + two * 4 + one,
+            "the 2 documents stand in 3 pieces: 'one' begins again at segment 8.",
+        ),
+        (
+            one * 2 + "news\ton\n" + one + two * 4,
+            "the 3 documents stand in 4 pieces: 'one' begins again at segment 4.",
+        ),
     ):
         docs.write_text(lines, "utf-8")
         asked = f"{begin} Are the lines in the order of the texts, and all names spelled alike?"
@@ -321,5 +395,7 @@ def test_documents_in_pieces_and_headers_of_documents_are_told(tmp_path):
     docs.write_text("news\tone\n" * 4 + "news\ttwo\n" * 4, "utf-8")
     assert not [note for note in read_plain(*read, "en-de", docs=docs).notes if "pieces" in note]
     docs.write_text("domain\tdocument\n" + "news\ttwo\n" * 7, "utf-8")
-    with pytest.raises(DataError, match="line 1: is a header, and line 1 belongs to the first segment"):
+    with pytest.raises(
+        DataError, match="line 1: is a header, and line 1 belongs to the first segment"
+    ):
         read_plain(*read, "en-de", docs=docs)

@@ -14,7 +14,11 @@ from hypothesis import strategies as st
 
 from anhelpers import cli, progress
 from anhelpers.errors import DataError
-from anhelpers.naturalness.compression import bits_per_character, compressed_bits, compression_metric
+from anhelpers.naturalness.compression import (
+    bits_per_character,
+    compressed_bits,
+    compression_metric,
+)
 from anhelpers.naturalness.registry import naturalness_metric
 
 VARIED = "Der Hund bellt.\nEine Katze schläft auf dem Dach.\nMorgen fahren wir ans Meer.\nWo liegt mein Schlüssel?"
@@ -23,7 +27,8 @@ REPETITIVE = "\n".join(["Der Hund bellt laut und lange."] * 4)
 
 @pytest.mark.verifies("Compressed bits per character", by="hand")
 def test_bits_per_character_by_hand():
-    assert bits_per_character("a") == 8  # a byte for a letter, the compressor's own overhead taken off
+    # a byte for a letter, the compressor's own overhead taken off
+    assert bits_per_character("a") == 8
     assert bits_per_character("ä") == 16  # UTF-8
     assert bits_per_character("abcd" * 100) == 64 / 400
     assert np.isnan(bits_per_character(" \n"))
@@ -36,13 +41,16 @@ def test_bits_per_character_are_those_of_the_length(text):
     composed = unicodedata.normalize("NFC", text)
     bits = bits_per_character(text) * len(composed)
     assert bits == pytest.approx(compressed_bits(composed))
-    assert bits <= 8 * (len(zlib.compress(composed.encode(), 9)) - 6)  # no worse than zlib without its container
+    # no worse than zlib without its container
+    assert bits <= 8 * (len(zlib.compress(composed.encode(), 9)) - 6)
     assert bits_per_character(unicodedata.normalize("NFD", text)) == bits_per_character(composed)
 
 
 def test_lower_is_more_repetitive_and_the_direction_claims_no_more():
     metric = compression_metric()
-    assert metric.score_corpus(REPETITIVE.split("\n")) < 0.6 * metric.score_corpus(VARIED.split("\n"))
+    assert metric.score_corpus(REPETITIVE.split("\n")) < 0.6 * metric.score_corpus(
+        VARIED.split("\n")
+    )
     assert metric.scale == "bits per character (higher is less repetitive)"
     assert "natural" not in metric.oriented_title
 
@@ -80,12 +88,25 @@ def test_no_language_needs_a_model_for_it(trg_lang):
 def texts(tmp_path):
     """The options of a small test set from English into Thai, which has neither a model nor spaces between words."""
     thai = ["สวัสดีครับ", "วันนี้อากาศดีมาก", "แมวนอนอยู่บนหลังคา", "พรุ่งนี้เราจะไปทะเล"]
-    files = {"src": [f"Sentence {i}." for i in range(4)], "ref": thai, "varied": [f"{line} จริงๆ" for line in thai],
-             "same": [thai[0]] * 3 + [""]}  # fmt: skip
+    files = {
+        "src": [f"Sentence {i}." for i in range(4)],
+        "ref": thai,
+        "varied": [f"{line} จริงๆ" for line in thai],
+        "same": [thai[0]] * 3 + [""],
+    }
     for name, lines in files.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n", "utf-8")
-    return ["-s", str(tmp_path / "src"), "-r", str(tmp_path / "ref"), "-l", "en-th",
-            "-t", f"varied={tmp_path / 'varied'}", f"same={tmp_path / 'same'}"]  # fmt: skip
+    return [
+        "-s",
+        str(tmp_path / "src"),
+        "-r",
+        str(tmp_path / "ref"),
+        "-l",
+        "en-th",
+        "-t",
+        f"varied={tmp_path / 'varied'}",
+        f"same={tmp_path / 'same'}",
+    ]
 
 
 def test_score_takes_it_without_a_model(texts, capsys):
@@ -111,9 +132,13 @@ def test_the_plane_compares_it_with_the_human_text(texts, tmp_path, capsys, more
     call = ["plane", *texts, "--naturalness", "compression", "--draws", "9", "-o", str(out)]
     assert cli.main([*call, *more]) == 0
     err = capsys.readouterr().err
-    human = (tmp_path / "ref").read_text("utf-8").splitlines()[:3]  # the last one is blank in a system
+    # the last one is blank in a system
+    human = (tmp_path / "ref").read_text("utf-8").splitlines()[:3]
     bits = bits_per_character("\n".join(human))
-    assert f"note: natural is what comes near the {bits:.4g} (ref, 3 segments) bits per character of human text" in err
+    assert (
+        f"note: natural is what comes near the {bits:.4g} (ref, 3 segments) bits per character of human text"
+        in err
+    )
     assert "single segments" not in err
     table = pd.read_csv(out / "systems.csv").set_index("system")
     assert table.naturalness["same"] < table.naturalness["varied"]
@@ -127,11 +152,28 @@ def test_without_a_reference_a_segment_counts_on_neither_axis(measure, texts, tm
     lines = ref.read_text("utf-8").splitlines()
     ref.write_text("\n".join(["", *lines[1:]]) + "\n", "utf-8")
     pair = ["-l", "en-de"]  # whose words have spaces between them
-    assert cli.main(["plane", *texts, *pair, "--naturalness", measure, "--draws", "9", "-o", str(out), *more]) == 0
+    assert (
+        cli.main(
+            [
+                "plane",
+                *texts,
+                *pair,
+                "--naturalness",
+                measure,
+                "--draws",
+                "9",
+                "-o",
+                str(out),
+                *more,
+            ]
+        )
+        == 0
+    )
     table = pd.read_csv(out / "systems.csv").set_index("system")
     metric = naturalness_metric(measure, "de")
     for name in ("varied", "same"):
-        kept = (tmp_path / name).read_text("utf-8").splitlines()[1:3]  # the first lacks a reference, "same" the last
+        # the first lacks a reference, "same" the last
+        kept = (tmp_path / name).read_text("utf-8").splitlines()[1:3]
         assert table.naturalness[name] == metric.oriented(metric.score_corpus(kept))
         assert table.n[name] == 2
 
@@ -144,11 +186,19 @@ def test_the_help_names_it(capsys):
 
 
 @pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+@pytest.mark.skipif(
+    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
+)
 def test_czech_by_people_repeats_itself_less_than_by_machines():
     """WMT24 en-cs: 3.19 bits per character of the reference, 3.13 and 3.05 of two systems."""
     root, metric = Path(os.environ["ANHELPERS_DATA"]) / "wmt24" / "txt", compression_metric()
-    files = ["references/en-cs.refA.txt", "system-outputs/en-cs/Aya23.txt", "system-outputs/en-cs/Phi-3-Medium.txt"]
-    found = [metric.score_corpus((root / file).read_text("utf-8").split("\n")[1:]) for file in files]
+    files = [
+        "references/en-cs.refA.txt",
+        "system-outputs/en-cs/Aya23.txt",
+        "system-outputs/en-cs/Phi-3-Medium.txt",
+    ]
+    found = [
+        metric.score_corpus((root / file).read_text("utf-8").split("\n")[1:]) for file in files
+    ]
     assert found == sorted(found, reverse=True)
     assert found == pytest.approx([3.19, 3.13, 3.05], abs=0.01)

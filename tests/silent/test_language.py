@@ -31,14 +31,19 @@ N = 2 * FEWEST
 
 def write(folder, name, lang, n=N):
     path = folder / name
-    path.write_text(f"{TEXTS[lang][: -5 if name.startswith('mt') else None]}\n" * n, encoding="utf-8")
+    path.write_text(
+        f"{TEXTS[lang][: -5 if name.startswith('mt') else None]}\n" * n, encoding="utf-8"
+    )
     return str(path)
 
 
 @pytest.fixture
 def files(tmp_path):
     """Source, reference and output file by language."""
-    return {lang: [write(tmp_path, f"{kind}.{lang}", lang) for kind in ("src", "ref", "mt")] for lang in TEXTS}
+    return {
+        lang: [write(tmp_path, f"{kind}.{lang}", lang) for kind in ("src", "ref", "mt")]
+        for lang in TEXTS
+    }
 
 
 def score(*args):
@@ -61,7 +66,8 @@ def test_too_little_text_tells_nothing():
 
 def test_related_languages_do_not_contradict_each_other():
     assert check_language([TEXTS["es"]] * N, "an", "the texts") == "an"
-    assert check_language([TEXTS["es"]] * N, "gsw", "the texts") == "gsw"  # which the identifier does not know
+    # which the identifier does not know
+    assert check_language([TEXTS["es"]] * N, "gsw", "the texts") == "gsw"
     assert all(len(group) > 1 for group in RELATED)
 
 
@@ -70,7 +76,10 @@ def test_without_a_pair_the_texts_decide_and_a_note_says_so(files, capsys):
     assert score("-s", src, "-r", ref, "-t", hyp, "-m", "bleu") == 0
     out, err = capsys.readouterr()
     assert "|tok:zh|" in pd.read_csv(io.StringIO(out)).signature[0]
-    assert "the languages are taken as en-zh: the texts read as English ('en') and Chinese ('zh')" in err
+    assert (
+        "the languages are taken as en-zh: the texts read as English ('en') and Chinese ('zh')"
+        in err
+    )
     assert "BLEU's words are cut by the tokenizer zh" in err
     assert score("-s", src, "-r", ref, "-t", hyp, "-m", "bleu", "-l", "en-zh") == 0
     assert "note: the languages" not in (err := capsys.readouterr().err)
@@ -92,7 +101,10 @@ def test_the_plane_names_pair_texts_and_model(files, tmp_path, capsys):
     (src, *_), (_, ref, hyp) = files["en"], files["es"]
     plane = ["plane", "-s", src, "-r", ref, "-t", hyp, "-o", str(tmp_path / "out")]
     assert cli.main(plane) == 2
-    assert "no language model is bundled for 'es' (there are de-small, en-small)" in capsys.readouterr().err
+    assert (
+        "no language model is bundled for 'es' (there are de-small, en-small)"
+        in capsys.readouterr().err
+    )
     assert cli.main([*plane, "--lm", "de-small"]) == 2
     assert "de-small knows only 'de' and the texts are 'es'" in capsys.readouterr().err
     assert cli.main([*plane, "-l", "en-de", "--lm", "de-small"]) == 2
@@ -103,12 +115,25 @@ def test_the_plane_names_pair_texts_and_model(files, tmp_path, capsys):
 
 
 def test_a_second_reference_in_another_language_is_refused(files, capsys):
-    assert score("-s", files["en"][0], "-r", files["de"][1], files["es"][1], "-t", files["de"][2]) == 2
+    assert (
+        score("-s", files["en"][0], "-r", files["de"][1], files["es"][1], "-t", files["de"][2]) == 2
+    )
     assert "reference es read as Spanish" in capsys.readouterr().err
 
 
 def test_a_system_that_answers_in_another_language_is_named(files, capsys):
-    assert score("-s", files["en"][0], "-r", files["de"][1], "-t", files["de"][2], f"lazy={files['en'][2]}") == 0
+    assert (
+        score(
+            "-s",
+            files["en"][0],
+            "-r",
+            files["de"][1],
+            "-t",
+            files["de"][2],
+            f"lazy={files['en'][2]}",
+        )
+        == 0
+    )
     assert "lazy: its outputs read as English ('en')" in capsys.readouterr().err
 
 
@@ -128,7 +153,10 @@ def test_texts_in_two_languages_are_told(files, tmp_path, capsys):
 def test_one_language_on_both_sides_is_asked_for(files, capsys):
     (src, ref, hyp) = files["en"]
     assert score("-s", src, "-r", ref, "-t", hyp) == 2
-    assert "the sources and the translations both read as English ('en'); say the pair by -l" in capsys.readouterr().err
+    assert (
+        "the sources and the translations both read as English ('en'); say the pair by -l"
+        in capsys.readouterr().err
+    )
     assert score("-s", src, "-r", ref, "-t", hyp, "-l", "en-en") == 0  # as in work on paraphrases
 
 
@@ -145,7 +173,10 @@ def test_with_too_little_text_bleu_asks_for_the_pair(tmp_path, capsys):
 
 def test_candidates_without_a_pair_are_told_from_their_texts(tmp_path):
     path = tmp_path / "c.jsonl"
-    rows = [{"src": TEXTS["en"], "refs": [TEXTS["de"]], "candidates": [TEXTS["de"]], "id": i} for i in range(N)]
+    rows = [
+        {"src": TEXTS["en"], "refs": [TEXTS["de"]], "candidates": [TEXTS["de"]], "id": i}
+        for i in range(N)
+    ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     assert data.load(path).lp == "en-de"
     with pytest.raises(LanguageConflict, match=r"and not as Hungarian \('hu'\)"):
@@ -160,7 +191,9 @@ def test_a_monolingual_reference_must_be_in_the_target_language(tmp_path):
 
 
 @pytest.mark.real
-@pytest.mark.parametrize(("lp", "other"), [("ja-zh", "ja-ko"), ("en-cs", "en-pl"), ("en-de", "en-nl")])
+@pytest.mark.parametrize(
+    ("lp", "other"), [("ja-zh", "ja-ko"), ("en-cs", "en-pl"), ("en-de", "en-nl")]
+)
 def test_real_texts_are_told_and_held_against_the_pair(lp, other, real_data):
     txt = Path(real_data) / "wmt24" / "txt"
     src, ref = txt / "sources" / f"{lp}.txt", sorted((txt / "references").glob(f"{lp}.*.txt"))[0]
@@ -177,15 +210,23 @@ def test_bleu_of_plain_chinese_files_is_that_of_the_named_set(real_data, capsys)
     texts += [txt / "system-outputs" / "ja-zh" / "Claude-3.5.txt"]
     assert score(*map(str, texts), "-m", "bleu") == 0
     plain = pd.read_csv(io.StringIO(capsys.readouterr().out)).value[0]
-    assert plain == pytest.approx(33.568036, abs=1e-6)  # sacreBLEU 2.6.0 with tokenizer zh; 13a gives 0.507
+    # sacreBLEU 2.6.0 with tokenizer zh; 13a gives 0.507
+    assert plain == pytest.approx(33.568036, abs=1e-6)
 
 
 @pytest.mark.parametrize("naturalness", ["critic", "lpp"])
 def test_texts_too_short_to_tell_their_language_are_asked_for_it(naturalness, tmp_path, capsys):
-    line = {"src": "Satz ist gut.", "refs": ["This is good."], "candidates": ["It is fine.", "Good."]}
+    line = {
+        "src": "Satz ist gut.",
+        "refs": ["This is good."],
+        "candidates": ["It is fine.", "Good."],
+    }
     (tmp_path / "c.jsonl").write_text(json.dumps(line) + "\n")
     assert cli.main(["curve", str(tmp_path / "c.jsonl"), "--naturalness", naturalness]) == 2
-    assert "which language the texts are in is not known: say the pair by -l" in capsys.readouterr().err
+    assert (
+        "which language the texts are in is not known: say the pair by -l"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.neural
@@ -200,9 +241,12 @@ def test_candidates_of_another_set_or_language_are_told(capsys):
     test, critic = data.load("teaching/de-en"), metric("critic", "en")
     german = oracle_study(test, data.load_candidates("teaching"), metric("chrf", test), critic)
     notes = " ".join(german.notes)
-    assert re.search(r"the candidates read as German \('de'\) .*and the target language is 'en'\.", notes)
     assert re.search(
-        r"the candidates of calque \(and of \d+ other tags\): texts fit the references of their own", notes
+        r"the candidates read as German \('de'\) .*and the target language is 'en'\.", notes
+    )
+    assert re.search(
+        r"the candidates of calque \(and of \d+ other tags\): texts fit the references of their own",
+        notes,
     )
     own = oracle_study(test, data.load_candidates("teaching/de-en"), metric("chrf", test), critic)
     assert "read as" not in " ".join(own.notes)

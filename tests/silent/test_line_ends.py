@@ -8,7 +8,15 @@ import sacrebleu
 
 from anhelpers import cli
 from anhelpers.cli.options import check_table_name
-from anhelpers.data import add_systems, load, load_candidates, load_mono, read_candidates, read_lines, read_plain
+from anhelpers.data import (
+    add_systems,
+    load,
+    load_candidates,
+    load_mono,
+    read_candidates,
+    read_lines,
+    read_plain,
+)
 from anhelpers.data.forms import habits
 from anhelpers.data.lines import text_lines
 from anhelpers.data.packed import stem_of, suffix_of
@@ -34,7 +42,9 @@ def read(put):
 
     def make(content, name="hyp.de", ref=None):
         ref = "\n".join(LINES) + "\n" if ref is None else ref
-        return read_plain(put("src.en", "\n".join(SRCS) + "\n"), put("ref.de", ref), put(name, content), "en-de")
+        return read_plain(
+            put("src.en", "\n".join(SRCS) + "\n"), put("ref.de", ref), put(name, content), "en-de"
+        )
 
     return make
 
@@ -54,7 +64,8 @@ def test_mixed_line_ends_leave_no_carriage_return_and_are_said(read, kind):
 
 
 @pytest.mark.parametrize(
-    "content", ["\r\n".join(LINES), "\r\n".join(LINES) + "\r\n", "\r\n".join(LINES) + "\r", "\n".join(LINES)]
+    "content",
+    ["\r\n".join(LINES), "\r\n".join(LINES) + "\r\n", "\r\n".join(LINES) + "\r", "\n".join(LINES)],
 )
 def test_one_kind_of_line_ends_needs_no_note(read, content):
     test = read(content)
@@ -79,7 +90,10 @@ def test_a_command_says_it_and_scores_the_same(put, capsys):
 
 
 def test_candidates_and_sources_in_json_end_in_no_line_end(put):
-    flat = put("c.jsonl", "".join(json.dumps({"segment": i, "text": f"{t}\r"}) + "\n" for i, t in enumerate(LINES)))
+    flat = put(
+        "c.jsonl",
+        "".join(json.dumps({"segment": i, "text": f"{t}\r"}) + "\n" for i, t in enumerate(LINES)),
+    )
     cands = read_candidates(flat)
     assert (list(cands.texts), cands.notes) == (
         LINES,
@@ -102,7 +116,9 @@ def test_a_byte_order_mark_is_left_out_and_said(read, put):
     assert marked < sacrebleu.corpus_chrf(list(test.systems["hyp"]), [LINES]).score == 100
     joined = "\n".join(LINES[:2]) + "\n\ufeff" + "\n".join(LINES[2:]) + "\n"
     _, notes = text_lines(joined.encode(), "joined.de")
-    assert notes == ("joined.de: line 3 starts with a byte-order mark, which is left in as text; were files joined?",)
+    assert notes == (
+        "joined.de: line 3 starts with a byte-order mark, which is left in as text; were files joined?",
+    )
 
 
 def test_decomposed_letters_are_named_where_files_differ(read, put):
@@ -115,7 +131,9 @@ def test_decomposed_letters_are_named_where_files_differ(read, put):
     assert list(test.systems["hyp"]) == apart.split("\n")[:4]  # said, and nothing changed
     assert read(apart, ref=apart).notes == ()
     assert read("\n".join(LINES)).notes == ()
-    plain = read_plain(put("src.en", "\n".join(SRCS)), put("ref.de", "\n".join(LINES)), None, "en-de")
+    plain = read_plain(
+        put("src.en", "\n".join(SRCS)), put("ref.de", "\n".join(LINES)), None, "en-de"
+    )
     assert "mine (1 of 4 lines)" in add_systems(plain, [f"mine={put('x.de', apart)}"]).notes[0]
 
 
@@ -142,7 +160,10 @@ def test_blank_lines_that_belong_to_segments_stay(read, put):
         read("\n".join(LINES) + "\n\nx\n")
     lines = put("c.txt", "a\nb\nc\nd\n\n\n")
     cands = read_candidates(lines, ["x", "y"], 2)
-    assert (cands.texts, cands.notes) == (("a", "b", "c", "d"), ("c.txt: 2 blank lines at its end are left out.",))
+    assert (cands.texts, cands.notes) == (
+        ("a", "b", "c", "d"),
+        ("c.txt: 2 blank lines at its end are left out.",),
+    )
 
 
 CAPITALS = ("C.JSONL", "C.NDJSON", "C.Json", "c.jsonl.GZ")
@@ -158,14 +179,32 @@ def test_an_ending_in_capitals_is_the_same_ending(put, name):
 
 def test_capitals_in_other_places(put, tmp_path):
     pandas = pytest.importorskip("pandas")
-    pandas.DataFrame({"segment": [0], "text": ["a"]}).to_parquet(tmp_path / "C.Parquet", index=False)
+    pandas.DataFrame({"segment": [0], "text": ["a"]}).to_parquet(
+        tmp_path / "C.Parquet", index=False
+    )
     assert read_candidates(tmp_path / "C.Parquet").texts == ("a",)
     for name in ("A.CSV", "a.Parquet"):
         check_table_name(name)
-    assert (suffix_of("X.TSV"), suffix_of("x.tsv.XZ"), stem_of("MINE.DE.GZ")) == (".tsv", ".tsv", "MINE")
+    assert (suffix_of("X.TSV"), suffix_of("x.tsv.XZ"), stem_of("MINE.DE.GZ")) == (
+        ".tsv",
+        ".tsv",
+        "MINE",
+    )
     src, hyp = put("src.en", "\n".join(SRCS)), put("hyp.de", "\n".join(LINES))
     mt = put("mt.de", "\n".join(f"{line} so" for line in LINES))
-    typed = ["score", "-s", f"{src}", "-r", f"{hyp}", "-t", f"{mt}", "-l", "en-de", "-o", f"{tmp_path / 'OUT.CSV'}"]
+    typed = [
+        "score",
+        "-s",
+        f"{src}",
+        "-r",
+        f"{hyp}",
+        "-t",
+        f"{mt}",
+        "-l",
+        "en-de",
+        "-o",
+        f"{tmp_path / 'OUT.CSV'}",
+    ]
     assert not cli.main(typed)
     assert (tmp_path / "OUT.CSV").read_text().startswith("system,")
 
@@ -186,11 +225,15 @@ def test_the_official_score_of_wmt23_needs_the_mark(capsys):
     test = load("wmt23/en-de")
     hyps, refs = list(test.systems["AIRC"]), [list(test.refs["refA"])]
     assert [
-        note for note in test.notes if note.startswith("generaltest2023.en-de.hyp.AIRC.de starts with a byte-order")
+        note
+        for note in test.notes
+        if note.startswith("generaltest2023.en-de.hyp.AIRC.de starts with a byte-order")
     ]
     assert len([note for note in test.notes if "byte-order" in note]) == 1
     assert sacrebleu.corpus_chrf(hyps, refs).score == pytest.approx(52.19222809, abs=1e-8)
-    assert sacrebleu.corpus_chrf(["\ufeff" + hyps[0], *hyps[1:]], refs).score == pytest.approx(52.19217213, abs=1e-8)
+    assert sacrebleu.corpus_chrf(["\ufeff" + hyps[0], *hyps[1:]], refs).score == pytest.approx(
+        52.19217213, abs=1e-8
+    )
 
 
 @pytest.mark.real
@@ -202,8 +245,28 @@ def test_real_lines_with_mixed_ends_score_as_before(put):
     assert again.systems["h"] == hyps
 
 
-NAMES = ["Anna", "Bert", "Cora", "Dirk", "Emma", "Fritz", "Gerda", "Hans", "Ida", "Jonas", "Karla", "Ludwig", "Marta",
-         "Nils", "Olga", "Peter", "Rosa", "Sven", "Tilda", "Ute"]  # fmt: skip
+NAMES = [
+    "Anna",
+    "Bert",
+    "Cora",
+    "Dirk",
+    "Emma",
+    "Fritz",
+    "Gerda",
+    "Hans",
+    "Ida",
+    "Jonas",
+    "Karla",
+    "Ludwig",
+    "Marta",
+    "Nils",
+    "Olga",
+    "Peter",
+    "Rosa",
+    "Sven",
+    "Tilda",
+    "Ute",
+]
 PLAIN = [
     f"{name} schläft heute {i * i % 97} Stunden lang, und dann hört {name} wieder Musik."
     for i, name in enumerate(NAMES)
@@ -222,7 +285,10 @@ PLAIN = [
         (lambda i, line: f"{line}</s>", "hold tags"),
         (lambda i, line: f"__de__ {line}", "begin with a code of a language"),
         (lambda i, line: line.replace(" ", " ▁"), "hold marks of sub-words"),
-        (lambda i, line: line.replace("ä", "ä".encode().decode("latin-1")), "hold letters that were decoded wrongly"),
+        (
+            lambda i, line: line.replace("ä", "ä".encode().decode("latin-1")),
+            "hold letters that were decoded wrongly",
+        ),
         (lambda i, line: line.replace("ä", "?"), "hold question marks within words"),
         (lambda i, line: f"\u200b{line}", "hold invisible characters"),
         (lambda i, line: line.replace(",", " ,"), "have spaces before their punctuation"),
@@ -238,13 +304,16 @@ PLAIN = [
 @pytest.mark.parametrize("side", ["system", "reference"])
 def test_what_every_line_has_and_no_reference_is_told(change, told, side, put, capsys):
     """One of BLEU's points for a number before each line: the order of systems changes, and nobody sees it."""
-    good, dirty = (
-        [line.replace(" und ", " aber ") for line in PLAIN],
-        [change(i, line) for i, line in enumerate(PLAIN, 1)],
+    good = [line.replace(" und ", " aber ") for line in PLAIN]
+    dirty = [change(i, line) for i, line in enumerate(PLAIN, 1)]
+    src, ref, hyp = (
+        put(name, "".join(f"{line}\n" for line in lines))
+        for name, lines in (
+            ("src", [f"Sentence {i}." for i in range(20)]),
+            ("ref", good if side == "system" else dirty),
+            ("hyp", dirty if side == "system" else good),
+        )
     )
-    src, ref, hyp = (put(name, "".join(f"{line}\n" for line in lines)) for name, lines in
-                     (("src", [f"Sentence {i}." for i in range(20)]), ("ref", good if side == "system" else dirty),
-                      ("hyp", dirty if side == "system" else good)))  # fmt: skip
     assert cli.main(["score", "-s", f"{src}", "-r", f"{ref}", "-t", f"{hyp}", "-l", "en-de"]) == 0
     err = capsys.readouterr().err
     assert f"{'hyp' if side == 'system' else 'ref'}: " in err
@@ -253,9 +322,14 @@ def test_what_every_line_has_and_no_reference_is_told(change, told, side, put, c
 
 
 def test_clean_lines_are_told_nothing(put, capsys):
-    src, ref, hyp = (put(name, "".join(f"{line}\n" for line in lines)) for name, lines in
-                     (("src", [f"Sentence {i}." for i in range(20)]), ("ref", PLAIN),
-                      ("hyp", [line.replace(" und ", " aber ") for line in PLAIN])))  # fmt: skip
+    src, ref, hyp = (
+        put(name, "".join(f"{line}\n" for line in lines))
+        for name, lines in (
+            ("src", [f"Sentence {i}." for i in range(20)]),
+            ("ref", PLAIN),
+            ("hyp", [line.replace(" und ", " aber ") for line in PLAIN]),
+        )
+    )
     assert cli.main(["score", "-s", f"{src}", "-r", f"{ref}", "-t", f"{hyp}", "-l", "en-de"]) == 0
     assert capsys.readouterr().err == ""
 

@@ -29,9 +29,27 @@ from anhelpers.data import (
 from anhelpers.data.markup import read_marked
 from anhelpers.errors import DataError
 
-SRCS = ["The dog & the cat.", "Yes.", 'He said: "no" < maybe.', "It does not rain today.", "We sleep."]
-REFS = ["Der Hund & die Katze.", "Ja.", 'Er sagte: "nein" < vielleicht.', "Es regnet heute nicht.", "Wir schlafen."]
-HYPS = ["Ein Hund & eine Katze.", "Ja!", 'Er sagte "nein" < kann sein.', "Es regnet heute nie.", "Wir schlafen nun."]
+SRCS = [
+    "The dog & the cat.",
+    "Yes.",
+    'He said: "no" < maybe.',
+    "It does not rain today.",
+    "We sleep.",
+]
+REFS = [
+    "Der Hund & die Katze.",
+    "Ja.",
+    'Er sagte: "nein" < vielleicht.',
+    "Es regnet heute nicht.",
+    "Wir schlafen.",
+]
+HYPS = [
+    "Ein Hund & eine Katze.",
+    "Ja!",
+    'Er sagte "nein" < kann sein.',
+    "Es regnet heute nie.",
+    "Wir schlafen nun.",
+]
 KEYS = [("news.1", "1"), ("news.1", "2"), ("chat-7", "1"), ("chat-7", "2"), ("chat-7", "3")]
 DOMAINS = {"news.1": "news", "chat-7": "conversation"}
 
@@ -43,7 +61,10 @@ def sgm(kind, texts, sysid, keys=KEYS, escape=lambda text: text):
     for (doc, seg), text in zip(keys, texts, strict=True):
         if doc != at:
             lines += ["</p>", "</doc>"] if at else []
-            lines += [f'<doc sysid="{sysid}" docid="{doc}" genre="{DOMAINS.get(doc, "news")}" origlang="en">', "<p>"]
+            lines += [
+                f'<doc sysid="{sysid}" docid="{doc}" genre="{DOMAINS.get(doc, "news")}" origlang="en">',
+                "<p>",
+            ]
         at = doc
         lines.append(f'<seg id="{seg}">{escape(text)}</seg>')
     return "\n".join([*lines, "</p>", "</doc>", f"</{kind}>"]) + "\n"
@@ -51,12 +72,20 @@ def sgm(kind, texts, sysid, keys=KEYS, escape=lambda text: text):
 
 def xml(srcs=SRCS, keys=KEYS, domain="domain", **parts):
     """A file as WMT made them in 2021 and 2022; parts: ref_A=texts, hyp_NAME=texts, a None is left out."""
-    lines = ["<?xml version='1.0' encoding='utf-8'?>", '<dataset id="generaltest2022">', '  <collection id="general">']
+    lines = [
+        "<?xml version='1.0' encoding='utf-8'?>",
+        '<dataset id="generaltest2022">',
+        '  <collection id="general">',
+    ]
     for doc in dict.fromkeys(doc for doc, _ in keys):
         lines.append(f'    <doc origlang="en" id="{doc}" {domain}="{DOMAINS.get(doc, "news")}">')
         for kind, texts in {"src": srcs, **parts}.items():
             tag, _, name = kind.partition("_")
-            said = {"src": ' lang="en"', "ref": f' lang="de" translator="{name}"', "hyp": f' lang="de" system="{name}"'}
+            said = {
+                "src": ' lang="en"',
+                "ref": f' lang="de" translator="{name}"',
+                "hyp": f' lang="de" system="{name}"',
+            }
             lines += [f"      <{tag}{said[tag]}>", "        <p>"]
             lines += [
                 f'          <seg id="{seg}">{html.escape(text, quote=False)}</seg>'
@@ -82,9 +111,11 @@ def put(tmp_path):
 @pytest.fixture
 def three(put):
     """Source, reference and output in SGM."""
-    return put("src.sgm", sgm("srcset", SRCS, "src")), put("ref.sgm", sgm("refset", REFS, "ref")), put(
-        "newstest2019.Own.123.en-de.sgm", sgm("tstset", HYPS, "Own.123")
-    )  # fmt: skip
+    return (
+        put("src.sgm", sgm("srcset", SRCS, "src")),
+        put("ref.sgm", sgm("refset", REFS, "ref")),
+        put("newstest2019.Own.123.en-de.sgm", sgm("tstset", HYPS, "Own.123")),
+    )
 
 
 def the_same(test, refs="ref"):
@@ -95,11 +126,17 @@ def the_same(test, refs="ref"):
     assert list(test.domains) == [DOMAINS[doc] for doc, _ in KEYS]
 
 
-@pytest.mark.parametrize("escape", [str, html.escape, lambda t: t.replace("&", "&#38;").replace("<", "&#x3C;")])
+@pytest.mark.parametrize(
+    "escape", [str, html.escape, lambda t: t.replace("&", "&#38;").replace("<", "&#x3C;")]
+)
 def test_sgm_is_read_with_documents_domains_and_the_names_of_systems(put, escape):
     src, ref, hyp = (
         put(f"{kind}.sgm", sgm(kind, texts, name, escape=escape))
-        for kind, texts, name in (("srcset", SRCS, "any"), ("refset", REFS, "ref"), ("tstset", HYPS, "Own.123"))
+        for kind, texts, name in (
+            ("srcset", SRCS, "any"),
+            ("refset", REFS, "ref"),
+            ("tstset", HYPS, "Own.123"),
+        )
     )
     test = read_plain(src, ref, hyp, "en-de")
     the_same(test)
@@ -111,32 +148,63 @@ def test_scores_of_sgm_are_those_of_plain_files(three, put, capsys):
     rows = []
     for src, ref, hyp in (three, plain):
         assert not cli.main(
-            ["score", "-s", f"{src}", "-r", f"{ref}", "-t", f"{hyp}", "-m", "chrf", "bleu", "-l", "en-de"]
+            [
+                "score",
+                "-s",
+                f"{src}",
+                "-r",
+                f"{ref}",
+                "-t",
+                f"{hyp}",
+                "-m",
+                "chrf",
+                "bleu",
+                "-l",
+                "en-de",
+            ]
         )
         rows.append([line.split(",")[1:4] for line in capsys.readouterr().out.split("\n")[1:-1]])
     assert rows[0] == rows[1]
-    assert float(rows[0][0][2]) == pytest.approx(sacrebleu.corpus_chrf(HYPS, [REFS]).score, abs=1e-9)
+    assert float(rows[0][0][2]) == pytest.approx(
+        sacrebleu.corpus_chrf(HYPS, [REFS]).score, abs=1e-9
+    )
 
 
 def test_the_foreign_reader_takes_the_same_texts_from_sgm(three, tmp_path):
     test = read_plain(*three, "en-de")
-    for path, texts in zip(three, (test.srcs, test.refs["ref"], test.systems["Own.123"]), strict=True):
+    for path, texts in zip(
+        three, (test.srcs, test.refs["ref"], test.systems["Own.123"]), strict=True
+    ):
         FakeSGMLDataset._convert_format(FakeSGMLDataset, str(path), str(tmp_path / "out"))
         assert (tmp_path / "out").read_text().splitlines() == list(texts)
 
 
 def test_segments_are_matched_by_document_and_number_whatever_their_order(three, put):
     order = [3, 4, 2, 1, 0]
-    shuffled = put("hyp.sgm", sgm("tstset", [HYPS[i] for i in order], "X", [KEYS[i] for i in order]))
+    shuffled = put(
+        "hyp.sgm", sgm("tstset", [HYPS[i] for i in order], "X", [KEYS[i] for i in order])
+    )
     the_same(read_plain(three[0], three[1], shuffled, "en-de"))
 
 
 def test_old_sgm_with_capital_tags_bare_attributes_and_open_paragraphs(put):
-    text = sgm("tstset", HYPS, "X").replace("</p>\n", "").replace("<doc ", "<DOC ").replace("</doc>", "</DOC>")
+    text = (
+        sgm("tstset", HYPS, "X")
+        .replace("</p>\n", "")
+        .replace("<doc ", "<DOC ")
+        .replace("</doc>", "</DOC>")
+    )
     text = re.sub(r'<seg id="(\d)">', r"<SEG id=\1>", text).replace("</seg>", "</SEG>")
     head = '<!DOCTYPE mteval SYSTEM "ftp://example.org/mteval.dtd">\n<!-- <seg id="9">no</seg> -->\n<mteval>\n'
     hyp = put("hyp.sgm", head + text + "</mteval>\n")
-    the_same(read_plain(put("s.sgm", sgm("srcset", SRCS, "s")), put("r.sgm", sgm("refset", REFS, "ref")), hyp, "en-de"))
+    the_same(
+        read_plain(
+            put("s.sgm", sgm("srcset", SRCS, "s")),
+            put("r.sgm", sgm("refset", REFS, "ref")),
+            hyp,
+            "en-de",
+        )
+    )
 
 
 def test_markup_within_a_segment_is_text(put):
@@ -150,7 +218,11 @@ def test_markup_within_a_segment_is_text(put):
 
 def test_one_xml_file_is_a_whole_test_set(put, capsys):
     path = put("all.xml", xml(ref_A=REFS, hyp_Own=HYPS))
-    for test in (load(path), read_plain(path, None, None, "en-de"), read_plain(path, path, path, "en-de")):
+    for test in (
+        load(path),
+        read_plain(path, None, None, "en-de"),
+        read_plain(path, path, path, "en-de"),
+    ):
         the_same(test, "refA")
         assert (list(test.systems), test.lp, test.name) == (["Own"], "en-de", "all")
     assert list(load_candidates(path).tags) == ["Own"] * 5
@@ -172,10 +244,16 @@ def test_the_foreign_reader_takes_the_same_texts_from_xml(put):
 
 def test_segments_without_a_reference_and_test_suites_are_left_out_as_sacrebleu_does(put):
     text = xml(ref_A=[*REFS[:4], ""], ref_B=[REFS[0], None, *REFS[2:4], None], hyp_Own=HYPS)
-    suite = '<doc origlang="en" id="suite" testsuite="x"><src lang="en"><seg id="1">x</seg></src></doc>'
+    suite = (
+        '<doc origlang="en" id="suite" testsuite="x"><src lang="en"><seg id="1">x</seg></src></doc>'
+    )
     path = put("all.xml", text.replace("  </collection>", suite + "</collection>"))
     test, theirs = load(path), WMTXMLDataset._unwrap_wmt21_or_later(str(path))
-    assert (list(test.srcs), list(test.systems["Own"])) == (theirs["src"], theirs["Own"]) == (SRCS[:4], HYPS[:4])
+    assert (
+        (list(test.srcs), list(test.systems["Own"]))
+        == (theirs["src"], theirs["Own"])
+        == (SRCS[:4], HYPS[:4])
+    )
     assert {name: list(texts) for name, texts in test.refs.items()} == {"refA": theirs["ref:A"]}
     assert "1 of 5 segments are left out: no reference of all.xml has them." in test.notes
     assert "refB is left out: it has no segment 2 of document 'news.1' (1 such)." in test.notes
@@ -186,7 +264,9 @@ def test_a_text_without_ids_stands_for_the_sources_in_order(put, three):
     mine = put("mine.de", "\n".join(HYPS) + "\n\n")
     test = read_plain(three[0], three[1], mine, "en-de")
     the_same(test)
-    assert "mine.de has no ids: its lines are taken in the order of src.sgm's segments." in test.notes
+    assert (
+        "mine.de has no ids: its lines are taken in the order of src.sgm's segments." in test.notes
+    )
     assert "mine.de: 1 blank lines at its end are left out." in test.notes
     with pytest.raises(DataError, match=r"mine\.de: has 4 lines, and .*src\.sgm has 5 segments"):
         read_plain(three[0], three[1], put("mine.de", "\n".join(HYPS[:4])), "en-de")
@@ -199,7 +279,9 @@ def test_a_folder_stands_for_its_files(put, three):
         put(f"outputs/{name}.sgm", sgm("tstset", HYPS, f"sys-{name}"))
     folder = three[0].parent / "outputs"
     assert list(read_plain(three[0], three[1], folder, "en-de").systems) == ["sys-A", "sys-B"]
-    assert list(read_plain(three[0], three[1], [f"mine={folder / 'A.sgm'}"], "en-de").systems) == ["mine"]
+    assert list(read_plain(three[0], three[1], [f"mine={folder / 'A.sgm'}"], "en-de").systems) == [
+        "mine"
+    ]
 
 
 def test_systems_are_added_by_document(put, three):
@@ -207,25 +289,49 @@ def test_systems_are_added_by_document(put, three):
     more = add_systems(test, [f"more={three[2]}"])
     assert list(more.systems["more"]) == HYPS
     with pytest.raises(DataError, match=r"has no segment 1 of document 'news\.1'"):
-        add_systems(test, [put("h.sgm", sgm("tstset", HYPS, "X", [("other", str(i)) for i in range(5)]))])
+        add_systems(
+            test, [put("h.sgm", sgm("tstset", HYPS, "X", [("other", str(i)) for i in range(5)]))]
+        )
 
 
 WRONG = {  # what is wrong with the output -> what the message says
-    "a segment is missing": (lambda t: t.replace(f'<seg id="2">{HYPS[3]}</seg>\n', ""),
-                             r"has no segment 2 of document 'chat-7' \(1 of 5 are missing\)"),
-    "another document": (lambda t: t.replace("chat-7", "chat-8"), "has no segment 1 of document 'chat-7'"),
-    "one too many": (lambda t: t.replace("</doc>\n</tstset>", '<seg id="9">x</seg></doc>\n</tstset>'),
-                     "has a segment 9 of document 'chat-7', and .* has none"),
-    "the same twice": (lambda t: t.replace('<seg id="3">', '<seg id="2">'), "line 12: segment 2 .* is there twice"),
-    "a segment that is not closed": (lambda t: t.replace("Ja!</seg>", "Ja!"), "line 5: a segment is not closed"),
-    "a segment without id": (lambda t: t.replace('<seg id="2">J', "<seg>J"), "line 5: <seg> without id"),
+    "a segment is missing": (
+        lambda t: t.replace(f'<seg id="2">{HYPS[3]}</seg>\n', ""),
+        r"has no segment 2 of document 'chat-7' \(1 of 5 are missing\)",
+    ),
+    "another document": (
+        lambda t: t.replace("chat-7", "chat-8"),
+        "has no segment 1 of document 'chat-7'",
+    ),
+    "one too many": (
+        lambda t: t.replace("</doc>\n</tstset>", '<seg id="9">x</seg></doc>\n</tstset>'),
+        "has a segment 9 of document 'chat-7', and .* has none",
+    ),
+    "the same twice": (
+        lambda t: t.replace('<seg id="3">', '<seg id="2">'),
+        "line 12: segment 2 .* is there twice",
+    ),
+    "a segment that is not closed": (
+        lambda t: t.replace("Ja!</seg>", "Ja!"),
+        "line 5: a segment is not closed",
+    ),
+    "a segment without id": (
+        lambda t: t.replace('<seg id="2">J', "<seg>J"),
+        "line 5: <seg> without id",
+    ),
     "a document without id": (lambda t: t.replace('docid="chat-7" ', ""), "<doc> without docid"),
-    "another language": (lambda t: t.replace('trglang="de"', 'trglang="zh"'), "languages en-zh, and en-de"),
+    "another language": (
+        lambda t: t.replace('trglang="de"', 'trglang="zh"'),
+        "languages en-zh, and en-de",
+    ),
     "no segment": (lambda t: re.sub("<seg.*", "", t), "holds no segment"),
-    "declared entities": (lambda t: '<!DOCTYPE a [<!ENTITY b "ha">]>\n' + t.replace("Ja", "&b;"), "declares entities"),
+    "declared entities": (
+        lambda t: '<!DOCTYPE a [<!ENTITY b "ha">]>\n' + t.replace("Ja", "&b;"),
+        "declares entities",
+    ),
     "sources": (lambda t: t.replace("tstset", "srcset"), "holds no translation"),
     "a broken end": (lambda t: t[: len(t) // 2], "not closed|no segment"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("wrong", WRONG)
@@ -239,20 +345,42 @@ def test_what_is_wrong_with_sgm_is_one_sentence(put, three, wrong):
 
 
 BOMB = (
-    '<!DOCTYPE d [<!ENTITY a0 "ha">' + "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 12)) + "]>\n"
+    '<!DOCTYPE d [<!ENTITY a0 "ha">'
+    + "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 12))
+    + "]>\n"
 )
 WRONG_XML = {
-    "a bomb of entities": (lambda t: t.replace("<dataset", BOMB + "<dataset", 1).replace("Yes.", "&a11;"), "entities"),
-    "a file from elsewhere": (lambda t: t.replace("<dataset", '<!DOCTYPE d SYSTEM "file:///etc/passwd">\n<dataset', 1),
-                              "document type"),
+    "a bomb of entities": (
+        lambda t: t.replace("<dataset", BOMB + "<dataset", 1).replace("Yes.", "&a11;"),
+        "entities",
+    ),
+    "a file from elsewhere": (
+        lambda t: t.replace("<dataset", '<!DOCTYPE d SYSTEM "file:///etc/passwd">\n<dataset', 1),
+        "document type",
+    ),
     "a bare ampersand": (lambda t: t.replace("&amp;", "&"), "line 7: is no well-formed XML"),
     "a broken end": (lambda t: t[: len(t) // 2], "is no well-formed XML"),
-    "an element in a segment": (lambda t: t.replace("Yes.", "Y<b>e</b>s."), "line 8: a segment holds <b>"),
-    "two source languages": (lambda t: t.replace('<src lang="en">', '<src lang="cs">', 1), "two source languages"),
-    "the same document twice": (lambda t: t.replace('"chat-7"', '"news.1"'), "segment 1 of document 'news.1' is there"),
-    "a system with a gap": (lambda t: t.replace('<seg id="2">Ja!</seg>', ""), "Own has no segment 2 of"),
-    "no languages": (lambda t: re.sub(' lang="..', ' lang="any', t), "does not declare its languages"),
-}  # fmt: skip
+    "an element in a segment": (
+        lambda t: t.replace("Yes.", "Y<b>e</b>s."),
+        "line 8: a segment holds <b>",
+    ),
+    "two source languages": (
+        lambda t: t.replace('<src lang="en">', '<src lang="cs">', 1),
+        "two source languages",
+    ),
+    "the same document twice": (
+        lambda t: t.replace('"chat-7"', '"news.1"'),
+        "segment 1 of document 'news.1' is there",
+    ),
+    "a system with a gap": (
+        lambda t: t.replace('<seg id="2">Ja!</seg>', ""),
+        "Own has no segment 2 of",
+    ),
+    "no languages": (
+        lambda t: re.sub(' lang="..', ' lang="any', t),
+        "does not declare its languages",
+    ),
+}
 
 
 @pytest.mark.parametrize("wrong", WRONG_XML)
@@ -264,13 +392,31 @@ def test_what_is_wrong_with_xml_is_one_sentence(put, wrong):
 
 
 PIECES = (
-    *("<seg", "</seg>", "<doc", "</doc>", "<!--", "-->", "&", "&#0;", "&#x110000;", '"', ">", "]]>", "<![CDATA[", "\r"),
+    *(
+        "<seg",
+        "</seg>",
+        "<doc",
+        "</doc>",
+        "<!--",
+        "-->",
+        "&",
+        "&#0;",
+        "&#x110000;",
+        '"',
+        ">",
+        "]]>",
+        "<![CDATA[",
+        "\r",
+    ),
     *("<p>", "<hyp>", 'id="1"', "\ufeff", "<!DOCTYPE x>", "\x01"),
 )
 
 
 @given(
-    st.booleans(), st.lists(st.tuples(st.integers(0, 2000), st.integers(0, 30), st.sampled_from(PIECES)), max_size=4)
+    st.booleans(),
+    st.lists(
+        st.tuples(st.integers(0, 2000), st.integers(0, 30), st.sampled_from(PIECES)), max_size=4
+    ),
 )
 def test_damaged_markup_is_read_or_refused(tmp_path_factory, old, changes):
     text = sgm("tstset", HYPS, "X") if old else xml(ref_A=REFS, hyp_Own=HYPS)
@@ -282,7 +428,9 @@ def test_damaged_markup_is_read_or_refused(tmp_path_factory, old, changes):
         found = read_marked(path.read_bytes(), path)
         if found is not None and not old:
             test = load(path)
-            assert all(len(texts) == len(test) for texts in (*test.refs.values(), *test.systems.values()))
+            assert all(
+                len(texts) == len(test) for texts in (*test.refs.values(), *test.systems.values())
+            )
 
 
 def test_a_long_broken_file_takes_no_hours(put):
@@ -299,7 +447,7 @@ OTHER = {
     "XLIFF": '<xliff version="1.2">\n<file>\n<unit id="1">\n<source>Yes.</source>\n</unit>\n</file>\n</xliff>\n',
     "a piece of HTML": "<div>\n<p>Der Hund.</p>\n<p>Die Katze.</p>\n</div>\n",
     "SGM without a set": '<doc docid="a">\n<seg id="1">Ja.</seg>\n<seg id="2">Nein.</seg>\n</doc>\n',
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", OTHER)
@@ -307,8 +455,12 @@ def test_other_markup_is_refused_where_texts_are_read(put, kind):
     path = put("text.de", OTHER[kind])
     n = len(OTHER[kind].splitlines())
     src = put("src.en", "x\n" * n)
-    for read in (read_lines, load_mono, lambda p: read_plain(src, None, p, "en-de"),
-                 lambda p: read_candidates(p, ["x"] * n, 1)):  # fmt: skip
+    for read in (
+        read_lines,
+        load_mono,
+        lambda p: read_plain(src, None, p, "en-de"),
+        lambda p: read_candidates(p, ["x"] * n, 1),
+    ):
         with pytest.raises(DataError, match="this is markup"):
             read(path)
 
@@ -335,10 +487,16 @@ PACK = {
 @pytest.mark.parametrize("ending", PACK)
 def test_a_packed_text_is_the_text(put, three, ending):
     pack = PACK[ending]
-    src, ref, hyp = (put(f"{name}{ending}", pack("\n".join(texts).encode() + b"\n"))
-                     for name, texts in (("src.en", SRCS), ("ref.de", REFS), ("mine.de", HYPS)))  # fmt: skip
+    src, ref, hyp = (
+        put(f"{name}{ending}", pack("\n".join(texts).encode() + b"\n"))
+        for name, texts in (("src.en", SRCS), ("ref.de", REFS), ("mine.de", HYPS))
+    )
     test = read_plain(src, ref, hyp, "en-de")
-    assert (list(test.srcs), list(test.refs["ref"]), list(test.systems["mine"])) == (SRCS, REFS, HYPS)
+    assert (list(test.srcs), list(test.refs["ref"]), list(test.systems["mine"])) == (
+        SRCS,
+        REFS,
+        HYPS,
+    )
     assert test.name == "src"
     two = put(f"two{ending}", pack(b"a\nb\n") + pack(b"c\n"))
     assert read_lines(two) == load_mono(two) == ("a", "b", "c")
@@ -365,7 +523,11 @@ def test_a_bomb_does_not_take_the_memory(put, monkeypatch, ending):
 
 
 def test_a_packed_tree_of_wmt(tmp_path):
-    texts = {"sources/en-de.txt": SRCS, "references/en-de.refA.txt": REFS, "system-outputs/en-de/A.TXT": HYPS}
+    texts = {
+        "sources/en-de.txt": SRCS,
+        "references/en-de.refA.txt": REFS,
+        "system-outputs/en-de/A.TXT": HYPS,
+    }
     texts["documents/en-de.docs"] = [f"news\t{doc}" for doc, _ in KEYS]
     for name, lines in texts.items():
         path = tmp_path / f"{name}.gz"
@@ -385,18 +547,38 @@ def test_real_lines_in_markup_score_as_the_plain_files_do(put, name):
     test = load(name).one_reference()
     systems = {s: test.systems[s] for s in list(test.systems)[:2]}
     seen, keys = {}, []
-    docs = test.docs if len(set(test.docs)) < len(test) else [f"d{i // 40}" for i in range(len(test))]
+    docs = (
+        test.docs if len(set(test.docs)) < len(test) else [f"d{i // 40}" for i in range(len(test))]
+    )
     for doc in docs:
         seen[doc] = seen.get(doc, 0) + 1
         keys.append((doc, str(seen[doc])))
-    src = put("src.sgm", sgm("srcset", test.srcs, "src", keys).replace('srclang="en"', 'srclang="any"'))
-    ref = put("ref.sgm", sgm("refset", test.refs[test.reference], "ref", keys, html.escape).replace('"en"', '"any"')
-              .replace('trglang="de"', f'trglang="{test.trg_lang}"'))  # fmt: skip
-    hyps = [put(f"{s}.sgm", sgm("tstset", texts, s, keys).replace('"en"', '"any"').replace('"de"', '"any"'))
-            for s, texts in systems.items()]  # fmt: skip
-    parts = {"ref_A": test.refs[test.reference], **{f"hyp_{s}": texts for s, texts in systems.items()}}
-    whole = put("all.xml", xml(test.srcs, keys, **parts).replace('lang="en"', f'lang="{test.src_lang}"')
-                .replace('lang="de"', f'lang="{test.trg_lang}"'))  # fmt: skip
+    src = put(
+        "src.sgm", sgm("srcset", test.srcs, "src", keys).replace('srclang="en"', 'srclang="any"')
+    )
+    ref = put(
+        "ref.sgm",
+        sgm("refset", test.refs[test.reference], "ref", keys, html.escape)
+        .replace('"en"', '"any"')
+        .replace('trglang="de"', f'trglang="{test.trg_lang}"'),
+    )
+    hyps = [
+        put(
+            f"{s}.sgm",
+            sgm("tstset", texts, s, keys).replace('"en"', '"any"').replace('"de"', '"any"'),
+        )
+        for s, texts in systems.items()
+    ]
+    parts = {
+        "ref_A": test.refs[test.reference],
+        **{f"hyp_{s}": texts for s, texts in systems.items()},
+    }
+    whole = put(
+        "all.xml",
+        xml(test.srcs, keys, **parts)
+        .replace('lang="en"', f'lang="{test.src_lang}"')
+        .replace('lang="de"', f'lang="{test.trg_lang}"'),
+    )
     theirs = WMTXMLDataset._unwrap_wmt21_or_later(str(whole))
     for found in (read_plain(src, ref, hyps, test.lp), load(whole)):
         assert found.srcs == test.srcs
@@ -406,6 +588,8 @@ def test_real_lines_in_markup_score_as_the_plain_files_do(put, name):
             assert list(map(str.strip, texts)) == list(map(str.strip, theirs[system]))
     cut = "zh" if test.trg_lang == "zh" else "13a"
     system, texts = next(iter(systems.items()))
-    mine = sacrebleu.corpus_bleu(list(load(whole).systems[system]), [list(load(whole).refs["refA"])], tokenize=cut)
+    mine = sacrebleu.corpus_bleu(
+        list(load(whole).systems[system]), [list(load(whole).refs["refA"])], tokenize=cut
+    )
     other = sacrebleu.corpus_bleu(theirs[system], [theirs["ref:A"]], tokenize=cut)
     assert mine.score == pytest.approx(other.score, abs=1e-9)

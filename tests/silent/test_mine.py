@@ -26,7 +26,14 @@ OWN = ("MT-Base", "MT-Tuned", "Online-P", "LLM-Large")
 TEST = replace(WHOLE, systems={name: WHOLE.systems[name] for name in OWN}, categories={})
 REF_A, REF_B = WHOLE.refs["refA"], WHOLE.refs["refB"]
 EDITED = (f"{WHOLE.systems['Online-Q'][0]} Ja.", *WHOLE.systems["Online-Q"][1:])
-COLUMNS = ["accuracy", "naturalness", "accuracy_lack", "naturalness_lack", "above_curve", "candidates"]
+COLUMNS = [
+    "accuracy",
+    "naturalness",
+    "accuracy_lack",
+    "naturalness_lack",
+    "above_curve",
+    "candidates",
+]
 
 
 def lines(folder, name, texts):
@@ -60,15 +67,21 @@ def wmt(tmp_path):
     for name, texts in TEST.systems.items():
         lines(tree, f"system-outputs/en-de/{name}.txt", texts)
     src, ref = lines(files, "src.en", TEST.srcs), lines(files, "refB.de", REF_B)
-    outputs = [f"{name}={lines(files, f'{name}.de', texts)}" for name, texts in TEST.systems.items()]
-    return {"data": ["--data", str(tree), "--reference", "refB"], "files": ["-s", src, "-r", ref, "-t", *outputs]}
+    outputs = [
+        f"{name}={lines(files, f'{name}.de', texts)}" for name, texts in TEST.systems.items()
+    ]
+    return {
+        "data": ["--data", str(tree), "--reference", "refB"],
+        "files": ["-s", src, "-r", ref, "-t", *outputs],
+    }
 
 
 @pytest.fixture
 def plane(tmp_path, tiny_lm, capsys, monkeypatch):
     """(systems.csv, curve.csv, the notes, the page) of a run; claim.csv stays in the folder "out"."""
 
-    monkeypatch.setattr("anhelpers.charts.offline.save", lambda *drawn, **how: None)  # which takes seconds a picture
+    # which takes seconds a picture
+    monkeypatch.setattr("anhelpers.charts.offline.save", lambda *drawn, **how: None)
     monkeypatch.setattr("anhelpers.charts.offline.interactive", lambda chart: "")
     monkeypatch.setattr(options, "load_model", loaded)
 
@@ -76,8 +89,16 @@ def plane(tmp_path, tiny_lm, capsys, monkeypatch):
         out = tmp_path / "out"
         more = ["-l", "en-de", "--lm", str(tiny_lm), "--draws", "10", "-o", str(out)]
         assert cli.main(["plane", *typed, *more]) == 0
-        systems, curve = (pd.read_csv(out / f"{name}.csv").drop(columns="made_by") for name in ("systems", "curve"))
-        return systems.set_index("system"), curve, capsys.readouterr().err, (out / "plane.html").read_text("utf-8")
+        systems, curve = (
+            pd.read_csv(out / f"{name}.csv").drop(columns="made_by")
+            for name in ("systems", "curve")
+        )
+        return (
+            systems.set_index("system"),
+            curve,
+            capsys.readouterr().err,
+            (out / "plane.html").read_text("utf-8"),
+        )
 
     return run
 
@@ -85,19 +106,29 @@ def plane(tmp_path, tiny_lm, capsys, monkeypatch):
 # ---- the id
 
 
-@given(st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=4), min_size=1, max_size=4), st.data())
+@given(
+    st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=4), min_size=1, max_size=4),
+    st.data(),
+)
 def test_the_id_is_of_the_texts_of_each_source_whatever_their_order(sources, data):
     rows = [(i, text) for i, texts in enumerate(sources) for text in texts]
     cands = CandidateSet([i for i, _ in rows], [text for _, text in rows])
-    mixed = [(i, text) for i, texts in enumerate(sources) for text in data.draw(st.permutations(texts))]
-    other = CandidateSet([i for i, _ in mixed], [text for _, text in mixed], tags=["MT"] * len(rows), notes=("a",))
+    mixed = [
+        (i, text) for i, texts in enumerate(sources) for text in data.draw(st.permutations(texts))
+    ]
+    other = CandidateSet(
+        [i for i, _ in mixed], [text for _, text in mixed], tags=["MT"] * len(rows), notes=("a",)
+    )
     assert cands.id == other.id == cands.deduplicated().id == cands.repeated().id
     assert cands.summary == cands.deduplicated().summary
     at = data.draw(st.integers(0, len(rows) - 1))
     texts = [f"{text} " if i == at else text for i, (_, text) in enumerate(rows)]
     assert CandidateSet(cands.segment, texts).id != cands.id
     assert CandidateSet([*cands.segment, len(sources)], [*cands.texts, "a"]).id != cands.id
-    again = np.insert(cands.segment, at, cands.segment[at]), np.insert(cands.texts, at, cands.texts[at])
+    again = (
+        np.insert(cands.segment, at, cands.segment[at]),
+        np.insert(cands.texts, at, cands.texts[at]),
+    )
     assert CandidateSet(*again).id == cands.id  # an oracle has the same choice
     if list(map(set, sources)) != list(map(set, sources[::-1])):
         turned = [(i, text) for i, texts in enumerate(sources[::-1]) for text in texts]
@@ -105,7 +136,12 @@ def test_the_id_is_of_the_texts_of_each_source_whatever_their_order(sources, dat
 
 
 def test_the_id_tells_apart_texts_that_look_alike_when_they_are_joined():
-    pairs = [(["a", "b"], ["a b"]), (["a\n", "b"], ["a", "\nb"]), (['a", "b'], ["a", "b"]), (["ä"], ["a\u0308"])]
+    pairs = [
+        (["a", "b"], ["a b"]),
+        (["a\n", "b"], ["a", "\nb"]),
+        (['a", "b'], ["a", "b"]),
+        (["ä"], ["a\u0308"]),
+    ]
     for one, other in pairs:
         assert CandidateSet([0] * len(one), one).id != CandidateSet([0] * len(other), other).id
     assert CandidateSet([0, 0, 1], list("abc")).id != CandidateSet([0, 1, 1], list("abc")).id
@@ -122,7 +158,11 @@ def test_a_study_and_its_domains_name_the_candidates_that_are_left():
     test, given_ = replace(TEST, refs={"refB": REF_B}), from_systems(TEST)
     some = study(test, given_)
     assert some.cands.id == given_.id == study(test, given_.deduplicated()).cands.id
-    assert set(curve_rows(some).candidates) == set(some.systems(np.random.default_rng(0), 10).candidates) == {given_.id}
+    assert (
+        set(curve_rows(some).candidates)
+        == set(some.systems(np.random.default_rng(0), 10).candidates)
+        == {given_.id}
+    )
     parts = {some.domain(name).cands.id for name in set(TEST.domains)}
     assert given_.id not in parts
     assert len(parts) == len(set(TEST.domains)) > 1
@@ -138,10 +178,18 @@ def test_a_study_and_its_domains_name_the_candidates_that_are_left():
 def test_the_places_and_lacks_of_others_stay_to_the_last_digit(kind, wmt, plane, tmp_path):
     alone, curve, _, _ = plane(*wmt[kind])
     claim = pd.read_csv(tmp_path / "out" / "claim.csv").drop(columns="made_by")
-    texts = {"twin": TEST.systems["MT-Base"], "edited": EDITED, "b": REF_B, "a": REF_A, "near": (*REF_B[:-1], "Nein.")}
+    texts = {
+        "twin": TEST.systems["MT-Base"],
+        "edited": EDITED,
+        "b": REF_B,
+        "a": REF_A,
+        "near": (*REF_B[:-1], "Nein."),
+    }
     mine = [lines(tmp_path, f"{name}.de", hyps) for name, hyps in texts.items()]
     with_mine, same, err, page = plane(*wmt[kind], "--mine", *mine)
-    pd.testing.assert_frame_equal(with_mine.loc[alone.index, COLUMNS], alone[COLUMNS], check_exact=True)
+    pd.testing.assert_frame_equal(
+        with_mine.loc[alone.index, COLUMNS], alone[COLUMNS], check_exact=True
+    )
     pd.testing.assert_frame_equal(same, curve, check_exact=True)
     still = pd.read_csv(tmp_path / "out" / "claim.csv").drop(columns="made_by")
     pd.testing.assert_frame_equal(still, claim, check_exact=False, rtol=1e-9)
@@ -154,7 +202,9 @@ def test_the_places_and_lacks_of_others_stay_to_the_last_digit(kind, wmt, plane,
     named = {
         f"b is the reference refB ({N} of {N} texts are the same, white space around them aside), and is not compared",
         "near is nearly the reference refB (29 of 30 texts are the same",
-        "edited, near: not put among the candidates" if kind == "data" else "edited, a, near: not put among",
+        "edited, near: not put among the candidates"
+        if kind == "data"
+        else "edited, a, near: not put among",
         "or beyond its end (no lack): near",
     }
     named |= {f"a is the reference refA ({N} of {N} texts"} if kind == "data" else set()
@@ -169,7 +219,9 @@ def test_who_puts_it_among_the_candidates_is_told_and_gets_another_id(kind, wmt,
     mine = lines(tmp_path, "edited.de", EDITED)
     plane(*wmt[kind], "--mine", mine, "--mine-in-candidates")
     assert not pd.read_csv(tmp_path / "out" / "claim.csv").systems.str.contains("edited").any()
-    joined, curve, err, page = plane(*wmt[kind], "--mine", mine, "--mine-in-candidates", "--count-all")
+    joined, curve, err, page = plane(
+        *wmt[kind], "--mine", mine, "--mine-in-candidates", "--count-all"
+    )
     assert joined.among_candidates["edited"]
     assert pd.read_csv(tmp_path / "out" / "claim.csv").systems.str.contains("edited").any()
     assert "This is without" not in page
@@ -191,7 +243,10 @@ def test_copies_of_references_never_join_the_curve(kind, wmt, plane, tmp_path):
     for told in (err, page):
         assert "b is the reference refB" in told
         assert "near: not put among the candidates; not all texts stayed" in told
-        assert "n 29 of 30 sources a candidate of near is the reference refB itself; 30 candidates of near" in told
+        assert (
+            "n 29 of 30 sources a candidate of near is the reference refB itself; 30 candidates of near"
+            in told
+        )
 
 
 @pytest.mark.parametrize("n_edited", [1, 2, 3, 12])
@@ -204,7 +259,10 @@ def test_a_near_copy_moves_no_lack_however_near_it_is(n_edited):
     assert any(share in note for note in points.notes)
     made = study(points, from_systems(test))
     assert made.cands.id == from_systems(TEST).id  # its other texts are those of MT-Base
-    assert any(f"in {N - n_edited} of {N} sources a candidate of near is the ref" in note for note in made.notes)
+    assert any(
+        f"in {N - n_edited} of {N} sources a candidate of near is the ref" in note
+        for note in made.notes
+    )
     outside = {"near": "copy of the reference refB"} if n_edited < 12 else {}
     assert made.plane.outside == made.plane.only(["near", "MT-Base"]).outside == outside
 
@@ -227,14 +285,20 @@ def test_a_copied_reference_among_the_systems_is_no_candidate_under_any_name(wmt
 def test_another_reference_in_a_file_of_candidates_is_none_either():
     cands = CandidateSet(
         np.repeat(np.arange(N), 3),
-        [t for row in zip(TEST.systems["MT-Base"], TEST.systems["MT-Tuned"], REF_A, strict=True) for t in row],
+        [
+            t
+            for row in zip(TEST.systems["MT-Base"], TEST.systems["MT-Tuned"], REF_A, strict=True)
+            for t in row
+        ],
     )
     points = with_human_points(TEST, ["refB"])
     assert list(points.systems) == [*OWN, "refA"]
     for tags in ((), ("x", "y", "z") * N, ("x", "y", "refA") * N):
         made = study(points, replace(cands, tags=tags or ("",) * len(cands)))
         assert made.cands.id == from_systems(TEST, OWN[:2]).id
-        assert any("is the reference refA itself; 30 such are left out." in note for note in made.notes)
+        assert any(
+            "is the reference refA itself; 30 such are left out." in note for note in made.notes
+        )
         table = made.systems(np.random.default_rng(0), 10).set_index("system")
         assert not table.among_candidates["refA"]
 
@@ -263,13 +327,18 @@ def test_a_segment_where_mine_alone_has_text_has_no_candidate(wmt, plane, tmp_pa
 
 
 def test_an_id_needs_the_same_choice_of_systems(wmt, plane):
-    ids = [plane(*wmt["data"], *more)[0].candidates.iloc[0] for more in ([], [], ["--exclude", "MT-Base"])]
+    ids = [
+        plane(*wmt["data"], *more)[0].candidates.iloc[0]
+        for more in ([], [], ["--exclude", "MT-Base"])
+    ]
     assert ids[0] == ids[1] != ids[2]
 
 
 def test_options_without_their_files_are_refused(wmt, tmp_path, capsys):
     assert cli.main(["plane", *wmt["data"], "--mine-in-candidates"]) == 2
-    assert "--mine-in-candidates says what to do with the files of --mine" in capsys.readouterr().err
+    assert (
+        "--mine-in-candidates says what to do with the files of --mine" in capsys.readouterr().err
+    )
     mine = lines(tmp_path, "mine.de", EDITED)
     assert cli.main(["plane", *wmt["files"][:4], "--mine", mine, "-l", "en-de"]) == 2
     assert "system outputs (-t SYSTEM)" in capsys.readouterr().err
@@ -281,7 +350,12 @@ def test_options_without_their_files_are_refused(wmt, tmp_path, capsys):
 def test_the_command_curve_has_the_same_id(wmt, plane, tiny_lm, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     alone, _, _, _ = plane(*wmt["data"])
-    assert cli.main(["curve", *wmt["data"][1:], "-l", "en-de", "--lm", str(tiny_lm), "-o", "vertices.csv"]) == 0
+    assert (
+        cli.main(
+            ["curve", *wmt["data"][1:], "-l", "en-de", "--lm", str(tiny_lm), "-o", "vertices.csv"]
+        )
+        == 0
+    )
     assert set(pd.read_csv("vertices.csv").candidates) == {alone.candidates.iloc[0]}
     assert alone.candidates.iloc[0] in (tmp_path / "build" / "wmt.curve.html").read_text("utf-8")
     assert (
@@ -291,7 +365,9 @@ def test_the_command_curve_has_the_same_id(wmt, plane, tiny_lm, tmp_path, capsys
 
 
 def test_only_those_who_are_asked_join():
-    test = replace(TEST, systems=TEST.systems | {"mine": ("", *EDITED[1:]), "copy": REF_A}, categories={})
+    test = replace(
+        TEST, systems=TEST.systems | {"mine": ("", *EDITED[1:]), "copy": REF_A}, categories={}
+    )
     drawn = CandidateSet(np.arange(N), REF_B[::-1], tags=["model"] * N, logprob=-np.ones(N))
     joined = with_outputs(drawn, test, ["mine", "copy"])
     assert set(joined.tags) == {"model", "mine"}

@@ -26,12 +26,16 @@ def names(node, use):
     """The names that a statement binds (Store) or reads (Load), but those that live inside a comprehension alone."""
     inner = [n.target for n in ast.walk(node) if isinstance(n, ast.comprehension)]
     local = {n.id for target in inner for n in ast.walk(target) if isinstance(n, ast.Name)}
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, use)} - local
+    return {
+        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, use)
+    } - local
 
 
 def asserted(path):
     """The assertions of a notebook, outside the checks of exercises, that read what came from a data parameter."""
-    given = {"data", "ratings", "world", "mono", "folder", "categories", "mine"} & set(parameters_of(path)) - ALSO
+    given = {"data", "ratings", "world", "mono", "folder", "categories", "mine"} & set(
+        parameters_of(path)
+    ) - ALSO
     found = []
     for cell in nbformat.read(path, 4).cells:
         if cell.cell_type != "code" or {"check", "parameters"} & set(cell.metadata.get("tags", [])):
@@ -50,10 +54,20 @@ def test_nothing_is_asserted_of_the_users_data(path):
 
 
 def test_the_search_for_assertions_finds_one(tmp_path):
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in ("data = 'x'", "a = len(data)")])
+    book = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(c) for c in ("data = 'x'", "a = len(data)")]
+    )
     book.cells[0].metadata["tags"] = ["parameters"]
-    book.cells.append(nbformat.v4.new_code_cell("b = a + 1\nc = 3\nassert c == 3\nfor k in [b]:\n    assert k > 0"))
-    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    book.cells.append(
+        nbformat.v4.new_code_cell(
+            "b = a + 1\nc = 3\nassert c == 3\nfor k in [b]:\n    assert k > 0"
+        )
+    )
+    book.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
     nbformat.write(book, tmp_path / "one.ipynb")
     assert asserted(tmp_path / "one.ipynb") == ["assert k > 0"]
 
@@ -61,18 +75,23 @@ def test_the_search_for_assertions_finds_one(tmp_path):
 def test_a_claim_that_is_false_of_the_data_is_one_sentence():
     holds("nothing is asked", [])
     holds("all are positive", [1 > 0, 2 > 0])
-    with pytest.raises(DataError, match=r"it is false that all are positive, in 2 of 3 cases; what is special"):
+    with pytest.raises(
+        DataError, match=r"it is false that all are positive, in 2 of 3 cases; what is special"
+    ):
         holds("all are positive", np.array([1, -1, np.nan]) > 0)
     with pytest.raises(DataError, match=r"it is false that one and one are three; "):
         holds("one and one are three", 1 + 1 == 3)
 
 
 @pytest.mark.parametrize(
-    ("theirs", "ours"), [("ref-A", "ref"), ("refA", "ref"), ("ref", "refA"), ("refA", "ref-A"), ("Ref.A", "ref-A")]
+    ("theirs", "ours"),
+    [("ref-A", "ref"), ("refA", "ref"), ("ref", "refA"), ("refA", "ref-A"), ("Ref.A", "ref-A")],
 )
 def test_a_reference_is_found_under_its_other_name(theirs, ours, tmp_path):
     path = tmp_path / "mqm.avg_seg_scores.tsv"
-    path.write_text(f"{HEAD}A\t-1.5 1\nA -0.0 2\n{theirs}\t-2.0 1\n{theirs}\tNone 2\n", encoding="utf-8")
+    path.write_text(
+        f"{HEAD}A\t-1.5 1\nA -0.0 2\n{theirs}\t-2.0 1\n{theirs}\tNone 2\n", encoding="utf-8"
+    )
     assert averages_beside(tmp_path / "mqm.tsv") == averages_beside(tmp_path / "mqm.tsv.gz") == path
     told = compare_averages({("A", "1"): 1.5, ("A", "2"): 0.0, (ours, "1"): 2.0}, path)
     assert told == (
@@ -114,10 +133,16 @@ def test_broken_averages_are_refused_with_their_line(text, said, tmp_path):
 
 
 def test_the_language_of_translations_is_that_of_the_set_or_asked_for():
-    assert [target_language(name) for name in ("teaching", "wmt24/ja-zh", "ted/en-de")] == ["de", "zh", "de"]
+    assert [target_language(name) for name in ("teaching", "wmt24/ja-zh", "ted/en-de")] == [
+        "de",
+        "zh",
+        "de",
+    ]
     assert target_language("ratings.tsv", "zh") == "zh"
     assert target_language("wmt23/en-de", "deu") == "deu"
-    with pytest.raises(DataError, match=r"ratings.tsv: which language .* is not said; name it as lang"):
+    with pytest.raises(
+        DataError, match=r"ratings.tsv: which language .* is not said; name it as lang"
+    ):
         target_language("ratings.tsv")
     with pytest.raises(DataError, match="its translations are in 'zh', and lang says 'de'"):
         target_language("wmt24/ja-zh", "de")
@@ -132,7 +157,9 @@ def tree(folder, lp, lines, systems):
     (folder / "references" / f"{lp}.refA.txt").write_text(text, encoding="utf-8")
     (folder / "system-outputs" / lp).mkdir()
     for name in systems:
-        (folder / "system-outputs" / lp / f"{name}.txt").write_text(text.replace(".", "!"), encoding="utf-8")
+        (folder / "system-outputs" / lp / f"{name}.txt").write_text(
+            text.replace(".", "!"), encoding="utf-8"
+        )
     return folder
 
 
@@ -146,7 +173,9 @@ def refused(capsys, *words):
 @pytest.mark.notebook
 @pytest.mark.neural
 @pytest.mark.parametrize("name", ["00_start_here", "an_5_1_oracle_curve", "an_5_2_systems"])
-def test_a_language_without_a_model_ends_in_one_sentence_that_says_what_to_do(name, tmp_path, capsys):
+def test_a_language_without_a_model_ends_in_one_sentence_that_says_what_to_do(
+    name, tmp_path, capsys
+):
     lines = ["Pes štěká na starém dvoře.", "Dům je malý a starý.", "Kočka spí celý den."]
     data = tree(tmp_path / "set", "en-cs", lines, ["A", "B", "C"])
     line = refused(capsys, name, "--data", data, "-p", "lp", "en-cs", "--out", tmp_path / "out")
@@ -158,13 +187,34 @@ def test_a_language_without_a_model_ends_in_one_sentence_that_says_what_to_do(na
 
 @pytest.mark.notebook
 @pytest.mark.neural
-def test_judges_that_a_language_does_not_have_are_told_and_the_others_judge(tiny_lm, tmp_path, capsys):
-    lines = ["Pes štěká na starém dvoře.", "Dům je malý a starý.", "Kočka spí celý den.", "Prší.", "Sněží už týden."]
+def test_judges_that_a_language_does_not_have_are_told_and_the_others_judge(
+    tiny_lm, tmp_path, capsys
+):
+    lines = [
+        "Pes štěká na starém dvoře.",
+        "Dům je malý a starý.",
+        "Kočka spí celý den.",
+        "Prší.",
+        "Sněží už týden.",
+    ]
     data = tree(tmp_path / "set", "en-cs", lines, ["A", "B"])
     better = "".join(f"{line} Ano.\n" for line in lines)
     (data / "system-outputs" / "en-cs" / "B.txt").write_text(better, encoding="utf-8")
     names = ["00_start_here", "an_5_1_oracle_curve"]
-    call = ["run", *names, "--data", str(data), "-p", "lp", "en-cs", "-p", "lm", str(tiny_lm), "--jobs", "2"]
+    call = [
+        "run",
+        *names,
+        "--data",
+        str(data),
+        "-p",
+        "lp",
+        "en-cs",
+        "-p",
+        "lm",
+        str(tiny_lm),
+        "--jobs",
+        "2",
+    ]
     assert cli.main([*call, "--out", str(tmp_path / "out")]) == 0, capsys.readouterr().out
     for name in names:
         page = html.unescape((tmp_path / "out" / f"{name}.html").read_text(encoding="utf-8"))
@@ -178,15 +228,31 @@ def test_judges_that_a_language_does_not_have_are_told_and_the_others_judge(tiny
 def test_a_language_without_a_critic_ends_in_one_sentence(name, tmp_path, capsys):
     data = tree(tmp_path / "set", "en-cs", ["Pes štěká na dvoře.", "Dům je malý."], ["A", "B"])
     line = refused(capsys, name, "--data", data, "--out", tmp_path / "out")
-    assert ("there is no bundled critic 'cs'" if "critics" in name else "no language model is bundled for 'cs'") in line
+    assert (
+        "there is no bundled critic 'cs'"
+        if "critics" in name
+        else "no language model is bundled for 'cs'"
+    ) in line
     assert f"train one (anhelpers train-{'critic' if 'critics' in name else 'lm'})" in line
 
 
 @pytest.mark.notebook
 def test_critics_without_text_of_the_language_end_in_one_sentence(tmp_path, capsys):
     data = tree(tmp_path / "set", "en-cs", ["Pes štěká.", "Dům je malý."], ["A"])
-    line = refused(capsys, "an_e_critics", "--data", data, "-p", "n_critics", 1000, "-p", "n_repeats", 10,
-                   "--out", tmp_path / "out")  # fmt: skip
+    line = refused(
+        capsys,
+        "an_e_critics",
+        "--data",
+        data,
+        "-p",
+        "n_critics",
+        1000,
+        "-p",
+        "n_repeats",
+        10,
+        "--out",
+        tmp_path / "out",
+    )
     assert "critics compare translations with R, which is missing" in line
     assert "-p mono FILE" in line
 
@@ -194,36 +260,58 @@ def test_critics_without_text_of_the_language_end_in_one_sentence(tmp_path, caps
 @pytest.mark.notebook
 def test_ratings_ask_for_what_no_file_says(tmp_path, capsys):
     head = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
-    rows = [f"{name}\td\t{i}\t{i}\tr\ts\tt\tFluency/Grammar\tMajor\n" for name in "ABCD" for i in (1, 2)]
+    rows = [
+        f"{name}\td\t{i}\t{i}\tr\ts\tt\tFluency/Grammar\tMajor\n" for name in "ABCD" for i in (1, 2)
+    ]
     (tmp_path / "mqm.tsv").write_text(head + "".join(rows), encoding="utf-8")
     given = ["an_4_no_reference_metrics", "--data", tmp_path / "mqm.tsv", "--out", tmp_path / "out"]
     assert "which language its translations are in is not said" in refused(capsys, *given)
     assert "no rated system is known as human; name one as human: A, B, C, D" in refused(
         capsys, *given, "-p", "lm", "null"
     )
-    assert "unknown rated system 'E'" in refused(capsys, *given, "-p", "lm", "null", "-p", "human", "E")
+    assert "unknown rated system 'E'" in refused(
+        capsys, *given, "-p", "lm", "null", "-p", "human", "E"
+    )
     line = refused(capsys, "an_5_2_mqm", "--data", tmp_path / "mqm.tsv", "--out", tmp_path / "out")
     assert "no category in it counts as accuracy by scheme wmt; name another scheme" in line
 
 
 @pytest.mark.notebook
 @pytest.mark.real
-@pytest.mark.skipif("ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets")
+@pytest.mark.skipif(
+    "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"
+)
 def test_ted_talks_whose_reference_has_another_name_meet_the_published_averages(tmp_path, capsys):
     """As in zh-en, whose table and averages call the reference by two names; here those of en-de, and two talks."""
     folder = Path(os.environ["ANHELPERS_DATA"], "mqm")
-    head, *rows = (folder / "mqm_ted_ende.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
+    head, *rows = (
+        (folder / "mqm_ted_ende.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
+    )
     talks = list(dict.fromkeys(row.split("\t")[1] for row in rows))[:2]
     kept = [re.sub("^ref\t", "refA\t", row) for row in rows if row.split("\t")[1] in talks]
     ids = {row.split("\t")[3] for row in kept}
     (tmp_path / "mqm_ted_zhen.tsv").write_text(head + "".join(kept), encoding="utf-8")
-    published = (folder / "mqm_ted_ende.avg_seg_scores.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
+    published = (
+        (folder / "mqm_ted_ende.avg_seg_scores.tsv")
+        .read_text(encoding="utf-8")
+        .splitlines(keepends=True)
+    )
     published = [row for i, row in enumerate(published) if not i or row.split()[2] in ids]
     (tmp_path / "mqm_ted_zhen.avg_seg_scores.tsv").write_text("".join(published), encoding="utf-8")
-    call = ["run", "an_5_2_mqm", "--data", str(tmp_path / "mqm_ted_zhen.tsv"), "-p", "n_draws", "50"]
+    call = [
+        "run",
+        "an_5_2_mqm",
+        "--data",
+        str(tmp_path / "mqm_ted_zhen.tsv"),
+        "-p",
+        "n_draws",
+        "50",
+    ]
     assert cli.main([*call, "--out", str(tmp_path / "out")]) == 0, capsys.readouterr().out
     page = html.unescape((tmp_path / "out" / "an_5_2_mqm.html").read_text(encoding="utf-8"))
     assert "published averages: their ref-A is refA here" in page
-    said = re.search(r"published averages: ([\d,]+) translations, ours differ by at most (\S+)", page)
+    said = re.search(
+        r"published averages: ([\d,]+) translations, ours differ by at most (\S+)", page
+    )
     assert int(said[1].replace(",", "")) > 500
     assert float(said[2]) < 1e-6

@@ -30,10 +30,14 @@ def kernel_that_answers(can):
 @pytest.mark.parametrize(
     ("mode", "answers", "static"),
     [
-        (None, False, True), (None, True, False), (None, None, False), ("static", True, True), ("live", False, False),
+        (None, False, True),
+        (None, True, False),
+        (None, None, False),
+        ("static", True, True),
+        ("live", False, False),
         ("", False, True),
     ],
-)  # fmt: skip
+)
 def test_who_runs_the_cell_says_whether_a_kernel_will_be_there(mode, answers, static, monkeypatch):
     monkeypatch.delenv("ANX_MODE", raising=False)
     if mode is not None:
@@ -54,7 +58,8 @@ def test_outside_a_kernel_a_widget_is_a_widget(monkeypatch):
 def jupyter(tmp_path):
     """A function that runs a module of Jupyter in a folder of its own, as a user without settings does."""
     places = {
-        name: str(tmp_path / name) for name in ("HOME", "JUPYTER_CONFIG_DIR", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR")
+        name: str(tmp_path / name)
+        for name in ("HOME", "JUPYTER_CONFIG_DIR", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR")
     }
     environment = {k: v for k, v in os.environ.items() if k != "ANX_MODE"} | places
     environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(tmp_path)])
@@ -63,7 +68,9 @@ def jupyter(tmp_path):
     def run(module, *words):
         pytest.importorskip(module, reason=f"install {module}: pip install 'anhelpers[notebooks]'")
         command = [sys.executable, "-m", module, *map(str, words)]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=900)
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=900
+        )
         assert done.returncode == 0, done.stderr
         return tmp_path
 
@@ -71,10 +78,16 @@ def jupyter(tmp_path):
 
 
 def write_notebook(path):
-    nbformat = pytest.importorskip("nbformat", reason="install nbformat: pip install 'anhelpers[notebooks]'")
+    nbformat = pytest.importorskip(
+        "nbformat", reason="install nbformat: pip install 'anhelpers[notebooks]'"
+    )
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in ["a = 1", *CELLS]])
     book.cells[0].metadata["tags"] = ["parameters"]
-    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    book.metadata["kernelspec"] = {
+        "name": "python3",
+        "display_name": "Python 3",
+        "language": "python",
+    }
     nbformat.write(book, path)
     return path
 
@@ -88,7 +101,10 @@ def dragged(chromium):
         page, asked, errors = context.new_page(), set(), []
         page.on("pageerror", lambda error: errors.append(str(error)))
         outside = ("http:", "https:", "ws:")
-        page.on("request", lambda r: asked.add(r.url.split("/")[2]) if r.url.startswith(outside) else None)
+        page.on(
+            "request",
+            lambda r: asked.add(r.url.split("/")[2]) if r.url.startswith(outside) else None,
+        )
         page.goto(path.as_uri())
         explorer = page.locator(".anx[data-beta]:visible")
         assert explorer.count() == 1
@@ -111,14 +127,17 @@ def dragged(chromium):
     context.close()
 
 
-TEMPLATE = {"cdnjs.cloudflare.com"}  # nbconvert's own page asks it for require.js and MathJax, which ours never needs
+# nbconvert's own page asks it for require.js and MathJax, which ours never needs
+TEMPLATE = {"cdnjs.cloudflare.com"}
 OFFLINE = ROOT / "notebooks" / "nbconvert_offline.json"
 
 
 @pytest.mark.notebook
 @pytest.mark.browser
 @pytest.mark.neural
-def test_the_first_notebook_by_papermill_and_nbconvert_has_a_live_explorer(jupyter, dragged, tiny_lm):
+def test_the_first_notebook_by_papermill_and_nbconvert_has_a_live_explorer(
+    jupyter, dragged, tiny_lm
+):
     (path,) = notebook_paths(["00_start_here"])
     folder = jupyter("papermill", path, "out.ipynb", "-p", "lm", tiny_lm, "-p", "seed", 3)
     book = json.loads((folder / "out.ipynb").read_text(encoding="utf-8"))
@@ -139,7 +158,9 @@ def test_executed_and_exported_in_one_step(jupyter, dragged, tmp_path):
 
 @pytest.mark.notebook
 @pytest.mark.browser
-def test_a_notebook_with_saved_widget_state_stays_alive_in_an_offline_page(jupyter, dragged, tmp_path, monkeypatch):
+def test_a_notebook_with_saved_widget_state_stays_alive_in_an_offline_page(
+    jupyter, dragged, tmp_path, monkeypatch
+):
     """As JupyterLab saves it where its user has asked for widget state: the view that needs a manager is not taken."""
     write_notebook(tmp_path / "one.ipynb")
     book = json.loads((tmp_path / "one.ipynb").read_text(encoding="utf-8"))
@@ -149,4 +170,5 @@ def test_a_notebook_with_saved_widget_state_stays_alive_in_an_offline_page(jupyt
     book = json.loads((tmp_path / "out.ipynb").read_text(encoding="utf-8"))
     assert "widgets" in book["metadata"]
     jupyter("nbconvert", "--to", "html", "--config", OFFLINE, "out.ipynb")
-    assert dragged(tmp_path / "out.html") <= {"unpkg.com"}  # asked by the template, needed by no widget here
+    # asked by the template, needed by no widget here
+    assert dragged(tmp_path / "out.html") <= {"unpkg.com"}

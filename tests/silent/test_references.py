@@ -24,7 +24,9 @@ VARIED = tuple(
     for some in (slice(0, 8, 3), slice(8), slice(1, 7))
 )
 """Sources, references and outputs of as many different words as texts of that length have, in no language."""
-TEST = TestSet("t", "en-de", SRC, {"refA": REF_A, "refB": REF_B}, {"refA": REF_A, "MT": MT, "copy": REF_B})
+TEST = TestSet(
+    "t", "en-de", SRC, {"refA": REF_A, "refB": REF_B}, {"refA": REF_A, "MT": MT, "copy": REF_B}
+)
 
 
 def lines(folder, name, texts):
@@ -57,14 +59,22 @@ def test_a_reference_among_the_systems_is_not_compared_with_itself(mtme, capsys)
     scores, err = table(capsys)
     assert set(scores.index) == {"MT", "refB"}
     assert scores.max() < 100
-    assert "refA is the reference refA (30 of 30 texts are the same, white space around them aside), and is not" in err
+    assert (
+        "refA is the reference refA (30 of 30 texts are the same, white space around them aside), and is not"
+        in err
+    )
     assert "compared with the reference refA." in err
     assert "left out: Lost." in err
 
 
 @pytest.mark.parametrize(
     ("wanted", "systems"),
-    [(["refB"], {"MT", "refA"}), (["all"], {"MT"}), (["refB", "refA"], {"MT"}), (None, {"MT", "refB"})],
+    [
+        (["refB"], {"MT", "refA"}),
+        (["all"], {"MT"}),
+        (["refB", "refA"], {"MT"}),
+        (None, {"MT", "refB"}),
+    ],
 )
 def test_reference_chooses_and_the_others_are_human_points(wanted, systems, mtme, capsys):
     chosen = ["--reference", *wanted] if wanted else []
@@ -77,11 +87,18 @@ def test_score_and_plane_have_the_same_references(mtme, tmp_path, capsys):
     common = ["--data", mtme, "--exclude", "Lost"]
     assert cli.main(["score", *common, "--level", "segment-mean"]) == 0
     scores, _ = table(capsys)
-    assert cli.main(["plane", *common, "--naturalness", "ttr", "-o", str(tmp_path / "out"), "--draws", "10"]) == 0
+    assert (
+        cli.main(
+            ["plane", *common, "--naturalness", "ttr", "-o", str(tmp_path / "out"), "--draws", "10"]
+        )
+        == 0
+    )
     systems = pd.read_csv(tmp_path / "out" / "systems.csv").set_index("system")
     assert systems.accuracy.to_dict() == pytest.approx(scores.to_dict())
     assert systems.category["refB"] == "human"
-    assert "Compared with the reference refA." in (tmp_path / "out" / "appendix.txt").read_text(encoding="utf-8")
+    assert "Compared with the reference refA." in (tmp_path / "out" / "appendix.txt").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_a_copy_under_another_name_is_that_reference():
@@ -95,7 +112,13 @@ def test_a_copy_under_another_name_is_that_reference():
 
 
 def test_a_copy_of_a_reference_that_is_not_compared_with_is_told_by_name():
-    test = TestSet("t", "en-de", SRC, {"refA": REF_A, "refB": REF_B}, {"MT": MT, "copy": [f"{t} " for t in REF_B]})
+    test = TestSet(
+        "t",
+        "en-de",
+        SRC,
+        {"refA": REF_A, "refB": REF_B},
+        {"MT": MT, "copy": [f"{t} " for t in REF_B]},
+    )
     points = with_human_points(test)
     assert list(points.systems) == ["MT", "refB"]
     assert (
@@ -110,19 +133,27 @@ def test_a_reference_with_gaps_is_no_human_point():
     points = with_human_points(test)
     assert list(points.systems) == ["MT"]
     assert any(
-        note.startswith("the reference refB lacks 2 of 30 texts, and is no human point") for note in points.notes
+        note.startswith("the reference refB lacks 2 of 30 texts, and is no human point")
+        for note in points.notes
     )
     assert list(with_human_points(test, ["refB"]).systems) == ["MT", "refA"]
 
 
 @pytest.mark.parametrize("others", [2, 3])
 def test_one_system_under_two_names_is_told_and_counts_once(others, tmp_path, capsys):
-    src, ref, mt = (lines(tmp_path, name, texts) for name, texts in (("src", SRC), ("ref", REF_A), ("mt", MT)))
-    more = [lines(tmp_path, f"s{i}", [f"{text} {'Ja. ' * (i + n % 3)}" for n, text in enumerate(MT)])
-            for i in range(others)]  # fmt: skip
+    src, ref, mt = (
+        lines(tmp_path, name, texts) for name, texts in (("src", SRC), ("ref", REF_A), ("mt", MT))
+    )
+    more = [
+        lines(tmp_path, f"s{i}", [f"{text} {'Ja. ' * (i + n % 3)}" for n, text in enumerate(MT)])
+        for i in range(others)
+    ]
     texts = ["-s", src, "-r", ref, "-t", f"mine={mt}", f"twin={mt}", *more, "-l", "en-de"]
     assert cli.main(["score", *texts]) == 0
-    assert "mine and twin have the same outputs throughout: one system under 2 names." in capsys.readouterr().err
+    assert (
+        "mine and twin have the same outputs throughout: one system under 2 names."
+        in capsys.readouterr().err
+    )
     assert cli.main(["plane", *texts, "--draws", "9", "-o", str(tmp_path / "out")]) == 0
     out, err = capsys.readouterr()
     assert "mine and twin have the same outputs throughout: one system under 2 names." in err
@@ -131,24 +162,52 @@ def test_one_system_under_two_names_is_told_and_counts_once(others, tmp_path, ca
 
 def test_neither_slices_nor_controls_move_the_draws_of_other_results(tmp_path):
     src, ref = lines(tmp_path, "src", SRC), lines(tmp_path, "ref", REF_A)
-    systems = [lines(tmp_path, f"s{i}", [f"{text} {'Ja. ' * (i + n % 3)}" for n, text in enumerate(MT)])
-               for i in range(4)]  # fmt: skip
+    systems = [
+        lines(tmp_path, f"s{i}", [f"{text} {'Ja. ' * (i + n % 3)}" for n, text in enumerate(MT)])
+        for i in range(4)
+    ]
     found = []
     for more in ([], ["--by", "length"], ["--sanity"]):
         out = tmp_path / f"out{len(found)}"
-        texts = ["-s", src, "-r", ref, "-t", *systems, "-l", "en-de", "--draws", "20", "-o", str(out)]
+        texts = [
+            "-s",
+            src,
+            "-r",
+            ref,
+            "-t",
+            *systems,
+            "-l",
+            "en-de",
+            "--draws",
+            "20",
+            "-o",
+            str(out),
+        ]
         assert cli.main(["plane", *texts, *more]) == 0
         table = pd.read_csv(out / "systems.csv").set_index("system")
-        columns = [name for name in table if name.startswith(("accuracy_l", "naturalness_l")) and "lack" not in name]
-        claim = pd.read_csv(out / "claim.csv")[["pearson_low", "pearson_high", "selection_pearson", "selection_p"]]
-        found.append(pd.concat([table.loc[["s0", "s3"], columns].reset_index(drop=True), claim], axis=1))
-    for numbers in found[1:]:  # a language model's batches differ with the systems, and so their last digits
+        columns = [
+            name
+            for name in table
+            if name.startswith(("accuracy_l", "naturalness_l")) and "lack" not in name
+        ]
+        claim = pd.read_csv(out / "claim.csv")[
+            ["pearson_low", "pearson_high", "selection_pearson", "selection_p"]
+        ]
+        found.append(
+            pd.concat([table.loc[["s0", "s3"], columns].reset_index(drop=True), claim], axis=1)
+        )
+    # a language model's batches differ with the systems, and so their last digits
+    for numbers in found[1:]:
         pd.testing.assert_frame_equal(numbers, found[0], rtol=1e-5)
 
 
 def test_what_tables_write_for_nothing_is_told_where_it_stands_as_a_text():
     test = TestSet(
-        "t", "en-de", ("Good morning.", "-", "None"), {"A": ("NA", "-", "Keiner")}, {"X": ("a", "b", "None")}
+        "t",
+        "en-de",
+        ("Good morning.", "-", "None"),
+        {"A": ("NA", "-", "Keiner")},
+        {"X": ("a", "b", "None")},
     )
     told = "1 text is 'NA', scored as it stands; where a text is missing, leave its line blank."
     assert test.notes == (f"A: {told}",)  # "-" and "None" are what the sources say
@@ -158,17 +217,33 @@ def test_what_tables_write_for_nothing_is_told_where_it_stands_as_a_text():
 
 def test_ter_of_a_language_without_spaces_is_told(tmp_path, capsys):
     progress.note_once.cache_clear()
-    src, ref = lines(tmp_path, "src", ["こんにちは。", "犬です。"]), lines(tmp_path, "ref", ["你好。", "是狗。"])
-    texts = ["-s", src, "-r", ref, "-t", lines(tmp_path, "mt", ["你们好。", "那是狗。"]), "-l", "ja-zh"]
+    src, ref = (
+        lines(tmp_path, "src", ["こんにちは。", "犬です。"]),
+        lines(tmp_path, "ref", ["你好。", "是狗。"]),
+    )
+    texts = [
+        "-s",
+        src,
+        "-r",
+        ref,
+        "-t",
+        lines(tmp_path, "mt", ["你们好。", "那是狗。"]),
+        "-l",
+        "ja-zh",
+    ]
     assert cli.main(["score", *texts, "-m", "ter"]) == 0
-    assert "TER counts the edits of words between spaces, and 'zh' writes none" in capsys.readouterr().err
+    assert (
+        "TER counts the edits of words between spaces, and 'zh' writes none"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_copy_alone_is_no_system(tmp_path, capsys):
     src, ref = lines(tmp_path, "src.en", SRC), lines(tmp_path, "ref.de", REF_A)
     assert cli.main(["score", "-s", src, "-r", ref, "-t", f"mine={ref}"]) == 2
     assert "mine: nothing but a reference, with which chrf compares" in capsys.readouterr().err
-    assert cli.main(["score", "-s", src, "-r", ref, "-t", f"mine={ref}", "-m", "ttr"]) == 0  # which compares with none
+    # which compares with none
+    assert cli.main(["score", "-s", src, "-r", ref, "-t", f"mine={ref}", "-m", "ttr"]) == 0
     assert list(table(capsys)[0].index) == ["mine"]
 
 
@@ -179,14 +254,20 @@ def test_references_are_no_candidates():
 
 def test_a_system_file_called_like_a_reference_file_is_a_system(tmp_path):
     src = lines(tmp_path, "x.en", SRC)
-    test = data.read_plain(src, lines(tmp_path, "refs/x.de", REF_A), lines(tmp_path, "sys/x.de", MT), "en-de")
+    test = data.read_plain(
+        src, lines(tmp_path, "refs/x.de", REF_A), lines(tmp_path, "sys/x.de", MT), "en-de"
+    )
     assert test.categories == {"x": "unknown"}
     assert list(with_human_points(test, ["all"]).systems) == ["x"]
 
 
 @pytest.mark.parametrize("command", ["score", "plane"])
 def test_a_shifted_system_is_refused_and_can_be_left_out(command, mtme, tmp_path, capsys):
-    more = ["--naturalness", "ttr", "-o", str(tmp_path / "out"), "--draws", "10"] if command == "plane" else []
+    more = (
+        ["--naturalness", "ttr", "-o", str(tmp_path / "out"), "--draws", "10"]
+        if command == "plane"
+        else []
+    )
     assert cli.main([command, "--data", mtme, *more]) == 2
     err = capsys.readouterr().err
     assert "Lost, from segment 10: 20 lines fit the reference 1 segment later" in err
@@ -199,17 +280,36 @@ def test_a_shifted_system_is_refused_and_can_be_left_out(command, mtme, tmp_path
 @pytest.mark.parametrize("command", ["score", "plane"])
 def test_a_system_in_another_order_is_refused_with_its_cause(order, command, tmp_path, capsys):
     """Its chrF is that of another system, and looks like one."""
-    rows = {"reversed": range(N)[::-1], "shuffled": np.random.default_rng(3).permutation(N),
-            "halves": [*range(N // 2, N), *range(N // 2)]}[order]  # fmt: skip
+    rows = {
+        "reversed": range(N)[::-1],
+        "shuffled": np.random.default_rng(3).permutation(N),
+        "halves": [*range(N // 2, N), *range(N // 2)],
+    }[order]
     srcs, refs, hyps = VARIED
-    texts = ["-s", lines(tmp_path, "src", srcs), "-r", lines(tmp_path, "ref", refs), "-l", "en-de",
-             "-t", lines(tmp_path, "good", hyps), lines(tmp_path, "bad", [hyps[i] for i in rows])]  # fmt: skip
-    more = ["--naturalness", "ttr", "-o", str(tmp_path / "out"), "--draws", "10"] if command == "plane" else []
+    texts = [
+        "-s",
+        lines(tmp_path, "src", srcs),
+        "-r",
+        lines(tmp_path, "ref", refs),
+        "-l",
+        "en-de",
+        "-t",
+        lines(tmp_path, "good", hyps),
+        lines(tmp_path, "bad", [hyps[i] for i in rows]),
+    ]
+    more = (
+        ["--naturalness", "ttr", "-o", str(tmp_path / "out"), "--draws", "10"]
+        if command == "plane"
+        else []
+    )
     assert cli.main([command, *texts, *more]) == 2
     err = capsys.readouterr().err
     assert "lines looked at clearly fit another segment" in err
     assert "bad, " in err
-    assert "not in the order of the references: mend the file, or go on without it by --exclude bad" in err
+    assert (
+        "not in the order of the references: mend the file, or go on without it by --exclude bad"
+        in err
+    )
     assert cli.main([command, *texts, *more, "--exclude", "bad"]) == 0
 
 
@@ -217,11 +317,23 @@ def test_a_second_reference_that_is_shifted_is_refused_and_can_be_left_out(tmp_p
     """It would join the first one as if it said the same: the best of two, of which one is always wrong."""
     srcs, refs, hyps = VARIED
     shifted = [*(f"{text} ja" for text in refs[1:]), "ja"]
-    texts = ["-s", lines(tmp_path, "src", srcs), "-t", lines(tmp_path, "mt", hyps), "-l", "en-de",
-             "-r", lines(tmp_path, "A", refs), lines(tmp_path, "B", shifted)]  # fmt: skip
+    texts = [
+        "-s",
+        lines(tmp_path, "src", srcs),
+        "-t",
+        lines(tmp_path, "mt", hyps),
+        "-l",
+        "en-de",
+        "-r",
+        lines(tmp_path, "A", refs),
+        lines(tmp_path, "B", shifted),
+    ]
     assert cli.main(["score", *texts]) == 2
     err = capsys.readouterr().err
-    assert "reference B, compared with A, from segment 1: 29 lines fit the reference 1 segment later" in err
+    assert (
+        "reference B, compared with A, from segment 1: 29 lines fit the reference 1 segment later"
+        in err
+    )
     assert cli.main(["score", *texts, "--reference", "A", "--exclude", "B"]) == 0
     assert list(table(capsys)[0].index) == ["mt"]
 
@@ -229,9 +341,14 @@ def test_a_second_reference_that_is_shifted_is_refused_and_can_be_left_out(tmp_p
 def test_texts_of_another_test_set_are_told_or_refused(tmp_path, capsys):
     """As many lines, another year: a system then has a score, and a second reference hardly changes one."""
     srcs, refs, hyps = VARIED
-    other = [" ".join("".join(word) for word in words) for words in np.random.default_rng(8).permuted(MADE_UP, axis=0)]
-    src, ref, mt, foreign = (lines(tmp_path, name, texts) for name, texts in
-                             (("src", srcs), ("A", refs), ("mt", hyps), ("B", other)))  # fmt: skip
+    other = [
+        " ".join("".join(word) for word in words)
+        for words in np.random.default_rng(8).permuted(MADE_UP, axis=0)
+    ]
+    src, ref, mt, foreign = (
+        lines(tmp_path, name, texts)
+        for name, texts in (("src", srcs), ("A", refs), ("mt", hyps), ("B", other))
+    )
     assert cli.main(["score", "-s", src, "-r", ref, "-t", mt, foreign, "-l", "en-de"]) == 0
     told = "texts fit the references of their own segments no better than those of others (chrF"
     assert f"B: {told}" in (err := capsys.readouterr().err)
@@ -248,22 +365,39 @@ def test_short_lines_that_fit_others_are_no_sign_of_another_order(tmp_path, caps
         [("usw.", "etc..."), ("Also...", "So..."), ("Ja, ja.", "Also, ja."), ("So?", "Ja?")] * 3
     ):
         refs[2 * i], hyps[2 * i] = ref, hyp
-    texts = ["-s", lines(tmp_path, "s", srcs), "-r", lines(tmp_path, "r", refs), "-t", lines(tmp_path, "t", hyps)]
+    texts = [
+        "-s",
+        lines(tmp_path, "s", srcs),
+        "-r",
+        lines(tmp_path, "r", refs),
+        "-t",
+        lines(tmp_path, "t", hyps),
+    ]
     assert cli.main(["score", *texts, "-l", "en-de"]) == 0
     assert capsys.readouterr().err == ""
 
 
 def test_n_counts_segments_and_not_references(tmp_path, capsys):
     """References as files of their own: n = N. Sources that stand once with each of them: n = 2 N, which is told."""
-    apart = [lines(tmp_path, f"{name}.de", texts) for name, texts in {"a": REF_A, "b": REF_B}.items()]
+    apart = [
+        lines(tmp_path, f"{name}.de", texts) for name, texts in {"a": REF_A, "b": REF_B}.items()
+    ]
     src, mt = lines(tmp_path, "src.en", SRC), lines(tmp_path, "MT.txt", MT)
-    assert cli.main(["score", "-s", src, "-r", *apart, "-t", mt, "-l", "en-de", "--level", "both"]) == 0
+    assert (
+        cli.main(["score", "-s", src, "-r", *apart, "-t", mt, "-l", "en-de", "--level", "both"])
+        == 0
+    )
     out, err = capsys.readouterr()
     assert pd.read_csv(io.StringIO(out)).n.tolist() == [N, N]
     assert "again" not in err
-    stacked = [lines(tmp_path, f"{name}2", texts) for name, texts in
-               {"src": SRC + SRC, "ref": REF_A + REF_B, "MT": MT + MT}.items()]  # fmt: skip
-    assert cli.main(["score", "-s", stacked[0], "-r", stacked[1], "-t", stacked[2], "-l", "en-de"]) == 0
+    stacked = [
+        lines(tmp_path, f"{name}2", texts)
+        for name, texts in {"src": SRC + SRC, "ref": REF_A + REF_B, "MT": MT + MT}.items()
+    ]
+    assert (
+        cli.main(["score", "-s", stacked[0], "-r", stacked[1], "-t", stacked[2], "-l", "en-de"])
+        == 0
+    )
     out, err = capsys.readouterr()
     assert pd.read_csv(io.StringIO(out)).n.tolist() == [2 * N]
     told = f"{N} of {2 * N} segments are an earlier one again, {N} of them with another reference: n counts each"

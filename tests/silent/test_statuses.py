@@ -21,7 +21,15 @@ from anhelpers.cli import mqm, typed
 from anhelpers.data import download as downloading
 from anhelpers.data.fetch import fetch_data
 from anhelpers.data.manifest import RemoteFile
-from anhelpers.errors import EXTRA_OF, AnhelpersError, DataError, MissingExtra, install_line, need, one_line
+from anhelpers.errors import (
+    EXTRA_OF,
+    AnhelpersError,
+    DataError,
+    MissingExtra,
+    install_line,
+    need,
+    one_line,
+)
 from anhelpers.intervals import bootstrap_means
 from anhelpers.provenance import MAKING, making
 from tests.hostile.good import fill
@@ -54,12 +62,36 @@ def ran(here, monkeypatch, capsys):
 # -- odd values of every option ----------------------------------------------------------------------------------------
 
 ODD = [
-    "", " ", "-1", "0", "100000000000", "9" * 400, "1" * 5000, "nan", "-inf", "1e400", "a\nb", "a\0b", "\ud800",
-    "\udcff", "wmt", "src.txt/x", "~nosuchuser/x.csv", "/dev/null", "x" * 5000, "=", "a=", "{1,2}", "%s", "[",
-    "@", "meta",
-]  # fmt: skip
+    "",
+    " ",
+    "-1",
+    "0",
+    "100000000000",
+    "9" * 400,
+    "1" * 5000,
+    "nan",
+    "-inf",
+    "1e400",
+    "a\nb",
+    "a\0b",
+    "\ud800",
+    "\udcff",
+    "wmt",
+    "src.txt/x",
+    "~nosuchuser/x.csv",
+    "/dev/null",
+    "x" * 5000,
+    "=",
+    "a=",
+    "{1,2}",
+    "%s",
+    "[",
+    "@",
+    "meta",
+]
 BASES = {
-    "score": ["-s", "src.txt", "-r", "ref.txt", "-t", "A.txt", "-m", "nosuch"],  # ends where metrics are looked up
+    # ends where metrics are looked up
+    "score": ["-s", "src.txt", "-r", "ref.txt", "-t", "A.txt", "-m", "nosuch"],
     "mqm": ["mqm.tsv"],
     "xmi": XMI[1:],
     "curve": ["cands.txt", "-k", "2", "-s", "src.txt", "-r", "ref.txt", "-m", "nosuch"],
@@ -77,10 +109,15 @@ BASES = {
 
 def odd_lines():
     """Every option of every command with every odd value."""
-    commands = next(a for a in cli._parser()._actions if isinstance(a, argparse._SubParsersAction)).choices
+    commands = next(
+        a for a in cli._parser()._actions if isinstance(a, argparse._SubParsersAction)
+    ).choices
     for command, base in BASES.items():
         for action in commands[command]._actions:
-            if isinstance(action, (argparse._HelpAction, argparse._StoreTrueAction, argparse._SubParsersAction)):
+            if isinstance(
+                action,
+                (argparse._HelpAction, argparse._StoreTrueAction, argparse._SubParsersAction),
+            ):
                 continue
             name = action.option_strings[-1] if action.option_strings else None
             for odd in ODD:
@@ -89,7 +126,10 @@ def odd_lines():
                 elif action.nargs is None and name.startswith("--"):
                     yield command, [command, *base, f"{name}={odd}"]
                 else:
-                    yield command, [command, *base, name, *(["n"] if action.nargs == 2 else []), odd]
+                    yield (
+                        command,
+                        [command, *base, name, *(["n"] if action.nargs == 2 else []), odd],
+                    )
 
 
 @pytest.mark.parametrize("command", BASES)
@@ -104,10 +144,15 @@ def test_no_odd_value_of_an_option_is_a_defect(ran, command):
 
 @pytest.mark.parametrize(
     ("option", "value", "says"),
-    [("--draws", "100000000000", "--draws is 100000000000; it must be at most 10000000"),
-     ("--draws", "9" * 400, "it must be at most"), ("--draws", "1", "at least 2"), ("--seed", "9" * 400, "at most"),
-     ("--docs", "", "--docs is empty; give a value, or leave it out"), ("-o", "", "--output is empty")],
-)  # fmt: skip
+    [
+        ("--draws", "100000000000", "--draws is 100000000000; it must be at most 10000000"),
+        ("--draws", "9" * 400, "it must be at most"),
+        ("--draws", "1", "at least 2"),
+        ("--seed", "9" * 400, "at most"),
+        ("--docs", "", "--docs is empty; give a value, or leave it out"),
+        ("-o", "", "--output is empty"),
+    ],
+)
 def test_a_number_out_of_range_and_an_empty_option_are_told(ran, option, value, says):
     status, out, err = ran(*XMI, option, value)
     assert (status, out) == (2, "")
@@ -115,7 +160,9 @@ def test_a_number_out_of_range_and_an_empty_option_are_told(ran, option, value, 
 
 
 def test_every_number_that_a_command_takes_has_a_range_or_is_checked_where_it_is_used():
-    commands = next(a for a in cli._parser()._actions if isinstance(a, argparse._SubParsersAction)).choices
+    commands = next(
+        a for a in cli._parser()._actions if isinstance(a, argparse._SubParsersAction)
+    ).choices
     numbers = {a.dest for parser in commands.values() for a in parser._actions if a.type is int}
     assert numbers - set(typed.RANGES) == {"k", "jobs", "max_tokens"}
 
@@ -144,7 +191,8 @@ def test_memory_that_runs_out_is_no_defect(ran, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "text", ["{1,2}", "1+2j", "b'x'", "...", "{1: 2}", "{1,2", "-" * 100_000 + "1", "[" * 5000, "1" * 5000]
+    "text",
+    ["{1,2}", "1+2j", "b'x'", "...", "{1: 2}", "{1,2", "-" * 100_000 + "1", "[" * 5000, "1" * 5000],
 )
 def test_what_is_no_parameter_is_a_text(text):
     assert notebooks.parse_value(text) == text
@@ -157,11 +205,17 @@ def test_values_become_what_papermill_writes_as_they_are():
 
 @pytest.mark.parametrize(
     ("name", "value", "says"),
-    [("n_draws", "many", "whole number"), ("n_draws", "1e11", "whole number from 0 to 10000000"),
-     ("seed", "-1", "whole"), ("n_draws", "1+2j", "whole number"), ("data", "5", "a text is wanted"),
-     ("data", "\udcff", "cannot be written"),
-     ("max_blank_share", "nan", "a number is wanted"), ("max_blank_share", "all", "a number is wanted")],
-)  # fmt: skip
+    [
+        ("n_draws", "many", "whole number"),
+        ("n_draws", "1e11", "whole number from 0 to 10000000"),
+        ("seed", "-1", "whole"),
+        ("n_draws", "1+2j", "whole number"),
+        ("data", "5", "a text is wanted"),
+        ("data", "\udcff", "cannot be written"),
+        ("max_blank_share", "nan", "a number is wanted"),
+        ("max_blank_share", "all", "a number is wanted"),
+    ],
+)
 def test_a_parameter_of_another_kind_is_refused_before_any_notebook_runs(ran, name, value, says):
     pytest.importorskip("papermill")
     status, out, err = ran("run", "an_5_2_systems", "-p", name, value, "--out", "built")
@@ -173,7 +227,14 @@ def test_a_parameter_of_another_kind_is_refused_before_any_notebook_runs(ran, na
 def test_a_parameter_of_the_right_kind_is_passed_on():
     pytest.importorskip("papermill")
     (path,) = notebooks.notebook_paths(["an_5_2_systems"])
-    given = {"n_draws": 50.0, "data": "{1,2}", "mine": ("a.txt",), "lp": None, "lm": None, "seed": np.int64(7)}
+    given = {
+        "n_draws": 50.0,
+        "data": "{1,2}",
+        "mine": ("a.txt",),
+        "lp": None,
+        "lm": None,
+        "seed": np.int64(7),
+    }
     wanted = {"n_draws": 50, "data": "{1,2}", "mine": ["a.txt"], "lp": None, "lm": None, "seed": 7}
     assert notebooks.check_parameters([path], given)[path] == wanted
     with pytest.raises(DataError, match=r"parameter mine: \{1\} \(set\) is no text"):
@@ -197,7 +258,11 @@ def test_a_students_notebook_that_is_no_text_is_somebodys_work(ran, here):
 def shell(here, line, **environment):
     """A command line of sh in that folder, with `AN` for the program: exit status, output, error (as bytes)."""
     line = line.replace("AN ", f"'{sys.executable}' -m anhelpers ")
-    variables = {**os.environ, "PYTHONPATH": str(Path(anhelpers.__file__).parents[1]), **environment}
+    variables = {
+        **os.environ,
+        "PYTHONPATH": str(Path(anhelpers.__file__).parents[1]),
+        **environment,
+    }
     done = subprocess.run(["sh", "-c", line], cwd=here, env=variables, capture_output=True)
     return done.returncode, done.stdout, done.stderr
 
@@ -207,9 +272,16 @@ TABLE = " ".join(["AN", *XMI])
 
 @pytest.mark.parametrize(
     ("line", "status"),
-    [(f"{TABLE} -o closed.csv >&-", 0), (f"{TABLE} -o closed.csv >&- 2>&- <&-", 0), (f"{TABLE} >&-", 2),
-     (f"{TABLE} >&- 2>&-", 2), ("AN check >&-", 2), ("AN mqm nosuch 2>&-", 2), ("AN mqm nosuch 2>/dev/full", 2)],
-)  # fmt: skip
+    [
+        (f"{TABLE} -o closed.csv >&-", 0),
+        (f"{TABLE} -o closed.csv >&- 2>&- <&-", 0),
+        (f"{TABLE} >&-", 2),
+        (f"{TABLE} >&- 2>&-", 2),
+        ("AN check >&-", 2),
+        ("AN mqm nosuch 2>&-", 2),
+        ("AN mqm nosuch 2>/dev/full", 2),
+    ],
+)
 def test_closed_streams(here, line, status):
     (here / "closed.csv").unlink(missing_ok=True)
     ended, out, err = shell(here, line)
@@ -248,15 +320,21 @@ def test_a_note_goes_nowhere_rather_than_into_a_table(monkeypatch, capsys):
 @pytest.mark.neural
 @pytest.mark.parametrize(
     ("file", "changed", "says"),
-    [("tokenizer_config.json", {"model_max_length": "10"}, "model_max_length is '10' in tokenizer_config.json"),
-     ("tokenizer_config.json", {"model_max_length": [1]}, "a number of tokens is wanted"),
-     ("config.json", {"layer_norm_epsilon": "10"}, "cannot be used.*TypeError"),
-     ("generation_config.json", {"bad_words_ids": [5]}, "a list of lists of token ids"),
-     ("generation_config.json", {"bad_words_ids": [["x"]]}, "a list of lists of token ids"),
-     ("facts.json", {"language": 5}, '"language" is 5, and a code such as "de" is wanted'),
-     ("facts.json", {"language": ["de"]}, "a code such as"),
-     ("facts.json", {"language": "de\nx"}, "is no known language code")],
-)  # fmt: skip
+    [
+        (
+            "tokenizer_config.json",
+            {"model_max_length": "10"},
+            "model_max_length is '10' in tokenizer_config.json",
+        ),
+        ("tokenizer_config.json", {"model_max_length": [1]}, "a number of tokens is wanted"),
+        ("config.json", {"layer_norm_epsilon": "10"}, "cannot be used.*TypeError"),
+        ("generation_config.json", {"bad_words_ids": [5]}, "a list of lists of token ids"),
+        ("generation_config.json", {"bad_words_ids": [["x"]]}, "a list of lists of token ids"),
+        ("facts.json", {"language": 5}, '"language" is 5, and a code such as "de" is wanted'),
+        ("facts.json", {"language": ["de"]}, "a code such as"),
+        ("facts.json", {"language": "de\nx"}, "is no known language code"),
+    ],
+)
 def test_a_models_settings_of_another_type(tiny_lm, tmp_path, file, changed, says):
     from anhelpers.naturalness.lm import load_lm
 
@@ -270,7 +348,9 @@ def test_a_models_settings_of_another_type(tiny_lm, tmp_path, file, changed, say
 
 @pytest.mark.neural
 @pytest.mark.parametrize(
-    "changed", [{"decoder_start_token_id": -1}, {"dropout": "10"}, {"decoder_attention_heads": -1}], ids=str
+    "changed",
+    [{"decoder_start_token_id": -1}, {"dropout": "10"}, {"decoder_attention_heads": -1}],
+    ids=str,
 )
 def test_a_translation_models_settings_that_do_not_fit(tiny_marian, tmp_path, changed):
     from anhelpers.translation import load_mt
@@ -283,7 +363,9 @@ def test_a_translation_models_settings_that_do_not_fit(tiny_marian, tmp_path, ch
 
 
 @pytest.mark.neural
-@pytest.mark.parametrize("name", ["meta", "cpu:7", "", "nonsense", "mkldnn", "xla", "cuda:-1", "cuda:99"])
+@pytest.mark.parametrize(
+    "name", ["meta", "cpu:7", "", "nonsense", "mkldnn", "xla", "cuda:-1", "cuda:99"]
+)
 def test_a_device_that_computes_nothing_here(name):
     pytest.importorskip("torch")
     from anhelpers import hub
@@ -296,10 +378,21 @@ def test_a_device_that_computes_nothing_here(name):
 # -- addresses with a password -----------------------------------------------------------------------------------------
 
 BROKEN = [
-    "http://me:s3cret@[bad/x", "http://me:s3cret@localhost:99999", "http://me:s3/cret@127.0.0.1", "ftp://me:s3cret@host",
-    "me:s3cret@host", "http://:s3cret@", "http://me:s3cret@host:port", "http://me:s3 cret@host", "http://a..b",
-    f"http://{'a' * 70}.org", "http://me:s3cret@host/?x#y", "http://me:s3cret@host:0", "http://", "x",
-]  # fmt: skip
+    "http://me:s3cret@[bad/x",
+    "http://me:s3cret@localhost:99999",
+    "http://me:s3/cret@127.0.0.1",
+    "ftp://me:s3cret@host",
+    "me:s3cret@host",
+    "http://:s3cret@",
+    "http://me:s3cret@host:port",
+    "http://me:s3 cret@host",
+    "http://a..b",
+    f"http://{'a' * 70}.org",
+    "http://me:s3cret@host/?x#y",
+    "http://me:s3cret@host:0",
+    "http://",
+    "x",
+]
 
 
 @pytest.mark.parametrize("mirror", BROKEN)
@@ -335,7 +428,10 @@ def test_user_and_password_are_told_to_the_mirror_alone(asked, tmp_path):
         downloading.download(url, tmp_path / "a", row(), say=said.append, patience=patience)
     (request,) = asked
     assert request.full_url == "http://example.org:8080/%C3%A4%20b"
-    assert request.unredirected_hdrs["Authorization"] == f"Basic {base64.b64encode(b'me:s@3cret').decode()}"
+    assert (
+        request.unredirected_hdrs["Authorization"]
+        == f"Basic {base64.b64encode(b'me:s@3cret').decode()}"
+    )
     assert "Authorization" not in request.headers
     assert "3cret" not in f"{told.value}{said}"
     assert "no network reaches example.org:8080" in str(told.value)
@@ -345,7 +441,9 @@ def test_a_mirror_with_a_password_is_one(asked, tmp_path, monkeypatch):
     monkeypatch.setenv("ANHELPERS_CACHE", str(tmp_path))
     monkeypatch.delenv("ANHELPERS_DATA", raising=False)
     with pytest.raises(AnhelpersError, match=r"no network reaches bücher\.example"):
-        fetch_data("xmi", base=f"https://me:{SECRET}@bücher.example/ä b/".replace(" ", "%20"), say=list)
+        fetch_data(
+            "xmi", base=f"https://me:{SECRET}@bücher.example/ä b/".replace(" ", "%20"), say=list
+        )
     assert asked[0].full_url.startswith("https://xn--bcher-kva.example/%C3%A4%20b/")
 
 
@@ -356,7 +454,10 @@ def test_passwords_of_addresses_stand_nowhere(capsys):
     assert SECRET not in capsys.readouterr().err
     with making({"command": "run", "parameter": [address, f"http://me:{SECRET}@example.org"]}):
         assert SECRET not in os.environ[MAKING]
-    assert one_line("a mail to me@example.org, or owner/model@main") == "a mail to me@example.org, or owner/model@main"
+    assert (
+        one_line("a mail to me@example.org, or owner/model@main")
+        == "a mail to me@example.org, or owner/model@main"
+    )
 
 
 @pytest.mark.parametrize("error", [ValueError("Invalid IPv6 URL"), UnicodeError("label too long")])
@@ -366,25 +467,38 @@ def test_an_address_that_only_the_connection_finds_broken(monkeypatch, tmp_path,
 
     monkeypatch.setattr(downloading, "urlopen", fails)
     with pytest.raises(AnhelpersError, match=r"or of a proxy .* is none; mend it"):
-        downloading.download("http://a.org/x", tmp_path / "a", row(), say=list, patience=downloading.Patience())
+        downloading.download(
+            "http://a.org/x", tmp_path / "a", row(), say=list, patience=downloading.Patience()
+        )
 
 
 # -- places ------------------------------------------------------------------------------------------------------------
 
 
 NOWHERE = [
-    {"ANHELPERS_CACHE": "src.txt"}, {"ANHELPERS_CACHE": "src.txt/below"}, {"ANHELPERS_CACHE": "~nosuchuser"},
-    {"HOME": None, "ANHELPERS_CACHE": None}, {"HOME": "", "ANHELPERS_CACHE": None},
-    {"HOME": "src.txt", "ANHELPERS_CACHE": None}, {"ANHELPERS_DATA": "~nosuchuser"}, {"ANHELPERS_DATA": "src.txt"},
-    {"ANHELPERS_STORE": "~nosuchuser/x"}, {"ANHELPERS_STORE": "src.txt"}, {"ANHELPERS_STORE": "wmt"},
-]  # fmt: skip
+    {"ANHELPERS_CACHE": "src.txt"},
+    {"ANHELPERS_CACHE": "src.txt/below"},
+    {"ANHELPERS_CACHE": "~nosuchuser"},
+    {"HOME": None, "ANHELPERS_CACHE": None},
+    {"HOME": "", "ANHELPERS_CACHE": None},
+    {"HOME": "src.txt", "ANHELPERS_CACHE": None},
+    {"ANHELPERS_DATA": "~nosuchuser"},
+    {"ANHELPERS_DATA": "src.txt"},
+    {"ANHELPERS_STORE": "~nosuchuser/x"},
+    {"ANHELPERS_STORE": "src.txt"},
+    {"ANHELPERS_STORE": "wmt"},
+]
 
 
 @pytest.mark.parametrize("variables", NOWHERE, ids=str)
-@pytest.mark.parametrize("command", ["fetch xmi --offline", "data", "data xmi", "check", "store", "mqm mqm.tsv"])
+@pytest.mark.parametrize(
+    "command", ["fetch xmi --offline", "data", "data xmi", "check", "store", "mqm mqm.tsv"]
+)
 def test_variables_that_name_no_place(ran, monkeypatch, variables, command):
     for name, value in variables.items():
-        monkeypatch.delenv(name, raising=False) if value is None else monkeypatch.setenv(name, value)
+        monkeypatch.delenv(name, raising=False) if value is None else monkeypatch.setenv(
+            name, value
+        )
     status, _, err = ran(*command.split())
     assert status in (0, 2)
     assert command not in ("check", "mqm mqm.tsv") or status == 0, err
@@ -406,11 +520,25 @@ def test_a_home_that_nobody_knows_is_no_reason_for_a_check_to_fail(ran, monkeypa
 
 PACKAGE = Path(anhelpers.__file__).parent
 OF_CORE = {  # library -> the requirement of the core that brings it
-    "numpy": "numpy", "pandas": "pandas", "scipy": "scipy", "numba": "numba", "sacrebleu": "sacrebleu",
-    "altair": "altair", "vl_convert": "vl-convert-python", "anywidget": "anywidget", "ipywidgets": "anywidget",
-    "traitlets": "anywidget", "jinja2": "altair", "comm": "anywidget", "tqdm": "tqdm", "pyarrow": "pyarrow",
-    "zstandard": "zstandard", "py3langid": "py3langid", "lxml": "sacrebleu", "IPython": "anywidget",
-}  # fmt: skip
+    "numpy": "numpy",
+    "pandas": "pandas",
+    "scipy": "scipy",
+    "numba": "numba",
+    "sacrebleu": "sacrebleu",
+    "altair": "altair",
+    "vl_convert": "vl-convert-python",
+    "anywidget": "anywidget",
+    "ipywidgets": "anywidget",
+    "traitlets": "anywidget",
+    "jinja2": "altair",
+    "comm": "anywidget",
+    "tqdm": "tqdm",
+    "pyarrow": "pyarrow",
+    "zstandard": "zstandard",
+    "py3langid": "py3langid",
+    "lxml": "sacrebleu",
+    "IPython": "anywidget",
+}
 
 
 def libraries(tree):
@@ -427,13 +555,17 @@ def libraries(tree):
             and getattr(getattr(node.elt, "func", None), "id", "") == "need"
         ):
             yield from (
-                one.value.split(".")[0] for one in ast.walk(node.generators[0].iter) if isinstance(one, ast.Constant)
+                one.value.split(".")[0]
+                for one in ast.walk(node.generators[0].iter)
+                if isinstance(one, ast.Constant)
             )
 
 
 def test_every_library_comes_with_the_core_or_with_a_named_extra():
     sources = PACKAGE.rglob("*.py")
-    found = {name for path in sources for name in libraries(ast.parse(path.read_text(encoding="utf-8")))}
+    found = {
+        name for path in sources for name in libraries(ast.parse(path.read_text(encoding="utf-8")))
+    }
     found -= set(sys.stdlib_module_names)
     assert found == set(OF_CORE) | set(EXTRA_OF)
     project = (PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8")
@@ -446,7 +578,10 @@ def test_a_missing_library_is_told_by_its_extra_and_a_line_that_works(monkeypatc
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(MissingExtra) as told:
         need(library, "this")
-    assert f"it comes with the extra '{EXTRA_OF[library]}': {install_line(EXTRA_OF[library])}" in str(told.value)
+    assert (
+        f"it comes with the extra '{EXTRA_OF[library]}': {install_line(EXTRA_OF[library])}"
+        in str(told.value)
+    )
 
 
 def test_a_library_that_is_half_there_is_told_like_a_missing_one(monkeypatch):
@@ -477,7 +612,8 @@ class Installed:
 
 def test_the_line_of_an_installed_package_names_where_it_came_from(monkeypatch, tmp_path):
     """A wheel or folder that is still there, a repository, or the extra's own libraries; never an index."""
-    package, wheel = tmp_path / "lib" / "anhelpers", tmp_path / "a b" / "anhelpers-1-py3-none-any.whl"
+    package = tmp_path / "lib" / "anhelpers"
+    wheel = tmp_path / "a b" / "anhelpers-1-py3-none-any.whl"
     (package / "_bundle").mkdir(parents=True)
     (package / "_bundle" / "constraints.txt").touch()
     monkeypatch.setattr(errors, "__file__", str(package / "errors.py"))
@@ -488,7 +624,9 @@ def test_the_line_of_an_installed_package_names_where_it_came_from(monkeypatch, 
 
     begins = f"{sys.executable} -m pip install -c {package}/_bundle/constraints.txt "
     libraries = f"{begins}'torch>=2.4' 'setuptools<81'"
-    assert line(None) == line("no json") == line("[]") == line('{"url": "http://[bad"}') == libraries
+    assert (
+        line(None) == line("no json") == line("[]") == line('{"url": "http://[bad"}') == libraries
+    )
     assert line(None, "") == f"{begins}'numpy>=1.26'"
     direct = f'{{"url": "{wheel.as_uri()}", "archive_info": {{}}}}'
     assert line(direct) == libraries  # the wheel is gone

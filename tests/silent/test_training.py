@@ -31,8 +31,12 @@ def recipe(**chosen):
 
 
 def trained(folder, **options):
-    chosen = {name: options.pop(name) for name in list(options) if name in Recipe.__dataclass_fields__}
-    return train_lm(LINES, folder, recipe(**chosen), say=options.pop("say", lambda line: None), **options)
+    chosen = {
+        name: options.pop(name) for name in list(options) if name in Recipe.__dataclass_fields__
+    }
+    return train_lm(
+        LINES, folder, recipe(**chosen), say=options.pop("say", lambda line: None), **options
+    )
 
 
 def weights(folder):
@@ -55,7 +59,10 @@ def whole(tmp_path_factory):
 
 def test_no_model_is_german_because_nobody_said_otherwise(text, tmp_path, capsys):
     assert text() == 2
-    assert "say in which language the text is: --lang CODE, such as --lang es" in capsys.readouterr().err
+    assert (
+        "say in which language the text is: --lang CODE, such as --lang es"
+        in capsys.readouterr().err
+    )
     assert text("--lang", "qq") == 2
     assert "'qq' is no known language code" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["t.txt"]
@@ -87,11 +94,17 @@ def test_a_language_that_is_none_is_told_when_the_model_is_loaded(whole, tmp_pat
 
 
 def test_a_text_in_two_languages_is_told_and_everybody_may_read_the_model(text, tmp_path, capsys):
-    few = [*LINES * 3, *(f"The {a} sees the {b} in this very old house." for a in "abcdefgh" for b in "klmnopqr")]
+    few = [
+        *LINES * 3,
+        *(f"The {a} sees the {b} in this very old house." for a in "abcdefgh" for b in "klmnopqr"),
+    ]
     path = tmp_path / "t.txt"
     path.write_text("\n".join(few) + "\n", "utf-8")
     assert text("--lang", "es") == 0
-    assert "t.txt read as English ('en') and Spanish ('es'): a model of both" in capsys.readouterr().err
+    assert (
+        "t.txt read as English ('en') and Spanish ('es'): a model of both"
+        in capsys.readouterr().err
+    )
     modes = {file.name: file.stat().st_mode & 0o777 for file in (tmp_path / "m").iterdir()}
     assert modes["model.safetensors"] == path.stat().st_mode & 0o777
 
@@ -99,7 +112,9 @@ def test_a_text_in_two_languages_is_told_and_everybody_may_read_the_model(text, 
 def test_how_little_text_is_enough_is_said_in_the_help_and_before_any_work(tmp_path, capsys):
     with pytest.raises(SystemExit):
         cli.main(["train-lm", "--help"])
-    assert "at least 1,000 distinct lines, since 500 are held out" in " ".join(capsys.readouterr().out.split())
+    assert "at least 1,000 distinct lines, since 500 are held out" in " ".join(
+        capsys.readouterr().out.split()
+    )
     (tmp_path / "t.txt").write_text("".join(f"Zeile {i}\n" for i in range(898)), "utf-8")
     assert cli.main(["train-lm", str(tmp_path / "t.txt"), str(tmp_path / "m"), "--lang", "de"]) == 2
     said = "only 898 distinct lines, too few to hold out 500: at least 1,000 are wanted"
@@ -153,12 +168,16 @@ def test_a_damaged_state_is_told_although_torch_reads_it(tmp_path, monkeypatch):
         trained(tmp_path / "m")
 
 
-def test_a_budget_of_time_is_a_number_of_steps_that_gives_the_same_model_again(tmp_path, monkeypatch):
+def test_a_budget_of_time_is_a_number_of_steps_that_gives_the_same_model_again(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(train, "_steps_that_fit", lambda *asked: 6)
     facts = trained(tmp_path / "budget", minutes=3)
     assert (facts["minutes"], facts["steps_done"], facts["recipe"]["steps"]) == (3, 6, 6)
     assert 1 < facts["epochs_done"] < 2
-    assert ", within a budget of 3 minutes" in (tmp_path / "budget" / "README.md").read_text("utf-8")
+    assert ", within a budget of 3 minutes" in (tmp_path / "budget" / "README.md").read_text(
+        "utf-8"
+    )
     train_lm(LINES, tmp_path / "again", Recipe(**facts["recipe"]), say=lambda line: None)
     assert weights(tmp_path / "again") == weights(tmp_path / "budget")
 
@@ -167,7 +186,10 @@ def test_a_budget_that_is_large_enough_changes_nothing(whole, tmp_path, monkeypa
     monkeypatch.setattr(train, "TRIAL", 0.0)
     said = []
     facts = trained(tmp_path / "m", minutes=600, say=said.append)
-    assert any(re.fullmatch(r"600 minutes have room for about [\d,]+ steps of \S+ seconds", line) for line in said)
+    assert any(
+        re.fullmatch(r"600 minutes have room for about [\d,]+ steps of \S+ seconds", line)
+        for line in said
+    )
     assert facts["recipe"]["steps"] is None
     assert weights(tmp_path / "m") == weights(whole[0])
 
@@ -187,8 +209,14 @@ def test_a_stopped_run_keeps_the_plan_of_its_budget(tmp_path, monkeypatch):
     assert weights(tmp_path / "again") == weights(tmp_path / "m")
 
 
-@pytest.mark.parametrize(("minutes", "sentence"), [(1e-9, "minutes are too few: a step takes"), (0, "minutes is 0"),
-                                                   (float("nan"), "minutes is nan")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("minutes", "sentence"),
+    [
+        (1e-9, "minutes are too few: a step takes"),
+        (0, "minutes is 0"),
+        (float("nan"), "minutes is nan"),
+    ],
+)
 def test_a_budget_without_room_is_told(tmp_path, minutes, sentence):
     with pytest.raises(DataError, match=sentence):
         trained(tmp_path / "m", minutes=minutes)
@@ -200,14 +228,37 @@ def test_progress_within_an_epoch_tells_loss_and_time(tmp_path, monkeypatch, cap
     monkeypatch.delenv("ANX_MODE", raising=False)
     trained(tmp_path / "m")
     first = capsys.readouterr().err.splitlines()[0]
-    assert re.fullmatch(r"epoch 1/2: 1 of \d+ steps \(\d+%\), loss \d\.\d{3}, about 7 min left", first)
+    assert re.fullmatch(
+        r"epoch 1/2: 1 of \d+ steps \(\d+%\), loss \d\.\d{3}, about 7 min left", first
+    )
 
 
 def test_what_was_chosen_is_recorded(text, tmp_path):
-    chosen = ["--lang", "es", "--size", "1x32", "--vocab", "265", "--steps", "3", "--held-out", "4", "--seed", "5"]
+    chosen = [
+        "--lang",
+        "es",
+        "--size",
+        "1x32",
+        "--vocab",
+        "265",
+        "--steps",
+        "3",
+        "--held-out",
+        "4",
+        "--seed",
+        "5",
+    ]
     assert text(*chosen, "--epochs", "9") == 0
     facts = json.loads((tmp_path / "m" / "facts.json").read_text("utf-8"))
-    wanted = {"layers": 1, "width": 32, "heads": 1, "vocab_size": 265, "steps": 3, "held_out": 4, "seed": 5}
+    wanted = {
+        "layers": 1,
+        "width": 32,
+        "heads": 1,
+        "vocab_size": 265,
+        "steps": 3,
+        "held_out": 4,
+        "seed": 5,
+    }
     assert (wanted | {"epochs": 9}).items() <= facts["recipe"].items()
     assert (facts["steps_done"], facts["vocabulary"], facts["held_out_lines"]) == (3, 265, 4)
     assert "|lang:es|size:1x32|" in facts["made_by"]
@@ -215,9 +266,16 @@ def test_what_was_chosen_is_recorded(text, tmp_path):
 
 def test_what_is_left_out_is_said(tmp_path):
     said = []
-    train_lm([*LINES, LINES[0], " "], tmp_path / "m", recipe(max_tokens=6, vocab_size=999), say=said.append)
+    train_lm(
+        [*LINES, LINES[0], " "],
+        tmp_path / "m",
+        recipe(max_tokens=6, vocab_size=999),
+        say=said.append,
+    )
     assert said[0] == "16 lines to learn from, 2 held out; 2 blank or repeated left out"
-    assert re.fullmatch(r"the text repeats itself enough for \d{3} of the 999 pieces asked for", said[1])
+    assert re.fullmatch(
+        r"the text repeats itself enough for \d{3} of the 999 pieces asked for", said[1]
+    )
     assert re.fullmatch(r"\d+ lines are longer than 6 pieces, and cut there", said[2])
 
 
@@ -238,7 +296,9 @@ def test_sizes_are_what_the_help_says():
     millions = {name: round(parameters(*shape) / 1e6, 1) for name, shape in SIZES.items()}
     assert millions == {"nano": 0.6, "tiny": 2.6, "small": 12.3}
     default = Recipe("de")
-    assert sized("tiny") == {name: getattr(default, name) for name in ("layers", "width", "heads", "learning_rate")}
+    assert sized("tiny") == {
+        name: getattr(default, name) for name in ("layers", "width", "heads", "learning_rate")
+    }
     for wrong in ("huge", "4x100", "0x32", "4×192"):
         with pytest.raises(DataError, match="unknown size"):
             sized(wrong)

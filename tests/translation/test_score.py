@@ -7,14 +7,28 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
-transformers = pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
+transformers = pytest.importorskip(
+    "transformers", reason="pip install -c constraints.txt -e '.[neural]'"
+)
 
 from anhelpers.errors import DataError  # noqa: E402
 from anhelpers.translation import load_mt, score_pairs, target_tokens, translation_model  # noqa: E402
 
 pytestmark = pytest.mark.neural
 
-NAMES = ["marian", "marian-many", "marian-apart", "m2m100", "nllb", "mbart50", "mbart25", "t5", "mt5", "byt5", "bart"]
+NAMES = [
+    "marian",
+    "marian-many",
+    "marian-apart",
+    "m2m100",
+    "nllb",
+    "mbart50",
+    "mbart25",
+    "t5",
+    "mt5",
+    "byt5",
+    "bart",
+]
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -52,13 +66,16 @@ def naive(family_name, mt, source, target):
     else:
         assert mt.never == ()
     logp = torch.log_softmax(logits, -1)
-    first = 1 if family_name in ("m2m100", "nllb", "mbart50", "bart") else 0  # the language or <s> is given
+    # the language or <s> is given
+    first = 1 if family_name in ("m2m100", "nllb", "mbart50", "bart") else 0
     last = len(labels) - 1 if family_name == "mbart25" else len(labels)  # X </s> language
     assert labels[last - 1] == mt.tokenizer.eos_token_id
     return sum(float(logp[j, labels[j]]) for j in range(first, last)), last - first
 
 
-@pytest.mark.verifies("Log-probability of a translation", by="foreign", of="transformers' own labels, in float64")
+@pytest.mark.verifies(
+    "Log-probability of a translation", by="foreign", of="transformers' own labels, in float64"
+)
 def test_totals_and_counts_are_those_of_the_definition(mt, family_name, pairs):
     found = score_pairs(mt, *zip(*pairs, strict=True))
     for i, (source, target) in enumerate(pairs):
@@ -80,9 +97,14 @@ def test_without_labels_of_transformers_the_same_comes_out(mt, family, family_na
     given = mt.tokenizer.convert_tokens_to_ids(list(family(family_name).given))
     if family_name == "marian-apart":
         given = [mt.model.config.pad_token_id]
-    y = [*mt.tokenizer(text_target=target, add_special_tokens=False)["input_ids"], mt.tokenizer.eos_token_id]
+    y = [
+        *mt.tokenizer(text_target=target, add_special_tokens=False)["input_ids"],
+        mt.tokenizer.eos_token_id,
+    ]
     with torch.no_grad():
-        logits = mt.model(input_ids=torch.tensor([x]), decoder_input_ids=torch.tensor([[*given, *y[:-1]]])).logits[0]
+        logits = mt.model(
+            input_ids=torch.tensor([x]), decoder_input_ids=torch.tensor([[*given, *y[:-1]]])
+        ).logits[0]
     logits[:, list(mt.never)] = -math.inf
     logp = torch.log_softmax(logits.double(), -1)[len(given) - 1 :]
     assert score_pairs(mt, [source], [target]).total[0] == pytest.approx(
@@ -93,10 +115,13 @@ def test_without_labels_of_transformers_the_same_comes_out(mt, family, family_na
 @pytest.mark.verifies("Log-probability of a translation", by="property")
 @pytest.mark.parametrize("budget", [1, 40, 100_000])
 def test_a_batch_of_one_equals_any_other_batch(mt, pairs, budget):
-    srcs, trgs = zip(*((s, t) for s, _ in pairs for _, t in pairs), strict=True)  # every source with every target
+    # every source with every target
+    srcs, trgs = zip(*((s, t) for s, _ in pairs for _, t in pairs), strict=True)
     alone = np.array([score_pairs(mt, [s], [t]).total[0] for s, t in zip(srcs, trgs, strict=True)])
     together = score_pairs(mt, srcs, trgs, tokens_per_batch=budget)
-    np.testing.assert_allclose(together.total / together.tokens, alone / together.tokens, rtol=0, atol=2e-6)
+    np.testing.assert_allclose(
+        together.total / together.tokens, alone / together.tokens, rtol=0, atol=2e-6
+    )
     assert len(set(together.total)) == len(srcs)
 
 
@@ -163,16 +188,28 @@ def test_wrong_calls_are_told_in_one_sentence(mt):
         score_pairs(mt, "a", ["a"])
 
 
-@pytest.mark.parametrize(("name", "other"), [("m2m100", "fr"), ("nllb", "fra_Latn"), ("mbart50", "fr_XX"),
-                                             ("mbart25", "fr_XX"), ("marian-many", ">>fra<<")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("m2m100", "fr"),
+        ("nllb", "fra_Latn"),
+        ("mbart50", "fr_XX"),
+        ("mbart25", "fr_XX"),
+        ("marian-many", ">>fra<<"),
+    ],
+)
 def test_another_target_language_changes_every_score(family, pairs, name, other):
     found = family(name)
-    mt, second = (load_mt(found.folder, device="cpu", **(found.options | more)) for more in ({}, {"trg_lang": other}))
+    mt, second = (
+        load_mt(found.folder, device="cpu", **(found.options | more))
+        for more in ({}, {"trg_lang": other})
+    )
     srcs, trgs = zip(*pairs, strict=True)
     first, then = (score_pairs(model, srcs, trgs) for model in (mt, second))
     assert (abs(first.total - then.total) > 1e-3).all()
     assert (first.tokens == then.tokens).all()
-    shared = dataclasses.replace(second, tokenizer=mt.tokenizer, model=mt.model)  # one tokenizer, two languages in turn
+    # one tokenizer, two languages in turn
+    shared = dataclasses.replace(second, tokenizer=mt.tokenizer, model=mt.model)
     assert (score_pairs(shared, srcs, trgs).total == then.total).all()
     assert (score_pairs(mt, srcs, trgs).total == first.total).all()
 
@@ -181,18 +218,26 @@ def test_another_target_language_changes_every_score(family, pairs, name, other)
 def test_another_source_language_changes_every_score(family, pairs, name):
     found = family(name)
     srcs, trgs = zip(*pairs, strict=True)
-    totals = [score_pairs(load_mt(found.folder, device="cpu", **(found.options | {"src_lang": code})), srcs, trgs).total
-              for code in ("en", "cs")]  # fmt: skip
+    totals = [
+        score_pairs(
+            load_mt(found.folder, device="cpu", **(found.options | {"src_lang": code})), srcs, trgs
+        ).total
+        for code in ("en", "cs")
+    ]
     assert (abs(totals[0] - totals[1]) > 1e-4).all()
 
 
 def test_equal_pairs_are_scored_once_and_a_source_is_encoded_once(family, pairs, monkeypatch):
     mt = load_mt(family("marian").folder, device="cpu")
     seen = {"encoder": 0, "decoder": 0}
-    mt.model.get_encoder().register_forward_hook(lambda m, a, k, out: seen.update(
-        encoder=seen["encoder"] + k["input_ids"].shape[0]), with_kwargs=True)  # fmt: skip
-    mt.model.get_decoder().register_forward_hook(lambda m, a, k, out: seen.update(
-        decoder=seen["decoder"] + k["input_ids"].shape[0]), with_kwargs=True)  # fmt: skip
+    mt.model.get_encoder().register_forward_hook(
+        lambda m, a, k, out: seen.update(encoder=seen["encoder"] + k["input_ids"].shape[0]),
+        with_kwargs=True,
+    )
+    mt.model.get_decoder().register_forward_hook(
+        lambda m, a, k, out: seen.update(decoder=seen["decoder"] + k["input_ids"].shape[0]),
+        with_kwargs=True,
+    )
     trgs = [t for _, t in pairs] * 3
     found = score_pairs(mt, [pairs[0][0]] * 15, trgs)
     assert seen == {"encoder": 1, "decoder": 5}
@@ -207,21 +252,29 @@ def test_marian_s_padding_token_has_no_probability(family, pairs):
     assert (score_pairs(mt, srcs, trgs).total > score_pairs(raw, srcs, trgs).total).all()
     assert "|never:<pad>|" in mt.signature()
     total = 0.0
-    for token in range(mt.model.config.vocab_size):  # the first token's probabilities add up to one without it
+    # the first token's probabilities add up to one without it
+    for token in range(mt.model.config.vocab_size):
         if token != mt.never[0]:
             y = torch.tensor([[mt.prefix[0]]])
             with torch.no_grad():
-                logits = mt.model(input_ids=torch.tensor([[0]]), decoder_input_ids=y).logits[0, 0].double()
+                logits = (
+                    mt.model(input_ids=torch.tensor([[0]]), decoder_input_ids=y)
+                    .logits[0, 0]
+                    .double()
+                )
             logits[mt.never[0]] = -math.inf
             total += float(logits.log_softmax(0)[token].exp())
     assert total == pytest.approx(1, abs=1e-9)
 
 
 def test_final_logits_bias_and_t5_s_scaling_are_the_model_s_own(family, pairs):
-    marian, t5 = load_mt(family("marian").folder, device="cpu"), load_mt(family("t5").folder, device="cpu")
+    marian = load_mt(family("marian").folder, device="cpu")
+    t5 = load_mt(family("t5").folder, device="cpu")
     before = score_pairs(marian, *zip(*pairs, strict=True)).total
     with torch.no_grad():
-        marian.model.final_logits_bias[0, : marian.never[0]] += torch.linspace(0, 1, marian.never[0])
+        marian.model.final_logits_bias[0, : marian.never[0]] += torch.linspace(
+            0, 1, marian.never[0]
+        )
     assert (abs(score_pairs(marian, *zip(*pairs, strict=True)).total - before) > 1e-3).all()
     assert t5.model.config.tie_word_embeddings
     before = score_pairs(t5, *zip(*pairs, strict=True)).total
@@ -231,10 +284,23 @@ def test_final_logits_bias_and_t5_s_scaling_are_the_model_s_own(family, pairs):
 
 def test_a_model_in_memory_needs_no_folder(family, pairs):
     loaded = load_mt(family("m2m100").folder, device="cpu", src_lang="en", trg_lang="de")
-    mine = translation_model(loaded.model, loaded.tokenizer, name="mine", revision="0", device="cpu", src_lang="en",
-                             trg_lang="de")  # fmt: skip
-    assert (mine.prefix, mine.max_tokens, mine.never) == (loaded.prefix, loaded.max_tokens, loaded.never)
-    assert mine.signature().startswith("mt|model:mine|rev:0|dtype:float32|src:en|trg:de|given:</s> __de__|eos:yes|max:")
+    mine = translation_model(
+        loaded.model,
+        loaded.tokenizer,
+        name="mine",
+        revision="0",
+        device="cpu",
+        src_lang="en",
+        trg_lang="de",
+    )
+    assert (mine.prefix, mine.max_tokens, mine.never) == (
+        loaded.prefix,
+        loaded.max_tokens,
+        loaded.never,
+    )
+    assert mine.signature().startswith(
+        "mt|model:mine|rev:0|dtype:float32|src:en|trg:de|given:</s> __de__|eos:yes|max:"
+    )
     assert "|source:empty|" in mine.signature(empty_source=True)
 
 
@@ -247,7 +313,8 @@ def test_bytes_of_a_special_token_in_a_text_are_scored_one_by_one(family):
 def test_half_precision_weights_are_scored_in_single_precision(family, pairs):
     found = family("m2m100")
     full, half = (
-        load_mt(found.folder, device="cpu", dtype=dtype, **found.options) for dtype in ("float32", "bfloat16")
+        load_mt(found.folder, device="cpu", dtype=dtype, **found.options)
+        for dtype in ("float32", "bfloat16")
     )
     first, then = (score_pairs(mt, *zip(*pairs, strict=True)) for mt in (full, half))
     assert half.model.dtype == torch.bfloat16
@@ -260,4 +327,6 @@ def test_a_model_of_zeros_by_hand(zeros):
     """All logits are 0 and the padding token is never said: every token, the end too, has probability 1 / (V − 1)."""
     found = score_pairs(zeros, ["The dog barks."], ["Der Hund bellt."])
     assert found.tokens[0] > 2
-    assert found.total[0] == pytest.approx(-found.tokens[0] * math.log(zeros.model.config.vocab_size - 1), rel=1e-6)
+    assert found.total[0] == pytest.approx(
+        -found.tokens[0] * math.log(zeros.model.config.vocab_size - 1), rel=1e-6
+    )

@@ -60,13 +60,17 @@ def test_pairs_have_the_same_bits_with_and_without_a_store(mt, store, texts, mon
 
 
 def test_the_store_tells_a_pair_from_its_reverse(mt, store):
-    assert score_pairs(mt, ["a"], ["Das Haus."]).total != score_pairs(mt, ["Das Haus."], ["a"]).total
+    assert (
+        score_pairs(mt, ["a"], ["Das Haus."]).total != score_pairs(mt, ["Das Haus."], ["a"]).total
+    )
 
 
 def test_cut_after_any_call_it_ends_with_the_same_bits(mt, store, texts, monkeypatch):
     monkeypatch.setattr(scores, "TARGETS_PER_CALL", 7)
     real, calls = scores._scores, []
-    monkeypatch.setattr(scores, "_scores", lambda mt, ids, budget: calls.append(ids) or real(mt, ids, budget))
+    monkeypatch.setattr(
+        scores, "_scores", lambda mt, ids, budget: calls.append(ids) or real(mt, ids, budget)
+    )
     whole = score_pairs(mt, *texts, 100)
     wanted = calls.copy()
     assert max(map(len, wanted)) <= 7

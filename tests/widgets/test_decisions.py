@@ -22,7 +22,13 @@ def table():
     """At 0.05, of three: Bonferroni's 0.0167 rejects b, Holm's 0.025 a too, no correction c as well."""
     p = [0.02, 0.01, 0.045, np.nan]
     return pd.DataFrame(
-        {"feature": list("abcd"), "method": "pearson", "r": [0.5, -0.6, 0.4, np.nan], "p": p, "p_holm": holm(p)}
+        {
+            "feature": list("abcd"),
+            "method": "pearson",
+            "r": [0.5, -0.6, 0.4, np.nan],
+            "p": p,
+            "p_holm": holm(p),
+        }
     )
 
 
@@ -33,10 +39,14 @@ def widget(table):
 
 def test_by_hand(widget):
     assert widget.significant("Bonferroni") == {"Pearson": ["</script>two"]}
-    assert widget.significant("Holm") == {"Pearson": ["</script>two", "<b>one</b>", "c"]}  # 0.045 < 0.05/1
+    # 0.045 < 0.05/1
+    assert widget.significant("Holm") == {"Pearson": ["</script>two", "<b>one</b>", "c"]}
     assert widget.significant("Holm", 0.04) == {"Pearson": ["</script>two"]}  # 0.02 stops at 0.04/2
     assert widget.significant("uncorrected", 0.015) == {"Pearson": ["</script>two"]}
-    assert repr(widget) == "CorrectionExplorer(α = 0.05: uncorrected 3, Holm 3, Bonferroni 1 of 3 significant)"
+    assert (
+        repr(widget)
+        == "CorrectionExplorer(α = 0.05: uncorrected 3, Holm 3, Bonferroni 1 of 3 significant)"
+    )
     assert widget.data["note"].endswith("as independent. Without a p-value: d.")
 
 
@@ -47,7 +57,9 @@ def test_every_alpha_decides_as_the_chart_does():
         levels = decided(found, k / 1000).groupby("method", sort=False)["level"]
         for rule, level in (("Bonferroni", 0), ("Holm", 1), ("uncorrected", 2)):
             counts = [len(names) for names in widget.significant(rule, k / 1000).values()]
-            assert counts == levels.agg(lambda column, level=level: (column <= level).sum()).tolist()
+            assert (
+                counts == levels.agg(lambda column, level=level: (column <= level).sum()).tolist()
+            )
 
 
 def test_the_drawn_thresholds_have_room_to_slide(widget):
@@ -78,7 +90,10 @@ def test_the_fallback_needs_no_script_and_escapes(widget):
     before, script = widget.fragment().split("<script>")
     assert before.count("<table>") == 3
     assert re.findall(r"<caption>α = ([\d.]+)\.", before) == ["0.01", "0.05", "0.1"]
-    assert "False alarms expected without a correction if nothing is related: 0.15 for Pearson." in before
+    assert (
+        "False alarms expected without a correction if nothing is related: 0.15 for Pearson."
+        in before
+    )
     assert "3 of 3: &lt;/script&gt;two, &lt;b&gt;one&lt;/b&gt;, c" in before
     assert "Without a p-value: d." in before
     assert "<svg" not in before

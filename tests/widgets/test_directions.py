@@ -30,7 +30,9 @@ def widget(table):
 
 
 def words(data, name):
-    return " ".join(next(row for row in data["rows"] if row["name"] == name)["words"]).replace("\u00a0", " ")
+    return " ".join(next(row for row in data["rows"] if row["name"] == name)["words"]).replace(
+        "\u00a0", " "
+    )
 
 
 def test_what_the_numbers_mean_in_words(table):
@@ -48,8 +50,17 @@ def test_what_the_numbers_mean_in_words(table):
 
 
 def test_a_negative_or_equal_reverse_is_told_as_it_is():
-    frame = pd.DataFrame({"direction": ["en-fi", "fi-en"], "h_lm": [9.0, 8.0], "h_mt": [5.0, 9.0], "xmi": [4.0, -1.0]})
-    assert "In reverse (Finnish → English) XMI is −1.00 bits, 5.00 fewer." in words(split_data(frame), "en-fi")
+    frame = pd.DataFrame(
+        {
+            "direction": ["en-fi", "fi-en"],
+            "h_lm": [9.0, 8.0],
+            "h_mt": [5.0, 9.0],
+            "xmi": [4.0, -1.0],
+        }
+    )
+    assert "In reverse (Finnish → English) XMI is −1.00 bits, 5.00 fewer." in words(
+        split_data(frame), "en-fi"
+    )
     assert "of 9.00 bits, 5.00 more." in words(split_data(frame), "fi-en")
     same = split_data(frame.assign(h_mt=[5.0, 4.0], xmi=4.0))
     assert "4.00 of 8.00 bits, as many." in words(same, "en-fi")
@@ -58,15 +69,18 @@ def test_a_negative_or_equal_reverse_is_told_as_it_is():
 def test_means_and_their_places_are_those_of_the_published_sides():
     data = split_data(published_table())
     assert [(m["label"], m["n"]) for m in data["means"]] == [
-        ("mean of 20 directions into English", 20), ("mean of 20 directions out of English", 20),
-    ]  # fmt: skip
+        ("mean of 20 directions into English", 20),
+        ("mean of 20 directions out of English", 20),
+    ]
     for mean, row in zip(data["means"], sides(published_table()).to_dict("records"), strict=True):
         assert (mean["xmi"], mean["bleu"]) == pytest.approx((row["xmi"], row["bleu"]))
         assert mean["h_lm"] - mean["h_mt"] == pytest.approx(mean["xmi"], abs=0.01)
     finnish = shown_rows(data, "en-fi")
     assert [row["label"] for row in finnish] == [
-        "English → Finnish", "Finnish → English", *(m["label"] for m in data["means"][::-1])
-    ]  # fmt: skip
+        "English → Finnish",
+        "Finnish → English",
+        *(m["label"] for m in data["means"][::-1]),
+    ]
 
 
 def test_orders_are_those_of_the_numbers():
@@ -165,8 +179,9 @@ def test_shown_live_and_static(table, widget, monkeypatch):
 def test_static_view_has_the_bars_and_a_tidy_table(table):
     view = static_view(table, at=["fi-en", "en-fi"])
     assert view.table[["direction", "h_lm", "xmi", "h_mt", "bleu"]].to_numpy().tolist() == [
-        ["fi-en", 150, 92, 58, 38], ["en-fi", 160, 100, 60, 30],
-    ]  # fmt: skip
+        ["fi-en", 150, 92, 58, 38],
+        ["en-fi", 160, 100, 60, 30],
+    ]
     assert view.table.words[1].startswith("Without a source, a text in Finnish costs 160.0")
     drawn = view.chart.to_dict()["description"]
     assert drawn.count("English → Finnish") == 1

@@ -35,11 +35,15 @@ def exact(q, order):
     assert np.median(apart) == 60  # of 5 5 55 60 60 180 235 240 240
     kernel = np.exp(-np.abs(ground[:, None] - ground) / 60)
     return {
-        "total_variation": pmf.total_variation(q, R), "wasserstein": pmf.wasserstein(q, R, ground),
-        "kl": pmf.kl(q, R), "kl_reversed": pmf.kl(R, q), "jensen_shannon": pmf.jensen_shannon(q, R),
-        "chi_squared": pmf.chi_squared(q, R), "renyi": pmf.renyi(q, R, order),
+        "total_variation": pmf.total_variation(q, R),
+        "wasserstein": pmf.wasserstein(q, R, ground),
+        "kl": pmf.kl(q, R),
+        "kl_reversed": pmf.kl(R, q),
+        "jensen_shannon": pmf.jensen_shannon(q, R),
+        "chi_squared": pmf.chi_squared(q, R),
+        "renyi": pmf.renyi(q, R, order),
         "mmd_squared": pmf.mmd_squared(q, R, kernel),
-    }  # fmt: skip
+    }
 
 
 def at(path, t):
@@ -71,7 +75,10 @@ def test_distances_order_the_paths_differently(widget):
     for widget.path in (LOSE, INVENT, SHIFT):
         widget.t = 1.0
         ends[widget.path] = widget.values().set_index("divergence")["value"]
-    by = {name: sorted(ends, key=lambda path, name=name: ends[path][name]) for name in ("wasserstein", "kl_reversed")}
+    by = {
+        name: sorted(ends, key=lambda path, name=name: ends[path][name])
+        for name in ("wasserstein", "kl_reversed")
+    }
     assert by["wasserstein"][-1] == SHIFT
     assert by["kl_reversed"][-1] == LOSE
     assert ends[LOSE]["kl_reversed"] == ends[INVENT]["kl"] == ends[INVENT]["chi_squared"] == np.inf
@@ -89,7 +96,8 @@ def test_the_largest_is_that_of_the_path(widget):
     largest = widget.values().set_index("divergence")["largest"]
     assert largest["kl_reversed"] == pytest.approx(max(pmf.kl(R, q) for q in grid), abs=1e-12)
     widget.path = INVENT
-    assert widget.values().set_index("divergence")["largest"]["kl"] == 0  # infinite but for the start
+    # infinite but for the start
+    assert widget.values().set_index("divergence")["largest"]["kl"] == 0
 
 
 def test_one_path_with_costs_and_a_place_between_two_of_the_grid():
@@ -101,7 +109,9 @@ def test_one_path_with_costs_and_a_place_between_two_of_the_grid():
     one.t = 0.5
     found = one.values()
     assert found.attrs["t"] == 101 / 201
-    assert found.set_index("name").loc["Wasserstein-1", "value"] == pytest.approx(0.5 + 0.5 * 34 / 67)
+    assert found.set_index("name").loc["Wasserstein-1", "value"] == pytest.approx(
+        0.5 + 0.5 * 34 / 67
+    )
     assert found.set_index("name").loc["MMD²", "unit"] == "kernel: the same or not"
     assert repr(one).startswith("DivergenceExplorer(t = 0.5 on “the path”: total variation 0.75")
 
@@ -120,7 +130,10 @@ def test_built_in_paths_leave_out_what_r_does_not_allow():
     [
         ({"r": [0.5, 0.4]}, "adds up to 0.9"),
         ({"names": ["a"]}, "lengths differ: r has 2, names has 1"),
-        ({"qs": [[0.5, 0.5]]}, "path 'the path' has 1 stops over 2 outcomes; give at least 2 stops over 2"),
+        (
+            {"qs": [[0.5, 0.5]]},
+            "path 'the path' has 1 stops over 2 outcomes; give at least 2 stops over 2",
+        ),
         ({"qs": {"x": [[1, 0, 0], [0, 1, 0]]}}, "path 'x' has 2 stops over 3 outcomes"),
         ({"qs": {"x": [[1, 0, 0], [0, 1]]}}, "path 'x' has 2 stops over 2, 3 outcomes"),
         ({"qs": []}, "path 'the path' has 0 stops over no outcomes"),
@@ -161,10 +174,17 @@ def test_the_fallback_needs_no_script_and_escapes(widget):
     assert "R never says “at &lt;/script&gt; clock”" in before  # why KL is infinite
     assert "∞: Q never says “&lt;b&gt;sharp&lt;/b&gt;”" in before
     assert "Rényi, order 0.5 (nats)" in before
-    rows = dict(re.findall(r"<tr><th [^>]*>(.*?)</th><td [^>]*>(.*)</td></tr>", before.replace("<tr>", "\n<tr>")))
+    rows = dict(
+        re.findall(
+            r"<tr><th [^>]*>(.*?)</th><td [^>]*>(.*)</td></tr>", before.replace("<tr>", "\n<tr>")
+        )
+    )
     cells = re.split(r"</td><td [^>]*>", rows["Wasserstein-1 (minutes)"])
     assert [float(cell) for cell in cells] == pytest.approx(
-        [pmf.wasserstein(at(path, t), R, MINUTES) for path, t in [(LOSE, 1), (INVENT, 1), (SHIFT, 0.5), (SHIFT, 1)]],
+        [
+            pmf.wasserstein(at(path, t), R, MINUTES)
+            for path, t in [(LOSE, 1), (INVENT, 1), (SHIFT, 0.5), (SHIFT, 1)]
+        ],
         abs=0.005,
     )
     assert script.count("</script>") == 1
@@ -186,7 +206,9 @@ def test_shown_live_and_static(widget, monkeypatch):
     bundle, _ = widget._repr_mimebundle_()
     assert set(bundle) == {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
     monkeypatch.setenv("ANX_MODE", "static")
-    small = divergence_explorer([0.5, 0.5], {"a": Route([[0.5, 0.5], [1, 0]], "Told.")}, names=["x", "y"], orders=[1])
+    small = divergence_explorer(
+        [0.5, 0.5], {"a": Route([[0.5, 0.5], [1, 0]], "Told.")}, names=["x", "y"], orders=[1]
+    )
     assert set(small._repr_mimebundle_()) == {"text/html", "text/plain"}
     assert "<b>a.</b> Told." in small.static_html()
 
@@ -196,7 +218,12 @@ def test_the_picture_draws_what_is_infinite_apart(widget):
     assert len(spec["concat"]) == 8
     assert "KL(R, Q) (nats), at the end: lose the rare word ∞" in spec["description"]
     panel = spec["concat"][3]["layer"]
-    drawn = [row for layer in panel for row in spec["datasets"][layer["data"]["name"]] if "segment" in row]
+    drawn = [
+        row
+        for layer in panel
+        for row in spec["datasets"][layer["data"]["name"]]
+        if "segment" in row
+    ]
     ends = [row for row in drawn if row["infinite"]]
     assert {(row["path"], row["t"]) for row in ends} == {(LOSE, 1.0)}
     height = height_of([*(row["value"] for row in drawn if not row["infinite"]), np.inf])
@@ -216,7 +243,9 @@ def drawn_rows(chart):
 
 
 def test_a_single_finite_place_between_infinite_ones_has_a_mark():
-    frame = pd.DataFrame({"divergence": "KL", "path": "a", "t": [0, 0.25, 0.5, 0.75, 1], "value": [np.inf] * 5})
+    frame = pd.DataFrame(
+        {"divergence": "KL", "path": "a", "t": [0, 0.25, 0.5, 0.75, 1], "value": [np.inf] * 5}
+    )
     frame.loc[2, "value"] = 0.0
     marks = [row for kind, row in drawn_rows(plot_divergences(frame)) if kind == "point"]
     assert [(row["t"], row["value"], row["infinite"]) for row in marks] == [(0.5, 0.0, False)]
@@ -225,7 +254,10 @@ def test_a_single_finite_place_between_infinite_ones_has_a_mark():
 def test_the_rows_may_come_in_any_order():
     t = np.linspace(0, 1, 9)
     frame = pd.concat(
-        [pd.DataFrame({"divergence": "KL", "path": p, "t": t, "value": k * t}) for k, p in [(2, "b"), (1, "a")]]
+        [
+            pd.DataFrame({"divergence": "KL", "path": p, "t": t, "value": k * t})
+            for k, p in [(2, "b"), (1, "a")]
+        ]
     )
     mixed = frame.sort_values("t", ascending=False, kind="stable")
     assert drawn_rows(plot_divergences(mixed)) == drawn_rows(plot_divergences(frame))
@@ -235,8 +267,12 @@ def test_the_rows_may_come_in_any_order():
 def test_the_bars_say_every_probability():
     chart = plot_bars([0.5, 0.5, 0], [0.25, 0.7498, 0.0002], ["a", "b", "c"], top=0.9)
     spec = chart.to_dict()
-    assert spec["description"].endswith("a R 50.0 %, Q 25.0 %; b R 50.0 %, Q 75.0 %; c R 0, Q < 0.1 %.")
-    assert next(layer for layer in spec["layer"] if layer.get("name") == "bxq")["encoding"]["x"]["scale"]["domain"] == [
+    assert spec["description"].endswith(
+        "a R 50.0 %, Q 25.0 %; b R 50.0 %, Q 75.0 %; c R 0, Q < 0.1 %."
+    )
+    assert next(layer for layer in spec["layer"] if layer.get("name") == "bxq")["encoding"]["x"][
+        "scale"
+    ]["domain"] == [
         0,
         0.9,
     ]

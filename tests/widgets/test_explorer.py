@@ -19,7 +19,14 @@ from anhelpers.plane import oracle_studies, oracle_study
 from anhelpers.widgets import explorer, shape, study, words
 from anhelpers.widgets.judged import Judged
 
-TEXT = ["der Hund bellt", "ein Hund </script> bellt", "Hund", "die Katze schläft", "Katze & Maus", "eine Katze schläft"]
+TEXT = [
+    "der Hund bellt",
+    "ein Hund </script> bellt",
+    "Hund",
+    "die Katze schläft",
+    "Katze & Maus",
+    "eine Katze schläft",
+]
 
 
 @pytest.fixture
@@ -43,10 +50,18 @@ def widget(given):
 def test_the_readout_of_a_study_names_its_own_metrics():
     def metric(name, higher):
         return Metric(
-            name, name, "words", higher, (), name, lambda hyps, **_: np.array([len(h.split()) for h in hyps], float)
+            name,
+            name,
+            "words",
+            higher,
+            (),
+            name,
+            lambda hyps, **_: np.array([len(h.split()) for h in hyps], float),
         )
 
-    test = TestSet("t", "en-pt_BR", ("a", "b"), {"ref": ("x y", "z")}, {"A": ("x", "z"), "B": ("x y", "z z")})
+    test = TestSet(
+        "t", "en-pt_BR", ("a", "b"), {"ref": ("x y", "z")}, {"A": ("x", "z"), "B": ("x y", "z z")}
+    )
     made = oracle_study(test, from_systems(test), metric("chars", True), metric("bits", False))
     data = study.preview(made).data
     assert data["judged"][0]["names"] == ["chars", "−bits"]
@@ -67,13 +82,21 @@ def studies():
     """Two accuracies with two naturalnesses: four studies of six candidates for two sources in two domains."""
     outputs = {"A": ("aab", "bbc"), "B": ("abcc", "cca"), "C": ("bbb", "aaac")}
     test = TestSet("t", "en-de", ("one", "two"), {"ref": ("x", "y")}, outputs, domains=("n", "m"))
-    metrics = [counting("a", "a"), counting("ab", "ab")], [counting("lpp", "b", False), counting("critic", "c")]
+    metrics = (
+        [counting("a", "a"), counting("ab", "ab")],
+        [counting("lpp", "b", False), counting("critic", "c")],
+    )
     return oracle_studies(test, from_systems(test), *metrics)
 
 
 def test_every_pair_of_judges_chooses_what_its_curve_selects(studies):
     data = study.explore(*studies).data
-    assert [one["judges"] for one in data["judged"]] == [["a", "lpp"], ["a", "critic"], ["ab", "lpp"], ["ab", "critic"]]
+    assert [one["judges"] for one in data["judged"]] == [
+        ["a", "lpp"],
+        ["a", "critic"],
+        ["ab", "lpp"],
+        ["ab", "critic"],
+    ]
     assert data["judged"][0]["labels"] == ["a", "log-probability"]
     assert data["judged"][0]["names"] == ["a", "log-prob."]
     for j, one in enumerate(studies):
@@ -81,7 +104,8 @@ def test_every_pair_of_judges_chooses_what_its_curve_selects(studies):
             chosen = [one.cands.texts[i] for i in one.curve.select(beta)]
             assert [shape.choice(data, s, beta, j)["translation"] for s in range(2)] == chosen
     for row in data["rows"]:
-        assert len(row["texts"]) == len(set(row["texts"])) <= 3  # a text is shipped once, whoever chooses it
+        # a text is shipped once, whoever chooses it
+        assert len(row["texts"]) == len(set(row["texts"])) <= 3
 
 
 def test_judges_are_set_from_python_and_others_are_refused(studies):
@@ -117,13 +141,17 @@ def test_one_source_stands_with_its_gloss_and_its_first_candidates():
 def test_studies_of_different_texts_or_the_same_judges_are_told(studies):
     with pytest.raises(DataError, match="there is no study to explore"):
         study.explore()
-    with pytest.raises(DataError, match="accuracy by a with naturalness by lpp is given twice; give it once"):
+    with pytest.raises(
+        DataError, match="accuracy by a with naturalness by lpp is given twice; give it once"
+    ):
         study.explore(studies[0], studies[0])
     with pytest.raises(DataError, match="the studies are of different tests"):
         study.explore(studies[0], studies[1].domain("n"))
     test = studies[0].test
     fewer = oracle_studies(test, from_systems(test, ["A", "B"]), *([m] for m in studies[1].metrics))
-    with pytest.raises(DataError, match="the studies choose from different candidates, candidates:"):
+    with pytest.raises(
+        DataError, match="the studies choose from different candidates, candidates:"
+    ):
         study.planes(studies[0], *fewer)
 
 
@@ -133,14 +161,20 @@ def test_without_scripts_a_table_says_what_each_pair_of_judges_does(studies):
     assert shown.startswith(first)
     assert study.planes(*studies).static_html().count("<table>") == 1
     rows = re.findall(r"<tr><th[^>]*>(.*?)</th>(.*?)</tr>", shown.removeprefix(first))[1:]
-    assert [name for name, _ in rows] == [f"{a} × {n}" for a in ("a", "ab") for n in ("log-probability", "critic")]
+    assert [name for name, _ in rows] == [
+        f"{a} × {n}" for a in ("a", "ab") for n in ("log-probability", "critic")
+    ]
     for (_, cells), one in zip(rows, studies, strict=True):
         said, curve = re.findall(r"<td[^>]*>(.*?)</td>", cells), one.curve
         assert float(said[0]) == pytest.approx(curve.accuracy[0] - curve.accuracy[-1], abs=0.005)
-        assert float(said[1]) == pytest.approx(curve.naturalness[-1] - curve.naturalness[0], abs=0.005)
+        assert float(said[1]) == pytest.approx(
+            curve.naturalness[-1] - curve.naturalness[0], abs=0.005
+        )
         for text, beta in zip(said[2:], (0, math.inf), strict=True):
-            moved = [one.cands.texts[i] != one.cands.texts[j]
-                     for i, j in zip(curve.select(beta), studies[0].curve.select(beta), strict=True)]  # fmt: skip
+            moved = [
+                one.cands.texts[i] != one.cands.texts[j]
+                for i, j in zip(curve.select(beta), studies[0].curve.select(beta), strict=True)
+            ]
             assert text == f"{sum(moved)} of 2"
 
 
@@ -148,17 +182,19 @@ def test_rows_choose_what_the_curve_selects(given, widget):
     curve = given[0][0]
     for beta in (0, 1e-4, 4.999, 5, 19.9, 20, 1e4, math.inf):
         chosen = curve.select(beta)
-        assert [shape.choice(widget.data, s, beta)["translation"] for s in range(3)] == [TEXT[i] for i in chosen]
-        assert [shape.choice(widget.data, s, beta)["tag"] for s in range(3)] == ["abcdef"[i] for i in chosen]
+        assert [shape.choice(widget.data, s, beta)["translation"] for s in range(3)] == [
+            TEXT[i] for i in chosen
+        ]
+        assert [shape.choice(widget.data, s, beta)["tag"] for s in range(3)] == [
+            "abcdef"[i] for i in chosen
+        ]
 
 
 def test_random_corpora_choose_what_the_curve_selects():
     rng = np.random.default_rng(5)
-    segment, acc, nat = (
-        rng.permutation(np.repeat(np.arange(40), 9)),
-        rng.integers(0, 9, 360),
-        -rng.integers(0, 9, 360) / 4,
-    )
+    segment = rng.permutation(np.repeat(np.arange(40), 9))
+    acc = rng.integers(0, 9, 360)
+    nat = -rng.integers(0, 9, 360) / 4
     curve = oracle_curve(segment, acc, nat)
     ids = [str(i) for i in range(360)]
     names = ["x"] * 40
@@ -181,7 +217,9 @@ def test_each_domain_has_a_curve_over_its_segments(given, widget):
 
 
 def test_systems_by_domain(given):
-    frame = pd.DataFrame({"system": ["Omega"], "category": ["MT"], "accuracy": [60.0], "naturalness": [-3.0]})
+    frame = pd.DataFrame(
+        {"system": ["Omega"], "category": ["MT"], "accuracy": [60.0], "naturalness": [-3.0]}
+    )
     for systems, where in [
         (frame, ["all"]),
         ({"news": frame}, ["news"]),
@@ -197,10 +235,15 @@ def test_only_some_segments_are_shipped_but_the_means_are_over_all(given):
     assert data["judged"][0]["choices"][0]["count"] == 3
 
 
-@pytest.mark.parametrize(("change", "sentence"), [
-    ({"tags": ["a"]}, "tags has 1"), ({"domains": ["all"] * 3}, "rename it"), ({"accuracy": [1, 2]}, "accuracy has 2"),
-    ({"segments": [0, 3]}, "segments names 3"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"tags": ["a"]}, "tags has 1"),
+        ({"domains": ["all"] * 3}, "rename it"),
+        ({"accuracy": [1, 2]}, "accuracy has 2"),
+        ({"segments": [0, 3]}, "segments names 3"),
+    ],
+)
 def test_input_that_does_not_fit_is_told(given, change, sentence):
     with pytest.raises(DataError, match=sentence):
         explorer.beta_explorer(*given[0], **given[1] | change)
@@ -247,7 +290,10 @@ def test_the_fallback_needs_no_script_and_escapes(widget):
     assert "<svg" not in before
     assert "<style" not in before
     assert 'alt="oracle curve' in before
-    assert "<mark><b><u>ein</u></b></mark> Hund <mark><b><u>&lt;/script&gt;</u></b></mark> bellt" in before
+    assert (
+        "<mark><b><u>ein</u></b></mark> Hund <mark><b><u>&lt;/script&gt;</u></b></mark> bellt"
+        in before
+    )
     assert script.count("</script>") == 1
     assert script.endswith("</script></div>")
 
@@ -258,7 +304,9 @@ def test_without_scripts_texts_say_their_language_too(given):
     cells = re.findall(r'<td style="[^"]*hyphens:auto" dir="auto" lang="(\w+)">(.*?)</td>', row)
     assert [lang for lang, _ in cells] == ["de", *["en"] * 5]
     assert cells[0][1] == 'the dog barks<br><small lang="en">word for word: the &lt;dog&gt;</small>'
-    assert "lang=" not in explorer.beta_explorer(*given[0], **given[1]).static_html().replace('<small lang="en">', "")
+    assert "lang=" not in explorer.beta_explorer(*given[0], **given[1]).static_html().replace(
+        '<small lang="en">', ""
+    )
 
 
 def test_json_in_the_page_is_the_data(widget):
@@ -323,12 +371,26 @@ def test_parts_are_cut_where_the_page_cuts_them():
 
 def test_glosses_stand_with_their_sources():
     """In the page on demand, on paper below the source; a set without them ships none."""
-    test = TestSet("t", "de-en", ("eins", "zwei"), {"ref": ("one", "two")}, {"A": ("one", "too"), "B": ("an", "two")})
+    test = TestSet(
+        "t",
+        "de-en",
+        ("eins", "zwei"),
+        {"ref": ("one", "two")},
+        {"A": ("one", "too"), "B": ("an", "two")},
+    )
     length = Metric(
-        "length", "length", "characters", True, (), "length", lambda hyps, **_: np.array([len(h) for h in hyps])
+        "length",
+        "length",
+        "characters",
+        True,
+        (),
+        "length",
+        lambda hyps, **_: np.array([len(h) for h in hyps]),
     )
     short = Metric("short", "short", "characters", False, (), "short", length.score_segments)
     for glosses in ((), ("the number <1>", "the number 2")):
         one = oracle_study(replace(test, glosses=glosses), from_systems(test), length, short)
-        assert [row.get("gloss", "") for row in study.explore(one).data["rows"]] == list(glosses or ("", ""))
+        assert [row.get("gloss", "") for row in study.explore(one).data["rows"]] == list(
+            glosses or ("", "")
+        )
         assert ("the number &lt;1&gt;" in study.preview(one)._repr_html_()) == bool(glosses)

@@ -36,9 +36,16 @@ def read(tmp_path_factory):
 
     def make(text):
         """Ratings from lines "system doc segment rater category|severity"."""
-        rows = [re.fullmatch(r"(.+) (d\d) (\d) (r\d) (.+)", line).groups() for line in text.splitlines()]
-        lines = [[system, doc, seg, seg, rater, "s", "t", *error.split("|")] for system, doc, seg, rater, error in rows]
-        (folder / "mqm.tsv").write_text("\n".join([HEADER, *map("\t".join, lines)]) + "\n", encoding="utf-8")
+        rows = [
+            re.fullmatch(r"(.+) (d\d) (\d) (r\d) (.+)", line).groups() for line in text.splitlines()
+        ]
+        lines = [
+            [system, doc, seg, seg, rater, "s", "t", *error.split("|")]
+            for system, doc, seg, rater, error in rows
+        ]
+        (folder / "mqm.tsv").write_text(
+            "\n".join([HEADER, *map("\t".join, lines)]) + "\n", encoding="utf-8"
+        )
         return read_ratings(folder / "mqm.tsv")
 
     return make
@@ -62,12 +69,19 @@ def teaching():
 def test_on_paper(widget):
     """Segments 1 and 2 were rated for all three systems; the first of A by two raters, of whom one finds nothing."""
     assert widget.weights == {
-        "Non-translation!": 25, "Major": 5, "Minor · Fluency/Punctuation": 0.1, "Minor": 1,
-    }  # fmt: skip
+        "Non-translation!": 25,
+        "Major": 5,
+        "Minor · Fluency/Punctuation": 0.1,
+        "Minor": 1,
+    }
     assert list(widget.data["start"]["categories"].items()) == [
-        ("Non-translation!", "accuracy"), ("Style/Awkward", "fluency"), ("Accuracy/Mistranslation", "accuracy"),
-        ("Other", "neither"), ("Fluency/Punctuation", "fluency"), ("Accuracy/Omission", "accuracy"),
-    ]  # fmt: skip
+        ("Non-translation!", "accuracy"),
+        ("Style/Awkward", "fluency"),
+        ("Accuracy/Mistranslation", "accuracy"),
+        ("Other", "neither"),
+        ("Fluency/Punctuation", "fluency"),
+        ("Accuracy/Omission", "accuracy"),
+    ]
     assert widget.data["marks"] == [1, 2, 1, 1, 1, 0]
     table = widget.systems()
     assert table.n_segments.tolist() == [2, 2, 2]
@@ -79,19 +93,27 @@ def test_on_paper(widget):
     expected = [[(7 / 2 + 1) / 2, 1.25, (2 / 2 + 1) / 2], [13, 0, 0.5], [2.5, 0, 2.5]]
     assert widget.systems()[list(KINDS)].to_numpy() == pytest.approx(np.array(expected), abs=1e-12)
     assert widget.systems().pareto.tolist() == [False, True, False]
-    assert repr(widget) == "MqmEditor(3 systems, 6 categories; 3 changes of scheme wmt and weights freitag2021)"
+    assert (
+        repr(widget)
+        == "MqmEditor(3 systems, 6 categories; 3 changes of scheme wmt and weights freitag2021)"
+    )
 
 
 def test_what_it_says(widget):
     assert widget.told() == {
         "over all systems": "undecided, Pearson r = −0.42, n = 3 systems",
         "pairs of systems": "1 together, 2 against each other, of 3",
-        "ranks on accuracy": "no change", "ranks on fluency": "no change", "ranks on penalty": "no change",
+        "ranks on accuracy": "no change",
+        "ranks on fluency": "no change",
+        "ranks on penalty": "no change",
         "on the frontier": "<b>A</b>, C </script>",
-    }  # fmt: skip
+    }
     widget.categories = dict.fromkeys(widget.categories, "accuracy")
     said = widget.told()
-    assert said["over all systems"] == "no correlation, as all 3 systems are equal on one axis; at the start r = −0.42"
+    assert (
+        said["over all systems"]
+        == "no correlation, as all 3 systems are equal on one axis; at the start r = −0.42"
+    )
     assert said["ranks on accuracy"] == "<b>A</b> 2 → 1, C </script> 1 → 2"
     assert said["ranks on fluency"] == "C </script> 3 → 1, B 2 → 1"
     assert said["ranks on penalty"] == "no change"
@@ -106,7 +128,11 @@ CHANGES = [
 ]
 
 
-@pytest.fixture(scope="module", params=[("freitag2021", True), ("mt-metrics-eval", False), ("wmt24", True)], ids=str)
+@pytest.fixture(
+    scope="module",
+    params=[("freitag2021", True), ("mt-metrics-eval", False), ("wmt24", True)],
+    ids=str,
+)
 def editor(request, teaching):
     weights, shared = request.param
     return mqm_editor(teaching, weights=weights, shared=shared), weights, shared
@@ -121,7 +147,10 @@ def test_every_position_is_that_of_mqm(teaching, editor, costs, sides):
     dimension = {"neither": "ignored"}
     front = [(category, dimension.get(side, side), "moved") for category, side in sides.items()]
     scheme = Scheme("mine", (*front, *load_scheme("wmt").rows))
-    rows = [(s, c, costs.get(s, w) if c == "*" else w, why) for s, c, w, why in load_weights(weights).rows]
+    rows = [
+        (s, c, costs.get(s, w) if c == "*" else w, why)
+        for s, c, w, why in load_weights(weights).rows
+    ]
     scores = score_ratings(teaching, scheme, Weights("mine", tuple(rows)))
     own = scores.by("system")[list(KINDS)].to_numpy()
     both = -rated_plane(scores, "teaching", shared=shared).scores().T
@@ -135,38 +164,64 @@ def test_every_position_is_that_of_mqm(teaching, editor, costs, sides):
 
 
 ERRORS = [
-    "No-error|No-error", "Accuracy/Mistranslation|Major", "Accuracy/Omission|Minor", "Fluency/Punctuation|Minor",
-    "Fluency/Punctuation|Major", "Style/Awkward|Minor", "Source issue|Major", "Other|Minor", "Non-translation!|Major",
-    "Non-translation!|Minor", "Accuracy/Creative Reinterpretation|Major", "Other|No-error", "Other|Critical",
-]  # fmt: skip
+    "No-error|No-error",
+    "Accuracy/Mistranslation|Major",
+    "Accuracy/Omission|Minor",
+    "Fluency/Punctuation|Minor",
+    "Fluency/Punctuation|Major",
+    "Style/Awkward|Minor",
+    "Source issue|Major",
+    "Other|Minor",
+    "Non-translation!|Major",
+    "Non-translation!|Minor",
+    "Accuracy/Creative Reinterpretation|Major",
+    "Other|No-error",
+    "Other|Critical",
+]
 lines = st.lists(
-    st.builds("{} d{} {} r{} {}".format, st.sampled_from("AB"), st.integers(1, 2), st.integers(0, 3),
-              st.integers(1, 2), st.sampled_from(ERRORS)),
-    min_size=1, max_size=30, unique=True,  # a file with its rows twice is refused
-)  # fmt: skip
+    st.builds(
+        "{} d{} {} r{} {}".format,
+        st.sampled_from("AB"),
+        st.integers(1, 2),
+        st.integers(0, 3),
+        st.integers(1, 2),
+        st.sampled_from(ERRORS),
+    ),
+    min_size=1,
+    max_size=30,
+    unique=True,  # a file with its rows twice is refused
+)
 
 
 @settings(max_examples=8, deadline=None)
 @given(rows=lines, data=st.data())
 def test_the_tables_give_the_same_scores_whatever_was_changed(read, rows, data):
     ratings = read("\n".join(rows))
-    widget = mqm_editor(ratings, weights=data.draw(st.sampled_from(["wmt24", "mt-metrics-eval"])), shared=False)
+    widget = mqm_editor(
+        ratings, weights=data.draw(st.sampled_from(["wmt24", "mt-metrics-eval"])), shared=False
+    )
     for name in widget.weights:
         widget.weights = {name: data.draw(st.floats(0, 30))}
     for name in widget.categories:
         widget.categories = {name: data.draw(st.sampled_from(SIDES))}
     table = score_ratings(ratings, *widget.tables()).by("system")
-    assert widget.systems()[list(KINDS)].to_numpy() == pytest.approx(table[list(KINDS)].to_numpy(), abs=1e-9)
+    assert widget.systems()[list(KINDS)].to_numpy() == pytest.approx(
+        table[list(KINDS)].to_numpy(), abs=1e-9
+    )
 
 
 def test_rows_of_the_weights_that_decide_nothing_get_no_slider(read):
     one = read("A d1 1 r1 Other|Critical\nA d1 2 r1 Other|Minor")
     assert mqm_editor(one, weights="mt-metrics-eval").weights == {"Minor": 1, "all others": 0}
     assert mqm_editor(one, weights="wmt24").weights == {"Minor": 1, "Critical": 5}
-    costly = Weights("odd", (("No-error", "*", 2.0, ""), ("*", "No-error*", 1.0, ""), ("*", "No-erro*", 3.0, "")))
+    costly = Weights(
+        "odd", (("No-error", "*", 2.0, ""), ("*", "No-error*", 1.0, ""), ("*", "No-erro*", 3.0, ""))
+    )
     only = mqm_editor(read("A d1 1 r1 No-error|No-error"), weights=costly)
     assert (only.weights, only.categories) == ({"No-error": 2.0}, {"No-error": "neither"})
-    assert score_ratings(read("A d1 1 r1 No-error|No-error"), *only.tables()).values.tolist() == [[2, 0, 0]]
+    assert score_ratings(read("A d1 1 r1 No-error|No-error"), *only.tables()).values.tolist() == [
+        [2, 0, 0]
+    ]
 
 
 def test_no_errors_at_all(read):
@@ -186,11 +241,15 @@ def test_the_interval_is_that_of_stats(editor):
 
 
 def test_what_is_set_from_python_is_checked(widget):
-    with pytest.raises(UnknownName, match="unknown MQM category 'Style/Awkwrd'; did you mean 'Style/Awkward'"):
+    with pytest.raises(
+        UnknownName, match="unknown MQM category 'Style/Awkwrd'; did you mean 'Style/Awkward'"
+    ):
         widget.categories = {"Style/Awkwrd": "accuracy"}
     with pytest.raises(UnknownName, match="unknown side 'acuracy'; did you mean 'accuracy'"):
         widget.categories = {"Style/Awkward": "acuracy"}
-    with pytest.raises(UnknownName, match="unknown error with a weight 'Mayor'; did you mean 'Major'"):
+    with pytest.raises(
+        UnknownName, match="unknown error with a weight 'Mayor'; did you mean 'Major'"
+    ):
         widget.weights = {"Mayor": 3}
     for wrong in (-1, np.nan, np.inf, "5", None, [5]):
         with pytest.raises(DataError, match="the weight of Major must be a number of at least 0"):
@@ -198,7 +257,11 @@ def test_what_is_set_from_python_is_checked(widget):
     assert widget.weights == widget.data["start"]["weights"]
     widget.weights, widget.categories = {"Major": np.float64(3)}, {"Other": "accuracy"}
     widget.weights = {"Minor": 2}
-    assert (widget.weights["Major"], widget.weights["Minor"], widget.categories["Other"]) == (3, 2, "accuracy")
+    assert (widget.weights["Major"], widget.weights["Minor"], widget.categories["Other"]) == (
+        3,
+        2,
+        "accuracy",
+    )
     widget.reset()
     assert {"weights": widget.weights, "categories": widget.categories} == widget.data["start"]
 
@@ -239,7 +302,11 @@ def test_the_page_stands_alone(widget, tmp_path):
     assert "<title>A &lt;claim&gt;</title>" in page
     assert not re.search(r"""(?:src|href)=["']?https?:|@import|import\(""", page)
     state = json.loads(re.search(r"fakeModel\((\{.*\})\), el: box", page).group(1))
-    assert state == {"data": widget.data, "weights": widget.weights, "categories": widget.categories}
+    assert state == {
+        "data": widget.data,
+        "weights": widget.weights,
+        "categories": widget.categories,
+    }
 
 
 def test_shown_live_and_static(ratings, widget, monkeypatch):
@@ -256,7 +323,9 @@ def layers(chart):
 
 def test_the_picture_names_what_the_script_moves(widget):
     drawn = layers(widget.chart)
-    assert set(drawn) == {f"bx{n}" for n in ("trace", "start", "ring", "system", "leader", "halo", "label")}
+    assert set(drawn) == {
+        f"bx{n}" for n in ("trace", "start", "ring", "system", "leader", "halo", "label")
+    }
     svg = widget.data["svg"]
     for name in drawn:
         part = re.search(rf'bx{name[2:]}_marks".*?</g>', svg)[0]
@@ -270,7 +339,9 @@ def test_the_picture_names_what_the_script_moves(widget):
     assert "B (13, 0.5; at the start 12.5, 0.5)" in static.to_dict()["description"]
 
 
-@pytest.mark.parametrize(("worst", "factor"), [(0, 1), (4, 1), (4.01, 2), (8.1, 5), (20.1, 10), (41, 20), (4000, 1000)])
+@pytest.mark.parametrize(
+    ("worst", "factor"), [(0, 1), (4, 1), (4.01, 2), (8.1, 5), (20.1, 10), (41, 20), (4000, 1000)]
+)
 def test_how_far_an_axis_reaches(worst, factor):
     assert zoom(worst, -4.4) == factor
 
@@ -287,11 +358,15 @@ def test_saved_tables_are_read_again(teaching, tmp_path):
     widget = mqm_editor(teaching)
     widget.categories = {"Fluency/Grammar": "accuracy"}
     for table, heads in zip(widget.tables(), (3, 4), strict=True):
-        names = ("severity category weight source" if heads == 4 else "category dimension source").split()
+        names = (
+            "severity category weight source" if heads == 4 else "category dimension source"
+        ).split()
         with (tmp_path / f"{heads}.csv").open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([names, *table.rows])
     scores = score_ratings(teaching, tmp_path / "3.csv", tmp_path / "4.csv")
-    assert widget.systems().penalty.to_numpy() == pytest.approx(scores.by("system").penalty.to_numpy(), abs=1e-9)
+    assert widget.systems().penalty.to_numpy() == pytest.approx(
+        scores.by("system").penalty.to_numpy(), abs=1e-9
+    )
 
 
 def test_an_r_that_rounds_to_0_has_no_sign():
@@ -300,5 +375,6 @@ def test_an_r_that_rounds_to_0_has_no_sign():
     start = np.array([[0, 0, 0.003], [0, 1, 1], [0, 2, 1], [0, 3, 0]], dtype=float)
     assert np.corrcoef(start[:, 1], start[:, 2])[0, 1] == pytest.approx(-0.002, abs=5e-4)
     assert (
-        "undecided, Pearson r = 0.00 (95\u00a0% " in told({"systems": list("ABCD")}, start, start)["over all systems"]
+        "undecided, Pearson r = 0.00 (95\u00a0% "
+        in told({"systems": list("ABCD")}, start, start)["over all systems"]
     )

@@ -17,7 +17,9 @@ from anhelpers.widgets.raters import RatingSheet, rating_sheet
 
 def sheet(**options):
     test = load("teaching")
-    return rating_sheet(test, from_systems(test), rng=np.random.default_rng(3), title="A <claim>", **options)
+    return rating_sheet(
+        test, from_systems(test), rng=np.random.default_rng(3), title="A <claim>", **options
+    )
 
 
 @pytest.fixture
@@ -30,11 +32,14 @@ def test_what_is_shipped_tells_no_system(widget):
     shipped = json.dumps(widget.data, ensure_ascii=False)
     assert not [name for name in test.systems if name in shipped]
     assert not [ref for ref in widget.sheet.refs if ref in shipped]
-    assert [s["texts"] for s in widget.data["segments"]] == [list(texts) for texts in widget.sheet.texts]
+    assert [s["texts"] for s in widget.data["segments"]] == [
+        list(texts) for texts in widget.sheet.texts
+    ]
     assert [s["src"] for s in widget.data["segments"]] == list(widget.sheet.srcs)
     assert widget.data["langs"] == ["en", "de"]
     assert [s["ref"] for s in sheet(reference=True).data["segments"]] == list(widget.sheet.refs)
-    assert re.findall(r'lang="(\w+)"', widget.static_html())[:3] == ["en", "de", "de"]  # on paper too
+    # on paper too
+    assert re.findall(r'lang="(\w+)"', widget.static_html())[:3] == ["en", "de", "de"]
 
 
 def test_sources_have_their_line_of_plain_english_where_the_set_has_glosses(widget, monkeypatch):
@@ -45,12 +50,17 @@ def test_sources_have_their_line_of_plain_english_where_the_set_has_glosses(widg
     assert not any("gloss" in s for s in widget.data["segments"])
     monkeypatch.setenv("ANX_MODE", "static")
     page = foreign._repr_mimebundle_()["text/html"]
-    assert [line for line in lines if f'<small lang="en">{html.escape(line)}</small>' not in page] == []
+    assert [
+        line for line in lines if f'<small lang="en">{html.escape(line)}</small>' not in page
+    ] == []
 
 
 def test_languages_are_named_as_html_wants_them():
     test = replace(load("teaching"), lp="und-pt_BR")
-    assert rating_sheet(test, from_systems(test), rng=np.random.default_rng(3)).data["langs"] == ["", "pt-BR"]
+    assert rating_sheet(test, from_systems(test), rng=np.random.default_rng(3)).data["langs"] == [
+        "",
+        "pt-BR",
+    ]
 
 
 @pytest.mark.parametrize("given", [[1.0], [None] * 29 + [-1.0], [None] * 29 + ["2"]])
@@ -68,8 +78,12 @@ def test_nothing_is_rated_at_first(widget):
 
 def test_the_same_generator_gives_the_same_sheet_to_everybody(widget):
     assert sheet().data == widget.data
-    assert rating_sheet(["one"], from_systems(load("teaching").subset([0])), n_segments=1,
-                        rng=np.random.default_rng(0)).data["langs"] == ["", ""]  # fmt: skip
+    assert rating_sheet(
+        ["one"],
+        from_systems(load("teaching").subset([0])),
+        n_segments=1,
+        rng=np.random.default_rng(0),
+    ).data["langs"] == ["", ""]
 
 
 def rate(widget, rater="Mo", n=4):
@@ -111,7 +125,10 @@ def test_a_file_of_another_rater_or_sheet_is_refused_and_stays(widget, tmp_path)
     mine = sheet(path=path)
     mine.rater = "Di"
     mine.asked = 1
-    assert mine.answer[1] == f"Not saved: {path}: holds the ratings of Mo, and not of Di; take another file."
+    assert (
+        mine.answer[1]
+        == f"Not saved: {path}: holds the ratings of Mo, and not of Di; take another file."
+    )
     test = load("teaching")
     with pytest.raises(DataError, match=r"is of sheet .*, and this is .*; take another file"):
         rating_sheet(test, from_systems(test), rng=np.random.default_rng(4), path=path)
@@ -127,7 +144,9 @@ def test_a_file_of_another_rater_or_sheet_is_refused_and_stays(widget, tmp_path)
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("name", ["", "  ", "a,b", 'a"b', "a;b", "=1+1", "-x", "@x", "a\nb", "x" * 41])
+@pytest.mark.parametrize(
+    "name", ["", "  ", "a,b", 'a"b', "a;b", "=1+1", "-x", "@x", "a\nb", "x" * 41]
+)
 def test_a_name_that_no_file_should_hold_is_refused(widget, name, tmp_path):
     rate(widget, name)
     with pytest.raises(DataError, match="pseudonym"):
@@ -137,7 +156,9 @@ def test_a_name_that_no_file_should_hold_is_refused(widget, name, tmp_path):
 
 @pytest.mark.parametrize("name", ["Mo", "Žofie Ö", "李", "नमस्ते", "O'Neil 2", "x" * 40])
 def test_names_of_all_scripts_are_read_back(widget, name, tmp_path):
-    assert raters.read_ratings(rate(widget, f" {name} ").save_ratings(tmp_path / "x.csv")).raters == (name,)
+    assert raters.read_ratings(
+        rate(widget, f" {name} ").save_ratings(tmp_path / "x.csv")
+    ).raters == (name,)
 
 
 def test_what_is_set_from_python_is_checked(widget):

@@ -48,7 +48,9 @@ def test_the_mixture_is_that_of_the_curve():
     for seed in range(8):
         solved = solve_curve(world(4, 5, seed), "tv")
         data = tradeoff_explorer(solved, list("abcd"), list("vwxyz")).data
-        inside = np.random.default_rng(seed).uniform(solved.naturalness[0], solved.naturalness[-1], 20)
+        inside = np.random.default_rng(seed).uniform(
+            solved.naturalness[0], solved.naturalness[-1], 20
+        )
         for n in [*inside, *solved.naturalness]:
             accuracy, q = translator.mixture(data, n)
             assert accuracy == pytest.approx(solved.accuracy_at(n))
@@ -67,7 +69,8 @@ def test_many_targets_become_others_and_nothing_is_lost():
     assert q.sum(axis=2) == pytest.approx(1, abs=1e-5)
     assert r.sum() == pytest.approx(1)
     mass = np.maximum(
-        np.einsum("x,vxy->vy", solved.problem.p_x, solved.translators).max(axis=0), solved.problem.reference
+        np.einsum("x,vxy->vy", solved.problem.p_x, solved.translators).max(axis=0),
+        solved.problem.reference,
     )
     assert mass[kept].min() >= np.delete(mass, kept).max()
     data = tradeoff_explorer(solved, list("abc"), [f"t{y}" for y in range(40)], show=5).data
@@ -77,12 +80,19 @@ def test_many_targets_become_others_and_nothing_is_lost():
     assert (kept.tolist(), q.shape[2], len(r)) == (list(range(40)), 40, 40)
 
 
-@pytest.mark.parametrize(("change", "sentence"), [
-    ({"sources": ["one"]}, "1 sources and 3 targets are named, the curve is over 2 and 3"),
-    ({"start": -0.6}, r"must be in \[-0.5, 0\], the ends of this curve; below, the constraint costs nothing"),
-    ({"start": 0.1}, r"the ends of this curve, got 0.1"), ({"start": np.nan}, "got nan"),
-    ({"show": 0}, "show must be at least 1"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"sources": ["one"]}, "1 sources and 3 targets are named, the curve is over 2 and 3"),
+        (
+            {"start": -0.6},
+            r"must be in \[-0.5, 0\], the ends of this curve; below, the constraint costs nothing",
+        ),
+        ({"start": 0.1}, r"the ends of this curve, got 0.1"),
+        ({"start": np.nan}, "got nan"),
+        ({"show": 0}, "show must be at least 1"),
+    ],
+)
 def test_input_that_does_not_fit_is_told(curve, change, sentence):
     given = {"sources": SOURCES, "targets": TARGETS} | change
     with pytest.raises(DataError, match=sentence):
@@ -115,18 +125,27 @@ def test_the_drawn_line_is_the_curve():
         assert [(r["naturalness"], r["accuracy"]) for r in rows[name]] == list(
             zip(solved.naturalness, solved.accuracy, strict=True)
         )
-    assert [(r["naturalness"], r["accuracy"]) for r in rows["bxpoint"]] == [(-0.1, solved.accuracy_at(-0.1))]
-    assert "total variation, probability; higher is" in " ".join(spec["layer"][0]["encoding"]["x"]["axis"]["title"])
+    assert [(r["naturalness"], r["accuracy"]) for r in rows["bxpoint"]] == [
+        (-0.1, solved.accuracy_at(-0.1))
+    ]
+    assert "total variation, probability; higher is" in " ".join(
+        spec["layer"][0]["encoding"]["x"]["axis"]["title"]
+    )
 
 
 @pytest.mark.parametrize("asked", [{"at": [0.1]}, {"point": -0.6}])
 def test_an_n_that_no_translator_has_is_refused(curve, asked):
-    with pytest.raises(DataError, match=r"naturalness must be in \[-0.5, 0\], the ends of this curve"):
+    with pytest.raises(
+        DataError, match=r"naturalness must be in \[-0.5, 0\], the ends of this curve"
+    ):
         plot_tradeoff(curve, **asked)
 
 
 def test_languages_are_named_as_html_wants_them(curve):
-    assert tradeoff_explorer(curve, SOURCES, TARGETS, langs=("und", "pt_BR")).data["langs"] == ["", "pt-BR"]
+    assert tradeoff_explorer(curve, SOURCES, TARGETS, langs=("und", "pt_BR")).data["langs"] == [
+        "",
+        "pt-BR",
+    ]
 
 
 def test_a_curve_that_is_not_exact_says_so():
@@ -145,7 +164,10 @@ def test_anything_with_these_fields_is_a_curve(curve):
         problem=SimpleNamespace(p_x=curve.problem.p_x, reference=curve.problem.reference),
         divergence=SimpleNamespace(label="total variation", unit="probability"),
     )
-    assert tradeoff_explorer(like, SOURCES, TARGETS).data == tradeoff_explorer(curve, SOURCES, TARGETS).data
+    assert (
+        tradeoff_explorer(like, SOURCES, TARGETS).data
+        == tradeoff_explorer(curve, SOURCES, TARGETS).data
+    )
 
 
 def test_the_fallback_needs_no_script_and_escapes(widget):
@@ -157,7 +179,10 @@ def test_the_fallback_needs_no_script_and_escapes(widget):
     assert "he &lt;/script&gt; runs" in before
     assert "&lt;b&gt;lief&lt;/b&gt;" in before
     assert "<b>66.7\u00a0%</b>" in before
-    assert 'alt="A(N) under total variation from accuracy 0 at naturalness -0.5 to -0.5 at 0; 2 vertices."' in before
+    assert (
+        'alt="A(N) under total variation from accuracy 0 at naturalness -0.5 to -0.5 at 0; 2 vertices."'
+        in before
+    )
     assert script.count("</script>") == 1
 
 
@@ -184,7 +209,9 @@ def test_static_view_has_a_tidy_table(curve):
     table = view.table
     assert len(table) == 2 * 2 * 3
     assert table.groupby(["naturalness", "source"])["q"].sum().to_numpy() == pytest.approx(1)
-    assert table.groupby("naturalness")["accuracy"].first().to_dict() == pytest.approx({-0.5: 0, -0.1: -0.4})
+    assert table.groupby("naturalness")["accuracy"].first().to_dict() == pytest.approx(
+        {-0.5: 0, -0.1: -0.4}
+    )
     assert repr(view) == "TradeoffView(N = -0.5, -0.1; 2 sources)"
     assert view._repr_html_().count("<table>") == 2
     labels = json.dumps(view.chart.to_dict(), ensure_ascii=False)
@@ -193,7 +220,19 @@ def test_static_view_has_a_tidy_table(curve):
 
 
 def test_numbers_are_printed_for_people():
-    assert [translator.percent(v).replace("\u00a0", " ") for v in (0, 1e-7, 1e-4, 0.0005, 0.999, 1 - 1e-9)] == [
-        "·", "·", "< 0.1 %", "0.1 %", "99.9 %", "100 %",
-    ]  # fmt: skip
-    assert [translator.signed(v).replace("\u00a0", " ") for v in (-1e-9, 0.25, -0.25)] == ["0.0", "▲ +25.0", "▼ −25.0"]
+    assert [
+        translator.percent(v).replace("\u00a0", " ")
+        for v in (0, 1e-7, 1e-4, 0.0005, 0.999, 1 - 1e-9)
+    ] == [
+        "·",
+        "·",
+        "< 0.1 %",
+        "0.1 %",
+        "99.9 %",
+        "100 %",
+    ]
+    assert [translator.signed(v).replace("\u00a0", " ") for v in (-1e-9, 0.25, -0.25)] == [
+        "0.0",
+        "▲ +25.0",
+        "▼ −25.0",
+    ]

@@ -15,7 +15,9 @@ from anhelpers.xmi.features import corpus_features, ttr_distance, type_token_rat
 from anhelpers.xmi.published import read_features
 
 WORDS = st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=8).map(" ".join)
-TEXTS = st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=6).map(lambda pairs: tuple(zip(*pairs, strict=True)))
+TEXTS = st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=6).map(
+    lambda pairs: tuple(zip(*pairs, strict=True))
+)
 
 
 @pytest.mark.verifies("Features of a corpus", by="hand")
@@ -37,7 +39,9 @@ def test_turning_the_direction_around(texts):
     assert there.word_overlap == back.word_overlap
     assert there.token_ratio * back.token_ratio == pytest.approx(1, rel=1e-12)
     assert (there.src_ttr, there.trg_ttr) == (back.trg_ttr, back.src_ttr)
-    assert np.isclose(abs(1 - there.src_ttr / there.trg_ttr), np.sqrt(there.ttr_distance), rtol=0, atol=1e-12)
+    assert np.isclose(
+        abs(1 - there.src_ttr / there.trg_ttr), np.sqrt(there.ttr_distance), rtol=0, atol=1e-12
+    )
 
 
 @given(TEXTS)
@@ -51,7 +55,9 @@ def test_bounds_are_reached_by_a_copy(texts):
 @pytest.mark.verifies("Features of a corpus", by="property")
 @given(TEXTS)
 def test_a_corpus_twice_has_half_the_ratio(texts):
-    assert type_token_ratio(texts[0] * 2) == pytest.approx(type_token_ratio(texts[0]) / 2, rel=1e-12)
+    assert type_token_ratio(texts[0] * 2) == pytest.approx(
+        type_token_ratio(texts[0]) / 2, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,7 +85,8 @@ def test_the_bundled_distances_are_ours_of_the_bundled_ratios():
     """To the six decimals of the ratios and of the distance; a copy of the source on both sides has distance 0."""
     table = read_features()
     ours = ttr_distance(table.src_ttr, table.trg_ttr)
-    change = 5e-7 * (1 / table.src_ttr + 1 / table.trg_ttr) * table.src_ttr / table.trg_ttr  # of the root
+    # of the root
+    change = 5e-7 * (1 / table.src_ttr + 1 / table.trg_ttr) * table.src_ttr / table.trg_ttr
     assert (abs(np.sqrt(ours) - np.sqrt(table.ttr_distance)) <= change + 5e-6).all()
     assert (ttr_distance(table.src_ttr, table.src_ttr) == 0).all()
 
@@ -111,7 +118,9 @@ def test_the_published_features_obey_our_laws(data):
     back = table.reindex([(trg, src) for src, trg in table.index])
     assert (table.word_overlap.to_numpy() == back.word_overlap.to_numpy()).all()
     assert table.word_overlap.between(0, 0.5).all()
-    assert np.allclose(table.token_ratio.to_numpy() * back.token_ratio.to_numpy(), 1, rtol=0, atol=2e-6)
+    assert np.allclose(
+        table.token_ratio.to_numpy() * back.token_ratio.to_numpy(), 1, rtol=0, atol=2e-6
+    )
     assert (table.src_ttr.to_numpy() == back.trg_ttr.to_numpy()).all()
 
 

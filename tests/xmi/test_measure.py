@@ -82,10 +82,18 @@ def test_the_interval_is_scipy_s():
     random = np.random.default_rng(1)
     mt, lm = -random.gamma(9, 3, 80), -random.gamma(20, 3, 80)
     found = xmi(mt, lm, unit="bits", rng=rng(), n_draws=20_000).xmi
-    theirs = bootstrap((lm, mt), lambda a, b, axis: (b - a).mean(axis), paired=True, method="BCa",
-                       n_resamples=20_000, rng=np.random.default_rng(2))  # fmt: skip
+    theirs = bootstrap(
+        (lm, mt),
+        lambda a, b, axis: (b - a).mean(axis),
+        paired=True,
+        method="BCa",
+        n_resamples=20_000,
+        rng=np.random.default_rng(2),
+    )
     assert found.se == pytest.approx(theirs.standard_error, rel=0.02)
-    np.testing.assert_allclose([found.low, found.high], theirs.confidence_interval, atol=0.15 * found.se)
+    np.testing.assert_allclose(
+        [found.low, found.high], theirs.confidence_interval, atol=0.15 * found.se
+    )
 
 
 def test_documents_are_resampled_whole():
@@ -148,13 +156,22 @@ def test_rounding_above_0_is_a_certain_sentence():
         ([-1, np.nan, np.nan], LM, {}, "1 sentences have all their scores: at least 2"),
         ([np.nan] * 3, LM, {}, "0 sentences have all"),
         (MT, LM, {"docs": "ab"}, "docs has 2"),
-        (MT, LM, {"tokens": ([3, 4, 5], [3, 5, 5])}, "same token sequence: sentence 2 has 4 tokens under mt and 5 under"
-         " lm; XMI per sentence needs one tokenizer"),
-        (MT, LM, {"tokens": (["a", "b", "cd"], ["a", "b", "ce"])}, "sentence 3 has 'd' under mt and 'e' under lm as "
-         "token 2"),
+        (
+            MT,
+            LM,
+            {"tokens": ([3, 4, 5], [3, 5, 5])},
+            "same token sequence: sentence 2 has 4 tokens under mt and 5 under"
+            " lm; XMI per sentence needs one tokenizer",
+        ),
+        (
+            MT,
+            LM,
+            {"tokens": (["a", "b", "cd"], ["a", "b", "ce"])},
+            "sentence 3 has 'd' under mt and 'e' under lm as token 2",
+        ),
         (MT, LM, {"tokens": ([3, 4, 5], [3, 4])}, "lm_tokens has 2"),
     ],
-)  # fmt: skip
+)
 def test_bad_input_is_told_in_one_sentence(mt, lm, more, words):
     with pytest.raises(DataError, match=words):
         xmi(mt, lm, rng=rng(), **more)
@@ -192,7 +209,9 @@ def test_the_se_of_a_ratio_is_that_of_the_linearised_one():
 @pytest.mark.verifies("Bits per character", by="property")
 def test_equal_lengths_make_characters_a_scale():
     a, b = per_character(MT, LM, [4, 4, 4], rng=rng()).xmi_per_char, xmi(MT, LM, rng=rng()).xmi
-    np.testing.assert_allclose([a.value, a.se, a.low, a.high], np.array([b.value, b.se, b.low, b.high]) / 4, rtol=1e-12)
+    np.testing.assert_allclose(
+        [a.value, a.se, a.low, a.high], np.array([b.value, b.se, b.low, b.high]) / 4, rtol=1e-12
+    )
 
 
 @pytest.mark.verifies("Difference of two directions' XMI", by="property")
@@ -207,11 +226,14 @@ def test_directions_over_the_same_sentences_are_paired():
     assert difference.low > 0  # far apart, though the two intervals overlap
     assert table.xmi_low[0] < table.xmi_high[1]
     assert xmi_difference(first, first, rng=rng()).se == 0
-    np.testing.assert_allclose(table.h_lm_low[0], table.h_lm_low[1], rtol=0)  # one language model, one draw
+    # one language model, one draw
+    np.testing.assert_allclose(table.h_lm_low[0], table.h_lm_low[1], rtol=0)
 
 
 def test_the_difference_leaves_out_what_either_direction_misses():
-    found = xmi_difference(([-1, np.nan, -1, -1], [-2] * 4), ([-1] * 4, [-2, -2, np.nan, -2]), rng=rng())
+    found = xmi_difference(
+        ([-1, np.nan, -1, -1], [-2] * 4), ([-1] * 4, [-2, -2, np.nan, -2]), rng=rng()
+    )
     assert found.n == 2
     with pytest.raises(DataError, match="first has 3, second has 2"):
         xmi_difference((MT, LM), (MT[:2], LM[:2]), rng=rng())
@@ -219,7 +241,17 @@ def test_the_difference_leaves_out_what_either_direction_misses():
 
 def test_rows_are_tidy():
     table = xmi_rows("en-de", xmi(MT, LM, unit="bits", rng=rng()))
-    assert list(table) == ["direction", "quantity", "value", "se", "low", "high", "unit", "n", "signature"]
+    assert list(table) == [
+        "direction",
+        "quantity",
+        "value",
+        "se",
+        "low",
+        "high",
+        "unit",
+        "n",
+        "signature",
+    ]
     assert table.quantity.tolist() == ["h_lm", "h_mt", "xmi"]
     assert table.value.tolist() == [4.0, 2.0, 2.0]
 
@@ -229,10 +261,14 @@ def test_only_worse_than_a_guess_makes_the_unit_doubtful():
     assert unit_doubt([-0.999 * uniform, np.nan], [8, 3], n_vocab=1000) == ""
     assert unit_doubt([-1.0, -1.0, -99.0], [2, None, 0], n_vocab=10) == ""
     assert unit_doubt([np.nan], [None], n_vocab=10) == ""
-    assert "is the unit really nats?" in unit_doubt([-1.001 * uniform, np.nan], [8, 3], n_vocab=1000)
+    assert "is the unit really nats?" in unit_doubt(
+        [-1.001 * uniform, np.nan], [8, 3], n_vocab=1000
+    )
 
 
-@pytest.mark.verifies("Cross-entropies H_LM and H_MT", "XMI", "Pointwise XMI", by="foreign", of="scipy")
+@pytest.mark.verifies(
+    "Cross-entropies H_LM and H_MT", "XMI", "Pointwise XMI", by="foreign", of="scipy"
+)
 def test_entropies_and_information_are_scipys():
     """A sample in exactly the proportions of a joint of two words each: scipy's entropies, to base 2."""
     counts = np.array([[6, 2], [1, 3]])
@@ -252,14 +288,21 @@ def test_entropies_and_information_are_scipys():
     np.testing.assert_allclose(pointwise, np.log2(joint / product)[s, t], rtol=1e-12)
 
 
-@pytest.mark.verifies("Difference of two directions' XMI", "Bits per character", by="foreign", of="scipy")
+@pytest.mark.verifies(
+    "Difference of two directions' XMI", "Bits per character", by="foreign", of="scipy"
+)
 def test_intervals_of_differences_and_ratios_are_scipys():
     random = np.random.default_rng(8)
     a, b, c, d = -random.gamma(9, 3, (4, 60))
     chars = random.integers(20, 90, 60)
     difference = xmi_difference((a, b), (c, d), unit="bits", rng=rng(), n_draws=20_000)
     ratio = per_character(a, b, chars, unit="bits", rng=rng(), n_draws=20_000).xmi_per_char
-    options = {"paired": True, "method": "percentile", "n_resamples": 20_000, "rng": np.random.default_rng(3)}
+    options = {
+        "paired": True,
+        "method": "percentile",
+        "n_resamples": 20_000,
+        "rng": np.random.default_rng(3),
+    }
     for found, data, statistic in [
         (difference, ((a - b) - (c - d),), lambda x, axis: x.mean(axis)),
         (ratio, (a - b, chars), lambda x, n, axis: x.sum(axis) / n.sum(axis)),
@@ -267,7 +310,9 @@ def test_intervals_of_differences_and_ratios_are_scipys():
         theirs = bootstrap(data, statistic, **options)
         assert found.value == pytest.approx(statistic(*data, axis=0), rel=1e-12)
         assert found.se == pytest.approx(theirs.standard_error, rel=0.02)
-        np.testing.assert_allclose([found.low, found.high], theirs.confidence_interval, atol=0.1 * found.se)
+        np.testing.assert_allclose(
+            [found.low, found.high], theirs.confidence_interval, atol=0.1 * found.se
+        )
 
 
 @pytest.mark.verifies("Pointwise XMI", "Difference of two directions' XMI", by="property")

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
-transformers = pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
+transformers = pytest.importorskip(
+    "transformers", reason="pip install -c constraints.txt -e '.[neural]'"
+)
 
 from anhelpers.errors import DataError  # noqa: E402
 from anhelpers.naturalness.lm import lm_tokens, load_lm, score_texts  # noqa: E402
@@ -44,10 +46,14 @@ def test_a_decoder_alone_scores_the_target_s_tokens_and_its_end(mt, lm, texts):
     model = lm.model.double()
     try:
         for i, tokens in enumerate(found[:-1]):
-            ids = [lm.model.config.decoder_start_token_id, *lm.tokenizer.convert_tokens_to_ids(list(tokens))]
+            ids = [
+                lm.model.config.decoder_start_token_id,
+                *lm.tokenizer.convert_tokens_to_ids(list(tokens)),
+            ]
             with torch.no_grad():
                 logits = model(input_ids=torch.tensor([ids]), use_cache=False).logits[0]
-            logits[:, lm.tokenizer.pad_token_id] = -math.inf  # converted Marian models never generate it
+            # converted Marian models never generate it
+            logits[:, lm.tokenizer.pad_token_id] = -math.inf
             logp = logits.log_softmax(-1)
             total = sum(float(logp[j, ids[j + 1]]) for j in range(len(tokens)))
             assert scores.tokens[i] == len(tokens)
@@ -60,7 +66,9 @@ def test_tokens_of_a_causal_model_are_those_it_scores(tiny_lm):
     lm = load_lm(tiny_lm, device="cpu")
     texts = ["Das Haus.", "", "a </s> b"]
     for eos in (True, False):
-        assert [len(t) for t in lm_tokens(lm, texts, eos)] == score_texts(lm, texts, eos).tokens.tolist()
+        assert [len(t) for t in lm_tokens(lm, texts, eos)] == score_texts(
+            lm, texts, eos
+        ).tokens.tolist()
     assert [t.count("</s>") for t in lm_tokens(lm, texts)] == [1, 0, 1]
 
 
@@ -70,8 +78,12 @@ def test_xmi_is_the_mean_difference_of_the_two_models_scores(mt, lm, texts):
     given, alone = score_pairs(mt, *texts), score_texts(lm, texts[1], eos=True)
     np.testing.assert_array_equal(found.mt_logprobs, given.total)
     np.testing.assert_array_equal(found.lm_logprobs, alone.total)
-    assert found.found.xmi.value == pytest.approx(np.mean(given.total - alone.total) / math.log(2), abs=1e-12)
-    assert found.found.xmi.value == pytest.approx(pointwise_xmi(found.mt_logprobs, found.lm_logprobs).mean(), abs=1e-12)
+    assert found.found.xmi.value == pytest.approx(
+        np.mean(given.total - alone.total) / math.log(2), abs=1e-12
+    )
+    assert found.found.xmi.value == pytest.approx(
+        pointwise_xmi(found.mt_logprobs, found.lm_logprobs).mean(), abs=1e-12
+    )
     assert found.mt_tokens.tolist() == found.lm_tokens.tolist()
     signature = found.found.h_lm.signature
     assert signature.endswith(f"; {mt.signature()}; {lm.signature(eos=True)}")
@@ -119,14 +131,20 @@ def test_per_character_takes_two_tokenizers(mt, tiny_lm, texts):
     chars = sum(len(t) for t in texts[1])
     expected = (found.mt_logprobs - found.lm_logprobs).sum() / math.log(2) / chars
     assert found.found.xmi_per_char.value == pytest.approx(expected, rel=1e-12)
-    spaced = xmi_from_models(mt, lm, texts[0], [f" {t} " for t in texts[1]], rng=rng(), n_draws=20, per_char=True)
-    assert spaced.found.h_mt_per_char.value == pytest.approx(found.found.h_mt_per_char.value, rel=1e-9)
+    spaced = xmi_from_models(
+        mt, lm, texts[0], [f" {t} " for t in texts[1]], rng=rng(), n_draws=20, per_char=True
+    )
+    assert spaced.found.h_mt_per_char.value == pytest.approx(
+        found.found.h_mt_per_char.value, rel=1e-9
+    )
 
 
 def test_documents_and_seed_decide_the_interval(mt, lm, texts):
     twice = [texts[0] * 4, texts[1] * 4]
     docs = [f"d{i // 4}" for i in range(20)]
-    first, again = (xmi_from_models(mt, lm, *twice, docs=docs, rng=rng(), n_draws=30) for _ in range(2))
+    first, again = (
+        xmi_from_models(mt, lm, *twice, docs=docs, rng=rng(), n_draws=30) for _ in range(2)
+    )
     assert first.found == again.found
     assert first.found.xmi.n_docs == 5
 
@@ -135,7 +153,11 @@ def test_documents_and_seed_decide_the_interval(mt, lm, texts):
     ("srcs", "trgs", "words"),
     [
         (["a"], ["a", "b"], "lengths differ: srcs has 1, trgs has 2"),
-        (["a", " "], ["a", "b"], "sentence 2 has a target and a blank source; are the two texts shifted?"),
+        (
+            ["a", " "],
+            ["a", "b"],
+            "sentence 2 has a target and a blank source; are the two texts shifted?",
+        ),
         (["a", "b"], ["a", None], "text 1 of trgs is None, not a text"),
         (["a", "b"], ["", "Ja."], "1 sentences have all their scores: at least 2 are needed"),
     ],
@@ -157,6 +179,8 @@ def test_a_source_that_helps_gives_positive_bits_and_one_that_misleads_negative_
         optimizer.zero_grad()
     learnt = dataclasses.replace(mt, model=model.eval())
     right = xmi_from_models(learnt, learnt, *texts, rng=rng(), n_draws=50)
-    wrong = xmi_from_models(learnt, learnt, texts[0][1:] + texts[0][:1], texts[1], rng=rng(), n_draws=50)
+    wrong = xmi_from_models(
+        learnt, learnt, texts[0][1:] + texts[0][:1], texts[1], rng=rng(), n_draws=50
+    )
     assert right.found.xmi.value > 0
     assert wrong.found.xmi.value < right.found.xmi.value

@@ -5,25 +5,52 @@ import html
 import pytest
 
 torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
-transformers = pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
+transformers = pytest.importorskip(
+    "transformers", reason="pip install -c constraints.txt -e '.[neural]'"
+)
 
 from anhelpers import cli  # noqa: E402
 from anhelpers.naturalness.train import train_tokenizer  # noqa: E402
 
 pytestmark = [pytest.mark.neural, pytest.mark.notebook]
-HURRIED = ["-p", "steps", "4", "-p", "young", "[2]", "-p", "n_test", "40", "-p", "pairs", '["cipher"]']
+HURRIED = [
+    "-p",
+    "steps",
+    "4",
+    "-p",
+    "young",
+    "[2]",
+    "-p",
+    "n_test",
+    "40",
+    "-p",
+    "pairs",
+    '["cipher"]',
+]
 
 
 @pytest.fixture(scope="module")
 def tiny_mt(tmp_path_factory):
     """A folder with a random Marian model of width 16 and a tokenizer for any text."""
     folder = tmp_path_factory.mktemp("mt") / "tiny"
-    tokenizer = train_tokenizer(["Das Haus ist alt und klein.", "The house is old and small."] * 4, 300, 512)
+    tokenizer = train_tokenizer(
+        ["Das Haus ist alt und klein.", "The house is old and small."] * 4, 300, 512
+    )
     config = transformers.MarianConfig(
-        vocab_size=len(tokenizer), d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
-        decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=512,
-        pad_token_id=2, eos_token_id=1, decoder_start_token_id=2, forced_eos_token_id=None,
-    )  # fmt: skip
+        vocab_size=len(tokenizer),
+        d_model=16,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=2,
+        decoder_attention_heads=2,
+        encoder_ffn_dim=16,
+        decoder_ffn_dim=16,
+        max_position_embeddings=512,
+        pad_token_id=2,
+        eos_token_id=1,
+        decoder_start_token_id=2,
+        forced_eos_token_id=None,
+    )
     torch.manual_seed(0)
     transformers.MarianMTModel(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)

@@ -28,9 +28,27 @@ from anhelpers.xmi.published import (
 )
 
 LANGUAGES = {
-    "bg", "cs", "da", "de", "el", "es", "et", "fi", "fr", "hu",
-    "it", "lt", "lv", "nl", "pl", "pt", "ro", "sk", "sl", "sv",
-}  # fmt: skip
+    "bg",
+    "cs",
+    "da",
+    "de",
+    "el",
+    "es",
+    "et",
+    "fi",
+    "fr",
+    "hu",
+    "it",
+    "lt",
+    "lv",
+    "nl",
+    "pl",
+    "pt",
+    "ro",
+    "sk",
+    "sl",
+    "sv",
+}
 
 
 def test_the_bundled_table_has_each_direction_once():
@@ -48,7 +66,9 @@ def test_xmi_is_the_difference_of_the_cross_entropies_within_rounding():
     assert set(off) <= {-1.0, 0.0, 1.0}
 
 
-@pytest.mark.verifies("Means of XMI by side and correlation with BLEU", by="foreign", of="the paper's numbers")
+@pytest.mark.verifies(
+    "Means of XMI by side and correlation with BLEU", by="foreign", of="the paper's numbers"
+)
 def test_means_and_correlations_with_bleu_of_the_bundled_table():
     into, out = sides(published_table()).to_dict("records")
     assert (round(into["xmi"], 2), round(out["xmi"], 2)) == (96.91, 102.16)
@@ -77,11 +97,15 @@ def test_the_bundled_features_are_those_of_the_same_directions():
 def assert_described(table, features, source):
     """The description of `correlations` has Spearman's r by either: "−0.512 and −0.463 by the table that ..."."""
     r = correlations(table, features).set_index(["feature", "method"]).r
-    said = f"{r['src_ttr', 'spearman']:.3f} and {r['ttr_distance', 'spearman']:.3f} by {source}".replace("-", "−")
+    said = f"{r['src_ttr', 'spearman']:.3f} and {r['ttr_distance', 'spearman']:.3f} by {source}".replace(
+        "-", "−"
+    )
     assert said in " ".join(correlations.__doc__.split())
 
 
-@pytest.mark.verifies("Correlations of XMI with features", by="foreign", of="the paper's r and decisions")
+@pytest.mark.verifies(
+    "Correlations of XMI with features", by="foreign", of="the paper's r and decisions"
+)
 @pytest.mark.erratum("XMI Table 2, significant features")
 def test_the_bundled_tables_leave_the_same_features_significant():
     """XMI to two decimals instead of four changes the third digit of r (ties for Spearman), and no decision."""
@@ -106,14 +130,20 @@ def test_tokens_of_the_two_models_differ_into_english_only():
     assert (gap.gap.abs() / gap.tokens_lm).max() < 0.03
     barely = gap[~gap.same & (gap.gap.abs() < 5 * gap.slack)]
     assert barely.gap.round(2).to_dict() == {"fi-en": 0.01, "hu-en": 0.01, "pl-en": 0.02}
-    assert (barely.gap / barely.slack).round(1).to_dict() == {"fi-en": 1.5, "hu-en": 1.9, "pl-en": 4.1}
+    assert (barely.gap / barely.slack).round(1).to_dict() == {
+        "fi-en": 1.5,
+        "hu-en": 1.9,
+        "pl-en": 4.1,
+    }
 
 
 @pytest.mark.verifies("Tokens behind a published XMI", by="hand")
 def test_tokens_by_hand():
     """30 bits at 3 bits a token are 10 tokens, 12 bits at 1.5 are 8; each rounded number moves them a little."""
-    table = pd.DataFrame([("de-en", "de", "en", 30.0, 12.0, 3.0, 1.5)],
-                         columns=["direction", "src", "trg", "h_lm", "h_mt", "nll_lm", "nll_mt"])  # fmt: skip
+    table = pd.DataFrame(
+        [("de-en", "de", "en", 30.0, 12.0, 3.0, 1.5)],
+        columns=["direction", "src", "trg", "h_lm", "h_mt", "nll_lm", "nll_mt"],
+    )
     (row,) = token_gap(table).to_dict("records")
     assert (row["tokens_lm"], row["tokens_mt"], row["gap"], row["same"]) == (10, 8, -2, False)
     assert row["slack"] == pytest.approx(5e-5 * (1 / 3 + 1 / 1.5 + 10 / 3 + 8 / 1.5))
@@ -122,11 +152,16 @@ def test_tokens_by_hand():
 
 def frames(y, x):
     names = [f"d{i}" for i in range(len(y))]
-    return pd.DataFrame({"direction": names, "xmi": y}), pd.DataFrame({"direction": names[::-1], "f": x[::-1]})
+    return pd.DataFrame({"direction": names, "xmi": y}), pd.DataFrame(
+        {"direction": names[::-1], "f": x[::-1]}
+    )
 
 
 @pytest.mark.verifies(
-    "Pearson's correlation", "p-value and interval of a correlation", "Correlations of XMI with features", by="hand"
+    "Pearson's correlation",
+    "p-value and interval of a correlation",
+    "Correlations of XMI with features",
+    by="hand",
 )
 def test_a_correlation_by_hand():
     """(1, 2, 3, 4) and (2, 1, 4, 3): r = 3/5, t = 0.6 √2 / 0.8 = 1.0607, and with 2 degrees of freedom p = 1 − r."""
@@ -138,7 +173,11 @@ def test_a_correlation_by_hand():
 
 
 @pytest.mark.verifies(
-    "Pearson's correlation", "Spearman's correlation", "Correlations of XMI with features", by="foreign", of="scipy"
+    "Pearson's correlation",
+    "Spearman's correlation",
+    "Correlations of XMI with features",
+    by="foreign",
+    of="scipy",
 )
 @given(arrays(float, (2, 9), elements=st.integers(-20, 20).map(float)))
 def test_scipy_agrees(values):
@@ -187,7 +226,9 @@ def test_output_files_of_ones_own(tmp_path):
     (place / "preds.test").write_text("a b c d\na small house\n")
     (place / "truth.test").write_text("a b c d\nthe small house\n")
     found = recomputed_bleu(tmp_path)
-    theirs = sacrebleu.corpus_bleu(["a b c d", "a small house"], [["a b c d", "the small house"]]).score
+    theirs = sacrebleu.corpus_bleu(
+        ["a b c d", "a small house"], [["a b c d", "the small house"]]
+    ).score
     assert found.to_numpy().tolist() == [["de-en", theirs, 2]]
     with pytest.raises(DataError, match="holds no folder of outputs"):
         recomputed_bleu(place)
@@ -208,7 +249,8 @@ def xmi() -> Path:
 
 @pytest.mark.real
 def test_the_bundled_table_is_the_results_rounded(xmi):
-    ours, theirs = published_table().set_index("direction"), read_results(xmi / "results").set_index("direction")
+    ours = published_table().set_index("direction")
+    theirs = read_results(xmi / "results").set_index("direction")
     assert ours.index.tolist() == theirs.index.tolist()
     for name in ("h_lm", "h_mt", "xmi"):
         assert abs(ours[name] - theirs[name]).max() < 0.005 + 1e-9
@@ -236,12 +278,16 @@ def test_perplexity_is_two_to_the_bits_per_token(xmi):
         assert (abs(2 ** table[f"nll_{side}"] - table[f"ppl_{side}"]) <= slack).all()
 
 
-@pytest.mark.verifies("Tokens behind a published XMI", by="foreign", of="the authors' four-digit results")
+@pytest.mark.verifies(
+    "Tokens behind a published XMI", by="foreign", of="the authors' four-digit results"
+)
 @pytest.mark.real
 def test_into_english_the_two_models_do_not_predict_the_same_tokens(xmi):
     ours, theirs = token_gap(), token_gap(read_results(xmi / "results"))
     assert set(theirs.direction[theirs.same]) == {f"en-{x}" for x in LANGUAGES} | {"bg-en"}
-    assert (ours[["direction", "nll_lm", "nll_mt"]] == theirs[["direction", "nll_lm", "nll_mt"]]).all(axis=None)
+    assert (
+        ours[["direction", "nll_lm", "nll_mt"]] == theirs[["direction", "nll_lm", "nll_mt"]]
+    ).all(axis=None)
     assert (abs(ours.gap - theirs.gap) <= ours.slack + theirs.slack).all()
 
 
@@ -254,7 +300,9 @@ def test_means_and_correlations_with_bleu_of_the_results(xmi):
 
 @pytest.mark.real
 def test_exactly_these_correlations_are_significant(xmi):
-    assert_described(read_results(xmi / "results"), read_features(xmi / "results"), "the authors' files")
+    assert_described(
+        read_results(xmi / "results"), read_features(xmi / "results"), "the authors' files"
+    )
     found = correlations(read_results(xmi / "results"), read_features(xmi / "results"))
     assert len(found) == 2 * 17
     assert set(found.feature) == set(FEATURES)
@@ -289,12 +337,15 @@ def test_on_the_validation_set_only_the_source_ratio_is_significant(xmi):
 @pytest.mark.verifies("BLEU", by="foreign", of="the paper's printed BLEU")
 @pytest.mark.real
 def test_bleu_of_the_output_files_is_the_published_one(xmi):
-    found, published = recomputed_bleu(xmi / "outputs"), published_table().set_index("direction").bleu
+    found = recomputed_bleu(xmi / "outputs")
+    published = published_table().set_index("direction").bleu
     assert len(found) == 12
     assert found.bleu.round(1).tolist() == published[found.direction].tolist()
     assert set(found.n) == {2000}
     place = xmi / "outputs/en2lt"
-    theirs = sacrebleu.corpus_bleu(read_lines(place / "preds.test"), [read_lines(place / "truth.test")]).score
+    theirs = sacrebleu.corpus_bleu(
+        read_lines(place / "preds.test"), [read_lines(place / "truth.test")]
+    ).score
     assert found.set_index("direction").bleu["en-lt"] == theirs
 
 
@@ -302,10 +353,25 @@ def test_bleu_of_the_output_files_is_the_published_one(xmi):
 @pytest.mark.parametrize(
     ("file", "old", "new", "words"),
     [
-        ("xent.mt.csv", "bg,en,51.8457", "bg,en,abc", "xent.mt.csv, line 2: value 'abc' is no finite number"),
-        ("xent.mt.csv", "cs,en,57.2295", "bg,en,57.2295", "xent.mt.csv, line 3: bg-en is listed twice"),
+        (
+            "xent.mt.csv",
+            "bg,en,51.8457",
+            "bg,en,abc",
+            "xent.mt.csv, line 2: value 'abc' is no finite number",
+        ),
+        (
+            "xent.mt.csv",
+            "cs,en,57.2295",
+            "bg,en,57.2295",
+            "xent.mt.csv, line 3: bg-en is listed twice",
+        ),
         ("xent.lm.csv", "bg,156.4857\n", "", "xent.lm.csv: has no row for bg"),
-        ("bleu.mt.csv", "src,tgt,value", "src,trg,value", "bleu.mt.csv, line 1: the header must be src,tgt,value"),
+        (
+            "bleu.mt.csv",
+            "src,tgt,value",
+            "src,trg,value",
+            "bleu.mt.csv, line 1: the header must be src,tgt,value",
+        ),
     ],
 )
 def test_broken_results_are_refused_with_file_and_line(xmi, tmp_path, file, old, new, words):
@@ -327,11 +393,14 @@ def test_an_unknown_split_is_refused(tmp_path):
 @pytest.mark.verifies("Means of XMI by side and correlation with BLEU", by="property")
 def test_sides_by_hand_and_into_english_xmi_is_minus_h_mt():
     """XMI 1 2 3 4 and BLEU 2 1 4 3: means 5/2, r = 3/5. Where H_LM is one number, r with XMI is −r with H_MT."""
-    table = pd.DataFrame({"src": list("abcd"), "trg": "en", "xmi": [1.0, 2, 3, 4], "bleu": [2.0, 1, 4, 3]})
+    table = pd.DataFrame(
+        {"src": list("abcd"), "trg": "en", "xmi": [1.0, 2, 3, 4], "bleu": [2.0, 1, 4, 3]}
+    )
     into = sides(table).iloc[0]
     assert (into.n, into.xmi, into.bleu) == (4, 2.5, 2.5)
     assert into.pearson == pytest.approx(0.6, rel=1e-12)
     published = published_table().query("trg == 'en'")
     assert published.h_lm.nunique() == 1
     r = stats.pearsonr(published.h_mt, published.bleu).statistic
-    assert sides(published_table()).pearson[0] == pytest.approx(-r, abs=1e-4)  # h_mt is rounded, too
+    # h_mt is rounded, too
+    assert sides(published_table()).pearson[0] == pytest.approx(-r, abs=1e-4)

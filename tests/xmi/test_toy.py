@@ -33,7 +33,10 @@ def enumerated(pair):
     table = np.zeros((len(srcs), len(trgs)))
     for g, weight in enumerate(pair.weights):
         for (i, s), (j, t) in product(enumerate(srcs), enumerate(trgs)):
-            a, b = ([w.index(x) for x in text.split()] for w, text in ((pair.sources, s), (pair.targets, t)))
+            a, b = (
+                [w.index(x) for x in text.split()]
+                for w, text in ((pair.sources, s), (pair.targets, t))
+            )
             if len(a) == len(b):
                 words = math.prod(pair.joint[g][m, n] for m, n in zip(a, b, strict=True))
                 table[i, j] += weight * pair.lengths[len(a) - 1] * words
@@ -60,12 +63,21 @@ def mixed(random, relation):
     joint = {
         "one class": p[None],
         "equal": np.stack([p, p]),
-        "disjoint on both sides": np.stack([np.kron(np.diag([1, 0]), p), np.kron(np.diag([0, 1]), q)]),
-        "disjoint sources, equal targets": np.stack([np.vstack([p, empty]), np.vstack([empty, p[::-1]])]),
-        "two equal, one apart": np.stack([np.vstack([p, empty]), np.vstack([p, empty]), np.vstack([empty, p])]),
-    }[relation]  # fmt: skip
+        "disjoint on both sides": np.stack(
+            [np.kron(np.diag([1, 0]), p), np.kron(np.diag([0, 1]), q)]
+        ),
+        "disjoint sources, equal targets": np.stack(
+            [np.vstack([p, empty]), np.vstack([empty, p[::-1]])]
+        ),
+        "two equal, one apart": np.stack(
+            [np.vstack([p, empty]), np.vstack([p, empty]), np.vstack([empty, p])]
+        ),
+    }[relation]
     weights, lengths = random.dirichlet(np.ones(len(joint))), random.dirichlet(np.ones(2))
-    names = [tuple(side + "abcd"[k] for k in range(n)) for side, n in zip("st", joint.shape[1:], strict=True)]
+    names = [
+        tuple(side + "abcd"[k] for k in range(n))
+        for side, n in zip("st", joint.shape[1:], strict=True)
+    ]
     return ToyPair(relation, *names, joint, weights, lengths, bool(random.integers(4)))
 
 
@@ -74,22 +86,34 @@ def mixed(random, relation):
 @pytest.mark.parametrize("direction", ["forth", "back"])
 def test_the_closed_forms_are_those_of_all_sentence_pairs(name, direction):
     pair = toy_pair(name, **SMALL) if direction == "forth" else toy_pair(name, **SMALL).reversed()
-    assert {q: getattr(pair, q) for q in QUANTITIES} == pytest.approx(by_enumeration(pair), abs=1e-12)
+    assert {q: getattr(pair, q) for q in QUANTITIES} == pytest.approx(
+        by_enumeration(pair), abs=1e-12
+    )
 
 
 @pytest.mark.verifies("Mutual information of a toy pair", by="property")
 @pytest.mark.parametrize(
     "relation",
-    ["one class", "equal", "disjoint on both sides", "disjoint sources, equal targets", "two equal, one apart"],
+    [
+        "one class",
+        "equal",
+        "disjoint on both sides",
+        "disjoint sources, equal targets",
+        "two equal, one apart",
+    ],
 )
 @settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_joints_agree_with_their_enumeration_and_mi_is_symmetric(relation, seed):
     pair = mixed(np.random.default_rng(seed), relation)
-    assert {q: getattr(pair, q) for q in QUANTITIES} == pytest.approx(by_enumeration(pair), abs=1e-12)
+    assert {q: getattr(pair, q) for q in QUANTITIES} == pytest.approx(
+        by_enumeration(pair), abs=1e-12
+    )
     back = pair.reversed()
     assert back.mi == pytest.approx(pair.mi, abs=1e-12)
-    assert (back.h_trg, back.h_trg_given_src) == pytest.approx((pair.h_src, pair.h_src_given_trg), abs=1e-12)
+    assert (back.h_trg, back.h_trg_given_src) == pytest.approx(
+        (pair.h_src, pair.h_src_given_trg), abs=1e-12
+    )
     assert -1e-12 <= pair.mi <= min(pair.h_src, pair.h_trg) + 1e-12
 
 
@@ -102,7 +126,9 @@ def test_the_log_probabilities_are_those_of_the_enumeration(name):
     assert p_trg.sum() == pytest.approx(1, abs=1e-12)
     said = np.flatnonzero(table.sum(1) > 0)
     given_src = [np.exp(pair.logprob_trg_given_src([srcs[i]] * len(trgs), trgs)) for i in said]
-    np.testing.assert_allclose(given_src, table[said] / table[said].sum(1, keepdims=True), atol=1e-14)
+    np.testing.assert_allclose(
+        given_src, table[said] / table[said].sum(1, keepdims=True), atol=1e-14
+    )
     np.testing.assert_allclose(np.sum(given_src, axis=1), 1, atol=1e-12)
 
 
@@ -111,17 +137,20 @@ def test_log_probabilities_hold_where_there_is_no_closed_form():
     pair = ToyPair("overlap", ("a", "b"), ("c", "d"), joint, [0.4, 0.6], [0.5, 0.5])
     _, trgs, table = enumerated(pair)
     np.testing.assert_allclose(np.exp(pair.logprob_trg(trgs)), table.sum(0), atol=1e-15)
-    with pytest.raises(DataError, match="classes 0 and 1 of 'overlap' share target words with other frequencies"):
+    with pytest.raises(
+        DataError, match="classes 0 and 1 of 'overlap' share target words with other frequencies"
+    ):
         _ = pair.h_trg
 
 
 @pytest.mark.verifies("Mutual information of a toy pair", by="hand")
 def test_the_four_kinds_by_hand():
     alone = {"n_words": 4, "skew": 0, "lengths": [1]}
-    assert {q: getattr(toy_pair("cipher", **alone), q) for q in ("h_trg", "mi", "h_trg_given_src")} == pytest.approx(
-        {"h_trg": 2, "mi": 2, "h_trg_given_src": 0}
-    )
-    noisy = toy_pair("noisy", noise=0.25, **alone)  # ¼ goes to one of three others: H(T|S) = h(¼) + ¼ log2 3
+    assert {
+        q: getattr(toy_pair("cipher", **alone), q) for q in ("h_trg", "mi", "h_trg_given_src")
+    } == pytest.approx({"h_trg": 2, "mi": 2, "h_trg_given_src": 0})
+    # ¼ goes to one of three others: H(T|S) = h(¼) + ¼ log2 3
+    noisy = toy_pair("noisy", noise=0.25, **alone)
     channel = -(0.75 * math.log2(0.75) + 0.25 * math.log2(0.25 / 3))
     assert noisy.h_trg_given_src == pytest.approx(channel)
     assert noisy.mi == pytest.approx(2 - channel)
@@ -171,14 +200,19 @@ def test_words_are_distinct_pronounceable_and_the_sides_share_none():
     pair = toy_pair("gender", n_words=60)
     assert len({*pair.sources, *pair.targets}) == 180
     assert {len(w) for w in pair.targets} == {4}
-    assert toy_pair("cipher", n_words=5).sample(3, rng()) == toy_pair("cipher", n_words=5).sample(3, rng())
+    assert toy_pair("cipher", n_words=5).sample(3, rng()) == toy_pair("cipher", n_words=5).sample(
+        3, rng()
+    )
 
 
 def test_what_is_never_said_has_probability_0_and_is_no_source():
     pair = toy_pair("gender", n_words=2, lengths=[0.5, 0.5])
     (ro, dro, ra, _), (fa, _) = pair.sources, pair.targets
     assert pair.logprob_trg(["", f"{fa} {fa} {fa}"]).tolist() == [-math.inf] * 2
-    assert pair.logprob_trg_given_src([ro, f"{ro} {dro}"], [f"{fa} {fa}", fa]).tolist() == [-math.inf] * 2
+    assert (
+        pair.logprob_trg_given_src([ro, f"{ro} {dro}"], [f"{fa} {fa}", fa]).tolist()
+        == [-math.inf] * 2
+    )
     with pytest.raises(DataError, match=f"sources, line 2: '{ro} {ra}' is never said"):
         pair.logprob_trg_given_src([ro, f"{ro} {ra}"], [fa, f"{fa} {fa}"])
 
@@ -186,7 +220,10 @@ def test_what_is_never_said_has_probability_0_and_is_no_source():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"joint": [[[1.0]]]}, r"shape \(1, 2, 2\) \(classes, source words, target words\), got \(1, 1, 1\)"),
+        (
+            {"joint": [[[1.0]]]},
+            r"shape \(1, 2, 2\) \(classes, source words, target words\), got \(1, 1, 1\)",
+        ),
         ({"joint": [[[0.5, 0], [0, 0.6]]]}, r"joint\[0\] adds up to 1.1"),
         ({"weights": [0.5, 0.4]}, "weights adds up to 0.9"),
         ({"lengths": []}, "lengths must be a flat array"),
@@ -225,7 +262,10 @@ def unigram_scores(pair, trgs, words, lengths):
     """ln q(t) of a model that draws words and lengths from other frequencies."""
     number = {w: i for i, w in enumerate(pair.targets)}
     return np.array(
-        [np.log(lengths[len(t.split()) - 1]) + sum(np.log(words[number[w]]) for w in t.split()) for t in trgs]
+        [
+            np.log(lengths[len(t.split()) - 1]) + sum(np.log(words[number[w]]) for w in t.split())
+            for t in trgs
+        ]
     )
 
 
@@ -258,7 +298,9 @@ def test_the_gap_is_the_difference_of_the_excesses_both_ways(seed, name):
     assert found.both.value == pytest.approx(found.found.xmi.value - pair.mi, abs=1e-9)
     assert found.both_kl.value == pytest.approx(found.lm_kl.value - found.mt_kl.value, abs=1e-9)
     kept = np.arange(20) != 3
-    true = (pair.logprob_trg_given_src(srcs, trgs) - pair.logprob_trg(trgs))[kept].mean() / math.log(2)
+    true = (pair.logprob_trg_given_src(srcs, trgs) - pair.logprob_trg(trgs))[
+        kept
+    ].mean() / math.log(2)
     assert found.both_kl.value == pytest.approx(found.found.xmi.value - true, abs=1e-9)
     assert (found.both.n, found.found.left_out) == (19, 1)
 
@@ -279,7 +321,9 @@ def test_the_rows_of_a_gap():
 def test_sentences_of_another_pair_are_refused():
     pair = toy_pair("cipher")
     srcs, trgs = toy_pair("unrelated").sample(30, rng())
-    with pytest.raises(DataError, match=r"is never translated as .* in 'cipher'; sample from the pair"):
+    with pytest.raises(
+        DataError, match=r"is never translated as .* in 'cipher'; sample from the pair"
+    ):
         gap(pair, srcs, trgs, (-np.ones(30), -np.ones(30)), rng=rng())
     with pytest.raises(DataError, match="lm_logprobs has 29"):
         gap(pair, srcs, trgs, (-np.ones(30), -np.ones(29)), rng=rng())
@@ -287,9 +331,12 @@ def test_sentences_of_another_pair_are_refused():
 
 @pytest.mark.verifies("Mutual information of a toy pair", by="hand")
 def test_the_vague_pair_by_hand():
-    pair = toy_pair("vague", n_words=4, skew=0, lengths=[1], vague=0.5)  # 4 precise words of 1/8, 2 general ones of 1/4
+    # 4 precise words of 1/8, 2 general ones of 1/4
+    pair = toy_pair("vague", n_words=4, skew=0, lengths=[1], vague=0.5)
     assert pair.targets == ("fa", "ha", "fali", "falu", "hali", "halu")
-    assert (pair.h_src, pair.h_trg, pair.h_trg_given_src, pair.mi) == pytest.approx((2, 2.5, 1, 1.5))
+    assert (pair.h_src, pair.h_trg, pair.h_trg_given_src, pair.mi) == pytest.approx(
+        (2, 2.5, 1, 1.5)
+    )
     assert toy_pair("vague", vague=0).mi == pytest.approx(toy_pair("cipher").mi)
     assert toy_pair("vague", n_words=2, lengths=[1], vague=1).mi == pytest.approx(0)
     assert toy_pair("vague", n_words=5).joint.shape == (1, 5, 8)
@@ -301,7 +348,10 @@ def test_candidates_are_of_the_kinds_that_their_tags_say():
     found = toy_candidates(pair, srcs, trgs, rng())
     assert found.n_candidates.tolist() == [9] * 30
     assert found == toy_candidates(pair, srcs, trgs, rng())
-    by_tag = {tag: [t for t, own in zip(found.texts, found.tags, strict=True) if own == tag] for tag in found.tags[:9]}
+    by_tag = {
+        tag: [t for t, own in zip(found.texts, found.tags, strict=True) if own == tag]
+        for tag in found.tags[:9]
+    }
     assert by_tag["reference"] == trgs
     general = {w: pair.targets[k // 2] for k, w in enumerate(pair.sources)}
     precise = {w: pair.targets[4 + k] for k, w in enumerate(pair.sources)}
@@ -336,15 +386,20 @@ def test_candidates_need_a_target_for_each_source():
         toy_candidates(pair, srcs, trgs[:9], rng())
 
 
-@pytest.mark.verifies("Mutual information of a toy pair", "Gap between XMI and MI", by="foreign", of="scipy")
+@pytest.mark.verifies(
+    "Mutual information of a toy pair", "Gap between XMI and MI", by="foreign", of="scipy"
+)
 @pytest.mark.parametrize("name", PAIRS)
 def test_entropies_and_information_are_scipys_of_the_enumeration(name):
     pair = toy_pair(name, **SMALL)
     _, _, table = enumerated(pair)
     assert pair.h_trg == pytest.approx(stats.entropy(table.sum(0), base=2), abs=1e-12)
     product = np.outer(table.sum(1), table.sum(0))
-    assert pair.mi == pytest.approx(stats.entropy(table.ravel(), product.ravel(), base=2), abs=1e-12)
-    srcs, trgs = pair.sample(300, rng())  # the excess of a model that knows nothing is −log2 ½ − H, by one-sample means
+    assert pair.mi == pytest.approx(
+        stats.entropy(table.ravel(), product.ravel(), base=2), abs=1e-12
+    )
+    # the excess of a model that knows nothing is −log2 ½ − H, by one-sample means
+    srcs, trgs = pair.sample(300, rng())
     scores = np.full(300, math.log(0.5)), np.full(300, math.log(0.5))
     found = gap(pair, srcs, trgs, scores, rng=rng(), n_draws=2000)
     rest = 1 + pair.logprob_trg(trgs) / math.log(2)

@@ -62,7 +62,11 @@ def test_xmi_is_within_its_interval_of_the_mutual_information(trained, name):
     for excess in (found.lm_kl, found.mt_kl):
         assert -0.01 < excess.value < EXCESS  # KL is at least 0, but for sampling
         assert excess.high < EXCESS
-    between = found.found.xmi.low - found.both_kl.high <= pair.mi <= found.found.xmi.high - found.both_kl.low
+    between = (
+        found.found.xmi.low - found.both_kl.high
+        <= pair.mi
+        <= found.found.xmi.high - found.both_kl.low
+    )
     assert between, f"{found.found.xmi}, MI {pair.mi:.4f}, {found.both_kl}"
     assert abs(found.both_kl.value) < EXCESS
     assert found.both.value == pytest.approx(found.lm.value - found.mt.value, abs=1e-9)
@@ -82,9 +86,11 @@ def test_the_closed_forms_are_within_the_intervals_less_what_the_models_lack(tra
 def test_an_unrelated_source_saves_nothing_but_what_the_two_models_learned_differently(trained):
     found = trained["unrelated"][2]
     xmi_bits, lacks = found.found.xmi, found.lm_kl.value - found.mt_kl.value
-    assert xmi_bits.value == pytest.approx(lacks, abs=1e-9)  # the entropies cancel: nothing else is left
+    # the entropies cancel: nothing else is left
+    assert xmi_bits.value == pytest.approx(lacks, abs=1e-9)
     assert abs(xmi_bits.value) < 0.03
-    assert xmi_bits.se < 0.1 * found.found.h_lm.se  # both score the same sentences, so their luck cancels
+    # both score the same sentences, so their luck cancels
+    assert xmi_bits.se < 0.1 * found.found.h_lm.se
 
 
 def test_the_gender_is_one_bit_into_the_language_that_has_it(gendered):
@@ -109,7 +115,8 @@ def test_both_models_score_the_same_tokens_and_are_distributions_over_sentences(
     assert target_tokens(mt, trgs) == lm_tokens(lm, trgs)
     assert target_tokens(mt, trgs[-1:])[0] == (*trgs[-1].split(), "</s>")
     for total in scores(mt, lm, [pair.sources[0]] * len(trgs), trgs):
-        assert 0.9 < np.exp(total).sum() <= 1 + 1e-5  # the rest is for other words and other lengths
+        # the rest is for other words and other lengths
+        assert 0.9 < np.exp(total).sum() <= 1 + 1e-5
 
 
 def test_scores_are_the_loss_that_was_trained(young):
@@ -118,8 +125,11 @@ def test_scores_are_the_loss_that_was_trained(young):
     pad = mt.tokenizer.pad_token_id
     ids, sources = ([mt.tokenizer(t)["input_ids"] for t in texts] for texts in (trgs, srcs))
     with torch.inference_mode():
-        one = [mt.model.double()(input_ids=torch.tensor([s]), labels=torch.tensor([t])).loss.item() * len(t)
-               for s, t in zip(sources, ids, strict=True)]  # fmt: skip
+        one = [
+            mt.model.double()(input_ids=torch.tensor([s]), labels=torch.tensor([t])).loss.item()
+            * len(t)
+            for s, t in zip(sources, ids, strict=True)
+        ]
         two = []
         for t in ids:
             logits = lm.model.double()(input_ids=torch.tensor([[pad, *t[:-1]]])).logits[0]
@@ -141,7 +151,9 @@ def test_the_same_seed_gives_the_same_models_on_any_number_of_threads(young):
         torch.set_num_threads(threads)
     assert torch.equal(before, torch.get_rng_state())
     for first, second in zip((mt, lm), again, strict=True):
-        for a, b in zip(first.model.state_dict().values(), second.model.state_dict().values(), strict=True):
+        for a, b in zip(
+            first.model.state_dict().values(), second.model.state_dict().values(), strict=True
+        ):
             assert torch.equal(a, b)
     other = train_pair(pair, rng=rng(1), n_train=500, steps=1, width=16)[0]
     assert not torch.equal(next(mt.model.parameters()), next(other.model.parameters()))
@@ -149,7 +161,10 @@ def test_the_same_seed_gives_the_same_models_on_any_number_of_threads(young):
 
 def test_both_are_of_one_shape(young):
     _, mt, lm = young
-    one, two = ({n: p.shape for n, p in m.named_parameters() if "decoder.layers" in n} for m in (mt.model, lm.model))
+    one, two = (
+        {n: p.shape for n, p in m.named_parameters() if "decoder.layers" in n}
+        for m in (mt.model, lm.model)
+    )
     assert one == two
     assert not mt.model.training
     assert not lm.model.training
@@ -160,13 +175,29 @@ def test_saved_models_are_read_by_the_command_and_score_the_same(young, tmp_path
     srcs, trgs = pair.sample(60, rng(15))
     places = save_pair(tmp_path, mt, lm)
     expected = scores(mt, lm, srcs, trgs)
-    np.testing.assert_allclose(scores(load_mt(places[0]), load_lm(places[1]), srcs, trgs), expected, atol=1e-6)
+    np.testing.assert_allclose(
+        scores(load_mt(places[0]), load_lm(places[1]), srcs, trgs), expected, atol=1e-6
+    )
     for name, texts in (("src", srcs), ("trg", trgs)):
         (tmp_path / name).write_text("\n".join(texts) + "\n", encoding="utf-8")
-    call = ["xmi", "--mt", places[0], "--lm", places[1], "-s", tmp_path / "src", "-t", tmp_path / "trg"]
+    call = [
+        "xmi",
+        "--mt",
+        places[0],
+        "--lm",
+        places[1],
+        "-s",
+        tmp_path / "src",
+        "-t",
+        tmp_path / "trg",
+    ]
     assert cli.main([str(c) for c in call]) == 0, capsys.readouterr().err
-    row = next(line for line in capsys.readouterr().out.splitlines() if "xmi" in line.split(",")[:2])
-    assert float(row.split(",")[2]) == pytest.approx((expected[0] - expected[1]).mean() / math.log(2), abs=1e-4)
+    row = next(
+        line for line in capsys.readouterr().out.splitlines() if "xmi" in line.split(",")[:2]
+    )
+    assert float(row.split(",")[2]) == pytest.approx(
+        (expected[0] - expected[1]).mean() / math.log(2), abs=1e-4
+    )
 
 
 @pytest.mark.parametrize("change", [{"steps": 0}, {"n_train": 0}, {"width": 30}, {"layers": 0}])

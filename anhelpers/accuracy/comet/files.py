@@ -54,13 +54,18 @@ def find_checkpoint(name: str | Path, revision: str | None = None) -> Checkpoint
     if place.folder is not None:
         return _local(_only_one(place.folder), place.folder.resolve())
     if str(name).startswith((".", "/", "~")):
-        raise DataError(f"no {NOUN} here: give a folder with {FILES}, a .ckpt file, or a hub id (owner/model).", path)
+        raise DataError(
+            f"no {NOUN} here: give a folder with {FILES}, a .ckpt file, or a hub id (owner/model).",
+            path,
+        )
     library = need("huggingface_hub", f"loading a {NOUN}")
 
     def fetch(options: dict) -> tuple[Path, Path]:
         settings = Path(library.hf_hub_download(place.address, "hparams.yaml", **options))
         options = options | {"revision": settings.parent.name}  # both of one commit
-        return Path(library.hf_hub_download(place.address, "checkpoints/model.ckpt", **options)), settings
+        return Path(
+            library.hf_hub_download(place.address, "checkpoints/model.ckpt", **options)
+        ), settings
 
     weights, settings = hub.cache_first(place, NOUN, fetch, FILES)
     return Checkpoint(place.name, settings.parent.name[:12], weights, _settings(settings))
@@ -70,10 +75,15 @@ def _local(path: Path, named: Path) -> Checkpoint:
     """A .ckpt file with the hparams.yaml in the folder above, where comet looks, or beside it."""
     if not path.is_file():
         raise DataError("there is no such file; give a .ckpt file, its folder, or a hub id.", path)
-    near = [folder / "hparams.yaml" for folder in (path.resolve().parent.parent, path.resolve().parent)]
+    near = [
+        folder / "hparams.yaml" for folder in (path.resolve().parent.parent, path.resolve().parent)
+    ]
     found = next((file for file in near if file.is_file()), None)
     if found is None:
-        raise DataError("no hparams.yaml lies beside it or in the folder above, which says what model it is.", path)
+        raise DataError(
+            "no hparams.yaml lies beside it or in the folder above, which says what model it is.",
+            path,
+        )
     settings = _settings(found)
     digest = hashlib.sha256(found.read_bytes())
     with path.open("rb") as file:
@@ -88,7 +98,10 @@ def _only_one(folder: Path) -> Path:
         raise DataError(f"no {NOUN} here: it should hold {FILES}.", folder)
     best = [path for path in found if path.name == "model.ckpt"] or found
     if len(best) > 1:
-        raise DataError(f"holds {len(best)} checkpoints, {', '.join(p.name for p in best)}; name one of them.", folder)
+        raise DataError(
+            f"holds {len(best)} checkpoints, {', '.join(p.name for p in best)}; name one of them.",
+            folder,
+        )
     return best[0]
 
 
@@ -101,8 +114,11 @@ def _settings(path: Path) -> dict[str, Any]:
         raise DataError(f"cannot be read as YAML ({str(error).splitlines()[0]}).", path) from error
     except OSError as error:
         raise AnhelpersError(f"{path}: cannot be read ({error.strerror}).") from error
-    missing = [key for key in ("class_identifier", "pretrained_model")
-               if not isinstance(settings, dict) or not isinstance(settings.get(key), str)]  # fmt: skip
+    missing = [
+        key
+        for key in ("class_identifier", "pretrained_model")
+        if not isinstance(settings, dict) or not isinstance(settings.get(key), str)
+    ]
     if missing:
         raise DataError(f"says no {' and no '.join(missing)}, so it describes no {NOUN}.", path)
     return settings

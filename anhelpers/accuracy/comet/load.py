@@ -23,12 +23,23 @@ __all__ = ["Comet", "load_comet"]
 DTYPES = ("float32", "float16")  # what comet itself computes in; its estimator takes no bfloat16
 FIELDS = ("src", "hyp", "ref")
 READS = {  # class in hparams.yaml -> what it reads; None: what its input_segments say
-    "regression_metric": FIELDS, "referenceless_regression_metric": FIELDS[:2], "unified_metric": None,
+    "regression_metric": FIELDS,
+    "referenceless_regression_metric": FIELDS[:2],
+    "unified_metric": None,
     "xcomet_metric": None,
-}  # fmt: skip
+}
 MINILM = "xlm-roberta-base"  # whose tokenizer comet takes for every encoder of the kind MiniLM
-BROKEN = (RuntimeError, pickle.UnpicklingError, OSError, EOFError, LookupError, TypeError, ValueError, AttributeError,
-          AssertionError)  # fmt: skip
+BROKEN = (
+    RuntimeError,
+    pickle.UnpicklingError,
+    OSError,
+    EOFError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    AssertionError,
+)
 
 
 @dataclass(frozen=True)
@@ -75,11 +86,17 @@ class Comet:
     def signature(self) -> str:
         """Everything that decides a score, in sacreBLEU's key:value style."""
         parts = {
-            "comet": None, "model": self.name, "rev": self.revision, "class": self.kind, "reads": "+".join(self.reads),
-            "enc": self.encoder, "dtype": self.dtype, "max": self.longest,
+            "comet": None,
+            "model": self.name,
+            "rev": self.revision,
+            "class": self.kind,
+            "reads": "+".join(self.reads),
+            "enc": self.encoder,
+            "dtype": self.dtype,
+            "max": self.longest,
             "version": need("comet", "COMET").__version__,
             "transformers": need("transformers", "COMET").__version__,
-        }  # fmt: skip
+        }
         return signature_of(parts)
 
 
@@ -111,21 +128,34 @@ def load_comet(
     found = find_checkpoint(name, revision)
     kind = found.settings["class_identifier"]
     if kind == "ranking_metric":
-        raise DataError(f"{found.name} is a ranker, trained to order translations and not to score them: name a "
-                        "regression or unified model, such as Unbabel/wmt22-comet-da.")  # fmt: skip
+        raise DataError(
+            f"{found.name} is a ranker, trained to order translations and not to score them: name "
+            "a "
+            "regression or unified model, such as Unbabel/wmt22-comet-da."
+        )
     if kind not in READS:
-        raise DataError(f"{found.name} is of the class '{kind}', which is not known here; known: {', '.join(READS)}.")
+        raise DataError(
+            f"{found.name} is of the class '{kind}', which is not known here; known: "
+            f"{', '.join(READS)}."
+        )
     reads = READS[kind] or _segments(found)
     if not reference and ("src" not in reads or kind == "regression_metric"):
-        raise DataError(f"{found.name} cannot do without the reference: name a reference-free model, such as "
-                        "Unbabel/wmt22-cometkiwi-da.")  # fmt: skip
+        raise DataError(
+            f"{found.name} cannot do without the reference: name a reference-free model, such as "
+            "Unbabel/wmt22-cometkiwi-da."
+        )
     encoder, model = _model(found)
     device = hub.device(device)
     return Comet(
-        model=model.eval().to(device, getattr(need("torch", "COMET"), dtype)), name=found.name,
-        revision=found.revision, kind=kind, encoder=f"{encoder.name}@{hub.revision_of(encoder, model.encoder.model)}",
-        reads=tuple(f for f in reads if reference or f != "ref"), dtype=dtype, device=device,
-    )  # fmt: skip
+        model=model.eval().to(device, getattr(need("torch", "COMET"), dtype)),
+        name=found.name,
+        revision=found.revision,
+        kind=kind,
+        encoder=f"{encoder.name}@{hub.revision_of(encoder, model.encoder.model)}",
+        reads=tuple(f for f in reads if reference or f != "ref"),
+        dtype=dtype,
+        device=device,
+    )
 
 
 def _segments(found: Checkpoint) -> tuple[str, ...]:
@@ -140,27 +170,41 @@ def _model(found: Checkpoint) -> tuple[hub.Place, Any]:
 
     The encoder's description and tokenizer are fetched first: comet would fail without a reason.
     """
-    comet, encoder, noun = _library(), hub.find(found.settings["pretrained_model"]), f"encoder of the {NOUN}"
+    comet = _library()
+    encoder = hub.find(found.settings["pretrained_model"])
+    noun = f"encoder of the {NOUN}"
     hub.load_config(encoder, noun)
-    hub.load_tokenizer(hub.find(MINILM) if found.settings.get("encoder_model") == "MiniLM" else encoder, noun)
+    hub.load_tokenizer(
+        hub.find(MINILM) if found.settings.get("encoder_model") == "MiniLM" else encoder, noun
+    )
     patched = found.settings.get("layer_transformation") == "sparsemax_patch"
     try:
         with _quiet(), warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             model = comet.models.str2model[found.settings["class_identifier"]].load_from_checkpoint(
-                checkpoint_path=found.path, load_pretrained_weights=False, map_location="cpu", strict=False,
-                local_files_only=True, weights_only=True,
+                checkpoint_path=found.path,
+                load_pretrained_weights=False,
+                map_location="cpu",
+                strict=False,
+                local_files_only=True,
+                weights_only=True,
                 **({"layer_transformation": "softmax"} if patched else {}),
-            )  # fmt: skip
+            )
     except BROKEN as error:
         first = (str(error).splitlines() or [type(error).__name__])[0][:160]
-        raise AnhelpersError(f"{found.path}: is no checkpoint of comet's {found.settings['class_identifier']}, or a "
-                             f"damaged one ({first}).") from error  # fmt: skip
+        raise AnhelpersError(
+            f"{found.path}: is no checkpoint of comet's {found.settings['class_identifier']}, or a "
+            f"damaged one ({first})."
+        ) from error
     said = " ".join(str(w.message) for w in told if "not in the checkpoint" in str(w.message))
-    absent = sorted(set(re.findall(r"'([^']+)'", said)) & {name for name, _ in model.named_parameters()})
+    absent = sorted(
+        set(re.findall(r"'([^']+)'", said)) & {name for name, _ in model.named_parameters()}
+    )
     if absent:
-        raise AnhelpersError(f"{found.path}: has no weights for {len(absent)} parts of this {NOUN}, such as "
-                             f"{absent[0]}; they would be random: name a complete checkpoint.")  # fmt: skip
+        raise AnhelpersError(
+            f"{found.path}: has no weights for {len(absent)} parts of this {NOUN}, such as "
+            f"{absent[0]}; they would be random: name a complete checkpoint."
+        )
     hub.check_weights(model, str(found.path), NOUN)
     return encoder, model
 

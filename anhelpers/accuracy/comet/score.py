@@ -22,7 +22,12 @@ ROWS = 4096  # of the estimator at a time
 
 
 def comet_metric(
-    name: str | Path, n_refs: int | str = 1, *, reference: bool = True, called: str | None = None, **options: Any
+    name: str | Path,
+    n_refs: int | str = 1,
+    *,
+    reference: bool = True,
+    called: str | None = None,
+    **options: Any,
 ) -> Metric:
     """COMET as a metric: a score for each segment, about 0 to 1, higher is better; of a system their mean.
 
@@ -56,7 +61,13 @@ def comet_metric(
         reads=comet.reads,
         limit=comet.limit,
         score=lambda rows: comet_scores(comet, rows),
-        recipe=recipe("accuracy.comet.score:made", comet.device, name=name, reference=reference, **elsewhere(options)),
+        recipe=recipe(
+            "accuracy.comet.score:made",
+            comet.device,
+            name=name,
+            reference=reference,
+            **elsewhere(options),
+        ),
     )
     return learned_metric(learned, n_refs)
 
@@ -72,7 +83,9 @@ def made(name: str, **options: Any) -> Made:
     return Made(comet.signature, comet.device, lambda rows, detail: comet_scores(comet, rows))
 
 
-def comet_scores(comet: Comet, rows: Sequence[tuple[str, ...]], tokens_per_batch: int | None = None) -> np.ndarray:
+def comet_scores(
+    comet: Comet, rows: Sequence[tuple[str, ...]], tokens_per_batch: int | None = None
+) -> np.ndarray:
     """(m, 2): the score of each tuple of texts, in the order of `comet.reads`; and 1 where a text of it was cut.
 
     Parameters
@@ -95,11 +108,16 @@ def _by_text(comet: Comet, rows: Sequence[tuple[str, ...]], budget: int) -> np.n
     texts = list({text: None for row in rows for text in row})
     where = {text: i for i, text in enumerate(texts)}
     embedded, cut = _embeddings(comet, texts, budget)
-    at = np.array([[where[text] for text in row] for row in rows], np.int64).reshape(len(rows), len(comet.reads))
+    at = np.array([[where[text] for text in row] for row in rows], np.int64).reshape(
+        len(rows), len(comet.reads)
+    )
     out = np.empty((len(rows), 2))
     out[:, 1] = cut[at].any(1)
     for start in range(0, len(rows), ROWS):
-        chunk = {kind: embedded[column] for kind, column in zip(comet.reads, at[start : start + ROWS].T, strict=True)}
+        chunk = {
+            kind: embedded[column]
+            for kind, column in zip(comet.reads, at[start : start + ROWS].T, strict=True)
+        }
         out[start : start + ROWS, 0] = _estimate(comet, chunk).double().cpu().numpy()
     return out
 
@@ -123,7 +141,9 @@ def _estimate(comet: Comet, embedded: dict[str, Any]) -> Any:
     if "ref" in embedded:
         return comet.model.estimate(embedded["src"], embedded["hyp"], embedded["ref"]).score
     torch, src, hyp = need("torch", "COMET"), embedded["src"], embedded["hyp"]
-    return comet.model.estimator(torch.cat((hyp, src, hyp * src, (hyp - src).abs()), dim=1)).view(-1)
+    return comet.model.estimator(torch.cat((hyp, src, hyp * src, (hyp - src).abs()), dim=1)).view(
+        -1
+    )
 
 
 def _by_row(comet: Comet, rows: Sequence[tuple[str, ...]], budget: int) -> np.ndarray:
@@ -136,24 +156,33 @@ def _by_row(comet: Comet, rows: Sequence[tuple[str, ...]], budget: int) -> np.nd
     joined = [special + sum(length[text] - 2 for text in row) for row in rows]
     out = np.empty((len(rows), 2))
     out[:, 1] = [
-        n > encoder.max_positions or any(was_cut[text] for text in row) for n, row in zip(joined, rows, strict=True)
+        n > encoder.max_positions or any(was_cut[text] for text in row)
+        for n, row in zip(joined, rows, strict=True)
     ]
     for batch in batches(joined, budget):
         samples = [dict(zip(names, rows[i], strict=True)) for i in batch]
-        inputs = [_on(comet.device, one) for one in comet.model.prepare_sample(samples, stage="predict")]
+        inputs = [
+            _on(comet.device, one) for one in comet.model.prepare_sample(samples, stage="predict")
+        ]
         out[batch, 0] = comet.model.predict_step(tuple(inputs)).scores.double().cpu().numpy()
     return out
 
 
 def _on(device: str, inputs: dict) -> dict:
     """The tensors of a batch moved to the device; offsets of words stay lists."""
-    return {name: value.to(device) if hasattr(value, "to") else value for name, value in inputs.items()}
+    return {
+        name: value.to(device) if hasattr(value, "to") else value for name, value in inputs.items()
+    }
 
 
 def _token_ids(comet: Comet, texts: Sequence[str]) -> tuple[list[list[int]], np.ndarray]:
     """The ids of each text, cut where comet cuts it, and which were cut."""
     tokenizer = comet.model.encoder.tokenizer
-    ids = tokenizer(list(texts), truncation=True, max_length=comet.longest)["input_ids"] if len(texts) else []
+    ids = (
+        tokenizer(list(texts), truncation=True, max_length=comet.longest)["input_ids"]
+        if len(texts)
+        else []
+    )
     cut = np.zeros(len(texts), bool)
     full = [i for i, one in enumerate(ids) if len(one) == comet.longest]
     if full:
