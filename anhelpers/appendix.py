@@ -28,10 +28,8 @@ WITH = {
 }
 RANKS = (
     "Ranks 1–5 say that a system may be the best and may be the fifth, by the differences with p "
-    f"< {ALPHA} after "
-    "Holm's correction (level 5 %); a cluster ends only where every system above is significantly "
-    "better than each "
-    "one below."
+    f"< {ALPHA} after Holm's correction (level 5 %); a cluster ends only where every system above "
+    "is significantly better than each one below."
 )
 WORDS = {
     "all",
@@ -100,26 +98,25 @@ def appendix(
     if len(plane) > 1:
         sentences += [
             f"Intervals are 95 % studentised bootstrap intervals from {n_draws:,} resamples of "
-            f"{unit}, drawn jointly "
-            f"for all systems and both axes (seed {seed}), cut off at what is possible.",
-            f"With fewer than {FEWEST} effective {unit} (as many of equal size would say as much), "
-            "each end is the "
-            "farther one of that and of Student's t, and at most twice as far as Student's."
+            f"{unit}, drawn jointly for all systems and both axes (seed {seed}), cut off at what "
+            "is possible.",
+            f"With fewer than {FEWEST} effective {unit} (as many of equal size would say as "
+            "much), each end is the farther one of that and of Student's t, and at most twice as "
+            "far as Student's."
             if (scored.n_effective < FEWEST).any()
             else "",
             *cautions(plane, scored, n_draws),
             "The Pareto probability is the share of the resamples in which no compared system is "
-            "at least as good on "
-            "both axes and better on one.",
+            "at least as good on both axes and better on one.",
         ]
     if naturalness.level == "stored":
         sentences.append("The naturalness is known per system only and has no interval.")
     if "accuracy_lack" in table:
         over = table.candidates.iloc[0] if "candidates" in table else "the candidates"
         sentences.append(
-            f"Lacks are distances to the exact oracle curve over {over}, redrawn in each resample; "
-            "their "
-            "intervals are Student's t with the spread of the resamples as standard error."
+            f"Lacks are distances to the exact oracle curve over {over}, redrawn in each "
+            "resample; their intervals are Student's t with the spread of the resamples as "
+            "standard error."
         )
     if tests is not None and len(tests):
         sentences.append(_of_tests(tests[tests.p.notna()], unit))
@@ -200,8 +197,7 @@ def _of_tests(tests: pd.DataFrame, unit: str) -> str:
     where = "each axis" if len(axes) > 1 else f"{axes[0]} alone"
     return (
         f"The p-values are from paired randomisation over {unit} ({ways} ways to swap them), with "
-        "Holm's correction on "
-        f"{where} for {pairs}."
+        f"Holm's correction on {where} for {pairs}."
     )
 
 

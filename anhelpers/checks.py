@@ -157,9 +157,8 @@ def finite(name: str, values: ArrayLike, shape: Sequence[int | None] = (None,)) 
     if len(bad):
         at = tuple(bad[0].tolist())
         raise DataError(
-            f"{name}[{', '.join(map(str, at))}] is {x[at]} ({len(bad)} such of {x.size}): leave it "
-            "out, "
-            "numbers must be finite."
+            f"{name}[{', '.join(map(str, at))}] is {x[at]} ({len(bad)} such of {x.size}): leave "
+            "it out, numbers must be finite."
         )
     return x
 
@@ -175,8 +174,7 @@ def held_range(name: str, values: np.ndarray) -> np.ndarray:
     if not (lowest == highest or LEAST_RANGE <= highest - lowest < np.inf):
         raise DataError(
             f"the range of {name}, from {lowest:g} to {highest:g}, does not fit into a float64; "
-            "change the "
-            "unit."
+            "change the unit."
         )
     return values
 
@@ -270,8 +268,7 @@ def draws_that_fit(n_draws: int, m: int) -> int:
     if n_draws > (most := memory // (16 * m)):
         raise DataError(
             f"{n_draws:,} resamples of {m:,} numbers each do not fit into the memory of this "
-            "machine; "
-            f"at most {most:,} do: take fewer draws."
+            f"machine; at most {most:,} do: take fewer draws."
         )
     return n_draws
 

@@ -111,8 +111,8 @@ def expected_curves(
     if size > MOST:
         raise DataError(
             f"the whole curve has up to {size:.1e} numbers (pairs of candidates × {len(ks)} K), "
-            f"more than {MOST:.1e}: "
-            "give fewer K, or ask for the values at some β with expected_at."
+            f"more than {MOST:.1e}: give fewer K, or ask for the values at some β with "
+            "expected_at."
         )
     table, at, capped = _weight_table(sizes, ks, cap)
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -221,8 +221,8 @@ def _weight_table(
         s = int(np.flatnonzero(short.any(1))[0])
         raise DataError(
             f"segment {s} has {sizes[s]} candidates, fewer than K = {ks.max()} "
-            f"({short.any(1).sum()} such of "
-            f"{len(sizes)}); give smaller K, or cap=True to take all it has."
+            f"({short.any(1).sum()} such of {len(sizes)}); give smaller K, or cap=True to take "
+            "all it has."
         )
     distinct, which = np.unique(sizes, return_inverse=True)
     begin = np.concatenate([[0], np.cumsum(distinct)[:-1]])

@@ -246,8 +246,7 @@ def _check_spare(model: Any, spare: Sequence[str], place: Place, noun: str) -> N
     if any(re.sub(r"\d+", "N", name) in kinds for name in spare):
         raise AnhelpersError(
             f"{place} has {more}: its config.json leaves out layers that were trained; get the "
-            "folder "
-            "again, or name another model."
+            "folder again, or name another model."
         )
     note_once(f"{place} has {more}; they are not used.")
 
@@ -263,9 +262,8 @@ def check_weights(model: Any, where: str, noun: str) -> None:
         dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
         raise AnhelpersError(
             f"{where}: {len(broken)} weights of this {noun} hold nan or infinity in {dtype}, such "
-            "as "
-            f"{broken[0]}, as in a damaged file or after a training that failed; get it again, or "
-            "name another."
+            f"as {broken[0]}, as in a damaged file or after a training that failed; get it again, "
+            "or name another."
         )
 
 
@@ -343,8 +341,7 @@ def forbidden(model: Any) -> tuple[int, ...]:
     ):
         raise DataError(
             f"bad_words_ids is {words!r:.60} in generation_config.json or config.json, and a list "
-            "of lists "
-            "of token ids is wanted.",
+            "of lists of token ids is wanted.",
             getattr(model.config, "name_or_path", None) or None,
         )
     return tuple(sorted({word[0] for word in ids if len(word) == 1}))
@@ -413,8 +410,7 @@ def known_ids(ids: Iterable[Sequence[int]], n_vocab: int, name: str) -> None:
     if most >= n_vocab:
         raise DataError(
             f"the tokenizer of {name} gives token {most}, and the model knows {n_vocab} tokens "
-            "only; "
-            "they do not belong together."
+            "only; they do not belong together."
         )
 
 
@@ -445,8 +441,7 @@ def finite(
     if broken:
         why = (
             f"{len(broken)} of its weights hold nan or infinity, such as {broken[0]}, as in a "
-            "damaged file or after "
-            "a training that failed; get the model again, or name another"
+            "damaged file or after a training that failed; get the model again, or name another"
         )
     elif dtype != "float32":
         why = (
@@ -512,8 +507,7 @@ def cache_first(
                     raise
                 raise MissingExtra(
                     f"the tokenizer of {place} needs {missing}, which comes with the extra "
-                    "'neural': "
-                    f"{install_line('neural')}"
+                    f"'neural': {install_line('neural')}"
                 ) from error
             except Exception as error:  # damaged files end in whatever their readers raise
                 last = error
@@ -541,8 +535,7 @@ def _why_not_loaded(place: Place, noun: str, error: Exception, files: str) -> st
     if any("Weights only load failed" in str(cause) for cause in _causes(error)):
         return (
             f"the weights of the {noun} {place} are a pickle that is damaged or holds more than "
-            "weights, and are "
-            "not loaded: name a model with .safetensors."
+            "weights, and are not loaded: name a model with .safetensors."
         )
     if place.folder is None and (
         OFFLINE.search(text) or _is(error, "LocalEntryNotFoundError", "OfflineModeIsEnabled")

@@ -146,8 +146,7 @@ def held_betas(beta: np.ndarray) -> np.ndarray:
     """(E,) the same β, all above 0; a DataError where two units are so far apart that one came out as 0 or ∞."""
     if beta.size and not (beta.min() >= checks.LEAST_RANGE and beta.max() < np.inf):
         raise DataError(
-            "the units of accuracy and naturalness are so far apart that a β between them does not "
-            "fit "
-            "into a float64; change one of them."
+            "the units of accuracy and naturalness are so far apart that a β between them does "
+            "not fit into a float64; change one of them."
         )
     return beta

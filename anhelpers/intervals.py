@@ -341,6 +341,5 @@ def tell_few(n: int) -> None:
     if 0 < n < FEW_DRAWS:
         note_once(
             f"{n} draws are too few for the ends of a 95 % interval, and for a verdict from them: "
-            "take 1,000 or "
-            "more."
+            "take 1,000 or more."
         )

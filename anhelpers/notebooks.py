@@ -62,9 +62,8 @@ def notebook_paths(names: Sequence[str] = ()) -> list[Path]:
     for path in paths:
         if named.setdefault(path.stem, path) != path:
             raise DataError(
-                f"{named[path.stem]} has the same name, by which results are called; take one at a "
-                "time, "
-                "into folders of their own.",
+                f"{named[path.stem]} has the same name, by which results are called; take one at "
+                "a time, into folders of their own.",
                 path,
             )
     return [*named.values()]
@@ -235,8 +234,7 @@ def write_editions(names: Sequence[str] = (), out: Path | str = "build") -> list
         if path.exists() and (not path.is_file() or path.read_bytes() != text.encode("utf-8")):
             raise DataError(
                 "is there already and differs: it may hold somebody's work. Move it, or name "
-                "another "
-                "folder with --out.",
+                "another folder with --out.",
                 path,
             )
     for path, text in written.items():

@@ -87,9 +87,8 @@ def write_site(built: Path | str, out: Path | str) -> Path:
         p.stem for p in paths if (built / f"{p.stem}.html").stat().st_mtime < p.stat().st_mtime
     ]:
         note(
-            f"{', '.join(old)}: the page is older than the notebook; anhelpers run {' '.join(old)} "
-            f"--out {built} "
-            "executes it again."
+            f"{', '.join(old)}: the page is older than the notebook; anhelpers run "
+            f"{' '.join(old)} --out {built} executes it again."
         )
     pages = {"index.html", *(f"{one.name}.html" for one in told)}
     if strange := sorted({p.name for p in out.iterdir()} - pages) if out.is_dir() else []:

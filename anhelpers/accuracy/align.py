@@ -64,8 +64,7 @@ def check_alignment(test: TestSet) -> TestSet:
         if told := told or foreign:
             raise DataError(
                 f"reference {name}, compared with {test.reference}, {told}: mend the file, or go "
-                "on "
-                f"without it by --reference {test.reference} --exclude {name}."
+                f"on without it by --reference {test.reference} --exclude {name}."
             )
     found = {name: _displaced(hyps, first) for name, hyps in test.systems.items()}
     if displaced := {name: told for name, (told, _) in found.items() if told}:
@@ -110,8 +109,7 @@ def _displaced(texts: Sequence[str], ref: Sequence[str | None]) -> tuple[str, st
     other = f"that of segment {fit.doubtful[rows[one]] + 1} is of segment {found[one] + 1}"
     return (
         f"{len(rows)} of {n} lines looked at clearly fit another segment ({other}, counted from "
-        "1); the lines are "
-        "not in the order of the references"
+        "1); the lines are not in the order of the references"
     ), ""
 
 
@@ -148,9 +146,8 @@ def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
         if fit.shift:
             raise DataError(
                 f"{whose}, from source {fit.shift}; a source or a candidate is lost or added "
-                "there, or "
-                "a reference (sources count from 1 here): mend the file, or take these candidates "
-                "out."
+                "there, or a reference (sources count from 1 here): mend the file, or take these "
+                "candidates out."
             )
         if fit.foreign:
             foreign[whose] = (
@@ -172,10 +169,9 @@ def _check_order(cands: CandidateSet, ref: Sequence[str | None]) -> None:
     here, elsewhere = (score(texts, refs=[ref], segment=where).mean() for where in (own, found))
     raise DataError(
         f"the candidates are not in the order of the references: of {n} looked at, {len(rows)} "
-        "clearly fit that of "
-        f"another source (chrF {elsewhere:.0f} there against {here:.0f} at their own); one of "
-        f"source {own[one] + 1} "
-        f"fits source {found[one] + 1} (counted from 1){_order(rows, own, found, cands)}."
+        f"clearly fit that of another source (chrF {elsewhere:.0f} there against {here:.0f} at "
+        f"their own); one of source {own[one] + 1} fits source {found[one] + 1} (counted from "
+        f"1){_order(rows, own, found, cands)}."
     )
 
 
@@ -214,8 +210,8 @@ def _order(rows: np.ndarray, own: np.ndarray, found: np.ndarray, cands: Candidat
     if np.mean(rows % n == found) > 0.5 and len(set(cands.n_candidates.tolist())) == 1:
         return (
             f". They seem to stand one candidate after another, {n} lines each; wanted is one "
-            "source after another, "
-            f"the {cands.n_candidates[0]} candidates of each together: reorder the lines"
+            f"source after another, the {cands.n_candidates[0]} candidates of each together: "
+            "reorder the lines"
         )
     common = int(np.bincount(by - by.min()).argmax() + by.min())
     if np.mean(by == common) > 0.5:
@@ -295,8 +291,7 @@ def _chance(own: np.ndarray, others: np.ndarray) -> str:
         return ""
     return (
         "texts fit the references of their own segments no better than those of others (chrF "
-        f"{own.mean():.0f} "
-        f"against {elsewhere.mean():.0f})"
+        f"{own.mean():.0f} against {elsewhere.mean():.0f})"
     )
 
 

@@ -121,8 +121,8 @@ def load_metricx(
     if config.model_type != "mt5" or config.vocab_size <= SCORE_ID:
         raise DataError(
             f"{place} is no MetricX: it is a {config.model_type} with "
-            f"{getattr(config, 'vocab_size', 0):,} "
-            f"tokens, and MetricX is an mt5 with more than {SCORE_ID:,}."
+            f"{getattr(config, 'vocab_size', 0):,} tokens, and MetricX is an mt5 with more than "
+            f"{SCORE_ID:,}."
         )
     own = place.folder is not None and any(
         (place.folder / f).is_file() for f in ("tokenizer.json", "spiece.model")
@@ -160,8 +160,7 @@ def _variant(place: hub.Place) -> str:
     if year is None:
         raise DataError(
             f"'{place.name}' does not say which MetricX it is; write metricx23:, metricx23-qe:, "
-            "metricx24: "
-            "or metricx24-qe: before it."
+            "metricx24: or metricx24-qe: before it."
         )
     return year[0].replace("metricx-", "metricx")
 

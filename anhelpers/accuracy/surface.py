@@ -93,9 +93,8 @@ def _bleu(trg_lang: str) -> Surface:
 def _ter(trg_lang: str) -> Surface:
     if trg_lang and not spaced(trg_lang):
         note_once(
-            f"TER counts the edits of words between spaces, and '{trg_lang}' writes none: a clause "
-            "counts as one "
-            "word; chrf and bleu cut such texts."
+            f"TER counts the edits of words between spaces, and '{trg_lang}' writes none: a "
+            "clause counts as one word; chrf and bleu cut such texts."
         )
     sacre = sacrebleu.TER()
     return Surface(

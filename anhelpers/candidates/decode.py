@@ -160,8 +160,7 @@ def _stepper(model: TranslationModel | LanguageModel, begin: Start) -> Step:
             kind = model.model.config.model_type
             raise DataError(
                 f"{model.name} ({kind}) keeps more of its past than keys and values, so it cannot "
-                "be "
-                "drawn from here; name another model."
+                "be drawn from here; name another model."
             )
         logits = out.logits[:, -1]
         if model.never:

@@ -175,8 +175,7 @@ def translates(name: str | Path, revision: str | None = None) -> bool:
     ):
         raise DataError(
             f"{place} ({kind}) neither translates nor continues a text: name an encoder-decoder "
-            "such as "
-            "Marian or T5, or a causal language model."
+            "such as Marian or T5, or a causal language model."
         )
     return False
 

@@ -64,8 +64,7 @@ def mbr_utility(
     if alone.size:
         raise DataError(
             f"source {alone[0]} has one candidate ({alone.size} such of {cands.n_segments}), and "
-            "MBR compares it with "
-            "the others; leave such sources out."
+            "MBR compares it with the others; leave such sources out."
         )
     parts = [_of_sources(metric, part, srcs) for part in _parts(cands)]
     return np.concatenate(parts) if parts else np.empty(0)

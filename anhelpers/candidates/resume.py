@@ -176,8 +176,7 @@ def _resumed(file: IO[bytes], header: dict) -> dict[int, bytes]:
     if found != header:
         raise DataError(
             f"holds another draw that was cut off, of {_difference(found, header)}; finish that "
-            "one, name "
-            "another output, or delete this file.",
+            "one, name another output, or delete this file.",
             file.name,
         )
     if damaged := sum(line is None for line in checked):
@@ -187,9 +186,8 @@ def _resumed(file: IO[bytes], header: dict) -> dict[int, bytes]:
         )
     if old := sum(line.startswith(b"{") for line in whole[1:]):
         note(
-            f"{file.name}: {old} of {len(checked)} sources were drawn by an older version, without "
-            "checksums; they "
-            "are taken as they are. Delete the file to draw them again."
+            f"{file.name}: {old} of {len(checked)} sources were drawn by an older version, "
+            "without checksums; they are taken as they are. Delete the file to draw them again."
         )
     file.seek(sum(map(len, whole)))
     file.truncate()

@@ -155,8 +155,7 @@ def thinned(
         cells /= 2
     raise DataError(
         f"{kept.sum()} vertices are left after thinning, more than {most} can be drawn: there are "
-        "too many "
-        "gaps or lines."
+        "too many gaps or lines."
     )
 
 

@@ -65,8 +65,7 @@ def plot_local_correlation(
     ]
     notes = [
         "Bars: 95 % for these systems on other documents. Band and dashes: 95 % and the mean of "
-        "what selecting "
-        "alone gives among unrelated systems."
+        "what selecting alone gives among unrelated systems."
     ]
     words = description(title, [_windows_text(rows, kinds), *notes])
     chart = alt.concat(*panels, columns=columns, spacing=24, description=words)

@@ -251,8 +251,7 @@ def _reading(rows: pd.DataFrame, alpha: float) -> str:
     bonferroni = " and ".join(f"α/{m} = {alpha / m:.2g}" for m in dict.fromkeys(rows.m))
     return (
         f"Solid line: α = {alpha:g}. Dashed: Bonferroni, {bonferroni}. Steps: Holm, α/(m − k + 1) "
-        "for the k-th "
-        "smallest of m; the first mark right of its step ends the rejections."
+        "for the k-th smallest of m; the first mark right of its step ends the rejections."
     )
 
 

@@ -122,8 +122,7 @@ def _laid(pieces: pd.DataFrame) -> pd.DataFrame:
         )
         raise DataError(
             f"'{row['part']}' of '{row['bar']}' is {seen}: a piece of a bar has a length and a "
-            "start of at "
-            "least 0."
+            "start of at least 0."
         )
     starts = rows["start"].fillna(0.0)
     rows["to"] = (

@@ -95,8 +95,7 @@ def _with_silence(test: TestSet, mine: list[str]) -> TestSet:
     alone = {name: int((others & ~said[name]).sum()) for name in mine if said[name].any()}
     notes = [
         f"{name} is blank in {n} of {len(test)} segments where the other systems have text: left "
-        "out for all and for "
-        f"the curve, so all numbers are others than without {name}."
+        f"out for all and for the curve, so all numbers are others than without {name}."
         for name, n in alone.items()
         if n
     ]
@@ -122,8 +121,7 @@ def about_options(
         (
             args.own_segments,
             "each system is over its own segments: without common ones there are no oracle curve, "
-            "no "
-            "lacks, no tests, and no ranks and clusters.",
+            "no lacks, no tests, and no ranks and clusters.",
         ),
         (args.by and stored, f"no slices by {args.by}: the naturalness is known per system only."),
         (
@@ -172,8 +170,7 @@ def about_curve(
     if above:
         said.append(
             f"Above the curve (a negative lack), or beyond its end (no lack): {above}. Not all "
-            "outputs of these are "
-            "candidates, so the oracle could not choose them."
+            "outputs of these are candidates, so the oracle could not choose them."
         )
     return tuple(said)
 

@@ -64,8 +64,7 @@ def given_mono(
     mono = Mono(texts, origin)
     told = [
         f"R is {origin} ({len(texts)} texts, {mono.signature}); they count as independent, for "
-        "their documents are "
-        "not known."
+        "their documents are not known."
     ]
     ours, theirs = (
         f"{median(map(len, those)):.0f}" for those in (texts, chain(*test.systems.values()))
@@ -84,8 +83,7 @@ def given_mono(
         if len(shared_lines(texts, lm.training_lines)) > chance + 3 * chance**0.5:
             told.append(
                 f"{lm.name} was trained on lines of R, so it finds R too probable: no comparison "
-                "with R holds; "
-                "take text that it has not seen."
+                "with R holds; take text that it has not seen."
             )
     return mono, [*told, *leaks(mono, test)]
 
@@ -157,8 +155,7 @@ def about_distance(args: argparse.Namespace) -> list[str]:
         "oracle curve."
     )
     spread = (
-        "Intervals of N(Q) are Student's t over documents of Q and texts of R; p-values, ranks and "
-        "Pareto "
-        "probabilities take LPP(R) as it is."
+        "Intervals of N(Q) are Student's t over documents of Q and texts of R; p-values, ranks "
+        "and Pareto probabilities take LPP(R) as it is."
     )
     return [told, spread, *[f"no slices by {args.by}: R is not divided by it."] * bool(args.by)]

@@ -57,21 +57,17 @@ Parser = argparse.ArgumentParser | argparse._ArgumentGroup  # both take options
 
 ACCURACY = (
     "chrf, chrf++, bleu, ter; comet, cometkiwi, xcomet-xl, xcomet-xxl, or comet:MODEL for a "
-    "folder, .ckpt file or hub "
-    "id[@revision]; metricx23, metricx24, or metricx:MODEL; with -qe without reference "
-    "(xcomet-xl-qe, metricx24-qe, "
-    "comet-qe:MODEL); rated-accuracy (ratings of the teaching set; of another, "
-    "rated-accuracy:FOLDER)"
+    "folder, .ckpt file or hub id[@revision]; metricx23, metricx24, or metricx:MODEL; with -qe "
+    "without reference (xcomet-xl-qe, metricx24-qe, comet-qe:MODEL); rated-accuracy (ratings of "
+    "the teaching set; of another, rated-accuracy:FOLDER)"
 )
 """The accuracy metrics, in words."""
 
 LEXICAL = (
     "critic (trained on originals against translations; bundled for de and en, else critic:FOLDER "
-    "of train-critic); "
-    "without a model, of a whole corpus: compression (bits per character), ttr, mattr, mtld, "
-    "yules_i, yules_k, "
-    "shannon, simpson; of the teaching set, rated-naturalness (of another, "
-    "rated-naturalness:FOLDER)"
+    "of train-critic); without a model, of a whole corpus: compression (bits per character), ttr, "
+    "mattr, mtld, yules_i, yules_k, shannon, simpson; of the teaching set, rated-naturalness (of "
+    "another, rated-naturalness:FOLDER)"
 )
 """The naturalness measures that need no language model, in words."""
 

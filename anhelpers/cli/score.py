@@ -147,8 +147,7 @@ def _logprobs(args: argparse.Namespace, test: TestSet) -> dict[str, np.ndarray]:
     if args.system_logprobs and (args.segments or not args.lm):
         args.refuse(
             "--system-logprobs gives a row per system and compares with a language model: give "
-            "--lm MODEL, "
-            "and leave out --segments."
+            "--lm MODEL, and leave out --segments."
         )
     files = named_files(args.system_logprobs)
     return {

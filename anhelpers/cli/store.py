@@ -64,14 +64,13 @@ def _info(store: Any, args: argparse.Namespace) -> str:
     if bad:
         note(
             f"{store.path}: {bad:,} scores are damaged (their checksums do not fit). They are "
-            "never used, and "
-            "computed again where they are wanted; anhelpers store prune --damaged removes them."
+            "never used, and computed again where they are wanted; anhelpers store prune "
+            "--damaged removes them."
         )
     if old:
         note(
             f"{store.path}: {old:,} scores are from before checksums were kept and cannot be "
-            "verified; anhelpers "
-            "store prune --unverified removes them."
+            "verified; anhelpers store prune --unverified removes them."
         )
     return f"{store.path}: {table.scores.sum():,} scores in {size}."
 
@@ -82,8 +81,7 @@ def _check(store: Any, args: argparse.Namespace) -> str:
     if found := faults(store):
         raise DataError(
             f"{' '.join(found)} Remove what is damaged (anhelpers store prune --damaged); it is "
-            "computed "
-            "again where it is wanted.",
+            "computed again where it is wanted.",
             store.path,
         )
     table = sizes(store)

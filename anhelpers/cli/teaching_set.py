@@ -64,12 +64,10 @@ def _make(args: argparse.Namespace) -> int:
     glosses = "the glosses, " if "glosses.txt" in files else ""
     order = (
         f"Write over every line with {EXAMPLE}, in this order: sources and documents, refB by "
-        "somebody else, refA, "
-        f"the candidates, the systems (each line a copy of a candidate), {glosses}mono, minimal "
-        "pairs, README. "
-        "ratings.tsv and mqm.tsv may keep their header alone. docs/new-language.md leads through "
-        "it. What is there and "
-        "what is wrong, as often as you like:"
+        "somebody else, refA, the candidates, the systems (each line a copy of a candidate), "
+        f"{glosses}mono, minimal pairs, README. ratings.tsv and mqm.tsv may keep their header "
+        "alone. docs/new-language.md leads through it. What is there and what is wrong, as often "
+        "as you like:"
     )
     print(fill(order, 100), f"\n  anhelpers teaching-set {folder}", sep="\n")
     return 0

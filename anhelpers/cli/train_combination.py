@@ -48,7 +48,6 @@ def run(args: argparse.Namespace) -> None:
     print(
         f"{path}: {combination.critic_weight:g} · critic - {combination.lpp_weight:g} · lpp "
         f"{combination.intercept:+g}; {facts['originals']:,} originals: AUC "
-        f"{facts['auc_translations']:.3f} against "
-        f"translations, above their damaged selves in {facts['damaged_below_original']:.1%} of "
-        f"{facts['damaged']:,}"
+        f"{facts['auc_translations']:.3f} against translations, above their damaged selves in "
+        f"{facts['damaged_below_original']:.1%} of {facts['damaged']:,}"
     )

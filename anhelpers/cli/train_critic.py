@@ -67,7 +67,6 @@ def run(args: argparse.Namespace) -> None:
     print(
         f"{args.out}: language {critic.language}, {facts['originals']:,} originals against "
         f"{sum(facts['translations'].values()):,} translations, {facts['ngrams']:,} n-grams; "
-        "cross-fitted AUC "
-        f"{facts['auc']:.3f}, TV(Q, R) at least {bound['bound']:.3f} "
+        f"cross-fitted AUC {facts['auc']:.3f}, TV(Q, R) at least {bound['bound']:.3f} "
         f"({bound['low']:.3f} to {bound['high']:.3f})"
     )

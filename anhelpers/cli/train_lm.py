@@ -144,6 +144,6 @@ def run(args: argparse.Namespace) -> None:
         raise
     print(
         f"{args.out}: language {facts['language']}, {facts['steps_done']:,} steps, held-out "
-        "perplexity "
-        f"{facts['held_out_perplexity']} per token ({facts['held_out_tokens']:,} tokens)"
+        f"perplexity {facts['held_out_perplexity']} per token ({facts['held_out_tokens']:,} "
+        "tokens)"
     )

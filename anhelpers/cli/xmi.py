@@ -157,15 +157,13 @@ def _way(args: argparse.Namespace) -> bool:
     if files and models:
         args.refuse(
             "scores come from two files (--mt-logprobs, --lm-logprobs) or from two models (--mt, "
-            "--lm): "
-            "give one of the pairs."
+            "--lm): give one of the pairs."
         )
     wanted = {"mt", "lm", "sources", "targets"} if models else {"mt_logprobs", "lm_logprobs"}
     if not files and not models:
         args.refuse(
             "scores are wanted: --mt-logprobs FILE --lm-logprobs FILE, or models: --mt MODEL --lm "
-            "MODEL "
-            "-s SRC -t TGT."
+            "MODEL -s SRC -t TGT."
         )
     if wanted - given:
         args.refuse(

@@ -349,8 +349,8 @@ def _assembled(
     if (fewer := int((counts < counts.max()).sum())) and 2 * counts.min() <= counts.max():
         notes += (
             f"{fewer} of {len(counts)} sources have fewer candidates than the {counts.max():.0f} "
-            "of the others "
-            f"(the fewest: {counts.min():.0f}): the more there are, the better an oracle's choice.",
+            f"of the others (the fewest: {counts.min():.0f}): the more there are, the better an "
+            "oracle's choice.",
         )
     return replace(cands, notes=(*cands.notes, *notes, *unread(records, fail)))
 

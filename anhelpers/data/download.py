@@ -272,8 +272,7 @@ def _broken(error: Exception, url: str, timeout: float) -> Exception:
     if isinstance(reason, ssl.SSLCertVerificationError):
         return AnhelpersError(
             f"{host} shows a certificate that cannot be verified ({reason.verify_message}); where "
-            "a proxy replaces "
-            f"certificates set SSL_CERT_FILE to its own, {INSTEAD}."
+            f"a proxy replaces certificates set SSL_CERT_FILE to its own, {INSTEAD}."
         )
     no_way = isinstance(reason, OSError) and reason.errno in (errno.ENETUNREACH, errno.EHOSTUNREACH)
     if no_way or isinstance(reason, (socket.gaierror, ConnectionRefusedError)):

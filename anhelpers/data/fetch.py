@@ -95,8 +95,8 @@ def _fetch_set(
         first = next(iter(wrong)).file
         raise DataError(
             f"{len(wrong)} of the {len(rows)} files of {name} are missing or wrong (first: "
-            f"{first}) and downloading is "
-            f"switched off (--offline or {OFFLINE}); run `anhelpers fetch {name}` with a network.",
+            f"{first}) and downloading is switched off (--offline or {OFFLINE}); run `anhelpers "
+            f"fetch {name}` with a network.",
             root,
         )
     else:

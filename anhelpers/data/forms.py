@@ -38,8 +38,7 @@ HABITS = {
     "begin with a code of a language": r"(?:__\w+__|<2\w+>|>>\w+<<|\[?[a-z]{3}_[A-Z][a-z]{3}\]?)\s",
     "hold marks of sub-words": r".*(?:▁|@@(?: |$)|(?:^| )(?:##|_)\w)",
     "hold question marks within words": r".*[^\W\d_]\?[^\W\d_]",
-    "hold letters that were decoded "
-    "wrongly": r".*(?:[ÃÂ][\u0080-\u00bf\u0152-\u0178\u2013-\u2122]|â€|\ufffd)",
+    "hold letters that were decoded wrongly": r".*(?:[ÃÂ][\u0080-\u00bf\u0152-\u0178\u2013-\u2122]|â€|\ufffd)",
     "hold invisible characters": r".*[\u200b\u2060\ufeff]",
     "have spaces before their punctuation": r".*\w [.,;:!?](?: |$)",
     "have no capital letter": r"(?=(?:.*[a-z]){3})(?!.*[A-ZÀ-ÖØ-Þ])",
@@ -76,8 +75,7 @@ def habits(
             first = f" ({example})" if example else ""
             notes.append(
                 f"{name}: {share:.0%} of its lines {told}{first}, and those that it is compared "
-                "with do not; "
-                "nothing was changed."
+                "with do not; nothing was changed."
             )
     return tuple(notes)
 
@@ -123,15 +121,13 @@ def form_notes(marked: bool, text: str, lines: Sequence[str], name: str) -> tupl
     if marked:
         notes.append(
             f"{name} starts with a byte-order mark, which is left out; sacreBLEU counts it as a "
-            "character of "
-            "the first segment, so that its scores may differ a little."
+            "character of the first segment, so that its scores may differ a little."
         )
     ends, both = text.count("\n"), text.count("\r\n")
     if 0 < both < ends:
         notes.append(
             f"{name}: {both} of {ends} lines end in CR LF, the others in LF; both are taken as "
-            "line ends, and "
-            "no carriage return as text."
+            "line ends, and no carriage return as text."
         )
     if "\ufeff" in text:
         inside = [i for i, line in enumerate(lines, 1) if line.startswith("\ufeff")]
@@ -139,8 +135,7 @@ def form_notes(marked: bool, text: str, lines: Sequence[str], name: str) -> tupl
             more = f" ({len(inside)} such)" if len(inside) > 1 else ""
             notes.append(
                 f"{name}: line {inside[0]} starts with a byte-order mark{more}, which is left in "
-                "as text; were "
-                "files joined?"
+                "as text; were files joined?"
             )
     return tuple(notes)
 

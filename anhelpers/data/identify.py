@@ -157,8 +157,7 @@ def with_languages(test: TestSet) -> TestSet:
     ]:
         notes.append(
             f"there is too little text to tell the {' and the '.join(unsaid)} language (a sample "
-            "takes "
-            f"{SAMPLE_BYTES} letters); say the pair by -l, such as en-de (in Python: lp)."
+            f"takes {SAMPLE_BYTES} letters); say the pair by -l, such as en-de (in Python: lp)."
         )
     test = replace(test, lp=f"{src_lang}-{trg_lang}", notes=(*test.notes, *notes))
     return replace(test, notes=(*test.notes, *strange_systems(test, test.systems)))

@@ -79,8 +79,8 @@ def read_lines(path: str | PathLike) -> tuple[str, ...]:
     if apart := decomposed(lines):
         note_once(
             f"{Path(path).name}: {apart} of {len(lines)} lines hold decomposed letters (an accent "
-            "apart from its "
-            "letter, Unicode's NFD), which are other characters than composed ones (NFC)."
+            "apart from its letter, Unicode's NFD), which are other characters than composed "
+            "ones (NFC)."
         )
     return lines
 
@@ -103,8 +103,8 @@ def text_lines(data: bytes, path: str | PathLike) -> tuple[tuple[str, ...], tupl
     if is_markup(lines):
         raise DataError(
             "this is markup, such as SGM, XML or HTML, and a text is wanted, a line per segment; "
-            "take the texts out of "
-            "it (WMT's SGM and XML are read as test sets, by -s, -r, -t and --data).",
+            "take the texts out of it (WMT's SGM and XML are read as test sets, by -s, -r, -t and "
+            "--data).",
             path,
         )
     if told := json_told(lines):

@@ -51,8 +51,7 @@ def write_mme(test: TestSet, folder: str | PathLike) -> Path:
     if "und" in (test.src_lang, test.trg_lang):
         raise DataError(
             f"{test.name} has too little text to tell its languages, and the layout names files "
-            "after "
-            "them; say the pair by -l, such as en-de (in Python: lp)."
+            "after them; say the pair by -l, such as en-de (in Python: lp)."
         )
     folder, files = Path(folder), find_2024(Path(folder), test.lp)
     if files.src.exists():

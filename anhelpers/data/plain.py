@@ -105,8 +105,7 @@ def read_plain(
         first = next(iter(marked))
         raise DataError(
             f"has documents and segments with ids, and {src} is a text without; give the sources "
-            "as SGM or "
-            "XML too, or all as text.",
+            "as SGM or XML too, or all as text.",
             first,
         )
     if files.docs is not None:
@@ -329,9 +328,9 @@ def _scattered(docs: Sequence[str]) -> tuple[str, ...]:
         return ()
     again = next(i for i in starts if docs[i] in docs[:i])
     return (
-        f"the {n} documents stand in {len(starts)} pieces: '{docs[again]}' begins again at segment "
-        f"{again + 1}. Are "
-        "the lines in the order of the texts, and all names spelled alike?",
+        f"the {n} documents stand in {len(starts)} pieces: '{docs[again]}' begins again at "
+        f"segment {again + 1}. Are the lines in the order of the texts, and all names spelled "
+        "alike?",
     )
 
 

@@ -205,10 +205,9 @@ def without_clean(ratings: Ratings) -> tuple[str, ...]:
         if what:
             told.append(
                 f"{path}: {what}: were segments without errors left out? Means are then over "
-                "segments with errors "
-                "alone, and rank no systems, nor do they with --shared; take the whole file, or "
-                "add a row with "
-                "category No-error for each translation without errors."
+                "segments with errors alone, and rank no systems, nor do they with --shared; "
+                "take the whole file, or add a row with category No-error for each translation "
+                "without errors."
             )
     return tuple(told)
 
@@ -241,9 +240,8 @@ def check_file_texts(scan: Scan, rows: np.ndarray, ratings: Ratings) -> None:
             quoted = f"{texts[0]} in line {scan.line[start]}, {texts[1]} here"
             n = f"{len(others[side])} of {len(firsts[side])} {what}s have two texts"
             raise DataError(
-                f"{told} is {quoted} ({n}): are these two test sets or language pairs? Give each a "
-                "file, "
-                "or documents of other names.",
+                f"{told} is {quoted} ({n}): are these two test sets or language pairs? Give each "
+                "a file, or documents of other names.",
                 ratings.paths[0],
                 int(scan.line[row]),
             )
@@ -301,9 +299,8 @@ def _check_names(parts: Sequence[Ratings]) -> None:
         (one, (part, segment)), (two, (other, again)) = list(first.items())[:2]
         (path, line), there = _where(part, segment), _where(other, again)
         raise DataError(
-            f"document {segment.doc} is of {one}, and {again.doc} ({there[0]}, line {there[1]}) of "
-            f"{two}: "
-            "the ratings of one language pair are wanted.",
+            f"document {segment.doc} is of {one}, and {again.doc} ({there[0]}, line {there[1]}) "
+            f"of {two}: the ratings of one language pair are wanted.",
             path,
             line,
         )

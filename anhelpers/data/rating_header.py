@@ -149,8 +149,7 @@ def _no_ratings(
     if len(cells) > 6 and cells[3] in ("TGT", "BAD"):
         told = (
             "these are scores from 0 to 100 of WMT's error span annotation (ESA), without a "
-            "header, and no MQM "
-            "ratings; MQM penalties cannot be made of them."
+            "header, and no MQM ratings; MQM penalties cannot be made of them."
         )
         return DataError(told, path, 1)
     spaced = [*names, *map(column_key, first.split())]

@@ -217,8 +217,7 @@ def _rated_texts(
         where, text = unknown[0]
         raise DataError(
             f"{text} of segment {where} is neither a candidate nor a reference ({len(unknown)} "
-            "such); "
-            "ids are those of the candidates, or end in / and a reference's name.",
+            "such); ids are those of the candidates, or end in / and a reference's name.",
             file,
         )
     return tuple(key[1] for key in texts), [key[0] for key in texts], tuple(texts.values())
@@ -285,9 +284,8 @@ def rated_metric(name: str, trg_lang: str = "de") -> Metric:
         keys = [(srcs[i].strip(), hyp.strip()) for i, hyp in zip(where, hyps, strict=True)]
         if keys and not any(src in sources for src, _ in keys):
             raise DataError(
-                f"{name} knows the ratings of {ratings.name}, and none of these texts has a source "
-                "of it; "
-                f"{called}:FOLDER takes other ratings: {WANTED}."
+                f"{name} knows the ratings of {ratings.name}, and none of these texts has a "
+                f"source of it; {called}:FOLDER takes other ratings: {WANTED}."
             )
         scores = np.array([known.get(key, np.nan) for key in keys])
         unrated = sum(bool(hyp) and key not in known for key in keys for hyp in key[1:])

@@ -81,8 +81,7 @@ def probit_second_moment(
     ):
         raise DataError(
             f"shapes do not fit: mx {mx.shape}, kxx {kxx.shape}, my {my.shape}, kyy {kyy.shape}, "
-            f"kxy {kxy.shape}; "
-            "they must be (N,), (N,), (M,), (M,), (N, M)."
+            f"kxy {kxy.shape}; they must be (N,), (N,), (M,), (M,), (N, M)."
         )
     if (
         not all(np.isfinite(v).all() for v in (mx, kxx, my, kyy))

@@ -117,8 +117,7 @@ def _near(
     if new.any() and program.value > -1e-6:
         raise AnhelpersError(
             f"a D of at most {limit:.3g} is too close to 0 here, where only what R never says "
-            "would "
-            f"gain accuracy; ask for N = 0 or for N <= {-CLOSE:g}."
+            f"would gain accuracy; ask for N = 0 or for N <= {-CLOSE:g}."
         )
     beta = max(0.0, float(np.squeeze(within.dual_value))) / size
     if limit < UNHEARD:

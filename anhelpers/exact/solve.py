@@ -92,9 +92,8 @@ def solve_curve(
     first, last = at(-np.inf), at(0.0)
     if np.isinf(first.naturalness):
         raise DataError(
-            "no most accurate translator says anything that R says, so the curve begins at N = -∞; "
-            "solve "
-            "single N."
+            "no most accurate translator says anything that R says, so the curve begins at N = "
+            "-∞; solve single N."
         )
     fall = first.accuracy - last.accuracy
     if (

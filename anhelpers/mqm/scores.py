@@ -164,9 +164,8 @@ class MqmScores:
             return ""
         told = (
             f"in {apart.sum()} of {len(apart)} segments systems were rated by different raters, "
-            "whose mean penalties "
-            f"range from {mean.min():.2f} ({self.raters[mean.idxmin()]}) to {mean.max():.2f} "
-            f"({self.raters[mean.idxmax()]})"
+            f"whose mean penalties range from {mean.min():.2f} ({self.raters[mean.idxmin()]}) to "
+            f"{mean.max():.2f} ({self.raters[mean.idxmax()]})"
         )
         return (
             f"{told}: part of a difference may be theirs; --adjust-raters takes their severity out."
@@ -342,8 +341,8 @@ def _weights(ratings: Ratings, weights: Weights) -> np.ndarray:
         if any(kinds[i][0] == "Critical" for i in np.flatnonzero(np.isnan(weight))):
             what += (
                 " Say what Critical counts as: weights with a row for it (--weights wmt24 has 5, "
-                "as for Major; or a "
-                "CSV file), or a mapping with the row severity,Critical,Major (--map)."
+                "as for Major; or a CSV file), or a mapping with the row severity,Critical,Major "
+                "(--map)."
             )
         raise DataError(what, ", ".join(ratings.paths))
     return weight[place]

@@ -55,9 +55,8 @@ def adjust_raters(scores: MqmScores) -> MqmScores:
     listed = ", ".join(f"{name} {severity[i, 0]:.2f}" for i, name in enumerate(scores.raters))
     note = (
         f"The severity of the raters is taken out of the penalties: {listed} (times an average "
-        "rater's penalty; "
-        "accuracy and fluency have severities and intervals of their own, so that of a part may "
-        "end above the whole's)."
+        "rater's penalty; accuracy and fluency have severities and intervals of their own, so "
+        "that of a part may end above the whole's)."
     )
     notes = (*(one for one in scores.notes if one != scores.crews), note)
     signature = f"{scores.signature}|raters:adjusted"
@@ -78,10 +77,9 @@ def _told_apart(scores: MqmScores, y: np.ndarray, kind: str) -> None:
     shared[scores.segment, scores.rater] = True
     if (shared.sum(1) < 2).all():
         raise DataError(
-            "no segment was seen by two raters, so a strict rater cannot be told from a hard text, "
-            "and no severity can "
-            "be taken out. (Where one rater saw all systems of a segment, these are compared "
-            "fairly without it.)"
+            "no segment was seen by two raters, so a strict rater cannot be told from a hard "
+            "text, and no severity can be taken out. (Where one rater saw all systems of a "
+            "segment, these are compared fairly without it.)"
         )
     # others say nothing of severities
     marked = np.bincount(scores.segment, y, minlength=g)[scores.segment] > 0
@@ -103,9 +101,8 @@ def _told_apart(scores: MqmScores, y: np.ndarray, kind: str) -> None:
     ):
         raise DataError(
             f"{kind}: the raters share too few segments and systems for their severities to be "
-            "told from hard texts "
-            "and bad systems: each rater must be linked to every other by segments and systems "
-            "that both rated."
+            "told from hard texts and bad systems: each rater must be linked to every other by "
+            "segments and systems that both rated."
         )
 
 
@@ -152,8 +149,7 @@ def _scaled(
     else:
         raise DataError(
             "the severities of the raters do not settle: too few of their marks are in segments "
-            "and systems that both "
-            "rated."
+            "and systems that both rated."
         )
     for i in (2, 1):  # once more, so that the sums of systems are met
         others = np.prod([parts[j][codes[j]] for j in range(3) if j != i], axis=0)

@@ -84,9 +84,8 @@ def rater_notes(table: pd.DataFrame) -> list[str]:
         )
         notes.append(
             "Intervals (_low, _high) are for other documents and other raters. They do not say "
-            "which systems differ: "
-            "for that take the columns _same_raters, or paired tests (anhelpers run an_5_2_mqm "
-            "--data FILE)."
+            "which systems differ: for that take the columns _same_raters, or paired tests "
+            "(anhelpers run an_5_2_mqm --data FILE)."
         )
         if few:
             notes.append(

@@ -85,8 +85,7 @@ def load_combination(name: str | Path) -> Combination:
     if fitted_with != critic.revision:
         raise DataError(
             f"was fitted with another critic (revision {fitted_with}) than the one beside it "
-            f"({critic.revision}); "
-            f"{AGAIN}",
+            f"({critic.revision}); {AGAIN}",
             path,
         )
     return Combination(critic, heard, read, intercept, lm)
@@ -107,8 +106,7 @@ def combination_metric(
     if identity(lm) != combination.lm:
         raise DataError(
             f"the weights of {NAME} were fitted with the language model {combination.lm} and do "
-            "not hold "
-            f"for {identity(lm)}; name that model (--lm), or {AGAIN}"
+            f"not hold for {identity(lm)}; name that model (--lm), or {AGAIN}"
         )
 
     def score_segments(

@@ -91,8 +91,7 @@ def train_combination(
     if heard <= 0:
         raise DataError(
             f"the critic {critic.name} finds these translations more original than the originals; "
-            "are "
-            "NATIVE and TRANSLATED swapped, or is it a critic of something else?"
+            "are NATIVE and TRANSLATED swapped, or is it a critic of something else?"
         )
     if read >= 0:
         raise DataError(

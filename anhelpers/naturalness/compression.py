@@ -174,8 +174,7 @@ def compression_metric() -> Metric:
     ) -> np.ndarray:
         note_once(
             "compression of single segments mostly says how short they are (a compressor learns "
-            "nothing from so "
-            "few characters); its measure is the corpus score."
+            "nothing from so few characters); its measure is the corpus score."
         )
         bits = {text: bits_per_character(text) for text in dict.fromkeys(hyps)}
         return np.array([bits[text] for text in hyps], dtype=np.float64)
@@ -215,8 +214,7 @@ def human_compression(test: TestSet) -> str:
     )
     return (
         f"natural is what comes near the {told} bits per character of human text, from above as "
-        "well as from "
-        "below: fewer say that a system repeats itself, more that it does so less."
+        "well as from below: fewer say that a system repeats itself, more that it does so less."
     )
 
 

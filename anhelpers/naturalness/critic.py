@@ -242,8 +242,8 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
     if trg_lang and short_code(trg_lang) not in ("und", short_code(critic.language)):
         raise DataError(
             f"the critic {critic.name} knows only '{critic.language}' and the texts are "
-            f"'{trg_lang}'; train one "
-            "(anhelpers train-critic) and name its folder (critic:FOLDER)."
+            f"'{trg_lang}'; train one (anhelpers train-critic) and name its folder "
+            "(critic:FOLDER)."
         )
 
     def score_segments(

@@ -37,10 +37,8 @@ class TVBound:
     def __str__(self) -> str:
         return (
             f"TV(Q, R) is at least {self.bound:.3f}, 95 % interval {self.low:.3f} to "
-            f"{self.high:.3f} (accuracy "
-            f"{self.accuracy:.3f}; {self.n_r:,} originals, {self.n_q:,} translations, "
-            f"{self.n_clusters:,} "
-            "clusters)"
+            f"{self.high:.3f} (accuracy {self.accuracy:.3f}; {self.n_r:,} originals, {self.n_q:,} "
+            f"translations, {self.n_clusters:,} clusters)"
         )
 
 

@@ -219,14 +219,12 @@ def _corpus(
         if n < FEWEST:
             raise DataError(
                 f"{n:,} {what} of two words or more are left, and a critic needs at least "
-                f"{FEWEST}; some "
-                "3,000 are a beginning."
+                f"{FEWEST}; some 3,000 are a beginning."
             )
     if max(n_r, n_q) > UNEQUAL * min(n_r, n_q):
         say(
-            f"the classes are of very unequal size ({n_r:,} originals, {n_q:,} translations): they "
-            "weigh the same, and "
-            "the smaller one decides how much is learnt."
+            f"the classes are of very unequal size ({n_r:,} originals, {n_q:,} translations): "
+            "they weigh the same, and the smaller one decides how much is learnt."
         )
     share = 0.5 / sum(sizes[name] > 0 for name in of_q)
     weight = np.concatenate(
@@ -250,8 +248,7 @@ def _tell_leaks(
         if lines and len(lines & originals) > SAME_CLASS * len(lines):
             raise DataError(
                 f"{len(lines & originals):,} of {len(lines):,} lines stand among the originals as "
-                "well: "
-                "leave the file out, or give another one.",
+                "well: leave the file out, or give another one.",
                 name,
             )
         for other in names[:i]:

@@ -298,10 +298,8 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
     if lm.language and trg_lang and short_code(trg_lang) not in ("und", short_code(lm.language)):
         raise DataError(
             f"{lm.name} knows only '{lm.language}' and the texts are '{trg_lang}'; name another "
-            "language model "
-            "(--lm MODEL, or -p lm MODEL for a notebook), train one (anhelpers train-lm), or "
-            "measure naturalness "
-            "without one (anhelpers score -m mattr)."
+            "language model (--lm MODEL, or -p lm MODEL for a notebook), train one (anhelpers "
+            "train-lm), or measure naturalness without one (anhelpers score -m mattr)."
         )
 
     def score_segments(

@@ -180,9 +180,8 @@ def load_lm(
     device = hub.device(device)
     if hub.load_config(place, "language model").is_encoder_decoder:
         raise DataError(
-            f"{place} is an encoder-decoder, which has no probability for a text by itself: name a "
-            "causal "
-            "language model, or the decoder alone, trained without source."
+            f"{place} is an encoder-decoder, which has no probability for a text by itself: name "
+            "a causal language model, or the decoder alone, trained without source."
         )
     tokenizer, model = hub.load_model(place, "language model", "AutoModelForCausalLM", dtype)
     language, lines = (None, None) if place.folder is None else _facts(place.folder)
@@ -211,10 +210,8 @@ def bundled_lm(lang: str | None) -> str:
     if name not in known:
         raise DataError(
             f"no language model is bundled for '{lang or 'und'}' (there are {', '.join(known)}): "
-            "name "
-            "one (--lm MODEL, or -p lm MODEL for a notebook), train one (anhelpers train-lm), or "
-            "take a "
-            "measure that needs none, such as compression."
+            "name one (--lm MODEL, or -p lm MODEL for a notebook), train one (anhelpers "
+            "train-lm), or take a measure that needs none, such as compression."
         )
     return name
 

@@ -94,9 +94,8 @@ class LppDistance:
             return None
         return (
             f"LPP(Q) = {self.lpp_q:.3f} is below LPP(R) = {self.lpp_r:.3f} nats per token: under "
-            "this D a still lower "
-            "perplexity is LESS natural, and the most probable candidates are not the most natural "
-            "ones."
+            "this D a still lower perplexity is LESS natural, and the most probable candidates "
+            "are not the most natural ones."
         )
 
 

@@ -36,8 +36,7 @@ __all__ = [
 LPP_DISTANCE = "lpp-distance"
 WANTED = (
     f"{LPP_DISTANCE} compares with text R that people wrote in the target language; give it, a "
-    "line each (--mono FILE "
-    "of score and plane, or mono=Mono(texts))."
+    "line each (--mono FILE of score and plane, or mono=Mono(texts))."
 )
 
 
@@ -58,8 +57,7 @@ class Mono:
         if len(self.texts) < 2:
             raise DataError(
                 f"R ({self.origin}) has {len(self.texts)} line{'s' * (len(self.texts) != 1)} of "
-                "text; "
-                "a mean with an interval takes at least 2."
+                "text; a mean with an interval takes at least 2."
             )
 
     @property
@@ -276,6 +274,5 @@ def leaks(mono: Mono, test: TestSet) -> list[str]:
         return []
     return [
         f"R shares lines with translations (of its {len(mono.texts)} lines: {told}): those are no "
-        "text that people "
-        "wrote in the language, and draw R to the systems; leave them out of R."
+        "text that people wrote in the language, and draw R to the systems; leave them out of R."
     ]

@@ -58,8 +58,7 @@ def minimal_pair_table(lm: LanguageModel, pairs: Sequence[tuple[str, str, str]])
         if name == ALL or not (good.strip() and bad.strip()):
             raise DataError(
                 f"the minimal pair ({name!r}, {good!r}, {bad!r}) must have two texts, and a "
-                "phenomenon "
-                f"that is not called '{ALL}', as the row of all pairs is."
+                f"phenomenon that is not called '{ALL}', as the row of all pairs is."
             )
     names, goods, bads = zip(*pairs, strict=True)
     eos = lm.tokenizer.eos_token_id is not None

@@ -43,8 +43,7 @@ def split_lines(lines: Sequence[str], held_out: int, seed: int) -> tuple[list[in
         raise DataError(
             f"only {len(distinct):,} distinct lines, too few to hold out {held_out:,}: at least "
             f"{2 * held_out:,} are wanted, so that not more of them measure the model than it "
-            "learns from; "
-            "give more text, or hold out fewer lines (--held-out)."
+            "learns from; give more text, or hold out fewer lines (--held-out)."
         )
     held = set(np.random.default_rng(seed).permutation(len(distinct))[:held_out].tolist())
     train = [k for at, k in enumerate(distinct) if at not in held]

@@ -119,8 +119,7 @@ def sized(size: str) -> dict[str, Any]:
         names = ", ".join(SIZES)
         raise DataError(
             f"unknown size '{size}'; say one of {names}, or LAYERSxWIDTH, such as 6x256, with a "
-            "width that "
-            f"is a multiple of {HEAD}."
+            f"width that is a multiple of {HEAD}."
         )
     rate = LEARNING_RATE * min(1.0, TUNED_WIDTH / width)
     return {"layers": layers, "width": width, "heads": width // HEAD, "learning_rate": rate}

@@ -83,8 +83,7 @@ def _loss(model: Any, batch: list[list[int]]) -> Any:
     if not nll.isfinite():
         raise AnhelpersError(
             "the training has failed: the loss is no number any more. Train with other options, "
-            "such "
-            "as a lower learning rate, or other text."
+            "such as a lower learning rate, or other text."
         )
     return nll, sum(len(i) - 1 for i in batch)
 
@@ -388,8 +387,7 @@ def _steps_that_fit(
     if steps < 1:
         raise DataError(
             f"{job.minutes:g} minutes are too few: a step takes {each:.2g} seconds, and preparing "
-            "and "
-            "measuring come first; give more time, or a smaller model."
+            "and measuring come first; give more time, or a smaller model."
         )
     job.say(f"{job.minutes:g} minutes have room for about {steps:,} steps of {each:.2g} seconds")
     return steps

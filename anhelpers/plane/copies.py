@@ -37,8 +37,7 @@ def copied_systems(test: TestSet, chosen: Collection[str]) -> list[str]:
             elif system not in copies and same >= FEWEST and share > MOST:
                 notes.append(
                     f"{system} is nearly the reference {ref} ({shared}: {share:.0%}); these texts "
-                    "are perfect "
-                    "by it, and its place says little of a system."
+                    "are perfect by it, and its place says little of a system."
                 )
     return notes
 
@@ -102,8 +101,8 @@ def copied_candidates(cands: CandidateSet, test: TestSet) -> tuple[np.ndarray, t
     if without.size:
         raise DataError(
             f"source {without[0]} (counted from 0) has no candidate but its own reference "
-            f"({without.size} such of "
-            f"{cands.n_segments}), which is none; give others, or leave these sources out."
+            f"({without.size} such of {cands.n_segments}), which is none; give others, or leave "
+            "these sources out."
         )
     kept = equals & ~copies
     if kept.any():

@@ -35,8 +35,7 @@ RELIABLE = 0.75
 """Below, a verdict is none: with errors that go together, unrelated systems would be called related too often."""
 MEANING = (
     "95 % intervals are for these systems on other documents; p: how often shuffling naturalness "
-    "among all systems and "
-    "choosing again gives an r as far out."
+    "among all systems and choosing again gives an r as far out."
 )
 
 

@@ -103,8 +103,7 @@ def overshoot(table: pd.DataFrame, curve: OracleCurve | None = None) -> str:
     beyond, r = known[known.lpp_gap < 0], float(known.lpp_r.iloc[0])
     told = (
         f"None of {len(known)} systems is more probable than R, LPP(R) = {r:.3f} nats per token: "
-        "among them "
-        f"more probable is more natural by AN's own {N_OF_Q}, too."
+        f"among them more probable is more natural by AN's own {N_OF_Q}, too."
     )
     if len(beyond):
         clear = beyond.lpp_gap_high < 0
@@ -116,9 +115,9 @@ def overshoot(table: pd.DataFrame, curve: OracleCurve | None = None) -> str:
             f"{', '.join(beyond.system[those])} ({why})" for those, why in parts if those.any()
         )
         told = (
-            f"More probable than R, LPP(Q) < LPP(R) = {r:.3f} nats per token: {names}. By AN's own "
-            f"{N_OF_Q} "
-            "more probable is LESS natural there, so a higher mean log-probability is no praise."
+            f"More probable than R, LPP(Q) < LPP(R) = {r:.3f} nats per token: {names}. By AN's "
+            f"own {N_OF_Q} more probable is LESS natural there, so a higher mean log-probability "
+            "is no praise."
         )
     if curve is not None and (most := float(curve.naturalness.max())) > -r:
         told += (

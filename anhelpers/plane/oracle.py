@@ -216,8 +216,7 @@ def oracle_studies(
         if (without & rows).any():
             left_out[
                 f"{(without & rows).sum()} of {len(rows)} segments are left out: {metric.name} "
-                "gives a candidate "
-                "there no score."
+                "gives a candidate there no score."
             ] = None
         rows &= ~without
     if not rows.any():

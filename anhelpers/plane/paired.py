@@ -120,8 +120,7 @@ def at_the_edge(tests: pd.DataFrame) -> str:
     )
     return told and (
         f"Another seed may decide otherwise, for p is within {NEAR} Monte Carlo errors of {ALPHA} "
-        "after Holm's "
-        f"correction: {told}."
+        f"after Holm's correction: {told}."
     )
 
 
@@ -151,10 +150,9 @@ def cannot_decide(plane: Plane, n_draws: int = 10_000, against: str | None = Non
             "compare fewer systems (against one of them), or more" if n_pairs > 1 else "take more"
         )
         sentences.append(
-            f"No difference{whose} can be significant: the outputs of {m} {unit} can be swapped in "
-            f"{2**m:,} ways, so "
-            f"that the least possible p is {least:.2g} after Holm's correction for {n_pairs} "
-            f"pair{'s' * (n_pairs > 1)}; {fewer} {unit}."
+            f"No difference{whose} can be significant: the outputs of {m} {unit} can be swapped "
+            f"in {2**m:,} ways, so that the least possible p is {least:.2g} after Holm's "
+            f"correction for {n_pairs} pair{'s' * (n_pairs > 1)}; {fewer} {unit}."
         )
     return " ".join(sentences)
 

@@ -93,9 +93,8 @@ def join_ratings(test: TestSet, ratings: Ratings) -> Join:
     strangers = [system for system in ratings.systems if system not in names]
     report = [
         f"{matched} of {len(rows)} rated segments are in {test.name} ({by_id} by id, "
-        f"{matched - by_id} by text); "
-        f"{len(test) - len(set(rows[rows >= 0].tolist()))} of its {len(test)} segments are not "
-        "rated.",
+        f"{matched - by_id} by text); {len(test) - len(set(rows[rows >= 0].tolist()))} of its "
+        f"{len(test)} segments are not rated.",
         f"{int(same.sum())} of {rated} rated translations are the texts of {test.name}; the others "
         "are left out.",
     ]

@@ -306,8 +306,7 @@ def _copy(
             line = given[cell].line if cell in given else None
             raise DataError(
                 f"{rater} has other ratings in {other}: keep the file that counts, or give two "
-                "people "
-                "two pseudonyms.",
+                "people two pseudonyms.",
                 path,
                 line,
             )
@@ -354,8 +353,7 @@ def _same_work(found: Mapping[str, Mapping[Cell, Row]]) -> list[str]:
         ).append(rater)
     return [
         f"{' and '.join(raters)} gave the same ratings in the same seconds: if this is one "
-        "person's file under two "
-        "names, delete one, for it makes the agreement too high."
+        "person's file under two names, delete one, for it makes the agreement too high."
         for work, raters in names.items()
         if len(work) > 2 and len(raters) > 1
     ]

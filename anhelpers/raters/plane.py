@@ -96,15 +96,13 @@ def plane_notes(plane: pd.DataFrame) -> list[str]:
         return []
     notes = [
         f"{few} They are about other segments, rated by the same people: more segments would make "
-        "them narrower; more "
-        "raters hardly would."
+        "them narrower; more raters hardly would."
     ]
     if 2.0 ** (1 - most) > 0.05:
         notes.append(
             f"No system has more than {most} segments. Two systems can swap their translations in "
-            f"{2**most} ways only, "
-            f"so no p of a paired test is below {2.0 ** (1 - most):.2g}: at 5 %, none can show "
-            "that one is better."
+            f"{2**most} ways only, so no p of a paired test is below {2.0 ** (1 - most):.2g}: at "
+            "5 %, none can show that one is better."
         )
     return notes
 

@@ -111,8 +111,7 @@ def draw_sheet(
     if len(chosen) < n_segments:
         raise DataError(
             f"{len(chosen)} of {len(srcs)} segments have {n_candidates} different candidates of "
-            "different "
-            f"systems, and {n_segments} are wanted; ask for fewer."
+            f"different systems, and {n_segments} are wanted; ask for fewer."
         )
     segments = tuple(sorted(chosen))
     reference = getattr(test, "reference", None)

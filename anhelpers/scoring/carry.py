@@ -88,8 +88,7 @@ def _stored(store: Store, pattern: str | None) -> Iterator[tuple[str, int, list[
     """(signature, width, rows) in pieces, all as of one moment."""
     select = (
         "SELECT CAST(key AS BLOB), CAST(value AS BLOB), COALESCE(CAST(day AS INTEGER), 0), "
-        "CAST(checksum AS INTEGER) "
-        "FROM score WHERE signature = ?"
+        "CAST(checksum AS INTEGER) FROM score WHERE signature = ?"
     )
     with store.connection() as connection:
         connection.execute("BEGIN")

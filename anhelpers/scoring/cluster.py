@@ -169,8 +169,8 @@ def _in_a_sentence(name: str) -> Iterator[None]:
     except distributed.KilledWorker as error:
         raise DataError(
             f"{error.last_worker.address} and {DEATHS} workers before it were lost over the same "
-            "texts, as "
-            f"happens when memory runs out; give them more, or run fewer. {again.capitalize()}.",
+            "texts, as happens when memory runs out; give them more, or run fewer. "
+            f"{again.capitalize()}.",
             name,
         ) from error
     except (distributed.CancelledError, OSError, TimeoutError, RuntimeError) as error:
@@ -180,8 +180,7 @@ def _in_a_sentence(name: str) -> Iterator[None]:
     except Exception as error:
         raise DataError(
             f"a worker cannot do the work ({type(error).__name__}: {error}); install the same "
-            "versions of "
-            "anhelpers and of its libraries there.",
+            "versions of anhelpers and of its libraries there.",
             name,
         ) from error
 
@@ -264,8 +263,7 @@ def _running(address: str, ends: ExitStack) -> Any:
     except (OSError, TimeoutError, ValueError) as error:
         raise DataError(
             f"no scheduler answers within {SECONDS_TO_CONNECT:.0f} s; start one there (dask "
-            "scheduler), or "
-            "check the address.",
+            "scheduler), or check the address.",
             address,
         ) from error
     ends.enter_context(client)
@@ -303,8 +301,8 @@ def _slurm(settings: Mapping[str, Any], ends: ExitStack) -> Any:
             break
         note_once(
             f"no SLURM job has begun after {SECONDS_TO_START:.0f} s. Those that wait are in "
-            "`squeue -u $USER`; "
-            "with none there, SLURM has refused them: compare your settings with docs/slurm.yaml."
+            "`squeue -u $USER`; with none there, SLURM has refused them: compare your settings "
+            "with docs/slurm.yaml."
         )
     return client
 

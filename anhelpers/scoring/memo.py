@@ -215,8 +215,7 @@ def _looked_up(
         there &= ~wrong
         note(
             f"{what or signature}: {int(wrong.sum()):,} scores in the store {kept.path.name} are "
-            "nan or infinite, as "
-            "a broken model gives them, and are computed again."
+            "nan or infinite, as a broken model gives them, and are computed again."
         )
     if known := int(there.sum()):
         note(

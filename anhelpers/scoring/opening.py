@@ -124,8 +124,7 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     if not 0 < version <= VERSION:
         raise DataError(
             f"is a score store of version {version}, and this anhelpers knows up to {VERSION}; "
-            "update "
-            "anhelpers, or name another file (--store FILE).",
+            "update anhelpers, or name another file (--store FILE).",
             path,
         )
     return version
@@ -138,8 +137,7 @@ def _create(connection: sqlite3.Connection, path: Path) -> None:
     if mode != "wal":
         raise DataError(
             f"cannot keep a write-ahead log (SQLite says '{mode}'), as on network file systems; "
-            "name a "
-            "file on a local disk (--store FILE).",
+            "name a file on a local disk (--store FILE).",
             path,
         )
     with transaction(connection):
@@ -169,10 +167,8 @@ def _add_checksums(connection: sqlite3.Connection, path: Path) -> None:
     if found:
         note(
             f"{path}: its {found:,} scores were kept without checksums, so nobody can say whether "
-            "they are as they "
-            "were computed. They are used as they are, and guarded from now on; anhelpers store "
-            "prune --unverified "
-            "removes them, and they are computed again."
+            "they are as they were computed. They are used as they are, and guarded from now on; "
+            "anhelpers store prune --unverified removes them, and they are computed again."
         )
 
 

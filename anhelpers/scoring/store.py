@@ -210,14 +210,14 @@ def _tell(path: Path, signature: str, seen: Sequence[int]) -> None:
     if seen[DAMAGED]:
         note(
             f"{path}: {seen[DAMAGED]:,} of {n:,} scores of {signature} are damaged (their "
-            "checksums do not fit) and "
-            "are not used; what is computed in their place replaces them."
+            "checksums do not fit) and are not used; what is computed in their place replaces "
+            "them."
         )
     if seen[UNVERIFIED]:
         note(
             f"{path}: {seen[UNVERIFIED]:,} of {n:,} scores of {signature} are from before "
-            "checksums were kept and "
-            "cannot be verified; anhelpers store prune --unverified removes such scores."
+            "checksums were kept and cannot be verified; anhelpers store prune --unverified "
+            "removes such scores."
         )
 
 
@@ -229,8 +229,7 @@ def _number(connection: sqlite3.Connection, signature: str, width: int, path: Pa
     if row is not None and row[1] != width:
         raise DataError(
             f"a score of {signature} is {row[1]} numbers here, and {width} are meant; remove the "
-            "old ones "
-            f"(anhelpers store prune --signature '{signature}').",
+            f"old ones (anhelpers store prune --signature '{signature}').",
             path,
         )
     return None if row is None else row[0]

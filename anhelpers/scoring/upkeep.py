@@ -125,8 +125,7 @@ def prune(
     if signature is None and older_than is None and only is None:
         raise DataError(
             "say what to remove: a signature (with * for any text), an age in days, or both; or "
-            "those that "
-            "are damaged or unverified."
+            "those that are damaged or unverified."
         )
     if older_than is not None and not 0 <= older_than < float("inf"):
         raise DataError(f"an age of {older_than} days; it must be a number from 0.")

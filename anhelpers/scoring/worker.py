@@ -112,8 +112,8 @@ def answer(made_from: Recipe, signature: str, calls: Sequence[tuple[list, Any]])
         if made.signature != signature:
             return Failed(
                 f"a {host} has another model or other versions of the libraries: its scores would "
-                "be of "
-                f"{made.signature}, and here they are of {signature}; install the same there."
+                f"be of {made.signature}, and here they are of {signature}; install the same "
+                "there."
             )
         if made.each or made.device == hub.kind(made_from.device):
             return [made.compute(*call) for call in calls]

@@ -32,13 +32,11 @@ NAME = re.compile(r"""[^=+\-@'\s",;\x00-\x1f\x7f-\x9f][^",;\x00-\x1f\x7f-\x9f]{0
 NO_NAME = "Enter a pseudonym before you save; no real name is needed."
 BAD_NAME = (
     "This pseudonym cannot be written: at most 40 characters without quotes, commas and "
-    "semicolons, "
-    "and none of = + - @ ' at the start."
+    "semicolons, and none of = + - @ ' at the start."
 )
 HOW = (
     "Rate every translation twice, on a scale from 1 to 5. Keys: 1 to 5 rate and go on, Backspace "
-    "clears, the arrows "
-    "and Tab move, N and P turn to the next and the previous sentence."
+    "clears, the arrows and Tab move, N and P turn to the next and the previous sentence."
 )
 BOXES = "&nbsp;&nbsp;".join(f"{point}&nbsp;☐" for point in raters.SCALE)
 CELL = 'style="text-align:left;vertical-align:top;padding:.3em .8em .3em 0"'
@@ -206,8 +204,7 @@ class RatingSheet(Widget):
             if there.raters != (self.rater.strip(),):
                 raise DataError(
                     f"holds the ratings of {there.raters[0]}, and not of {self.rater.strip()}; "
-                    "take "
-                    "another file.",
+                    "take another file.",
                     path,
                 )
         return write_text(path, text)
@@ -320,7 +317,7 @@ def _printed(data: dict[str, Any], number: int, segment: dict) -> str:
         else ""
     )
     return (
-        f"<p><b>{number}.</b> <span {source}>{html.escape(segment['src'])}</span>{gloss}</p>"
-        f"<table><thead><tr><th {CELL}></th><th "
-        f"{CELL}>translation</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        f"<p><b>{number}.</b> <span "
+        f"{source}>{html.escape(segment['src'])}</span>{gloss}</p><table><thead><tr><th "
+        f"{CELL}></th><th {CELL}>translation</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )

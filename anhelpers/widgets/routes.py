@@ -70,8 +70,7 @@ def three_routes(
         taken = r - share * one[main]
         text = (
             f"First {_share(share)} of the texts go from “{names[main]}” to “{names[near]}” (t up "
-            "to 0.5), then the "
-            f"same ones go on to “{names[far]}”."
+            f"to 0.5), then the same ones go on to “{names[far]}”."
         )
         stops = [r, taken + share * one[near], taken + share * one[far]]
         routes["shift to a neighbour, then far"] = Route(stops, text)

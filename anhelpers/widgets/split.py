@@ -170,8 +170,7 @@ def _split_words(row: dict, unit: str, digits: int) -> list[str]:
         return [
             first,
             f"XMI is {xmi}{interval}: the source saves nothing, and the translation model needs "
-            "more bits "
-            "than the language model does without it.",
+            "more bits than the language model does without it.",
         ]
     share = f", {100 * row['xmi'] / row['h_lm']:.0f}\u00a0%" if row["h_lm"] > 0 else ""
     return [first, f"The source saves {xmi} of {h_lm} bits{share}{interval}; {h_mt} are left over."]

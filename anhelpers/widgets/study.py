@@ -46,8 +46,7 @@ def _arguments(
         if one.cands.texts != cands.texts or not np.array_equal(one.cands.segment, cands.segment):
             raise DataError(
                 f"the studies choose from different candidates, {one.cands.id} and {cands.id}; "
-                "make them "
-                "together (plane.oracle_studies)."
+                "make them together (plane.oracle_studies)."
             )
     rng = rng or np.random.default_rng(0)
     refs = [""] * len(test) if test.reference is None else test.refs[test.reference]

@@ -98,8 +98,7 @@ def gap(
         i = never[0]
         raise DataError(
             f"'{srcs[i]}' is never translated as '{trgs[i]}' in '{pair.name}'; sample from the "
-            "pair whose "
-            "truth you want.",
+            "pair whose truth you want.",
             "trgs",
             i + 1,
         )

@@ -226,9 +226,8 @@ def _notes(
     notes = [f"mt: {note}" for note in given.notes] + [f"lm: {note}" for note in alone.notes]
     if isinstance(lm, TranslationModel):
         notes.append(
-            f"{lm.name} is an encoder-decoder and is given empty sources: a language model only if "
-            "it was "
-            "trained so."
+            f"{lm.name} is an encoder-decoder and is given empty sources: a language model only "
+            "if it was trained so."
         )
     elif lm.language:
         notes.append(f"{lm.name} is a language model for '{lm.language}' only.")

@@ -38,8 +38,7 @@ class Bits:
         where = f" in {self.n_docs} documents" if self.n_docs < self.n else ""
         return (
             f"{self.name} {self.value:.4g} {self.unit}, 95 % interval {self.low:.4g} to "
-            f"{self.high:.4g} "
-            f"(n = {self.n} sentences{where})"
+            f"{self.high:.4g} (n = {self.n} sentences{where})"
         )
 
 

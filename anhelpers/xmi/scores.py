@@ -96,8 +96,7 @@ def same_tokens(mt: Tokens, lm: Tokens, there: np.ndarray) -> None:
         if seen:
             raise DataError(
                 f"the two models do not score the same token sequence: sentence {i + 1} {seen}; "
-                "XMI per "
-                "sentence needs one tokenizer; per_character (--per-char) is for two."
+                "XMI per sentence needs one tokenizer; per_character (--per-char) is for two."
             )
 
 
@@ -141,8 +140,7 @@ def unit_doubt(
         return ""
     return (
         f"{mean:.2f} bits per token are more than a uniform guess over {n_vocab} tokens costs "
-        f"({guess:.2f}): "
-        f"is the unit really {unit}?"
+        f"({guess:.2f}): is the unit really {unit}?"
     )
 
 

@@ -205,8 +205,8 @@ def _kinds(name: str, what: str, words: np.ndarray) -> np.ndarray:
             if (p * q).any():
                 raise DataError(
                     f"classes {k} and {g} of '{name}' share {what} words with other frequencies: "
-                    "that has "
-                    "no closed form; let the words be disjoint, or the frequencies equal."
+                    "that has no closed form; let the words be disjoint, or the frequencies "
+                    "equal."
                 )
     return kinds
 
@@ -257,8 +257,7 @@ def toy_pair(
     if n_words < 2 or not (0 <= noise <= 1 and 0 <= vague <= 1):
         raise DataError(
             f"a toy pair needs at least 2 words, and noise and vague in [0, 1]; got {n_words}, "
-            f"{noise:g} "
-            f"and {vague:g}."
+            f"{noise:g} and {vague:g}."
         )
     frequent = np.arange(1, n_words + 1) ** -float(skew)
     joint, sources, targets = build(frequent / frequent.sum(), noise, vague)

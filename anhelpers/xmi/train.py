@@ -62,8 +62,7 @@ def train_pair(
     if min(n_train, steps, layers) < 1 or width < 4 or width % 4:
         raise DataError(
             "n_train, steps and layers must be at least 1 and the width a multiple of 4; got "
-            f"{n_train}, "
-            f"{steps}, {layers} and {width}."
+            f"{n_train}, {steps}, {layers} and {width}."
         )
     if len(pair.lengths) >= LONGEST:
         raise DataError(
@@ -174,8 +173,7 @@ def _train(
         if not loss.isfinite():
             raise AnhelpersError(
                 f"the training has failed: after {k} steps the loss is no number any more; give "
-                "other "
-                "sizes, or another seed."
+                "other sizes, or another seed."
             )
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

@@ -130,8 +130,7 @@ def load_comet(
     if kind == "ranking_metric":
         raise DataError(
             f"{found.name} is a ranker, trained to order translations and not to score them: name "
-            "a "
-            "regression or unified model, such as Unbabel/wmt22-comet-da."
+            "a regression or unified model, such as Unbabel/wmt22-comet-da."
         )
     if kind not in READS:
         raise DataError(
