@@ -23,49 +23,19 @@ Numbers
 In notebooks
     check an exercise, what it holds; DataError, AnhelpersError: one sentence that says what to do.
 Rooms, each with a table of contents of its own
-    exact, divergences, xmi, mqm, plane, raters, judges, frontier, intervals, stats.
+    exact, divergences, xmi, mqm, plane, classroom, judges, frontier, intervals, stats.
 
 Nothing is loaded before it is asked for: `import anhelpers` takes milliseconds.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from .rooms import lazily
 
 __version__ = "0.1.0"
 
-
-@cache
-def _front_door() -> dict[str, tuple[str, str]]:
-    """Name -> (module, name there), as `__init__.pyi` says to editors; the name there is "" for a room."""
-    import ast
-
-    with open(f"{__file__.removesuffix('.py')}.pyi", encoding="utf-8") as file:
-        lines = ast.parse(file.read()).body
-    found = {}
-    for line in lines:
-        if isinstance(line, ast.ImportFrom):
-            for one in line.names:
-                found[one.asname or one.name] = (
-                    (line.module, one.name) if line.module else (one.name, "")
-                )
-    return found
-
-
-def __getattr__(name: str) -> Any:
-    if name == "__all__":  # for help() and `import *`
-        return sorted(_front_door())
-    if name.startswith("_") or name not in _front_door():
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    module, there = _front_door()[name]
-    found = import_module(f"{__name__}.{module}")
-    value = getattr(found, there) if there else found
-    globals()[name] = value
-    return value
+__getattr__, _names = lazily(__name__, __file__)
 
 
 def __dir__() -> list[str]:
-    return sorted([*_front_door(), "__version__"])
+    return sorted([*_names(), "__version__"])

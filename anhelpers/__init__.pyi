@@ -1,5 +1,6 @@
 # What stands on the front door, and where it comes from: read by editors, by mypy and by `__init__.py`.
 
+from . import classroom as classroom
 from . import divergences as divergences
 from . import exact as exact
 from . import frontier as frontier
@@ -7,13 +8,12 @@ from . import intervals as intervals
 from . import judges as judges
 from . import mqm as mqm
 from . import plane as plane
-from . import raters as raters
 from . import stats as stats
 from . import xmi as xmi
-from .charts.compare import compare_curves as compare_curves
 from .charts.correlation import plot_local_correlation as plot_local_correlation
 from .charts.curve import plot_curve as plot_curve
-from .charts.lack import plot_lack as plot_lack
+from .charts.curve import plot_lack as plot_lack
+from .charts.lines import compare_curves as compare_curves
 from .charts.lines import plot_lines as plot_lines
 from .charts.offline import save as save
 from .charts.offline import use_offline as use_offline
@@ -22,6 +22,10 @@ from .charts.tradeoff import plot_tradeoff as plot_tradeoff
 from .charts.words import plot_words as plot_words
 from .charts.xmi_bars import plot_xmi_bars as plot_xmi_bars
 from .charts.xmi_bleu import plot_xmi_bleu as plot_xmi_bleu
+from .classroom import krippendorff_alpha as krippendorff_alpha
+from .classroom.exercises import check as check
+from .classroom.exercises import holds as holds
+from .classroom.rating_sheet import rating_sheet as rating_sheet
 from .data import CandidateSet as CandidateSet
 from .data import TestSet as TestSet
 from .data import add_systems as add_systems
@@ -40,8 +44,6 @@ from .data import write_candidates as write_candidates
 from .data.worlds import load_world as load_world
 from .errors import AnhelpersError as AnhelpersError
 from .errors import DataError as DataError
-from .exercises import check as check
-from .exercises import holds as holds
 from .frontier import oracle_curve as oracle_curve
 from .frontier import pareto_mask as pareto_mask
 from .intervals import bootstrap_means as bootstrap_means
@@ -64,7 +66,6 @@ from .plane import system_plane as system_plane
 from .plane import systems_table as systems_table
 from .plane import verdict as verdict
 from .plane import with_human_points as with_human_points
-from .raters import krippendorff_alpha as krippendorff_alpha
 from .scoring import system_scores as system_scores
 from .scoring.lookup import metric as metric
 from .stats import holm as holm
@@ -76,7 +77,6 @@ from .widgets.decisions import correction_explorer as correction_explorer
 from .widgets.directions import direction_explorer as direction_explorer
 from .widgets.divergences import divergence_explorer as divergence_explorer
 from .widgets.mqm_editor import mqm_editor as mqm_editor
-from .widgets.raters import rating_sheet as rating_sheet
 from .widgets.study import explore as explore
 from .widgets.study import planes as planes
 from .widgets.study import preview as preview

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from . import __version__
-from .data.bundle import bundled
 from .data.catalog import available
+from .data.sets import bundled
 from .errors import install_line
 from .provenance import version_of
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .classroom.exercises import NOT_YET, RIGHT
 from .data.writing import make_folder, turn, unwritable, write_text
 from .errors import AnhelpersError, DataError, MissingExtra, UnknownName, need, one_line
-from .exercises import NOT_YET, RIGHT
 from .notebooks import check_parameters, notebook_paths, parameters_of, parse_value
 from .progress import note, say
 from .provenance import environment, in_page, made_by, making

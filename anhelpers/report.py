@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .appendix import ADVICE
-from .charts.describe import digits_of
+from .charts.frame import digits_of
 from .data.writing import write_text
 from .plane import Plane
 from .provenance import in_page, made_by, with_made_by

@@ -16,7 +16,7 @@ import scipy
 from scipy.stats import multivariate_normal
 
 from anhelpers.divergences.memed import memed_matrices, memed_samples
-from anhelpers.divergences.probit import probit_second_moment
+from anhelpers.divergences.normals import probit_second_moment
 from anhelpers.divergences.processes import CriticProcess, second_moment
 
 from .table import Row, beside, interleaved, peak_bytes

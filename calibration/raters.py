@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from anhelpers import raters as classroom
+from anhelpers import classroom
 from anhelpers.mqm import KINDS, MqmScores, adjust_raters, system_table
 
 from .row import FEW, Row

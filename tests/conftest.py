@@ -50,7 +50,7 @@ def tiny_lm(tmp_path_factory):
     transformers = pytest.importorskip(
         "transformers", reason="pip install -c constraints.txt -e '.[neural]'"
     )
-    from anhelpers.naturalness.train import train_tokenizer
+    from anhelpers.training.lm import train_tokenizer
 
     folder = tmp_path_factory.mktemp("lm") / "tiny"
     tokenizer = train_tokenizer(

@@ -254,7 +254,7 @@ def test_unknown_commands_and_missing_arguments_exit_with_2(capsys):
 
 def test_train_lm_writes_a_model_that_score_takes(tmp_path, files, capsys, monkeypatch):
     pytest.importorskip("torch")
-    import anhelpers.naturalness.train as train
+    import anhelpers.training.lm as train
 
     small = train.Recipe(
         "de",

@@ -9,27 +9,12 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "anhelpers"
-# the first name that fits a module decides; a module may import from its own floor and below
-FLOORS = [
-    {"errors", "checks", "compiled", "exercises", "progress"},
-    {"frontier", "hull", "fan", "exact", "stats", "intervals", "divergences"},
-    {
-        "metrics",
-        "provenance",
-        "data",
-        "accuracy",
-        "naturalness",
-        "candidates",
-        "scoring",
-        "hub",
-        "eight_bits",
-        "translation",
-    },
-    {"plane", "mqm", "raters", "judges", "xmi"},
-    {"charts", "widgets", "report", "appendix"},
-    {"notebooks", "execution", "site", "cli", "doctor", "__main__"},
-]
+from . import floors_page as page
+
+PACKAGE = page.PACKAGE
+# a module may import from its own floor and below
+FLOORS = [{*page.names_of(floor)} for floor in page.FLOORS]
+FLOORS[-1] |= {"__main__"}
 ADDRESSES = {  # a heavy library and the only places that may name it
     "torch": {
         "eight_bits.py",
@@ -42,8 +27,8 @@ ADDRESSES = {  # a heavy library and the only places that may name it
         "naturalness/load.py",
         "naturalness/lm.py",
         "naturalness/packed.py",
-        "naturalness/train.py",
-        "naturalness/training_state.py",
+        "training/lm.py",
+        "training/state.py",
         "xmi/train.py",
     },
     "transformers": {
@@ -54,7 +39,7 @@ ADDRESSES = {  # a heavy library and the only places that may name it
         "translation/",
         "naturalness/load.py",
         "naturalness/lm.py",
-        "naturalness/train.py",
+        "training/lm.py",
         "xmi/train.py",
     },
     "comet": {"accuracy/comet/"},
@@ -151,30 +136,21 @@ def test_imports_go_in_no_circle():
     TopologicalSorter(graph).prepare()  # a CycleError names the circle
 
 
-def test_the_picture_shows_these_floors():
-    """Every module and folder of the package stands on its floor in docs/architecture.md, and in its table."""
-    page = (PACKAGE.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+def test_the_picture_and_the_table_are_those_of_the_code():
+    """Every module and folder stands on one floor; picture and table are what `python -m tests.floors_page` draws."""
     there = {
         path.stem
         for path in PACKAGE.iterdir()
         if path.suffix == ".py" or (path / "__init__.py").is_file()
     }
-    there -= {"__init__", "__main__"}
-    drawn = re.split(r"^(?=\d  )", re.search(r"```\n(5  doors.*?)```", page, re.S)[1], flags=re.M)[
-        1:
-    ]
-    assert [there & set(re.findall(r"\w+", floor)) for floor in reversed(drawn)] == [
-        names & there for names in FLOORS
-    ]
-    table = page.split("| module | what it knows |")[1].split("\n\n")[0]
-    assert {
-        name
-        for row in re.findall(r"^\|([^|]*)\|", table, re.M)
-        for name in re.findall(r"`(\w+)`", row)
-    } == there
-    for named in set(re.findall(r"`([a-z_/]+(?:/|\.py|\.tsv))`", page)) - {"build/"}:
-        assert any((root / named).exists() for root in (PACKAGE, PACKAGE.parent)), (
-            f"docs/architecture.md names {named}"
+    named = [name for floor in page.FLOORS for name in page.names_of(floor)]
+    assert sorted(named) == sorted(there - {"__init__", "__main__"})
+    text = page.PAGE.read_text(encoding="utf-8")
+    assert page.PICTURE.read_text(encoding="utf-8") == page.picture()
+    assert page.MADE.search(text)[0] == page.table()
+    for name in set(re.findall(r"`([a-z_/]+(?:/|\.py|\.tsv))`", text)) - {"build/"}:
+        assert any((root / name).exists() for root in (PACKAGE, PACKAGE.parent)), (
+            f"docs/architecture.md names {name}"
         )
 
 

@@ -11,9 +11,9 @@ import nbformat
 import pytest
 
 from anhelpers import cli
+from anhelpers.classroom.exercises import NOT_YET, RIGHT
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.execution import execute, run
-from anhelpers.exercises import NOT_YET, RIGHT
 from anhelpers.notebooks import about, notebook_paths, parameters_of
 
 COLLECTION = notebook_paths()

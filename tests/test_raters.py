@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anhelpers import raters
+from anhelpers import classroom
 from anhelpers.charts.systems import plot_systems
+from anhelpers.classroom.alpha import _alpha, _coincidences, _counts, _of_coincidences
+from anhelpers.classroom.files import Row, together
 from anhelpers.data import CandidateSet, from_systems, load, load_candidates
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.raters.alpha import _alpha, _coincidences, _counts, _of_coincidences
-from anhelpers.raters.files import Row, together
 
-HEAD = ",".join(raters.COLUMNS)
+HEAD = ",".join(classroom.COLUMNS)
 NAN = np.nan
 
 
@@ -34,7 +34,7 @@ def teaching():
 
 @pytest.fixture(scope="module")
 def sheet(teaching):
-    return raters.draw_sheet(*teaching, 5, 3, rng=rng())
+    return classroom.draw_sheet(*teaching, 5, 3, rng=rng())
 
 
 def of(matrix, criterion="accuracy", segment=None):
@@ -71,7 +71,7 @@ def test_the_order_of_the_candidates_tells_nothing(teaching):
     """Over many sheets every system stands in every place about equally often: 40 · 5 · 3 / 24 = 25 each."""
     generator, counts = np.random.default_rng(1), {}
     for _ in range(40):
-        drawn = raters.draw_sheet(*teaching, 5, 3, rng=generator)
+        drawn = classroom.draw_sheet(*teaching, 5, 3, rng=generator)
         for ids in drawn.candidates:
             for place, k in enumerate(ids):
                 key = teaching[1].tags[k], place
@@ -81,9 +81,9 @@ def test_the_order_of_the_candidates_tells_nothing(teaching):
 
 
 def test_the_id_is_of_what_is_rated_and_not_of_its_order(teaching, sheet):
-    again = raters.draw_sheet(*teaching, 5, 3, rng=rng())
+    again = classroom.draw_sheet(*teaching, 5, 3, rng=rng())
     assert again == sheet
-    turned = raters.Sheet(
+    turned = classroom.Sheet(
         sheet.segments[::-1],
         sheet.srcs[::-1],
         tuple(ids[::-1] for ids in sheet.candidates[::-1]),
@@ -91,7 +91,7 @@ def test_the_id_is_of_what_is_rated_and_not_of_its_order(teaching, sheet):
     )
     assert turned.id == sheet.id
     assert len(sheet.id) == 12
-    other = raters.Sheet(
+    other = classroom.Sheet(
         sheet.segments, sheet.srcs, sheet.candidates, (("x", *sheet.texts[0][1:]), *sheet.texts[1:])
     )
     assert other.id != sheet.id
@@ -101,7 +101,7 @@ def test_equal_texts_blank_texts_and_plain_sources():
     cands = CandidateSet(
         [0] * 4 + [1] * 3, list("aab ") + list("xyz"), ["A", "B", "C", "D", "A", "A", "B"]
     )
-    drawn = raters.draw_sheet(["one", "two"], cands, 2, 2, rng=rng())
+    drawn = classroom.draw_sheet(["one", "two"], cands, 2, 2, rng=rng())
     assert drawn.refs == ()
     assert set(drawn.texts[0]) == {"a", "b"}
     assert drawn.texts[1].count("z") == 1
@@ -109,26 +109,26 @@ def test_equal_texts_blank_texts_and_plain_sources():
         DataError,
         match="0 of 2 segments have 3 different candidates of different systems, and 1 are",
     ):
-        raters.draw_sheet(["one", "two"], cands, 1, 3, rng=rng())
+        classroom.draw_sheet(["one", "two"], cands, 1, 3, rng=rng())
     with pytest.raises(DataError, match="both must be at least 1"):
-        raters.draw_sheet(["one", "two"], cands, 0, 2, rng=rng())
+        classroom.draw_sheet(["one", "two"], cands, 0, 2, rng=rng())
 
 
 def test_a_text_of_two_systems_shows_both():
     cands = CandidateSet([0] * 3 + [1] * 3, list("abcabc"), ["A | B", "B", "C"] * 2)
-    drawn = raters.draw_sheet(["one", "two"], cands, 2, 2, rng=rng())
+    drawn = classroom.draw_sheet(["one", "two"], cands, 2, 2, rng=rng())
     # "A | B" and "B" share a system
     assert all("C" in {cands.tags[k] for k in ids} for ids in drawn.candidates)
     cands = CandidateSet([0] * 4 + [1] * 4, list("abcdefgh"), ["A | B", "A", "B", "C"] * 2)
     for seed in range(20):
-        drawn = raters.draw_sheet(["one", "two"], cands, 2, 1, rng=np.random.default_rng(seed))
+        drawn = classroom.draw_sheet(["one", "two"], cands, 2, 1, rng=np.random.default_rng(seed))
         first, second = (set(cands.tags[k].split(" | ")) for (k,) in drawn.candidates)
         assert not first & second  # who was seen waits until all others were
 
 
 def test_untagged_candidates_may_be_rated_too():
     cands = CandidateSet([0, 0, 0], ["a", "b", "c"])
-    assert sorted(raters.draw_sheet(["one"], cands, 1, 3, rng=rng()).texts[0]) == ["a", "b", "c"]
+    assert sorted(classroom.draw_sheet(["one"], cands, 1, 3, rng=rng()).texts[0]) == ["a", "b", "c"]
 
 
 # ---- files
@@ -151,8 +151,8 @@ def test_several_files_make_one_tidy_table_and_blanks_are_counted(tmp_path):
     write(tmp_path / "a.csv", *rated(5, 4, "", 3))
     write(tmp_path / "b.CSV", *rated(1, 2, 3, rater="Žofie Ö"))
     (tmp_path / "notes.txt").write_text("not one of them")
-    found = raters.read_ratings(tmp_path)
-    assert list(found.table) == list(raters.COLUMNS)
+    found = classroom.read_ratings(tmp_path)
+    assert list(found.table) == list(classroom.COLUMNS)
     assert found.raters == ("Mo", "Žofie Ö")
     assert found.table.rating.tolist()[:2] == [5, 4]
     assert np.isnan(found.table.rating[2])
@@ -162,7 +162,7 @@ def test_several_files_make_one_tidy_table_and_blanks_are_counted(tmp_path):
     wide = found.matrix("fluency")
     assert wide.loc[(0, 7)].tolist() == [4, 2]
     assert np.isnan(wide.loc[(4, 7), "Žofie Ö"])
-    one = raters.read_ratings([tmp_path / "a.csv", str(tmp_path / "b.CSV")])
+    one = classroom.read_ratings([tmp_path / "a.csv", str(tmp_path / "b.CSV")])
     pd.testing.assert_frame_equal(one.table, found.table)
 
 
@@ -185,9 +185,9 @@ def test_what_excel_makes_of_a_file_is_read(tmp_path):
     quoted = write(
         tmp_path / "q.csv", *['"' + line.replace(",", '","') + '"' for line in rated(5, 4, "", 3)]
     )
-    first = raters.read_ratings(plain).table
+    first = classroom.read_ratings(plain).table
     for path in (odd, tabs, told, quoted):
-        pd.testing.assert_frame_equal(raters.read_ratings(path).table, first)
+        pd.testing.assert_frame_equal(classroom.read_ratings(path).table, first)
 
 
 def test_columns_may_stand_in_another_order_and_the_last_two_may_be_missing(tmp_path):
@@ -196,7 +196,7 @@ def test_columns_may_stand_in_another_order_and_the_last_two_may_be_missing(tmp_
         "4,fluency,3,2,s1,Mo",
         head="rating,criterion,candidate,segment,sheet,rater",
     )
-    row = raters.read_ratings(path).table.iloc[0]
+    row = classroom.read_ratings(path).table.iloc[0]
     assert (row.rater, row.segment, row.candidate, row.criterion, row.rating) == (
         "Mo",
         2,
@@ -210,7 +210,7 @@ def test_columns_may_stand_in_another_order_and_the_last_two_may_be_missing(tmp_
 def test_a_copy_is_read_once_and_told(tmp_path):
     write(tmp_path / "a.csv", *rated(5, "", 3))
     write(tmp_path / "b.csv", *rated(5, "", 3))
-    found = raters.read_ratings(tmp_path)
+    found = classroom.read_ratings(tmp_path)
     assert len(found.table) == 3
     assert "repeats the ratings of Mo" in found.notes[0]
 
@@ -242,7 +242,7 @@ def test_a_copy_is_read_once_and_told(tmp_path):
 def test_a_wrong_row_is_named_with_file_and_line(tmp_path, line, said):
     path = write(tmp_path / "a.csv", "Mo,s1,0,7,accuracy,5,,", line)
     with pytest.raises(DataError) as error:
-        raters.read_ratings(tmp_path)
+        classroom.read_ratings(tmp_path)
     assert str(error.value).startswith(f"{path}, {said.replace('{path}', str(path))}")
 
 
@@ -266,7 +266,7 @@ def test_a_wrong_row_is_named_with_file_and_line(tmp_path, line, said):
 def test_what_is_no_file_of_ratings_is_told(tmp_path, content, said):
     (tmp_path / "a.csv").write_text(content)
     with pytest.raises(DataError) as error:
-        raters.read_ratings(tmp_path / "a.csv")
+        classroom.read_ratings(tmp_path / "a.csv")
     assert said in str(error.value)
 
 
@@ -276,23 +276,23 @@ def test_between_files_sheets_must_agree_and_a_rater_must_be_one(tmp_path):
     with pytest.raises(
         DataError, match=r"b.csv, line 2: this is of sheet 's2', and in .*a.csv it is 's1'"
     ):
-        raters.read_ratings(tmp_path)
+        classroom.read_ratings(tmp_path)
     write(other, *rated(5, 3))
     with pytest.raises(
         DataError,
         match=r"b.csv, line 3: Mo has other ratings in .*a.csv: keep the file that counts",
     ):
-        raters.read_ratings(tmp_path)
+        classroom.read_ratings(tmp_path)
     write(other, *rated(5))
     with pytest.raises(DataError, match="Mo has other ratings"):
-        raters.read_ratings(tmp_path)
+        classroom.read_ratings(tmp_path)
 
 
 def test_with_the_sheet_at_hand_all_of_it_is_asked_for(tmp_path, sheet):
     (segment, candidate, criterion), *rest = sheet.rows
     path = write(tmp_path / "a.csv", f"Mo,{sheet.id},{segment},{candidate},{criterion},4,,")
-    assert len(raters.read_ratings(path).table) == 1
-    found = raters.read_ratings(path, sheet)
+    assert len(classroom.read_ratings(path).table) == 1
+    found = classroom.read_ratings(path, sheet)
     assert found.notes == ("29 of 30 ratings are missing (Mo 29).",)
     assert (
         list(found.table[["segment", "candidate", "criterion"]].itertuples(index=False, name=None))
@@ -303,41 +303,41 @@ def test_with_the_sheet_at_hand_all_of_it_is_asked_for(tmp_path, sheet):
         DataError,
         match=rf"line 2: candidate {rest[-1][1]} of segment {segment} is not on the sheet",
     ):
-        raters.read_ratings(path, sheet)
+        classroom.read_ratings(path, sheet)
     write(path, f"Mo,s1,{segment},{candidate},{criterion},4,,")
     with pytest.raises(
         DataError, match=f"this is of sheet 's1', and the sheet at hand is '{sheet.id}'"
     ):
-        raters.read_ratings(path, sheet)
+        classroom.read_ratings(path, sheet)
 
 
 def test_no_file_at_all(tmp_path):
     with pytest.raises(DataError, match=r"this folder holds no .csv file"):
-        raters.read_ratings(tmp_path)
+        classroom.read_ratings(tmp_path)
     with pytest.raises(DataError, match="no file to read"):
-        raters.read_ratings([])
+        classroom.read_ratings([])
     with pytest.raises(DataError, match="no such file"):
-        raters.read_ratings(tmp_path / "a.csv")
+        classroom.read_ratings(tmp_path / "a.csv")
 
 
 def test_an_invented_class_is_written_and_read_back(tmp_path, sheet):
-    invented = raters.invented_class(sheet, rng(), 4, missing=0.1)
+    invented = classroom.invented_class(sheet, rng(), 4, missing=0.1)
     assert invented.raters == ("invented-1", "invented-2", "invented-3", "invented-4")
     assert "nobody gave them" in invented.notes[0]
-    assert set(invented.table.rating.dropna()) <= set(raters.SCALE)
+    assert set(invented.table.rating.dropna()) <= set(classroom.SCALE)
     assert invented.sheet == sheet.id
-    paths = raters.write_ratings(invented, tmp_path)
+    paths = classroom.write_ratings(invented, tmp_path)
     assert [p.name for p in paths] == [f"invented-{k}.csv" for k in (1, 2, 3, 4)]
-    back = raters.read_ratings(tmp_path)
+    back = classroom.read_ratings(tmp_path)
     pd.testing.assert_frame_equal(back.table, invented.table)
     assert back.notes == invented.notes[1:]
 
 
 def test_names_with_commas_come_back_and_names_that_are_no_files_are_refused(tmp_path):
     path = write(tmp_path / "a.csv", *rated(5, 4, rater='"Doe, Jane"'))
-    found = raters.read_ratings(path)
-    (again,) = raters.write_ratings(found, tmp_path)
-    pd.testing.assert_frame_equal(raters.read_ratings(again).table, found.table)
+    found = classroom.read_ratings(path)
+    (again,) = classroom.write_ratings(found, tmp_path)
+    pd.testing.assert_frame_equal(classroom.read_ratings(again).table, found.table)
     folder = tmp_path / "here"
     folder.mkdir()
     for rater in ("../x", str(tmp_path / "x"), "a/b", "a\\b", ".x", 'say "hi"'):
@@ -345,7 +345,7 @@ def test_names_with_commas_come_back_and_names_that_are_no_files_are_refused(tmp
             {rater: {(0, 0, "fluency"): Row(0, rater, "s", (0, 0, "fluency"), 4.0, NAN, "")}}, []
         )
         with pytest.raises(DataError, match="cannot be the name of a file"):
-            raters.write_ratings(odd, folder)
+            classroom.write_ratings(odd, folder)
     assert not list(folder.iterdir())
     assert not (tmp_path / "x.csv").exists()
 
@@ -356,7 +356,7 @@ def test_a_pipe_is_read(tmp_path):
     text = "\n".join([HEAD, *rated(5, 4)])
     writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=(text,))
     writer.start()
-    assert raters.read_ratings(tmp_path / "pipe").table.rating.tolist() == [5, 4]
+    assert classroom.read_ratings(tmp_path / "pipe").table.rating.tolist() == [5, 4]
     writer.join()
 
 
@@ -383,8 +383,10 @@ PUBLISHED = [  # Krippendorff 2011, reliability data C: 12 units, 4 observers
     ("level", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
 )
 def test_krippendorffs_own_example(level, alpha):
-    found = raters.agreement(of(PUBLISHED), "accuracy", rng(), 200, level=level)
-    assert round(found.alpha, 3) == round(raters.krippendorff_alpha(PUBLISHED, level), 3) == alpha
+    found = classroom.agreement(of(PUBLISHED), "accuracy", rng(), 200, level=level)
+    assert (
+        round(found.alpha, 3) == round(classroom.krippendorff_alpha(PUBLISHED, level), 3) == alpha
+    )
     assert round(float(slow_alpha(PUBLISHED, level)), 3) == alpha
     assert (found.n_units, found.n_segments, found.n_raters, found.n_ratings) == (11, 11, 4, 40)
     assert found.low < found.alpha < found.high <= 1
@@ -414,13 +416,13 @@ def test_the_paper_and_exact_arithmetic(matrix, level, printed, exact):
     assert slow_alpha(matrix, level) == exact
     assert round(float(exact), 3) == printed
     if level != "ratio":
-        assert raters.krippendorff_alpha(matrix, level) == pytest.approx(float(exact), abs=1e-14)
+        assert classroom.krippendorff_alpha(matrix, level) == pytest.approx(float(exact), abs=1e-14)
 
 
 @pytest.mark.verifies("Krippendorff's α", by="hand")
 def test_agreement_by_hand():
     """Two raters, three translations, one disagreement: D_o = 2/6, D_e = 2·3·3/(6·5), so α = 1 − (1/3)/(3/5) = 4/9."""
-    found = raters.agreement(of([(4, 4), (5, 5), (4, 5)]), "accuracy", rng(), 300)
+    found = classroom.agreement(of([(4, 4), (5, 5), (4, 5)]), "accuracy", rng(), 300)
     assert found.alpha == pytest.approx(4 / 9)
     assert str(found).startswith("accuracy: α (ordinal) = 0.44, 95 % interval")
     assert (
@@ -463,14 +465,14 @@ cell = st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0, NAN])
     st.sampled_from(["nominal", "ordinal", "interval"]),
 )
 def test_alpha_is_what_its_definition_says(matrix, level):
-    found = raters.agreement(of(matrix), "accuracy", rng(), 2, level=level)
+    found = classroom.agreement(of(matrix), "accuracy", rng(), 2, level=level)
     pairable = [v for row in matrix if np.sum(~np.isnan(row)) > 1 for v in row if not np.isnan(v)]
     if len(set(pairable)) < 2:
         assert np.isnan(found.alpha)
-        assert np.isnan(raters.krippendorff_alpha(matrix, level))
+        assert np.isnan(classroom.krippendorff_alpha(matrix, level))
     else:
         assert found.alpha == pytest.approx(float(slow_alpha(matrix, level)), abs=1e-12)
-        assert raters.krippendorff_alpha(matrix, level) == pytest.approx(found.alpha, abs=1e-12)
+        assert classroom.krippendorff_alpha(matrix, level) == pytest.approx(found.alpha, abs=1e-12)
 
 
 RELABELLED = {  # what a level of measurement does not see
@@ -491,72 +493,72 @@ RELABELLED = {  # what a level of measurement does not see
 )
 def test_alpha_sees_neither_names_nor_lone_ratings_nor_the_order(matrix, level, order):
     values = np.array(matrix)
-    alpha = raters.krippendorff_alpha(values, level)
+    alpha = classroom.krippendorff_alpha(values, level)
     assert np.isnan(alpha) or alpha <= 1
     for other in (
         RELABELLED[level](values, order),
         np.vstack([values, [(5, NAN, NAN), (NAN, NAN, NAN)]]),
         values[::-1, [2, 0, 1]],
     ):
-        assert raters.krippendorff_alpha(other, level) == pytest.approx(
+        assert classroom.krippendorff_alpha(other, level) == pytest.approx(
             alpha, abs=1e-9, nan_ok=True
         )
-    same = raters.krippendorff_alpha(values[:, [0, 0]], level)
+    same = classroom.krippendorff_alpha(values[:, [0, 0]], level)
     assert np.isnan(same) if len({*values[:, 0][~np.isnan(values[:, 0])]}) < 2 else same == 1
 
 
 def test_what_alpha_cannot_be_of():
     with pytest.raises(UnknownName, match="level of measurement"):
-        raters.krippendorff_alpha([[1, 2]], "ratio")
+        classroom.krippendorff_alpha([[1, 2]], "ratio")
     for wrong in ([1, 2], [[1, np.inf]]):
         with pytest.raises(DataError, match="α is of a table of finite ratings"):
-            raters.krippendorff_alpha(wrong)
-    assert np.isnan(raters.krippendorff_alpha(np.empty((0, 2))))
+            classroom.krippendorff_alpha(wrong)
+    assert np.isnan(classroom.krippendorff_alpha(np.empty((0, 2))))
 
 
 def test_equal_ratings_have_no_alpha():
-    found = raters.agreement(of([(4, 4), (4, 4)]), "accuracy", rng(), 10)
+    found = classroom.agreement(of([(4, 4), (4, 4)]), "accuracy", rng(), 10)
     assert np.isnan([found.alpha, found.low, found.high]).all()
     assert str(found) == (
         "accuracy: α (ordinal) is not defined (n = 2 translations in 2 segments, 2 raters, 4 ratings). "
         "All ratings are equal, so there is no disagreement to expect."
     )
-    alone = raters.agreement(of([(4, NAN), (NAN, 4)]), "accuracy", rng(), 10)
+    alone = classroom.agreement(of([(4, NAN), (NAN, 4)]), "accuracy", rng(), 10)
     assert alone.note == "No translation has two ratings."
     with pytest.raises(UnknownName, match="did you mean 'fluency'"):
-        raters.agreement(of([(4, 4)]), "fluent", rng(), 10)
+        classroom.agreement(of([(4, 4)]), "fluent", rng(), 10)
     with pytest.raises(UnknownName, match="level of measurement"):
-        raters.agreement(of([(4, 4)]), "accuracy", rng(), 10, level="ratio")
+        classroom.agreement(of([(4, 4)]), "accuracy", rng(), 10, level="ratio")
 
 
 def test_segments_and_not_translations_are_resampled():
     matrix = [(1, 1), (5, 5), (2, 2), (1, 5), (5, 4), (2, 1)]
-    one = raters.agreement(of(matrix, segment=[0] * 6), "accuracy", rng(), 50)
+    one = classroom.agreement(of(matrix, segment=[0] * 6), "accuracy", rng(), 50)
     assert np.isnan([one.low, one.high]).all()
     assert one.n_segments == 1
     assert one.note.startswith("All translations are of one segment")
-    two = raters.agreement(of(matrix, segment=[0, 0, 0, 1, 1, 1]), "accuracy", rng(), 400)
+    two = classroom.agreement(of(matrix, segment=[0, 0, 0, 1, 1, 1]), "accuracy", rng(), 400)
     # in one segment all agree, in the other hardly: nothing is known of a third
     assert (two.low, two.high) == (-1, 1)
     assert two.note.startswith(
         "2 segments are few: the intervals may be far too short or far too long. More segments would"
     )
-    many = raters.agreement(of(matrix * 3, segment=list(range(18))), "accuracy", rng(), 400)
+    many = classroom.agreement(of(matrix * 3, segment=list(range(18))), "accuracy", rng(), 400)
     assert -1 < many.low < many.alpha < many.high < 1
     assert many.note == ""
 
 
 @pytest.mark.filterwarnings("error")
 def test_where_no_two_raters_differ_there_is_no_interval():
-    found = raters.agreement(of([(1, 1), (1, 1), (5, 5)]), "accuracy", rng(), 100)
+    found = classroom.agreement(of([(1, 1), (1, 1), (5, 5)]), "accuracy", rng(), 100)
     assert found.alpha == 1
     assert np.isnan([found.low, found.high]).all()
     assert found.note.startswith("No two raters differ on a translation")
-    found = raters.agreement(of([(3, 4), (4, 4), *[(3, 3)] * 18]), "accuracy", rng(), 300)
+    found = classroom.agreement(of([(3, 4), (4, 4), *[(3, 3)] * 18]), "accuracy", rng(), 300)
     assert found.note.startswith(
         "2 segments with a rating other than the commonest one are few: the intervals may"
     )
-    found = raters.agreement(of([(1, 2), *[(1, 1)] * 8]), "accuracy", rng(), 300)
+    found = classroom.agreement(of([(1, 2), *[(1, 1)] * 8]), "accuracy", rng(), 300)
     assert "resamples all ratings are equal: left out of the interval." in found.note
 
 
@@ -577,7 +579,7 @@ def test_alpha_is_a_score_of_summed_coincidences(matrix, level):
 @pytest.mark.verifies("α of two raters", by="hand")
 def test_pair_by_pair():
     matrix = [(1, 1, 5), (2, 2, 4), (4, 4, 2), (5, 5, 1)]
-    table = raters.pairwise_agreement(of(matrix), "accuracy")
+    table = classroom.pairwise_agreement(of(matrix), "accuracy")
     assert table.loc["r0", "r1"] == 1
     assert table.loc["r0", "r2"] == table.loc["r2", "r0"] < 0
     assert np.isnan(np.diag(table)).all()
@@ -593,7 +595,7 @@ def plane_of(rows, systems=SYSTEMS, n_draws=200):
     found = {}
     for rater, *cell, rating in rows:
         found.setdefault(rater, {})[tuple(cell)] = Row(0, rater, "s", tuple(cell), rating, NAN, "")
-    return raters.class_plane(together(found, []), systems, rng(), n_draws).set_index("system")
+    return classroom.class_plane(together(found, []), systems, rng(), n_draws).set_index("system")
 
 
 @pytest.mark.verifies("Plane of a class's ratings", by="hand")
@@ -635,23 +637,26 @@ def test_the_plane_by_hand():
 
 
 def test_what_five_sentences_can_tell_is_said(teaching, sheet):
-    plane = raters.class_plane(raters.invented_class(sheet, rng(), 20), teaching[1], rng(), 200)
-    few, test = raters.plane_notes(plane)
+    plane = classroom.class_plane(
+        classroom.invented_class(sheet, rng(), 20), teaching[1], rng(), 200
+    )
+    few, test = classroom.plane_notes(plane)
     assert few.startswith(
         f"{plane.n.min()} segments are few: the intervals may be far too short or far too long."
     )
     assert f"no p of a paired test is below {2.0 ** (1 - plane.n.max()):.2g}" in test
-    assert raters.plane_notes(plane.assign(n=8)) == []
-    assert len(raters.plane_notes(plane.assign(n=6))) == 1
+    assert classroom.plane_notes(plane.assign(n=8)) == []
+    assert len(classroom.plane_notes(plane.assign(n=6))) == 1
 
 
 @pytest.mark.verifies("Plane of a class's ratings", by="property")
 def test_a_constant_lenience_vanishes_from_the_adjusted_plane(teaching, sheet):
-    one = raters.invented_class(sheet, rng(), 6, missing=0)
+    one = classroom.invented_class(sheet, rng(), 6, missing=0)
     low = one.table.assign(rating=one.table.rating.clip(upper=4))
     high = low.assign(rating=low.rating + (low.rater == "invented-2"))
     planes = [
-        raters.class_plane(raters.ClassRatings(t), teaching[1], rng(), 50) for t in (low, high)
+        classroom.class_plane(classroom.ClassRatings(t), teaching[1], rng(), 50)
+        for t in (low, high)
     ]
     first, second = (plane.set_index("system").sort_index() for plane in planes)
     assert (second.accuracy - first.accuracy).to_numpy() == pytest.approx(1 / 6)
@@ -695,8 +700,8 @@ def test_a_plane_of_nothing_or_of_others_is_refused(teaching):
 
 def test_it_is_drawn_as_every_plane(teaching, sheet):
     test, cands = teaching
-    plane = raters.class_plane(
-        raters.invented_class(sheet, rng()), cands, rng(), 100, categories=test.categories
+    plane = classroom.class_plane(
+        classroom.invented_class(sheet, rng()), cands, rng(), 100, categories=test.categories
     )
     assert set(plane.category) <= {"LLM", "MT", "online", "human"}
     spec = plot_systems(plane, uncertainty="cross", title="What the class sees").to_dict()
@@ -709,8 +714,8 @@ def test_it_is_drawn_as_every_plane(teaching, sheet):
 
 def test_kinds_of_candidates_can_be_rated_as_well_as_systems():
     test, cands = load("teaching"), load_candidates("teaching")
-    drawn = raters.draw_sheet(test, cands, 3, 4, rng=rng())
-    plane = raters.class_plane(raters.invented_class(drawn, rng()), cands, rng(), 20)
+    drawn = classroom.draw_sheet(test, cands, 3, 4, rng=rng())
+    plane = classroom.class_plane(classroom.invented_class(drawn, rng()), cands, rng(), 20)
     assert set(plane.system) == {cands.tags[k] for ids in drawn.candidates for k in ids}
 
 
@@ -718,7 +723,7 @@ def test_kinds_of_candidates_can_be_rated_as_well_as_systems():
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(*[st.sampled_from([1.0, 2, 3, 4, 5])] * 3), min_size=2, max_size=6))
 def test_pairs_are_the_agreement_of_two(matrix):
-    table = raters.pairwise_agreement(of(matrix), "accuracy")
+    table = classroom.pairwise_agreement(of(matrix), "accuracy")
     values = np.array(matrix)
     for i, j in itertools.combinations(range(3), 2):
         two = values[:, [i, j]]
@@ -735,7 +740,7 @@ def test_pairs_are_the_agreement_of_two(matrix):
 @pytest.mark.verifies("α of two raters", by="foreign", of="Krippendorff 2011, §A")
 def test_a_pair_of_the_paper():
     """Of two values, ordinal and nominal α are the same."""
-    table = raters.pairwise_agreement(
+    table = classroom.pairwise_agreement(
         of([(1 + one, 1 + other) for one, other in zip(*MEG, strict=True)]), "accuracy"
     )
     assert round(table.loc["r0", "r1"], 3) == 0.095

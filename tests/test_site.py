@@ -7,7 +7,8 @@ import re
 import nbformat
 import pytest
 
-from anhelpers import cli, site
+from anhelpers import cli
+from anhelpers.classroom import site
 from anhelpers.errors import DataError
 from anhelpers.notebooks import about, notebook_paths
 

@@ -3,6 +3,6 @@
 from .draw import draw
 from .drawing import Drawing, load_drawer
 from .mbr import mbr_utility
-from .prompts import Prompt
+from .prompts import Prompt, language_name
 
-__all__ = ["Drawing", "Prompt", "draw", "load_drawer", "mbr_utility"]
+__all__ = ["Drawing", "Prompt", "draw", "language_name", "load_drawer", "mbr_utility"]

@@ -10,10 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..errors import DataError
-from .axes import Plane, headline
-from .describe import description, number
+from .frame import Plane, description, headline, number, plane_of
 from .marks import FONT, checked_columns
-from .scales import plane_of
 
 __all__ = ["LEVELS", "claim", "decided", "decision_plane", "plot_decisions"]
 
@@ -37,7 +35,7 @@ def decided(table: pd.DataFrame, alpha: float) -> pd.DataFrame:
 
     Parameters
     ----------
-    table : feature, method, r, p, p_holm, as `xmi.correlations` makes it; a nan p is no test and is left out.
+    table : feature, method, r, p, p_holm, as `xmi.features` makes it; a nan p is no test and is left out.
     alpha : in (0, 1), the probability of a false rejection: of each test, or of any within a method if corrected.
 
     Returns

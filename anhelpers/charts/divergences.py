@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from .axes import AXIS, Size, headline
-from .describe import description
+from .frame import AXIS, Size, description, headline
 from .marks import FONT, POINT, checked_columns
 
 __all__ = [

@@ -1,8 +1,11 @@
-"""Lines of several series with points beside them: closed forms against Monte Carlo, one bound against another."""
+"""Lines of several series with points beside them: closed forms against Monte Carlo, one bound against another.
+
+Several curves on one plane, told apart by colour and by dashes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -11,14 +14,22 @@ import pandas as pd
 
 from .. import checks
 from ..errors import DataError
-from .axes import MOST_ROWS, Plane, Size, headline, thinned
-from .describe import description
-from .ends import LINE_HEIGHT, End, free_place, name_lines, outline
-from .labels import HALO
+from ..frontier import OracleCurve
+from .frame import (
+    ACCURACY_TITLE,
+    MOST_ROWS,
+    NATURALNESS_TITLE,
+    Plane,
+    Size,
+    description,
+    headline,
+    plane_of,
+    thinned,
+)
+from .labels import HALO, LINE_HEIGHT, End, free_place, name_lines, outline
 from .marks import FONT, checked_columns, checked_numbers
-from .scales import plane_of
 
-__all__ = ["COLOURS", "DASHES", "SHAPES", "plot_lines"]
+__all__ = ["COLOURS", "DASHES", "SHAPES", "compare_curves", "plot_lines"]
 
 # Okabe and Ito 2008: those dark enough for a line on white (3:1), and darker forms of their orange and a violet
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#7A5200", "#6E6E6E", "#5B2A86"]
@@ -316,3 +327,27 @@ def _words(lines: pd.DataFrame, points: pd.DataFrame, names: list[str]) -> list[
                 count = f"{len(own)} points" + (" with intervals" if "low" in own else "")
                 parts.append(f"{name}: {'line' if kind == 'line' else count} from {ends}")
     return parts
+
+
+def compare_curves(
+    curves: Mapping[str, OracleCurve],
+    *,
+    accuracy_title: str = ACCURACY_TITLE,
+    naturalness_title: str = NATURALNESS_TITLE,
+    title: str = "",
+    size: Size = (520, 320),
+) -> alt.LayerChart:
+    """One line per curve, named at it, in the order given; titles as in `plot_curve`.
+
+    Parameters
+    ----------
+    curves : name -> curve, at most 8, all in the same two units.
+    """
+    parts = [
+        pd.DataFrame({"series": name, "x": c.naturalness, "y": c.accuracy})
+        for name, c in curves.items()
+    ]
+    lines = pd.concat(parts) if parts else None
+    return plot_lines(
+        lines, x_title=naturalness_title, y_title=accuracy_title, title=title, size=size
+    )

@@ -13,7 +13,7 @@ from .. import checks
 from ..errors import DataError
 
 if TYPE_CHECKING:
-    from .axes import Plane
+    from .frame import Plane
 
 __all__ = ["CATEGORIES"]
 

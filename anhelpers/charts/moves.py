@@ -8,8 +8,7 @@ import pandas as pd
 
 from ..errors import DataError
 from ..frontier import pareto_mask
-from .axes import Ranges, Size, headline, plane_axes
-from .describe import description
+from .frame import Ranges, Size, description, headline, plane_axes
 from .labels import HALO, label_layers, named_points
 from .marks import (
     FONT,

@@ -14,22 +14,22 @@ from .. import checks
 from ..errors import DataError
 from ..fan import ExpectedCurves
 from ..frontier import OracleCurve
-from .axes import (
+from .curve import curve_text
+from .frame import (
     ACCURACY_TITLE,
     NATURALNESS_TITLE,
     Plane,
     Ranges,
     Size,
     axis_ranges,
+    description,
     headline,
     inside,
     plane_axes,
+    systems_text,
     thinned,
 )
-from .curve import curve_text
-from .describe import description, systems_text
-from .ends import End, name_lines, outline
-from .labels import densely, hidden, label_layers, named_points
+from .labels import End, densely, hidden, label_layers, name_lines, named_points, outline
 from .lines import COLOURS, DASHES, leader_layers, name_layers
 from .marks import checked_systems, clipped, not_drawn, system_marks, tip
 

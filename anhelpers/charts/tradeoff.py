@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import DataError
-from .axes import Size, axis_ranges, headline, plane_axes
-from .describe import description
+from .frame import Size, axis_ranges, description, headline, plane_axes
 from .labels import label_layers, named_points
 from .marks import LINE, moving_point, tip
 

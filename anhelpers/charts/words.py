@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import DataError
-from .axes import headline
-from .describe import description, number
+from .frame import description, headline, number
 from .labels import width
 from .marks import FONT, checked_columns, checked_numbers
 

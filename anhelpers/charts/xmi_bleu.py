@@ -10,13 +10,11 @@ import pandas as pd
 
 from .. import checks
 from ..stats import correlation_interval, pearson
-from .axes import Plane, Size, headline
-from .describe import description, number
 from .directions import checked_directions
+from .frame import Plane, Size, description, headline, number, plane_of
 from .labels import label_layers
 from .lines import COLOURS, DASHES, INKS, SHAPES
 from .marks import FONT, not_drawn, tip
-from .scales import plane_of
 
 __all__ = ["plot_xmi_bleu"]
 

@@ -112,9 +112,8 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Draw, and say what was drawn."""
-    from ..candidates.drawing import MOST_TOKENS, Drawing, load_drawer, translates
+    from ..candidates.drawing import MOST_TOKENS, Drawing, load_drawer, read_method, translates
     from ..candidates.resume import draw_to_file
-    from ..candidates.sampling import read_method
     from ..data import read_lines
     from ..data.identify import check_language
 

@@ -335,7 +335,7 @@ def _draw(
     folder: Path, plane: Plane, results: dict, look: dict[str, Any], words: dict[str, str]
 ) -> None:
     """The files themselves: tables, figures, page, sentences."""
-    from ..charts.axes import COLUMN
+    from ..charts.frame import COLUMN
     from ..charts.offline import interactive, save
     from ..charts.systems import plot_systems
     from ..data.writing import write_text

@@ -23,6 +23,6 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write it and print the path of its first page."""
-    from .. import site
+    from ..classroom import site
 
     print(site.write_site(args.built, args.out))

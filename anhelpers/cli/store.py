@@ -103,13 +103,13 @@ def _prune(store: Any, args: argparse.Namespace) -> str:
 
 
 def _export(store: Any, args: argparse.Namespace) -> str:
-    from ..scoring.carry import export_parquet
+    from ..scoring.upkeep import export_parquet
 
     return f"wrote {export_parquet(store, args.file, args.signature):,} scores to {args.file}."
 
 
 def _import(store: Any, args: argparse.Namespace) -> str:
-    from ..scoring.carry import import_parquet
+    from ..scoring.upkeep import import_parquet
 
     new, same, different = import_parquet(store, args.file)
     told = f"{new:,} new scores in {store.path}, {same:,} were there already"

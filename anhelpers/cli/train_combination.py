@@ -31,9 +31,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Fit; print the weights and what they reach."""
-    from ..naturalness.combination_training import train_combination, write_combination
     from ..naturalness.critic import find_critic, load_critic
     from ..naturalness.lm import load_lm
+    from ..training.combination import train_combination, write_combination
 
     # else the weights of a bundled critic of that name would be written over
     if not Path(args.critic).is_dir():

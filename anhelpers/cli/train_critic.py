@@ -51,7 +51,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Train; print the cross-fitted figures."""
     from ..data.lines import read_lines
-    from ..naturalness.critic_training import CriticRecipe, train_critic, write_critic
+    from ..training.critic import CriticRecipe, train_critic, write_critic
 
     native, translated = shared.both_sides(args)
     chosen: dict[str, Any] = {

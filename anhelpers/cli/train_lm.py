@@ -107,9 +107,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Train; print the held-out perplexity."""
-    from ..naturalness.recipe import sized
-    from ..naturalness.train import Recipe, train_lm
-    from ..naturalness.training_state import STATE
+    from ..training.lm import Recipe, train_lm
+    from ..training.recipe import sized
+    from ..training.state import STATE
 
     texts, language = shared.training_texts(args.text, args.lang), args.lang
     typed = {

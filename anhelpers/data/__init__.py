@@ -25,15 +25,21 @@ from .catalog import (
 )
 from .languages import split_pair
 from .lines import read_lines
-from .mme import StoredScores, mme_scores, read_mme, read_mme_scores, scores_matrix
-from .mme_write import write_mme, write_mme_scores
+from .mme import (
+    StoredScores,
+    mme_scores,
+    read_mme,
+    read_mme_scores,
+    scores_matrix,
+    write_mme,
+    write_mme_scores,
+)
 from .plain import add_systems, read_plain
 from .ratings import Ratings, pool_ratings, read_ratings
 from .schema import CandidateSet, TestSet
 from .stored import read_system_scores
-from .systems import system_categories
 from .text_ratings import TextRatings, load_ratings
-from .wmt import language_pairs, read_wmt
+from .wmt import language_pairs, read_wmt, system_categories
 from .writing import write_text
 
 __all__ = [

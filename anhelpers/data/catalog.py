@@ -14,19 +14,17 @@ from typing import Any
 from .. import checks
 from ..errors import DataError, UnknownName, nearest
 from ..progress import note
-from .bundle import bundled
 from .candidates import JSONL, PARQUET, from_systems, read_candidate_file, read_candidates
 from .identify import check_language
 from .languages import short_code
 from .lines import read_bytes, read_lines, table_lines
 from .manifest import ENVIRONMENT, RemoteFile, cache_folder, missing, read_manifest
-from .markup import read_marked
-from .markup_sets import whole_set
+from .markup import read_marked, whole_set
 from .mme import is_mme, read_mme
 from .packed import suffix_of
 from .plain import checked
 from .schema import CandidateSet, TestSet
-from .sets import ENTRIES, FILES, LICENCES, RATINGS, TEACHING
+from .sets import ENTRIES, FILES, LICENCES, RATINGS, TEACHING, bundled
 from .wmt import language_pairs, read_wmt
 
 __all__ = [

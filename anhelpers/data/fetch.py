@@ -1,18 +1,40 @@
-"""Download named data sets into the cache: each file pinned to a commit and verified; what is there already stays."""
+"""Download named data sets into the cache: each file pinned to a commit and verified; what is there already stays.
+
+One file over HTTP: continued where it was cut, tried again with growing pauses, and named only once it is verified.
+
+It grows under a hidden name that belongs to this call alone, so that two runs cannot mix their bytes. A call that ends
+early gives its part back under a name that the next one finds and continues. The part of a killed one is taken over
+when nobody has it open and it has not grown for an hour.
+"""
 
 from __future__ import annotations
 
+import base64
+import errno
 import os
 import re
+import secrets
+import socket
+import ssl
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from email.message import Message
+from email.utils import parsedate_to_datetime
+from glob import escape
+from http.client import HTTPException, HTTPResponse, InvalidURL
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.error import HTTPError
+from urllib.parse import quote, unquote_to_bytes, urlsplit, urlunsplit
+from urllib.request import Request, urlopen
 
-from ..errors import DataError
+from .. import __version__
+from ..errors import AnhelpersError, DataError, without_password
+from ..progress import progress
 from ..progress import say as _say
 from .catalog import find_file, licence_of, note_of, remote_files, shared_data
-from .download import Patience, download
 from .manifest import (
+    CACHE,
     ENVIRONMENT,
     MIRROR,
     OFFLINE,
@@ -22,8 +44,284 @@ from .manifest import (
     megabytes,
     missing,
 )
+from .writing import FULL, lock
 
-__all__ = ["BASE", "fetch_data"]
+__all__ = ["BASE", "Patience", "download", "fetch_data"]
+
+BLOCK = 1 << 16  # bytes per read
+# seconds without a new byte after which a part has no owner: a live run never pauses so long
+ABANDONED = 3600.0
+PASSING = {408, 429, 500, 502, 503, 504}  # HTTP answers that may be different a little later
+INSTEAD = f"or set {ENVIRONMENT} to a folder that has the files"
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to wait for a server.
+
+    Pauses double, and are shortened at random by up to a half so that a class does not come back all at once.
+
+    Parameters
+    ----------
+    timeout : seconds without a byte. attempts : for one file.
+    pause, longest : the first pause and the longest, in seconds.
+    """
+
+    timeout: float = 30.0
+    attempts: int = 5
+    pause: float = 1.0
+    longest: float = 60.0
+
+
+class _Again(Exception):
+    """A fault that may pass; with the seconds that the server asks for, or the wish to start from the first byte."""
+
+    def __init__(self, why: str, seconds: float = 0.0, anew: bool = False):
+        super().__init__(without_password(why))
+        self.seconds, self.anew = seconds, anew
+
+
+def download(
+    url: str,
+    target: Path,
+    row: RemoteFile,
+    *,
+    say: Callable[[str], object],
+    patience: Patience,
+    what: str = "",
+) -> None:
+    """Put the file at `url` to `target`, with the bytes that `row` wants; a file already there is replaced at the end.
+
+    Parameters
+    ----------
+    patience : how long to wait. what : it is called in messages.
+
+    Raises
+    ------
+    AnhelpersError : no network, no such file, a server that refuses. DataError : wrong bytes, a full or closed disk.
+    What was received stays beside the target for the next call, except where it is wrong.
+    """
+    part = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part = _claim(target)
+        _fill(url, part, row, patience, say, what or target.name)
+        os.replace(part, target)
+    except OSError as error:
+        raise _disk(error, target.parent) from error
+    finally:
+        if part is not None and part.exists():
+            os.replace(part, _free(target))
+
+
+def _free(target: Path) -> Path:
+    """The name of a part that anybody may continue."""
+    return target.with_name(f".{target.name}.part")
+
+
+def _claim(target: Path) -> Path:
+    """A name for this call alone; an earlier call's part, if there is one, has it now: renaming is the lock."""
+    mine = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    for part in [_free(target), *target.parent.glob(f".{escape(target.name)}.????????.part")]:
+        try:
+            with part.open("rb") as file:
+                if not lock(file.fileno()):  # whatever the clock says, somebody writes it
+                    continue
+                if part == _free(target) or abs(time.time() - part.stat().st_mtime) > ABANDONED:
+                    os.utime(part)  # before the new name: under that it must never look abandoned
+                    os.rename(part, mine)
+                    return mine
+        except OSError:
+            # not there, taken by another run just now, or (on Windows) still open there
+            continue
+    return mine
+
+
+def _fill(
+    url: str,
+    part: Path,
+    row: RemoteFile,
+    patience: Patience,
+    say: Callable[[str], object],
+    what: str,
+) -> None:
+    """Receive until the part is the whole file, verified."""
+    for attempt in range(1, patience.attempts + 1):
+        if part.exists() and not fault(part, row):
+            return
+        try:
+            continued = _receive(url, part, patience.timeout, what)
+            wrong = fault(part, row)
+            if not wrong:
+                return
+            if not continued:
+                part.unlink(missing_ok=True)
+                raise DataError(
+                    f"{url} {wrong}; a proxy may have answered in its place, nothing was changed "
+                    "here."
+                )
+            raise _Again(f"{url}, continued from an earlier part, {wrong}", anew=True)
+        except _Again as error:
+            if error.anew:
+                part.unlink(missing_ok=True)
+            _pause(error, attempt, patience, say)
+
+
+def _pause(error: _Again, attempt: int, patience: Patience, say: Callable[[str], object]) -> None:
+    """Wait before the next attempt, or give up in a sentence."""
+    if attempt == patience.attempts or error.seconds > patience.longest:
+        asks = f", and asks to wait {error.seconds:.0f} s" if error.seconds else ""
+        raise AnhelpersError(
+            f"{error}{asks} (attempt {attempt}); run the same command again later, it goes on from "
+            f"here, {INSTEAD}."
+        ) from error
+    # SystemRandom: a pause is no estimate, and must not advance anybody's seed
+    pause = patience.pause * 2 ** (attempt - 1) * secrets.SystemRandom().uniform(0.5, 1)
+    pause = min(max(pause, error.seconds), patience.longest)
+    say(f"{error}; again in {pause:.0f} s ({attempt + 1} of {patience.attempts}).")
+    time.sleep(pause)
+
+
+def _receive(url: str, part: Path, timeout: float, what: str) -> bool:
+    """Append what is missing of a part, or write it anew where the server cannot continue; whether it was continued."""
+    start = part.stat().st_size if part.exists() else 0
+    with _open(url, start, timeout) as response:
+        continued = start > 0 and response.status == 206
+        if continued and not response.headers.get("Content-Range", "").startswith(
+            f"bytes {start}-"
+        ):
+            raise _Again(f"{url} was continued at another place than asked", anew=True)
+        done = start if continued else 0
+        length = response.headers.get("Content-Length", "")
+        total = done + int(length) if length.isdecimal() else None
+        with (
+            part.open("ab" if continued else "wb") as file,
+            progress(total or 0, what, "B") as step,
+        ):
+            lock(file.fileno())
+            step(done)
+            while done != total and (block := _read(response, url, timeout)):
+                file.write(block)
+                step(len(block))
+                done += len(block)
+    if total is not None and done < total:
+        raise _Again(f"{_host(url)} ended the connection after {done:,} of {total:,} bytes")
+    return continued
+
+
+def _request(url: str, start: int) -> Request:
+    """A request for a file from a byte on; a user and password in the address are told to that host, and no other."""
+    parts = urlsplit(url)
+    user, _, host = parts.netloc.rpartition("@")
+    host = host if host.isascii() else host.encode("idna").decode("ascii")
+    headers = {"User-Agent": f"anhelpers/{__version__}"} | (
+        {"Range": f"bytes={start}-"} if start else {}
+    )
+    request = Request(urlunsplit(parts._replace(netloc=host)), headers=headers)
+    if user:
+        given = base64.b64encode(unquote_to_bytes(user)).decode("ascii")
+        request.add_unredirected_header("Authorization", f"Basic {given}")
+    return request
+
+
+def _open(url: str, start: int, timeout: float) -> HTTPResponse:
+    """The answer to a request for a file from a byte on."""
+    try:
+        return urlopen(_request(url, start), timeout=timeout)
+    except HTTPError as error:
+        with error:
+            raise _refused(error, url) from None
+    except (OSError, HTTPException) as error:
+        raise _broken(error, url, timeout) from error
+    except ValueError:  # an address of a proxy, or one to which a server sends us on
+        raise _no_address(url) from None
+
+
+def _read(response: HTTPResponse, url: str, timeout: float) -> bytes:
+    """The next bytes, as many as have arrived."""
+    try:
+        return response.read1(BLOCK)
+    except (OSError, HTTPException) as error:
+        raise _broken(error, url, timeout) from error
+
+
+def _refused(error: HTTPError, url: str) -> Exception:
+    """What to make of an HTTP status that is no success."""
+    if error.code == 416:
+        return _Again(f"{url} is shorter than the part of it that is here", anew=True)
+    if error.code in PASSING:
+        return _Again(f"{_host(url)} answers {error.code} {error.reason}", _seconds(error.headers))
+    if error.code in (404, 410):
+        return AnhelpersError(
+            f"there is no file at {url} (HTTP {error.code}); check {MIRROR}, {INSTEAD}."
+        )
+    if error.code == 401:
+        return AnhelpersError(
+            f"{url} wants another user or password (HTTP 401); write them into {MIRROR} before the "
+            f"host, as NAME:PASSWORD@{_host(url)}, {INSTEAD}."
+        )
+    return AnhelpersError(
+        f"{url} is refused (HTTP {error.code} {error.reason}); try a network without it, {INSTEAD}."
+    )
+
+
+def _seconds(headers: Message) -> float:
+    """What a Retry-After header asks for, in seconds: a number, or a date by the clock of the server."""
+    asked = headers.get("Retry-After") or ""
+    if asked.strip().isdecimal():
+        return float(asked)
+    try:
+        now = (
+            parsedate_to_datetime(headers["Date"]).timestamp()
+            if headers.get("Date")
+            else time.time()
+        )
+        return max(0.0, parsedate_to_datetime(asked).timestamp() - now)
+    except ValueError:
+        return 0.0
+
+
+def _broken(error: Exception, url: str, timeout: float) -> Exception:
+    """What to make of a connection that does not come about, or breaks."""
+    reason, host = getattr(error, "reason", error), _host(url)
+    if isinstance(reason, ssl.SSLCertVerificationError):
+        return AnhelpersError(
+            f"{host} shows a certificate that cannot be verified ({reason.verify_message}); where "
+            f"a proxy replaces certificates set SSL_CERT_FILE to its own, {INSTEAD}."
+        )
+    no_way = isinstance(reason, OSError) and reason.errno in (errno.ENETUNREACH, errno.EHOSTUNREACH)
+    if no_way or isinstance(reason, (socket.gaierror, ConnectionRefusedError)):
+        why = getattr(reason, "strerror", None) or reason
+        return AnhelpersError(
+            f"no network reaches {host} ({why}); connect (https_proxy is honoured), {INSTEAD}."
+        )
+    if isinstance(reason, InvalidURL):
+        return _no_address(url)
+    if isinstance(reason, TimeoutError):
+        return _Again(f"no network reaches {host} (nothing came for {timeout:g} s)")
+    return _Again(f"the connection to {host} broke ({reason})")
+
+
+def _no_address(url: str) -> AnhelpersError:
+    told = f"the address of {_host(url)}, or of a proxy (http_proxy, https_proxy), is none"
+    return AnhelpersError(f"{told}; mend it, {INSTEAD}.")
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).netloc.rpartition("@")[2]
+
+
+def _disk(error: OSError, folder: Path) -> DataError:
+    """The sentence for a folder that cannot take a file."""
+    if error.errno in FULL:
+        return DataError(
+            f"the disk is full; free some space, or set {CACHE} to a folder on another disk.",
+            folder,
+        )
+    return DataError(
+        f"cannot be written ({error.strerror}); set {CACHE} to a folder of your own.", folder
+    )
+
 
 BASE = "https://raw.githubusercontent.com"
 """Where files of public repositories are served as REPO/COMMIT/PATH."""

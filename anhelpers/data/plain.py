@@ -16,8 +16,7 @@ from .forms import habits, letters
 from .identify import strange_systems, with_languages
 from .languages import UNDETERMINED
 from .lines import read_bytes, text_lines
-from .markup import Marked, read_marked
-from .markup_sets import Lines, by_document, marked_set
+from .markup import Lines, Marked, by_document, marked_set, read_marked
 from .packed import stem_of, suffix_of
 from .schema import TestSet
 

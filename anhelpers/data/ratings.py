@@ -22,9 +22,17 @@ from .rating_checks import (
     check_units,
     without_copies,
 )
-from .rating_header import read_header
 from .rating_names import SEVERITIES, category_key, natural_key, renamed, visible, without_side
-from .rating_rows import EMPTY, Scan, not_utf8, open_ratings, scan_rows, shortened, split_rows
+from .rating_rows import (
+    EMPTY,
+    Scan,
+    not_utf8,
+    open_ratings,
+    read_header,
+    scan_rows,
+    shortened,
+    split_rows,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

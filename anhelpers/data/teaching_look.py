@@ -18,11 +18,11 @@ import numpy as np
 from ..errors import AnhelpersError, DataError
 from ..naturalness.load import bundled_lm, training_lines
 from ..naturalness.lpp import line_fingerprints, lines_by_chance, shared_lines
-from .bundle import bundled
 from .catalog import minimal_pairs
 from .identify import check_language, two_languages
 from .lines import read_lines
 from .schema import TestSet
+from .sets import bundled
 from .teaching_skeleton import EXAMPLE
 
 __all__ = ["Look", "counted", "folded", "look_at_mono", "look_at_pairs", "look_for_training_lines"]

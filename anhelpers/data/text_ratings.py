@@ -20,12 +20,11 @@ from .. import checks
 from ..errors import DataError
 from ..metrics import Metric, signature_of
 from ..progress import note_once
-from .bundle import bundled
 from .candidates import read_candidate_file, read_candidates
 from .catalog import CANDIDATES, load, load_candidates, own_file, teaching_set
 from .lines import csv_number, lines_of, read_bytes
 from .schema import CandidateSet, TestSet
-from .sets import ENTRIES, TEACHING
+from .sets import ENTRIES, TEACHING, bundled
 
 __all__ = [
     "RATED",

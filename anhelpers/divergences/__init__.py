@@ -4,3 +4,7 @@
 samples of vectors; texts as vectors are made by `naturalness.ngrams`. `critics`, `processes`, `memed` : as seen by a
 population of critics (eqs. 4, 31, Appendix E).
 """
+
+from ..rooms import lazily
+
+__getattr__, __dir__ = lazily(__name__, __file__)

@@ -16,8 +16,7 @@ from ..errors import DataError
 from ..intervals import student
 from .critics import power_mean, power_mean_se
 from .estimate import Estimate
-from .folded import folded_norm
-from .probit import probit_second_moment
+from .normals import folded_norm, probit_second_moment
 
 __all__ = [
     "CriticProcess",

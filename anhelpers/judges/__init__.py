@@ -5,7 +5,15 @@ each number with its interval, `table` all of them as tidy rows, `gates` what is
 `page` writes it in Markdown.
 """
 
-from .figures import Figure, rank_agreement, win_share, within_sources
+from .figures import (
+    Figure,
+    minimal_pair_table,
+    prefers_original,
+    rank_agreement,
+    shuffled_words,
+    win_share,
+    within_sources,
+)
 from .gates import GATES, Gate, gate_table
 from .page import gate_page, judge_page
 from .table import TAG_PAIRS, judge_table
@@ -25,7 +33,10 @@ __all__ = [
     "judge_texts",
     "load_judges",
     "load_texts",
+    "minimal_pair_table",
+    "prefers_original",
     "rank_agreement",
+    "shuffled_words",
     "win_share",
     "within_sources",
 ]

@@ -14,12 +14,11 @@ from ..data.text_ratings import RATED
 from ..errors import DataError
 from ..intervals import bootstrap_means, few_clusters
 from ..metrics import Metric
-from ..naturalness.probe import minimal_pair_table
 from ..naturalness.registry import naturalness_metric
 from ..plane import Plane, metric_against, plane_of, systems_table
 from ..scoring import score_all
 from ..stats import clusters_of
-from .figures import Figure, rank_agreement, win_share, within_sources
+from .figures import Figure, minimal_pair_table, rank_agreement, win_share, within_sources
 from .texts import PEOPLE, Judged
 
 if TYPE_CHECKING:

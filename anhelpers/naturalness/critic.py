@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..data.bundle import bundled
 from ..data.languages import SAY_THE_PAIR, known_code, short_code
 from ..data.lines import read_bytes
 from ..data.packed import unpacked
+from ..data.sets import bundled
 from ..errors import DataError, UnknownName
 from ..metrics import Metric, signature_of
 from ..progress import note

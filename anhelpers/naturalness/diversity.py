@@ -1,36 +1,96 @@
-"""Lexical measures of systems' outputs: as metrics of a corpus, and as a table with jackknife intervals."""
+"""Lexical measures of systems' outputs: as metrics of a corpus, and as a table with jackknife intervals.
+
+Words of running text for lexical measures: lower-cased, without punctuation, in any script that separates them.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import __version__, checks
+from ..data.languages import short_code, spaced
 from ..data.schema import TestSet
+from ..errors import DataError
 from ..intervals import effective, few_clusters, student
 from ..metrics import Metric
 from ..progress import note_once
 from ..stats import clusters_of
 from . import lexical
-from .tokens import TOKENIZER, check_words, words
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
     "MEASURES",
+    "TOKENIZER",
     "Measure",
+    "check_words",
     "frequency_measures",
     "jackknife",
     "lexical_metric",
     "lexical_table",
+    "words",
 ]
+
+TOKENIZER = "tok:nfc-lower-words-cjkchars"
+"""What `words` does, for signatures."""
+
+BY_CHARACTER = ("ja", "zh")
+"""Languages written without spaces between words, each of whose characters counts as a word."""
+
+CJK = "\u3005\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+JOINERS = "\u200c\u200d"  # within words of Persian and of the scripts of India
+LAST_MARK = 0xE01EF  # the last code point of category M
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, lower-cased: runs of letters, digits and marks; an apostrophe between two of them stays.
+
+    In NFC, with ’ as '. A Chinese character or a kana is a word by itself. Hyphens, underscores and all other signs
+    separate words and are left out.
+
+    >>> words("Wie geht's, Herr O’Neill? 3-mal gut.")
+    ['wie', "geht's", 'herr', "o'neill", '3', 'mal', 'gut']
+    >>> words("今日は good")
+    ['今', '日', 'は', 'good']
+    """
+    return _pattern().findall(unicodedata.normalize("NFC", text).lower().replace("’", "'"))
+
+
+def check_words(trg_lang: str) -> None:
+    """A DataError for a language whose words this module cannot tell apart."""
+    if not spaced(trg_lang) and short_code(trg_lang) not in BY_CHARACTER:
+        raise DataError(
+            f"'{trg_lang}' has no spaces between words: lexical measures need its texts as words; "
+            "segment them, and give lists of words to the functions of "
+            "anhelpers.naturalness.lexical."
+        )
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """A CJK letter, or a run of other letters, digits, marks and joiners with apostrophes inside."""
+    letter = f"[^\\W_{CJK}]"
+    inside = f"(?:{letter}|[{_marks()}{JOINERS}])"
+    return re.compile(f"(?=\\w)[{CJK}]|{letter}{inside}*(?:'{letter}{inside}*)*")
+
+
+def _marks() -> str:
+    """All characters of category M, as ranges for a character class: `re` does not count them as letters."""
+    codes = [c for c in range(0x300, LAST_MARK + 1) if unicodedata.category(chr(c))[0] == "M"]
+    starts = [c for i, c in enumerate(codes) if i == 0 or codes[i - 1] != c - 1]
+    ends = [c for i, c in enumerate(codes) if i + 1 == len(codes) or codes[i + 1] != c + 1]
+    return "".join(f"{chr(a)}-{chr(b)}" for a, b in zip(starts, ends, strict=True))
+
 
 Code = Callable[[Sequence[Hashable]], np.ndarray]
 COLUMNS = [

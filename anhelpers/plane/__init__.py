@@ -1,6 +1,5 @@
 """Systems on the accuracy-naturalness plane: scores that add up, intervals, the oracle curve, the claim."""
 
-from .judges import judged_studies
 from .local import (
     FEWEST,
     correlation_gap,
@@ -11,7 +10,14 @@ from .local import (
     verdict,
 )
 from .mono import overshoot, with_mono
-from .oracle import OracleStudy, curve_rows, oracle_studies, oracle_study, with_human_points
+from .oracle import (
+    OracleStudy,
+    curve_rows,
+    judged_studies,
+    oracle_studies,
+    oracle_study,
+    with_human_points,
+)
 from .paired import at_the_edge, cannot_decide, paired_tests, with_ranks
 from .ratings import (
     Join,

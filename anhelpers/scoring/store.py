@@ -28,8 +28,17 @@ import numpy as np
 from .. import checks
 from ..errors import DataError
 from ..progress import note
-from .checksums import DAMAGED, UNVERIFIED, begun, checksum, standing
-from .opening import STANDING, opened, told, transaction
+from .opening import (
+    DAMAGED,
+    STANDING,
+    UNVERIFIED,
+    begun,
+    checksum,
+    opened,
+    standing,
+    told,
+    transaction,
+)
 
 __all__ = ["Store", "entered", "insert", "key", "today"]
 

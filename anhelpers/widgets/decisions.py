@@ -40,7 +40,7 @@ def correction_explorer(
 
     Parameters
     ----------
-    table : as `xmi.correlations` makes it: feature, method, r, p, p_holm; a nan p is no test.
+    table : as `xmi.features` makes it: feature, method, r, p, p_holm; a nan p is no test.
     alpha : where the slider starts, in [0.001, 0.2].
     names : feature → how it is called. title : the claim. width : of each plane in pixels.
 

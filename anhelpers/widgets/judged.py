@@ -12,9 +12,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..charts.axes import ACCURACY_TITLE, NATURALNESS_TITLE
 from ..charts.curve import axis_ranges, plot_curve
-from ..charts.describe import digits_of
+from ..charts.frame import ACCURACY_TITLE, NATURALNESS_TITLE, digits_of
 from ..charts.offline import alt_text, to_svg
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve

@@ -19,7 +19,7 @@ from ..translation import (
     target_tokens,
     translation_model,
 )
-from ..translation.languages import known_languages
+from ..translation.load import known_languages
 from .measure import characters, per_character, xmi
 from .results import Xmi, XmiPerChar
 from .scores import same_tokens, share_doubt

@@ -14,9 +14,9 @@ import numpy as np
 from .. import hub
 from ..errors import AnhelpersError, DataError, need
 from ..naturalness.load import LanguageModel, language_model
-from ..naturalness.train import warm_cosine
 from ..progress import progress
 from ..scoring.memo import IN_MEMORY
+from ..training.lm import warm_cosine
 from ..translation import TranslationModel, translation_model
 from .toy import ToyPair
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 SETUP = """from anhelpers.widgets.decisions import correction_explorer
-from anhelpers.xmi.correlations import correlations
+from anhelpers.xmi.features import correlations
 from anhelpers.xmi.published import FEATURE_NAMES, published_table, read_features
 names = FEATURE_NAMES | {"src_ttr": "<b>TTR</b>"}
 found = correlations(published_table(), read_features())"""

@@ -11,13 +11,13 @@ import pytest
 from anhelpers import cli
 from anhelpers.charts.offline import interactive, save, to_svg
 from anhelpers.charts.systems import plot_systems
+from anhelpers.classroom.site import _index, _linked
 from anhelpers.data import CandidateSet, TestSet
 from anhelpers.data.ratings import read_ratings
 from anhelpers.exact import Problem, solve_curve
 from anhelpers.frontier import oracle_curve
 from anhelpers.notebooks import About
 from anhelpers.report import write_page
-from anhelpers.site import _index, _linked
 from anhelpers.stats import holm
 
 HOSTILE = [
@@ -164,7 +164,7 @@ def mqm(tmp_path):
 
 
 def raters():
-    from anhelpers.widgets.raters import rating_sheet
+    from anhelpers.classroom.rating_sheet import rating_sheet
 
     n = len(HOSTILE)
     test = TestSet("t", "en-de", tuple(HOSTILE), refs={"refA": tuple(HOSTILE[::-1])})

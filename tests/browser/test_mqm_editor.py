@@ -53,7 +53,7 @@ def plain(text):
 def assert_shown(root, widget):
     """Marks, lines, words and numbers are those that Python has for the weights and categories of the page."""
     from anhelpers.mqm import KINDS
-    from anhelpers.widgets.mqm_words import penalties
+    from anhelpers.widgets.mqm_editor import penalties
 
     table, data = widget.systems(), widget.data
     for name, weight in widget.weights.items():

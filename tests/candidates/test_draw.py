@@ -7,9 +7,8 @@ import pytest
 from scipy import stats
 
 from anhelpers.candidates import Drawing, Prompt, draw
-from anhelpers.candidates.decode import Sample
-from anhelpers.candidates.draw import _logprob, draw_source, together
-from anhelpers.candidates.sampling import numbers, read_method
+from anhelpers.candidates.draw import Sample, _logprob, draw_source, together
+from anhelpers.candidates.drawing import numbers, read_method
 from anhelpers.errors import AnhelpersError, DataError
 
 torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
@@ -25,7 +24,7 @@ METHODS = [
 
 def samples_of(drawing, segment, src):
     """All samples, token by token."""
-    from anhelpers.candidates.decode import sample
+    from anhelpers.candidates.draw import sample
 
     return sample(
         drawing.model,
@@ -279,9 +278,8 @@ BOTH = {
 def test_log_probabilities_are_those_of_a_plain_forward_pass(name, settings):
     """The prefix computed once, its cache repeated, rows that leave: none of it changes a probability."""
     transformers = pytest.importorskip("transformers")
-    from anhelpers.candidates.decode import sample
-    from anhelpers.candidates.drawing import Start
-    from anhelpers.candidates.sampling import Sampling
+    from anhelpers.candidates.draw import sample
+    from anhelpers.candidates.drawing import Sampling, Start
     from anhelpers.naturalness.load import LanguageModel
 
     config = getattr(transformers, f"{name}Config")(**settings)
@@ -309,9 +307,8 @@ def test_log_probabilities_are_those_of_a_plain_forward_pass(name, settings):
 
 def test_a_model_that_keeps_more_than_keys_and_values_is_refused():
     transformers = pytest.importorskip("transformers")
-    from anhelpers.candidates.decode import sample
-    from anhelpers.candidates.drawing import Start
-    from anhelpers.candidates.sampling import Sampling
+    from anhelpers.candidates.draw import sample
+    from anhelpers.candidates.drawing import Sampling, Start
     from anhelpers.naturalness.load import LanguageModel
 
     config = transformers.MambaConfig(vocab_size=40, hidden_size=16, num_hidden_layers=1)

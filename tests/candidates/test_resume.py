@@ -16,8 +16,8 @@ torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '
 from anhelpers import cli  # noqa: E402
 from anhelpers.candidates import Drawing, draw, resume  # noqa: E402
 from anhelpers.candidates.draw import draw_source  # noqa: E402
+from anhelpers.candidates.drawing import read_method  # noqa: E402
 from anhelpers.candidates.resume import draw_to_file  # noqa: E402
-from anhelpers.candidates.sampling import read_method  # noqa: E402
 from anhelpers.data import read_candidate_file, read_candidates  # noqa: E402
 from anhelpers.errors import DataError  # noqa: E402
 

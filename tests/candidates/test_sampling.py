@@ -11,7 +11,7 @@ from anhelpers.errors import DataError, UnknownName
 
 torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
 
-from anhelpers.candidates.sampling import (  # noqa: E402
+from anhelpers.candidates.drawing import (  # noqa: E402
     FIRST_TRY,
     Sampling,
     choose,

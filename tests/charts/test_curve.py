@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anhelpers.charts import axes
 from anhelpers.charts import curve as charts
-from anhelpers.charts.compare import compare_curves
+from anhelpers.charts import frame as axes
+from anhelpers.charts.lines import compare_curves
 from anhelpers.charts.offline import to_svg
 from anhelpers.charts.optimism import plot_optimism
 from anhelpers.errors import DataError, UnknownName

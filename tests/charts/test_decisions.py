@@ -10,7 +10,7 @@ from anhelpers.charts.decisions import LEVELS, claim, decided, plot_decisions
 from anhelpers.charts.offline import to_svg
 from anhelpers.errors import DataError
 from anhelpers.stats import holm
-from anhelpers.xmi.correlations import correlations
+from anhelpers.xmi.features import correlations
 from anhelpers.xmi.published import FEATURE_NAMES, published_table, read_features
 
 

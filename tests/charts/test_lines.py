@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from anhelpers.charts import ends, labels
+from anhelpers.charts import labels
+from anhelpers.charts import labels as ends
+from anhelpers.charts.frame import plane_of
 from anhelpers.charts.lines import COLOURS, DASHES, INKS, QUIET, SHAPES, plot_lines
 from anhelpers.charts.offline import to_svg
-from anhelpers.charts.scales import plane_of
 from anhelpers.errors import DataError, UnknownName
 
 TITLES = {"x_title": "order p", "y_title": "D (nats)"}

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from anhelpers.charts.offline import to_svg
-from anhelpers.charts.pieces import COLOURS, plot_pieces
+from anhelpers.charts.xmi_bars import COLOURS, plot_pieces
 from anhelpers.errors import DataError
 
 

@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anhelpers.charts.correlation import plot_local_correlation
-from anhelpers.charts.fluency import plot_against_fluency
-from anhelpers.charts.lack import plot_lack
+from anhelpers.charts.correlation import plot_against_fluency, plot_local_correlation
+from anhelpers.charts.curve import plot_lack
 from anhelpers.charts.offline import to_svg
 from anhelpers.errors import DataError, UnknownName
 

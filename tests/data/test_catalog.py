@@ -6,7 +6,8 @@ from collections import Counter
 import pytest
 
 from anhelpers import data
-from anhelpers.data import bundle, catalog
+from anhelpers.data import catalog
+from anhelpers.data import sets as bundle
 from anhelpers.data.manifest import COLUMNS
 from anhelpers.errors import DataError, UnknownName
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from anhelpers.data import download as downloading
-from anhelpers.data.download import Patience, download
+from anhelpers.data import fetch as downloading
+from anhelpers.data.fetch import Patience, download
 from anhelpers.data.manifest import RemoteFile
 from anhelpers.errors import AnhelpersError, DataError
 

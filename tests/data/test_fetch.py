@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from anhelpers import cli
-from anhelpers.data import bundle, find_file
-from anhelpers.data import download as downloading
+from anhelpers.data import fetch as downloading
+from anhelpers.data import find_file
+from anhelpers.data import sets as bundle
 from anhelpers.data.fetch import fetch_data
 from anhelpers.data.manifest import COLUMNS
 from anhelpers.errors import DataError, UnknownName

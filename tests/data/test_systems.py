@@ -10,7 +10,7 @@ import pytest
 from anhelpers.data import bundled, load, read_wmt, system_categories
 from anhelpers.data.languages import split_pair
 from anhelpers.data.schema import CATEGORIES
-from anhelpers.data.systems import COLUMNS, TABLES
+from anhelpers.data.wmt import COLUMNS, TABLES
 from anhelpers.errors import DataError, UnknownName
 
 HEADER = ",".join(COLUMNS)

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from anhelpers.accuracy.registry import accuracy_metric, is_accuracy
+from anhelpers.classroom import krippendorff_alpha
 from anhelpers.cli import main
 from anhelpers.data import (
     CandidateSet,
@@ -27,7 +28,6 @@ from anhelpers.errors import DataError, UnknownName
 from anhelpers.mqm import score_ratings
 from anhelpers.naturalness.registry import naturalness_metric
 from anhelpers.plane import oracle_study, with_human_points
-from anhelpers.raters import krippendorff_alpha
 from anhelpers.scoring import score_all, system_rows
 
 HEAD = "segment\tid\tpass\tnaturalness\taccuracy"

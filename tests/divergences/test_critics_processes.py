@@ -10,8 +10,8 @@ from scipy.special import gamma, hyp1f1, ndtr
 from scipy.stats import foldnorm, lognorm
 
 from anhelpers.divergences.critics import critic_distance
-from anhelpers.divergences.folded import folded_norm
 from anhelpers.divergences.memed import log_gp_white, memed_squared
+from anhelpers.divergences.normals import folded_norm
 from anhelpers.divergences.processes import (
     CriticProcess,
     draw_critics,

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 
-from anhelpers.divergences import probit
-from anhelpers.divergences.probit import bivariate_normal_cdf, probit_second_moment
+from anhelpers.divergences import normals as probit
+from anhelpers.divergences.normals import bivariate_normal_cdf, probit_second_moment
 from anhelpers.errors import DataError
 
 SIDES = st.one_of(

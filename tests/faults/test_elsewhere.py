@@ -12,14 +12,13 @@ from email.utils import formatdate
 import numpy as np
 import pytest
 
-from anhelpers.data import download as downloading
+from anhelpers.data import fetch as downloading
 from anhelpers.data.writing import lock, write_text
 from anhelpers.errors import DataError
 from anhelpers.scoring import store as store_module
-from anhelpers.scoring.carry import export_parquet
 from anhelpers.scoring.memo import memo
 from anhelpers.scoring.store import Store, key
-from anhelpers.scoring.upkeep import prune, sizes
+from anhelpers.scoring.upkeep import export_parquet, prune, sizes
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 YEARS = 20 * 365.25 * 86_400

@@ -19,15 +19,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anhelpers import cli, site
+from anhelpers import cli
 from anhelpers.candidates.draw import SourceDraws
 from anhelpers.candidates.resume import draw_to_file
 from anhelpers.charts import offline
+from anhelpers.classroom import site
+from anhelpers.classroom.rating_sheet import rating_sheet
 from anhelpers.data import bundled, from_systems, load, read_plain, write_candidates
 from anhelpers.notebooks import about, notebook_paths
 from anhelpers.report import write_page, write_tables
 from anhelpers.scoring.store import Store, key
-from anhelpers.widgets.raters import rating_sheet
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here"),

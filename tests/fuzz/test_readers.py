@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from anhelpers import data
+from anhelpers.classroom.files import ratings_csv, read_ratings, write_ratings
 from anhelpers.data.candidates import read_candidate_file, read_candidates, write_candidates
 from anhelpers.data.manifest import read_manifest
 from anhelpers.data.mqm_tables import DIMENSIONS, load_scheme, load_weights
@@ -29,15 +30,13 @@ from anhelpers.data.plain import read_documents
 from anhelpers.data.ratings import read_ratings as read_mqm
 from anhelpers.data.schema import CATEGORIES
 from anhelpers.data.stored import read_system_scores
-from anhelpers.data.systems import system_categories
 from anhelpers.data.token_scores import read_token_scores
-from anhelpers.data.wmt import read_categories
+from anhelpers.data.wmt import read_categories, system_categories
 from anhelpers.data.worlds import load_world
 from anhelpers.errors import AnhelpersError
-from anhelpers.raters.files import ratings_csv, read_ratings, write_ratings
-from anhelpers.scoring.carry import export_parquet, import_parquet
-from anhelpers.scoring.slurm import read_slurm
+from anhelpers.scoring.cluster import read_slurm
 from anhelpers.scoring.store import Store, key
+from anhelpers.scoring.upkeep import export_parquet, import_parquet
 from anhelpers.xmi.published import FEATURES, SCORES, read_features, read_results
 
 EXAMPLES = int(os.environ.get("ANHELPERS_FUZZ", 40))

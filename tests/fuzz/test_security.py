@@ -228,7 +228,7 @@ def test_a_checkpoint_of_comet_that_would_run_code_is_refused(tmp_path, mark, ti
 @pytest.mark.neural
 def test_state_of_training_that_would_run_code_is_refused(tmp_path, mark):
     torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
-    from anhelpers.naturalness.training_state import read_state, sealed
+    from anhelpers.training.state import read_state, sealed
 
     evil_state(torch, tmp_path / "state.pt", mark)
     with pytest.raises(DataError, match=r"state.pt: is damaged"):

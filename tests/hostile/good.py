@@ -12,6 +12,7 @@ from pathlib import Path
 
 import anhelpers.data as data
 from anhelpers import notebooks
+from anhelpers.classroom import read_ratings as read_class_ratings
 from anhelpers.cli import generate
 from anhelpers.data.catalog import load_candidates, load_mono
 from anhelpers.data.manifest import COLUMNS as MANIFEST
@@ -20,16 +21,13 @@ from anhelpers.data.mqm_tables import load_scheme, load_weights
 from anhelpers.data.numbers import read_logprobs
 from anhelpers.data.plain import add_systems, read_documents
 from anhelpers.data.stored import read_system_scores
-from anhelpers.data.systems import COLUMNS as SYSTEMS
-from anhelpers.data.systems import system_categories
 from anhelpers.data.token_scores import read_token_scores
-from anhelpers.data.wmt import read_categories
+from anhelpers.data.wmt import COLUMNS as SYSTEMS
+from anhelpers.data.wmt import read_categories, system_categories
 from anhelpers.data.worlds import load_world
-from anhelpers.raters import read_ratings as read_class_ratings
-from anhelpers.scoring.carry import export_parquet, import_parquet
-from anhelpers.scoring.slurm import read_slurm
+from anhelpers.scoring.cluster import read_slurm
 from anhelpers.scoring.store import Store
-from anhelpers.scoring.upkeep import sizes
+from anhelpers.scoring.upkeep import export_parquet, import_parquet, sizes
 from anhelpers.xmi.published import FEATURES, SCORES, read_features, read_results
 
 SRC = "The dog barks.\nYes.\nIt does not rain.\n"

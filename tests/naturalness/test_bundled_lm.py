@@ -13,10 +13,10 @@ torch = pytest.importorskip("torch", reason="pip install -c constraints.txt -e '
 from anhelpers.data import bundled, load, load_candidates, load_mono  # noqa: E402
 from anhelpers.data.lines import read_lines  # noqa: E402
 from anhelpers.errors import DataError  # noqa: E402
-from anhelpers.naturalness import probe  # noqa: E402
+from anhelpers.judges import figures as probe  # noqa: E402
+from anhelpers.judges.figures import minimal_pair_table, prefers_original, shuffled_words  # noqa: E402
 from anhelpers.naturalness.lm import load_lm, lpp_metric, score_texts  # noqa: E402
 from anhelpers.naturalness.lpp import lines_by_chance, shared_lines  # noqa: E402
-from anhelpers.naturalness.probe import minimal_pair_table, prefers_original, shuffled_words  # noqa: E402
 
 pytestmark = pytest.mark.neural
 FOLDER = bundled("lm/de-small")

@@ -12,15 +12,16 @@ from anhelpers import cli
 from anhelpers.data import bundled, load_candidates, load_mono
 from anhelpers.errors import DataError
 from anhelpers.naturalness.combination import combination_metric, identity, load_combination
-from anhelpers.naturalness.combination_training import (
+from anhelpers.naturalness.critic import load_critic
+from anhelpers.naturalness.lm import load_lm
+from anhelpers.naturalness.registry import naturalness_metric, needs_lm
+from anhelpers.training.combination import (
+    damaged,
     fit_weights,
+    other_forms,
     train_combination,
     write_combination,
 )
-from anhelpers.naturalness.critic import load_critic
-from anhelpers.naturalness.damage import damaged, other_forms
-from anhelpers.naturalness.lm import load_lm
-from anhelpers.naturalness.registry import naturalness_metric, needs_lm
 
 WORDS = [
     "der",

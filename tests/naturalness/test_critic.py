@@ -34,9 +34,9 @@ from anhelpers.naturalness.critic import (
     score_critic,
 )
 from anhelpers.naturalness.critic_figures import auc, reliability, tv_lower_bound
-from anhelpers.naturalness.critic_training import CriticRecipe, train_critic, write_critic
 from anhelpers.naturalness.registry import naturalness_metric
 from anhelpers.plane import oracle_study, system_plane
+from anhelpers.training.critic import CriticRecipe, train_critic, write_critic
 
 SMALL = CriticRecipe("de", words=100, min_texts=3, penalty=1e-3)
 TAGS = ("literal", "literal-2", "calque", "near-reference")

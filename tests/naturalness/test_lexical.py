@@ -21,9 +21,9 @@ from anhelpers.naturalness.diversity import (
     jackknife,
     lexical_metric,
     lexical_table,
+    words,
 )
 from anhelpers.naturalness.registry import NAMES, fitting_metric, naturalness_metric
-from anhelpers.naturalness.tokens import words
 from anhelpers.plane import metric_axis
 from anhelpers.scoring import segment_rows, system_rows
 

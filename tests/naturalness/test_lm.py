@@ -28,8 +28,8 @@ from anhelpers.naturalness.lm import (  # noqa: E402
 )
 from anhelpers.naturalness.load import training_lines  # noqa: E402
 from anhelpers.naturalness.lpp import shared_lines  # noqa: E402
-from anhelpers.naturalness.reading import batches, encoded, examples, n_predicted, split_lines  # noqa: E402
-from anhelpers.naturalness.train import Recipe, train_lm, train_tokenizer  # noqa: E402
+from anhelpers.training.lm import Recipe, train_lm, train_tokenizer  # noqa: E402
+from anhelpers.training.recipe import batches, encoded, examples, n_predicted, split_lines  # noqa: E402
 
 pytestmark = pytest.mark.neural
 

@@ -14,9 +14,9 @@ transformers = pytest.importorskip(
 
 from anhelpers.naturalness import packed  # noqa: E402
 from anhelpers.naturalness.lm import LanguageModel, _token_ids, score_texts  # noqa: E402
-from anhelpers.naturalness.train import train_tokenizer  # noqa: E402
 from anhelpers.progress import note_once  # noqa: E402
 from anhelpers.scoring.store import Store, key  # noqa: E402
+from anhelpers.training.lm import train_tokenizer  # noqa: E402
 
 pytestmark = pytest.mark.neural
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anhelpers.accuracy.surface import surface_metric
 from anhelpers.data import find_file, load, ratings_file, read_ratings
-from anhelpers.data.systems import system_categories
+from anhelpers.data.wmt import system_categories
 from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings
 from anhelpers.plane import (

@@ -19,9 +19,12 @@ from anhelpers import cli  # noqa: E402
 from anhelpers.errors import DataError  # noqa: E402
 from anhelpers.naturalness.lm import language_model, load_lm, score_texts  # noqa: E402
 from anhelpers.scoring import cluster as clusters  # noqa: E402
-from anhelpers.scoring.cluster import connect  # noqa: E402
+from anhelpers.scoring.cluster import (  # noqa: E402
+    connect,
+    read_slurm,
+    slurm_options,
+)
 from anhelpers.scoring.memo import IN_MEMORY, sharing  # noqa: E402
-from anhelpers.scoring.slurm import read_slurm, slurm_options  # noqa: E402
 from anhelpers.scoring.store import Store, key  # noqa: E402
 from anhelpers.scoring.worker import loaded_recipe, recipe  # noqa: E402
 

@@ -17,9 +17,8 @@ from pyarrow import parquet
 from anhelpers import cli
 from anhelpers.errors import DataError
 from anhelpers.scoring import store as module
-from anhelpers.scoring.carry import Imported, export_parquet, import_parquet
 from anhelpers.scoring.store import Store, key
-from anhelpers.scoring.upkeep import fits, prune, sizes
+from anhelpers.scoring.upkeep import Imported, export_parquet, fits, import_parquet, prune, sizes
 
 DAY = 20_000  # 2024-10-04
 
@@ -149,7 +148,7 @@ def test_parquet_carries_every_bit_and_ours_stays(mine, theirs):
 
 
 def test_export_in_pieces_of_one_signature(store, monkeypatch, tmp_path):
-    monkeypatch.setattr("anhelpers.scoring.carry.ROWS_PER_GROUP", 2)
+    monkeypatch.setattr("anhelpers.scoring.upkeep.ROWS_PER_GROUP", 2)
     assert export_parquet(store, tmp_path / "new" / "x.parquet", "comet*") == 3
     table = pd.read_parquet(tmp_path / "new" / "x.parquet")
     assert table.columns.tolist() == ["signature", "key", "value", "day", "checksum"]

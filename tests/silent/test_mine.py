@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from anhelpers import cli
 from anhelpers.accuracy.surface import surface_metric
-from anhelpers.charts.curve import plot_curve
-from anhelpers.charts.lack import plot_lack
+from anhelpers.charts.curve import plot_curve, plot_lack
 from anhelpers.charts.systems import plot_systems
 from anhelpers.cli import options
 from anhelpers.data import CandidateSet, from_systems, load, with_outputs

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import zstandard
 
+from anhelpers.classroom import read_ratings as read_class_ratings
 from anhelpers.cli import main
 from anhelpers.data import bundled, pool_ratings, ratings_file, read_candidates, read_ratings
 from anhelpers.data.mqm_tables import RatingMap, load_map, load_scheme
@@ -20,7 +21,6 @@ from anhelpers.data.stored import read_system_scores
 from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings, system_table
 from anhelpers.plane import join_ratings, rated_plane, rated_texts
-from anhelpers.raters import read_ratings as read_class_ratings
 
 REAL = pytest.mark.skipif(
     "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"

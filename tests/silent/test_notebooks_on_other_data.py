@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from anhelpers import cli
+from anhelpers.classroom.exercises import holds
 from anhelpers.data.averages import averages_beside, compare_averages, read_averages
 from anhelpers.data.catalog import target_language
 from anhelpers.errors import DataError
-from anhelpers.exercises import holds
 from anhelpers.notebooks import notebook_paths, parameters_of
 
 OURS = [path for path in notebook_paths() if not path.stem.startswith("xmi")]

@@ -18,7 +18,7 @@ import pytest
 import anhelpers
 from anhelpers import checks, cli, errors, notebooks, progress
 from anhelpers.cli import mqm, typed
-from anhelpers.data import download as downloading
+from anhelpers.data import fetch as downloading
 from anhelpers.data.fetch import fetch_data
 from anhelpers.data.manifest import RemoteFile
 from anhelpers.errors import (

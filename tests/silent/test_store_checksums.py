@@ -17,11 +17,10 @@ from pyarrow import parquet
 from anhelpers import cli, hub, progress
 from anhelpers.errors import AnhelpersError
 from anhelpers.scoring import opening
-from anhelpers.scoring.carry import export_parquet, import_parquet
-from anhelpers.scoring.checksums import DAMAGED, UNVERIFIED, VERIFIED, begun, checksum, standing
 from anhelpers.scoring.memo import memo
+from anhelpers.scoring.opening import DAMAGED, UNVERIFIED, VERIFIED, begun, checksum, standing
 from anhelpers.scoring.store import Store, key
-from anhelpers.scoring.upkeep import faults, prune, sizes
+from anhelpers.scoring.upkeep import export_parquet, faults, import_parquet, prune, sizes
 
 NAME = "lpp|model:x|rev:0123456789ab"
 KEYS = [key(text) for text in "abc"]
@@ -556,7 +555,7 @@ def test_learned_metrics_that_give_nan_are_an_error(value):
 def test_a_training_whose_loss_is_nan_is_an_error(tmp_path, monkeypatch):
     from dataclasses import replace
 
-    from anhelpers.naturalness.train import Recipe, train_lm
+    from anhelpers.training.lm import Recipe, train_lm
     from anhelpers.xmi import train
     from anhelpers.xmi.toy import toy_pair
 

@@ -11,11 +11,11 @@ pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.
 
 from anhelpers import cli, progress  # noqa: E402
 from anhelpers.errors import DataError  # noqa: E402
-from anhelpers.naturalness import train  # noqa: E402
 from anhelpers.naturalness.lm import load_lm, lpp_metric  # noqa: E402
-from anhelpers.naturalness.recipe import SIZES, Recipe, sized  # noqa: E402
-from anhelpers.naturalness.train import train_lm  # noqa: E402
-from anhelpers.naturalness.training_state import STATE, sealed  # noqa: E402
+from anhelpers.training import lm as train  # noqa: E402
+from anhelpers.training.lm import train_lm  # noqa: E402
+from anhelpers.training.recipe import SIZES, Recipe, sized  # noqa: E402
+from anhelpers.training.state import STATE, sealed  # noqa: E402
 
 pytestmark = pytest.mark.neural
 

@@ -23,8 +23,9 @@ from anhelpers.errors import DataError, LanguageConflict
 from anhelpers.naturalness.kl import system_kl
 from anhelpers.naturalness.lm import load_lm, score_texts
 from anhelpers.xmi import cross_entropy, per_character, xmi, xmi_difference, xmi_table
-from anhelpers.xmi.authors import find_outputs, find_results
 from anhelpers.xmi.published import (
+    find_outputs,
+    find_results,
     published_table,
     read_features,
     read_results,

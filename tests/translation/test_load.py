@@ -20,7 +20,7 @@ from anhelpers.errors import AnhelpersError, DataError, MissingExtra, UnknownNam
 from anhelpers.naturalness.lm import load_lm  # noqa: E402
 from anhelpers.scoring.worker import loaded_recipe  # noqa: E402
 from anhelpers.translation import load_mt  # noqa: E402
-from anhelpers.translation.languages import choose_language  # noqa: E402
+from anhelpers.translation.load import choose_language  # noqa: E402
 
 pytestmark = pytest.mark.neural
 

@@ -11,7 +11,7 @@ from anhelpers.charts.decisions import decided
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.stats import holm
 from anhelpers.widgets.decisions import LEAST, MOST, correction_explorer
-from anhelpers.xmi.correlations import correlations
+from anhelpers.xmi.features import correlations
 from anhelpers.xmi.published import FEATURE_NAMES, published_table, read_features
 
 NAMES = {"a": "<b>one</b>", "b": "</script>two"}

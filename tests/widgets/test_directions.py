@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.widgets.directions import direction_explorer, static_view
-from anhelpers.widgets.split import shown_rows, split_data
+from anhelpers.widgets.directions import direction_explorer, shown_rows, split_data, static_view
 from anhelpers.xmi import xmi_table
 from anhelpers.xmi.published import published_table, sides
 

@@ -16,7 +16,8 @@ from anhelpers.errors import AnhelpersError, DataError, UnknownName
 from anhelpers.frontier import oracle_curve
 from anhelpers.metrics import Metric
 from anhelpers.plane import oracle_studies, oracle_study
-from anhelpers.widgets import explorer, shape, study, words
+from anhelpers.widgets import explorer, shape, study
+from anhelpers.widgets import shape as words
 from anhelpers.widgets.judged import Judged
 
 TEXT = [

@@ -370,7 +370,7 @@ def test_saved_tables_are_read_again(teaching, tmp_path):
 
 
 def test_an_r_that_rounds_to_0_has_no_sign():
-    from anhelpers.widgets.mqm_words import told
+    from anhelpers.widgets.mqm_editor import told
 
     start = np.array([[0, 0, 0.003], [0, 1, 1], [0, 2, 1], [0, 3, 0]], dtype=float)
     assert np.corrcoef(start[:, 1], start[:, 2])[0, 1] == pytest.approx(-0.002, abs=5e-4)

@@ -11,7 +11,7 @@ import traitlets
 from anhelpers.charts.tradeoff import plot_tradeoff
 from anhelpers.errors import DataError
 from anhelpers.exact import Problem, solve_curve
-from anhelpers.widgets import translator
+from anhelpers.widgets import tradeoff as translator
 from anhelpers.widgets.tradeoff import static_view, tradeoff_explorer
 
 SOURCES, TARGETS = ["he </script> runs", "she & ran"], ["läuft", "<b>lief</b>", "rannte"]

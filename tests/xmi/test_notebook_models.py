@@ -10,7 +10,7 @@ transformers = pytest.importorskip(
 )
 
 from anhelpers import cli  # noqa: E402
-from anhelpers.naturalness.train import train_tokenizer  # noqa: E402
+from anhelpers.training.lm import train_tokenizer  # noqa: E402
 
 pytestmark = [pytest.mark.neural, pytest.mark.notebook]
 HURRIED = [

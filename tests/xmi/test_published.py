@@ -15,7 +15,7 @@ from scipy import stats
 
 from anhelpers.data.lines import read_lines
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.xmi.correlations import correlations
+from anhelpers.xmi.features import correlations
 from anhelpers.xmi.published import (
     FEATURE_NAMES,
     FEATURES,

@@ -12,8 +12,7 @@ from scipy import stats
 from anhelpers.divergences import pmf
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.xmi.gap import gap, gap_rows
-from anhelpers.xmi.toy import PAIRS, ToyPair, toy_pair
-from anhelpers.xmi.toy_candidates import toy_candidates
+from anhelpers.xmi.toy import PAIRS, ToyPair, toy_candidates, toy_pair
 
 SMALL = {"n_words": 2, "lengths": [0.2, 0.5, 0.3], "skew": 1.5}
 QUANTITIES = ("h_src", "h_trg", "h_joint", "h_trg_given_src", "h_src_given_trg", "mi")

@@ -1,0 +1,23 @@
+# What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
+
+from . import frame as frame
+from . import marks as marks
+from .correlation import plot_against_fluency as plot_against_fluency
+from .correlation import plot_local_correlation as plot_local_correlation
+from .curve import plot_curve as plot_curve
+from .curve import plot_lack as plot_lack
+from .decisions import plot_decisions as plot_decisions
+from .directions import language_name as language_name
+from .lines import compare_curves as compare_curves
+from .lines import plot_lines as plot_lines
+from .moves import plot_moves as plot_moves
+from .offline import save as save
+from .offline import use_offline as use_offline
+from .optimism import plot_optimism as plot_optimism
+from .systems import focus_ranges as focus_ranges
+from .systems import plot_systems as plot_systems
+from .tradeoff import plot_tradeoff as plot_tradeoff
+from .words import plot_words as plot_words
+from .xmi_bars import plot_pieces as plot_pieces
+from .xmi_bars import plot_xmi_bars as plot_xmi_bars
+from .xmi_bleu import plot_xmi_bleu as plot_xmi_bleu

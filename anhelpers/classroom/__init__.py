@@ -1,0 +1,9 @@
+"""A class as raters: the sheet that everybody rates, the students' files put together, their agreement, their plane.
+
+A rating says on a scale from 1 to 5 how accurate, or how fluent, one rater finds one translation. A blank one is
+missing, and stays missing: it is never 0 and never the middle of the scale.
+"""
+
+from ..rooms import lazily
+
+__getattr__, __dir__ = lazily(__name__, __file__)

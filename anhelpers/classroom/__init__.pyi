@@ -1,0 +1,21 @@
+# What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
+
+from . import site as site
+from .alpha import Agreement as Agreement
+from .alpha import agreement as agreement
+from .alpha import krippendorff_alpha as krippendorff_alpha
+from .alpha import pairwise_agreement as pairwise_agreement
+from .exercises import check as check
+from .exercises import holds as holds
+from .files import COLUMNS as COLUMNS
+from .files import ClassRatings as ClassRatings
+from .files import invented_class as invented_class
+from .files import ratings_csv as ratings_csv
+from .files import read_ratings as read_ratings
+from .files import write_ratings as write_ratings
+from .plane import class_plane as class_plane
+from .plane import plane_notes as plane_notes
+from .sheet import CRITERIA as CRITERIA
+from .sheet import SCALE as SCALE
+from .sheet import Sheet as Sheet
+from .sheet import draw_sheet as draw_sheet

@@ -1,0 +1,396 @@
+"""A class that does not exist, to try things out before the real one has rated.
+
+Ratings as files, one per rater, and all of them together as one tidy table.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .. import __version__, checks
+from ..data.lines import check_columns, csv_cells, lines_of, plain_number, read_bytes
+from ..data.writing import write_text
+from ..errors import DataError, UnknownName
+from .sheet import CRITERIA, SCALE, Cell, Sheet
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "COLUMNS",
+    "ClassRatings",
+    "Row",
+    "invented_class",
+    "ratings_csv",
+    "read_ratings",
+    "together",
+    "write_ratings",
+]
+
+COLUMNS = ("rater", "sheet", "segment", "candidate", "criterion", "rating", "seconds", "version")
+"""The header of a file of ratings, a row for each; seconds and version may be missing."""
+
+NEEDED = COLUMNS[:6]
+# hidden, in another folder, or not on every system
+NO_FILE_NAME = re.compile(r'\.|.*[\\/:*?"<>|\x00-\x1f]', re.DOTALL)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassRatings:
+    """The ratings of several people of one sheet.
+
+    Parameters
+    ----------
+    table : a row per rating with the columns COLUMNS; a missing rating is nan, and so are missing seconds.
+    notes : sentences that the user should see, such as how many ratings are missing.
+    """
+
+    table: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        n, asked = int(self.table.rating.notna().sum()), len(self.table)
+        who = f"{len(self.raters)} rater{'s' * (len(self.raters) != 1)}"
+        return f"ClassRatings(sheet {self.sheet}: {n} of {asked} ratings by {who})"
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """The pseudonyms, in the order of the files."""
+        return tuple(self.table.rater.unique())
+
+    @property
+    def sheet(self) -> str:
+        """The id of the sheet that all of them rated."""
+        return str(self.table.sheet.iloc[0])
+
+    def matrix(self, criterion: str) -> pd.DataFrame:
+        """A row per (segment, candidate), a column per rater: the ratings by one criterion, nan where missing."""
+        part = self.table[self.table.criterion == checks.one_of(criterion, CRITERIA, "criterion")]
+        wide = part.pivot(index=["segment", "candidate"], columns="rater", values="rating")
+        return wide.reindex(columns=self.raters)
+
+
+def ratings_csv(rater: str, sheet: str, rows: Iterable[tuple], version: str = __version__) -> str:
+    """The text of one rater's file: rows of (segment, candidate, criterion, rating, seconds), the last two None or nan
+    where missing.
+
+    >>> print(ratings_csv("Mo", "4b54", [(0, 12, "accuracy", 4, 2.5), (0, 12, "fluency", None, None)], "0.1"))
+    rater,sheet,segment,candidate,criterion,rating,seconds,version
+    Mo,4b54,0,12,accuracy,4,2.5,0.1
+    Mo,4b54,0,12,fluency,,,0.1
+    <BLANKLINE>
+    """
+    lines = [COLUMNS]
+    for segment, candidate, criterion, rating, seconds in rows:
+        rated = "" if rating is None or np.isnan(rating) else f"{rating:.0f}"
+        took = "" if seconds is None or np.isnan(seconds) else f"{seconds:.1f}"
+        lines.append((rater, sheet, segment, candidate, criterion, rated, took, version))
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()
+
+
+def write_ratings(ratings: ClassRatings, folder: str | PathLike) -> list[Path]:
+    """Write one file per rater into a folder that is there, as the raters themselves would have; returns the paths.
+
+    Raises
+    ------
+    DataError : a rater whose name cannot be that of a file in this folder, before anything is written.
+    """
+    for rater in ratings.raters:
+        if NO_FILE_NAME.match(rater):
+            raise DataError(
+                f"rater '{rater}' cannot be the name of a file here; take a name without dots in "
+                "front, "
+                'slashes and any of \\:*?"<>|.',
+                folder,
+            )
+    paths = []
+    for rater in ratings.raters:
+        part = ratings.table[ratings.table.rater == rater]
+        rows = part[["segment", "candidate", "criterion", "rating", "seconds"]].itertuples(
+            index=False, name=None
+        )
+        text = ratings_csv(rater, ratings.sheet, rows, str(part.version.iloc[0]))
+        paths.append(write_text(Path(folder, f"{rater}.csv"), text))
+    return paths
+
+
+class Row(NamedTuple):
+    """One rating as a file has it.
+
+    Parameters
+    ----------
+    line : 1-based, in its file. rater, sheet, version : as typed, the sheet's id, of the package.
+    cell : (segment, candidate, criterion). rating : on SCALE. seconds : until it was given.
+    """
+
+    line: int
+    rater: str
+    sheet: str
+    cell: Cell
+    rating: float
+    seconds: float
+    version: str
+
+
+def read_ratings(
+    paths: str | PathLike | Iterable[str | PathLike], sheet: Sheet | None = None
+) -> ClassRatings:
+    """Put the files of several raters together: one file, several, or all *.csv of a folder.
+
+    Separators may be commas, semicolons or tabs; a byte order mark and Excel's line ends do no harm. A copy of a file
+    is read once, and told.
+
+    Parameters
+    ----------
+    sheet : what was to be rated, if it is at hand: then other ratings are refused, and all of it that nobody rated
+        counts as missing.
+
+    Raises
+    ------
+    DataError, with file and line: another sheet, a rating outside 1..5, one rater with different ratings in two files
+    or with two ratings of one candidate, an unknown criterion, a missing column, an empty file, HTML instead of CSV.
+    """
+    first = None if sheet is None else (sheet.id, "the sheet at hand is")
+    cells = {} if sheet is None else dict.fromkeys(sheet.rows)
+    found: dict[str, tuple[Path, dict[Cell, Row]]] = {}
+    notes = []
+    for path in _files(paths):
+        mine: dict[str, dict[Cell, Row]] = {}
+        for row in _rows(path):
+            first = first or (row.sheet, f"in {path} it is")
+            _fits(row, path, first, cells if sheet else None, mine.setdefault(row.rater, {}))
+            mine[row.rater][row.cell] = row
+        for rater, given in mine.items():
+            if rater in found:
+                notes.append(_copy(rater, given, path, *found[rater]))
+            else:
+                found[rater] = path, given
+    return together({rater: given for rater, (_, given) in found.items()}, notes, cells)
+
+
+def _fits(
+    row: Row, path: Path, first: tuple[str, str], cells: Mapping | None, given: Mapping[Cell, Row]
+) -> None:
+    """A DataError where a rating is of another sheet, of nothing that is on the sheet, or given for a second time."""
+    segment, candidate, criterion = row.cell
+    if row.sheet != first[0]:
+        told = f"this is of sheet '{row.sheet}', and {first[1]} '{first[0]}'"
+        raise DataError(f"{told}; only ratings of one sheet can be put together.", path, row.line)
+    if cells is not None and row.cell not in cells:
+        told = f"candidate {candidate} of segment {segment} is not on the sheet"
+        raise DataError(f"{told}; leave the file as the page saved it.", path, row.line)
+    if row.cell in given:
+        told = f"{row.rater} rates the {criterion} of candidate {candidate} a second time"
+        raise DataError(
+            f"{told}, first in line {given[row.cell].line}; keep one of the two.", path, row.line
+        )
+
+
+def _files(paths: str | PathLike | Iterable[str | PathLike]) -> list[Path]:
+    """The files that are meant."""
+    if not isinstance(paths, (str, PathLike)):
+        files = [Path(path) for path in paths]
+        if not files:
+            raise DataError(
+                "there is no file to read: give the paths of the raters' CSV files, or their "
+                "folder."
+            )
+        return files
+    if not os.path.isdir(paths):
+        return [Path(paths)]
+    files = sorted(
+        p
+        for p in Path(paths).iterdir()
+        if p.suffix.lower() == ".csv" and not p.name.startswith(".")
+    )
+    if not files:
+        raise DataError("this folder holds no .csv file; put the raters' files into it.", paths)
+    return files
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    """The ratings of one file, each with its line."""
+    data = read_bytes(path)
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        raise DataError(
+            "this is a web page and no CSV: press Save on it, and take the file that it writes.",
+            path,
+            1,
+        )
+    lines = lines_of(data, path)
+    skip = next(
+        (i for i, line in enumerate(lines) if line.strip() and not line.lower().startswith("sep=")),
+        len(lines),
+    )
+    if skip == len(lines):
+        raise DataError(
+            f"this file is empty; a file of ratings begins with {','.join(COLUMNS)}.", path
+        )
+    reader = csv_cells(lines[skip:], path, delimiter=max(",;\t", key=lines[skip].count), skip=skip)
+    header = [name.strip().lower() for name in next(reader)[1]]
+    if missing := [name for name in NEEDED if name not in header]:
+        raise DataError(
+            f"there is no column {', '.join(missing)}; it has {', '.join(filter(None, header))}.",
+            path,
+            skip + 1,
+        )
+    check_columns(header, COLUMNS, path, skip + 1)
+    rows = 0
+    for line, cells in reader:
+        if any(cell.strip() for cell in cells):
+            if len(cells) != len(header):
+                raise DataError(
+                    f"{len(cells)} cells, and the header has {len(header)}.", path, line
+                )
+            yield _row(dict(zip(header, map(str.strip, cells), strict=True)), path, line)
+            rows += 1
+    if not rows:
+        raise DataError("there is a header and no rating below it.", path, skip + 1)
+
+
+def _row(cells: Mapping[str, str], path: Path, line: int) -> Row:
+    """One rating, each of its cells checked."""
+    for name in ("rater", "sheet"):
+        if not cells[name]:
+            raise DataError(f"the {name} is blank; every rating needs one.", path, line)
+    for name in ("segment", "candidate"):
+        if not (cells[name].isascii() and cells[name].isdigit() and len(cells[name]) < 19):
+            raise DataError(f"{name} '{cells[name]}' is no whole number from 0 on.", path, line)
+    try:
+        criterion = checks.one_of(cells["criterion"].lower(), CRITERIA, "criterion")
+    except UnknownName as error:
+        raise DataError(str(error), path, line) from None
+    rating, seconds = _number(cells["rating"]), _number(cells.get("seconds", ""))
+    if cells.get("seconds") and not 0 <= seconds < np.inf:
+        raise DataError(
+            f"seconds '{cells['seconds']}' is no number ≥ 0; leave it blank where it is not known.",
+            path,
+            line,
+        )
+    if cells["rating"] and rating not in SCALE:
+        raise DataError(
+            f"rating '{cells['rating']}' is none of 1, 2, 3, 4, 5; leave it blank where there is "
+            "none.",
+            path,
+            line,
+        )
+    cell = int(cells["segment"]), int(cells["candidate"]), criterion
+    return Row(
+        line, cells["rater"], cells["sheet"], cell, rating, seconds, cells.get("version", "")
+    )
+
+
+def _number(cell: str) -> float:
+    """The number of a cell, with a decimal point or comma; nan where there is none."""
+    try:
+        return plain_number(cell.replace(",", "."))
+    except ValueError:
+        return np.nan
+
+
+def _copy(
+    rater: str, given: dict[Cell, Row], path: Path, other: Path, known: dict[Cell, Row]
+) -> str:
+    """A note that this file repeats another; a DataError where it says something else."""
+    for cell in {**given, **known}:
+        pair = [ratings[cell].rating if cell in ratings else np.nan for ratings in (given, known)]
+        if not (pair[0] == pair[1] or np.isnan(pair).all()):
+            line = given[cell].line if cell in given else None
+            raise DataError(
+                f"{rater} has other ratings in {other}: keep the file that counts, or give two "
+                "people two pseudonyms.",
+                path,
+                line,
+            )
+    return f"{path} repeats the ratings of {rater} in {other}, and is read once."
+
+
+def together(
+    found: Mapping[str, Mapping[Cell, Row]], notes: Sequence[str], asked: Iterable[Cell] = ()
+) -> ClassRatings:
+    """The table of all raters: a row for every rater and every rating that any of them was asked for.
+
+    Parameters
+    ----------
+    found : rater -> (segment, candidate, criterion) -> row.
+    """
+    import pandas as pd
+
+    cells = list(dict.fromkeys([*asked, *(cell for given in found.values() for cell in given)]))
+    columns: dict[str, list] = {name: [] for name in COLUMNS}
+    missing = {}
+    for rater, given in found.items():
+        some = next(iter(given.values()))
+        for cell in cells:
+            row = given.get(cell, some._replace(rating=np.nan, seconds=np.nan))
+            for name, value in zip(COLUMNS, (rater, row.sheet, *cell, *row[4:]), strict=True):
+                columns[name].append(value)
+        missing[rater] = sum(cell not in given or np.isnan(given[cell].rating) for cell in cells)
+    if any(missing.values()):
+        who = ", ".join(f"{rater} {n}" for rater, n in missing.items() if n)
+        notes = [
+            *notes,
+            f"{sum(missing.values())} of {len(cells) * len(found)} ratings are missing ({who}).",
+        ]
+    return ClassRatings(pd.DataFrame(columns), (*notes, *_same_work(found)))
+
+
+def _same_work(found: Mapping[str, Mapping[Cell, Row]]) -> list[str]:
+    """Notes on raters who gave the same ratings in the same seconds: one file under two names."""
+    names: dict[tuple, list[str]] = {}
+    for rater, given in found.items():
+        timed = (row for row in given.values() if row.rating > 0 and row.seconds > 0)
+        names.setdefault(
+            tuple(sorted((row.cell, row.rating, row.seconds) for row in timed)), []
+        ).append(rater)
+    return [
+        f"{' and '.join(raters)} gave the same ratings in the same seconds: if this is one "
+        "person's file under two names, delete one, for it makes the agreement too high."
+        for work, raters in names.items()
+        if len(work) > 2 and len(raters) > 1
+    ]
+
+
+def invented_class(
+    sheet: Sheet, rng: np.random.Generator, n_raters: int = 8, *, missing: float = 0.03
+) -> ClassRatings:
+    """Ratings that nobody gave, to try things out: every translation gets two invented merits, every rater a leniency.
+
+    A rating is merit + leniency + noise, rounded and kept within 1 to 5; a share `missing` is left out. The merits are
+    drawn at random and know nothing of the texts, so these ratings say nothing about any translation.
+
+    Parameters
+    ----------
+    n_raters : how many invented students.
+    """
+    rows = sheet.rows
+    merit, leniency = rng.normal(3.3, 1.1, len(rows)), rng.normal(0, 0.5, n_raters)
+    values = merit + leniency[:, None] + rng.normal(0, 0.6, (n_raters, len(rows)))
+    values = np.where(rng.random(values.shape) < missing, np.nan, np.clip(np.round(values), 1, 5))
+    took = np.round(rng.gamma(4, 3, values.shape), 1)
+    found = {}
+    for k in range(n_raters):
+        name = f"invented-{k + 1}"
+        given = zip(rows, values[k].tolist(), took[k].tolist(), strict=True)
+        found[name] = {
+            cell: Row(
+                0, name, sheet.id, cell, rating, np.nan if np.isnan(rating) else seconds, "invented"
+            )
+            for cell, rating, seconds in given
+        }
+    return together(
+        found,
+        ["These ratings are invented: nobody gave them, and they say nothing about the texts."],
+    )

@@ -1,0 +1,325 @@
+"""The rating sheet: a few segments, each with candidates in blind order, rated for accuracy and fluency by keyboard.
+
+It needs no kernel: where there is none the page itself writes the file that Python would write. Nothing is kept in the
+browser, and a page that is handed out is always empty: name and ratings are in the file alone.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from string import ascii_uppercase as LETTERS
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import traitlets
+
+from .. import __version__
+from ..data.schema import CandidateSet, TestSet
+from ..data.writing import write_text
+from ..errors import DataError
+from ..widgets.base import Widget, detached, html_lang, module, styles, without_kernel
+from .files import COLUMNS, ClassRatings, ratings_csv, read_ratings
+from .sheet import CRITERIA, SCALE, Sheet, draw_sheet
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["RatingSheet", "rating_sheet"]
+
+NAME = re.compile(r"""[^=+\-@'\s",;\x00-\x1f\x7f-\x9f][^",;\x00-\x1f\x7f-\x9f]{0,39}""")
+NO_NAME = "Enter a pseudonym before you save; no real name is needed."
+BAD_NAME = (
+    "This pseudonym cannot be written: at most 40 characters without quotes, commas and "
+    "semicolons, and none of = + - @ ' at the start."
+)
+HOW = (
+    "Rate every translation twice, on a scale from 1 to 5. Keys: 1 to 5 rate and go on, Backspace "
+    "clears, the arrows and Tab move, N and P turn to the next and the previous sentence."
+)
+BOXES = "&nbsp;&nbsp;".join(f"{point}&nbsp;☐" for point in SCALE)
+CELL = 'style="text-align:left;vertical-align:top;padding:.3em .8em .3em 0"'
+
+
+def rating_sheet(
+    test_or_segments: TestSet | Sequence[str],
+    cands: CandidateSet,
+    *,
+    n_segments: int = 5,
+    n_candidates: int = 3,
+    rng: np.random.Generator,
+    path: str | PathLike | None = None,
+    reference: bool = False,
+    title: str = "",
+) -> RatingSheet:
+    """A sheet on which one person rates the accuracy and the fluency of some candidates, without seeing whose they are.
+
+    Parameters
+    ----------
+    test_or_segments : a test set, or its source texts. cands : candidates, tagged with their systems.
+    n_segments, n_candidates : how many are drawn, of different systems; the same rng draws the same sheet.
+    path : where "Save" writes with a kernel; a file that is there is read, and the rating goes on. None: a download.
+    reference : whether each segment has its reference behind a button. title : above it all.
+
+    Returns
+    -------
+    RatingSheet; its `ratings` and `rater` follow the page and can be set, and its `sheet` says what was drawn.
+
+    Raises
+    ------
+    DataError for too few candidates, for a path without a folder, and for a file that is of another sheet or of several
+    raters.
+    """
+    sheet = draw_sheet(test_or_segments, cands, n_segments, n_candidates, rng=rng)
+    if n_candidates > len(LETTERS):
+        raise DataError(
+            f"{n_candidates} candidates per segment, and there are {len(LETTERS)} letters for them."
+        )
+    data: dict[str, Any] = {
+        "title": title,
+        "sheet": sheet.id,
+        "version": __version__,
+        "columns": list(COLUMNS),
+        "how": HOW,
+        "name": {"pattern": f"^{NAME.pattern}$", "none": NO_NAME, "bad": BAD_NAME},
+    }
+    data |= {
+        "criteria": [[name, *ends] for name, ends in CRITERIA.items()],
+        "points": list(SCALE),
+    }
+    data |= {
+        "langs": [
+            html_lang(getattr(test_or_segments, name, "und")) for name in ("src_lang", "trg_lang")
+        ],
+        "segments": _segments(sheet, reference),
+    }
+    widget = RatingSheet(**_blank(data), **without_kernel())
+    widget.sheet = sheet
+    if path is not None:
+        widget.resume(path)
+    return widget
+
+
+class RatingSheet(Widget):
+    """The widget that `rating_sheet` makes.
+
+    `ratings` has an entry per row of `sheet.rows`, 1 to 5 or None; `seconds` what each took since the one before, or
+    None; `rater` is the pseudonym; `place` the segment that is shown, from 0.
+    """
+
+    _esm = module("raters.js")
+    _css = styles("raters.css")
+    noun = "rating sheet"
+    sheet: Sheet | None = None
+    path: Path | None = None
+    rater = traitlets.Unicode("").tag(sync=True)
+    ratings: Any = traitlets.List().tag(sync=True)
+    seconds: Any = traitlets.List().tag(sync=True)
+    place = traitlets.Int(0).tag(sync=True)
+    # the name of the file that the kernel writes; "": the page writes it
+    file = traitlets.Unicode("").tag(sync=True)
+    asked = traitlets.Int(0).tag(sync=True)  # how often the page asked to save
+    answer: Any = traitlets.List().tag(sync=True)  # to which of these, and what came of it
+
+    @traitlets.validate("ratings")
+    def _valid_ratings(self, proposal: Any) -> Any:
+        given = list(proposal["value"])
+        wrong = [value for value in given if value is not None and value not in SCALE]
+        if len(given) != len(_rows(self.data)) or wrong:
+            seen = f"one is {wrong[0]!r}" if wrong else f"there are {len(given)}"
+            raise DataError(
+                f"ratings must be {len(_rows(self.data))}, each 1 to 5, or None where missing; "
+                f"{seen}."
+            )
+        return [None if value is None else int(value) for value in given]
+
+    @traitlets.validate("seconds")
+    def _valid_seconds(self, proposal: Any) -> Any:
+        given = list(proposal["value"])
+        wrong = [
+            value
+            for value in given
+            if value is not None and not (isinstance(value, (int, float)) and value >= 0)
+        ]
+        if len(given) != len(_rows(self.data)) or wrong:
+            seen = f"one is {wrong[0]!r}" if wrong else f"there are {len(given)}"
+            raise DataError(
+                f"seconds must be {len(_rows(self.data))} numbers, None where missing; {seen}."
+            )
+        return given
+
+    @traitlets.validate("place")
+    def _valid_place(self, proposal: Any) -> Any:
+        n = len(self.data["segments"])
+        if not 0 <= proposal["value"] < n:
+            raise DataError(
+                f"place must be a segment of the sheet, 0 to {n - 1}, got {proposal['value']}."
+            )
+        return proposal["value"]
+
+    @traitlets.observe("asked")
+    def _save(self, change: Any) -> None:
+        if change["new"]:
+            try:
+                said = (
+                    f"Saved {self.n_rated} of {len(self.ratings)} ratings to "
+                    f"{self.save_ratings().name}."
+                )
+            except DataError as error:
+                said = f"Not saved: {error}"
+            self.answer = [change["new"], said]
+
+    @property
+    def n_rated(self) -> int:
+        """How many ratings are there."""
+        return sum(rating is not None for rating in self.ratings)
+
+    def csv(self) -> str:
+        """The text of the file that "Save" writes; a missing rating is blank."""
+        if not NAME.fullmatch(self.rater.strip()):
+            raise DataError(BAD_NAME if self.rater.strip() else NO_NAME)
+        rows = zip(_rows(self.data), self.ratings, self.seconds, strict=True)
+        return ratings_csv(
+            self.rater.strip(), self.data["sheet"], ((*cell, *given) for cell, *given in rows)
+        )
+
+    def table(self) -> pd.DataFrame:
+        """The present ratings, a row for each: segment, candidate, criterion, rating, seconds; nan where missing."""
+        import pandas as pd
+
+        frame = pd.DataFrame(_rows(self.data), columns=["segment", "candidate", "criterion"])
+        return frame.assign(
+            rating=np.array(self.ratings, dtype=float), seconds=np.array(self.seconds, dtype=float)
+        )
+
+    def save_ratings(self, path: str | PathLike | None = None) -> Path:
+        """Write the file, at once; a DataError where there is one already that is of another rater or another sheet."""
+        path = Path(path) if path is not None else self.path
+        if path is None:
+            raise DataError("no file to save to: give the sheet a path.")
+        text = self.csv()
+        if path.exists():
+            there = self._own(path)
+            if there.raters != (self.rater.strip(),):
+                raise DataError(
+                    f"holds the ratings of {there.raters[0]}, and not of {self.rater.strip()}; "
+                    "take another file.",
+                    path,
+                )
+        return write_text(path, text)
+
+    def resume(self, path: str | PathLike) -> None:
+        """From now on save to this file, and go on with the ratings in it, if it is there."""
+        path = Path(path)
+        if not path.parent.is_dir():
+            raise DataError(f"there is no folder {path.parent}; make it first.", path)
+        if path.exists():
+            there = self._own(path)
+            found = there.table.set_index(["segment", "candidate", "criterion"])[
+                ["rating", "seconds"]
+            ]
+            found = found.reindex(_rows(self.data)).astype(object).where(lambda x: x.notna(), None)
+            self.rater = there.raters[0]
+            self.ratings = found.rating.tolist()
+            self.seconds = found.seconds.tolist()
+        self.path, self.file = path, path.name
+
+    def _own(self, path: Path) -> ClassRatings:
+        """The ratings in a file, which must be of one rater, and of this sheet."""
+        there = read_ratings(path)
+        if there.sheet != self.data["sheet"]:
+            raise DataError(
+                f"is of sheet '{there.sheet}', and this is '{self.data['sheet']}'; take another "
+                "file.",
+                path,
+            )
+        if len(there.raters) != 1:
+            raise DataError(
+                f"holds the ratings of {len(there.raters)} raters; a sheet goes on with those of "
+                "one.",
+                path,
+            )
+        return there
+
+    def fragment(self) -> str:
+        """HTML for a notebook's output, of the empty sheet: a page that is handed out does not tell who rated."""
+        return super(RatingSheet, RatingSheet(**_blank(self.data), **detached())).fragment()
+
+    def __repr__(self) -> str:
+        return f"RatingSheet({self.data['sheet']}: {self.n_rated} of {len(self.ratings)} ratings)"
+
+    def static_html(self) -> str:
+        data = self.data
+        title = f"<p><b>{html.escape(data['title'])}</b></p>" if data["title"] else ""
+        scale = "".join(f"<li>{html.escape(line)}</li>" for line in scale_lines(data))
+        tables = "".join(
+            _printed(data, k, segment) for k, segment in enumerate(data["segments"], 1)
+        )
+        name = "Pseudonym (no real name is needed): ______________________________"
+        how = "Tick one box for each criterion of each translation."
+        return (
+            f"{title}<p>{how}</p><ul>{scale}</ul><p>{name} &nbsp; sheet {data['sheet']}</p>{tables}"
+        )
+
+
+def scale_lines(data: dict[str, Any]) -> list[str]:
+    """What 1 and 5 mean, a line for each criterion, as raters.js prints it."""
+    return [f"{name.capitalize()}: 1 = {low}; 5 = {high}." for name, low, high in data["criteria"]]
+
+
+def _segments(sheet: Sheet, reference: bool) -> list[dict]:
+    refs = sheet.refs if reference and sheet.refs else [""] * len(sheet.srcs)
+    columns = (
+        sheet.segments,
+        sheet.srcs,
+        refs,
+        sheet.glosses or [""] * len(sheet.srcs),
+        sheet.candidates,
+        sheet.texts,
+    )
+    return [
+        {"id": i, "src": src, "ref": ref, "candidates": list(ids), "texts": list(texts)}
+        | ({"gloss": gloss} if gloss else {})
+        for i, src, ref, gloss, ids, texts in zip(*columns, strict=True)
+    ]
+
+
+def _blank(data: dict[str, Any]) -> dict[str, Any]:
+    """The traits of a sheet that nobody has touched."""
+    return {"data": data} | {name: [None] * len(_rows(data)) for name in ("ratings", "seconds")}
+
+
+def _rows(data: dict[str, Any]) -> list[tuple[int, int, str]]:
+    """(segment, candidate, criterion) of every rating, in the order of the page."""
+    criteria = [name for name, *_ in data.get("criteria", [])]
+    return [
+        (s["id"], i, name)
+        for s in data.get("segments", [])
+        for i in s["candidates"]
+        for name in criteria
+    ]
+
+
+def _printed(data: dict[str, Any], number: int, segment: dict) -> str:
+    """One segment on paper: its source, and a row with empty boxes for each candidate."""
+    head = "".join(f"<th {CELL}>{html.escape(name)}</th>" for name, *_ in data["criteria"])
+    source, target = (f'dir="auto" lang="{html.escape(code)}"' for code in data["langs"])
+    rows = "".join(
+        f"<tr><th {CELL}>{letter}</th><td {CELL} {target}>{html.escape(text)}</td>"
+        + f"<td {CELL}>{BOXES}</td>" * len(data["criteria"])
+        + "</tr>"
+        for letter, text in zip(LETTERS, segment["texts"], strict=False)
+    )
+    gloss = (
+        f'<br><small lang="en">{html.escape(segment["gloss"])}</small>'
+        if "gloss" in segment
+        else ""
+    )
+    return (
+        f"<p><b>{number}.</b> <span "
+        f"{source}>{html.escape(segment['src'])}</span>{gloss}</p><table><thead><tr><th "
+        f"{CELL}></th><th {CELL}>translation</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    )
