@@ -1,19 +1,29 @@
 # What stands on the front door, and where it comes from: read by editors, by mypy and by `__init__.py`.
 
+from . import accuracy as accuracy
+from . import candidates as candidates
+from . import charts as charts
+from . import checks as checks
 from . import classroom as classroom
+from . import data as data
 from . import divergences as divergences
 from . import exact as exact
+from . import fan as fan
 from . import frontier as frontier
 from . import intervals as intervals
 from . import judges as judges
 from . import mqm as mqm
+from . import naturalness as naturalness
+from . import notebooks as notebooks
 from . import plane as plane
+from . import report as report
 from . import stats as stats
+from . import translation as translation
+from . import widgets as widgets
 from . import xmi as xmi
 from .charts.correlation import plot_local_correlation as plot_local_correlation
 from .charts.curve import plot_curve as plot_curve
 from .charts.curve import plot_lack as plot_lack
-from .charts.lines import compare_curves as compare_curves
 from .charts.lines import plot_lines as plot_lines
 from .charts.offline import save as save
 from .charts.offline import use_offline as use_offline
@@ -22,7 +32,6 @@ from .charts.tradeoff import plot_tradeoff as plot_tradeoff
 from .charts.words import plot_words as plot_words
 from .charts.xmi_bars import plot_xmi_bars as plot_xmi_bars
 from .charts.xmi_bleu import plot_xmi_bleu as plot_xmi_bleu
-from .classroom import krippendorff_alpha as krippendorff_alpha
 from .classroom.exercises import check as check
 from .classroom.exercises import holds as holds
 from .classroom.rating_sheet import rating_sheet as rating_sheet
@@ -78,7 +87,6 @@ from .widgets.directions import direction_explorer as direction_explorer
 from .widgets.divergences import divergence_explorer as divergence_explorer
 from .widgets.mqm_editor import mqm_editor as mqm_editor
 from .widgets.study import explore as explore
-from .widgets.study import planes as planes
 from .widgets.study import preview as preview
 from .widgets.tradeoff import tradeoff_explorer as tradeoff_explorer
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from . import __version__
 from .errors import DataError
-from .intervals import FEW_DRAWS, FEWEST, few_clusters
-from .plane import Plane
+from .intervals import FEW_DRAWS, FEWEST
+from .plane import Plane, few_documents
 from .plane.paired import ALPHA
 from .plane.scores import COPY, OF_REFERENCE
 from .provenance import made_by
@@ -17,7 +17,7 @@ from .provenance import made_by
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["appendix", "cautions", "few_documents", "few_slices", "one_document", "uncounted"]
+__all__ = ["appendix", "cautions", "few_slices", "one_document", "uncounted"]
 
 WITH = {
     "systems": "",
@@ -209,25 +209,6 @@ def uncounted(plane: Plane) -> str:
     )
     first = " Of near-copies, the one given first counts." if copies else ""
     return f"Not counted among the systems: {told}.{first}" if told else ""
-
-
-def few_documents(table: pd.DataFrame, what: str = "documents") -> str:
-    """A sentence on the systems that are on few documents, or on few that count, else an empty text.
-
-    Parameters
-    ----------
-    table : columns system, n_docs and, where known, n_effective; a system on one document has no interval. what : is
-        resampled, in the plural.
-    """
-    effective = table["n_effective" if "n_effective" in table else "n_docs"]
-    few = table[(table.n_docs > 1) & (effective < FEWEST)]
-    if few.empty:
-        return ""
-    listed = ", ".join(few.system[:5]) + ", …" * (len(few) > 5)
-    who = f"{listed}: " if len(few) < len(table) else ""
-    return who + few_clusters(
-        int(few.n_docs.min()), what, float(effective[few.index].min()), int(few.n_docs.max())
-    )
 
 
 def one_document(plane: Plane) -> str:

@@ -16,9 +16,7 @@ import numpy as np
 import sacrebleu
 from sacrebleu.significance import PairedTest, _bootstrap_resample
 
-from anhelpers.accuracy.surface import surface_metric
-from anhelpers.data import TestSet, load
-from anhelpers.plane import Plane, mean_axis, metric_axis, paired_tests, plane_of
+import anhelpers as an
 
 from .table import Row, beside, interleaved
 
@@ -28,26 +26,29 @@ N_DRAWS, SEED = 1000, 12345  # sacreBLEU's own
 SACREBLEU = f"sacreBLEU {sacrebleu.__version__}"
 
 
-def _plane(test: TestSet, name: str) -> Plane:
+def _plane(test: an.TestSet, name: str) -> an.plane.Plane:
     """Corpus scores as accuracy, and numbers in the place of log-probabilities; each segment by itself."""
     values = np.random.default_rng(0).normal(size=(len(test), len(test.systems)))
-    axes = metric_axis(test, surface_metric(name, "de"), "corpus"), mean_axis("n", "n", "n", values)
-    return plane_of(test, *axes)
+    axes = (
+        an.plane.metric_axis(test, an.accuracy.surface.surface_metric(name, "de"), "corpus"),
+        an.plane.mean_axis("n", "n", "n", values),
+    )
+    return an.plane.plane_of(test, *axes)
 
 
-def _by_segment(test: TestSet) -> TestSet:
+def _by_segment(test: an.TestSet) -> an.TestSet:
     """One document, so that segments are resampled, in their order as sacreBLEU does."""
-    return TestSet(
+    return an.TestSet(
         "by segment", test.lp, test.srcs, test.refs, test.systems, docs=("one",) * len(test)
     )
 
 
-def _means(test: TestSet, repeats: int) -> Row:
+def _means(test: an.TestSet, repeats: int) -> Row:
     """Means of two scores of every system, beside indexing the rows of each resample and averaging them."""
     values = [
         np.random.default_rng(i).normal(size=(len(test), len(test.systems))) for i in range(2)
     ]
-    plane = plane_of(test, *(mean_axis("n", "n", "n", one) for one in values))
+    plane = an.plane.plane_of(test, *(an.plane.mean_axis("n", "n", "n", one) for one in values))
     both = np.concatenate(values, axis=1)
 
     def loop() -> np.ndarray:
@@ -63,7 +64,7 @@ def _means(test: TestSet, repeats: int) -> Row:
     return _row(workload, f"numpy {np.__version__}, a loop", times[1:], ">= 7", apart, 1e-12)
 
 
-def _from_counts(test: TestSet, name: str, repeats: int) -> Row:
+def _from_counts(test: an.TestSet, name: str, repeats: int) -> Row:
     plane, oracle = _plane(test, name), ORACLES[name]()
     stats = [
         oracle._extract_corpus_statistics(hyps, [list(test.refs["refB"])])
@@ -80,7 +81,7 @@ def _from_counts(test: TestSet, name: str, repeats: int) -> Row:
     return _row(workload, f"{SACREBLEU}, the score alone", times[1:], GOALS[name][0], apart, 1e-5)
 
 
-def _end_to_end(test: TestSet, name: str, repeats: int) -> Row:
+def _end_to_end(test: an.TestSet, name: str, repeats: int) -> Row:
     named = [(system, list(hyps)) for system, hyps in test.systems.items()]
     refs = [list(test.refs["refB"])]
     programs = [
@@ -102,10 +103,10 @@ def _end_to_end(test: TestSet, name: str, repeats: int) -> Row:
     )
 
 
-def _ours(test: TestSet, name: str) -> tuple[np.ndarray, object]:
+def _ours(test: an.TestSet, name: str) -> tuple[np.ndarray, object]:
     plane = _plane(test, name)
     plane.draws(np.random.default_rng(SEED), N_DRAWS)
-    tests = paired_tests(plane, np.random.default_rng(SEED), N_DRAWS, against=plane.systems[0])
+    tests = an.paired_tests(plane, np.random.default_rng(SEED), N_DRAWS, against=plane.systems[0])
     return plane.scores()[0], tests
 
 
@@ -118,7 +119,7 @@ def _row(
 
 def rows(quick: bool) -> Iterator[Row]:
     """Means, corpus scores from counts, and corpus scores from texts."""
-    test = _by_segment(load("wmt24/en-de").one_reference())
+    test = _by_segment(an.load("wmt24/en-de").one_reference())
     repeats = 1 if quick else 3
     yield _means(test, repeats)
     yield from (_from_counts(test, name, 3 * repeats) for name in GOALS)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from anhelpers.data import load_candidates
+import anhelpers as an
 from anhelpers.naturalness.lm import LanguageModel, load_lm, score_texts
 from anhelpers.provenance import environment
 from anhelpers.scoring.cluster import connect
@@ -44,7 +44,7 @@ def _seconds(
 def rows(quick: bool) -> Iterator[Row]:
     """One row for two workers and one for a resumed run."""
     lm = load_lm("de-small", device="cpu")
-    texts = list(dict.fromkeys(load_candidates("teaching").texts))
+    texts = list(dict.fromkeys(an.load_candidates("teaching").texts))
     texts = texts[: 600 if quick else len(texts)]
     half, times, totals = len(texts) // 2, {}, []
     with tempfile.TemporaryDirectory() as folder:

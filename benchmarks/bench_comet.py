@@ -23,8 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
+import anhelpers as an
 from anhelpers.accuracy.comet import comet_scores, load_comet
-from anhelpers.data import load, load_candidates
 
 from .peers import NEEDS, PeerMissing, ask, peer
 from .table import Row, beside, interleaved, not_measured
@@ -48,7 +48,7 @@ def _encoder(folder: Path, width: int, layers: int) -> Path:
         vocab_size=4000, special_tokens=special, unk_token="<unk>", show_progress=False
     )
     pieces.train_from_iterator(
-        [*load("teaching").srcs, *load_candidates("teaching").texts], trainer
+        [*an.load("teaching").srcs, *an.load_candidates("teaching").texts], trainer
     )
     ends = [("<s>", 0), ("</s>", 2)]
     pieces.post_processor = tokenizers.processors.TemplateProcessing(
@@ -103,7 +103,7 @@ def _checkpoint(folder: Path, width: int, layers: int) -> Path:
 
 def _rows(n: int, k: int) -> list[tuple[str, str, str]]:
     """k candidates of each of n sources as (source, candidate, reference)."""
-    rng, test, cands = np.random.default_rng(0), load("teaching"), load_candidates("teaching")
+    rng, test, cands = np.random.default_rng(0), an.load("teaching"), an.load_candidates("teaching")
     refs, rows = test.refs[test.reference], []
     for i in range(n):
         own = [

@@ -15,9 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+import anhelpers as an
 from anhelpers.doctor import chromium
-from anhelpers.frontier import oracle_curve
-from anhelpers.widgets.explorer import beta_explorer
 
 from .bench_frontier import problem
 from .table import Row, limited, not_measured
@@ -52,9 +51,11 @@ def _page(folder: Path, n: int, k: int) -> tuple[Path, dict[float, list[str]]]:
         ]
     )
     texts = [" ".join(words[i % len(words) :]) + f" {i}" for i in range(n * k)]
-    curve, lines = oracle_curve(segment, *scores), [f"the old house {s}" for s in range(n)]
+    curve, lines = an.oracle_curve(segment, *scores), [f"the old house {s}" for s in range(n)]
     named = {"segment": segment, "accuracy": scores[0], "naturalness": scores[1], "show": 6}
-    path = beta_explorer(curve, lines, lines, texts, **named).save(folder / "explorer.html")
+    path = an.widgets.beta_explorer(curve, lines, lines, texts, **named).save(
+        folder / "explorer.html"
+    )
     return path, {beta: [texts[i] for i in curve.select(beta)[:6]] for beta in (0.0, float("inf"))}
 
 

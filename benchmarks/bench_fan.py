@@ -10,8 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from anhelpers.fan import expected_at, expected_curves
-from anhelpers.frontier import oracle_curve
+import anhelpers as an
 
 from .bench_frontier import problem
 from .table import Row, beside, seconds_of
@@ -61,9 +60,9 @@ def _row(
 
 def _curves_row(n: int, k: int) -> Row:
     scores, ks = problem("Gaussian", n, k), np.arange(1, k + 1)
-    fan = expected_curves(*scores, ks)  # compiles
-    seconds = [seconds_of(lambda: expected_curves(*scores, ks))[0] for _ in range(5)]
-    ends = np.abs(fan.accuracy[[0, -1], -1] - oracle_curve(*scores).accuracy[[0, -1]]).max()
+    fan = an.fan.expected_curves(*scores, ks)  # compiles
+    seconds = [seconds_of(lambda: an.fan.expected_curves(*scores, ks))[0] for _ in range(5)]
+    ends = np.abs(fan.accuracy[[0, -1], -1] - an.oracle_curve(*scores).accuracy[[0, -1]]).max()
     workload = f"expected curve, all β, K = 1 to {k}, {n} x {k}"
     row = _row(workload, seconds, scores, lambda beta: fan.accuracy[fan.vertex(beta)], ks)
     return replace(
@@ -75,8 +74,8 @@ def _curves_row(n: int, k: int) -> Row:
 
 def _at_row(n: int, k: int) -> Row:
     scores = problem("Gaussian", n, k)
-    expected_at(*scores, BETAS[:1], KS[:1])  # compiles
-    seconds, values = seconds_of(lambda: expected_at(*scores, BETAS, KS))
+    an.fan.expected_at(*scores, BETAS[:1], KS[:1])  # compiles
+    seconds, values = seconds_of(lambda: an.fan.expected_at(*scores, BETAS, KS))
     means = values.mean(1)
     workload = f"expected values of every source at {len(BETAS)} β × {len(KS)} K, {n} x {k}"
     return _row(

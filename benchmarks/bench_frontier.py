@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from anhelpers.frontier import oracle_curve
+import anhelpers as an
 
 from .table import Row, beside, interleaved, limited, seconds_of
 
@@ -37,15 +37,15 @@ def grid_curve(accuracy: np.ndarray, naturalness: np.ndarray, betas: np.ndarray)
 
 def _curve_rows(kind: str, n: int, k: int, quick: bool) -> Iterator[Row]:
     segment, accuracy, naturalness = problem(kind, n, k)
-    oracle_curve(segment, accuracy, naturalness)  # compiles
+    an.oracle_curve(segment, accuracy, naturalness)  # compiles
     betas = GRID[::20] if quick else GRID
     a, m = accuracy.reshape(n, k), naturalness.reshape(n, k)
     times, worst = [], 0.0
     for _ in range(3):
-        fast, _ = interleaved([lambda: oracle_curve(segment, accuracy, naturalness)], 5)
+        fast, _ = interleaved([lambda: an.oracle_curve(segment, accuracy, naturalness)], 5)
         slow, best = seconds_of(lambda: grid_curve(a, m, betas))
         times.append((slow * len(GRID) / len(betas), statistics.median(one for (one,) in fast)))
-    curve = oracle_curve(segment, accuracy, naturalness)
+    curve = an.oracle_curve(segment, accuracy, naturalness)
     for beta, wanted in zip(betas, best, strict=True):
         chosen = curve.select(beta)
         worst = max(
@@ -67,7 +67,7 @@ def _curve_rows(kind: str, n: int, k: int, quick: bool) -> Iterator[Row]:
 
 def _query_row(n: int, k: int) -> Row:
     segment, accuracy, naturalness = problem("Gaussian", n, k)
-    curve = oracle_curve(segment, accuracy, naturalness)
+    curve = an.oracle_curve(segment, accuracy, naturalness)
     betas = np.geomspace(1e-2, 1e3, 500)
     own = [seconds_of(lambda b=b: curve.select(b))[0] for b in betas]
     a, m = accuracy.reshape(n, k), naturalness.reshape(n, k)

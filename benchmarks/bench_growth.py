@@ -18,9 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from anhelpers.accuracy.surface import surface_metric
-from anhelpers.frontier import oracle_curve
-from anhelpers.naturalness.lm import load_lm, score_texts
+import anhelpers as an
 
 from . import bench_frontier, bench_lm, bench_surface
 from .table import POINTS, Row, exponent, limited, not_measured, seconds_of
@@ -47,7 +45,7 @@ def workloads(quick: bool) -> Iterator[Growing]:
     sizes_n = tuple(n // 2**i for i in (3, 2, 1, 0))
     sizes_k = tuple(k // 2**i for i in (3, 2, 1, 0))
     for name in ("chrf", "bleu"):
-        score = partial(_surface, surface_metric(name, "de"), cands, refs)
+        score = partial(_surface, an.accuracy.surface.surface_metric(name, "de"), cands, refs)
         yield Growing(f"segment {name}", "N", sizes_n, lambda size, s=score: s(size, k // 4))
         yield Growing(f"segment {name}", "K", sizes_k, lambda size, s=score: s(n // 4, size))
     yield Growing(
@@ -64,7 +62,7 @@ def workloads(quick: bool) -> Iterator[Growing]:
         lambda size: _curve(n // 4, size),
         7,
     )
-    lm = load_lm("de-small", device="cpu")
+    lm = an.load_lm("de-small", device="cpu")
     sizes = tuple(size // fewer for size in (16, 32, 64, 128))
     yield Growing("log-probabilities under de-small", "N", sizes, lambda size: _lm(lm, size, 8), 2)
     yield Growing("log-probabilities under de-small", "K", sizes, lambda size: _lm(lm, 8, size), 2)
@@ -75,12 +73,12 @@ def _surface(metric, cands, refs, n: int, k: int) -> Callable[[], object]:
 
 
 def _curve(n: int, k: int) -> Callable[[], object]:
-    return partial(oracle_curve, *bench_frontier.problem("Gaussian", n, k))
+    return partial(an.oracle_curve, *bench_frontier.problem("Gaussian", n, k))
 
 
 def _lm(lm, n: int, k: int) -> Callable[[], object]:
     texts = list(dict.fromkeys(bench_lm.candidates(n, k)))
-    return partial(score_texts, lm, texts)
+    return partial(an.score_texts, lm, texts)
 
 
 def measured(growing: Growing) -> tuple[list[float], list[float]]:

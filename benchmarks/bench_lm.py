@@ -22,8 +22,7 @@ import numpy as np
 import torch
 import transformers
 
-from anhelpers.data import load_candidates
-from anhelpers.data.catalog import bundled
+import anhelpers as an
 from anhelpers.naturalness.lm import _token_ids, _windows, load_lm, score_texts
 from anhelpers.naturalness.packed import _tree, packs
 from anhelpers.scoring.batches import TOKENS_PER_BATCH, batches
@@ -71,7 +70,7 @@ def larger(lm):
 
 def _whole(lm, quick: bool) -> Iterator[Row]:
     rng = np.random.default_rng(3)
-    distinct = list(dict.fromkeys(load_candidates("teaching").texts))
+    distinct = list(dict.fromkeys(an.load_candidates("teaching").texts))
     texts = [distinct[i] for i in rng.permutation(len(distinct))[: 200 if quick else 400]]
     ids = _token_ids(lm, texts, False)
     tokens = sum(len(i) - 1 for i in ids)
@@ -123,7 +122,7 @@ def _beside_peer(name: str, workload: str, scored: tuple, rounds: int, show) -> 
 def candidates(n: int, k: int) -> list[str]:
     """k texts for each of n sources; every one but the first leaves an earlier one after a random word."""
     rng = np.random.default_rng(4)
-    lines = bundled("teaching/en-de/mono.de.txt").read_text(encoding="utf-8").splitlines()
+    lines = an.data.bundled("teaching/en-de/mono.de.txt").read_text(encoding="utf-8").splitlines()
     words = [line.split() for line in lines if len(line.split()) > 5]
     texts = []
     for _ in range(n):

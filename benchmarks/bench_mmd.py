@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
+import anhelpers as an
 from anhelpers.divergences.kernels import Kernel, median_bandwidth, rbf
-from anhelpers.divergences.mmd import BLOCK, mmd2, permutation_test
 
 from .peers import NEEDS, PeerMissing, ask, peer
 from .table import Row, beside, interleaved, limited, not_measured, peak_bytes, seconds_of
@@ -37,11 +37,14 @@ def _points(n: int) -> tuple[np.ndarray, np.ndarray, Kernel]:
 
 def _products(x: np.ndarray, y: np.ndarray) -> None:
     """Only the matrix products that the estimate needs, in the same tiles."""
-    buffer = np.empty(BLOCK * BLOCK, dtype=x.dtype)
+    buffer = np.empty(an.divergences.mmd.BLOCK * an.divergences.mmd.BLOCK, dtype=x.dtype)
     for a, b in ((x, x), (y, y), (x, y)):
-        for i in range(0, len(a), BLOCK):
-            for j in range(i if a is b else 0, len(b), BLOCK):
-                left, right = a[i : i + BLOCK], b[j : j + BLOCK]
+        for i in range(0, len(a), an.divergences.mmd.BLOCK):
+            for j in range(i if a is b else 0, len(b), an.divergences.mmd.BLOCK):
+                left, right = (
+                    a[i : i + an.divergences.mmd.BLOCK],
+                    b[j : j + an.divergences.mmd.BLOCK],
+                )
                 np.dot(
                     left,
                     right.T,
@@ -66,9 +69,13 @@ def _naive(x: np.ndarray, y: np.ndarray, kernel: Kernel) -> float:
 
 def _statistic(n: int, repeats: int) -> Iterator[Row]:
     x, y, kernel = _points(n)
-    mmd2(x[:100], y[:100], kernel)  # compiles
-    exact = mmd2(x.astype(np.float64), y.astype(np.float64), kernel).value
-    programs = [lambda: _products(x, y), lambda: _naive(x, y, kernel), lambda: mmd2(x, y, kernel)]
+    an.divergences.mmd.mmd2(x[:100], y[:100], kernel)  # compiles
+    exact = an.divergences.mmd.mmd2(x.astype(np.float64), y.astype(np.float64), kernel).value
+    programs = [
+        lambda: _products(x, y),
+        lambda: _naive(x, y, kernel),
+        lambda: an.divergences.mmd.mmd2(x, y, kernel),
+    ]
     times, (_, whole, estimate) = interleaved(programs, repeats)
     off = abs(estimate.value / exact - 1)
     workload = f"MMD² rbf {n} x {n} x {N_FEATURES} float32"
@@ -106,7 +113,7 @@ def _beside_alibi(
                 theirs = ask(process)
         except PeerMissing as error:
             return not_measured(workload, name, str(error), goal)
-    again, estimate = seconds_of(lambda: mmd2(x, y, kernel))
+    again, estimate = seconds_of(lambda: an.divergences.mmd.mmd2(x, y, kernel))
     off = abs(estimate.value / exact - 1)
     agree = f"relative {off:.0e} to float64; theirs {abs(theirs['value'] / exact - 1):.0e}, {theirs['gib']:.0f} GiB"
     return beside(
@@ -122,7 +129,7 @@ def _beside_alibi(
 def _memory(n: int) -> Row:
     """The most that the call allocates beside the points, as numpy reports it."""
     x, y, kernel = _points(n)
-    extra = peak_bytes(lambda: mmd2(x, y, kernel)) / 2**30
+    extra = peak_bytes(lambda: an.divergences.mmd.mmd2(x, y, kernel)) / 2**30
     workload = f"MMD² rbf {n} x {n} x {N_FEATURES} float32, extra memory"
     return limited(workload, [extra], MEMORY_GOAL, lambda gib: f"{gib:.3f} GiB")
 
@@ -132,7 +139,7 @@ def _permutations(n: int, sampled: int) -> Row:
     z = np.concatenate([x, y])
     matrix = kernel.matrix(z, z).astype(np.float32)
     np.fill_diagonal(matrix, 0)
-    permutation_test(x[:1100], y[:1100], kernel, np.random.default_rng(0), 2)
+    an.divergences.permutation_test(x[:1100], y[:1100], kernel, np.random.default_rng(0), 2)
 
     def reindexed(order: np.ndarray) -> float:
         moved = matrix[order][:, order]
@@ -147,7 +154,9 @@ def _permutations(n: int, sampled: int) -> Row:
     orders = [np.argsort(row, kind="stable") for row in labels[:sampled]]
     programs = [
         lambda: [reindexed(order) for order in orders],
-        lambda: permutation_test(x, y, kernel, np.random.default_rng(3), N_PERMUTATIONS),
+        lambda: an.divergences.permutation_test(
+            x, y, kernel, np.random.default_rng(3), N_PERMUTATIONS
+        ),
     ]
     times, (values, found) = interleaved(programs, 2)
     apart, spread = np.abs(found.null[:sampled] - values).max(), found.null.std()

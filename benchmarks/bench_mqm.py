@@ -21,8 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from anhelpers.data.ratings import read_ratings
-from anhelpers.mqm import score_ratings
+import anhelpers as an
 
 from .table import Row, beside, interleaved, limited, peak_bytes
 
@@ -51,7 +50,7 @@ def _theirs(path: Path, columns: list[str] | None) -> dict[str, float]:
 
 
 def _ours(path: Path) -> dict[str, float]:
-    scores = score_ratings(read_ratings(path))
+    scores = an.score_ratings(an.data.read_ratings(path))
     return dict(
         zip(scores.systems, np.nanmean(scores.matrix().values, axis=0).tolist(), strict=True)
     )
@@ -92,7 +91,7 @@ def _first_call(path: Path, repeats: int) -> Row:
 
 def _memory(path: Path) -> Row:
     """The most memory that reading takes at once."""
-    peak = peak_bytes(lambda: read_ratings(path))
+    peak = peak_bytes(lambda: an.data.read_ratings(path))
     workload = f"MQM read, memory for a file of {path.stat().st_size / 1e6:.1f} MB"
     return limited(workload, [peak], MEMORY_GOAL, lambda b: f"{b / 1e6:.1f} MB")
 

@@ -15,9 +15,8 @@ import numpy as np
 import scipy
 from scipy.stats import multivariate_normal
 
-from anhelpers.divergences.memed import memed_matrices, memed_samples
+import anhelpers as an
 from anhelpers.divergences.normals import probit_second_moment
-from anhelpers.divergences.processes import CriticProcess, second_moment
 
 from .table import Row, beside, interleaved, peak_bytes
 
@@ -61,14 +60,16 @@ def _second_moment(n: int, n_pairs: int, repeats: int) -> Row:
 
 def _blocks(n: int, repeats: int) -> Row:
     x, y = _texts(n, 3), _texts(n, 4) + 0.2
-    process = CriticProcess("exp", lambda t: t[:, 0], _rbf)
+    process = an.divergences.CriticProcess("exp", lambda t: t[:, 0], _rbf)
 
     def whole() -> object:
-        return memed_matrices(
-            second_moment(process, x), second_moment(process, x, y), second_moment(process, y)
+        return an.divergences.memed_matrices(
+            an.divergences.second_moment(process, x),
+            an.divergences.second_moment(process, x, y),
+            an.divergences.second_moment(process, y),
         )
 
-    programs = [whole, lambda: memed_samples(x, y, process)]
+    programs = [whole, lambda: an.divergences.memed_samples(x, y, process)]
     times, (wanted, found) = interleaved(programs, repeats + 1, time.process_time)
     memory = [peak_bytes(program) / 2**20 for program in programs]
     apart = abs(found.value / wanted.value - 1)

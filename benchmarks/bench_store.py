@@ -17,9 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from anhelpers.accuracy.surface import surface_metric
-from anhelpers.data import load, load_candidates
-from anhelpers.naturalness.lm import load_lm, score_texts
+import anhelpers as an
 from anhelpers.scoring.memo import memo
 from anhelpers.scoring.store import Store, key
 
@@ -35,7 +33,7 @@ USES = ("all known", "kept", "missed", "resumed")
 
 def _texts(n: int) -> list[str]:
     """n distinct texts of the length of sentences."""
-    some = load_candidates("teaching").texts
+    some = an.load_candidates("teaching").texts
     return [f"{some[i % len(some)]} {i}" for i in range(n)]
 
 
@@ -69,20 +67,22 @@ def _stored(n: int, folder: Path) -> dict[str, float]:
 
 def _scorers(quick: bool) -> dict[str, list[float]]:
     """Seconds per text of the scorers themselves, one a round."""
-    lm = load_lm("de-small", device="cpu")
-    test = load("teaching")
-    cands = load_candidates("teaching")
+    lm = an.load_lm("de-small", device="cpu")
+    test = an.load("teaching")
+    cands = an.load_candidates("teaching")
     refs = list(test.refs.values())
     surface = {
         metric.label: metric
-        for metric in (surface_metric(name, "de", len(refs)) for name in ("chrf", "bleu"))
+        for metric in (
+            an.accuracy.surface.surface_metric(name, "de", len(refs)) for name in ("chrf", "bleu")
+        )
     }
     texts = list(dict.fromkeys(cands.texts))[: 200 if quick else 400]
     score = {
         name: partial(m.score_segments, cands.texts, refs=refs, segment=cands.segment)
         for name, m in surface.items()
     }
-    programs = {"de-small": (partial(score_texts, lm, texts), len(texts))}
+    programs = {"de-small": (partial(an.score_texts, lm, texts), len(texts))}
     programs |= {name: (program, len(cands.texts)) for name, program in score.items()}
     for program, _ in programs.values():
         program()

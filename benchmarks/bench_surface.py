@@ -21,7 +21,7 @@ import fastchrf
 import numpy as np
 import sacrebleu
 
-from anhelpers.accuracy.surface import surface_metric
+import anhelpers as an
 
 from .table import Row, beside, interleaved
 
@@ -71,7 +71,7 @@ def scoring(metric, cands: list[list[str]], refs: list[str]) -> Callable[[], np.
 
 def _beside_sacrebleu(name: str, cands, refs, repeats: int, rng: np.random.Generator) -> Row:
     """Our time per pair on all pairs beside sacreBLEU's sentence_score on a few candidates of every source."""
-    metric = surface_metric(name, "de")
+    metric = an.accuracy.surface.surface_metric(name, "de")
     oracle = sacrebleu.CHRF() if name == "chrf" else sacrebleu.BLEU(effective_order=True)
     k, ours = len(cands[0]), scoring(metric, cands, refs)
     ours()
@@ -97,7 +97,7 @@ def _beside_fastchrf(cands, refs, repeats: int) -> Row:
     """Our time per pair beside fastchrf.pairwise_chrf, one call per source, both on about 20,000 pairs."""
     step = max(1, len(cands) * len(cands[0]) // 20_000)
     cands, refs = cands[::step], refs[::step]
-    ours = scoring(surface_metric("chrf", "de"), cands, refs)
+    ours = scoring(an.accuracy.surface.surface_metric("chrf", "de"), cands, refs)
     ours()
     programs = [
         lambda: [fastchrf.pairwise_chrf([c], [[r]])[0] for c, r in zip(cands, refs, strict=True)],

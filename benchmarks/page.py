@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from anhelpers.charts.lines import plot_lines
+import anhelpers as an
 from anhelpers.charts.offline import picture
-from anhelpers.report import write_page, write_tables
 
 from .table import POINTS, Row, exponent
 
@@ -36,7 +35,7 @@ def write_results(table: Sequence[Row], quick: bool) -> list[Path]:
     FOLDER.mkdir(parents=True, exist_ok=True)
     frame, points = pd.DataFrame([row.record() for row in table]), pd.DataFrame(POINTS)
     tables = {"bench": frame} | ({"growth": points} if len(points) else {})
-    paths = write_tables(FOLDER, tables)
+    paths = an.report.write_tables(FOLDER, tables)
     charts = (
         [picture(_growth(points, what, title)) for what, title in GROWTH.items()]
         if len(points)
@@ -46,7 +45,7 @@ def write_results(table: Sequence[Row], quick: bool) -> list[Path]:
     told += "with one of the form ≤ x the ratio is our time or size by the peer's, or by the limit."
     parts = {"What was measured": f"{told}\n{_machine(quick)}", "Rows": _readable(table)}
     title = "anhelpers beside its peers"
-    return [*paths, write_page(FOLDER / "index.html", title, "\n".join(charts), parts)]
+    return [*paths, an.report.write_page(FOLDER / "index.html", title, "\n".join(charts), parts)]
 
 
 def _readable(table: Sequence[Row]) -> pd.DataFrame:
@@ -79,7 +78,7 @@ def _growth(points: pd.DataFrame, what: str, title: str):
     series = [f"{name}, {along}^{slopes[name, along]:.2f}" for name, along in keys]
     lines = pd.DataFrame({"series": series, "x": drawn["size"].astype(float), "y": drawn.y})
     unit = "seconds" if what == "seconds" else "MiB above the input"
-    return plot_lines(
+    return an.plot_lines(
         lines,
         lines,
         x_title="number of sources N, or of candidates K",

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anhelpers.appendix import appendix, few_documents
+from anhelpers.appendix import appendix
 from anhelpers.data import bundled
 from anhelpers.errors import DataError
-from anhelpers.plane import Plane, mean_axis, paired_tests, systems_table, with_ranks
+from anhelpers.plane import Plane, few_documents, mean_axis, paired_tests, systems_table, with_ranks
 from anhelpers.report import latex_table, readable, terminal_text
 
 

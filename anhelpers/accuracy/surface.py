@@ -3,7 +3,8 @@
 Each metric is a function of counts that add up over segments. The score of a segment, of a corpus (the score of the
 summed counts) and of a bootstrap replicate (the score of the resampled sum) are three uses of one definition.
 
-TER (Snover et al. 2006): sacreBLEU's own edits and lengths, each distinct pair of texts once.
+The counts of chrF and BLEU are made beside this, by compiled loops; those of TER (Snover et al. 2006) here, by
+sacreBLEU itself, each distinct pair of texts once.
 """
 
 from __future__ import annotations

@@ -6,11 +6,9 @@ F, which has none of it) and names no place where the candidates can be had: the
 of its Figure 1 cannot be recomputed. With candidates of another model one gets another curve of the same kind, to
 examine the paper's statements on its shape, not its values.
 
-Samples of one source, token by token: what precedes them is computed once, and finished ones leave the batch.
-
-All samples of a source have what precedes them in common, so there is no padding and no mask. Batches hold samples of
-one source only and depend on nothing else: that makes a source's samples the same bit for bit, in whatever order and
-process it is drawn.
+Samples of one source are drawn token by token: what precedes them is computed once, so there is no padding and no
+mask, and finished ones leave the batch. A batch holds samples of one source and depends on nothing else; so they are
+the same bit for bit, in whatever order and process they are drawn.
 """
 
 from __future__ import annotations

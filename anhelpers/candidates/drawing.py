@@ -1,8 +1,7 @@
 """A model with all that decides which candidates it draws: method, seed, prompt, limits, and their signature.
 
-How the next token is drawn: from all of the model's distribution, or from its likelier part, by numbers in [0, 1).
-
-The numbers depend on the seed, the source, the sample and the step alone, so a source's samples are the same in
+A token is drawn from all of the model's distribution, or from its likelier part, by a number in [0, 1). The numbers
+depend on the seed, the source, the sample and the step alone, so a source's samples are the same in
 whatever order, process or company they are drawn.
 """
 

@@ -1,6 +1,6 @@
-"""A class that does not exist, to try things out before the real one has rated.
+"""Ratings of a class as files, one per rater, and all of them together as one tidy table.
 
-Ratings as files, one per rater, and all of them together as one tidy table.
+And a class that does not exist, to try things out before the real one has rated.
 """
 
 from __future__ import annotations

@@ -74,10 +74,10 @@ def run(args: argparse.Namespace) -> None:
     """Print or write the table."""
     import numpy as np
 
-    from ..appendix import few_documents
     from ..data import pool_ratings, ratings_file, read_ratings
     from ..data.mqm_tables import load_map
     from ..mqm import adjust_raters, choose_scheme, rater_notes, score_ratings, system_table
+    from ..plane import few_documents
 
     files = [path if Path(path).exists() else ratings_file(path) or path for path in args.files]
     mapping = load_map(args.map) if args.map else None

@@ -4,6 +4,7 @@
 written by people. Everything else is read by the `read_` function of its format.
 """
 
+from .averages import averages_beside, compare_averages
 from .candidates import (
     from_systems,
     read_candidate_file,
@@ -22,11 +23,15 @@ from .catalog import (
     mono_for,
     ratings_file,
     shared_data,
+    target_language,
+    teaching_set,
+    whereabouts,
 )
 from .languages import split_pair
 from .lines import read_lines
 from .mme import (
     StoredScores,
+    is_mme,
     mme_scores,
     read_mme,
     read_mme_scores,
@@ -37,12 +42,16 @@ from .mme import (
 from .plain import add_systems, read_plain
 from .ratings import Ratings, pool_ratings, read_ratings
 from .schema import CandidateSet, TestSet
+from .score_pairs import read_score_pair
+from .sets import TEACHING
 from .stored import read_system_scores
-from .text_ratings import TextRatings, load_ratings
-from .wmt import language_pairs, read_wmt, system_categories
+from .text_ratings import TextRatings, load_ratings, rated_name
+from .wmt import TABLES, language_pairs, read_wmt, system_categories
 from .writing import write_text
 
 __all__ = [
+    "TABLES",
+    "TEACHING",
     "CandidateSet",
     "Ratings",
     "StoredScores",
@@ -50,9 +59,12 @@ __all__ = [
     "TextRatings",
     "add_systems",
     "available",
+    "averages_beside",
     "bundled",
+    "compare_averages",
     "find_file",
     "from_systems",
+    "is_mme",
     "language_pairs",
     "load",
     "load_candidates",
@@ -61,6 +73,7 @@ __all__ = [
     "mme_scores",
     "mono_for",
     "pool_ratings",
+    "rated_name",
     "ratings_file",
     "read_candidate_file",
     "read_candidates",
@@ -69,6 +82,7 @@ __all__ = [
     "read_mme_scores",
     "read_plain",
     "read_ratings",
+    "read_score_pair",
     "read_system_scores",
     "read_wmt",
     "sample_candidates",
@@ -76,6 +90,9 @@ __all__ = [
     "shared_data",
     "split_pair",
     "system_categories",
+    "target_language",
+    "teaching_set",
+    "whereabouts",
     "with_outputs",
     "write_candidates",
     "write_mme",

@@ -1,10 +1,9 @@
 """Download named data sets into the cache: each file pinned to a commit and verified; what is there already stays.
 
-One file over HTTP: continued where it was cut, tried again with growing pauses, and named only once it is verified.
-
-It grows under a hidden name that belongs to this call alone, so that two runs cannot mix their bytes. A call that ends
-early gives its part back under a name that the next one finds and continues. The part of a killed one is taken over
-when nobody has it open and it has not grown for an hour.
+A file is continued where it was cut, tried again with growing pauses, and named only once it is verified. It grows
+under a hidden name that belongs to this call alone, so that two runs cannot mix their bytes. A call that ends early
+gives its part back under a name that the next one finds and continues. The part of a killed one is taken over when
+nobody has it open and it has not grown for an hour.
 """
 
 from __future__ import annotations

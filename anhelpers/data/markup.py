@@ -1,11 +1,9 @@
-"""WMT's SGM (to 2020) and XML (2021 and 2022): texts with a document and a segment number each.
+"""Test sets from WMT's SGM (to 2020) and XML (2021 and 2022): texts matched by document and segment, never by position.
 
 SGM: ``<srcset>``, ``<refset>`` or ``<tstset>`` with ``<doc docid sysid genre>`` and ``<seg id>``; it is no XML: texts
 hold bare ``&`` and ``<``. XML: ``<dataset>``, in it ``<doc id domain>`` with ``<src lang>``, ``<ref lang translator>``
-and ``<hyp system>``, each with its ``<seg id>``. `markup_sets` makes test sets of them.
+and ``<hyp system>``, each with its ``<seg id>``.
 Nothing outside a file is read, and no entity is expanded but XML's own five and those of characters.
-
-Test sets from WMT's SGM and XML: texts matched by document and segment, never by position alone.
 
 A text without ids, such as a system's output, may stand beside them: its lines are those of the sources, in order.
 """

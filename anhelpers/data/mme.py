@@ -1,13 +1,13 @@
-"""Directories of mt-metrics-eval: the texts of a metrics task, with the scores of people and of metrics.
+"""Directories of mt-metrics-eval, read and written: texts of a metrics task, with the scores of people and of
+metrics.
 
 ``sources/LP.txt  references/LP.REF.txt  system-outputs/LP/SYSTEM.txt  documents/LP.docs`` as in WMT's layout of 2024,
 ``metric-scores/LP/METRIC-REF.LEVEL.score  human-scores/LP.NAME.LEVEL.score`` with one ``system<TAB>score`` per line;
 the n-th line of a system at level "seg" is its score for the n-th line of the sources.
 The layout is described in https://github.com/google-research/mt-metrics-eval (README, "File organization"). Higher is
 better in all its scores: it ranks metrics by signed correlations with people's scores, and MQM points are negated.
-``systems.tsv`` (``system<TAB>category``, optional) is our addition; mt-metrics-eval does not look at it.
-
-Writing mt-metrics-eval's layout: a test set and its scores, such that `read_mme` and that program read them back.
+``systems.tsv`` (``system<TAB>category``, optional) is our addition; mt-metrics-eval does not look at it. What is
+written here is read back by `read_mme` and by that program alike.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ r"""The rows of a file of MQM ratings, whatever its vintage, as bytes: what `rat
 Two dialects. Tab-separated, where quotes are text and every ``"\n"`` ends a row: most files. And with CSV quoting: the
 files whose last column is JSON in quotes (generalMT2022 en-ru, 2023 he-en, 2024 en-es), and .csv.
 
-The header of a file of MQM ratings: where its columns lie, whatever they are called; and what is no such file.
+The header says where the columns lie, whatever they are called, and whether this is such a file at all.
 """
 
 from __future__ import annotations

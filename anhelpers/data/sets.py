@@ -1,8 +1,6 @@
-"""The named data sets: what each is and where it lies below its data folder. To add one, add an entry here.
+"""The named data sets: what each is and where it lies, in the package or below a data folder. To add one, add an entry.
 
 Where the files of most of them come from stands in the manifest, ``data/manifest.tsv``.
-
-Where the files lie that come with the package.
 """
 
 from __future__ import annotations

@@ -3,13 +3,12 @@
 2024: ``sources/LP.txt  references/LP.REF.txt  system-outputs/LP/SYSTEM.txt  documents/LP.docs``
 2023: ``sources/TEST.LP.src.en  references/TEST.LP.ref.REF.de  system-outputs/TEST.LP.hyp.SYSTEM.de``
 An optional ``systems.tsv`` (``system<TAB>category``) lies in the tree or beside its folder ``txt``; without it, sets
-named wmt24/… and wmt23/… take their categories from the bundled tables (`systems.py`). So does an optional
+named wmt24/… and wmt23/… take their categories from the bundled tables (`TABLES`). So does an optional
 ``glosses.txt``, a line of plain English for each source.
 
-What kind of translator each system of a shared task is: the marks of AN's Figure 2, read from editable tables.
-
-AN's caption tells LLMs, "systems specifically trained for MT", online systems and a human reference apart and points
-to Kocmi et al. 2024 (2024.wmt-1.1), who had participants' systems, 8 LLMs they collected and online services. So here:
+What kind of translator each system is decides its mark in AN's Figure 2; the tables can be edited. AN's caption tells
+LLMs, "systems specifically trained for MT", online systems and a human reference apart and points to Kocmi et al. 2024
+(2024.wmt-1.1), who had participants' systems, 8 LLMs they collected and online services. So here:
 
 - LLM: a general-purpose large language model as it is, prompted.
 - MT: trained or tuned for translation, whatever it is built on: Unbabel-Tower70B and IKUN are MT, not LLM.

@@ -1,7 +1,5 @@
-"""The bivariate normal distribution function by Owen's T, and the second moments of probit critics for all pairs.
-
-The mean size of a normal number: what a Gaussian critic sees of a difference, to the power p.
-"""
+"""Expectations under normal distributions: the mean size of a normal number to the power p, which is what a Gaussian
+critic sees of a difference; the bivariate distribution function by Owen's T; second moments of probit critics."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The three numbers that a judge of naturalness is measured by, each with a 95 % interval and its n.
+"""The numbers that a judge of naturalness is measured by, each with a 95 % interval and its n.
 
-What a language model has learnt: does it prefer a sentence to its shuffled copy, a good one to a bad one?
+Of pairs of texts, of sources, of systems; and of a language model: does it prefer a sentence to its shuffled copy, a
+good one to a bad one?
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Lexical measures of systems' outputs: as metrics of a corpus, and as a table with jackknife intervals.
 
-Words of running text for lexical measures: lower-cased, without punctuation, in any script that separates them.
+Words are those of running text, lower-cased, without punctuation, in any script that separates them.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from .ratings import (
 )
 from .scores import Axis, Plane, mean_axis, stored_axis
 from .systems import metric_axis, outside_of, plane_of, system_plane, with_sanity_systems
-from .table import pareto, sliced_table, slices, systems_table
+from .table import few_documents, pareto, sliced_table, slices, systems_table
 
 __all__ = [
     "FEWEST",
@@ -45,6 +45,7 @@ __all__ = [
     "correlations",
     "curve_rows",
     "distinct_systems",
+    "few_documents",
     "fluency_rows",
     "frontier_distance",
     "join_ratings",

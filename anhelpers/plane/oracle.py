@@ -1,6 +1,6 @@
 """Candidates and systems on the accuracy-naturalness plane (AN §5): scores, oracle curve, and the systems below it.
 
-The same candidates before several judges: which of them there are for these texts, and their oracle studies.
+`judged_studies` puts the same candidates before several judges of naturalness.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""A test set's systems on the plane of two metrics; who of them is compared, and controls whose place is known.
-
-Who has copied a reference: systems of a test set, and candidates that would be perfect.
-"""
+"""A test set's systems on the plane of two metrics; who of them is compared, controls whose place is known, and copies
+of a reference, which would be perfect, among systems and candidates."""
 
 from __future__ import annotations
 

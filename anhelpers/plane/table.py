@@ -10,14 +10,14 @@ import numpy as np
 from .. import checks
 from ..errors import DataError
 from ..frontier import OracleCurve
-from ..intervals import effective, score_intervals, student
+from ..intervals import FEWEST, effective, few_clusters, score_intervals, student
 from ..stats import cluster_counts, cluster_sums, pearson
 from .scores import AXES, Plane
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["pareto", "sliced_table", "slices", "systems_table"]
+__all__ = ["few_documents", "pareto", "sliced_table", "slices", "systems_table"]
 
 LENGTHS = ("short", "middle", "long")
 
@@ -221,3 +221,22 @@ def _effective(plane: Plane) -> np.ndarray:
 def _share(mask: np.ndarray, draws: np.ndarray) -> np.ndarray:
     """(k,) share of the draws in which something holds; nan without draws."""
     return np.where(np.isnan(draws).any((0, 1)), np.nan, mask.mean(0))
+
+
+def few_documents(table: pd.DataFrame, what: str = "documents") -> str:
+    """A sentence on the systems that are on few documents, or on few that count, else an empty text.
+
+    Parameters
+    ----------
+    table : columns system, n_docs and, where known, n_effective; a system on one document has no interval. what : is
+        resampled, in the plural.
+    """
+    effective = table["n_effective" if "n_effective" in table else "n_docs"]
+    few = table[(table.n_docs > 1) & (effective < FEWEST)]
+    if few.empty:
+        return ""
+    listed = ", ".join(few.system[:5]) + ", …" * (len(few) > 5)
+    who = f"{listed}: " if len(few) < len(table) else ""
+    return who + few_clusters(
+        int(few.n_docs.min()), what, float(effective[few.index].min()), int(few.n_docs.max())
+    )

@@ -4,7 +4,7 @@ Calls of a scorer go out in chunks, at most AHEAD per worker at a time, and come
 calls, so that what shares work in one process (a source's candidates) shares it on a worker, and a worker of the same
 kind of device computes the bits of an unshared run. A chunk whose worker is killed is given to another one.
 
-The settings of SLURM jobs: a small yaml file, and what dask_jobqueue is told of it.
+The settings of SLURM jobs are a small yaml file, from which dask_jobqueue is told what it needs.
 """
 
 from __future__ import annotations

@@ -3,11 +3,9 @@
 Version 2 keeps a checksum with every score. A file of version 1 becomes one of version 2 when it is first opened; an
 older anhelpers refuses it from then on, by its version.
 
-What tells a damaged score from a sound one: a CRC-32 of signature, key and value, which is kept beside it.
-
-So a flipped bit is seen, a value of another size, and one that has come to another key or signature. Scores that were
-kept before there were checksums get one as they are found, with a mark: it guards them from then on, and cannot say
-what was before.
+A CRC-32 of signature, key and value, kept beside a score, tells a damaged one from a sound one: a flipped bit is seen,
+a value of another size, and one that has come to another key or signature. Scores that were kept before there were
+checksums get one as they are found, with a mark: it guards them from then on, and cannot say what was before.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""What is in a score store, whether it is sound, and how to make it smaller.
-
-Scores carried from one store to another as a parquet file, each with its checksum.
-"""
+"""What is in a score store, whether it is sound, how to make it smaller, and how to carry scores to another one: as a
+parquet file, each with its checksum."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""How much critic and language model count in their combination: fitted on originals, translations, damaged originals.
+"""How much critic and language model count in their combination: fitted on originals, translations, damaged
+originals.
 
 On originals against translations alone the language model would get a negative weight, because systems write more
-probable text than people do. So half of the loss is about fluency: which of two texts is the original, and which is the
-same one damaged by rule?
+probable text than people do. So half of the loss is about fluency: which of two texts is the original, and which is
+the same one damaged by rule?
 
-Texts damaged by rule: a word in another form, out of place, missing or doubled, as no native writer has it.
-
-The rules know no language: other forms of a word are the words of the texts that share its beginning. They hit case,
-agreement and word order in most languages with spaces, and now and then leave a text that is as good as before.
+The damage is a word in another form, out of place, missing or doubled. Its rules know no language: other forms of a
+word are the words of the texts that share its beginning. They hit case, agreement and word order in most languages
+with spaces, and now and then leave a text that is as good as before.
 """
 
 from __future__ import annotations

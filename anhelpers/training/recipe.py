@@ -1,7 +1,5 @@
-"""What a small language model reads in its training, and in which order: lines held out, examples, batches.
-
-What decides a small language model that is trained here: its recipe, its size by name, and its card.
-"""
+"""What decides a small language model that is trained here: its recipe, its size by name, its card; and what it reads,
+in which order: lines held out, examples, batches."""
 
 from __future__ import annotations
 

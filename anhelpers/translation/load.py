@@ -1,6 +1,6 @@
 """An encoder-decoder of transformers as a translation model: what it is given, what it predicts, and its signature.
 
-The language codes of multilingual models, and the plain codes such as "de" that stand for them.
+Multilingual models have language codes of their own; a plain one such as "de" stands for them here.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""What a parallel corpus alone says about a translation direction: type-token ratios, shared words, lengths.
+"""Features of a translation direction that its parallel corpus shows (type-token ratios, shared words, lengths), and
+which features go with XMI over directions, with three corrections for many tests.
 
 The definitions are those behind the published columns `src_ttr`, `tgt_ttr`, `distance_ttr`, `word_overlap` and
 `rat_token_number`, which Bugliarello et al. 2020 took over from LangRank (Lin et al. 2019): texts are tokenised
 already, and a token is what stands between two spaces. All change with the tokeniser, and all but the token ratio with
 the size of the corpus: compare only corpora of equal size, tokenised alike. The published ones are of the training
 texts, 190,733 sentences.
-
-Which features of languages and texts go with XMI over directions, and what three corrections leave of it.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ per sentence, BLEU in points. Three things to know before one quotes them:
   tokens_lm and tokens_mt of `read_results`).
 - The 40 directions are no independent draws: English is in each, and a feature of the source has one value for 20.
 
-Where the published files on cross-mutual information lie: results and translations, in every layout they come in.
+The files, results and translations, are found in every layout they come in.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Toy language pairs whose entropies and mutual information are known in closed form: a ruler for models.
 
-Candidate translations for the sentences of a toy pair, from right to fluent but unrelated.
+And candidate translations of its sentences, from right to fluent but unrelated.
 """
 
 from __future__ import annotations

@@ -95,7 +95,6 @@ def test_it_refuses_other_languages(lm):
 def test_the_first_call_of_a_process_is_as_exact_as_the_second():
     code = """
 from anhelpers.data import load_candidates
-from anhelpers.naturalness import probe  # noqa: E402
 from anhelpers.naturalness.lm import load_lm, score_texts
 lm, texts = load_lm("de-small", device="cpu"), sorted(load_candidates("teaching").texts, key=len)[-300:]
 first, second = score_texts(lm, texts).mean, score_texts(lm, texts).mean

@@ -1,7 +1,5 @@
-"""A COMET checkpoint as a loaded model: its class, what it reads, its encoder, and its signature.
-
-Where the two files of a COMET checkpoint lie: a .ckpt file, its folder, the hub's cache, or the hub.
-"""
+"""A COMET checkpoint: where its two files lie (a .ckpt file, its folder, the hub's cache, or the hub), and the model
+they make: its class, what it reads, its encoder, and its signature."""
 
 from __future__ import annotations
 

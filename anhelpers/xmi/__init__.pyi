@@ -1,0 +1,36 @@
+# What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
+
+from . import gap as gap
+from .features import corpus_features as corpus_features
+from .features import correlations as correlations
+from .features import type_token_ratio as type_token_ratio
+from .gap import gap_rows as gap_rows
+from .measure import characters as characters
+from .measure import cross_entropy as cross_entropy
+from .measure import per_character as per_character
+from .measure import pointwise_xmi as pointwise_xmi
+from .measure import xmi as xmi
+from .measure import xmi_difference as xmi_difference
+from .models import ModelXmi as ModelXmi
+from .models import load_q_lm as load_q_lm
+from .models import xmi_from_models as xmi_from_models
+from .published import FEATURE_NAMES as FEATURE_NAMES
+from .published import FEATURES as FEATURES
+from .published import find_outputs as find_outputs
+from .published import published_table as published_table
+from .published import read_features as read_features
+from .published import read_results as read_results
+from .published import recomputed_bleu as recomputed_bleu
+from .published import sides as sides
+from .published import token_gap as token_gap
+from .results import Bits as Bits
+from .results import Xmi as Xmi
+from .results import XmiPerChar as XmiPerChar
+from .scores import score_doubts as score_doubts
+from .scores import unit_doubt as unit_doubt
+from .tables import xmi_rows as xmi_rows
+from .tables import xmi_table as xmi_table
+from .toy import ToyPair as ToyPair
+from .toy import toy_candidates as toy_candidates
+from .toy import toy_pair as toy_pair
+from .train import train_pair as train_pair
