@@ -11,19 +11,20 @@ The curve and the plane
     oracle_curve of scores, oracle_study and judged_studies of texts; system_plane, rated_plane; systems_table,
     paired_tests, local_correlation, verdict; with_human_points, pareto_mask.
 To touch
-    explore (drag β), planes, preview for print; rating_sheet, mqm_editor; tradeoff_explorer, divergence_explorer,
+    explore (drag β), preview for print; rating_sheet, mqm_editor; tradeoff_explorer, divergence_explorer,
     correction_explorer, direction_explorer.
 To draw
-    plot_curve, plot_systems, plot_lines, plot_words, plot_tradeoff, plot_local_correlation, plot_lack, compare_curves,
+    plot_curve, plot_systems, plot_lines, plot_words, plot_tradeoff, plot_local_correlation, plot_lack,
     plot_xmi_bars, plot_xmi_bleu; save a picture, use_offline in a notebook.
 Judges and raters
-    judge_table of judges of naturalness, judge_texts, load_judges; score_ratings of MQM, krippendorff_alpha.
+    judge_table of judges of naturalness, judge_texts, load_judges; score_ratings of MQM.
 Numbers
     bootstrap_means, spearman, pearson, holm, each with what it needs to be published.
 In notebooks
     check an exercise, what it holds; DataError, AnhelpersError: one sentence that says what to do.
 Rooms, each with a table of contents of its own
-    exact, divergences, xmi, mqm, plane, classroom, judges, frontier, intervals, stats.
+    Mathematics: exact, divergences, frontier, fan, intervals, stats. Texts: data, candidates, accuracy, naturalness,
+    translation. Studies: plane, mqm, judges, xmi. Pictures: charts, widgets, report. And classroom, notebooks, checks.
 
 Nothing is loaded before it is asked for: `import anhelpers` takes milliseconds.
 """

@@ -1,6 +1,7 @@
 """`import anhelpers as an`: a table of contents that loads nothing before it is asked."""
 
 import inspect
+import json
 import pydoc
 import re
 import subprocess
@@ -45,7 +46,7 @@ def test_every_name_leads_to_something_that_is_explained(name):
 
 def test_rooms_say_what_is_in_them():
     rooms = [name for name in NAMES if inspect.ismodule(getattr(an, name))]
-    assert len(rooms) == 10
+    assert {"charts", "data", "divergences", "exact", "mqm", "plane", "xmi"} <= set(rooms)
     for room in rooms:
         assert dir(getattr(an, room))
 
@@ -72,6 +73,22 @@ def test_help_is_a_table_of_contents():
     page = pydoc.plain(pydoc.render_doc(an))
     for line in ("Texts", "Metrics", "The curve and the plane", "oracle_curve of scores"):
         assert line in page
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda p: p.stem)
+def test_a_notebook_comes_in_by_the_front_door_alone(path):
+    """One line imports the package, and every `an.` name that its cells use is there."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    assert re.findall(r".*\bimport\b.*\banhelpers\b.*|from anhelpers.*", code) == [
+        "import anhelpers as an"
+    ]
+    for address in set(re.findall(r"\ban((?:\.\w+)+)", code)):
+        found = an
+        for name in address.split(".")[1:]:
+            found = getattr(found, name)
+            if not inspect.ismodule(found):
+                break
 
 
 @pytest.mark.neural
