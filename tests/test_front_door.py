@@ -86,6 +86,7 @@ def test_a_notebook_comes_in_by_the_front_door_alone(path):
     for address in set(re.findall(r"\ban((?:\.\w+)+)", code)):
         found = an
         for name in address.split(".")[1:]:
+            assert name in dir(found), address
             found = getattr(found, name)
             if not inspect.ismodule(found):
                 break

@@ -4,8 +4,12 @@ from . import memed as memed
 from . import mmd as mmd
 from . import pmf as pmf
 from .chance import along_a_line as along_a_line
+from .critics import classification_risk as classification_risk
 from .critics import critic_distance as critic_distance
 from .critics import critic_gaps as critic_gaps
+from .critics import power_mean as power_mean
+from .critics import power_mean_se as power_mean_se
+from .critics import risk_chain as risk_chain
 from .critics import sample_critic_distance as sample_critic_distance
 from .kernels import linear as linear
 from .kernels import rbf as rbf
