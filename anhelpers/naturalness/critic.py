@@ -28,7 +28,7 @@ from ..data.lines import read_bytes
 from ..data.packed import unpacked
 from ..data.sets import bundled
 from ..errors import DataError, UnknownName
-from ..metrics import Metric, signature_of
+from ..metrics import Asked, Metric, signature_of
 from ..progress import note
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "explain",
     "find_critic",
     "load_critic",
+    "named",
     "ngrams",
     "parse_critic",
     "score_critic",
@@ -307,6 +308,11 @@ def load_critic(name: str | Path) -> Critic:
     """
     folder = find_critic(name)
     return parse_critic(read_bytes(folder / FACTS), read_bytes(folder / TABLE), folder)
+
+
+def named(asked: Asked) -> Metric:
+    """The critic of a row of the table of metrics: of the folder behind the colon, else the bundled one."""
+    return critic_metric(load_critic(Path(asked.model) if asked.model else asked.lang), asked.lang)
 
 
 def parse_critic(facts: bytes, packed: bytes, folder: Path) -> Critic:

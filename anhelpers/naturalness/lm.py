@@ -11,7 +11,7 @@ import numpy as np
 from .. import checks, hub
 from ..data.languages import short_code
 from ..errors import DataError
-from ..metrics import Metric
+from ..metrics import Asked, Metric
 from ..progress import note
 from ..scoring.batches import TOKENS_PER_BATCH, batches, padded
 from ..scoring.memo import memo
@@ -28,6 +28,8 @@ __all__ = [
     "load_lm",
     "lpp_metric",
     "made",
+    "named_bpb",
+    "named_lpp",
     "score_call",
     "score_texts",
 ]
@@ -321,3 +323,13 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
         bounds=(0.0, np.inf),
         lang=lm.language,
     )
+
+
+def named_lpp(asked: Asked) -> Metric:
+    """`lpp_metric` as the table of metrics asks for it."""
+    return lpp_metric(asked.lm, trg_lang=asked.lang)
+
+
+def named_bpb(asked: Asked) -> Metric:
+    """`bits_per_byte_metric` as the table of metrics asks for it."""
+    return bits_per_byte_metric(asked.lm, asked.lang)
