@@ -97,6 +97,13 @@ def test_readme_and_page_are_those_of_the_table():
     assert len(page.MADE.findall(page.README.read_text(encoding="utf-8"))) == 1
 
 
+def test_the_parts_of_a_name_in_another_order_are_its_nearest():
+    with pytest.raises(
+        UnknownName, match=r"unknown metric 'lpp\+critic'; did you mean 'critic\+lpp'"
+    ):
+        metric("lpp+critic", "de")
+
+
 @pytest.mark.neural
 def test_what_is_of_the_wrong_kind_is_told(tiny_lm):
     test = load("teaching/de-en")
