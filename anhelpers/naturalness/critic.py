@@ -26,7 +26,7 @@ from .. import checks
 from ..data.languages import SAY_THE_PAIR, known_code, short_code
 from ..data.lines import read_bytes
 from ..data.packed import unpacked
-from ..data.sets import bundled
+from ..data.sets import bundled, bundled_too
 from ..errors import DataError, UnknownName
 from ..metrics import Asked, Metric, signature_of
 from ..progress import note
@@ -240,10 +240,12 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
     ----------
     trg_lang : language of the texts: a DataError where the critic knows another one.
     """
-    if trg_lang and short_code(trg_lang) not in ("und", short_code(critic.language)):
+    lang = short_code(trg_lang or "und")
+    if lang not in ("und", short_code(critic.language)):
+        other = bundled_too(f"critic/{lang}", lang, f"critic with target language {lang}")
         raise DataError(
             f"the critic {critic.name} knows only '{critic.language}' and the texts are "
-            f"'{trg_lang}'; train one (anhelpers train-critic) and name its folder "
+            f"'{trg_lang}'; {other}train one (anhelpers train-critic) and name its folder "
             "(critic:FOLDER)."
         )
 

@@ -13,6 +13,8 @@ from anhelpers.accuracy.metricx import VARIANTS
 from anhelpers.cli import main
 from anhelpers.data import load, load_candidates
 from anhelpers.errors import DataError, UnknownName
+from anhelpers.naturalness.critic import critic_metric, load_critic
+from anhelpers.naturalness.lm import load_lm
 from anhelpers.naturalness.mono import Mono
 from anhelpers.plane import oracle_study
 from anhelpers.scoring import lookup, system_rows
@@ -124,6 +126,23 @@ def test_what_is_of_the_wrong_kind_is_told(tiny_lm):
     ]:
         with pytest.raises(DataError, match=told):
             ask()
+
+
+@pytest.mark.neural
+def test_a_refusal_for_the_language_names_the_bundled_judge():
+    german = load_critic("de")
+    told = "for English there is a bundled one: critic with target language en; or train one"
+    with pytest.raises(DataError, match=f"knows only 'de' and the texts are 'en_GB'; {told}"):
+        critic_metric(german, "en_GB")
+    with pytest.raises(DataError, match=r"the texts are 'cs'; train one \(anhelpers train-critic"):
+        critic_metric(german, "cs")
+    lm = load_lm("de-small")
+    told = r"for English there is a bundled one: en-small \(--lm bundled\); or name another"
+    for name in ("lpp", "critic+lpp"):
+        with pytest.raises(DataError, match=f"knows only 'de' and the texts are 'eng'; {told}"):
+            metric(name, "eng", lm=lm)
+    with pytest.raises(DataError, match="the texts are 'sw'; name another language model"):
+        metric("lpp", "sw", lm=lm)
 
 
 def test_what_is_not_there_is_told():
