@@ -118,8 +118,13 @@ def without_password(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """``"; did you mean 'x'?"`` for the closest known name, or an empty string."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    """``"; did you mean 'x'?"`` for the closest known name, or an empty string.
+
+    The same parts in another order are closest: of lpp+critic it is critic+lpp.
+    """
+    known = list(known)
+    same = [one for one in known if sorted(one.split("+")) == sorted(name.split("+"))]
+    close = same or difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return f"; did you mean '{close[0]}'?" if close else ""
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from .errors import DataError
 
-__all__ = ["Metric", "fitting_metrics", "signature_of"]
+__all__ = ["Asked", "Metric", "fitting_metrics", "signature_of"]
 
 
 def signature_of(parts: Mapping[str, object]) -> str:
@@ -87,6 +88,34 @@ class Metric:
     def scale(self) -> str:
         """Unit and direction, e.g. "edits per 100 reference words (lower is better)": no score leaves without."""
         return f"{self.unit} ({'higher' if self.higher_is_better else 'lower'} is {self.praise})"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the maker of a metric is given, whichever it is; it takes of it what it needs (see `scoring.lookup`).
+
+    Parameters
+    ----------
+    name : as typed, such as "comet:my/folder". model : what stands behind its colon, else its model on the hub, or "".
+    sees : as in the table of metrics. lang : of the translations.
+    n_refs : how many references every segment that has any will have, or "var".
+    lm, mono : the language model, and R; None where there is none.
+    options : keywords of a learned metric's loader, such as `device`.
+    """
+
+    name: str
+    model: str = ""
+    sees: tuple[str, ...] = ()
+    lang: str = ""
+    n_refs: int | str = 1
+    lm: Any = None
+    mono: Any = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def called(self) -> str | None:
+        """The name that the metric keeps; None where a model of one's own gives it another."""
+        return None if ":" in self.name else self.name
 
 
 def fitting_metrics(

@@ -29,7 +29,10 @@ def lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
                 line for line in ast.parse(stub.read()).body if isinstance(line, ast.ImportFrom)
             ]
         return {
-            one.asname or one.name: (line.module, one.name) if line.module else (one.name, "")
+            one.asname or one.name: (
+                "." * line.level + (line.module or one.name),
+                one.name if line.module else "",
+            )
             for line in lines
             for one in line.names
         }
@@ -43,7 +46,7 @@ def lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         from sys import modules
 
         module, there = found()[name]
-        loaded = import_module(f"{package}.{module}")
+        loaded = import_module(module, package)
         value = getattr(loaded, there) if there else loaded
         setattr(modules[package], name, value)
         return value

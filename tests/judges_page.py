@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from anhelpers import judges
-from anhelpers.accuracy.registry import accuracy_metric
 from anhelpers.data import bundled
 from anhelpers.naturalness.lm import load_lm
+from anhelpers.scoring.lookup import accuracy_metric
 
 PAGE = Path(__file__).parents[1] / "docs" / "judges.md"
 LM, SEED = "bundled", 0

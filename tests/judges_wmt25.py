@@ -15,8 +15,8 @@ import numpy as np
 
 from anhelpers.data import TestSet
 from anhelpers.naturalness.lm import load_lm
-from anhelpers.naturalness.registry import naturalness_metric
 from anhelpers.plane import correlations, local_correlation, mean_axis, metric_axis, plane_of
+from anhelpers.scoring.lookup import naturalness_metric
 
 PAIR, JUDGES, SEED = "cs-de_DE", ("lpp", "critic", "critic+lpp"), 13
 

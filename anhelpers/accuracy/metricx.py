@@ -12,12 +12,12 @@ import numpy as np
 
 from .. import checks, hub
 from ..errors import DataError, need
-from ..metrics import Metric, signature_of
+from ..metrics import Asked, Metric, signature_of
 from ..scoring.batches import METRIC_TOKENS_PER_BATCH, batches, padded
 from ..scoring.worker import Made, recipe
 from .learned import Learned, elsewhere, learned_metric, short_name
 
-__all__ = ["MetricX", "load_metricx", "made", "metricx_metric", "metricx_scores"]
+__all__ = ["MetricX", "load_metricx", "made", "metricx_metric", "metricx_scores", "named"]
 
 NOUN = "MetricX model"
 SCORE_ID = 250089
@@ -201,6 +201,15 @@ def metricx_metric(
         recipe=recipe("accuracy.metricx:made", metricx.device, name=name, **elsewhere(options)),
     )
     return learned_metric(learned, n_refs)
+
+
+def named(asked: Asked) -> Metric:
+    """The MetricX of a row of the table of metrics; of "metricx:MODEL" the model says which."""
+    family = asked.name.partition(":")[0]
+    variant = family if family in VARIANTS else None
+    return metricx_metric(
+        asked.model, asked.n_refs, variant=variant, called=asked.called, **asked.options
+    )
 
 
 def made(name: str, **options: Any) -> Made:

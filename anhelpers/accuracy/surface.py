@@ -21,14 +21,14 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..data.languages import spaced
 from ..errors import DataError
-from ..metrics import Metric
+from ..metrics import Asked, Metric
 from ..progress import note_once
 from . import bleu, chrf
 from . import surface as ter
 from .encode import SegmentBatch, gather
 from .references import VARIABLE, Reference, at_least_one, referenced, streams
 
-__all__ = ["METRICS", "Surface", "counter", "scores", "surface", "surface_metric"]
+__all__ = ["METRICS", "Surface", "counter", "named", "scores", "surface", "surface_metric"]
 
 
 def counter() -> Callable[[SegmentBatch], np.ndarray]:
@@ -260,6 +260,11 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
         # more edits than words are possible
         bounds=(0.0, 100.0 if definition.higher_is_better else np.inf),
     )
+
+
+def named(asked: Asked) -> Metric:
+    """The surface metric of a row of the table of metrics."""
+    return surface_metric(asked.name, asked.lang, asked.n_refs)
 
 
 def _signature(sacre: sacrebleu.metrics.base.Metric, n_refs: int | str) -> str:

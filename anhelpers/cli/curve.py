@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import DataError
 from ..progress import say
+from ..scoring import lookup
 from . import options as shared
 from .entries import about_candidates
 
@@ -34,13 +35,13 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--metric",
         default="chrf",
         metavar="METRIC",
-        help=f"accuracy: {shared.ACCURACY} (default: chrf)",
+        help=f"accuracy {lookup.listed('accuracy')} (default: chrf)",
     )
     parser.add_argument(
         "--naturalness",
         default="lpp",
         metavar="MEASURE",
-        help="of segments: lpp, zip, critic, critic+lpp, rated-naturalness (default: lpp)",
+        help=f"of segments, {lookup.listed('naturalness', texts=True)} (default: lpp)",
     )
     shared.selection(parser)
     shared.lm(parser)
@@ -56,17 +57,15 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Trace, write the page and the vertices."""
-    from ..accuracy.registry import accuracy_metric
-    from ..naturalness.registry import naturalness_metric, needs_lm
     from ..plane import curve_rows, oracle_study
     from ..widgets.study import explore
 
-    with shared.naming_model(args.lm if needs_lm(args.naturalness) else None):
+    with shared.naming_model(args.lm if lookup.needs_lm(args.naturalness) else None):
         test, cands = _candidates(args)
-    accuracy = accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
-    model = shared.load_model(args.lm, test.trg_lang) if needs_lm(args.naturalness) else None
+    accuracy = lookup.accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
+    model = shared.load_model(args.lm, test.trg_lang) if lookup.needs_lm(args.naturalness) else None
     study = oracle_study(
-        test, cands, accuracy, naturalness_metric(args.naturalness, test.trg_lang, model)
+        test, cands, accuracy, lookup.naturalness_metric(args.naturalness, test.trg_lang, model)
     )
     shared.print_notes(
         [

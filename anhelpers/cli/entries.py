@@ -28,8 +28,8 @@ def compared_texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet, lis
     The candidates are a data set's own, or all outputs of -t; those of --mine only where the user asks for it.
     """
     from ..data import add_systems, load, load_candidates, read_plain, with_outputs
-    from ..naturalness.registry import needs_lm
     from ..scoring import check_systems
+    from ..scoring.lookup import needs_lm
 
     if bool(args.data) == bool(args.sources):
         raise DataError("give either --data NAME, or -s SRC -r REF -t SYSTEM: one of the two.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import DataError
+from ..scoring import lookup
 from . import options as shared
 
 if TYPE_CHECKING:
@@ -37,12 +38,11 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--judge",
         nargs="+",
         metavar="MEASURE",
-        help=f"of single texts: lpp, bpb (bits per byte), zip; {shared.LEXICAL} (default: lpp, "
-        "critic, "
-        "critic+lpp, as far as they know the language; the set's ratings always)",
+        help=f"of single texts, {lookup.listed('naturalness', texts=True)} (default: lpp, "
+        "critic, critic+lpp, as far as they know the language; the set's ratings always)",
     )
     shared.lm(parser)
-    told = f"accuracy, the other axis of the tradeoff: {shared.ACCURACY} (default: chrf)"
+    told = f"accuracy, the other axis of the tradeoff, {lookup.listed('accuracy')} (default: chrf)"
     parser.add_argument("-m", "--metric", default="chrf", metavar="METRIC", help=told)
     shared.store(parser)
     parser.add_argument(
@@ -59,13 +59,12 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Judge, and print the tables in Markdown."""
     from .. import judges
-    from ..accuracy.registry import accuracy_metric
 
     test, cands = judges.load_texts(args.data, args.language_pair)
     model = _model(args, test.trg_lang)
     found, left_out = judges.load_judges(args.judge, test.trg_lang, model, args.data)
     judged = judges.judge_texts((test, cands), found, args.data, model)
-    accuracy = accuracy_metric(args.metric, test.trg_lang, judged.test.n_refs or 1)
+    accuracy = lookup.accuracy_metric(args.metric, test.trg_lang, judged.test.n_refs or 1)
     table, notes = judges.judge_table(
         judged, accuracy, np.random.default_rng(args.seed), args.draws
     )
@@ -84,9 +83,8 @@ def _model(args: argparse.Namespace, lang: str) -> LanguageModel | None:
     """The language model, where a judge needs one; None where none is bundled and nobody asked for one."""
     from .. import judges
     from ..naturalness.load import BUNDLED, bundled_lm
-    from ..naturalness.registry import needs_lm
 
-    if not any(map(needs_lm, args.judge or judges.DEFAULT)):
+    if not any(map(lookup.needs_lm, args.judge or judges.DEFAULT)):
         return None
     if args.judge is None and args.lm == BUNDLED:
         try:

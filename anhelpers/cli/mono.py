@@ -133,7 +133,7 @@ def held_against(
 
 def _not_comparable(plane: Plane, metric: Metric) -> str:
     """Why the mean score of R's texts has no place on the axis; "" where it has one."""
-    from ..naturalness.registry import COMPRESSION
+    from ..naturalness.compression import COMPRESSION
 
     if plane.naturalness.name == LPP_DISTANCE:
         return ""

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from ..scoring.cluster import Cluster
 
 __all__ = [
-    "ACCURACY",
-    "LEXICAL",
     "check",
     "lm",
     "load_model",
@@ -54,22 +52,6 @@ __all__ = [
 
 
 Parser = argparse.ArgumentParser | argparse._ArgumentGroup  # both take options
-
-ACCURACY = (
-    "chrf, chrf++, bleu, ter; comet, cometkiwi, xcomet-xl, xcomet-xxl, or comet:MODEL for a "
-    "folder, .ckpt file or hub id[@revision]; metricx23, metricx24, or metricx:MODEL; with -qe "
-    "without reference (xcomet-xl-qe, metricx24-qe, comet-qe:MODEL); rated-accuracy (ratings of "
-    "the teaching set; of another, rated-accuracy:FOLDER)"
-)
-"""The accuracy metrics, in words."""
-
-LEXICAL = (
-    "critic (trained on originals against translations; bundled for de and en, else critic:FOLDER "
-    "of train-critic); without a model, of a whole corpus: compression (bits per character), ttr, "
-    "mattr, mtld, yules_i, yules_k, shannon, simpson; of the teaching set, rated-naturalness (of "
-    "another, rated-naturalness:FOLDER)"
-)
-"""The naturalness measures that need no language model, in words."""
 
 
 def texts(parser: argparse.ArgumentParser, required: bool) -> None:
@@ -312,7 +294,7 @@ def told(args: argparse.Namespace) -> dict[str, object]:
     """The command and its parameters, defaults as well, as its results name them; no model that nothing is asked of."""
     unused = set()
     if measures := [args.naturalness] if "naturalness" in args else getattr(args, "judge", None):
-        from ..naturalness.registry import needs_lm
+        from ..scoring.lookup import needs_lm
 
         unused = set() if any(map(needs_lm, measures)) else {"lm"}
     rest = {
@@ -451,11 +433,11 @@ def metrics(
     ----------
     n_refs : references per segment, which some signatures name, or "var". mono : what lpp-distance compares with.
     """
-    from ..naturalness.registry import needs_lm
-    from ..scoring.lookup import known_metric, metric
+    from ..scoring.lookup import LM, metric, row_of
 
-    known = [known_metric(name) for name in names]
-    asked = [*known, "lpp"] if lm is not None and not any(map(needs_lm, known)) else known
+    rows = [row_of(name) for name in names]
+    alone = lm is not None and not any(LM in row.sees for row in rows)
+    asked = [*names, "lpp"] if alone else names
     return [metric(name, trg_lang, lm=lm, n_refs=n_refs, mono=mono) for name in asked]
 
 

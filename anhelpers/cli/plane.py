@@ -15,6 +15,7 @@ import numpy as np
 from .. import checks
 from ..naturalness.mono import LPP_DISTANCE
 from ..progress import say
+from ..scoring import lookup
 from . import mono as reference
 from . import options as shared
 from .entries import about_curve, about_options, compared_texts
@@ -83,15 +84,13 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--metric",
         default="chrf",
         metavar="METRIC",
-        help=f"accuracy: {shared.ACCURACY} (default: chrf)",
+        help=f"accuracy {lookup.listed('accuracy')} (default: chrf)",
     )
     parser.add_argument(
         "--naturalness",
         default="lpp",
         metavar="MEASURE",
-        help="lpp, bpb (bits per byte), zip, critic+lpp, lpp-distance (AN's N(Q) = −|LPP(Q) − "
-        "LPP(R)|, "
-        f"with --mono); {shared.LEXICAL} (default: lpp)",
+        help=f"{lookup.listed('naturalness')}; R is that of --mono (default: lpp)",
     )
     parser.add_argument(
         "--naturalness-level",
@@ -147,7 +146,6 @@ def run(args: argparse.Namespace) -> None:
     """Score, measure, draw, write."""
     from .. import plane as planes
     from ..appendix import appendix, cautions, few_slices, uncounted
-    from ..naturalness.registry import needs_lm
 
     rng = np.random.default_rng(args.seed)
     # so that none of them moves the draws of all else
@@ -158,7 +156,7 @@ def run(args: argparse.Namespace) -> None:
         test = planes.with_sanity_systems(test, of_controls)
     if args.against:
         checks.one_of(args.against, test.systems, "system")
-    model = shared.load_model(args.lm, test.trg_lang) if needs_lm(args.naturalness) else None
+    model = shared.load_model(args.lm, test.trg_lang) if lookup.needs_lm(args.naturalness) else None
     folded = args.naturalness == LPP_DISTANCE
     mono, about_r = reference.given_mono(args, test, model) if args.mono or folded else (None, [])
     plane, study, judge = _measured(args, test, cands, model=model, mono=mono)
@@ -255,14 +253,12 @@ def _measured(
     The metric scores single texts, such as those of R, as the axis of naturalness does.
     """
     from .. import plane as planes
-    from ..accuracy.registry import accuracy_metric
-    from ..naturalness.compression import human_compression
-    from ..naturalness.registry import COMPRESSION, naturalness_metric
+    from ..naturalness.compression import COMPRESSION, human_compression
 
-    accuracy = accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
-    naturalness = naturalness_metric(args.naturalness, test.trg_lang, model, mono=mono)
+    accuracy = lookup.accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
+    naturalness = lookup.naturalness_metric(args.naturalness, test.trg_lang, model, mono=mono)
     judge = (
-        naturalness_metric("lpp", test.trg_lang, model)
+        lookup.naturalness_metric("lpp", test.trg_lang, model)
         if args.naturalness == LPP_DISTANCE
         else naturalness
     )

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import DataError
 from ..naturalness.mono import LPP_DISTANCE
+from ..scoring import lookup
 from . import mono as reference
 from . import options as shared
 
@@ -42,17 +43,15 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--metrics",
         nargs="+",
         metavar="METRIC",
-        help=f"of {shared.ACCURACY}; lpp, bpb (bits per byte), zip, critic+lpp, lpp-distance (AN's "
-        "D = "
-        f"|LPP(Q) − LPP(R)|, with --mono); {shared.LEXICAL} (default: chrf, or none with --lm)",
+        help=f"accuracy {lookup.listed('accuracy')}; naturalness {lookup.listed('naturalness')}; R "
+        "is that of --mono (default: chrf, or none with --lm)",
     )
     parser.add_argument(
         "--lm",
         metavar="MODEL",
-        help="the language model of lpp, bpb, zip, critic+lpp and "
-        "lpp-distance, a folder or hub id[@revision]; adds lpp where -m names none of them "
-        "(default: "
-        "bundled, the one of the language: de-small or en-small, where -m needs one)",
+        help=f"the language model of {', '.join(r.name for r in lookup.TABLE if lookup.LM in r.sees)}"
+        ", a folder or hub id[@revision]; adds lpp where -m names none of them (default: bundled, "
+        "the one of the language: de-small or en-small, where -m needs one)",
     )
     reference.option(parser, "what lpp-distance compares with")
     shared.store(parser)
@@ -97,14 +96,13 @@ def _run(args: argparse.Namespace) -> None:
 
     from ..data import write_mme
     from ..naturalness.load import BUNDLED
-    from ..naturalness.registry import needs_lm
     from ..scoring import segment_rows, system_rows
 
     test, whole = _test_set(args)
     logprobs = _logprobs(args, test)
     names = args.metrics if args.metrics is not None else ([] if args.lm else ["chrf"])
     model = shared.load_model(
-        args.lm or (BUNDLED if any(map(needs_lm, names)) else None), test.trg_lang
+        args.lm or (BUNDLED if any(map(lookup.needs_lm, names)) else None), test.trg_lang
     )
     if args.mono and LPP_DISTANCE not in names:
         args.refuse(

@@ -11,8 +11,9 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from ..errors import DataError, UnknownName
+from .languages import NAMES
 
-__all__ = ["ENTRIES", "FILES", "LICENCES", "RATINGS", "TEACHING", "Entry", "bundled"]
+__all__ = ["ENTRIES", "FILES", "LICENCES", "RATINGS", "TEACHING", "Entry", "bundled", "bundled_too"]
 
 
 def bundled(name: str) -> Path:
@@ -31,6 +32,23 @@ def bundled(name: str) -> Path:
         beside = path.parent if path.parent.is_dir() else root
         raise UnknownName("bundled file", path.name, (p.name for p in beside.iterdir()))
     return path
+
+
+def bundled_too(file: str, lang: str, called: str) -> str:
+    """Of a sentence that refuses a judge of another language, the part that names the bundled one; "" without any.
+
+    Parameters
+    ----------
+    file : of the bundled judge, where there is one. lang : ISO 639-1 code of the texts. called : what to ask for.
+
+    >>> bundled_too("critic/en", "en", "critic"), bundled_too("critic/cs", "cs", "critic")
+    ('for English there is a bundled one: critic; or ', '')
+    """
+    try:
+        bundled(file)
+    except (UnknownName, DataError):
+        return ""
+    return f"for {NAMES.get(lang, lang)} there is a bundled one: {called}; or "
 
 
 @cache

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from ..metrics import Metric, signature_of
+from ..metrics import Asked, Metric, signature_of
 from ..progress import note_once
 from .candidates import read_candidate_file, read_candidates
 from .catalog import CANDIDATES, load, load_candidates, own_file, teaching_set
@@ -29,8 +29,8 @@ from .sets import ENTRIES, TEACHING, bundled
 __all__ = [
     "RATED",
     "TextRatings",
-    "is_rated",
     "load_ratings",
+    "named",
     "rated_metric",
     "rated_name",
     "ratings_beside",
@@ -222,15 +222,6 @@ def _rated_texts(
     return tuple(key[1] for key in texts), [key[0] for key in texts], tuple(texts.values())
 
 
-def is_rated(name: str, axis: str) -> bool:
-    """Whether a name is that of an axis' ratings: RATED[axis], or that with ":FOLDER" or ":FILE".
-
-    >>> is_rated("rated-accuracy", "accuracy"), is_rated("rated-accuracy:my/set", "naturalness")
-    (True, False)
-    """
-    return name.partition(":")[0] == RATED[checks.one_of(axis, AXES, "axis")]
-
-
 def rated_name(axis: str, data: str | PathLike) -> str:
     """What the ratings of a set are called as a metric.
 
@@ -312,3 +303,8 @@ def rated_metric(name: str, trg_lang: str = "de") -> Metric:
         score_segments,
         bounds=(0.0, 100.0),
     )
+
+
+def named(asked: Asked) -> Metric:
+    """The ratings of a row of the table of metrics."""
+    return rated_metric(asked.name, asked.lang)

@@ -14,9 +14,9 @@ from ..data.text_ratings import RATED
 from ..errors import DataError
 from ..intervals import bootstrap_means, few_clusters
 from ..metrics import Metric
-from ..naturalness.registry import naturalness_metric
 from ..plane import Plane, metric_against, plane_of, systems_table
 from ..scoring import score_all
+from ..scoring.lookup import naturalness_metric
 from ..stats import clusters_of
 from .figures import Figure, minimal_pair_table, rank_agreement, win_share, within_sources
 from .texts import PEOPLE, Judged

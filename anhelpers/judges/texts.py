@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import checks
 from ..data.catalog import load, load_candidates, ratings_file
 from ..data.ratings import read_ratings
 from ..data.schema import CandidateSet, TestSet
@@ -17,7 +16,6 @@ from ..data.sets import TEACHING
 from ..data.text_ratings import (
     RATED,
     TextRatings,
-    is_rated,
     load_ratings,
     rated_metric,
     rated_name,
@@ -26,9 +24,9 @@ from ..data.text_ratings import (
 from ..errors import DataError
 from ..metrics import Metric, fitting_metrics
 from ..mqm import MqmScores, choose_scheme, score_ratings
-from ..naturalness.registry import NAMES, is_critic, naturalness_metric
 from ..plane import Axis, Join, join_ratings, metric_axis, with_human_points
 from ..scoring import score_all
+from ..scoring.lookup import naturalness_metric, row_of
 
 if TYPE_CHECKING:
     from ..naturalness.lm import LanguageModel
@@ -99,7 +97,7 @@ def load_judges(
 
     Parameters
     ----------
-    names : as in `naturalness.registry`, which must all fit; None: those of DEFAULT that do.
+    names : as in `scoring.lookup.TABLE`, which must all fit; None: those of DEFAULT that do.
     trg_lang : language of the texts. lm : the language model of lpp and the like.
 
     Raises
@@ -126,8 +124,7 @@ def load_judges(
 
 
 def _judge(name: str, trg_lang: str, lm: LanguageModel | None, data: str | PathLike) -> Metric:
-    if not (is_rated(name, "naturalness") or is_critic(name)):
-        checks.one_of(name, NAMES, "judge of naturalness")
+    row_of(name, "naturalness", "judge of naturalness")
     metric = naturalness_metric(
         rated_name("naturalness", data) if name == PEOPLE else name, trg_lang, lm
     )

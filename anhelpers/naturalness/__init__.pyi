@@ -1,5 +1,6 @@
 # What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
 
+from ..scoring.lookup import fitting_metric as fitting_metric
 from . import critic as critic
 from . import kl as kl
 from . import ngrams as ngrams
@@ -26,4 +27,3 @@ from .lpp import seen_lines as seen_lines
 from .mono import Mono as Mono
 from .ngrams import ngram_features as ngram_features
 from .ngrams import text_mmd as text_mmd
-from .registry import fitting_metric as fitting_metric

@@ -17,12 +17,12 @@ import numpy as np
 
 from ..data.lines import read_bytes
 from ..errors import DataError
-from ..metrics import Metric
+from ..metrics import Asked, Metric
 from .critic import Critic, critic_metric, find_critic, load_critic
 from .lm import lpp_metric
 from .load import LanguageModel
 
-__all__ = ["NAME", "Combination", "combination_metric", "identity", "load_combination"]
+__all__ = ["NAME", "Combination", "combination_metric", "identity", "load_combination", "named"]
 
 NAME = "critic+lpp"
 FILE = "combination.json"
@@ -133,3 +133,9 @@ def combination_metric(
         score_segments,
         lang=combination.critic.language,
     )
+
+
+def named(asked: Asked) -> Metric:
+    """The combination of a row of the table of metrics: of the folder behind the colon, else the bundled one."""
+    folder = Path(asked.model) if asked.model else asked.lang
+    return combination_metric(load_combination(folder), asked.lm, asked.lang)

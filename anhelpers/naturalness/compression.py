@@ -17,21 +17,26 @@ from numpy.typing import ArrayLike
 
 from ..data.schema import TestSet
 from ..errors import DataError
-from ..metrics import Metric
+from ..metrics import Asked, Metric
 from ..progress import note, note_once
 from .lm import LanguageModel, TextLogProbs, lpp_metric, score_texts
 
 __all__ = [
+    "COMPRESSION",
     "COMPRESSORS",
     "bits_per_character",
     "compressed_bits",
     "compressed_bits_each",
     "compression_metric",
     "human_compression",
+    "named_compression",
+    "named_zip",
     "signature",
     "zip_metric",
     "zip_score",
 ]
+
+COMPRESSION = "compression"
 
 
 def _zlib(data: bytes) -> bytes:
@@ -184,7 +189,7 @@ def compression_metric() -> Metric:
 
     parts = f"compression|chars:nfc|{signature()}"
     return Metric(
-        "compression",
+        COMPRESSION,
         "compressed size",
         "bits per character",
         True,
@@ -291,6 +296,16 @@ def zip_metric(
         skips_blank=True,
         lang=lm.language,
     )
+
+
+def named_compression(asked: Asked) -> Metric:
+    """`compression_metric` as the table of metrics asks for it: the same for all languages."""
+    return compression_metric()
+
+
+def named_zip(asked: Asked) -> Metric:
+    """`zip_metric` as the table of metrics asks for it."""
+    return zip_metric(asked.lm, asked.lang)
 
 
 @cache

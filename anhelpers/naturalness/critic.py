@@ -26,9 +26,9 @@ from .. import checks
 from ..data.languages import SAY_THE_PAIR, known_code, short_code
 from ..data.lines import read_bytes
 from ..data.packed import unpacked
-from ..data.sets import bundled
+from ..data.sets import bundled, bundled_too
 from ..errors import DataError, UnknownName
-from ..metrics import Metric, signature_of
+from ..metrics import Asked, Metric, signature_of
 from ..progress import note
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "explain",
     "find_critic",
     "load_critic",
+    "named",
     "ngrams",
     "parse_critic",
     "score_critic",
@@ -239,10 +240,12 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
     ----------
     trg_lang : language of the texts: a DataError where the critic knows another one.
     """
-    if trg_lang and short_code(trg_lang) not in ("und", short_code(critic.language)):
+    lang = short_code(trg_lang or "und")
+    if lang not in ("und", short_code(critic.language)):
+        other = bundled_too(f"critic/{lang}", lang, f"critic with target language {lang}")
         raise DataError(
             f"the critic {critic.name} knows only '{critic.language}' and the texts are "
-            f"'{trg_lang}'; train one (anhelpers train-critic) and name its folder "
+            f"'{trg_lang}'; {other}train one (anhelpers train-critic) and name its folder "
             "(critic:FOLDER)."
         )
 
@@ -307,6 +310,11 @@ def load_critic(name: str | Path) -> Critic:
     """
     folder = find_critic(name)
     return parse_critic(read_bytes(folder / FACTS), read_bytes(folder / TABLE), folder)
+
+
+def named(asked: Asked) -> Metric:
+    """The critic of a row of the table of metrics: of the folder behind the colon, else the bundled one."""
+    return critic_metric(load_critic(Path(asked.model) if asked.model else asked.lang), asked.lang)
 
 
 def parse_critic(facts: bytes, packed: bytes, folder: Path) -> Critic:

@@ -21,7 +21,7 @@ from ..data.languages import short_code, spaced
 from ..data.schema import TestSet
 from ..errors import DataError
 from ..intervals import effective, few_clusters, student
-from ..metrics import Metric
+from ..metrics import Asked, Metric
 from ..progress import note_once
 from ..stats import clusters_of
 from . import lexical
@@ -38,6 +38,7 @@ __all__ = [
     "jackknife",
     "lexical_metric",
     "lexical_table",
+    "named",
     "words",
 ]
 
@@ -283,6 +284,11 @@ def lexical_metric(measure: str | Measure, trg_lang: str) -> Metric:
         skips_blank=True,
         praise="more diverse",
     )
+
+
+def named(asked: Asked) -> Metric:
+    """The measure of a row of the table of metrics."""
+    return lexical_metric(asked.name, asked.lang)
 
 
 def lexical_table(

@@ -10,8 +10,9 @@ import numpy as np
 
 from .. import checks, hub
 from ..data.languages import short_code
+from ..data.sets import bundled_too
 from ..errors import DataError
-from ..metrics import Metric
+from ..metrics import Asked, Metric
 from ..progress import note
 from ..scoring.batches import TOKENS_PER_BATCH, batches, padded
 from ..scoring.memo import memo
@@ -28,6 +29,8 @@ __all__ = [
     "load_lm",
     "lpp_metric",
     "made",
+    "named_bpb",
+    "named_lpp",
     "score_call",
     "score_texts",
 ]
@@ -295,10 +298,12 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
     How many texts were blank or longer than the model's context is told on stderr. `trg_lang` is the language of the
     texts: a DataError where the model is known to know another one only.
     """
-    if lm.language and trg_lang and short_code(trg_lang) not in ("und", short_code(lm.language)):
+    lang = short_code(trg_lang or "und")
+    if lm.language and lang not in ("und", short_code(lm.language)):
+        other = bundled_too(f"lm/{lang}-small", lang, f"{lang}-small (--lm bundled)")
         raise DataError(
-            f"{lm.name} knows only '{lm.language}' and the texts are '{trg_lang}'; name another "
-            "language model (--lm MODEL, or -p lm MODEL for a notebook), train one (anhelpers "
+            f"{lm.name} knows only '{lm.language}' and the texts are '{trg_lang}'; {other}name "
+            "another language model (--lm MODEL, or -p lm MODEL for a notebook), train one (anhelpers "
             "train-lm), or measure naturalness without one (anhelpers score -m mattr)."
         )
 
@@ -321,3 +326,13 @@ def lpp_metric(lm: LanguageModel, eos: bool = False, trg_lang: str | None = None
         bounds=(0.0, np.inf),
         lang=lm.language,
     )
+
+
+def named_lpp(asked: Asked) -> Metric:
+    """`lpp_metric` as the table of metrics asks for it."""
+    return lpp_metric(asked.lm, trg_lang=asked.lang)
+
+
+def named_bpb(asked: Asked) -> Metric:
+    """`bits_per_byte_metric` as the table of metrics asks for it."""
+    return bits_per_byte_metric(asked.lm, asked.lang)

@@ -16,7 +16,7 @@ from ..data.schema import TestSet
 from ..divergences.estimate import Estimate
 from ..errors import DataError
 from ..intervals import few_clusters, moves_variance, student
-from ..metrics import Metric
+from ..metrics import Asked, Metric
 from ..stats import clusters_of
 from .lpp import LppDistance, lpp, lpp_distance, shared_lines
 
@@ -29,6 +29,7 @@ __all__ = [
     "leaks",
     "lpp_distance_metric",
     "lpp_gaps",
+    "named",
     "score_mono",
     "system_distances",
 ]
@@ -184,6 +185,11 @@ def lpp_distance_metric(
         praise="nearer to R",
         bounds=(0.0, np.inf),
     )
+
+
+def named(asked: Asked) -> Metric:
+    """`lpp_distance_metric` as the table of metrics asks for it."""
+    return lpp_distance_metric(asked.lm, asked.mono, asked.lang)
 
 
 def _log_probabilities(

@@ -14,14 +14,12 @@ import numpy as np
 
 from .. import checks
 from ..accuracy.align import check_candidates
-from ..accuracy.registry import accuracy_metric
 from ..data import fields
 from ..data.schema import CandidateSet, TestSet
 from ..data.text_ratings import RATED
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
 from ..metrics import Metric, fitting_metrics
-from ..naturalness.registry import naturalness_metric
 from ..scoring import lookup, scorable, score_all
 from .scores import Axis, Plane, mean_axis
 from .systems import copied_candidates, copied_systems, plane_of
@@ -327,8 +325,8 @@ def judged_studies(
 
     Parameters
     ----------
-    accuracies : names for `accuracy.registry.accuracy_metric`.
-    naturalnesses : names for `naturalness.registry.naturalness_metric`, with `lm` for those that need a language model.
+    accuracies : names for `scoring.lookup.accuracy_metric`.
+    naturalnesses : names for `scoring.lookup.naturalness_metric`, with `lm` for those that need a language model.
     max_blank_share : as in `oracle_study`.
 
     Raises
@@ -342,10 +340,10 @@ def judged_studies(
         return metric
 
     def accuracy(name: str) -> Metric:
-        return rated(name, accuracy_metric(name, test.trg_lang, test.n_refs))
+        return rated(name, lookup.accuracy_metric(name, test.trg_lang, test.n_refs))
 
     def naturalness(name: str) -> Metric:
-        return rated(name, naturalness_metric(name, test.trg_lang, lm))
+        return rated(name, lookup.naturalness_metric(name, test.trg_lang, lm))
 
     by, missing = fitting_metrics("accuracy", accuracies, accuracy)
     beside, also_missing = fitting_metrics("naturalness", naturalnesses, naturalness)

@@ -1,36 +1,320 @@
-"""A metric by its name, of either axis: what `an.metric` and the commands' -m find."""
+"""The table of metrics, of both axes, and a metric by its name: what `an.metric` and the commands' -m find.
+
+A row is all that is said of a metric: names, help texts, error messages, README's list and docs/metrics.md come from
+it. A new metric is a file with its scorer and a maker, and a row here.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from .. import checks
-from ..accuracy import registry
 from ..data.languages import known_code
 from ..data.schema import TestSet
-from ..data.text_ratings import is_rated
-from ..errors import DataError
-from ..metrics import Metric
-from ..naturalness.registry import NAMES, is_critic, naturalness_metric, needs_lm
+from ..errors import DataError, UnknownName
+from ..metrics import Asked, Metric, fitting_metrics
 
 if TYPE_CHECKING:
     from ..naturalness.lm import LanguageModel
     from ..naturalness.mono import Mono
 
-__all__ = ["known_metric", "metric"]
+__all__ = [
+    "BEHIND",
+    "CORPUS",
+    "LM",
+    "TABLE",
+    "Row",
+    "accuracy_metric",
+    "fitting_metric",
+    "grouped",
+    "listed",
+    "metric",
+    "naturalness_metric",
+    "needs_lm",
+    "row_of",
+]
+
+LM, CORPUS, R = "language model", "whole corpus", "R"
+PACKAGE = __name__.partition(".")[0]
+
+# As typed ([:MODEL] may follow, :MODEL must) | what it sees beside the text | its maker | its
+# model on the hub | what its score is
+ROWS = {
+    "accuracy": """
+chrf | reference | accuracy.surface:named | | runs of up to 6 characters shared with the reference
+chrf++ | reference | accuracy.surface:named | | such runs, and runs of up to 2 words
+bleu | reference | accuracy.surface:named | | runs of up to 4 words shared with the reference
+ter | reference | accuracy.surface:named | | edits that lead to the reference, per 100 of its words
+comet[:MODEL] | source, reference | accuracy.comet:named | Unbabel/wmt22-comet-da | a rating, predicted
+comet-qe:MODEL | source | accuracy.comet:named | | a rating, predicted without reference
+cometkiwi | source | accuracy.comet:named | Unbabel/wmt22-cometkiwi-da | a rating, predicted without reference
+xcomet-xl | source, reference | accuracy.comet:named | Unbabel/XCOMET-XL | COMET with 3.5 billion parameters
+xcomet-xl-qe | source | accuracy.comet:named | Unbabel/XCOMET-XL | XCOMET-XL without reference
+xcomet-xxl | source, reference | accuracy.comet:named | Unbabel/XCOMET-XXL | COMET with 10.7 billion parameters
+xcomet-xxl-qe | source | accuracy.comet:named | Unbabel/XCOMET-XXL | XCOMET-XXL without reference
+metricx23[:MODEL] | reference | accuracy.metricx:named | google/metricx-23-xl-v2p0 | 0 to 25 error points
+metricx23-qe[:MODEL] | source | accuracy.metricx:named | google/metricx-23-qe-xl-v2p0 | 0 to 25 error points
+metricx24[:MODEL] | source, reference | accuracy.metricx:named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
+metricx24-qe[:MODEL] | source | accuracy.metricx:named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
+metricx:MODEL | source, reference | accuracy.metricx:named | | that of the four which the model's name says
+rated-accuracy[:SET] | source, ratings | data.text_ratings:named | | what raters of these very texts said
+""",
+    "naturalness": """
+lpp | language model | naturalness.lm:named_lpp | | log-perplexity: how surprised the model is per token
+bpb | language model | naturalness.lm:named_bpb | | bits per byte, which compare between models of any tokens
+zip | language model | naturalness.compression:named_zip | | what the model pays for a text beyond a compressor
+critic+lpp[:FOLDER] | language model | naturalness.combination:named | | critic and lpp, weighed together
+lpp-distance | language model, R, whole corpus | naturalness.mono:named | | how far lpp is from that of R (AN §5.1)
+critic[:FOLDER] | | naturalness.critic:named | | whether it reads like an original or a translation; bundled for de, en
+compression | | naturalness.compression:named_compression | | bits per character that a compressor needs
+ttr | whole corpus | naturalness.diversity:named | | different words per word
+mattr | whole corpus | naturalness.diversity:named | | different words per word, in a moving window
+mtld | whole corpus | naturalness.diversity:named | | words in a row before the text repeats itself
+yules_i | whole corpus | naturalness.diversity:named | | how seldom words recur (Yule's I)
+yules_k | whole corpus | naturalness.diversity:named | | how often words recur (Yule's K)
+shannon | whole corpus | naturalness.diversity:named | | how uncertain the next word is by frequency alone
+simpson | whole corpus | naturalness.diversity:named | | how probable it is that two words differ
+rated-naturalness[:SET] | source, ratings | data.text_ratings:named | | what raters of these very texts said
+""",
+}
+BEHIND = {
+    "MODEL": "a folder, a .ckpt file or a hub id[@revision]",
+    "FOLDER": "one of train-critic (else the bundled one, for de and en)",
+    "SET": "a folder or JSONL with ratings.tsv (else those of the teaching set)",
+}
+"""What stands behind the colon of a name."""
 
 
-def known_metric(name: str) -> str:
-    """The name itself; an UnknownName with the nearest one where no metric is called so.
+@dataclass(frozen=True)
+class Row:
+    """A metric of the table.
 
-    >>> known_metric("chrf")
-    'chrf'
+    Parameters
+    ----------
+    axis : "accuracy" or "naturalness". name : as typed, without what stands behind a colon.
+    behind : ":MODEL" where that must follow, "[:MODEL]" where it may, "" where nothing does; a key of BEHIND.
+    sees : beside the text: of "source", "reference", "ratings", LM, "R", and CORPUS where it has no score of one text.
+    maker : module of this package and function, such as "accuracy.surface:named"; it takes an `Asked`.
+    hub : the model of the bare name on the hub, "" for none. says : what its score is, in a few words.
     """
-    if not (registry.is_accuracy(name) or is_rated(name, "naturalness") or is_critic(name)):
-        checks.one_of(name, [*registry.NAMES, *NAMES], "metric")
-    return name
+
+    axis: str
+    name: str
+    behind: str
+    sees: tuple[str, ...]
+    maker: str
+    hub: str
+    says: str
+
+    @property
+    def typed(self) -> str:
+        """Such as "comet[:MODEL]"."""
+        return self.name + self.behind
+
+    @property
+    def learned(self) -> bool:
+        """Whether it loads a model of its own, and so takes the options of a loader."""
+        return bool(self.hub) or "MODEL" in self.behind
+
+    def fits(self, name: str) -> bool:
+        """Whether this is the metric of that name."""
+        called, colon, _ = name.partition(":")
+        return called == self.name and (
+            bool(self.behind) if colon else not self.behind.startswith(":")
+        )
+
+
+def _parsed(axis: str, line: str) -> Row:
+    typed, sees, *others = (cell.strip() for cell in line.split("|"))
+    name = re.split(r"[\[:]", typed)[0]
+    return Row(axis, name, typed[len(name) :], tuple(filter(None, sees.split(", "))), *others)
+
+
+TABLE = tuple(
+    _parsed(axis, line) for axis, lines in ROWS.items() for line in lines.strip().split("\n")
+)
+
+
+def row_of(name: str, axis: str = "", kind: str = "") -> Row:
+    """The row of a metric; an UnknownName with the nearest name where no metric, or none of the axis, is called so.
+
+    Parameters
+    ----------
+    axis : "accuracy" or "naturalness"; "" for either. kind : what the error calls it; by default a metric of the axis.
+
+    >>> row_of("comet:my/folder").axis, row_of("critic+lpp").sees
+    ('accuracy', ('language model',))
+    """
+    if not isinstance(name, str):
+        raise DataError(f"the name of a metric is a text, such as 'chrf', and not {name!r:.60}.")
+    rows = [row for row in TABLE if axis in ("", row.axis)]
+    if found := next((row for row in rows if row.fits(name)), None):
+        return found
+    known = [row.name for row in rows if row.fits(row.name)]
+    if axis:
+        known += [f"{row.name}:MODEL" for row in rows if "MODEL" in row.behind]
+    raise UnknownName(kind or f"{axis} metric".strip(), name, known)
+
+
+def needs_lm(name: str) -> bool:
+    """Whether a language model is part of the metric of that name.
+
+    >>> needs_lm("lpp"), needs_lm("critic+lpp:mine"), needs_lm("critic")
+    (True, True, False)
+    """
+    return any(LM in row.sees for row in TABLE if row.fits(name))
+
+
+def grouped(axis: str, *, texts: bool = False) -> dict[str, list[str]]:
+    """What metrics of an axis see beside the text -> those that see it, as typed.
+
+    Parameters
+    ----------
+    axis : "accuracy" or "naturalness". texts : only those that score single texts.
+
+    >>> grouped("accuracy")["source and ratings"]
+    ['rated-accuracy[:SET]']
+    """
+    groups: dict[str, list[str]] = {}
+    for row in TABLE:
+        if row.axis == axis and not (texts and CORPUS in row.sees):
+            seen = " and ".join(", ".join(row.sees).rsplit(", ", 1)) or "the text alone"
+            groups.setdefault(seen, []).append(row.typed)
+    return groups
+
+
+def listed(axis: str, *, texts: bool = False) -> str:
+    """The metrics of an axis by what they see, and what stands behind their colons, as help texts say it.
+
+    Parameters
+    ----------
+    axis, texts : as in `grouped`.
+
+    >>> listed("accuracy")[:54]
+    'by reference: chrf, chrf++, bleu, ter, metricx23[:MODE'
+    """
+    groups = grouped(axis, texts=texts).items()
+    typed = "; ".join(f"by {seen}: {', '.join(names)}" for seen, names in groups)
+    return "; ".join([typed, *(f"{one}: {what}" for one, what in BEHIND.items() if one in typed)])
+
+
+def accuracy_metric(name: str, trg_lang: str = "", n_refs: int | str = 1, **options: Any) -> Metric:
+    """An accuracy metric ready to score.
+
+    Parameters
+    ----------
+    name : of TABLE, as chrf, or comet:MODEL, where MODEL is a folder, a .ckpt file or a hub id[@revision].
+        rated-accuracy:SET for ratings of one's own, see `rated_metric`.
+    trg_lang : target language, e.g. "de"; it chooses BLEU's tokenizer.
+    n_refs : how many references every segment that has any will have, or "var" where they differ: `TestSet.n_refs`.
+    options : of the learned ones, `device` and `dtype`; the others take none.
+
+    Raises
+    ------
+    UnknownName, DataError, MissingExtra; AnhelpersError where a model cannot be loaded.
+
+    >>> accuracy_metric("chrf", "de").unit
+    'points, 0 to 100'
+    """
+    row = row_of(name, "accuracy")
+    if options and not row.learned:
+        raise DataError(f"{name} takes no options, got {', '.join(options)}; leave them out.")
+    if row.learned and ":" in name and not name.partition(":")[2].strip():
+        raise DataError(
+            f"'{name}' names no model; write a folder, a file or a hub id after the colon."
+        )
+    return _made(row, name, trg_lang, n_refs=n_refs, options=options)
+
+
+def naturalness_metric(
+    name: str, trg_lang: str, lm: LanguageModel | None = None, *, mono: Mono | None = None
+) -> Metric:
+    """A naturalness metric ready to score.
+
+    Parameters
+    ----------
+    name : of TABLE; critic:FOLDER and critic+lpp:FOLDER for a critic of your own; rated-naturalness, or
+        rated-naturalness:SET, for ratings of the very texts.
+    trg_lang : language of the texts.
+    lm : from `naturalness.lm.load_lm`.
+    mono : R, texts that people wrote in the language, which lpp-distance compares with.
+
+    Raises
+    ------
+    UnknownName; DataError without the language model or the R that is needed, or where the language does not fit.
+
+    >>> naturalness_metric("ttr", "de").score_corpus(["Das ist gut.", "Das nicht."])
+    0.8
+    """
+    row = row_of(name, "naturalness")
+    _check_kinds(row, lm, mono)
+    if LM in row.sees and lm is None:
+        raise DataError(
+            f"{name} needs a language model; name one (--lm MODEL, or lm=load_lm(MODEL)); "
+            "compression needs none, for any language."
+        )
+    return _made(row, name, trg_lang, lm=lm, mono=mono)
+
+
+def _check_kinds(row: Row, lm: object, mono: object) -> None:
+    """A DataError for a model or an R of another kind, where the metric sees it."""
+    if LM not in row.sees:
+        return
+    from ..naturalness.load import LanguageModel
+    from ..naturalness.mono import Mono
+
+    for value, kind, seen, wanted in (
+        (lm, LanguageModel, LM, "a language model, lm=load_lm(MODEL)"),
+        (mono, Mono, R, "R, mono=Mono(texts)"),
+    ):
+        if seen in row.sees and not (value is None or isinstance(value, kind)):
+            raise DataError(f"{row.name} takes {wanted}, and not {value!r:.60}.")
+
+
+def _made(row: Row, name: str, lang: str, **given: Any) -> Metric:
+    """What the maker of a row, imported only now, makes of what is asked for."""
+    module, function = row.maker.split(":")
+    model = name.partition(":")[2] or row.hub
+    make = getattr(import_module(f"{PACKAGE}.{module}"), function)
+    return make(Asked(name, model, row.sees, lang, **given))
+
+
+def fitting_metric(
+    names: Sequence[str], trg_lang: str, lm: LanguageModel | str | None = None
+) -> tuple[Metric, tuple[str, ...]]:
+    """The first of these naturalness metrics that fits texts and model, and a sentence for each that does not.
+
+    Parameters
+    ----------
+    names, trg_lang : as in `naturalness_metric`.
+    lm : the language model, or its name as in `load_lm`, by which it is loaded where one of these needs it.
+
+    Raises
+    ------
+    DataError : none fits, and why; UnknownName.
+
+    >>> metric, why = fitting_metric(["critic", "ttr"], "sw")
+    >>> metric.name, len(why)
+    ('ttr', 1)
+    """
+
+    @cache
+    def model() -> LanguageModel | None:
+        from ..naturalness.load import load_lm
+
+        return load_lm(lm, lang=trg_lang) if isinstance(lm, str) else lm
+
+    def made(name: str) -> Metric:
+        return naturalness_metric(name, trg_lang, model() if needs_lm(name) else None)
+
+    found, missing = fitting_metrics("naturalness", names, made)
+    if not found:
+        raise DataError(" ".join(missing) or "no metric of naturalness was named.")
+    return next(iter(found.values())), missing
 
 
 def metric(
@@ -45,8 +329,8 @@ def metric(
 
     Parameters
     ----------
-    name : accuracy: chrf, chrf++, bleu, ter, comet, metricx24 and others, see `accuracy.registry`; naturalness: lpp,
-        bpb, zip, critic, critic+lpp and others, see `naturalness.registry`.
+    name : of the table, `scoring.lookup.TABLE` and docs/metrics.md: chrf, bleu, comet and others of accuracy; lpp,
+        critic, critic+lpp and others of naturalness.
     of : the test set that it will score, or the language of the translations, e.g. "de"; it decides BLEU's tokenizer
         and which critic and which bundled model is meant.
     lm : the language model of those that need one, or its name as in `load_lm`; by default the bundled one of the
@@ -66,13 +350,19 @@ def metric(
             f"'{of}' is a pair of languages; give the test set, or the target language, "
             f"{of[-2:]!r}."
         )
+    if not isinstance(of, str | TestSet):
+        raise DataError(
+            "give the test set that is scored, or the language of its translations, such as 'de', "
+            f"and not {of!r:.60}."
+        )
     lang, own = (known_code(of), 1) if isinstance(of, str) else (of.trg_lang, of.n_refs)
-    if registry.is_accuracy(known_metric(name)):
-        return registry.accuracy_metric(name, lang, own if n_refs is None else n_refs)
+    row = row_of(name)
+    if row.axis == "accuracy":
+        return accuracy_metric(name, lang, own if n_refs is None else n_refs)
     if isinstance(lm, str):
         from ..naturalness.load import BUNDLED, load_lm
 
-        lm = None if not needs_lm(name) else _bundled(lang) if lm == BUNDLED else load_lm(lm)
+        lm = None if LM not in row.sees else _bundled(lang) if lm == BUNDLED else load_lm(lm)
     return naturalness_metric(name, lang, lm, mono=mono)
 
 

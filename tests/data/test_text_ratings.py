@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from anhelpers.accuracy.registry import accuracy_metric, is_accuracy
 from anhelpers.classroom import krippendorff_alpha
 from anhelpers.cli import main
 from anhelpers.data import (
@@ -23,12 +22,12 @@ from anhelpers.data import (
     load_ratings,
     read_ratings,
 )
-from anhelpers.data.text_ratings import is_rated, rated_metric, ratings_beside
+from anhelpers.data.text_ratings import rated_metric, ratings_beside
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.mqm import score_ratings
-from anhelpers.naturalness.registry import naturalness_metric
 from anhelpers.plane import oracle_study, with_human_points
 from anhelpers.scoring import score_all, system_rows
+from anhelpers.scoring.lookup import accuracy_metric, naturalness_metric, row_of
 
 HEAD = "segment\tid\tpass\tnaturalness\taccuracy"
 SET = [
@@ -226,9 +225,10 @@ def test_other_texts_than_the_rated_ones_are_told():
         naturalness_metric("rated-naturalness:", "de")
     with pytest.raises(DataError, match="rated-accuracy takes no options, got device"):
         accuracy_metric("rated-accuracy", device="cpu")
-    assert is_accuracy("rated-accuracy:x")
-    assert not is_accuracy("rated-naturalness")
-    assert not is_rated("rated-accuracyx", "accuracy")
+    assert row_of("rated-accuracy:x").axis == "accuracy"
+    assert row_of("rated-naturalness").axis == "naturalness"
+    with pytest.raises(UnknownName, match="unknown metric 'rated-accuracyx'"):
+        row_of("rated-accuracyx")
 
 
 def test_a_domain_keeps_its_ratings_and_a_shuffled_reference_has_none():

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from anhelpers import cli, judges
-from anhelpers.accuracy.registry import accuracy_metric
 from anhelpers.data import CandidateSet, TestSet
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.metrics import Metric
+from anhelpers.scoring.lookup import accuracy_metric
 
 TAGS = ("idiomatic", "literal-2", "literal-2", "calque")
 TEXTS = (("aaaa", "aa", "aaaa", "a"), ("b", "bb", "bbb", "bbbb"), ("cc", "c", "ccc", "cc"))

@@ -14,7 +14,7 @@ from anhelpers.errors import DataError
 from anhelpers.naturalness.combination import combination_metric, identity, load_combination
 from anhelpers.naturalness.critic import load_critic
 from anhelpers.naturalness.lm import load_lm
-from anhelpers.naturalness.registry import naturalness_metric, needs_lm
+from anhelpers.scoring.lookup import naturalness_metric, needs_lm
 from anhelpers.training.combination import (
     damaged,
     fit_weights,

@@ -34,8 +34,8 @@ from anhelpers.naturalness.critic import (
     score_critic,
 )
 from anhelpers.naturalness.critic_figures import auc, reliability, tv_lower_bound
-from anhelpers.naturalness.registry import naturalness_metric
 from anhelpers.plane import oracle_study, system_plane
+from anhelpers.scoring.lookup import naturalness_metric
 from anhelpers.training.critic import CriticRecipe, train_critic, write_critic
 
 SMALL = CriticRecipe("de", words=100, min_texts=3, penalty=1e-3)
@@ -403,7 +403,7 @@ def test_train_score_and_plane_from_the_command_line(tmp_path, capsys, monkeypat
 
 
 def test_it_takes_part_in_plane_and_curve(bundled_critic):
-    from anhelpers.accuracy.registry import accuracy_metric
+    from anhelpers.scoring.lookup import accuracy_metric
 
     test, cands = load("teaching"), load_candidates("teaching")
     metric, chrf = critic_metric(bundled_critic, "de"), accuracy_metric("chrf", "de", test.n_refs)

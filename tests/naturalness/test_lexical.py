@@ -23,9 +23,9 @@ from anhelpers.naturalness.diversity import (
     lexical_table,
     words,
 )
-from anhelpers.naturalness.registry import NAMES, fitting_metric, naturalness_metric
 from anhelpers.plane import metric_axis
 from anhelpers.scoring import segment_rows, system_rows
+from anhelpers.scoring.lookup import TABLE, fitting_metric, naturalness_metric
 
 TOKENS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=80)
 FEW_TYPES = words("The cat sat on the mat, and the dog sat on the cat.")
@@ -306,9 +306,9 @@ def test_a_metric_of_a_corpus_has_rows_of_systems_and_one_point_on_the_plane():
     assert surface_metric("chrf", "de").scale.endswith("(higher is better)")
 
 
-def test_the_registry_makes_each_and_asks_for_a_model():
-    with_lm = ["lpp", "bpb", "zip", "critic+lpp", "lpp-distance"]
-    assert list(NAMES) == [*with_lm, "compression", "critic", *MEASURES, "rated-naturalness"]
+def test_the_table_of_metrics_has_each_and_asks_for_a_model():
+    lexical_rows = [row for row in TABLE if row.maker == "naturalness.diversity:named"]
+    assert [row.name for row in lexical_rows] == list(MEASURES)
     assert naturalness_metric("shannon", "de").score_corpus(["a b"]) == pytest.approx(math.log(2))
     with pytest.raises(DataError, match="zip needs a language model"):
         naturalness_metric("zip", "de")

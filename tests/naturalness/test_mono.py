@@ -11,7 +11,7 @@ from anhelpers.errors import DataError
 from anhelpers.metrics import Metric
 from anhelpers.naturalness.lpp import LppDistance
 from anhelpers.naturalness.mono import Mono, leaks, lpp_gaps, score_mono
-from anhelpers.naturalness.registry import naturalness_metric
+from anhelpers.scoring.lookup import naturalness_metric
 
 LENGTH = Metric(
     "length",

@@ -1,20 +1,29 @@
 """A metric by its name, of either axis."""
 
+import re
 import shutil
+import sys
+from importlib import import_module
+from types import ModuleType
 
 import numpy as np
 import pytest
 
-from anhelpers.accuracy.registry import accuracy_metric
+from anhelpers.accuracy.metricx import VARIANTS
+from anhelpers.cli import main
 from anhelpers.data import load, load_candidates
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.naturalness.registry import naturalness_metric
+from anhelpers.naturalness.critic import critic_metric, load_critic
+from anhelpers.naturalness.lm import load_lm
+from anhelpers.naturalness.mono import Mono
 from anhelpers.plane import oracle_study
-from anhelpers.scoring import system_rows
-from anhelpers.scoring.lookup import metric
+from anhelpers.scoring import lookup, system_rows
+from anhelpers.scoring.lookup import TABLE, accuracy_metric, metric, naturalness_metric
+
+from .. import metrics_page as page
 
 
-def test_it_is_the_metric_of_its_registry():
+def test_it_is_the_metric_of_its_axis():
     assert metric("bleu", "zh").signature == accuracy_metric("bleu", "zh").signature
     assert metric("critic", "en").signature == naturalness_metric("critic", "en").signature
     assert metric("rated-naturalness", "en").signature.startswith(
@@ -31,6 +40,109 @@ def test_the_language_model_is_the_bundled_one_of_the_language_or_the_one_that_i
         assert f"model:{lang}-small|" in metric("lpp", lang).signature
         assert np.isfinite(metric("critic+lpp", lang).score_segments([text])).all()
     assert "model:tiny|" in metric("lpp", "de", lm=str(tiny_lm)).signature
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_every_row_of_the_table_holds(row):
+    assert row.says
+    assert {*re.findall("[A-Z]+", row.behind)} <= set(lookup.BEHIND)
+    assert set(row.sees) <= {"source", "reference", "ratings", "R", lookup.LM, lookup.CORPUS}
+    assert [one for one in TABLE if one.name == row.name] == [row]
+    assert lookup.needs_lm(row.name) == (lookup.LM in row.sees)
+    module, function = row.maker.split(":")
+    assert callable(getattr(import_module(f"anhelpers.{module}"), function))
+
+
+@pytest.mark.neural
+@pytest.mark.parametrize("row", [row for row in TABLE if not row.learned], ids=lambda row: row.name)
+def test_a_metric_sees_what_its_row_says(row):
+    made = metric(row.name, "de", mono=Mono(("Das ist gut.", "Nein, danke.")))
+    assert made.name == row.name
+    needs = {"refs": "reference", "srcs": "source"}
+    assert {needs[one] for one in made.needs} == {*needs.values()} & set(row.sees)
+    assert (made.score_segments is None) == (lookup.CORPUS in row.sees)
+
+
+def test_learned_metrics_see_what_their_rows_say():
+    rows = {row.name: row for row in TABLE if row.learned}
+    for name, variant in VARIANTS.items():
+        kinds = {"src": "source", "ref": "reference"}
+        assert rows[name].sees == tuple(kinds[one] for one in variant.reads if one in kinds)
+    without = [name for name, row in rows.items() if "reference" not in row.sees]
+    assert without == [name for name in rows if name.endswith("-qe") or name == "cometkiwi"]
+
+
+def test_a_new_metric_is_a_file_and_a_row(monkeypatch, capsys):
+    mine = ModuleType("anhelpers.accuracy.mine")
+    mine.named = lambda asked: (asked.name, asked.model, asked.lang, asked.n_refs)
+    monkeypatch.setitem(sys.modules, "anhelpers.accuracy.mine", mine)
+    new = lookup.Row(
+        "accuracy", "mine", "[:MODEL]", ("reference",), "accuracy.mine:named", "me/mine", "mine"
+    )
+    monkeypatch.setattr(lookup, "TABLE", (*TABLE, new))
+    assert metric("mine", "de", n_refs=2) == ("mine", "me/mine", "de", 2)
+    assert metric("mine:x", "de") == ("mine:x", "x", "de", 1)
+    with pytest.raises(UnknownName, match=r"did you mean 'mine'\?; known: .*mine, "):
+        metric("minee", "de")
+    for command in ("score", "plane", "curve", "judge"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        assert "mine[:MODEL]" in capsys.readouterr().out
+    assert "`mine[:MODEL]`" in page.names()
+    assert "`mine[:MODEL]`" in page.tables()
+
+
+def test_readme_and_page_are_those_of_the_table():
+    """`python -m tests.metrics_page` writes them."""
+    assert page.README.read_text(encoding="utf-8") == page.written(page.README, page.names())
+    assert page.PAGE.read_text(encoding="utf-8") == page.written(page.PAGE, page.tables())
+    assert len(page.MADE.findall(page.README.read_text(encoding="utf-8"))) == 1
+
+
+def test_the_parts_of_a_name_in_another_order_are_its_nearest():
+    with pytest.raises(
+        UnknownName, match=r"unknown metric 'lpp\+critic'; did you mean 'critic\+lpp'"
+    ):
+        metric("lpp+critic", "de")
+
+
+@pytest.mark.neural
+def test_what_is_of_the_wrong_kind_is_told(tiny_lm):
+    test = load("teaching/de-en")
+    for ask, told in [
+        (lambda: metric("bleu", 5), "or the language of its translations, such as 'de', and not 5"),
+        (lambda: metric("bleu", None), "and not None"),
+        (lambda: metric("bleu", b"de"), "and not b'de'"),
+        (lambda: metric(5, test), "the name of a metric is a text, such as 'chrf', and not 5"),
+        (
+            lambda: metric("lpp", test, lm=5),
+            r"lpp takes a language model, lm=load_lm\(MODEL\), and",
+        ),
+        (lambda: naturalness_metric("lpp", "de", "bundled"), "and not 'bundled'"),
+        (
+            lambda: metric("lpp-distance", "de", mono=["a"]),
+            r"takes R, mono=Mono\(texts\), and not \[",
+        ),
+    ]:
+        with pytest.raises(DataError, match=told):
+            ask()
+
+
+@pytest.mark.neural
+def test_a_refusal_for_the_language_names_the_bundled_judge():
+    german = load_critic("de")
+    told = "for English there is a bundled one: critic with target language en; or train one"
+    with pytest.raises(DataError, match=f"knows only 'de' and the texts are 'en_GB'; {told}"):
+        critic_metric(german, "en_GB")
+    with pytest.raises(DataError, match=r"the texts are 'cs'; train one \(anhelpers train-critic"):
+        critic_metric(german, "cs")
+    lm = load_lm("de-small")
+    told = r"for English there is a bundled one: en-small \(--lm bundled\); or name another"
+    for name in ("lpp", "critic+lpp"):
+        with pytest.raises(DataError, match=f"knows only 'de' and the texts are 'eng'; {told}"):
+            metric(name, "eng", lm=lm)
+    with pytest.raises(DataError, match="the texts are 'sw'; name another language model"):
+        metric("lpp", "sw", lm=lm)
 
 
 def test_what_is_not_there_is_told():

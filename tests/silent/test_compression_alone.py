@@ -19,7 +19,7 @@ from anhelpers.naturalness.compression import (
     compressed_bits,
     compression_metric,
 )
-from anhelpers.naturalness.registry import naturalness_metric
+from anhelpers.scoring.lookup import naturalness_metric
 
 VARIED = "Der Hund bellt.\nEine Katze schläft auf dem Dach.\nMorgen fahren wir ans Meer.\nWo liegt mein Schlüssel?"
 REPETITIVE = "\n".join(["Der Hund bellt laut und lange."] * 4)

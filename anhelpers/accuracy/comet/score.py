@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import hub
 from ...errors import need
-from ...metrics import Metric
+from ...metrics import Asked, Metric
 from ...scoring.batches import METRIC_TOKENS_PER_BATCH, batches, padded
 from ...scoring.worker import Made, recipe
 from ..learned import Learned, elsewhere, learned_metric, short_name
@@ -70,6 +70,14 @@ def comet_metric(
         ),
     )
     return learned_metric(learned, n_refs)
+
+
+def named(asked: Asked) -> Metric:
+    """The COMET of a row of the table of metrics, with the reference where the row sees it."""
+    reference = "reference" in asked.sees
+    return comet_metric(
+        asked.model, asked.n_refs, reference=reference, called=asked.called, **asked.options
+    )
 
 
 def made(name: str, **options: Any) -> Made:

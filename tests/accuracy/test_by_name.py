@@ -8,42 +8,51 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anhelpers.accuracy import registry
-from anhelpers.accuracy.registry import FAMILIES, LEARNED, NAMES, accuracy_metric, is_accuracy
+from anhelpers.accuracy import metricx
+from anhelpers.accuracy.comet import score
 from anhelpers.accuracy.surface import METRICS, surface_metric
 from anhelpers.cli import main
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.scoring import memo
+from anhelpers.scoring.lookup import accuracy_metric
 
 SRC = ["Yes.", "The dog barks.", "old"]
 REF = ["Ja.", "Der Hund bellt.", "alt"]
 HYP = ["Ja.", "Ein Hund", "Haus"]
 
 
-def test_every_name_is_known_and_surface_metrics_are_as_before():
-    assert all(map(is_accuracy, [*NAMES, *(f"{family}:x" for family in FAMILIES)]))
-    assert not any(map(is_accuracy, ["lpp", "comets", "chrf:x", "metricx", "comet-qe"]))
+def test_surface_metrics_are_as_before():
     for name in METRICS:
         assert accuracy_metric(name, "de", 2).signature == surface_metric(name, "de", 2).signature
-    assert {family for family, _ in LEARNED.values()} <= set(FAMILIES)
 
 
 def test_learned_names_are_their_models_of_the_hub(monkeypatch):
     asked = []
-    family = {name: lambda name=name, **options: asked.append((name, options)) for name in FAMILIES}
-    monkeypatch.setattr(registry, "FAMILIES", family)
-    for name in ("cometkiwi", "metricx24-qe", "comet:my/model@abc", "metricx23-qe:~/folder"):
+
+    def kept(family):
+        return lambda model, n_refs, **options: asked.append((family, model, n_refs, options))
+
+    monkeypatch.setattr(score, "comet_metric", kept("comet"))
+    monkeypatch.setattr(metricx, "metricx_metric", kept("metricx"))
+    for name in (
+        "cometkiwi",
+        "metricx24-qe",
+        "comet:my/model@abc",
+        "metricx23-qe:~/f",
+        "metricx:x",
+    ):
         accuracy_metric(name, "de", 3, device="cpu")
+    kiwi, google = "Unbabel/wmt22-cometkiwi-da", "google/metricx-24-hybrid-xl-v2p6"
+    variants = ("metricx24-qe", "metricx24-qe"), ("metricx23-qe", None), (None, None)
+    first, second, third = ({"variant": one, "called": called} for one, called in variants)
     expected = [
-        ("comet-qe", "Unbabel/wmt22-cometkiwi-da", "cometkiwi"),
-        ("metricx24-qe", "google/metricx-24-hybrid-xl-v2p6", "metricx24-qe"),
-        ("comet", "my/model@abc", None),
-        ("metricx23-qe", "~/folder", None),
+        ("comet", kiwi, {"reference": False, "called": "cometkiwi"}),
+        ("metricx", google, first),
+        ("comet", "my/model@abc", {"reference": True, "called": None}),
+        ("metricx", "~/f", second),
+        ("metricx", "x", third),
     ]
-    assert asked == [
-        (name, {"model": model, "n_refs": 3, "called": called, "device": "cpu"})
-        for name, model, called in expected
-    ]
+    assert asked == [(*one, 3, {**options, "device": "cpu"}) for *one, options in expected]
 
 
 def test_what_is_no_name_is_told():
@@ -69,7 +78,7 @@ def test_what_is_no_name_is_told():
 
 def test_names_load_nothing_heavy():
     code = (
-        "import sys; from anhelpers.accuracy.registry import accuracy_metric; accuracy_metric('chrf');"
+        "import sys; from anhelpers.scoring.lookup import accuracy_metric; accuracy_metric('chrf');"
         "print([m for m in ('torch', 'transformers', 'comet') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
