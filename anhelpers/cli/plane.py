@@ -15,6 +15,7 @@ import numpy as np
 from .. import checks
 from ..naturalness.mono import LPP_DISTANCE
 from ..progress import say
+from ..provenance import TOGETHER
 from . import mono as reference
 from . import options as shared
 from .entries import about_curve, about_options, compared_texts
@@ -33,6 +34,7 @@ COLUMN_INCHES = 3.3
 """Width of a column in ACL's style."""
 
 RESULTS = (
+    TOGETHER,
     "systems.csv",
     "curve.csv",
     "pairs.csv",
