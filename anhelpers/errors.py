@@ -25,6 +25,7 @@ __all__ = [
     "nearest",
     "need",
     "one_line",
+    "visible",
     "without_password",
 ]
 
@@ -102,9 +103,17 @@ def one_line(message: str) -> str:
     """A text that cannot steer a terminal: one line of at most LONGEST characters."""
     if len(message) > LONGEST:
         message = f"{message[: LONGEST - 300]} … {message[-290:]}"
-    line = _LINE_END.sub(" ", without_password(message))
+    return visible(_LINE_END.sub(" ", without_password(message)))
+
+
+def visible(text: str) -> str:
+    r"""A text whose characters that nobody sees are escaped, so that it cannot steer a terminal.
+
+    >>> visible("a\x1b[2J")
+    'a\\x1b[2J'
+    """
     return _UNSEEN.sub(
-        lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), line
+        lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text
     )
 
 

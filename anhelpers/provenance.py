@@ -6,27 +6,49 @@ The line has no date, no folder and no user, so that the same command writes the
 from __future__ import annotations
 
 import html
+import io
+import json
 import os
 import platform
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import __version__
-from .errors import without_password
+from .data.lines import read_bytes
+from .data.writing import as_utf8, fresh_file, turn, write_bytes, write_text
+from .errors import DataError, without_password
 from .metrics import signature_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MAKING", "environment", "in_page", "made_by", "making", "version_of", "with_made_by"]
+__all__ = [
+    "MAKING",
+    "TOGETHER",
+    "environment",
+    "in_page",
+    "made_by",
+    "made_lines",
+    "made_of",
+    "making",
+    "mark_of",
+    "version_of",
+    "with_made_by",
+    "write_table",
+]
 
 MAKING = "ANHELPERS_MAKING"
 """The environment variable with the command or notebook that is running, for the kernels and workers it starts."""
+
+TOGETHER = "MADE.txt"
+"""The file with the lines of all tables of a folder; a table alone has NAME.csv.made beside it."""
 
 LIBRARIES = {  # distribution -> the module by whose presence we know that it took part
     "numpy": "numpy",
@@ -101,9 +123,147 @@ def made_by(*, drawn: bool = False, installed: bool = False) -> str:
     )
 
 
-def with_made_by(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with a last column made_by, the same in every row, so that any program still reads it as a table."""
-    return table.assign(made_by=made_by())
+def mark_of(line: str) -> str:
+    """The 8 hex digits that stand for a line of `made_by`: the first of the SHA-256 of its UTF-8.
+
+    >>> mark_of("anhelpers:0.1.0|python:3.11.7")
+    '972107b5'
+    """
+    return sha256(line.encode()).hexdigest()[:8]
+
+
+def with_made_by(table: pd.DataFrame, line: str) -> pd.DataFrame:
+    """The table with a last column made_by, the same in every row: package, version and the mark of its line.
+
+    Parameters
+    ----------
+    line : of `made_by`; as it is long, it stands once beside the table, and not in each row.
+    """
+    return table.assign(made_by=f"anhelpers {__version__} {mark_of(line)}")
+
+
+def made_lines(path: str | PathLike) -> dict[str, str]:
+    """Mark -> line of a file NAME.csv.made or MADE.txt: a mark, a tab and a line each; {} where there is none.
+
+    A line that does not fit its mark is left out: somebody has changed it.
+    """
+    if not Path(path).is_file():
+        return {}
+    rows = (row.partition("\t") for row in read_bytes(path).decode("utf-8", "replace").splitlines())
+    return {mark: line for mark, _, line in rows if mark == mark_of(line)}
+
+
+def write_table(path: str | PathLike, table: pd.DataFrame) -> Path:
+    """A table as .csv or .parquet, with what made it: its mark in each row, its line once. Returns the path.
+
+    The line goes into NAME.csv.made before the table takes its place; of parquet it is `made_by` of the file's
+    metadata.
+
+    Raises
+    ------
+    DataError : no such folder, a full disk, no right to write; a text that is no UTF-8.
+    """
+    path, line = Path(path), made_by()
+    table = with_made_by(table, line)
+    if path.suffix.lower() == ".parquet":
+        return write_bytes(path, _parquet(table, line))
+    data = as_utf8(table.to_csv(index=False, lineterminator="\n"), path)
+    with turn(path.parent), fresh_file(path) as fresh:
+        fresh.write_bytes(data)
+        write_text(f"{path}.made", f"{mark_of(line)}\t{line}\n")
+    return path
+
+
+def _parquet(table: pd.DataFrame, line: str) -> bytes:
+    import pyarrow
+    from pyarrow import parquet
+
+    whole = pyarrow.Table.from_pandas(table, preserve_index=False)
+    told = {**whole.schema.metadata, "made_by": line}
+    parquet.write_table(whole.replace_schema_metadata(told), buffer := io.BytesIO())
+    return buffer.getvalue()
+
+
+def made_of(path: str | PathLike) -> list[str]:
+    """The lines of `made_by` that a file carries, each once: several where results were put together.
+
+    Of a CSV table they are looked up in NAME.csv.made and MADE.txt beside it; tables of older versions have the whole
+    line in each row. Read are also parquet, JSON and JSONL, notebooks, SVG, PNG, PDF, HTML, and texts for a paper.
+
+    Raises
+    ------
+    DataError : no such file, one that names nobody, or a table whose line is not beside it.
+    """
+    path = Path(path)
+    suffix, data = path.suffix.lower(), read_bytes(path)
+    known: dict[str, str] = {}
+    if suffix in (".csv", ".parquet"):
+        said, own = _marks(path, data)
+        known = made_lines(path.with_name(TOGETHER)) | {mark_of(line): line for line in own}
+        said = said or own  # a table without rows
+    elif suffix == ".made" or path.name == TOGETHER:
+        said = [*made_lines(path).values()]
+    else:
+        said = [line for line in _told(data, suffix) if line.startswith("anhelpers:")]
+    if not said:
+        raise DataError("does not say what made it; results of anhelpers do.", path)
+    lines = [one if "|" in one else known.get(one.rpartition(" ")[2], "") for one in said]
+    if "" in lines:
+        raise DataError(
+            f"names {said[lines.index('')]}, whose line is neither in {path.name}.made nor in "
+            f"{TOGETHER} beside it; bring that file along, or make the table again.",
+            path,
+        )
+    return lines
+
+
+def _marks(path: Path, data: bytes) -> tuple[list[str], list[str]]:
+    """What stands in the column made_by of a table, each once; and the lines in NAME.csv.made, or in its metadata."""
+    import pandas as pd
+
+    try:
+        if path.suffix.lower() == ".csv":
+            column = pd.read_csv(io.BytesIO(data), usecols=["made_by"], dtype=str).made_by
+            return column.dropna().unique().tolist(), [*made_lines(f"{path}.made").values()]
+        from pyarrow import parquet
+
+        table = parquet.read_table(io.BytesIO(data), columns=["made_by"])
+        own = (table.schema.metadata or {}).get(b"made_by", b"").decode()
+        return table["made_by"].unique().drop_null().to_pylist(), [own] if own else []
+    except (ValueError, KeyError, OSError):  # no such column, or no table at all
+        return [], []
+
+
+def _told(data: bytes, suffix: str) -> list[str]:
+    """The lines in a file that is no table, each once."""
+    if suffix == ".png":
+        at = data.find(b"iTXtSoftware\0") + 4
+        chunk = data[at : at + int.from_bytes(data[at - 8 : at - 4], "big")] if at > 7 else b""
+        return [chunk.removeprefix(b"Software\0\0\0\0\0").decode("utf-8", "replace")]
+    place, read = PLACES.get(suffix, (b"(?!)", str))
+    try:
+        if suffix == ".ipynb":  # whose pictures have lines of their own
+            return [str(json.loads(data)["metadata"]["made_by"])]
+        return [read(text.decode()) for text in dict.fromkeys(re.findall(place, data))]
+    except (ValueError, KeyError, TypeError):  # not as we write it
+        return []
+
+
+def _from_hex(text: str) -> str:
+    return bytes.fromhex(text).decode("utf-16-be")
+
+
+PLACES: dict[str, tuple[bytes, Callable[[str], str]]] = {
+    ".svg": (rb"<metadata>([^<]+)</metadata>", html.unescape),
+    ".html": (rb'<meta name="generator" content="([^"]+)">', html.unescape),
+    ".pdf": (rb"/Creator <feff(\w+)>", _from_hex),
+    ".tex": (rb"\A% (.+)", str),
+    ".txt": (rb"\((anhelpers:.+)\)\.\n?\Z", str),
+    **dict.fromkeys(
+        (".json", ".jsonl", ".ipynb"), (rb'"made_by": ?("(?:[^"\\]|\\.)*")', json.loads)
+    ),
+}
+"""Suffix -> where the line stands in such a file, and how its text is read."""
 
 
 def in_page(page: str, line: str | None = None) -> str:

@@ -15,7 +15,7 @@ from .appendix import ADVICE
 from .charts.frame import digits_of
 from .data.writing import write_text
 from .plane import Plane
-from .provenance import in_page, made_by, with_made_by
+from .provenance import TOGETHER, in_page, made_by, made_lines, mark_of, with_made_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,16 +117,20 @@ def latex_table(table: pd.DataFrame, plane: Plane, told: Sequence[str] = ()) -> 
 
 
 def write_tables(folder: str | PathLike, tables: Mapping[str, pd.DataFrame]) -> list[Path]:
-    """Each table as FOLDER/NAME.csv, written in one step; returns the paths.
+    """Each table as FOLDER/NAME.csv, written in one step; returns the paths. FOLDER/MADE.txt says what made them.
 
     Parameters
     ----------
     tables : NAME -> table.
     """
+    folder, line = Path(folder), made_by()
+    # the lines of other tables stay
+    lines = made_lines(folder / TOGETHER) | {mark_of(line): line}
+    write_text(folder / TOGETHER, "".join(f"{mark}\t{one}\n" for mark, one in lines.items()))
     return [
         write_text(
-            Path(folder) / f"{name}.csv",
-            with_made_by(table).to_csv(index=False, lineterminator="\n"),
+            folder / f"{name}.csv",
+            with_made_by(table, line).to_csv(index=False, lineterminator="\n"),
         )
         for name, table in tables.items()
     ]

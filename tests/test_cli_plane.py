@@ -18,6 +18,7 @@ from anhelpers.naturalness.lpp import line_fingerprints
 pytestmark = pytest.mark.neural
 TREE = "references/en-de.refB.txt"
 WRITTEN = {
+    "MADE.txt",
     "appendix.txt",
     "claim.csv",
     "curve.csv",

@@ -13,9 +13,10 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from pyarrow import parquet
 
 from anhelpers import __version__, cli
-from anhelpers.provenance import MAKING, in_page, made_by, making
+from anhelpers.provenance import MAKING, in_page, made_by, made_of, making, mark_of
 
 pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
 pytest.importorskip("papermill", reason="pip install -c constraints.txt -e '.[notebooks]'")
@@ -269,9 +270,32 @@ def _html(path):
     return [shown]
 
 
+def _named(path, marks):
+    """The lines beside a table that have the marks of its rows."""
+    places = Path(f"{path}.made"), path.with_name("MADE.txt")
+    (place,) = (one for one in places if one.exists())
+    lines = dict(row.split("\t") for row in place.read_text("utf-8").splitlines())
+    start = f"anhelpers {__version__} "
+    assert {start + mark for mark in lines} == {*marks}
+    return [*lines.values()]
+
+
+def _parquet(path):
+    line = parquet.read_schema(path).metadata[b"made_by"].decode()
+    assert pd.read_parquet(path).made_by.eq(f"anhelpers {__version__} {mark_of(line)}").all()
+    return [line]
+
+
+def _text(path):
+    if path.name == "MADE.txt":
+        return [path.read_text("utf-8").rstrip("\n").split("\t")[1]]
+    return re.findall(r"\((anhelpers:[^)]+)\)\.$", path.read_text("utf-8"))
+
+
 READ = {  # file type -> the lines that it carries, each of which must be the maker's
-    ".csv": lambda path: pd.read_csv(path).made_by.unique().tolist(),
-    ".parquet": lambda path: pd.read_parquet(path).made_by.unique().tolist(),
+    ".csv": lambda path: _named(path, pd.read_csv(path).made_by),
+    ".made": lambda path: [path.read_text("utf-8").rstrip("\n").split("\t")[1]],
+    ".parquet": _parquet,
     ".jsonl": lambda path: sorted(
         {json.loads(line)["made_by"] for line in path.read_text("utf-8").splitlines()}
     ),
@@ -282,7 +306,7 @@ READ = {  # file type -> the lines that it carries, each of which must be the ma
     ".png": _png,
     ".pdf": _pdf,
     ".tex": lambda path: [path.read_text("utf-8").splitlines()[0].removeprefix("% ")],
-    ".txt": lambda path: re.findall(r"\((anhelpers:[^)]+)\)\.$", path.read_text("utf-8")),
+    ".txt": _text,
 }
 
 
@@ -303,6 +327,7 @@ def test_every_file_names_versions_command_parameters_and_seed(runs):
         if name.startswith(FOREIGN):
             continue
         (line,) = READ[path.suffix](path)
+        assert made_of(path) == [line], name
         assert line.startswith(f"anhelpers:{__version__}|"), name
         assert f"|python:{sys.version.split()[0]}|" in line, name
         assert f"|numpy:{np.__version__}" in line, name

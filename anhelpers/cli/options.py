@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,10 +12,10 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
-from .. import checks
+from .. import checks, provenance
 from ..errors import DataError, LanguageConflict
 from ..progress import note, note_once, say
-from ..provenance import environment, with_made_by
+from ..provenance import environment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -320,6 +319,7 @@ def _check_places(args: argparse.Namespace) -> None:
     """A DataError where a result would replace an input, or where something else is in its place."""
     given = vars(args)
     files = [given[name] for name in ("output", "html", "save_scores") if given.get(name)]
+    files += [f"{file}.made" for file in files if file.lower().endswith(".csv")]
     folders = [given[name] for name in ("out", "mme") if given.get(name)]
     files += [args.file] if args.command == "store" and args.action == "export" else []
     inputs = [
@@ -476,31 +476,25 @@ def print_notes(notes: Iterable[str]) -> None:
 
 
 def write_table(table: pd.DataFrame, output: str | None) -> None:
-    """CSV on standard output, or a .csv/.parquet file that appears in one step; a last column says what made it.
+    """CSV on standard output, or a .csv/.parquet file that appears in one step; a last column marks what made it.
 
-    On a terminal the same as an aligned text: a person reads it, and no program.
+    The whole line of what made it goes beside or into the file; of standard output, to standard error. On a terminal
+    the same as an aligned text: a person reads it, and no program.
     """
-    from ..data.writing import as_utf8, make_folder, write_bytes, write_text
+    from ..data.writing import as_utf8, make_folder
 
-    table = with_made_by(table)
-    if output is None and sys.stdout.isatty():
+    if output is not None:
+        check_table_name(output)
+        make_folder(Path(output).parent)
+        say(f"wrote {provenance.write_table(output, table)} ({len(table)} rows)")
+        return
+    line = provenance.made_by()
+    if sys.stdout.isatty():
         from ..report import terminal_text
 
-        sys.stdout.write(terminal_text(table, get_terminal_size().columns))
+        shown = table.assign(made_by=line)
+        sys.stdout.write(terminal_text(shown, get_terminal_size().columns))
         return
-    if output is None:
-        sys.stdout.write(
-            as_utf8(table.to_csv(index=False, lineterminator="\n"), "standard output").decode(
-                "utf-8"
-            )
-        )
-        return
-    check_table_name(output)
-    path = Path(output)
-    make_folder(path.parent)
-    if path.suffix.lower() == ".csv":
-        write_text(path, table.to_csv(index=False, lineterminator="\n"))
-    else:
-        table.to_parquet(buffer := io.BytesIO(), index=False)
-        write_bytes(path, buffer.getvalue())
-    say(f"wrote {path} ({len(table)} rows)")
+    text = provenance.with_made_by(table, line).to_csv(index=False, lineterminator="\n")
+    sys.stdout.write(as_utf8(text, "standard output").decode("utf-8"))
+    say(f"made by {provenance.mark_of(line)}: {line}")

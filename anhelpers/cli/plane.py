@@ -15,6 +15,7 @@ import numpy as np
 from .. import checks
 from ..naturalness.mono import LPP_DISTANCE
 from ..progress import say
+from ..provenance import TOGETHER
 from ..scoring import lookup
 from . import mono as reference
 from . import options as shared
@@ -34,6 +35,7 @@ COLUMN_INCHES = 3.3
 """Width of a column in ACL's style."""
 
 RESULTS = (
+    TOGETHER,
     "systems.csv",
     "curve.csv",
     "pairs.csv",

@@ -405,12 +405,13 @@ def column(values):
 
 
 def doubts(err):
-    """What is said of the scores, without the usual notes on unit, pairing and tokenizer."""
+    """What is said of the scores, without the usual lines on unit, pairing, tokenizer and maker."""
     usual = (
         "are taken as nats",
         "do not both have ids",
         "was not checked that both models share",
         "are few: the intervals",
+        "made by ",
     )
     return [line for line in err.splitlines() if not any(words in line for words in usual)]
 
