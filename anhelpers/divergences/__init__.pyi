@@ -2,7 +2,6 @@
 
 from . import chance as chance
 from . import critics as critics
-from . import estimate as estimate
 from . import kernels as kernels
 from . import memed as memed
 from . import mmd as mmd

@@ -2,12 +2,11 @@
 
 from .measure import characters, cross_entropy, per_character, pointwise_xmi, xmi, xmi_difference
 from .models import ModelXmi, load_q_lm, xmi_from_models
-from .results import Bits, Xmi, XmiPerChar
+from .results import Xmi, XmiPerChar
 from .scores import score_doubts, unit_doubt
 from .tables import xmi_rows, xmi_table
 
 __all__ = [
-    "Bits",
     "ModelXmi",
     "Xmi",
     "XmiPerChar",
