@@ -53,6 +53,7 @@ from .data import write_candidates as write_candidates
 from .data.worlds import load_world as load_world
 from .errors import AnhelpersError as AnhelpersError
 from .errors import DataError as DataError
+from .estimate import Estimate as Estimate
 from .frontier import oracle_curve as oracle_curve
 from .frontier import pareto_mask as pareto_mask
 from .intervals import bootstrap_means as bootstrap_means
@@ -75,6 +76,7 @@ from .plane import system_plane as system_plane
 from .plane import systems_table as systems_table
 from .plane import verdict as verdict
 from .plane import with_human_points as with_human_points
+from .scoring import estimate_table as estimate_table
 from .scoring import system_scores as system_scores
 from .scoring.lookup import metric as metric
 from .stats import holm as holm

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from . import checks
 from .compiled import compiled
 from .errors import DataError
+from .estimate import Estimate
 from .progress import note_once
 from .stats import cluster_counts, cluster_sums, resampled_sums
 
@@ -68,15 +69,32 @@ class MeanInterval:
     n_effective: np.ndarray
 
     def text(self, unit: str = "", column: int = 0, digits: int = 2) -> str:
-        """ "1.50 chrF, 95 % interval 1.20 to 1.80 (n = 52 segments in 12 clusters)", for a notebook or a report."""
-        mean, low, high = (f"{v[column]:.{digits}f}" for v in (self.mean, self.low, self.high))
-        n = int(self.n[column])
-        where = f"n = {n} segments" + (
-            f" in {self.n_clusters} documents" if self.n_clusters < n else ""
-        )
-        return (
-            f"{mean}{' ' + unit if unit else ''}, {100 * self.level:g} % interval {low} to {high} "
-            f"({where})"
+        """ "1.50 chrF, 95 % interval 1.20 to 1.80 (n = 52 segments in 12 documents)", for a notebook or a report."""
+        return self.estimate(column, unit=unit).text(digits)
+
+    def estimate(
+        self,
+        column: int = 0,
+        name: str = "",
+        unit: str = "",
+        *,
+        of: str = "segments",
+        signature: str = "",
+    ) -> Estimate:
+        """One of the means by itself; of : what its n are, in the plural."""
+        return Estimate(
+            name,
+            float(self.mean[column]),
+            low=float(self.low[column]),
+            high=float(self.high[column]),
+            se=float(self.se[column]),
+            n=int(self.n[column]),
+            of=of,
+            n_docs=self.n_clusters,
+            n_effective=float(self.n_effective[column]),
+            unit=unit,
+            signature=signature,
+            level=self.level,
         )
 
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from anhelpers.divergences import pmf
 from anhelpers.divergences.critics import sample_critic_distance
-from anhelpers.divergences.estimate import Estimate
 from anhelpers.divergences.kernels import rbf
 from anhelpers.divergences.memed import memed_samples, memed_squared
 from anhelpers.divergences.mmd import mmd2, permutation_test
 from anhelpers.divergences.normals import folded_norm
 from anhelpers.divergences.processes import CriticProcess, estimate_distance, second_moment
 from anhelpers.divergences.samples import kl_from_logprobs, plug_in, wasserstein_1d
+from anhelpers.estimate import Estimate
 from anhelpers.intervals import effective, student
 from anhelpers.naturalness.diversity import MEASURES, jackknife
 from anhelpers.naturalness.lpp import lpp_distance
@@ -169,13 +169,12 @@ def _lpp(m: int, alike: float, kind: str, rng: np.random.Generator) -> bool:
     q, docs_q = _documents(rng, alike, level)
     paired = kind == "R of the same documents"
     if kind == "R of 300 single texts":
-        low, high = lpp_distance(
-            q, -(3 + 0.25 * (rng.gamma(4, 1, 300) - 4)), docs_q=docs_q
-        ).interval
+        found = lpp_distance(q, -(3 + 0.25 * (rng.gamma(4, 1, 300) - 4)), docs_q=docs_q)
     else:
         own = rng.normal(size=m)
         r, docs_r = _documents(rng, alike, 0.8 * level + 0.6 * own if paired else own)
-        low, high = lpp_distance(q, r, docs_q=docs_q, docs_r=docs_r, paired=paired).interval
+        found = lpp_distance(q, r, docs_q=docs_q, docs_r=docs_r, paired=paired)
+    low, high = found.gap.interval
     return low <= 0 <= high
 
 

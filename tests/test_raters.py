@@ -385,11 +385,11 @@ PUBLISHED = [  # Krippendorff 2011, reliability data C: 12 units, 4 observers
 def test_krippendorffs_own_example(level, alpha):
     found = classroom.agreement(of(PUBLISHED), "accuracy", rng(), 200, level=level)
     assert (
-        round(found.alpha, 3) == round(classroom.krippendorff_alpha(PUBLISHED, level), 3) == alpha
+        round(found.value, 3) == round(classroom.krippendorff_alpha(PUBLISHED, level), 3) == alpha
     )
     assert round(float(slow_alpha(PUBLISHED, level)), 3) == alpha
-    assert (found.n_units, found.n_segments, found.n_raters, found.n_ratings) == (11, 11, 4, 40)
-    assert found.low < found.alpha < found.high <= 1
+    assert (found.n, found.n_docs, found.also) == (11, 11, ((4, "raters"), (40, "ratings")))
+    assert found.low < found.value < found.high <= 1
 
 
 A, B, C, D, E = range(5)
@@ -423,8 +423,8 @@ def test_the_paper_and_exact_arithmetic(matrix, level, printed, exact):
 def test_agreement_by_hand():
     """Two raters, three translations, one disagreement: D_o = 2/6, D_e = 2·3·3/(6·5), so α = 1 − (1/3)/(3/5) = 4/9."""
     found = classroom.agreement(of([(4, 4), (5, 5), (4, 5)]), "accuracy", rng(), 300)
-    assert found.alpha == pytest.approx(4 / 9)
-    assert str(found).startswith("accuracy: α (ordinal) = 0.44, 95 % interval")
+    assert found.value == pytest.approx(4 / 9)
+    assert found.text(2).startswith("accuracy: α (ordinal) 0.44, 95 % interval")
     assert (
         "(n = 3 translations in 3 segments, 2 raters, 6 ratings). 3 segments are few: the intervals"
         in str(found)
@@ -468,11 +468,11 @@ def test_alpha_is_what_its_definition_says(matrix, level):
     found = classroom.agreement(of(matrix), "accuracy", rng(), 2, level=level)
     pairable = [v for row in matrix if np.sum(~np.isnan(row)) > 1 for v in row if not np.isnan(v)]
     if len(set(pairable)) < 2:
-        assert np.isnan(found.alpha)
+        assert np.isnan(found.value)
         assert np.isnan(classroom.krippendorff_alpha(matrix, level))
     else:
-        assert found.alpha == pytest.approx(float(slow_alpha(matrix, level)), abs=1e-12)
-        assert classroom.krippendorff_alpha(matrix, level) == pytest.approx(found.alpha, abs=1e-12)
+        assert found.value == pytest.approx(float(slow_alpha(matrix, level)), abs=1e-12)
+        assert classroom.krippendorff_alpha(matrix, level) == pytest.approx(found.value, abs=1e-12)
 
 
 RELABELLED = {  # what a level of measurement does not see
@@ -518,13 +518,13 @@ def test_what_alpha_cannot_be_of():
 
 def test_equal_ratings_have_no_alpha():
     found = classroom.agreement(of([(4, 4), (4, 4)]), "accuracy", rng(), 10)
-    assert np.isnan([found.alpha, found.low, found.high]).all()
+    assert np.isnan([found.value, found.low, found.high]).all()
     assert str(found) == (
         "accuracy: α (ordinal) is not defined (n = 2 translations in 2 segments, 2 raters, 4 ratings). "
         "All ratings are equal, so there is no disagreement to expect."
     )
     alone = classroom.agreement(of([(4, NAN), (NAN, 4)]), "accuracy", rng(), 10)
-    assert alone.note == "No translation has two ratings."
+    assert alone.caution == "No translation has two ratings."
     with pytest.raises(UnknownName, match="did you mean 'fluency'"):
         classroom.agreement(of([(4, 4)]), "fluent", rng(), 10)
     with pytest.raises(UnknownName, match="level of measurement"):
@@ -535,31 +535,31 @@ def test_segments_and_not_translations_are_resampled():
     matrix = [(1, 1), (5, 5), (2, 2), (1, 5), (5, 4), (2, 1)]
     one = classroom.agreement(of(matrix, segment=[0] * 6), "accuracy", rng(), 50)
     assert np.isnan([one.low, one.high]).all()
-    assert one.n_segments == 1
-    assert one.note.startswith("All translations are of one segment")
+    assert one.n_docs == 1
+    assert one.caution.startswith("All translations are of one segment")
     two = classroom.agreement(of(matrix, segment=[0, 0, 0, 1, 1, 1]), "accuracy", rng(), 400)
     # in one segment all agree, in the other hardly: nothing is known of a third
     assert (two.low, two.high) == (-1, 1)
-    assert two.note.startswith(
+    assert two.caution.startswith(
         "2 segments are few: the intervals may be far too short or far too long. More segments would"
     )
     many = classroom.agreement(of(matrix * 3, segment=list(range(18))), "accuracy", rng(), 400)
-    assert -1 < many.low < many.alpha < many.high < 1
-    assert many.note == ""
+    assert -1 < many.low < many.value < many.high < 1
+    assert many.caution == ""
 
 
 @pytest.mark.filterwarnings("error")
 def test_where_no_two_raters_differ_there_is_no_interval():
     found = classroom.agreement(of([(1, 1), (1, 1), (5, 5)]), "accuracy", rng(), 100)
-    assert found.alpha == 1
+    assert found.value == 1
     assert np.isnan([found.low, found.high]).all()
-    assert found.note.startswith("No two raters differ on a translation")
+    assert found.caution.startswith("No two raters differ on a translation")
     found = classroom.agreement(of([(3, 4), (4, 4), *[(3, 3)] * 18]), "accuracy", rng(), 300)
-    assert found.note.startswith(
+    assert found.caution.startswith(
         "2 segments with a rating other than the commonest one are few: the intervals may"
     )
     found = classroom.agreement(of([(1, 2), *[(1, 1)] * 8]), "accuracy", rng(), 300)
-    assert "resamples all ratings are equal: left out of the interval." in found.note
+    assert "resamples all ratings are equal: left out of the interval." in found.caution
 
 
 @pytest.mark.verifies("Krippendorff's α", by="property")

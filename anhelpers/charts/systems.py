@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from .. import checks
-from ..divergences.estimate import Estimate
 from ..errors import DataError
+from ..estimate import Estimate
 from ..frontier import OracleCurve, pareto_mask
 from .curve import curve_ends, curve_line, curve_notes, curve_text
 from .frame import (
@@ -393,7 +393,7 @@ def _mono_words(mono: Estimate | None, plane: Plane) -> list[str]:
     value, low, high = (number(at, digits) for at in (mono.value, mono.low, mono.high))
     around = f"{value} (band: 95 %, {low} to {high})" if mono.low < mono.high else f"{mono.value:g}"
     where = "" if start <= mono.value <= end else ", outside the picture"
-    return [f"R (dashed), {mono.n_r} texts written in the language, stands at {around}{where}."]
+    return [f"R (dashed), {mono.n} texts written in the language, stands at {around}{where}."]
 
 
 def _hidden(curve: OracleCurve | None, plane: Plane) -> list[str]:

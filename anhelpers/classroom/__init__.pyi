@@ -1,7 +1,6 @@
 # What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
 
 from . import site as site
-from .alpha import Agreement as Agreement
 from .alpha import agreement as agreement
 from .alpha import krippendorff_alpha as krippendorff_alpha
 from .alpha import pairwise_agreement as pairwise_agreement

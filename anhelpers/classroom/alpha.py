@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
+from ..estimate import Estimate
 from ..intervals import FEWEST, effective, few_clusters, score_intervals, student
 from ..stats import cluster_counts, cluster_sums
 from .files import ClassRatings
@@ -20,46 +20,9 @@ from .sheet import SCALE
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Agreement", "agreement", "krippendorff_alpha", "pairwise_agreement"]
+__all__ = ["agreement", "krippendorff_alpha", "pairwise_agreement"]
 
 LEVELS = ("nominal", "ordinal", "interval")
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Krippendorff's α of one criterion: 1 where all agree, 0 as if ratings were dealt out at random, below that worse.
-
-    Parameters
-    ----------
-    alpha, low, high : α and its 95 % interval for other segments, rated by the same raters: segments are resampled,
-        the draws studentised. nan where it is not defined, and where no two raters differ.
-    n_units : translations with at least two ratings; n_segments : segments that they belong to, which are resampled.
-    n_raters, n_ratings : those who rated any of them, and their ratings. note : what to mind, or "".
-    level : of measurement: "ordinal", "nominal" or "interval".
-    """
-
-    criterion: str
-    level: str
-    alpha: float
-    low: float
-    high: float
-    n_units: int
-    n_segments: int
-    n_raters: int
-    n_ratings: int
-    note: str = ""
-
-    def __str__(self) -> str:
-        n = f"{self.n_units} translations in {self.n_segments} segments"
-        n += f", {self.n_raters} raters, {self.n_ratings} ratings"
-        interval = (
-            "" if np.isnan(self.low) else f", 95 % interval {self.low:.2f} to {self.high:.2f}"
-        )
-        alpha = "is not defined" if np.isnan(self.alpha) else f"= {self.alpha:.2f}"
-        return (
-            f"{self.criterion}: α ({self.level}) {alpha}{interval} (n = "
-            f"{n}).{' ' if self.note else ''}{self.note}"
-        )
 
 
 def agreement(
@@ -69,7 +32,7 @@ def agreement(
     n_draws: int = 1000,
     *,
     level: str = "ordinal",
-) -> Agreement:
+) -> Estimate:
     """How far raters agree beyond chance: α = 1 − D_o / D_e, observed over expected disagreement.
 
     Parameters
@@ -79,8 +42,10 @@ def agreement(
 
     Returns
     -------
-    Agreement. Translations with fewer than two ratings say nothing about agreement and are left out. α is nan where all
-    ratings are equal: there is no disagreement to expect by chance, so none to compare with.
+    Estimate of α: 1 where all agree, 0 as if ratings were dealt out at random, below that worse. Its n are translations
+    with at least two ratings; the others say nothing about agreement and are left out. Its n_docs are their segments,
+    which are resampled: the interval is for other segments, rated by the same raters. α is nan where all ratings are
+    equal, for there is no disagreement to expect by chance; where no two raters differ it has no interval.
 
     References
     ----------
@@ -92,9 +57,9 @@ def agreement(
     segment = wide.index.get_level_values("segment").to_numpy()
     counts = _counts(wide.to_numpy())
     alpha, n_segments = _alpha(counts, level), len(set(segment.tolist()))
-    low = high = np.nan
+    low = high = se = np.nan
     if n_segments > 1 and alpha < 1:
-        low, high, lost = _interval(counts, segment, level, (n_draws, rng))
+        low, high, se, lost = _interval(counts, segment, level, (n_draws, rng))
         note = few_clusters(n_segments, "segments")
         note += (
             " More segments would make the interval narrower; more raters hardly would."
@@ -126,17 +91,18 @@ def agreement(
             "there is no interval."
         )
     n_raters = int(wide.notna().any().sum())
-    return Agreement(
-        criterion,
-        level,
+    return Estimate(
+        f"{criterion}: α ({level})",
         alpha,
-        low,
-        high,
-        len(wide),
-        n_segments,
-        n_raters,
-        int(counts.sum()),
-        note.strip(),
+        low=low,
+        high=high,
+        se=se,
+        n=len(wide),
+        of="translations",
+        n_docs=n_segments,
+        clusters="segments",
+        also=((n_raters, "raters"), (int(counts.sum()), "ratings")),
+        caution=note.strip(),
     )
 
 
@@ -214,8 +180,8 @@ def _alpha(counts: np.ndarray, level: str, points: Sequence[float] = SCALE) -> f
 
 def _interval(
     counts: np.ndarray, segment: np.ndarray, level: str, draws: tuple[int, np.random.Generator]
-) -> tuple[float, float, int]:
-    """(low, high) of α, and how many of the draws have none: α is a score of coincidences, which add up over units.
+) -> tuple[float, float, float, int]:
+    """(low, high, se) of α, and how many of the draws have none: α is a score of coincidences, which add up over units.
 
     Each end is the farther one of the studentised draws' and Student's, for ratings take few values.
     """
@@ -226,7 +192,8 @@ def _interval(
     low, high, error, drawn = score_intervals(score, sums, times, sizes=sizes)
     least, most = student(score(sums.sum(0)), error, effective(sizes))
     lowest, highest = float(min(low[0], least[0])), float(max(high[0], most[0]))
-    return max(-1.0, lowest), min(1.0, highest), int(np.isnan(drawn).sum())
+    lost = int(np.isnan(drawn).sum())
+    return max(-1.0, lowest), min(1.0, highest), float(error[0]), lost
 
 
 def _coincidences(counts: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..data import TestSet
-    from ..divergences.estimate import Estimate
+    from ..estimate import Estimate
     from ..frontier import OracleCurve
     from ..metrics import Metric
     from ..naturalness.lm import LanguageModel
@@ -116,7 +116,7 @@ def held_against(
         table = table.assign(mono_seen=seen_lines(mono.texts, lm.training_lines))
     folded = plane.naturalness.name == LPP_DISTANCE
     where = (
-        f"R stands at {r.value:+.4g}, 95 % interval {r.low:+.4g} to {r.high:+.4g} (n = {r.n_r} "
+        f"R stands at {r.value:+.4g}, 95 % interval {r.low:+.4g} to {r.high:+.4g} (n = {r.n} "
         "texts)."
     )
     caution = [r.caution] * bool(r.caution)

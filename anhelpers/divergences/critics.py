@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
+from ..estimate import Estimate
 from ..intervals import few_clusters
 from .chance import TAIL, Chance, along_a_line, resampled
-from .estimate import Estimate
 
 __all__ = [
     "classification_risk",
@@ -165,18 +165,20 @@ def sample_critic_distance(
     kind, se = "drawn" if sampled else "given", math.sqrt(variance) if value else math.nan
     signature = f"D_p|p:{power:g}|critics:{k} {kind}"
     if rng is None:
-        return Estimate(f"D_{power:g}", value, se, n, m, bias, unit, signature)
+        return Estimate(
+            f"D_{power:g}", value, se=se, n=n, n_r=m, bias=bias, unit=unit, signature=signature
+        )
     found = _by_chance(fx, fy, power, rng, n_draws=n_draws, sampled=sampled, se=se)
     fewest, what = min((n, "texts"), (m, "texts"), *[(k, "critics")] * sampled)
     return Estimate(
         f"D_{power:g}",
         value,
-        se,
-        n,
-        m,
-        bias,
-        unit,
-        f"{signature}|bootstrap:{n_draws}",
+        se=se,
+        n=n,
+        n_r=m,
+        bias=bias,
+        unit=unit,
+        signature=f"{signature}|bootstrap:{n_draws}",
         low=found.low,
         high=found.high,
         chance=found.mean,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from .estimate import Estimate
+from ..estimate import Estimate
 from .pairs import PairSums, pair_noise, spread_rows
 from .processes import CriticProcess, pair_moment, quadratic_form
 

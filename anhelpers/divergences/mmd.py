@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import DataError
-from .estimate import Estimate
+from ..estimate import Estimate
 from .kernels import Kernel, linear, points
 from .pairs import PairSums, pair_noise, spread_rows
 from .tiles import Tile, scaled_for, tiles

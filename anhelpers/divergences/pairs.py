@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..estimate import Estimate
 from ..intervals import few_clusters, student
-from .estimate import Estimate
 
 __all__ = ["PairSums", "pair_interval", "pair_noise", "spread_rows"]
 
@@ -56,12 +56,12 @@ class PairSums:
         return Estimate(
             name,
             value,
-            se,
-            n,
-            m,
-            "unbiased",
-            unit,
-            signature,
+            se=se,
+            n=n,
+            n_r=m,
+            bias="unbiased",
+            unit=unit,
+            signature=signature,
             low=low,
             high=high,
             chance=0.0,

@@ -13,9 +13,9 @@ from scipy.special import ndtr
 
 from .. import checks
 from ..errors import DataError
+from ..estimate import Estimate
 from ..intervals import student
 from .critics import power_mean, power_mean_se
-from .estimate import Estimate
 from .normals import folded_norm, probit_second_moment
 
 __all__ = [
@@ -209,7 +209,7 @@ def estimate_distance(
 
     Returns
     -------
-    Estimate; n_q and n_r are 0, for q and r are no samples: its error and its interval are those of drawing critics.
+    Estimate; n and n_r are 0, for q and r are no samples: its error and its interval are those of drawing critics.
 
     References
     ----------
@@ -227,7 +227,16 @@ def estimate_distance(
     signature = f"D_p|p:{power:g}|link:{process.link}|critics:{n_critics} drawn"
     value, se = power_mean(gaps, power), power_mean_se(gaps, power)
     low, high = (float(end) for end in student(value, se, n_critics))
-    return Estimate(f"D_{power:g}", value, se, 0, 0, bias, "score", signature, low=low, high=high)
+    return Estimate(
+        f"D_{power:g}",
+        value,
+        low=low,
+        high=high,
+        se=se,
+        unit="score",
+        signature=signature,
+        bias=bias,
+    )
 
 
 def gp_distance(q: ArrayLike, r: ArrayLike, process: CriticProcess, *, power: float = 1) -> float:

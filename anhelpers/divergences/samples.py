@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..checks import LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
+from ..estimate import Estimate
 from ..intervals import few_clusters, moves_variance, student
 from . import pmf
 from .chance import against_chance, along_a_line, resampled
-from .estimate import Estimate
 
 __all__ = ["kl_from_logprobs", "plug_in", "wasserstein_1d"]
 
@@ -78,7 +78,7 @@ def plug_in(
     )
     signature = f"plug-in|{len(counts_x)} outcomes|bootstrap:{n_draws}"
     if value == math.inf:
-        return Estimate(name, value, math.nan, n, m, INFINITE, unit, signature)
+        return Estimate(name, value, n=n, n_r=m, bias=INFINITE, unit=unit, signature=signature)
     seed = int(rng.integers(2**63))  # the same randomness whatever the two distributions
 
     def drawn(q: np.ndarray, r: np.ndarray) -> np.ndarray:
@@ -111,13 +111,13 @@ def plug_in(
     return Estimate(
         name,
         value,
-        se,
-        n,
-        m,
-        bias,
-        unit,
-        signature,
-        lean,
+        se=se,
+        n=n,
+        n_r=m,
+        bias=bias,
+        unit=unit,
+        signature=signature,
+        bias_estimate=lean,
         low=found.low,
         high=found.high,
         chance=found.mean,
@@ -248,17 +248,17 @@ def wasserstein_1d(
     return Estimate(
         "wasserstein",
         value,
-        se,
-        len(x),
-        len(y),
-        NEAR,
-        unit,
-        signature,
+        se=se,
+        n=len(x),
+        n_r=len(y),
+        bias=NEAR,
+        unit=unit,
+        signature=signature,
         low=found.low,
         high=found.high,
         chance=found.mean,
         p=found.p,
-        docs_q=docs[0],
+        n_docs=docs[0],
         docs_r=docs[1],
         caution=few_clusters(fewest, what, min(n, m)),
     )
@@ -358,15 +358,15 @@ def kl_from_logprobs(
     return Estimate(
         "kl",
         value,
-        se,
-        len(ratio),
-        0,
-        "unbiased",
-        "nats",
-        "mean log q - log f",
+        se=se,
+        n=len(ratio),
+        bias="unbiased",
+        unit="nats",
+        signature="mean log q - log f",
         left_out=missing,
         low=low,
         high=high,
-        docs_q=n_docs,
+        n_docs=n_docs,
+        n_effective=counting,
         caution=few_clusters(n_docs or len(ratio), "documents" if n_docs else "outputs", counting),
     )

@@ -6,7 +6,6 @@ each number with its interval, `table` all of them as tidy rows, `gates` what is
 """
 
 from .figures import (
-    Figure,
     minimal_pair_table,
     prefers_original,
     rank_agreement,
@@ -23,7 +22,6 @@ __all__ = [
     "DEFAULT",
     "GATES",
     "TAG_PAIRS",
-    "Figure",
     "Gate",
     "Judged",
     "gate_page",

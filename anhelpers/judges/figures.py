@@ -7,13 +7,15 @@ good one to a bad one?
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
+from ..estimate import Estimate
 from ..intervals import bootstrap_means
 from ..naturalness.lm import LanguageModel, score_texts
 from ..plane import Plane, distinct_systems
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "Figure",
     "minimal_pair_table",
     "prefers_original",
     "rank_agreement",
@@ -32,6 +33,7 @@ __all__ = [
     "within_sources",
 ]
 
+RHO = "Spearman's ρ"
 ALL = "all"
 """The row of all phenomena together."""
 
@@ -86,28 +88,14 @@ def minimal_pair_table(lm: LanguageModel, pairs: Sequence[tuple[str, str, str]])
     return pd.DataFrame(rows, columns=["phenomenon", "n", "hits", "rate", "low", "high"])
 
 
-class Figure(NamedTuple):
-    """A number with the ends of its 95 % interval, nan where there is none, and what it is of.
-
-    Parameters
-    ----------
-    value, low, high : in one unit. n : how many sources, systems or pairs.
-    """
-
-    value: float
-    low: float
-    high: float
-    n: int
-
-
-def win_share(first: ArrayLike, second: ArrayLike) -> Figure:
+def win_share(first: ArrayLike, second: ArrayLike, *, of: str = "pairs") -> Estimate:
     """The share of n pairs in which the first text has the higher score, a tie counting half; by chance it is 0.5.
 
     Wilson's interval, pairs taken as independent. A pair without both scores (nan) is not counted.
 
     Parameters
     ----------
-    first, second : (n,) scores, higher is better.
+    first, second : (n,) scores, higher is better. of : what each pair of scores is of, in the plural.
 
     >>> win_share([1, 2, 3], [0, 2, 4]).value
     0.5
@@ -116,7 +104,8 @@ def win_share(first: ArrayLike, second: ArrayLike) -> Figure:
     checks.same_length(first=a, second=b)
     there = ~(np.isnan(a) | np.isnan(b))
     n, hits = int(there.sum()), float((a > b)[there].sum() + 0.5 * (a == b)[there].sum())
-    return Figure(hits / n if n else np.nan, *share_interval(hits, n), n)
+    low, high = share_interval(hits, n)
+    return Estimate("share", hits / n if n else np.nan, low=low, high=high, n=n, of=of)
 
 
 def within_sources(
@@ -127,7 +116,7 @@ def within_sources(
     *,
     rng: np.random.Generator,
     n_draws: int = 1000,
-) -> Figure:
+) -> Estimate:
     """Spearman's ρ of two scores over the candidates of a source, the mean over n sources, in [-1, 1].
 
     What differs between sources (some are easy, some long) has no part in it. Documents are resampled. A candidate
@@ -151,17 +140,18 @@ def within_sources(
         rows = there & (where == source)
         rho[source] = spearman(one[rows], other[rows])
     known = ~np.isnan(rho)
+    alone = Estimate(RHO, np.nan, of="sources")
     if not known.any():
-        return Figure(np.nan, np.nan, np.nan, 0)
+        return alone
     clusters = clusters_of(names[known])
     if len(set(clusters.tolist())) < 2:
-        return Figure(float(rho[known].mean()), np.nan, np.nan, 1)
-    mean = bootstrap_means(rho[known], clusters, rng, n_draws)
-    low, high = np.clip([mean.low[0], mean.high[0]], -1, 1)
-    return Figure(float(mean.mean[0]), float(low), float(high), int(known.sum()))
+        return replace(alone, value=float(rho[known].mean()), n=1, n_docs=1)
+    mean = bootstrap_means(rho[known], clusters, rng, n_draws).estimate(0, RHO, of=alone.of)
+    low, high = np.clip(mean.interval, -1, 1).tolist()
+    return replace(mean, low=low, high=high)
 
 
-def rank_agreement(plane: Plane, rng: np.random.Generator, n_draws: int = 1000) -> Figure:
+def rank_agreement(plane: Plane, rng: np.random.Generator, n_draws: int = 1000) -> Estimate:
     """Spearman's ρ of the places of n systems on the two axes of a plane, in [-1, 1].
 
     The interval is for these systems on other documents: the middle 95 % of the ρ of the resamples, and ρ itself.
@@ -173,8 +163,16 @@ def rank_agreement(plane: Plane, rng: np.random.Generator, n_draws: int = 1000) 
     known = np.flatnonzero(~np.isnan(scores).any(0))
     rho = float(spearman(*scores[:, known])) if len(known) > 1 else np.nan
     if np.isnan(rho) or len(plane) < 2:
-        return Figure(rho, np.nan, np.nan, len(known))
+        return Estimate(RHO, rho, n=len(known), of="systems")
     draws, _ = plane.draws(rng, n_draws)
     drawn = spearman(draws[:, 0, known], draws[:, 1, known])
     low, high = np.nanquantile(drawn, [0.025, 0.975])
-    return Figure(rho, min(float(low), rho), max(float(high), rho), len(known))
+    return Estimate(
+        RHO,
+        rho,
+        low=min(float(low), rho),
+        high=max(float(high), rho),
+        n=len(known),
+        of="systems",
+        n_docs=len(set(plane.clusters.tolist())),
+    )

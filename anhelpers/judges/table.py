@@ -12,13 +12,14 @@ import numpy as np
 from ..data.catalog import load_mono, minimal_pairs, own_file
 from ..data.text_ratings import RATED
 from ..errors import DataError
+from ..estimate import Estimate
 from ..intervals import bootstrap_means, few_clusters
 from ..metrics import Metric
 from ..plane import Plane, metric_against, plane_of, systems_table
 from ..scoring import score_all
 from ..scoring.lookup import naturalness_metric
 from ..stats import clusters_of
-from .figures import Figure, minimal_pair_table, rank_agreement, win_share, within_sources
+from .figures import RHO, minimal_pair_table, rank_agreement, win_share, within_sources
 from .texts import PEOPLE, Judged
 
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ TAG_PAIRS = (
 
 FEWEST = 3
 """Systems that can be in one order or another."""
-RHO = "Spearman's ρ"
 CHANCE = {"share": 0.5, RHO: 0.0}
 
 
@@ -114,23 +114,21 @@ class _Asked:
     def rng(self) -> np.random.Generator:
         return np.random.default_rng(self.seed)
 
-    def within(self, segment: np.ndarray, x: np.ndarray, y: np.ndarray) -> Figure:
+    def within(self, segment: np.ndarray, x: np.ndarray, y: np.ndarray) -> Estimate:
         return within_sources(segment, x, y, self.docs, rng=self.rng(), n_draws=self.n_draws)
 
-    def ranks(self, plane: Plane) -> Figure:
+    def ranks(self, plane: Plane) -> Estimate:
         return rank_agreement(plane, self.rng(), self.n_draws)
 
 
-def _row(
-    metric: Metric, of: tuple[str, str, str], figure: Figure, unit: str, n_of: str
-) -> dict[str, Any]:
+def _row(metric: Metric, of: tuple[str, str, str], figure: Estimate) -> dict[str, Any]:
     """A row; of : question, judge, item."""
     return {
         **dict(zip(("question", "judge", "item"), of, strict=True)),
-        **figure._asdict(),
-        "n_of": n_of,
-        "unit": unit,
-        "chance": CHANCE.get(unit, np.nan),
+        **{name: getattr(figure, name) for name in ("value", "low", "high", "n")},
+        "n_of": figure.of,
+        "unit": figure.unit or figure.name,
+        "chance": CHANCE.get(figure.name, np.nan),
         "signature": metric.signature,
     }
 
@@ -150,15 +148,10 @@ def _tags(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
                 *(
                     _mean_by(segment, np.where(tags == tag, scores, np.nan), n)
                     for tag in (first, second)
-                )
+                ),
+                of="sources",
             )
-            yield _row(
-                judged.judges[judge],
-                ("tags", judge, f"{first} > {second}"),
-                figure,
-                "share",
-                "sources",
-            )
+            yield _row(judged.judges[judge], ("tags", judge, f"{first} > {second}"), figure)
 
 
 def _mean_by(segment: np.ndarray, scores: np.ndarray, n: int) -> np.ndarray:
@@ -180,7 +173,7 @@ def _minimal_pairs(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
             if judge != PEOPLE:  # whose ratings are of candidates alone
                 scores = metric.oriented(metric.score_segments([*good, *bad]))  # type: ignore[misc]  # a judge of texts
                 figure = win_share(scores[: len(good)], scores[len(good) :])
-                yield _row(metric, ("minimal pairs", judge, "good > bad"), figure, "share", "pairs")
+                yield _row(metric, ("minimal pairs", judge, "good > bad"), figure)
 
 
 def _people(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
@@ -193,15 +186,13 @@ def _people(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
     for judge, scores in judged.scores.items():
         if judge != PEOPLE:
             figure = asked.within(judged.cands.segment, scores, people)
-            yield _row(
-                judged.judges[judge], ("people", judge, "with the ratings"), figure, RHO, "sources"
-            )
+            yield _row(judged.judges[judge], ("people", judge, "with the ratings"), figure)
     some = slice(rated.n_candidates)
     segment, each = rated.segment[some], rated.naturalness[some]
     for i, j in combinations(range(len(rated.passes)), 2):
         pair = f"{rated.passes[i]} with {rated.passes[j]}"
         figure = asked.within(segment, each[:, i], each[:, j])
-        yield _row(judged.judges[PEOPLE], ("people", PEOPLE, pair), figure, RHO, "sources")
+        yield _row(judged.judges[PEOPLE], ("people", PEOPLE, pair), figure)
 
 
 def _tradeoff(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
@@ -216,7 +207,7 @@ def _tradeoff(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
             known[metric.name] = metric.oriented(score_all(alone, metric, judged.cands)[0])
         figure = asked.within(judged.cands.segment, known[metric.name], judged.scores[judge])
         item = f"with {RATED['accuracy'] if judge == PEOPLE else metric.name}"
-        yield _row(judged.judges[judge], ("tradeoff", judge, item), figure, RHO, "sources")
+        yield _row(judged.judges[judge], ("tradeoff", judge, item), figure)
 
 
 def _rankings(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
@@ -224,13 +215,13 @@ def _rankings(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
         raise DataError(f"systems and references of {judged.data}: {n}; a ranking takes {FEWEST}.")
     for (one, first), (other, second) in combinations(judged.axes.items(), 2):
         figure = asked.ranks(plane_of(judged.everyone, first, second))
-        yield _row(judged.judges[one], ("ranking", one, f"with {other}"), figure, RHO, "systems")
+        yield _row(judged.judges[one], ("ranking", one, f"with {other}"), figure)
 
 
 def _mqm(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
     for judge, metric in judged.judges.items() if judged.mqm else ():
         figure = asked.ranks(metric_against(judged.test, metric, *judged.mqm))  # type: ignore[misc]  # as just seen
-        yield _row(metric, ("mqm", judge, "with MQM fluency"), figure, RHO, "systems")
+        yield _row(metric, ("mqm", judge, "with MQM fluency"), figure)
 
 
 def _systems(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
@@ -239,16 +230,10 @@ def _systems(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
         asked.notes.extend(f"{judge}: {said}" for said in plane.notes[len(judged.everyone.notes) :])
         table = systems_table(plane, asked.rng(), asked.n_draws)
         for row in table.sort_values("naturalness", ascending=False).to_dict("records"):
-            figure = Figure(
-                row["naturalness"], row["naturalness_low"], row["naturalness_high"], row["n"]
-            )
-            yield _row(
-                judged.judges[judge],
-                ("systems", judge, row["system"]),
-                figure,
-                axis.title,
-                "segments",
-            )
+            low, high = row["naturalness_low"], row["naturalness_high"]
+            at, n = row["naturalness"], row["n"]
+            figure = Estimate(axis.title, at, low=low, high=high, n=n, of="segments")
+            yield _row(judged.judges[judge], ("systems", judge, row["system"]), figure)
 
 
 def _language_model(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
@@ -268,15 +253,10 @@ def _language_model(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
             asked.n_draws,
             of=lambda means: bpb.score_count(means)[..., None],
         )
-        bits = Figure(float(found.mean[0]), float(found.low[0]), float(found.high[0]), len(texts))
-        yield _row(
-            bpb,
-            (*about, "bits per byte of originals"),
-            bits,
-            f"{bpb.unit}, lower is better",
-            "texts",
-        )
+        figure = found.estimate(0, "bits per byte", f"{bpb.unit}, lower is better", of="texts")
+        yield _row(bpb, (*about, "bits per byte of originals"), figure)
     if pairs := minimal_pairs(judged.data):
         every = minimal_pair_table(judged.lm, pairs).iloc[-1]
-        figure = Figure(every.rate, every.low, every.high, int(every.n))
-        yield _row(bpb, (*about, "good > bad, whole sentences"), figure, "share", "pairs")
+        low, high, n = every.low, every.high, int(every.n)
+        figure = Estimate("share", every.rate, low=low, high=high, n=n, of="pairs")
+        yield _row(bpb, (*about, "good > bad, whole sentences"), figure)

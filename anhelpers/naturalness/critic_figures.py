@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 
 from .. import checks
 from ..errors import DataError
+from ..estimate import Estimate
 from ..intervals import bootstrap_means
 
 __all__ = ["TVBound", "auc", "reliability", "tv_lower_bound"]
@@ -17,29 +18,22 @@ __all__ = ["TVBound", "auc", "reliability", "tv_lower_bound"]
 
 @dataclass(frozen=True)
 class TVBound:
-    """A lower bound of the total variation TV(Q, R) between 0 and 1, from decisions of a critic on unseen texts.
+    """A lower bound of the total variation TV(Q, R), from decisions of a critic on unseen texts.
 
     Parameters
     ----------
-    bound, low, high : 2 · accuracy - 1 and its 95 % interval, clipped to [0, 1]: what is below 0 bounds nothing.
+    bound : 2 · accuracy - 1 and its 95 % interval, clipped to [0, 1]: what is below 0 bounds nothing.
     accuracy : mean of the two classes' shares of right decisions.
-    n_r, n_q : texts. n_clusters : what was resampled.
+    n_r, n_q : texts.
     """
 
-    bound: float
-    low: float
-    high: float
+    bound: Estimate
     accuracy: float
     n_r: int
     n_q: int
-    n_clusters: int
 
     def __str__(self) -> str:
-        return (
-            f"TV(Q, R) is at least {self.bound:.3f}, 95 % interval {self.low:.3f} to "
-            f"{self.high:.3f} (accuracy {self.accuracy:.3f}; {self.n_r:,} originals, {self.n_q:,} "
-            f"translations, {self.n_clusters:,} clusters)"
-        )
+        return f"{self.bound.text(3)}; accuracy {self.accuracy:.3f}"
 
 
 def tv_lower_bound(
@@ -83,12 +77,17 @@ def tv_lower_bound(
     columns = np.concatenate(rows)
     _, index = np.unique(of, return_inverse=True)
     found = bootstrap_means(columns, index, rng, of=_gap)
-    low, high = np.clip([found.low[0], found.high[0]], 0, 1)
-    gap = float(found.mean[0])
     n_r, n_q = map(len, rows)
-    return TVBound(
-        max(0.0, gap), float(low), float(high), (1 + gap) / 2, n_r, n_q, found.n_clusters
+    gap = found.estimate(0, "TV(Q, R) is at least", of="texts")
+    low, high = np.clip(gap.interval, 0, 1).tolist()
+    bound = replace(
+        gap,
+        value=max(0.0, gap.value),
+        low=low,
+        high=high,
+        also=((n_r, "originals"), (n_q, "translations")),
     )
+    return TVBound(bound, (1 + gap.value) / 2, n_r, n_q)
 
 
 def _gap(means: np.ndarray) -> np.ndarray:

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..data.schema import TestSet
-from ..divergences.estimate import Estimate
 from ..divergences.samples import kl_from_logprobs
 from ..errors import DataError
+from ..estimate import Estimate
 from ..progress import note
 from ..stats import clusters_of, correlation_interval, spearman
 from .lm import LanguageModel, lpp_metric, score_texts

@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
+from ..estimate import Estimate
 from ..intervals import few_clusters, moves_variance, student
 
 __all__ = [
+    "LPP_DISTANCE",
     "LppDistance",
     "lengthened_prints",
     "line_fingerprints",
@@ -27,70 +29,49 @@ __all__ = [
 ]
 
 
+LPP_DISTANCE = "lpp-distance"
+
+
 @dataclass(frozen=True)
 class LppDistance:
-    """D(Q,R) = |LPP(Q) - LPP(R)| in nats per token, with a 95 % interval; N(Q) = -D(Q,R).
-
-    `gap` is LPP(Q) - LPP(R) with its sign: where it is negative, a lower perplexity makes a system LESS natural by
-    this D.
+    """D(Q,R) = |LPP(Q) - LPP(R)| in nats per token, with 95 % intervals; N(Q) = -D(Q,R).
 
     Parameters
     ----------
     lpp_q, lpp_r : mean negative log-probability per token, nats.
-    se : standard error of their difference, over documents.
-    interval : 95 % interval of the signed gap.
-    n_q, n_r : texts in each mean. excluded_q, excluded_r : texts without a score, left out.
-    docs_q, docs_r : documents of these texts; None where they are not known, or hold one text each, and texts were
-        taken as independent.
-    n_effective : `intervals.effective` documents (or texts) on the side that has fewer.
+    gap : LPP(Q) - LPP(R) with its sign: where it is negative, a lower perplexity makes a system LESS natural by this D.
+        Its n are texts of Q, its n_r texts of R; n_docs and docs_r their documents, 0 where they are not known, or hold
+        one text each, and texts were taken as independent. n_effective is of the side that has fewer.
     """
 
     lpp_q: float
     lpp_r: float
-    se: float
-    interval: tuple[float, float]
-    n_q: int
-    n_r: int
-    excluded_q: int
-    excluded_r: int
-    docs_q: int | None
-    docs_r: int | None
-    n_effective: float
+    gap: Estimate
 
     @property
-    def gap(self) -> float:
-        return self.lpp_q - self.lpp_r
-
-    @property
-    def distance(self) -> float:
-        return abs(self.gap)
-
-    @property
-    def distance_interval(self) -> tuple[float, float]:
-        """95 % interval of D: the |gap| of all gaps in theirs, so that it covers at least as often."""
-        low, high = self.interval
-        return 0.0 if low < 0 < high else min(abs(low), abs(high)), max(abs(low), abs(high))
-
-    def __str__(self) -> str:
-        low, high = self.interval
-        q = f"LPP(Q) {self.lpp_q:.3f} ({_behind(self.n_q, self.docs_q)})"
-        r = f"LPP(R) {self.lpp_r:.3f} ({_behind(self.n_r, self.docs_r)})"
-        gap = f"signed gap {self.gap:+.3f}, 95 % interval {low:+.3f} to {high:+.3f}"
-        return (
-            f"{q}, {r}, D = {self.distance:.3f}, {gap}{'. ' + self.caution if self.caution else ''}"
+    def distance(self) -> Estimate:
+        """D, whose interval is the |gap| of all gaps in theirs, so that it covers at least as often."""
+        low, high = self.gap.interval
+        nearest = 0.0 if low < 0 < high else min(abs(low), abs(high))
+        signed = f"signed gap {self.gap.value:+.3f}"
+        signed += ", more probable than R" if self.gap.value < 0 else ""
+        return replace(
+            self.gap,
+            name=LPP_DISTANCE,
+            value=abs(self.gap.value),
+            low=nearest,
+            high=max(abs(low), abs(high)),
+            bias=f"{signed}; biased upwards near 0",
         )
 
-    @property
-    def caution(self) -> str:
-        """A sentence where few documents stand behind one of the means, else an empty text."""
-        sides = ((self.n_q, self.docs_q), (self.n_r, self.docs_r))
-        n, what = min((n, "texts") if docs is None else (docs, "documents") for n, docs in sides)
-        return few_clusters(n, what, self.n_effective)
+    def __str__(self) -> str:
+        means = f"LPP(Q) {self.lpp_q:.3f}, LPP(R) {self.lpp_r:.3f}"
+        return f"{means}, D = {abs(self.gap.value):.3f}, {self.gap.text(3)}"
 
     @property
     def warning(self) -> str | None:
         """A plain sentence where LPP(Q) < LPP(R), else None."""
-        if self.gap >= 0:
+        if self.gap.value >= 0:
             return None
         return (
             f"LPP(Q) = {self.lpp_q:.3f} is below LPP(R) = {self.lpp_r:.3f} nats per token: under "
@@ -138,11 +119,11 @@ def lpp_distance(
     DataError for fewer than 2 scored texts or documents on a side, or paired texts without their documents.
 
     >>> d = lpp_distance([-2.0, -4.0], [-5.0, -5.0])
-    >>> d.distance, d.gap
+    >>> d.distance.value, d.gap.value
     (2.0, -2.0)
     >>> two = lpp_distance([-2.0, -2.2, -4.0, -4.4], [-5.0, -5.0], docs_q=["a", "a", "b", "b"])
-    >>> round(two.se, 3), two.docs_q, two.docs_r  # two documents, so half the difference of their means
-    (1.05, 2, None)
+    >>> round(two.gap.se, 3), two.gap.n_docs, two.gap.docs_r  # two documents: half the difference of their means
+    (1.05, 2, 0)
     """
     if paired and (docs_q is None or docs_r is None):
         raise DataError("paired texts need the documents of both sides: give docs_q and docs_r.")
@@ -158,9 +139,26 @@ def lpp_distance(
     low, high = (float(end) for end in student(gap, se, 1 + freedom))
     n_q, n_r = len(of_q), len(of_r)
     m_q, m_r = (_n_documents(of) for of in (of_q, of_r))
-    excluded = np.size(q_mean_logprobs) - n_q, np.size(r_mean_logprobs) - n_r
     fewest = float(counting.min())
-    return LppDistance(lpp_q, lpp_r, se, (low, high), n_q, n_r, *excluded, m_q, m_r, fewest)
+    sides = ((n_q, m_q), (n_r, m_r))
+    few = min((m, "documents") if m else (n, "texts") for n, m in sides)
+    signed = Estimate(
+        "signed gap LPP(Q) − LPP(R)",
+        gap,
+        low=low,
+        high=high,
+        se=se,
+        n=n_q,
+        n_docs=m_q,
+        n_r=n_r,
+        docs_r=m_r,
+        n_effective=fewest,
+        left_out=np.size(q_mean_logprobs) + np.size(r_mean_logprobs) - n_q - n_r,
+        unit="nats per token",
+        caution=few_clusters(*few, fewest),
+        bias="unbiased",
+    )
+    return LppDistance(lpp_q, lpp_r, signed)
 
 
 def _moves(
@@ -180,14 +178,10 @@ def _moves(
     return value, (values[there] - value) / n, of[there]
 
 
-def _n_documents(of: np.ndarray) -> int | None:
-    """None where each text is a document by itself, and so taken as independent."""
+def _n_documents(of: np.ndarray) -> int:
+    """0 where each text is a document by itself, and so taken as independent."""
     n = len(np.unique(of))
-    return None if n == len(of) else n
-
-
-def _behind(n: int, docs: int | None) -> str:
-    return f"n = {n} in {docs} documents" if docs is not None else f"n = {n}, taken as independent"
+    return 0 if n == len(of) else n
 
 
 def line_fingerprints(lines: Iterable[str]) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..data.schema import TestSet
-from ..divergences.estimate import Estimate
 from ..errors import DataError
+from ..estimate import Estimate
 from ..intervals import few_clusters, moves_variance, student
 from ..metrics import Asked, Metric
 from ..stats import clusters_of
-from .lpp import LppDistance, lpp, lpp_distance, shared_lines
+from .lpp import LPP_DISTANCE, LppDistance, lpp, lpp_distance, shared_lines
 
 if TYPE_CHECKING:
     from .lm import LanguageModel
@@ -34,7 +34,6 @@ __all__ = [
     "system_distances",
 ]
 
-LPP_DISTANCE = "lpp-distance"
 WANTED = (
     f"{LPP_DISTANCE} compares with text R that people wrote in the target language; give it, a "
     "line each (--mono FILE of score and plane, or mono=Mono(texts))."
@@ -100,15 +99,16 @@ def score_mono(metric: Metric, mono: Mono) -> tuple[Estimate, np.ndarray]:
     estimate = Estimate(
         "R",
         mean,
-        variance**0.5,
-        0,
-        n,
-        "unbiased",
-        metric.unit,
-        f"{metric.signature}|{mono.signature}",
-        left_out=len(scores) - n,
         low=low,
         high=high,
+        se=variance**0.5,
+        n=n,
+        of="texts",
+        n_effective=counting,
+        left_out=len(scores) - n,
+        unit=metric.unit,
+        signature=f"{metric.signature}|{mono.signature}",
+        bias="unbiased",
         caution=few_clusters(n, "texts"),
     )
     return estimate, scores
@@ -226,41 +226,18 @@ def system_distances(test: TestSet, lm: LanguageModel, mono: Mono) -> dict[str, 
         for system, column in zip(test.systems, logprobs.T, strict=True)
     }
     return {
-        system: _estimate(gaps[system], signature)
+        system: replace(gaps[system].distance, signature=signature)
         if system in gaps
         else Estimate(
             LPP_DISTANCE,
             np.nan,
-            np.nan,
-            n,
-            0,
-            "needs 2 scored outputs",
-            "nats per token",
-            signature,
+            n=n,
+            bias="needs 2 scored outputs",
+            unit="nats per token",
+            signature=signature,
         )
         for system, n in said.items()
     }
-
-
-def _estimate(gap: LppDistance, signature: str) -> Estimate:
-    low, high = gap.distance_interval
-    signed = f"signed gap {gap.gap:+.3f}{', more probable than R' if gap.gap < 0 else ''}"
-    return Estimate(
-        LPP_DISTANCE,
-        gap.distance,
-        gap.se,
-        gap.n_q,
-        gap.n_r,
-        f"{signed}; biased upwards near 0",
-        "nats per token",
-        signature,
-        left_out=gap.excluded_q + gap.excluded_r,
-        low=low,
-        high=high,
-        docs_q=gap.docs_q or 0,
-        docs_r=gap.docs_r or 0,
-        caution=gap.caution,
-    )
 
 
 def leaks(mono: Mono, test: TestSet) -> list[str]:

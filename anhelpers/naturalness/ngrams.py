@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from ..divergences.estimate import Estimate
 from ..divergences.kernels import linear
 from ..divergences.mmd import mmd2
 from ..errors import DataError
+from ..estimate import Estimate
 
 __all__ = ["ORDERS", "ngram_features", "signature", "text_mmd"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..divergences.estimate import Estimate
+from ..estimate import Estimate
 from ..frontier import OracleCurve
 from ..metrics import Metric
 from ..naturalness.lpp import LppDistance
@@ -47,7 +47,7 @@ def with_mono(
     Flamich et al. 2025, §5.1: D(Q, R) = |LPP(Q) - LPP(R)|, N(Q) = -D(Q, R).
     """
     (r, scores), folded = score_mono(metric, mono), plane.naturalness.name == LPP_DISTANCE
-    columns: dict[str, object] = {"mono_n": r.n_r, "mono_signature": mono.signature}
+    columns: dict[str, object] = {"mono_n": r.n, "mono_signature": mono.signature}
     if not folded:
         columns = (
             dict(zip([f"mono{end}" for end in ENDS], (r.value, r.low, r.high), strict=True))
@@ -73,18 +73,10 @@ def with_mono(
     return table, replace(r, value=0.0, se=np.nan, low=np.nan, high=np.nan)
 
 
-def _numbers(gap: LppDistance) -> list[float]:
-    low, high = gap.distance_interval
-    return [
-        gap.lpp_q,
-        gap.lpp_r,
-        gap.gap,
-        *gap.interval,
-        0.0 - gap.distance,
-        0.0 - high,
-        0.0 - low,
-        gap.se,
-    ]
+def _numbers(found: LppDistance) -> list[float]:
+    gap, d = found.gap, found.distance
+    turned = (0.0 - number for number in (d.value, d.high, d.low))
+    return [found.lpp_q, found.lpp_r, gap.value, *gap.interval, *turned, gap.se]
 
 
 def overshoot(table: pd.DataFrame, curve: OracleCurve | None = None) -> str:

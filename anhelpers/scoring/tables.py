@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,17 +10,17 @@ import numpy as np
 from ..data.languages import short_code
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
+from ..estimate import Estimate
 from ..metrics import Metric
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..divergences.estimate import Estimate
-
 __all__ = [
     "check_needs",
     "check_systems",
     "estimate_rows",
+    "estimate_table",
     "references_of",
     "scorable",
     "score_all",
@@ -136,7 +136,7 @@ def estimate_rows(
             level,
             e.value,
             f"{e.unit} ({direction})",
-            e.n_q,
+            e.n,
             "",
             e.signature,
             e.low,
@@ -145,6 +145,13 @@ def estimate_rows(
         for system, e in estimates.items()
     ]
     return pd.DataFrame(rows, columns=[*COLUMNS, "low", "high"])
+
+
+def estimate_table(estimates: Iterable[Estimate]) -> pd.DataFrame:
+    """name, value, low, high, se, n, unit, signature: a row per estimate, whatever it is of (`Estimate.row`)."""
+    import pandas as pd
+
+    return pd.DataFrame([one.row() for one in estimates], columns=[*Estimate("", 0.0).row()])
 
 
 def references_of(test: TestSet, metric: Metric) -> str:

@@ -337,10 +337,13 @@ def _figures(scores: np.ndarray, corpus: _Corpus, recipe: CriticRecipe) -> dict[
     bound = tv_lower_bound(
         r, q, (groups[corpus.native], groups[~corpus.native]), np.random.default_rng(recipe.seed)
     )
+    at = bound.bound
+    told = {"bound": at.value, "low": at.low, "high": at.high, "accuracy": bound.accuracy}
+    counts = {"n_r": bound.n_r, "n_q": bound.n_q, "n_clusters": at.n_docs}
     return {
         "auc": round(auc(r, q), 4),
         "reliability": reliability(r, q),
-        "tv_lower_bound": {name: round(value, 4) for name, value in asdict(bound).items()},
+        "tv_lower_bound": {name: round(value, 4) for name, value in told.items()} | counts,
     }
 
 

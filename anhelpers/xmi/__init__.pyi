@@ -23,7 +23,6 @@ from .published import read_results as read_results
 from .published import recomputed_bleu as recomputed_bleu
 from .published import sides as sides
 from .published import token_gap as token_gap
-from .results import Bits as Bits
 from .results import Xmi as Xmi
 from .results import XmiPerChar as XmiPerChar
 from .scores import score_doubts as score_doubts

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
+from ..estimate import Estimate
 from ..intervals import bootstrap_means
 from .measure import SENTENCE, xmi
-from .results import Bits, Xmi, bits
+from .results import Xmi, bits
 from .scores import UNITS, in_bits
 from .toy import ToyPair
 
@@ -45,12 +46,12 @@ class Gap:
     h_trg_given_src: float
     mi: float
     found: Xmi
-    lm: Bits
-    mt: Bits
-    both: Bits
-    lm_kl: Bits
-    mt_kl: Bits
-    both_kl: Bits
+    lm: Estimate
+    mt: Estimate
+    both: Estimate
+    lm_kl: Estimate
+    mt_kl: Estimate
+    both_kl: Estimate
 
 
 def gap(
@@ -114,7 +115,7 @@ def gap(
 NAMES = ("H_LM - H(T)", "H_MT - H(T|S)", "XMI - MI")
 
 
-def _excess(columns: np.ndarray, rng: np.random.Generator, n_draws: int) -> list[Bits]:
+def _excess(columns: np.ndarray, rng: np.random.Generator, n_draws: int) -> list[Estimate]:
     """The means of the six columns, resampled together."""
     found = bootstrap_means(columns, np.arange(len(columns)), rng, n_draws)
     six = bits(NAMES * 2, found, SENTENCE, f"{n_draws} resamples of {len(columns)} sentences")

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
+from ..estimate import Estimate
 from ..intervals import MeanInterval, Score, bootstrap_means
 from ..stats import clusters_of
-from .results import Bits, Xmi, XmiPerChar, bits
+from .results import Xmi, XmiPerChar, bits
 from .scores import Tokens, in_bits, same_tokens, token_counts
 
 __all__ = ["characters", "cross_entropy", "per_character", "pointwise_xmi", "xmi", "xmi_difference"]
@@ -33,7 +34,7 @@ def cross_entropy(
     docs: Sequence | None = None,
     rng: np.random.Generator,
     n_draws: int = 1000,
-) -> Bits:
+) -> Estimate:
     """How many bits a model needs for a sentence on average: H = -(1/N) Σ log2 q(t).
 
     Parameters
@@ -203,7 +204,7 @@ def xmi_difference(
     docs: Sequence | None = None,
     rng: np.random.Generator,
     n_draws: int = 1000,
-) -> Bits:
+) -> Estimate:
     """How many bits per sentence more the source saves in the first direction than in the second, sentence by sentence.
 
     Parameters

@@ -3,46 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ..estimate import Estimate
 from ..intervals import MeanInterval, few_clusters
 
-__all__ = ["Bits", "Xmi", "XmiPerChar", "bits"]
+__all__ = ["Xmi", "XmiPerChar", "bits"]
 
 
-@dataclass(frozen=True)
-class Bits:
-    """A number in bits, with its standard error and interval from the same resamples.
-
-    Parameters
-    ----------
-    name, unit : of the quantity.
-    value, se, low, high : the estimate as it is (a negative one stays negative), its standard error, 95 % interval.
-    n, n_docs : sentences behind it, and what was resampled: documents, or the sentences themselves.
-    n_effective : how many of equal size these count for (`intervals.effective`).
-    signature : unit of the scores, what was resampled and how often, so that the number can be repeated.
-    """
-
-    name: str
-    value: float
-    se: float
-    low: float
-    high: float
-    n: int
-    n_docs: int
-    n_effective: float
-    unit: str
-    signature: str
-
-    def __str__(self) -> str:
-        where = f" in {self.n_docs} documents" if self.n_docs < self.n else ""
-        return (
-            f"{self.name} {self.value:.4g} {self.unit}, 95 % interval {self.low:.4g} to "
-            f"{self.high:.4g} (n = {self.n} sentences{where})"
-        )
-
-
-def bits(names: Sequence[str], found: MeanInterval, unit: str, signature: str) -> list[Bits]:
+def bits(names: Sequence[str], found: MeanInterval, unit: str, signature: str) -> list[Estimate]:
     """Means with their intervals as numbers in bits; the interval of an entropy ends at 0 at the lowest.
 
     Parameters
@@ -50,20 +19,13 @@ def bits(names: Sequence[str], found: MeanInterval, unit: str, signature: str) -
     names : one of each mean; "H" and "h_…" are entropies. found : as many means over the same sentences, none of them
         missing.
     """
-    numbers = zip(*(v.tolist() for v in (found.mean, found.se, found.low, found.high)), strict=True)
-    counts = int(found.n[0]), found.n_clusters, float(found.n_effective[0])
+    means = (
+        found.estimate(k, name, unit, of="sentences", signature=signature)
+        for k, name in enumerate(names)
+    )
     return [
-        Bits(
-            name,
-            value,
-            se,
-            max(0.0, low) if name == "H" or name.startswith("h_") else low,
-            high,
-            *counts,
-            unit,
-            signature,
-        )
-        for name, (value, se, low, high) in zip(names, numbers, strict=True)
+        replace(b, low=max(0.0, b.low)) if b.name == "H" or b.name.startswith("h_") else b
+        for b in means
     ]
 
 
@@ -79,15 +41,15 @@ class Xmi:
     why : what the sentences left out lack. one_document : all are of one, so that sentences were resampled instead.
     """
 
-    h_lm: Bits
-    h_mt: Bits
-    xmi: Bits
+    h_lm: Estimate
+    h_mt: Estimate
+    xmi: Estimate
     left_out: int = 0
     why: str = ""
     one_document: bool = False
 
     @property
-    def bits(self) -> tuple[Bits, Bits, Bits]:
+    def bits(self) -> tuple[Estimate, Estimate, Estimate]:
         """H_LM, H_MT and XMI."""
         return self.h_lm, self.h_mt, self.xmi
 
@@ -110,15 +72,15 @@ class XmiPerChar:
     left_out : sentences that one of the models did not score. why, one_document : as of `Xmi`.
     """
 
-    h_lm_per_char: Bits
-    h_mt_per_char: Bits
-    xmi_per_char: Bits
+    h_lm_per_char: Estimate
+    h_mt_per_char: Estimate
+    xmi_per_char: Estimate
     left_out: int = 0
     why: str = ""
     one_document: bool = False
 
     @property
-    def bits(self) -> tuple[Bits, Bits, Bits]:
+    def bits(self) -> tuple[Estimate, Estimate, Estimate]:
         """H_LM, H_MT and XMI, per character."""
         return self.h_lm_per_char, self.h_mt_per_char, self.xmi_per_char
 

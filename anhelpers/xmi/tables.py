@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import DataError
+from ..scoring import estimate_table
 from .measure import SENTENCE, xmi
 from .results import Xmi, XmiPerChar
 from .scores import Tokens
@@ -90,19 +91,6 @@ def xmi_rows(direction: str, found: Xmi | XmiPerChar) -> pd.DataFrame:
     ----------
     found : of one direction.
     """
-    import pandas as pd
-
-    return pd.DataFrame(
-        {
-            "direction": direction,
-            "quantity": b.name,
-            "value": b.value,
-            "se": b.se,
-            "low": b.low,
-            "high": b.high,
-            "unit": b.unit,
-            "n": b.n,
-            "signature": b.signature,
-        }
-        for b in found.bits
-    )
+    names = ["direction", "quantity", "value", "se", "low", "high", "unit", "n", "signature"]
+    table = estimate_table(found.bits).rename(columns={"name": "quantity"})
+    return table.assign(direction=direction)[names]

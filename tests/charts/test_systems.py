@@ -14,8 +14,8 @@ from anhelpers.charts import systems as charts
 from anhelpers.charts.frame import COLUMN
 from anhelpers.charts.offline import to_svg
 from anhelpers.charts.systems import error_ellipses, has_ellipse, radii
-from anhelpers.divergences.estimate import Estimate
 from anhelpers.errors import DataError, UnknownName
+from anhelpers.estimate import Estimate
 from anhelpers.frontier import oracle_curve
 
 CHI2 = 5.991464547107979  # the 95 % quantile of χ² with 2 degrees of freedom
@@ -265,7 +265,7 @@ def test_an_ellipse_of_few_documents_reaches_as_far_as_hotelling_says():
 
 
 def test_r_is_a_rule_with_its_interval_as_a_band_in_picture_and_words():
-    r = Estimate("R", -2.2, 0.05, 0, 40, "unbiased", low=-2.3, high=-2.1)
+    r = Estimate("R", -2.2, low=-2.3, high=-2.1, n=40)
     chart = charts.plot_systems(table(6), mono=r)
     bands = [rows for mark, _, rows in drawn(chart) if mark["type"] == "rect"]
     assert bands == [[{"low": -2.3, "high": -2.1}]]
@@ -285,6 +285,6 @@ def test_r_is_a_rule_with_its_interval_as_a_band_in_picture_and_words():
     outside = charts.plot_systems(table(6), mono=r, ranges=((-4.0, -2.5), (40.0, 80.0))).to_dict()
     assert "outside the picture" in outside["description"]
     assert not [layer for layer in outside["layer"] if layer["mark"]["type"] == "rect"]
-    at_0 = charts.plot_systems(table(6), mono=Estimate("R", 0.0, np.nan, 0, 40, "unbiased"))
+    at_0 = charts.plot_systems(table(6), mono=Estimate("R", 0.0, n=40))
     assert "stands at 0." in at_0.to_dict()["description"]
     assert not [mark for mark, _, _ in drawn(at_0) if mark["type"] == "rect"]

@@ -11,9 +11,9 @@ from scipy.stats import wasserstein_distance
 
 from anhelpers.divergences import pmf
 from anhelpers.divergences.critics import sample_critic_distance
-from anhelpers.divergences.estimate import Estimate
 from anhelpers.divergences.samples import kl_from_logprobs, plug_in, wasserstein_1d
 from anhelpers.errors import DataError, UnknownName
+from anhelpers.estimate import Estimate
 
 SCORES = arrays(float, st.integers(2, 12), elements=st.floats(-50, 50))
 
@@ -23,7 +23,9 @@ def seeded(seed=0):
 
 
 def test_an_estimate_tells_its_interval_its_n_and_its_bias():
-    estimate = Estimate("kl", -0.5, 0.1, 40, 0, "unbiased", "nats", left_out=2, low=-0.7, high=-0.3)
+    estimate = Estimate(
+        "kl", -0.5, low=-0.7, high=-0.3, n=40, unit="nats", left_out=2, bias="unbiased"
+    )
     assert estimate.interval == (-0.7, -0.3)
     assert (
         str(estimate)
@@ -31,7 +33,7 @@ def test_an_estimate_tells_its_interval_its_n_and_its_bias():
     )
     assert math.isnan(estimate.bias_estimate)
     assert (
-        str(Estimate("D_1", 2.0, 0.5, 0, 0, "unbiased"))
+        str(Estimate("D_1", 2.0, se=0.5, bias="unbiased"))
         == "D_1 2, no interval (exact q and r; unbiased)"
     )
 
@@ -304,7 +306,7 @@ def test_outputs_of_a_document_stand_or_fall_together():
     assert "(n = 6 in 3 documents; unbiased)" in str(found)
     assert "3 documents are few" in str(found)
     alone = kl_from_logprobs(log_q, [-6.0] * 6, range(6))
-    assert (alone.se, alone.docs_q) == (kl_from_logprobs(log_q, [-6.0] * 6).se, 0)
+    assert (alone.se, alone.n_docs) == (kl_from_logprobs(log_q, [-6.0] * 6).se, 0)
 
 
 def test_an_output_that_the_language_model_excludes_makes_it_infinite():

@@ -180,6 +180,7 @@ def test_the_cross_fit_is_about_chance_where_there_is_nothing_to_learn():
     _, facts = train_critic(one + more[::2], {"two": two + more[1::2]}, SMALL, lambda line: None)
     assert 0.4 < facts["auc"] < 0.6
     assert facts["tv_lower_bound"]["low"] == 0
+    assert " ".join(facts["tv_lower_bound"]) == "bound low high accuracy n_r n_q n_clusters"
 
 
 # -- figures -----------------------------------------------------------------------------------------------------------
@@ -191,18 +192,14 @@ def test_the_bound_by_hand():
     found = tv_lower_bound(
         [1, 2, -1, 3], [-1, -2], (list("abcd"), list("ef")), np.random.default_rng(0)
     )
-    assert (found.bound, found.accuracy, found.n_r, found.n_q, found.n_clusters) == (
-        0.75,
-        0.875,
-        4,
-        2,
-        6,
-    )
+    assert (found.bound.value, found.accuracy) == (0.75, 0.875)
+    assert (found.n_r, found.n_q, found.bound.n_docs) == (4, 2, 6)
     worse = tv_lower_bound(
         [-1, -2, 1], [1, 2, -1], (list("abc"), list("def")), np.random.default_rng(0)
     )
-    assert (worse.bound, worse.low) == (0, 0)
+    assert (worse.bound.value, worse.bound.low) == (0, 0)
     assert str(found).startswith("TV(Q, R) is at least 0.750, 95 % interval ")
+    assert str(found).endswith("(n = 6 texts, 4 originals, 2 translations); accuracy 0.875")
 
 
 @pytest.mark.verifies("Lower bound of total variation", by="property")
@@ -214,8 +211,8 @@ def test_the_bound_is_no_more_than_the_total_variation_of_the_samples(r, q):
     clusters = ([f"r{i}" for i in range(len(r))], [f"q{i}" for i in range(len(q))])
     found = tv_lower_bound(r, q, clusters, np.random.default_rng(1))
     of_samples = abs(np.mean(np.array(r) > 0) - np.mean(np.array(q) > 0))
-    assert 0 <= found.bound <= of_samples + 1e-12
-    assert 0 <= found.low <= found.high <= 1
+    assert 0 <= found.bound.value <= of_samples + 1e-12
+    assert 0 <= found.bound.low <= found.bound.high <= 1
 
 
 @pytest.mark.verifies(
@@ -233,7 +230,7 @@ def test_the_interval_covers_a_known_gap():
         r, q = (np.repeat(rng.normal(mean, 1, 60), 3) - 0.5 for mean in (1, 0))
         docs = np.repeat(np.arange(60), 3)
         found = tv_lower_bound(r, q, ([f"r{d}" for d in docs], [f"q{d}" for d in docs]), rng)
-        hits += found.low <= tv <= found.high
+        hits += found.bound.low <= tv <= found.bound.high
     assert hits >= 88
 
 

@@ -26,7 +26,7 @@ def test_the_mean_is_over_sentences_not_tokens_and_missing_is_left_out():
 @pytest.mark.verifies("LPP distance", by="hand")
 def test_a_system_more_probable_than_the_reference_is_warned_of():
     d = lpp_distance([-2.0, -2.0, np.nan], [-3.0, -3.0])
-    assert (d.distance, d.gap, d.n_q, d.excluded_q) == (1.0, -1.0, 2, 1)
+    assert (d.distance.value, d.gap.value, d.gap.n_q, d.gap.left_out) == (1.0, -1.0, 2, 1)
     assert "LESS natural" in d.warning
     assert lpp_distance([-4.0, -4.2], [-3.0, -3.1]).warning is None
 
@@ -36,7 +36,7 @@ def test_the_interval_covers_the_true_gap_about_95_times_in_100():
     rng = np.random.default_rng(5)
     hits = 0
     for _ in range(400):
-        low, high = lpp_distance(-rng.gamma(4, 1, 80), -rng.gamma(3, 1, 120)).interval
+        low, high = lpp_distance(-rng.gamma(4, 1, 80), -rng.gamma(3, 1, 120)).gap.interval
         hits += low <= 1 <= high
     assert 0.91 <= hits / 400 <= 0.985
 
@@ -71,26 +71,26 @@ def test_texts_of_a_document_are_drawn_together():
         together = lpp_distance(q, r, docs_q=docs, docs_r=docs, paired=True)
         plain = lpp_distance(q, mono)
         hits += [
-            low <= 0 <= high for low, high in (apart.interval, together.interval, plain.interval)
+            low <= 0 <= high
+            for low, high in (found.gap.interval for found in (apart, together, plain))
         ]
     assert 0.91 <= hits[0] / 300 <= 0.985
     assert 0.91 <= hits[1] / 300 <= 0.985
     assert hits[2] / 300 < 0.75
     means = [stats.sem(-v.reshape(20, 8).mean(1)) for v in (q, mono)]
-    assert apart.se == pytest.approx(np.hypot(*means), rel=1e-12)
-    assert together.se == pytest.approx(stats.sem((r - q).reshape(20, 8).mean(1)), rel=1e-12)
-    assert together.se < 0.6 * lpp_distance(q, r, docs_q=docs, docs_r=docs).se
+    assert apart.gap.se == pytest.approx(np.hypot(*means), rel=1e-12)
+    assert together.gap.se == pytest.approx(stats.sem((r - q).reshape(20, 8).mean(1)), rel=1e-12)
+    assert together.gap.se < 0.6 * lpp_distance(q, r, docs_q=docs, docs_r=docs).gap.se
 
 
 def test_it_says_what_stands_behind_its_means():
     q, docs = documents(np.random.default_rng(0), 5)
     said = str(lpp_distance(q, [-3.0, -4.0, -2.0] * 5, docs_q=docs))
-    assert "(n = 40 in 5 documents)" in said
-    assert "(n = 15, taken as independent)" in said
-    assert lpp_distance(q, q, docs_q=range(40), docs_r=docs).docs_q is None
+    assert "(n = 40 in 5 documents + 15 taken as independent; unbiased)" in said
+    assert lpp_distance(q, q, docs_q=range(40), docs_r=docs).gap.n_docs == 0
     assert "5 documents are few" in said
     assert "few" not in str(lpp_distance([-1.0, -2.0] * 10, [-1.0, -3.0] * 10))
-    assert lpp_distance([-2.0, -2.0], [-3.0, -3.0]).interval == (-1, -1)
+    assert lpp_distance([-2.0, -2.0], [-3.0, -3.0]).gap.interval == (-1, -1)
 
 
 def test_shared_lines_are_found_whatever_their_spacing_in_texts_and_in_fingerprints():
@@ -109,11 +109,11 @@ def test_what_adds_to_all_texts_alike_moves_lpp_and_no_distance(q, r, shift):
     moved, same, _ = lpp(np.array(q) + shift)
     assert (moved, same) == pytest.approx((value - shift, se), abs=1e-9)
     there, back = lpp_distance(q, r), lpp_distance(r, q)
-    assert (there.distance, there.gap) == (back.distance, -back.gap)
-    assert lpp_distance(np.array(q) + shift, np.array(r) + shift).gap == pytest.approx(
-        there.gap, abs=1e-9
+    assert (there.distance.value, there.gap.value) == (back.distance.value, -back.gap.value)
+    assert lpp_distance(np.array(q) + shift, np.array(r) + shift).gap.value == pytest.approx(
+        there.gap.value, abs=1e-9
     )
-    assert lpp_distance(q, q).distance == 0
+    assert lpp_distance(q, q).distance.value == 0
 
 
 @pytest.mark.verifies("LPP", "LPP distance", by="foreign", of="scipy")
@@ -124,8 +124,8 @@ def test_errors_are_scipys():
     assert (value, se) == pytest.approx((stats.tmean(-q), stats.sem(-q)), rel=1e-12)
     found = lpp_distance(q, r[:20])
     welch = stats.ttest_ind(-q, -r[:20], equal_var=False)
-    assert found.gap / found.se == pytest.approx(welch.statistic, rel=1e-10)
-    assert found.interval == pytest.approx(tuple(welch.confidence_interval(0.95)), rel=1e-10)
+    assert found.gap.value / found.gap.se == pytest.approx(welch.statistic, rel=1e-10)
+    assert found.gap.interval == pytest.approx(tuple(welch.confidence_interval(0.95)), rel=1e-10)
 
 
 def test_shortened_fingerprints_know_every_line_and_few_others():

@@ -8,6 +8,7 @@ from scipy.stats import t, ttest_1samp
 
 from anhelpers.data import TestSet
 from anhelpers.errors import DataError
+from anhelpers.estimate import Estimate
 from anhelpers.metrics import Metric
 from anhelpers.naturalness.lpp import LppDistance
 from anhelpers.naturalness.mono import Mono, leaks, lpp_gaps, score_mono
@@ -26,13 +27,14 @@ LENGTH = Metric(
 
 def found(interval):
     low, high = interval
-    return LppDistance(3.0, 3.0 - (low + high) / 2, 1.0, (low, high), 9, 9, 0, 0, None, None, 9.0)
+    middle = (low + high) / 2
+    return LppDistance(3.0, 3.0 - middle, Estimate("gap", middle, low=low, high=high, n=9, n_r=9))
 
 
 @pytest.mark.verifies("Where R stands", by="hand")
 def test_r_stands_at_the_mean_of_its_texts_with_student_s_interval():
     r, scores = score_mono(LENGTH, Mono(("a", "bbb")))
-    assert (r.value, r.se, r.n_r, scores.tolist()) == (2.0, 1.0, 2, [1, 3])
+    assert (r.value, r.se, r.n, scores.tolist()) == (2.0, 1.0, 2, [1, 3])
     assert r.interval == pytest.approx((2 - t.ppf(0.975, 1), 2 + t.ppf(0.975, 1)))
     assert r.signature.startswith("length|v:1|R:")
     assert "2 texts are few" in r.caution
@@ -57,7 +59,7 @@ def test_the_interval_of_r_is_scipys_and_moves_with_the_scores(scores, shift):
     assert r.interval == pytest.approx(
         tuple(ttest_1samp(scores, 0).confidence_interval()), abs=1e-9
     )
-    assert (r.n_r, r.left_out) == (len(scores), 1)
+    assert (r.n, r.left_out) == (len(scores), 1)
     assert (moved.value - shift, *moved.interval) == pytest.approx(
         (r.value, r.low + shift, r.high + shift), abs=1e-9
     )
@@ -86,7 +88,7 @@ def test_what_r_must_be():
 @pytest.mark.verifies("LPP distance", by="hand")
 def test_the_interval_of_the_distance_is_that_of_the_gap_folded_at_0():
     folded = {(-1, 3): (0, 3), (-3, -1): (1, 3), (1, 3): (1, 3), (0, 3): (0, 3)}
-    assert {gap: found(gap).distance_interval for gap in folded} == folded
+    assert {gap: found(gap).distance.interval for gap in folded} == folded
 
 
 @pytest.mark.verifies("LPP distance", by="property")
@@ -95,7 +97,7 @@ def test_where_the_gap_is_covered_the_distance_is(one, other, share):
     low, high = sorted((one, other))
     assume(high - low > 1e-9)
     truth = low + share * (high - low)
-    nearest, farthest = found((low, high)).distance_interval
+    nearest, farthest = found((low, high)).distance.interval
     assert nearest - 1e-9 <= abs(truth) <= farthest + 1e-9
     assert farthest in (abs(low), abs(high))
     assert nearest in (0, abs(low), abs(high))
@@ -106,7 +108,12 @@ def test_gaps_of_systems_by_hand():
     logprobs = np.array([[-2.0, -6, np.nan], [-4, np.nan, np.nan], [-3, -8, -1]])
     gaps = lpp_gaps(logprobs, ["A", "B", "C"], [-5.0, -5, np.nan], [0, 1, 2])
     assert list(gaps) == ["A", "B"]  # C has one scored text
-    assert (gaps["A"].gap, gaps["B"].gap, gaps["B"].n_q, gaps["B"].n_r) == (-2, 2, 2, 2)
+    assert (gaps["A"].gap.value, gaps["B"].gap.value, gaps["B"].gap.n_q, gaps["B"].gap.n_r) == (
+        -2,
+        2,
+        2,
+        2,
+    )
 
 
 def test_a_line_of_r_that_is_a_translation_is_told():

@@ -34,7 +34,7 @@ def plane(plane_from):
 @pytest.mark.verifies("LPP distance", by="hand")
 def test_the_table_has_an_s_columns(plane):
     table, r = with_mono(systems_table(plane, np.random.default_rng(0), 200), plane, metric(), R)
-    assert (r.value, r.n_r) == (-4.0, 3)
+    assert (r.value, r.n) == (-4.0, 3)
     assert table.mono.eq(-4).all()
     assert table.mono_n.eq(3).all()
     assert table.lpp_r.tolist() == [4, 4]
@@ -43,8 +43,8 @@ def test_the_table_has_an_s_columns(plane):
     assert table.minus_lpp_distance.tolist() == pytest.approx([-abs(gap) for gap in table.lpp_gap])
     for j, row in enumerate(table.itertuples()):
         own = lpp_distance(plane.naturalness.values[:, j], -LPP_R, docs_q=plane.docs)
-        assert (row.lpp_gap_low, row.lpp_gap_high) == pytest.approx(own.interval)
-        low, high = own.distance_interval
+        assert (row.lpp_gap_low, row.lpp_gap_high) == pytest.approx(own.gap.interval)
+        low, high = own.distance.interval
         assert (row.minus_lpp_distance_low, row.minus_lpp_distance_high) == pytest.approx(
             (-high, -low)
         )
