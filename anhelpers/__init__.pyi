@@ -76,7 +76,6 @@ from .plane import system_plane as system_plane
 from .plane import systems_table as systems_table
 from .plane import verdict as verdict
 from .plane import with_human_points as with_human_points
-from .scoring import estimate_table as estimate_table
 from .scoring import system_scores as system_scores
 from .scoring.lookup import metric as metric
 from .stats import holm as holm

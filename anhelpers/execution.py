@@ -147,9 +147,15 @@ def _checks(executed: Path) -> tuple[str, ...]:
 
 
 def _settle(executed: Path) -> None:
-    """Name in the notebook what made it; leave away times, folders and ids by chance, so that a second run is equal."""
+    """Name in the notebook what made it; leave away times, folders and ids by chance, so that a second run is equal.
+
+    How a printed text came from the kernel is a matter of time, too: each becomes one piece, of a line that was written
+    over and over the last state.
+    """
     nbformat = need("nbformat", "writing notebooks")
+    preprocessors = need("nbconvert.preprocessors", "writing notebooks")
     book = nbformat.read(executed, 4)
+    book, _ = preprocessors.CoalesceStreamsPreprocessor().preprocess(book, {})
     book.metadata.pop("papermill", None)
     book.metadata["made_by"] = made_by(installed=True)
     for i, cell in enumerate(book.cells):
@@ -157,24 +163,7 @@ def _settle(executed: Path) -> None:
             cell.metadata.pop(name, None)
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell.id = f"injected-{i}"
-        if cell.cell_type == "code":
-            cell.outputs = _whole_streams(cell.outputs)
     write_text(executed, nbformat.writes(book) + "\n")
-
-
-def _whole_streams(outputs: Sequence[Any]) -> list[Any]:
-    """The outputs with what was printed in one piece: how it came from the kernel is a matter of time."""
-    whole: list[Any] = []
-    for output in outputs:
-        if (
-            whole
-            and output.output_type == whole[-1].output_type == "stream"
-            and output.name == whole[-1].name
-        ):
-            whole[-1].text += output.text
-        else:
-            whole.append(output)
-    return whole
 
 
 def _failure(error: Any) -> str:

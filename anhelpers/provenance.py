@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
@@ -27,12 +28,14 @@ from .errors import DataError, without_password
 from .metrics import signature_of
 
 if TYPE_CHECKING:
+    import jinja2
     import pandas as pd
 
 __all__ = [
     "MAKING",
     "TOGETHER",
     "environment",
+    "filled",
     "in_page",
     "made_by",
     "made_lines",
@@ -279,6 +282,36 @@ def in_page(page: str, line: str | None = None) -> str:
     head = charset[0] if charset else "<head>"
     body, end = page.replace(head, head + meta, 1).rsplit("</body>", 1)
     return f"{body}{FOOTER.format(line.replace('|', '<wbr>|'))}</body>{end}"
+
+
+def filled(template: str, **values: object) -> str:
+    """A page of `anhelpers/templates`, in which these values stand as text: Jinja2 escapes them, but for those that
+    the template calls safe.
+
+    Parameters
+    ----------
+    template : name of the file. values : name -> what stands there; one that the template wants and is not given is
+        an error.
+
+    >>> "<h1>R &amp; Q</h1>" in filled("report.html", title="R & Q", chart="", parts={})
+    True
+    """
+    return _templates().get_template(template).render(values)
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    """The templates, which are files, so that whoever wants another page edits one."""
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
 
 
 FOOTER = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Mapping, Sequence
 from os import PathLike
@@ -15,7 +14,7 @@ from .appendix import ADVICE
 from .charts.frame import digits_of
 from .data.writing import write_text
 from .plane import Plane
-from .provenance import TOGETHER, in_page, made_by, made_lines, mark_of, with_made_by
+from .provenance import TOGETHER, filled, in_page, made_by, made_lines, mark_of, with_made_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,21 +164,14 @@ def write_page(
     ----------
     chart : HTML. parts : heading -> a table, paragraphs, or several of these.
     """
-    body = [f'<div class="wide">{chart}</div>']
-    for heading, part in parts.items():
-        body.append(f"<h2>{html.escape(heading)}</h2>")
-        for piece in part if isinstance(part, list | tuple) else [part]:
-            if isinstance(piece, str):
-                body += [
-                    f"<p>{html.escape(line)}</p>" for line in piece.splitlines() if line.strip()
-                ]
-            else:
-                body.append(
-                    f'<div class="wide">{readable(piece).to_html(index=False, border=0, na_rep="–")}</div>'
-                )
-    filled = {"{title}": html.escape(title), "{body}": "\n".join(body)}
-    # at once: a title may say "{body}"
-    page = re.sub("{title}|{body}", lambda match: filled[match[0]], _PAGE)
+    shown = {
+        heading: [
+            piece if isinstance(piece, str) else readable(piece)
+            for piece in (part if isinstance(part, list | tuple) else [part])
+        ]
+        for heading, part in parts.items()
+    }
+    page = filled("report.html", title=title, chart=chart, parts=shown)
     return write_text(path, in_page(page))
 
 
@@ -259,24 +251,6 @@ def _latex(text: str) -> str:
     for opening in (" -", "[-"):
         out = out.replace(opening, f"{opening[0]}$-$")
     return f"$-${out[1:]}" if out.startswith("-") and out[1:2].isdigit() else out
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-body { font: 17px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; }
-table { border-collapse: collapse; font-size: 15px; } .wide { overflow-x: auto; }
-th, td { padding: .25rem .7rem; text-align: right; border-bottom: 1px solid #ccc; white-space: nowrap; }
-th { white-space: normal; vertical-align: bottom; }
-th:first-child, td:first-child { text-align: left; }
-img { max-width: 100%; }
-p { overflow-wrap: anywhere; }
-</style></head><body>
-<h1>{title}</h1>
-{body}
-</body></html>
-"""
 
 
 def terminal_text(table: pd.DataFrame, width: int) -> str:

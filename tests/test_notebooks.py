@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from anhelpers import cli
+from anhelpers import cli, execution
 from anhelpers.classroom.exercises import NOT_YET, RIGHT
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.execution import execute, run
@@ -472,3 +472,17 @@ def test_a_kernel_that_does_not_start_is_told_and_nothing_of_ours_stays_behind(
         "its kernel did not start (Kernel died before replying to kernel_info)"
     )
     assert dict(os.environ) == before
+
+
+def test_what_is_printed_is_one_piece_and_of_a_line_written_over_the_last_state(tmp_path):
+    out = nbformat.v4.new_output
+    printed = [out("stream", text=text) for text in ("one\n", "10 %\r", "20 %\r", "30 %\n")]
+    shown = out("display_data", data={"text/plain": "x"})
+    outputs = [*printed, out("stream", name="stderr", text="told\n"), shown, printed[0].copy()]
+    cell = nbformat.v4.new_code_cell("x", outputs=outputs)
+    path = tmp_path / "a.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
+    execution._settle(path)
+    kept = nbformat.read(path, 4).cells[0].outputs
+    texts = [one.get("text", "shown") for one in kept]
+    assert texts == ["one\n30 %\n", "told\n", "shown", "one\n"]

@@ -6,7 +6,6 @@ browser, and a page that is handed out is always empty: name and ratings are in 
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Sequence
 from os import PathLike
@@ -21,6 +20,7 @@ from .. import __version__
 from ..data.schema import CandidateSet, TestSet
 from ..data.writing import write_text
 from ..errors import DataError
+from ..provenance import filled
 from ..widgets.base import Widget, detached, html_lang, module, styles, without_kernel
 from .files import COLUMNS, ClassRatings, ratings_csv, read_ratings
 from .sheet import CRITERIA, SCALE, Sheet, draw_sheet
@@ -40,8 +40,6 @@ HOW = (
     "Rate every translation twice, on a scale from 1 to 5. Keys: 1 to 5 rate and go on, Backspace "
     "clears, the arrows and Tab move, N and P turn to the next and the previous sentence."
 )
-BOXES = "&nbsp;&nbsp;".join(f"{point}&nbsp;☐" for point in SCALE)
-CELL = 'style="text-align:left;vertical-align:top;padding:.3em .8em .3em 0"'
 
 
 def rating_sheet(
@@ -252,22 +250,7 @@ class RatingSheet(Widget):
         return f"RatingSheet({self.data['sheet']}: {self.n_rated} of {len(self.ratings)} ratings)"
 
     def static_html(self) -> str:
-        data = self.data
-        title = f"<p><b>{html.escape(data['title'])}</b></p>" if data["title"] else ""
-        scale = "".join(f"<li>{html.escape(line)}</li>" for line in scale_lines(data))
-        tables = "".join(
-            _printed(data, k, segment) for k, segment in enumerate(data["segments"], 1)
-        )
-        name = "Pseudonym (no real name is needed): ______________________________"
-        how = "Tick one box for each criterion of each translation."
-        return (
-            f"{title}<p>{how}</p><ul>{scale}</ul><p>{name} &nbsp; sheet {data['sheet']}</p>{tables}"
-        )
-
-
-def scale_lines(data: dict[str, Any]) -> list[str]:
-    """What 1 and 5 mean, a line for each criterion, as raters.js prints it."""
-    return [f"{name.capitalize()}: 1 = {low}; 5 = {high}." for name, low, high in data["criteria"]]
+        return filled("rating_sheet.html", data=self.data, letters=LETTERS)
 
 
 def _segments(sheet: Sheet, reference: bool) -> list[dict]:
@@ -301,25 +284,3 @@ def _rows(data: dict[str, Any]) -> list[tuple[int, int, str]]:
         for i in s["candidates"]
         for name in criteria
     ]
-
-
-def _printed(data: dict[str, Any], number: int, segment: dict) -> str:
-    """One segment on paper: its source, and a row with empty boxes for each candidate."""
-    head = "".join(f"<th {CELL}>{html.escape(name)}</th>" for name, *_ in data["criteria"])
-    source, target = (f'dir="auto" lang="{html.escape(code)}"' for code in data["langs"])
-    rows = "".join(
-        f"<tr><th {CELL}>{letter}</th><td {CELL} {target}>{html.escape(text)}</td>"
-        + f"<td {CELL}>{BOXES}</td>" * len(data["criteria"])
-        + "</tr>"
-        for letter, text in zip(LETTERS, segment["texts"], strict=False)
-    )
-    gloss = (
-        f'<br><small lang="en">{html.escape(segment["gloss"])}</small>'
-        if "gloss" in segment
-        else ""
-    )
-    return (
-        f"<p><b>{number}.</b> <span "
-        f"{source}>{html.escape(segment['src'])}</span>{gloss}</p><table><thead><tr><th "
-        f"{CELL}></th><th {CELL}>translation</th>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    )

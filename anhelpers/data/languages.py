@@ -1,8 +1,13 @@
-"""The languages that machine translation works on: their codes and names, and pairs such as "en-de"."""
+"""The languages that machine translation works on: their codes and names, and pairs such as "en-de".
+
+They stand in ``languages.csv`` beside this file, a row for each.
+"""
 
 from __future__ import annotations
 
+import csv
 import re
+from pathlib import Path
 
 from ..errors import DataError, nearest
 
@@ -27,48 +32,26 @@ SAY_THE_PAIR = (
 )
 """Where a judge of one language is wanted."""
 
-# ISO 639-1 in full; its code in ISO 639-3, with the members of a macrolanguage that models tell apart; an English name.
-TABLE = [
-    row.split()
-    for row in """
-    aa aar, ab abk, ae ave, af afr, ak aka, am amh, an arg, ar ara arb acm acq aeb ajp apc ars ary arz Arabic, as asm,
-    av ava, ay aym ayr, az aze azj azb, ba bak, be bel, bg bul Bulgarian, bi bis, bm bam, bn ben Bengali, bo bod, br
-    bre, bs bos, ca cat Catalan, ce che, ch cha, co cos, cr cre, cs ces Czech, cu chu, cv chv, cy cym, da dan Danish,
-    de deu German, dv div, dz dzo, ee ewe, el ell Greek, en eng English, eo epo, es spa Spanish, et est Estonian, eu
-    eus Basque, fa fas pes prs Persian, ff ful fuv, fi fin Finnish, fj fij, fo fao, fr fra French, fy fry, ga gle
-    Irish, gd gla, gl glg, gn grn, gu guj Gujarati, gv glv, ha hau Hausa, he heb Hebrew, hi hin Hindi, ho hmo, hr hrv
-    Croatian, ht hat, hu hun Hungarian, hy hye, hz her, ia ina, id ind Indonesian, ie ile, ig ibo, ii iii, ik ipk, io
-    ido, is isl Icelandic, it ita Italian, iu iku, ja jpn Japanese, jv jav, ka kat, kg kon, ki kik, kj kua, kk kaz
-    Kazakh, kl kal, km khm Khmer, kn kan, ko kor Korean, kr kau, ks kas, ku kur kmr ckb, kv kom, kw cor, ky kir, la
-    lat, lb ltz, lg lug, li lim, ln lin, lo lao, lt lit Lithuanian, lu lub, lv lav lvs ltg Latvian, mg mlg plt, mh
-    mah, mi mri, mk mkd, ml mal, mn mon khk, mr mar, ms msa zsm, mt mlt Maltese, my mya, na nau, nb nob, nd nde, ne
-    nep npi, ng ndo, nl nld Dutch, nn nno, no nor nob nno Norwegian, nr nbl, nv nav, ny nya, oc oci, oj oji, om orm
-    gaz, or ori ory, os oss, pa pan, pi pli, pl pol Polish, ps pus pbt Pashto, pt por Portuguese, qu que quy, rm roh,
-    rn run, ro ron Romanian, ru rus Russian, rw kin, sa san, sc srd, sd snd, se sme, sg sag, sh hbs, si sin, sk slk
-    Slovak, sl slv Slovene, sm smo, sn sna, so som, sq sqi als, sr srp Serbian, ss ssw, st sot, su sun, sv swe
-    Swedish, sw swa swh Swahili, ta tam Tamil, te tel, tg tgk, th tha Thai, ti tir, tk tuk, tl tgl, tn tsn, to ton, tr
-    tur Turkish, ts tso, tt tat, tw twi, ty tah, ug uig, uk ukr Ukrainian, ur urd Urdu, uz uzb uzn, ve ven, vi vie
-    Vietnamese, vo vol, wa wln, wo wol, xh xho Xhosa, yi yid ydd, yo yor, za zha, zh zho cmn yue lzh nan wuu Chinese,
-    zu zul Zulu
-    """.split(",")  # noqa: SIM905
-]
-# Those of FLORES-200 and of the WMT tasks that have no code in ISO 639-1.
-OTHERS = """
-    ace ast awa ban bar bas bem bgc bho bjn brx bug bxr ceb cjk crh csb dik doi dsb dyu fil fon frp frr fur gom grc
-    gsw haw hil hne hsb ilo kaa kab kac kam kbp kea kmb knc kok krl kru lad lep lij liv lmo lua luo lus luy mag mai
-    mas mdf mhr min mni mos mrj mul mwl myv nap nds nso nus nyn olo pag pap pcd pms rom rue sah sat scn sgs shn sma
-    smj smn sms stq szl taq teo tet tpi tum tzm udm umb und vec vep vls vro war zea
-    """.split()  # noqa: SIM905
+with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as file:
+    TABLE = [*csv.DictReader(file)]
 
-NAMES = {code: row[-1] for row in TABLE if row[-1][0].isupper() for code in row[:2]}
+NAMES = {
+    row[code]: row["name"]
+    for row in TABLE
+    for code in ("iso639_1", "iso639_3")
+    if row["name"] and row[code]
+}
 """A language's two-letter and three-letter code -> its English name, where one is known here."""
 
-MEMBERS = {row[0]: [code for code in row[1:] if code.islower()] for row in TABLE}
+MEMBERS = {
+    row["iso639_1"]: [row["iso639_3"], *row["members"].split()] for row in TABLE if row["iso639_1"]
+}
 """ISO 639-1 -> ISO 639-3: the language, or the members of a macrolanguage that models tell apart."""
 
+OTHERS = [row["iso639_3"] for row in TABLE if not row["iso639_1"]]
 CODES = frozenset([*MEMBERS, *(code for codes in MEMBERS.values() for code in codes), *OTHERS])
 
-UNSPACED = frozenset("bo dz ja km lo my shn th zh".split())  # noqa: SIM905
+UNSPACED = {row["iso639_1"] or row["iso639_3"] for row in TABLE if row["spaced"] == "no"}
 
 # pt_BR, es_419, eng_Latn
 LANGUAGE = re.compile(r"([a-z]{2,3})(?:_(?:[A-Z]{2}|[0-9]{3}|[A-Z][a-z]{3}))?")

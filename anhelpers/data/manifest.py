@@ -172,8 +172,9 @@ def cache_folder() -> Path:
         "win32": ("LOCALAPPDATA", "AppData/Local"),
         "darwin": ("", "Library/Caches"),
     }.get(sys.platform, ("XDG_CACHE_HOME", ".cache"))
-    if base := os.environ.get(variable, "").strip():
-        return Path(base) / "anhelpers"
+    # the XDG specification passes over a relative one, which would be another folder in each working folder
+    if (base := Path(os.environ.get(variable, "").strip())).is_absolute():
+        return base / "anhelpers"
     try:
         return Path.home() / below / "anhelpers"
     except RuntimeError:

@@ -150,6 +150,8 @@ def test_the_cache_folder_of_each_system(monkeypatch, tmp_path):
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "X"))
     assert cache_folder() == tmp_path / "X" / "anhelpers"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # to be passed over, the specification says
+    assert cache_folder() == tmp_path / ".cache" / "anhelpers"
     monkeypatch.setenv("ANHELPERS_CACHE", str(tmp_path / "mine"))
     assert cache_folder() == tmp_path / "mine"
 

@@ -367,6 +367,16 @@ def test_the_settings_in_the_documentation_make_a_script_for_slurm():
     assert "--nthreads 1 " in script
 
 
+def test_what_the_file_leaves_out_is_taken_from_the_sites_own_settings_of_dask_jobqueue():
+    dask, jobqueue = pytest.importorskip("dask"), pytest.importorskip("dask_jobqueue")
+    own = slurm_options({"memory": "8GB", "walltime": "01:00:00", "n_jobs": 1, "queue": "mine"})
+    site = {"jobqueue.slurm.account": "site", "jobqueue.slurm.queue": "site"}
+    options = {"dashboard_address": "127.0.0.1:0"}
+    with dask.config.set(site), jobqueue.SLURMCluster(**own, scheduler_options=options) as cluster:
+        script = cluster.job_script().splitlines()
+    assert {"#SBATCH -p mine", "#SBATCH -A site"} <= {*script}
+
+
 def test_the_plan_in_the_documentation_is_what_its_program_prints():
     code = "from benchmarks.cluster_plan import main; import sys; sys.argv[1:] = []; main()"
     told = subprocess.run(
