@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from .frame import AXIS, Size, description, headline
-from .marks import FONT, POINT, checked_columns
+from .frame import AXIS, Size, framed
+from .marks import FONT, POINT, QUIET, checked_columns, legend, moving_point, told_apart
 
 __all__ = [
     "COLOURS",
@@ -31,7 +31,6 @@ __all__ = [
 COLOURS = ["#0072B2", "#A04B78", "#009E73", "#000000"]
 DASHES = [[1, 0], [9, 4], [3, 4], [10, 3, 3, 3]]
 COLUMNS = ["divergence", "path", "t", "value"]
-QUIET = "#555555"
 # pixels: of an outcome in the bars, of its name above them, of a bar
 OUTCOME, NAME, BAR = 62, 18, 16
 NUMBERS = 96  # pixels right of the bars, for their numbers
@@ -105,13 +104,8 @@ def plot_divergences(
         )
         for name, own in values.groupby("divergence", sort=False)
     ]
-    words = description(
-        title, [_words(str(name), own) for name, own in values.groupby("divergence", sort=False)]
-    )
-    chart = alt.concat(
-        *panels, columns=columns, spacing={"row": 12, "column": 24}, description=words
-    )
-    return chart.properties(**headline(title, [], columns * (size[0] + 60)))
+    chart = alt.concat(*panels, columns=columns, spacing={"row": 12, "column": 24})
+    return framed(chart, title, _words(values), width=columns * (size[0] + 60))
 
 
 PANEL_TITLE: dict[str, Any] = {"fontSize": 17, "anchor": "start", "frame": "group", "offset": 6}
@@ -125,13 +119,11 @@ def plot_trace(
     The line of path k is called ``bxpath{k}``. point : (t, value) of the mark. values : as there, of one divergence.
     """
     values = _checked(values)
-    words = description(
-        "", [_words(str(name), own) for name, own in values.groupby("divergence", sort=False)]
-    )
     chart = _layers(values, list(dict.fromkeys(values["path"])), size=size, point=point)
     # the same for all, so that panels stand in line
     room = {"left": 26, "right": 10, "top": 8, "bottom": 8}
-    return chart.properties(description=words, view={"stroke": None}, padding=room, autosize="none")
+    look: dict[str, Any] = {"view": {"stroke": None}, "padding": room, "autosize": "none"}
+    return framed(chart, "", _words(values), **look)
 
 
 def plot_bars(
@@ -146,14 +138,9 @@ def plot_bars(
     r, q : (Y,) the reference and the system. names : of the outcomes. top : the least upper end of the axis.
     width : of the longest bar in pixels.
     """
-    checks.same_length(r=np.asarray(r), q=np.asarray(q), names=names)
-    rows = pd.DataFrame(
-        {
-            "name": [str(name) for name in names],
-            "r": np.asarray(r, float),
-            "q": np.asarray(q, float),
-        }
-    )
+    r, q = np.asarray(r, dtype=float), np.asarray(q, dtype=float)
+    checks.same_length(r=r, q=q, names=names)
+    rows = pd.DataFrame({"name": [str(name) for name in names], "r": r, "q": q})
     rows["at"] = OUTCOME * np.arange(len(rows), dtype=float)
     high = OUTCOME * len(rows)
     x = alt.Scale(domain=[0, max(top, rows[["r", "q"]].to_numpy().max())], nice=False)
@@ -165,24 +152,15 @@ def plot_bars(
     ):
         own = rows.assign(y=rows["at"] + first, y2=rows["at"] + first + BAR, x=0.0, x2=rows[kind])
         bars = alt.Chart(own, name=f"bx{kind}").mark_rect(opacity=1, **look)
-        layers.append(
-            bars.encode(
-                x=alt.X("x:Q", scale=x, axis=None),
-                x2="x2:Q",
-                y=alt.Y("y:Q", scale=y, axis=None),
-                y2="y2:Q",
-            )
-        )
-        texts = own.assign(
-            label=[f"{kind.upper()} {percent(v)}" for v in own[kind]], y=own["y"] + BAR / 2
-        )
+        across, down = alt.X("x:Q", scale=x, axis=None), alt.Y("y:Q", scale=y, axis=None)
+        layers.append(bars.encode(x=across, x2="x2:Q", y=down, y2="y2:Q"))
+        label = [f"{kind.upper()} {percent(v)}" for v in own[kind]]
+        texts = own.assign(label=label, y=own["y"] + BAR / 2)
         layers.append(_text(texts, y, x=width + NUMBERS, align="right", name=f"bx{kind}text"))
     three = zip(rows["name"], rows["r"], rows["q"], strict=True)
     parts = [f"{name} R {percent(in_r)}, Q {percent(in_q)}" for name, in_r, in_q in three]
-    words = description("Probabilities of the outcomes", parts)
-    return alt.layer(*layers).properties(
-        width=width, height=high, view={"stroke": None}, description=words
-    )
+    said = f"Probabilities of the outcomes: {'; '.join(parts)}"
+    return framed(alt.layer(*layers), "", [said], size=(width, high), view={"stroke": None})
 
 
 def percent(p: float) -> str:
@@ -227,27 +205,8 @@ def _layers(
     rows["single"] = rows.groupby("segment")["t"].transform("size") == 1
     rows["drawn"] = _drawn(rows, height) & ~rows["single"]
     x, y = _channels(height, axes)
-    legend = (
-        alt.Legend(
-            title=None,
-            orient="top",
-            labelFontSize=FONT,
-            labelLimit=500,
-            symbolSize=700,
-            symbolStrokeWidth=3,
-            columnPadding=22,
-        )
-        if axes
-        else None
-    )
-    look = {
-        "color": alt.Color(
-            "path:N", scale=alt.Scale(domain=paths, range=COLOURS[: len(paths)]), legend=legend
-        ),
-        "strokeDash": alt.StrokeDash(
-            "path:N", scale=alt.Scale(domain=paths, range=DASHES[: len(paths)]), legend=legend
-        ),
-    }
+    above = legend(labelLimit=500, symbolSize=700, symbolStrokeWidth=3, columnPadding=22)
+    look = told_apart("path", paths, above if axes else None, color=COLOURS, strokeDash=DASHES)
     layers = [] if math.isnan(height.infinite) else _strip(height, x, y)
     for k, path in enumerate(paths):
         own = rows[rows["path"] == path]
@@ -263,16 +222,8 @@ def _layers(
             mark = alt.Chart(single).mark_point(filled=True, size=90, opacity=1, shape="square")
             layers.append(mark.encode(x=x, y=y, color=look["color"]))
     if point is not None:
-        mark = {
-            "filled": True,
-            "fill": POINT,
-            "stroke": "#000000",
-            "strokeWidth": 2,
-            "size": 150,
-            "opacity": 1,
-        }
         at = pd.DataFrame({"t": [point[0]], "value": height.of([point[1]])})
-        layers.append(alt.Chart(at, name="bxpoint").mark_point(**mark).encode(x=x, y=y))
+        layers.append(moving_point(at, {"x": x, "y": y}, 150))
     return alt.layer(*layers).properties(width=size[0], height=size[1])
 
 
@@ -334,12 +285,14 @@ def _text(
     return marks.encode(x=alt.value(x), y=alt.Y("y:Q", scale=y, axis=None), text="label:N")
 
 
-def _words(name: str, rows: pd.DataFrame) -> str:
-    """Where each path ends under a divergence, and its largest value where that is another one."""
-    parts = []
-    for path, own in rows.groupby("path", sort=False):
-        end, most = own["value"].iloc[-1], own["value"].max()
-        said = "∞" if math.isinf(end) else f"{end:.4g}"
-        before = f" (largest {'∞' if math.isinf(most) else f'{most:.4g}'})" if most > end else ""
-        parts.append(f"{path} {said}{before}")
-    return f"{name}, at the end: {', '.join(parts)}"
+def _words(values: pd.DataFrame) -> list[str]:
+    """Where each path ends under each divergence, and its largest value where that is another one."""
+    said = []
+    for name, rows in values.groupby("divergence", sort=False):
+        parts = []
+        for path, own in rows.groupby("path", sort=False)["value"]:
+            end, most = (f"{v:.4g}".replace("inf", "∞") for v in (own.iloc[-1], own.max()))
+            before = f" (largest {most})" if own.max() > own.iloc[-1] else ""
+            parts.append(f"{path} {end}{before}")
+        said.append(f"{name}, at the end: {', '.join(parts)}")
+    return said

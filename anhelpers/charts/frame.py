@@ -1,8 +1,7 @@
-"""The plane that every chart of systems is drawn on: naturalness rightwards, accuracy upwards, in known pixels.
+"""What charts share: the plane, in known pixels, and around it the claim, the notes and the words of the alt text.
 
-What a picture says to those who do not see it: its claim, how to read it, and every number in it.
-
-A plane for any two quantities, linear or logarithmic, in known pixels.
+A plane is that of systems, naturalness rightwards and accuracy upwards, or that of any two quantities, linear or
+logarithmic.
 """
 
 from __future__ import annotations
@@ -23,8 +22,6 @@ from ..frontier import OracleCurve
 from .marks import FONT, Ranges, checked_systems
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..exact import ExactCurve
 
 __all__ = [
@@ -37,6 +34,7 @@ __all__ = [
     "axis_ranges",
     "description",
     "digits_of",
+    "framed",
     "number",
     "plane_of",
     "systems_text",
@@ -87,56 +85,6 @@ def systems_text(
     )
     pairs = (f"{name} ({values})" for name, values in zip(systems["system"], numbers, strict=True))
     return f"systems: {', '.join(pairs)}" if len(systems) else ""
-
-
-def plane_of(
-    x: ArrayLike, y: ArrayLike, titles: tuple[str, str], *, log: tuple[bool, bool], size: Size
-) -> Plane:
-    """A plane that holds all these values: x with 2 % of air, y with 7 %.
-
-    Parameters
-    ----------
-    x, y : (n,) and (m,) finite values; all positive where the axis is logarithmic. titles : of the two axes.
-    log : which of x and y are logarithmic.
-    """
-    ranges, channels = [], {}
-    for k, (name, values) in enumerate((("x", x), ("y", y))):
-        values = np.asarray(values, dtype=float)
-        if not values.size:
-            raise DataError(
-                f"nothing of column {name} can be drawn: every row has a nan, or there is no row."
-            )
-        if log[k] and values.min() <= 0:
-            raise DataError(
-                f"{name} has the value {values.min():g}, which a logarithmic axis cannot show."
-            )
-        low, high = scaled([values.min(), values.max()], log[k])
-        air = (0.02, 0.07)[k] * (high - low) or 0.05 * abs(high) or 1.0
-        ranges.append((float(low - air), float(high + air)))
-        channels[name] = _channel(name, ranges[k], titles[k], length=size[k], log=log[k])
-    return Plane((ranges[0], ranges[1]), size, channels, log)
-
-
-def _channel(
-    name: str, span: tuple[float, float], title: str, *, length: int, log: bool
-) -> alt.X | alt.Y:
-    """The x or the y channel; a logarithmic axis over two decades or more is marked at whole powers of ten only."""
-    look: dict[str, Any] = {
-        "title": textwrap.wrap(title, max(12, length // 9)),
-        "tickCount": length // 80,
-    } | AXIS
-    if log:
-        powers = np.arange(np.ceil(span[0]), np.floor(span[1]) + 1)
-        step = -(-len(powers) * 60 // length)
-        look |= {"format": "~g"} | (
-            {"values": (10.0 ** powers[::step]).tolist()} if len(powers) >= 3 else {}
-        )
-    domain, kind = (
-        ([float(10**v) for v in span], {"type": "log"}) if log else (list(span), {"zero": False})
-    )
-    scale = alt.Scale(domain=domain, nice=False, **kind)
-    channel = alt.X if name == "x" else alt.Y
-    return channel(f"{name}:Q", scale=scale, axis=alt.Axis(**look))
 
 
 ACCURACY_TITLE = "Accuracy (higher is better)"
@@ -221,20 +169,62 @@ def scaled(values: ArrayLike, log: bool) -> np.ndarray:
     return np.log10(values) if log else values
 
 
+def plane_of(
+    x: ArrayLike, y: ArrayLike, titles: tuple[str, str], *, log: tuple[bool, bool], size: Size
+) -> Plane:
+    """A plane that holds all these values: x with 2 % of air, y with 7 %.
+
+    Parameters
+    ----------
+    x, y : (n,) and (m,) finite values; all positive where the axis is logarithmic. titles : of the two axes.
+    log : which of x and y are logarithmic.
+    """
+    ranges, channels = [], {}
+    for k, (name, values) in enumerate((("x", x), ("y", y))):
+        values = np.asarray(values, dtype=float)
+        if not values.size:
+            raise DataError(
+                f"nothing of column {name} can be drawn: every row has a nan, or there is no row."
+            )
+        if log[k] and values.min() <= 0:
+            raise DataError(
+                f"{name} has the value {values.min():g}, which a logarithmic axis cannot show."
+            )
+        low, high = scaled([values.min(), values.max()], log[k])
+        air = (0.02, 0.07)[k] * (high - low) or 0.05 * abs(high) or 1.0
+        ranges.append((float(low - air), float(high + air)))
+        channels[name] = _channel((alt.X, alt.Y)[k], name, ranges[k], titles[k], size[k], log[k])
+    return Plane((ranges[0], ranges[1]), size, channels, log)
+
+
 def plane_axes(ranges: Ranges, size: Size, naturalness_title: str, accuracy_title: str) -> Plane:
     """The plane of accuracy by naturalness; long titles are wrapped to its sides."""
-
-    def axis(title: str, length: int) -> alt.Axis:
-        return alt.Axis(
-            title=textwrap.wrap(title, max(12, length // 9)), tickCount=length // 80, **AXIS
-        )
-
-    x, y = (alt.Scale(domain=list(r), nice=False, zero=False) for r in ranges)
     channels = {
-        "x": alt.X("naturalness:Q", scale=x, axis=axis(naturalness_title, size[0])),
-        "y": alt.Y("accuracy:Q", scale=y, axis=axis(accuracy_title, size[1])),
+        "x": _channel(alt.X, "naturalness", ranges[0], naturalness_title, size[0]),
+        "y": _channel(alt.Y, "accuracy", ranges[1], accuracy_title, size[1]),
     }
     return Plane(ranges, size, channels)
+
+
+def _channel(
+    kind: Any, column: str, span: tuple[float, float], title: str, length: int, log: bool = False
+) -> Any:
+    """The channel of a column; a logarithmic axis over two decades or more is marked at whole powers of ten only."""
+    look: dict[str, Any] = {"tickCount": length // 80}
+    domain, scale = list(span), {"zero": False}
+    if log:
+        powers = np.arange(np.ceil(span[0]), np.floor(span[1]) + 1)
+        step = -(-len(powers) * 60 // length)
+        few = {"values": (10.0 ** powers[::step]).tolist()} if len(powers) >= 3 else {}
+        look |= {"format": "~g"} | few
+        domain, scale = [float(10**v) for v in span], {"type": "log"}
+    scale = alt.Scale(domain=domain, nice=False, **scale)
+    return kind(f"{column}:Q", scale=scale, axis=axis_of(title, length, **look))
+
+
+def axis_of(title: str, length: int, **look: Any) -> alt.Axis:
+    """An axis in the fonts of the house, its title wrapped to its length in pixels."""
+    return alt.Axis(title=textwrap.wrap(title, max(12, length // 9)), **AXIS, **look)
 
 
 AXIS: dict[str, Any] = {
@@ -294,3 +284,35 @@ def headline(title: str, notes: Sequence[str], width: int, font: int = 20) -> di
     )
     title = title or "\u00a0"  # below an empty title no note would be drawn
     return {"title": alt.TitleParams(text if len(text) > 1 else title, **look, **small)}
+
+
+def framed(
+    chart: Any,
+    title: str,
+    said: Sequence[str],
+    notes: Sequence[str] = (),
+    *,
+    unnamed: Sequence[str] = (),
+    size: tuple[float, float] | None = None,
+    width: float | None = None,
+    **look: Any,
+) -> Any:
+    """The chart with what every chart has: its claim, how to read it, its alt text, and the size of its plane.
+
+    Parameters
+    ----------
+    title : what the picture claims. said : the alt text after it: all that is drawn, in words.
+    notes : how to read the picture, and what is not in it; below the title, and in the alt text.
+    unnamed : whose labels are left out, in the alt text alone.
+    size : (width, height) of the plane in pixels, of a chart that has one. width : at which the title is wrapped.
+    look : more properties of the chart.
+    """
+    lost = f"without a label for want of space: {', '.join(unnamed)}" if unnamed else ""
+    if size is not None:
+        look |= {"width": size[0], "height": size[1]}
+    wide = int(size[0] if size is not None and width is None else width or 0)
+    return chart.properties(
+        description=description(title, [*said, *notes, lost]),
+        **look,
+        **headline(title, notes, wide),
+    )

@@ -1,6 +1,7 @@
 """Systems on the accuracy-naturalness plane (AN Figures 2 and 3): marks by category, uncertainty, the Pareto set.
 
-Where the mean of a system lies on both axes at once: 95 % ellipses from standard errors and a correlation.
+Uncertainty is drawn as 95 % ellipses, where the mean of a system lies on both axes at once, from standard errors and a
+correlation; or as crosses, an interval on each axis.
 """
 
 from __future__ import annotations
@@ -23,24 +24,25 @@ from .frame import (
     Plane,
     Size,
     axis_ranges,
-    description,
     digits_of,
-    headline,
+    framed,
     inside,
     number,
     plane_axes,
     systems_text,
 )
 from .labels import bar_lines, label_layers, named_points
-from .lines import QUIET, rule_layers
+from .lines import rule_layers
 from .marks import (
     CATEGORIES,
+    QUIET,
     Ranges,
     checked_columns,
     checked_systems,
     clipped,
     interval_bars,
     not_drawn,
+    on,
     plus_mark,
     ring_marks,
     system_marks,
@@ -208,30 +210,13 @@ def plot_systems(
     rings = [ring_marks(shown[best], plane.channels)] if best.any() else []
     layers += [*leaders, *plus, *rings, system_marks(shown, plane.channels, tips), *texts]
     notes = [" ".join([PARETO] * pareto + _uncertain(uncertainty, shown)), *notes]
-    notes = [
-        *filter(None, notes),
-        *_mono_words(mono, plane),
-        *not_drawn(table, systems),
-        *_hidden(curve, plane),
-    ]
-    notes += curve_notes(table) if curve is not None else []
+    notes = [*filter(None, notes), *_mono_words(mono, plane), *not_drawn(table, systems)]
+    notes += [*_hidden(curve, plane), *(curve_notes(table) if curve is not None else [])]
     notes += [f"Names left out, as there is no room: {len(unnamed)}."] if unnamed else []
-    best = (
-        ", ".join(systems["system"][systems["pareto"].astype(bool)].astype(str)) if pareto else ""
-    )
-    unnamed = f"without a label for want of space: {', '.join(unnamed)}" if unnamed else ""
-    words = description(
-        title,
-        [
-            systems_text(systems),
-            best and f"on the Pareto frontier: {best}",
-            curve_text(curve),
-            *notes,
-            unnamed,
-        ],
-    )
-    chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
-    return chart.properties(**headline(title, notes, size[0]))
+    first = systems["system"][systems["pareto"].astype(bool)].astype(str) if pareto else []
+    first = f"on the Pareto frontier: {', '.join(first)}" if len(first) else ""
+    said = [systems_text(systems), first, curve_text(curve)]
+    return framed(alt.layer(*layers), title, said, notes, unnamed=unnamed, size=size)
 
 
 def focus_ranges(table: pd.DataFrame, focus: int | Sequence[str] = 12) -> Ranges:
@@ -279,12 +264,8 @@ def _ranges(
 
     Controls are no systems and stretch no axis, unless there is nothing else.
     """
-    real = (
-        np.ones(len(systems), bool)
-        if "outside" not in systems
-        else (systems["outside"] != "control").to_numpy()
-    )
-    systems = systems[real] if real.any() else systems
+    real = systems[systems["outside"] != "control"] if "outside" in systems else systems
+    systems = real if len(real) else systems
     frame = systems[["system", "category", "accuracy", "naturalness"]].copy()
     for axis in ("accuracy", "naturalness"):
         if uncertainty == "ellipse":
@@ -343,25 +324,19 @@ def staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
 
 def _uncertain(uncertainty: str, shown: pd.DataFrame) -> list[str]:
     """What the ellipses, crosses or bars are, and who has none."""
+    what, known, said = "bar", np.zeros(len(shown), dtype=bool), ""
     if uncertainty == "ellipse":
-        what, known = "ellipse", has_ellipse(shown)
-        said = "Ellipses: 95 % of the means."
-    else:
+        what, known, said = "ellipse", has_ellipse(shown), "Ellipses: 95 % of the means."
+    elif uncertainty == "cross":
         spans = {axis: [f"{axis}_low", f"{axis}_high"] for axis in ("accuracy", "naturalness")}
         has = {
             axis: shown[span].notna().all(axis=1)
             for axis, span in spans.items()
-            if {*span} <= {*shown}
+            if {*span} <= {*shown} and shown[span].notna().all(axis=1).any()
         }
-        there = (
-            [axis for axis, known in has.items() if known.any()] if uncertainty == "cross" else []
-        )
-        what, known = "bar", np.any([has[axis] for axis in there], axis=0)
-        said = (
-            "Crosses: 95 % of each mean."
-            if len(there) == 2
-            else f"Bars: 95 % of the mean {''.join(there)}."
-        )
+        known = np.any([*has.values()], axis=0)
+        one = f"Bars: 95 % of the mean {''.join(has)}."
+        said = "Crosses: 95 % of each mean." if len(has) == 2 else one
     if not np.any(known):
         return []
     without = ", ".join(shown["system"][~known].astype(str))
@@ -376,10 +351,8 @@ def _mono_layers(
     band = {"low": max(mono.low, start), "high": min(mono.high, end)}
     layers = []
     if band["low"] < band["high"]:
-        low = plane.channels["x"].copy()
-        low.shorthand = "low:Q"
         shade = alt.Chart(pd.DataFrame([band]), name="mono").mark_rect(color=QUIET, opacity=0.2)
-        layers.append(shade.encode(x=low, x2="high:Q"))
+        layers.append(shade.encode(x=on(plane.channels["x"], "low"), x2="high:Q"))
     rules = [("x", mono.value, "R")] if start <= mono.value <= end else []
     across, drawn = rule_layers(rules, paths, plane)
     return [*layers, *across], drawn
@@ -398,16 +371,10 @@ def _mono_words(mono: Estimate | None, plane: Plane) -> list[str]:
 
 def _hidden(curve: OracleCurve | None, plane: Plane) -> list[str]:
     """The sentence that the picture does not show the curve."""
-    at = (
-        None
-        if curve is None
-        else pd.DataFrame({"naturalness": curve.naturalness, "accuracy": curve.accuracy})
-    )
-    return (
-        []
-        if at is None or plane.holds(at).any()
-        else ["The oracle curve lies outside the picture."]
-    )
+    if curve is None:
+        return []
+    at = pd.DataFrame({"naturalness": curve.naturalness, "accuracy": curve.accuracy})
+    return [] if plane.holds(at).any() else ["The oracle curve lies outside the picture."]
 
 
 def _origin(origin: str, marks: pd.DataFrame, plane: Plane) -> tuple[list[alt.Chart], pd.DataFrame]:

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from ..errors import DataError
-from .frame import Size, axis_ranges, description, headline, plane_axes
+from .frame import Size, axis_ranges, framed, plane_axes
 from .labels import label_layers, named_points
-from .marks import LINE, moving_point, tip
+from .marks import LINE, dots, moving_point, tip
 
 if TYPE_CHECKING:
     from ..exact import ExactCurve
@@ -54,25 +54,15 @@ def plot_tradeoff(
     plane = plane_axes(axis_ranges([curve]), size, naturalness_title, accuracy_title)
     axes = plane.channels
     line = _rows(curve, curve.naturalness).assign(beta=curve.beta)
-    layers = [
-        alt.Chart(line, name="bxline")
-        .mark_line(color=LINE, strokeWidth=3)
-        .encode(**axes, order="naturalness:Q")
-    ]
+    path = alt.Chart(line, name="bxline").mark_line(color=LINE, strokeWidth=3)
+    few = curve.exact and len(line) <= MOST_MARKS
+    corners = line if few else line.iloc[sorted({0, len(line) - 1})]
+    corners = dots(corners, "vertices", size=60, fill=LINE)
     tips = [tip("naturalness"), tip("accuracy"), tip("beta", "β from")]
-    look = {"filled": True, "fill": LINE, "stroke": "#000000", "strokeWidth": 1, "opacity": 1}
-    corners = (
-        line if curve.exact and len(line) <= MOST_MARKS else line.iloc[sorted({0, len(line) - 1})]
-    )
-    layers.append(
-        alt.Chart(corners, name="vertices").mark_point(size=60, **look).encode(**axes, tooltip=tips)
-    )
+    layers = [path.encode(**axes, order="naturalness:Q"), corners.encode(**axes, tooltip=tips)]
     marked = _rows(curve, at).assign(label=[f"N = {n + 0.0:.3g}".replace("-", "−") for n in at])
-    layers += (
-        [alt.Chart(marked, name="marked").mark_point(size=110, **look).encode(**axes)]
-        if len(marked)
-        else []
-    )
+    if len(marked):
+        layers.append(dots(marked, "marked", size=110, fill=LINE).encode(**axes))
     ends = _ends(curve)
     # a place has one label
     ends = ends[~ends["naturalness"].round(9).isin(marked["naturalness"].round(9))]
@@ -81,9 +71,7 @@ def plot_tradeoff(
     layers = [*leaders, *layers, *texts]
     if point is not None:
         layers.append(moving_point(_rows(curve, [between_ends(point, curve.naturalness)]), axes))
-    words = description(title, _words(curve))
-    chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
-    return chart.properties(**headline(title, [], size[0]))
+    return framed(alt.layer(*layers), title, _words(curve), size=size)
 
 
 def naturalness_axis(curve: ExactCurve) -> str:
