@@ -57,6 +57,9 @@ COLUMNS = [
     "selection_high",
 ]
 DETAILS = ("distance_from", "distance_to", "spearman", "selection_p")
+FLUENCY_TITLE = "MQM fluency (points per segment, negated; higher is better)"
+# a panel is a plane: the metric upwards, fluency rightwards
+AXES = {"score": "accuracy", "fluency": "naturalness"}
 
 
 def plot_local_correlation(
@@ -158,11 +161,6 @@ def _windows_text(rows: pd.DataFrame, kinds: list[str]) -> str:
     return "; ".join(f"{kind} windows: {', '.join(said.get_group(kind))}" for kind in kinds)
 
 
-FLUENCY_TITLE = "MQM fluency (points per segment, negated; higher is better)"
-# a panel is a plane: the metric upwards, fluency rightwards
-AXES = {"score": "accuracy", "fluency": "naturalness"}
-
-
 def plot_against_fluency(
     table: pd.DataFrame,
     *,
@@ -218,8 +216,8 @@ def _small_plane(
     """The plane of one metric, and the systems without a label."""
     ranges = axis_ranges([], [frame])
     plane = plane_axes(ranges, size, x_title, "")
-    named = named_points(frame.iloc[:0].assign(label=""), frame)
-    leaders, texts, unnamed = label_layers(named, bar_lines(frame, plane), plane)
+    bars = bar_lines(frame, plane)
+    leaders, texts, unnamed = label_layers(named_points(frame), bars, plane)
     tips = [tip("naturalness", "fluency"), tip("accuracy", "score")]
     marks = system_marks(frame, plane.channels, tips, everyone)
     layers = [*interval_bars(frame, plane), *leaders, marks, *texts]

@@ -48,6 +48,8 @@ from .marks import (
 
 __all__ = ["CATEGORIES", "axis_ranges", "beta_label", "plot_curve", "plot_lack"]
 
+LACKS = ("accuracy_lack", "naturalness_lack")
+
 
 def plot_curve(
     curve: OracleCurve,
@@ -93,9 +95,8 @@ def plot_curve(
     notes += [*not_drawn(table, systems), *curve_notes(table)]
     line, path = curve_line(curve, plane, max_vertices)
     ends, marks = curve_ends(curve, betas, plane, tips)
-    leaders, texts, _ = label_layers(
-        named_points(marks, shown), [path, *bar_lines(shown, plane)], plane
-    )
+    lines = [path, *bar_lines(shown, plane)]
+    leaders, texts, _ = label_layers(named_points(shown, marks), lines, plane)
     layers = [line, *leaders]
     if len(shown):
         layers += [*interval_bars(shown, plane), system_marks(shown, plane.channels, tips)]
@@ -175,9 +176,6 @@ def curve_text(curve: OracleCurve | None) -> str:
         f"to {a[-1]:.4g}, {n[-1]:.4g} at β = ∞"
     )
     return f"oracle curve {ends}"
-
-
-LACKS = ("accuracy_lack", "naturalness_lack")
 
 
 def plot_lack(

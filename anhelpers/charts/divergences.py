@@ -34,43 +34,7 @@ COLUMNS = ["divergence", "path", "t", "value"]
 # pixels: of an outcome in the bars, of its name above them, of a bar
 OUTCOME, NAME, BAR = 62, 18, 16
 NUMBERS = 96  # pixels right of the bars, for their numbers
-
-
-@dataclass(frozen=True)
-class Height:
-    """The vertical span of a panel, and where it draws what is infinite (nan: nothing is).
-
-    Parameters
-    ----------
-    low, high : of finite values.
-    """
-
-    low: float
-    high: float
-    infinite: float
-
-    def of(self, values: ArrayLike) -> np.ndarray:
-        """(n,) values, those that are infinite at their place."""
-        values = np.asarray(values, dtype=float)
-        return np.where(np.isinf(values), self.infinite, values)
-
-
-def height_of(values: ArrayLike) -> Height:
-    """Room for all finite values and 0, and above them a strip for infinite ones where there are any.
-
-    Parameters
-    ----------
-    values : (n,) numbers, inf among them.
-
-    >>> height_of([0, 2.0]), height_of([0, 1.0, np.inf])
-    (Height(low=0.0, high=2.2, infinite=nan), Height(low=0.0, high=1.6, infinite=1.4))
-    """
-    values = np.asarray(values, dtype=float)
-    finite = np.r_[0.0, values[np.isfinite(values)]]
-    low, top = float(finite.min()), float(finite.max()) or 1.0
-    if np.isinf(values).any():
-        return Height(low, 1.6 * top, 1.4 * top)
-    return Height(low, 1.1 * top, math.nan)
+PANEL_TITLE: dict[str, Any] = {"fontSize": 17, "anchor": "start", "frame": "group", "offset": 6}
 
 
 def plot_divergences(
@@ -106,9 +70,6 @@ def plot_divergences(
     ]
     chart = alt.concat(*panels, columns=columns, spacing={"row": 12, "column": 24})
     return framed(chart, title, _words(values), width=columns * (size[0] + 60))
-
-
-PANEL_TITLE: dict[str, Any] = {"fontSize": 17, "anchor": "start", "frame": "group", "offset": 6}
 
 
 def plot_trace(
@@ -161,6 +122,43 @@ def plot_bars(
     parts = [f"{name} R {percent(in_r)}, Q {percent(in_q)}" for name, in_r, in_q in three]
     said = f"Probabilities of the outcomes: {'; '.join(parts)}"
     return framed(alt.layer(*layers), "", [said], size=(width, high), view={"stroke": None})
+
+
+@dataclass(frozen=True)
+class Height:
+    """The vertical span of a panel, and where it draws what is infinite (nan: nothing is).
+
+    Parameters
+    ----------
+    low, high : of finite values.
+    """
+
+    low: float
+    high: float
+    infinite: float
+
+    def of(self, values: ArrayLike) -> np.ndarray:
+        """(n,) values, those that are infinite at their place."""
+        values = np.asarray(values, dtype=float)
+        return np.where(np.isinf(values), self.infinite, values)
+
+
+def height_of(values: ArrayLike) -> Height:
+    """Room for all finite values and 0, and above them a strip for infinite ones where there are any.
+
+    Parameters
+    ----------
+    values : (n,) numbers, inf among them.
+
+    >>> height_of([0, 2.0]), height_of([0, 1.0, np.inf])
+    (Height(low=0.0, high=2.2, infinite=nan), Height(low=0.0, high=1.6, infinite=1.4))
+    """
+    values = np.asarray(values, dtype=float)
+    finite = np.r_[0.0, values[np.isfinite(values)]]
+    low, top = float(finite.min()), float(finite.max()) or 1.0
+    if np.isinf(values).any():
+        return Height(low, 1.6 * top, 1.4 * top)
+    return Height(low, 1.1 * top, math.nan)
 
 
 def percent(p: float) -> str:

@@ -166,17 +166,19 @@ def label_layers(
 
 
 def named_points(
-    marks: pd.DataFrame, systems: pd.DataFrame, bold: np.ndarray | None = None
+    systems: pd.DataFrame | None = None,
+    marks: pd.DataFrame | None = None,
+    bold: np.ndarray | bool = False,
 ) -> pd.DataFrame:
     """The table of `label_layers`: the systems in bold, the labelled marks of a curve, then the other systems."""
-    bold = np.zeros(len(systems), dtype=bool) if bold is None else bold
-    systems = systems.assign(label=systems["system"].astype(str), bold=bold)
-    parts = [systems[bold], marks.assign(bold=False), systems[~bold]]
-    columns = ["label", "naturalness", "accuracy", "bold"]
-    named = pd.concat(
-        [part[columns] for part in parts if len(part)] or [parts[0][columns]], ignore_index=True
-    )
-    return named.astype({"naturalness": float, "accuracy": float, "bold": bool})
+    none = pd.DataFrame(columns=["label", "naturalness", "accuracy", "bold"])
+    systems = none if systems is None else systems.assign(label=systems["system"], bold=bold)
+    first = systems["bold"].to_numpy(dtype=bool)
+    marks = none if marks is None else marks.assign(bold=False)
+    parts = [systems[first], marks, systems[~first]]
+    known = [part[none.columns] for part in parts if len(part)] or [none]
+    kinds = {"label": str, "naturalness": float, "accuracy": float, "bold": bool}
+    return pd.concat(known, ignore_index=True).astype(kinds)
 
 
 def bar_lines(systems: pd.DataFrame, plane: Plane) -> list[np.ndarray]:

@@ -120,6 +120,30 @@ def plot_lines(
     return framed(alt.layer(*layers), title, said, size=size)
 
 
+def compare_curves(
+    curves: Mapping[str, OracleCurve],
+    *,
+    accuracy_title: str = ACCURACY_TITLE,
+    naturalness_title: str = NATURALNESS_TITLE,
+    title: str = "",
+    size: Size = (520, 320),
+) -> alt.LayerChart:
+    """One line per curve, named at it, in the order given; titles as in `plot_curve`.
+
+    Parameters
+    ----------
+    curves : name -> curve, at most 8, all in the same two units.
+    """
+    parts = [
+        pd.DataFrame({"series": name, "x": c.naturalness, "y": c.accuracy})
+        for name, c in curves.items()
+    ]
+    lines = pd.concat(parts) if parts else None
+    return plot_lines(
+        lines, x_title=naturalness_title, y_title=accuracy_title, title=title, size=size
+    )
+
+
 def _checked(table: pd.DataFrame | None, of: str) -> pd.DataFrame:
     """series, x, y (and low, high) of a table, as text and floats; a DataError names what cannot be drawn."""
     if table is None:
@@ -227,27 +251,3 @@ def _words(lines: pd.DataFrame, points: pd.DataFrame, names: list[str]) -> list[
                 count = f"{len(own)} points" + (" with intervals" if "low" in own else "")
                 parts.append(f"{name}: {'line' if kind == 'line' else count} from {ends}")
     return parts
-
-
-def compare_curves(
-    curves: Mapping[str, OracleCurve],
-    *,
-    accuracy_title: str = ACCURACY_TITLE,
-    naturalness_title: str = NATURALNESS_TITLE,
-    title: str = "",
-    size: Size = (520, 320),
-) -> alt.LayerChart:
-    """One line per curve, named at it, in the order given; titles as in `plot_curve`.
-
-    Parameters
-    ----------
-    curves : name -> curve, at most 8, all in the same two units.
-    """
-    parts = [
-        pd.DataFrame({"series": name, "x": c.naturalness, "y": c.accuracy})
-        for name, c in curves.items()
-    ]
-    lines = pd.concat(parts) if parts else None
-    return plot_lines(
-        lines, x_title=naturalness_title, y_title=accuracy_title, title=title, size=size
-    )

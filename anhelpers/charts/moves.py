@@ -77,10 +77,7 @@ def plot_moves(
     if movable:
         layers += _loose_labels(systems, axes)
     else:
-        named = named_points(
-            pd.DataFrame(columns=["label", "naturalness", "accuracy"]), systems, best
-        )
-        leaders, texts, _ = label_layers(named, [], plane)
+        leaders, texts, _ = label_layers(named_points(systems, bold=best), [], plane)
         layers = [*leaders, *layers, *texts]
     said = [_words(systems), "Ring: no other system beats it on both axes"]
     return framed(alt.layer(*layers), title, said, not_drawn(table, systems), size=size)

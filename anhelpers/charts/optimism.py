@@ -112,7 +112,7 @@ def plot_optimism(
     around = [*fan_paths.values(), *taken, *at[:, None]]
     ends = name_lines(list(curves), [*paths.values()], size, around)
     lines = [*paths.values(), *around, *(label.outline for label in ends if not label.beside)]
-    leaders, texts, _ = label_layers(named_points(_no_marks(), named_rows), lines, plane)
+    leaders, texts, _ = label_layers(named_points(named_rows), lines, plane)
     layers = [*_band_layers(drawn, list(curves), plane), *_fan_layers(fan_paths, plane)]
     layers += [*_curve_layers(paths, plane), *leaders]
     if len(shown):
@@ -137,10 +137,6 @@ def _band(name: str, band: ArrayLike) -> np.ndarray:
             f"the band of {name} must be naturalness, low and high, (3, m); got shape {band.shape}."
         )
     return band[:, np.isfinite(band).all(0)]
-
-
-def _no_marks() -> pd.DataFrame:
-    return pd.DataFrame({"label": [], "naturalness": [], "accuracy": []}, dtype=object)
 
 
 def _ranges(

@@ -66,7 +66,7 @@ def plot_tradeoff(
     ends = _ends(curve)
     # a place has one label
     ends = ends[~ends["naturalness"].round(9).isin(marked["naturalness"].round(9))]
-    named = named_points(pd.concat([marked, ends]), line.assign(system="").iloc[:0])
+    named = named_points(marks=pd.concat([marked, ends]))
     leaders, texts, _ = label_layers(named, [plane.at(line)], plane)
     layers = [*leaders, *layers, *texts]
     if point is not None:

@@ -98,6 +98,66 @@ def plot_xmi_bars(
     return framed(alt.layer(*layers), title, said, notes, view={"stroke": None}, **look)
 
 
+def plot_pieces(
+    pieces: pd.DataFrame,
+    *,
+    parts: Sequence[str] = (),
+    title: str = "",
+    unit: str = "Bits per sentence",
+    size: Size = (560, 30),
+) -> alt.LayerChart:
+    """A horizontal bar per name, its pieces laid end to end, each with its length where there is room.
+
+    Parameters
+    ----------
+    pieces : bar, part, value; a row per piece, in the order from top to bottom and from left to right. At most 4
+        different parts, each with its colour; values at least 0. Where known, start: where the first piece of a bar
+        begins (of its first row; else 0), so that a piece which two bars share can stand under itself.
+    parts : those that take the first colours, by default in the order of the rows.
+    title : what the picture claims. unit : of the axis. size : (width of the plane, height of a bar) in pixels.
+
+    Raises
+    ------
+    DataError for a missing column, a number that is negative or not finite, no row, more than 4 parts.
+    """
+    rows = _laid(pieces)
+    names, bars = list(dict.fromkeys([*parts, *rows["part"]])), list(dict.fromkeys(rows["bar"]))
+    if not 1 <= len(names) <= len(COLOURS):
+        raise DataError(
+            f"{len(names)} kinds of pieces; between 1 and {len(COLOURS)} can be told apart."
+        )
+    most = float(rows["to"].max()) or 1.0
+    rows["text"] = [number(value, digits_for(most)) for value in rows["value"]]
+    x = _lengths(unit, 0, most, size[0])
+    labels = alt.Axis(
+        title=None, labelFontSize=FONT, labelLimit=400, ticks=False, domain=False, labelPadding=10
+    )
+    y = alt.Y("bar:N", sort=bars, axis=labels, scale=alt.Scale(paddingInner=0.2, paddingOuter=0.1))
+    fill = _colours("part", dict(zip(names, COLOURS, strict=False)))
+    tips = ["bar:N", "part:N", alt.Tooltip("value:Q", format=".4~g")]
+    drawn = alt.Chart(rows, name="pieces").mark_bar(stroke=PAPER, strokeWidth=1)
+    drawn = drawn.encode(x=x, x2="to:Q", y=y, tooltip=tips, **fill)
+    # the length of each piece in its middle, where it fits, in the ink of its colour
+    inks = dict(zip(names, COLOURS.values(), strict=False))
+    middle = rows.assign(ink=rows["part"].map(inks), middle=(rows["from"] + rows["to"]) / 2)
+    room = [
+        _fits(text, value, size[0] / most)
+        for text, value in zip(rows["text"], rows["value"], strict=True)
+    ]
+    said = [
+        f"{bar}: " + ", ".join(f"{p} {t}" for p, t in zip(own["part"], own["text"], strict=True))
+        for bar, own in rows.groupby("bar", sort=False)
+    ]
+    return framed(
+        alt.layer(drawn, _text(middle[room], "texts", on(x, "middle"), y)),
+        title,
+        [unit, *said],
+        size=(size[0], size[1] * len(bars)),
+        width=size[0] + 120,
+        view={"stroke": None},
+    )
+
+
 def _lengths(title: str, least: float, most: float, length: int) -> alt.X:
     axis = alt.Axis(title=title, tickCount=length // 90, grid=False, **AXIS)
     return alt.X("from:Q", scale=alt.Scale(domain=[least, most], nice=False), axis=axis)
@@ -249,66 +309,6 @@ def _words(rows: pd.DataFrame, digits: int) -> str:
     ]
     sides = pd.Series(texts, rows.index).groupby(rows["side"], sort=True)
     return "; ".join(("" if side == ALL else f"{side}: ") + ", ".join(own) for side, own in sides)
-
-
-def plot_pieces(
-    pieces: pd.DataFrame,
-    *,
-    parts: Sequence[str] = (),
-    title: str = "",
-    unit: str = "Bits per sentence",
-    size: Size = (560, 30),
-) -> alt.LayerChart:
-    """A horizontal bar per name, its pieces laid end to end, each with its length where there is room.
-
-    Parameters
-    ----------
-    pieces : bar, part, value; a row per piece, in the order from top to bottom and from left to right. At most 4
-        different parts, each with its colour; values at least 0. Where known, start: where the first piece of a bar
-        begins (of its first row; else 0), so that a piece which two bars share can stand under itself.
-    parts : those that take the first colours, by default in the order of the rows.
-    title : what the picture claims. unit : of the axis. size : (width of the plane, height of a bar) in pixels.
-
-    Raises
-    ------
-    DataError for a missing column, a number that is negative or not finite, no row, more than 4 parts.
-    """
-    rows = _laid(pieces)
-    names, bars = list(dict.fromkeys([*parts, *rows["part"]])), list(dict.fromkeys(rows["bar"]))
-    if not 1 <= len(names) <= len(COLOURS):
-        raise DataError(
-            f"{len(names)} kinds of pieces; between 1 and {len(COLOURS)} can be told apart."
-        )
-    most = float(rows["to"].max()) or 1.0
-    rows["text"] = [number(value, digits_for(most)) for value in rows["value"]]
-    x = _lengths(unit, 0, most, size[0])
-    labels = alt.Axis(
-        title=None, labelFontSize=FONT, labelLimit=400, ticks=False, domain=False, labelPadding=10
-    )
-    y = alt.Y("bar:N", sort=bars, axis=labels, scale=alt.Scale(paddingInner=0.2, paddingOuter=0.1))
-    fill = _colours("part", dict(zip(names, COLOURS, strict=False)))
-    tips = ["bar:N", "part:N", alt.Tooltip("value:Q", format=".4~g")]
-    drawn = alt.Chart(rows, name="pieces").mark_bar(stroke=PAPER, strokeWidth=1)
-    drawn = drawn.encode(x=x, x2="to:Q", y=y, tooltip=tips, **fill)
-    # the length of each piece in its middle, where it fits, in the ink of its colour
-    inks = dict(zip(names, COLOURS.values(), strict=False))
-    middle = rows.assign(ink=rows["part"].map(inks), middle=(rows["from"] + rows["to"]) / 2)
-    room = [
-        _fits(text, value, size[0] / most)
-        for text, value in zip(rows["text"], rows["value"], strict=True)
-    ]
-    said = [
-        f"{bar}: " + ", ".join(f"{p} {t}" for p, t in zip(own["part"], own["text"], strict=True))
-        for bar, own in rows.groupby("bar", sort=False)
-    ]
-    return framed(
-        alt.layer(drawn, _text(middle[room], "texts", on(x, "middle"), y)),
-        title,
-        [unit, *said],
-        size=(size[0], size[1] * len(bars)),
-        width=size[0] + 120,
-        view={"stroke": None},
-    )
 
 
 def _laid(pieces: pd.DataFrame) -> pd.DataFrame:

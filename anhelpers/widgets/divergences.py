@@ -1,14 +1,11 @@
-"""The divergence explorer: move a distribution Q away from R, and watch which distances see it.
+"""The divergence explorer: move a distribution Q along a path away from R, and watch which distances see it.
 
-Python computes every number on a grid of places along each path once; divergences.js only looks them up, so no kernel
-is needed later.
-
-Paths of a distribution away from R, and every divergence on a grid of places along them.
+Python computes every divergence on a grid of places along each path once; divergences.js only looks them up, so no
+kernel is needed later.
 """
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,10 +28,9 @@ from ..charts.divergences import (
     plot_trace,
 )
 from ..charts.frame import number
-from ..charts.offline import alt_text, picture, to_svg
 from ..divergences import pmf
 from ..errors import DataError
-from .base import Widget, module, plain_table, styles, without_kernel
+from .base import Widget, drawn, module, plain_table, static_page, styles
 
 __all__ = [
     "DivergenceExplorer",
@@ -47,6 +43,18 @@ __all__ = [
 ]
 
 STEPS = 200  # between the ends of a path, at least
+ORDERS = (0, 0.5, 1, 2, math.inf)
+TRACE, BARS = (230, 36), 290  # pixels: of a panel, of the longest bar
+NAMES = {
+    "total_variation": "Total variation",
+    "wasserstein": "Wasserstein-1",
+    "kl": "KL(Q, R)",
+    "kl_reversed": "KL(R, Q)",
+    "jensen_shannon": "Jensen-Shannon",
+    "chi_squared": "χ²(Q, R)",
+    "renyi": "Rényi",
+    "mmd_squared": "MMD²",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +63,148 @@ class Route:
 
     stops: np.ndarray | Sequence[Any]
     text: str = ""
+
+
+def divergence_explorer(
+    r: ArrayLike,
+    qs: Sequence[Any] | np.ndarray | Mapping[str, Sequence[Any] | np.ndarray | Route] | None = None,
+    *,
+    names: Sequence[str],
+    ground: ArrayLike | None = None,
+    unit: str = "steps",
+    kernel: ArrayLike | None = None,
+    orders: Sequence[float] = ORDERS,
+    title: str = "",
+) -> DivergenceExplorer:
+    """A slider along a path of distributions Q, its bars beside those of R, and eight divergences of Q from R.
+
+    Parameters
+    ----------
+    r : (Y,) the reference. names : of the Y outcomes, in an order.
+    qs : (m, Y) the stops of one path; or name → stops or Route, up to 4 paths; by default `three_routes`. Between two
+        stops Q is their mixture.
+    ground : (Y,) positions or (Y, Y) costs, as in `pmf.wasserstein`; by default 0, 1, 2, ... unit : of the ground.
+    kernel : (Y, Y) of MMD²; by default exp(−d/s) of the positions, s the median distance of two that differ, and for
+        costs 1 for equal outcomes and 0 for others.
+    orders : of Rényi's divergence, to choose from. title : the claim.
+
+    Returns
+    -------
+    DivergenceExplorer; its `t`, `path` and `order` follow the page and can be set. Where the environment has
+    ANX_MODE=static it shows itself as HTML that works without a kernel.
+
+    Raises
+    ------
+    DataError for what is no distribution over these outcomes, fewer than 2 stops, no path or more than 4.
+    """
+    r, names = checks.pmf("r", r), [str(name) for name in checks.texts("names", names)]
+    checks.same_length(r=r, names=names)
+    if not isinstance(qs, Mapping):
+        qs = three_routes(r, names, ground=ground) if qs is None else {"the path": qs}
+    routes = {str(name): q if isinstance(q, Route) else Route(q) for name, q in qs.items()}
+    if not 1 <= len(routes) <= len(COLOURS):
+        raise DataError(
+            f"{len(routes)} paths; between 1 and {len(COLOURS)} can be told apart in one picture."
+        )
+    orders = [checks.non_negative("order", order) for order in dict.fromkeys(orders)]
+    if not orders:
+        raise DataError("orders is empty: Rényi's divergence needs at least one.")
+    kernel, of_kernel = kernel_of(kernel, ground, len(r))
+    each = divergences_of(r, np.arange(len(r)) if ground is None else ground, kernel, orders)
+    paths = [along(name, route, r, each) for name, route in routes.items()]
+    units = {"total_variation": "0 to 1", "wasserstein": unit, "chi_squared": "no unit"}
+    data = {
+        "title": title,
+        "names": names,
+        "r": r.tolist(),
+        "units": dict.fromkeys(NAMES, "nats") | units | {"mmd_squared": of_kernel},
+        "labels": NAMES,
+        "orders": [["inf" if math.isinf(o) else o, _order(o)] for o in orders],
+        "paths": paths,
+        "digits": {key: _digits(paths, key) for key in each},
+    }
+    data |= {"panels": {key: _panel(data, key) for key in each}, "bars": _bars(data)}
+    order = 0.5 if 0.5 in orders else orders[0]
+    chart = plot_divergences(_frame(data, _keys(data, order)), title=title)
+    widget = DivergenceExplorer.of(chart, data=data, path=paths[0]["name"], order=order)
+    widget.drawn = drawn(chart)
+    return widget
+
+
+class DivergenceExplorer(Widget):
+    """The widget that `divergence_explorer` makes.
+
+    t : in [0, 1], the place on the path; what is shown is that of the nearest place on the path's grid.
+    path : its name. order : of Rényi's divergence, one of those given. All follow the page and can be set.
+    """
+
+    _esm = module("divergences.js")
+    _css = styles("divergences.css")
+    noun = "divergence explorer"
+    drawn: Mapping[str, str] = MappingProxyType({"svg": "", "alt": ""})
+    t = traitlets.Float(0.0).tag(sync=True)
+    path = traitlets.Unicode("").tag(sync=True)
+    order = traitlets.Float(0.5).tag(
+        sync=True,
+        to_json=lambda o, _: "inf" if math.isinf(o) else o,
+        from_json=lambda o, _: float(o),
+    )
+
+    @traitlets.validate("t")
+    def _valid_t(self, proposal: Any) -> Any:
+        t = float(proposal["value"])
+        if not 0 <= t <= 1:
+            raise DataError(
+                f"t must be in [0, 1], from the start to the end of the path, got {t:g}."
+            )
+        return t
+
+    @traitlets.validate("path")
+    def _valid_path(self, proposal: Any) -> Any:
+        known = [path["name"] for path in self.data.get("paths", [])]
+        return checks.one_of(proposal["value"], known, "path") if known else proposal["value"]
+
+    @traitlets.validate("order")
+    def _valid_order(self, proposal: Any) -> Any:
+        known = [float(value) for value, _ in self.data.get("orders", [])]
+        if known and proposal["value"] not in known:
+            raise DataError(
+                f"order {proposal['value']:g} was not computed; those at hand are {known}."
+            )
+        return proposal["value"]
+
+    def values(self) -> pd.DataFrame:
+        """divergence, name, unit, value, largest (finite one on this path): the numbers of t, path and order.
+
+        `attrs` hold the q of these numbers and its place t on the grid.
+        """
+        path = self._path()
+        i = math.floor(self.t * (len(path["q"]) - 1) + 0.5)
+        labels, units = self.data["labels"], self.data["units"]
+        rows = [
+            (kind, labels[kind], units[kind], _number(path["values"][key][i]), path["largest"][key])
+            for kind, key in zip(NAMES, _keys(self.data, self.order), strict=True)
+        ]
+        frame = pd.DataFrame(rows, columns=["divergence", "name", "unit", "value", "largest"])
+        frame.attrs = {"q": path["q"][i], "t": i / (len(path["q"]) - 1)}
+        return frame
+
+    def _path(self) -> dict:
+        return next(path for path in self.data["paths"] if path["name"] == self.path)
+
+    def __repr__(self) -> str:
+        total, moved = self.values()["value"].iloc[:2]
+        unit = self.data["units"]["wasserstein"]
+        here = (
+            f"t = {self.t:g} on “{self.path}”: total variation {total:.4g}, Wasserstein-1 "
+            f"{moved:.4g} {unit}"
+        )
+        return f"DivergenceExplorer({here}; {len(self.data['paths'])} paths)"
+
+    def static_html(self) -> str:
+        paths = self.data["paths"]
+        words = [(f"{path['name']}.", path["text"]) for path in paths if path["text"]]
+        return static_page(self.drawn, _static_tables(self.data, self.order), words=words)
 
 
 def three_routes(
@@ -110,30 +260,34 @@ def _share(p: float) -> str:
     return f"{100 * p:.3g} %"
 
 
-def costs_of(ground: ArrayLike | None, n: int) -> np.ndarray:
-    """(Y, Y) costs of moves between outcomes."""
-    ground = np.arange(n) if ground is None else np.asarray(ground, dtype=float)
-    if ground.shape not in ((n,), (n, n)):
-        raise DataError(
-            f"ground has shape {ground.shape}: give ({n},) positions or ({n}, {n}) costs."
-        )
-    return np.abs(ground[:, None] - ground) if ground.ndim == 1 else ground
-
-
-def kernel_of(kernel: ArrayLike | None, ground: ArrayLike | None, n: int) -> tuple[np.ndarray, str]:
-    """(Y, Y) similarities, and what is said of them.
+def along(name: str, route: Route, r: np.ndarray, each: Mapping[str, Callable]) -> dict[str, Any]:
+    """The distributions on a path's grid, the divergences there (None: infinite), and where its stops lie.
 
     Parameters
     ----------
-    kernel : (Y, Y), or None: made of `ground`. n : outcomes Y.
+    r : (Y,). route : of the system. each : key -> divergence of q from r.
     """
-    if kernel is not None:
-        return np.asarray(kernel, dtype=float), "unit of the kernel"
-    cost = costs_of(ground, n)
-    if (ground is not None and np.ndim(ground) == 2) or not cost.any():
-        return np.eye(n), "kernel: the same or not"
-    scale = float(np.median(cost[cost > 0]))
-    return np.exp(-cost / scale), f"kernel exp(−d/{scale:.3g})"
+    stops = [checks.pmf(f"stop {k} of path '{name}'", q) for k, q in enumerate(route.stops)]
+    sizes = sorted({len(q) for q in stops})
+    if len(stops) < 2 or sizes != [len(r)]:
+        seen = f"{len(stops)} stops over {', '.join(map(str, sizes)) or 'no'} outcomes"
+        raise DataError(f"path '{name}' has {seen}; give at least 2 stops over {len(r)} outcomes.")
+    per = math.ceil(STEPS / (len(stops) - 1))
+    share = np.linspace(0, 1, per + 1)[:-1, None]
+    q = np.concatenate([*((1 - share) * a + share * b for a, b in pairwise(stops)), stops[-1:]])
+    values = {key: np.array([divergence(row) for row in q]) for key, divergence in each.items()}
+    finite = {key: column[np.isfinite(column)] for key, column in values.items()}
+    return {
+        "name": name,
+        "text": route.text,
+        "stops": (per * np.arange(len(stops))).tolist(),
+        "q": q.tolist(),
+        "values": {
+            key: [None if math.isinf(v) else v for v in column.tolist()]
+            for key, column in values.items()
+        },
+        "largest": {key: float(some.max(initial=0)) for key, some in finite.items()},
+    }
 
 
 def divergences_of(
@@ -159,218 +313,40 @@ def divergences_of(
     }
 
 
-def along(name: str, route: Route, r: np.ndarray, each: Mapping[str, Callable]) -> dict[str, Any]:
-    """The distributions on a path's grid, the divergences there (None: infinite), and where its stops lie.
+def kernel_of(kernel: ArrayLike | None, ground: ArrayLike | None, n: int) -> tuple[np.ndarray, str]:
+    """(Y, Y) similarities, and what is said of them.
 
     Parameters
     ----------
-    r : (Y,). route : of the system. each : key -> divergence of q from r.
+    kernel : (Y, Y), or None: made of `ground`. n : outcomes Y.
     """
-    stops = [checks.pmf(f"stop {k} of path '{name}'", q) for k, q in enumerate(route.stops)]
-    sizes = sorted({len(q) for q in stops})
-    if len(stops) < 2 or sizes != [len(r)]:
-        seen = f"{len(stops)} stops over {', '.join(map(str, sizes)) or 'no'} outcomes"
-        raise DataError(f"path '{name}' has {seen}; give at least 2 stops over {len(r)} outcomes.")
-    per = math.ceil(STEPS / (len(stops) - 1))
-    share = np.linspace(0, 1, per + 1)[:-1, None]
-    q = np.concatenate([*((1 - share) * a + share * b for a, b in pairwise(stops)), stops[-1:]])
-    values = {key: np.array([divergence(row) for row in q]) for key, divergence in each.items()}
-    return {
-        "name": name,
-        "text": route.text,
-        "stops": (per * np.arange(len(stops))).tolist(),
-        "q": q.tolist(),
-        "values": {
-            key: [None if math.isinf(v) else v for v in column.tolist()]
-            for key, column in values.items()
-        },
-        "largest": {
-            key: float(column[np.isfinite(column)].max(initial=0)) for key, column in values.items()
-        },
-    }
+    if kernel is not None:
+        return np.asarray(kernel, dtype=float), "unit of the kernel"
+    cost = costs_of(ground, n)
+    if (ground is not None and np.ndim(ground) == 2) or not cost.any():
+        return np.eye(n), "kernel: the same or not"
+    scale = float(np.median(cost[cost > 0]))
+    return np.exp(-cost / scale), f"kernel exp(−d/{scale:.3g})"
 
 
-ORDERS = (0, 0.5, 1, 2, math.inf)
-TRACE, BARS = (230, 36), 290  # pixels: of a panel, of the longest bar
-NAMES = {
-    "total_variation": "Total variation",
-    "wasserstein": "Wasserstein-1",
-    "kl": "KL(Q, R)",
-    "kl_reversed": "KL(R, Q)",
-    "jensen_shannon": "Jensen-Shannon",
-    "chi_squared": "χ²(Q, R)",
-    "renyi": "Rényi",
-    "mmd_squared": "MMD²",
-}
-
-
-def divergence_explorer(
-    r: ArrayLike,
-    qs: Sequence[Any] | np.ndarray | Mapping[str, Sequence[Any] | np.ndarray | Route] | None = None,
-    *,
-    names: Sequence[str],
-    ground: ArrayLike | None = None,
-    unit: str = "steps",
-    kernel: ArrayLike | None = None,
-    orders: Sequence[float] = ORDERS,
-    title: str = "",
-) -> DivergenceExplorer:
-    """A slider along a path of distributions Q, its bars beside those of R, and eight divergences of Q from R.
-
-    Parameters
-    ----------
-    r : (Y,) the reference. names : of the Y outcomes, in an order.
-    qs : (m, Y) the stops of one path; or name → stops or Route, up to 4 paths; by default `three_routes`. Between two
-        stops Q is their mixture.
-    ground : (Y,) positions or (Y, Y) costs, as in `pmf.wasserstein`; by default 0, 1, 2, ... unit : of the ground.
-    kernel : (Y, Y) of MMD²; by default exp(−d/s) of the positions, s the median distance of two that differ, and for
-        costs 1 for equal outcomes and 0 for others.
-    orders : of Rényi's divergence, to choose from. title : the claim.
-
-    Returns
-    -------
-    DivergenceExplorer; its `t`, `path` and `order` follow the page and can be set. Where the environment has
-    ANX_MODE=static it shows itself as HTML that works without a kernel.
-
-    Raises
-    ------
-    DataError for what is no distribution over these outcomes, fewer than 2 stops, no path or more than 4.
-    """
-    r, names = checks.pmf("r", r), [str(name) for name in checks.texts("names", names)]
-    checks.same_length(r=r, names=names)
-    qs = (
-        three_routes(r, names, ground=ground)
-        if qs is None
-        else qs
-        if isinstance(qs, Mapping)
-        else {"the path": qs}
-    )
-    routes = {str(name): q if isinstance(q, Route) else Route(q) for name, q in qs.items()}
-    if not 1 <= len(routes) <= len(COLOURS):
+def costs_of(ground: ArrayLike | None, n: int) -> np.ndarray:
+    """(Y, Y) costs of moves between outcomes."""
+    ground = np.arange(n) if ground is None else np.asarray(ground, dtype=float)
+    if ground.shape not in ((n,), (n, n)):
         raise DataError(
-            f"{len(routes)} paths; between 1 and {len(COLOURS)} can be told apart in one picture."
+            f"ground has shape {ground.shape}: give ({n},) positions or ({n}, {n}) costs."
         )
-    orders = [checks.non_negative("order", order) for order in dict.fromkeys(orders)]
-    if not orders:
-        raise DataError("orders is empty: Rényi's divergence needs at least one.")
-    kernel, of_kernel = kernel_of(kernel, ground, len(r))
-    each = divergences_of(r, np.arange(len(r)) if ground is None else ground, kernel, orders)
-    paths = [along(name, route, r, each) for name, route in routes.items()]
-    units = dict.fromkeys(NAMES, "nats") | {
-        "total_variation": "0 to 1",
-        "wasserstein": unit,
-        "chi_squared": "no unit",
-    }
-    data = {
-        "title": title,
-        "names": names,
-        "r": r.tolist(),
-        "units": units | {"mmd_squared": of_kernel},
-    }
-    data |= {
-        "labels": NAMES,
-        "orders": [["inf" if math.isinf(o) else o, _order(o)] for o in orders],
-        "paths": paths,
-    }
-    data |= {"digits": {key: _digits(paths, key) for key in each}}
-    order = 0.5 if 0.5 in orders else orders[0]
-    chart = plot_divergences(_frame(data, orders.index(order)), title=title)
-    data |= {"panels": {key: _panel(data, key) for key in each}, "bars": _bars(data)}
-    widget = DivergenceExplorer(data=data, path=paths[0]["name"], order=order, **without_kernel())
-    widget.chart, widget.drawn = chart, _drawn(chart)
-    return widget
-
-
-class DivergenceExplorer(Widget):
-    """The widget that `divergence_explorer` makes.
-
-    t : in [0, 1], the place on the path; what is shown is that of the nearest place on the path's grid.
-    path : its name. order : of Rényi's divergence, one of those given. All follow the page and can be set.
-    """
-
-    _esm = module("divergences.js")
-    _css = styles("divergences.css")
-    noun = "divergence explorer"
-    drawn: Mapping[str, str] = MappingProxyType({"svg": "", "alt": ""})
-    t = traitlets.Float(0.0).tag(sync=True)
-    path = traitlets.Unicode("").tag(sync=True)
-    order = traitlets.Float(0.5).tag(
-        sync=True,
-        to_json=lambda o, _: "inf" if math.isinf(o) else o,
-        from_json=lambda o, _: float(o),
-    )
-
-    @traitlets.validate("t")
-    def _valid_t(self, proposal: Any) -> Any:
-        t = float(proposal["value"])
-        if not 0 <= t <= 1:
-            raise DataError(
-                f"t must be in [0, 1], from the start to the end of the path, got {t:g}."
-            )
-        return t
-
-    @traitlets.validate("path")
-    def _valid_path(self, proposal: Any) -> Any:
-        known = [path["name"] for path in self.data.get("paths", [])]
-        return checks.one_of(proposal["value"], known, "path") if known else proposal["value"]
-
-    @traitlets.validate("order")
-    def _valid_order(self, proposal: Any) -> Any:
-        known = [float(value) for value, _ in self.data.get("orders", [])]
-        if known and proposal["value"] not in known:
-            raise DataError(
-                f"order {proposal['value']:g} was not computed; those at hand are {known}."
-            )
-        return proposal["value"]
-
-    def values(self) -> pd.DataFrame:
-        """divergence, name, unit, value, largest (finite one on this path): the numbers of t, path and order.
-
-        `attrs` hold the q of these numbers and its place t on the grid.
-        """
-        path = self._path()
-        order = [float(value) for value, _ in self.data["orders"]].index(self.order)
-        i = math.floor(self.t * (len(path["q"]) - 1) + 0.5)
-        keys = {key: f"renyi {order}" if key == "renyi" else key for key in NAMES}
-        rows = [
-            (
-                key,
-                self.data["labels"][key],
-                self.data["units"][key],
-                _number(path["values"][k][i]),
-                path["largest"][k],
-            )
-            for key, k in keys.items()
-        ]
-        frame = pd.DataFrame(rows, columns=["divergence", "name", "unit", "value", "largest"])
-        frame.attrs = {"q": path["q"][i], "t": i / (len(path["q"]) - 1)}
-        return frame
-
-    def _path(self) -> dict:
-        return next(path for path in self.data["paths"] if path["name"] == self.path)
-
-    def __repr__(self) -> str:
-        total, moved = self.values()["value"].iloc[:2]
-        unit = self.data["units"]["wasserstein"]
-        here = (
-            f"t = {self.t:g} on “{self.path}”: total variation {total:.4g}, Wasserstein-1 "
-            f"{moved:.4g} {unit}"
-        )
-        return f"DivergenceExplorer({here}; {len(self.data['paths'])} paths)"
-
-    def static_html(self) -> str:
-        image = picture({"description": self.drawn["alt"]}, svg=self.drawn["svg"])
-        told = (
-            (html.escape(path["name"]), html.escape(path["text"]))
-            for path in self.data["paths"]
-            if path["text"]
-        )
-        texts = "".join(f"<p><b>{name}.</b> {text}</p>" for name, text in told)
-        return f"<p>{image}</p>{texts}{_static_tables(self.data, self.order)}"
+    return np.abs(ground[:, None] - ground) if ground.ndim == 1 else ground
 
 
 def _number(value: float | None) -> float:
     return math.inf if value is None else value
+
+
+def _keys(data: Mapping, order: float) -> list[str]:
+    """The divergences that are shown: Rényi's of one order."""
+    k = [float(value) for value, _ in data["orders"]].index(order)
+    return [f"renyi {k}" if key == "renyi" else key for key in NAMES]
 
 
 def _order(order: float) -> str:
@@ -390,9 +366,8 @@ def _label(data: Mapping, key: str) -> str:
     return name if kind == "total_variation" else f"{name} ({data['units'][kind]})"
 
 
-def _frame(data: Mapping, order: int, keys: Sequence[str] | None = None) -> pd.DataFrame:
+def _frame(data: Mapping, keys: Sequence[str]) -> pd.DataFrame:
     """divergence, path, t, value, as `charts.divergences` draws them."""
-    keys = [f"renyi {order}" if key == "renyi" else key for key in NAMES] if keys is None else keys
     rows = [
         (_label(data, key), path["name"], i / (len(path["q"]) - 1), _number(value))
         for key in keys
@@ -402,28 +377,24 @@ def _frame(data: Mapping, order: int, keys: Sequence[str] | None = None) -> pd.D
     return pd.DataFrame(rows, columns=["divergence", "path", "t", "value"])
 
 
-def _drawn(chart: Any) -> dict[str, str]:
-    spec = chart.to_dict()
-    return {"svg": to_svg(spec), "alt": alt_text(spec)}
-
-
 def _panel(data: Mapping, key: str) -> dict[str, Any]:
     """A panel, its plane as movePoint takes it, and where it draws what is infinite."""
-    frame = _frame(data, 0, [key])
+    frame = _frame(data, [key])
     height = height_of(frame["value"])
-    drawn = _drawn(
-        plot_trace(frame, point=(0.0, _number(data["paths"][0]["values"][key][0])), size=TRACE)
-    )
+    start = _number(data["paths"][0]["values"][key][0])
     infinite = None if math.isnan(height.infinite) else height.infinite
-    return drawn | {"box": [0, 1, height.low, height.high, *TRACE], "infinite": infinite}
+    return drawn(plot_trace(frame, point=(0.0, start), size=TRACE)) | {
+        "box": [0, 1, height.low, height.high, *TRACE],
+        "infinite": infinite,
+    }
 
 
 def _bars(data: Mapping) -> dict[str, Any]:
     """The bars at the start of the first path, and how many pixels a probability of 1 takes."""
     top = max(max(data["r"]), *(max(q) for path in data["paths"] for q in path["q"]))
-    return _drawn(
-        plot_bars(data["r"], data["paths"][0]["q"][0], data["names"], top=top, width=BARS)
-    ) | {"one": BARS / top}
+    first = data["paths"][0]["q"][0]
+    chart = plot_bars(data["r"], first, data["names"], top=top, width=BARS)
+    return drawn(chart) | {"one": BARS / top}
 
 
 def _static_tables(data: Mapping, order: float) -> str:
@@ -440,8 +411,7 @@ def _static_tables(data: Mapping, order: float) -> str:
         for y, name in enumerate(data["names"])
     ]
     first = plain_table("Probabilities", ["", "R", *heads], rows)
-    chosen = [float(value) for value, _ in data["orders"]].index(order)
-    keys = [f"renyi {chosen}" if key == "renyi" else key for key in NAMES]
+    keys = _keys(data, order)
     rows = [[_label(data, key), *(_said(data, path, key, i) for path, i in at)] for key in keys]
     return first + plain_table("Divergences of Q from R", ["", *heads], rows)
 
