@@ -39,7 +39,7 @@ from .marks import (
     tip,
 )
 
-__all__ = ["FLUENCY_TITLE", "plot_against_fluency", "plot_local_correlation"]
+__all__ = ["plot_against_fluency", "plot_local_correlation"]
 
 WINDOWS = {  # kind: the column of its x axis, the title of that axis
     "nearest": ("n_systems", "Systems nearest to the frontier"),

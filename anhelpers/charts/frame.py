@@ -172,7 +172,7 @@ class Plane:
 
     def pixels(self, x: ArrayLike, y: ArrayLike) -> np.ndarray:
         """(n, 2) pixels from the left and from the upper side, of (n,) values."""
-        x, y = (scaled(v, log) for v, log in zip((x, y), self.log, strict=True))
+        x, y = (_scaled(v, log) for v, log in zip((x, y), self.log, strict=True))
         (x0, x1), (y0, y1), (w, h) = *self.ranges, self.size
         return np.stack([(x - x0) / (x1 - x0) * w, h - (y - y0) / (y1 - y0) * h], axis=-1)
 
@@ -227,7 +227,7 @@ def plane_of(
             raise DataError(
                 f"{name} has the value {values.min():g}, which a logarithmic axis cannot show."
             )
-        low, high = scaled([values.min(), values.max()], log[k])
+        low, high = _scaled([values.min(), values.max()], log[k])
         air = (0.02, 0.07)[k] * (high - low) or 0.05 * abs(high) or 1.0
         ranges.append((float(low - air), float(high + air)))
         channels[name] = _channel((alt.X, alt.Y)[k], name, ranges[k], titles[k], size[k], log[k])
@@ -277,7 +277,7 @@ def axis_ranges(
     return ranges[0], ranges[1]
 
 
-def scaled(values: ArrayLike, log: bool) -> np.ndarray:
+def _scaled(values: ArrayLike, log: bool) -> np.ndarray:
     """(n,) values as an axis has them, linear or logarithmic."""
     values = np.asarray(values, dtype=float)
     return np.log10(values) if log else values

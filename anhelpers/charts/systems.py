@@ -50,7 +50,6 @@ from .marks import (
 )
 
 __all__ = [
-    "ellipse_layers",
     "error_ellipses",
     "focus_ranges",
     "has_ellipse",
@@ -122,7 +121,7 @@ def plot_systems(
     if pareto:
         layers, lines = _with_steps(systems[systems["pareto"].astype(bool)], plane, layers, lines)
     if outlines is not None:
-        layers += ellipse_layers(outlines[outlines["system"].isin(shown["system"])], plane)
+        layers += _ellipse_layers(outlines[outlines["system"].isin(shown["system"])], plane)
     if uncertainty == "cross":
         layers += interval_bars(shown, plane)
         lines += bar_lines(shown, plane)
@@ -225,13 +224,13 @@ def _with_steps(
     """The layers and their pixels with the edge of what the Pareto set beats, where there is one."""
     if best.empty:
         return layers, lines
-    steps = staircase(best, plane.ranges)
+    steps = _staircase(best, plane.ranges)
     cut = clipped(not plane.holds(steps).all())
     line = alt.Chart(steps).mark_line(color="#000000", strokeWidth=1.5, strokeDash=[6, 4], **cut)
     return [*layers, line.encode(**plane.channels, order="step:Q")], [*lines, plane.at(steps)]
 
 
-def staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
+def _staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
     """The edge of what the Pareto set beats, from the left side to the bottom: naturalness, accuracy, step."""
     best = best.sort_values(["naturalness", "accuracy"], ascending=[True, False])
     x, y = best["naturalness"].to_numpy(dtype=float), best["accuracy"].to_numpy(dtype=float)
@@ -243,7 +242,7 @@ def staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
     return pd.DataFrame(corners | {"step": np.arange(2 * len(x) + 1)})
 
 
-def ellipse_layers(outlines: pd.DataFrame, plane: Plane) -> list[alt.Chart]:
+def _ellipse_layers(outlines: pd.DataFrame, plane: Plane) -> list[alt.Chart]:
     """One layer per category: outlines in dark grey, washed with the colour of the category."""
     layers, wash = [], 0.15 if outlines["system"].nunique() <= CROWD else 0.05
     for category, group in outlines.groupby("category", sort=False):

@@ -50,7 +50,7 @@ def plot_tradeoff(
     DataError for an N beyond the ends of the curve.
     """
     at = [between_ends(n, curve.naturalness) for n in at]
-    naturalness_title = naturalness_title or naturalness_axis(curve)
+    naturalness_title = naturalness_title or _naturalness_axis(curve)
     plane = plane_axes(axis_ranges([curve]), size, naturalness_title, accuracy_title)
     axes = plane.channels
     line = _rows(curve, curve.naturalness).assign(beta=curve.beta)
@@ -74,7 +74,7 @@ def plot_tradeoff(
     return framed(alt.layer(*layers), title, _words(curve), size=size)
 
 
-def naturalness_axis(curve: ExactCurve) -> str:
+def _naturalness_axis(curve: ExactCurve) -> str:
     """The title of the axis of N: which divergence, its unit, the direction."""
     return (
         f"Naturalness N = −D(Q, R) ({curve.divergence.label}, {curve.divergence.unit}; higher is "

@@ -34,7 +34,6 @@ __all__ = [
     "is_static",
     "module",
     "plain_table",
-    "script_json",
     "static_page",
     "styles",
     "without_kernel",
@@ -119,12 +118,12 @@ class Widget(Shown, anywidget.AnyWidget):
             for name in type(self).class_traits(sync=True)
             if name not in known and not name.startswith("_")
         ]
-        state = script_json(self.get_state(own))
+        state = _script_json(self.get_state(own))
         script = (
             "(() => {\nconst host = document.currentScript.parentElement;\n"
             + str(self._esm).replace("export default { render };", "")
             + "const box = make('div'), css = make('style');\n"
-            + f"css.textContent = {script_json(str(self._css))};\n"
+            + f"css.textContent = {_script_json(str(self._css))};\n"
             + f"render({{ model: fakeModel({state}), el: box }});\nhost.replaceChildren(css, "
             f"box);\n}})();"
         )
@@ -238,7 +237,7 @@ def html_lang(code: str) -> str:
     return "" if code == "und" else code.replace("_", "-")
 
 
-def script_json(value: Any) -> str:
+def _script_json(value: Any) -> str:
     """JSON that cannot end the script element around it."""
     return json.dumps(
         value, cls=InScript, ensure_ascii=False, allow_nan=False, separators=(",", ":")

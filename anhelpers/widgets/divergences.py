@@ -37,8 +37,6 @@ __all__ = [
     "Route",
     "along",
     "divergence_explorer",
-    "divergences_of",
-    "kernel_of",
     "three_routes",
 ]
 
@@ -109,8 +107,8 @@ def divergence_explorer(
     orders = [checks.non_negative("order", order) for order in dict.fromkeys(orders)]
     if not orders:
         raise DataError("orders is empty: Rényi's divergence needs at least one.")
-    kernel, of_kernel = kernel_of(kernel, ground, len(r))
-    each = divergences_of(r, np.arange(len(r)) if ground is None else ground, kernel, orders)
+    kernel, of_kernel = _kernel_of(kernel, ground, len(r))
+    each = _divergences_of(r, np.arange(len(r)) if ground is None else ground, kernel, orders)
     paths = [along(name, route, r, each) for name, route in routes.items()]
     units = {"total_variation": "0 to 1", "wasserstein": unit, "chi_squared": "no unit"}
     data = {
@@ -222,7 +220,7 @@ def three_routes(
     Name → route; without the second where R has no outcome of probability 0, without the third where it has fewer than
     three at different places.
     """
-    r, cost = checks.pmf("r", r), costs_of(ground, len(r))
+    r, cost = checks.pmf("r", r), _costs_of(ground, len(r))
     checks.same_length(r=r, names=names)
     if not 0 < share < 1 or (r > 0).sum() < 2:
         raise DataError(
@@ -290,14 +288,14 @@ def along(name: str, route: Route, r: np.ndarray, each: Mapping[str, Callable]) 
     }
 
 
-def divergences_of(
+def _divergences_of(
     r: np.ndarray, ground: ArrayLike, kernel: np.ndarray, orders: Sequence[float]
 ) -> dict[str, Callable]:
     """Key → divergence of q from r.
 
     Parameters
     ----------
-    r : (Y,). ground, kernel : as in `costs_of` and `kernel_of`. orders : Rényi's α.
+    r : (Y,). ground, kernel : as in `_costs_of` and `_kernel_of`. orders : Rényi's α.
     """
     return {
         "total_variation": lambda q: pmf.total_variation(q, r),
@@ -313,7 +311,9 @@ def divergences_of(
     }
 
 
-def kernel_of(kernel: ArrayLike | None, ground: ArrayLike | None, n: int) -> tuple[np.ndarray, str]:
+def _kernel_of(
+    kernel: ArrayLike | None, ground: ArrayLike | None, n: int
+) -> tuple[np.ndarray, str]:
     """(Y, Y) similarities, and what is said of them.
 
     Parameters
@@ -322,14 +322,14 @@ def kernel_of(kernel: ArrayLike | None, ground: ArrayLike | None, n: int) -> tup
     """
     if kernel is not None:
         return np.asarray(kernel, dtype=float), "unit of the kernel"
-    cost = costs_of(ground, n)
+    cost = _costs_of(ground, n)
     if (ground is not None and np.ndim(ground) == 2) or not cost.any():
         return np.eye(n), "kernel: the same or not"
     scale = float(np.median(cost[cost > 0]))
     return np.exp(-cost / scale), f"kernel exp(−d/{scale:.3g})"
 
 
-def costs_of(ground: ArrayLike | None, n: int) -> np.ndarray:
+def _costs_of(ground: ArrayLike | None, n: int) -> np.ndarray:
     """(Y, Y) costs of moves between outcomes."""
     ground = np.arange(n) if ground is None else np.asarray(ground, dtype=float)
     if ground.shape not in ((n,), (n, n)):

@@ -42,10 +42,8 @@ __all__ = [
     "SIDES",
     "MqmEditor",
     "mqm_editor",
-    "on_frontier",
     "penalties",
     "ranks",
-    "static_html",
     "told",
 ]
 
@@ -164,7 +162,7 @@ class MqmEditor(Widget):
             {"system": self.data["systems"], "n_segments": self.data["n_segments"]}
         )
         table[list(KINDS)] = values
-        return table.assign(pareto=on_frontier(values))
+        return table.assign(pareto=_on_frontier(values))
 
     def told(self) -> dict[str, str]:
         """What the page says beside the plane: together or not, pairs, ranks that changed, the frontier."""
@@ -216,7 +214,7 @@ class MqmEditor(Widget):
             factor = zoom(-frame[axis].min(), low)
             ranges.append((low * factor, high * factor))
         chart = plot_moves(frame, ranges=(ranges[0], ranges[1]), size=tuple(self.data["size"]))
-        return static_html(self.data, self.state, chart, self.told())
+        return _static_html(self.data, self.state, chart, self.told())
 
 
 def _plane(data: Mapping, state: Mapping) -> pd.DataFrame:
@@ -325,7 +323,7 @@ def penalties(data: Mapping, state: Mapping) -> np.ndarray:
     )
 
 
-def on_frontier(values: np.ndarray) -> np.ndarray:
+def _on_frontier(values: np.ndarray) -> np.ndarray:
     """(k,) bool of (k, 3) penalties: no other system is at least as good on both axes and better on one."""
     return pareto_mask(np.zeros(len(values), dtype=int), *(-values[:, 1:].T).round(DIGITS))
 
@@ -347,7 +345,7 @@ def told(data: Mapping, start: np.ndarray, now: np.ndarray) -> dict[str, str]:
     for i in (1, 2, 0):
         words[f"ranks on {KINDS[i]}"] = _moves(names, ranks(start[:, i]), ranks(now[:, i]))
     before, best = (
-        [n for n, on in zip(names, on_frontier(v), strict=True) if on] for v in (start, now)
+        [n for n, on in zip(names, _on_frontier(v), strict=True) if on] for v in (start, now)
     )
     was = f" (at the start {', '.join(before)})" if best != before else ""
     return words | {"on the frontier": ", ".join(best) + was}
@@ -386,7 +384,7 @@ def _moves(names: list[str], before: np.ndarray, now: np.ndarray) -> str:
     return ", ".join(parts + rest) or "no change"
 
 
-def static_html(data: Mapping, state: Mapping, chart: Any, words: Mapping[str, str]) -> str:
+def _static_html(data: Mapping, state: Mapping, chart: Any, words: Mapping[str, str]) -> str:
     """Picture, sentences and tables, of elements that are kept where no script may run.
 
     Parameters
@@ -422,7 +420,7 @@ def _weights(data: Mapping, state: Mapping) -> str:
 
 
 def _categories(data: Mapping, state: Mapping) -> str:
-    start, points = data["start"]["categories"], category_points(data, state)
+    start, points = data["start"]["categories"], _category_points(data, state)
     rows = [
         [name, str(marks), number(p, 3), side, start[name]]
         for (name, side), marks, p in zip(
@@ -435,7 +433,7 @@ def _categories(data: Mapping, state: Mapping) -> str:
     )
 
 
-def category_points(data: Mapping, state: Mapping) -> np.ndarray:
+def _category_points(data: Mapping, state: Mapping) -> np.ndarray:
     """(C,) what the errors of each category cost per segment, the mean over the systems."""
     category, row = np.array(data["pairs"], dtype=int).reshape(-1, 2).T
     each = (

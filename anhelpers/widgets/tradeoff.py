@@ -31,7 +31,6 @@ __all__ = [
     "mixture",
     "percent",
     "signed",
-    "static_html",
     "static_view",
     "tradeoff_explorer",
 ]
@@ -98,7 +97,7 @@ class TradeoffExplorer(Widget):
         )
 
     def static_html(self) -> str:
-        return static_html(self.data, _three(self.data["naturalness"]))
+        return _static_html(self.data, _three(self.data["naturalness"]))
 
 
 def static_view(
@@ -152,7 +151,7 @@ class TradeoffView:
         )
 
     def _repr_html_(self) -> str:
-        return static_html(self.data, self.at)
+        return _static_html(self.data, self.at)
 
 
 def _three(n: np.ndarray) -> tuple[float, ...]:
@@ -239,7 +238,7 @@ def mixture(data: dict, naturalness: float) -> tuple[float, np.ndarray]:
     return float(accuracy), (1 - share) * q[v] + share * q[v + 1]
 
 
-def static_html(data: dict, at: Sequence[float]) -> str:
+def _static_html(data: dict, at: Sequence[float]) -> str:
     """Title, chart and one table for each N, of elements that JupyterLab keeps in a notebook it does not trust.
 
     Parameters
