@@ -19,7 +19,7 @@ To draw
 Judges and raters
     judge_table of judges of naturalness, judge_texts, load_judges; score_ratings of MQM.
 Numbers
-    bootstrap_means, spearman, pearson, holm; Estimate, any number with its interval, n, unit and signature, and.
+    bootstrap_means, spearman, pearson, holm; Estimate, any number with its interval, n, unit and signature.
 In notebooks
     check an exercise, what it holds; DataError, AnhelpersError: one sentence that says what to do.
 Rooms, each with a table of contents of its own

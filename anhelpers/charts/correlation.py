@@ -1,11 +1,10 @@
-"""How accuracy and naturalness go together among systems that are near the frontier, and among those farther away.
+"""How two quantities go together among systems: the two axes near the frontier and far from it, metrics and fluency.
 
-Metrics against human fluency (AN Figures 4 and 5): a small plane per metric.
+A panel per kind of window for the first; for metrics against human fluency (AN Figures 4 and 5) a small plane each.
 """
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,7 +14,17 @@ import pandas as pd
 
 from .. import checks
 from ..errors import DataError
-from .frame import AXIS, Size, axis_ranges, description, headline, plane_axes, systems_text
+from .frame import (
+    AXIS,
+    Size,
+    axis_of,
+    axis_ranges,
+    description,
+    framed,
+    headline,
+    plane_axes,
+    systems_text,
+)
 from .labels import bar_lines, label_layers, named_points
 from .marks import (
     BARS,
@@ -23,13 +32,14 @@ from .marks import (
     LINE,
     checked_columns,
     checked_systems,
+    dots,
     interval_bars,
     not_drawn,
     system_marks,
     tip,
 )
 
-__all__ = ["FLUENCY_TITLE", "plot_against_fluency", "plot_local_correlation"]
+__all__ = ["plot_against_fluency", "plot_local_correlation"]
 
 WINDOWS = {  # kind: the column of its x axis, the title of that axis
     "nearest": ("n_systems", "Systems nearest to the frontier"),
@@ -47,6 +57,9 @@ COLUMNS = [
     "selection_high",
 ]
 DETAILS = ("distance_from", "distance_to", "spearman", "selection_p")
+FLUENCY_TITLE = "MQM fluency (points per segment, negated; higher is better)"
+# a panel is a plane: the metric upwards, fluency rightwards
+AXES = {"score": "accuracy", "fluency": "naturalness"}
 
 
 def plot_local_correlation(
@@ -81,9 +94,9 @@ def plot_local_correlation(
         "Bars: 95 % for these systems on other documents. Band and dashes: 95 % and the mean of "
         "what selecting alone gives among unrelated systems."
     ]
-    words = description(title, [_windows_text(rows, kinds), *notes])
-    chart = alt.concat(*panels, columns=columns, spacing=24, description=words)
-    return chart.properties(**headline(title, notes, min(columns, len(kinds)) * size[0]))
+    chart = alt.concat(*panels, columns=columns, spacing=24)
+    width = min(columns, len(kinds)) * size[0]
+    return framed(chart, title, [_windows_text(rows, kinds)], notes, width=width)
 
 
 def _panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> alt.LayerChart:
@@ -91,44 +104,31 @@ def _panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> alt.Layer
     air = 0.06 * (rows[column].max() - rows[column].min()) or 1.0
     domain = (float(rows[column].min() - air), float(rows[column].max() + air))
     ticks: dict[str, Any] = {"tickMinStep": 1, "format": "d"} if kind == "nearest" else {}
-    x = alt.X(
-        f"{column}:Q",
-        title=textwrap.wrap(x_title, max(12, size[0] // 9)),
-        axis=alt.Axis(tickCount=size[0] // 70, grid=False, **ticks, **AXIS),
-    )
-    x = x.scale(domain=list(domain), nice=False, zero=False)
+    axis = axis_of(x_title, size[0], tickCount=size[0] // 70, grid=False, **ticks)
+    x = alt.X(f"{column}:Q", axis=axis).scale(domain=list(domain), nice=False, zero=False)
     y_title = ["Pearson's r of", "the two axes"] if y_axis else None
     scale = alt.Scale(domain=[-1.05, 1.25], nice=False)
-    axis = alt.Axis(title=y_title, values=[-1, -0.5, 0, 0.5, 1], format=".1f", **AXIS)
+    y_axis = alt.Axis(title=y_title, values=[-1, -0.5, 0, 0.5, 1], format=".1f", **AXIS)
     r, low, alone, least = (
-        alt.Y(f"{c}:Q", scale=scale, axis=axis) for c in (*COLUMNS[3:5], *COLUMNS[6:8])
+        alt.Y(f"{c}:Q", scale=scale, axis=y_axis) for c in (*COLUMNS[3:5], *COLUMNS[6:8])
     )
     chosen = alt.Chart(rows.dropna(subset=["selection_pearson"]))
+    zero = alt.Chart(pd.DataFrame({"pearson": [0.0]}))
+    known = alt.Chart(rows.dropna(subset=["pearson_low", "pearson_high"]))
+    band = chosen.mark_area(color=BARS, opacity=0.25)
+    tips: list[Any] = [tip(c) for c in (*COLUMNS[1:], *DETAILS) if c in rows]
+    tips += ["systems:N"] if "systems" in rows else []
     layers = [
-        chosen.mark_area(color=BARS, opacity=0.25).encode(x=x, y=least, y2="selection_high:Q"),
-        alt.Chart(pd.DataFrame({"pearson": [0.0]}))
-        .mark_rule(color="#000000", strokeWidth=1.5)
-        .encode(y=r),
-        alt.Chart(rows.dropna(subset=["pearson_low", "pearson_high"]))
-        .mark_rule(color=BARS, strokeWidth=2)
-        .encode(x=x, y=low, y2="pearson_high:Q"),
+        band.encode(x=x, y=least, y2="selection_high:Q"),
+        zero.mark_rule(color="#000000", strokeWidth=1.5).encode(y=r),
+        known.mark_rule(color=BARS, strokeWidth=2).encode(x=x, y=low, y2="pearson_high:Q"),
         chosen.mark_line(color="#000000", strokeDash=[6, 4]).encode(x=x, y=alone),
-        alt.Chart(rows)
-        .mark_point(filled=True, fill=LINE, stroke="#000000", strokeWidth=1, size=110, opacity=1)
-        .encode(
-            x=x,
-            y=r,
-            tooltip=[
-                *(tip(c) for c in (*COLUMNS[1:], *DETAILS) if c in rows),
-                *(["systems:N"] if "systems" in rows else []),
-            ],
-        ),
+        dots(rows, fill=LINE, size=110).encode(x=x, y=r, tooltip=tips),
     ]
     if kind != "nearest":  # whose x axis says how many
         counts = alt.Chart(_counts(rows, column, domain, size[0])).mark_text(fontSize=FONT)
-        layers.append(
-            counts.encode(x=x, y=alt.Y("pearson:Q", scale=scale, axis=axis), text="label:N")
-        )
+        level = alt.Y("pearson:Q", scale=scale, axis=y_axis)
+        layers.append(counts.encode(x=x, y=level, text="label:N"))
     return alt.layer(*layers).properties(width=size[0], height=size[1])
 
 
@@ -152,21 +152,13 @@ def _counts(
 
 def _windows_text(rows: pd.DataFrame, kinds: list[str]) -> str:
     """Every window with its r and interval, kind by kind."""
-    rows = rows.assign(
-        text=[
-            f"{n:g} systems at {distance:.3g} SD: r = {r:.2f}"
-            + (f" ({low:.2f} to {high:.2f})" if pd.notna(low) else "")
-            for n, distance, r, low, high in rows[COLUMNS[1:6]].itertuples(index=False)
-        ]
-    )
-    return "; ".join(
-        f"{kind} windows: {', '.join(rows['text'][rows['window'] == kind])}" for kind in kinds
-    )
-
-
-FLUENCY_TITLE = "MQM fluency (points per segment, negated; higher is better)"
-# a panel is a plane: the metric upwards, fluency rightwards
-AXES = {"score": "accuracy", "fluency": "naturalness"}
+    texts = [
+        f"{n:g} systems at {distance:.3g} SD: r = {r:.2f}"
+        + (f" ({low:.2f} to {high:.2f})" if pd.notna(low) else "")
+        for n, distance, r, low, high in rows[COLUMNS[1:6]].itertuples(index=False)
+    ]
+    said = pd.Series(texts, rows.index).groupby(rows["window"])
+    return "; ".join(f"{kind} windows: {', '.join(said.get_group(kind))}" for kind in kinds)
 
 
 def plot_against_fluency(
@@ -209,28 +201,24 @@ def plot_against_fluency(
         said = [*filter(None, [note]), *not_drawn(tables[metric], frame)]
         # below the lowest panel of a column only
         x_title = fluency_title if i + columns >= len(frames) else ""
-        panel, unnamed = _panel_fluency(frame, x_title, everyone, size)
+        panel, unnamed = _small_plane(frame, x_title, everyone, size)
         panels.append(panel.properties(**headline(name, said, size[0], 17)))
-        unnamed = f"without a label for want of space: {', '.join(unnamed)}" if unnamed else ""
-        words.append(
-            description(
-                name, [note, systems_text(frame), *said[bool(note) :], unnamed]
-            ).removesuffix(".")
-        )
-    chart = alt.concat(*panels, columns=columns, spacing=24, description=description(title, words))
-    return chart.properties(**headline(title, [], columns * size[0]))
+        lost = f"without a label for want of space: {', '.join(unnamed)}" if unnamed else ""
+        told = [note, systems_text(frame), *said[bool(note) :], lost]
+        words.append(description(name, told).removesuffix("."))
+    chart = alt.concat(*panels, columns=columns, spacing=24)
+    return framed(chart, title, words, width=columns * size[0])
 
 
-def _panel_fluency(
+def _small_plane(
     frame: pd.DataFrame, x_title: str, everyone: Iterable[str], size: Size
 ) -> tuple[alt.LayerChart, list[str]]:
     """The plane of one metric, and the systems without a label."""
     ranges = axis_ranges([], [frame])
     plane = plane_axes(ranges, size, x_title, "")
-    named = named_points(frame.iloc[:0].assign(label=""), frame)
-    leaders, texts, unnamed = label_layers(named, bar_lines(frame, plane), plane)
-    marks = system_marks(
-        frame, plane.channels, [tip("naturalness", "fluency"), tip("accuracy", "score")], everyone
-    )
+    bars = bar_lines(frame, plane)
+    leaders, texts, unnamed = label_layers(named_points(frame), bars, plane)
+    tips = [tip("naturalness", "fluency"), tip("accuracy", "score")]
+    marks = system_marks(frame, plane.channels, tips, everyone)
     layers = [*interval_bars(frame, plane), *leaders, marks, *texts]
     return alt.layer(*layers).properties(width=size[0], height=size[1]), unnamed

@@ -1,12 +1,11 @@
-"""The accuracy-naturalness plane: the oracle curve, its two ends, and systems with their intervals.
+"""The oracle curve on the plane, its two ends, and systems with their intervals; and how much systems lack to it.
 
-How much a system lacks to the oracle curve, on each axis with the other held: points with intervals, per system.
+What a system lacks is drawn on each axis with the other held: points with intervals, a row per system.
 """
 
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,14 +17,13 @@ from ..errors import DataError
 from ..frontier import OracleCurve
 from .frame import (
     ACCURACY_TITLE,
-    AXIS,
     NATURALNESS_TITLE,
     Plane,
     Ranges,
     Size,
+    axis_of,
     axis_ranges,
-    description,
-    headline,
+    framed,
     inside,
     plane_axes,
     systems_text,
@@ -40,6 +38,7 @@ from .marks import (
     checked_columns,
     checked_systems,
     clipped,
+    dots,
     interval_bars,
     moving_point,
     not_drawn,
@@ -48,6 +47,8 @@ from .marks import (
 )
 
 __all__ = ["CATEGORIES", "axis_ranges", "beta_label", "plot_curve", "plot_lack"]
+
+LACKS = ("accuracy_lack", "naturalness_lack")
 
 
 def plot_curve(
@@ -94,18 +95,16 @@ def plot_curve(
     notes += [*not_drawn(table, systems), *curve_notes(table)]
     line, path = curve_line(curve, plane, max_vertices)
     ends, marks = curve_ends(curve, betas, plane, tips)
-    leaders, texts, _ = label_layers(
-        named_points(marks, shown), [path, *bar_lines(shown, plane)], plane
-    )
+    lines = [path, *bar_lines(shown, plane)]
+    leaders, texts, _ = label_layers(named_points(shown, marks), lines, plane)
     layers = [line, *leaders]
     if len(shown):
         layers += [*interval_bars(shown, plane), system_marks(shown, plane.channels, tips)]
     layers += [ends, *texts]
     if point is not None:
         layers.append(moving_point(_vertices(curve, [curve.vertex(point)]), plane.channels))
-    words = description(title, [curve_text(curve), systems_text(systems), *notes])
-    chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
-    return chart.properties(**headline(title, notes, size[0]))
+    said = [curve_text(curve), systems_text(systems)]
+    return framed(alt.layer(*layers), title, said, notes, size=size)
 
 
 def curve_line(
@@ -126,12 +125,9 @@ def curve_ends(
     """Marks at the vertices of some β, and their labels: those inside the picture."""
     marks = _vertices(curve, [curve.vertex(b) for b in betas], betas)
     marks = marks[plane.holds(marks)]
-    ends = alt.Chart(marks).mark_point(
-        filled=True, fill=LINE, stroke="#000000", strokeWidth=1, size=110, opacity=1
-    )
-    return ends.encode(
-        **plane.channels, tooltip=[alt.Tooltip("label:N", title="oracle"), *tips]
-    ), marks
+    tips = [alt.Tooltip("label:N", title="oracle"), *tips]
+    ends = dots(marks, fill=LINE, size=110).encode(**plane.channels, tooltip=tips)
+    return ends, marks
 
 
 def curve_notes(table: pd.DataFrame | None) -> list[str]:
@@ -146,11 +142,8 @@ def curve_notes(table: pd.DataFrame | None) -> list[str]:
             table["above_curve"].astype(bool) & ~table["among_candidates"].astype(bool)
         ].astype(str)
         listed = ", ".join(above[:5]) + ", …" * (len(above) > 5)
-        notes += (
-            [f"Above the line or beyond its end, and not among the candidates: {listed}."]
-            if len(above)
-            else []
-        )
+        said = f"Above the line or beyond its end, and not among the candidates: {listed}."
+        notes += [said] if len(above) else []
     return notes
 
 
@@ -168,14 +161,9 @@ def _vertices(
 ) -> pd.DataFrame:
     """The chosen vertices, in curve order; labelled where the β that they stand for are given."""
     index = np.asarray(index, dtype=int)
-    frame = {
-        "order": index,
-        "naturalness": curve.naturalness[index],
-        "accuracy": curve.accuracy[index],
-    }
-    return pd.DataFrame(
-        frame | ({} if betas is None else {"label": [beta_label(b) for b in betas]})
-    )
+    at = {"naturalness": curve.naturalness[index], "accuracy": curve.accuracy[index]}
+    labels = {} if betas is None else {"label": [beta_label(b) for b in betas]}
+    return pd.DataFrame({"order": index, **at, **labels})
 
 
 def curve_text(curve: OracleCurve | None) -> str:
@@ -184,13 +172,10 @@ def curve_text(curve: OracleCurve | None) -> str:
         return ""
     a, n = curve.accuracy, curve.naturalness
     ends = (
-        f"from accuracy {a[0]:.4g}, naturalness {n[0]:.4g} at β = 0 to {a[-1]:.4g}, {n[-1]:.4g} at "
-        "β = ∞"
+        f"from accuracy {a[0]:.4g}, naturalness {n[0]:.4g} at β = 0 "
+        f"to {a[-1]:.4g}, {n[-1]:.4g} at β = ∞"
     )
     return f"oracle curve {ends}"
-
-
-LACKS = ("accuracy_lack", "naturalness_lack")
 
 
 def plot_lack(
@@ -221,16 +206,11 @@ def plot_lack(
     notes = ["Bars: 95 % intervals."] if any(f"{lack}_low" in rows for lack in LACKS) else []
     values = rows[list(LACKS)].to_numpy(dtype=float)
     notes += ["Below 0: above the curve."] if (values < -1e-9).any() else []
-    notes += (
-        ["A missing mark: there is no score, or no point of the curve to compare with."]
-        if np.isnan(values).any()
-        else []
-    )
-    words = description(
-        title, [f"{accuracy_title} and {naturalness_title}", systems_text(rows, LACKS), *notes]
-    )
-    chart = alt.hconcat(*panels, spacing=20, description=words).resolve_scale(y="shared")
-    return chart.properties(**headline(title, notes, 2 * size[0] + 120))
+    if np.isnan(values).any():
+        notes.append("A missing mark: there is no score, or no point of the curve to compare with.")
+    said = [f"{accuracy_title} and {naturalness_title}", systems_text(rows, LACKS)]
+    chart = alt.hconcat(*panels, spacing=20).resolve_scale(y="shared")
+    return framed(chart, title, said, notes, width=2 * size[0] + 120)
 
 
 def _panel(rows: pd.DataFrame, column: str, title: str, size: Size) -> alt.LayerChart:
@@ -243,15 +223,10 @@ def _panel(rows: pd.DataFrame, column: str, title: str, size: Size) -> alt.Layer
         "grid": True,
     }
     y = alt.Y("system:N", sort=rows["system"].tolist(), title=None, axis=alt.Axis(**names))
-    x = alt.X(
-        f"{column}:Q", title=textwrap.wrap(title, size[0] // 9), axis=alt.Axis(tickCount=4, **AXIS)
-    )
+    x = alt.X(f"{column}:Q", axis=axis_of(title, size[0], tickCount=4))
     ends = [f"{column}_low", f"{column}_high"]
-    layers = [
-        system_marks(
-            rows.dropna(subset=[column]), {"x": x, "y": y}, [tip(column, title)], rows["category"]
-        )
-    ]
+    known, tips = rows.dropna(subset=[column]), [tip(column, title)]
+    layers = [system_marks(known, {"x": x, "y": y}, tips, rows["category"])]
     if set(ends) <= set(rows):
         bar = alt.Chart(rows.dropna(subset=ends)).mark_rule(color=BARS, strokeWidth=2)
         layers.insert(0, bar.encode(x=alt.X(f"{ends[0]}:Q"), x2=f"{ends[1]}:Q", y=y))

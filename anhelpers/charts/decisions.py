@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..errors import DataError
-from .frame import Plane, description, headline, number, plane_of
-from .marks import FONT, checked_columns
+from .frame import Plane, framed, number, plane_of
+from .marks import FONT, checked_columns, dots, legend, tip, told_apart
 
 __all__ = ["LEVELS", "claim", "decided", "decision_plane", "plot_decisions"]
 
@@ -117,11 +117,9 @@ def plot_decisions(
     if notes and (rows.p < low).any():
         said.append(f"p-values below {low:.2g} are drawn at the left edge.")
     said += [f"Without a p-value: {gone}." for gone in [_left_out(table, names)] if gone and notes]
-    words = description(
-        title, [*(_words(rows[rows.method == method]) for method in methods), *said]
-    )
-    chart = alt.concat(*panels, columns=len(panels), spacing=24, description=words)
-    return chart.properties(**headline(title, said, len(panels) * (width + NUMBERS + 150)))
+    told = [_words(rows[rows.method == method]) for method in methods]
+    chart = alt.concat(*panels, columns=len(panels), spacing=24)
+    return framed(chart, title, told, said, width=len(panels) * (width + NUMBERS + 150))
 
 
 def decision_plane(rows: pd.DataFrame, least: float, width: int) -> Plane:
@@ -171,33 +169,12 @@ def _panel(rows: pd.DataFrame, alpha: float, key: str, *, plane: Plane) -> alt.L
 
 def _marks(rows: pd.DataFrame, key: str, channels: dict) -> alt.Chart:
     """A mark per test, with a legend of all levels, from which a script reads how they look."""
-    shape, fill = (
-        alt.Scale(domain=list(LEVELS), range=[look[i] for look in LEVELS.values()]) for i in (0, 1)
-    )
-    legend = alt.Legend(
-        title=None,
-        orient="top",
-        labelFontSize=FONT,
-        symbolSize=160,
-        columnPadding=18,
-        labelLimit=400,
-    )
-    tips = [
-        "name:N",
-        *(alt.Tooltip(f"{c}:Q", format=".4~g") for c in ("r", "p", "p_holm", "threshold")),
-    ]
+    above = legend(symbolSize=160, columnPadding=18, labelLimit=400)
+    shape, fill = zip(*LEVELS.values(), strict=True)
+    looks = told_apart("decision", LEVELS, above, shape=shape, fill=fill)
+    tips = ["name:N", *(tip(c, c) for c in ("r", "p", "p_holm", "threshold"))]
     rows = rows.assign(decision=np.array(list(LEVELS))[rows.level])
-    look = {"filled": True, "size": 160, "stroke": INK, "strokeWidth": 1, "opacity": 1}
-    return (
-        alt.Chart(rows, name=f"bxp{key}")
-        .mark_point(**look)
-        .encode(
-            **channels,
-            tooltip=tips,
-            shape=alt.Shape("decision:N", scale=shape, legend=legend),
-            fill=alt.Fill("decision:N", scale=fill, legend=legend),
-        )
-    )
+    return dots(rows, f"bxp{key}").encode(**channels, tooltip=tips, **looks)
 
 
 def _text(rows: pd.DataFrame, column: str, x: float, y: Any, **look: Any) -> alt.Chart:

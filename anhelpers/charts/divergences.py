@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from .frame import AXIS, Size, description, headline
-from .marks import FONT, POINT, checked_columns
+from .frame import AXIS, Size, framed
+from .marks import FONT, POINT, QUIET, checked_columns, legend, moving_point, told_apart
 
 __all__ = [
     "COLOURS",
@@ -31,10 +31,97 @@ __all__ = [
 COLOURS = ["#0072B2", "#A04B78", "#009E73", "#000000"]
 DASHES = [[1, 0], [9, 4], [3, 4], [10, 3, 3, 3]]
 COLUMNS = ["divergence", "path", "t", "value"]
-QUIET = "#555555"
 # pixels: of an outcome in the bars, of its name above them, of a bar
 OUTCOME, NAME, BAR = 62, 18, 16
 NUMBERS = 96  # pixels right of the bars, for their numbers
+PANEL_TITLE: dict[str, Any] = {"fontSize": 17, "anchor": "start", "frame": "group", "offset": 6}
+
+
+def plot_divergences(
+    values: pd.DataFrame,
+    *,
+    title: str = "",
+    x_title: str = "t",
+    columns: int = 3,
+    size: Size = (235, 105),
+) -> alt.ConcatChart:
+    """A panel per divergence with a line per path, all from 0 on; what is infinite runs along the upper edge.
+
+    The panels have scales of their own, so that not the sizes of two divergences are compared, but the order in which
+    each of them puts the paths.
+
+    Parameters
+    ----------
+    values : divergence (its name, with unit), path, t in [0, 1], value (may be infinite); rows in any order.
+    title : what the picture claims. columns : panels in a row. size : of the plane of a panel, in pixels.
+    x_title : of the way along the path.
+
+    Raises
+    ------
+    DataError for a missing column, a nan, no row, more than 4 paths.
+    """
+    values = _checked(values)
+    paths = list(dict.fromkeys(values["path"]))
+    panels = [
+        _layers(own, paths, size=size, axes=x_title).properties(
+            title=alt.TitleParams(str(name), **PANEL_TITLE)
+        )
+        for name, own in values.groupby("divergence", sort=False)
+    ]
+    chart = alt.concat(*panels, columns=columns, spacing={"row": 12, "column": 24})
+    return framed(chart, title, _words(values), width=columns * (size[0] + 60))
+
+
+def plot_trace(
+    values: pd.DataFrame, *, point: tuple[float, float], size: Size = (230, 36)
+) -> alt.LayerChart:
+    """One panel of `plot_divergences` without axes; the explorer moves its mark, ``bxpoint``.
+
+    The line of path k is called ``bxpath{k}``. point : (t, value) of the mark. values : as there, of one divergence.
+    """
+    values = _checked(values)
+    chart = _layers(values, list(dict.fromkeys(values["path"])), size=size, point=point)
+    # the same for all, so that panels stand in line
+    room = {"left": 26, "right": 10, "top": 8, "bottom": 8}
+    look: dict[str, Any] = {"view": {"stroke": None}, "padding": room, "autosize": "none"}
+    return framed(chart, "", _words(values), **look)
+
+
+def plot_bars(
+    r: ArrayLike, q: ArrayLike, names: Sequence[str], *, top: float = 0.0, width: int = 290
+) -> alt.LayerChart:
+    """The probability of each outcome: an outlined bar for R, below it a filled one for Q, each with its number.
+
+    The filled bars are called ``bxq``, their numbers ``bxqtext``.
+
+    Parameters
+    ----------
+    r, q : (Y,) the reference and the system. names : of the outcomes. top : the least upper end of the axis.
+    width : of the longest bar in pixels.
+    """
+    r, q = np.asarray(r, dtype=float), np.asarray(q, dtype=float)
+    checks.same_length(r=r, q=q, names=names)
+    rows = pd.DataFrame({"name": [str(name) for name in names], "r": r, "q": q})
+    rows["at"] = OUTCOME * np.arange(len(rows), dtype=float)
+    high = OUTCOME * len(rows)
+    x = alt.Scale(domain=[0, max(top, rows[["r", "q"]].to_numpy().max())], nice=False)
+    y = alt.Scale(domain=[0, high], nice=False, reverse=True)
+    layers = [_text(rows.assign(label=rows["name"], y=rows["at"] + NAME / 2), y, x=0, align="left")]
+    for kind, first, look in (
+        ("r", NAME + 1, {"fill": "#FFFFFF", "stroke": "#000000", "strokeWidth": 1.5}),
+        ("q", NAME + BAR + 3, {"fill": POINT, "stroke": POINT, "strokeWidth": 1.5}),
+    ):
+        own = rows.assign(y=rows["at"] + first, y2=rows["at"] + first + BAR, x=0.0, x2=rows[kind])
+        bars = alt.Chart(own, name=f"bx{kind}").mark_rect(opacity=1, **look)
+        across, down = alt.X("x:Q", scale=x, axis=None), alt.Y("y:Q", scale=y, axis=None)
+        layers.append(bars.encode(x=across, x2="x2:Q", y=down, y2="y2:Q"))
+        label = [f"{kind.upper()} {percent(v)}" for v in own[kind]]
+        texts = own.assign(label=label, y=own["y"] + BAR / 2)
+        layers.append(_text(texts, y, x=width + NUMBERS, align="right", name=f"bx{kind}text"))
+    three = zip(rows["name"], rows["r"], rows["q"], strict=True)
+    parts = [f"{name} R {percent(in_r)}, Q {percent(in_q)}" for name, in_r, in_q in three]
+    said = f"Probabilities of the outcomes: {'; '.join(parts)}"
+    return framed(alt.layer(*layers), "", [said], size=(width, high), view={"stroke": None})
 
 
 @dataclass(frozen=True)
@@ -72,117 +159,6 @@ def height_of(values: ArrayLike) -> Height:
     if np.isinf(values).any():
         return Height(low, 1.6 * top, 1.4 * top)
     return Height(low, 1.1 * top, math.nan)
-
-
-def plot_divergences(
-    values: pd.DataFrame,
-    *,
-    title: str = "",
-    x_title: str = "t",
-    columns: int = 3,
-    size: Size = (235, 105),
-) -> alt.ConcatChart:
-    """A panel per divergence with a line per path, all from 0 on; what is infinite runs along the upper edge.
-
-    The panels have scales of their own, so that not the sizes of two divergences are compared, but the order in which
-    each of them puts the paths.
-
-    Parameters
-    ----------
-    values : divergence (its name, with unit), path, t in [0, 1], value (may be infinite); rows in any order.
-    title : what the picture claims. columns : panels in a row. size : of the plane of a panel, in pixels.
-    x_title : of the way along the path.
-
-    Raises
-    ------
-    DataError for a missing column, a nan, no row, more than 4 paths.
-    """
-    values = _checked(values)
-    paths = list(dict.fromkeys(values["path"]))
-    panels = [
-        _layers(own, paths, size=size, axes=x_title).properties(
-            title=alt.TitleParams(str(name), **PANEL_TITLE)
-        )
-        for name, own in values.groupby("divergence", sort=False)
-    ]
-    words = description(
-        title, [_words(str(name), own) for name, own in values.groupby("divergence", sort=False)]
-    )
-    chart = alt.concat(
-        *panels, columns=columns, spacing={"row": 12, "column": 24}, description=words
-    )
-    return chart.properties(**headline(title, [], columns * (size[0] + 60)))
-
-
-PANEL_TITLE: dict[str, Any] = {"fontSize": 17, "anchor": "start", "frame": "group", "offset": 6}
-
-
-def plot_trace(
-    values: pd.DataFrame, *, point: tuple[float, float], size: Size = (230, 36)
-) -> alt.LayerChart:
-    """One panel of `plot_divergences` without axes; the explorer moves its mark, ``bxpoint``.
-
-    The line of path k is called ``bxpath{k}``. point : (t, value) of the mark. values : as there, of one divergence.
-    """
-    values = _checked(values)
-    words = description(
-        "", [_words(str(name), own) for name, own in values.groupby("divergence", sort=False)]
-    )
-    chart = _layers(values, list(dict.fromkeys(values["path"])), size=size, point=point)
-    # the same for all, so that panels stand in line
-    room = {"left": 26, "right": 10, "top": 8, "bottom": 8}
-    return chart.properties(description=words, view={"stroke": None}, padding=room, autosize="none")
-
-
-def plot_bars(
-    r: ArrayLike, q: ArrayLike, names: Sequence[str], *, top: float = 0.0, width: int = 290
-) -> alt.LayerChart:
-    """The probability of each outcome: an outlined bar for R, below it a filled one for Q, each with its number.
-
-    The filled bars are called ``bxq``, their numbers ``bxqtext``.
-
-    Parameters
-    ----------
-    r, q : (Y,) the reference and the system. names : of the outcomes. top : the least upper end of the axis.
-    width : of the longest bar in pixels.
-    """
-    checks.same_length(r=np.asarray(r), q=np.asarray(q), names=names)
-    rows = pd.DataFrame(
-        {
-            "name": [str(name) for name in names],
-            "r": np.asarray(r, float),
-            "q": np.asarray(q, float),
-        }
-    )
-    rows["at"] = OUTCOME * np.arange(len(rows), dtype=float)
-    high = OUTCOME * len(rows)
-    x = alt.Scale(domain=[0, max(top, rows[["r", "q"]].to_numpy().max())], nice=False)
-    y = alt.Scale(domain=[0, high], nice=False, reverse=True)
-    layers = [_text(rows.assign(label=rows["name"], y=rows["at"] + NAME / 2), y, x=0, align="left")]
-    for kind, first, look in (
-        ("r", NAME + 1, {"fill": "#FFFFFF", "stroke": "#000000", "strokeWidth": 1.5}),
-        ("q", NAME + BAR + 3, {"fill": POINT, "stroke": POINT, "strokeWidth": 1.5}),
-    ):
-        own = rows.assign(y=rows["at"] + first, y2=rows["at"] + first + BAR, x=0.0, x2=rows[kind])
-        bars = alt.Chart(own, name=f"bx{kind}").mark_rect(opacity=1, **look)
-        layers.append(
-            bars.encode(
-                x=alt.X("x:Q", scale=x, axis=None),
-                x2="x2:Q",
-                y=alt.Y("y:Q", scale=y, axis=None),
-                y2="y2:Q",
-            )
-        )
-        texts = own.assign(
-            label=[f"{kind.upper()} {percent(v)}" for v in own[kind]], y=own["y"] + BAR / 2
-        )
-        layers.append(_text(texts, y, x=width + NUMBERS, align="right", name=f"bx{kind}text"))
-    three = zip(rows["name"], rows["r"], rows["q"], strict=True)
-    parts = [f"{name} R {percent(in_r)}, Q {percent(in_q)}" for name, in_r, in_q in three]
-    words = description("Probabilities of the outcomes", parts)
-    return alt.layer(*layers).properties(
-        width=width, height=high, view={"stroke": None}, description=words
-    )
 
 
 def percent(p: float) -> str:
@@ -227,27 +203,8 @@ def _layers(
     rows["single"] = rows.groupby("segment")["t"].transform("size") == 1
     rows["drawn"] = _drawn(rows, height) & ~rows["single"]
     x, y = _channels(height, axes)
-    legend = (
-        alt.Legend(
-            title=None,
-            orient="top",
-            labelFontSize=FONT,
-            labelLimit=500,
-            symbolSize=700,
-            symbolStrokeWidth=3,
-            columnPadding=22,
-        )
-        if axes
-        else None
-    )
-    look = {
-        "color": alt.Color(
-            "path:N", scale=alt.Scale(domain=paths, range=COLOURS[: len(paths)]), legend=legend
-        ),
-        "strokeDash": alt.StrokeDash(
-            "path:N", scale=alt.Scale(domain=paths, range=DASHES[: len(paths)]), legend=legend
-        ),
-    }
+    above = legend(labelLimit=500, symbolSize=700, symbolStrokeWidth=3, columnPadding=22)
+    look = told_apart("path", paths, above if axes else None, color=COLOURS, strokeDash=DASHES)
     layers = [] if math.isnan(height.infinite) else _strip(height, x, y)
     for k, path in enumerate(paths):
         own = rows[rows["path"] == path]
@@ -263,16 +220,8 @@ def _layers(
             mark = alt.Chart(single).mark_point(filled=True, size=90, opacity=1, shape="square")
             layers.append(mark.encode(x=x, y=y, color=look["color"]))
     if point is not None:
-        mark = {
-            "filled": True,
-            "fill": POINT,
-            "stroke": "#000000",
-            "strokeWidth": 2,
-            "size": 150,
-            "opacity": 1,
-        }
         at = pd.DataFrame({"t": [point[0]], "value": height.of([point[1]])})
-        layers.append(alt.Chart(at, name="bxpoint").mark_point(**mark).encode(x=x, y=y))
+        layers.append(moving_point(at, {"x": x, "y": y}, 150))
     return alt.layer(*layers).properties(width=size[0], height=size[1])
 
 
@@ -334,12 +283,14 @@ def _text(
     return marks.encode(x=alt.value(x), y=alt.Y("y:Q", scale=y, axis=None), text="label:N")
 
 
-def _words(name: str, rows: pd.DataFrame) -> str:
-    """Where each path ends under a divergence, and its largest value where that is another one."""
-    parts = []
-    for path, own in rows.groupby("path", sort=False):
-        end, most = own["value"].iloc[-1], own["value"].max()
-        said = "∞" if math.isinf(end) else f"{end:.4g}"
-        before = f" (largest {'∞' if math.isinf(most) else f'{most:.4g}'})" if most > end else ""
-        parts.append(f"{path} {said}{before}")
-    return f"{name}, at the end: {', '.join(parts)}"
+def _words(values: pd.DataFrame) -> list[str]:
+    """Where each path ends under each divergence, and its largest value where that is another one."""
+    said = []
+    for name, rows in values.groupby("divergence", sort=False):
+        parts = []
+        for path, own in rows.groupby("path", sort=False)["value"]:
+            end, most = (f"{v:.4g}".replace("inf", "∞") for v in (own.iloc[-1], own.max()))
+            before = f" (largest {most})" if own.max() > own.iloc[-1] else ""
+            parts.append(f"{path} {end}{before}")
+        said.append(f"{name}, at the end: {', '.join(parts)}")
+    return said

@@ -1,8 +1,7 @@
-"""The plane that every chart of systems is drawn on: naturalness rightwards, accuracy upwards, in known pixels.
+"""What charts share: the plane, in known pixels, and around it the claim, the notes and the words of the alt text.
 
-What a picture says to those who do not see it: its claim, how to read it, and every number in it.
-
-A plane for any two quantities, linear or logarithmic, in known pixels.
+A plane is that of systems, naturalness rightwards and accuracy upwards, or that of any two quantities, linear or
+logarithmic.
 """
 
 from __future__ import annotations
@@ -23,8 +22,6 @@ from ..frontier import OracleCurve
 from .marks import FONT, Ranges, checked_systems
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..exact import ExactCurve
 
 __all__ = [
@@ -37,29 +34,75 @@ __all__ = [
     "axis_ranges",
     "description",
     "digits_of",
+    "framed",
     "number",
     "plane_of",
     "systems_text",
 ]
 
+ACCURACY_TITLE = "Accuracy (higher is better)"
+NATURALNESS_TITLE = "Mean log-probability (nats per token, higher is more natural)"
+# size of a plane whose smallest text is at least 7 pt when saved 3.3 inches wide (an ACL column)
+COLUMN = (400, 320)
+Size = tuple[int, int]
+MOST_ROWS = 4000  # of one table of a chart; Altair draws up to 5000
+AXIS: dict[str, Any] = {
+    "labelFontSize": FONT,
+    "titleFontSize": 18,
+    "titlePadding": 10,
+    "gridOpacity": 0.6,
+}
 
-def number(value: float, digits: int) -> str:
-    """A number as text, with a true minus sign, and none before a zero; `digits` decimals of the `value`.
 
-    >>> number(-2.04, 1), number(-0.01, 1)
-    ('−2.0', '0.0')
+def framed(
+    chart: Any,
+    title: str,
+    said: Sequence[str],
+    notes: Sequence[str] = (),
+    *,
+    unnamed: Sequence[str] = (),
+    size: tuple[float, float] | None = None,
+    width: float | None = None,
+    **look: Any,
+) -> Any:
+    """The chart with what every chart has: its claim, how to read it, its alt text, and the size of its plane.
+
+    Parameters
+    ----------
+    title : what the picture claims. said : the alt text after it: all that is drawn, in words.
+    notes : how to read the picture, and what is not in it; below the title, and in the alt text.
+    unnamed : whose labels are left out, in the alt text alone.
+    size : (width, height) of the plane in pixels, of a chart that has one. width : at which the title is wrapped.
+    look : more properties of the chart.
     """
-    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+    lost = f"without a label for want of space: {', '.join(unnamed)}" if unnamed else ""
+    if size is not None:
+        look |= {"width": size[0], "height": size[1]}
+    wide = int(size[0] if size is not None and width is None else width or 0)
+    return chart.properties(
+        description=description(title, [*said, *notes, lost]),
+        **look,
+        **headline(title, notes, wide),
+    )
 
 
-def digits_of(values: ArrayLike) -> int:
-    """Decimals that show a hundredth of the spread of (n,) values: 1 for chrF, 3 for COMET.
-
-    >>> digits_of([20.5, 61.2]), digits_of([0.71, 0.86])
-    (1, 3)
-    """
-    spread = float(np.ptp(values))
-    return min(6, max(0, 2 - math.floor(math.log10(spread)))) if spread else 2
+def headline(title: str, notes: Sequence[str], width: int, font: int = 20) -> dict:
+    """What a picture claims and, smaller, how to read it, wrapped to the width: the property `title`, or nothing."""
+    if not title and not notes:
+        return {}
+    look: dict[str, Any] = {"fontSize": font, "anchor": "start", "frame": "bounds", "offset": 12}
+    title = title.replace(" = ", "\u00a0=\u00a0")  # nothing breaks inside "r = 0.5"
+    text = textwrap.wrap(title, max(20, 2 * (width + 60) // font))
+    lines = [
+        line
+        for note in notes
+        for line in textwrap.wrap(note, max(24, (width + 60) // 8), break_on_hyphens=False)
+    ]
+    small: dict[str, Any] = (
+        {"subtitle": lines, "subtitleFontSize": FONT, "subtitlePadding": 6} if lines else {}
+    )
+    title = title or "\u00a0"  # below an empty title no note would be drawn
+    return {"title": alt.TitleParams(text if len(text) > 1 else title, **look, **small)}
 
 
 def description(title: str, parts: Sequence[str]) -> str:
@@ -89,84 +132,23 @@ def systems_text(
     return f"systems: {', '.join(pairs)}" if len(systems) else ""
 
 
-def plane_of(
-    x: ArrayLike, y: ArrayLike, titles: tuple[str, str], *, log: tuple[bool, bool], size: Size
-) -> Plane:
-    """A plane that holds all these values: x with 2 % of air, y with 7 %.
+def number(value: float, digits: int) -> str:
+    """A number as text, with a true minus sign, and none before a zero; `digits` decimals of the `value`.
 
-    Parameters
-    ----------
-    x, y : (n,) and (m,) finite values; all positive where the axis is logarithmic. titles : of the two axes.
-    log : which of x and y are logarithmic.
+    >>> number(-2.04, 1), number(-0.01, 1)
+    ('−2.0', '0.0')
     """
-    ranges, channels = [], {}
-    for k, (name, values) in enumerate((("x", x), ("y", y))):
-        values = np.asarray(values, dtype=float)
-        if not values.size:
-            raise DataError(
-                f"nothing of column {name} can be drawn: every row has a nan, or there is no row."
-            )
-        if log[k] and values.min() <= 0:
-            raise DataError(
-                f"{name} has the value {values.min():g}, which a logarithmic axis cannot show."
-            )
-        low, high = scaled([values.min(), values.max()], log[k])
-        air = (0.02, 0.07)[k] * (high - low) or 0.05 * abs(high) or 1.0
-        ranges.append((float(low - air), float(high + air)))
-        channels[name] = _channel(name, ranges[k], titles[k], length=size[k], log=log[k])
-    return Plane((ranges[0], ranges[1]), size, channels, log)
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
-def _channel(
-    name: str, span: tuple[float, float], title: str, *, length: int, log: bool
-) -> alt.X | alt.Y:
-    """The x or the y channel; a logarithmic axis over two decades or more is marked at whole powers of ten only."""
-    look: dict[str, Any] = {
-        "title": textwrap.wrap(title, max(12, length // 9)),
-        "tickCount": length // 80,
-    } | AXIS
-    if log:
-        powers = np.arange(np.ceil(span[0]), np.floor(span[1]) + 1)
-        step = -(-len(powers) * 60 // length)
-        look |= {"format": "~g"} | (
-            {"values": (10.0 ** powers[::step]).tolist()} if len(powers) >= 3 else {}
-        )
-    domain, kind = (
-        ([float(10**v) for v in span], {"type": "log"}) if log else (list(span), {"zero": False})
-    )
-    scale = alt.Scale(domain=domain, nice=False, **kind)
-    channel = alt.X if name == "x" else alt.Y
-    return channel(f"{name}:Q", scale=scale, axis=alt.Axis(**look))
+def digits_of(values: ArrayLike) -> int:
+    """Decimals that show a hundredth of the spread of (n,) values: 1 for chrF, 3 for COMET.
 
-
-ACCURACY_TITLE = "Accuracy (higher is better)"
-NATURALNESS_TITLE = "Mean log-probability (nats per token, higher is more natural)"
-# size of a plane whose smallest text is at least 7 pt when saved 3.3 inches wide (an ACL column)
-COLUMN = (400, 320)
-Size = tuple[int, int]
-MOST_ROWS = 4000  # of one table of a chart; Altair draws up to 5000
-
-
-def axis_ranges(
-    curves: Iterable[OracleCurve | ExactCurve], systems: Iterable[pd.DataFrame | None] = ()
-) -> Ranges:
-    """((from, to) of naturalness, (from, to) of accuracy) that hold all these curves and systems, with 7 % of air."""
-    curves, frames = list(curves), [checked_systems(s) for s in systems]
-    ranges = []
-    for axis in ("naturalness", "accuracy"):
-        columns = (
-            frame[c]
-            for frame in frames
-            for c in (axis, f"{axis}_low", f"{axis}_high")
-            if c in frame
-        )
-        values = np.concatenate([*(getattr(curve, axis) for curve in curves), *columns]).astype(
-            float
-        )
-        low, high = float(np.nanmin(values)), float(np.nanmax(values))
-        air = 0.07 * (high - low) or 0.05 * abs(high) or 1.0
-        ranges.append((low - air, high + air))
-    return ranges[0], ranges[1]
+    >>> digits_of([20.5, 61.2]), digits_of([0.71, 0.86])
+    (1, 3)
+    """
+    spread = float(np.ptp(values))
+    return min(6, max(0, 2 - math.floor(math.log10(spread)))) if spread else 2
 
 
 @dataclass(frozen=True)
@@ -190,7 +172,7 @@ class Plane:
 
     def pixels(self, x: ArrayLike, y: ArrayLike) -> np.ndarray:
         """(n, 2) pixels from the left and from the upper side, of (n,) values."""
-        x, y = (scaled(v, log) for v, log in zip((x, y), self.log, strict=True))
+        x, y = (_scaled(v, log) for v, log in zip((x, y), self.log, strict=True))
         (x0, x1), (y0, y1), (w, h) = *self.ranges, self.size
         return np.stack([(x - x0) / (x1 - x0) * w, h - (y - y0) / (y1 - y0) * h], axis=-1)
 
@@ -215,34 +197,98 @@ class Plane:
         return (shown[0] & shown[1]).to_numpy()
 
 
-def scaled(values: ArrayLike, log: bool) -> np.ndarray:
+def plane_axes(ranges: Ranges, size: Size, naturalness_title: str, accuracy_title: str) -> Plane:
+    """The plane of accuracy by naturalness; long titles are wrapped to its sides."""
+    channels = {
+        "x": _channel(alt.X, "naturalness", ranges[0], naturalness_title, size[0]),
+        "y": _channel(alt.Y, "accuracy", ranges[1], accuracy_title, size[1]),
+    }
+    return Plane(ranges, size, channels)
+
+
+def plane_of(
+    x: ArrayLike, y: ArrayLike, titles: tuple[str, str], *, log: tuple[bool, bool], size: Size
+) -> Plane:
+    """A plane that holds all these values: x with 2 % of air, y with 7 %.
+
+    Parameters
+    ----------
+    x, y : (n,) and (m,) finite values; all positive where the axis is logarithmic. titles : of the two axes.
+    log : which of x and y are logarithmic.
+    """
+    ranges, channels = [], {}
+    for k, (name, values) in enumerate((("x", x), ("y", y))):
+        values = np.asarray(values, dtype=float)
+        if not values.size:
+            raise DataError(
+                f"nothing of column {name} can be drawn: every row has a nan, or there is no row."
+            )
+        if log[k] and values.min() <= 0:
+            raise DataError(
+                f"{name} has the value {values.min():g}, which a logarithmic axis cannot show."
+            )
+        low, high = _scaled([values.min(), values.max()], log[k])
+        air = (0.02, 0.07)[k] * (high - low) or 0.05 * abs(high) or 1.0
+        ranges.append((float(low - air), float(high + air)))
+        channels[name] = _channel((alt.X, alt.Y)[k], name, ranges[k], titles[k], size[k], log[k])
+    return Plane((ranges[0], ranges[1]), size, channels, log)
+
+
+def _channel(
+    kind: Any, column: str, span: tuple[float, float], title: str, length: int, log: bool = False
+) -> Any:
+    """The channel of a column; a logarithmic axis over two decades or more is marked at whole powers of ten only."""
+    look: dict[str, Any] = {"tickCount": length // 80}
+    domain, scale = list(span), {"zero": False}
+    if log:
+        powers = np.arange(np.ceil(span[0]), np.floor(span[1]) + 1)
+        step = -(-len(powers) * 60 // length)
+        few = {"values": (10.0 ** powers[::step]).tolist()} if len(powers) >= 3 else {}
+        look |= {"format": "~g"} | few
+        domain, scale = [float(10**v) for v in span], {"type": "log"}
+    scale = alt.Scale(domain=domain, nice=False, **scale)
+    return kind(f"{column}:Q", scale=scale, axis=axis_of(title, length, **look))
+
+
+def axis_of(title: str, length: int, **look: Any) -> alt.Axis:
+    """An axis in the fonts of the house, its title wrapped to its length in pixels."""
+    return alt.Axis(title=textwrap.wrap(title, max(12, length // 9)), **AXIS, **look)
+
+
+def axis_ranges(
+    curves: Iterable[OracleCurve | ExactCurve], systems: Iterable[pd.DataFrame | None] = ()
+) -> Ranges:
+    """((from, to) of naturalness, (from, to) of accuracy) that hold all these curves and systems, with 7 % of air."""
+    curves, frames = list(curves), [checked_systems(s) for s in systems]
+    ranges = []
+    for axis in ("naturalness", "accuracy"):
+        columns = (
+            frame[c]
+            for frame in frames
+            for c in (axis, f"{axis}_low", f"{axis}_high")
+            if c in frame
+        )
+        values = np.concatenate([*(getattr(curve, axis) for curve in curves), *columns]).astype(
+            float
+        )
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        air = 0.07 * (high - low) or 0.05 * abs(high) or 1.0
+        ranges.append((low - air, high + air))
+    return ranges[0], ranges[1]
+
+
+def _scaled(values: ArrayLike, log: bool) -> np.ndarray:
     """(n,) values as an axis has them, linear or logarithmic."""
     values = np.asarray(values, dtype=float)
     return np.log10(values) if log else values
 
 
-def plane_axes(ranges: Ranges, size: Size, naturalness_title: str, accuracy_title: str) -> Plane:
-    """The plane of accuracy by naturalness; long titles are wrapped to its sides."""
-
-    def axis(title: str, length: int) -> alt.Axis:
-        return alt.Axis(
-            title=textwrap.wrap(title, max(12, length // 9)), tickCount=length // 80, **AXIS
-        )
-
-    x, y = (alt.Scale(domain=list(r), nice=False, zero=False) for r in ranges)
-    channels = {
-        "x": alt.X("naturalness:Q", scale=x, axis=axis(naturalness_title, size[0])),
-        "y": alt.Y("accuracy:Q", scale=y, axis=axis(accuracy_title, size[1])),
-    }
-    return Plane(ranges, size, channels)
-
-
-AXIS: dict[str, Any] = {
-    "labelFontSize": FONT,
-    "titleFontSize": 18,
-    "titlePadding": 10,
-    "gridOpacity": 0.6,
-}
+def inside(systems: pd.DataFrame, plane: Plane) -> tuple[pd.DataFrame, list[str]]:
+    """The systems that lie inside the picture, and the sentence that names the others (none if there are none)."""
+    shown = plane.holds(systems)
+    names = ", ".join(systems["system"][~shown].astype(str))
+    note = f"Outside the picture: {(~shown).sum()} of {len(systems)} systems ({names})."
+    return systems[shown].reset_index(drop=True), [] if shown.all() else [note]
 
 
 def thinned(
@@ -267,30 +313,3 @@ def thinned(
         f"{kept.sum()} vertices are left after thinning, more than {most} can be drawn: there are "
         "too many gaps or lines."
     )
-
-
-def inside(systems: pd.DataFrame, plane: Plane) -> tuple[pd.DataFrame, list[str]]:
-    """The systems that lie inside the picture, and the sentence that names the others (none if there are none)."""
-    shown = plane.holds(systems)
-    names = ", ".join(systems["system"][~shown].astype(str))
-    note = f"Outside the picture: {(~shown).sum()} of {len(systems)} systems ({names})."
-    return systems[shown].reset_index(drop=True), [] if shown.all() else [note]
-
-
-def headline(title: str, notes: Sequence[str], width: int, font: int = 20) -> dict:
-    """What a picture claims and, smaller, how to read it, wrapped to the width: the property `title`, or nothing."""
-    if not title and not notes:
-        return {}
-    look: dict[str, Any] = {"fontSize": font, "anchor": "start", "frame": "bounds", "offset": 12}
-    title = title.replace(" = ", "\u00a0=\u00a0")  # nothing breaks inside "r = 0.5"
-    text = textwrap.wrap(title, max(20, 2 * (width + 60) // font))
-    lines = [
-        line
-        for note in notes
-        for line in textwrap.wrap(note, max(24, (width + 60) // 8), break_on_hyphens=False)
-    ]
-    small: dict[str, Any] = (
-        {"subtitle": lines, "subtitleFontSize": FONT, "subtitlePadding": 6} if lines else {}
-    )
-    title = title or "\u00a0"  # below an empty title no note would be drawn
-    return {"title": alt.TitleParams(text if len(text) > 1 else title, **look, **small)}

@@ -1,14 +1,16 @@
-"""Names beside points: none is printed over another name or over another point; in a crowd some are left out.
+"""Labels: one engine puts a text where it hides least, and is off the frame, other labels and what must stay legible.
 
-Names of lines: beside the end of each where the ends lie apart, else where the line is furthest from the others.
+It names points, with a thin line where the text stands away, and leaves names out in a crowd; lines, beside the end of
+each where the ends lie apart, else where the line is furthest from the others; and rules, which cross the plane.
 """
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import altair as alt
 import numpy as np
@@ -16,122 +18,105 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from .frame import Plane, Size
-from .marks import FONT
+from .marks import FONT, LINE_HEIGHT, leader_layers, text_layers
 
 __all__ = [
-    "End",
-    "densely",
-    "hidden",
+    "Label",
+    "best_place",
     "label_layers",
     "name_lines",
     "place_labels",
-    "spread",
     "width",
 ]
 
-# under a label, so that it is legible across a bar
-HALO = {"stroke": "#FFFFFF", "strokeWidth": 4, "strokeOpacity": 0.85, "strokeJoin": "round"}
+GAP = 26  # from the plane to the names beside it
+NEAR = 0.15  # a line that ends in this last part of the width is named beside the plane
+APART = 6  # pixels to every other line with which an end is an end of its own
+# pixels by which a name in the plane is at least nearer to its own line than to any other
+NEARER = 6
+AIR = 40  # more pixels than this to other lines make a name no clearer
+ALIGN = {1: "left", 0: "center", -1: "right"}  # of a text on this side of what it names
+NOTHING = np.empty((0, 2))
 
 
-def label_layers(
-    named: pd.DataFrame, lines: Sequence[np.ndarray], plane: Plane
-) -> tuple[list[alt.Chart], list[alt.Chart], list[str]]:
-    """Thin lines to labels that had to move away (to go under the marks), text layers, the labels left out for space.
+@dataclass(frozen=True)
+class Label:
+    """Where a text is printed, in pixels from the left and from the upper side of the plane.
 
     Parameters
     ----------
-    named : a row per label, the most important first: label, bold, the fields of the plane, and where it is not black
-        ink. lines : (V, 2) pixels of polylines to keep clear of. plane : that the labels stand on.
+    text : beside the plane with line ends. x, y : its anchor, in the middle of its height.
+    align : "left", "center" or "right" of the anchor. bold : is wider.
+    led : from where a thin line leads to it, None: no line. beside : outside the plane, to its right.
+    cost : of this place, whatever it hides.
     """
-    if named.empty:
-        return [], [], []
-    placed = place_labels(
-        plane.at(named), named["label"].tolist(), lines, plane.size, bold=named["bold"]
-    )
-    fits = np.array([place is not None for place in placed])
-    frame = pd.DataFrame([p for p in placed if p], columns=["px", "py", "align", "away"])
-    own, (x, y) = named[fits].reset_index(drop=True), plane.fields
-    frame = frame.assign(
-        label=own["label"],
-        bold=own["bold"],
-        ink=own.get("ink", "#000000"),
-        to_x=own[x],
-        to_y=own[y],
-    )
-    frame[x], frame[y] = plane.values(frame["px"], frame["py"])
-    texts = []
-    for under in (HALO, {}):
-        for (align, bold, ink), group in frame.groupby(["align", "bold", "ink"], sort=True):
-            look = {"align": align, "color": ink, "fontSize": FONT, "baseline": "middle"} | under
-            look |= {"fontWeight": "bold"} if bold else {}
-            texts.append(
-                alt.Chart(group).mark_text(**look).encode(**plane.channels, text="label:N")
-            )
-    leader = alt.Chart(frame[frame["away"]]).mark_rule(color="#444444", strokeWidth=1)
-    leader = leader.encode(**plane.channels, x2="to_x:Q", y2="to_y:Q")
-    return [leader] if frame["away"].any() else [], texts, named["label"][~fits].tolist()
+
+    text: str
+    x: float
+    y: float
+    align: str
+    bold: bool = False
+    led: tuple[float, float] | None = None
+    beside: bool = False
+    cost: float = 0.0
+
+    @property
+    def box(self) -> np.ndarray:
+        """(4,) left, top, right and bottom of a text of one line."""
+        wide, high = width(self.text, self.bold), 0.6 * FONT
+        left = self.x - {"left": 0.0, "center": 0.5, "right": 1.0}[self.align] * wide
+        return np.array([left, self.y - high, left + wide, self.y + high])
+
+    @property
+    def outline(self) -> np.ndarray:
+        """(5, 2) pixels around a text of one line, from its upper left corner and back."""
+        left, top, right, low = self.box
+        return np.array([[left, top], [right, top], [right, low], [left, low], [left, top]])
 
 
-def named_points(
-    marks: pd.DataFrame, systems: pd.DataFrame, bold: np.ndarray | None = None
-) -> pd.DataFrame:
-    """The table of `label_layers`: the systems in bold, the labelled marks of a curve, then the other systems."""
-    bold = np.zeros(len(systems), dtype=bool) if bold is None else bold
-    systems = systems.assign(label=systems["system"].astype(str), bold=bold)
-    parts = [systems[bold], marks.assign(bold=False), systems[~bold]]
-    columns = ["label", "naturalness", "accuracy", "bold"]
-    named = pd.concat(
-        [part[columns] for part in parts if len(part)] or [parts[0][columns]], ignore_index=True
-    )
-    return named.astype({"naturalness": float, "accuracy": float, "bold": bool})
-
-
-def bar_lines(systems: pd.DataFrame, plane: Plane) -> list[np.ndarray]:
-    """(2, 2) pixels of the two ends of every interval bar."""
-    ends = []
-    for column, other in (("naturalness", "accuracy"), ("accuracy", "naturalness")):
-        if f"{column}_low" in systems and f"{column}_high" in systems:
-            for row in systems.dropna(subset=[f"{column}_low", f"{column}_high"]).to_dict(
-                "records"
-            ):
-                span, fixed = [row[f"{column}_low"], row[f"{column}_high"]], [row[other]] * 2
-                at = (span, fixed) if column == "naturalness" else (fixed, span)
-                ends.append(plane.pixels(*at))
-    return ends
-
-
-def place_labels(
-    points: np.ndarray,
-    texts: Sequence[str],
-    lines: Sequence[np.ndarray],
+def best_place(
+    places: Iterable[Label],
     size: Size,
     *,
-    bold: Sequence[bool] | None = None,
-) -> list[tuple | None]:
-    """(x, y, alignment, whether far away) of each label: of 24 places around its point the one that hides least.
-
-    None for a label that would run into another, out of the plane, or be nearer to another point: a crowd stays
-    readable, and tooltips and tables name everybody.
+    edge: float = 0.0,
+    boxes: Sequence[np.ndarray] = (),
+    off: Sequence[tuple[np.ndarray, float]] = (),
+    hides: tuple[np.ndarray, float] = (NOTHING, 0.0),
+    cost: Callable[[Label], float] = lambda place: 0.0,
+) -> Label | None:
+    """The cheapest of some places for a label, the first of equal ones; None where it can stand at none of them.
 
     Parameters
     ----------
-    points : (n, 2) pixels; texts : n labels, the most important first; lines : (V, 2) pixels of polylines to keep
-        clear of; size : of the plane; bold : which labels are.
+    size : (width, height) of the plane, beyond which a label reaches by at most `edge` pixels.
+    boxes : (4,) each, of labels over which it must not lie.
+    off : ((n, 2) pixels, air) each, of points that are not within that many pixels of it.
+    hides : the same, of points that cost 1 each. cost : what else a place costs; infinite: it is none.
     """
-    blocked = np.concatenate([points, *map(densely, lines)])
-    bold = [False] * len(texts) if bold is None else bold
-    boxes, leaders, placed = np.empty((0, 4)), np.empty((0, 2)), []
-    for own, ((x, y), text, heavy) in enumerate(zip(points, texts, bold, strict=True)):
-        taken: dict[str, Any] = {"boxes": boxes, "leaders": leaders, "size": size}
-        places = (p for p in _places(x, y, width(text, heavy)) if _fits(p, own, points, **taken))
-        best = min(
-            places, key=lambda p: 10 * hidden(p[4], blocked, 5).sum() + 3 * p[5], default=None
-        )
-        placed.append(best and best[:4])
-        if best:
-            boxes = np.vstack([boxes, best[4]])
-            leaders = np.vstack([leaders, _leader(points[own], best)])
-    return placed
+    least, best = math.inf, None
+    taken = np.reshape(boxes, (-1, 4))
+    for place in places:
+        box = place.box
+        outside = np.clip([-box[0], -box[1], box[2] - size[0], box[3] - size[1]], 0, None).sum()
+        shared = np.minimum(taken[:, 2:], box[2:]) - np.maximum(taken[:, :2], box[:2])
+        if outside > edge or (shared > 0).all(axis=1).any():
+            continue
+        if any(_within(box, points, air).any() for points, air in off):
+            continue
+        paid = place.cost + cost(place) + _within(box, *hides).sum()
+        if paid < least:
+            least, best = paid, place
+    return best
+
+
+def _within(box: np.ndarray, points: np.ndarray, air: float) -> np.ndarray:
+    """(n,) bool: a point lies in the box or within `air` pixels of it."""
+    return ((points > box[:2] - air) & (points < box[2:] + air)).all(axis=1)
+
+
+def _away(box: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """(n,) distance of points from a box, 0 inside."""
+    return np.hypot(*np.clip(np.maximum(box[:2] - points, points - box[2:]), 0, None).T)
 
 
 def width(text: str, bold: bool) -> float:
@@ -143,60 +128,6 @@ def width(text: str, bold: bool) -> float:
     """
     units = sum(1.0 if ord(c) >= 0x2E80 else 0.7 if c.isupper() else 0.54 for c in text)
     return FONT * units * (1.08 if bold else 1)
-
-
-def _fits(
-    place: tuple, own: int, marks: np.ndarray, *, boxes: np.ndarray, leaders: np.ndarray, size: Size
-) -> bool:
-    """A label is free of other labels, inside the plane but for half a letter, and not to be read as another mark's."""
-    far, box = place[3:5]
-    shared = np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2])
-    outside = np.clip([-box[0], -box[1], box[2] - size[0], box[3] - size[1]], 0, None).sum()
-    if (shared > 0).all(axis=1).any() or outside >= FONT / 2 or hidden(box, leaders, 0).any():
-        return False
-    # from the box to each mark
-    away = np.hypot(*np.clip(np.maximum(box[:2] - marks, marks - box[2:]), 0, None).T)
-    # with a line to its mark it only has to be clear of the others
-    least = 12 if far else min(12, away[own] - 3)
-    if np.delete(away, own).min(initial=99) < least:
-        return False
-    line = _leader(marks[own], place)
-    gaps = np.hypot(*(line[:, None] - np.delete(marks, own, axis=0)[None]).T)
-    return not (gaps < 10).any() and not any(hidden(other, line, 0).any() for other in boxes)
-
-
-def _leader(mark: np.ndarray, place: tuple) -> np.ndarray:
-    """(m, 2) points along the line from a mark to its label: none where the label is near."""
-    line = densely(np.stack([mark, np.array(place[:2])]))
-    return line[np.hypot(*(line - mark).T) > 10] if place[3] else line[:0]
-
-
-def hidden(box: np.ndarray, points: np.ndarray, air: float) -> np.ndarray:
-    """(n,) bool: a point lies in the box or within `air` pixels of it.
-
-    Parameters
-    ----------
-    box : (4,) left, top, right, bottom. points : (n, 2) pixels.
-    """
-    return ((points > box[:2] - air) & (points < box[2:] + air)).all(axis=1)
-
-
-def _places(x: float, y: float, width: float) -> Iterable[tuple]:
-    """24 places around a point: (x, y, alignment, whether far away, (4,) box, ring)."""
-    for ring, gap in enumerate((14, 28, 46)):
-        for dx, dy in ((1, 0), (-1, 0), (1, -1), (-1, 1), (1, 1), (-1, -1), (0, -1), (0, 1)):
-            reach = 0.7 if dx and dy else 1.0
-            lx, ly = x + dx * gap * reach, y + dy * (gap * reach + FONT * 0.3 * abs(dy))
-            left = lx - width * (1 - dx) / 2
-            align = {1: "left", 0: "center", -1: "right"}[dx]
-            yield (
-                lx,
-                ly,
-                align,
-                ring > 0,
-                np.array([left, ly - 0.6 * FONT, left + width, ly + 0.6 * FONT]),
-                ring,
-            )
 
 
 def densely(line: np.ndarray) -> np.ndarray:
@@ -211,35 +142,126 @@ def densely(line: np.ndarray) -> np.ndarray:
     return np.stack([np.interp(where, at, line[:, i]) for i in (0, 1)], axis=1)
 
 
-LINE_HEIGHT = 20  # of a label, in pixels
-GAP = 26  # from the plane to the names beside it
-NEAR = 0.15  # a line that ends in this last part of the width is named beside the plane
-APART = 6  # pixels to every other line with which an end is an end of its own
-PLACES = [(dx, dy) for dy in (-1, 1, 0) for dx in (1, -1, 0) if dx or dy]
-# pixels by which a name in the plane is at least nearer to its own line than to any other
-NEARER = 6
-AIR = 40  # more pixels than this to other lines make a name no clearer
+def _dense(lines: Iterable[np.ndarray]) -> np.ndarray:
+    return np.concatenate([NOTHING, *map(densely, lines)])
 
 
-@dataclass(frozen=True)
-class End:
-    """Where a line's name is printed, in pixels, and from where a thin line leads to it (nan: none).
-
-    beside : outside the plane, to its right.
+def label_layers(
+    named: pd.DataFrame, lines: Sequence[np.ndarray], plane: Plane
+) -> tuple[list[alt.Chart], list[alt.Chart], list[str]]:
+    """Thin lines to labels that had to move away (to go under the marks), text layers, the labels left out for space.
 
     Parameters
     ----------
-    text : the name. x, y : its anchor. align : "left", "center" or "right" of it.
-    from_x, from_y : where the thin line ends.
+    named : a row per label, the most important first: label, bold, the fields of the plane, and where it is not black
+        ink. lines : (V, 2) pixels of polylines to keep clear of. plane : that the labels stand on.
     """
+    texts = named["label"].tolist()
+    at, inks = plane.at(named), named.get("ink", pd.Series("#000000", named.index))
+    placed = place_labels(at, texts, lines, plane.size, bold=named["bold"])
+    shown = [(place, ink) for place, ink in zip(placed, inks, strict=True) if place]
+    labels, inks = [place for place, _ in shown], [ink for _, ink in shown]
+    unnamed = [text for text, place in zip(texts, placed, strict=True) if not place]
+    return leader_layers(labels, plane), text_layers(labels, inks, plane), unnamed
 
-    text: str
-    x: float
-    y: float
-    align: str
-    from_x: float
-    from_y: float
-    beside: bool
+
+def named_points(
+    systems: pd.DataFrame | None = None,
+    marks: pd.DataFrame | None = None,
+    bold: np.ndarray | bool = False,
+) -> pd.DataFrame:
+    """The table of `label_layers`: the systems in bold, the labelled marks of a curve, then the other systems."""
+    none = pd.DataFrame(columns=["label", "naturalness", "accuracy", "bold"])
+    systems = none if systems is None else systems.assign(label=systems["system"], bold=bold)
+    first = systems["bold"].to_numpy(dtype=bool)
+    marks = none if marks is None else marks.assign(bold=False)
+    parts = [systems[first], marks, systems[~first]]
+    known = [part[none.columns] for part in parts if len(part)] or [none]
+    kinds = {"label": str, "naturalness": float, "accuracy": float, "bold": bool}
+    return pd.concat(known, ignore_index=True).astype(kinds)
+
+
+def bar_lines(systems: pd.DataFrame, plane: Plane) -> list[np.ndarray]:
+    """(2, 2) pixels of the two ends of every interval bar."""
+    spans = [(column, f"{column}_low", f"{column}_high") for column in plane.fields]
+    return [
+        line for span in spans if {*span} <= {*systems} for line in bar_ends(systems, plane, *span)
+    ]
+
+
+def bar_ends(rows: pd.DataFrame, plane: Plane, column: str, *ends: str) -> list[np.ndarray]:
+    """(2, 2) pixels of the two ends of each row's bar, across the place that the row has in a column."""
+    known = rows.dropna(subset=[*ends])
+    at = [plane.at(known.assign(**{column: known[end]})) for end in ends]
+    return list(np.stack(at, axis=1))
+
+
+def place_labels(
+    points: np.ndarray,
+    texts: Sequence[str],
+    lines: Sequence[np.ndarray],
+    size: Size,
+    *,
+    bold: Sequence[bool] | None = None,
+) -> list[Label | None]:
+    """Each label at that of 24 places around its point which hides least, led to it where that is far away.
+
+    None for a label that would run into another, out of the plane, or be nearer to another point: a crowd stays
+    readable, and tooltips and tables name everybody.
+
+    Parameters
+    ----------
+    points : (n, 2) pixels; texts : n labels, the most important first; lines : (V, 2) pixels of polylines to keep
+        clear of; size : of the plane; bold : which labels are.
+    """
+    blocked = np.concatenate([points, _dense(lines)])
+    bold = [False] * len(texts) if bold is None else bold
+    boxes: list[np.ndarray] = []
+    leaders, placed = NOTHING, []
+    for own, (mark, text, heavy) in enumerate(zip(points, texts, bold, strict=True)):
+        others = np.delete(points, own, axis=0)
+        best = best_place(
+            _around(mark, text, bool(heavy)),
+            size,
+            edge=FONT / 2,  # half a letter
+            boxes=boxes,
+            off=[(leaders, 0)],
+            hides=(blocked, 5),
+            cost=partial(_misread, mark=mark, others=others, boxes=boxes),
+        )
+        placed.append(best)
+        if best:
+            boxes.append(best.box)
+            leaders = np.vstack([leaders, _leader(mark, best)])
+    return placed
+
+
+def _around(mark: np.ndarray, text: str, bold: bool) -> Iterable[Label]:
+    """24 places around a point."""
+    for ring, gap in enumerate((14, 28, 46)):
+        for dx, dy in ((1, 0), (-1, 0), (1, -1), (-1, 1), (1, 1), (-1, -1), (0, -1), (0, 1)):
+            reach = gap * (0.7 if dx and dy else 1.0)
+            x, y = mark[0] + dx * reach, mark[1] + dy * (reach + FONT * 0.3)
+            led = (float(mark[0]), float(mark[1])) if ring else None
+            yield Label(text, float(x), float(y), ALIGN[dx], bold, led, cost=0.3 * ring)
+
+
+def _misread(
+    place: Label, *, mark: np.ndarray, others: np.ndarray, boxes: Sequence[np.ndarray]
+) -> float:
+    """Infinite where a label would be read as another mark's, or its line pass another mark or a label; else 0."""
+    # with a line to its mark it only has to be clear of the others
+    least = 12 if place.led else min(12, _away(place.box, mark[None])[0] - 3)
+    line = _leader(mark, place)
+    gaps = np.hypot(*(line[:, None] - others[None]).T)
+    wrong = _away(place.box, others).min(initial=99) < least or (gaps < 10).any()
+    return math.inf if wrong or any(_within(box, line, 0).any() for box in boxes) else 0.0
+
+
+def _leader(mark: np.ndarray, place: Label) -> np.ndarray:
+    """(m, 2) points along the line from a mark to its label: none where the label is near."""
+    line = densely(np.stack([mark, np.array([place.x, place.y])]))
+    return line[np.hypot(*(line - mark).T) > 10] if place.led else line[:0]
 
 
 def name_lines(
@@ -247,7 +269,7 @@ def name_lines(
     paths: Sequence[np.ndarray],
     size: Size,
     obstacles: Sequence[np.ndarray] = (),
-) -> list[End]:
+) -> list[Label]:
     """One name per line, none over another name, each nearer to its own line than to the others or led to it.
 
     Parameters
@@ -258,83 +280,58 @@ def name_lines(
     obstacles : more polylines that a name inside the plane keeps clear of.
     """
     dense = [densely(path) for path in paths]
-    blocked = np.concatenate([np.empty((0, 2)), *map(densely, obstacles)])
-    ends: dict[int, End] = {}
+    blocked = _dense(obstacles)
+    labels: dict[int, Label] = {}
     for i, name in enumerate(names):
-        others = np.concatenate([np.empty((0, 2)), *dense[:i], *dense[i + 1 :]])
+        others = np.concatenate([NOTHING, *dense[:i], *dense[i + 1 :]])
         own_end = bool(_away(np.tile(dense[i][-1], 2), others).min(initial=np.inf) >= APART)
         if own_end and dense[i][-1, 0] >= (1 - NEAR) * size[0]:
             continue
-        taken = [outline(end.text, end.x, end.y, end.align) for end in ends.values()]
-        full = np.concatenate([blocked, *map(densely, taken)])
-        place = _near_line(name, dense[i], others, full, size=size, at_end=12.0 * own_end)
-        if place:
-            ends[i] = End(name, *place, np.nan, np.nan, False)
-    rest = [i for i in range(len(names)) if i not in ends]
-    ends |= dict(
-        zip(rest, _beside([names[i] for i in rest], [paths[i] for i in rest], size), strict=True)
-    )
-    return [ends[i] for i in range(len(names))]
+        full = np.concatenate([blocked, _dense(label.outline for label in labels.values())])
+        # it is worth 12 pixels of clearance to stand at the line's end
+        places = _along(name, dense[i], 12.0 * own_end)
+        best = best_place(
+            places,
+            size,
+            off=[(full, 3), (dense[i], 4)],
+            cost=partial(_unclear, own=dense[i], others=others),
+        )
+        if best:
+            labels[i] = best
+    rest = [i for i in range(len(names)) if i not in labels]
+    beside = _beside([names[i] for i in rest], [paths[i] for i in rest], size)
+    labels |= dict(zip(rest, beside, strict=True))
+    return [labels[i] for i in range(len(names))]
 
 
-def _near_line(
-    text: str,
-    own: np.ndarray,
-    others: np.ndarray,
-    blocked: np.ndarray,
-    *,
-    size: Size,
-    at_end: float,
-) -> tuple[float, float, str] | None:
-    """(x, y, alignment) of a name close to its own line and far from the others; None where it would be mistaken.
-
-    at_end : how many pixels of clearance it is worth to stand at the line's end.
-    """
-    best, place = 0.0, None
-    for k in range(len(own) - 1, -1, -2):
-        for dx, dy in PLACES:
-            x, y = own[k, 0] + 9 * dx, own[k, 1] + 15 * dy
-            align = {1: "left", 0: "center", -1: "right"}[dx]
-            corners = outline(text, x, y, align)
-            box = corners[[0, 2]].ravel()
-            if (
-                not _fits_ends(corners, size)
-                or hidden(box, blocked, 3).any()
-                or hidden(box, own, 4).any()
-            ):
-                continue
-            clear = min(AIR, _away(box, others).min(initial=AIR)) - _away(box, own).min()
-            if clear < NEARER:
-                continue
-            clear += at_end * (k == len(own) - 1)
-            if clear > best:
-                best, place = clear, (float(x), float(y), align)
-    return place
+def _along(text: str, line: np.ndarray, at_end: float) -> Iterable[Label]:
+    """Places on all sides of every other point of a line, from its end on."""
+    for k in range(len(line) - 1, -1, -2):
+        for dy in (-1, 1, 0):
+            for dx in (1, -1, 0) if dy else (1, -1):
+                x, y = line[k] + np.array([9 * dx, 15 * dy])
+                cost = -at_end * (k == len(line) - 1)
+                yield Label(text, float(x), float(y), ALIGN[dx], cost=cost)
 
 
-def _away(box: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """(n,) distance of points from a box (left, upper, right, lower), 0 inside."""
-    return np.hypot(*np.clip(np.maximum(box[:2] - points, points - box[2:]), 0, None).T)
+def _unclear(place: Label, *, own: np.ndarray, others: np.ndarray) -> float:
+    """By how many pixels a name is less near to other lines than to its own, negated; infinite where it is mistaken."""
+    to_own, to_others = (_away(place.box, points) for points in (own, others))
+    clear = min(AIR, to_others.min(initial=AIR)) - to_own.min()
+    return math.inf if clear < NEARER else -clear
 
 
-def _beside(names: Sequence[str], paths: Sequence[np.ndarray], size: Size) -> list[End]:
+def _beside(names: Sequence[str], paths: Sequence[np.ndarray], size: Size) -> list[Label]:
     """Names right of the plane, as near to the heights at which their lines end as their own heights allow."""
     texts = ["\n".join(textwrap.wrap(name, 26)) or name for name in names]
     heights = np.array([LINE_HEIGHT * (text.count("\n") + 1) for text in texts], dtype=float)
     before = [float(path[max(0, len(path) - 1 - len(path) // 20), 1]) for path in paths]
-    order = sorted(range(len(names)), key=lambda i: (round(float(paths[i][-1, 1])), before[i]))
-    where = spread([float(paths[i][-1, 1]) for i in order], heights[order], (0.0, float(size[1])))
+    ends = [(float(path[-1, 0]), float(path[-1, 1])) for path in paths]
+    order = sorted(range(len(names)), key=lambda i: (round(ends[i][1]), before[i]))
+    where = spread([ends[i][1] for i in order], heights[order], (0.0, float(size[1])))
     centre = dict(zip(order, where.tolist(), strict=True))
     return [
-        End(
-            text,
-            size[0] + GAP,
-            centre[i],
-            "left",
-            float(paths[i][-1][0]),
-            float(paths[i][-1][1]),
-            True,
-        )
+        Label(text, size[0] + GAP, centre[i], "left", led=ends[i], beside=True)
         for i, text in enumerate(texts)
     ]
 
@@ -369,8 +366,8 @@ def spread(at: ArrayLike, heights: ArrayLike, bounds: tuple[float, float]) -> np
 
 def free_place(
     text: str, axis: str, at: Sequence[float], size: Size, paths: Sequence[np.ndarray]
-) -> tuple[float, float, str]:
-    """(x, y, alignment) of the label of a line across the plane: beside it, where it hides least of other lines.
+) -> Label:
+    """The label of a line across the plane: beside it, where it hides least of other lines.
 
     Parameters
     ----------
@@ -378,27 +375,12 @@ def free_place(
     """
     (x, y), (wide, high) = at, size
     if axis == "y":
-        up, down, ends = y - 11, y + 12, ((wide - 6, "right"), (6, "left"), (wide / 2, "center"))
-        places = [(where, level, align) for where, align in ends for level in (up, down)]
+        ends = ((wide - 6, "right"), (6, "left"), (wide / 2, "center"))
+        places = [Label(text, end, y + dy, align) for end, align in ends for dy in (-11, 12)]
     else:
         sides = ((x + 7, "left"), (x - 7, "right"))
-        places = [
-            (where, level, align) for level in (12, high - 14, high / 2) for where, align in sides
-        ]
-    blocked = np.concatenate([densely(path) for path in paths])
-    inside = [p for p in places if _fits_ends(outline(text, *p), size)] or places
-    return min(
-        inside, key=lambda p: int(hidden(outline(text, *p)[[0, 2]].ravel(), blocked, 3).sum())
-    )
-
-
-def _fits_ends(corners: np.ndarray, size: Size) -> bool:
-    return bool((corners >= 0).all() and (corners <= size).all())
-
-
-def outline(text: str, x: float, y: float, align: str) -> np.ndarray:
-    """(5, 2) pixels around one line of text whose middle is at height y, from its upper left corner and back."""
-    wide = width(text, False)
-    left, top = x - {"left": 0.0, "center": 0.5, "right": 1.0}[align] * wide, y - 0.6 * FONT
-    right, low = left + wide, y + 0.6 * FONT
-    return np.array([[left, top], [right, top], [right, low], [left, low], [left, top]])
+        levels = (12, high - 14, high / 2)
+        places = [Label(text, side, level, align) for level in levels for side, align in sides]
+    hides = (_dense(paths), 3.0)
+    best = best_place(places, size, hides=hides)
+    return best or best_place(places, size, edge=math.inf, hides=hides) or places[0]

@@ -1,12 +1,11 @@
-"""Lines of several series with points beside them: closed forms against Monte Carlo, one bound against another.
+"""Lines of several series, told apart by colour and dashes, each named at its end, with points and rules beside them.
 
-Several curves on one plane, told apart by colour and by dashes.
+Closed forms against Monte Carlo, one bound against another, several oracle curves on one plane.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -21,13 +20,22 @@ from .frame import (
     NATURALNESS_TITLE,
     Plane,
     Size,
-    description,
-    headline,
+    framed,
     plane_of,
     thinned,
 )
-from .labels import HALO, LINE_HEIGHT, End, free_place, name_lines, outline
-from .marks import FONT, checked_columns, checked_numbers
+from .labels import Label, bar_ends, free_place, name_lines
+from .marks import (
+    QUIET,
+    checked_columns,
+    checked_numbers,
+    dots,
+    leader_layers,
+    on,
+    text_layers,
+    tip,
+    told_apart,
+)
 
 __all__ = ["COLOURS", "DASHES", "SHAPES", "compare_curves", "plot_lines"]
 
@@ -46,7 +54,6 @@ SHAPES = [
 ]
 # 4.5:1, for names
 INKS = ["#0072B2", "#B34E00", "#007A58", "#A04B78", "#000000", "#7A5200", "#666666", "#5B2A86"]
-QUIET = "#555555"  # of reference values
 Rule = tuple[str, float, str]
 
 
@@ -100,20 +107,41 @@ def plot_lines(
     rows = _thinned(lines, plane)
     paths = [_path(rows, points, name, plane) for name in names]
     across, outlines = rule_layers(rules, paths, plane)
-    ends = name_lines(names, paths, size, [*outlines, *_bars(points, plane)])
-    layers = [*across, *leader_layers(ends, plane), *_line_layers(rows, names, plane)]
-    layers += [
-        *_point_layers(points, names, plane),
-        *name_layers(ends, plane, series_title=series_title),
-    ]
-    parts = [
+    bars = bar_ends(points, plane, "y", "low", "high") if "low" in points else []
+    ends = name_lines(names, paths, size, [*outlines, *bars])
+    layers = [*across, *leader_layers(ends, plane, COLOURS), *_line_layers(rows, names, plane)]
+    layers += _point_layers(points, names, plane)
+    layers += text_layers(ends, INKS, plane, above=series_title)
+    said = [
         f"{y_title} by {x_title}",
         *_words(lines, points, names),
         *(f"{a} = {v:.4g}: {t}" for a, v, t in rules),
     ]
-    words = description(title, parts)
-    chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
-    return chart.properties(**headline(title, [], size[0]))
+    return framed(alt.layer(*layers), title, said, size=size)
+
+
+def compare_curves(
+    curves: Mapping[str, OracleCurve],
+    *,
+    accuracy_title: str = ACCURACY_TITLE,
+    naturalness_title: str = NATURALNESS_TITLE,
+    title: str = "",
+    size: Size = (520, 320),
+) -> alt.LayerChart:
+    """One line per curve, named at it, in the order given; titles as in `plot_curve`.
+
+    Parameters
+    ----------
+    curves : name -> curve, at most 8, all in the same two units.
+    """
+    parts = [
+        pd.DataFrame({"series": name, "x": c.naturalness, "y": c.accuracy})
+        for name, c in curves.items()
+    ]
+    lines = pd.concat(parts) if parts else None
+    return plot_lines(
+        lines, x_title=naturalness_title, y_title=accuracy_title, title=title, size=size
+    )
 
 
 def _checked(table: pd.DataFrame | None, of: str) -> pd.DataFrame:
@@ -161,132 +189,27 @@ def _path(rows: pd.DataFrame, points: pd.DataFrame, name: str, plane: Plane) -> 
     raise DataError(f"series '{name}' has no row with both x and y; leave it out.")
 
 
-def _bars(points: pd.DataFrame, plane: Plane) -> list[np.ndarray]:
-    """(2, 2) pixels of each interval."""
-    drawn = (
-        points.dropna(subset=["low", "high"])
-        if "low" in points
-        else points[:0].assign(low=np.nan, high=np.nan)
-    )
-    ends = np.stack([plane.pixels(drawn["x"], drawn[end]) for end in ("low", "high")], axis=1)
-    return list(ends)
-
-
-def _look(names: list[str], **ranges: list) -> dict:
-    """Colour, dashes or shape by series, without a legend: the names stand beside the lines."""
-    kinds = {"color": alt.Color, "strokeDash": alt.StrokeDash, "shape": alt.Shape}
-    return {
-        channel: kinds[channel](
-            "series:N", scale=alt.Scale(domain=names, range=values[: len(names)]), legend=None
-        )
-        for channel, values in ranges.items()
-    }
-
-
 def _line_layers(rows: pd.DataFrame, names: list[str], plane: Plane) -> list[alt.Chart]:
     if rows.empty:
         return []
     chart = alt.Chart(rows, name="lines").mark_line(strokeWidth=3, strokeJoin="round")
-    return [
-        chart.encode(
-            **plane.channels, order="order:Q", **_look(names, color=COLOURS, strokeDash=DASHES)
-        )
-    ]
+    looks = told_apart("series", names, color=COLOURS, strokeDash=DASHES)
+    return [chart.encode(**plane.channels, order="order:Q", **looks)]
 
 
 def _point_layers(points: pd.DataFrame, names: list[str], plane: Plane) -> list[alt.Chart]:
     """Intervals, and above them the marks."""
     layers = []
     if "low" in points:
-        low = plane.channels["y"].copy()
-        low.shorthand = "low:Q"
-        bars = alt.Chart(points.dropna(subset=["low", "high"]), name="intervals").mark_rule(
-            strokeWidth=2
-        )
-        layers.append(
-            bars.encode(x=plane.channels["x"], y=low, y2="high:Q", **_look(names, color=COLOURS))
-        )
+        known = points.dropna(subset=["low", "high"])
+        bars = alt.Chart(known, name="intervals").mark_rule(strokeWidth=2)
+        span = {"x": plane.channels["x"], "y": on(plane.channels["y"], "low"), "y2": "high:Q"}
+        layers.append(bars.encode(**span, **told_apart("series", names, color=COLOURS)))
     if len(points):
-        tips = [
-            "series:N",
-            *(alt.Tooltip(f"{c}:Q", format=".4~g") for c in points if c != "series"),
-        ]
-        look = {"filled": True, "size": 130, "stroke": "#FFFFFF", "strokeWidth": 1, "opacity": 1}
-        marks = alt.Chart(points, name="points").mark_point(**look)
-        layers.append(
-            marks.encode(
-                **plane.channels, **_look(names, color=COLOURS, shape=SHAPES), tooltip=tips
-            )
-        )
-    return layers
-
-
-def leader_layers(ends: Sequence[End], plane: Plane) -> list[alt.Chart]:
-    """Thin lines to the names that stand apart, in the colours of the lines."""
-    led = [
-        (end, colour)
-        for end, colour in zip(ends, COLOURS, strict=False)
-        if not np.isnan(end.from_x)
-    ]
-    if not led:
-        return []
-    (x, y), frame = plane.fields, pd.DataFrame({"ink": [colour for _, colour in led]})
-    frame[x], frame[y] = plane.values(
-        [end.from_x for end, _ in led], [end.from_y for end, _ in led]
-    )
-    frame["to_x"], frame["to_y"] = plane.values(
-        [end.x - 4 * end.beside for end, _ in led], [end.y for end, _ in led]
-    )
-    rule = alt.Chart(frame, name="leaders").mark_rule(strokeWidth=1.5)
-    return [
-        rule.encode(
-            **plane.channels, x2="to_x:Q", y2="to_y:Q", color=alt.Color("ink:N", scale=None)
-        )
-    ]
-
-
-def name_layers(
-    ends: Sequence[End], plane: Plane, inks: Sequence[str] = INKS, series_title: str | None = None
-) -> list[alt.Chart]:
-    """The names, those in the plane with a halo, and above those beside it what they are names of."""
-    rows = [
-        (
-            line,
-            end.x,
-            end.y + LINE_HEIGHT * (k - end.text.count("\n") / 2),
-            end.align,
-            ink,
-            end.beside,
-        )
-        for end, ink in zip(ends, inks, strict=False)
-        for k, line in enumerate(end.text.split("\n"))
-    ]
-    beside = [row for row in rows if row[-1]]
-    layers = [
-        *_texts([row[:5] for row in rows if not row[-1]], plane, **HALO),
-        *_texts([r[:5] for r in rows], plane),
-    ]
-    if series_title and beside:
-        above = min(row[2] for row in beside) - 1.2 * LINE_HEIGHT
-        layers += _texts(
-            [(series_title, beside[0][1], above, "left", QUIET)], plane, fontStyle="italic"
-        )
-    return layers
-
-
-def _texts(rows: list[tuple], plane: Plane, **look: Any) -> list[alt.Chart]:
-    """Text layers of (text, x, y, alignment, colour) in pixels, one for each alignment."""
-    layers, look, (x, y) = [], {"fontSize": FONT, "baseline": "middle"} | look, plane.fields
-    for align in sorted({row[3] for row in rows}):
-        own = [row for row in rows if row[3] == align]
-        frame = pd.DataFrame({"label": [row[0] for row in own], "ink": [row[4] for row in own]})
-        frame[x], frame[y] = plane.values([row[1] for row in own], [row[2] for row in own])
-        ink = alt.Fill("ink:N", scale=None)
-        layers.append(
-            alt.Chart(frame)
-            .mark_text(align=align, **look)
-            .encode(**plane.channels, text="label:N", fill=ink)
-        )
+        tips = ["series:N", *(tip(c, c) for c in points if c != "series")]
+        looks = told_apart("series", names, color=COLOURS, shape=SHAPES)
+        marks = dots(points, "points", size=130, stroke="#FFFFFF")
+        layers.append(marks.encode(**plane.channels, **looks, tooltip=tips))
     return layers
 
 
@@ -294,7 +217,8 @@ def rule_layers(
     rules: Sequence[Rule], paths: Sequence[np.ndarray], plane: Plane
 ) -> tuple[list[alt.Chart], list[np.ndarray]]:
     """Dashed lines across the plane, their labels where these hide least, and (V, 2) pixels of both."""
-    layers, texts, (wide, high) = [], [], plane.size
+    layers, (wide, high) = [], plane.size
+    labels: list[Label] = []
     fields = dict(zip("xy", plane.fields, strict=True))
     at = [
         plane.pixels([v if axis == "x" else 1.0], [v if axis == "y" else 1.0])[0]
@@ -304,14 +228,14 @@ def rule_layers(
         np.array([[x, 0], [x, high]] if axis == "x" else [[0, y], [wide, y]])
         for (x, y), (axis, _, _) in zip(at, rules, strict=True)
     ]
-    for k, (axis, value, label) in enumerate(rules):
+    for k, (axis, value, text) in enumerate(rules):
         at_value = alt.Chart(pd.DataFrame({fields[axis]: [value]}))
         mark = at_value.mark_rule(color=QUIET, strokeWidth=1.5, strokeDash=[4, 4])
         layers.append(mark.encode(**{axis: plane.channels[axis]}))
-        place = free_place(label, axis, at[k], plane.size, [*paths, *drawn[:k], *drawn[k + 1 :]])
-        texts.append((label, *place, QUIET))
-        drawn.append(outline(label, *place))
-    return [*layers, *_texts(texts, plane, **HALO), *_texts(texts, plane)], drawn
+        others = [*paths, *drawn[:k], *drawn[k + 1 :]]
+        labels.append(free_place(text, axis, at[k], plane.size, others))
+        drawn.append(labels[-1].outline)
+    return [*layers, *text_layers(labels, [QUIET] * len(labels), plane)], drawn
 
 
 def _words(lines: pd.DataFrame, points: pd.DataFrame, names: list[str]) -> list[str]:
@@ -327,27 +251,3 @@ def _words(lines: pd.DataFrame, points: pd.DataFrame, names: list[str]) -> list[
                 count = f"{len(own)} points" + (" with intervals" if "low" in own else "")
                 parts.append(f"{name}: {'line' if kind == 'line' else count} from {ends}")
     return parts
-
-
-def compare_curves(
-    curves: Mapping[str, OracleCurve],
-    *,
-    accuracy_title: str = ACCURACY_TITLE,
-    naturalness_title: str = NATURALNESS_TITLE,
-    title: str = "",
-    size: Size = (520, 320),
-) -> alt.LayerChart:
-    """One line per curve, named at it, in the order given; titles as in `plot_curve`.
-
-    Parameters
-    ----------
-    curves : name -> curve, at most 8, all in the same two units.
-    """
-    parts = [
-        pd.DataFrame({"series": name, "x": c.naturalness, "y": c.accuracy})
-        for name, c in curves.items()
-    ]
-    lines = pd.concat(parts) if parts else None
-    return plot_lines(
-        lines, x_title=naturalness_title, y_title=accuracy_title, title=title, size=size
-    )

@@ -1,8 +1,9 @@
-"""How a system looks: a shape and a colour for each category, its intervals, and what its tooltip says."""
+"""How what is drawn looks: systems by category, with intervals and tooltips, legends, and names with their lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -14,6 +15,7 @@ from ..errors import DataError
 
 if TYPE_CHECKING:
     from .frame import Plane
+    from .labels import Label
 
 __all__ = ["CATEGORIES"]
 
@@ -29,6 +31,10 @@ FONT = 16  # smallest text, in pixels; titles are 18, legible from the last row 
 # (from, to) of naturalness and of accuracy
 Ranges = tuple[tuple[float, float], tuple[float, float]]
 LINE, POINT, BARS = "#0072B2", "#D55E00", "#8A8A8A"
+# under a label, so that it is legible across a bar
+HALO = {"stroke": "#FFFFFF", "strokeWidth": 4, "strokeOpacity": 0.85, "strokeJoin": "round"}
+LINE_HEIGHT = 20  # of a label, in pixels
+QUIET = "#555555"  # of what is drawn for comparison
 # for the tooltip
 DETAILS = ("n", "n_docs", "pareto", "pareto_probability", "accuracy_lack", "naturalness_lack")
 
@@ -85,6 +91,39 @@ def tip(column: str, title: str = "") -> alt.Tooltip:
     return alt.Tooltip(f"{column}:Q", title=title or column.replace("_", " "), format=".4~g")
 
 
+def on(channel: Any, column: str) -> Any:
+    """The same channel for another column of numbers."""
+    other = channel.copy()
+    other.shorthand = f"{column}:Q"
+    return other
+
+
+def legend(**look: Any) -> alt.Legend:
+    """A legend above the plane, in the font of the house."""
+    return alt.Legend(title=None, orient="top", labelFontSize=FONT, **look)
+
+
+def told_apart(
+    field: str, names: Iterable[str], legend: Any = None, **ranges: Iterable[Any]
+) -> dict[str, Any]:
+    """Channels (color, fill, shape, strokeDash) by which the names in a field look different, each of its range."""
+    names = list(names)
+    return {
+        channel: getattr(alt, channel[0].upper() + channel[1:])(
+            f"{field}:N",
+            scale=alt.Scale(domain=names, range=list(values)[: len(names)]),
+            legend=legend,
+        )
+        for channel, values in ranges.items()
+    }
+
+
+def dots(rows: pd.DataFrame, name: Any = alt.Undefined, **look: Any) -> Any:
+    """A filled mark with a black outline per row, or what `look` says otherwise."""
+    usual = {"filled": True, "size": 160, "stroke": "#000000", "strokeWidth": 1, "opacity": 1}
+    return alt.Chart(rows, name=name).mark_point(**(usual | look))
+
+
 def system_marks(
     systems: pd.DataFrame,
     axes: dict,
@@ -93,70 +132,38 @@ def system_marks(
 ) -> alt.Chart:
     """A mark per system, with a legend of the categories present (or of those given) and a tooltip with all numbers."""
     extra = [c for c in systems if c.endswith(("_low", "_high")) or c in DETAILS]
-    mark = alt.Chart(systems).mark_point(
-        filled=True, size=160, stroke="#000000", strokeWidth=1, opacity=1
-    )
+    looks = category_channels(systems["category"] if legend_of is None else legend_of)
     tooltip = ["system:N", "category:N", *tips, *map(tip, extra)]
-    return mark.encode(
-        **axes,
-        **category_channels(systems["category"] if legend_of is None else legend_of),
-        tooltip=tooltip,
-    )
+    return dots(systems).encode(**axes, **looks, tooltip=tooltip)
 
 
 def category_channels(categories: Iterable[str]) -> dict:
     """Shape and fill by category, with one legend of those given."""
     given = set(categories)
-    present = [c for c in CATEGORIES if c in given]
-    legend = alt.Legend(
-        title=None, orient="top", labelFontSize=FONT, symbolSize=160, columnPadding=18, offset=6
-    )
-    shape, fill = ([CATEGORIES[c][i] for c in present] for i in (0, 1))
-    return {
-        "shape": alt.Shape(
-            "category:N", scale=alt.Scale(domain=present, range=shape), legend=legend
-        ),
-        "fill": alt.Fill("category:N", scale=alt.Scale(domain=present, range=fill), legend=legend),
-    }
+    looks = {c: look for c, look in CATEGORIES.items() if c in given}
+    shape, fill = zip(*looks.values(), strict=True) if looks else ((), ())
+    above = legend(symbolSize=160, columnPadding=18, offset=6)
+    return told_apart("category", looks, above, shape=shape, fill=fill)
 
 
-def ring_marks(systems: pd.DataFrame, axes: dict, name: Any = alt.Undefined) -> alt.Chart:
+def ring_marks(
+    systems: pd.DataFrame, axes: dict, name: Any = alt.Undefined, **look: Any
+) -> alt.Chart:
     """A ring around each of these systems: those of the Pareto set."""
-    ring = {
-        "shape": "circle",
-        "filled": False,
-        "stroke": "#000000",
-        "strokeWidth": 2,
-        "size": 420,
-        "opacity": 1,
-    }
-    return alt.Chart(systems, name=name).mark_point(**ring).encode(x=axes["x"], y=axes["y"])
+    ring: dict[str, Any] = {"shape": "circle", "filled": False, "strokeWidth": 2, "size": 420}
+    return dots(systems, name, **(ring | look)).encode(x=axes["x"], y=axes["y"])
 
 
 def plus_mark(axes: dict) -> alt.Chart:
     """A plus at (0, 0): no errors."""
     zero = pd.DataFrame({"naturalness": [0.0], "accuracy": [0.0]})
-    plus = {
-        "shape": "M-1,0H1M0,-1V1",
-        "stroke": "#000000",
-        "strokeWidth": 2,
-        "size": 200,
-        "opacity": 1,
-    }
-    return alt.Chart(zero).mark_point(**plus).encode(x=axes["x"], y=axes["y"])
+    plus = {"shape": "M-1,0H1M0,-1V1", "stroke": "#000000", "strokeWidth": 2, "size": 200}
+    return alt.Chart(zero).mark_point(**plus, opacity=1).encode(x=axes["x"], y=axes["y"])
 
 
-def moving_point(at: pd.DataFrame, axes: dict) -> alt.Chart:
+def moving_point(at: pd.DataFrame, axes: dict, size: int = 320) -> alt.Chart:
     """The large mark named ``bxpoint``, which a script moves."""
-    look = {
-        "filled": True,
-        "fill": POINT,
-        "stroke": "#000000",
-        "strokeWidth": 2,
-        "size": 320,
-        "opacity": 1,
-    }
-    return alt.Chart(at, name="bxpoint").mark_point(**look).encode(**axes)
+    return dots(at, "bxpoint", fill=POINT, strokeWidth=2, size=size).encode(**axes)
 
 
 def interval_bars(systems: pd.DataFrame, plane: Plane) -> list[alt.Chart]:
@@ -169,8 +176,7 @@ def interval_bars(systems: pd.DataFrame, plane: Plane) -> list[alt.Chart]:
         if low in systems and high in systems:
             frame = systems.dropna(subset=[low, high])
             cut = bool((frame[low] < start).any() or (frame[high] > end).any())
-            span = {channel: plane.channels[channel].copy(), f"{channel}2": f"{high}:Q"}
-            span[channel].shorthand = f"{low}:Q"
+            span = {channel: on(plane.channels[channel], low), f"{channel}2": f"{high}:Q"}
             rule = alt.Chart(frame).mark_rule(color=BARS, strokeWidth=1.5, **clipped(cut))
             charts.append(rule.encode(**(plane.channels | span)))
     return charts
@@ -179,3 +185,75 @@ def interval_bars(systems: pd.DataFrame, plane: Plane) -> list[alt.Chart]:
 def clipped(cut: bool) -> dict:
     """The mark option that cuts off at the frame, only where something is cut: pictures in one page share clip ids."""
     return {"clip": True} if cut else {}
+
+
+def text_layers(
+    labels: Sequence[Label],
+    inks: Sequence[str],
+    plane: Plane,
+    *,
+    above: str | None = None,
+) -> list[alt.Chart]:
+    """The texts in their inks, those in the plane with a halo; a layer for each alignment and weight.
+
+    Parameters
+    ----------
+    above : what the labels beside the plane are names of, printed above them.
+    """
+    rows = [
+        (replace(label, text=line, y=label.y + LINE_HEIGHT * (k - (len(lines) - 1) / 2)), ink)
+        for label, ink in zip(labels, inks, strict=False)
+        for lines in [label.text.split("\n") if label.beside else [label.text]]
+        for k, line in enumerate(lines)
+    ]
+    layers = _texts([row for row in rows if not row[0].beside], plane, **HALO) + _texts(rows, plane)
+    beside = [label for label, _ in rows if label.beside]
+    if above and beside:
+        level = min(label.y for label in beside) - 1.2 * LINE_HEIGHT
+        head = replace(beside[0], text=above, y=level)
+        layers += _texts([(head, QUIET)], plane, fontStyle="italic")
+    return layers
+
+
+def _texts(rows: Sequence[tuple[Label, str]], plane: Plane, **look: Any) -> list[alt.Chart]:
+    """A layer for each alignment and weight of labels with inks."""
+    layers = []
+    for align, bold in sorted({(label.align, label.bold) for label, _ in rows}):
+        own = [row for row in rows if (row[0].align, row[0].bold) == (align, bold)]
+        frame = _columns([[(label.x, label.y)] for label, _ in own], [plane.fields], plane)
+        frame = frame.assign(label=[label.text for label, _ in own], ink=[ink for _, ink in own])
+        heavy = {"fontWeight": "bold"} if bold else {}
+        mark = alt.Chart(frame).mark_text(
+            align=align, fontSize=FONT, baseline="middle", **heavy, **look
+        )
+        ink = alt.Fill("ink:N", scale=None)
+        layers.append(mark.encode(**plane.channels, text="label:N", fill=ink))
+    return layers
+
+
+def _columns(
+    points: Sequence[Sequence[tuple[float, float]]], names: Sequence[tuple[str, str]], plane: Plane
+) -> pd.DataFrame:
+    """A row for each of n sequences of k pixels: their values, in k pairs of columns with these names."""
+    at = np.array(points, dtype=float).reshape(-1, len(names), 2)
+    frame = pd.DataFrame(index=range(len(at)))
+    for k, (x, y) in enumerate(names):
+        frame[x], frame[y] = plane.values(*at[:, k].T)
+    return frame
+
+
+def leader_layers(
+    labels: Sequence[Label], plane: Plane, inks: Sequence[str] = ()
+) -> list[alt.Chart]:
+    """Thin lines to the labels that stand apart: to the names of lines in their inks, to those of points in grey."""
+    inked = zip(labels, inks or ["#444444"] * len(labels), strict=False)
+    led = [(label, ink) for label, ink in inked if label.led]
+    if not led:
+        return []
+    ends: list[Any] = [(label.led, (label.x - 4 * label.beside, label.y)) for label, _ in led]
+    frame = _columns(ends, [plane.fields, ("to_x", "to_y")], plane)
+    frame["ink"] = [ink for _, ink in led]
+    rule = alt.Chart(frame, name="leaders" if inks else alt.Undefined)
+    rule = rule.mark_rule(strokeWidth=1.5 if inks else 1)
+    ink = alt.Color("ink:N", scale=None)
+    return [rule.encode(**plane.channels, x2="to_x:Q", y2="to_y:Q", color=ink)]

@@ -8,14 +8,18 @@ import pandas as pd
 
 from ..errors import DataError
 from ..frontier import pareto_mask
-from .frame import Ranges, Size, description, headline, plane_axes
-from .labels import HALO, label_layers, named_points
+from .frame import Ranges, Size, framed, plane_axes
+from .labels import label_layers, named_points
 from .marks import (
     FONT,
+    HALO,
+    QUIET,
     category_channels,
     checked_columns,
     checked_systems,
+    dots,
     not_drawn,
+    on,
     plus_mark,
     ring_marks,
     tip,
@@ -23,7 +27,6 @@ from .marks import (
 
 __all__ = ["moves_ranges", "plot_moves", "zoom"]
 
-WAS = "#555555"  # of the small rings where systems stood, and of the lines from there
 AIR = (1.1, 0.06)  # room beyond the worst penalty, and beyond (0, 0), in units of the worst
 COLUMNS = ["accuracy", "naturalness", "accuracy_start", "naturalness_start"]
 
@@ -74,17 +77,10 @@ def plot_moves(
     if movable:
         layers += _loose_labels(systems, axes)
     else:
-        named = named_points(
-            pd.DataFrame(columns=["label", "naturalness", "accuracy"]), systems, best
-        )
-        leaders, texts, _ = label_layers(named, [], plane)
+        leaders, texts, _ = label_layers(named_points(systems, bold=best), [], plane)
         layers = [*leaders, *layers, *texts]
-    notes = not_drawn(table, systems)
-    words = description(
-        title, [_words(systems), "Ring: no other system beats it on both axes", *notes]
-    )
-    chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
-    return chart.properties(**headline(title, notes, size[0]))
+    said = [_words(systems), "Ring: no other system beats it on both axes"]
+    return framed(alt.layer(*layers), title, said, not_drawn(table, systems), size=size)
 
 
 def moves_ranges(table: pd.DataFrame) -> Ranges:
@@ -103,9 +99,8 @@ def zoom(worst: float, low: float) -> float:
     (1.0, 2.0, 5.0)
     """
     step = 0
-    while worst > -low / AIR[0] * (factor := (1, 2, 5)[step % 3] * 10.0 ** (step // 3)) * (
-        1 + 1e-9
-    ):
+    reach = -low / AIR[0] * (1 + 1e-9)
+    while worst > reach * (factor := (1, 2, 5)[step % 3] * 10.0 ** (step // 3)):
         step += 1
     return float(factor)
 
@@ -114,29 +109,19 @@ def _traces(systems: pd.DataFrame, axes: dict) -> list[alt.Chart]:
     """The lines, and the small rings at their starts."""
     if systems.empty:
         return []
-    at = {channel: axes[channel].copy() for channel in "xy"}
-    at["x"].shorthand, at["y"].shorthand = "naturalness_start:Q", "accuracy_start:Q"
-    line = alt.Chart(systems, name="bxtrace").mark_rule(color=WAS, strokeWidth=2, strokeDash=[5, 3])
-    ring = {
-        "shape": "circle",
-        "filled": False,
-        "stroke": WAS,
-        "strokeWidth": 2,
-        "size": 50,
-        "opacity": 1,
-    }
+    at = {"x": on(axes["x"], "naturalness_start"), "y": on(axes["y"], "accuracy_start")}
+    line = alt.Chart(systems, name="bxtrace")
+    line = line.mark_rule(color=QUIET, strokeWidth=2, strokeDash=[5, 3])
     return [
         line.encode(**at, x2="naturalness:Q", y2="accuracy:Q"),
-        alt.Chart(systems, name="bxstart").mark_point(**ring).encode(**at),
+        ring_marks(systems, at, "bxstart", stroke=QUIET, size=50),
     ]
 
 
 def _marks(systems: pd.DataFrame, axes: dict) -> alt.Chart:
-    mark = alt.Chart(systems, name="bxsystem").mark_point(
-        filled=True, size=160, stroke="#000000", strokeWidth=1, opacity=1
-    )
     tips = ["system:N", "category:N", *map(tip, COLUMNS)]
-    return mark.encode(**axes, **category_channels(systems["category"]), tooltip=tips)
+    looks = category_channels(systems["category"])
+    return dots(systems, "bxsystem").encode(**axes, **looks, tooltip=tips)
 
 
 def _loose_labels(systems: pd.DataFrame, axes: dict) -> list[alt.Chart]:

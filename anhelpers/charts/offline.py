@@ -1,6 +1,6 @@
 """Altair charts without a network: in JupyterLab, in untrusted notebooks, in exported HTML, and as files.
 
-Files of charts that name their maker, each in the place that its format has for it.
+A file names what made it, in the place that its format has for it.
 """
 
 from __future__ import annotations
@@ -29,60 +29,10 @@ __all__ = ["interactive", "picture", "save", "stamped", "to_svg", "use_offline"]
 KEY = b"Software"  # the PNG standard's word for what made a picture
 HEAD = 33  # bytes of a PNG's signature and of its first chunk, IHDR
 START = re.compile(rb"startxref\s+(\d+)\s+%%EOF\s*$")
-
-
-def stamped(data: bytes, suffix: str) -> bytes:
-    """The same picture with `made_by` as metadata.
-
-    Parameters
-    ----------
-    suffix : ".svg" (metadata), ".png" (a text chunk "Software"), ".pdf" (Creator) or ".html" (generator, and a line at
-        its end); any other file is left alone.
-    """
-    return STAMPS[suffix](data) if suffix in STAMPS else data
-
-
-def _svg(data: bytes) -> bytes:
-    start = data.index(b">", data.index(b"<svg")) + 1
-    return (
-        data[:start]
-        + f"<metadata>{html.escape(made_by(drawn=True))}</metadata>".encode()
-        + data[start:]
-    )
-
-
-def _png(data: bytes) -> bytes:
-    """After the head an iTXt chunk: its key, no compression, no language, UTF-8 text."""
-    body = b"iTXt" + KEY + b"\0\0\0\0\0" + made_by(drawn=True).encode()
-    return (
-        data[:HEAD]
-        + struct.pack(">I", len(body) - 4)
-        + body
-        + struct.pack(">I", zlib.crc32(body))
-        + data[HEAD:]
-    )
-
-
-def _pdf(data: bytes) -> bytes:
-    """The Creator goes into the last object, so that only the place of the table after it moves."""
-    found, last = START.search(data), data.rindex(b"/Producer")
-    if found is None or last < data.rindex(b" obj\n"):
-        return data
-    text = b"/Creator <feff%s>\n  " % made_by(drawn=True).encode("utf-16-be").hex().encode()
-    table = str(int(found[1]) + len(text)).encode()
-    data = data[: found.start(1)] + table + data[found.end(1) :]
-    return data[:last] + text + data[last:]
-
-
-def _html(data: bytes) -> bytes:
-    return in_page(data.decode()).encode()
-
-
-STAMPS = {".svg": _svg, ".png": _png, ".pdf": _pdf, ".html": _html}
-
-
 VEGALITE_VERSION = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
 VEGALITE_MIME = "application/vnd.vegalite.v5+json"  # the newest that JupyterLab 4 draws by itself
+SVG_SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')  # of the drawing: its first element's
+DPI = 300  # what printers of proceedings ask of pictures made of dots
 
 
 class InScript(json.JSONEncoder):
@@ -90,17 +40,6 @@ class InScript(json.JSONEncoder):
 
     def encode(self, o: Any) -> str:
         return super().encode(o).replace("<", "\\u003c")
-
-
-FILE_OPTIONS: dict[str, dict[str, Any]] = {
-    ".html": {"inline": True, "json_kwds": {"cls": InScript}},
-    ".svg": {},
-    ".png": {"scale_factor": 2},
-    ".pdf": {},
-    ".json": {},
-}
-SVG_SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')  # of the drawing: its first element's
-DPI = 300  # what printers of proceedings ask of pictures made of dots
 
 
 def use_offline(tooltips: bool = False) -> None:
@@ -115,6 +54,18 @@ def use_offline(tooltips: bool = False) -> None:
     name = "anhelpers-tooltips" if tooltips else "anhelpers"
     alt.renderers.register(name, _vega_bundle if tooltips else _picture_bundle)
     alt.renderers.enable(name)
+
+
+def _picture_bundle(spec: dict, **_: Any) -> dict:
+    return {"text/html": picture(spec), "text/plain": f"<chart: {alt_text(spec)}>"}
+
+
+def _vega_bundle(spec: dict, **_: Any) -> dict:
+    return {
+        VEGALITE_MIME: spec,
+        "image/svg+xml": to_svg(spec),
+        "text/plain": f"<chart: {alt_text(spec)}>",
+    }
 
 
 def to_svg(chart: alt.TopLevelMixin | dict) -> str:
@@ -213,13 +164,60 @@ def _printed(svg: str, suffix: str, inches: float) -> bytes:
     return vl_convert.svg_to_pdf(sized) if suffix == ".pdf" else sized.encode()
 
 
-def _picture_bundle(spec: dict, **_: Any) -> dict:
-    return {"text/html": picture(spec), "text/plain": f"<chart: {alt_text(spec)}>"}
+def stamped(data: bytes, suffix: str) -> bytes:
+    """The same picture with `made_by` as metadata.
+
+    Parameters
+    ----------
+    suffix : ".svg" (metadata), ".png" (a text chunk "Software"), ".pdf" (Creator) or ".html" (generator, and a line at
+        its end); any other file is left alone.
+    """
+    return STAMPS[suffix](data) if suffix in STAMPS else data
 
 
-def _vega_bundle(spec: dict, **_: Any) -> dict:
-    return {
-        VEGALITE_MIME: spec,
-        "image/svg+xml": to_svg(spec),
-        "text/plain": f"<chart: {alt_text(spec)}>",
-    }
+def _svg(data: bytes) -> bytes:
+    start = data.index(b">", data.index(b"<svg")) + 1
+    return (
+        data[:start]
+        + f"<metadata>{html.escape(made_by(drawn=True))}</metadata>".encode()
+        + data[start:]
+    )
+
+
+def _png(data: bytes) -> bytes:
+    """After the head an iTXt chunk: its key, no compression, no language, UTF-8 text."""
+    body = b"iTXt" + KEY + b"\0\0\0\0\0" + made_by(drawn=True).encode()
+    return (
+        data[:HEAD]
+        + struct.pack(">I", len(body) - 4)
+        + body
+        + struct.pack(">I", zlib.crc32(body))
+        + data[HEAD:]
+    )
+
+
+def _pdf(data: bytes) -> bytes:
+    """The Creator goes into the last object, so that only the place of the table after it moves."""
+    found, last = START.search(data), data.rindex(b"/Producer")
+    if found is None or last < data.rindex(b" obj\n"):
+        return data
+    text = b"/Creator <feff%s>\n  " % made_by(drawn=True).encode("utf-16-be").hex().encode()
+    table = str(int(found[1]) + len(text)).encode()
+    data = data[: found.start(1)] + table + data[found.end(1) :]
+    return data[:last] + text + data[last:]
+
+
+def _html(data: bytes) -> bytes:
+    return in_page(data.decode()).encode()
+
+
+STAMPS = {".svg": _svg, ".png": _png, ".pdf": _pdf, ".html": _html}
+
+
+FILE_OPTIONS: dict[str, dict[str, Any]] = {
+    ".html": {"inline": True, "json_kwds": {"cls": InScript}},
+    ".svg": {},
+    ".png": {"scale_factor": 2},
+    ".pdf": {},
+    ".json": {},
+}

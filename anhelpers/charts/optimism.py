@@ -22,16 +22,31 @@ from .frame import (
     Ranges,
     Size,
     axis_ranges,
-    description,
-    headline,
+    framed,
     inside,
     plane_axes,
     systems_text,
     thinned,
 )
-from .labels import End, densely, hidden, label_layers, name_lines, named_points, outline
-from .lines import COLOURS, DASHES, leader_layers, name_layers
-from .marks import checked_systems, clipped, not_drawn, system_marks, tip
+from .labels import (
+    Label,
+    best_place,
+    densely,
+    label_layers,
+    name_lines,
+    named_points,
+)
+from .lines import COLOURS, DASHES, INKS
+from .marks import (
+    checked_systems,
+    clipped,
+    leader_layers,
+    not_drawn,
+    system_marks,
+    text_layers,
+    tip,
+    told_apart,
+)
 
 __all__ = ["plot_optimism"]
 
@@ -93,28 +108,26 @@ def plot_optimism(
     named_rows = shown[shown["system"].isin(systems["system"][labelled])].reset_index(drop=True)
     at = plane.at(shown)
     fan_ends = _fan_labels(fan_paths, [*paths.values()], at, size)
-    taken = [outline(e.text, e.x, e.y, e.align) for e in fan_ends]
-    ends = name_lines(
-        list(curves), [*paths.values()], size, [*fan_paths.values(), *taken, *at[:, None]]
-    )
-    taken += [outline(e.text, e.x, e.y, e.align) for e in ends if not e.beside]
-    lines = [*paths.values(), *fan_paths.values(), *taken, *at[:, None]]
-    leaders, texts, _ = label_layers(named_points(_no_marks(), named_rows), lines, plane)
+    taken = [label.outline for label in fan_ends]
+    around = [*fan_paths.values(), *taken, *at[:, None]]
+    ends = name_lines(list(curves), [*paths.values()], size, around)
+    lines = [*paths.values(), *around, *(label.outline for label in ends if not label.beside)]
+    leaders, texts, _ = label_layers(named_points(named_rows), lines, plane)
     layers = [*_band_layers(drawn, list(curves), plane), *_fan_layers(fan_paths, plane)]
     layers += [*_curve_layers(paths, plane), *leaders]
     if len(shown):
         tips = [tip("naturalness", naturalness_title), tip("accuracy", accuracy_title)]
         layers.append(system_marks(shown, plane.channels, tips))
-    layers += [
-        *leader_layers(ends, plane),
-        *name_layers(fan_ends, plane, [FAN_INK] * len(fan_ends)),
-    ]
-    layers += [*name_layers(ends, plane), *texts]
+    layers += leader_layers(ends, plane, COLOURS)
+    layers += text_layers(fan_ends, [FAN_INK] * len(fan_ends), plane)
+    layers += [*text_layers(ends, INKS, plane), *texts]
     notes = [*([BANDS] if drawn else []), *_fan_note(fan), *notes, *not_drawn(table, systems)]
-    words = [f"{name}: {_ends_text(curve)}" for name, curve in curves.items()]
-    words = description(title, [*words, *_fan_words(fan), systems_text(systems), *notes])
-    chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
-    return chart.properties(**headline(title, notes, size[0]))
+    said = [
+        f"{name}: {curve_text(curve).removeprefix('oracle curve ')}"
+        for name, curve in curves.items()
+    ]
+    said += [*_fan_words(fan), systems_text(systems)]
+    return framed(alt.layer(*layers), title, said, notes, size=size)
 
 
 def _band(name: str, band: ArrayLike) -> np.ndarray:
@@ -124,10 +137,6 @@ def _band(name: str, band: ArrayLike) -> np.ndarray:
             f"the band of {name} must be naturalness, low and high, (3, m); got shape {band.shape}."
         )
     return band[:, np.isfinite(band).all(0)]
-
-
-def _no_marks() -> pd.DataFrame:
-    return pd.DataFrame({"label": [], "naturalness": [], "accuracy": []}, dtype=object)
 
 
 def _ranges(
@@ -170,20 +179,18 @@ def _fan_lines(fan: ExpectedCurves) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 def _fan_labels(
     paths: Mapping[str, np.ndarray], curves: Sequence[np.ndarray], marks: np.ndarray, size: Size
-) -> list[End]:
+) -> list[Label]:
     """K at the natural end of each line, below it if it can be; left out where it would hide a name, curve or mark."""
-    ends: list[End] = []
+    labels: list[Label] = []
     blocked = np.concatenate([marks, *map(densely, curves)])
     for name, path in paths.items():
-        for align, dx, dy in FAN_PLACES:
-            x, y = path[-1] + (dx, dy)
-            corners = outline(name, x, y, align)
-            inside = (corners >= 0).all() and (corners <= size).all()
-            if inside and not hidden(corners[[0, 2]].ravel(), blocked, 7).any():
-                ends.append(End(name, float(x), float(y), align, np.nan, np.nan, False))
-                blocked = np.concatenate([blocked, densely(corners)])
-                break
-    return ends
+        x, y = map(float, path[-1])
+        places = [Label(name, x + dx, y + dy, align) for align, dx, dy in FAN_PLACES]
+        best = best_place(places, size, off=[(blocked, 7)])
+        if best:
+            labels.append(best)
+            blocked = np.concatenate([blocked, densely(best.outline)])
+    return labels
 
 
 def _band_layers(
@@ -218,20 +225,12 @@ def _curve_layers(paths: Mapping[str, np.ndarray], plane: Plane) -> list[alt.Cha
     """The curves, and a dot where one is a single point."""
     frame, names = _frame(paths, plane), list(paths)
     cut = clipped(not plane.holds(frame).all())
-    colour = alt.Color(
-        "series:N", scale=alt.Scale(domain=names, range=COLOURS[: len(names)]), legend=None
-    )
-    dash = alt.StrokeDash(
-        "series:N", scale=alt.Scale(domain=names, range=DASHES[: len(names)]), legend=None
-    )
+    looks = told_apart("series", names, color=COLOURS, strokeDash=DASHES)
     line = alt.Chart(frame, name="curves").mark_line(strokeWidth=3, strokeJoin="round", **cut)
-    layers = [line.encode(**plane.channels, color=colour, strokeDash=dash, order="order:Q")]
+    layers = [line.encode(**plane.channels, **looks, order="order:Q")]
     single = frame[frame["series"].map({name: len(path) for name, path in paths.items()}) == 1]
-    dot = (
-        alt.Chart(single)
-        .mark_point(filled=True, size=120, opacity=1)
-        .encode(**plane.channels, color=colour)
-    )
+    dot = alt.Chart(single).mark_point(filled=True, size=120, opacity=1)
+    dot = dot.encode(**plane.channels, color=looks["color"])
     return [*layers, dot] if len(single) else layers
 
 
@@ -244,16 +243,9 @@ def _frame(paths: Mapping[str, np.ndarray], plane: Plane) -> pd.DataFrame:
     return frame.assign(order=range(len(frame)))
 
 
-def _ends_text(curve: OracleCurve) -> str:
-    return curve_text(curve).removeprefix("oracle curve ")
-
-
 def _fan_note(fan: ExpectedCurves | None) -> list[str]:
-    return (
-        []
-        if fan is None
-        else ["Thin lines: the oracle with K random candidates per source, expected."]
-    )
+    said = "Thin lines: the oracle with K random candidates per source, expected."
+    return [] if fan is None else [said]
 
 
 def _fan_words(fan: ExpectedCurves | None) -> list[str]:

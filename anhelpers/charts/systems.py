@@ -1,6 +1,7 @@
 """Systems on the accuracy-naturalness plane (AN Figures 2 and 3): marks by category, uncertainty, the Pareto set.
 
-Where the mean of a system lies on both axes at once: 95 % ellipses from standard errors and a correlation.
+Uncertainty is drawn as 95 % ellipses, where the mean of a system lies on both axes at once, from standard errors and a
+correlation; or as crosses, an interval on each axis.
 """
 
 from __future__ import annotations
@@ -23,24 +24,25 @@ from .frame import (
     Plane,
     Size,
     axis_ranges,
-    description,
     digits_of,
-    headline,
+    framed,
     inside,
     number,
     plane_axes,
     systems_text,
 )
 from .labels import bar_lines, label_layers, named_points
-from .lines import QUIET, rule_layers
+from .lines import rule_layers
 from .marks import (
     CATEGORIES,
+    QUIET,
     Ranges,
     checked_columns,
     checked_systems,
     clipped,
     interval_bars,
     not_drawn,
+    on,
     plus_mark,
     ring_marks,
     system_marks,
@@ -48,7 +50,6 @@ from .marks import (
 )
 
 __all__ = [
-    "ellipse_layers",
     "error_ellipses",
     "focus_ranges",
     "has_ellipse",
@@ -58,85 +59,6 @@ __all__ = [
 
 CROWD = 9  # of more ellipses the washes would add up and hide the outlines
 COLUMNS = ["naturalness_se", "accuracy_se", "correlation"]
-
-
-def radii(systems: pd.DataFrame) -> np.ndarray:
-    """(n,) how many standard errors a 95 % ellipse reaches: Hotelling's √(2 (m - 1) / (m - 2) F), F of 2 and m - 2.
-
-    Parameters
-    ----------
-    systems : a row per system; m is its n_effective (`intervals.effective`), and √χ² of 2 degrees of freedom is taken
-        where that is not known. nan for m ≤ 2: two documents span no ellipse.
-
-    References
-    ----------
-    Hotelling 1931, Annals of Mathematical Statistics 2.
-    """
-    from scipy.special import fdtri
-
-    m = np.asarray(
-        systems["n_effective"] if "n_effective" in systems else np.full(len(systems), np.inf),
-        dtype=float,
-    )
-    m = np.where(np.isnan(m), np.inf, m)
-    some, ends = np.isfinite(m) & (m > 2), np.where(m > 2, 5.991464547107979**0.5, np.nan)
-    ends[some] = np.sqrt(2 * (m[some] - 1) / (m[some] - 2) * fdtri(2, m[some] - 2, 0.95))
-    return ends
-
-
-def has_ellipse(systems: pd.DataFrame) -> pd.Series:
-    """(n,) bool: both standard errors are known, and the correlation of the two means where both vary."""
-    checked_columns(systems, COLUMNS, "systems")
-    sx, sy, r = (systems[c] for c in COLUMNS)
-    return sx.notna() & sy.notna() & (r.notna() | (sx == 0) | (sy == 0)) & ~np.isnan(radii(systems))
-
-
-def error_ellipses(systems: pd.DataFrame, n_points: int = 64) -> pd.DataFrame:
-    """The outline of the region that holds a system's two means with 95 %, were the means normal.
-
-    Parameters
-    ----------
-    systems : a row per system: system, category, naturalness, accuracy, naturalness_se, accuracy_se, correlation of
-        the two means, and n_effective where it is known. A row of which `has_ellipse` is false has none; a standard
-        error of 0 makes a line or a point. `attrs["bounds"]`, where it is there, has the possible range of each axis
-        (as `plane.systems_table` gives it): the outline ends there.
-    n_points : of the outline.
-
-    Returns
-    -------
-    A row per system and point: system, category, naturalness, accuracy, step along the outline.
-    """
-    known = systems[has_ellipse(systems)]
-    sx, sy, r = (known[c].to_numpy(dtype=float)[:, None] for c in COLUMNS)
-    r = np.where((sx == 0) | (sy == 0), 0.0, r)  # what does not vary goes with nothing
-    radius = radii(known)[:, None]
-    angle = np.linspace(0, 2 * np.pi, n_points, endpoint=False)[None]
-    # the columns of the Cholesky root [[sx, 0], [r·sy, √(1-r²)·sy]] of the covariance, times the unit circle
-    dx = radius * sx * np.cos(angle)
-    dy = radius * sy * (r * np.cos(angle) + np.sqrt(np.clip(1 - r**2, 0, None)) * np.sin(angle))
-    outline = known.loc[known.index.repeat(n_points), ["system", "category"]].reset_index(drop=True)
-    for axis, away in (("naturalness", dx), ("accuracy", dy)):
-        at = (known[axis].to_numpy(dtype=float)[:, None] + away).ravel()
-        outline[axis] = at.clip(*systems.attrs.get("bounds", {}).get(axis, (-np.inf, np.inf)))
-    return outline.assign(step=np.tile(np.arange(n_points), len(known)))
-
-
-def ellipse_layers(outlines: pd.DataFrame, plane: Plane) -> list[alt.Chart]:
-    """One layer per category: outlines in dark grey, washed with the colour of the category."""
-    layers, wash = [], 0.15 if outlines["system"].nunique() <= CROWD else 0.05
-    for category, group in outlines.groupby("category", sort=False):
-        look = {
-            "fill": CATEGORIES[category][1],
-            "fillOpacity": wash,
-            "stroke": "#555555",
-            "strokeWidth": 1,
-        }
-        cut = clipped(not plane.holds(group).all())
-        mark = alt.Chart(group).mark_line(interpolate="linear-closed", **look, **cut)
-        layers.append(mark.encode(**plane.channels, detail="system:N", order="step:Q"))
-    return layers
-
-
 UNCERTAINTY = ("ellipse", "cross", "none")
 PARETO = "Rings: no compared system beats these on both axes."
 
@@ -199,39 +121,22 @@ def plot_systems(
     if pareto:
         layers, lines = _with_steps(systems[systems["pareto"].astype(bool)], plane, layers, lines)
     if outlines is not None:
-        layers += ellipse_layers(outlines[outlines["system"].isin(shown["system"])], plane)
+        layers += _ellipse_layers(outlines[outlines["system"].isin(shown["system"])], plane)
     if uncertainty == "cross":
         layers += interval_bars(shown, plane)
         lines += bar_lines(shown, plane)
     plus, marks = _origin(origin, marks, plane)
-    leaders, texts, unnamed = label_layers(named_points(marks, shown, bold), lines, plane)
+    leaders, texts, unnamed = label_layers(named_points(shown, marks, bold), lines, plane)
     rings = [ring_marks(shown[best], plane.channels)] if best.any() else []
     layers += [*leaders, *plus, *rings, system_marks(shown, plane.channels, tips), *texts]
     notes = [" ".join([PARETO] * pareto + _uncertain(uncertainty, shown)), *notes]
-    notes = [
-        *filter(None, notes),
-        *_mono_words(mono, plane),
-        *not_drawn(table, systems),
-        *_hidden(curve, plane),
-    ]
-    notes += curve_notes(table) if curve is not None else []
+    notes = [*filter(None, notes), *_mono_words(mono, plane), *not_drawn(table, systems)]
+    notes += [*_hidden(curve, plane), *(curve_notes(table) if curve is not None else [])]
     notes += [f"Names left out, as there is no room: {len(unnamed)}."] if unnamed else []
-    best = (
-        ", ".join(systems["system"][systems["pareto"].astype(bool)].astype(str)) if pareto else ""
-    )
-    unnamed = f"without a label for want of space: {', '.join(unnamed)}" if unnamed else ""
-    words = description(
-        title,
-        [
-            systems_text(systems),
-            best and f"on the Pareto frontier: {best}",
-            curve_text(curve),
-            *notes,
-            unnamed,
-        ],
-    )
-    chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
-    return chart.properties(**headline(title, notes, size[0]))
+    first = systems["system"][systems["pareto"].astype(bool)].astype(str) if pareto else []
+    first = f"on the Pareto frontier: {', '.join(first)}" if len(first) else ""
+    said = [systems_text(systems), first, curve_text(curve)]
+    return framed(alt.layer(*layers), title, said, notes, unnamed=unnamed, size=size)
 
 
 def focus_ranges(table: pd.DataFrame, focus: int | Sequence[str] = 12) -> Ranges:
@@ -279,12 +184,8 @@ def _ranges(
 
     Controls are no systems and stretch no axis, unless there is nothing else.
     """
-    real = (
-        np.ones(len(systems), bool)
-        if "outside" not in systems
-        else (systems["outside"] != "control").to_numpy()
-    )
-    systems = systems[real] if real.any() else systems
+    real = systems[systems["outside"] != "control"] if "outside" in systems else systems
+    systems = real if len(real) else systems
     frame = systems[["system", "category", "accuracy", "naturalness"]].copy()
     for axis in ("accuracy", "naturalness"):
         if uncertainty == "ellipse":
@@ -323,13 +224,13 @@ def _with_steps(
     """The layers and their pixels with the edge of what the Pareto set beats, where there is one."""
     if best.empty:
         return layers, lines
-    steps = staircase(best, plane.ranges)
+    steps = _staircase(best, plane.ranges)
     cut = clipped(not plane.holds(steps).all())
     line = alt.Chart(steps).mark_line(color="#000000", strokeWidth=1.5, strokeDash=[6, 4], **cut)
     return [*layers, line.encode(**plane.channels, order="step:Q")], [*lines, plane.at(steps)]
 
 
-def staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
+def _staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
     """The edge of what the Pareto set beats, from the left side to the bottom: naturalness, accuracy, step."""
     best = best.sort_values(["naturalness", "accuracy"], ascending=[True, False])
     x, y = best["naturalness"].to_numpy(dtype=float), best["accuracy"].to_numpy(dtype=float)
@@ -341,27 +242,98 @@ def staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
     return pd.DataFrame(corners | {"step": np.arange(2 * len(x) + 1)})
 
 
+def _ellipse_layers(outlines: pd.DataFrame, plane: Plane) -> list[alt.Chart]:
+    """One layer per category: outlines in dark grey, washed with the colour of the category."""
+    layers, wash = [], 0.15 if outlines["system"].nunique() <= CROWD else 0.05
+    for category, group in outlines.groupby("category", sort=False):
+        look = {
+            "fill": CATEGORIES[category][1],
+            "fillOpacity": wash,
+            "stroke": "#555555",
+            "strokeWidth": 1,
+        }
+        cut = clipped(not plane.holds(group).all())
+        mark = alt.Chart(group).mark_line(interpolate="linear-closed", **look, **cut)
+        layers.append(mark.encode(**plane.channels, detail="system:N", order="step:Q"))
+    return layers
+
+
+def error_ellipses(systems: pd.DataFrame, n_points: int = 64) -> pd.DataFrame:
+    """The outline of the region that holds a system's two means with 95 %, were the means normal.
+
+    Parameters
+    ----------
+    systems : a row per system: system, category, naturalness, accuracy, naturalness_se, accuracy_se, correlation of
+        the two means, and n_effective where it is known. A row of which `has_ellipse` is false has none; a standard
+        error of 0 makes a line or a point. `attrs["bounds"]`, where it is there, has the possible range of each axis
+        (as `plane.systems_table` gives it): the outline ends there.
+    n_points : of the outline.
+
+    Returns
+    -------
+    A row per system and point: system, category, naturalness, accuracy, step along the outline.
+    """
+    known = systems[has_ellipse(systems)]
+    sx, sy, r = (known[c].to_numpy(dtype=float)[:, None] for c in COLUMNS)
+    r = np.where((sx == 0) | (sy == 0), 0.0, r)  # what does not vary goes with nothing
+    radius = radii(known)[:, None]
+    angle = np.linspace(0, 2 * np.pi, n_points, endpoint=False)[None]
+    # the columns of the Cholesky root [[sx, 0], [r·sy, √(1-r²)·sy]] of the covariance, times the unit circle
+    dx = radius * sx * np.cos(angle)
+    dy = radius * sy * (r * np.cos(angle) + np.sqrt(np.clip(1 - r**2, 0, None)) * np.sin(angle))
+    outline = known.loc[known.index.repeat(n_points), ["system", "category"]].reset_index(drop=True)
+    for axis, away in (("naturalness", dx), ("accuracy", dy)):
+        at = (known[axis].to_numpy(dtype=float)[:, None] + away).ravel()
+        outline[axis] = at.clip(*systems.attrs.get("bounds", {}).get(axis, (-np.inf, np.inf)))
+    return outline.assign(step=np.tile(np.arange(n_points), len(known)))
+
+
+def has_ellipse(systems: pd.DataFrame) -> pd.Series:
+    """(n,) bool: both standard errors are known, and the correlation of the two means where both vary."""
+    checked_columns(systems, COLUMNS, "systems")
+    sx, sy, r = (systems[c] for c in COLUMNS)
+    return sx.notna() & sy.notna() & (r.notna() | (sx == 0) | (sy == 0)) & ~np.isnan(radii(systems))
+
+
+def radii(systems: pd.DataFrame) -> np.ndarray:
+    """(n,) how many standard errors a 95 % ellipse reaches: Hotelling's √(2 (m - 1) / (m - 2) F), F of 2 and m - 2.
+
+    Parameters
+    ----------
+    systems : a row per system; m is its n_effective (`intervals.effective`), and √χ² of 2 degrees of freedom is taken
+        where that is not known. nan for m ≤ 2: two documents span no ellipse.
+
+    References
+    ----------
+    Hotelling 1931, Annals of Mathematical Statistics 2.
+    """
+    from scipy.special import fdtri
+
+    m = np.asarray(
+        systems["n_effective"] if "n_effective" in systems else np.full(len(systems), np.inf),
+        dtype=float,
+    )
+    m = np.where(np.isnan(m), np.inf, m)
+    some, ends = np.isfinite(m) & (m > 2), np.where(m > 2, 5.991464547107979**0.5, np.nan)
+    ends[some] = np.sqrt(2 * (m[some] - 1) / (m[some] - 2) * fdtri(2, m[some] - 2, 0.95))
+    return ends
+
+
 def _uncertain(uncertainty: str, shown: pd.DataFrame) -> list[str]:
     """What the ellipses, crosses or bars are, and who has none."""
+    what, known, said = "bar", np.zeros(len(shown), dtype=bool), ""
     if uncertainty == "ellipse":
-        what, known = "ellipse", has_ellipse(shown)
-        said = "Ellipses: 95 % of the means."
-    else:
+        what, known, said = "ellipse", has_ellipse(shown), "Ellipses: 95 % of the means."
+    elif uncertainty == "cross":
         spans = {axis: [f"{axis}_low", f"{axis}_high"] for axis in ("accuracy", "naturalness")}
         has = {
             axis: shown[span].notna().all(axis=1)
             for axis, span in spans.items()
-            if {*span} <= {*shown}
+            if {*span} <= {*shown} and shown[span].notna().all(axis=1).any()
         }
-        there = (
-            [axis for axis, known in has.items() if known.any()] if uncertainty == "cross" else []
-        )
-        what, known = "bar", np.any([has[axis] for axis in there], axis=0)
-        said = (
-            "Crosses: 95 % of each mean."
-            if len(there) == 2
-            else f"Bars: 95 % of the mean {''.join(there)}."
-        )
+        known = np.any([*has.values()], axis=0)
+        one = f"Bars: 95 % of the mean {''.join(has)}."
+        said = "Crosses: 95 % of each mean." if len(has) == 2 else one
     if not np.any(known):
         return []
     without = ", ".join(shown["system"][~known].astype(str))
@@ -376,10 +348,8 @@ def _mono_layers(
     band = {"low": max(mono.low, start), "high": min(mono.high, end)}
     layers = []
     if band["low"] < band["high"]:
-        low = plane.channels["x"].copy()
-        low.shorthand = "low:Q"
         shade = alt.Chart(pd.DataFrame([band]), name="mono").mark_rect(color=QUIET, opacity=0.2)
-        layers.append(shade.encode(x=low, x2="high:Q"))
+        layers.append(shade.encode(x=on(plane.channels["x"], "low"), x2="high:Q"))
     rules = [("x", mono.value, "R")] if start <= mono.value <= end else []
     across, drawn = rule_layers(rules, paths, plane)
     return [*layers, *across], drawn
@@ -398,16 +368,10 @@ def _mono_words(mono: Estimate | None, plane: Plane) -> list[str]:
 
 def _hidden(curve: OracleCurve | None, plane: Plane) -> list[str]:
     """The sentence that the picture does not show the curve."""
-    at = (
-        None
-        if curve is None
-        else pd.DataFrame({"naturalness": curve.naturalness, "accuracy": curve.accuracy})
-    )
-    return (
-        []
-        if at is None or plane.holds(at).any()
-        else ["The oracle curve lies outside the picture."]
-    )
+    if curve is None:
+        return []
+    at = pd.DataFrame({"naturalness": curve.naturalness, "accuracy": curve.accuracy})
+    return [] if plane.holds(at).any() else ["The oracle curve lies outside the picture."]
 
 
 def _origin(origin: str, marks: pd.DataFrame, plane: Plane) -> tuple[list[alt.Chart], pd.DataFrame]:

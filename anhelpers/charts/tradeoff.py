@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from ..errors import DataError
-from .frame import Size, axis_ranges, description, headline, plane_axes
+from .frame import Size, axis_ranges, framed, plane_axes
 from .labels import label_layers, named_points
-from .marks import LINE, moving_point, tip
+from .marks import LINE, dots, moving_point, tip
 
 if TYPE_CHECKING:
     from ..exact import ExactCurve
@@ -50,43 +50,31 @@ def plot_tradeoff(
     DataError for an N beyond the ends of the curve.
     """
     at = [between_ends(n, curve.naturalness) for n in at]
-    naturalness_title = naturalness_title or naturalness_axis(curve)
+    naturalness_title = naturalness_title or _naturalness_axis(curve)
     plane = plane_axes(axis_ranges([curve]), size, naturalness_title, accuracy_title)
     axes = plane.channels
     line = _rows(curve, curve.naturalness).assign(beta=curve.beta)
-    layers = [
-        alt.Chart(line, name="bxline")
-        .mark_line(color=LINE, strokeWidth=3)
-        .encode(**axes, order="naturalness:Q")
-    ]
+    path = alt.Chart(line, name="bxline").mark_line(color=LINE, strokeWidth=3)
+    few = curve.exact and len(line) <= MOST_MARKS
+    corners = line if few else line.iloc[sorted({0, len(line) - 1})]
+    corners = dots(corners, "vertices", size=60, fill=LINE)
     tips = [tip("naturalness"), tip("accuracy"), tip("beta", "β from")]
-    look = {"filled": True, "fill": LINE, "stroke": "#000000", "strokeWidth": 1, "opacity": 1}
-    corners = (
-        line if curve.exact and len(line) <= MOST_MARKS else line.iloc[sorted({0, len(line) - 1})]
-    )
-    layers.append(
-        alt.Chart(corners, name="vertices").mark_point(size=60, **look).encode(**axes, tooltip=tips)
-    )
+    layers = [path.encode(**axes, order="naturalness:Q"), corners.encode(**axes, tooltip=tips)]
     marked = _rows(curve, at).assign(label=[f"N = {n + 0.0:.3g}".replace("-", "−") for n in at])
-    layers += (
-        [alt.Chart(marked, name="marked").mark_point(size=110, **look).encode(**axes)]
-        if len(marked)
-        else []
-    )
+    if len(marked):
+        layers.append(dots(marked, "marked", size=110, fill=LINE).encode(**axes))
     ends = _ends(curve)
     # a place has one label
     ends = ends[~ends["naturalness"].round(9).isin(marked["naturalness"].round(9))]
-    named = named_points(pd.concat([marked, ends]), line.assign(system="").iloc[:0])
+    named = named_points(marks=pd.concat([marked, ends]))
     leaders, texts, _ = label_layers(named, [plane.at(line)], plane)
     layers = [*leaders, *layers, *texts]
     if point is not None:
         layers.append(moving_point(_rows(curve, [between_ends(point, curve.naturalness)]), axes))
-    words = description(title, _words(curve))
-    chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
-    return chart.properties(**headline(title, [], size[0]))
+    return framed(alt.layer(*layers), title, _words(curve), size=size)
 
 
-def naturalness_axis(curve: ExactCurve) -> str:
+def _naturalness_axis(curve: ExactCurve) -> str:
     """The title of the axis of N: which divergence, its unit, the direction."""
     return (
         f"Naturalness N = −D(Q, R) ({curve.divergence.label}, {curve.divergence.unit}; higher is "

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import DataError
-from .frame import description, headline, number
+from .frame import framed, number
 from .labels import width
 from .marks import FONT, checked_columns, checked_numbers
 
@@ -62,9 +62,7 @@ def plot_words(
         named.mark_text(**look, align="left", fontWeight="bold").encode(x=x, y=at, text="label:N"),
     )
     notes = [f"Below each word its {unit}: + and blue raise the score, − and orange lower it."]
-    told = description(title, [*_told(rows, heads), *notes])
-    properties = {"width": wide, "height": high, "view": {"stroke": None}, "description": told}
-    return chart.properties(**properties, **headline(title, notes, int(wide)))
+    return framed(chart, title, _told(rows, heads), notes, size=(wide, high), view={"stroke": None})
 
 
 def _place(channel: Any, field: str, domain: list[float]) -> Any:
@@ -110,10 +108,10 @@ def _laid(words: pd.DataFrame, size: int) -> pd.DataFrame:
 def _told(rows: pd.DataFrame, heads: pd.DataFrame) -> list[str]:
     """Every text in words, each with its number."""
     groups = (own for _, own in rows.groupby("text", sort=False))
-    return [
-        f"{label}: "
-        + ", ".join(
+    texts = (
+        ", ".join(
             f"{shown} {text}" for shown, text in zip(own["shown"], own["number"], strict=True)
         )
-        for label, own in zip(heads["label"], groups, strict=True)
-    ]
+        for own in groups
+    )
+    return [f"{label}: {text}" for label, text in zip(heads["label"], texts, strict=True)]

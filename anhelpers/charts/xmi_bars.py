@@ -1,11 +1,12 @@
-"""How many bits of a sentence its source saves and how many are left over, a bar per direction (XMI Figure 3).
+"""Bars made of pieces laid end to end: the bits of a sentence that its source saves, and those that are left over.
 
-Bars made of named pieces, such as a sentence's bits that the source saves and those that it does not.
+A bar per direction, with its intervals (XMI Figure 3), and bars of any named pieces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -14,14 +15,25 @@ import pandas as pd
 from .. import checks
 from ..errors import DataError
 from .directions import ALL, checked_split, language_name
-from .frame import AXIS, Size, description, headline, number
+from .frame import AXIS, Size, framed, number
 from .labels import width
-from .marks import FONT, checked_columns, checked_numbers, not_drawn, tip
+from .marks import (
+    FONT,
+    checked_columns,
+    checked_numbers,
+    legend,
+    not_drawn,
+    on,
+    tip,
+    told_apart,
+)
 
 __all__ = ["COLOURS", "LEFT", "ORDERS", "SAVED", "WORSE", "plot_pieces", "plot_xmi_bars"]
 
-# Okabe and Ito 2008, and Tol's wine; white letters on blue
+# Okabe and Ito 2008, and Tol's wine
 SAVED, LEFT, WORSE = "#0072B2", "#E69F00", "#882255"
+INK, PAPER = "#000000", "#FFFFFF"
+COLOURS = {SAVED: PAPER, LEFT: INK, WORSE: PAPER, "#999999": INK}  # and their ink
 PARTS = {
     "saved": ("saved by the source (XMI)", SAVED),
     "left": ("left over (H_MT)", LEFT),
@@ -29,7 +41,6 @@ PARTS = {
 }
 ORDERS = ("xmi", "h_lm", "h_mt", "bleu", "name", "given")
 GAP = 0.4  # between two languages, in rows
-INK = "#000000"
 
 
 def plot_xmi_bars(
@@ -70,15 +81,10 @@ def plot_xmi_bars(
     for column in ("xmi", "h_lm", "h_mt", *ends):
         least, most = min(least, np.nanmin(rows[column])), max(most, np.nanmax(rows[column]))
     most = most if most - least > 1e-9 else 1.0
-    x = alt.X(
-        "from:Q",
-        scale=alt.Scale(domain=[least, most], nice=False),
-        axis=alt.Axis(**_axis(unit, size[0])),
-    )
-    high = float(rows["place"].max() + 1) * size[1]
-    y = alt.Y(
-        "place:Q", scale=alt.Scale(domain=[0, high / size[1]], reverse=True, nice=False), axis=None
-    )
+    x = _lengths(f"{unit}: XMI + H_MT = H_LM, the whole bar", least, most, size[0])
+    rows_high = float(rows["place"].max() + 1)
+    down = alt.Scale(domain=[0, rows_high], reverse=True, nice=False)
+    y = alt.Y("place:Q", scale=down, axis=None)
     per_bit = size[0] / (most - least)
     digits = digits_for(most)
     layers = [
@@ -87,11 +93,81 @@ def plot_xmi_bars(
     ]
     layers += _texts(x, y, _written(rows, per_bit, digits, least))
     notes = _notes(rows, table, ends)
-    words = description(title, [f"{unit}, H_LM = XMI + H_MT", _words(rows, digits), *notes])
-    chart = alt.layer(*layers).properties(
-        width=size[0], height=high, description=words, view={"stroke": None}
+    said = [f"{unit}, H_LM = XMI + H_MT", _words(rows, digits)]
+    look: dict[str, Any] = {"size": (size[0], rows_high * size[1]), "width": size[0] + 200}
+    return framed(alt.layer(*layers), title, said, notes, view={"stroke": None}, **look)
+
+
+def plot_pieces(
+    pieces: pd.DataFrame,
+    *,
+    parts: Sequence[str] = (),
+    title: str = "",
+    unit: str = "Bits per sentence",
+    size: Size = (560, 30),
+) -> alt.LayerChart:
+    """A horizontal bar per name, its pieces laid end to end, each with its length where there is room.
+
+    Parameters
+    ----------
+    pieces : bar, part, value; a row per piece, in the order from top to bottom and from left to right. At most 4
+        different parts, each with its colour; values at least 0. Where known, start: where the first piece of a bar
+        begins (of its first row; else 0), so that a piece which two bars share can stand under itself.
+    parts : those that take the first colours, by default in the order of the rows.
+    title : what the picture claims. unit : of the axis. size : (width of the plane, height of a bar) in pixels.
+
+    Raises
+    ------
+    DataError for a missing column, a number that is negative or not finite, no row, more than 4 parts.
+    """
+    rows = _laid(pieces)
+    names, bars = list(dict.fromkeys([*parts, *rows["part"]])), list(dict.fromkeys(rows["bar"]))
+    if not 1 <= len(names) <= len(COLOURS):
+        raise DataError(
+            f"{len(names)} kinds of pieces; between 1 and {len(COLOURS)} can be told apart."
+        )
+    most = float(rows["to"].max()) or 1.0
+    rows["text"] = [number(value, digits_for(most)) for value in rows["value"]]
+    x = _lengths(unit, 0, most, size[0])
+    labels = alt.Axis(
+        title=None, labelFontSize=FONT, labelLimit=400, ticks=False, domain=False, labelPadding=10
     )
-    return chart.properties(**headline(title, notes, size[0] + 200))
+    y = alt.Y("bar:N", sort=bars, axis=labels, scale=alt.Scale(paddingInner=0.2, paddingOuter=0.1))
+    fill = _colours("part", dict(zip(names, COLOURS, strict=False)))
+    tips = ["bar:N", "part:N", alt.Tooltip("value:Q", format=".4~g")]
+    drawn = alt.Chart(rows, name="pieces").mark_bar(stroke=PAPER, strokeWidth=1)
+    drawn = drawn.encode(x=x, x2="to:Q", y=y, tooltip=tips, **fill)
+    # the length of each piece in its middle, where it fits, in the ink of its colour
+    inks = dict(zip(names, COLOURS.values(), strict=False))
+    middle = rows.assign(ink=rows["part"].map(inks), middle=(rows["from"] + rows["to"]) / 2)
+    room = [
+        _fits(text, value, size[0] / most)
+        for text, value in zip(rows["text"], rows["value"], strict=True)
+    ]
+    said = [
+        f"{bar}: " + ", ".join(f"{p} {t}" for p, t in zip(own["part"], own["text"], strict=True))
+        for bar, own in rows.groupby("bar", sort=False)
+    ]
+    return framed(
+        alt.layer(drawn, _text(middle[room], "texts", on(x, "middle"), y)),
+        title,
+        [unit, *said],
+        size=(size[0], size[1] * len(bars)),
+        width=size[0] + 120,
+        view={"stroke": None},
+    )
+
+
+def _lengths(title: str, least: float, most: float, length: int) -> alt.X:
+    axis = alt.Axis(title=title, tickCount=length // 90, grid=False, **AXIS)
+    return alt.X("from:Q", scale=alt.Scale(domain=[least, most], nice=False), axis=axis)
+
+
+def _colours(field: str, looks: dict[str, str]) -> dict:
+    """The fill of pieces by name, with a legend of squares."""
+    square = {"symbolType": "square", "symbolStrokeWidth": 0, "symbolSize": 260}
+    above = legend(labelLimit=400, columnPadding=24, **square)
+    return told_apart(field, looks, above, fill=looks.values())
 
 
 def digits_for(largest: float) -> int:
@@ -125,14 +201,6 @@ def _ordered(rows: pd.DataFrame, order: str, paired: bool) -> pd.DataFrame:
     return frame.assign(place=np.arange(len(frame)) + gap * new)
 
 
-def _axis(unit: str, length: int) -> dict:
-    return {
-        "title": f"{unit}: XMI + H_MT = H_LM, the whole bar",
-        "tickCount": length // 90,
-        "grid": False,
-    } | AXIS
-
-
 def _pieces(rows: pd.DataFrame) -> pd.DataFrame:
     """A row per coloured piece of a bar: part, from, to, with the numbers of its direction."""
     worse = rows["xmi"] < 0
@@ -151,35 +219,11 @@ def _bars(rows: pd.DataFrame, x: alt.X, y: alt.Y, tips: list) -> list[alt.Chart]
     pieces = _pieces(rows)
     present = [part for part in PARTS if (pieces["part"] == part).any()]
     pieces["meaning"] = pieces["part"].map({part: PARTS[part][0] for part in present})
-    scale = alt.Scale(domain=[PARTS[p][0] for p in present], range=[PARTS[p][1] for p in present])
-    legend = alt.Legend(
-        title=None,
-        orient="top",
-        labelFontSize=FONT,
-        labelLimit=400,
-        symbolType="square",
-        symbolStrokeWidth=0,
-        symbolSize=260,
-        columnPadding=24,
-    )
-    top = y.copy()
-    top.shorthand = "top:Q"
-    tips = [
-        "label:N",
-        *(tip(c, t) for c, t in (("h_lm", "H_LM"), ("xmi", "XMI"), ("h_mt", "H_MT"))),
-        *tips,
-    ]
-    bars = alt.Chart(pieces, name="bars").mark_rect(stroke="#FFFFFF", strokeWidth=1)
-    layers = [
-        bars.encode(
-            x=x,
-            x2="to:Q",
-            y=top,
-            y2="end:Q",
-            tooltip=tips,
-            fill=alt.Fill("meaning:N", scale=scale, legend=legend),
-        )
-    ]
+    names = (("h_lm", "H_LM"), ("xmi", "XMI"), ("h_mt", "H_MT"))
+    tips = ["label:N", *(tip(c, t) for c, t in names), *tips]
+    fill = _colours("meaning", dict(PARTS[part] for part in present))
+    bars = alt.Chart(pieces, name="bars").mark_rect(stroke=PAPER, strokeWidth=1)
+    layers = [bars.encode(x=x, x2="to:Q", y=on(y, "top"), y2="end:Q", tooltip=tips, **fill)]
     worse = rows.assign(**{"from": rows["h_lm"], "end": rows["place"] + 1})[rows["xmi"] < 0]
     if len(worse):
         tick = alt.Chart(worse, name="ticks").mark_rule(color=INK, strokeWidth=4)
@@ -195,13 +239,10 @@ def _intervals(rows: pd.DataFrame, x: alt.X, y: alt.Y, ends: list[str]) -> list[
         low, high = f"{name}_low", f"{name}_high"
         if {low, high} <= set(ends):
             frame = rows.dropna(subset=[low, high]).assign(at=rows["place"] + share)
-            start, middle = x.copy(), y.copy()
-            start.shorthand, middle.shorthand = f"{low}:Q", "at:Q"
-            for look in ({"color": "#FFFFFF", "strokeWidth": 4}, {"color": INK, "strokeWidth": 2}):
-                rule = alt.Chart(
-                    frame, name=f"{name}_{'under' if look['strokeWidth'] == 4 else 'interval'}"
-                )
-                layers.append(rule.mark_rule(**look).encode(x=start, x2=f"{high}:Q", y=middle))
+            span = {"x": on(x, low), "x2": f"{high}:Q", "y": on(y, "at")}
+            for kind, ink, wide in (("under", PAPER, 4), ("interval", INK, 2)):
+                rule = alt.Chart(frame, name=f"{name}_{kind}")
+                layers.append(rule.mark_rule(color=ink, strokeWidth=wide).encode(**span))
     return layers
 
 
@@ -209,43 +250,38 @@ def _written(rows: pd.DataFrame, per_bit: float, digits: int, least: float) -> p
     """text, at, align, ink of what is written on and beside the bars; what does not fit its piece stands at the end."""
     texts = []
     for row in rows.to_dict("records"):
-        place = row["place"] + 0.52
-        saved = number(row["xmi"], digits)
-        left = number(row["h_mt"], digits)
-        worse, whole = row["xmi"] < 0, number(row["h_lm"], digits)
+        place, worse = row["place"] + 0.52, row["xmi"] < 0
         end = max(row["h_lm"], row["h_mt"]) if worse else row["h_lm"]
         outside = []
-        pieces = [(saved, row["xmi"], row["xmi"] / 2, "#FFFFFF", "XMI")]
-        pieces += [
-            (
-                left,
-                row["h_mt"],
-                (max(row["xmi"], 0) + (row["h_mt"] if worse else row["h_lm"])) / 2,
-                INK,
-                "H_MT",
-            )
-        ]
-        for text, length, middle, ink, name in pieces:
-            if length * per_bit >= width(text, False) + 8:
+        rest = (max(row["xmi"], 0) + (row["h_mt"] if worse else row["h_lm"])) / 2
+        for column, middle, ink in (("xmi", row["xmi"] / 2, PAPER), ("h_mt", rest, INK)):
+            text = number(row[column], digits)
+            if _fits(text, row[column], per_bit):
                 texts.append((text, place, middle, "center", ink))
             else:
-                outside.append(f"{name} {text}")
-        beside = whole + (f" ({', '.join(outside)})" if outside else "")
-        texts.append(
-            (beside, place, max(end, row.get("h_lm_high", end)) + 6 / per_bit, "left", INK)
-        )
+                outside.append(f"{column.upper()} {text}")
+        beside = number(row["h_lm"], digits) + (f" ({', '.join(outside)})" if outside else "")
+        right = max(end, row.get("h_lm_high", end)) + 6 / per_bit
+        texts.append((beside, place, right, "left", INK))
         texts.append((row["label"], place, least - 10 / per_bit, "right", INK))
     return pd.DataFrame(texts, columns=["text", "place", "from", "align", "ink"])
 
 
+def _fits(text: str, length: float, per_bit: float) -> bool:
+    """Whether a piece has room for a text."""
+    return length * per_bit >= width(text, False) + 8
+
+
 def _texts(x: alt.X, y: alt.Y, written: pd.DataFrame) -> list[alt.Chart]:
-    layers = []
-    for align, frame in written.groupby("align", sort=True):
-        mark = alt.Chart(frame, name=f"texts_{align}").mark_text(
-            align=align, fontSize=FONT, baseline="middle"
-        )
-        layers.append(mark.encode(x=x, y=y, text="text:N", fill=alt.Fill("ink:N", scale=None)))
-    return layers
+    return [
+        _text(frame, f"texts_{align}", x, y, align=align)
+        for align, frame in written.groupby("align", sort=True)
+    ]
+
+
+def _text(frame: pd.DataFrame, name: str, x: alt.X, y: alt.Y, **look: Any) -> alt.Chart:
+    mark = alt.Chart(frame, name=name).mark_text(fontSize=FONT, baseline="middle", **look)
+    return mark.encode(x=x, y=y, text="text:N", fill=alt.Fill("ink:N", scale=None))
 
 
 def _notes(rows: pd.DataFrame, table: pd.DataFrame, ends: list[str]) -> list[str]:
@@ -266,109 +302,13 @@ def _notes(rows: pd.DataFrame, table: pd.DataFrame, ends: list[str]) -> list[str
 
 def _words(rows: pd.DataFrame, digits: int) -> str:
     """Every bar in words, side by side where there are sides."""
-    texts = rows.assign(
-        text=[
-            f"{label} {number(h_lm, digits)} = {number(xmi, digits)} + {number(h_mt, digits)}"
-            for label, h_lm, xmi, h_mt in rows[["label", "h_lm", "xmi", "h_mt"]].itertuples(
-                index=False
-            )
-        ]
-    )
-    parts = [
-        ("" if side == ALL else f"{side}: ") + ", ".join(own["text"])
-        for side, own in texts.groupby("side", sort=True)
+    texts = [
+        f"{label} {' + '.join(parts).replace(' + ', ' = ', 1)}"
+        for label, *values in rows[["label", "h_lm", "xmi", "h_mt"]].itertuples(index=False)
+        for parts in [[number(value, digits) for value in values]]
     ]
-    return "; ".join(parts)
-
-
-# and their ink
-COLOURS = {"#0072B2": "#FFFFFF", "#E69F00": "#000000", "#882255": "#FFFFFF", "#999999": "#000000"}
-
-
-def plot_pieces(
-    pieces: pd.DataFrame,
-    *,
-    parts: Sequence[str] = (),
-    title: str = "",
-    unit: str = "Bits per sentence",
-    size: Size = (560, 30),
-) -> alt.LayerChart:
-    """A horizontal bar per name, its pieces laid end to end, each with its length where there is room.
-
-    Parameters
-    ----------
-    pieces : bar, part, value; a row per piece, in the order from top to bottom and from left to right. At most 4
-        different parts, each with its colour; values at least 0. Where known, start: where the first piece of a bar
-        begins (of its first row; else 0), so that a piece which two bars share can stand under itself.
-    parts : those that take the first colours, by default in the order of the rows.
-    title : what the picture claims. unit : of the axis. size : (width of the plane, height of a bar) in pixels.
-
-    Raises
-    ------
-    DataError for a missing column, a number that is negative or not finite, no row, more than 4 parts.
-    """
-    rows = _laid(pieces)
-    names, bars = list(dict.fromkeys([*parts, *rows["part"]])), list(dict.fromkeys(rows["bar"]))
-    if not 1 <= len(names) <= len(COLOURS):
-        raise DataError(
-            f"{len(names)} kinds of pieces; between 1 and {len(COLOURS)} can be told apart."
-        )
-    most = float(rows["to"].max()) or 1.0
-    rows["text"] = [number(value, digits_for(most)) for value in rows["value"]]
-    axis = alt.Axis(title=unit, tickCount=size[0] // 90, grid=False, **AXIS)
-    x = alt.X("from:Q", scale=alt.Scale(domain=[0, most], nice=False), axis=axis)
-    labels = alt.Axis(
-        title=None, labelFontSize=FONT, labelLimit=400, ticks=False, domain=False, labelPadding=10
-    )
-    y = alt.Y("bar:N", sort=bars, axis=labels, scale=alt.Scale(paddingInner=0.2, paddingOuter=0.1))
-    legend = alt.Legend(
-        title=None,
-        orient="top",
-        labelFontSize=FONT,
-        labelLimit=400,
-        symbolType="square",
-        symbolStrokeWidth=0,
-        symbolSize=260,
-        columnPadding=24,
-    )
-    fill = alt.Fill(
-        "part:N", scale=alt.Scale(domain=names, range=list(COLOURS)[: len(names)]), legend=legend
-    )
-    tips = ["bar:N", "part:N", alt.Tooltip("value:Q", format=".4~g")]
-    drawn = alt.Chart(rows, name="pieces").mark_bar(stroke="#FFFFFF", strokeWidth=1)
-    drawn = drawn.encode(x=x, x2="to:Q", y=y, fill=fill, tooltip=tips)
-    look = {"width": size[0], "height": size[1] * len(bars), "view": {"stroke": None}}
-    chart = alt.layer(drawn, _numbers(rows, names, x, y, size[0] / most))
-    return chart.properties(
-        **look,
-        description=description(title, [unit, *_words_pieces(rows)]),
-        **headline(title, [], size[0] + 120),
-    )
-
-
-def _numbers(
-    rows: pd.DataFrame, names: list[str], x: alt.X, y: alt.Y, per_unit: float
-) -> alt.Chart:
-    """The length of each piece in its middle, where it fits, in the ink of its colour."""
-    ink = dict(zip(names, COLOURS.values(), strict=False))
-    frame = rows.assign(ink=rows["part"].map(ink), middle=(rows["from"] + rows["to"]) / 2)
-    room = [
-        v * per_unit >= width(t, False) + 8
-        for v, t in zip(frame["value"], frame["text"], strict=True)
-    ]
-    middle = x.copy()
-    middle.shorthand = "middle:Q"
-    mark = alt.Chart(frame[room], name="texts").mark_text(fontSize=FONT, baseline="middle")
-    return mark.encode(x=middle, y=y, text="text:N", fill=alt.Fill("ink:N", scale=None))
-
-
-def _words_pieces(rows: pd.DataFrame) -> list[str]:
-    """Every bar in words."""
-    bars = rows.groupby("bar", sort=False)
-    return [
-        f"{bar}: " + ", ".join(f"{p} {t}" for p, t in zip(own["part"], own["text"], strict=True))
-        for bar, own in bars
-    ]
+    sides = pd.Series(texts, rows.index).groupby(rows["side"], sort=True)
+    return "; ".join(("" if side == ALL else f"{side}: ") + ", ".join(own) for side, own in sides)
 
 
 def _laid(pieces: pd.DataFrame) -> pd.DataFrame:
@@ -388,9 +328,7 @@ def _laid(pieces: pd.DataFrame) -> pd.DataFrame:
             f"'{row['part']}' of '{row['bar']}' is {seen}: a piece of a bar has a length and a "
             "start of at least 0."
         )
-    starts = rows["start"].fillna(0.0)
-    rows["to"] = (
-        starts.groupby(rows["bar"]).transform("first") + rows.groupby("bar")["value"].cumsum()
-    )
+    first = rows["start"].fillna(0.0).groupby(rows["bar"]).transform("first")
+    rows["to"] = first + rows.groupby("bar")["value"].cumsum()
     rows["from"] = rows["to"] - rows["value"]
     return rows

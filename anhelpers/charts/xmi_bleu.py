@@ -11,10 +11,10 @@ import pandas as pd
 from .. import checks
 from ..stats import correlation_interval, pearson
 from .directions import checked_directions
-from .frame import Plane, Size, description, headline, number, plane_of
+from .frame import Plane, Size, framed, number, plane_of
 from .labels import label_layers
 from .lines import COLOURS, DASHES, INKS, SHAPES
-from .marks import FONT, not_drawn, tip
+from .marks import dots, legend, not_drawn, on, tip, told_apart
 
 __all__ = ["plot_xmi_bleu"]
 
@@ -70,10 +70,8 @@ def plot_xmi_bleu(
         *texts,
     ]
     notes = not_drawn(table, rows, "direction")
-    unnamed = [f"without a label for want of space: {', '.join(unnamed)}"] if unnamed else []
-    words = description(title, [" by ".join(TITLES[::-1]), *_words(rows, told), *notes, *unnamed])
-    chart = alt.layer(*layers).properties(width=size[0], height=size[1], description=words)
-    return chart.properties(**headline(title, notes, size[0]))
+    said = [" by ".join(TITLES[::-1]), *_words(rows, told)]
+    return framed(alt.layer(*layers), title, said, notes, unnamed=unnamed, size=size)
 
 
 def _told(side: str, rows: pd.DataFrame) -> str:
@@ -95,60 +93,33 @@ def _fits(rows: pd.DataFrame) -> pd.DataFrame:
             slope, level = np.polyfit(own["x"], own["y"], 1)
             ends = np.array([own["x"].min(), own["x"].max()])
             parts.append(pd.DataFrame({"series": series, "x": ends, "y": level + slope * ends}))
-    return (
-        pd.concat(parts, ignore_index=True)
-        if parts
-        else pd.DataFrame({"series": [], "x": [], "y": []})
-    )
+    return pd.concat(parts or [pd.DataFrame({"series": [], "x": [], "y": []})], ignore_index=True)
 
 
 def _points(rows: pd.DataFrame, plane: Plane, series: list[str]) -> alt.Chart:
     """The marks, with a legend that has each side's r."""
-    legend = alt.Legend(
-        title=None,
-        orient="top",
-        direction="vertical",
-        labelFontSize=FONT,
-        labelLimit=600,
-        symbolSize=160,
-    )
-    fill, shape = (
-        alt.Scale(domain=series, range=values[: len(series)]) for values in (COLOURS, SHAPES)
-    )
-    tips = [
-        "label:N",
-        tip("xmi", "XMI"),
-        tip("bleu", "BLEU"),
-        *(tip(c) for c in ("h_lm", "h_mt", "n") if c in rows),
-    ]
-    mark = alt.Chart(rows, name="points").mark_point(
-        filled=True, size=110, stroke="#FFFFFF", strokeWidth=1, opacity=1
-    )
-    return mark.encode(
-        **plane.channels,
-        fill=alt.Fill("series:N", scale=fill, legend=legend),
-        shape=alt.Shape("series:N", scale=shape, legend=legend),
-        tooltip=tips,
-    )
+    above = legend(direction="vertical", labelLimit=600, symbolSize=160)
+    tips = ["label:N", tip("xmi", "XMI"), tip("bleu", "BLEU")]
+    tips += [tip(c) for c in ("h_lm", "h_mt", "n") if c in rows]
+    looks = told_apart("series", series, above, fill=COLOURS, shape=SHAPES)
+    mark = dots(rows, "points", size=110, stroke="#FFFFFF")
+    return mark.encode(**plane.channels, **looks, tooltip=tips)
 
 
 def _lines(
     fits: pd.DataFrame, intervals: pd.DataFrame, plane: Plane, series: list[str]
 ) -> list[alt.Chart]:
     """Each side's line, and through each point a thin one, the interval of its XMI; colours of the marks' legend."""
-    layers, low = [], plane.channels["x"].copy()
-    low.shorthand = "xmi_low:Q"
+    layers, low = [], on(plane.channels["x"], "xmi_low")
     for k, name in enumerate(series):
         line, rule = (frame[frame["series"] == name] for frame in (fits, intervals))
         if len(line):
-            mark = alt.Chart(line, name=f"fit_{k}").mark_line(
-                strokeWidth=2.5, color=COLOURS[k], strokeDash=DASHES[k]
-            )
+            look = {"strokeWidth": 2.5, "color": COLOURS[k], "strokeDash": DASHES[k]}
+            mark = alt.Chart(line, name=f"fit_{k}").mark_line(**look)
             layers.append(mark.encode(**plane.channels))
         if len(rule):
-            mark = alt.Chart(rule, name=f"intervals_{k}").mark_rule(
-                strokeWidth=1.5, color=COLOURS[k]
-            )
+            mark = alt.Chart(rule, name=f"intervals_{k}")
+            mark = mark.mark_rule(strokeWidth=1.5, color=COLOURS[k])
             layers.append(mark.encode(x=low, x2="xmi_high:Q", y=plane.channels["y"]))
     return layers
 

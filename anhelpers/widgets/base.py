@@ -9,10 +9,10 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import anywidget
 import comm
@@ -20,19 +20,21 @@ import ipywidgets
 import traitlets
 from IPython import get_ipython
 
-from ..charts.offline import InScript
+from ..charts.offline import InScript, alt_text, picture, to_svg
 from ..data.writing import make_folder, write_text
 from ..provenance import in_page
 
 __all__ = [
+    "Markup",
     "Shown",
     "Widget",
     "detached",
+    "drawn",
     "html_lang",
     "is_static",
     "module",
     "plain_table",
-    "script_json",
+    "static_page",
     "styles",
     "without_kernel",
 ]
@@ -101,6 +103,13 @@ class Widget(Shown, anywidget.AnyWidget):
     data = traitlets.Dict().tag(sync=True)
     chart: Any = None
 
+    @classmethod
+    def of(cls, chart: Any, **traits: Any) -> Self:
+        """A widget with these traits and its chart, which leaves no state in a static notebook."""
+        made = cls(**traits, **without_kernel())
+        made.chart = chart
+        return made
+
     def fragment(self) -> str:
         """HTML for a notebook's output: a picture and a table, which a script, where one may run, makes interactive."""
         known = anywidget.AnyWidget.class_traits()
@@ -109,12 +118,12 @@ class Widget(Shown, anywidget.AnyWidget):
             for name in type(self).class_traits(sync=True)
             if name not in known and not name.startswith("_")
         ]
-        state = script_json(self.get_state(own))
+        state = _script_json(self.get_state(own))
         script = (
             "(() => {\nconst host = document.currentScript.parentElement;\n"
             + str(self._esm).replace("export default { render };", "")
             + "const box = make('div'), css = make('style');\n"
-            + f"css.textContent = {script_json(str(self._css))};\n"
+            + f"css.textContent = {_script_json(str(self._css))};\n"
             + f"render({{ model: fakeModel({state}), el: box }});\nhost.replaceChildren(css, "
             f"box);\n}})();"
         )
@@ -148,19 +157,50 @@ def detached() -> dict:
     return {"comm": comm.DummyComm(), "layout": ipywidgets.Layout(comm=comm.DummyComm())}
 
 
-def plain_table(
-    caption: str,
-    heads: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    align: str = "left",
-    *,
-    foot: Sequence[Sequence[str]] = (),
+class Markup(str):
+    """HTML that is put into a page as it stands, where plain texts are escaped."""
+
+
+def _escaped(text: str) -> str:
+    return text if isinstance(text, Markup) else html.escape(text)
+
+
+def drawn(chart: Any) -> dict[str, str]:
+    """A chart as the page shows it: svg, and alt, what it says to those who do not see it."""
+    spec = chart.to_dict()
+    return {"svg": to_svg(spec), "alt": alt_text(spec)}
+
+
+def static_page(
+    seen: Any, *parts: str, title: str = "", words: Iterable[tuple[str, str]] = ()
 ) -> str:
-    """A table of texts whose first column has names, of elements that are kept where no script may run.
+    """What is left of a widget where no script may run: its title, its picture, sentences, and more HTML.
 
     Parameters
     ----------
-    heads, rows : a head for each column; a text for each cell. align : of all columns but the first.
+    seen : a chart, or what `drawn` gives of it. words : (what is printed in bold, what follows) of each paragraph.
+    parts : HTML after them.
+    """
+    known = isinstance(seen, Mapping) and "svg" in seen
+    image = picture({"description": seen["alt"]}, svg=seen["svg"]) if known else picture(seen)
+    head = f"<p><b>{html.escape(title)}</b></p>" if title else ""
+    said = (f"<p><b>{html.escape(bold)}</b> {html.escape(text)}</p>" for bold, text in words)
+    return f"{head}<p>{image}</p>{''.join((*said, *parts))}"
+
+
+def plain_table(
+    caption: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    align: str = "left",
+    *,
+    foot: Iterable[Sequence[str]] = (),
+) -> str:
+    """A table whose first column has names, of elements that are kept where no script may run.
+
+    Parameters
+    ----------
+    heads, rows : a head for each column; a text, or Markup, for each cell. align : of all columns but the first.
     caption : above the table. foot : more rows, below all others.
     """
     first, other = (
@@ -168,21 +208,23 @@ def plain_table(
         for side in ("left", align)
     )
     head = "".join(
-        f"<th {other if i else first}>{html.escape(text)}</th>" for i, text in enumerate(heads)
+        f'<th {other if i else first} dir="auto">{_escaped(text)}</th>'
+        for i, text in enumerate(heads)
     )
 
-    def lines(rows: Sequence[Sequence[str]]) -> str:
+    def lines(rows: Iterable[Sequence[str]]) -> str:
         text = ""
         for name, *texts in rows:
-            unbroken = (html.escape(text).replace(" %", "\u00a0%") for text in texts)
+            unbroken = (_escaped(text).replace(" %", "\u00a0%") for text in texts)
             cells = "".join(f"<td {other}>{text}</td>" for text in unbroken)
-            text += f'<tr><th {first} dir="auto">{html.escape(name)}</th>{cells}</tr>'
+            text += f'<tr><th {first} dir="auto">{_escaped(name)}</th>{cells}</tr>'
         return text
 
-    below = f"<tfoot>{lines(foot)}</tfoot>" if foot else ""
-    caption = f"<caption>{html.escape(caption)}</caption>"
+    below = lines(foot)
+    below = f"<tfoot>{below}</tfoot>" if below else ""
     return (
-        f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{lines(rows)}</tbody>{below}</table>"
+        f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{lines(rows)}</tbody>{below}</table>"
     )
 
 
@@ -195,7 +237,7 @@ def html_lang(code: str) -> str:
     return "" if code == "und" else code.replace("_", "-")
 
 
-def script_json(value: Any) -> str:
+def _script_json(value: Any) -> str:
     """JSON that cannot end the script element around it."""
     return json.dumps(
         value, cls=InScript, ensure_ascii=False, allow_nan=False, separators=(",", ":")

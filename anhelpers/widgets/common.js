@@ -3,7 +3,11 @@
 
 const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
 const number = (x, digits) => x.toFixed(digits).replace(/^-(?=0(\.0*)?$)/, "").replace("-", "\u2212"); // no minus before a zero
-const whole = (text) => make("span", { class: "anx-whole" }, text); // never broken across lines
+const div = (name, ...children) => make("div", { class: "anx-" + name }, ...children);
+const span = (name, ...children) => make("span", { class: "anx-" + name }, ...children);
+const whole = (text) => span("whole", text); // never broken across lines
+const labelled = (text, control, ...more) => span("pair", make("label", { for: control.id }, text), control, ...more);
+const heads = (...texts) => make("tr", {}, ...texts.map((text) => make("th", { scope: "col" }, text)));
 const QUIET = { "data-lm-suppress-shortcuts": "true" }; // JupyterLab: keys pressed here are not commands
 let made = 0; // so that labels and controls of two widgets in one page find each other
 
@@ -19,6 +23,25 @@ function newId() { return "anx-" + ++made + "-" + Math.random().toString(36).sli
 function glossOf(gloss) { // what a source says, word for word, for those who do not know its language
   const shown = make("summary", QUIET, "word for word");
   return make("details", { class: "anx-note", lang: "en" }, shown, make("span", {}, gloss));
+}
+
+function select(attributes, options) { // options: [value, text] each
+  return make("select", { ...attributes, ...QUIET }, ...options.map(([value, text]) => make("option", { value }, text)));
+}
+
+function tableOf(caption, head, rows) { return make("table", {}, caption, make("thead", {}, head), make("tbody", {}, ...rows)); }
+
+function rootOf(data, name, noun, ...children) { // all that a widget shows, below its title
+  const title = div("title", data.title);
+  title.hidden = !data.title;
+  return make("div", { class: "anx anx-" + name, role: "group", "aria-label": data.title || noun }, title, ...children);
+}
+
+function slideBar(id, text, range, before, after) { // a slider with its label and value; before, after: [text, words] of buttons
+  const slider = make("input", { type: "range", step: 1, id, ...range, ...QUIET }), label = make("label", { for: id }, text);
+  const value = make("output", { class: "anx-value", for: id, "aria-live": "off" });
+  const ui = { slider, label, value, before: button(...before), after: button(...after) };
+  return { ...ui, bar: div("bar", div("slide", label, ui.before, slider, ui.after, value)) };
 }
 
 function button(text, label) {

@@ -20,44 +20,33 @@ function stepsOf([least, most]) { // the slider's positions: whole numbers of st
 }
 
 // ---- what is on the page
-function controls(data, last) {
+function controls(last) {
   const id = newId();
-  const slider = make("input", { type: "range", min: 1, max: last, step: 1, id, ...QUIET });
-  const ui = {
-    slider,
-    label: make("label", { for: id }, "α (false alarms allowed)"),
-    value: make("output", { class: "anx-value", for: id, "aria-live": "off" }),
-    before: button("◀ change", "Previous change: the next smaller α with other decisions"),
-    after: button("change ▶", "Next change: the next larger α with other decisions"),
-    readout: make("div", { class: "anx-readout" }),
-    expected: make("div", { class: "anx-expected" }),
-    chart: make("div", { class: "anx-chart" }),
-    title: make("div", { class: "anx-title" }, data.title),
+  return {
+    ...slideBar(id, "α (false alarms allowed)", { min: 1, max: last },
+      ["◀ change", "Previous change: the next smaller α with other decisions"],
+      ["change ▶", "Next change: the next larger α with other decisions"]),
+    readout: div("readout"),
+    expected: div("expected"),
+    chart: div("chart"),
   };
-  ui.title.hidden = !data.title;
-  ui.bar = make("div", { class: "anx-bar" },
-    make("div", { class: "anx-slide" }, ui.label, ui.before, slider, ui.after, ui.value));
-  return ui;
 }
 
-function table(data) { // {element, cells: rule -> a cell per method, heads: rule -> its note}
-  const cells = {}, heads = {};
-  const head = make("tr", {}, make("th", { scope: "col" }, "significant"),
-    ...data.methods.map((method) => make("th", { scope: "col" }, method.name)));
+function table(data) { // {element, cells: rule -> a cell per method, notes: rule -> its note}
+  const cells = {}, notes = {};
   const rows = Object.keys(data.rules).map((rule) => {
     cells[rule] = data.methods.map(() => make("td"));
-    heads[rule] = make("div", { class: "anx-note" });
-    return make("tr", {}, make("th", { scope: "row" }, rule, heads[rule]), ...cells[rule]);
+    notes[rule] = div("note");
+    return make("tr", {}, make("th", { scope: "row" }, rule, notes[rule]), ...cells[rule]);
   });
-  const caption = make("caption", {}, data.note);
-  return { element: make("table", {}, caption, make("thead", {}, head), make("tbody", {}, ...rows)), cells, heads };
+  const head = heads("significant", ...data.methods.map((method) => method.name));
+  return { element: tableOf(make("caption", {}, data.note), head, rows), cells, notes };
 }
 
 function render({ model, el }) {
-  const data = model.get("data"), steps = stepsOf(data.ends), ui = controls(data, steps.last), grid = table(data);
-  const root = make("div", { class: "anx anx-co", role: "group", "aria-label": data.title || "correction explorer" });
-  root.append(ui.title, ui.bar, ui.readout, ui.expected, make("div", { class: "anx-main" },
-    make("div", { class: "anx-left" }, ui.chart), make("div", { class: "anx-table" }, grid.element)));
+  const data = model.get("data"), steps = stepsOf(data.ends), ui = controls(steps.last), grid = table(data);
+  const main = div("main", div("left", ui.chart), div("table", grid.element));
+  const root = rootOf(data, "co", "correction explorer", ui.bar, ui.readout, ui.expected, main);
   el.append(root);
   ui.chart.append(parsed(data));
   const legend = [...ui.chart.querySelectorAll(".role-legend-symbol path")]; // how each level looks
@@ -82,7 +71,7 @@ function render({ model, el }) {
       }
     });
     for (const rule of Object.keys(data.rules))
-      grid.heads[rule].textContent = [...new Set(data.methods.map((method) => THRESHOLDS[rule](a, method.m)))].join(", ");
+      grid.notes[rule].textContent = [...new Set(data.methods.map((method) => THRESHOLDS[rule](a, method.m)))].join(", ");
     const said = `${upTo(2)} of ${total} p-values are below ${short(a)}: Bonferroni leaves ${upTo(0)}, Holm ${upTo(1)}`;
     const counts = data.methods.map((method) => `${+(method.m * a).toPrecision(3)} for ${method.name}`).join(", ");
     ui.value.textContent = `α = ${short(a)}`;

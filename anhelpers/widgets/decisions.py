@@ -14,9 +14,8 @@ import traitlets
 
 from .. import checks
 from ..charts.decisions import decided, decision_plane, plot_decisions
-from ..charts.offline import alt_text, picture, to_svg
 from ..errors import DataError
-from .base import Widget, module, plain_table, styles, without_kernel
+from .base import Widget, drawn, module, plain_table, static_page, styles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,19 +57,17 @@ def correction_explorer(
     chart = plot_decisions(
         table, alpha, names=names, title="", notes=False, least=LEAST, width=width
     )
-    spec = chart.to_dict()
-    span = decision_plane(rows, LEAST, width).ranges[0]
-    data = {"title": title, "start": alpha, "ends": [LEAST, MOST], "span": [*span, width]}
-    data |= {"methods": _methods(rows, names), "rules": RULES}
-    data |= {
-        "note": _note(
-            [names.get(name, str(name)) for name in dict.fromkeys(table.feature[table.p.isna()])]
-        )
+    gone = dict.fromkeys(table.feature[table.p.isna()])
+    data = {
+        "title": title,
+        "start": alpha,
+        "ends": [LEAST, MOST],
+        "span": [*decision_plane(rows, LEAST, width).ranges[0], width],
+        "methods": _methods(rows, names),
+        "rules": RULES,
+        "note": _note([names.get(name, str(name)) for name in gone]),
     }
-    data |= {"svg": to_svg(spec), "alt": alt_text(spec)}
-    widget = CorrectionExplorer(data=data, alpha=alpha, **without_kernel())
-    widget.chart = chart
-    return widget
+    return CorrectionExplorer.of(chart, data=data | drawn(chart), alpha=alpha)
 
 
 class CorrectionExplorer(Widget):
@@ -96,13 +93,10 @@ class CorrectionExplorer(Widget):
         return f"CorrectionExplorer(α = {self.alpha:g}: {', '.join(counts)} of {m} significant)"
 
     def static_html(self) -> str:
-        alphas = sorted({0.01, self.data["start"], 0.1})
-        title = f"<p><b>{html.escape(self.data['title'])}</b></p>" if self.data["title"] else ""
-        image = picture({"description": self.data["alt"]}, svg=self.data["svg"])
-        note = (
-            f"<p>In the picture, α = {self.data['start']:g}. {html.escape(self.data['note'])}</p>"
-        )
-        return f"{title}<p>{image}</p>{''.join(_static_table(self.data, alpha) for alpha in alphas)}{note}"
+        data = self.data
+        tables = (_static_table(data, alpha) for alpha in sorted({0.01, data["start"], 0.1}))
+        note = f"<p>In the picture, α = {data['start']:g}. {html.escape(data['note'])}</p>"
+        return static_page(data, *tables, note, title=data["title"])
 
 
 def _inside(alpha: float) -> float:
@@ -151,16 +145,11 @@ def _significant(data: Mapping, level: int, alpha: float) -> dict[str, list[str]
 
 def _static_table(data: Mapping, alpha: float) -> str:
     """The features that each rule calls significant at one alpha."""
-    rows = []
+    methods, rows = data["methods"], []
     for rule, level in data["rules"].items():
-        found = _significant(data, level, alpha).values()
-        rows.append(
-            [
-                rule,
-                *(_named(names, m["m"]) for names, m in zip(found, data["methods"], strict=True)),
-            ]
-        )
-    heads = ["significant", *(method["name"] for method in data["methods"])]
+        found = zip(_significant(data, level, alpha).values(), methods, strict=True)
+        rows.append([rule, *(_named(names, method["m"]) for names, method in found)])
+    heads = ["significant", *(method["name"] for method in methods)]
     return plain_table(f"α = {alpha:g}. {_expected(data, alpha)}", heads, rows)
 
 

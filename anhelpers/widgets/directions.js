@@ -32,25 +32,20 @@ function controls(data) {
   const id = newId();
   const ui = {
     id,
-    title: make("div", { class: "anx-title" }, data.title),
-    direction: make("select", { id, ...QUIET }),
-    order: make("select", { id: id + "-o", ...QUIET }),
+    direction: select({ id }, []),
+    order: select({ id: id + "-o" }, Object.entries(data.order_names)),
     before: button("▲", "Direction above in the list"),
     after: button("▼", "Direction below in the list"),
     reverse: button("⇄ reverse", "Choose the reverse direction"),
     list: make("ul", { class: "anx-list", role: "listbox", tabindex: 0, "aria-label": "directions", ...QUIET }),
     words: make("p", { class: "anx-words", "aria-live": "polite" }),
-    figures: make("div", { class: "anx-figures" }),
+    figures: div("figures"),
   };
-  ui.title.hidden = !data.title;
   for (const side of new Set(data.orders.name.map((i) => data.rows[i].side))) {
     const own = data.orders.name.map((i) => data.rows[i]).filter((row) => row.side === side);
     ui.direction.append(make("optgroup", { label: side }, ...own.map((row) => make("option", { value: row.name }, row.label))));
   }
-  for (const [key, text] of Object.entries(data.order_names)) ui.order.append(make("option", { value: key }, text));
-  ui.bar = make("div", { class: "anx-tools" },
-    make("span", { class: "anx-pair" }, make("label", { for: id }, "direction"), ui.direction, ui.before, ui.after, ui.reverse),
-    make("span", { class: "anx-pair" }, make("label", { for: id + "-o" }, "list by"), ui.order));
+  ui.bar = div("tools", labelled("direction", ui.direction, ui.before, ui.after, ui.reverse), labelled("list by", ui.order));
   return ui;
 }
 
@@ -58,38 +53,36 @@ function optionsOf(data, id) { // an option per direction, in the order of the r
   return data.rows.map((row, i) => {
     const label = make("span", { class: "anx-name", dir: "auto" }, row.label);
     const option = make("li", { role: "option", id: `${id}-${i}`, "aria-selected": "false" },
-      label, bar(row, data.span), make("span", { class: "anx-xmi" }, row.texts[0]));
+      label, bar(row, data.span), span("xmi", row.texts[0]));
     option.setAttribute("aria-label", `${row.label}: ${row.texts.map((t, k) => `${data.heads[k]} ${t}`).join(", ")}`);
     return option;
   });
 }
 
 function figure(data, rows) { // numbers above bars, one table for all
-  const heads = [make("th", { scope: "col" }, "direction"), ...data.heads.map((text) => make("th", { scope: "col" }, text))];
   const body = rows.flatMap((row, k) => {
     const cells = row.texts.map((text, j) => {
       const cell = make("td", {}, text);
-      if (row.intervals[j]) cell.append(make("span", { class: "anx-ends" }, row.intervals[j]));
+      if (row.intervals[j]) cell.append(span("ends", row.intervals[j]));
       return cell;
     });
     const kind = row.name === undefined ? "anx-mean" : k ? "anx-other" : "anx-chosen";
     return [make("tr", { class: kind }, make("th", { scope: "row", dir: "auto" }, row.label), ...cells),
-      make("tr", { class: kind + " anx-barred", "aria-hidden": "true" }, make("td", { colspan: heads.length }, bar(row, data.span)))];
+      make("tr", { class: kind + " anx-barred", "aria-hidden": "true" }, make("td", { colspan: 1 + data.heads.length }, bar(row, data.span)))];
   });
   const parts = ["saved", "left", ...(rows.some((row) => row.xmi < 0) ? ["worse"] : [])];
   const legend = parts.flatMap((part) => [make("span", { class: "anx-whole" },
     make("span", { class: `anx-key anx-${part}`, "aria-hidden": "true" }), PARTS[part]), " "]);
   const caption = make("caption", {}, `In ${data.unit}. The whole bar is H_LM = XMI + H_MT: `, ...legend);
-  return make("table", {}, caption, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...body));
+  return tableOf(caption, heads("direction", ...data.heads), body);
 }
 
 function render({ model, el }) {
   const data = model.get("data"), ui = controls(data), options = optionsOf(data, ui.id);
   const places = new Map(data.rows.map((row, i) => [row.name, i]));
-  const root = make("div", { class: "anx anx-dir", role: "group", "aria-label": data.title || "direction explorer" });
-  const notes = data.notes.map((text) => make("div", { class: "anx-note" }, text));
-  root.append(ui.title, ui.bar, make("div", { class: "anx-main" }, ui.list,
-    make("div", { class: "anx-detail" }, ui.words, ui.figures, ...notes)));
+  const notes = data.notes.map((text) => div("note", text));
+  const main = div("main", ui.list, div("detail", ui.words, ui.figures, ...notes));
+  const root = rootOf(data, "dir", "direction explorer", ui.bar, main);
   el.append(root);
 
   const here = () => places.get(model.get("direction"));

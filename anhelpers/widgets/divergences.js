@@ -15,27 +15,15 @@ function neverSaid(data, q, reversed) { // the outcomes that one of the two neve
 // ---- what is on the page
 function controls(data) {
   const id = newId();
-  const slider = make("input", { type: "range", min: 0, step: 1, id, ...QUIET });
   const ui = {
-    slider,
-    label: make("label", { for: id }, "t (along the path)"),
-    value: make("output", { class: "anx-value", for: id, "aria-live": "off" }),
-    before: button("◀ stop", "Previous stop of the path"),
-    after: button("stop ▶", "Next stop of the path"),
-    path: make("select", { id: id + "-p", ...QUIET }),
-    order: make("select", { "aria-label": "order of Rényi's divergence", ...QUIET }),
-    printed: { path: make("b", { class: "anx-printed" }), order: make("span", { class: "anx-printed" }) },
+    ...slideBar(id, "t (along the path)", { min: 0 }, ["◀ stop", "Previous stop of the path"], ["stop ▶", "Next stop of the path"]),
+    path: select({ id: id + "-p" }, data.paths.map(({ name }) => [name, name])),
+    order: select({ "aria-label": "order of Rényi's divergence" }, data.orders),
+    printed: { path: make("b", { class: "anx-printed" }), order: span("printed") },
     text: make("div", { class: "anx-text", dir: "auto" }),
-    bars: make("div", { class: "anx-chart" }),
-    title: make("div", { class: "anx-title" }, data.title),
+    bars: div("chart"),
   };
-  ui.path.append(...data.paths.map(({ name }) => make("option", { value: name }, name)));
-  ui.order.append(...data.orders.map(([value, text]) => make("option", { value }, text)));
-  ui.title.hidden = !data.title;
-  ui.bar = make("div", { class: "anx-bar" },
-    make("div", { class: "anx-slide" }, ui.label, ui.before, slider, ui.after, ui.value));
-  ui.tools = make("div", { class: "anx-tools" },
-    make("span", { class: "anx-pair" }, make("label", { for: id + "-p" }, "path"), ui.path), ui.printed.path, ui.text);
+  ui.tools = div("tools", labelled("path", ui.path), ui.printed.path, ui.text);
   return ui;
 }
 
@@ -57,7 +45,7 @@ function barsOf(data, holder) { // {show(q)}: the filled bars, their numbers, an
 }
 
 function panel(data, key) { // {element, choose(k), show(t, value)}
-  const drawn = data.panels[key], element = make("div", { class: "anx-chart" }, parsed(drawn));
+  const drawn = data.panels[key], element = div("chart", parsed(drawn));
   const point = element.querySelector(".bxpoint_marks path");
   const lines = data.paths.map((_, k) => [...element.querySelectorAll(`.bxpath${k}_marks path`)]);
   const choose = (chosen) => lines.forEach((own, k) =>
@@ -70,29 +58,28 @@ function table(data, order) { // {element, rows: [{kind, panels: key -> panel, v
   const rows = Object.keys(data.labels).map((kind) => {
     const keys = kind === "renyi" ? data.orders.map((_, k) => `renyi ${k}`) : [kind];
     const panels = Object.fromEntries(keys.map((key) => [key, panel(data, key)]));
-    const value = make("span", { class: "anx-number" }), note = make("div", { class: "anx-note" });
-    const bar = make("div", { class: "anx-fill" });
+    const value = span("number"), note = div("note");
+    const bar = div("fill");
     const head = make("th", { scope: "row" }, data.labels[kind], ...(kind === "renyi" ? [" ", ...order] : []),
-      make("div", { class: "anx-note" }, data.units[kind]));
+      div("note", data.units[kind]));
     const element = make("tr", {}, head, make("td", { class: "anx-trace" }, ...keys.map((key) => panels[key].element)),
       make("td", {}, value, note, make("div", { class: "anx-track", "aria-hidden": "true" }, bar)));
     return { kind, panels, value, note, bar, element };
   });
-  const head = make("tr", {}, ...["divergence", "along the paths", "here"].map((text) => make("th", { scope: "col" }, text)));
+  const head = heads("divergence", "along the paths", "here");
   const legend = data.paths.map(({ name }, k) => make("span", { class: "anx-entry" },
     make("span", { class: `anx-swatch anx-swatch${k}`, "aria-hidden": "true" }), name));
   const caption = make("caption", {}, "Thick: the chosen path. Each divergence has one scale for all paths, from 0 (Q is R) " +
     "up; what is infinite runs at ∞. The bar under a value is its share of the largest finite value on its path.");
-  const element = make("table", {}, caption, make("thead", {}, head), make("tbody", {}, ...rows.map((row) => row.element)));
-  return { element: make("div", {}, make("div", { class: "anx-legend" }, ...legend), element), rows };
+  const element = tableOf(caption, head, rows.map((row) => row.element));
+  return { element: make("div", {}, div("legend", ...legend), element), rows };
 }
 
 function render({ model, el }) {
   const data = model.get("data"), ui = controls(data), grid = table(data, [ui.order, ui.printed.order]);
-  const root = make("div", { class: "anx anx-dv", role: "group", "aria-label": data.title || "divergence explorer" });
-  const key = make("div", { class: "anx-note anx-key" }, "Outlined: R, what native writers say. Filled: Q, what the system says.");
-  root.append(ui.title, ui.bar, ui.tools, make("div", { class: "anx-main" },
-    make("div", { class: "anx-left" }, key, ui.bars), make("div", { class: "anx-table" }, grid.element)));
+  const key = div("note anx-key", "Outlined: R, what native writers say. Filled: Q, what the system says.");
+  const main = div("main", div("left", key, ui.bars), div("table", grid.element));
+  const root = rootOf(data, "dv", "divergence explorer", ui.bar, ui.tools, main);
   el.append(root);
   const bars = barsOf(data, ui.bars);
 

@@ -1,14 +1,11 @@
-"""The divergence explorer: move a distribution Q away from R, and watch which distances see it.
+"""The divergence explorer: move a distribution Q along a path away from R, and watch which distances see it.
 
-Python computes every number on a grid of places along each path once; divergences.js only looks them up, so no kernel
-is needed later.
-
-Paths of a distribution away from R, and every divergence on a grid of places along them.
+Python computes every divergence on a grid of places along each path once; divergences.js only looks them up, so no
+kernel is needed later.
 """
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,165 +28,19 @@ from ..charts.divergences import (
     plot_trace,
 )
 from ..charts.frame import number
-from ..charts.offline import alt_text, picture, to_svg
 from ..divergences import pmf
 from ..errors import DataError
-from .base import Widget, module, plain_table, styles, without_kernel
+from .base import Widget, drawn, module, plain_table, static_page, styles
 
 __all__ = [
     "DivergenceExplorer",
     "Route",
     "along",
     "divergence_explorer",
-    "divergences_of",
-    "kernel_of",
     "three_routes",
 ]
 
 STEPS = 200  # between the ends of a path, at least
-
-
-@dataclass(frozen=True, eq=False)
-class Route:
-    """Stops of a distribution on its way, and what happens there in words. stops : (m, Y), m >= 2; text : sentences."""
-
-    stops: np.ndarray | Sequence[Any]
-    text: str = ""
-
-
-def three_routes(
-    r: ArrayLike, names: Sequence[str], *, ground: ArrayLike | None = None, share: float = 0.1
-) -> dict[str, Route]:
-    """Three ways away from R: lose its rarest outcome, invent one that it lacks, shift one to another place.
-
-    Parameters
-    ----------
-    r : (Y,) the reference. names : of the Y outcomes. ground : as in `pmf.wasserstein`, by default the order of names.
-    share : the probability that is invented or shifted, in (0, 1); the most probable outcome gives at most all of its.
-
-    Returns
-    -------
-    Name → route; without the second where R has no outcome of probability 0, without the third where it has fewer than
-    three at different places.
-    """
-    r, cost = checks.pmf("r", r), costs_of(ground, len(r))
-    checks.same_length(r=r, names=names)
-    if not 0 < share < 1 or (r > 0).sum() < 2:
-        raise DataError(
-            f"share is {share}, R has {(r > 0).sum()} outcomes: give a share in (0, 1) and at "
-            "least two."
-        )
-    one, rare, main = np.eye(len(r)), int(np.where(r > 0, r, 2).argmin()), int(r.argmax())
-    kept = np.where(np.arange(len(r)) == rare, 0, r)
-    text = (
-        f"R says “{names[rare]}” in {_share(r[rare])} of the texts. Q says it less and less, and "
-        "at the end never."
-    )
-    routes = {"lose the rare word": Route([r, kept / kept.sum()], text)}
-    if (r == 0).any():
-        new = int((r == 0).argmax())
-        text = (
-            f"R never says “{names[new]}”. Q says it more and more, at the end in {_share(share)} "
-            "of the texts."
-        )
-        routes["invent a word"] = Route([r, (1 - share) * r + share * one[new]], text)
-    there = [y for y in np.argsort(cost[main], kind="stable") if r[y] > 0 and cost[main, y] > 0]
-    if there and cost[main, there[0]] < cost[main, there[-1]]:
-        near, far, share = there[0], there[-1], min(share, float(r[main]))
-        taken = r - share * one[main]
-        text = (
-            f"First {_share(share)} of the texts go from “{names[main]}” to “{names[near]}” (t up "
-            f"to 0.5), then the same ones go on to “{names[far]}”."
-        )
-        stops = [r, taken + share * one[near], taken + share * one[far]]
-        routes["shift to a neighbour, then far"] = Route(stops, text)
-    return routes
-
-
-def _share(p: float) -> str:
-    return f"{100 * p:.3g} %"
-
-
-def costs_of(ground: ArrayLike | None, n: int) -> np.ndarray:
-    """(Y, Y) costs of moves between outcomes."""
-    ground = np.arange(n) if ground is None else np.asarray(ground, dtype=float)
-    if ground.shape not in ((n,), (n, n)):
-        raise DataError(
-            f"ground has shape {ground.shape}: give ({n},) positions or ({n}, {n}) costs."
-        )
-    return np.abs(ground[:, None] - ground) if ground.ndim == 1 else ground
-
-
-def kernel_of(kernel: ArrayLike | None, ground: ArrayLike | None, n: int) -> tuple[np.ndarray, str]:
-    """(Y, Y) similarities, and what is said of them.
-
-    Parameters
-    ----------
-    kernel : (Y, Y), or None: made of `ground`. n : outcomes Y.
-    """
-    if kernel is not None:
-        return np.asarray(kernel, dtype=float), "unit of the kernel"
-    cost = costs_of(ground, n)
-    if (ground is not None and np.ndim(ground) == 2) or not cost.any():
-        return np.eye(n), "kernel: the same or not"
-    scale = float(np.median(cost[cost > 0]))
-    return np.exp(-cost / scale), f"kernel exp(−d/{scale:.3g})"
-
-
-def divergences_of(
-    r: np.ndarray, ground: ArrayLike, kernel: np.ndarray, orders: Sequence[float]
-) -> dict[str, Callable]:
-    """Key → divergence of q from r.
-
-    Parameters
-    ----------
-    r : (Y,). ground, kernel : as in `costs_of` and `kernel_of`. orders : Rényi's α.
-    """
-    return {
-        "total_variation": lambda q: pmf.total_variation(q, r),
-        "wasserstein": lambda q: pmf.wasserstein(q, r, ground),
-        "kl": lambda q: pmf.kl(q, r),
-        "kl_reversed": lambda q: pmf.kl(r, q),
-        "jensen_shannon": lambda q: pmf.jensen_shannon(q, r),
-        "chi_squared": lambda q: pmf.chi_squared(q, r),
-        "mmd_squared": lambda q: pmf.mmd_squared(q, r, kernel),
-    } | {
-        f"renyi {k}": lambda q, order=order: pmf.renyi(q, r, order)
-        for k, order in enumerate(orders)
-    }
-
-
-def along(name: str, route: Route, r: np.ndarray, each: Mapping[str, Callable]) -> dict[str, Any]:
-    """The distributions on a path's grid, the divergences there (None: infinite), and where its stops lie.
-
-    Parameters
-    ----------
-    r : (Y,). route : of the system. each : key -> divergence of q from r.
-    """
-    stops = [checks.pmf(f"stop {k} of path '{name}'", q) for k, q in enumerate(route.stops)]
-    sizes = sorted({len(q) for q in stops})
-    if len(stops) < 2 or sizes != [len(r)]:
-        seen = f"{len(stops)} stops over {', '.join(map(str, sizes)) or 'no'} outcomes"
-        raise DataError(f"path '{name}' has {seen}; give at least 2 stops over {len(r)} outcomes.")
-    per = math.ceil(STEPS / (len(stops) - 1))
-    share = np.linspace(0, 1, per + 1)[:-1, None]
-    q = np.concatenate([*((1 - share) * a + share * b for a, b in pairwise(stops)), stops[-1:]])
-    values = {key: np.array([divergence(row) for row in q]) for key, divergence in each.items()}
-    return {
-        "name": name,
-        "text": route.text,
-        "stops": (per * np.arange(len(stops))).tolist(),
-        "q": q.tolist(),
-        "values": {
-            key: [None if math.isinf(v) else v for v in column.tolist()]
-            for key, column in values.items()
-        },
-        "largest": {
-            key: float(column[np.isfinite(column)].max(initial=0)) for key, column in values.items()
-        },
-    }
-
-
 ORDERS = (0, 0.5, 1, 2, math.inf)
 TRACE, BARS = (230, 36), 290  # pixels: of a panel, of the longest bar
 NAMES = {
@@ -202,6 +53,14 @@ NAMES = {
     "renyi": "Rényi",
     "mmd_squared": "MMD²",
 }
+
+
+@dataclass(frozen=True, eq=False)
+class Route:
+    """Stops of a distribution on its way, and what happens there in words. stops : (m, Y), m >= 2; text : sentences."""
+
+    stops: np.ndarray | Sequence[Any]
+    text: str = ""
 
 
 def divergence_explorer(
@@ -238,13 +97,8 @@ def divergence_explorer(
     """
     r, names = checks.pmf("r", r), [str(name) for name in checks.texts("names", names)]
     checks.same_length(r=r, names=names)
-    qs = (
-        three_routes(r, names, ground=ground)
-        if qs is None
-        else qs
-        if isinstance(qs, Mapping)
-        else {"the path": qs}
-    )
+    if not isinstance(qs, Mapping):
+        qs = three_routes(r, names, ground=ground) if qs is None else {"the path": qs}
     routes = {str(name): q if isinstance(q, Route) else Route(q) for name, q in qs.items()}
     if not 1 <= len(routes) <= len(COLOURS):
         raise DataError(
@@ -253,31 +107,25 @@ def divergence_explorer(
     orders = [checks.non_negative("order", order) for order in dict.fromkeys(orders)]
     if not orders:
         raise DataError("orders is empty: Rényi's divergence needs at least one.")
-    kernel, of_kernel = kernel_of(kernel, ground, len(r))
-    each = divergences_of(r, np.arange(len(r)) if ground is None else ground, kernel, orders)
+    kernel, of_kernel = _kernel_of(kernel, ground, len(r))
+    each = _divergences_of(r, np.arange(len(r)) if ground is None else ground, kernel, orders)
     paths = [along(name, route, r, each) for name, route in routes.items()]
-    units = dict.fromkeys(NAMES, "nats") | {
-        "total_variation": "0 to 1",
-        "wasserstein": unit,
-        "chi_squared": "no unit",
-    }
+    units = {"total_variation": "0 to 1", "wasserstein": unit, "chi_squared": "no unit"}
     data = {
         "title": title,
         "names": names,
         "r": r.tolist(),
-        "units": units | {"mmd_squared": of_kernel},
-    }
-    data |= {
+        "units": dict.fromkeys(NAMES, "nats") | units | {"mmd_squared": of_kernel},
         "labels": NAMES,
         "orders": [["inf" if math.isinf(o) else o, _order(o)] for o in orders],
         "paths": paths,
+        "digits": {key: _digits(paths, key) for key in each},
     }
-    data |= {"digits": {key: _digits(paths, key) for key in each}}
-    order = 0.5 if 0.5 in orders else orders[0]
-    chart = plot_divergences(_frame(data, orders.index(order)), title=title)
     data |= {"panels": {key: _panel(data, key) for key in each}, "bars": _bars(data)}
-    widget = DivergenceExplorer(data=data, path=paths[0]["name"], order=order, **without_kernel())
-    widget.chart, widget.drawn = chart, _drawn(chart)
+    order = 0.5 if 0.5 in orders else orders[0]
+    chart = plot_divergences(_frame(data, _keys(data, order)), title=title)
+    widget = DivergenceExplorer.of(chart, data=data, path=paths[0]["name"], order=order)
+    widget.drawn = drawn(chart)
     return widget
 
 
@@ -329,18 +177,11 @@ class DivergenceExplorer(Widget):
         `attrs` hold the q of these numbers and its place t on the grid.
         """
         path = self._path()
-        order = [float(value) for value, _ in self.data["orders"]].index(self.order)
         i = math.floor(self.t * (len(path["q"]) - 1) + 0.5)
-        keys = {key: f"renyi {order}" if key == "renyi" else key for key in NAMES}
+        labels, units = self.data["labels"], self.data["units"]
         rows = [
-            (
-                key,
-                self.data["labels"][key],
-                self.data["units"][key],
-                _number(path["values"][k][i]),
-                path["largest"][k],
-            )
-            for key, k in keys.items()
+            (kind, labels[kind], units[kind], _number(path["values"][key][i]), path["largest"][key])
+            for kind, key in zip(NAMES, _keys(self.data, self.order), strict=True)
         ]
         frame = pd.DataFrame(rows, columns=["divergence", "name", "unit", "value", "largest"])
         frame.attrs = {"q": path["q"][i], "t": i / (len(path["q"]) - 1)}
@@ -359,18 +200,153 @@ class DivergenceExplorer(Widget):
         return f"DivergenceExplorer({here}; {len(self.data['paths'])} paths)"
 
     def static_html(self) -> str:
-        image = picture({"description": self.drawn["alt"]}, svg=self.drawn["svg"])
-        told = (
-            (html.escape(path["name"]), html.escape(path["text"]))
-            for path in self.data["paths"]
-            if path["text"]
+        paths = self.data["paths"]
+        words = [(f"{path['name']}.", path["text"]) for path in paths if path["text"]]
+        return static_page(self.drawn, _static_tables(self.data, self.order), words=words)
+
+
+def three_routes(
+    r: ArrayLike, names: Sequence[str], *, ground: ArrayLike | None = None, share: float = 0.1
+) -> dict[str, Route]:
+    """Three ways away from R: lose its rarest outcome, invent one that it lacks, shift one to another place.
+
+    Parameters
+    ----------
+    r : (Y,) the reference. names : of the Y outcomes. ground : as in `pmf.wasserstein`, by default the order of names.
+    share : the probability that is invented or shifted, in (0, 1); the most probable outcome gives at most all of its.
+
+    Returns
+    -------
+    Name → route; without the second where R has no outcome of probability 0, without the third where it has fewer than
+    three at different places.
+    """
+    r, cost = checks.pmf("r", r), _costs_of(ground, len(r))
+    checks.same_length(r=r, names=names)
+    if not 0 < share < 1 or (r > 0).sum() < 2:
+        raise DataError(
+            f"share is {share}, R has {(r > 0).sum()} outcomes: give a share in (0, 1) and at "
+            "least two."
         )
-        texts = "".join(f"<p><b>{name}.</b> {text}</p>" for name, text in told)
-        return f"<p>{image}</p>{texts}{_static_tables(self.data, self.order)}"
+    one, rare, main = np.eye(len(r)), int(np.where(r > 0, r, 2).argmin()), int(r.argmax())
+    kept = np.where(np.arange(len(r)) == rare, 0, r)
+    text = (
+        f"R says “{names[rare]}” in {_share(r[rare])} of the texts. Q says it less and less, and "
+        "at the end never."
+    )
+    routes = {"lose the rare word": Route([r, kept / kept.sum()], text)}
+    if (r == 0).any():
+        new = int((r == 0).argmax())
+        text = (
+            f"R never says “{names[new]}”. Q says it more and more, at the end in {_share(share)} "
+            "of the texts."
+        )
+        routes["invent a word"] = Route([r, (1 - share) * r + share * one[new]], text)
+    there = [y for y in np.argsort(cost[main], kind="stable") if r[y] > 0 and cost[main, y] > 0]
+    if there and cost[main, there[0]] < cost[main, there[-1]]:
+        near, far, share = there[0], there[-1], min(share, float(r[main]))
+        taken = r - share * one[main]
+        text = (
+            f"First {_share(share)} of the texts go from “{names[main]}” to “{names[near]}” (t up "
+            f"to 0.5), then the same ones go on to “{names[far]}”."
+        )
+        stops = [r, taken + share * one[near], taken + share * one[far]]
+        routes["shift to a neighbour, then far"] = Route(stops, text)
+    return routes
+
+
+def _share(p: float) -> str:
+    return f"{100 * p:.3g} %"
+
+
+def along(name: str, route: Route, r: np.ndarray, each: Mapping[str, Callable]) -> dict[str, Any]:
+    """The distributions on a path's grid, the divergences there (None: infinite), and where its stops lie.
+
+    Parameters
+    ----------
+    r : (Y,). route : of the system. each : key -> divergence of q from r.
+    """
+    stops = [checks.pmf(f"stop {k} of path '{name}'", q) for k, q in enumerate(route.stops)]
+    sizes = sorted({len(q) for q in stops})
+    if len(stops) < 2 or sizes != [len(r)]:
+        seen = f"{len(stops)} stops over {', '.join(map(str, sizes)) or 'no'} outcomes"
+        raise DataError(f"path '{name}' has {seen}; give at least 2 stops over {len(r)} outcomes.")
+    per = math.ceil(STEPS / (len(stops) - 1))
+    share = np.linspace(0, 1, per + 1)[:-1, None]
+    q = np.concatenate([*((1 - share) * a + share * b for a, b in pairwise(stops)), stops[-1:]])
+    values = {key: np.array([divergence(row) for row in q]) for key, divergence in each.items()}
+    finite = {key: column[np.isfinite(column)] for key, column in values.items()}
+    return {
+        "name": name,
+        "text": route.text,
+        "stops": (per * np.arange(len(stops))).tolist(),
+        "q": q.tolist(),
+        "values": {
+            key: [None if math.isinf(v) else v for v in column.tolist()]
+            for key, column in values.items()
+        },
+        "largest": {key: float(some.max(initial=0)) for key, some in finite.items()},
+    }
+
+
+def _divergences_of(
+    r: np.ndarray, ground: ArrayLike, kernel: np.ndarray, orders: Sequence[float]
+) -> dict[str, Callable]:
+    """Key → divergence of q from r.
+
+    Parameters
+    ----------
+    r : (Y,). ground, kernel : as in `_costs_of` and `_kernel_of`. orders : Rényi's α.
+    """
+    return {
+        "total_variation": lambda q: pmf.total_variation(q, r),
+        "wasserstein": lambda q: pmf.wasserstein(q, r, ground),
+        "kl": lambda q: pmf.kl(q, r),
+        "kl_reversed": lambda q: pmf.kl(r, q),
+        "jensen_shannon": lambda q: pmf.jensen_shannon(q, r),
+        "chi_squared": lambda q: pmf.chi_squared(q, r),
+        "mmd_squared": lambda q: pmf.mmd_squared(q, r, kernel),
+    } | {
+        f"renyi {k}": lambda q, order=order: pmf.renyi(q, r, order)
+        for k, order in enumerate(orders)
+    }
+
+
+def _kernel_of(
+    kernel: ArrayLike | None, ground: ArrayLike | None, n: int
+) -> tuple[np.ndarray, str]:
+    """(Y, Y) similarities, and what is said of them.
+
+    Parameters
+    ----------
+    kernel : (Y, Y), or None: made of `ground`. n : outcomes Y.
+    """
+    if kernel is not None:
+        return np.asarray(kernel, dtype=float), "unit of the kernel"
+    cost = _costs_of(ground, n)
+    if (ground is not None and np.ndim(ground) == 2) or not cost.any():
+        return np.eye(n), "kernel: the same or not"
+    scale = float(np.median(cost[cost > 0]))
+    return np.exp(-cost / scale), f"kernel exp(−d/{scale:.3g})"
+
+
+def _costs_of(ground: ArrayLike | None, n: int) -> np.ndarray:
+    """(Y, Y) costs of moves between outcomes."""
+    ground = np.arange(n) if ground is None else np.asarray(ground, dtype=float)
+    if ground.shape not in ((n,), (n, n)):
+        raise DataError(
+            f"ground has shape {ground.shape}: give ({n},) positions or ({n}, {n}) costs."
+        )
+    return np.abs(ground[:, None] - ground) if ground.ndim == 1 else ground
 
 
 def _number(value: float | None) -> float:
     return math.inf if value is None else value
+
+
+def _keys(data: Mapping, order: float) -> list[str]:
+    """The divergences that are shown: Rényi's of one order."""
+    k = [float(value) for value, _ in data["orders"]].index(order)
+    return [f"renyi {k}" if key == "renyi" else key for key in NAMES]
 
 
 def _order(order: float) -> str:
@@ -390,9 +366,8 @@ def _label(data: Mapping, key: str) -> str:
     return name if kind == "total_variation" else f"{name} ({data['units'][kind]})"
 
 
-def _frame(data: Mapping, order: int, keys: Sequence[str] | None = None) -> pd.DataFrame:
+def _frame(data: Mapping, keys: Sequence[str]) -> pd.DataFrame:
     """divergence, path, t, value, as `charts.divergences` draws them."""
-    keys = [f"renyi {order}" if key == "renyi" else key for key in NAMES] if keys is None else keys
     rows = [
         (_label(data, key), path["name"], i / (len(path["q"]) - 1), _number(value))
         for key in keys
@@ -402,28 +377,24 @@ def _frame(data: Mapping, order: int, keys: Sequence[str] | None = None) -> pd.D
     return pd.DataFrame(rows, columns=["divergence", "path", "t", "value"])
 
 
-def _drawn(chart: Any) -> dict[str, str]:
-    spec = chart.to_dict()
-    return {"svg": to_svg(spec), "alt": alt_text(spec)}
-
-
 def _panel(data: Mapping, key: str) -> dict[str, Any]:
     """A panel, its plane as movePoint takes it, and where it draws what is infinite."""
-    frame = _frame(data, 0, [key])
+    frame = _frame(data, [key])
     height = height_of(frame["value"])
-    drawn = _drawn(
-        plot_trace(frame, point=(0.0, _number(data["paths"][0]["values"][key][0])), size=TRACE)
-    )
+    start = _number(data["paths"][0]["values"][key][0])
     infinite = None if math.isnan(height.infinite) else height.infinite
-    return drawn | {"box": [0, 1, height.low, height.high, *TRACE], "infinite": infinite}
+    return drawn(plot_trace(frame, point=(0.0, start), size=TRACE)) | {
+        "box": [0, 1, height.low, height.high, *TRACE],
+        "infinite": infinite,
+    }
 
 
 def _bars(data: Mapping) -> dict[str, Any]:
     """The bars at the start of the first path, and how many pixels a probability of 1 takes."""
     top = max(max(data["r"]), *(max(q) for path in data["paths"] for q in path["q"]))
-    return _drawn(
-        plot_bars(data["r"], data["paths"][0]["q"][0], data["names"], top=top, width=BARS)
-    ) | {"one": BARS / top}
+    first = data["paths"][0]["q"][0]
+    chart = plot_bars(data["r"], first, data["names"], top=top, width=BARS)
+    return drawn(chart) | {"one": BARS / top}
 
 
 def _static_tables(data: Mapping, order: float) -> str:
@@ -440,8 +411,7 @@ def _static_tables(data: Mapping, order: float) -> str:
         for y, name in enumerate(data["names"])
     ]
     first = plain_table("Probabilities", ["", "R", *heads], rows)
-    chosen = [float(value) for value, _ in data["orders"]].index(order)
-    keys = [f"renyi {chosen}" if key == "renyi" else key for key in NAMES]
+    keys = _keys(data, order)
     rows = [[_label(data, key), *(_said(data, path, key, i) for path, i in at)] for key in keys]
     return first + plain_table("Divergences of Q from R", ["", *heads], rows)
 

@@ -34,45 +34,34 @@ function betaOf(starts, place) { // a β at that place: in the middle, on the sl
 
 function controls() {
   const id = newId();
-  const slider = make("input", { type: "range", min: 0, max: LAST, step: 1, id, ...QUIET });
-  const value = make("output", { class: "anx-value", for: id, "aria-live": "off" });
   const ui = {
-    slider, value,
-    readout: make("div", { class: "anx-readout" }),
-    before: button("◀ change", "Previous change: the next smaller β at which a translation on this page changes"),
-    after: button("change ▶", "Next change: the next larger β at which a translation on this page changes"),
-    accuracy: make("select", { id: id + "-a", ...QUIET }),
-    naturalness: make("select", { id: id + "-n", ...QUIET }),
+    ...slideBar(id, "β (naturalness weight)", { min: 0, max: LAST },
+      ["◀ change", "Previous change: the next smaller β at which a translation on this page changes"],
+      ["change ▶", "Next change: the next larger β at which a translation on this page changes"]),
+    readout: div("readout"),
+    accuracy: select({ id: id + "-a" }, []),
+    naturalness: select({ id: id + "-n" }, []),
     said: make("b", { role: "status" }), // stands there empty: what is shown late is not read out
     place: make("div", { class: "anx-kept", role: "status" }),
-    domain: make("select", { id: id + "-d", ...QUIET }),
-    order: make("select", { id: id + "-o", ...QUIET }),
+    domain: select({ id: id + "-d" }, []),
+    order: select({ id: id + "-o" }, [["document", "document order"], ["changes", "most changes first"]]),
     back: button("‹", "Previous page of rows"),
     forth: button("›", "Next page of rows"),
-    where: make("span", { class: "anx-where" }),
-    chart: make("div", { class: "anx-chart" }),
+    where: span("where"),
+    chart: div("chart"),
     body: make("tbody"),
   };
-  ui.order.append(make("option", { value: "document" }, "document order"));
-  ui.order.append(make("option", { value: "changes" }, "most changes first"));
-  const label = make("label", { for: id }, "β (naturalness weight)");
-  ui.title = make("div", { class: "anx-title" });
-  ui.domainBox = make("span", { class: "anx-pair" }, make("label", { for: id + "-d" }, "domain"), ui.domain);
-  ui.pages = make("span", { class: "anx-pair" }, ui.back, ui.where, ui.forth);
-  ui.bar = make("div", { class: "anx-bar" },
-    make("div", { class: "anx-slide" }, label, ui.before, slider, ui.after, value));
-  ui.judges = make("div", { class: "anx-tools anx-judges" }, make("b", {}, "Who is the judge?"));
-  for (const [end, name] of [["-a", "accuracy"], ["-n", "naturalness"]])
-    ui.judges.append(make("span", { class: "anx-pair" }, make("label", { for: id + end }, name + " by"), ui[name]));
-  ui.judges.append(ui.said);
-  ui.rows = make("span", { class: "anx-pair" }, make("label", { for: id + "-o" }, "rows"), ui.order);
-  ui.tools = make("div", { class: "anx-tools" }, ui.domainBox, ui.rows, ui.pages);
+  ui.domainBox = labelled("domain", ui.domain);
+  ui.pages = span("pair", ui.back, ui.where, ui.forth);
+  ui.judges = div("tools anx-judges", make("b", {}, "Who is the judge?"),
+    labelled("accuracy by", ui.accuracy), labelled("naturalness by", ui.naturalness), ui.said);
+  ui.rows = labelled("rows", ui.order);
+  ui.tools = div("tools", ui.domainBox, ui.rows, ui.pages);
   return ui;
 }
 
 function table(body, caption) {
-  const head = make("tr");
-  for (const title of ["Source", "Reference", "Chosen translation"]) head.append(make("th", { scope: "col" }, title));
+  const head = heads("Source", "Reference", "Chosen translation");
   const cols = make("colgroup", {}, make("col"), make("col"), make("col", { class: "anx-wide" }));
   return make("table", {}, caption, cols, make("thead", {}, head), body);
 }
@@ -80,13 +69,10 @@ function table(body, caption) {
 function render({ model, el }) {
   const data = model.get("data");
   const ui = controls();
-  const root = make("div", { class: "anx anx-beta", role: "group", "aria-label": data.title || "β explorer" });
-  ui.title.textContent = data.title;
-  ui.title.hidden = !data.title;
   const caption = make("caption");
-  const main = make("div", { class: "anx-main" }, make("div", { class: "anx-left" }, ui.chart, ui.readout, ui.place));
-  root.append(ui.title, ui.judges, ui.bar, ui.tools, main);
-  if (data.show) main.append(make("div", { class: "anx-table" }, table(ui.body, caption)));
+  const main = div("main", div("left", ui.chart, ui.readout, ui.place));
+  const root = rootOf(data, "beta", "β explorer", ui.judges, ui.bar, ui.tools, main);
+  if (data.show) main.append(div("table", table(ui.body, caption)));
   else root.classList.add("anx-alone");
   el.append(root);
 
@@ -199,10 +185,10 @@ function render({ model, el }) {
 
   // ---- what a page, an order or a domain changes
   function newRow(row) {
-    const text = make("div", { dir: "auto", ...langOf(data, 1) }), note = make("div", { class: "anx-note" });
-    const was = make("div", { class: "anx-note anx-was" });
+    const text = make("div", { dir: "auto", ...langOf(data, 1) }), note = div("note");
+    const was = div("note anx-was");
     const cell = make("td", { class: "anx-chosen", "data-label": "Chosen" }, text, note, was);
-    const id = make("span", { class: "anx-note" }, whole(row.domain ? `#${row.id} · ${row.domain}` : `#${row.id}`));
+    const id = span("note", whole(row.domain ? `#${row.id} · ${row.domain}` : `#${row.id}`));
     const source = make("td", { "data-label": "Source" }, make("span", { dir: "auto", ...langOf(data, 0) }, row.src), " ", id);
     if (row.gloss) source.append(glossed(row.gloss));
     const reference = make("td", { "data-label": "Reference" }, make("div", { dir: "auto", ...langOf(data, 1) }, row.ref));

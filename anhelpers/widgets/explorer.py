@@ -16,7 +16,7 @@ import traitlets
 from .. import checks
 from ..charts.curve import beta_label
 from ..frontier import OracleCurve
-from .base import Widget, module, styles, without_kernel
+from .base import Widget, module, styles
 from .judged import ALL, Judged
 from .shape import choice, shaped, static_html
 
@@ -61,9 +61,7 @@ def beta_explorer(
     judged = _judged(curve, options)
     data, chart = shaped(judged, srcs, refs, texts, point=beta, **options)
     first = dict(zip(("accuracy", "naturalness"), judged[0].judges, strict=True))
-    widget = BetaExplorer(data=data, beta=beta, **first, **without_kernel())
-    widget.chart = chart
-    return widget
+    return BetaExplorer.of(chart, data=data, beta=beta, **first)
 
 
 def _judged(curve: OracleCurve | Sequence[Judged], options: dict) -> Sequence[Judged]:

@@ -134,25 +134,21 @@ function controls(data) {
     return { name, max, slider, value, label: make("label", { for: own }, ...broken(name)) };
   });
   const rows = data.categories.map((name, c) => {
-    const note = make("div", { class: "anx-note" }), points = make("td"), shown = make("span", { class: "anx-side" });
-    const select = make("select", { "aria-label": `${name} counts for`, "aria-describedby": id + "-told", ...QUIET },
-      ...SIDES.map((side) => make("option", { value: side }, side)));
+    const note = div("note"), points = make("td"), shown = span("side");
+    const side = select({ "aria-label": `${name} counts for`, "aria-describedby": id + "-told" }, SIDES.map((one) => [one, one]));
     const row = make("tr", {}, make("th", { scope: "row" }, ...broken(name), note), make("td", {}, String(data.marks[c])),
-      points, make("td", {}, select, shown));
-    return { name, note, points, select, shown, row };
+      points, make("td", {}, side, shown));
+    return { name, note, points, select: side, shown, row };
   });
   const ui = {
     weights, rows,
-    title: make("div", { class: "anx-title" }, data.title),
     reset: button("↺ reset", `Reset to scheme ${data.names[0]} and weights ${data.names[1]}`),
     told: make("div", { class: "anx-told", id: id + "-told" }),
-    chart: make("div", { class: "anx-chart" }),
-    zoom: make("div", { class: "anx-note anx-zoom" }),
+    chart: div("chart"),
+    zoom: div("note anx-zoom"),
   };
-  ui.title.hidden = !data.title;
-  const heads = ["category", "marks", "points", "counts for"].map((text) => make("th", { scope: "col" }, text));
-  ui.table = make("table", {}, make("caption", {}, "Marks: how many errors raters marked. Points: what they cost per segment, the mean over the systems."),
-    make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows.map((one) => one.row)));
+  const caption = make("caption", {}, "Marks: how many errors raters marked. Points: what they cost per segment, the mean over the systems.");
+  ui.table = tableOf(caption, heads("category", "marks", "points", "counts for"), rows.map((one) => one.row));
   ui.box = make("div", { class: "anx-box", tabindex: 0, role: "region", "aria-label": "what each category counts for" }, ui.table);
   ui.costs = make("div", { class: "anx-weights", role: "group", "aria-label": "what an error costs, in MQM points" },
     ...weights.flatMap((one) => [one.label, one.value, one.slider]));
@@ -161,12 +157,14 @@ function controls(data) {
 
 function numbersTable(data) { // {element, cells: per system, the cells of accuracy, fluency, penalty}
   const cells = data.systems.map(() => KINDS.map(() => make("td")));
-  const heads = ["system", "accuracy (rank)", "fluency (rank)", "penalty (rank)"].map((text) => make("th", { scope: "col" }, text));
+  const head = heads("system", "accuracy (rank)", "fluency (rank)", "penalty (rank)");
   const rows = data.systems.map((name, i) => make("tr", {}, make("th", { scope: "row" }, name), ...cells[i]));
   const most = Math.max(...data.n_segments), least = Math.min(...data.n_segments), n = most === least ? most : `${least} to ${most}`;
   const caption = make("caption", {}, `Penalties in MQM points per segment: 0 is perfect, lower is better. n = ${n} segments. ` +
     "In the picture, a ring: on the frontier, no other system is at least as good on both axes and better on one. Dashed: from where a system stood.");
-  return { element: make("table", { class: "anx-numbers" }, caption, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows)), cells };
+  const element = tableOf(caption, head, rows);
+  element.classList.add("anx-numbers");
+  return { element, cells };
 }
 
 function ticksOf(svg, axis) { // a function that writes the numbers of an axis anew, a factor larger
@@ -181,10 +179,9 @@ function ticksOf(svg, axis) { // a function that writes the numbers of an axis a
 
 function render({ model, el }) {
   const data = model.get("data"), ui = controls(data), numbers = numbersTable(data), names = data.systems;
-  const root = make("div", { class: "anx anx-mqm", role: "group", "aria-label": data.title || "MQM editor" });
-  root.append(ui.title, make("div", { class: "anx-main" },
-    make("div", { class: "anx-left" }, ui.chart, ui.zoom, ui.told, numbers.element), // no control moves when the words do
-    make("div", { class: "anx-right" }, ui.costs, make("div", { class: "anx-tools" }, ui.reset), ui.box)));
+  const left = div("left", ui.chart, ui.zoom, ui.told, numbers.element); // no control moves when the words do
+  const main = div("main", left, div("right", ui.costs, div("tools", ui.reset), ui.box));
+  const root = rootOf(data, "mqm", "MQM editor", main);
   el.append(root);
   ui.chart.append(parsed(data));
   const svg = ui.chart.querySelector("svg"), [x0, x1, y0, y1, w, h] = data.box;

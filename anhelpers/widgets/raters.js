@@ -56,7 +56,7 @@ function cellOf(data, k, label, id) { // five radio buttons, one stop of the Tab
 function sectionOf(data, segment, page, first, id) { // one segment: source, reference, and a row per candidate
   const source = make("p", { class: "anx-source", dir: "auto", ...langOf(data, 0) }, segment.src);
   const section = make("section", { "aria-label": `Sentence ${page + 1} of ${data.segments.length}` },
-    make("div", { class: "anx-note" }, `Source, sentence ${page + 1}`), source);
+    div("note", `Source, sentence ${page + 1}`), source);
   if (segment.gloss) section.append(glossOf(segment.gloss));
   if (segment.ref) {
     const ref = make("p", { dir: "auto", ...langOf(data, 1) }, segment.ref);
@@ -67,7 +67,7 @@ function sectionOf(data, segment, page, first, id) { // one segment: source, ref
       show.setAttribute("aria-expanded", !ref.hidden);
       show.textContent = ref.hidden ? "show a reference" : "hide the reference";
     });
-    section.append(make("div", { class: "anx-ref" }, show, ref));
+    section.append(div("ref", show, ref));
   }
   const head = ["", "Translation", ...data.criteria.map(([name]) => capital(name))];
   const body = make("tbody", {}, ...segment.texts.map((text, line) => {
@@ -77,17 +77,15 @@ function sectionOf(data, segment, page, first, id) { // one segment: source, ref
     return make("tr", {}, make("th", { scope: "row" }, letter), make("td", { dir: "auto", ...langOf(data, 1) }, text), ...cells);
   }));
   const cols = make("colgroup", {}, make("col", { class: "anx-letter" }), make("col"), ...data.criteria.map(() => make("col", { class: "anx-five" })));
-  const row = make("tr", {}, ...head.map((title) => make("th", { scope: "col" }, title)));
-  section.append(make("table", {}, cols, make("thead", {}, row), body));
+  section.append(make("table", {}, cols, make("thead", {}, heads(...head)), body));
   return section;
 }
 
 function controls(data, id) {
   const ui = {
-    title: make("div", { class: "anx-title" }, data.title),
     before: button("◀ previous", "Previous sentence (P)"),
     after: button("next ▶", "Next sentence (N)"),
-    where: make("span", { class: "anx-where" }),
+    where: span("where"),
     count: make("progress", { max: 1, value: 0, "aria-label": "ratings given" }),
     value: make("output", { class: "anx-value", "aria-live": "off" }),
     name: make("input", { type: "text", id: id + "-name", maxlength: 40, autocomplete: "off", spellcheck: "false", ...QUIET }),
@@ -95,16 +93,15 @@ function controls(data, id) {
     open: make("input", { type: "file", id: id + "-open", accept: ".csv,text/csv", ...QUIET }),
     status: make("div", { class: "anx-status", role: "status" }),
   };
-  ui.title.hidden = !data.title;
-  ui.openBox = make("span", { class: "anx-pair anx-open" }, make("label", { for: ui.open.id }, "go on with a saved file:"), ui.open);
-  ui.how = make("div", { class: "anx-how" }, make("p", {}, data.how),
+  ui.openBox = span("pair anx-open", make("label", { for: ui.open.id }, "go on with a saved file:"), ui.open);
+  ui.how = div("how", make("p", {}, data.how),
     ...data.criteria.map(([name, low, high]) => make("p", {}, make("b", {}, capital(name) + ":"), ` 1 = ${low}; 5 = ${high}.`)));
-  ui.bar = make("div", { class: "anx-bar anx-tools" }, make("span", { class: "anx-pair" }, ui.before, ui.where, ui.after),
-    make("span", { class: "anx-pair" }, ui.count, ui.value));
+  ui.bar = div("bar anx-tools", span("pair", ui.before, ui.where, ui.after),
+    span("pair", ui.count, ui.value));
   ui.foot = make("div", { class: "anx-foot" },
-    make("div", { class: "anx-pair" }, make("label", { for: ui.name.id }, "pseudonym"), ui.name, ui.save),
-    make("span", { class: "anx-note" }, "No real name is needed. Take one that nobody else has, and remember it."), ui.openBox);
-  ui.paper = make("div", { class: "anx-paper" }, `sheet ${data.sheet}`);
+    div("pair", make("label", { for: ui.name.id }, "pseudonym"), ui.name, ui.save),
+    span("note", "No real name is needed. Take one that nobody else has, and remember it."), ui.openBox);
+  ui.paper = div("paper", `sheet ${data.sheet}`);
   return ui;
 }
 
@@ -112,9 +109,8 @@ function render({ model, el }) {
   const data = model.get("data"), rows = rowsOf(data), id = newId(), ui = controls(data, id);
   const each = rows.length / data.segments.length; // ratings of one segment
   const sections = data.segments.map((segment, page) => sectionOf(data, segment, page, rows.findIndex((row) => row.page === page), id));
-  const main = make("div", { class: "anx-sheet" }, ui.bar, ...sections);
-  const root = make("div", { class: "anx anx-rs", role: "group", "aria-label": data.title || "rating sheet" });
-  root.append(ui.title, ui.how, main, ui.foot, ui.status, ui.paper);
+  const main = div("sheet", ui.bar, ...sections);
+  const root = rootOf(data, "rs", "rating sheet", ui.how, main, ui.foot, ui.status, ui.paper);
   el.append(root);
   const radios = rows.map((_, k) => [...root.querySelectorAll(`input[data-row="${k}"]`)]);
   const place = () => clamp(model.get("place"), 0, sections.length - 1);

@@ -1,6 +1,6 @@
 """What the β explorer shows, as plain JSON values: charts, curves, and the chain of translations of every segment.
 
-A translation cut into the words that it shares with another one and those that it does not.
+A translation is cut into the words that it shares with the one at β = 0, and those that it does not.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..charts.curve import beta_label
 from ..charts.frame import number
-from ..charts.offline import picture
 from ..errors import DataError
-from .base import html_lang, plain_table
+from .base import html_lang, plain_table, static_page
 from .judged import Judged, judged_data
 
 __all__ = ["bounds", "choice", "cut", "shaped", "static_html", "word_parts"]
@@ -30,70 +29,6 @@ __all__ = ["bounds", "choice", "cut", "shaped", "static_html", "word_parts"]
 # scripts without spaces: each character counts as a word
 CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 WORD = re.compile(f"[{CJK}]|[^\\s{CJK}]+")
-
-
-def word_parts(text: str, base: str) -> list[str]:
-    """`text` cut into parts that are in turn shared with `base` and not, by a longest common subsequence of words.
-
-    >>> word_parts("the small dog barks", "the dog barks loudly")
-    ['the ', 'small', ' dog barks']
-    >>> word_parts("a cat", "the dog")
-    ['', 'a cat']
-    """
-    words = list(WORD.finditer(text))
-    shared = _in_common([w.group() for w in words], WORD.findall(base))
-    parts, at = [""], 0
-    for same, run in groupby(range(len(words)), key=shared.__contains__):
-        run = list(run)
-        if not same:
-            parts[-1] += text[at : words[run[0]].start()]
-            at = words[run[-1]].end()
-            parts += [text[words[run[0]].start() : at], ""]
-    parts[-1] += text[at:]
-    return parts if parts[-1] or len(parts) == 1 else parts[:-1]
-
-
-def _in_common(a: list[str], b: list[str]) -> set[int]:
-    """Indices of the words of `a` in a longest common subsequence of `a` and `b` (Hunt and Szymanski 1977)."""
-    where = defaultdict(list)
-    for j in range(len(b) - 1, -1, -1):
-        where[b[j]].append(j)
-    ends: list[int] = []  # of the common subsequences of k + 1 words: the earliest end in b
-    chains: list[Any] = []  # and the one that has it
-    for i, word in enumerate(a):
-        for j in where.get(word, ()):
-            k = bisect_left(ends, j)
-            ends[k : k + 1], chains[k : k + 1] = [j], [(i, chains[k - 1] if k else None)]
-    shared, chain = set(), chains[-1] if chains else None
-    while chain:
-        i, chain = chain
-        shared.add(i)
-    return shared
-
-
-def bounds(parts: Sequence[str]) -> list[int]:
-    """Where the parts of a text meet, counted in UTF-16 units as JavaScript does; one part has no such place.
-
-    >>> bounds(["the ", "small", " dog barks"])
-    [4, 9]
-    """
-    return [end // 2 for end in accumulate(len(part.encode("utf-16-le")) for part in parts[:-1])]
-
-
-def cut(text: str, bounds: Sequence[int]) -> list[str]:
-    """The parts that meet at these places.
-
-    Parameters
-    ----------
-    bounds : of the function of that name.
-
-    >>> cut("the small dog barks", [4, 9])
-    ['the ', 'small', ' dog barks']
-    """
-    units, ends = text.encode("utf-16-le"), [0, *bounds, len(text) * 2]
-    return [units[2 * low : 2 * high].decode("utf-16-le") for low, high in pairwise(ends)]
-
-
 LEFT = 'style="text-align:left;vertical-align:top;padding:.2em .8em .3em 0;hyphens:auto"'
 
 
@@ -136,9 +71,6 @@ def shaped(
             f"accuracy by {twice[0][0]} with naturalness by {twice[0][1]} is given twice; give it "
             "once."
         )
-    made = [
-        judged_data(one, segment, domains, betas=marked, point=point, **chart) for one in judged
-    ]
     kept = range(len(srcs)) if segments is None else [int(s) for s in segments]
     if unknown := [s for s in kept if not 0 <= s < len(srcs)]:
         raise DataError(
@@ -146,28 +78,20 @@ def shaped(
         )
     # of each row: (candidate at β = 0, candidate) -> place in its "marked"
     found: list[dict] = [{} for _ in kept]
-    views = [
-        view
-        | {
-            "chains": [
-                _chain(one, s, view["digits"], pairs) for s, pairs in zip(kept, found, strict=True)
-            ]
-        }
-        for (view, _), one in zip(made, judged, strict=True)
-    ]
+    views, charts = [], []
+    for one in judged:
+        view, drawn = judged_data(one, segment, domains, betas=marked, point=point, **chart)
+        rows = zip(kept, found, strict=True)
+        views.append(view | {"chains": [_chain(one, s, view["digits"], own) for s, own in rows]})
+        charts.append(drawn)
     rows = [
-        {
-            "id": s,
-            "domain": str(domains[s]),
-            "src": srcs[s],
-            "ref": refs[s],
-            **_texts(pairs, texts, tags),
-        }
+        {"id": s, "domain": str(domains[s]), "src": srcs[s], "ref": refs[s]}
+        | _texts(pairs, texts, tags)
         | ({"gloss": glosses[s]} if glosses[s] else {})
         for s, pairs in zip(kept, found, strict=True)
     ]
     data = {"title": title, "langs": [html_lang(code) for code in langs], "show": int(show)}
-    return data | {"rows": rows, "judged": views}, made[0][1]
+    return data | {"rows": rows, "judged": views}, charts[0]
 
 
 def _chain(one: Judged, s: int, digits: list[int], found: dict[tuple[int, int], int]) -> dict:
@@ -234,16 +158,13 @@ def static_html(data: dict, betas: Sequence[float] = (0, 1, math.inf)) -> str:
         f"<th {LEFT}>{text}</th>" for text in ("Source", "Reference", *map(beta_label, betas))
     )
     body = "".join(_static_row(data, i, betas) for i in range(min(data["show"], len(data["rows"]))))
-    title = f"<p><b>{html.escape(data['title'])}</b></p>" if data["title"] else ""
     note = (
         f"<p>Marked words differ from the choice at β = 0 ({html.escape(first['names'][0])} "
         "alone).</p>"
     )
-    image = picture({"description": first["choices"][0]["alt"]}, svg=first["choices"][0]["svg"])
-    table = (
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}" if body else ""
-    )
-    return f"{title}<p>{image}</p>{table}{_judges_table(data)}"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
+    tables = [table if body else "", _judges_table(data)]
+    return static_page(first["choices"][0], *tables, title=data["title"])
 
 
 def _static_row(data: dict, i: int, betas: Sequence[float]) -> str:
@@ -309,3 +230,65 @@ def _judges_table(data: dict) -> str:
         else "."
     )
     return plain_table(caption, heads, lines, "right")
+
+
+def word_parts(text: str, base: str) -> list[str]:
+    """`text` cut into parts that are in turn shared with `base` and not, by a longest common subsequence of words.
+
+    >>> word_parts("the small dog barks", "the dog barks loudly")
+    ['the ', 'small', ' dog barks']
+    >>> word_parts("a cat", "the dog")
+    ['', 'a cat']
+    """
+    words = list(WORD.finditer(text))
+    shared = _in_common([w.group() for w in words], WORD.findall(base))
+    parts, at = [""], 0
+    for same, run in groupby(range(len(words)), key=shared.__contains__):
+        run = list(run)
+        if not same:
+            parts[-1] += text[at : words[run[0]].start()]
+            at = words[run[-1]].end()
+            parts += [text[words[run[0]].start() : at], ""]
+    parts[-1] += text[at:]
+    return parts if parts[-1] or len(parts) == 1 else parts[:-1]
+
+
+def _in_common(a: list[str], b: list[str]) -> set[int]:
+    """Indices of the words of `a` in a longest common subsequence of `a` and `b` (Hunt and Szymanski 1977)."""
+    where = defaultdict(list)
+    for j in range(len(b) - 1, -1, -1):
+        where[b[j]].append(j)
+    ends: list[int] = []  # of the common subsequences of k + 1 words: the earliest end in b
+    chains: list[Any] = []  # and the one that has it
+    for i, word in enumerate(a):
+        for j in where.get(word, ()):
+            k = bisect_left(ends, j)
+            ends[k : k + 1], chains[k : k + 1] = [j], [(i, chains[k - 1] if k else None)]
+    shared, chain = set(), chains[-1] if chains else None
+    while chain:
+        i, chain = chain
+        shared.add(i)
+    return shared
+
+
+def bounds(parts: Sequence[str]) -> list[int]:
+    """Where the parts of a text meet, counted in UTF-16 units as JavaScript does; one part has no such place.
+
+    >>> bounds(["the ", "small", " dog barks"])
+    [4, 9]
+    """
+    return [end // 2 for end in accumulate(len(part.encode("utf-16-le")) for part in parts[:-1])]
+
+
+def cut(text: str, bounds: Sequence[int]) -> list[str]:
+    """The parts that meet at these places.
+
+    Parameters
+    ----------
+    bounds : of the function of that name.
+
+    >>> cut("the small dog barks", [4, 9])
+    ['the ', 'small', ' dog barks']
+    """
+    units, ends = text.encode("utf-16-le"), [0, *bounds, len(text) * 2]
+    return [units[2 * low : 2 * high].decode("utf-16-le") for low, high in pairwise(ends)]

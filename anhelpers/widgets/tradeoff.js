@@ -36,32 +36,23 @@ function curveOf(data) {
 // ---- what is on the page
 function controls(data) {
   const id = newId(), corner = data.exact ? "vertex" : "point";
-  const slider = make("input", { type: "range", min: 0, max: LAST, step: 1, id, ...QUIET });
   const ui = {
-    slider,
-    label: make("label", { for: id }),
-    value: make("output", { class: "anx-value", for: id, "aria-live": "off" }),
-    before: button(`◀ ${corner}`, `Previous ${corner}: towards the most accurate translator`),
-    after: button(`${corner} ▶`, `Next ${corner}: towards the most natural translator`),
-    scale: make("select", { id: id + "-s", ...QUIET }),
-    readout: make("div", { class: "anx-readout" }),
-    chart: make("div", { class: "anx-chart" }),
-    title: make("div", { class: "anx-title" }, data.title),
+    ...slideBar(id, "", { min: 0, max: LAST },
+      [`◀ ${corner}`, `Previous ${corner}: towards the most accurate translator`],
+      [`${corner} ▶`, `Next ${corner}: towards the most natural translator`]),
+    scale: select({ id: id + "-s" }, [["naturalness", "N, every translator on the curve"], ["beta", `β, from ${corner} to ${corner}`]]),
+    readout: div("readout"),
+    chart: div("chart"),
   };
-  ui.scale.append(make("option", { value: "naturalness" }, "N, every translator on the curve"));
-  ui.scale.append(make("option", { value: "beta" }, `β, from ${corner} to ${corner}`));
-  ui.title.hidden = !data.title;
-  ui.bar = make("div", { class: "anx-bar" },
-    make("div", { class: "anx-slide" }, ui.label, ui.before, slider, ui.after, ui.value));
-  ui.tools = make("div", { class: "anx-tools" },
-    make("span", { class: "anx-pair" }, make("label", { for: id + "-s" }, "slider moves"), ui.scale), ui.readout);
+  ui.tools = div("tools", labelled("slider moves", ui.scale), ui.readout);
   return ui;
 }
 
 function table(data) { // {element, cells (X, C), marginal (C), difference (C)}
   const names = data.targets.map((name) => make("th", { scope: "col", dir: "auto", ...langOf(data, 1) }, name));
   if (data.others) names.push(make("th", { scope: "col", class: "anx-others" }, `others (${data.others})`));
-  const head = make("tr", {}, make("th", { scope: "col" }, "source"), make("th", { scope: "col" }, "P(x)"), ...names);
+  const head = heads("source", "P(x)");
+  head.append(...names);
   const row = (kind) => data.r.map(() => make("td", { class: kind }));
   const cells = data.sources.map(() => row("anx-q"));
   const body = data.sources.map((name, x) => make("tr", {},
@@ -73,7 +64,8 @@ function table(data) { // {element, cells (X, C), marginal (C), difference (C)}
     line("difference, points", difference));
   const caption = make("caption", {}, make("span", {}, "Each row is Q(y|x): how often the best translator says each target for this " +
     "source. Bold: the most probable. Below: what it says over all sources, and the monolingual reference."));
-  const element = make("table", {}, caption, make("thead", {}, head), make("tbody", {}, ...body), foot);
+  const element = tableOf(caption, head, body);
+  element.append(foot);
   return { element, cells, marginal, difference };
 }
 
@@ -90,9 +82,8 @@ function show(cell, q, bold = false) {
 function render({ model, el }) {
   const data = model.get("data"), curve = curveOf(data), ui = controls(data), grid = table(data);
   const [aName, nName] = data.names;
-  const root = make("div", { class: "anx anx-an", role: "group", "aria-label": data.title || "A(N) explorer" });
-  root.append(ui.title, ui.bar, ui.tools, make("div", { class: "anx-main" },
-    make("div", { class: "anx-left" }, ui.chart), make("div", { class: "anx-table", tabindex: 0, role: "region", "aria-label": "the translator Q(y|x)" }, grid.element)));
+  const translator = make("div", { class: "anx-table", tabindex: 0, role: "region", "aria-label": "the translator Q(y|x)" }, grid.element);
+  const root = rootOf(data, "an", "A(N) explorer", ui.bar, ui.tools, div("main", div("left", ui.chart), translator));
   el.append(root);
   ui.chart.append(parsed(data));
   if (!data.exact) ui.chart.append(make("div", { class: "anx-note" },

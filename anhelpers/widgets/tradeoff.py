@@ -1,14 +1,13 @@
 """The exact tradeoff explorer: drag N and watch A(N), and what the most accurate translator that is so natural says.
 
-Python ships the vertices of the curve once; tradeoff.js mixes the two neighbours, so no kernel is needed later.
-
-A translator as a table, Q(y|x): between two vertices of a curve, in plain HTML, and how its numbers are printed.
+Such a translator is a table, Q(y|x). Python ships those at the vertices of the curve once; tradeoff.js mixes the two
+neighbours, so no kernel is needed later.
 """
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +16,9 @@ import pandas as pd
 import traitlets
 
 from ..charts.frame import axis_ranges, digits_of, number
-from ..charts.offline import alt_text, picture, to_svg
 from ..charts.tradeoff import between_ends, plot_tradeoff
 from ..errors import DataError
-from .base import Widget, html_lang, module, styles, without_kernel
+from .base import Markup, Widget, drawn, html_lang, module, plain_table, static_page, styles
 
 if TYPE_CHECKING:
     from ..exact import ExactCurve
@@ -33,131 +31,11 @@ __all__ = [
     "mixture",
     "percent",
     "signed",
-    "static_html",
     "static_view",
     "tradeoff_explorer",
 ]
 
 OTHERS = "others"
-CELL = 'style="text-align:right;padding:.1em .6em"'
-NAME = 'style="text-align:left;padding:.1em .6em"'
-
-
-def columns(curve: ExactCurve, show: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(K,) shown targets in their order; (V, X, C) Q(y|x) and (C,) R(y) of these and, where some are left, of others.
-
-    C is K, or K + 1 with others. Shown are the targets with the largest Q(y) at any vertex, or R(y).
-
-    Parameters
-    ----------
-    show : K, the most targets with a column of their own.
-    """
-    q, p, r = curve.translators, curve.problem.p_x, curve.problem.reference
-    n = q.shape[2]
-    mass = np.maximum(np.einsum("x,vxy->vy", p, q).max(axis=0), r)
-    kept = np.arange(n) if n <= show else np.sort(np.argsort(-mass, kind="stable")[:show])
-    rest = np.setdiff1d(np.arange(n), kept)
-    more = (
-        (q[:, :, rest].sum(axis=2, keepdims=True), [r[rest].sum()])
-        if rest.size
-        else (q[:, :, :0], [])
-    )
-    q, r = np.concatenate([q[:, :, kept], more[0]], axis=2), np.concatenate([r[kept], more[1]])
-    return kept, q.round(6) + 0.0, r
-
-
-def mixture(data: dict, naturalness: float) -> tuple[float, np.ndarray]:
-    """(A(N), (X, C) Q(y|x)) between two vertices: both are linear in N there, as in tradeoff.js."""
-    n, q = np.array(data["naturalness"]), np.array(data["q"])
-    v = min(int(np.searchsorted(n, naturalness, side="right")) - 1, len(n) - 2)
-    if v < 0:
-        return float(data["accuracy"][0]), q[0]
-    share = (naturalness - n[v]) / (n[v + 1] - n[v])
-    accuracy = np.interp(naturalness, n, data["accuracy"])
-    return float(accuracy), (1 - share) * q[v] + share * q[v + 1]
-
-
-def static_html(data: dict, at: Sequence[float]) -> str:
-    """Title, chart and one table for each N, of elements that JupyterLab keeps in a notebook it does not trust.
-
-    Parameters
-    ----------
-    at : values of N.
-    """
-    title = f"<p><b>{html.escape(data['title'])}</b></p>" if data["title"] else ""
-    image = picture({"description": data["alt"]}, svg=data["svg"])
-    note = (
-        "<p>Rows: Q(y|x), what the best translator says for each source. Bold: the most probable "
-        "target.</p>"
-    )
-    return f"{title}<p>{image}</p>{''.join(_static_table(data, n) for n in at)}{note}"
-
-
-def _static_table(data: dict, naturalness: float) -> str:
-    accuracy, q = mixture(data, naturalness)
-    (a_digits, n_digits), (a_name, n_name) = data["digits"], map(html.escape, data["names"])
-    said = f"{n_name} = {number(naturalness, n_digits)}, {a_name} = {number(accuracy, a_digits)}"
-    names = [
-        *map(html.escape, data["targets"]),
-        *([f"<i>{OTHERS} ({data['others']})</i>"] if data["others"] else []),
-    ]
-    head = "".join(f'<th {CELL} dir="auto">{name}</th>' for name in ["P(x)", *names])
-    named = len(data["targets"])
-    body = "".join(
-        f'<tr><th {NAME} dir="auto">{html.escape(source)}</th>{_cells([percent(p)])}{_chosen(row, named)}</tr>'
-        for source, p, row in zip(data["sources"], data["p"], q, strict=True)
-    )
-    marginal, r = np.array(data["p"]) @ q, np.array(data["r"])
-    lines = {"marginal Q(y)": map(percent, marginal), "reference R(y)": map(percent, r)}
-    lines["difference, points"] = map(signed, marginal - r)
-    foot = "".join(
-        f"<tr><th {NAME}>{name}</th><td></td>{_cells(texts)}</tr>" for name, texts in lines.items()
-    )
-    return (
-        f"<table><caption>{said}</caption><thead><tr><th "
-        f"{NAME}>source</th>{head}</tr></thead><tbody>{body}</tbody>"
-        f"<tfoot>{foot}</tfoot></table>"
-    )
-
-
-def _cells(texts: Iterable[str]) -> str:
-    return "".join(f"<td {CELL}>{html.escape(text)}</td>" for text in texts)
-
-
-def _chosen(row: np.ndarray, named: int) -> str:
-    """The cells of one source, the most probable of the named targets in bold."""
-    best = max(row[:named].max() - 1e-6, 5e-7)
-    texts = ((html.escape(percent(v)), k < named and v >= best) for k, v in enumerate(row))
-    return "".join(f"<td {CELL}>{f'<b>{text}</b>' if bold else text}</td>" for text, bold in texts)
-
-
-def percent(share: float) -> str:
-    """A probability as a percentage, as tradeoff.js prints it.
-
-    >>> [percent(v).replace(chr(160), " ") for v in (0, 1e-5, 0.125, 1)]
-    ['·', '< 0.1 %', '12.5 %', '100 %']
-    """
-    if share < 5e-7:
-        return "·"
-    if share < 5e-4:
-        return "<\u00a00.1\u00a0%"
-    return f"{100 * share:.{0 if share > 1 - 5e-7 else 1}f}\u00a0%"
-
-
-def signed(difference: float) -> str:
-    """A difference of probabilities in percentage points, with a sign that is more than a colour.
-
-    >>> [signed(d).replace(chr(160), " ") for d in (0.031, -0.2, 1e-5)]
-    ['▲ +3.1', '▼ −20.0', '0.0']
-    """
-    points = round(100 * difference, 1) + 0.0
-    return (
-        "0.0"
-        if points == 0
-        else f"▲\u00a0+{points:.1f}"
-        if points > 0
-        else f"▼\u00a0−{-points:.1f}"
-    )
 
 
 def tradeoff_explorer(
@@ -192,9 +70,34 @@ def tradeoff_explorer(
     n = curve.naturalness
     start = float(n[0] + n[-1]) / 2 if start is None else start
     data, chart = _shaped(curve, sources, targets, point=start, **options)
-    widget = TradeoffExplorer(data=data, naturalness=start, **without_kernel())
-    widget.chart = chart
-    return widget
+    return TradeoffExplorer.of(chart, data=data, naturalness=start)
+
+
+class TradeoffExplorer(Widget):
+    """The widget that `tradeoff_explorer` makes; `naturalness` and `scale` follow the page and can be set.
+
+    scale : what the slider moves, "naturalness" or "beta" (then it jumps from vertex to vertex).
+    """
+
+    _esm = module("tradeoff.js")
+    _css = styles("tradeoff.css")
+    noun = "A(N) explorer"
+    naturalness = traitlets.Float(0.0).tag(sync=True)
+    scale = traitlets.Enum(["naturalness", "beta"], "naturalness").tag(sync=True)
+
+    @traitlets.validate("naturalness")
+    def _valid_naturalness(self, proposal: Any) -> Any:
+        return between_ends(proposal["value"], self.data.get("naturalness", [proposal["value"]]))
+
+    def __repr__(self) -> str:
+        accuracy, (x, y) = mixture(self.data, self.naturalness)[0], np.shape(self.data["q"])[1:]
+        return (
+            f"TradeoffExplorer(N = {self.naturalness:.4g}, A(N) = {accuracy:.4g}, {x} sources, {y} "
+            "columns)"
+        )
+
+    def static_html(self) -> str:
+        return _static_html(self.data, _three(self.data["naturalness"]))
 
 
 def static_view(
@@ -248,34 +151,7 @@ class TradeoffView:
         )
 
     def _repr_html_(self) -> str:
-        return static_html(self.data, self.at)
-
-
-class TradeoffExplorer(Widget):
-    """The widget that `tradeoff_explorer` makes; `naturalness` and `scale` follow the page and can be set.
-
-    scale : what the slider moves, "naturalness" or "beta" (then it jumps from vertex to vertex).
-    """
-
-    _esm = module("tradeoff.js")
-    _css = styles("tradeoff.css")
-    noun = "A(N) explorer"
-    naturalness = traitlets.Float(0.0).tag(sync=True)
-    scale = traitlets.Enum(["naturalness", "beta"], "naturalness").tag(sync=True)
-
-    @traitlets.validate("naturalness")
-    def _valid_naturalness(self, proposal: Any) -> Any:
-        return between_ends(proposal["value"], self.data.get("naturalness", [proposal["value"]]))
-
-    def __repr__(self) -> str:
-        accuracy, (x, y) = mixture(self.data, self.naturalness)[0], np.shape(self.data["q"])[1:]
-        return (
-            f"TradeoffExplorer(N = {self.naturalness:.4g}, A(N) = {accuracy:.4g}, {x} sources, {y} "
-            "columns)"
-        )
-
-    def static_html(self) -> str:
-        return static_html(self.data, _three(self.data["naturalness"]))
+        return _static_html(self.data, self.at)
 
 
 def _three(n: np.ndarray) -> tuple[float, ...]:
@@ -294,7 +170,7 @@ def _shaped(
     show: int = 6,
     point: float | None = None,
     at: Sequence[float] = (),
-    **chart: Any,
+    **settings: Any,
 ) -> tuple[dict, Any]:
     """(data, chart); arguments as in `tradeoff_explorer`, `at` are the labelled N."""
     sources, targets = list(map(str, sources)), list(map(str, targets))
@@ -306,33 +182,128 @@ def _shaped(
         )
     if show < 1:
         raise DataError(f"show must be at least 1, got {show}: one target needs a column.")
-    settings: dict[str, Any] = {"size": (430, 340)} | chart
-    drawn = plot_tradeoff(curve, point=point, at=at, **settings)
-    spec = drawn.to_dict()
-    box = [v for span in axis_ranges([curve]) for v in span] + list(settings["size"])
+    settings = {"size": (430, 340)} | settings
+    chart = plot_tradeoff(curve, point=point, at=at, **settings)
     kept, q, r = columns(curve, int(show))
-    data: dict[str, Any] = {
+    data = {
         "title": title,
         "names": list(names),
         "langs": [*map(html_lang, langs)],
-        "box": box,
+        "box": [v for span in axis_ranges([curve]) for v in span] + list(settings["size"]),
         "sources": sources,
-    }
-    data |= {
         "targets": [targets[y] for y in kept],
         "others": n_targets - len(kept),
         "p": curve.problem.p_x.tolist(),
-    }
-    data |= {
         "digits": [digits_of(curve.accuracy), digits_of(curve.naturalness)],
         "q": q.tolist(),
         "r": r.tolist(),
-    }
-    data |= {name: getattr(curve, name).tolist() for name in ("naturalness", "accuracy", "beta")}
-    data |= {
         "exact": bool(curve.exact),
         "gap": float(curve.gap),
-        "svg": to_svg(spec),
-        "alt": alt_text(spec),
     }
-    return data, drawn
+    data |= {name: getattr(curve, name).tolist() for name in ("naturalness", "accuracy", "beta")}
+    return data | drawn(chart), chart
+
+
+def columns(curve: ExactCurve, show: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(K,) shown targets in their order; (V, X, C) Q(y|x) and (C,) R(y) of these and, where some are left, of others.
+
+    C is K, or K + 1 with others. Shown are the targets with the largest Q(y) at any vertex, or R(y).
+
+    Parameters
+    ----------
+    show : K, the most targets with a column of their own.
+    """
+    q, p, r = curve.translators, curve.problem.p_x, curve.problem.reference
+    n = q.shape[2]
+    mass = np.maximum(np.einsum("x,vxy->vy", p, q).max(axis=0), r)
+    kept = np.arange(n) if n <= show else np.sort(np.argsort(-mass, kind="stable")[:show])
+    rest = np.setdiff1d(np.arange(n), kept)
+    more = (
+        (q[:, :, rest].sum(axis=2, keepdims=True), [r[rest].sum()])
+        if rest.size
+        else (q[:, :, :0], [])
+    )
+    q, r = np.concatenate([q[:, :, kept], more[0]], axis=2), np.concatenate([r[kept], more[1]])
+    return kept, q.round(6) + 0.0, r
+
+
+def mixture(data: dict, naturalness: float) -> tuple[float, np.ndarray]:
+    """(A(N), (X, C) Q(y|x)) between two vertices: both are linear in N there, as in tradeoff.js."""
+    n, q = np.array(data["naturalness"]), np.array(data["q"])
+    v = min(int(np.searchsorted(n, naturalness, side="right")) - 1, len(n) - 2)
+    if v < 0:
+        return float(data["accuracy"][0]), q[0]
+    share = (naturalness - n[v]) / (n[v + 1] - n[v])
+    accuracy = np.interp(naturalness, n, data["accuracy"])
+    return float(accuracy), (1 - share) * q[v] + share * q[v + 1]
+
+
+def _static_html(data: dict, at: Sequence[float]) -> str:
+    """Title, chart and one table for each N, of elements that JupyterLab keeps in a notebook it does not trust.
+
+    Parameters
+    ----------
+    at : values of N.
+    """
+    note = (
+        "<p>Rows: Q(y|x), what the best translator says for each source. Bold: the most probable "
+        "target.</p>"
+    )
+    return static_page(data, *(_static_table(data, n) for n in at), note, title=data["title"])
+
+
+def _static_table(data: dict, naturalness: float) -> str:
+    accuracy, q = mixture(data, naturalness)
+    (a_digits, n_digits), (a_name, n_name) = data["digits"], data["names"]
+    said = f"{n_name} = {number(naturalness, n_digits)}, {a_name} = {number(accuracy, a_digits)}"
+    others = [Markup(f"<i>{OTHERS} ({data['others']})</i>")] if data["others"] else []
+    rows = [
+        [source, percent(p), *_chosen(row, len(data["targets"]))]
+        for source, p, row in zip(data["sources"], data["p"], q, strict=True)
+    ]
+    marginal, r = np.array(data["p"]) @ q, np.array(data["r"])
+    foot = [
+        ["marginal Q(y)", "", *map(percent, marginal)],
+        ["reference R(y)", "", *map(percent, r)],
+        ["difference, points", "", *map(signed, marginal - r)],
+    ]
+    heads = ["source", "P(x)", *data["targets"], *others]
+    return plain_table(said, heads, rows, "right", foot=foot)
+
+
+def _chosen(row: np.ndarray, named: int) -> list[str]:
+    """The cells of one source, the most probable of the named targets in bold."""
+    best = max(row[:named].max() - 1e-6, 5e-7)
+    return [
+        Markup(f"<b>{html.escape(percent(v))}</b>") if k < named and v >= best else percent(v)
+        for k, v in enumerate(row)
+    ]
+
+
+def percent(share: float) -> str:
+    """A probability as a percentage, as tradeoff.js prints it.
+
+    >>> [percent(v).replace(chr(160), " ") for v in (0, 1e-5, 0.125, 1)]
+    ['·', '< 0.1 %', '12.5 %', '100 %']
+    """
+    if share < 5e-7:
+        return "·"
+    if share < 5e-4:
+        return "<\u00a00.1\u00a0%"
+    return f"{100 * share:.{0 if share > 1 - 5e-7 else 1}f}\u00a0%"
+
+
+def signed(difference: float) -> str:
+    """A difference of probabilities in percentage points, with a sign that is more than a colour.
+
+    >>> [signed(d).replace(chr(160), " ") for d in (0.031, -0.2, 1e-5)]
+    ['▲ +3.1', '▼ −20.0', '0.0']
+    """
+    points = round(100 * difference, 1) + 0.0
+    return (
+        "0.0"
+        if points == 0
+        else f"▲\u00a0+{points:.1f}"
+        if points > 0
+        else f"▼\u00a0−{-points:.1f}"
+    )

@@ -1,6 +1,7 @@
 """Labels: inside the plane, none over another, none that reads as another point's."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,8 +17,8 @@ def test_labels_do_not_collide():
     )
     left = {"left": 0.0, "center": 0.5, "right": 1.0}
     boxes = [
-        (x - left[a] * 8 * len(n), y, 8 * len(n))
-        for (x, y, a, _), n in zip(placed, names, strict=True)
+        (one.x - left[one.align] * 8 * len(n), one.y, 8 * len(n))
+        for one, n in zip(placed, names, strict=True)
     ]
     for i, (x, y, w) in enumerate(boxes):
         assert 0 <= x <= 620 - w
@@ -47,13 +48,16 @@ def test_a_label_is_nearer_to_its_own_point_or_has_a_line_to_it(at, length):
     for own, place in enumerate(charts.place_labels(points, ["n" * length] * len(at), [], size)):
         if place is None:
             continue
-        x, y, align, far = place
+        box = place.box
         width = charts.width("n" * length, False)
-        left = x - {"left": 0.0, "center": 0.5, "right": 1.0}[align] * width
-        low, high = np.array([left, y - 9.6]), np.array([left + width, y + 9.6])
+        assert box[2:] - box[:2] == pytest.approx([width, 19.2])
+        left = place.x - {"left": 0.0, "center": 0.5, "right": 1.0}[place.align] * width
+        assert box[:2] == pytest.approx([left, place.y - 9.6])
+        low, high = box[:2], box[2:]
         away = np.hypot(*np.clip(np.maximum(low - points, points - high), 0, None).T)
         others = np.delete(away, own).min(initial=99)
-        assert others >= (12 if far else min(12, away[own] - 3)) - 1e-9
+        assert place.led in (None, tuple(points[own]))
+        assert others >= (12 if place.led else min(12, away[own] - 3)) - 1e-9
         assert 0 < away[own] <= 60
 
 
@@ -61,6 +65,28 @@ def test_the_first_label_has_the_choice_and_widths_are_those_of_its_letters():
     pair = np.array([[100.0, 100], [103, 100]])
     one, other = charts.place_labels(pair, ["ABC", "DEF"], [], (300, 300))
     assert one
-    assert other is None or other[:2] != one[:2]
+    assert other is None or (other.x, other.y) != (one.x, one.y)
     assert charts.width("MMM", False) > charts.width("iii", False)
     assert charts.width("译文", False) == 2 * 16
+
+
+def test_the_engine_takes_the_cheapest_place_that_is_free():
+    def found(xs, **given):
+        places = [charts.Label("nnn", x, 50.0, "left") for x in xs]
+        best = charts.best_place(places, (200, 100), **given)
+        return best and best.x
+
+    here, there = np.array([[15.0, 50.0]]), np.array([[110.0, 50.0]])
+    assert found([10, 100]) == 10  # the first of equal ones
+    assert found([-1, 190, 100]) == 100  # inside the frame
+    assert found([-1], edge=1) == -1
+    assert found([10, 100], off=[(here, 0)]) == 100
+    assert found([10, 100], off=[(here, 0), (there, 0)]) is None
+    assert found([20, 100], off=[(here, 4)]) == 20
+    assert found([20, 100], off=[(here, 6)]) == 100
+    assert found([10, 100], boxes=[charts.Label("n", 12.0, 50.0, "center").box]) == 100
+    assert found([10, 100], hides=(np.repeat(here, 2, axis=0), 0)) == 100
+    assert found([10, 100], hides=(np.concatenate([here, there, there]), 0)) == 10
+    assert found([10, 100], cost=lambda place: 1 if place.x == 10 else 0) == 100
+    assert found([10], cost=lambda place: np.inf) is None
+    assert found([]) is None

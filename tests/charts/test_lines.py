@@ -1,5 +1,7 @@
 """Lines of several series: what would be drawn, and that names neither overlap nor go astray."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,6 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from anhelpers.charts import labels
-from anhelpers.charts import labels as ends
 from anhelpers.charts.frame import plane_of
 from anhelpers.charts.lines import COLOURS, DASHES, INKS, QUIET, SHAPES, plot_lines
 from anhelpers.charts.offline import to_svg
@@ -190,8 +191,8 @@ def boxes_of(found):
     for end in found:
         lines = end.text.split("\n")
         for k, line in enumerate(lines):
-            y = end.y + ends.LINE_HEIGHT * (k - (len(lines) - 1) / 2)
-            yield ends.outline(line, end.x, y, end.align)[[0, 2]].ravel()
+            y = end.y + labels.LINE_HEIGHT * (k - (len(lines) - 1) / 2)
+            yield replace(end, text=line, y=y).box
 
 
 @settings(max_examples=60, deadline=None)
@@ -199,7 +200,7 @@ def boxes_of(found):
 def test_no_name_is_printed_over_another_and_each_is_nearest_to_its_line_or_led_to_it(paths):
     paths = [np.array(sorted(path)) for path in paths]
     names = [f"series {i}" + " with a very long name" * (i % 3 == 1) for i in range(len(paths))]
-    found = ends.name_lines(names, paths, (620, 420))
+    found = labels.name_lines(names, paths, (620, 420))
     boxes = list(boxes_of(found))
     for i, a in enumerate(boxes):
         for b in boxes[:i]:
@@ -208,9 +209,9 @@ def test_no_name_is_printed_over_another_and_each_is_nearest_to_its_line_or_led_
     for i, end in enumerate(found):
         assert end.text.replace("\n", " ") == names[i]
         if end.beside:
-            assert (end.from_x, end.from_y) == tuple(paths[i][-1])
+            assert end.led == tuple(paths[i][-1])
             continue
-        box = ends.outline(end.text, end.x, end.y, end.align)[[0, 2]].ravel()
+        box = end.box
         away = [
             np.hypot(*np.clip(np.maximum(box[:2] - p, p - box[2:]), 0, None).T).min() for p in dense
         ]
@@ -225,7 +226,7 @@ heights = st.lists(st.tuples(st.floats(0, 400), st.floats(10, 60)), min_size=1, 
 @given(heights)
 def test_spread_moves_as_little_as_an_optimiser(given_heights):
     at, tall = map(np.array, zip(*sorted(given_heights), strict=True))
-    found = ends.spread(at, tall, (0.0, 420.0))
+    found = labels.spread(at, tall, (0.0, 420.0))
     apart = (tall[1:] + tall[:-1]) / 2
     assert (np.diff(found) >= apart - 1e-6).all()
     assert found[0] - tall[0] / 2 >= -1e-6
@@ -243,14 +244,15 @@ def test_spread_moves_as_little_as_an_optimiser(given_heights):
 
 def test_the_label_of_a_rule_avoids_the_lines():
     low = [np.array([[0.0, 95], [620, 95]])]
-    x, y, align = ends.free_place("bound", "y", (0, 100), (620, 420), low)
-    assert (x, align) == (614, "right")
-    assert y > 100
-    x, y, align = ends.free_place(
-        "start", "x", (600, 0), (620, 420), [np.array([[0.0, 10], [1, 10]])]
-    )
-    assert align == "right"
-    assert x < 600
+    place = labels.free_place("bound", "y", (0, 100), (620, 420), low)
+    assert (place.x, place.align) == (614, "right")
+    assert place.y > 100
+    first = [np.array([[0.0, 10], [1, 10]])]
+    place = labels.free_place("start", "x", (600, 0), (620, 420), first)
+    assert place.align == "right"
+    assert place.x < 600
+    tight = labels.free_place("no room for this", "x", (10, 0), (20, 20), first)
+    assert tight.x in (3, 17)
 
 
 def test_a_name_keeps_off_the_interval_of_its_own_point():

@@ -285,7 +285,7 @@ def test_all_names_find_a_place_and_those_asked_for_are_bold():
     # without halos
     texts = [a for a in spec["layer"] if a["mark"]["type"] == "text" and "stroke" not in a["mark"]]
     names = [
-        (r["label"], r["ink"], r["bold"])
+        (r["label"], r["ink"], a["mark"].get("fontWeight") == "bold")
         for a in texts
         for r in spec["datasets"][a["data"]["name"]]
     ]
