@@ -12,7 +12,7 @@ from . import stats as stats
 from . import xmi as xmi
 from .charts.correlation import plot_local_correlation as plot_local_correlation
 from .charts.curve import plot_curve as plot_curve
-from .charts.curve import plot_lack as plot_lack
+from .charts.curve import plot_gap as plot_gap
 from .charts.lines import compare_curves as compare_curves
 from .charts.lines import plot_lines as plot_lines
 from .charts.offline import save as save

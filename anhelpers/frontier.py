@@ -92,7 +92,7 @@ class OracleCurve:
         """The most naturalness of any mixture of selections at this accuracy or more; nan above the first vertex."""
         return most_at(accuracy, self.accuracy[::-1], self.naturalness[::-1])
 
-    def lacks(self, accuracy: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
+    def gaps(self, accuracy: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
         """(2, k): how much more accuracy the curve has at the naturalness of k points, and the other way round.
 
         Each in the unit of its axis; negative for a point above the curve, nan beyond its end or without scores.
@@ -104,10 +104,10 @@ class OracleCurve:
             ]
         )
 
-    def resampled_lacks(
+    def resampled_gaps(
         self, weights: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
     ) -> np.ndarray:
-        """(B, 2, k) `lacks` in B resamples, each with its own exact curve.
+        """(B, 2, k) `gaps` in B resamples, each with its own exact curve.
 
         A source's hull does not depend on how often the source is drawn: only the sums along the curve do.
 

@@ -56,6 +56,16 @@ def test_what_is_not_there_is_no_attribute():
     assert not hasattr(an, "_nothing")
 
 
+def test_old_names_lead_to_the_new_ones_with_a_warning():
+    import anhelpers.charts as charts
+    import anhelpers.charts.curve as curve
+
+    for module in (an, charts, curve):
+        with pytest.warns(FutureWarning, match=r"plot_lack is now .*\.plot_gap; .* version 0\.2"):
+            assert module.plot_lack is an.plot_gap
+    assert "plot_lack" not in dir(an)
+
+
 def test_importing_loads_nothing_and_one_name_not_everything():
     code = """
 import sys, anhelpers as an

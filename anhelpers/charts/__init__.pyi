@@ -5,7 +5,7 @@ from . import marks as marks
 from .correlation import plot_against_fluency as plot_against_fluency
 from .correlation import plot_local_correlation as plot_local_correlation
 from .curve import plot_curve as plot_curve
-from .curve import plot_lack as plot_lack
+from .curve import plot_gap as plot_gap
 from .decisions import plot_decisions as plot_decisions
 from .directions import language_name as language_name
 from .lines import compare_curves as compare_curves

@@ -1,12 +1,14 @@
 """The accuracy-naturalness plane: the oracle curve, its two ends, and systems with their intervals.
 
-How much a system lacks to the oracle curve, on each axis with the other held: points with intervals, per system.
+The gap of a system to the oracle curve, on each axis with the other held: points with intervals, per system.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import textwrap
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +18,7 @@ import pandas as pd
 
 from ..errors import DataError
 from ..frontier import OracleCurve
+from ..rooms import UNTIL, old_names
 from .frame import (
     ACCURACY_TITLE,
     AXIS,
@@ -47,7 +50,9 @@ from .marks import (
     tip,
 )
 
-__all__ = ["CATEGORIES", "axis_ranges", "beta_label", "plot_curve", "plot_lack"]
+__all__ = ["CATEGORIES", "axis_ranges", "beta_label", "plot_curve", "plot_gap"]
+
+__getattr__ = old_names(__name__, plot_lack="plot_gap")
 
 
 def plot_curve(
@@ -190,36 +195,37 @@ def curve_text(curve: OracleCurve | None) -> str:
     return f"oracle curve {ends}"
 
 
-LACKS = ("accuracy_lack", "naturalness_lack")
+GAPS = ("accuracy_gap", "naturalness_gap")
 
 
-def plot_lack(
+def plot_gap(
     table: pd.DataFrame,
     *,
-    accuracy_title: str = "Accuracy lacking at equal naturalness",
-    naturalness_title: str = "Naturalness lacking at equal accuracy",
+    accuracy_title: str = "Accuracy gap at equal naturalness",
+    naturalness_title: str = "Naturalness gap at equal accuracy",
     title: str = "",
     size: Size = (270, 22),
 ) -> alt.HConcatChart:
-    """Two panels with a row per system, the system that lacks least accuracy on top; 0 is on the curve.
+    """How far each system is below the oracle curve: two panels, the smallest accuracy gap on top; 0 is on the curve.
 
     Parameters
     ----------
-    table : system, category, accuracy_lack, naturalness_lack, each where known with _low and _high. A nan has no mark:
-        the oracle has no point there.
+    table : system, category, accuracy_gap, naturalness_gap, each where known with _low and _high. A nan has no mark:
+        the oracle has no point there. A table of an earlier version, with accuracy_lack, is read with a FutureWarning.
     accuracy_title, naturalness_title : with the unit of each axis.
     size : (width of a panel, height of a row) in pixels.
     """
-    checked_columns(table, ["system", "category", *LACKS], "systems")
-    rows = table.sort_values("accuracy_lack", kind="stable").reset_index(drop=True)
-    if rows[list(LACKS)].isna().all(axis=None):
-        raise DataError("no system has an accuracy_lack or a naturalness_lack to draw.")
+    table = _renamed(table)
+    checked_columns(table, ["system", "category", *GAPS], "systems")
+    rows = table.sort_values("accuracy_gap", kind="stable").reset_index(drop=True)
+    if rows[list(GAPS)].isna().all(axis=None):
+        raise DataError("no system has an accuracy_gap or a naturalness_gap to draw.")
     panels = [
         _panel(rows, *one, size)
-        for one in zip(LACKS, (accuracy_title, naturalness_title), strict=True)
+        for one in zip(GAPS, (accuracy_title, naturalness_title), strict=True)
     ]
-    notes = ["Bars: 95 % intervals."] if any(f"{lack}_low" in rows for lack in LACKS) else []
-    values = rows[list(LACKS)].to_numpy(dtype=float)
+    notes = ["Bars: 95 % intervals."] if any(f"{gap}_low" in rows for gap in GAPS) else []
+    values = rows[list(GAPS)].to_numpy(dtype=float)
     notes += ["Below 0: above the curve."] if (values < -1e-9).any() else []
     notes += (
         ["A missing mark: there is no score, or no point of the curve to compare with."]
@@ -227,15 +233,28 @@ def plot_lack(
         else []
     )
     words = description(
-        title, [f"{accuracy_title} and {naturalness_title}", systems_text(rows, LACKS), *notes]
+        title, [f"{accuracy_title} and {naturalness_title}", systems_text(rows, GAPS), *notes]
     )
     chart = alt.hconcat(*panels, spacing=20, description=words).resolve_scale(y="shared")
     return chart.properties(**headline(title, notes, 2 * size[0] + 120))
 
 
+def _renamed(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with its columns as they are called now."""
+    old = [name for name in map(str, table) if re.match("(accuracy|naturalness)_lack", name)]
+    if old:
+        warnings.warn(
+            f"{old[0]} is now {old[0].replace('_lack', '_gap')}; the old columns are read until "
+            f"version {UNTIL}.",
+            FutureWarning,
+            stacklevel=3,
+        )
+    return table.rename(columns={name: name.replace("_lack", "_gap") for name in old})
+
+
 def _panel(rows: pd.DataFrame, column: str, title: str, size: Size) -> alt.LayerChart:
     names: dict[str, Any] = {
-        "labels": column == LACKS[0],
+        "labels": column == GAPS[0],
         "ticks": False,
         "labelFontSize": FONT,
         "labelLimit": 240,

@@ -30,7 +30,7 @@ FONT = 16  # smallest text, in pixels; titles are 18, legible from the last row 
 Ranges = tuple[tuple[float, float], tuple[float, float]]
 LINE, POINT, BARS = "#0072B2", "#D55E00", "#8A8A8A"
 # for the tooltip
-DETAILS = ("n", "n_docs", "pareto", "pareto_probability", "accuracy_lack", "naturalness_lack")
+DETAILS = ("n", "n_docs", "pareto", "pareto_probability", "accuracy_gap", "naturalness_gap")
 
 
 def checked_systems(systems: pd.DataFrame | None) -> pd.DataFrame:

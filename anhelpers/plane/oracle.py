@@ -76,10 +76,10 @@ class OracleStudy:
         return _restricted(self, rows)
 
     def systems(self, rng: np.random.Generator | None = None, n_draws: int = 1000) -> pd.DataFrame:
-        """`systems_table` with the lacks below this study's curve, among_candidates, and candidates, the curve's id.
+        """`systems_table` with the gaps to this study's curve, among_candidates, and candidates, the curve's id.
 
-        A system whose every output is a candidate never lies above the curve; another one may. Lacks are comparable
-        where `candidates` and both signatures are the same. A lack of a system whose every output is a candidate is at
+        A system whose every output is a candidate never lies above the curve; another one may. Gaps are comparable
+        where `candidates` and both signatures are the same. The gap of a system whose every output is a candidate is at
         least 0, and so are the ends of its interval. Without `rng` every call draws the same resamples.
         """
         table = systems_table(self.plane, rng or np.random.default_rng(0), n_draws, self.curve)
@@ -88,9 +88,9 @@ class OracleStudy:
             all(pair in offered for pair in enumerate(self.test.systems[name]))
             for name in table.system
         ]
-        lacks = [c for c in table if c.startswith(("accuracy_lack", "naturalness_lack"))]
-        table.loc[table.among_candidates, lacks] = (
-            table.loc[table.among_candidates, lacks].clip(lower=0.0) + 0.0
+        gaps = [c for c in table if c.startswith(("accuracy_gap", "naturalness_gap"))]
+        table.loc[table.among_candidates, gaps] = (
+            table.loc[table.among_candidates, gaps].clip(lower=0.0) + 0.0
         )
         return table.assign(candidates=self.cands.id)
 
