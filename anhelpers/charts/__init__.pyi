@@ -7,7 +7,7 @@ from .correlation import plot_local_correlation as plot_local_correlation
 from .curve import plot_curve as plot_curve
 from .curve import plot_gap as plot_gap
 from .decisions import plot_decisions as plot_decisions
-from .directions import language_name as language_name
+from .directions import language_label as language_label
 from .lines import compare_curves as compare_curves
 from .lines import plot_lines as plot_lines
 from .moves import plot_moves as plot_moves

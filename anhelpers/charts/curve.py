@@ -23,7 +23,7 @@ from .frame import (
     ACCURACY_TITLE,
     AXIS,
     NATURALNESS_TITLE,
-    Plane,
+    Frame,
     Ranges,
     Size,
     axis_ranges,
@@ -114,7 +114,7 @@ def plot_curve(
 
 
 def curve_line(
-    curve: OracleCurve, plane: Plane, max_vertices: int = 5000
+    curve: OracleCurve, plane: Frame, max_vertices: int = 5000
 ) -> tuple[alt.Chart, np.ndarray]:
     """The oracle curve as the line named ``bxline``, cut off where the picture ends, and (V, 2) its pixels."""
     path = plane.pixels(curve.naturalness, curve.accuracy)
@@ -126,7 +126,7 @@ def curve_line(
 
 
 def curve_ends(
-    curve: OracleCurve, betas: Sequence[float], plane: Plane, tips: list[alt.Tooltip]
+    curve: OracleCurve, betas: Sequence[float], plane: Frame, tips: list[alt.Tooltip]
 ) -> tuple[alt.Chart, pd.DataFrame]:
     """Marks at the vertices of some β, and their labels: those inside the picture."""
     marks = _vertices(curve, [curve.vertex(b) for b in betas], betas)

@@ -31,14 +31,14 @@ __all__ = [
     "ACCURACY_TITLE",
     "COLUMN",
     "NATURALNESS_TITLE",
-    "Plane",
+    "Frame",
     "Ranges",
     "Size",
     "axis_ranges",
     "description",
     "digits_of",
+    "frame_of",
     "number",
-    "plane_of",
     "systems_text",
 ]
 
@@ -89,9 +89,9 @@ def systems_text(
     return f"systems: {', '.join(pairs)}" if len(systems) else ""
 
 
-def plane_of(
+def frame_of(
     x: ArrayLike, y: ArrayLike, titles: tuple[str, str], *, log: tuple[bool, bool], size: Size
-) -> Plane:
+) -> Frame:
     """A plane that holds all these values: x with 2 % of air, y with 7 %.
 
     Parameters
@@ -114,7 +114,7 @@ def plane_of(
         air = (0.02, 0.07)[k] * (high - low) or 0.05 * abs(high) or 1.0
         ranges.append((float(low - air), float(high + air)))
         channels[name] = _channel(name, ranges[k], titles[k], length=size[k], log=log[k])
-    return Plane((ranges[0], ranges[1]), size, channels, log)
+    return Frame((ranges[0], ranges[1]), size, channels, log)
 
 
 def _channel(
@@ -170,7 +170,7 @@ def axis_ranges(
 
 
 @dataclass(frozen=True)
-class Plane:
+class Frame:
     """The channels of a picture, and where its values are drawn.
 
     ranges : (from, to) of x and of y, of their logarithms (base 10) on a logarithmic axis. size : in pixels.
@@ -221,7 +221,7 @@ def scaled(values: ArrayLike, log: bool) -> np.ndarray:
     return np.log10(values) if log else values
 
 
-def plane_axes(ranges: Ranges, size: Size, naturalness_title: str, accuracy_title: str) -> Plane:
+def plane_axes(ranges: Ranges, size: Size, naturalness_title: str, accuracy_title: str) -> Frame:
     """The plane of accuracy by naturalness; long titles are wrapped to its sides."""
 
     def axis(title: str, length: int) -> alt.Axis:
@@ -234,7 +234,7 @@ def plane_axes(ranges: Ranges, size: Size, naturalness_title: str, accuracy_titl
         "x": alt.X("naturalness:Q", scale=x, axis=axis(naturalness_title, size[0])),
         "y": alt.Y("accuracy:Q", scale=y, axis=axis(accuracy_title, size[1])),
     }
-    return Plane(ranges, size, channels)
+    return Frame(ranges, size, channels)
 
 
 AXIS: dict[str, Any] = {
@@ -269,7 +269,7 @@ def thinned(
     )
 
 
-def inside(systems: pd.DataFrame, plane: Plane) -> tuple[pd.DataFrame, list[str]]:
+def inside(systems: pd.DataFrame, plane: Frame) -> tuple[pd.DataFrame, list[str]]:
     """The systems that lie inside the picture, and the sentence that names the others (none if there are none)."""
     shown = plane.holds(systems)
     names = ", ".join(systems["system"][~shown].astype(str))

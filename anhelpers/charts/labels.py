@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from .frame import Plane, Size
+from .frame import Frame, Size
 from .marks import FONT
 
 __all__ = [
@@ -34,7 +34,7 @@ HALO = {"stroke": "#FFFFFF", "strokeWidth": 4, "strokeOpacity": 0.85, "strokeJoi
 
 
 def label_layers(
-    named: pd.DataFrame, lines: Sequence[np.ndarray], plane: Plane
+    named: pd.DataFrame, lines: Sequence[np.ndarray], plane: Frame
 ) -> tuple[list[alt.Chart], list[alt.Chart], list[str]]:
     """Thin lines to labels that had to move away (to go under the marks), text layers, the labels left out for space.
 
@@ -86,7 +86,7 @@ def named_points(
     return named.astype({"naturalness": float, "accuracy": float, "bold": bool})
 
 
-def bar_lines(systems: pd.DataFrame, plane: Plane) -> list[np.ndarray]:
+def bar_lines(systems: pd.DataFrame, plane: Frame) -> list[np.ndarray]:
     """(2, 2) pixels of the two ends of every interval bar."""
     ends = []
     for column, other in (("naturalness", "accuracy"), ("accuracy", "naturalness")):

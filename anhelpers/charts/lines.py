@@ -19,11 +19,11 @@ from .frame import (
     ACCURACY_TITLE,
     MOST_ROWS,
     NATURALNESS_TITLE,
-    Plane,
+    Frame,
     Size,
     description,
+    frame_of,
     headline,
-    plane_of,
     thinned,
 )
 from .labels import HALO, LINE_HEIGHT, End, free_place, name_lines, outline
@@ -96,7 +96,7 @@ def plot_lines(
         for axis, value, label in rules
     ]
     extent = (_extent("x", lines, points, rules), _extent("y", lines, points, rules))
-    plane = plane_of(*extent, (x_title, y_title), log=(log_x, log_y), size=size)
+    plane = frame_of(*extent, (x_title, y_title), log=(log_x, log_y), size=size)
     rows = _thinned(lines, plane)
     paths = [_path(rows, points, name, plane) for name in names]
     across, outlines = rule_layers(rules, paths, plane)
@@ -144,7 +144,7 @@ def _extent(axis: str, lines: pd.DataFrame, points: pd.DataFrame, rules: list[Ru
     return values[~np.isnan(values)]
 
 
-def _thinned(lines: pd.DataFrame, plane: Plane) -> pd.DataFrame:
+def _thinned(lines: pd.DataFrame, plane: Frame) -> pd.DataFrame:
     """The rows to draw: all, or of too many those by which the lines look the same."""
     rows = lines.assign(order=range(len(lines)))
     if len(rows) <= MOST_ROWS:
@@ -152,7 +152,7 @@ def _thinned(lines: pd.DataFrame, plane: Plane) -> pd.DataFrame:
     return rows[thinned(plane.pixels(rows["x"], rows["y"]), pd.factorize(rows["series"])[0])]
 
 
-def _path(rows: pd.DataFrame, points: pd.DataFrame, name: str, plane: Plane) -> np.ndarray:
+def _path(rows: pd.DataFrame, points: pd.DataFrame, name: str, plane: Frame) -> np.ndarray:
     """(V, 2) pixels of a series: of its line, or of its points where it has none."""
     for frame in (rows, points):
         own = frame[frame["series"] == name].dropna(subset=["x", "y"])
@@ -161,7 +161,7 @@ def _path(rows: pd.DataFrame, points: pd.DataFrame, name: str, plane: Plane) -> 
     raise DataError(f"series '{name}' has no row with both x and y; leave it out.")
 
 
-def _bars(points: pd.DataFrame, plane: Plane) -> list[np.ndarray]:
+def _bars(points: pd.DataFrame, plane: Frame) -> list[np.ndarray]:
     """(2, 2) pixels of each interval."""
     drawn = (
         points.dropna(subset=["low", "high"])
@@ -183,7 +183,7 @@ def _look(names: list[str], **ranges: list) -> dict:
     }
 
 
-def _line_layers(rows: pd.DataFrame, names: list[str], plane: Plane) -> list[alt.Chart]:
+def _line_layers(rows: pd.DataFrame, names: list[str], plane: Frame) -> list[alt.Chart]:
     if rows.empty:
         return []
     chart = alt.Chart(rows, name="lines").mark_line(strokeWidth=3, strokeJoin="round")
@@ -194,7 +194,7 @@ def _line_layers(rows: pd.DataFrame, names: list[str], plane: Plane) -> list[alt
     ]
 
 
-def _point_layers(points: pd.DataFrame, names: list[str], plane: Plane) -> list[alt.Chart]:
+def _point_layers(points: pd.DataFrame, names: list[str], plane: Frame) -> list[alt.Chart]:
     """Intervals, and above them the marks."""
     layers = []
     if "low" in points:
@@ -221,7 +221,7 @@ def _point_layers(points: pd.DataFrame, names: list[str], plane: Plane) -> list[
     return layers
 
 
-def leader_layers(ends: Sequence[End], plane: Plane) -> list[alt.Chart]:
+def leader_layers(ends: Sequence[End], plane: Frame) -> list[alt.Chart]:
     """Thin lines to the names that stand apart, in the colours of the lines."""
     led = [
         (end, colour)
@@ -246,7 +246,7 @@ def leader_layers(ends: Sequence[End], plane: Plane) -> list[alt.Chart]:
 
 
 def name_layers(
-    ends: Sequence[End], plane: Plane, inks: Sequence[str] = INKS, series_title: str | None = None
+    ends: Sequence[End], plane: Frame, inks: Sequence[str] = INKS, series_title: str | None = None
 ) -> list[alt.Chart]:
     """The names, those in the plane with a halo, and above those beside it what they are names of."""
     rows = [
@@ -274,7 +274,7 @@ def name_layers(
     return layers
 
 
-def _texts(rows: list[tuple], plane: Plane, **look: Any) -> list[alt.Chart]:
+def _texts(rows: list[tuple], plane: Frame, **look: Any) -> list[alt.Chart]:
     """Text layers of (text, x, y, alignment, colour) in pixels, one for each alignment."""
     layers, look, (x, y) = [], {"fontSize": FONT, "baseline": "middle"} | look, plane.fields
     for align in sorted({row[3] for row in rows}):
@@ -291,7 +291,7 @@ def _texts(rows: list[tuple], plane: Plane, **look: Any) -> list[alt.Chart]:
 
 
 def rule_layers(
-    rules: Sequence[Rule], paths: Sequence[np.ndarray], plane: Plane
+    rules: Sequence[Rule], paths: Sequence[np.ndarray], plane: Frame
 ) -> tuple[list[alt.Chart], list[np.ndarray]]:
     """Dashed lines across the plane, their labels where these hide least, and (V, 2) pixels of both."""
     layers, texts, (wide, high) = [], [], plane.size

@@ -13,7 +13,7 @@ from .. import checks
 from ..errors import DataError
 
 if TYPE_CHECKING:
-    from .frame import Plane
+    from .frame import Frame
 
 __all__ = ["CATEGORIES"]
 
@@ -159,7 +159,7 @@ def moving_point(at: pd.DataFrame, axes: dict) -> alt.Chart:
     return alt.Chart(at, name="bxpoint").mark_point(**look).encode(**axes)
 
 
-def interval_bars(systems: pd.DataFrame, plane: Plane) -> list[alt.Chart]:
+def interval_bars(systems: pd.DataFrame, plane: Frame) -> list[alt.Chart]:
     """A thin cross through each system: its interval on each axis that has one, cut off where the picture ends."""
     charts = []
     for channel, column, (start, end) in zip(

@@ -20,7 +20,7 @@ from .curve import curve_ends, curve_line, curve_notes, curve_text
 from .frame import (
     ACCURACY_TITLE,
     NATURALNESS_TITLE,
-    Plane,
+    Frame,
     Size,
     axis_ranges,
     description,
@@ -121,7 +121,7 @@ def error_ellipses(systems: pd.DataFrame, n_points: int = 64) -> pd.DataFrame:
     return outline.assign(step=np.tile(np.arange(n_points), len(known)))
 
 
-def ellipse_layers(outlines: pd.DataFrame, plane: Plane) -> list[alt.Chart]:
+def ellipse_layers(outlines: pd.DataFrame, plane: Frame) -> list[alt.Chart]:
     """One layer per category: outlines in dark grey, washed with the colour of the category."""
     layers, wash = [], 0.15 if outlines["system"].nunique() <= CROWD else 0.05
     for category, group in outlines.groupby("category", sort=False):
@@ -307,7 +307,7 @@ def _ranges(
 
 
 def _behind(
-    curve: OracleCurve | None, betas: Sequence[float], plane: Plane, tips: list[alt.Tooltip]
+    curve: OracleCurve | None, betas: Sequence[float], plane: Frame, tips: list[alt.Tooltip]
 ) -> tuple[list[alt.Chart], list[np.ndarray], pd.DataFrame]:
     """The curve behind the systems: layers, their pixels, and its labelled vertices."""
     if curve is None:
@@ -318,7 +318,7 @@ def _behind(
 
 
 def _with_steps(
-    best: pd.DataFrame, plane: Plane, layers: list[alt.Chart], lines: list[np.ndarray]
+    best: pd.DataFrame, plane: Frame, layers: list[alt.Chart], lines: list[np.ndarray]
 ) -> tuple[list[alt.Chart], list[np.ndarray]]:
     """The layers and their pixels with the edge of what the Pareto set beats, where there is one."""
     if best.empty:
@@ -369,7 +369,7 @@ def _uncertain(uncertainty: str, shown: pd.DataFrame) -> list[str]:
 
 
 def _mono_layers(
-    mono: Estimate, paths: list[np.ndarray], plane: Plane
+    mono: Estimate, paths: list[np.ndarray], plane: Frame
 ) -> tuple[list[alt.Chart], list[np.ndarray]]:
     """R: its interval as a band over the whole height and its mean as a rule, as far as the picture holds them."""
     start, end = plane.ranges[0]
@@ -385,7 +385,7 @@ def _mono_layers(
     return [*layers, *across], drawn
 
 
-def _mono_words(mono: Estimate | None, plane: Plane) -> list[str]:
+def _mono_words(mono: Estimate | None, plane: Frame) -> list[str]:
     """Where R stands, and behind which number of texts."""
     if mono is None:
         return []
@@ -396,7 +396,7 @@ def _mono_words(mono: Estimate | None, plane: Plane) -> list[str]:
     return [f"R (dashed), {mono.n_r} texts written in the language, stands at {around}{where}."]
 
 
-def _hidden(curve: OracleCurve | None, plane: Plane) -> list[str]:
+def _hidden(curve: OracleCurve | None, plane: Frame) -> list[str]:
     """The sentence that the picture does not show the curve."""
     at = (
         None
@@ -410,7 +410,7 @@ def _hidden(curve: OracleCurve | None, plane: Plane) -> list[str]:
     )
 
 
-def _origin(origin: str, marks: pd.DataFrame, plane: Plane) -> tuple[list[alt.Chart], pd.DataFrame]:
+def _origin(origin: str, marks: pd.DataFrame, plane: Frame) -> tuple[list[alt.Chart], pd.DataFrame]:
     """A plus at (0, 0), if it has a name and lies in the picture; and the labelled marks with it among them."""
     zero = pd.DataFrame({"label": [origin], "naturalness": [0.0], "accuracy": [0.0]})
     if not origin or not plane.holds(zero).all():

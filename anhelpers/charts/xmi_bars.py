@@ -13,7 +13,7 @@ import pandas as pd
 
 from .. import checks
 from ..errors import DataError
-from .directions import ALL, checked_split, language_name
+from .directions import ALL, checked_split, language_label
 from .frame import AXIS, Size, description, headline, number
 from .labels import width
 from .marks import FONT, checked_columns, checked_numbers, not_drawn, tip
@@ -110,7 +110,7 @@ def _ordered(rows: pd.DataFrame, order: str, paired: bool) -> pd.DataFrame:
         both = zip(rows["direction"], rows["reverse"], strict=True)
         group = pd.Series([min(name, back) if back else name for name, back in both], rows.index)
     if order == "name":
-        key = rows["other"].map(language_name) if paired else rows["label"]
+        key = rows["other"].map(language_label) if paired else rows["label"]
     elif order == "given":
         key = pd.Series(np.arange(len(rows)), rows.index)
     else:

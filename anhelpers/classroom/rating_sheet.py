@@ -22,7 +22,7 @@ from ..data.schema import CandidateSet, TestSet
 from ..data.writing import write_text
 from ..errors import DataError
 from ..widgets.base import Widget, detached, html_lang, module, styles, without_kernel
-from .files import COLUMNS, ClassRatings, ratings_csv, read_ratings
+from .files import COLUMNS, ClassRatings, ratings_csv, read_class_ratings
 from .sheet import CRITERIA, SCALE, Sheet, draw_sheet
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ class RatingSheet(Widget):
 
     def _own(self, path: Path) -> ClassRatings:
         """The ratings in a file, which must be of one rater, and of this sheet."""
-        there = read_ratings(path)
+        there = read_class_ratings(path)
         if there.sheet != self.data["sheet"]:
             raise DataError(
                 f"is of sheet '{there.sheet}', and this is '{self.data['sheet']}'; take another "

@@ -130,7 +130,7 @@ def about_options(
             "segments, and tests want the same ones for both.",
         ),
     )
-    cut = shared.tokenizer_notes(args, [axis.signature for axis in plane.axes])
+    cut = shared.bleu_tokenizer_notes(args, [axis.signature for axis in plane.axes])
     cut += about_distance(args) if args.naturalness == LPP_DISTANCE else []
     return (*notes, *cut, *(sentence for told, sentence in said if told))
 

@@ -30,9 +30,12 @@ if TYPE_CHECKING:
 __all__ = [
     "ACCURACY",
     "LEXICAL",
-    "check",
+    "add_texts",
+    "bleu_tokenizer_notes",
+    "check_outputs",
+    "chosen_lm",
+    "command_parameters",
     "lm",
-    "load_model",
     "metrics",
     "naming_model",
     "notebooks",
@@ -42,9 +45,6 @@ __all__ = [
     "selected",
     "selection",
     "store",
-    "texts",
-    "tokenizer_notes",
-    "told",
     "training_texts",
     "translations",
     "using_scheduler",
@@ -72,7 +72,7 @@ LEXICAL = (
 """The naturalness measures that need no language model, in words."""
 
 
-def texts(parser: argparse.ArgumentParser, required: bool) -> None:
+def add_texts(parser: argparse.ArgumentParser, required: bool) -> None:
     """The options that name plain files, as COMET and sacreBLEU call them.
 
     Parameters
@@ -136,7 +136,7 @@ def selected(args: argparse.Namespace, test: TestSet, *, files: bool) -> TestSet
     return replace(test, notes=(*test.notes, *told))
 
 
-def tokenizer_notes(args: argparse.Namespace, signatures: Iterable[str]) -> list[str]:
+def bleu_tokenizer_notes(args: argparse.Namespace, signatures: Iterable[str]) -> list[str]:
     """Which tokenizer BLEU's words are cut by, where nobody named a language pair.
 
     Parameters
@@ -308,7 +308,7 @@ NOT_TOLD = {
 """Of the arguments, those that decide where results go and who computes them, but no number."""
 
 
-def told(args: argparse.Namespace) -> dict[str, object]:
+def command_parameters(args: argparse.Namespace) -> dict[str, object]:
     """The command and its parameters, defaults as well, as its results name them; no model that nothing is asked of."""
     unused = set()
     if measures := [args.naturalness] if "naturalness" in args else getattr(args, "judge", None):
@@ -323,7 +323,7 @@ def told(args: argparse.Namespace) -> dict[str, object]:
     return {"command": args.command, **rest}
 
 
-def check(args: argparse.Namespace) -> None:
+def check_outputs(args: argparse.Namespace) -> None:
     """A DataError, before anything is done, for a result that cannot go where it should."""
     if args.command in ("score", "curve", "judge", "mqm", "xmi") and args.output:
         check_table_name(args.output)
@@ -459,7 +459,7 @@ def metrics(
     return [metric(name, trg_lang, lm=lm, n_refs=n_refs, mono=mono) for name in asked]
 
 
-def load_model(name: str | None, lang: str) -> LanguageModel | None:
+def chosen_lm(name: str | None, lang: str) -> LanguageModel | None:
     """The language model that --lm names; None without.
 
     Parameters

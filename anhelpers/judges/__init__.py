@@ -17,7 +17,7 @@ from .figures import (
 from .gates import GATES, Gate, gate_table
 from .page import gate_page, judge_page
 from .table import TAG_PAIRS, judge_table
-from .texts import DEFAULT, Judged, judge_texts, load_judges, load_texts
+from .texts import DEFAULT, JudgedTexts, judge_texts, load_judges, load_texts
 
 __all__ = [
     "DEFAULT",
@@ -25,7 +25,7 @@ __all__ = [
     "TAG_PAIRS",
     "Figure",
     "Gate",
-    "Judged",
+    "JudgedTexts",
     "gate_page",
     "gate_table",
     "judge_page",

@@ -19,7 +19,7 @@ from ..plane import Plane, metric_against, plane_of, systems_table
 from ..scoring import score_all
 from ..stats import clusters_of
 from .figures import Figure, minimal_pair_table, rank_agreement, win_share, within_sources
-from .texts import PEOPLE, Judged
+from .texts import PEOPLE, JudgedTexts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +58,7 @@ CHANCE = {"share": 0.5, RHO: 0.0}
 
 
 def judge_table(
-    judged: Judged, accuracy: Metric, rng: np.random.Generator, n_draws: int = 1000
+    judged: JudgedTexts, accuracy: Metric, rng: np.random.Generator, n_draws: int = 1000
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """What the judges of a set are worth, with sentences on what cannot be said of it.
 
@@ -135,7 +135,7 @@ def _row(
     }
 
 
-def _tags(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
+def _tags(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
     """Of several candidates with a tag, a source has the mean score."""
     tags, segment, n = np.array(judged.cands.tags), judged.cands.segment, len(judged.test)
     pairs = [pair for pair in TAG_PAIRS if set(pair) <= set(tags.tolist())]
@@ -173,7 +173,7 @@ def _mean_by(segment: np.ndarray, scores: np.ndarray, n: int) -> np.ndarray:
     )
 
 
-def _minimal_pairs(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
+def _minimal_pairs(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
     if pairs := minimal_pairs(judged.data):
         _, good, bad = zip(*pairs, strict=True)
         for judge, metric in judged.judges.items():
@@ -183,7 +183,7 @@ def _minimal_pairs(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
                 yield _row(metric, ("minimal pairs", judge, "good > bad"), figure, "share", "pairs")
 
 
-def _people(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
+def _people(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
     rated = judged.ratings
     if rated is None:
         raise DataError(
@@ -204,7 +204,7 @@ def _people(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
         yield _row(judged.judges[PEOPLE], ("people", PEOPLE, pair), figure, RHO, "sources")
 
 
-def _tradeoff(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
+def _tradeoff(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
     pairs = {judge: asked.accuracy for judge in judged.scores if judge != PEOPLE}
     if PEOPLE in judged.scores:
         # first: a set without references has at least this one
@@ -219,7 +219,7 @@ def _tradeoff(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
         yield _row(judged.judges[judge], ("tradeoff", judge, item), figure, RHO, "sources")
 
 
-def _rankings(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
+def _rankings(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
     if (n := len(judged.everyone.systems)) < FEWEST:
         raise DataError(f"systems and references of {judged.data}: {n}; a ranking takes {FEWEST}.")
     for (one, first), (other, second) in combinations(judged.axes.items(), 2):
@@ -227,13 +227,13 @@ def _rankings(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
         yield _row(judged.judges[one], ("ranking", one, f"with {other}"), figure, RHO, "systems")
 
 
-def _mqm(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
+def _mqm(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
     for judge, metric in judged.judges.items() if judged.mqm else ():
         figure = asked.ranks(metric_against(judged.test, metric, *judged.mqm))  # type: ignore[misc]  # as just seen
         yield _row(metric, ("mqm", judge, "with MQM fluency"), figure, RHO, "systems")
 
 
-def _systems(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
+def _systems(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
     for judge, axis in judged.axes.items() if judged.everyone.systems else ():
         plane = plane_of(judged.everyone, axis, axis)
         asked.notes.extend(f"{judge}: {said}" for said in plane.notes[len(judged.everyone.notes) :])
@@ -251,7 +251,7 @@ def _systems(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
             )
 
 
-def _language_model(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
+def _language_model(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
     if judged.lm is None:
         return
     bpb: Any = naturalness_metric("bpb", judged.test.trg_lang, judged.lm)

@@ -115,7 +115,9 @@ def score_texts(
     def compute(indices: np.ndarray) -> np.ndarray:
         sequences, ends = [ids.pop(i) for i in indices.tolist()], trees.pop(int(indices[0]), None)
         return (
-            _scores(lm, sequences, budget) if ends is None else packed.scores(lm, sequences, ends)
+            _scores(lm, sequences, budget)
+            if ends is None
+            else packed.packed_scores(lm, sequences, ends)
         )
 
     total, tokens, windowed = memo(
@@ -142,7 +144,7 @@ def score_call(
     ends : where each tree of a pack ends; None for texts that are read whole.
     """
     ids = _token_ids(lm, texts, eos)
-    return _scores(lm, ids, budget) if ends is None else packed.scores(lm, ids, ends)
+    return _scores(lm, ids, budget) if ends is None else packed.packed_scores(lm, ids, ends)
 
 
 def made(

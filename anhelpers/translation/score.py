@@ -271,6 +271,6 @@ def _decode(
         for k in real.flatten().nonzero()[:, 0].split(ROWS[hub.kind(mt.device)]):
             each[k] = flat[k].float().log_softmax(1).gather(1, y[k, None])[:, 0].double()
         totals = each.view_as(real).sum(1).cpu().numpy()
-    return hub.finite(
+    return hub.finite_output(
         totals, mt.model, mt.name, np.array([not set(mt.never).isdisjoint(one) for one in targets])
     )

@@ -17,7 +17,7 @@ from ..errors import DataError
 from ..metrics import Metric
 from ..plane import OracleStudy
 from .base import html_lang
-from .explorer import BetaExplorer, StaticView, beta_explorer, static_view
+from .explorer import BetaExplorer, StaticView, beta_explorer, static_explorer
 from .judged import ALL, Judged
 
 __all__ = ["explore", "one_source", "planes", "preview"]
@@ -148,7 +148,7 @@ def preview(
     ----------
     segments : those whose texts are shown.
     """
-    return static_view(**_arguments(studies, rng, segments), betas=betas, title=title)
+    return static_explorer(**_arguments(studies, rng, segments), betas=betas, title=title)
 
 
 def one_source(test: TestSet, cands: CandidateSet, segment: int = 0, most: int = 8) -> HTML:

@@ -31,10 +31,10 @@ __all__ = [
     "TradeoffView",
     "columns",
     "mixture",
-    "percent",
+    "shown_probability",
     "signed",
     "static_html",
-    "static_view",
+    "static_tradeoff",
     "tradeoff_explorer",
 ]
 
@@ -104,11 +104,15 @@ def _static_table(data: dict, naturalness: float) -> str:
     head = "".join(f'<th {CELL} dir="auto">{name}</th>' for name in ["P(x)", *names])
     named = len(data["targets"])
     body = "".join(
-        f'<tr><th {NAME} dir="auto">{html.escape(source)}</th>{_cells([percent(p)])}{_chosen(row, named)}</tr>'
+        f'<tr><th {NAME} dir="auto">{html.escape(source)}</th>{_cells([shown_probability(p)])}'
+        f"{_chosen(row, named)}</tr>"
         for source, p, row in zip(data["sources"], data["p"], q, strict=True)
     )
     marginal, r = np.array(data["p"]) @ q, np.array(data["r"])
-    lines = {"marginal Q(y)": map(percent, marginal), "reference R(y)": map(percent, r)}
+    lines = {
+        "marginal Q(y)": map(shown_probability, marginal),
+        "reference R(y)": map(shown_probability, r),
+    }
     lines["difference, points"] = map(signed, marginal - r)
     foot = "".join(
         f"<tr><th {NAME}>{name}</th><td></td>{_cells(texts)}</tr>" for name, texts in lines.items()
@@ -127,14 +131,16 @@ def _cells(texts: Iterable[str]) -> str:
 def _chosen(row: np.ndarray, named: int) -> str:
     """The cells of one source, the most probable of the named targets in bold."""
     best = max(row[:named].max() - 1e-6, 5e-7)
-    texts = ((html.escape(percent(v)), k < named and v >= best) for k, v in enumerate(row))
+    texts = (
+        (html.escape(shown_probability(v)), k < named and v >= best) for k, v in enumerate(row)
+    )
     return "".join(f"<td {CELL}>{f'<b>{text}</b>' if bold else text}</td>" for text, bold in texts)
 
 
-def percent(share: float) -> str:
+def shown_probability(share: float) -> str:
     """A probability as a percentage, as tradeoff.js prints it.
 
-    >>> [percent(v).replace(chr(160), " ") for v in (0, 1e-5, 0.125, 1)]
+    >>> [shown_probability(v).replace(chr(160), " ") for v in (0, 1e-5, 0.125, 1)]
     ['·', '< 0.1 %', '12.5 %', '100 %']
     """
     if share < 5e-7:
@@ -197,7 +203,7 @@ def tradeoff_explorer(
     return widget
 
 
-def static_view(
+def static_tradeoff(
     curve: ExactCurve,
     sources: Sequence[str],
     targets: Sequence[str],

@@ -53,7 +53,7 @@ def study(test, cands, accuracy="chrf"):
     return oracle_study(test, cands, surface_metric(accuracy, "de"), words())
 
 
-loaded = cache(options.load_model)
+loaded = cache(options.chosen_lm)
 
 
 @pytest.fixture
