@@ -1,4 +1,4 @@
-"""The few ways in which things go wrong, each told in one sentence with the next move."""
+"""The exceptions of this package: every message is one sentence that says what to do next."""
 
 from __future__ import annotations
 

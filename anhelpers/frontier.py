@@ -189,7 +189,7 @@ class OracleCurve:
 
 
 def oracle_curve(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike) -> OracleCurve:
-    """The oracle that picks the candidate with the largest accuracy + β · naturalness of every source, for all β.
+    """The exact oracle curve: for every β, the candidates of each source with the largest accuracy + β · naturalness.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def mixtures_at(points: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
 
 
 def pareto_mask(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
-    """(n,) bool: no other candidate of the same source is at least as good on both axes and better on one.
+    """(n,) bool, Pareto-optimal: no candidate of the same source is at least as good on both axes and better on one.
 
     Every hull candidate is Pareto-optimal; a Pareto-optimal candidate off the hull is never chosen by any β.
     """

@@ -1,4 +1,4 @@
-"""Models of transformers, wherever they lie: bundled, in a folder, in the hub's cache, or on the hub.
+"""Loading models of transformers: bundled ones, a folder, the cache of the Hugging Face hub, or the hub itself.
 
 No code that comes with a model is ever run: unless told so, transformers asks at the terminal whether it may.
 """

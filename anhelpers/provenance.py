@@ -1,4 +1,4 @@
-"""Who made a file: one line of versions, parameters and seeds, which every table, chart and page carries along.
+"""The origin of a file: one line of versions, parameters and seeds in every table, chart and page.
 
 The line has no date, no folder and no user, so that the same command writes the same bytes anywhere.
 """

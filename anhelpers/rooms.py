@@ -1,4 +1,4 @@
-"""Names that are loaded when they are first asked for: what `import anhelpers as an` and its rooms are made of."""
+"""Lazy imports: the names of `import anhelpers as an` and of its subpackages are loaded when first used."""
 
 from __future__ import annotations
 

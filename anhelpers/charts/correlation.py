@@ -88,8 +88,8 @@ def plot_local_correlation(
 
 def _panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> alt.LayerChart:
     column, x_title = WINDOWS[kind]
-    air = 0.06 * (rows[column].max() - rows[column].min()) or 1.0
-    domain = (float(rows[column].min() - air), float(rows[column].max() + air))
+    margin = 0.06 * (rows[column].max() - rows[column].min()) or 1.0
+    domain = (float(rows[column].min() - margin), float(rows[column].max() + margin))
     ticks: dict[str, Any] = {"tickMinStep": 1, "format": "d"} if kind == "nearest" else {}
     x = alt.X(
         f"{column}:Q",

@@ -68,7 +68,7 @@ def plot_curve(
     size: Size = (620, 420),
     max_vertices: int = 5000,
 ) -> alt.LayerChart:
-    """The plane of naturalness (rightwards) and accuracy (upwards), with the best that an oracle reaches.
+    """The oracle curve on the plane of naturalness (x) and accuracy (y), with systems where they are given.
 
     Up to `max_vertices` vertices all are drawn. Of more, those that share a quarter-pixel cell with the vertex
     before them are left out, which moves the line by less than half a pixel; in a picture of more than a thousand
@@ -84,7 +84,7 @@ def plot_curve(
     title : what the picture claims.
     betas : the β whose vertices are marked and labelled.
     point : a β that gets the large mark named ``bxpoint``, which the β explorer moves.
-    ranges : ((from, to) of naturalness, (from, to) of accuracy); by default what is drawn, and some air.
+    ranges : ((from, to) of naturalness, (from, to) of accuracy); by default what is drawn, and a margin.
     size : (width, height) of the plane in pixels.
 
     Returns

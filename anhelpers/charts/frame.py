@@ -92,7 +92,7 @@ def systems_text(
 def frame_of(
     x: ArrayLike, y: ArrayLike, titles: tuple[str, str], *, log: tuple[bool, bool], size: Size
 ) -> Frame:
-    """A plane that holds all these values: x with 2 % of air, y with 7 %.
+    """The axes of a chart with room for all these values: a margin of 2 % on x, of 7 % on y.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ def frame_of(
                 f"{name} has the value {values.min():g}, which a logarithmic axis cannot show."
             )
         low, high = scaled([values.min(), values.max()], log[k])
-        air = (0.02, 0.07)[k] * (high - low) or 0.05 * abs(high) or 1.0
-        ranges.append((float(low - air), float(high + air)))
+        margin = (0.02, 0.07)[k] * (high - low) or 0.05 * abs(high) or 1.0
+        ranges.append((float(low - margin), float(high + margin)))
         channels[name] = _channel(name, ranges[k], titles[k], length=size[k], log=log[k])
     return Frame((ranges[0], ranges[1]), size, channels, log)
 
@@ -150,7 +150,7 @@ MOST_ROWS = 4000  # of one table of a chart; Altair draws up to 5000
 def axis_ranges(
     curves: Iterable[OracleCurve | ExactCurve], systems: Iterable[pd.DataFrame | None] = ()
 ) -> Ranges:
-    """((from, to) of naturalness, (from, to) of accuracy) that hold all these curves and systems, with 7 % of air."""
+    """((from, to) of naturalness, (from, to) of accuracy) of all these curves and systems, with a margin of 7 %."""
     curves, frames = list(curves), [checked_systems(s) for s in systems]
     ranges = []
     for axis in ("naturalness", "accuracy"):
@@ -164,14 +164,14 @@ def axis_ranges(
             float
         )
         low, high = float(np.nanmin(values)), float(np.nanmax(values))
-        air = 0.07 * (high - low) or 0.05 * abs(high) or 1.0
-        ranges.append((low - air, high + air))
+        margin = 0.07 * (high - low) or 0.05 * abs(high) or 1.0
+        ranges.append((low - margin, high + margin))
     return ranges[0], ranges[1]
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The channels of a picture, and where its values are drawn.
+    """The two axes of a chart: their ranges, and where values are drawn.
 
     ranges : (from, to) of x and of y, of their logarithms (base 10) on a logarithmic axis. size : in pixels.
     channels : "x" and "y", for encodings. log : which axes are logarithmic.

@@ -171,14 +171,14 @@ def _leader(mark: np.ndarray, place: tuple) -> np.ndarray:
     return line[np.hypot(*(line - mark).T) > 10] if place[3] else line[:0]
 
 
-def hidden(box: np.ndarray, points: np.ndarray, air: float) -> np.ndarray:
-    """(n,) bool: a point lies in the box or within `air` pixels of it.
+def hidden(box: np.ndarray, points: np.ndarray, margin: float) -> np.ndarray:
+    """(n,) bool: a point lies in the box or within `margin` pixels of it.
 
     Parameters
     ----------
     box : (4,) left, top, right, bottom. points : (n, 2) pixels.
     """
-    return ((points > box[:2] - air) & (points < box[2:] + air)).all(axis=1)
+    return ((points > box[:2] - margin) & (points < box[2:] + margin)).all(axis=1)
 
 
 def _places(x: float, y: float, width: float) -> Iterable[tuple]:
@@ -218,7 +218,7 @@ APART = 6  # pixels to every other line with which an end is an end of its own
 PLACES = [(dx, dy) for dy in (-1, 1, 0) for dx in (1, -1, 0) if dx or dy]
 # pixels by which a name in the plane is at least nearer to its own line than to any other
 NEARER = 6
-AIR = 40  # more pixels than this to other lines make a name no clearer
+MARGIN = 40  # more pixels than this to other lines make a name no clearer
 
 
 @dataclass(frozen=True)
@@ -303,7 +303,7 @@ def _near_line(
                 or hidden(box, own, 4).any()
             ):
                 continue
-            clear = min(AIR, _away(box, others).min(initial=AIR)) - _away(box, own).min()
+            clear = min(MARGIN, _away(box, others).min(initial=MARGIN)) - _away(box, own).min()
             if clear < NEARER:
                 continue
             clear += at_end * (k == len(own) - 1)

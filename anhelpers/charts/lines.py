@@ -337,7 +337,7 @@ def compare_curves(
     title: str = "",
     size: Size = (520, 320),
 ) -> alt.LayerChart:
-    """One line per curve, named at it, in the order given; titles as in `plot_curve`.
+    """Several oracle curves on one plane, a named line each, in the order given; titles as in `plot_curve`.
 
     Parameters
     ----------

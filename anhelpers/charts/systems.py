@@ -157,7 +157,7 @@ def plot_systems(
     ranges: Ranges | None = None,
     size: Size = (620, 420),
 ) -> alt.LayerChart:
-    """Systems on the plane, higher is better on both axes, with how sure their places are and who is Pareto-optimal.
+    """Systems on the accuracy-naturalness plane, higher is better, with 95 % regions; Pareto-optimal ones are marked.
 
     Labels of the Pareto set are bold and placed first; one that would cover another is left out and in the tooltip.
 

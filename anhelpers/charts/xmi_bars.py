@@ -42,7 +42,7 @@ def plot_xmi_bars(
     unit: str = "Bits per sentence",
     size: Size = (560, 21),
 ) -> alt.LayerChart:
-    """A bar of length H_LM per direction: the bits that the source saves, XMI, then those that are left over, H_MT.
+    """A bar of length H_LM per direction, split into XMI, the bits that the source saves, and H_MT, those left over.
 
     A negative XMI goes left of 0, and a thick tick marks H_LM, which is then shorter than H_MT.
 

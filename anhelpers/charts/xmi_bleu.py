@@ -33,7 +33,7 @@ def plot_xmi_bleu(
     title: str = "",
     size: Size = (680, 500),
 ) -> alt.LayerChart:
-    """A point per direction, XMI rightwards and BLEU upwards, named by its language, with a colour and shape per side.
+    """XMI (x) against BLEU (y): a point per direction, named by its language, with a colour and shape per side.
 
     The legend has each side's Pearson r with Fisher's 95 % interval and its n, the alt text all points.
 

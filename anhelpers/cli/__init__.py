@@ -1,4 +1,4 @@
-"""The command line: parse, call, print. `anhelpers COMMAND --help` tells the rest; one file per command beside this."""
+"""The command line, one file per command: parses options, calls the package, prints (`anhelpers COMMAND --help`)."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def _run(args: argparse.Namespace) -> None:
 
 
 def _logprobs(args: argparse.Namespace, test: TestSet) -> dict[str, np.ndarray]:
-    """System -> log-probabilities of its outputs; wrong files are told before any model is loaded."""
+    """System -> log-probabilities of its outputs; wrong files are refused before any model is loaded."""
     from .. import checks
     from ..data.numbers import read_logprobs
     from ..data.plain import named_files

@@ -27,7 +27,7 @@ _BLANK_CANDIDATES = re.compile(r"\d+ blank candidates? of \d+\.")  # the note of
 
 @dataclass(frozen=True)
 class TestSet:
-    """N source segments, their references, and what each system made of them.
+    """A test set: N source segments, their references, and the output of each system.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def systems_of(tag: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CandidateSet:
-    """Candidate translations, flat: entry i is a candidate for source `segment[i]`; the number per source may vary.
+    """Candidate translations in one flat list: entry i translates source `segment[i]`; their number may vary.
 
     Parameters
     ----------

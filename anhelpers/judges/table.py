@@ -60,7 +60,7 @@ CHANCE = {"share": 0.5, RHO: 0.0}
 def judge_table(
     judged: JudgedTexts, accuracy: Metric, rng: np.random.Generator, n_draws: int = 1000
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """What the judges of a set are worth, with sentences on what cannot be said of it.
+    """How well judges of naturalness agree with people and with each other, with what cannot be said as notes.
 
     Every figure resamples the same documents, so that no judge moves the intervals of another.
 

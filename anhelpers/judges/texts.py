@@ -145,7 +145,7 @@ def judge_texts(
     data: str | PathLike = "teaching",
     lm: LanguageModel | None = None,
 ) -> JudgedTexts:
-    """Every judge on every candidate, beside the ratings and the experts' marks that the set has.
+    """The scores of every judge for every candidate, beside the ratings and expert annotations that the set has.
 
     Parameters
     ----------

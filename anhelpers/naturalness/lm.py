@@ -73,7 +73,7 @@ def score_texts(
     *,
     share_prefixes: bool | None = None,
 ) -> TextLogProbs:
-    """log Γ(y) and |y| of every text; equal texts are scored once.
+    """Log-probability log Γ(y) and number of tokens |y| of every text; equal texts are scored once.
 
     Where texts begin alike, each distinct prefix is read once (`packed`): the same numbers, so the same signature.
 

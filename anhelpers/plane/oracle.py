@@ -106,7 +106,7 @@ class OracleStudy:
 
 
 def with_human_points(test: TestSet, references: Sequence[str] | None = None) -> TestSet:
-    """The test set with some references to compare with, and the others as "systems" of category human (AN Figure 2).
+    """The test set with some references kept as references and the others as systems of category human (AN Figure 2).
 
     A system that is a copy of a reference is that reference: compared with itself it would be perfect. One that is so
     in most texts stays, and is named. A reference that lacks texts is no human point: its gaps would count as blank
@@ -320,7 +320,7 @@ def judged_studies(
     lm: LanguageModel | None = None,
     max_blank_share: float = 1.0,
 ) -> tuple[list[OracleStudy], tuple[str, ...]]:
-    """`oracle_studies` by all of the named judges that these texts have, and a sentence for each that is missing.
+    """An oracle study by each named judge of naturalness that these texts have, and a sentence for each missing one.
 
     A judge is missing where its metric is a DataError for this language, as without a bundled critic, or where
     candidates have no rating. One that is named twice counts once.

@@ -25,7 +25,7 @@ LENGTHS = ("short", "middle", "long")
 def systems_table(
     plane: Plane, rng: np.random.Generator, n_draws: int = 1000, curve: OracleCurve | None = None
 ) -> pd.DataFrame:
-    """A row per system: scores on both axes with 95 % intervals, whether it is Pareto-optimal, what the curve has more.
+    """A row per system: scores on both axes with 95 % intervals, whether it is Pareto-optimal, its gap to the curve.
 
     Documents are resampled jointly for all systems and both axes (segments, where there is one document; a single
     segment has no interval, nan).

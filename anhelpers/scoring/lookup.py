@@ -41,7 +41,7 @@ def metric(
     n_refs: int | str | None = None,
     mono: Mono | None = None,
 ) -> Metric:
-    """A metric of accuracy or of naturalness, ready to score.
+    """A metric of accuracy or of naturalness by its name, ready to score.
 
     Parameters
     ----------
