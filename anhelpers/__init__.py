@@ -14,7 +14,7 @@ To touch
     explore (drag β), preview for print; rating_sheet, mqm_editor; tradeoff_explorer, divergence_explorer,
     correction_explorer, direction_explorer.
 To draw
-    plot_curve, plot_systems, plot_lines, plot_words, plot_tradeoff, plot_local_correlation, plot_lack,
+    plot_curve, plot_systems, plot_lines, plot_words, plot_tradeoff, plot_local_correlation, plot_gap,
     plot_xmi_bars, plot_xmi_bleu; save a picture, use_offline in a notebook.
 Judges and raters
     judge_table of judges of naturalness, judge_texts, load_judges; score_ratings of MQM.
@@ -35,7 +35,7 @@ from .rooms import lazily
 
 __version__ = "0.1.0"
 
-__getattr__, _names = lazily(__name__, __file__)
+__getattr__, _names = lazily(__name__, __file__, plot_lack="plot_gap")
 
 
 def __dir__() -> list[str]:

@@ -23,7 +23,7 @@ from . import widgets as widgets
 from . import xmi as xmi
 from .charts.correlation import plot_local_correlation as plot_local_correlation
 from .charts.curve import plot_curve as plot_curve
-from .charts.curve import plot_lack as plot_lack
+from .charts.curve import plot_gap as plot_gap
 from .charts.lines import plot_lines as plot_lines
 from .charts.offline import save as save
 from .charts.offline import use_offline as use_offline

@@ -111,10 +111,10 @@ def appendix(
         ]
     if naturalness.level == "stored":
         sentences.append("The naturalness is known per system only and has no interval.")
-    if "accuracy_lack" in table:
+    if "accuracy_gap" in table:
         over = table.candidates.iloc[0] if "candidates" in table else "the candidates"
         sentences.append(
-            f"Lacks are distances to the exact oracle curve over {over}, redrawn in each "
+            f"Gaps are distances to the exact oracle curve over {over}, redrawn in each "
             "resample; their intervals are Student's t with the spread of the resamples as "
             "standard error."
         )

@@ -1,4 +1,4 @@
-"""Loops as machine code, which is kept on disk where that can be."""
+"""Loops compiled to machine code, which is cached on disk where possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is installed, what is missing for which feature, and the command that mends it: `anhelpers check`."""
+"""Diagnosis of an installation (`anhelpers check`): what is missing for which feature, and how to install it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The few ways in which things go wrong, each told in one sentence with the next move."""
+"""The exceptions of this package: every message is one sentence that says what to do next."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = [
     "LanguageConflict",
     "MissingExtra",
     "UnknownName",
+    "escaped",
     "install_line",
     "nearest",
     "need",
     "one_line",
-    "visible",
     "without_password",
 ]
 
@@ -103,13 +103,13 @@ def one_line(message: str) -> str:
     """A text that cannot steer a terminal: one line of at most LONGEST characters."""
     if len(message) > LONGEST:
         message = f"{message[: LONGEST - 300]} … {message[-290:]}"
-    return visible(_LINE_END.sub(" ", without_password(message)))
+    return escaped(_LINE_END.sub(" ", without_password(message)))
 
 
-def visible(text: str) -> str:
+def escaped(text: str) -> str:
     r"""A text whose characters that nobody sees are escaped, so that it cannot steer a terminal.
 
-    >>> visible("a\x1b[2J")
+    >>> escaped("a\x1b[2J")
     'a\\x1b[2J'
     """
     return _UNSEEN.sub(

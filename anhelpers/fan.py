@@ -1,4 +1,4 @@
-"""The oracle curve with fewer candidates: its exact expectation over all random subsets of K, for every K at once.
+"""The expected oracle curve with fewer candidates: exact over all random subsets of K, for every K at once.
 
 A random subset of K of a source's n candidates holds the one of rank j (1 = largest accuracy + β · naturalness), and
 none better, with probability C(n - j, K - 1) / C(n, K). So the expected choice is a weighted sum over ranks. As β

@@ -92,7 +92,7 @@ class OracleCurve:
         """The most naturalness of any mixture of selections at this accuracy or more; nan above the first vertex."""
         return most_at(accuracy, self.accuracy[::-1], self.naturalness[::-1])
 
-    def lacks(self, accuracy: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
+    def gaps(self, accuracy: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
         """(2, k): how much more accuracy the curve has at the naturalness of k points, and the other way round.
 
         Each in the unit of its axis; negative for a point above the curve, nan beyond its end or without scores.
@@ -104,10 +104,10 @@ class OracleCurve:
             ]
         )
 
-    def resampled_lacks(
+    def resampled_gaps(
         self, weights: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike
     ) -> np.ndarray:
-        """(B, 2, k) `lacks` in B resamples, each with its own exact curve.
+        """(B, 2, k) `gaps` in B resamples, each with its own exact curve.
 
         A source's hull does not depend on how often the source is drawn: only the sums along the curve do.
 
@@ -189,7 +189,7 @@ class OracleCurve:
 
 
 def oracle_curve(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike) -> OracleCurve:
-    """The oracle that picks the candidate with the largest accuracy + β · naturalness of every source, for all β.
+    """The exact oracle curve: for every β, the candidates of each source with the largest accuracy + β · naturalness.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def mixtures_at(points: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
 
 
 def pareto_mask(segment: ArrayLike, accuracy: ArrayLike, naturalness: ArrayLike) -> np.ndarray:
-    """(n,) bool: no other candidate of the same source is at least as good on both axes and better on one.
+    """(n,) bool, Pareto-optimal: no candidate of the same source is at least as good on both axes and better on one.
 
     Every hull candidate is Pareto-optimal; a Pareto-optimal candidate off the hull is never chosen by any β.
     """

@@ -1,4 +1,4 @@
-"""Models of transformers, wherever they lie: bundled, in a folder, in the hub's cache, or on the hub.
+"""Loading models of transformers: bundled ones, a folder, the cache of the Hugging Face hub, or the hub itself.
 
 No code that comes with a model is ever run: unless told so, transformers asks at the terminal whether it may.
 """
@@ -31,14 +31,14 @@ __all__ = [
     "device",
     "encode",
     "find",
-    "finite",
+    "finite_output",
     "forbidden",
     "kind",
     "known_ids",
     "load_config",
     "load_model",
+    "load_network",
     "load_tokenizer",
-    "load_weights",
     "longest",
     "plain_ids",
     "revision_of",
@@ -175,13 +175,13 @@ def load_config(place: Place, noun: str) -> Any:
 
 
 def load_model(place: Place, noun: str, auto: str, dtype: str = "float32") -> tuple[Any, Any]:
-    """Tokenizer and model; parameters and errors as in `load_weights`.
+    """Tokenizer and model; parameters and errors as in `load_network`.
 
     Parameters
     ----------
     noun : what is wanted, for the error. auto : the class of transformers, e.g. "AutoModelForCausalLM".
     """
-    return load_tokenizer(place, noun), load_weights(place, noun, auto, dtype)
+    return load_tokenizer(place, noun), load_network(place, noun, auto, dtype)
 
 
 def load_tokenizer(place: Place, noun: str) -> Any:
@@ -195,7 +195,7 @@ def load_tokenizer(place: Place, noun: str) -> Any:
     return tokenizer
 
 
-def load_weights(place: Place, noun: str, auto: str, dtype: str = "float32") -> Any:
+def load_network(place: Place, noun: str, auto: str, dtype: str = "float32") -> Any:
     """The model alone, all of whose weights were found.
 
     Parameters
@@ -414,7 +414,7 @@ def known_ids(ids: Iterable[Sequence[int]], n_vocab: int, name: str) -> None:
         )
 
 
-def finite(
+def finite_output(
     values: np.ndarray, model: Any, name: str, impossible: np.ndarray | None = None
 ) -> np.ndarray:
     """What a model gave, as it is; an AnhelpersError where some of it is nan or infinite, which is never a score.

@@ -1,4 +1,4 @@
-"""The hulls of `frontier`: compiled loops over all candidates once, without a copy, and the edges that they leave."""
+"""Upper hulls of each source's candidates, for `frontier`: compiled loops, and the edges of the oracle curve."""
 
 from __future__ import annotations
 

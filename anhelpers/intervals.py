@@ -1,4 +1,4 @@
-"""The package's one interval: documents (or segments) are resampled once for all scores, and the draws studentised.
+"""Confidence intervals: a studentised bootstrap over documents (or segments), the same draws for all scores.
 
 A score is a function of counts that add up over documents: a mean is a sum over a size, a corpus score a function of
 summed counts. Each draw is measured in its own standard error, because a draw that lacks the long tail of a score also

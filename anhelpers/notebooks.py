@@ -1,4 +1,4 @@
-"""The collection of notebooks: what it holds, what each says of itself and takes, and its editions for a class."""
+"""The teaching notebooks: their titles, questions and parameters, and editions of them for a class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far long work has come: a bar in a terminal or notebook, plain lines elsewhere, always on stderr."""
+"""Progress of long computations: a bar in a terminal or notebook, plain lines elsewhere, always on stderr."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def note_once(sentence: str) -> None:
 
 @contextmanager
 def progress(total: int, what: str, unit: str = "it") -> Iterator[Callable[..., None]]:
-    """Yield a function that is told how many units were just done and, in words, what else is to be shown.
+    """Yield a function to call with the number of units just done and, in words, what else to show.
 
     Parameters
     ----------

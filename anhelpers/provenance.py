@@ -1,4 +1,4 @@
-"""Who made a file: one line of versions, parameters and seeds, which every table, chart and page carries along.
+"""The origin of a file: one line of versions, parameters and seeds in every table, chart and page.
 
 The line has no date, no folder and no user, so that the same command writes the same bytes anywhere.
 """
@@ -35,7 +35,7 @@ __all__ = [
     "MAKING",
     "TOGETHER",
     "environment",
-    "filled",
+    "from_template",
     "in_page",
     "made_by",
     "made_lines",
@@ -44,7 +44,7 @@ __all__ = [
     "mark_of",
     "version_of",
     "with_made_by",
-    "write_table",
+    "write_result",
 ]
 
 MAKING = "ANHELPERS_MAKING"
@@ -156,7 +156,7 @@ def made_lines(path: str | PathLike) -> dict[str, str]:
     return {mark: line for mark, _, line in rows if mark == mark_of(line)}
 
 
-def write_table(path: str | PathLike, table: pd.DataFrame) -> Path:
+def write_result(path: str | PathLike, table: pd.DataFrame) -> Path:
     """A table as .csv or .parquet, with what made it: its mark in each row, its line once. Returns the path.
 
     The line goes into NAME.csv.made before the table takes its place; of parquet it is `made_by` of the file's
@@ -284,7 +284,7 @@ def in_page(page: str, line: str | None = None) -> str:
     return f"{body}{FOOTER.format(line.replace('|', '<wbr>|'))}</body>{end}"
 
 
-def filled(template: str, **values: object) -> str:
+def from_template(template: str, **values: object) -> str:
     """A page of `anhelpers/templates`, in which these values stand as text: Jinja2 escapes them, but for those that
     the template calls safe.
 
@@ -293,7 +293,7 @@ def filled(template: str, **values: object) -> str:
     template : name of the file. values : name -> what stands there; one that the template wants and is not given is
         an error.
 
-    >>> "<h1>R &amp; Q</h1>" in filled("report.html", title="R & Q", chart="", parts={})
+    >>> "<h1>R &amp; Q</h1>" in from_template("report.html", title="R & Q", chart="", parts={})
     True
     """
     return _templates().get_template(template).render(values)

@@ -14,7 +14,7 @@ from .appendix import ADVICE
 from .charts.frame import digits_of
 from .data.writing import write_text
 from .plane import Plane
-from .provenance import TOGETHER, filled, in_page, made_by, made_lines, mark_of, with_made_by
+from .provenance import TOGETHER, from_template, in_page, made_by, made_lines, mark_of, with_made_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,8 +37,8 @@ SHOWN = {
     "category": "kind",
     "accuracy": "accuracy",
     "naturalness": "naturalness",
-    "accuracy_lack": "accuracy lack",
-    "naturalness_lack": "naturalness lack",
+    "accuracy_gap": "accuracy gap",
+    "naturalness_gap": "naturalness gap",
     "pareto_probability": "Pareto prob.",
     "lpp_gap": "LPP(Q) − LPP(R)",
     "minus_lpp_distance": "N(Q) = −|LPP(Q) − LPP(R)|",
@@ -49,7 +49,7 @@ SHOWN = {
     "n": "n",
 }
 TOLD = {
-    "accuracy_lack": "Lack: how much more of one axis the oracle curve has where the system stands "
+    "accuracy_gap": "Gap: how much more of one axis the oracle curve has where the system stands "
     "on the other.",
     "pareto_probability": "Pareto prob.: the share of resamples in which no compared system is at "
     "least as good on "
@@ -71,8 +71,8 @@ KEPT = ("system", "metric", "level", "value", "n")
 INTERVALS = (
     "accuracy",
     "naturalness",
-    "accuracy_lack",
-    "naturalness_lack",
+    "accuracy_gap",
+    "naturalness_gap",
     "lpp_gap",
     "minus_lpp_distance",
 )
@@ -171,7 +171,7 @@ def write_page(
         ]
         for heading, part in parts.items()
     }
-    page = filled("report.html", title=title, chart=chart, parts=shown)
+    page = from_template("report.html", title=title, chart=chart, parts=shown)
     return write_text(path, in_page(page))
 
 
@@ -206,7 +206,7 @@ def _significant(value: float, digits: int) -> str:
 
 
 def _digits(table: pd.DataFrame) -> dict[str, int]:
-    """The decimals of each column with an interval: of a lack, those of its axis."""
+    """The decimals of each column with an interval: of a gap, those of its axis."""
     if "accuracy_low" not in table:
         return {}
     spread = {
@@ -218,7 +218,7 @@ def _digits(table: pd.DataFrame) -> dict[str, int]:
         for axis, v in spread.items()
     }
     digits |= dict.fromkeys(("lpp_gap", "minus_lpp_distance"), digits["naturalness"])
-    return {column: digits[column.removesuffix("_lack")] for column in INTERVALS}
+    return digits | {f"{axis}_gap": digits[axis] for axis in spread}
 
 
 def _cell(row: Mapping, column: str, interval: str, digits: Mapping[str, int]) -> str:

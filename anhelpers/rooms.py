@@ -1,4 +1,4 @@
-"""Names that are loaded when they are first asked for: what `import anhelpers as an` and its rooms are made of."""
+"""Lazy imports: the names of `import anhelpers as an` and of its subpackages are loaded when first used."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-__all__ = ["lazily"]
+__all__ = ["UNTIL", "lazily", "old_names"]
+
+UNTIL = "0.2"
+"""The version without the old names."""
 
 
-def lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazily(
+    package: str, file: str, **old: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and the `__dir__` of a package whose names stand in the `.pyi` beside its `__init__.py`.
 
     Editors and mypy read that list too, so there is no other.
 
     Parameters
     ----------
-    package, file : the package's `__name__` and `__file__`.
+    package, file : the package's `__name__` and `__file__`. old : old=new, as in `old_names`.
     """
 
     @cache
@@ -41,7 +46,7 @@ def lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         if name == "__all__":  # for help() and `import *`
             return sorted(found())
         if name.startswith("_") or name not in found():
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            return old_names(package, **old)(name)
         from importlib import import_module
         from sys import modules
 
@@ -52,3 +57,28 @@ def lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         return value
 
     return get, lambda: sorted(found())
+
+
+def old_names(module: str, **old: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module that still answers to old names of what it holds, with a FutureWarning.
+
+    Parameters
+    ----------
+    module : its `__name__`. old : old=new, both names in this module.
+    """
+
+    def get(name: str) -> Any:
+        from sys import modules
+        from warnings import warn
+
+        if name not in old:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        new = old[name]
+        warn(
+            f"{module}.{name} is now {module}.{new}; the old name goes with version {UNTIL}.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return getattr(modules[module], new)
+
+    return get

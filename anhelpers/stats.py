@@ -1,4 +1,4 @@
-"""Resampling, tests and correlations: documents (or segments) are drawn once for all, so that all is paired."""
+"""Resampling, tests and correlations: all systems share the same draws of documents, so comparisons are paired."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def p_value(observed: ArrayLike, null: ArrayLike, side: str = "both") -> np.ndar
 
 
 def holm(p: ArrayLike) -> np.ndarray:
-    """Holm's step-down adjustment of m p-values: rejecting those below α errs with probability at most α in any.
+    """Holm's step-down correction of m p-values: the probability of any false rejection below α is at most α.
 
     Monotone, at most 1, in the given order; nan stays nan and is not counted.
 

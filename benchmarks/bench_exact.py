@@ -33,7 +33,7 @@ def rows(quick: bool) -> Iterator[Row]:
     """A row per divergence: total variation, and a Wasserstein distance between points of a plane."""
     problem = _world(*((6, 40) if quick else (20, 200)))
     points = np.random.default_rng(1).random((len(problem.reference), 2))
-    plane = an.exact.wasserstein(np.linalg.norm(points[:, None] - points, axis=2))
+    plane = an.exact.wasserstein_ball(np.linalg.norm(points[:, None] - points, axis=2))
     for divergence, name in (("tv", "total variation"), (plane, "Wasserstein-1 in the plane")):
         ours, curve = seconds_of(
             lambda d=divergence: an.exact.solve_curve(problem, d), time.process_time

@@ -256,7 +256,7 @@ def test_train_lm_writes_a_model_that_score_takes(tmp_path, files, capsys, monke
     pytest.importorskip("torch")
     import anhelpers.training.lm as train
 
-    small = train.Recipe(
+    small = train.LmRecipe(
         "de",
         vocab_size=280,
         width=8,
@@ -267,7 +267,7 @@ def test_train_lm_writes_a_model_that_score_takes(tmp_path, files, capsys, monke
         held_out=2,
         tokens_per_batch=99,
     )
-    monkeypatch.setattr(train, "Recipe", lambda **chosen: small)
+    monkeypatch.setattr(train, "LmRecipe", lambda **chosen: small)
     (tmp_path / "t.txt").write_text(
         "".join(f"Zeile {i} steht hier.\n" for i in range(12)), encoding="utf-8"
     )

@@ -163,7 +163,7 @@ def test_plain_files_at_corpus_level_give_sacrebleu_s_score(tmp_path, tiny_lm, m
     assert blank[0] == ""
     assert table.accuracy[0] == pytest.approx(sacrebleu.BLEU().corpus_score(hyps, [refs]).score)
     assert table.n[0] == 51
-    assert "accuracy_lack" not in table
+    assert "accuracy_gap" not in table
     assert not (tmp_path / "out" / "curve.csv").exists()
     out, err = capsys.readouterr()
     assert "it takes 4 different systems; here: 1 different system on 51 segments" in out
@@ -259,7 +259,7 @@ def test_systems_over_their_own_segments_are_not_tested(tmp_path, tiny_lm, capsy
     )
     told = (tmp_path / "out" / "appendix.txt").read_text("utf-8")
     assert (
-        "Each system is over its own segments: without common ones there are no oracle curve, no lacks, no"
+        "Each system is over its own segments: without common ones there are no oracle curve, no gaps to it, no"
         in told
     )
 
@@ -349,7 +349,7 @@ def test_the_plane_of_n_of_q_has_no_curve_and_intervals_of_both_samples(tmp_path
             lpp[f"minus_lpp_distance{end}"].tolist()
         )
     assert "|R:" in table.naturalness_signature.iloc[0]
-    assert not {"accuracy_lack", "minus_lpp_distance", "mono"} & {*table}
+    assert not {"accuracy_gap", "minus_lpp_distance", "mono"} & {*table}
     assert not (out / "curve.csv").exists()
     assert not (out / "slices.csv").exists()
     for sentence in (

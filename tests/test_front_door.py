@@ -6,6 +6,7 @@ import pydoc
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,35 @@ def test_what_is_not_there_is_no_attribute():
     with pytest.raises(AttributeError, match="has no attribute 'load_everything'"):
         an.load_everything  # noqa: B018
     assert not hasattr(an, "_nothing")
+
+
+def test_old_names_lead_to_the_new_ones_with_a_warning():
+    import anhelpers.charts as charts
+    import anhelpers.charts.curve as curve
+
+    for module in (an, charts, curve):
+        with pytest.warns(FutureWarning, match=r"plot_lack is now .*\.plot_gap; .* version 0\.2"):
+            assert module.plot_lack is an.plot_gap
+    assert "plot_lack" not in dir(an)
+
+
+@pytest.mark.parametrize(
+    ("room", "old", "new"),
+    [
+        ("charts", "language_name", "language_label"),
+        ("classroom", "read_ratings", "read_class_ratings"),
+        ("exact", "critics", "critic_ball"),
+        ("exact", "mmd_squared", "mmd_ball"),
+        ("exact", "renyi", "renyi_ball"),
+        ("exact", "wasserstein", "wasserstein_ball"),
+        ("xmi", "cross_entropy", "sentence_cross_entropy"),
+        ("xmi.features", "correlations", "feature_correlations"),
+    ],
+)
+def test_an_old_name_of_a_room_is_the_new_one(room, old, new):
+    module = import_module(f"anhelpers.{room}")
+    with pytest.warns(FutureWarning, match=f"{old} is now anhelpers.{room}.{new}"):
+        assert getattr(module, old) is getattr(module, new)
 
 
 def test_importing_loads_nothing_and_one_name_not_everything():

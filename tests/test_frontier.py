@@ -331,7 +331,7 @@ def test_certificate_and_selections_by_hand():
     ]
     assert curve.max_edge.tolist() == [1, 5]  # 2 nats and 10 points of one source of two
     # 1 point below the corner, 1/10 nat of an edge
-    assert curve.lacks([36], [-2.5]).ravel() == pytest.approx([1, 0.1])
+    assert curve.gaps([36], [-2.5]).ravel() == pytest.approx([1, 0.1])
 
 
 @pytest.mark.verifies(

@@ -55,6 +55,15 @@ NO_NAMES = {
 """Rooms, whose names stand in their `__init__.pyi`; and a folder whose modules are named in full."""
 
 FRONT_DOORS = ("run", "options")  # of a command: what `cli` calls
+SAME_ROLE = {  # public name of functions in several modules -> why these are one role
+    "made": "what a worker calls by its address, in every module with a model",
+    "score_call": "one call to a worker, of a language model and of a translation model",
+    "counter": "what `encode` calls of a surface metric",
+    "scores": "what `surface` calls of a surface metric",
+    "static_html": "what a widget shows without a script",
+    "named": "a metric's maker, which the table of metrics calls by its address",
+    "run": "of a command, and of `execution`, which does what `anhelpers run` says",
+}
 
 
 def name_of(path):
@@ -156,6 +165,15 @@ def test_a_module_is_small_and_says_what_it_exports(path):
             tabled = name.startswith("cli/") and node.name == "options"
             longer = size > FUNCTION and not tabled
             assert longer == (f"{name}:{node.name}" in LONGER), f"{node.name} has {size} lines"
+
+
+def test_a_public_name_means_one_thing():
+    modules = {}
+    for name, _, _ in PUBLIC:
+        module, _, own = name.partition(":")
+        modules.setdefault(own, set()).add(module)
+    twins = {own: where for own, where in modules.items() if len(where) > 1}
+    assert not twins.keys() - SAME_ROLE.keys(), twins
 
 
 def test_public_functions_take_few_positional_arguments():

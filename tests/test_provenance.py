@@ -12,7 +12,7 @@ import pytest
 from anhelpers import __version__, cli
 from anhelpers.charts import offline
 from anhelpers.errors import DataError
-from anhelpers.provenance import in_page, made_by, made_of, making, with_made_by, write_table
+from anhelpers.provenance import in_page, made_by, made_of, making, with_made_by, write_result
 from anhelpers.report import write_tables
 
 pa = pytest.importorskip("pyarrow")
@@ -67,7 +67,7 @@ def test_parquet_has_the_line_in_its_metadata(tmp_path, score, capsys):
 
 def test_what_is_read_back_of_parquet_is_the_table_itself(tmp_path):
     table = TABLE.assign(n=[1, None], ok=[True, False])
-    write_table(tmp_path / "t.parquet", table)
+    write_result(tmp_path / "t.parquet", table)
     back = pd.read_parquet(tmp_path / "t.parquet")
     pd.testing.assert_frame_equal(back.drop(columns="made_by"), table)
 
@@ -100,7 +100,7 @@ def test_results_put_together_are_told_apart(tmp_path):
     lines = []
     for name in "ab":
         with making({"command": name}):
-            write_table(tmp_path / f"{name}.csv", TABLE)
+            write_result(tmp_path / f"{name}.csv", TABLE)
             lines.append(made_by())
     both = pd.concat([pd.read_csv(tmp_path / f"{name}.csv") for name in "ab"])
     assert both.made_by.nunique() == 2
@@ -113,7 +113,7 @@ def test_results_put_together_are_told_apart(tmp_path):
 
 
 def test_a_line_that_somebody_changed_is_no_line_of_the_table(tmp_path):
-    path = write_table(tmp_path / "t.csv", TABLE)
+    path = write_result(tmp_path / "t.csv", TABLE)
     aside = tmp_path / "t.csv.made"
     aside.write_text(aside.read_text("utf-8").replace("|python:3", "|python:4"), encoding="utf-8")
     with pytest.raises(DataError, match=r"whose line is neither in t\.csv\.made nor in MADE\.txt"):
@@ -129,7 +129,7 @@ def test_older_tables_have_the_line_in_each_row(tmp_path, suffix):
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_table_without_rows_has_its_line(tmp_path, suffix):
-    assert made_of(write_table(tmp_path / f"none{suffix}", TABLE[:0])) == [made_by()]
+    assert made_of(write_result(tmp_path / f"none{suffix}", TABLE[:0])) == [made_by()]
 
 
 def test_what_is_not_ours_names_nobody(tmp_path):

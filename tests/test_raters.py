@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from anhelpers import classroom
 from anhelpers.charts.systems import plot_systems
 from anhelpers.classroom.alpha import _alpha, _coincidences, _counts, _of_coincidences
-from anhelpers.classroom.files import Row, together
+from anhelpers.classroom.files import RatingRow, pooled_ratings
 from anhelpers.data import CandidateSet, from_systems, load, load_candidates
 from anhelpers.errors import DataError, UnknownName
 
@@ -44,9 +44,9 @@ def of(matrix, criterion="accuracy", segment=None):
         rows = {}
         for i, values in enumerate(matrix):
             cell = (i if segment is None else segment[i], i, criterion)
-            rows[cell] = Row(0, f"r{k}", "s", cell, values[k], NAN, "0")
+            rows[cell] = RatingRow(0, f"r{k}", "s", cell, values[k], NAN, "0")
         found[f"r{k}"] = rows
-    return together(found, [])
+    return pooled_ratings(found, [])
 
 
 # ---- the sheet
@@ -151,7 +151,7 @@ def test_several_files_make_one_tidy_table_and_blanks_are_counted(tmp_path):
     write(tmp_path / "a.csv", *rated(5, 4, "", 3))
     write(tmp_path / "b.CSV", *rated(1, 2, 3, rater="Žofie Ö"))
     (tmp_path / "notes.txt").write_text("not one of them")
-    found = classroom.read_ratings(tmp_path)
+    found = classroom.read_class_ratings(tmp_path)
     assert list(found.table) == list(classroom.COLUMNS)
     assert found.raters == ("Mo", "Žofie Ö")
     assert found.table.rating.tolist()[:2] == [5, 4]
@@ -162,7 +162,7 @@ def test_several_files_make_one_tidy_table_and_blanks_are_counted(tmp_path):
     wide = found.matrix("fluency")
     assert wide.loc[(0, 7)].tolist() == [4, 2]
     assert np.isnan(wide.loc[(4, 7), "Žofie Ö"])
-    one = classroom.read_ratings([tmp_path / "a.csv", str(tmp_path / "b.CSV")])
+    one = classroom.read_class_ratings([tmp_path / "a.csv", str(tmp_path / "b.CSV")])
     pd.testing.assert_frame_equal(one.table, found.table)
 
 
@@ -185,9 +185,9 @@ def test_what_excel_makes_of_a_file_is_read(tmp_path):
     quoted = write(
         tmp_path / "q.csv", *['"' + line.replace(",", '","') + '"' for line in rated(5, 4, "", 3)]
     )
-    first = classroom.read_ratings(plain).table
+    first = classroom.read_class_ratings(plain).table
     for path in (odd, tabs, told, quoted):
-        pd.testing.assert_frame_equal(classroom.read_ratings(path).table, first)
+        pd.testing.assert_frame_equal(classroom.read_class_ratings(path).table, first)
 
 
 def test_columns_may_stand_in_another_order_and_the_last_two_may_be_missing(tmp_path):
@@ -196,7 +196,7 @@ def test_columns_may_stand_in_another_order_and_the_last_two_may_be_missing(tmp_
         "4,fluency,3,2,s1,Mo",
         head="rating,criterion,candidate,segment,sheet,rater",
     )
-    row = classroom.read_ratings(path).table.iloc[0]
+    row = classroom.read_class_ratings(path).table.iloc[0]
     assert (row.rater, row.segment, row.candidate, row.criterion, row.rating) == (
         "Mo",
         2,
@@ -210,7 +210,7 @@ def test_columns_may_stand_in_another_order_and_the_last_two_may_be_missing(tmp_
 def test_a_copy_is_read_once_and_told(tmp_path):
     write(tmp_path / "a.csv", *rated(5, "", 3))
     write(tmp_path / "b.csv", *rated(5, "", 3))
-    found = classroom.read_ratings(tmp_path)
+    found = classroom.read_class_ratings(tmp_path)
     assert len(found.table) == 3
     assert "repeats the ratings of Mo" in found.notes[0]
 
@@ -242,7 +242,7 @@ def test_a_copy_is_read_once_and_told(tmp_path):
 def test_a_wrong_row_is_named_with_file_and_line(tmp_path, line, said):
     path = write(tmp_path / "a.csv", "Mo,s1,0,7,accuracy,5,,", line)
     with pytest.raises(DataError) as error:
-        classroom.read_ratings(tmp_path)
+        classroom.read_class_ratings(tmp_path)
     assert str(error.value).startswith(f"{path}, {said.replace('{path}', str(path))}")
 
 
@@ -266,7 +266,7 @@ def test_a_wrong_row_is_named_with_file_and_line(tmp_path, line, said):
 def test_what_is_no_file_of_ratings_is_told(tmp_path, content, said):
     (tmp_path / "a.csv").write_text(content)
     with pytest.raises(DataError) as error:
-        classroom.read_ratings(tmp_path / "a.csv")
+        classroom.read_class_ratings(tmp_path / "a.csv")
     assert said in str(error.value)
 
 
@@ -276,23 +276,23 @@ def test_between_files_sheets_must_agree_and_a_rater_must_be_one(tmp_path):
     with pytest.raises(
         DataError, match=r"b.csv, line 2: this is of sheet 's2', and in .*a.csv it is 's1'"
     ):
-        classroom.read_ratings(tmp_path)
+        classroom.read_class_ratings(tmp_path)
     write(other, *rated(5, 3))
     with pytest.raises(
         DataError,
         match=r"b.csv, line 3: Mo has other ratings in .*a.csv: keep the file that counts",
     ):
-        classroom.read_ratings(tmp_path)
+        classroom.read_class_ratings(tmp_path)
     write(other, *rated(5))
     with pytest.raises(DataError, match="Mo has other ratings"):
-        classroom.read_ratings(tmp_path)
+        classroom.read_class_ratings(tmp_path)
 
 
 def test_with_the_sheet_at_hand_all_of_it_is_asked_for(tmp_path, sheet):
     (segment, candidate, criterion), *rest = sheet.rows
     path = write(tmp_path / "a.csv", f"Mo,{sheet.id},{segment},{candidate},{criterion},4,,")
-    assert len(classroom.read_ratings(path).table) == 1
-    found = classroom.read_ratings(path, sheet)
+    assert len(classroom.read_class_ratings(path).table) == 1
+    found = classroom.read_class_ratings(path, sheet)
     assert found.notes == ("29 of 30 ratings are missing (Mo 29).",)
     assert (
         list(found.table[["segment", "candidate", "criterion"]].itertuples(index=False, name=None))
@@ -303,21 +303,21 @@ def test_with_the_sheet_at_hand_all_of_it_is_asked_for(tmp_path, sheet):
         DataError,
         match=rf"line 2: candidate {rest[-1][1]} of segment {segment} is not on the sheet",
     ):
-        classroom.read_ratings(path, sheet)
+        classroom.read_class_ratings(path, sheet)
     write(path, f"Mo,s1,{segment},{candidate},{criterion},4,,")
     with pytest.raises(
         DataError, match=f"this is of sheet 's1', and the sheet at hand is '{sheet.id}'"
     ):
-        classroom.read_ratings(path, sheet)
+        classroom.read_class_ratings(path, sheet)
 
 
 def test_no_file_at_all(tmp_path):
     with pytest.raises(DataError, match=r"this folder holds no .csv file"):
-        classroom.read_ratings(tmp_path)
+        classroom.read_class_ratings(tmp_path)
     with pytest.raises(DataError, match="no file to read"):
-        classroom.read_ratings([])
+        classroom.read_class_ratings([])
     with pytest.raises(DataError, match="no such file"):
-        classroom.read_ratings(tmp_path / "a.csv")
+        classroom.read_class_ratings(tmp_path / "a.csv")
 
 
 def test_an_invented_class_is_written_and_read_back(tmp_path, sheet):
@@ -328,21 +328,22 @@ def test_an_invented_class_is_written_and_read_back(tmp_path, sheet):
     assert invented.sheet == sheet.id
     paths = classroom.write_ratings(invented, tmp_path)
     assert [p.name for p in paths] == [f"invented-{k}.csv" for k in (1, 2, 3, 4)]
-    back = classroom.read_ratings(tmp_path)
+    back = classroom.read_class_ratings(tmp_path)
     pd.testing.assert_frame_equal(back.table, invented.table)
     assert back.notes == invented.notes[1:]
 
 
 def test_names_with_commas_come_back_and_names_that_are_no_files_are_refused(tmp_path):
     path = write(tmp_path / "a.csv", *rated(5, 4, rater='"Doe, Jane"'))
-    found = classroom.read_ratings(path)
+    found = classroom.read_class_ratings(path)
     (again,) = classroom.write_ratings(found, tmp_path)
-    pd.testing.assert_frame_equal(classroom.read_ratings(again).table, found.table)
+    pd.testing.assert_frame_equal(classroom.read_class_ratings(again).table, found.table)
     folder = tmp_path / "here"
     folder.mkdir()
     for rater in ("../x", str(tmp_path / "x"), "a/b", "a\\b", ".x", 'say "hi"'):
-        odd = together(
-            {rater: {(0, 0, "fluency"): Row(0, rater, "s", (0, 0, "fluency"), 4.0, NAN, "")}}, []
+        odd = pooled_ratings(
+            {rater: {(0, 0, "fluency"): RatingRow(0, rater, "s", (0, 0, "fluency"), 4.0, NAN, "")}},
+            [],
         )
         with pytest.raises(DataError, match="cannot be the name of a file"):
             classroom.write_ratings(odd, folder)
@@ -356,7 +357,7 @@ def test_a_pipe_is_read(tmp_path):
     text = "\n".join([HEAD, *rated(5, 4)])
     writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=(text,))
     writer.start()
-    assert classroom.read_ratings(tmp_path / "pipe").table.rating.tolist() == [5, 4]
+    assert classroom.read_class_ratings(tmp_path / "pipe").table.rating.tolist() == [5, 4]
     writer.join()
 
 
@@ -594,8 +595,12 @@ def plane_of(rows, systems=SYSTEMS, n_draws=200):
     """Of (rater, segment, candidate, criterion, rating)."""
     found = {}
     for rater, *cell, rating in rows:
-        found.setdefault(rater, {})[tuple(cell)] = Row(0, rater, "s", tuple(cell), rating, NAN, "")
-    return classroom.class_plane(together(found, []), systems, rng(), n_draws).set_index("system")
+        found.setdefault(rater, {})[tuple(cell)] = RatingRow(
+            0, rater, "s", tuple(cell), rating, NAN, ""
+        )
+    return classroom.class_plane(pooled_ratings(found, []), systems, rng(), n_draws).set_index(
+        "system"
+    )
 
 
 @pytest.mark.verifies("Plane of a class's ratings", by="hand")

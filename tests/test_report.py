@@ -69,10 +69,10 @@ def test_points_of_chrf_have_one_decimal():
     one = plane(
         50 + 10 * np.random.default_rng(0).normal(size=(60, 4)) + [0, 5, 10, 15], np.zeros((60, 4))
     )
-    table = systems_table(one, np.random.default_rng(0), 200).assign(accuracy_lack=1.25)
-    table = table.assign(accuracy_lack_low=1.0, accuracy_lack_high=1.5)
+    table = systems_table(one, np.random.default_rng(0), 200).assign(accuracy_gap=1.25)
+    table = table.assign(accuracy_gap_low=1.0, accuracy_gap_high=1.5)
     assert readable(table)["accuracy"].str.match(r"\d\d\.\d \(").all()
-    assert readable(table)["accuracy lack"][0] == "1.2 (1.0 to 1.5)"
+    assert readable(table)["accuracy gap"][0] == "1.2 (1.0 to 1.5)"
 
 
 def test_a_p_is_never_printed_as_0():
@@ -149,9 +149,9 @@ def test_systems_without_a_score_are_named_and_not_counted():
         told(plane(np.zeros((3, 0)), np.zeros((3, 0))))
 
 
-def test_the_sentences_say_how_lacks_intervals_ranks_and_probabilities_are_made(close):
+def test_the_sentences_say_how_gaps_intervals_ranks_and_probabilities_are_made(close):
     few = plane(close.accuracy.values, close.naturalness.values, docs=np.arange(40) // 7)
-    table = systems_table(few, np.random.default_rng(0), 200).assign(accuracy_lack=1.0)
+    table = systems_table(few, np.random.default_rng(0), 200).assign(accuracy_gap=1.0)
     tests = paired_tests(few, np.random.default_rng(0))
     text = appendix(
         few,

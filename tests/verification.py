@@ -133,9 +133,9 @@ NOT_QUANTITIES = {
     "intervals": "few_clusters",
     "stats": "clusters_of",
     "mqm": "base_system choose_scheme domain_of load_scheme rater_notes",
-    "classroom": "check holds draw_sheet invented_class plane_notes ratings_csv read_ratings write_ratings",
+    "classroom": "check holds draw_sheet invented_class plane_notes ratings_csv read_class_ratings write_ratings",
     "translation": "load_mt target_tokens translation_model",
-    "plane": "at_the_edge curve_rows distinct_systems fluency_rows join_ratings judged_studies mean_axis "
+    "plane": "at_the_edge curve_rows distinct_systems few_documents fluency_rows join_ratings judged_studies mean_axis "
     "metric_against metric_axis oracle_studies oracle_study outside_of overshoot plane_of rated_plane "
     "rated_texts rating_axis sliced_table slices stored_against stored_axis system_plane verdict "
     "with_human_points with_sanity_systems",
@@ -145,7 +145,7 @@ NOT_QUANTITIES = {
     "accuracy.comet": "load_comet named",
     "accuracy.metricx": "load_metricx made named",
     "candidates.drawing": "load_drawer read_method translates",
-    "candidates.draw": "check_sources draw draw_source made together",
+    "candidates.draw": "check_sources draw draw_source drawn_set made",
     "divergences.chance": "resampled",
     "divergences.pairs": "spread_rows",
     "naturalness.lpp": "lengthened_prints line_fingerprints lines_by_chance seen_lines shared_lines shortened_prints",
@@ -153,10 +153,10 @@ NOT_QUANTITIES = {
     "training.recipe": "batches encoded examples n_predicted split_lines",
     "naturalness.lm": "language_model lm_tokens load_lm made named_bpb named_lpp score_call",
     "naturalness.packed": "sharing_limit",
-    "naturalness.compression": "human_compression named_compression named_zip signature",
+    "naturalness.compression": "human_compression named_compression named_zip compressor_signature",
     "naturalness.lexical": "codes_of",
     "naturalness.diversity": "check_words words frequency_measures lexical_metric lexical_table named",
-    "naturalness.ngrams": "signature",
+    "naturalness.ngrams": "ngram_signature",
     "naturalness.critic": "critic_tokens find_critic load_critic named ngrams parse_critic",
     "naturalness.combination": "identity named",
     "training.combination": "damaged other_forms write_combination",

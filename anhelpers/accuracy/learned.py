@@ -1,4 +1,4 @@
-"""Learned metrics as `Metric`: the texts they read, several references, the score store, and what the user is told."""
+"""Learned metrics as `Metric`: the texts they read, several references, the score store, and notes for the user."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def load_metricx(
     pieces, noun = place if own else hub.find(TOKENIZER), f"tokenizer of the {NOUN}"
     commit = None if own else getattr(hub.load_config(pieces, noun), "_commit_hash", None)
     tokenizer = hub.load_tokenizer(pieces, noun)
-    model = _one_logit(hub.load_weights(place, NOUN, "MT5ForConditionalGeneration", dtype))
+    model = _one_logit(hub.load_network(place, NOUN, "MT5ForConditionalGeneration", dtype))
     device = hub.device(device)
     return MetricX(
         model=model.eval().to(device),
@@ -265,5 +265,5 @@ def _forward(metricx: MetricX, batch: Sequence[list[int]]) -> np.ndarray:
     ).logits
     score = logits[:, 0, 0].float()
     # before it is clipped: infinity would be 25 points
-    hub.finite(score.cpu().numpy(), metricx.model, metricx.name)
+    hub.finite_output(score.cpu().numpy(), metricx.model, metricx.name)
     return score.clamp(0.0, MOST).double().cpu().numpy()

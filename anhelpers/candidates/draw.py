@@ -49,9 +49,9 @@ __all__ = [
     "check_sources",
     "draw",
     "draw_source",
+    "drawn_set",
     "made",
     "sample",
-    "together",
 ]
 
 # of keys and values alone, so that rows can be repeated and dropped
@@ -152,7 +152,7 @@ class _Sampler:
         for part, v in zip(logits.split(rows), u.split(rows), strict=True):
             own, p = probabilities(part, self.sampling)
             # nan in one is nan in all
-            hub.finite(own[:, 0].cpu().numpy(), self.model.model, self.model.name)
+            hub.finite_output(own[:, 0].cpu().numpy(), self.model.model, self.model.name)
             tokens.append(choose(p, v))
             values.append(own.expand(len(v), -1).gather(1, tokens[-1][:, None])[:, 0].log())
         return torch.cat(tokens).cpu(), torch.cat(values).cpu().numpy()
@@ -264,7 +264,7 @@ def draw(
     drawing = Drawing(model, k, read_method(method, temperature), seed, max_tokens, batch, prompt)
     check_sources(drawing, srcs)
     with progress(len(srcs), f"candidates of {model.name}", "sources") as step:
-        return together(
+        return drawn_set(
             drawing, _counted(step, (draw_source(drawing, i, src) for i, src in enumerate(srcs)))
         )
 
@@ -336,7 +336,7 @@ def made(name: str, drawing: tuple[tuple[str, Any], ...], **options: Any) -> Mad
     return Made(one.signature, one.model.device, compute, each=True)
 
 
-def together(drawing: Drawing, draws: Iterable[SourceDraws]) -> CandidateSet:
+def drawn_set(drawing: Drawing, draws: Iterable[SourceDraws]) -> CandidateSet:
     """The candidates of all sources as a set, with what its reader must know as notes.
 
     Parameters

@@ -23,7 +23,7 @@ from ..data.writing import lock, still_at, unwritable, write_bytes
 from ..errors import DataError
 from ..progress import note, progress
 from ..provenance import made_by
-from .draw import SourceDraws, check_sources, draw_source, together
+from .draw import SourceDraws, check_sources, draw_source, drawn_set
 from .drawing import Drawing
 
 __all__ = ["draw_to_file"]
@@ -67,7 +67,7 @@ def draw_to_file(
     partial = output.with_name(f"{output.name}.partial")
     if (finished := _finished(output, header, srcs)) is not None:
         _forget(partial, header)
-        return together(drawing, finished), len(srcs)
+        return drawn_set(drawing, finished), len(srcs)
     with _opened(partial) as file:
         with _told(partial):
             lines = _resumed(file, header)
@@ -82,7 +82,7 @@ def draw_to_file(
         write_bytes(output, b"".join(lines[i] for i in range(len(srcs))))
     with _told(partial):
         partial.unlink(missing_ok=True)  # not before it is closed, which Windows wants
-    return together(drawing, done), before
+    return drawn_set(drawing, done), before
 
 
 def _one_by_one(drawing: Drawing, missing: Sequence[tuple[int, str]]) -> Iterator[SourceDraws]:

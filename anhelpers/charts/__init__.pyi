@@ -5,9 +5,9 @@ from . import marks as marks
 from .correlation import plot_against_fluency as plot_against_fluency
 from .correlation import plot_local_correlation as plot_local_correlation
 from .curve import plot_curve as plot_curve
-from .curve import plot_lack as plot_lack
+from .curve import plot_gap as plot_gap
 from .decisions import plot_decisions as plot_decisions
-from .directions import language_name as language_name
+from .directions import language_label as language_label
 from .lines import compare_curves as compare_curves
 from .lines import plot_lines as plot_lines
 from .moves import plot_moves as plot_moves

@@ -101,8 +101,8 @@ def plot_local_correlation(
 
 def _panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> alt.LayerChart:
     column, x_title = WINDOWS[kind]
-    air = 0.06 * (rows[column].max() - rows[column].min()) or 1.0
-    domain = (float(rows[column].min() - air), float(rows[column].max() + air))
+    margin = 0.06 * (rows[column].max() - rows[column].min()) or 1.0
+    domain = (float(rows[column].min() - margin), float(rows[column].max() + margin))
     ticks: dict[str, Any] = {"tickMinStep": 1, "format": "d"} if kind == "nearest" else {}
     axis = axis_of(x_title, size[0], tickCount=size[0] // 70, grid=False, **ticks)
     x = alt.X(f"{column}:Q", axis=axis).scale(domain=list(domain), nice=False, zero=False)

@@ -1,11 +1,13 @@
-"""The oracle curve on the plane, its two ends, and systems with their intervals; and how much systems lack to it.
+"""The oracle curve on the plane, its two ends, systems with their intervals, and the gap of each to the curve.
 
-What a system lacks is drawn on each axis with the other held: points with intervals, a row per system.
+A gap is drawn on each axis with the other held: points with intervals, a row per system.
 """
 
 from __future__ import annotations
 
 import math
+import re
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,10 +17,11 @@ import pandas as pd
 
 from ..errors import DataError
 from ..frontier import OracleCurve
+from ..rooms import UNTIL, old_names
 from .frame import (
     ACCURACY_TITLE,
     NATURALNESS_TITLE,
-    Plane,
+    Frame,
     Ranges,
     Size,
     axis_of,
@@ -46,9 +49,11 @@ from .marks import (
     tip,
 )
 
-__all__ = ["CATEGORIES", "axis_ranges", "beta_label", "plot_curve", "plot_lack"]
+__all__ = ["CATEGORIES", "axis_ranges", "beta_label", "plot_curve", "plot_gap"]
 
-LACKS = ("accuracy_lack", "naturalness_lack")
+__getattr__ = old_names(__name__, plot_lack="plot_gap")
+
+GAPS = ("accuracy_gap", "naturalness_gap")
 
 
 def plot_curve(
@@ -64,7 +69,7 @@ def plot_curve(
     size: Size = (620, 420),
     max_vertices: int = 5000,
 ) -> alt.LayerChart:
-    """The plane of naturalness (rightwards) and accuracy (upwards), with the best that an oracle reaches.
+    """The oracle curve on the plane of naturalness (x) and accuracy (y), with systems where they are given.
 
     Up to `max_vertices` vertices all are drawn. Of more, those that share a quarter-pixel cell with the vertex
     before them are left out, which moves the line by less than half a pixel; in a picture of more than a thousand
@@ -80,7 +85,7 @@ def plot_curve(
     title : what the picture claims.
     betas : the β whose vertices are marked and labelled.
     point : a β that gets the large mark named ``bxpoint``, which the β explorer moves.
-    ranges : ((from, to) of naturalness, (from, to) of accuracy); by default what is drawn, and some air.
+    ranges : ((from, to) of naturalness, (from, to) of accuracy); by default what is drawn, and a margin.
     size : (width, height) of the plane in pixels.
 
     Returns
@@ -108,7 +113,7 @@ def plot_curve(
 
 
 def curve_line(
-    curve: OracleCurve, plane: Plane, max_vertices: int = 5000
+    curve: OracleCurve, plane: Frame, max_vertices: int = 5000
 ) -> tuple[alt.Chart, np.ndarray]:
     """The oracle curve as the line named ``bxline``, cut off where the picture ends, and (V, 2) its pixels."""
     path = plane.pixels(curve.naturalness, curve.accuracy)
@@ -120,7 +125,7 @@ def curve_line(
 
 
 def curve_ends(
-    curve: OracleCurve, betas: Sequence[float], plane: Plane, tips: list[alt.Tooltip]
+    curve: OracleCurve, betas: Sequence[float], plane: Frame, tips: list[alt.Tooltip]
 ) -> tuple[alt.Chart, pd.DataFrame]:
     """Marks at the vertices of some β, and their labels: those inside the picture."""
     marks = _vertices(curve, [curve.vertex(b) for b in betas], betas)
@@ -178,44 +183,58 @@ def curve_text(curve: OracleCurve | None) -> str:
     return f"oracle curve {ends}"
 
 
-def plot_lack(
+def plot_gap(
     table: pd.DataFrame,
     *,
-    accuracy_title: str = "Accuracy lacking at equal naturalness",
-    naturalness_title: str = "Naturalness lacking at equal accuracy",
+    accuracy_title: str = "Accuracy gap at equal naturalness",
+    naturalness_title: str = "Naturalness gap at equal accuracy",
     title: str = "",
     size: Size = (270, 22),
 ) -> alt.HConcatChart:
-    """Two panels with a row per system, the system that lacks least accuracy on top; 0 is on the curve.
+    """How far each system is below the oracle curve: two panels, the smallest accuracy gap on top; 0 is on the curve.
 
     Parameters
     ----------
-    table : system, category, accuracy_lack, naturalness_lack, each where known with _low and _high. A nan has no mark:
-        the oracle has no point there.
+    table : system, category, accuracy_gap, naturalness_gap, each where known with _low and _high. A nan has no mark:
+        the oracle has no point there. A table of an earlier version, with accuracy_lack, is read with a FutureWarning.
     accuracy_title, naturalness_title : with the unit of each axis.
     size : (width of a panel, height of a row) in pixels.
     """
-    checked_columns(table, ["system", "category", *LACKS], "systems")
-    rows = table.sort_values("accuracy_lack", kind="stable").reset_index(drop=True)
-    if rows[list(LACKS)].isna().all(axis=None):
-        raise DataError("no system has an accuracy_lack or a naturalness_lack to draw.")
+    table = _renamed(table)
+    checked_columns(table, ["system", "category", *GAPS], "systems")
+    rows = table.sort_values("accuracy_gap", kind="stable").reset_index(drop=True)
+    if rows[list(GAPS)].isna().all(axis=None):
+        raise DataError("no system has an accuracy_gap or a naturalness_gap to draw.")
     panels = [
         _panel(rows, *one, size)
-        for one in zip(LACKS, (accuracy_title, naturalness_title), strict=True)
+        for one in zip(GAPS, (accuracy_title, naturalness_title), strict=True)
     ]
-    notes = ["Bars: 95 % intervals."] if any(f"{lack}_low" in rows for lack in LACKS) else []
-    values = rows[list(LACKS)].to_numpy(dtype=float)
+    notes = ["Bars: 95 % intervals."] if any(f"{gap}_low" in rows for gap in GAPS) else []
+    values = rows[list(GAPS)].to_numpy(dtype=float)
     notes += ["Below 0: above the curve."] if (values < -1e-9).any() else []
     if np.isnan(values).any():
         notes.append("A missing mark: there is no score, or no point of the curve to compare with.")
-    said = [f"{accuracy_title} and {naturalness_title}", systems_text(rows, LACKS)]
+    said = [f"{accuracy_title} and {naturalness_title}", systems_text(rows, GAPS)]
     chart = alt.hconcat(*panels, spacing=20).resolve_scale(y="shared")
     return framed(chart, title, said, notes, width=2 * size[0] + 120)
 
 
+def _renamed(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with its columns as they are called now."""
+    old = [name for name in map(str, table) if re.match("(accuracy|naturalness)_lack", name)]
+    if old:
+        warnings.warn(
+            f"{old[0]} is now {old[0].replace('_lack', '_gap')}; the old columns are read until "
+            f"version {UNTIL}.",
+            FutureWarning,
+            stacklevel=3,
+        )
+    return table.rename(columns={name: name.replace("_lack", "_gap") for name in old})
+
+
 def _panel(rows: pd.DataFrame, column: str, title: str, size: Size) -> alt.LayerChart:
     names: dict[str, Any] = {
-        "labels": column == LACKS[0],
+        "labels": column == GAPS[0],
         "ticks": False,
         "labelFontSize": FONT,
         "labelLimit": 240,

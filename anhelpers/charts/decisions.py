@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import DataError
-from .frame import Plane, framed, number, plane_of
+from .frame import Frame, frame_of, framed, number
 from .marks import FONT, checked_columns, dots, legend, tip, told_apart
 
 __all__ = ["LEVELS", "claim", "decided", "decision_plane", "plot_decisions"]
@@ -122,7 +122,7 @@ def plot_decisions(
     return framed(chart, title, told, said, width=len(panels) * (width + NUMBERS + 150))
 
 
-def decision_plane(rows: pd.DataFrame, least: float, width: int) -> Plane:
+def decision_plane(rows: pd.DataFrame, least: float, width: int) -> Frame:
     """The plane of a panel: p on a logarithmic axis, with room for the thresholds of an alpha as small as `least`.
 
     Parameters
@@ -131,7 +131,7 @@ def decision_plane(rows: pd.DataFrame, least: float, width: int) -> Plane:
     """
     low = max(LEAST, min(rows.p.min(), least / rows.m.max()) / 1.2)
     size = (width, ROW * int(rows.m.max()))
-    return plane_of(
+    return frame_of(
         [low, 1.0],
         [1, rows.m.max()],
         ("p (two-sided, log scale)", ""),
@@ -140,7 +140,7 @@ def decision_plane(rows: pd.DataFrame, least: float, width: int) -> Plane:
     )
 
 
-def _panel(rows: pd.DataFrame, alpha: float, key: str, *, plane: Plane) -> alt.LayerChart:
+def _panel(rows: pd.DataFrame, alpha: float, key: str, *, plane: Frame) -> alt.LayerChart:
     """The layers whose names begin with bx are those that a script moves or draws anew for another alpha."""
     m = int(rows.m.iloc[0])
     y = alt.Y(
@@ -183,7 +183,7 @@ def _text(rows: pd.DataFrame, column: str, x: float, y: Any, **look: Any) -> alt
     return marks.encode(x=alt.value(x), y=y, text=f"{column}:N")
 
 
-def _every_power(plane: Plane) -> alt.X:
+def _every_power(plane: Frame) -> alt.X:
     """The horizontal channel with a tick at each power of ten, where there is room for so many."""
     (low, high), x = plane.ranges[0], plane.channels["x"].copy()
     if plane.size[0] / (high - low) >= 3.2 * FONT:  # as wide as "0.0001"

@@ -12,7 +12,7 @@ from ..data.languages import NAMES
 from ..errors import DataError
 from .marks import checked_columns, checked_numbers
 
-__all__ = ["ALL", "checked_directions", "checked_split", "language_name"]
+__all__ = ["ALL", "checked_directions", "checked_split", "language_label"]
 
 ALL = "all directions"
 # bits, and share of H_LM, by which three numbers, each rounded by itself, may miss their sum
@@ -21,7 +21,7 @@ ROUNDING = (0.02, 0.01)
 OPTIONAL = ("bleu", "xmi_low", "xmi_high", "h_lm_low", "h_lm_high", "h_mt_low", "h_mt_high")
 
 
-def language_name(code: str) -> str:
+def language_label(code: str) -> str:
     """The English name of a language, or its code where it is not among those known here.
 
     >>> language_name("fi"), language_name("gsw"), language_name("und")
@@ -107,7 +107,7 @@ def _named(rows: pd.DataFrame) -> pd.DataFrame:
         rows = rows.assign(**{end: rows[end].fillna(told) if given else told})
     pairs = list(zip(rows["src"].astype(str), rows["trg"].astype(str), strict=True))
     known = {pair: name for pair, name in zip(pairs, rows["direction"], strict=True) if all(pair)}
-    texts = [f"{language_name(src)} → {language_name(trg)}" for src, trg in pairs]
+    texts = [f"{language_label(src)} → {language_label(trg)}" for src, trg in pairs]
     labels = [
         text if all(pair) else name
         for text, pair, name in zip(texts, pairs, rows["direction"], strict=True)
@@ -131,7 +131,7 @@ def _sided(rows: pd.DataFrame, pivot: str | None) -> pd.DataFrame:
         )
     if not pivot:
         return rows.assign(side=ALL, other=rows["src"].where(rows["src"] != "", rows["direction"]))
-    name = language_name(pivot)
+    name = language_label(pivot)
     return rows.assign(
         side=np.where(into, f"into {name}", f"out of {name}"),
         other=np.where(into, rows["src"], rows["trg"]),

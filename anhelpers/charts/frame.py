@@ -28,7 +28,7 @@ __all__ = [
     "ACCURACY_TITLE",
     "COLUMN",
     "NATURALNESS_TITLE",
-    "Plane",
+    "Frame",
     "Ranges",
     "Size",
     "axis_ranges",
@@ -36,7 +36,6 @@ __all__ = [
     "digits_of",
     "framed",
     "number",
-    "plane_of",
     "systems_text",
 ]
 
@@ -152,8 +151,8 @@ def digits_of(values: ArrayLike) -> int:
 
 
 @dataclass(frozen=True)
-class Plane:
-    """The channels of a picture, and where its values are drawn.
+class Frame:
+    """The two axes of a chart: their ranges, and where values are drawn.
 
     ranges : (from, to) of x and of y, of their logarithms (base 10) on a logarithmic axis. size : in pixels.
     channels : "x" and "y", for encodings. log : which axes are logarithmic.
@@ -197,19 +196,19 @@ class Plane:
         return (shown[0] & shown[1]).to_numpy()
 
 
-def plane_axes(ranges: Ranges, size: Size, naturalness_title: str, accuracy_title: str) -> Plane:
+def plane_axes(ranges: Ranges, size: Size, naturalness_title: str, accuracy_title: str) -> Frame:
     """The plane of accuracy by naturalness; long titles are wrapped to its sides."""
     channels = {
         "x": _channel(alt.X, "naturalness", ranges[0], naturalness_title, size[0]),
         "y": _channel(alt.Y, "accuracy", ranges[1], accuracy_title, size[1]),
     }
-    return Plane(ranges, size, channels)
+    return Frame(ranges, size, channels)
 
 
-def plane_of(
+def frame_of(
     x: ArrayLike, y: ArrayLike, titles: tuple[str, str], *, log: tuple[bool, bool], size: Size
-) -> Plane:
-    """A plane that holds all these values: x with 2 % of air, y with 7 %.
+) -> Frame:
+    """A plane that holds all these values: x with a margin of 2 %, y of 7 %.
 
     Parameters
     ----------
@@ -228,10 +227,10 @@ def plane_of(
                 f"{name} has the value {values.min():g}, which a logarithmic axis cannot show."
             )
         low, high = _scaled([values.min(), values.max()], log[k])
-        air = (0.02, 0.07)[k] * (high - low) or 0.05 * abs(high) or 1.0
-        ranges.append((float(low - air), float(high + air)))
+        margin = (0.02, 0.07)[k] * (high - low) or 0.05 * abs(high) or 1.0
+        ranges.append((float(low - margin), float(high + margin)))
         channels[name] = _channel((alt.X, alt.Y)[k], name, ranges[k], titles[k], size[k], log[k])
-    return Plane((ranges[0], ranges[1]), size, channels, log)
+    return Frame((ranges[0], ranges[1]), size, channels, log)
 
 
 def _channel(
@@ -258,7 +257,7 @@ def axis_of(title: str, length: int, **look: Any) -> alt.Axis:
 def axis_ranges(
     curves: Iterable[OracleCurve | ExactCurve], systems: Iterable[pd.DataFrame | None] = ()
 ) -> Ranges:
-    """((from, to) of naturalness, (from, to) of accuracy) that hold all these curves and systems, with 7 % of air."""
+    """((from, to) of naturalness, (from, to) of accuracy) that hold all these curves and systems, margin 7 %."""
     curves, frames = list(curves), [checked_systems(s) for s in systems]
     ranges = []
     for axis in ("naturalness", "accuracy"):
@@ -272,8 +271,8 @@ def axis_ranges(
             float
         )
         low, high = float(np.nanmin(values)), float(np.nanmax(values))
-        air = 0.07 * (high - low) or 0.05 * abs(high) or 1.0
-        ranges.append((low - air, high + air))
+        margin = 0.07 * (high - low) or 0.05 * abs(high) or 1.0
+        ranges.append((low - margin, high + margin))
     return ranges[0], ranges[1]
 
 
@@ -283,7 +282,7 @@ def _scaled(values: ArrayLike, log: bool) -> np.ndarray:
     return np.log10(values) if log else values
 
 
-def inside(systems: pd.DataFrame, plane: Plane) -> tuple[pd.DataFrame, list[str]]:
+def inside(systems: pd.DataFrame, plane: Frame) -> tuple[pd.DataFrame, list[str]]:
     """The systems that lie inside the picture, and the sentence that names the others (none if there are none)."""
     shown = plane.holds(systems)
     names = ", ".join(systems["system"][~shown].astype(str))

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from .frame import Plane, Size
+from .frame import Frame, Size
 from .marks import FONT, LINE_HEIGHT, leader_layers, text_layers
 
 __all__ = [
@@ -34,7 +34,7 @@ NEAR = 0.15  # a line that ends in this last part of the width is named beside t
 APART = 6  # pixels to every other line with which an end is an end of its own
 # pixels by which a name in the plane is at least nearer to its own line than to any other
 NEARER = 6
-AIR = 40  # more pixels than this to other lines make a name no clearer
+MARGIN = 40  # more pixels than this to other lines make a name no clearer
 ALIGN = {1: "left", 0: "center", -1: "right"}  # of a text on this side of what it names
 NOTHING = np.empty((0, 2))
 
@@ -90,7 +90,7 @@ def best_place(
     ----------
     size : (width, height) of the plane, beyond which a label reaches by at most `edge` pixels.
     boxes : (4,) each, of labels over which it must not lie.
-    off : ((n, 2) pixels, air) each, of points that are not within that many pixels of it.
+    off : ((n, 2) pixels, margin) each, of points that are not within that many pixels of it.
     hides : the same, of points that cost 1 each. cost : what else a place costs; infinite: it is none.
     """
     least, best = math.inf, None
@@ -101,7 +101,7 @@ def best_place(
         shared = np.minimum(taken[:, 2:], box[2:]) - np.maximum(taken[:, :2], box[:2])
         if outside > edge or (shared > 0).all(axis=1).any():
             continue
-        if any(_within(box, points, air).any() for points, air in off):
+        if any(_within(box, points, margin).any() for points, margin in off):
             continue
         paid = place.cost + cost(place) + _within(box, *hides).sum()
         if paid < least:
@@ -109,9 +109,9 @@ def best_place(
     return best
 
 
-def _within(box: np.ndarray, points: np.ndarray, air: float) -> np.ndarray:
-    """(n,) bool: a point lies in the box or within `air` pixels of it."""
-    return ((points > box[:2] - air) & (points < box[2:] + air)).all(axis=1)
+def _within(box: np.ndarray, points: np.ndarray, margin: float) -> np.ndarray:
+    """(n,) bool: a point lies in the box or within `margin` pixels of it."""
+    return ((points > box[:2] - margin) & (points < box[2:] + margin)).all(axis=1)
 
 
 def _away(box: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -147,7 +147,7 @@ def _dense(lines: Iterable[np.ndarray]) -> np.ndarray:
 
 
 def label_layers(
-    named: pd.DataFrame, lines: Sequence[np.ndarray], plane: Plane
+    named: pd.DataFrame, lines: Sequence[np.ndarray], plane: Frame
 ) -> tuple[list[alt.Chart], list[alt.Chart], list[str]]:
     """Thin lines to labels that had to move away (to go under the marks), text layers, the labels left out for space.
 
@@ -181,7 +181,7 @@ def named_points(
     return pd.concat(known, ignore_index=True).astype(kinds)
 
 
-def bar_lines(systems: pd.DataFrame, plane: Plane) -> list[np.ndarray]:
+def bar_lines(systems: pd.DataFrame, plane: Frame) -> list[np.ndarray]:
     """(2, 2) pixels of the two ends of every interval bar."""
     spans = [(column, f"{column}_low", f"{column}_high") for column in plane.fields]
     return [
@@ -189,7 +189,7 @@ def bar_lines(systems: pd.DataFrame, plane: Plane) -> list[np.ndarray]:
     ]
 
 
-def bar_ends(rows: pd.DataFrame, plane: Plane, column: str, *ends: str) -> list[np.ndarray]:
+def bar_ends(rows: pd.DataFrame, plane: Frame, column: str, *ends: str) -> list[np.ndarray]:
     """(2, 2) pixels of the two ends of each row's bar, across the place that the row has in a column."""
     known = rows.dropna(subset=[*ends])
     at = [plane.at(known.assign(**{column: known[end]})) for end in ends]
@@ -317,7 +317,7 @@ def _along(text: str, line: np.ndarray, at_end: float) -> Iterable[Label]:
 def _unclear(place: Label, *, own: np.ndarray, others: np.ndarray) -> float:
     """By how many pixels a name is less near to other lines than to its own, negated; infinite where it is mistaken."""
     to_own, to_others = (_away(place.box, points) for points in (own, others))
-    clear = min(AIR, to_others.min(initial=AIR)) - to_own.min()
+    clear = min(MARGIN, to_others.min(initial=MARGIN)) - to_own.min()
     return math.inf if clear < NEARER else -clear
 
 

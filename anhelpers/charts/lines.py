@@ -18,10 +18,10 @@ from .frame import (
     ACCURACY_TITLE,
     MOST_ROWS,
     NATURALNESS_TITLE,
-    Plane,
+    Frame,
     Size,
+    frame_of,
     framed,
-    plane_of,
     thinned,
 )
 from .labels import Label, bar_ends, free_place, name_lines
@@ -103,7 +103,7 @@ def plot_lines(
         for axis, value, label in rules
     ]
     extent = (_extent("x", lines, points, rules), _extent("y", lines, points, rules))
-    plane = plane_of(*extent, (x_title, y_title), log=(log_x, log_y), size=size)
+    plane = frame_of(*extent, (x_title, y_title), log=(log_x, log_y), size=size)
     rows = _thinned(lines, plane)
     paths = [_path(rows, points, name, plane) for name in names]
     across, outlines = rule_layers(rules, paths, plane)
@@ -172,7 +172,7 @@ def _extent(axis: str, lines: pd.DataFrame, points: pd.DataFrame, rules: list[Ru
     return values[~np.isnan(values)]
 
 
-def _thinned(lines: pd.DataFrame, plane: Plane) -> pd.DataFrame:
+def _thinned(lines: pd.DataFrame, plane: Frame) -> pd.DataFrame:
     """The rows to draw: all, or of too many those by which the lines look the same."""
     rows = lines.assign(order=range(len(lines)))
     if len(rows) <= MOST_ROWS:
@@ -180,7 +180,7 @@ def _thinned(lines: pd.DataFrame, plane: Plane) -> pd.DataFrame:
     return rows[thinned(plane.pixels(rows["x"], rows["y"]), pd.factorize(rows["series"])[0])]
 
 
-def _path(rows: pd.DataFrame, points: pd.DataFrame, name: str, plane: Plane) -> np.ndarray:
+def _path(rows: pd.DataFrame, points: pd.DataFrame, name: str, plane: Frame) -> np.ndarray:
     """(V, 2) pixels of a series: of its line, or of its points where it has none."""
     for frame in (rows, points):
         own = frame[frame["series"] == name].dropna(subset=["x", "y"])
@@ -189,7 +189,7 @@ def _path(rows: pd.DataFrame, points: pd.DataFrame, name: str, plane: Plane) -> 
     raise DataError(f"series '{name}' has no row with both x and y; leave it out.")
 
 
-def _line_layers(rows: pd.DataFrame, names: list[str], plane: Plane) -> list[alt.Chart]:
+def _line_layers(rows: pd.DataFrame, names: list[str], plane: Frame) -> list[alt.Chart]:
     if rows.empty:
         return []
     chart = alt.Chart(rows, name="lines").mark_line(strokeWidth=3, strokeJoin="round")
@@ -197,7 +197,7 @@ def _line_layers(rows: pd.DataFrame, names: list[str], plane: Plane) -> list[alt
     return [chart.encode(**plane.channels, order="order:Q", **looks)]
 
 
-def _point_layers(points: pd.DataFrame, names: list[str], plane: Plane) -> list[alt.Chart]:
+def _point_layers(points: pd.DataFrame, names: list[str], plane: Frame) -> list[alt.Chart]:
     """Intervals, and above them the marks."""
     layers = []
     if "low" in points:
@@ -214,7 +214,7 @@ def _point_layers(points: pd.DataFrame, names: list[str], plane: Plane) -> list[
 
 
 def rule_layers(
-    rules: Sequence[Rule], paths: Sequence[np.ndarray], plane: Plane
+    rules: Sequence[Rule], paths: Sequence[np.ndarray], plane: Frame
 ) -> tuple[list[alt.Chart], list[np.ndarray]]:
     """Dashed lines across the plane, their labels where these hide least, and (V, 2) pixels of both."""
     layers, (wide, high) = [], plane.size

@@ -14,7 +14,7 @@ from .. import checks
 from ..errors import DataError
 
 if TYPE_CHECKING:
-    from .frame import Plane
+    from .frame import Frame
     from .labels import Label
 
 __all__ = ["CATEGORIES"]
@@ -36,7 +36,7 @@ HALO = {"stroke": "#FFFFFF", "strokeWidth": 4, "strokeOpacity": 0.85, "strokeJoi
 LINE_HEIGHT = 20  # of a label, in pixels
 QUIET = "#555555"  # of what is drawn for comparison
 # for the tooltip
-DETAILS = ("n", "n_docs", "pareto", "pareto_probability", "accuracy_lack", "naturalness_lack")
+DETAILS = ("n", "n_docs", "pareto", "pareto_probability", "accuracy_gap", "naturalness_gap")
 
 
 def checked_systems(systems: pd.DataFrame | None) -> pd.DataFrame:
@@ -166,7 +166,7 @@ def moving_point(at: pd.DataFrame, axes: dict, size: int = 320) -> alt.Chart:
     return dots(at, "bxpoint", fill=POINT, strokeWidth=2, size=size).encode(**axes)
 
 
-def interval_bars(systems: pd.DataFrame, plane: Plane) -> list[alt.Chart]:
+def interval_bars(systems: pd.DataFrame, plane: Frame) -> list[alt.Chart]:
     """A thin cross through each system: its interval on each axis that has one, cut off where the picture ends."""
     charts = []
     for channel, column, (start, end) in zip(
@@ -190,7 +190,7 @@ def clipped(cut: bool) -> dict:
 def text_layers(
     labels: Sequence[Label],
     inks: Sequence[str],
-    plane: Plane,
+    plane: Frame,
     *,
     above: str | None = None,
 ) -> list[alt.Chart]:
@@ -215,7 +215,7 @@ def text_layers(
     return layers
 
 
-def _texts(rows: Sequence[tuple[Label, str]], plane: Plane, **look: Any) -> list[alt.Chart]:
+def _texts(rows: Sequence[tuple[Label, str]], plane: Frame, **look: Any) -> list[alt.Chart]:
     """A layer for each alignment and weight of labels with inks."""
     layers = []
     for align, bold in sorted({(label.align, label.bold) for label, _ in rows}):
@@ -232,7 +232,7 @@ def _texts(rows: Sequence[tuple[Label, str]], plane: Plane, **look: Any) -> list
 
 
 def _columns(
-    points: Sequence[Sequence[tuple[float, float]]], names: Sequence[tuple[str, str]], plane: Plane
+    points: Sequence[Sequence[tuple[float, float]]], names: Sequence[tuple[str, str]], plane: Frame
 ) -> pd.DataFrame:
     """A row for each of n sequences of k pixels: their values, in k pairs of columns with these names."""
     at = np.array(points, dtype=float).reshape(-1, len(names), 2)
@@ -243,7 +243,7 @@ def _columns(
 
 
 def leader_layers(
-    labels: Sequence[Label], plane: Plane, inks: Sequence[str] = ()
+    labels: Sequence[Label], plane: Frame, inks: Sequence[str] = ()
 ) -> list[alt.Chart]:
     """Thin lines to the labels that stand apart: to the names of lines in their inks, to those of points in grey."""
     inked = zip(labels, inks or ["#444444"] * len(labels), strict=False)

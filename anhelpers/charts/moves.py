@@ -27,7 +27,7 @@ from .marks import (
 
 __all__ = ["moves_ranges", "plot_moves", "zoom"]
 
-AIR = (1.1, 0.06)  # room beyond the worst penalty, and beyond (0, 0), in units of the worst
+MARGIN = (1.1, 0.06)  # room beyond the worst penalty, and beyond (0, 0), in units of the worst
 COLUMNS = ["accuracy", "naturalness", "accuracy_start", "naturalness_start"]
 
 
@@ -88,7 +88,7 @@ def moves_ranges(table: pd.DataFrame) -> Ranges:
     spans = []
     for axis in ("naturalness", "accuracy"):
         worst = float(-table[[axis, f"{axis}_start"]].to_numpy().min()) or 1.0
-        spans.append((-AIR[0] * worst, AIR[1] * worst))
+        spans.append((-MARGIN[0] * worst, MARGIN[1] * worst))
     return spans[0], spans[1]
 
 
@@ -99,7 +99,7 @@ def zoom(worst: float, low: float) -> float:
     (1.0, 2.0, 5.0)
     """
     step = 0
-    reach = -low / AIR[0] * (1 + 1e-9)
+    reach = -low / MARGIN[0] * (1 + 1e-9)
     while worst > reach * (factor := (1, 2, 5)[step % 3] * 10.0 ** (step // 3)):
         step += 1
     return float(factor)

@@ -18,7 +18,7 @@ from .curve import curve_text
 from .frame import (
     ACCURACY_TITLE,
     NATURALNESS_TITLE,
-    Plane,
+    Frame,
     Ranges,
     Size,
     axis_ranges,
@@ -163,7 +163,7 @@ def _ranges(
 
 
 def _paths(
-    lines: Mapping[str, tuple[np.ndarray, np.ndarray]], plane: Plane
+    lines: Mapping[str, tuple[np.ndarray, np.ndarray]], plane: Frame
 ) -> dict[str, np.ndarray]:
     """(V, 2) pixels of each line (naturalness, accuracy): of all together not more vertices than one layer can have."""
     path = np.concatenate([plane.pixels(*line) for line in lines.values()])
@@ -194,7 +194,7 @@ def _fan_labels(
 
 
 def _band_layers(
-    bands: Mapping[str, np.ndarray], names: list[str], plane: Plane
+    bands: Mapping[str, np.ndarray], names: list[str], plane: Frame
 ) -> list[alt.Chart]:
     layers, ((x0, x1), (y0, y1)) = [], plane.ranges
     for name, (x, low, high) in bands.items():
@@ -207,7 +207,7 @@ def _band_layers(
     return layers
 
 
-def _fan_layers(paths: Mapping[str, np.ndarray], plane: Plane) -> list[alt.Chart]:
+def _fan_layers(paths: Mapping[str, np.ndarray], plane: Frame) -> list[alt.Chart]:
     """Thin lines; a point where nothing can be chosen."""
     if not paths:
         return []
@@ -221,7 +221,7 @@ def _fan_layers(paths: Mapping[str, np.ndarray], plane: Plane) -> list[alt.Chart
     return [*layers, dot.encode(**plane.channels)] if dots else layers
 
 
-def _curve_layers(paths: Mapping[str, np.ndarray], plane: Plane) -> list[alt.Chart]:
+def _curve_layers(paths: Mapping[str, np.ndarray], plane: Frame) -> list[alt.Chart]:
     """The curves, and a dot where one is a single point."""
     frame, names = _frame(paths, plane), list(paths)
     cut = clipped(not plane.holds(frame).all())
@@ -234,7 +234,7 @@ def _curve_layers(paths: Mapping[str, np.ndarray], plane: Plane) -> list[alt.Cha
     return [*layers, dot] if len(single) else layers
 
 
-def _frame(paths: Mapping[str, np.ndarray], plane: Plane) -> pd.DataFrame:
+def _frame(paths: Mapping[str, np.ndarray], plane: Frame) -> pd.DataFrame:
     parts = [
         pd.DataFrame({"series": name, "px": p[:, 0], "py": p[:, 1]}) for name, p in paths.items()
     ]

@@ -21,7 +21,7 @@ from .curve import curve_ends, curve_line, curve_notes, curve_text
 from .frame import (
     ACCURACY_TITLE,
     NATURALNESS_TITLE,
-    Plane,
+    Frame,
     Size,
     axis_ranges,
     digits_of,
@@ -79,7 +79,7 @@ def plot_systems(
     ranges: Ranges | None = None,
     size: Size = (620, 420),
 ) -> alt.LayerChart:
-    """Systems on the plane, higher is better on both axes, with how sure their places are and who is Pareto-optimal.
+    """Systems on the accuracy-naturalness plane, higher is better, with 95 % regions; Pareto-optimal ones are marked.
 
     Labels of the Pareto set are bold and placed first; one that would cover another is left out and in the tooltip.
 
@@ -208,7 +208,7 @@ def _ranges(
 
 
 def _behind(
-    curve: OracleCurve | None, betas: Sequence[float], plane: Plane, tips: list[alt.Tooltip]
+    curve: OracleCurve | None, betas: Sequence[float], plane: Frame, tips: list[alt.Tooltip]
 ) -> tuple[list[alt.Chart], list[np.ndarray], pd.DataFrame]:
     """The curve behind the systems: layers, their pixels, and its labelled vertices."""
     if curve is None:
@@ -219,7 +219,7 @@ def _behind(
 
 
 def _with_steps(
-    best: pd.DataFrame, plane: Plane, layers: list[alt.Chart], lines: list[np.ndarray]
+    best: pd.DataFrame, plane: Frame, layers: list[alt.Chart], lines: list[np.ndarray]
 ) -> tuple[list[alt.Chart], list[np.ndarray]]:
     """The layers and their pixels with the edge of what the Pareto set beats, where there is one."""
     if best.empty:
@@ -242,7 +242,7 @@ def _staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
     return pd.DataFrame(corners | {"step": np.arange(2 * len(x) + 1)})
 
 
-def _ellipse_layers(outlines: pd.DataFrame, plane: Plane) -> list[alt.Chart]:
+def _ellipse_layers(outlines: pd.DataFrame, plane: Frame) -> list[alt.Chart]:
     """One layer per category: outlines in dark grey, washed with the colour of the category."""
     layers, wash = [], 0.15 if outlines["system"].nunique() <= CROWD else 0.05
     for category, group in outlines.groupby("category", sort=False):
@@ -341,7 +341,7 @@ def _uncertain(uncertainty: str, shown: pd.DataFrame) -> list[str]:
 
 
 def _mono_layers(
-    mono: Estimate, paths: list[np.ndarray], plane: Plane
+    mono: Estimate, paths: list[np.ndarray], plane: Frame
 ) -> tuple[list[alt.Chart], list[np.ndarray]]:
     """R: its interval as a band over the whole height and its mean as a rule, as far as the picture holds them."""
     start, end = plane.ranges[0]
@@ -355,7 +355,7 @@ def _mono_layers(
     return [*layers, *across], drawn
 
 
-def _mono_words(mono: Estimate | None, plane: Plane) -> list[str]:
+def _mono_words(mono: Estimate | None, plane: Frame) -> list[str]:
     """Where R stands, and behind which number of texts."""
     if mono is None:
         return []
@@ -366,7 +366,7 @@ def _mono_words(mono: Estimate | None, plane: Plane) -> list[str]:
     return [f"R (dashed), {mono.n} texts written in the language, stands at {around}{where}."]
 
 
-def _hidden(curve: OracleCurve | None, plane: Plane) -> list[str]:
+def _hidden(curve: OracleCurve | None, plane: Frame) -> list[str]:
     """The sentence that the picture does not show the curve."""
     if curve is None:
         return []
@@ -374,7 +374,7 @@ def _hidden(curve: OracleCurve | None, plane: Plane) -> list[str]:
     return [] if plane.holds(at).any() else ["The oracle curve lies outside the picture."]
 
 
-def _origin(origin: str, marks: pd.DataFrame, plane: Plane) -> tuple[list[alt.Chart], pd.DataFrame]:
+def _origin(origin: str, marks: pd.DataFrame, plane: Frame) -> tuple[list[alt.Chart], pd.DataFrame]:
     """A plus at (0, 0), if it has a name and lies in the picture; and the labelled marks with it among them."""
     zero = pd.DataFrame({"label": [origin], "naturalness": [0.0], "accuracy": [0.0]})
     if not origin or not plane.holds(zero).all():

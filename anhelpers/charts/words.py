@@ -24,7 +24,7 @@ BASE = "(every text)"
 def plot_words(
     words: pd.DataFrame, *, title: str = "", unit: str = "nats", size: int = 760
 ) -> alt.LayerChart:
-    """Texts below each other, each with its score; below each word its part of it, above 0 on blue, below on orange.
+    """Texts with their scores, and below each word what it adds to the score: on blue above 0, on orange below.
 
     Parameters
     ----------

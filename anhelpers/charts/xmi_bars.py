@@ -14,7 +14,7 @@ import pandas as pd
 
 from .. import checks
 from ..errors import DataError
-from .directions import ALL, checked_split, language_name
+from .directions import ALL, checked_split, language_label
 from .frame import AXIS, Size, framed, number
 from .labels import width
 from .marks import (
@@ -53,7 +53,7 @@ def plot_xmi_bars(
     unit: str = "Bits per sentence",
     size: Size = (560, 21),
 ) -> alt.LayerChart:
-    """A bar of length H_LM per direction: the bits that the source saves, XMI, then those that are left over, H_MT.
+    """A bar of length H_LM per direction, split into XMI, the bits that the source saves, and H_MT, those left over.
 
     A negative XMI goes left of 0, and a thick tick marks H_LM, which is then shorter than H_MT.
 
@@ -186,7 +186,7 @@ def _ordered(rows: pd.DataFrame, order: str, paired: bool) -> pd.DataFrame:
         both = zip(rows["direction"], rows["reverse"], strict=True)
         group = pd.Series([min(name, back) if back else name for name, back in both], rows.index)
     if order == "name":
-        key = rows["other"].map(language_name) if paired else rows["label"]
+        key = rows["other"].map(language_label) if paired else rows["label"]
     elif order == "given":
         key = pd.Series(np.arange(len(rows)), rows.index)
     else:

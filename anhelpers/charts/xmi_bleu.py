@@ -11,7 +11,7 @@ import pandas as pd
 from .. import checks
 from ..stats import correlation_interval, pearson
 from .directions import checked_directions
-from .frame import Plane, Size, framed, number, plane_of
+from .frame import Frame, Size, frame_of, framed, number
 from .labels import label_layers
 from .lines import COLOURS, DASHES, INKS, SHAPES
 from .marks import dots, legend, not_drawn, on, tip, told_apart
@@ -33,7 +33,7 @@ def plot_xmi_bleu(
     title: str = "",
     size: Size = (680, 500),
 ) -> alt.LayerChart:
-    """A point per direction, XMI rightwards and BLEU upwards, named by its language, with a colour and shape per side.
+    """XMI (x) against BLEU (y): a point per direction, named by its language, with a colour and shape per side.
 
     The legend has each side's Pearson r with Fisher's 95 % interval and its n, the alt text all points.
 
@@ -56,7 +56,7 @@ def plot_xmi_bleu(
     known = {"xmi_low", "xmi_high"} <= set(rows)
     intervals = rows.dropna(subset=["xmi_low", "xmi_high"]) if known else rows[:0]
     extent = [rows["x"], *(intervals[c] for c in ("xmi_low", "xmi_high") if len(intervals))]
-    plane = plane_of(np.concatenate(extent), rows["y"], TITLES, log=(False, False), size=size)
+    plane = frame_of(np.concatenate(extent), rows["y"], TITLES, log=(False, False), size=size)
     fits = _fits(rows) if lines else pd.DataFrame({"series": []})
     paths = [plane.pixels(own["x"], own["y"]) for _, own in fits.groupby("series", sort=False)]
     inks = dict(zip(sides, INKS, strict=False))
@@ -96,7 +96,7 @@ def _fits(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts or [pd.DataFrame({"series": [], "x": [], "y": []})], ignore_index=True)
 
 
-def _points(rows: pd.DataFrame, plane: Plane, series: list[str]) -> alt.Chart:
+def _points(rows: pd.DataFrame, plane: Frame, series: list[str]) -> alt.Chart:
     """The marks, with a legend that has each side's r."""
     above = legend(direction="vertical", labelLimit=600, symbolSize=160)
     tips = ["label:N", tip("xmi", "XMI"), tip("bleu", "BLEU")]
@@ -107,7 +107,7 @@ def _points(rows: pd.DataFrame, plane: Plane, series: list[str]) -> alt.Chart:
 
 
 def _lines(
-    fits: pd.DataFrame, intervals: pd.DataFrame, plane: Plane, series: list[str]
+    fits: pd.DataFrame, intervals: pd.DataFrame, plane: Frame, series: list[str]
 ) -> list[alt.Chart]:
     """Each side's line, and through each point a thin one, the interval of its XMI; colours of the marks' legend."""
     layers, low = [], on(plane.channels["x"], "xmi_low")

@@ -1,4 +1,4 @@
-"""A class as raters: the sheet that everybody rates, the students' files put together, their agreement, their plane.
+"""A class as raters: the rating sheet, the students' pooled ratings, their agreement, and the systems by these.
 
 A rating says on a scale from 1 to 5 how accurate, or how fluent, one rater finds one translation. A blank one is
 missing, and stays missing: it is never 0 and never the middle of the scale.
@@ -6,4 +6,4 @@ missing, and stays missing: it is never 0 and never the middle of the scale.
 
 from ..rooms import lazily
 
-__getattr__, __dir__ = lazily(__name__, __file__)
+__getattr__, __dir__ = lazily(__name__, __file__, read_ratings="read_class_ratings")

@@ -124,7 +124,7 @@ def pairwise_agreement(ratings: ClassRatings, criterion: str) -> pd.DataFrame:
 
 
 def krippendorff_alpha(values: ArrayLike, level: str = "ordinal") -> float:
-    """Krippendorff's α of any ratings: 1 − D_o / D_e, at most 1, 0 as if they were dealt out at random.
+    """Krippendorff's α, the agreement of raters: 1 − D_o / D_e; 1 is perfect, 0 as good as chance, below 0 worse.
 
     Parameters
     ----------

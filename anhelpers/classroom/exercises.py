@@ -19,7 +19,7 @@ RIGHT, NOT_YET = "✓ right", "✗ not yet"
 
 
 def check(steps: Callable[..., None]) -> None:
-    """Run the steps of an exercise at once, and print that it is right, or a hint for the first step that is not.
+    """Check the answer to an exercise: print that it is right, or a hint for the first step that is not.
 
     A decorator. The function's name is that of the exercise; its parameters are the answers, given as defaults; its
     docstring is the hint for whoever has not begun; it asserts one step after the other, and the message of each is the
@@ -62,7 +62,7 @@ def check(steps: Callable[..., None]) -> None:
 
 
 def holds(claim: str, where: ArrayLike) -> None:
-    """Go on where a claim is true of all the data; else a DataError with the claim, and how often it is false.
+    """Check that a claim is true of all the data; else a DataError with the claim, and how often it is false.
 
     What `assert` is for a worked example, for data that a user gives: the sentence says what does not hold.
 

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 __all__ = [
     "COLUMNS",
     "ClassRatings",
-    "Row",
+    "RatingRow",
     "invented_class",
+    "pooled_ratings",
     "ratings_csv",
-    "read_ratings",
-    "together",
+    "read_class_ratings",
     "write_ratings",
 ]
 
@@ -126,7 +126,7 @@ def write_ratings(ratings: ClassRatings, folder: str | PathLike) -> list[Path]:
     return paths
 
 
-class Row(NamedTuple):
+class RatingRow(NamedTuple):
     """One rating as a file has it.
 
     Parameters
@@ -144,7 +144,7 @@ class Row(NamedTuple):
     version: str
 
 
-def read_ratings(
+def read_class_ratings(
     paths: str | PathLike | Iterable[str | PathLike], sheet: Sheet | None = None
 ) -> ClassRatings:
     """Put the files of several raters together: one file, several, or all *.csv of a folder.
@@ -164,10 +164,10 @@ def read_ratings(
     """
     first = None if sheet is None else (sheet.id, "the sheet at hand is")
     cells = {} if sheet is None else dict.fromkeys(sheet.rows)
-    found: dict[str, tuple[Path, dict[Cell, Row]]] = {}
+    found: dict[str, tuple[Path, dict[Cell, RatingRow]]] = {}
     notes = []
     for path in _files(paths):
-        mine: dict[str, dict[Cell, Row]] = {}
+        mine: dict[str, dict[Cell, RatingRow]] = {}
         for row in _rows(path):
             first = first or (row.sheet, f"in {path} it is")
             _fits(row, path, first, cells if sheet else None, mine.setdefault(row.rater, {}))
@@ -177,11 +177,15 @@ def read_ratings(
                 notes.append(_copy(rater, given, path, *found[rater]))
             else:
                 found[rater] = path, given
-    return together({rater: given for rater, (_, given) in found.items()}, notes, cells)
+    return pooled_ratings({rater: given for rater, (_, given) in found.items()}, notes, cells)
 
 
 def _fits(
-    row: Row, path: Path, first: tuple[str, str], cells: Mapping | None, given: Mapping[Cell, Row]
+    row: RatingRow,
+    path: Path,
+    first: tuple[str, str],
+    cells: Mapping | None,
+    given: Mapping[Cell, RatingRow],
 ) -> None:
     """A DataError where a rating is of another sheet, of nothing that is on the sheet, or given for a second time."""
     segment, candidate, criterion = row.cell
@@ -220,7 +224,7 @@ def _files(paths: str | PathLike | Iterable[str | PathLike]) -> list[Path]:
     return files
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def _rows(path: Path) -> Iterator[RatingRow]:
     """The ratings of one file, each with its line."""
     data = read_bytes(path)
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
@@ -260,7 +264,7 @@ def _rows(path: Path) -> Iterator[Row]:
         raise DataError("there is a header and no rating below it.", path, skip + 1)
 
 
-def _row(cells: Mapping[str, str], path: Path, line: int) -> Row:
+def _row(cells: Mapping[str, str], path: Path, line: int) -> RatingRow:
     """One rating, each of its cells checked."""
     for name in ("rater", "sheet"):
         if not cells[name]:
@@ -287,7 +291,7 @@ def _row(cells: Mapping[str, str], path: Path, line: int) -> Row:
             line,
         )
     cell = int(cells["segment"]), int(cells["candidate"]), criterion
-    return Row(
+    return RatingRow(
         line, cells["rater"], cells["sheet"], cell, rating, seconds, cells.get("version", "")
     )
 
@@ -301,7 +305,7 @@ def _number(cell: str) -> float:
 
 
 def _copy(
-    rater: str, given: dict[Cell, Row], path: Path, other: Path, known: dict[Cell, Row]
+    rater: str, given: dict[Cell, RatingRow], path: Path, other: Path, known: dict[Cell, RatingRow]
 ) -> str:
     """A note that this file repeats another; a DataError where it says something else."""
     for cell in {**given, **known}:
@@ -317,8 +321,8 @@ def _copy(
     return f"{path} repeats the ratings of {rater} in {other}, and is read once."
 
 
-def together(
-    found: Mapping[str, Mapping[Cell, Row]], notes: Sequence[str], asked: Iterable[Cell] = ()
+def pooled_ratings(
+    found: Mapping[str, Mapping[Cell, RatingRow]], notes: Sequence[str], asked: Iterable[Cell] = ()
 ) -> ClassRatings:
     """The table of all raters: a row for every rater and every rating that any of them was asked for.
 
@@ -347,7 +351,7 @@ def together(
     return ClassRatings(pd.DataFrame(columns), (*notes, *_same_work(found)))
 
 
-def _same_work(found: Mapping[str, Mapping[Cell, Row]]) -> list[str]:
+def _same_work(found: Mapping[str, Mapping[Cell, RatingRow]]) -> list[str]:
     """Notes on raters who gave the same ratings in the same seconds: one file under two names."""
     names: dict[tuple, list[str]] = {}
     for rater, given in found.items():
@@ -385,12 +389,12 @@ def invented_class(
         name = f"invented-{k + 1}"
         given = zip(rows, values[k].tolist(), took[k].tolist(), strict=True)
         found[name] = {
-            cell: Row(
+            cell: RatingRow(
                 0, name, sheet.id, cell, rating, np.nan if np.isnan(rating) else seconds, "invented"
             )
             for cell, rating, seconds in given
         }
-    return together(
+    return pooled_ratings(
         found,
         ["These ratings are invented: nobody gave them, and they say nothing about the texts."],
     )

@@ -20,9 +20,9 @@ from .. import __version__
 from ..data.schema import CandidateSet, TestSet
 from ..data.writing import write_text
 from ..errors import DataError
-from ..provenance import filled
+from ..provenance import from_template
 from ..widgets.base import Widget, detached, html_lang, module, styles, without_kernel
-from .files import COLUMNS, ClassRatings, ratings_csv, read_ratings
+from .files import COLUMNS, ClassRatings, ratings_csv, read_class_ratings
 from .sheet import CRITERIA, SCALE, Sheet, draw_sheet
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class RatingSheet(Widget):
 
     def _own(self, path: Path) -> ClassRatings:
         """The ratings in a file, which must be of one rater, and of this sheet."""
-        there = read_ratings(path)
+        there = read_class_ratings(path)
         if there.sheet != self.data["sheet"]:
             raise DataError(
                 f"is of sheet '{there.sheet}', and this is '{self.data['sheet']}'; take another "
@@ -250,7 +250,7 @@ class RatingSheet(Widget):
         return f"RatingSheet({self.data['sheet']}: {self.n_rated} of {len(self.ratings)} ratings)"
 
     def static_html(self) -> str:
-        return filled("rating_sheet.html", data=self.data, letters=LETTERS)
+        return from_template("rating_sheet.html", data=self.data, letters=LETTERS)
 
 
 def _segments(sheet: Sheet, reference: bool) -> list[dict]:

@@ -11,7 +11,7 @@ from ..data.writing import make_folder, replace_folder, unwritable, write_text
 from ..errors import DataError
 from ..notebooks import About, about, notebook_paths
 from ..progress import note
-from ..provenance import filled, in_page
+from ..provenance import from_template, in_page
 
 __all__ = ["MOST_BYTES", "write_site"]
 
@@ -85,7 +85,7 @@ def _linked(page: str, told: Sequence[About], i: int) -> str:
     page = re.sub(rf'href="({known})\.ipynb"', r'href="\1.html"', page)
     head, body, rest = re.split("(<body[^>]*>)", page, maxsplit=1)
     inside, _, end = rest.rpartition("</body>")
-    return filled(
+    return from_template(
         "site_notebook.html",
         head=head + body,
         inside=inside,
@@ -97,4 +97,4 @@ def _linked(page: str, told: Sequence[About], i: int) -> str:
 
 def _index(told: Sequence[About], both: bool = False) -> str:
     titles = {one.name: one.title for one in told}
-    return filled("site_index.html", books=told, titles=titles, both=both)
+    return from_template("site_index.html", books=told, titles=titles, both=both)

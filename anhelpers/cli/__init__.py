@@ -1,4 +1,4 @@
-"""The command line: parse, call, print. `anhelpers COMMAND --help` tells the rest; one file per command beside this."""
+"""The command line, one file per command: parses options, calls the package, prints (`anhelpers COMMAND --help`)."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     there = open_streams()
     args = _parser().parse_args(argv)
     try:
-        typed.check(args)
-        options.check(args)
+        typed.check_typed(args)
+        options.check_outputs(args)
         if not there and typed.prints(args):
             raise DataError(
                 "standard output is closed, and the result would go there; name a file (-o FILE, > "
@@ -87,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with (
             stoppable(),
             options.using_store(getattr(args, "store", None)),
-            making(options.told(args)),
+            making(options.command_parameters(args)),
         ):
             status = COMMANDS[args.command].run(args) or 0
             sys.stdout.flush()

@@ -29,8 +29,8 @@ def run(args: argparse.Namespace) -> None:
 
         print(report())
         return
-    from ..errors import visible
+    from ..errors import escaped
     from ..provenance import made_of
 
     for line in made_of(args.file):
-        print(visible(line))
+        print(escaped(line))

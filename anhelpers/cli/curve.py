@@ -28,7 +28,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="CANDIDATES",
         help="JSONL, parquet, text with K lines per source, or a data set's name",
     )
-    shared.texts(parser, required=False)
+    shared.add_texts(parser, required=False)
     parser.add_argument("-k", type=int, metavar="K", help="candidates per source, for text files")
     parser.add_argument(
         "-m",
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
     with shared.naming_model(args.lm if lookup.needs_lm(args.naturalness) else None):
         test, cands = _candidates(args)
     accuracy = lookup.accuracy_metric(args.metric, test.trg_lang, test.n_refs or 1)
-    model = shared.load_model(args.lm, test.trg_lang) if lookup.needs_lm(args.naturalness) else None
+    model = shared.chosen_lm(args.lm, test.trg_lang) if lookup.needs_lm(args.naturalness) else None
     study = oracle_study(
         test, cands, accuracy, lookup.naturalness_metric(args.naturalness, test.trg_lang, model)
     )
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
         [
             *study.notes,
             *about_candidates(study.cands, cands),
-            *shared.tokenizer_notes(args, (m.signature for m in study.metrics)),
+            *shared.bleu_tokenizer_notes(args, (m.signature for m in study.metrics)),
         ]
     )
     page = Path(args.html or f"build/{Path(args.candidates).stem}.curve.html")

@@ -121,7 +121,7 @@ def about_options(
         (
             args.own_segments,
             "each system is over its own segments: without common ones there are no oracle curve, "
-            "no lacks, no tests, and no ranks and clusters.",
+            "no gaps to it, no tests, and no ranks and clusters.",
         ),
         (args.by and stored, f"no slices by {args.by}: the naturalness is known per system only."),
         (
@@ -130,7 +130,7 @@ def about_options(
             "segments, and tests want the same ones for both.",
         ),
     )
-    cut = shared.tokenizer_notes(args, [axis.signature for axis in plane.axes])
+    cut = shared.bleu_tokenizer_notes(args, [axis.signature for axis in plane.axes])
     cut += about_distance(args) if args.naturalness == LPP_DISTANCE else []
     return (*notes, *cut, *(sentence for told, sentence in said if told))
 
@@ -169,7 +169,7 @@ def about_curve(
     above = ", ".join(table.system[table.above_curve & ~table.among_candidates])
     if above:
         said.append(
-            f"Above the curve (a negative lack), or beyond its end (no lack): {above}. Not all "
+            f"Above the curve (a negative gap), or beyond its end (no gap): {above}. Not all "
             "outputs of these are candidates, so the oracle could not choose them."
         )
     return tuple(said)

@@ -91,4 +91,4 @@ def _model(args: argparse.Namespace, lang: str) -> LanguageModel | None:
             bundled_lm(lang)
         except DataError:  # the judges that need one are left out, each with a note
             return None
-    return shared.load_model(args.lm, lang)
+    return shared.chosen_lm(args.lm, lang)

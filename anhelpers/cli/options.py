@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from ..scoring.cluster import Cluster
 
 __all__ = [
-    "check",
     "lm",
-    "load_model",
     "metrics",
     "naming_model",
     "notebooks",
@@ -39,9 +37,6 @@ __all__ = [
     "selected",
     "selection",
     "store",
-    "texts",
-    "tokenizer_notes",
-    "told",
     "training_texts",
     "translations",
     "using_scheduler",
@@ -53,7 +48,7 @@ __all__ = [
 Parser = argparse.ArgumentParser | argparse._ArgumentGroup  # both take options
 
 
-def texts(parser: argparse.ArgumentParser, required: bool) -> None:
+def add_texts(parser: argparse.ArgumentParser, required: bool) -> None:
     """The options that name plain files, as COMET and sacreBLEU call them.
 
     Parameters
@@ -117,7 +112,7 @@ def selected(args: argparse.Namespace, test: TestSet, *, files: bool) -> TestSet
     return replace(test, notes=(*test.notes, *told))
 
 
-def tokenizer_notes(args: argparse.Namespace, signatures: Iterable[str]) -> list[str]:
+def bleu_tokenizer_notes(args: argparse.Namespace, signatures: Iterable[str]) -> list[str]:
     """Which tokenizer BLEU's words are cut by, where nobody named a language pair.
 
     Parameters
@@ -289,7 +284,7 @@ NOT_TOLD = {
 """Of the arguments, those that decide where results go and who computes them, but no number."""
 
 
-def told(args: argparse.Namespace) -> dict[str, object]:
+def command_parameters(args: argparse.Namespace) -> dict[str, object]:
     """The command and its parameters, defaults as well, as its results name them; no model that nothing is asked of."""
     unused = set()
     if measures := [args.naturalness] if "naturalness" in args else getattr(args, "judge", None):
@@ -304,7 +299,7 @@ def told(args: argparse.Namespace) -> dict[str, object]:
     return {"command": args.command, **rest}
 
 
-def check(args: argparse.Namespace) -> None:
+def check_outputs(args: argparse.Namespace) -> None:
     """A DataError, before anything is done, for a result that cannot go where it should."""
     if args.command in ("score", "curve", "judge", "mqm", "xmi") and args.output:
         check_table_name(args.output)
@@ -441,7 +436,7 @@ def metrics(
     return [metric(name, trg_lang, lm=lm, n_refs=n_refs, mono=mono) for name in asked]
 
 
-def load_model(name: str | None, lang: str) -> LanguageModel | None:
+def chosen_lm(name: str | None, lang: str) -> LanguageModel | None:
     """The language model that --lm names; None without.
 
     Parameters
@@ -486,7 +481,7 @@ def write_table(table: pd.DataFrame, output: str | None) -> None:
     if output is not None:
         check_table_name(output)
         make_folder(Path(output).parent)
-        say(f"wrote {provenance.write_table(output, table)} ({len(table)} rows)")
+        say(f"wrote {provenance.write_result(output, table)} ({len(table)} rows)")
         return
     line = provenance.made_by()
     if sys.stdout.isatty():

@@ -58,7 +58,7 @@ EXAMPLE = "anhelpers plane -s src.en -r ref.de -t mine.de theirs.de -o build/pla
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Texts or a data set, metrics, what to compare, outputs."""
-    shared.texts(parser, required=False)
+    shared.add_texts(parser, required=False)
     shared.translations(parser, required=False)
     parser.add_argument(
         "--data", metavar="NAME|PATH", help="instead of -s, -r, -t: a data set, such as wmt24/en-de"
@@ -158,7 +158,7 @@ def run(args: argparse.Namespace) -> None:
         test = planes.with_sanity_systems(test, of_controls)
     if args.against:
         checks.one_of(args.against, test.systems, "system")
-    model = shared.load_model(args.lm, test.trg_lang) if lookup.needs_lm(args.naturalness) else None
+    model = shared.chosen_lm(args.lm, test.trg_lang) if lookup.needs_lm(args.naturalness) else None
     folded = args.naturalness == LPP_DISTANCE
     mono, about_r = reference.given_mono(args, test, model) if args.mono or folded else (None, [])
     plane, study, judge = _measured(args, test, cands, model=model, mono=mono)

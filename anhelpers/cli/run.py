@@ -11,7 +11,7 @@ EXAMPLE = "anhelpers run an_5_1_oracle_curve -p data candidates.jsonl --out buil
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Which notebooks, with which parameters, whither."""
+    """Which notebooks, with which parameters, and where results go."""
     shared.notebooks(parser)
     parser.add_argument(
         "-p",

@@ -29,7 +29,7 @@ EXAMPLE = "anhelpers score -s src.en -r ref.de -t mine.de -m chrf bleu -o scores
 
 def options(parser: argparse.ArgumentParser) -> None:
     """Texts, metrics, level."""
-    shared.texts(parser, required=False)
+    shared.add_texts(parser, required=False)
     shared.translations(parser, required=False)
     parser.add_argument(
         "--data",
@@ -101,7 +101,7 @@ def _run(args: argparse.Namespace) -> None:
     test, whole = _test_set(args)
     logprobs = _logprobs(args, test)
     names = args.metrics if args.metrics is not None else ([] if args.lm else ["chrf"])
-    model = shared.load_model(
+    model = shared.chosen_lm(
         args.lm or (BUNDLED if any(map(lookup.needs_lm, names)) else None), test.trg_lang
     )
     if args.mono and LPP_DISTANCE not in names:
@@ -113,7 +113,7 @@ def _run(args: argparse.Namespace) -> None:
     )
     metrics = shared.metrics(names, model, test.trg_lang, test.n_refs or 1, mono=mono)
     shared.print_notes(
-        [*test.notes, *about_r, *shared.tokenizer_notes(args, (m.signature for m in metrics))]
+        [*test.notes, *about_r, *shared.bleu_tokenizer_notes(args, (m.signature for m in metrics))]
     )
     if args.mme:
         write_mme(_with_references(whole), args.mme)
@@ -137,7 +137,7 @@ def _run(args: argparse.Namespace) -> None:
 
 
 def _logprobs(args: argparse.Namespace, test: TestSet) -> dict[str, np.ndarray]:
-    """System -> log-probabilities of its outputs; wrong files are told before any model is loaded."""
+    """System -> log-probabilities of its outputs; wrong files are refused before any model is loaded."""
     from .. import checks
     from ..data.numbers import read_logprobs
     from ..data.plain import named_files

@@ -9,7 +9,7 @@ EXAMPLE = "anhelpers site --built build --out build/site"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """From where, whither."""
+    """The folder of pages, and that of the site."""
     parser.add_argument(
         "--built",
         default="build",

@@ -11,7 +11,7 @@ EXAMPLE = "anhelpers students 00_start_here --out build"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
-    """Which notebooks, and whither."""
+    """Which notebooks, and where the editions go."""
     shared.notebooks(parser)
     parser.add_argument(
         "--out",

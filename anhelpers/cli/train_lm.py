@@ -107,7 +107,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Train; print the held-out perplexity."""
-    from ..training.lm import Recipe, train_lm
+    from ..training.lm import LmRecipe, train_lm
     from ..training.recipe import sized
     from ..training.state import STATE
 
@@ -125,7 +125,7 @@ def run(args: argparse.Namespace) -> None:
         "stored": args.stored,
     }
     chosen: dict[str, Any] = {name: value for name, value in typed.items() if value is not None}
-    recipe = Recipe(language=language, **chosen, **(sized(args.size) if args.size else {}))
+    recipe = LmRecipe(language=language, **chosen, **(sized(args.size) if args.size else {}))
     try:
         lines, of = list(chain(*texts)), [k for k, text in enumerate(texts) for _ in text]
         facts = train_lm(

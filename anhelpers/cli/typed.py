@@ -7,7 +7,7 @@ import argparse
 from .. import checks
 from ..errors import DataError
 
-__all__ = ["check", "prints"]
+__all__ = ["check_typed", "prints"]
 
 RANGES = {
     "seed": (0, checks.LARGEST_SEED),
@@ -31,7 +31,7 @@ MAY_BE_EMPTY = {"name", "stop", "system", "task"}
 POSITIONAL = {"candidates", "file", "files", "names", "native", "notebooks", "text", "translated"}
 
 
-def check(args: argparse.Namespace) -> None:
+def check_typed(args: argparse.Namespace) -> None:
     """A DataError for a number out of its range, an option that is empty, or one that holds no text."""
     for name, (least, most) in RANGES.items():
         number = getattr(args, name, None)

@@ -58,7 +58,7 @@ JSONL, PARQUET = (".jsonl", ".ndjson", ".json"), (".parquet", ".pq")
 def from_systems(
     test: TestSet, systems: Sequence[str] | None = None, *, distinct: bool = False
 ) -> CandidateSet:
-    """Each system's output as a candidate, its tag the system; blank hypotheses are left out and counted in a note.
+    """The outputs of all systems as candidates, tagged by system; blank outputs are left out and counted in a note.
 
     Parameters
     ----------

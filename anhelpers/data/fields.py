@@ -19,18 +19,18 @@ __all__ = [
     "agreed",
     "blanks",
     "categories",
+    "check_names",
     "first_repeat",
     "frozen",
     "logprobs",
     "multiplicities",
-    "named",
     "pick",
     "put",
     "reference_counts",
     "references",
     "rows",
     "supplied",
-    "texts",
+    "text_tuple",
     "with_blank_notes",
 ]
 
@@ -146,7 +146,7 @@ def pick(texts: Sequence[str], rows: np.ndarray) -> tuple[str, ...]:
     return tuple(texts[i] for i in rows)
 
 
-def texts(name: str, values: Iterable[str], n: int) -> tuple[str, ...]:
+def text_tuple(name: str, values: Iterable[str], n: int) -> tuple[str, ...]:
     """A tuple of n strings, or a DataError naming what was seen.
 
     Parameters
@@ -192,10 +192,10 @@ def references(name: str, values: Iterable[str | None], n: int) -> tuple[str, ..
     values : to be checked. n : how many are wanted.
     """
     given = values if isinstance(values, str) else ["" if text is None else text for text in values]
-    return tuple(text if text.strip() else "" for text in texts(name, given, n))
+    return tuple(text if text.strip() else "" for text in text_tuple(name, given, n))
 
 
-def named(kind: str, names: tuple[str, ...]) -> tuple[str, ...]:
+def check_names(kind: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """The names; a DataError where one is blank: segments without a name would count as one document.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Which language texts are in, told from the texts themselves, and held against the pair that they are said to have.
+"""Language identification: which language texts are in, compared with the pair that they are said to have.
 
 A wrong pair gives wrong numbers without an error: BLEU cuts Chinese as if it had spaces, a German model reads Spanish.
 """

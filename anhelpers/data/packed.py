@@ -1,4 +1,4 @@
-"""Files packed by gzip, xz or zstd: told by their first bytes, unpacked in memory up to a limit."""
+"""Files compressed by gzip, xz or zstd: recognised by their first bytes, unpacked in memory up to a limit."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def read_plain(
 
 
 def add_systems(test: TestSet, hyps: Paths) -> TestSet:
-    """The test set with more systems, from files with a line per segment; a canary before them may be there or not.
+    """The test set with more systems, from files with a line per segment, with or without a canary line first.
 
     Those of SGM and XML are aligned by document, and within it by the number of the segment.
 

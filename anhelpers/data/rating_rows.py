@@ -64,7 +64,7 @@ _OTHERS = {  # columns of other tables -> what these are, and what to do
     (
         "criterion",
         "candidate",
-    ): "these are the ratings of a class, which anhelpers.classroom.read_ratings reads",
+    ): "these are the ratings of a class, which anhelpers.classroom.read_class_ratings reads",
     ("lp", "metricx"): "these are scores of systems by metrics, and no ratings of errors",
 }
 

@@ -27,7 +27,7 @@ _BLANK_CANDIDATES = re.compile(r"\d+ blank candidates? of \d+\.")  # the note of
 
 @dataclass(frozen=True)
 class TestSet:
-    """N source segments, their references, and what each system made of them.
+    """A test set: N source segments, their references, and the output of each system.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ class TestSet:
     def __post_init__(self) -> None:
         split_pair(self.lp)
         n = len(self.srcs)
-        srcs, marks = fields.supplied("sources", fields.texts("srcs", self.srcs, n))
+        srcs, marks = fields.supplied("sources", fields.text_tuple("srcs", self.srcs, n))
         fields.put(self, "srcs", srcs)
-        for kind, checked in (("refs", fields.references), ("systems", fields.texts)):
+        for kind, checked in (("refs", fields.references), ("systems", fields.text_tuple)):
             found = {
                 k: fields.supplied(k, checked(f"{kind} {k}", v, n))
                 for k, v in getattr(self, kind).items()
@@ -72,10 +72,14 @@ class TestSet:
             marks = (*marks, *(note for _, notes in found.values() for note in notes))
         docs = self.docs if len(self.docs) else map(str, range(n))
         domains = self.domains if len(self.domains) else ["all"] * n
-        fields.put(self, "docs", fields.named("document", fields.texts("docs", docs, n)))
-        fields.put(self, "domains", fields.named("domain", fields.texts("domains", domains, n)))
+        fields.put(self, "docs", fields.check_names("document", fields.text_tuple("docs", docs, n)))
         fields.put(
-            self, "glosses", fields.texts("glosses", self.glosses, n) if len(self.glosses) else ()
+            self, "domains", fields.check_names("domain", fields.text_tuple("domains", domains, n))
+        )
+        fields.put(
+            self,
+            "glosses",
+            fields.text_tuple("glosses", self.glosses, n) if len(self.glosses) else (),
         )
         fields.put(self, "categories", fields.categories(self.categories, self.systems))
         fields.put(
@@ -206,7 +210,7 @@ def systems_of(tag: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CandidateSet:
-    """Candidate translations, flat: entry i is a candidate for source `segment[i]`; the number per source may vary.
+    """Candidate translations in one flat list: entry i translates source `segment[i]`; their number may vary.
 
     Parameters
     ----------
@@ -233,8 +237,10 @@ class CandidateSet:
         fields.put(self, "segment", fields.frozen(segment))
         fields.put(self, "multiplicity", fields.frozen(fields.multiplicities(self.multiplicity, n)))
         fields.put(self, "logprob", fields.frozen(fields.logprobs(self.logprob, n)))
-        fields.put(self, "texts", fields.texts("texts", self.texts, n))
-        fields.put(self, "tags", fields.texts("tags", self.tags if len(self.tags) else [""] * n, n))
+        fields.put(self, "texts", fields.text_tuple("texts", self.texts, n))
+        fields.put(
+            self, "tags", fields.text_tuple("tags", self.tags if len(self.tags) else [""] * n, n)
+        )
         fields.put(self, "notes", tuple(self.notes))
         if (back := np.flatnonzero(np.diff(segment) < 0)).size:
             i = int(back[0]) + 1
@@ -243,7 +249,7 @@ class CandidateSet:
                 "them."
             )
         if self.ids is not None:
-            fields.put(self, "ids", fields.texts("ids", self.ids, n))
+            fields.put(self, "ids", fields.text_tuple("ids", self.ids, n))
             if len(set(self.ids)) < n:
                 raise DataError(
                     f"candidate id '{fields.first_repeat(self.ids)}' is used twice; ids must "

@@ -1,6 +1,7 @@
 """The AN function A(N) of eq. 3, solved exactly on finite spaces (AN §3, Theorems 3.1 and B.1)."""
 
-from .divergence import Divergence, critics, mmd_squared, renyi, wasserstein
+from ..rooms import old_names
+from .divergence import Divergence, critic_ball, mmd_ball, renyi_ball, wasserstein_ball
 from .optimism import sampled_oracle
 from .problem import ExactCurve, Problem, Solution
 from .solve import Theorem31, check_theorem, solve, solve_curve
@@ -15,15 +16,23 @@ __all__ = [
     "Theorem31",
     "check_theorem",
     "conditional_entropy",
-    "critics",
+    "critic_ball",
     "minimisers",
-    "mmd_squared",
+    "mmd_ball",
     "own_p_y",
     "perturbed",
-    "renyi",
+    "renyi_ball",
     "sampled_oracle",
     "solve",
     "solve_curve",
     "stability",
-    "wasserstein",
+    "wasserstein_ball",
 ]
+
+__getattr__ = old_names(
+    __name__,
+    critics="critic_ball",
+    mmd_squared="mmd_ball",
+    renyi="renyi_ball",
+    wasserstein="wasserstein_ball",
+)

@@ -25,11 +25,11 @@ __all__ = [
     "Ball",
     "Divergence",
     "Polyhedron",
-    "critics",
+    "critic_ball",
     "divergence_of",
-    "mmd_squared",
-    "renyi",
-    "wasserstein",
+    "mmd_ball",
+    "renyi_ball",
+    "wasserstein_ball",
 ]
 
 
@@ -106,8 +106,13 @@ def divergence_of(divergence: str | Divergence) -> Divergence:
     )
 
 
-def wasserstein(ground: ArrayLike, unit: str = "unit of the ground cost") -> Divergence:
-    """Wasserstein-1 of any (Y, Y) ground cost, or of (Y,) positions on a line: the cheapest way to turn Q into R."""
+def wasserstein_ball(ground: ArrayLike, unit: str = "unit of the ground cost") -> Divergence:
+    """Wasserstein-1 as the constraint D(Q, R) <= d of `solve`: the cheapest way to turn Q into R.
+
+    Parameters
+    ----------
+    ground : (Y, Y) cost of moving a unit of probability, or (Y,) positions on a line. unit : of the cost.
+    """
     flat = np.ndim(ground) == 1
     ground = checks.held_range(
         "ground", checks.finite("ground", ground, (None,) if flat else (None, None))
@@ -128,7 +133,7 @@ def wasserstein(ground: ArrayLike, unit: str = "unit of the ground cost") -> Div
 
     def plain(typical: np.ndarray) -> tuple[Divergence, float]:
         spread = float(typical @ sized(len(typical)) @ typical) or 1.0
-        return wasserstein(ground / spread), spread
+        return wasserstein_ball(ground / spread), spread
 
     value, polyhedron = partial(pmf.wasserstein, ground=ground), partial(_transport, sized)
     return Divergence(
@@ -136,14 +141,14 @@ def wasserstein(ground: ArrayLike, unit: str = "unit of the ground cost") -> Div
     )
 
 
-def critics(values: ArrayLike, unit: str = "unit of the critics") -> Divergence:
-    """D_1 of AN eq. 4 for K critics, (K, Y) or one (Y,): the mean over critics of |E_Q f - E_R f|.
+def critic_ball(values: ArrayLike, unit: str = "unit of the critics") -> Divergence:
+    """The mean over critics of |E_Q f - E_R f|, D_1 of AN eq. 4, as the constraint D(Q, R) <= d of `solve`.
 
     With the one critic f(y) = log-probability per token it is |LPP(Q) - LPP(R)| of AN §5.1.
 
     Parameters
     ----------
-    values : f(y) of each critic. unit : of f.
+    values : (K, Y) f(y) of each of K critics, or (Y,) of one. unit : of f.
     """
     values = checks.held_range(
         "values", checks.finite("values", np.atleast_2d(values), (None, None))
@@ -154,7 +159,7 @@ def critics(values: ArrayLike, unit: str = "unit of the critics") -> Divergence:
     def plain(typical: np.ndarray) -> tuple[Divergence, float]:
         _of_the_world(values, typical)
         spread = float((np.abs(values - (values @ typical)[:, None]) @ typical).mean()) or 1.0
-        return critics(values / spread), spread
+        return critic_ball(values / spread), spread
 
     return Divergence(
         "critics",
@@ -166,21 +171,29 @@ def critics(values: ArrayLike, unit: str = "unit of the critics") -> Divergence:
     )
 
 
-def renyi(order: float) -> Divergence:
-    """Rényi's divergence. Convex in Q for an order in (0, 1); above 1 it is not, and the result says so."""
+def renyi_ball(order: float) -> Divergence:
+    """Rényi's divergence of this order as the constraint D(Q, R) <= d of `solve`.
+
+    It is convex in Q for an order in (0, 1); above 1 it is not, and the result says so.
+    """
     order = float(order)
     if not 0 < order < np.inf or order == 1:
         raise DataError(
             f"Rényi's order must be in (0, 1) or above 1, got {order:g}; order 1 is 'kl'."
         )
-    value, ball = partial(pmf.renyi, order=order), partial(_renyi_ball, order=order)
+    value, ball = partial(pmf.renyi, order=order), partial(_renyi_cone, order=order)
     names = f"renyi{order:g}", f"Rényi of order {order:g}", "nats"
     near = partial(_curved, order / 2, order / (1 - order) if order < 1 else 0.0)
     return Divergence(*names, value, order < 1, ball=ball, absolute=order > 1, near=near)
 
 
-def mmd_squared(kernel: ArrayLike) -> Divergence:
-    """Squared maximum mean discrepancy of a (Y, Y) kernel matrix, symmetric and positive semidefinite."""
+def mmd_ball(kernel: ArrayLike) -> Divergence:
+    """Squared maximum mean discrepancy as the constraint D(Q, R) <= d of `solve`.
+
+    Parameters
+    ----------
+    kernel : (Y, Y) matrix, symmetric and positive semidefinite.
+    """
     kernel = checks.held_range("kernel", checks.symmetric("kernel", kernel))
     kernel = kernel - kernel.min()  # D knows no offset, nor what is added to a row and its column
     mean = kernel.mean(0)
@@ -199,14 +212,14 @@ def mmd_squared(kernel: ArrayLike) -> Divergence:
     def plain(typical: np.ndarray) -> tuple[Divergence, float]:
         _of_the_world(root, typical, "the kernel is for")
         spread = float(((root - (root @ typical)[:, None]) ** 2 @ typical).sum()) or 1.0
-        return mmd_squared(kernel / spread), spread
+        return mmd_ball(kernel / spread), spread
 
     return Divergence(
         "mmd2",
         "squared MMD",
         "unit of the kernel",
         partial(pmf.mmd_squared, kernel=kernel),
-        ball=partial(_mmd_ball, root=root),
+        ball=partial(_mmd_cone, root=root),
         apart=root,
         near=lambda r: (root, np.zeros(len(r))),
         plain=plain,
@@ -265,29 +278,29 @@ def _curved(half: float, price: float, r: np.ndarray) -> tuple[np.ndarray, np.nd
     return root, np.where(there, 0.0, price)
 
 
-def _kl_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
+def _kl_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
     unsaid = r.sum() - r[there].sum()  # each term is q log(q / r) - q + r, which is not negative
     return Ball(cp.sum(cp.kl_div(q[there], r[there])) + unsaid, [])
 
 
-def _chi_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
+def _chi_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
     unsaid = r.sum() - r[there].sum()  # (0 - r)² / r
     return Ball(
         cp.sum_squares(cp.multiply(q[there] - r[there], 1 / np.sqrt(r[there]))) + unsaid, []
     )
 
 
-def _js_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
+def _js_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray) -> Ball:
     q, r, unsaid = q[there], r[there], (r.sum() - r[there].sum()) * np.log(2)  # r log(r / (r / 2))
     middle = (q + r) / 2
     return Ball((cp.sum(cp.kl_div(q, middle)) + cp.sum(cp.kl_div(r, middle)) + unsaid) / 2, [])
 
 
-def _mmd_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, root: np.ndarray) -> Ball:
+def _mmd_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, root: np.ndarray) -> Ball:
     return Ball(cp.sum_squares(root @ (q - r)), [])
 
 
-def _renyi_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, order: float) -> Ball:
+def _renyi_cone(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, order: float) -> Ball:
     """D <= d where (Σ q^a r^(1-a) - 1) / (a - 1) <= (e^((a-1)d) - 1) / (a - 1): each term is a power cone."""
     there = there[r[there] > 0]
     q, r, t = q[there], r[there], cp.Variable(len(there), nonneg=True)
@@ -308,9 +321,9 @@ def _renyi_ball(cp: Any, q: Any, r: np.ndarray, there: np.ndarray, *, order: flo
 
 _READ: dict[str, dict[str, Any]] = {  # how a solver reads those of pmf.DIVERGENCES
     "tv": {"polyhedron": _total_variation, "ground": lambda n: 1 - np.eye(n)},
-    "kl": {"ball": _kl_ball, "absolute": True, "near": partial(_curved, 1 / 2, 0.0)},
-    "js": {"ball": _js_ball, "near": partial(_curved, 1 / 8, np.log(2) / 2)},
-    "chi2": {"ball": _chi_ball, "absolute": True, "near": partial(_curved, 1.0, 0.0)},
+    "kl": {"ball": _kl_cone, "absolute": True, "near": partial(_curved, 1 / 2, 0.0)},
+    "js": {"ball": _js_cone, "near": partial(_curved, 1 / 8, np.log(2) / 2)},
+    "chi2": {"ball": _chi_cone, "absolute": True, "near": partial(_curved, 1.0, 0.0)},
 }
 NAMED = {
     name: Divergence(name, d.label, d.unit or "no unit", d.value, **_READ[name])

@@ -29,8 +29,8 @@ def solve(problem: Problem, naturalness: float, divergence: str | Divergence = "
     ----------
     problem : X sources, Y targets; 20 x 200 take well under a second, or a few for a Wasserstein distance.
     naturalness : N in [-∞, 0].
-    divergence : "tv", "kl", "js", "chi2", or `wasserstein(ground)`, `renyi(order)`, `mmd_squared(kernel)`,
-        `critics(values)`.
+    divergence : "tv", "kl", "js", "chi2", or `wasserstein_ball(ground)`, `renyi_ball(order)`, `mmd_ball(kernel)`,
+        `critic_ball(values)`.
 
     Returns
     -------

@@ -16,14 +16,14 @@ from .figures import (
 from .gates import GATES, Gate, gate_table
 from .page import gate_page, judge_page
 from .table import TAG_PAIRS, judge_table
-from .texts import DEFAULT, Judged, judge_texts, load_judges, load_texts
+from .texts import DEFAULT, JudgedTexts, judge_texts, load_judges, load_texts
 
 __all__ = [
     "DEFAULT",
     "GATES",
     "TAG_PAIRS",
     "Gate",
-    "Judged",
+    "JudgedTexts",
     "gate_page",
     "gate_table",
     "judge_page",

@@ -20,7 +20,7 @@ from ..scoring import score_all
 from ..scoring.lookup import naturalness_metric
 from ..stats import clusters_of
 from .figures import RHO, minimal_pair_table, rank_agreement, win_share, within_sources
-from .texts import PEOPLE, Judged
+from .texts import PEOPLE, JudgedTexts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,9 +58,9 @@ CHANCE = {"share": 0.5, RHO: 0.0}
 
 
 def judge_table(
-    judged: Judged, accuracy: Metric, rng: np.random.Generator, n_draws: int = 1000
+    judged: JudgedTexts, accuracy: Metric, rng: np.random.Generator, n_draws: int = 1000
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """What the judges of a set are worth, with sentences on what cannot be said of it.
+    """How well judges of naturalness agree with people and with each other, with what cannot be said as notes.
 
     Every figure resamples the same documents, so that no judge moves the intervals of another.
 
@@ -133,7 +133,7 @@ def _row(metric: Metric, of: tuple[str, str, str], figure: Estimate) -> dict[str
     }
 
 
-def _tags(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
+def _tags(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
     """Of several candidates with a tag, a source has the mean score."""
     tags, segment, n = np.array(judged.cands.tags), judged.cands.segment, len(judged.test)
     pairs = [pair for pair in TAG_PAIRS if set(pair) <= set(tags.tolist())]
@@ -166,7 +166,7 @@ def _mean_by(segment: np.ndarray, scores: np.ndarray, n: int) -> np.ndarray:
     )
 
 
-def _minimal_pairs(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
+def _minimal_pairs(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
     if pairs := minimal_pairs(judged.data):
         _, good, bad = zip(*pairs, strict=True)
         for judge, metric in judged.judges.items():
@@ -176,7 +176,7 @@ def _minimal_pairs(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
                 yield _row(metric, ("minimal pairs", judge, "good > bad"), figure)
 
 
-def _people(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
+def _people(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
     rated = judged.ratings
     if rated is None:
         raise DataError(
@@ -195,7 +195,7 @@ def _people(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
         yield _row(judged.judges[PEOPLE], ("people", PEOPLE, pair), figure)
 
 
-def _tradeoff(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
+def _tradeoff(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
     pairs = {judge: asked.accuracy for judge in judged.scores if judge != PEOPLE}
     if PEOPLE in judged.scores:
         # first: a set without references has at least this one
@@ -210,7 +210,7 @@ def _tradeoff(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
         yield _row(judged.judges[judge], ("tradeoff", judge, item), figure)
 
 
-def _rankings(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
+def _rankings(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
     if (n := len(judged.everyone.systems)) < FEWEST:
         raise DataError(f"systems and references of {judged.data}: {n}; a ranking takes {FEWEST}.")
     for (one, first), (other, second) in combinations(judged.axes.items(), 2):
@@ -218,13 +218,13 @@ def _rankings(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
         yield _row(judged.judges[one], ("ranking", one, f"with {other}"), figure)
 
 
-def _mqm(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
+def _mqm(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
     for judge, metric in judged.judges.items() if judged.mqm else ():
         figure = asked.ranks(metric_against(judged.test, metric, *judged.mqm))  # type: ignore[misc]  # as just seen
         yield _row(metric, ("mqm", judge, "with MQM fluency"), figure)
 
 
-def _systems(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
+def _systems(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
     for judge, axis in judged.axes.items() if judged.everyone.systems else ():
         plane = plane_of(judged.everyone, axis, axis)
         asked.notes.extend(f"{judge}: {said}" for said in plane.notes[len(judged.everyone.notes) :])
@@ -236,7 +236,7 @@ def _systems(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
             yield _row(judged.judges[judge], ("systems", judge, row["system"]), figure)
 
 
-def _language_model(judged: Judged, asked: _Asked) -> Iterator[dict[str, Any]]:
+def _language_model(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
     if judged.lm is None:
         return
     bpb: Any = naturalness_metric("bpb", judged.test.trg_lang, judged.lm)

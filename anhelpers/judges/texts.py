@@ -31,7 +31,7 @@ from ..scoring.lookup import naturalness_metric, row_of
 if TYPE_CHECKING:
     from ..naturalness.lm import LanguageModel
 
-__all__ = ["DEFAULT", "PEOPLE", "Judged", "judge_texts", "load_judges", "load_texts"]
+__all__ = ["DEFAULT", "PEOPLE", "JudgedTexts", "judge_texts", "load_judges", "load_texts"]
 
 PEOPLE = RATED["naturalness"]
 """What ratings are called as a judge, whatever set they are of."""
@@ -39,7 +39,7 @@ DEFAULT = ("lpp", "critic", "critic+lpp", PEOPLE)
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedTexts:
     """The texts of a data set and what each judge of naturalness says of them.
 
     Parameters
@@ -141,8 +141,8 @@ def judge_texts(
     judges: Mapping[str, Metric],
     data: str | PathLike = "teaching",
     lm: LanguageModel | None = None,
-) -> Judged:
-    """Every judge on every candidate, beside the ratings and the experts' marks that the set has.
+) -> JudgedTexts:
+    """The scores of every judge for every candidate, beside the ratings and expert annotations that the set has.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def judge_texts(
     axes = {name: metric_axis(everyone, metric) for name, metric in judges.items()}
     ratings = load_ratings(data) if PEOPLE in judges else None
     mqm, notes = _mqm(test, data)
-    return Judged(
+    return JudgedTexts(
         str(data),
         test,
         cands,

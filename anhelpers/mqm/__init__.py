@@ -1,4 +1,4 @@
-"""Expert ratings (MQM): what they weigh, the penalties of systems, and how much of these is the raters'."""
+"""Expert ratings (MQM): error weights, the penalties of systems, and how much of these is due to the raters."""
 
 from .scores import (
     DOMAINS,

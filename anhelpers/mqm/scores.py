@@ -241,7 +241,7 @@ def score_ratings(
     unclassified: str = "error",
     domains: Mapping[str, str] | None = None,
 ) -> MqmScores:
-    """Ratings → the penalty, accuracy and fluency of every (system, segment, rater).
+    """MQM penalty, accuracy and fluency of every (system, segment, rater), from the errors that experts marked.
 
     Parameters
     ----------

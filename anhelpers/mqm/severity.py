@@ -71,7 +71,7 @@ def adjust_raters(scores: MqmScores) -> MqmScores:
 
 
 def _told_apart(scores: MqmScores, y: np.ndarray, kind: str) -> None:
-    """A DataError where the severities of raters cannot be told from segments and systems."""
+    """A DataError where the severities of raters cannot be separated from segments and systems."""
     n, s, g = len(scores.raters), len(scores.systems), len(scores.segments)
     shared = np.zeros((g, n), dtype=bool)
     shared[scores.segment, scores.rater] = True

@@ -28,10 +28,10 @@ __all__ = [
     "compressed_bits",
     "compressed_bits_each",
     "compression_metric",
+    "compressor_signature",
     "human_compression",
     "named_compression",
     "named_zip",
-    "signature",
     "zip_metric",
     "zip_score",
 ]
@@ -81,7 +81,7 @@ COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
 """Each at its highest level, with as little around the data as its library allows."""
 
 
-def signature() -> str:
+def compressor_signature() -> str:
     """Which compressors with which settings, and their versions, in sacreBLEU's key:value style."""
     python, zstd = platform.python_version(), ".".join(map(str, zstandard.ZSTD_VERSION))
     return (
@@ -187,7 +187,7 @@ def compression_metric() -> Metric:
     def score_corpus(hyps: Sequence[str], refs: Any = None, srcs: Any = None) -> float:
         return bits_per_character("\n".join(text for text in hyps if text.strip()))
 
-    parts = f"compression|chars:nfc|{signature()}"
+    parts = f"compression|chars:nfc|{compressor_signature()}"
     return Metric(
         COMPRESSION,
         "compressed size",
@@ -282,7 +282,7 @@ def zip_metric(
         texts, nats = zip(*scored, strict=True)
         return float(zip_score(np.sum(nats), compressed_bits("\n".join(texts))) / len(texts))
 
-    parts = f"zip|{lpp.signature.removeprefix('lpp|')}|{signature()}"
+    parts = f"zip|{lpp.signature.removeprefix('lpp|')}|{compressor_signature()}"
     return Metric(
         "zip",
         f"zip score under {lm.name}",

@@ -189,7 +189,7 @@ def score_critic(critic: Critic, text: str) -> float:
 
 
 def explain(critic: Critic, text: str) -> list[tuple[str, float]]:
-    """Token by token, the part of the log-odds that stands on it, in NATS; together they are the score of the text.
+    """What each token adds to a critic's score of a text, in NATS of log-odds; together they are that score.
 
     Parameters
     ----------

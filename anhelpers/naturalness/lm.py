@@ -76,7 +76,7 @@ def score_texts(
     *,
     share_prefixes: bool | None = None,
 ) -> TextLogProbs:
-    """log Γ(y) and |y| of every text; equal texts are scored once.
+    """Log-probability log Γ(y) and number of tokens |y| of every text; equal texts are scored once.
 
     Where texts begin alike, each distinct prefix is read once (`packed`): the same numbers, so the same signature.
 
@@ -118,7 +118,9 @@ def score_texts(
     def compute(indices: np.ndarray) -> np.ndarray:
         sequences, ends = [ids.pop(i) for i in indices.tolist()], trees.pop(int(indices[0]), None)
         return (
-            _scores(lm, sequences, budget) if ends is None else packed.scores(lm, sequences, ends)
+            _scores(lm, sequences, budget)
+            if ends is None
+            else packed.packed_scores(lm, sequences, ends)
         )
 
     total, tokens, windowed = memo(
@@ -145,7 +147,7 @@ def score_call(
     ends : where each tree of a pack ends; None for texts that are read whole.
     """
     ids = _token_ids(lm, texts, eos)
-    return _scores(lm, ids, budget) if ends is None else packed.scores(lm, ids, ends)
+    return _scores(lm, ids, budget) if ends is None else packed.packed_scores(lm, ids, ends)
 
 
 def made(

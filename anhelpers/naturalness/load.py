@@ -97,7 +97,7 @@ class LanguageModel:
 
         Raises
         ------
-        AnhelpersError where they are no numbers (`hub.finite`).
+        AnhelpersError where they are no numbers (`hub.finite_output`).
         """
         torch = need("torch", "language-model scoring")
         at, targets = at.to(self.device), targets.to(self.device)
@@ -121,7 +121,7 @@ class LanguageModel:
                 # not logsumexp: a process' first torch.exp on a large CPU tensor can be off by 1e-4 (torch 2.13, MKL)
                 parts.append(logits.log_softmax(1)[places[low:high] - k * rows, targets[low:high]])
             values, wanted = torch.cat(parts).double().cpu().numpy(), targets.cpu().numpy()
-            return hub.finite(values, self.model, self.name, np.isin(wanted, self.never))
+            return hub.finite_output(values, self.model, self.name, np.isin(wanted, self.never))
 
     def signature(self, eos: bool) -> str:
         """Everything that decides a score, in sacreBLEU's key:value style."""

@@ -101,7 +101,7 @@ def lpp_distance(
     docs_r: Sequence | np.ndarray | None = None,
     paired: bool = False,
 ) -> LppDistance:
-    """D(Q,R) from the per-sentence mean log-probabilities of a system's outputs and of monolingual reference text.
+    """D(Q, R) = |LPP(Q) - LPP(R)| of a system's outputs and monolingual text, from each text's mean log-probability.
 
     The texts of a document share topic and style, so the error is that of the documents' sums (linearised), and the
     interval Student's t with Welch's degrees of freedom in `intervals.effective` documents. R is a sample, too.

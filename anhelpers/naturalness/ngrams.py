@@ -13,7 +13,7 @@ from ..divergences.mmd import mmd2
 from ..errors import DataError
 from ..estimate import Estimate
 
-__all__ = ["ORDERS", "ngram_features", "signature", "text_mmd"]
+__all__ = ["ORDERS", "ngram_features", "ngram_signature", "text_mmd"]
 
 ORDERS = (1, 2, 3, 4, 5)
 """Lengths of the n-grams: from characters to about a word."""
@@ -65,7 +65,7 @@ def ngram_features(
     return _unit_rows(features) if normalise else features
 
 
-def signature(orders: Sequence[int] = ORDERS) -> str:
+def ngram_signature(orders: Sequence[int] = ORDERS) -> str:
     """What `ngram_features` does, for signatures."""
     return f"chars:{'+'.join(map(str, orders))}|case:mixed|space:folded|norm:order+text"
 
@@ -102,7 +102,7 @@ def text_mmd(hyps: Sequence[str], mono: Sequence[str], orders: Sequence[int] = O
             "needed."
         )
     estimate = mmd2(x, y, linear())
-    parts = f"{signature(orders)}|{estimate.signature}"
+    parts = f"{ngram_signature(orders)}|{estimate.signature}"
     return replace(estimate, name="MMD² of n-grams", signature=parts, left_out=int((~there).sum()))
 
 

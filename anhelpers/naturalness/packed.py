@@ -19,7 +19,7 @@ from ..errors import AnhelpersError, need
 from ..progress import note_once
 from .load import LanguageModel
 
-__all__ = ["SHARED", "TOKENS_PER_ROW", "packs", "scores", "sharing_limit"]
+__all__ = ["SHARED", "TOKENS_PER_ROW", "packed_scores", "packs", "sharing_limit"]
 
 TOKENS_PER_ROW = 256
 """A row is so wide, or twice its longest text. Attention grows with the square of a row: on one core of a CPU, half the
@@ -100,7 +100,7 @@ def packs(
         yield pack
 
 
-def scores(
+def packed_scores(
     lm: LanguageModel, texts: Sequence[Tokens], ends: Sequence[int] | np.ndarray
 ) -> np.ndarray:
     """(n, 3) for the texts of a pack, tree by tree: log-probability, scored tokens, 0 (none is read in windows).

@@ -1,4 +1,4 @@
-"""Systems on the accuracy-naturalness plane: scores that add up, intervals, the oracle curve, the claim."""
+"""Systems on the accuracy-naturalness plane: scores, intervals, the oracle curve, and the paper's claim."""
 
 from .local import (
     FEWEST,

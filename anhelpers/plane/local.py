@@ -236,7 +236,7 @@ def distinct_systems(plane: Plane) -> list[str]:
 
 
 def verdict(table: pd.DataFrame, near: int | None = None) -> str:
-    """The claim's two halves, each said to hold, to be false or to be undecided in a table of `local_correlation`.
+    """The two halves of the paper's claim in words, each true, false or undecided by the table of `local_correlation`.
 
     A half is decided where its systems differ by more than their errors (reliability ≥ RELIABLE: otherwise r is one of
     errors, which may go together), where r is another than selecting alone gives (two-sided p < 0.05: other systems

@@ -74,10 +74,10 @@ class OracleStudy:
         return _restricted(self, rows)
 
     def systems(self, rng: np.random.Generator | None = None, n_draws: int = 1000) -> pd.DataFrame:
-        """`systems_table` with the lacks below this study's curve, among_candidates, and candidates, the curve's id.
+        """`systems_table` with the gaps to this study's curve, among_candidates, and candidates, the curve's id.
 
-        A system whose every output is a candidate never lies above the curve; another one may. Lacks are comparable
-        where `candidates` and both signatures are the same. A lack of a system whose every output is a candidate is at
+        A system whose every output is a candidate never lies above the curve; another one may. Gaps are comparable
+        where `candidates` and both signatures are the same. The gap of a system whose every output is a candidate is at
         least 0, and so are the ends of its interval. Without `rng` every call draws the same resamples.
         """
         table = systems_table(self.plane, rng or np.random.default_rng(0), n_draws, self.curve)
@@ -86,9 +86,9 @@ class OracleStudy:
             all(pair in offered for pair in enumerate(self.test.systems[name]))
             for name in table.system
         ]
-        lacks = [c for c in table if c.startswith(("accuracy_lack", "naturalness_lack"))]
-        table.loc[table.among_candidates, lacks] = (
-            table.loc[table.among_candidates, lacks].clip(lower=0.0) + 0.0
+        gaps = [c for c in table if c.startswith(("accuracy_gap", "naturalness_gap"))]
+        table.loc[table.among_candidates, gaps] = (
+            table.loc[table.among_candidates, gaps].clip(lower=0.0) + 0.0
         )
         return table.assign(candidates=self.cands.id)
 
@@ -104,7 +104,7 @@ class OracleStudy:
 
 
 def with_human_points(test: TestSet, references: Sequence[str] | None = None) -> TestSet:
-    """The test set with some references to compare with, and the others as "systems" of category human (AN Figure 2).
+    """The test set with some references kept as references and the others as systems of category human (AN Figure 2).
 
     A system that is a copy of a reference is that reference: compared with itself it would be perfect. One that is so
     in most texts stays, and is named. A reference that lacks texts is no human point: its gaps would count as blank
@@ -318,7 +318,7 @@ def judged_studies(
     lm: LanguageModel | None = None,
     max_blank_share: float = 1.0,
 ) -> tuple[list[OracleStudy], tuple[str, ...]]:
-    """`oracle_studies` by all of the named judges that these texts have, and a sentence for each that is missing.
+    """An oracle study by each named judge of naturalness that these texts have, and a sentence for each missing one.
 
     A judge is missing where its metric is a DataError for this language, as without a bundled critic, or where
     candidates have no rating. One that is named twice counts once.

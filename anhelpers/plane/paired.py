@@ -45,7 +45,7 @@ AT_ONCE = 4_000_000  # numbers in a block of draws
 def paired_tests(
     plane: Plane, rng: np.random.Generator, n_draws: int = 10_000, against: str | None = None
 ) -> pd.DataFrame:
-    """Whether two systems differ on an axis: paired randomisation over documents, with Holm's correction.
+    """Whether systems differ on an axis: paired randomisation tests over documents, with Holm's correction.
 
     The two outputs of every document are swapped or not; p is the share of the ways to do so with at least the
     observed difference. All ways are tried where there are no more of them than draws, so that p is exact. Otherwise

@@ -157,7 +157,7 @@ def rated_plane(
     *,
     shared: bool = True,
 ) -> Plane:
-    """Systems by what people marked: accuracy and fluency penalties, negated, so that (0, 0) is perfect.
+    """Systems by expert ratings: accuracy and fluency penalties, negated, so that (0, 0) is perfect.
 
     Its intervals and tests resample documents and hold the raters fixed, as differences of systems want it; for other
     raters see `mqm.system_table`.

@@ -25,7 +25,7 @@ LENGTHS = ("short", "middle", "long")
 def systems_table(
     plane: Plane, rng: np.random.Generator, n_draws: int = 1000, curve: OracleCurve | None = None
 ) -> pd.DataFrame:
-    """A row per system: scores on both axes with 95 % intervals, whether it is Pareto-optimal, what the curve has more.
+    """A row per system: scores on both axes with 95 % intervals, whether it is Pareto-optimal, its gap to the curve.
 
     Documents are resampled jointly for all systems and both axes (segments, where there is one document; a single
     segment has no interval, nan).
@@ -41,7 +41,7 @@ def systems_table(
     draws; n (segments), n_docs and n_effective (`intervals.effective`) of this system, so that these give the error
     ellipse; outside : "", or why it is not compared (`Plane.outside`); pareto : no compared system is at
     least as good on both axes and better on one (never for a control or a near-copy); pareto_probability : share of the
-    draws in which this holds; with a curve accuracy_lack, naturalness_lack, each with _low and _high, in the unit of
+    draws in which this holds; with a curve accuracy_gap, naturalness_gap, each with _low and _high, in the unit of
     its axis, and above_curve; both signatures. A stored axis has no draws, so all that needs them is nan.
     """
     import pandas as pd
@@ -68,7 +68,7 @@ def systems_table(
         "pareto_probability": _share(_best(plane, draws), draws),
     }
     if curve is not None:
-        columns |= _lacks(plane, curve, scores, draws, weights=weights, counting=counting)
+        columns |= _gaps(plane, curve, scores, draws, weights=weights, counting=counting)
     columns |= {
         f"{name}_signature": axis.signature for name, axis in zip(AXES, plane.axes, strict=True)
     }
@@ -149,7 +149,7 @@ def sliced_table(
     return pd.concat([table for _, table in frames], ignore_index=True)
 
 
-def _lacks(
+def _gaps(
     plane: Plane,
     curve: OracleCurve,
     scores: np.ndarray,
@@ -168,24 +168,24 @@ def _lacks(
         raise DataError(
             f"the curve is over {curve.n_segments} segments and the systems are over {len(plane)}."
         )
-    lacks = curve.lacks(*scores)
+    gaps = curve.gaps(*scores)
     drawn = (
-        curve.resampled_lacks(weights, draws[:, 0], draws[:, 1])
+        curve.resampled_gaps(weights, draws[:, 0], draws[:, 1])
         if len(weights)
         else np.full_like(draws, np.nan)
     )
     m = len(set(plane.clusters.tolist()))
     spread = drawn.std(0, ddof=1) * np.sqrt(m / (m - 1)) if m > 1 else drawn[0]
-    low, high = student(lacks, spread, counting)
+    low, high = student(gaps, spread, counting)
     columns: dict[str, Any] = {}
     for i, axis in enumerate(AXES):
         columns |= {
-            f"{axis}_lack": lacks[i],
-            f"{axis}_lack_low": low[i],
-            f"{axis}_lack_high": high[i],
+            f"{axis}_gap": gaps[i],
+            f"{axis}_gap_low": low[i],
+            f"{axis}_gap_high": high[i],
         }
     known = ~np.isnan(scores).any(0)
-    return columns | {"above_curve": known & ~(lacks >= -1e-9).all(0)}
+    return columns | {"above_curve": known & ~(gaps >= -1e-9).all(0)}
 
 
 def _resampled(plane: Plane, rng: np.random.Generator, n_draws: int) -> tuple[np.ndarray, ...]:

@@ -27,7 +27,7 @@ __all__ = [
     "CORPUS",
     "LM",
     "TABLE",
-    "Row",
+    "MetricRow",
     "accuracy_metric",
     "fitting_metric",
     "grouped",
@@ -90,7 +90,7 @@ BEHIND = {
 
 
 @dataclass(frozen=True)
-class Row:
+class MetricRow:
     """A metric of the table.
 
     Parameters
@@ -128,10 +128,10 @@ class Row:
         )
 
 
-def _parsed(axis: str, line: str) -> Row:
+def _parsed(axis: str, line: str) -> MetricRow:
     typed, sees, *others = (cell.strip() for cell in line.split("|"))
     name = re.split(r"[\[:]", typed)[0]
-    return Row(axis, name, typed[len(name) :], tuple(filter(None, sees.split(", "))), *others)
+    return MetricRow(axis, name, typed[len(name) :], tuple(filter(None, sees.split(", "))), *others)
 
 
 TABLE = tuple(
@@ -139,7 +139,7 @@ TABLE = tuple(
 )
 
 
-def row_of(name: str, axis: str = "", kind: str = "") -> Row:
+def row_of(name: str, axis: str = "", kind: str = "") -> MetricRow:
     """The row of a metric; an UnknownName with the nearest name where no metric, or none of the axis, is called so.
 
     Parameters
@@ -260,7 +260,7 @@ def naturalness_metric(
     return _made(row, name, trg_lang, lm=lm, mono=mono)
 
 
-def _check_kinds(row: Row, lm: object, mono: object) -> None:
+def _check_kinds(row: MetricRow, lm: object, mono: object) -> None:
     """A DataError for a model or an R of another kind, where the metric sees it."""
     if LM not in row.sees:
         return
@@ -275,7 +275,7 @@ def _check_kinds(row: Row, lm: object, mono: object) -> None:
             raise DataError(f"{row.name} takes {wanted}, and not {value!r:.60}.")
 
 
-def _made(row: Row, name: str, lang: str, **given: Any) -> Metric:
+def _made(row: MetricRow, name: str, lang: str, **given: Any) -> Metric:
     """What the maker of a row, imported only now, makes of what is asked for."""
     module, function = row.maker.split(":")
     model = name.partition(":")[2] or row.hub
@@ -325,7 +325,7 @@ def metric(
     n_refs: int | str | None = None,
     mono: Mono | None = None,
 ) -> Metric:
-    """A metric of accuracy or of naturalness, ready to score.
+    """A metric of accuracy or of naturalness by its name, ready to score.
 
     Parameters
     ----------

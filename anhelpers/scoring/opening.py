@@ -31,9 +31,9 @@ __all__ = [
     "VERSION",
     "begun",
     "checksum",
+    "one_sentence_errors",
     "opened",
     "standing",
-    "told",
     "transaction",
 ]
 
@@ -245,7 +245,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def one_sentence_errors(path: Path) -> Iterator[None]:
     """Errors of SQLite as one sentence with the file."""
     try:
         yield

@@ -34,9 +34,9 @@ from .opening import (
     UNVERIFIED,
     begun,
     checksum,
+    one_sentence_errors,
     opened,
     standing,
-    told,
     transaction,
 )
 
@@ -109,7 +109,7 @@ class Store:
     @contextmanager
     def connection(self, write: bool = False) -> Iterator[sqlite3.Connection]:
         """This process' and thread's connection, in one transaction if `write`; SQLite's errors become sentences."""
-        with told(self.path):
+        with one_sentence_errors(self.path):
             if getattr(self._mine, "pid", None) != os.getpid():
                 if (inherited := getattr(self._mine, "connection", None)) is not None:
                     INHERITED.append(inherited)

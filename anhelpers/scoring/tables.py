@@ -94,7 +94,7 @@ def score_all(
 
 
 def system_scores(test: TestSet, metric: Metric) -> np.ndarray:
-    """(N, systems) segment scores in the metric's own direction, nan where its policy gives none."""
+    """(N, systems) scores of each segment of each system, in the metric's own direction; nan where it gives none."""
     return score_all(test, metric)[1]
 
 

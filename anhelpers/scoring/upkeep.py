@@ -194,7 +194,7 @@ def fits(signature: str, pattern: str) -> bool:
 ROWS_PER_GROUP = 100_000
 DAYS = 2**31  # of the file, of 32 bits: a clock may be wrong, and a day damaged
 
-Row = tuple[bytes, bytes, int, int]
+ScoreRow = tuple[bytes, bytes, int, int]
 """Key, value, day, checksum."""
 
 
@@ -254,7 +254,7 @@ def _schema(pa: pyarrow, checksums: bool = True) -> pyarrow.Schema:
     return pa.schema(columns | ({"checksum": pa.int64()} if checksums else {}))
 
 
-def _stored(store: Store, pattern: str | None) -> Iterator[tuple[str, int, list[Row]]]:
+def _stored(store: Store, pattern: str | None) -> Iterator[tuple[str, int, list[ScoreRow]]]:
     """(signature, width, rows) in pieces, all as of one moment."""
     select = (
         "SELECT CAST(key AS BLOB), CAST(value AS BLOB), COALESCE(CAST(day AS INTEGER), 0), "
@@ -277,7 +277,7 @@ def _stored(store: Store, pattern: str | None) -> Iterator[tuple[str, int, list[
             connection.execute("ROLLBACK")
 
 
-def _table(pa: pyarrow, name: str, rows: list[Row]) -> pyarrow.Table:
+def _table(pa: pyarrow, name: str, rows: list[ScoreRow]) -> pyarrow.Table:
     keys, blobs, days, checksums = zip(*rows, strict=True)
     days = [min(max(day, -DAYS), DAYS - 1) for day in days]
     width = len(blobs[0]) // 8
@@ -353,7 +353,7 @@ def _taken(store: Store, batch: pyarrow.RecordBatch, path: str | PathLike) -> Co
     return counts
 
 
-def _rows(batch: pyarrow.RecordBatch) -> Iterator[tuple[str, Row]]:
+def _rows(batch: pyarrow.RecordBatch) -> Iterator[tuple[str, ScoreRow]]:
     """Signature and row of every score of a file; one without a checksum gets that of what is found, marked."""
     names, keys, days = (batch.column(i).to_pylist() for i in (0, 1, 3))
     kept = batch.column(4).to_pylist() if batch.num_columns > 4 else [None] * len(keys)

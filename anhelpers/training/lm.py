@@ -29,17 +29,17 @@ from ..progress import progress
 from ..provenance import made_by
 from .recipe import (
     WRITTEN,
-    Recipe,
-    batches,
+    LmRecipe,
     encoded,
     examples,
     model_card,
     n_predicted,
     split_lines,
+    training_batches,
 )
 from .state import alone, read_state, write_state
 
-__all__ = ["Recipe", "train_lm", "warm_cosine"]
+__all__ = ["LmRecipe", "train_lm", "warm_cosine"]
 
 WHY = "training a language model"
 EPOCHS_DIFFER = 1.02
@@ -96,17 +96,17 @@ def _loss(model: Any, batch: list[list[int]]) -> Any:
     return nll, sum(len(i) - 1 for i in batch)
 
 
-def _held_out_loss(model: Any, ids: list[list[int]], recipe: Recipe) -> float:
+def _held_out_loss(model: Any, ids: list[list[int]], recipe: LmRecipe) -> float:
     """Nats per token on the held-out lines, EOS included: total over total, as language modelling reports it."""
     torch = need("torch", WHY)
     model.eval()
     with torch.inference_mode():
-        parts = [_loss(model, batch) for batch in batches(ids, recipe, None)]
+        parts = [_loss(model, batch) for batch in training_batches(ids, recipe, None)]
     model.train()
     return float(sum(p[0] for p in parts)) / sum(p[1] for p in parts)
 
 
-def _new_model(tokenizer: Any, recipe: Recipe) -> Any:
+def _new_model(tokenizer: Any, recipe: LmRecipe) -> Any:
     transformers = need("transformers", WHY)
     config = transformers.GPT2Config(
         vocab_size=len(tokenizer),
@@ -125,7 +125,7 @@ def _new_model(tokenizer: Any, recipe: Recipe) -> Any:
     return transformers.GPT2LMHeadModel(config)
 
 
-def _optimizer(model: Any, recipe: Recipe, steps: int) -> Any:
+def _optimizer(model: Any, recipe: LmRecipe, steps: int) -> Any:
     """AdamW with decay on matrices only; 5 % linear warm-up, then a cosine to zero."""
     torch = need("torch", WHY)
     decayed = [p for p in model.parameters() if p.ndim >= 2]
@@ -160,7 +160,7 @@ def warm_cosine(step: int, warm: int, steps: int) -> float:
 class _Job:
     """What is trained, where it goes, and the folder of its state meanwhile."""
 
-    recipe: Recipe
+    recipe: LmRecipe
     out: Path
     partial: Path
     device: str
@@ -186,7 +186,7 @@ class _Training:
     """A model in training, with all that the next step reads. `belongs` is what its state must say besides."""
 
     job: _Job
-    recipe: Recipe  # that of the job, with the steps that its budget of time allows
+    recipe: LmRecipe  # that of the job, with the steps that its budget of time allows
     model: Any
     optimizer: Any
     schedule: Any
@@ -208,7 +208,7 @@ class _Training:
 def train_lm(
     lines: Sequence[str],
     out: Path,
-    recipe: Recipe,
+    recipe: LmRecipe,
     *,
     of: Sequence[int] | np.ndarray | None = None,
     minutes: float | None = None,
@@ -337,7 +337,7 @@ def _started(
     """The training at its beginning, or where the state of an interrupted one left it."""
     torch = need("torch", WHY)
     first = examples(ids, of, job.recipe, 0)
-    per_epoch = sum(1 for _ in batches(first, job.recipe, np.random.default_rng(0)))
+    per_epoch = sum(1 for _ in training_batches(first, job.recipe, np.random.default_rng(0)))
     longest = int(per_epoch * job.recipe.epochs * EPOCHS_DIFFER)
     limit = job.recipe.steps
     if state:
@@ -383,7 +383,7 @@ def _steps_that_fit(
         begin = time.monotonic()
         _held_out_loss(twin, held_ids, job.recipe)
         measuring, begin, tried = time.monotonic() - begin, time.monotonic(), 0
-        for batch in batches(ids, job.recipe, np.random.default_rng([job.recipe.seed, 0])):
+        for batch in training_batches(ids, job.recipe, np.random.default_rng([job.recipe.seed, 0])):
             _step(twin, optimizer, schedule, batch)
             tried += 1
             if tried <= WARM_UP.get(twin.device.type, 0):
@@ -412,7 +412,7 @@ def _run_epoch(run: _Training) -> None:
     """The rest of an epoch, its state saved every so many steps and at its end; nothing more where steps run out."""
     place, recipe, title = run.place, run.recipe, f"epoch {run.place.epoch + 1}/{run.recipe.epochs}"
     read = examples(run.ids, run.of, recipe, place.epoch)
-    steps = list(batches(read, recipe, np.random.default_rng([recipe.seed, place.epoch])))
+    steps = list(training_batches(read, recipe, np.random.default_rng([recipe.seed, place.epoch])))
     steps = steps[place.batch : place.batch + run.last - place.step]
     with progress(len(steps), title, "steps") as step:
         for batch in steps:

@@ -18,14 +18,14 @@ __all__ = [
     "BYTES",
     "SIZES",
     "WRITTEN",
-    "Recipe",
-    "batches",
+    "LmRecipe",
     "encoded",
     "examples",
     "model_card",
     "n_predicted",
     "sized",
     "split_lines",
+    "training_batches",
 ]
 
 SIZES = {"nano": (2, 96), "tiny": (4, 192), "small": (6, 384)}
@@ -46,7 +46,7 @@ BYTES = 256 + 3
 
 
 @dataclass(frozen=True)
-class Recipe:
+class LmRecipe:
     """Everything that decides the result: the same recipe, text and thread count give the same model on a CPU.
 
     On a GPU the order of sums is not fixed, and what dropout leaves out after a resume is another choice.
@@ -120,7 +120,7 @@ class Recipe:
 
 
 def sized(size: str) -> dict[str, Any]:
-    """The fields of a `Recipe` that a size decides: layers, width, heads, and the learning rate that suits the width.
+    """What a size decides of an `LmRecipe`: layers, width, heads, and the learning rate that suits the width.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def split_lines(lines: Sequence[str], held_out: int, seed: int) -> tuple[list[in
     return train, [distinct[at] for at in sorted(held)]
 
 
-def encoded(tokenizer: Any, lines: Sequence[str], recipe: Recipe) -> tuple[Ids, int]:
+def encoded(tokenizer: Any, lines: Sequence[str], recipe: LmRecipe) -> tuple[Ids, int]:
     """Token ids with BOS and EOS, and how many lines had to be cut to the length that the recipe allows."""
     ids = hub.plain_ids(tokenizer, lines)
     cut = sum(len(i) + 2 > recipe.max_tokens for i in ids)
@@ -238,7 +238,7 @@ def n_predicted(ids: Ids) -> int:
     return sum(len(i) - 1 for i in ids)
 
 
-def examples(ids: Ids, of: np.ndarray, recipe: Recipe, epoch: int) -> Ids:
+def examples(ids: Ids, of: np.ndarray, recipe: LmRecipe, epoch: int) -> Ids:
     """What is read in an epoch: each line as often as the weight of its text says, some joined with those after them.
 
     Parameters
@@ -263,7 +263,7 @@ def examples(ids: Ids, of: np.ndarray, recipe: Recipe, epoch: int) -> Ids:
     return read
 
 
-def batches(ids: Ids, recipe: Recipe, rng: np.random.Generator | None) -> Iterator[Ids]:
+def training_batches(ids: Ids, recipe: LmRecipe, rng: np.random.Generator | None) -> Iterator[Ids]:
     """Batches of ids of similar length within the recipe's token budget; shuffled when `rng` is given."""
     noise = rng.uniform(0.8, 1.25, len(ids)) if rng is not None else np.ones(len(ids))
     order = np.argsort(np.array([len(i) for i in ids]) * noise, kind="stable")

@@ -154,7 +154,7 @@ def load_mt(
     device: str | None = None,
     dtype: str = "float32",
 ) -> TranslationModel:
-    """An encoder-decoder (Marian, M2M100, NLLB, T5, mT5, mBART, BART): a local folder, or from the hub or its cache.
+    """A translation model (Marian, M2M100, NLLB, T5, mT5, mBART, BART) from a local folder, the hub or its cache.
 
     Parameters
     ----------

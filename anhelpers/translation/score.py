@@ -63,7 +63,7 @@ def score_pairs(
     trgs: Sequence[str],
     tokens_per_batch: int | None = None,
 ) -> PairLogProbs:
-    """log q_MT(t | s) = Σ log q(t_j | t_<j, s) of every pair, the end of the sentence included.
+    """Log-probability of each translation given its source, Σ log q(t_j | t_<j, s), the end of the sentence included.
 
     Equal pairs are scored once, and a source with many targets is encoded once; a batch of 1 equals a batch of 32.
     What the score store knows is not computed again (`scoring.memo`).
@@ -271,6 +271,6 @@ def _decode(
         for k in real.flatten().nonzero()[:, 0].split(ROWS[hub.kind(mt.device)]):
             each[k] = flat[k].float().log_softmax(1).gather(1, y[k, None])[:, 0].double()
         totals = each.view_as(real).sum(1).cpu().numpy()
-    return hub.finite(
+    return hub.finite_output(
         totals, mt.model, mt.name, np.array([not set(mt.never).isdisjoint(one) for one in targets])
     )

@@ -1,15 +1,15 @@
 # What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
 
 from . import either as either
-from . import explorer as explorer
-from . import tradeoff as tradeoff
 from .decisions import correction_explorer as correction_explorer
 from .directions import direction_explorer as direction_explorer
 from .divergences import divergence_explorer as divergence_explorer
 from .divergences import three_routes as three_routes
 from .explorer import beta_explorer as beta_explorer
+from .explorer import static_explorer as static_explorer
 from .study import explore as explore
 from .study import one_source as one_source
 from .study import planes as planes
 from .study import preview as preview
+from .tradeoff import static_tradeoff as static_tradeoff
 from .tradeoff import tradeoff_explorer as tradeoff_explorer

@@ -15,7 +15,7 @@ import pandas as pd
 import traitlets
 
 from .. import checks
-from ..charts.directions import ALL, checked_split, language_name
+from ..charts.directions import ALL, checked_split, language_label
 from ..charts.frame import number
 from ..charts.xmi_bars import digits_for, plot_xmi_bars
 from .base import Widget, module, plain_table, static_page, styles
@@ -27,7 +27,7 @@ __all__ = [
     "direction_explorer",
     "shown_rows",
     "split_data",
-    "static_view",
+    "static_directions",
 ]
 
 ORDERS = {  # key: (what the list says, whether the largest comes first)
@@ -98,7 +98,7 @@ class DirectionExplorer(Widget):
         return _static_html(self.data, [self.direction])
 
 
-def static_view(
+def static_directions(
     table: pd.DataFrame, *, at: Sequence[str] | None = None, **options: Any
 ) -> DirectionView:
     """The bars of some directions with their reverses and means, and what they say in words, for print.
@@ -335,8 +335,8 @@ def _words(i: int, rows: list[dict], means: list[dict], *, unit: str, digits: in
 def _split_words(row: dict, unit: str, digits: int) -> list[str]:
     """How the bits split, or that there is nothing to split."""
     h_lm, h_mt, xmi = (number(row[name], digits) for name in ("h_lm", "h_mt", "xmi"))
-    text = f"a text in {language_name(row['trg'])}" if row["trg"] else "the target text"
-    source = f"its {language_name(row['src'])} source" if row["src"] else "its source"
+    text = f"a text in {language_label(row['trg'])}" if row["trg"] else "the target text"
+    source = f"its {language_label(row['src'])} source" if row["src"] else "its source"
     first = f"Without a source, {text} costs {h_lm} {unit}; with {source} it costs {h_mt}."
     interval = _interval(row, "xmi", digits)
     interval = f" (95\u00a0% interval {interval})" if interval else ""

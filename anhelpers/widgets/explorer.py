@@ -20,7 +20,7 @@ from .base import Widget, module, styles
 from .judged import ALL, Judged
 from .shape import choice, shaped, static_html
 
-__all__ = ["BetaExplorer", "StaticView", "beta_explorer", "static_view"]
+__all__ = ["BetaExplorer", "StaticView", "beta_explorer", "static_explorer"]
 
 OF_ONE = ("accuracy", "naturalness", "systems", "names", "accuracy_title", "naturalness_title")
 
@@ -71,7 +71,7 @@ def _judged(curve: OracleCurve | Sequence[Judged], options: dict) -> Sequence[Ju
     return [Judged(curve, **{name: options.pop(name) for name in OF_ONE if name in options})]
 
 
-def static_view(
+def static_explorer(
     curve: OracleCurve | Sequence[Judged],
     srcs: Sequence[str],
     refs: Sequence[str],

@@ -44,7 +44,7 @@ __all__ = [
     "mqm_editor",
     "penalties",
     "ranks",
-    "told",
+    "sentences",
 ]
 
 MOST_MOVES = 8  # rank changes that are told one by one
@@ -164,9 +164,9 @@ class MqmEditor(Widget):
         table[list(KINDS)] = values
         return table.assign(pareto=_on_frontier(values))
 
-    def told(self) -> dict[str, str]:
+    def sentences(self) -> dict[str, str]:
         """What the page says beside the plane: together or not, pairs, ranks that changed, the frontier."""
-        return told(
+        return sentences(
             self.data, *(penalties(self.data, state) for state in (self.data["start"], self.state))
         )
 
@@ -214,7 +214,7 @@ class MqmEditor(Widget):
             factor = zoom(-frame[axis].min(), low)
             ranges.append((low * factor, high * factor))
         chart = plot_moves(frame, ranges=(ranges[0], ranges[1]), size=tuple(self.data["size"]))
-        return _static_html(self.data, self.state, chart, self.told())
+        return _static_html(self.data, self.state, chart, self.sentences())
 
 
 def _plane(data: Mapping, state: Mapping) -> pd.DataFrame:
@@ -338,7 +338,7 @@ def ranks(values: np.ndarray) -> np.ndarray:
     return 1 + (values[:, None] > values).sum(1)
 
 
-def told(data: Mapping, start: np.ndarray, now: np.ndarray) -> dict[str, str]:
+def sentences(data: Mapping, start: np.ndarray, now: np.ndarray) -> dict[str, str]:
     """Heading -> sentence, of (k, 3) penalties at the start and now."""
     names = data["systems"]
     words = {"over all systems": _together(start, now), "pairs of systems": _pairs(now)}

@@ -17,7 +17,7 @@ from ..errors import DataError
 from ..metrics import Metric
 from ..plane import OracleStudy
 from .base import html_lang
-from .explorer import BetaExplorer, StaticView, beta_explorer, static_view
+from .explorer import BetaExplorer, StaticView, beta_explorer, static_explorer
 from .judged import ALL, Judged
 
 __all__ = ["explore", "one_source", "planes", "preview"]
@@ -105,7 +105,7 @@ def explore(
     segments: Sequence[int] | None = None,
     show: int = 6,
 ) -> BetaExplorer:
-    """The β explorer of a study, or of several on the same candidates, among whose judges its reader can choose.
+    """Drag the weight β of naturalness and see which candidates the oracle chooses, by one judge or a choice of them.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def planes(
     title: str = "",
     rng: np.random.Generator | None = None,
 ) -> BetaExplorer:
-    """The plane of systems and curve, with the same choice among judges and without the table of `explore`.
+    """The picture of `explore` without its table: systems and oracle curve on the plane, with a choice of judges.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def preview(
     rng: np.random.Generator | None = None,
     segments: Sequence[int] | None = None,
 ) -> StaticView:
-    """The same picture and a table of the choices at a few β, without a slider: for print and headless runs.
+    """`explore` without a slider: the picture and a table of the choices at a few β, for print and headless runs.
 
     Of several studies it shows the first, and how often the judges of the others choose otherwise.
 
@@ -148,7 +148,7 @@ def preview(
     ----------
     segments : those whose texts are shown.
     """
-    return static_view(**_arguments(studies, rng, segments), betas=betas, title=title)
+    return static_explorer(**_arguments(studies, rng, segments), betas=betas, title=title)
 
 
 def one_source(test: TestSet, cands: CandidateSet, segment: int = 0, most: int = 8) -> HTML:

@@ -29,9 +29,9 @@ __all__ = [
     "TradeoffView",
     "columns",
     "mixture",
-    "percent",
+    "shown_probability",
     "signed",
-    "static_view",
+    "static_tradeoff",
     "tradeoff_explorer",
 ]
 
@@ -100,7 +100,7 @@ class TradeoffExplorer(Widget):
         return _static_html(self.data, _three(self.data["naturalness"]))
 
 
-def static_view(
+def static_tradeoff(
     curve: ExactCurve,
     sources: Sequence[str],
     targets: Sequence[str],
@@ -258,13 +258,13 @@ def _static_table(data: dict, naturalness: float) -> str:
     said = f"{n_name} = {number(naturalness, n_digits)}, {a_name} = {number(accuracy, a_digits)}"
     others = [Markup(f"<i>{OTHERS} ({data['others']})</i>")] if data["others"] else []
     rows = [
-        [source, percent(p), *_chosen(row, len(data["targets"]))]
+        [source, shown_probability(p), *_chosen(row, len(data["targets"]))]
         for source, p, row in zip(data["sources"], data["p"], q, strict=True)
     ]
     marginal, r = np.array(data["p"]) @ q, np.array(data["r"])
     foot = [
-        ["marginal Q(y)", "", *map(percent, marginal)],
-        ["reference R(y)", "", *map(percent, r)],
+        ["marginal Q(y)", "", *map(shown_probability, marginal)],
+        ["reference R(y)", "", *map(shown_probability, r)],
         ["difference, points", "", *map(signed, marginal - r)],
     ]
     heads = ["source", "P(x)", *data["targets"], *others]
@@ -275,15 +275,17 @@ def _chosen(row: np.ndarray, named: int) -> list[str]:
     """The cells of one source, the most probable of the named targets in bold."""
     best = max(row[:named].max() - 1e-6, 5e-7)
     return [
-        Markup(f"<b>{html.escape(percent(v))}</b>") if k < named and v >= best else percent(v)
+        Markup(f"<b>{html.escape(shown_probability(v))}</b>")
+        if k < named and v >= best
+        else shown_probability(v)
         for k, v in enumerate(row)
     ]
 
 
-def percent(share: float) -> str:
+def shown_probability(share: float) -> str:
     """A probability as a percentage, as tradeoff.js prints it.
 
-    >>> [percent(v).replace(chr(160), " ") for v in (0, 1e-5, 0.125, 1)]
+    >>> [shown_probability(v).replace(chr(160), " ") for v in (0, 1e-5, 0.125, 1)]
     ['·', '< 0.1 %', '12.5 %', '100 %']
     """
     if share < 5e-7:

@@ -2,13 +2,13 @@
 
 from . import gap as gap
 from .features import corpus_features as corpus_features
-from .features import correlations as correlations
+from .features import feature_correlations as feature_correlations
 from .features import type_token_ratio as type_token_ratio
 from .gap import gap_rows as gap_rows
 from .measure import characters as characters
-from .measure import cross_entropy as cross_entropy
 from .measure import per_character as per_character
 from .measure import pointwise_xmi as pointwise_xmi
+from .measure import sentence_cross_entropy as sentence_cross_entropy
 from .measure import xmi as xmi
 from .measure import xmi_difference as xmi_difference
 from .models import ModelXmi as ModelXmi

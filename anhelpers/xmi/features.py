@@ -19,12 +19,21 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
+from ..rooms import old_names
 from ..stats import correlation_p, holm, pearson, spearman
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CorpusFeatures", "corpus_features", "correlations", "ttr_distance", "type_token_ratio"]
+__all__ = [
+    "CorpusFeatures",
+    "corpus_features",
+    "feature_correlations",
+    "ttr_distance",
+    "type_token_ratio",
+]
+
+__getattr__ = old_names(__name__, correlations="feature_correlations")
 
 
 @dataclass(frozen=True)
@@ -134,7 +143,9 @@ def _tokens(texts: Sequence[str], name: str) -> list[str]:
     return tokens
 
 
-def correlations(table: pd.DataFrame, features: pd.DataFrame, alpha: float = 0.05) -> pd.DataFrame:
+def feature_correlations(
+    table: pd.DataFrame, features: pd.DataFrame, alpha: float = 0.05
+) -> pd.DataFrame:
     """How strongly each feature goes with XMI over the directions, and which of them three rules call significant.
 
     On the published results, Bonferroni's p < 0.05/17 = 0.0029 leaves three: the source's type-token ratio (Pearson

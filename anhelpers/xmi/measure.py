@@ -15,7 +15,14 @@ from ..stats import clusters_of
 from .results import Xmi, XmiPerChar, bits
 from .scores import Tokens, in_bits, same_tokens, token_counts
 
-__all__ = ["characters", "cross_entropy", "per_character", "pointwise_xmi", "xmi", "xmi_difference"]
+__all__ = [
+    "characters",
+    "per_character",
+    "pointwise_xmi",
+    "sentence_cross_entropy",
+    "xmi",
+    "xmi_difference",
+]
 
 SENTENCE, CHARACTER = "bits per sentence", "bits per character"
 COUNTS = {
@@ -25,7 +32,7 @@ COUNTS = {
 """How bits of tokens become bits of a sentence: by eq. 2, or as the scripts behind the published Table 1 do it."""
 
 
-def cross_entropy(
+def sentence_cross_entropy(
     logprobs: ArrayLike,
     *,
     unit: str = "nats",
@@ -55,7 +62,7 @@ def cross_entropy(
     ----------
     Bugliarello et al. 2020, eqs. 1 and 2.
 
-    >>> cross_entropy([-2.0, -4.0], unit="bits", rng=np.random.default_rng(0)).value
+    >>> sentence_cross_entropy([-2.0, -4.0], unit="bits", rng=np.random.default_rng(0)).value
     3.0
     """
     surprisal = in_bits("logprobs", logprobs, unit)

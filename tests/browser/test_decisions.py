@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 SETUP = """from anhelpers.widgets.decisions import correction_explorer
-from anhelpers.xmi.features import correlations
+from anhelpers.xmi.features import feature_correlations
 from anhelpers.xmi.published import FEATURE_NAMES, published_table, read_features
 names = FEATURE_NAMES | {"src_ttr": "<b>TTR</b>"}
-found = correlations(published_table(), read_features())"""
+found = feature_correlations(published_table(), read_features())"""
 SHOW = "w = correction_explorer(found, names=names, title='A <claim>')\nw"
 FILLS = ["#0072B2", "#009E73", "#D55E00", "#FFFFFF"]  # of the levels, from all three rules to none
 

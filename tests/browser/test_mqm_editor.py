@@ -90,7 +90,7 @@ def assert_shown(root, widget):
     assert [one["text"] for one in drawn["label"]] == table.system.tolist()
     assert places[0].min() > -1
     words = plain(root.locator(".anx-told").inner_text()).splitlines()
-    assert words == [plain(f"{head}: {text}") for head, text in widget.told().items()]
+    assert words == [plain(f"{head}: {text}") for head, text in widget.sentences().items()]
     rows = root.locator(".anx-numbers tbody tr").evaluate_all(TABLE)
     assert [row[0] for row in rows] == table.system.tolist()
     numbers = np.array([[float(cell.split(" ")[0]) for cell in row[1:4]] for row in rows])
@@ -199,7 +199,7 @@ def test_what_a_screen_reader_says(opened, page):
     one.focus()
     page.keyboard.press("ArrowRight")
     opened.widget.weights = {"Major": 5.1}
-    said = opened.widget.told()["over all systems"]
+    said = opened.widget.sentences()["over all systems"]
     assert plain(one.get_attribute("aria-valuetext")) == plain(f"5.1 points · {said}")
     alt = opened.root.locator("svg").get_attribute("aria-label")
     first = opened.widget.systems().iloc[0]

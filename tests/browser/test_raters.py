@@ -67,7 +67,7 @@ def test_thirty_keys_rate_all_and_the_page_writes_the_file(made, page, tmp_path)
     file = download(page, lambda: page.keyboard.press("Enter"))
     assert file.suggested_filename == f"ratings_{made.widget.sheet.id}_Žofie_2.csv"
     file.save_as(tmp_path / "one.csv")
-    found = classroom.read_ratings(tmp_path / "one.csv")
+    found = classroom.read_class_ratings(tmp_path / "one.csv")
     assert found.raters == ("Žofie 2",)
     assert found.sheet == made.widget.sheet.id
     rows = found.table[["segment", "candidate", "criterion"]].itertuples(index=False, name=None)
@@ -198,7 +198,7 @@ def test_a_saved_file_is_gone_on_with_and_merged_with_another(made, page, tmp_pa
     other = made.sheet()
     other.rater, other.ratings = "Di", [3] * 30
     other.save_ratings(folder / "di.csv")
-    both = classroom.read_ratings(folder)
+    both = classroom.read_class_ratings(folder)
     assert both.raters == ("Di", "Mo")
     assert both.notes == ("22 of 60 ratings are missing (Mo 22).",)
     assert both.table.rating[both.table.rater == "Mo"].tolist()[:8] == PLAN[:8]
@@ -308,7 +308,7 @@ def test_in_jupyterlab_the_kernel_saves_and_goes_on(
     page.wait_for_function(
         "document.querySelector('.anx-status').textContent.startsWith('Saved 10 of 30 ratings to mo')"
     )
-    before = classroom.read_ratings(file)
+    before = classroom.read_class_ratings(file)
     assert before.raters == ("Mo",)
     assert before.table.rating.tolist()[:10] == PLAN[:10]
     assert before.table.rating[10:].isna().all()
@@ -356,7 +356,7 @@ def test_exported_notebook_works_without_kernel(executed, made, page, exported, 
     page.get_by_label("pseudonym").fill("Mo")
     file = download(page, page.get_by_role("button", name="Save", exact=True).click)
     file.save_as(tmp_path / "mo.csv")
-    assert classroom.read_ratings(tmp_path / "mo.csv").table.rating.tolist() == PLAN
+    assert classroom.read_class_ratings(tmp_path / "mo.csv").table.rating.tolist() == PLAN
 
 
 def test_untrusted_notebook_shows_a_sheet_to_print(executed, made, untrusted):

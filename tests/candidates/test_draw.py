@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from anhelpers.candidates import Drawing, Prompt, draw
-from anhelpers.candidates.draw import Sample, _logprob, draw_source, together
+from anhelpers.candidates.draw import Sample, _logprob, draw_source, drawn_set
 from anhelpers.candidates.drawing import numbers, read_method
 from anhelpers.errors import AnhelpersError, DataError
 
@@ -350,7 +350,7 @@ def test_a_text_drawn_in_several_spellings_is_counted_apart(mt, srcs, monkeypatc
         found = draw_source(drawing, 0, srcs[0])
         assert (found.respelt, found.several) == counted
     assert (
-        together(drawing, [found])
+        drawn_set(drawing, [found])
         .notes[-1]
         .startswith("1 of 1 texts were drawn in several spellings")
     )

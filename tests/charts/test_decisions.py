@@ -10,7 +10,7 @@ from anhelpers.charts.decisions import LEVELS, claim, decided, plot_decisions
 from anhelpers.charts.offline import to_svg
 from anhelpers.errors import DataError
 from anhelpers.stats import holm
-from anhelpers.xmi.features import correlations
+from anhelpers.xmi.features import feature_correlations
 from anhelpers.xmi.published import FEATURE_NAMES, published_table, read_features
 
 
@@ -22,7 +22,7 @@ def table_of(*p, method="pearson", names="abcdefghij"):
 
 @pytest.fixture(scope="module")
 def published():
-    return correlations(published_table(), read_features())
+    return feature_correlations(published_table(), read_features())
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_levels_are_nested_rules_and_never_grow_with_alpha(p, alpha):
 
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.1, 0.2])
 def test_the_rules_are_those_of_the_correlations(published, alpha):
-    theirs = correlations(published_table(), read_features(), alpha).set_index(
+    theirs = feature_correlations(published_table(), read_features(), alpha).set_index(
         ["method", "feature"]
     )
     ours = decided(published, alpha).set_index(["method", "feature"])

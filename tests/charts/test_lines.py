@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from anhelpers.charts import labels
-from anhelpers.charts.frame import plane_of
+from anhelpers.charts.frame import frame_of
 from anhelpers.charts.lines import COLOURS, DASHES, INKS, QUIET, SHAPES, plot_lines
 from anhelpers.charts.offline import to_svg
 from anhelpers.errors import DataError, UnknownName
@@ -142,7 +142,7 @@ def test_logarithmic_axes():
 
 @pytest.mark.parametrize("log", [(False, False), (True, False), (False, True)])
 def test_values_and_pixels_are_inverse(log):
-    plane = plane_of([1, 50], [0.2, 7], ("a", "b"), log=log, size=(620, 420))
+    plane = frame_of([1, 50], [0.2, 7], ("a", "b"), log=log, size=(620, 420))
     x, y = np.array([1, 3, 50.0]), np.array([0.2, 1, 7.0])
     at = plane.pixels(x, y)
     assert (at > 0).all()

@@ -30,7 +30,7 @@ def table(n, seed=0):
     for axis, se in (("accuracy", 0.5), ("naturalness", 0.03)):
         frame[f"{axis}_se"] = se
         frame[f"{axis}_low"], frame[f"{axis}_high"] = frame[axis] - 2 * se, frame[axis] + 2 * se
-    return frame.assign(correlation=0.3, n=90, pareto_probability=0.5, accuracy_lack=1.0)
+    return frame.assign(correlation=0.3, n=90, pareto_probability=0.5, accuracy_gap=1.0)
 
 
 def drawn(chart):
@@ -147,7 +147,7 @@ def test_marks_tooltips_and_ways_to_draw_uncertainty():
         "naturalness_high",
         "n",
         "pareto_probability",
-        "accuracy_lack",
+        "accuracy_gap",
     } <= fields
     assert sum(mark["type"] == "rule" for mark, _, _ in layers) == 2
     plain = drawn(charts.plot_systems(frame, uncertainty="none", pareto=False))

@@ -1,11 +1,11 @@
-"""What would be drawn of correlations, of metrics against fluency, and of what systems lack."""
+"""What would be drawn of correlations, of metrics against fluency, and of the gaps to the curve."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from anhelpers.charts.correlation import plot_against_fluency, plot_local_correlation
-from anhelpers.charts.curve import plot_lack
+from anhelpers.charts.curve import plot_gap
 from anhelpers.charts.offline import to_svg
 from anhelpers.errors import DataError, UnknownName
 
@@ -138,13 +138,13 @@ def test_a_metric_without_a_system_is_told(metrics):
         )
 
 
-def test_lacks_in_two_panels_sorted_by_accuracy():
+def test_gaps_in_two_panels_sorted_by_accuracy():
     frame = pd.DataFrame({"system": ["A", "B", "C"], "category": ["LLM", "MT", "human"]})
     frame = frame.assign(
-        accuracy_lack=[3.0, 1, 2], accuracy_lack_low=[2.0, 0.5, 1], accuracy_lack_high=[4.0, 2, 3]
+        accuracy_gap=[3.0, 1, 2], accuracy_gap_low=[2.0, 0.5, 1], accuracy_gap_high=[4.0, 2, 3]
     )
-    frame["naturalness_lack"] = [0.1, np.nan, 0.3]
-    chart = plot_lack(frame, accuracy_title="chrF points lacking", title="A claim")
+    frame["naturalness_gap"] = [0.1, np.nan, 0.3]
+    chart = plot_gap(frame, accuracy_title="chrF points below the curve", title="A claim")
     left, right = panels(chart)
     assert left[-1][1]["y"]["sort"] == ["B", "C", "A"]
     assert [kind for kind, _, _ in left] == ["rule", "point"]
@@ -152,4 +152,7 @@ def test_lacks_in_two_panels_sorted_by_accuracy():
     assert "B (1, nan)" in chart.description
     assert to_svg(chart).index(">B<") < to_svg(chart).index(">C<") < to_svg(chart).index(">A<")
     with pytest.raises(DataError, match="to draw"):
-        plot_lack(frame.assign(accuracy_lack=np.nan, naturalness_lack=np.nan))
+        plot_gap(frame.assign(accuracy_gap=np.nan, naturalness_gap=np.nan))
+    with pytest.warns(FutureWarning, match="accuracy_lack is now accuracy_gap"):
+        old = plot_gap(frame.rename(columns=lambda name: name.replace("_gap", "_lack")))
+    assert to_svg(old) == to_svg(plot_gap(frame))

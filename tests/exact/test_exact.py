@@ -34,9 +34,9 @@ def every_linear(problem, rng):
     points = rng.random((len(problem.reference), 2))
     return [
         "tv",
-        exact.wasserstein(rng.random(len(problem.reference))),
-        exact.wasserstein(np.linalg.norm(points[:, None] - points, axis=2)),
-        exact.critics(rng.normal(size=(3, len(problem.reference)))),
+        exact.wasserstein_ball(rng.random(len(problem.reference))),
+        exact.wasserstein_ball(np.linalg.norm(points[:, None] - points, axis=2)),
+        exact.critic_ball(rng.normal(size=(3, len(problem.reference)))),
     ]
 
 
@@ -76,7 +76,10 @@ def test_the_parametric_curve_equals_a_grid_of_programs(seed, sources):
 @given(st.integers(0, 10_000))
 def test_theorem_3_1_on_programs_that_know_nothing_of_each_other(seed):
     problem, rng = world(seed), np.random.default_rng(seed)
-    for divergence in [*every_linear(problem, rng), *(["kl", exact.renyi(0.5)] if CONES else [])]:
+    for divergence in [
+        *every_linear(problem, rng),
+        *(["kl", exact.renyi_ball(0.5)] if CONES else []),
+    ]:
         low = exact.solve(problem, -np.inf, divergence).naturalness
         if low < -1e-4:
             check = exact.check_theorem(problem, divergence, np.linspace(low, 0, 9))
@@ -94,7 +97,7 @@ def test_a_dented_curve_is_seen():
 def test_total_variation_is_wasserstein_of_the_discrete_metric():
     problem = world(3)
     tv = exact.solve_curve(problem, "tv")
-    discrete = exact.solve_curve(problem, exact.wasserstein(1 - np.eye(4)))
+    discrete = exact.solve_curve(problem, exact.wasserstein_ball(1 - np.eye(4)))
     assert tv.accuracy == pytest.approx(discrete.accuracy, abs=1e-9)
 
 
@@ -132,21 +135,21 @@ def test_a_world_that_is_none(change, said):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: exact.renyi(1), "order 1 is 'kl'"),
-        (lambda: exact.renyi(-1), "above 1, got -1"),
-        (lambda: exact.mmd_squared([[1, 2], [2, 1]]), "eigenvalue -1"),
-        (lambda: exact.wasserstein([[1, 0], [0, 0]]), "diagonal"),
-        (lambda: exact.wasserstein([[0, -1], [1, 0]]), "not negative"),
+        (lambda: exact.renyi_ball(1), "order 1 is 'kl'"),
+        (lambda: exact.renyi_ball(-1), "above 1, got -1"),
+        (lambda: exact.mmd_ball([[1, 2], [2, 1]]), "eigenvalue -1"),
+        (lambda: exact.wasserstein_ball([[1, 0], [0, 0]]), "diagonal"),
+        (lambda: exact.wasserstein_ball([[0, -1], [1, 0]]), "not negative"),
         (
-            lambda: exact.solve(LEHRERIN, -0.1, exact.wasserstein([[0, 1], [1, 0]])),
+            lambda: exact.solve(LEHRERIN, -0.1, exact.wasserstein_ball([[0, 1], [1, 0]])),
             "for 2 targets, the world has 3",
         ),
         (
-            lambda: exact.solve(LEHRERIN, -0.1, exact.critics([[1, 2]])),
+            lambda: exact.solve(LEHRERIN, -0.1, exact.critic_ball([[1, 2]])),
             "score 2 targets, the world has 3",
         ),
         (
-            lambda: exact.solve(LEHRERIN, -0.1, exact.mmd_squared(np.eye(2))),
+            lambda: exact.solve(LEHRERIN, -0.1, exact.mmd_ball(np.eye(2))),
             "for 2 targets, the world has 3",
         ),
     ],
@@ -163,7 +166,7 @@ def test_an_unknown_name_gives_the_nearest():
 
 def test_where_nothing_is_to_gain_the_curve_is_one_point():
     same = exact.Problem([[0.3, 0.7]], [[0, 0], [0, 0]], [0.5, 0.5])
-    for divergence in ["tv", exact.critics([[0, 1]]), *(["kl"] if CONES else [])]:
+    for divergence in ["tv", exact.critic_ball([[0, 1]]), *(["kl"] if CONES else [])]:
         curve = exact.solve_curve(same, divergence)
         assert (curve.naturalness.tolist(), curve.accuracy.tolist()) == ([0.0], [0.0])
         assert curve.vertex(np.inf) == 0
@@ -177,8 +180,8 @@ def test_a_source_that_is_hardly_ever_heard(share):
     )
     for divergence in [
         "tv",
-        exact.wasserstein([0, 1, 2, 3]),
-        exact.critics([0, 1, 2, 3]),
+        exact.wasserstein_ball([0, 1, 2, 3]),
+        exact.critic_ball([0, 1, 2, 3]),
         *(["kl", "js"] if CONES else []),
     ]:
         curve, without = (exact.solve_curve(p, divergence) for p in (rare, base))
@@ -198,7 +201,7 @@ FORBIDDEN = exact.Problem([[0.9, 0.1]], [[0, 1, 1e9], [1, 0, 1e9]], [0.1, 0.9, 0
 
 @pytest.mark.parametrize(
     "divergence",
-    ["tv", exact.wasserstein([0, 1, 2]), exact.critics([0, 1, 5]), "js", "kl"],
+    ["tv", exact.wasserstein_ball([0, 1, 2]), exact.critic_ball([0, 1, 5]), "js", "kl"],
     ids=lambda d: getattr(d, "name", d),
 )
 def test_what_must_never_be_said_may_cost_any_number(divergence):
@@ -247,8 +250,8 @@ def test_linear_curves_know_neither_unit_nor_offset(seed, unit, offset, of_d, sh
     moved = measured_in(problem, unit, offset * unit)
     for same, other, spread in [
         ("tv", "tv", 1.0),
-        (exact.wasserstein(points), exact.wasserstein(of_d * points), of_d),
-        (exact.critics(points), exact.critics(of_d * (points + shift)), of_d),
+        (exact.wasserstein_ball(points), exact.wasserstein_ball(of_d * points), of_d),
+        (exact.critic_ball(points), exact.critic_ball(of_d * (points + shift)), of_d),
     ]:
         curve, there = exact.solve_curve(problem, same), exact.solve_curve(moved, other)
         rounding = 1e-9 + 1e-15 * abs(offset) + 1e-14 * shift
@@ -282,15 +285,15 @@ def test_a_gap_of_the_theorem_is_large_or_small_beside_the_costs(unit):
             lambda: exact.Problem([[1.0]], [[-1e308, 1e308]], [0.5, 0.5]),
             "the range of the distortion, from -1e",
         ),
-        (lambda: exact.critics([-1e308, 1e308]), "the range of values, from"),
-        (lambda: exact.wasserstein([-1e308, 1e308]), "the range of ground, from"),
+        (lambda: exact.critic_ball([-1e308, 1e308]), "the range of values, from"),
+        (lambda: exact.wasserstein_ball([-1e308, 1e308]), "the range of ground, from"),
         (
-            lambda: exact.mmd_squared([[1e308, -1e308], [-1e308, 1e308]]),
+            lambda: exact.mmd_ball([[1e308, -1e308], [-1e308, 1e308]]),
             "the range of kernel, from",
         ),
         (
             lambda: exact.solve(
-                measured_in(LEHRERIN, 1e200), -1e-201, exact.critics([0, 1e-200, 0])
+                measured_in(LEHRERIN, 1e200), -1e-201, exact.critic_ball([0, 1e-200, 0])
             ),
             "a β does not fit",
         ),

@@ -125,7 +125,7 @@ def world(seed, n_x=3, n_y=5):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_more_candidates_tend_to_the_informed_curve_and_not_to_the_true_one(seed):
     problem, scores = world(seed)
-    lpp = exact.critics(scores, "nats per token")
+    lpp = exact.critic_ball(scores, "nats per token")
     true, informed = exact.solve_curve(problem, lpp), exact.solve_curve(problem.informed(), lpp)
     for n in np.linspace(true.naturalness[0], 0, 6):
         assert informed.accuracy_at(n) >= true.accuracy_at(n) - 1e-8

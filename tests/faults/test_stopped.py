@@ -109,8 +109,8 @@ def start(server, tmp_path):
 SMALL = """
 from dataclasses import replace
 import anhelpers.training.lm as train
-small = train.Recipe(language="de", vocab_size=280, width=8, layers=1, heads=1, max_tokens=32, epochs=4, held_out=2)
-train.Recipe = lambda **chosen: replace(small, **chosen)
+small = train.LmRecipe(language="de", vocab_size=280, width=8, layers=1, heads=1, max_tokens=32, epochs=4, held_out=2)
+train.LmRecipe = lambda **chosen: replace(small, **chosen)
 """
 STUCK = """
 import time

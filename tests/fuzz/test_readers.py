@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from anhelpers import data
-from anhelpers.classroom.files import ratings_csv, read_ratings, write_ratings
+from anhelpers.classroom.files import ratings_csv, read_class_ratings, write_ratings
 from anhelpers.data.candidates import read_candidate_file, read_candidates, write_candidates
 from anhelpers.data.manifest import read_manifest
 from anhelpers.data.mqm_tables import DIMENSIONS, load_scheme, load_weights
@@ -205,7 +205,7 @@ def holds_class(ratings, path):
     except AnhelpersError as error:  # a pseudonym that is no file name
         one_line(error)
         return
-    again = read_ratings(folder)
+    again = read_class_ratings(folder)
     columns = ["rater", "sheet", "segment", "candidate", "criterion", "rating"]
     order = ["rater", "segment", "candidate", "criterion"]
     ours, theirs = (
@@ -571,10 +571,10 @@ READERS = {
             [" 1", " gpu"],
         ),
     ),
-    "read_ratings of a class": single(
+    "read_class_ratings": single(
         "Mo.csv",
         CLASS.encode(),
-        read_ratings,
+        read_class_ratings,
         holds_class,
         table(
             CLASS.splitlines()[0].split(","),

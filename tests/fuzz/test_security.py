@@ -349,15 +349,15 @@ def test_what_a_page_is_given_is_text_but_for_what_programs_wrote():
     """Templates escape all values, and of those of them that are markup this is the list."""
     from jinja2 import UndefinedError
 
-    from anhelpers.provenance import filled
+    from anhelpers.provenance import from_template
 
     pages = {path.name: path.read_text("utf-8") for path in (ROOT / "templates").iterdir()}
     assert not [name for name, text in pages.items() if "autoescape" in text]
     found = {name: {*re.findall(r"{{ ([^'{}]*?)\|safe }}", text)} for name, text in pages.items()}
     assert {name: values for name, values in found.items() if values} == MADE_HERE
     bad = "<script>alert(1)</script>{{ 7 * 7 }}{% raw %}"
-    page = filled("report.html", title=bad, chart="", parts={bad: [bad]})
+    page = from_template("report.html", title=bad, chart="", parts={bad: [bad]})
     assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 7 }}{% raw %}") == 4
     assert "<script" not in page
     with pytest.raises(UndefinedError):  # and not a page with a hole
-        filled("report.html", title="", chart="")
+        from_template("report.html", title="", chart="")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import anhelpers.data as data
 from anhelpers import notebooks
-from anhelpers.classroom import read_ratings as read_class_ratings
+from anhelpers.classroom import read_class_ratings
 from anhelpers.cli import generate
 from anhelpers.data.catalog import load_candidates, load_mono
 from anhelpers.data.manifest import COLUMNS as MANIFEST

@@ -28,8 +28,8 @@ from anhelpers.naturalness.lm import (  # noqa: E402
 )
 from anhelpers.naturalness.load import training_lines  # noqa: E402
 from anhelpers.naturalness.lpp import shared_lines  # noqa: E402
-from anhelpers.training.lm import Recipe, train_lm, train_tokenizer  # noqa: E402
-from anhelpers.training.recipe import batches, encoded, examples, n_predicted, split_lines  # noqa: E402
+from anhelpers.training.lm import LmRecipe, train_lm, train_tokenizer  # noqa: E402
+from anhelpers.training.recipe import encoded, examples, n_predicted, split_lines, training_batches  # noqa: E402
 
 pytestmark = pytest.mark.neural
 
@@ -203,7 +203,7 @@ def test_no_texts_give_empty_arrays(lm):
 
 
 def test_training_learns_resumes_and_writes_a_loadable_folder(tmp_path):
-    recipe = Recipe(
+    recipe = LmRecipe(
         "de",
         vocab_size=300,
         width=16,
@@ -252,13 +252,13 @@ def test_training_refuses_before_it_begins(tmp_path, out, chosen, device, senten
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "t.txt").write_text("my own text", "utf-8")
     with pytest.raises(DataError, match=sentence):
-        train_lm(LINES, tmp_path / out, Recipe("de", **chosen), device=device)
+        train_lm(LINES, tmp_path / out, LmRecipe("de", **chosen), device=device)
     assert [path.name for path in tmp_path.rglob("*")] == ["full", "t.txt"]
 
 
 def test_training_reads_what_scoring_reads():
     tokenizer = train_tokenizer(LINES, 300, 32)
-    ids, _ = encoded(tokenizer, ["ein <s> und ein </s> und <pad>"], Recipe("de"))
+    ids, _ = encoded(tokenizer, ["ein <s> und ein </s> und <pad>"], LmRecipe("de"))
     assert not set(ids[0][1:-1]) & set(tokenizer.all_special_ids)
 
 
@@ -280,18 +280,18 @@ OF = np.repeat([0, 1], 200)
 
 
 def test_a_weight_is_how_often_a_line_is_read():
-    read = examples(IDS, OF, Recipe("de", weights=(2, 0.25)), epoch=0)
+    read = examples(IDS, OF, LmRecipe("de", weights=(2, 0.25)), epoch=0)
     counts = np.bincount([i[1] - 10 for i in read], minlength=400)
     assert (counts[:200] == 2).all()
     assert set(counts[200:]) == {0, 1}
     assert 25 < counts[200:].sum() < 75
-    other = examples(IDS, OF, Recipe("de", weights=(2, 0.25)), epoch=1)
+    other = examples(IDS, OF, LmRecipe("de", weights=(2, 0.25)), epoch=1)
     assert other != read  # another quarter
-    assert examples(IDS, OF, Recipe("de", weights=(2, 0.25)), epoch=0) == read
+    assert examples(IDS, OF, LmRecipe("de", weights=(2, 0.25)), epoch=0) == read
 
 
 def test_joined_lines_follow_each_other_in_one_text_and_fit():
-    recipe = Recipe("de", weights=(1, 1), join=0.9, max_tokens=8)
+    recipe = LmRecipe("de", weights=(1, 1), join=0.9, max_tokens=8)
     read = examples(IDS, OF, recipe, epoch=0)
     # nothing lost, nothing twice
     assert [token for i in read for token in i[1:-1]] == [10 + k for k in range(400)]
@@ -300,13 +300,15 @@ def test_joined_lines_follow_each_other_in_one_text_and_fit():
     assert max(map(len, read)) == 8
     # the end of one text and the beginning of the other
     assert not any({209, 210} <= set(i) for i in read)
-    alone = examples(IDS, OF, Recipe("de"), epoch=3)
+    alone = examples(IDS, OF, LmRecipe("de"), epoch=3)
     assert alone is IDS
 
 
 def test_a_batch_keeps_within_its_tokens_and_each_text_is_in_one():
     ids = [[BOS, *range(2, 2 + k % 30), EOS] for k in range(300)]
-    made = list(batches(ids, Recipe("de", tokens_per_batch=100), np.random.default_rng(0)))
+    made = list(
+        training_batches(ids, LmRecipe("de", tokens_per_batch=100), np.random.default_rng(0))
+    )
     assert sum(map(len, made)) == 300
     assert sum(n_predicted(batch) for batch in made) == n_predicted(ids)
     assert max(len(batch) * max(map(len, batch)) for batch in made) <= 100
@@ -314,7 +316,7 @@ def test_a_batch_keeps_within_its_tokens_and_each_text_is_in_one():
 
 @pytest.mark.parametrize("stored", ["float16", "int8"])
 def test_what_is_measured_is_what_is_stored(tmp_path, stored):
-    recipe = Recipe(
+    recipe = LmRecipe(
         "de",
         vocab_size=300,
         width=16,
@@ -355,7 +357,7 @@ def test_eight_bits_keep_a_weight_to_half_a_step_of_its_row(tmp_path):
 
 
 def test_a_file_in_eight_bits_without_a_part_is_refused(tmp_path):
-    recipe = Recipe(
+    recipe = LmRecipe(
         "de",
         vocab_size=300,
         width=16,
@@ -398,7 +400,7 @@ def test_a_file_in_eight_bits_without_a_part_is_refused(tmp_path):
 )
 def test_a_recipe_that_cannot_be_is_told(chosen, sentence):
     with pytest.raises(AnhelpersError, match=sentence):
-        Recipe("de", **chosen)
+        LmRecipe("de", **chosen)
 
 
 @pytest.mark.parametrize("bits", [0, 64, 70, -1])
@@ -410,9 +412,9 @@ def test_prints_of_lines_with_impossible_bits_are_refused(tmp_path, bits):
 
 def test_every_text_has_its_weight(tmp_path):
     with pytest.raises(DataError, match="there are 1 texts and 2 weights"):
-        train_lm(LINES, tmp_path / "m", Recipe("de", weights=(1, 2)))
+        train_lm(LINES, tmp_path / "m", LmRecipe("de", weights=(1, 2)))
     with pytest.raises(DataError, match="there are 2 texts and 1 weights"):
-        train_lm(LINES, tmp_path / "m", Recipe("de"), of=[0] * (len(LINES) - 1) + [1])
+        train_lm(LINES, tmp_path / "m", LmRecipe("de"), of=[0] * (len(LINES) - 1) + [1])
 
 
 def test_another_configuration_is_another_revision(tiny_marian, tmp_path):

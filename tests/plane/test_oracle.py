@@ -99,17 +99,17 @@ def test_the_curve_is_that_of_the_kept_candidates_and_no_system_lies_above_it():
     assert rows.n.eq(3).all()
 
 
-def test_a_lack_of_who_is_among_the_candidates_is_at_least_0():
+def test_the_gap_of_who_is_among_the_candidates_is_at_least_0():
     table = oracle_study(TEST, from_systems(TEST), CHRF, length_metric()).systems(
         np.random.default_rng(0)
     )
     assert table.among_candidates.all()
-    lacks = table.filter(regex="_lack")
-    assert (lacks >= 0).all(axis=None)
-    assert not np.signbit(lacks).any(axis=None)
+    gaps = table.filter(regex="^(accuracy|naturalness)_gap")
+    assert (gaps >= 0).all(axis=None)
+    assert not np.signbit(gaps).any(axis=None)
     free = oracle_study(TEST, from_systems(TEST, ["A", "B"]), CHRF, length_metric())
     wide = systems_table(free.plane, np.random.default_rng(0), curve=free.curve)
-    assert (wide.accuracy_lack_low < 0).any()
+    assert (wide.accuracy_gap_low < 0).any()
 
 
 def test_a_domain_is_the_study_of_its_segments():

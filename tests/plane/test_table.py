@@ -107,7 +107,7 @@ def test_a_lower_is_better_metric_is_turned_at_corpus_level_too():
     assert (axis.score(axis.counts.sum(0)) < 0).all()
 
 
-@pytest.mark.verifies("How much a system lacks to the curve", by="property")
+@pytest.mark.verifies("Gap of a system to the curve", by="property")
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 6))
 def test_a_resampled_curve_is_the_curve_of_the_resampled_sources(seed, k):
@@ -116,20 +116,20 @@ def test_a_resampled_curve_is_the_curve_of_the_resampled_sources(seed, k):
     a, n = rng.integers(0, 9, (2, 5 * k)).astype(float)
     weights = rng.multinomial(5, [0.2] * 5, size=3)
     at_a, at_n = rng.uniform(0, 9, (2, 3, 4))
-    fast = oracle_curve(segment, a, n).resampled_lacks(weights, at_a, at_n)
+    fast = oracle_curve(segment, a, n).resampled_gaps(weights, at_a, at_n)
     for b in range(3):
         sources = np.repeat(np.arange(5), weights[b])
         rows = np.concatenate([np.flatnonzero(segment == s) for s in sources])
         again = oracle_curve(np.repeat(np.arange(5), k), a[rows], n[rows])
-        np.testing.assert_allclose(fast[b], again.lacks(at_a[b], at_n[b]), atol=1e-9)
+        np.testing.assert_allclose(fast[b], again.gaps(at_a[b], at_n[b]), atol=1e-9)
 
 
-@pytest.mark.verifies("How much a system lacks to the curve", by="hand")
-def test_lacks_are_zero_on_the_curve_and_a_point_above_it_is_told(plane_from):
+@pytest.mark.verifies("Gap of a system to the curve", by="hand")
+def test_gaps_are_zero_on_the_curve_and_a_point_above_it_is_told(plane_from):
     segment, a, n = [0, 0, 0], [10.0, 8.0, 0.0], [0.0, 2.0, 4.0]
     curve = oracle_curve(segment, a, n)
     np.testing.assert_allclose(
-        curve.lacks([10, 8, 0, 7], [0, 2, 4, 2]), [[0, 0, 0, 1], [0, 0, 0, 0.25]]
+        curve.gaps([10, 8, 0, 7], [0, 2, 4, 2]), [[0, 0, 0, 1], [0, 0, 0, 0.25]]
     )
     plane = plane_from(
         [[8.0, 9.5, 1.0, 7.0]], [[2.0, 2.0, 4.5, -1.0]], systems=["on", "over", "beyond", "below"]
@@ -141,8 +141,8 @@ def test_lacks_are_zero_on_the_curve_and_a_point_above_it_is_told(plane_from):
         "beyond": True,
         "below": False,
     }
-    assert np.isnan(table.accuracy_lack["beyond"])
-    assert table.naturalness_lack["below"] == pytest.approx(3.25)
+    assert np.isnan(table.accuracy_gap["beyond"])
+    assert table.naturalness_gap["below"] == pytest.approx(3.25)
 
 
 def test_a_curve_of_other_segments_or_another_level_is_refused(random_plane):
@@ -332,15 +332,15 @@ def test_the_pareto_probability_is_that_of_scipys_normal(plane_from):
     np.testing.assert_allclose(table.pareto_probability, [1 - law.cdf([0, 0]), b_wins], atol=0.012)
 
 
-@pytest.mark.verifies("How much a system lacks to the curve", by="foreign", of="numpy")
-def test_how_much_a_system_lacks_is_numpys_interpolation():
+@pytest.mark.verifies("Gap of a system to the curve", by="foreign", of="numpy")
+def test_the_gap_of_a_system_is_numpys_interpolation():
     curve = oracle_curve(np.repeat([0, 1], 5), *np.random.default_rng(2).normal(size=(2, 10)))
     n = np.linspace(curve.naturalness[0], curve.naturalness[-1], 9)
     a = np.interp(n, curve.naturalness, curve.accuracy) - 0.25
-    lacks = curve.lacks(a, n)
-    np.testing.assert_allclose(lacks[0], 0.25, rtol=1e-12)
+    gaps = curve.gaps(a, n)
+    np.testing.assert_allclose(gaps[0], 0.25, rtol=1e-12)
     np.testing.assert_allclose(
-        lacks[1], np.interp(-a, -curve.accuracy, curve.naturalness) - n, atol=1e-12
+        gaps[1], np.interp(-a, -curve.accuracy, curve.naturalness) - n, atol=1e-12
     )
 
 

@@ -76,7 +76,7 @@ def test_a_new_metric_is_a_file_and_a_row(monkeypatch, capsys):
     mine = ModuleType("anhelpers.accuracy.mine")
     mine.named = lambda asked: (asked.name, asked.model, asked.lang, asked.n_refs)
     monkeypatch.setitem(sys.modules, "anhelpers.accuracy.mine", mine)
-    new = lookup.Row(
+    new = lookup.MetricRow(
         "accuracy", "mine", "[:MODEL]", ("reference",), "accuracy.mine:named", "me/mine", "mine"
     )
     monkeypatch.setattr(lookup, "TABLE", (*TABLE, new))

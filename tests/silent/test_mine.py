@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from anhelpers import cli
 from anhelpers.accuracy.surface import surface_metric
-from anhelpers.charts.curve import plot_curve, plot_lack
+from anhelpers.charts.curve import plot_curve, plot_gap
 from anhelpers.charts.systems import plot_systems
 from anhelpers.cli import options
 from anhelpers.data import CandidateSet, from_systems, load, with_outputs
@@ -28,8 +28,8 @@ EDITED = (f"{WHOLE.systems['Online-Q'][0]} Ja.", *WHOLE.systems["Online-Q"][1:])
 COLUMNS = [
     "accuracy",
     "naturalness",
-    "accuracy_lack",
-    "naturalness_lack",
+    "accuracy_gap",
+    "naturalness_gap",
     "above_curve",
     "candidates",
 ]
@@ -53,7 +53,7 @@ def study(test, cands, accuracy="chrf"):
     return oracle_study(test, cands, surface_metric(accuracy, "de"), words())
 
 
-loaded = cache(options.load_model)
+loaded = cache(options.chosen_lm)
 
 
 @pytest.fixture
@@ -174,7 +174,7 @@ def test_a_study_and_its_domains_name_the_candidates_that_are_left():
 
 
 @pytest.mark.parametrize("kind", ["data", "files"])
-def test_the_places_and_lacks_of_others_stay_to_the_last_digit(kind, wmt, plane, tmp_path):
+def test_the_places_and_gaps_of_others_stay_to_the_last_digit(kind, wmt, plane, tmp_path):
     alone, curve, _, _ = plane(*wmt[kind])
     claim = pd.read_csv(tmp_path / "out" / "claim.csv").drop(columns="made_by")
     texts = {
@@ -204,7 +204,7 @@ def test_the_places_and_lacks_of_others_stay_to_the_last_digit(kind, wmt, plane,
         "edited, near: not put among the candidates"
         if kind == "data"
         else "edited, a, near: not put among",
-        "or beyond its end (no lack): near",
+        "or beyond its end (no gap): near",
     }
     named |= {f"a is the reference refA ({N} of {N} texts"} if kind == "data" else set()
     for told in (err, page):
@@ -249,7 +249,7 @@ def test_copies_of_references_never_join_the_curve(kind, wmt, plane, tmp_path):
 
 
 @pytest.mark.parametrize("n_edited", [1, 2, 3, 12])
-def test_a_near_copy_moves_no_lack_however_near_it_is(n_edited):
+def test_a_near_copy_moves_no_gap_however_near_it_is(n_edited):
     """Of 30 texts: at 29, 28 and 27 equal ones, around 95 %, the curve of the others is that of 18 equal ones."""
     near = (*REF_B[:-n_edited], *TEST.systems["MT-Base"][-n_edited:])
     test = replace(TEST, refs={"refB": REF_B}, systems=TEST.systems | {"near": near}, categories={})
@@ -388,6 +388,6 @@ def test_pictures_name_the_candidates_and_who_lies_above():
         assert f"Line: oracle curve over {made.cands.id}." in told
         assert "Above the line or beyond its end, and not among the candidates: near." in told
     assert "oracle curve" not in " ".join(plot_systems(table).title.subtitle)
-    lacks = " ".join(plot_lack(table).title.subtitle)
-    assert "Below 0: above the curve." in lacks or "A missing mark" in lacks
-    assert "above the curve" not in " ".join(plot_lack(table[~table.above_curve]).title.subtitle)
+    gaps = " ".join(plot_gap(table).title.subtitle)
+    assert "Below 0: above the curve." in gaps or "A missing mark" in gaps
+    assert "above the curve" not in " ".join(plot_gap(table[~table.above_curve]).title.subtitle)

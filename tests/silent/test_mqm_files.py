@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import zstandard
 
-from anhelpers.classroom import read_ratings as read_class_ratings
+from anhelpers.classroom import read_class_ratings
 from anhelpers.cli import main
 from anhelpers.data import bundled, pool_ratings, ratings_file, read_candidates, read_ratings
 from anhelpers.data.mqm_tables import RatingMap, load_map, load_scheme

@@ -398,7 +398,7 @@ def test_trained_layers_that_the_settings_leave_out_are_told(texts, left_out, st
         if status
         else nullcontext()
     ):
-        hub.load_weights(hub.find("./m"), "language model", "AutoModelForCausalLM")
+        hub.load_network(hub.find("./m"), "language model", "AutoModelForCausalLM")
     assert (
         "that this language model has no place for; they are not used" in capsys.readouterr().err
     ) == (not status)
@@ -555,11 +555,11 @@ def test_learned_metrics_that_give_nan_are_an_error(value):
 def test_a_training_whose_loss_is_nan_is_an_error(tmp_path, monkeypatch):
     from dataclasses import replace
 
-    from anhelpers.training.lm import Recipe, train_lm
+    from anhelpers.training.lm import LmRecipe, train_lm
     from anhelpers.xmi import train
     from anhelpers.xmi.toy import toy_pair
 
-    small = Recipe(
+    small = LmRecipe(
         "de", vocab_size=300, width=16, layers=1, heads=2, max_tokens=32, epochs=1, held_out=2
     )
     lines = [f"Der Hund sieht {i} Katzen." for i in range(40)]

@@ -14,7 +14,7 @@ from anhelpers.errors import DataError  # noqa: E402
 from anhelpers.naturalness.lm import load_lm, lpp_metric  # noqa: E402
 from anhelpers.training import lm as train  # noqa: E402
 from anhelpers.training.lm import train_lm  # noqa: E402
-from anhelpers.training.recipe import SIZES, Recipe, sized  # noqa: E402
+from anhelpers.training.recipe import SIZES, LmRecipe, sized  # noqa: E402
 from anhelpers.training.state import STATE, sealed  # noqa: E402
 
 pytestmark = pytest.mark.neural
@@ -27,12 +27,12 @@ NO_CODE = [(5, '"language" is 5'), ("german", "'german' is no known"), ("und", N
 
 
 def recipe(**chosen):
-    return Recipe(**{"language": "es", "epochs": 2} | SMALL | chosen)
+    return LmRecipe(**{"language": "es", "epochs": 2} | SMALL | chosen)
 
 
 def trained(folder, **options):
     chosen = {
-        name: options.pop(name) for name in list(options) if name in Recipe.__dataclass_fields__
+        name: options.pop(name) for name in list(options) if name in LmRecipe.__dataclass_fields__
     }
     return train_lm(
         LINES, folder, recipe(**chosen), say=options.pop("say", lambda line: None), **options
@@ -46,7 +46,9 @@ def weights(folder):
 @pytest.fixture
 def text(tmp_path, monkeypatch):
     """A function (more of the command line) -> its status; the model goes into the folder m."""
-    monkeypatch.setattr(train, "Recipe", lambda **chosen: Recipe(**{"epochs": 1} | SMALL | chosen))
+    monkeypatch.setattr(
+        train, "LmRecipe", lambda **chosen: LmRecipe(**{"epochs": 1} | SMALL | chosen)
+    )
     (tmp_path / "t.txt").write_text("\n".join(LINES) + "\n", "utf-8")
     return lambda *more: cli.main(["train-lm", str(tmp_path / "t.txt"), str(tmp_path / "m"), *more])
 
@@ -67,7 +69,7 @@ def test_no_model_is_german_because_nobody_said_otherwise(text, tmp_path, capsys
     assert "'qq' is no known language code" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["t.txt"]
     with pytest.raises(TypeError, match="language"):
-        Recipe()
+        LmRecipe()
 
 
 def test_the_language_that_was_told_stands_wherever_the_model_is_asked(text, tmp_path, capsys):
@@ -178,7 +180,7 @@ def test_a_budget_of_time_is_a_number_of_steps_that_gives_the_same_model_again(
     assert ", within a budget of 3 minutes" in (tmp_path / "budget" / "README.md").read_text(
         "utf-8"
     )
-    train_lm(LINES, tmp_path / "again", Recipe(**facts["recipe"]), say=lambda line: None)
+    train_lm(LINES, tmp_path / "again", LmRecipe(**facts["recipe"]), say=lambda line: None)
     assert weights(tmp_path / "again") == weights(tmp_path / "budget")
 
 
@@ -295,7 +297,7 @@ def test_sizes_are_what_the_help_says():
 
     millions = {name: round(parameters(*shape) / 1e6, 1) for name, shape in SIZES.items()}
     assert millions == {"nano": 0.6, "tiny": 2.6, "small": 12.3}
-    default = Recipe("de")
+    default = LmRecipe("de")
     assert sized("tiny") == {
         name: getattr(default, name) for name in ("layers", "width", "heads", "learning_rate")
     }

@@ -22,7 +22,7 @@ from anhelpers.divergences.samples import kl_from_logprobs
 from anhelpers.errors import DataError, LanguageConflict
 from anhelpers.naturalness.kl import system_kl
 from anhelpers.naturalness.lm import load_lm, score_texts
-from anhelpers.xmi import cross_entropy, per_character, xmi, xmi_difference, xmi_table
+from anhelpers.xmi import per_character, sentence_cross_entropy, xmi, xmi_difference, xmi_table
 from anhelpers.xmi.published import (
     find_outputs,
     find_results,
@@ -952,7 +952,7 @@ def test_each_function_has_both_counts():
     counts, rng = (LENGTHS, LENGTHS), np.random.default_rng
     options = {"unit": "bits", "count": "published", "n_draws": 50}
     found = xmi(MT_SUMS, LM_SUMS, tokens=counts, rng=rng(0), **options)
-    alone = cross_entropy(LM_SUMS, tokens=LENGTHS, rng=rng(0), **options)
+    alone = sentence_cross_entropy(LM_SUMS, tokens=LENGTHS, rng=rng(0), **options)
     assert [alone.value, alone.se] == pytest.approx([found.h_lm.value, found.h_lm.se], rel=1e-12)
     assert alone.value == pytest.approx(-LM_SUMS.mean() * (1 - 1 / LENGTHS.mean()), rel=1e-12)
     assert "mean over tokens × (tokens - 1 per sentence)" in alone.signature
@@ -972,7 +972,7 @@ def test_each_function_has_both_counts():
     with pytest.raises(
         DataError, match="tokens of sentence 1 are not known, and the published count needs them"
     ):
-        cross_entropy(LM_SUMS, rng=rng(0), **options)
+        sentence_cross_entropy(LM_SUMS, rng=rng(0), **options)
     with pytest.raises(DataError, match="the published count needs them"):
         xmi_difference(*two, rng=rng(0), **options)
     with pytest.raises(DataError, match="the published count needs them"):

@@ -11,7 +11,7 @@ from anhelpers.charts.decisions import decided
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.stats import holm
 from anhelpers.widgets.decisions import LEAST, MOST, correction_explorer
-from anhelpers.xmi.features import correlations
+from anhelpers.xmi.features import feature_correlations
 from anhelpers.xmi.published import FEATURE_NAMES, published_table, read_features
 
 NAMES = {"a": "<b>one</b>", "b": "</script>two"}
@@ -51,7 +51,7 @@ def test_by_hand(widget):
 
 
 def test_every_alpha_decides_as_the_chart_does():
-    found = correlations(published_table(), read_features())
+    found = feature_correlations(published_table(), read_features())
     widget = correction_explorer(found, names=FEATURE_NAMES)
     for k in range(1, 201):
         levels = decided(found, k / 1000).groupby("method", sort=False)["level"]

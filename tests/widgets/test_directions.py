@@ -8,7 +8,12 @@ import pandas as pd
 import pytest
 
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.widgets.directions import direction_explorer, shown_rows, split_data, static_view
+from anhelpers.widgets.directions import (
+    direction_explorer,
+    shown_rows,
+    split_data,
+    static_directions,
+)
 from anhelpers.xmi import xmi_table
 from anhelpers.xmi.published import published_table, sides
 
@@ -131,7 +136,7 @@ def test_input_that_does_not_fit_is_told(table):
     with pytest.raises(UnknownName, match="direction 'en-fr'"):
         direction_explorer(table, start="en-fr")
     with pytest.raises(UnknownName, match="direction 'en-fr'"):
-        static_view(table, at=["en-fr"])
+        static_directions(table, at=["en-fr"])
 
 
 def test_traits_refuse_what_makes_no_sense(widget):
@@ -176,7 +181,7 @@ def test_shown_live_and_static(table, widget, monkeypatch):
 
 
 def test_static_view_has_the_bars_and_a_tidy_table(table):
-    view = static_view(table, at=["fi-en", "en-fi"])
+    view = static_directions(table, at=["fi-en", "en-fi"])
     assert view.table[["direction", "h_lm", "xmi", "h_mt", "bleu"]].to_numpy().tolist() == [
         ["fi-en", 150, 92, 58, 38],
         ["en-fi", 160, 100, 60, 30],
@@ -187,4 +192,7 @@ def test_static_view_has_the_bars_and_a_tidy_table(table):
     assert "mean of 2 directions out of English 100.0 = 47.0 + 53.0" in drawn
     assert repr(view) == "DirectionView(fi-en, en-fi; 3 directions)"
     assert view._repr_html_().count("<p><b>") == 2
-    assert static_view(table).at == ("en-fi", "en-</script>")  # the largest and the smallest XMI
+    assert static_directions(table).at == (
+        "en-fi",
+        "en-</script>",
+    )  # the largest and the smallest XMI

@@ -301,7 +301,7 @@ def test_the_fallback_needs_no_script_and_escapes(widget):
 
 def test_without_scripts_texts_say_their_language_too(given):
     options = given[1] | {"langs": ("de", "en"), "glosses": ["the <dog>", "", "x"]}
-    row = explorer.static_view(*given[0], **options)._repr_html_().split("<tr>")[2]
+    row = explorer.static_explorer(*given[0], **options)._repr_html_().split("<tr>")[2]
     cells = re.findall(r'<td style="[^"]*hyphens:auto" dir="auto" lang="(\w+)">(.*?)</td>', row)
     assert [lang for lang, _ in cells] == ["de", *["en"] * 5]
     assert cells[0][1] == 'the dog barks<br><small lang="en">word for word: the &lt;dog&gt;</small>'
@@ -325,7 +325,7 @@ def test_the_page_stands_alone(widget, tmp_path):
 
 
 def test_static_view_has_the_same_chart_and_a_tidy_table(given):
-    view = explorer.static_view(*given[0], **given[1], betas=(0, 5, math.inf))
+    view = explorer.static_explorer(*given[0], **given[1], betas=(0, 5, math.inf))
     table = view.table
     assert len(table) == 2 * 3
     assert table.loc[:2, "translation"].tolist() == [TEXT[0], TEXT[1], TEXT[1]]

@@ -100,7 +100,7 @@ def test_on_paper(widget):
 
 
 def test_what_it_says(widget):
-    assert widget.told() == {
+    assert widget.sentences() == {
         "over all systems": "undecided, Pearson r = −0.42, n = 3 systems",
         "pairs of systems": "1 together, 2 against each other, of 3",
         "ranks on accuracy": "no change",
@@ -109,7 +109,7 @@ def test_what_it_says(widget):
         "on the frontier": "<b>A</b>, C </script>",
     }
     widget.categories = dict.fromkeys(widget.categories, "accuracy")
-    said = widget.told()
+    said = widget.sentences()
     assert (
         said["over all systems"]
         == "no correlation, as all 3 systems are equal on one axis; at the start r = −0.42"
@@ -228,7 +228,7 @@ def test_no_errors_at_all(read):
     widget = mqm_editor(read("A d1 1 r1 No-error|No-error\nB d1 1 r1 No-error|No-error"))
     assert (widget.weights, widget.categories) == ({}, {})
     assert widget.systems()[list(KINDS)].to_numpy().tolist() == [[0, 0, 0]] * 2
-    assert "no correlation" in widget.told()["over all systems"]
+    assert "no correlation" in widget.sentences()["over all systems"]
 
 
 def test_the_interval_is_that_of_stats(editor):
@@ -236,7 +236,7 @@ def test_the_interval_is_that_of_stats(editor):
     widget.reset()
     x, y = widget.systems()[["accuracy", "fluency"]].to_numpy().T
     numbers = [float(pearson(x, y)), *correlation_interval(pearson(x, y), len(x))]
-    found = re.findall(r"[−\d]+\.\d\d", widget.told()["over all systems"])
+    found = re.findall(r"[−\d]+\.\d\d", widget.sentences()["over all systems"])
     assert [float(text.replace("−", "-")) for text in found] == pytest.approx(numbers, abs=0.00501)
 
 
@@ -370,11 +370,11 @@ def test_saved_tables_are_read_again(teaching, tmp_path):
 
 
 def test_an_r_that_rounds_to_0_has_no_sign():
-    from anhelpers.widgets.mqm_editor import told
+    from anhelpers.widgets.mqm_editor import sentences
 
     start = np.array([[0, 0, 0.003], [0, 1, 1], [0, 2, 1], [0, 3, 0]], dtype=float)
     assert np.corrcoef(start[:, 1], start[:, 2])[0, 1] == pytest.approx(-0.002, abs=5e-4)
     assert (
         "undecided, Pearson r = 0.00 (95\u00a0% "
-        in told({"systems": list("ABCD")}, start, start)["over all systems"]
+        in sentences({"systems": list("ABCD")}, start, start)["over all systems"]
     )

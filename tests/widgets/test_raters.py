@@ -101,7 +101,7 @@ def test_the_file_is_tidy_and_read_back(widget, tmp_path):
     assert lines[1].startswith(f"Mo,{widget.sheet.id},{segment},{candidate},accuracy,5,2.5,")
     assert f",{candidate},fluency,,," in lines[2]
     assert len(lines) == 31
-    back = classroom.read_ratings(path)
+    back = classroom.read_class_ratings(path)
     assert back.raters == ("Mo",)
     assert back.notes == ("27 of 30 ratings are missing (Mo 27).",)
     assert back.table.rating.tolist()[:4] == pytest.approx([5, np.nan, 1, 3], nan_ok=True)
@@ -116,7 +116,7 @@ def test_a_file_that_is_there_is_gone_on_with(widget, tmp_path):
     again.ratings = [5] * 30
     again.asked = 1
     assert again.answer == [1, "Saved 30 of 30 ratings to mo.csv."]
-    assert classroom.read_ratings(tmp_path / "mo.csv").table.rating.tolist() == [5] * 30
+    assert classroom.read_class_ratings(tmp_path / "mo.csv").table.rating.tolist() == [5] * 30
 
 
 def test_a_file_of_another_rater_or_sheet_is_refused_and_stays(widget, tmp_path):
@@ -156,7 +156,7 @@ def test_a_name_that_no_file_should_hold_is_refused(widget, name, tmp_path):
 
 @pytest.mark.parametrize("name", ["Mo", "Žofie Ö", "李", "नमस्ते", "O'Neil 2", "x" * 40])
 def test_names_of_all_scripts_are_read_back(widget, name, tmp_path):
-    assert classroom.read_ratings(
+    assert classroom.read_class_ratings(
         rate(widget, f" {name} ").save_ratings(tmp_path / "x.csv")
     ).raters == (name,)
 

@@ -12,7 +12,7 @@ from anhelpers.charts.tradeoff import plot_tradeoff
 from anhelpers.errors import DataError
 from anhelpers.exact import Problem, solve_curve
 from anhelpers.widgets import tradeoff as translator
-from anhelpers.widgets.tradeoff import static_view, tradeoff_explorer
+from anhelpers.widgets.tradeoff import static_tradeoff, tradeoff_explorer
 
 SOURCES, TARGETS = ["he </script> runs", "she & ran"], ["läuft", "<b>lief</b>", "rannte"]
 
@@ -205,7 +205,7 @@ def test_shown_live_and_static(curve, widget, monkeypatch):
 
 
 def test_static_view_has_a_tidy_table(curve):
-    view = static_view(curve, SOURCES, TARGETS, at=(-0.5, -0.1))
+    view = static_tradeoff(curve, SOURCES, TARGETS, at=(-0.5, -0.1))
     table = view.table
     assert len(table) == 2 * 2 * 3
     assert table.groupby(["naturalness", "source"])["q"].sum().to_numpy() == pytest.approx(1)
@@ -216,12 +216,12 @@ def test_static_view_has_a_tidy_table(curve):
     assert view._repr_html_().count("<table>") == 2
     labels = json.dumps(view.chart.to_dict(), ensure_ascii=False)
     assert "N = −0.1" in labels
-    assert static_view(curve, SOURCES, TARGETS).at == (-0.5, -0.25, 0)
+    assert static_tradeoff(curve, SOURCES, TARGETS).at == (-0.5, -0.25, 0)
 
 
 def test_numbers_are_printed_for_people():
     assert [
-        translator.percent(v).replace("\u00a0", " ")
+        translator.shown_probability(v).replace("\u00a0", " ")
         for v in (0, 1e-7, 1e-4, 0.0005, 0.999, 1 - 1e-9)
     ] == [
         "·",

@@ -13,9 +13,9 @@ from scipy.stats import entropy as scipy_entropy
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.intervals import bootstrap_means
 from anhelpers.xmi import (
-    cross_entropy,
     per_character,
     pointwise_xmi,
+    sentence_cross_entropy,
     unit_doubt,
     xmi,
     xmi_difference,
@@ -43,7 +43,7 @@ def test_a_hand_worked_example():
     assert found.xmi.n == found.xmi.n_docs == 3
     assert "scores in bits" in found.xmi.signature
     assert str(found).startswith("h_lm 4 bits per sentence, 95 % interval ")
-    assert cross_entropy(MT, unit="bits", rng=rng()).value == 2.0
+    assert sentence_cross_entropy(MT, unit="bits", rng=rng()).value == 2.0
 
 
 @pytest.mark.verifies("Cross-entropies H_LM and H_MT", by="property")
@@ -142,7 +142,7 @@ def test_a_negative_xmi_stays_negative():
 
 
 def test_rounding_above_0_is_a_certain_sentence():
-    assert cross_entropy([1e-6, 0.0], rng=rng()).value == 0.0
+    assert sentence_cross_entropy([1e-6, 0.0], rng=rng()).value == 0.0
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_entropies_and_information_are_scipys():
     mt, lm = np.log(joint / joint.sum(1, keepdims=True))[s, t], np.log(joint.sum(0))[t]
     found = xmi(mt, lm, rng=rng(), n_draws=20)
     assert found.h_lm.value == pytest.approx(scipy_entropy(joint.sum(0), base=2), rel=1e-13)
-    assert cross_entropy(mt, rng=rng(), n_draws=20).value == pytest.approx(
+    assert sentence_cross_entropy(mt, rng=rng(), n_draws=20).value == pytest.approx(
         scipy_entropy(joint, axis=1, base=2) @ joint.sum(1), rel=1e-13
     )
     product = np.outer(joint.sum(1), joint.sum(0))

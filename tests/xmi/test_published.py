@@ -15,7 +15,7 @@ from scipy import stats
 
 from anhelpers.data.lines import read_lines
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.xmi.features import correlations
+from anhelpers.xmi.features import feature_correlations
 from anhelpers.xmi.published import (
     FEATURE_NAMES,
     FEATURES,
@@ -95,12 +95,12 @@ def test_the_bundled_features_are_those_of_the_same_directions():
 
 
 def assert_described(table, features, source):
-    """The description of `correlations` has Spearman's r by either: "−0.512 and −0.463 by the table that ..."."""
-    r = correlations(table, features).set_index(["feature", "method"]).r
+    """The docstring of `feature_correlations` has Spearman's r by either: "−0.512 and −0.463 by the table that ..."."""
+    r = feature_correlations(table, features).set_index(["feature", "method"]).r
     said = f"{r['src_ttr', 'spearman']:.3f} and {r['ttr_distance', 'spearman']:.3f} by {source}".replace(
         "-", "−"
     )
-    assert said in " ".join(correlations.__doc__.split())
+    assert said in " ".join(feature_correlations.__doc__.split())
 
 
 @pytest.mark.verifies(
@@ -110,7 +110,7 @@ def assert_described(table, features, source):
 def test_the_bundled_tables_leave_the_same_features_significant():
     """XMI to two decimals instead of four changes the third digit of r (ties for Spearman), and no decision."""
     assert_described(published_table(), read_features(), "the table that comes with the package")
-    found = correlations(published_table(), read_features())
+    found = feature_correlations(published_table(), read_features())
     named = found.set_index(["feature", "method"])
     assert named.r["src_ttr", "pearson"] == pytest.approx(-0.520, abs=5e-4)
     paper = {("src_ttr", "pearson"), ("src_ttr", "spearman"), ("ttr_distance", "spearman")}
@@ -165,7 +165,7 @@ def frames(y, x):
 )
 def test_a_correlation_by_hand():
     """(1, 2, 3, 4) and (2, 1, 4, 3): r = 3/5, t = 0.6 √2 / 0.8 = 1.0607, and with 2 degrees of freedom p = 1 − r."""
-    found = correlations(*frames(np.array([1.0, 2, 3, 4]), np.array([2.0, 1, 4, 3])))
+    found = feature_correlations(*frames(np.array([1.0, 2, 3, 4]), np.array([2.0, 1, 4, 3])))
     assert found.r.tolist() == pytest.approx([0.6, 0.6], rel=1e-12)
     assert found.p.tolist() == pytest.approx([0.4, 0.4], rel=1e-12)
     assert found.se.tolist() == pytest.approx([np.sqrt(0.32)] * 2, rel=1e-12)
@@ -183,9 +183,9 @@ def test_a_correlation_by_hand():
 def test_scipy_agrees(values):
     y, x = values
     if min(np.ptp(x), np.ptp(y)) == 0:
-        assert correlations(*frames(y, x))[["r", "p"]].isna().all(axis=None)
+        assert feature_correlations(*frames(y, x))[["r", "p"]].isna().all(axis=None)
         return
-    found = correlations(*frames(y, x)).set_index("method")
+    found = feature_correlations(*frames(y, x)).set_index("method")
     for method, theirs in (("pearson", stats.pearsonr(y, x)), ("spearman", stats.spearmanr(y, x))):
         assert found.r[method] == pytest.approx(theirs.statistic, abs=1e-12)
         if abs(theirs.statistic) < 1 - 1e-9:
@@ -196,7 +196,9 @@ def test_scipy_agrees(values):
 def test_a_feature_that_does_not_vary_is_no_test():
     """Not even where its mean is rounded; the threshold counts the other one only."""
     table, features = frames(np.array([1.0, 3, 2, 5, 4]), np.array([1.0, 2, 3, 4, 5]))
-    found = correlations(table, features.assign(same=0.007962)).set_index(["feature", "method"])
+    found = feature_correlations(table, features.assign(same=0.007962)).set_index(
+        ["feature", "method"]
+    )
     assert found.loc["same"][["r", "p", "p_holm"]].isna().all(axis=None)
     assert not found.loc["same"][["uncorrected", "bonferroni", "holm"]].any(axis=None)
     assert (found.threshold == 0.05).all()
@@ -217,7 +219,7 @@ def test_a_feature_that_does_not_vary_is_no_test():
 def test_what_correlations_refuse(change, words):
     table, features = frames(np.array([1.0, 2, 3, 4]), np.array([2.0, 1, 4, 3]))
     with pytest.raises(DataError, match=words):
-        correlations(*change(table, features))
+        feature_correlations(*change(table, features))
 
 
 def test_output_files_of_ones_own(tmp_path):
@@ -303,7 +305,7 @@ def test_exactly_these_correlations_are_significant(xmi):
     assert_described(
         read_results(xmi / "results"), read_features(xmi / "results"), "the authors' files"
     )
-    found = correlations(read_results(xmi / "results"), read_features(xmi / "results"))
+    found = feature_correlations(read_results(xmi / "results"), read_features(xmi / "results"))
     assert len(found) == 2 * 17
     assert set(found.feature) == set(FEATURES)
     assert found.threshold.round(4).unique().tolist() == [0.0029]
@@ -322,7 +324,7 @@ def test_exactly_these_correlations_are_significant(xmi):
 def test_neither_side_alone_has_a_significant_correlation(xmi):
     table, features = read_results(xmi / "results"), read_features(xmi / "results")
     for side in (table.src == "en", table.trg == "en"):
-        found = correlations(table[side], features)
+        found = feature_correlations(table[side], features)
         assert found.n.unique().tolist() == [20]
         assert found.p.min() > 0.01
         assert not found[["bonferroni", "holm"]].any(axis=None)
@@ -330,7 +332,9 @@ def test_neither_side_alone_has_a_significant_correlation(xmi):
 
 @pytest.mark.real
 def test_on_the_validation_set_only_the_source_ratio_is_significant(xmi):
-    found = correlations(read_results(xmi / "results", "valid"), read_features(xmi / "results"))
+    found = feature_correlations(
+        read_results(xmi / "results", "valid"), read_features(xmi / "results")
+    )
     assert found.feature[found.bonferroni].tolist() == ["src_ttr", "src_ttr"]
 
 

@@ -108,7 +108,7 @@ def comet_scores(
     budget = tokens_per_batch or METRIC_TOKENS_PER_BATCH[hub.kind(comet.device)]
     with torch.inference_mode():
         out = (_by_text if comet.separate else _by_row)(comet, rows, budget)
-    return hub.finite(out, comet.model, comet.name)
+    return hub.finite_output(out, comet.model, comet.name)
 
 
 def _by_text(comet: Comet, rows: Sequence[tuple[str, ...]], budget: int) -> np.ndarray:
