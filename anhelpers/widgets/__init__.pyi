@@ -1,6 +1,5 @@
 # What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
 
-from . import either as either
 from .decisions import correction_explorer as correction_explorer
 from .directions import direction_explorer as direction_explorer
 from .divergences import divergence_explorer as divergence_explorer
@@ -11,5 +10,6 @@ from .study import explore as explore
 from .study import one_source as one_source
 from .study import planes as planes
 from .study import preview as preview
+from .switch import either as either
 from .tradeoff import static_tradeoff as static_tradeoff
 from .tradeoff import tradeoff_explorer as tradeoff_explorer

@@ -1,10 +1,10 @@
 # What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
 
-from . import gap as gap
 from .features import corpus_features as corpus_features
 from .features import feature_correlations as feature_correlations
 from .features import type_token_ratio as type_token_ratio
 from .gap import gap_rows as gap_rows
+from .gap import model_gap as model_gap
 from .measure import characters as characters
 from .measure import per_character as per_character
 from .measure import pointwise_xmi as pointwise_xmi

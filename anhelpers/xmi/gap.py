@@ -21,7 +21,7 @@ from .toy import ToyPair
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Gap", "gap", "gap_rows"]
+__all__ = ["Gap", "gap_rows", "model_gap"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Gap:
     both_kl: Estimate
 
 
-def gap(
+def model_gap(
     pair: ToyPair,
     srcs: Sequence[str],
     trgs: Sequence[str],
@@ -82,7 +82,7 @@ def gap(
     >>> pair, rng = toy_pair("noisy"), np.random.default_rng(0)
     >>> srcs, trgs = pair.sample(50, rng)
     >>> truth = pair.logprob_trg_given_src(srcs, trgs), pair.logprob_trg(trgs)
-    >>> gap(pair, srcs, trgs, truth, rng=rng).both_kl.value
+    >>> model_gap(pair, srcs, trgs, truth, rng=rng).both_kl.value
     0.0
     """
     checks.same_length(

@@ -5,11 +5,11 @@ import pytest
 
 from anhelpers.data import load, load_candidates
 from anhelpers.plane import judged_studies, with_human_points
-from anhelpers.widgets.either import either
 from anhelpers.widgets.study import explore
+from anhelpers.widgets.switch import either
 
 SETUP = """import tiny
-from anhelpers.widgets.either import either
+from anhelpers.widgets.switch import either
 from anhelpers.widgets.explorer import beta_explorer
 curve, *texts, options = tiny.corpus()
 pairs, *others, more = tiny.judged(seed=3)"""

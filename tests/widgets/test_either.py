@@ -6,8 +6,8 @@ import pytest
 
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.frontier import oracle_curve
-from anhelpers.widgets.either import either
 from anhelpers.widgets.explorer import beta_explorer
+from anhelpers.widgets.switch import either
 
 
 def explorer(text):

@@ -11,7 +11,7 @@ from scipy import stats
 
 from anhelpers.divergences import pmf
 from anhelpers.errors import DataError, UnknownName
-from anhelpers.xmi.gap import gap, gap_rows
+from anhelpers.xmi.gap import gap_rows, model_gap
 from anhelpers.xmi.toy import PAIRS, ToyPair, toy_candidates, toy_pair
 
 SMALL = {"n_words": 2, "lengths": [0.2, 0.5, 0.3], "skew": 1.5}
@@ -275,7 +275,7 @@ def test_the_gap_is_that_of_models_whose_errors_are_known():
     right = pair.joint[0].sum(0)
     wrong = 0.9 * right + 0.1 * right[::-1]
     scores = pair.logprob_trg_given_src(srcs, trgs), unigram_scores(pair, trgs, wrong, pair.lengths)
-    found = gap(pair, srcs, trgs, scores, rng=rng())
+    found = model_gap(pair, srcs, trgs, scores, rng=rng())
     kl = 2.5 * pmf.kl(right, wrong) / math.log(2)  # per word, times the mean length
     for way in (found.lm, found.lm_kl, found.both, found.both_kl):
         assert way.low < kl < way.high
@@ -292,7 +292,7 @@ def test_the_gap_is_the_difference_of_the_excesses_both_ways(seed, name):
     srcs, trgs = pair.sample(20, random)
     scores = -random.gamma(5, 2, (2, 20))
     scores[0, 3] = np.nan
-    found = gap(pair, srcs, trgs, tuple(scores), rng=rng(), n_draws=20)
+    found = model_gap(pair, srcs, trgs, tuple(scores), rng=rng(), n_draws=20)
     assert found.both.value == pytest.approx(found.lm.value - found.mt.value, abs=1e-9)
     assert found.both.value == pytest.approx(found.found.xmi.value - pair.mi, abs=1e-9)
     assert found.both_kl.value == pytest.approx(found.lm_kl.value - found.mt_kl.value, abs=1e-9)
@@ -309,7 +309,7 @@ def test_the_rows_of_a_gap():
     pair = toy_pair("unrelated")
     srcs, trgs = pair.sample(200, rng())
     truth = pair.logprob_trg(trgs)
-    table = gap_rows(gap(pair, srcs, trgs, (truth - 0.5, truth - 0.1), rng=rng()))
+    table = gap_rows(model_gap(pair, srcs, trgs, (truth - 0.5, truth - 0.1), rng=rng()))
     assert table.quantity.tolist() == ["H(T)", "H(T|S)", "MI"]
     np.testing.assert_allclose(table.excess, np.array([0.1, 0.5, -0.4]) / math.log(2), atol=1e-12)
     np.testing.assert_allclose(table.estimate - table.truth, table.excess_mean, atol=1e-12)
@@ -323,9 +323,9 @@ def test_sentences_of_another_pair_are_refused():
     with pytest.raises(
         DataError, match=r"is never translated as .* in 'cipher'; sample from the pair"
     ):
-        gap(pair, srcs, trgs, (-np.ones(30), -np.ones(30)), rng=rng())
+        model_gap(pair, srcs, trgs, (-np.ones(30), -np.ones(30)), rng=rng())
     with pytest.raises(DataError, match="lm_logprobs has 29"):
-        gap(pair, srcs, trgs, (-np.ones(30), -np.ones(29)), rng=rng())
+        model_gap(pair, srcs, trgs, (-np.ones(30), -np.ones(29)), rng=rng())
 
 
 @pytest.mark.verifies("Mutual information of a toy pair", by="hand")
@@ -400,7 +400,7 @@ def test_entropies_and_information_are_scipys_of_the_enumeration(name):
     # the excess of a model that knows nothing is −log2 ½ − H, by one-sample means
     srcs, trgs = pair.sample(300, rng())
     scores = np.full(300, math.log(0.5)), np.full(300, math.log(0.5))
-    found = gap(pair, srcs, trgs, scores, rng=rng(), n_draws=2000)
+    found = model_gap(pair, srcs, trgs, scores, rng=rng(), n_draws=2000)
     rest = 1 + pair.logprob_trg(trgs) / math.log(2)
     assert found.lm_kl.value == pytest.approx(rest.mean(), abs=1e-12)
     assert found.lm_kl.se == pytest.approx(stats.sem(rest), rel=0.08, abs=1e-12)

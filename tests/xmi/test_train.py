@@ -14,7 +14,7 @@ from anhelpers.errors import DataError  # noqa: E402
 from anhelpers.naturalness.lm import lm_tokens, load_lm, score_texts  # noqa: E402
 from anhelpers.translation import load_mt, score_pairs, target_tokens  # noqa: E402
 from anhelpers.xmi import xmi  # noqa: E402
-from anhelpers.xmi.gap import gap  # noqa: E402
+from anhelpers.xmi.gap import model_gap  # noqa: E402
 from anhelpers.xmi.toy import PAIRS, toy_pair  # noqa: E402
 from anhelpers.xmi.train import save_pair, train_pair  # noqa: E402
 
@@ -38,7 +38,11 @@ def trained():
         pair = toy_pair(name)
         models = train_pair(pair, rng=rng())
         srcs, trgs = pair.sample(2000, rng(14))
-        out[name] = pair, models, gap(pair, srcs, trgs, scores(*models, srcs, trgs), rng=rng())
+        out[name] = (
+            pair,
+            models,
+            model_gap(pair, srcs, trgs, scores(*models, srcs, trgs), rng=rng()),
+        )
     return out
 
 
@@ -96,7 +100,7 @@ def test_an_unrelated_source_saves_nothing_but_what_the_two_models_learned_diffe
 def test_the_gender_is_one_bit_into_the_language_that_has_it(gendered):
     pair, mt, lm = gendered
     srcs, trgs = pair.sample(500, rng(14))
-    found = gap(pair, srcs, trgs, scores(mt, lm, srcs, trgs), rng=rng())
+    found = model_gap(pair, srcs, trgs, scores(mt, lm, srcs, trgs), rng=rng())
     assert found.found.h_mt.value == pytest.approx(1, abs=EXCESS)
     assert 0 <= found.mt_kl.value < EXCESS
 

@@ -46,8 +46,8 @@ def either(widgets: Mapping[str, Widget], label: str = "Show", choice: str | Non
 class Switch(Widget):
     """The radio buttons."""
 
-    _esm = module("either.js")
-    _css = styles("either.css")
+    _esm = module("switch.js")
+    _css = styles("switch.css")
     choice = traitlets.Unicode().tag(sync=True)
 
     def static_html(self) -> str:
