@@ -49,7 +49,7 @@ FEATURES = {  # feature -> (distributions, what installs them)
         "",
     ),
     "notebooks (anhelpers run, make lab)": (
-        ("jupyterlab", "papermill", "nbconvert", "ipykernel"),
+        ("jupyterlab", "papermill", "nbconvert", "ipykernel", "latex2mathml"),
         "notebooks",
     ),
     "exact A(N) for KL, Rényi, JS, χ², MMD": (("cvxpy", "clarabel"), "theory"),

@@ -40,6 +40,7 @@ EXTRA_OF = {
     "nbconvert": "notebooks",
     "nbformat": "notebooks",
     "nbclient": "notebooks",
+    "latex2mathml": "notebooks",
     "dask": "cluster",
     "distributed": "cluster",
     "dask_jobqueue": "cluster",

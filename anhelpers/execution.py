@@ -34,6 +34,12 @@ OFFLINE_HTML = {
 }
 """nbconvert's links to outside scripts, all dropped: the page must open from a USB stick."""
 
+FORMULAS = """<style>
+math { font-family: "STIX Two Math", "Latin Modern Math", "Cambria Math", math; font-size: 1.15em; }
+:is(p, blockquote):has(> math[display="block"], > p > math[display="block"]) { overflow-x: auto; }
+</style>"""
+"""Of exported pages: formulas a little larger than text; one that is wider than a phone scrolls by itself."""
+
 REFUSALS = {kind.__name__ for kind in (AnhelpersError, DataError, MissingExtra, UnknownName)}
 """Errors, by the names that a kernel gives, whose text is a sentence for the user; a traceback adds nothing to it."""
 
@@ -189,8 +195,29 @@ def export_html(notebook: Path) -> str:
         "text/markdown",
         "text/plain",
     ]
-    page, _ = nbconvert.HTMLExporter(config=config, embed_images=True).from_filename(str(notebook))
-    return in_page(page, made_by(installed=True))
+    exporter = nbconvert.HTMLExporter(config=config, embed_images=True)
+    exporter.register_filter("markdown2html", typeset)
+    page, _ = exporter.from_filename(str(notebook))
+    return in_page(page.replace("</head>", f"{FORMULAS}</head>", 1), made_by(installed=True))
+
+
+def typeset(text: str) -> str:
+    r"""Markdown as HTML, its formulas ($…$ and $$…$$ in LaTeX) as MathML, which browsers draw without a script.
+
+    >>> typeset(r"a half, $\frac{1}{2}$").count("<mfrac>")
+    1
+    """
+    markdown: Any = need("nbconvert.filters.markdown_mistune", "exporting notebooks")
+    mathml = need("latex2mathml.converter", "formulas in exported pages").convert
+
+    class Renderer(markdown.IPythonRenderer):
+        def inline_math(self, body: str) -> str:
+            return mathml(body)
+
+        def block_math(self, body: str) -> str:
+            return mathml(body, display="block")
+
+    return markdown.MarkdownWithMath(renderer=Renderer(escape=False)).render(text)
 
 
 def _ends_when_told() -> None:
