@@ -34,11 +34,18 @@ OFFLINE_HTML = {
 }
 """nbconvert's links to outside scripts, all dropped: the page must open from a USB stick."""
 
-FORMULAS = """<style>
+FOLDED = '<details class="anx-fold">'
+
+PAGE_STYLE = """<style>
 math { font-family: "STIX Two Math", "Latin Modern Math", "Cambria Math", math; font-size: 1.15em; }
 :is(p, blockquote):has(> math[display="block"], > p > math[display="block"]) { overflow-x: auto; }
+.anx-fold { color: #4a4a4a; }
+.anx-fold > .highlight { margin: .4em 0; overflow-x: auto; }
+[data-mime-type="application/vnd.jupyter.stderr"] { background: none !important; color: #4a4a4a; }
+@media print { .anx-fold::details-content { content-visibility: visible; height: auto; } }
 </style>"""
-"""Of exported pages: formulas a little larger than text; one that is wider than a phone scrolls by itself."""
+"""Of exported pages: formulas a little larger than text, the wide ones scroll by themselves; notes in grey; what is
+folded is printed all the same."""
 
 REFUSALS = {kind.__name__ for kind in (AnhelpersError, DataError, MissingExtra, UnknownName)}
 """Errors, by the names that a kernel gives, whose text is a sentence for the user; a traceback adds nothing to it."""
@@ -197,8 +204,25 @@ def export_html(notebook: Path) -> str:
     ]
     exporter = nbconvert.HTMLExporter(config=config, embed_images=True)
     exporter.register_filter("markdown2html", typeset)
-    page, _ = exporter.from_filename(str(notebook))
-    return in_page(page.replace("</head>", f"{FORMULAS}</head>", 1), made_by(installed=True))
+    book = need("nbformat", "exporting notebooks").read(notebook, 4)
+    book.cells = [_folded(cell) for cell in book.cells]
+    page, _ = exporter.from_notebook_node(book, {"metadata": {"name": notebook.stem}})
+    return in_page(page.replace("</head>", f"{PAGE_STYLE}</head>", 1), made_by(installed=True))
+
+
+def _folded(cell: Any) -> Any:
+    """The cell; parameters and imports, which no reader begins with, as one line that opens."""
+    tags = {"parameters", "injected-parameters"} & {*cell.metadata.get("tags", [])}
+    imports = re.search(r"^import anhelpers\b", cell.source, re.M)
+    if cell.cell_type != "code" or cell.outputs or not (tags or imports):
+        return cell
+    filters, nbformat = (
+        need(library, "exporting notebooks") for library in ("nbconvert.filters", "nbformat")
+    )
+    what = "Parameters" if tags else "Imports"
+    shown = filters.Highlight2HTML(pygments_lexer="ipython3")(cell.source)
+    page = f"{FOLDED}<summary>{what}</summary>{shown}</details>"
+    return nbformat.v4.new_markdown_cell(page, id=cell.id)
 
 
 def typeset(text: str) -> str:
@@ -207,6 +231,8 @@ def typeset(text: str) -> str:
     >>> typeset(r"a half, $\frac{1}{2}$").count("<mfrac>")
     1
     """
+    if text.startswith(FOLDED):
+        return text
     markdown: Any = need("nbconvert.filters.markdown_mistune", "exporting notebooks")
     mathml = need("latex2mathml.converter", "formulas in exported pages").convert
 

@@ -98,6 +98,25 @@ def test_formulas_are_typeset(path):
     assert not re.search(r"\\[a-z]", html.unescape(page))
 
 
+def test_a_page_folds_what_no_reader_begins_with(tmp_path):
+    book = nbformat.v4.new_notebook()
+    code = nbformat.v4.new_code_cell
+    book.cells = [
+        code("seed = 1\n\nn = 2", metadata={"tags": ["parameters"]}),
+        code("import anhelpers as an"),
+        code("an.load", outputs=[nbformat.v4.new_output("stream", text="loaded\n")]),
+        code("import anhelpers", outputs=[nbformat.v4.new_output("stream", text="kept\n")]),
+    ]
+    nbformat.write(book, tmp_path / "one.ipynb")
+    page = execution.export_html(tmp_path / "one.ipynb")
+    folded = re.findall(r"<details class=.*?</details>", page, re.S)
+    assert [re.search("<summary>(.*?)<", one)[1] for one in folded] == ["Parameters", "Imports"]
+    assert "seed" in folded[0]
+    assert "loaded" in page
+    assert "kept" in page
+    assert "<title>one</title>" in page
+
+
 def test_a_formula_beside_text_and_code():
     page = execution.typeset(
         r"Half is $\frac{1}{2}$, and `$HOME` is no formula; nor is 5 \$ or *so*."
