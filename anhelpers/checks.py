@@ -38,6 +38,11 @@ __all__ = [
     "whole",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 LARGEST_SEED = 2**63 - 1  # torch takes no larger one
 MOST_DRAWS = 10_000_000  # resamples; an interval's ends move in the fourth digit from 100,000 on
 # a sum of log-probabilities in float32 may come out this much above 0 for a certain output

@@ -90,14 +90,19 @@ class MissingExtra(AnhelpersError, ImportError):
     """An optional library is not installed; the message carries the command that installs it."""
 
 
+MOST_LISTED = 150
+"""Names in an error; of a longer list, such as that of all languages, only the first are."""
+
+
 class UnknownName(AnhelpersError, LookupError):
     """A name that is not in the list; the message gives the nearest one and the list."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]):
         known = sorted(known)
-        super().__init__(
-            f"unknown {kind} '{name}'{nearest(name, known)}; known: {', '.join(known) or 'none'}."
-        )
+        listed = ", ".join(known) or "none"
+        if len(known) > MOST_LISTED:
+            listed = f"{', '.join(known[:10])}, … ({len(known)} in all)"
+        super().__init__(f"unknown {kind} '{name}'{nearest(name, known)}; known: {listed}.")
 
 
 def one_line(message: str) -> str:

@@ -21,6 +21,11 @@ from .hull import held_betas
 
 __all__ = ["ExpectedCurves", "expected_at", "expected_curves", "rank_weights"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 MOST = 2**26  # pairs of candidates × K: up to 1 GiB of results
 # crossings nearer than this may be one: each β is rounded three times
 SAME = 4 * np.finfo(np.float64).eps

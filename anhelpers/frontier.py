@@ -20,6 +20,10 @@ from .hull import betas, edges_of, hulls, is_sorted, sweep
 __all__ = ["OracleCurve", "mixtures_at", "most_at", "oracle_curve", "pareto_mask", "vertex_at"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 @dataclass(frozen=True)
 class OracleCurve:
     """All mean (naturalness, accuracy) points that an oracle reaches by maximising accuracy + β · naturalness.
@@ -53,6 +57,11 @@ class OracleCurve:
     _edge_segment: np.ndarray = field(repr=False)
     _edge_candidate: np.ndarray = field(repr=False)
     _edge_before: np.ndarray = field(repr=False)
+
+    def __repr__(self) -> str:
+        ends = f"accuracy {self.accuracy[0]:.4g} to {self.accuracy[-1]:.4g}"
+        ends += f", naturalness {self.naturalness[0]:.4g} to {self.naturalness[-1]:.4g}"
+        return f"OracleCurve({len(self.beta)} vertices over {self.n_segments} sources: {ends})"
 
     @property
     def n_segments(self) -> int:

@@ -32,6 +32,11 @@ __all__ = [
     "student",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 LEVEL = 0.95
 FEWEST, FARTHEST = 8, 2.0
 """Effective documents from which studentised draws suffice; below, an end is 1 to FARTHEST times Student's away."""

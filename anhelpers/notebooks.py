@@ -29,6 +29,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 @dataclass(frozen=True)
 class About:
     """What the first cell of a notebook tells: title, minutes, the notebooks to read before it, and the question."""

@@ -28,6 +28,11 @@ __all__ = [
     "write_tables",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 ESCAPES = str.maketrans(
     {c: f"\\{c}" for c in "&%$#_{}"}
     | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}

@@ -25,6 +25,11 @@ __all__ = [
     "spearman",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 # 97.5 % quantile of the standard normal: half the width of a 95 % interval, in errors
 Z95 = 1.959963984540054
 

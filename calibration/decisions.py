@@ -68,7 +68,7 @@ def rows() -> Iterator[Row]:
             "interval of what the oracle curve has more",
             f"6 candidates, {m} documents of 4",
             *covers,
-            partial(_gap, m),
+            partial(_curve_gap, m),
         )
     for k in (5, 12):
         for m in (20, 60):
@@ -198,18 +198,18 @@ def _curve_of(scores: tuple[np.ndarray, ...]):
 
 
 @cache
-def _true_gap() -> float:
+def _true_curve_gap() -> float:
     accuracy, naturalness, _ = _candidates(np.random.default_rng(20_261_122), 50_000)
     curve = _curve_of((accuracy, naturalness))
     return float(curve.gaps(accuracy[:, 0].mean(), naturalness[:, 0].mean())[0])
 
 
-def _gap(m: int, rng: np.random.Generator) -> bool:
+def _curve_gap(m: int, rng: np.random.Generator) -> bool:
     """Whether the interval of a system's gap holds that of the population."""
     accuracy, naturalness, docs = _candidates(rng, m)
     plane = plane_from([accuracy[:, :2], naturalness[:, :2]], docs)
     row = systems_table(plane, rng, DRAWS, _curve_of((accuracy, naturalness))).iloc[0]
-    return bool(row.accuracy_gap_low <= _true_gap() <= row.accuracy_gap_high)
+    return bool(row.accuracy_gap_low <= _true_curve_gap() <= row.accuracy_gap_high)
 
 
 def _related(rng: np.random.Generator, k: int, spread: float) -> np.ndarray:

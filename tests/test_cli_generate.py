@@ -117,7 +117,7 @@ def test_bad_input_is_one_sentence(call, tiny_marian, capsys, options, sources, 
     ("files", "options", "sentence"),
     [
         ({}, [], "the prompt of tiny names the languages, and src_lang is not given; say it."),
-        ({}, ["--src-lang", "qq"], "unknown language 'qq'; known: ar, "),
+        ({}, ["--src-lang", "qq"], "unknown language 'qq'; known: aa, aar, ab, "),
         (
             {"t": "Translate: {source}"},
             ["--template", "t"],

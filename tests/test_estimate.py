@@ -11,7 +11,7 @@ from anhelpers import classroom
 from anhelpers.divergences.samples import plug_in
 from anhelpers.judges import win_share
 from anhelpers.scoring import estimate_table
-from anhelpers.xmi import cross_entropy
+from anhelpers.xmi import sentence_cross_entropy
 
 
 def rng():
@@ -101,7 +101,7 @@ def test_every_kind_of_number_is_one():
     d = an.lpp_distance([-2.0, -4.0, np.nan], [-5.0, -5.0])
     every = [
         classroom.agreement(ratings, "accuracy", rng(), 50),
-        cross_entropy([-2.0, -4.0], unit="bits", rng=rng()),
+        sentence_cross_entropy([-2.0, -4.0], unit="bits", rng=rng()),
         plug_in("kl", [*"aab"], [*"abb"], rng=rng()),
         win_share([1, 2], [0, 3]),
         d.gap,

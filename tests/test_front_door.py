@@ -138,3 +138,18 @@ def test_the_readmes_python_runs():
     exec(texts + arrays, names)
     assert set(re.findall(r"\ban\.(\w+)", texts + arrays)) <= set(NAMES)
     assert len(names["study"].curve.select(10)) == len(names["test"])
+
+
+def test_what_a_user_prints_is_one_line():
+    test, candidates = an.load("teaching"), an.load_candidates("teaching")
+    study = an.oracle_study(test, candidates, "chrf", "critic")
+    for shown in (study, study.plane, study.curve):
+        assert len(repr(shown)) < 300
+        assert "\n" not in repr(shown)
+    assert repr(study.plane).startswith("Plane(teaching: 8 systems on 52 segments, chrF")
+
+
+def test_rooms_list_what_they_hold_and_not_what_they_import():
+    for room in NAMES:
+        if inspect.ismodule(found := getattr(an, room)):
+            assert not {"np", "annotations", "ArrayLike", "Sequence", "Any"} & set(dir(found)), room

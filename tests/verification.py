@@ -100,6 +100,7 @@ MODULES = [
     "accuracy.chrf",
     "accuracy.bleu",
     "accuracy.surface",
+    "accuracy.ter",
     "accuracy.ngrams",
     "accuracy.comet",
     "accuracy.metricx",
@@ -139,7 +140,8 @@ NOT_QUANTITIES = {
     "metric_against metric_axis oracle_studies oracle_study outside_of overshoot plane_of rated_plane "
     "rated_texts rating_axis sliced_table slices stored_against stored_axis system_plane verdict "
     "with_human_points with_sanity_systems",
-    "accuracy.surface": "counter named surface",
+    "accuracy.surface": "named surface",
+    "accuracy.ter": "counter",
     "accuracy.chrf": "counter",
     "accuracy.bleu": "counter sacrebleu_metric",
     "accuracy.comet": "load_comet named",

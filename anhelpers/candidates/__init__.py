@@ -6,3 +6,7 @@ from .mbr import mbr_utility
 from .prompts import Prompt, language_name
 
 __all__ = ["Drawing", "Prompt", "draw", "language_name", "load_drawer", "mbr_utility"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -24,7 +24,7 @@ OPTIONAL = ("bleu", "xmi_low", "xmi_high", "h_lm_low", "h_lm_high", "h_mt_low", 
 def language_label(code: str) -> str:
     """The English name of a language, or its code where it is not among those known here.
 
-    >>> language_name("fi"), language_name("gsw"), language_name("und")
+    >>> language_label("fi"), language_label("gsw"), language_label("und")
     ('Finnish', 'Swiss German', 'und')
     """
     return NAMES.get(code, code)

@@ -108,8 +108,8 @@ class RatingSheet(Widget):
     None; `rater` is the pseudonym; `place` the segment that is shown, from 0.
     """
 
-    _esm = module("raters.js")
-    _css = styles("raters.css")
+    _esm = module("rating_sheet.js")
+    _css = styles("rating_sheet.css")
     noun = "rating sheet"
     sheet: Sheet | None = None
     path: Path | None = None

@@ -29,6 +29,11 @@ __all__ = [
     "wasserstein_ball",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 __getattr__ = old_names(
     __name__,
     critics="critic_ball",

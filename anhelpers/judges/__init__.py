@@ -5,36 +5,6 @@ each number with its interval, `table` all of them as tidy rows, `gates` what is
 `page` writes it in Markdown.
 """
 
-from .figures import (
-    minimal_pair_table,
-    prefers_original,
-    rank_agreement,
-    shuffled_words,
-    win_share,
-    within_sources,
-)
-from .gates import GATES, Gate, gate_table
-from .page import gate_page, judge_page
-from .table import TAG_PAIRS, judge_table
-from .texts import DEFAULT, JudgedTexts, judge_texts, load_judges, load_texts
+from ..rooms import lazily
 
-__all__ = [
-    "DEFAULT",
-    "GATES",
-    "TAG_PAIRS",
-    "Gate",
-    "JudgedTexts",
-    "gate_page",
-    "gate_table",
-    "judge_page",
-    "judge_table",
-    "judge_texts",
-    "load_judges",
-    "load_texts",
-    "minimal_pair_table",
-    "prefers_original",
-    "rank_agreement",
-    "shuffled_words",
-    "win_share",
-    "within_sources",
-]
+__getattr__, __dir__ = lazily(__name__, __file__)

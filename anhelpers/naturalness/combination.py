@@ -1,7 +1,7 @@
 """Critic and language model together: a text that is fluent and reads as if it had not been translated.
 
 Either sees what the other does not: the critic hears a translation and no error, a language model hears errors and
-likes the literal. `combination_training` fits how much each counts.
+likes the literal. `training.combination` fits how much each counts.
 """
 
 from __future__ import annotations

@@ -63,6 +63,11 @@ class OracleStudy:
     curve: OracleCurve
     notes: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        sizes = f"{len(self.test)} segments, {len(self.cands)} candidates"
+        axes = " against ".join(metric.label for metric in self.metrics)
+        return f"OracleStudy({self.test.name}: {sizes}, {axes}; {self.curve!r})"
+
     def domain(self, name: str) -> OracleStudy:
         """The same study on the segments of one domain."""
         rows = np.flatnonzero(np.array(self.test.domains) == name)

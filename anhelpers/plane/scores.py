@@ -91,6 +91,10 @@ class Plane:
     notes: tuple[str, ...] = ()
     outside: Mapping[str, str] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        axes = f"{self.accuracy.title} against {self.naturalness.title}"
+        return f"Plane({self.name}: {len(self.systems)} systems on {len(self)} segments, {axes})"
+
     def __len__(self) -> int:
         return len(self.docs)
 

@@ -27,3 +27,7 @@ __all__ = [
     "system_rows",
     "system_scores",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

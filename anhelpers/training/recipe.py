@@ -153,7 +153,7 @@ def model_card(facts: dict[str, Any]) -> str:
 
     Parameters
     ----------
-    facts : of `train.train_lm`.
+    facts : of `training.lm.train_lm`.
     """
     recipe = facts["recipe"]
     shape = (

@@ -1,13 +1,5 @@
 """Translation models as probabilities: log q_MT(t | s) of given translations under encoder-decoders of transformers."""
 
-from .load import TranslationModel, load_mt, translation_model
-from .score import PairLogProbs, score_pairs, target_tokens
+from ..rooms import lazily
 
-__all__ = [
-    "PairLogProbs",
-    "TranslationModel",
-    "load_mt",
-    "score_pairs",
-    "target_tokens",
-    "translation_model",
-]
+__getattr__, __dir__ = lazily(__name__, __file__)

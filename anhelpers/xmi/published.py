@@ -226,7 +226,7 @@ def read_results(
 
     Parameters
     ----------
-    folder : as in `authors.find_results`; None: the one of the data set "xmi".
+    folder : as in `find_results`; None: the one of the data set "xmi".
     split : "test" or "valid". count : as in `published_table`.
 
     Returns
@@ -254,7 +254,7 @@ def read_features(folder: str | PathLike | None = None) -> pd.DataFrame:
 
     Parameters
     ----------
-    folder : None: the bundled table; else as in `authors.find_results`, such as the data set "xmi", whose figures are
+    folder : None: the bundled table; else as in `find_results`, such as the data set "xmi", whose figures are
         the same. Errors as in `read_results`.
 
     Returns
@@ -334,7 +334,7 @@ def recomputed_bleu(folder: str | PathLike | None = None) -> pd.DataFrame:
 
     Parameters
     ----------
-    folder : as in `authors.find_outputs`; None: the data set "xmi", with 12 directions.
+    folder : as in `find_outputs`; None: the data set "xmi", with 12 directions.
 
     Returns
     -------

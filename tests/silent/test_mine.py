@@ -82,7 +82,7 @@ def plane(tmp_path, tiny_lm, capsys, monkeypatch):
     # which takes seconds a picture
     monkeypatch.setattr("anhelpers.charts.offline.save", lambda *drawn, **how: None)
     monkeypatch.setattr("anhelpers.charts.offline.interactive", lambda chart: "")
-    monkeypatch.setattr(options, "load_model", loaded)
+    monkeypatch.setattr(options, "chosen_lm", loaded)
 
     def run(*typed):
         out = tmp_path / "out"

@@ -1,5 +1,5 @@
 // The rating sheet: candidates in blind order, two ratings each, by keyboard or mouse; saved by the kernel or by the page.
-// Nothing is kept in the browser. raters.py writes the very same file.
+// Nothing is kept in the browser. classroom/files.py writes the very same file.
 
 const PATIENCE = 4000; // milliseconds that a kernel may take to save
 

@@ -1,0 +1,18 @@
+# What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
+
+from .scores import DOMAINS as DOMAINS
+from .scores import KINDS as KINDS
+from .scores import LEVELS as LEVELS
+from .scores import Matrix as Matrix
+from .scores import MqmScores as MqmScores
+from .scores import Scheme as Scheme
+from .scores import Weights as Weights
+from .scores import base_system as base_system
+from .scores import choose_scheme as choose_scheme
+from .scores import domain_of as domain_of
+from .scores import load_scheme as load_scheme
+from .scores import load_weights as load_weights
+from .scores import score_ratings as score_ratings
+from .severity import adjust_raters as adjust_raters
+from .table import rater_notes as rater_notes
+from .table import system_table as system_table
