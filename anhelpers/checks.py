@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence, Sized
 from numbers import Real
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ __all__ = [
     "LEAST_TOKEN",
     "LEAST_TOTAL",
     "MOST_DRAWS",
+    "PLACE",
     "ROUNDING",
+    "a_kind",
     "draws_that_fit",
     "finite",
     "finite_scores",
@@ -108,6 +111,20 @@ def texts(name: str, values: Sequence[str]) -> Sequence[str]:
             if not isinstance(value, str):
                 raise DataError(f"text {i} of {name} is {value!r}, not a text.")
     return values
+
+
+def a_kind(value: object, kinds: type | tuple[type, ...], what: str) -> None:
+    """A DataError where a value is not of these kinds, before it ends in the depths of a library.
+
+    Parameters
+    ----------
+    what : the argument and what it is, as the beginning of a sentence: "test is a TestSet, as an.load gives".
+    """
+    if not isinstance(value, kinds):
+        raise DataError(f"{what}, and not {value!r:.60}.")
+
+
+PLACE = (str, PathLike)
 
 
 def one_of(value: str, known: Iterable[str], kind: str) -> str:

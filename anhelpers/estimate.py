@@ -6,6 +6,8 @@ import math
 from dataclasses import KW_ONLY, dataclass
 from html import escape
 
+from .errors import DataError
+
 __all__ = ["Estimate"]
 
 
@@ -63,6 +65,20 @@ class Estimate:
     chance: float = math.nan
     p: float = math.nan
 
+    def __post_init__(self) -> None:
+        wrong = [
+            said
+            for said, holds in (
+                (f"low {self.low:g} is above high {self.high:g}", not self.low > self.high),
+                (f"level {self.level:g} is not between 0 and 1", 0 < self.level < 1),
+                (f"p {self.p:g} is no probability", not (self.p < 0 or self.p > 1)),
+                (f"n {self.n} is below 0", self.n >= 0),
+            )
+            if not holds
+        ]
+        if wrong:
+            raise DataError(f"{self.name or 'an estimate'}: {wrong[0]}.")
+
     @property
     def interval(self) -> tuple[float, float]:
         """(low, high); nan where there is none. It need not lie around the value, which may be biased."""
@@ -75,10 +91,10 @@ class Estimate:
 
     @property
     def counted(self) -> str:
-        """What stands behind the value: "52 segments in 12 documents"; "exact q and r" where nothing was sampled."""
+        """What stands behind the value: "52 segments in 12 documents"; "exact q and r" of two distributions."""
         sides = [(k, m) for k, m in ((self.n, self.n_docs), (self.n_r, self.docs_r)) if k]
         if not sides:
-            return f"0 {self.of}" if self.of else "exact q and r"
+            return f"0 {self.of}" if self.of else "exact q and r" if self.bias else "n not given"
         alone = "" if any(m for _, m in sides) else ", taken as independent"
         each = [f"{k} {self.of}".rstrip() + self._within(k, m, alone) for k, m in sides]
         return " + ".join(each) + alone + "".join(f", {k} {what}" for k, what in self.also)

@@ -87,11 +87,13 @@ class MeanInterval:
         signature: str = "",
     ) -> Estimate:
         """One of the means by itself; of : what its n are, in the plural."""
+        # of two or three draws the ends may have changed places
+        low, high = sorted((float(self.low[column]), float(self.high[column])))
         return Estimate(
             name,
             float(self.mean[column]),
-            low=float(self.low[column]),
-            high=float(self.high[column]),
+            low=low,
+            high=high,
             se=float(self.se[column]),
             n=int(self.n[column]),
             of=of,

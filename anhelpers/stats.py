@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from . import checks
 from .compiled import compiled
+from .errors import DataError
 
 __all__ = [
     "Z95",
@@ -150,6 +151,8 @@ def holm(p: ArrayLike) -> np.ndarray:
     [0.03, 0.06, 0.06]
     """
     p = np.asarray(p, dtype=np.float64)
+    if p.ndim != 1 or (p < 0).any() or (p > 1).any():
+        raise DataError(f"p-values are a row of numbers from 0 to 1, got {p.ravel()[:5].tolist()}.")
     out = np.full(p.shape, np.nan)
     rows = np.flatnonzero(~np.isnan(p))
     order = rows[np.argsort(p[rows], kind="stable")]
@@ -168,6 +171,11 @@ def pearson(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     1.0
     """
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    if not (x.ndim and y.ndim) or x.shape[-1] != y.shape[-1]:
+        raise DataError(
+            f"a correlation is of pairs, got numbers of shape {x.shape} and {y.shape}: give two "
+            "rows of one length."
+        )
     # not by the norm: equal numbers leave rounding behind
     vary = (np.ptp(x, axis=-1) > 0) & (np.ptp(y, axis=-1) > 0)
     x, y = (v - v.mean(-1, keepdims=True) for v in (x, y))
@@ -216,6 +224,9 @@ def spearman(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     """
     from scipy.stats import rankdata
 
+    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    if not (x.ndim and y.ndim):
+        return pearson(x, y)  # which says what is wrong
     return pearson(rankdata(x, axis=-1), rankdata(y, axis=-1))
 
 

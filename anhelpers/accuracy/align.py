@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.forms import habits
-from ..data.identify import strange_texts
+from ..data.identify import language_votes, strange_texts
 from ..data.schema import CandidateSet, TestSet, systems_of
 from ..errors import DataError
 from .surface import surface_metric
@@ -123,7 +123,8 @@ def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
 
     Raises
     ------
-    DataError naming the first source whose candidates belong to another one, and how they seem to be ordered.
+    DataError naming the first source whose candidates belong to another one, and how they seem to be ordered; and
+    where they read as another language, and none fit their own reference better than those of other sources.
     """
     if strange := strange_texts("the candidates", cands.texts, test.trg_lang):
         cands = replace(cands, notes=(*cands.notes, strange))
@@ -134,6 +135,7 @@ def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
     _check_order(cands, ref)
     origins: dict[str, list[int]] = {}
     foreign: dict[str, str] = {}
+    judged = set()  # whose candidates are on enough sources to be told
     for i, tag in enumerate(cands.tags):
         for name in systems_of(tag) or ("",):
             origins.setdefault(name, []).append(i)
@@ -143,6 +145,7 @@ def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
         texts = [cands.texts[i] for i in rows]
         fit = _fit(texts, ref, cands.segment[rows], "sources have candidates that fit")
         whose = f"the candidates of {name}" if name else "the candidates"
+        judged |= {whose} if np.unique(cands.segment[rows]).size >= 2 * FEWEST else set()
         if fit.shift:
             raise DataError(
                 f"{whose}, from source {fit.shift}; a source or a candidate is lost or added "
@@ -153,10 +156,19 @@ def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
             foreign[whose] = (
                 f"{whose}{{}}: {fit.foreign}; are they and the references of one test set?"
             )
+    if strange and foreign and judged == set(foreign) and _one_language(cands.texts):
+        told = next(iter(foreign.values())).format(" (and of all others)" * (len(foreign) > 1))
+        raise DataError(f"{strange.removesuffix('.')}; and {told} Load both from one place.")
     more = f" (and of {len(foreign) - 1} other tags)" if len(foreign) > 1 else ""
     notes = [note.format(more) for note in foreign.values()][:1]
     notes += habits({"the candidates": cands.texts}, test.refs)
     return replace(cands, notes=(*cands.notes, *notes)) if notes else cands
+
+
+def _one_language(texts: Sequence[str]) -> bool:
+    """Whether nine of ten samples read as one language."""
+    votes = language_votes(texts)
+    return max(votes.values(), default=0) >= 0.9 * votes.total()
 
 
 def _check_order(cands: CandidateSet, ref: Sequence[str | None]) -> None:

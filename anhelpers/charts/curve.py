@@ -15,6 +15,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from ..checks import a_kind
 from ..errors import DataError
 from ..frontier import OracleCurve
 from ..rooms import UNTIL, old_names
@@ -92,6 +93,7 @@ def plot_curve(
     -------
     A layered chart without a configuration of its own, so that more layers can be added with ``+``.
     """
+    a_kind(curve, OracleCurve, "curve is an OracleCurve, such as study.curve")
     table, systems = systems, checked_systems(systems)
     ranges = ranges or axis_ranges([curve], [systems])
     plane = plane_axes(ranges, size, naturalness_title, accuracy_title)

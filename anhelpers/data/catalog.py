@@ -68,6 +68,9 @@ def shared_data() -> Path | None:
     return folder
 
 
+NAMED = "a data set is named by a text, such as 'wmt24/en-de', or by the path of its files"
+
+
 def load(name: str | PathLike, lp: str | None = None, reference: str | None = None) -> TestSet:
     """A test set by name, or from a path: a WMT tree, a directory of mt-metrics-eval, or self-contained JSONL.
 
@@ -83,6 +86,7 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
     ------
     UnknownName : no such data set, language pair or reference. DataError : it is not here, or is broken.
     """
+    checks.a_kind(name, checks.PLACE, NAMED)
     entry = ENTRIES.get(str(name))
     if entry is None:
         return _load_path(Path(name), lp, reference)
@@ -95,6 +99,7 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
 def load_candidates(name: str | PathLike, lp: str | None = None) -> CandidateSet:
     """Candidates by name, or from a path: the file of a teaching set, which is candidates.jsonl in a folder of one's
     own; elsewhere each system's output is one."""
+    checks.a_kind(name, checks.PLACE, NAMED)
     entry = ENTRIES.get(str(name))
     if entry is not None and entry.candidates:
         return read_candidates(bundled(entry.candidates), srcs=load(name).srcs)
@@ -111,6 +116,7 @@ def load_mono(name: str | PathLike) -> tuple[str, ...]:
 
     Blank lines are no texts and are left out, which a note tells.
     """
+    checks.a_kind(name, checks.PLACE, NAMED)
     entry = ENTRIES.get(str(name))
     if entry is None:
         if not os.path.lexists(name):

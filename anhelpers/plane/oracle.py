@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, product
@@ -20,6 +21,8 @@ from ..data.text_ratings import RATED
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
 from ..metrics import Metric, fitting_metrics
+from ..progress import note_once
+from ..provenance import MAKING
 from ..scoring import lookup, scorable, score_all
 from .scores import Axis, Plane, mean_axis
 from .systems import copied_candidates, copied_systems, plane_of
@@ -179,6 +182,15 @@ def oracle_study(
     ]
 
 
+def _metric_of(axis: str, metric: Metric | str, test: TestSet) -> Metric:
+    """The metric itself, or that of a name, which must be one of its axis."""
+    checks.a_kind(metric, (Metric, str), f"{axis} is a Metric or the name of one, such as 'chrf'")
+    if isinstance(metric, Metric):
+        return metric
+    lookup.row_of(metric, axis)
+    return lookup.metric(metric, test)
+
+
 def oracle_studies(
     test: TestSet,
     cands: CandidateSet,
@@ -197,9 +209,11 @@ def oracle_studies(
     accuracies, naturalnesses : metrics or their names, at least one of each.
     max_blank_share : as in `oracle_study`.
     """
+    checks.a_kind(test, TestSet, "test is a TestSet, as load() and the readers give")
+    checks.a_kind(cands, CandidateSet, "cands is a CandidateSet, as load_candidates() gives")
     by, beside = (
-        [lookup.metric(one, test) if isinstance(one, str) else one for one in axis]
-        for axis in (accuracies, naturalnesses)
+        [_metric_of(axis, one, test) for one in metrics]
+        for axis, metrics in (("accuracy", accuracies), ("naturalness", naturalnesses))
     )
     sparse = [s for s, blank in test.blanks.items() if blank > max_blank_share * len(test)]
     kept = {s: hyps for s, hyps in test.systems.items() if s not in sparse}
@@ -210,6 +224,9 @@ def oracle_studies(
     ]
     test = replace(test, systems=kept, categories={s: test.categories[s] for s in kept})
     given = check_candidates(test, cands.require(len(test), test.name))
+    if MAKING not in os.environ:  # a command, and a notebook that is run, print a study's notes
+        for told in given.notes:
+            note_once(told)
     copies, told = copied_candidates(given, test)
     cands = (given.take(~copies) if copies.any() else given).without_blanks()
     scored = [[_scored(test, cands, metric) for metric in metrics] for metrics in (by, beside)]

@@ -32,6 +32,7 @@ def systems_table(
 
     Parameters
     ----------
+    plane : as `system_plane` gives it; that of an oracle study is `study.plane`.
     curve : an oracle curve over the same segments and the same two metrics, both at segment-mean level.
 
     Returns
@@ -44,6 +45,8 @@ def systems_table(
     draws in which this holds; with a curve accuracy_gap, naturalness_gap, each with _low and _high, in the unit of
     its axis, and above_curve; both signatures. A stored axis has no draws, so all that needs them is nan.
     """
+    checks.a_kind(plane, Plane, "plane is a Plane, such as system_plane() gives or study.plane")
+    checks.a_kind(rng, np.random.Generator, "rng is a generator, such as np.random.default_rng(0)")
     import pandas as pd
 
     scores = plane.scores()

@@ -24,7 +24,9 @@ def bits(names: Sequence[str], found: MeanInterval, unit: str, signature: str) -
         for k, name in enumerate(names)
     )
     return [
-        replace(b, low=max(0.0, b.low)) if b.name == "H" or b.name.startswith("h_") else b
+        replace(b, low=max(0.0, b.low), high=max(0.0, b.high))
+        if b.name == "H" or b.name.startswith("h_")
+        else b
         for b in means
     ]
 
