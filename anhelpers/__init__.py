@@ -1,8 +1,9 @@
 """The accuracy-naturalness tradeoff in machine translation: ``import anhelpers as an``.
 
 Texts
-    load a test set, load_candidates, load_mono (R, texts that people wrote), load_ratings of single texts; read_plain,
-    read_candidates, read_ratings (MQM) from files; from_systems, add_systems, sample_candidates, write_candidates;
+    load a test set ("teaching" is bundled), load_candidates, load_mono (R, texts that people wrote), load_ratings of
+    single texts; read_plain, read_candidates, read_ratings (MQM) from files; from_systems, add_systems,
+    sample_candidates, write_candidates;
     TestSet, CandidateSet; mono_for, system_categories, load_world.
 Metrics
     metric by its name, a Metric; load_lm, load_critic, load_mt models; score_texts, score_pairs for log-probabilities;

@@ -167,8 +167,8 @@ def oracle_study(
 
     Parameters
     ----------
-    test : sources, references (all are given to the metric) and the systems to place beside the curve. A segment
-        without the reference, or the source, that a metric needs is left out.
+    test : sources `srcs`, references `refs` (all are given to the metric) and the systems to place beside the curve. A
+        segment without the reference, or the source, that a metric needs is left out.
     cands : the candidates the oracle may choose from. Copies of references are none and are left out, also of those
         that are systems of category human; the `id` of those left names the curve. Candidates that fit the references
         of other sources than their own are a DataError, see `check_candidates`.
@@ -176,6 +176,12 @@ def oracle_study(
         turned to higher is better.
     max_blank_share : systems with a larger share of blank outputs leave the comparison (not the candidates). Each that
         stays removes its blank segments for all, so that every mean is over the same segments.
+
+    Returns
+    -------
+    `plane.OracleStudy`: its `curve`, `systems()` below it, and `candidates()`, a row for each in the order that
+    `curve.select(beta)` counts in. ``an.plot_curve(study.curve, study.systems())`` draws it, ``an.explore(study)`` lets
+    one drag β.
     """
     return oracle_studies(test, cands, [accuracy], [naturalness], max_blank_share=max_blank_share)[
         0
