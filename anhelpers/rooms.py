@@ -46,7 +46,7 @@ def lazily(
         if name == "__all__":  # for help() and `import *`
             return sorted(found())
         if name.startswith("_") or name not in found():
-            return old_names(package, **old)(name)
+            return _renamed(package, old, name)
         from importlib import import_module
         from sys import modules
 
@@ -68,17 +68,21 @@ def old_names(module: str, **old: str) -> Callable[[str], Any]:
     """
 
     def get(name: str) -> Any:
-        from sys import modules
-        from warnings import warn
-
-        if name not in old:
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        new = old[name]
-        warn(
-            f"{module}.{name} is now {module}.{new}; the old name goes with version {UNTIL}.",
-            FutureWarning,
-            stacklevel=2,
-        )
-        return getattr(modules[module], new)
+        return _renamed(module, old, name)
 
     return get
+
+
+def _renamed(module: str, old: dict[str, str], name: str) -> Any:
+    """What has an old name, with a warning that names the line of whoever asked the `get` that calls this."""
+    from sys import modules
+    from warnings import warn
+
+    if name not in old:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    warn(
+        f"{module}.{name} is now {module}.{old[name]}; the old name goes with version {UNTIL}.",
+        FutureWarning,
+        stacklevel=3,
+    )
+    return getattr(modules[module], old[name])

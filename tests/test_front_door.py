@@ -63,8 +63,10 @@ def test_old_names_lead_to_the_new_ones_with_a_warning():
     import anhelpers.charts.curve as curve
 
     for module in (an, charts, curve):
-        with pytest.warns(FutureWarning, match=r"plot_lack is now .*\.plot_gap; .* version 0\.2"):
+        told = r"plot_lack is now .*\.plot_gap; .* version 0\.2"
+        with pytest.warns(FutureWarning, match=told) as caught:
             assert module.plot_lack is an.plot_gap
+        assert caught[0].filename == __file__
     assert "plot_lack" not in dir(an)
 
 

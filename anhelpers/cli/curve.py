@@ -30,19 +30,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     shared.add_texts(parser, required=False)
     parser.add_argument("-k", type=int, metavar="K", help="candidates per source, for text files")
-    parser.add_argument(
-        "-m",
-        "--metric",
-        default="chrf",
-        metavar="METRIC",
-        help=f"accuracy {lookup.listed('accuracy')} (default: chrf)",
-    )
-    parser.add_argument(
-        "--naturalness",
-        default="lpp",
-        metavar="MEASURE",
-        help=f"of segments, {lookup.listed('naturalness', texts=True)} (default: lpp)",
-    )
+    shared.axes(parser, f"of segments, {lookup.listed('naturalness', texts=True)}")
     shared.selection(parser)
     shared.lm(parser)
     shared.store(parser)

@@ -35,9 +35,8 @@ def option(parser: argparse.ArgumentParser, what: str) -> None:
         nargs="?",
         const=True,
         metavar="FILE",
-        help="R, texts that people wrote in the "
-        f"target language, a line each: {what}; without FILE that of the data set, for German and "
-        "English else a teaching set's",
+        help=f"R, texts that people wrote in the target language, a line each: {what}; without "
+        "FILE that of the data set, for German and English else a teaching set's",
     )
 
 

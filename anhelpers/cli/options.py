@@ -16,6 +16,7 @@ from .. import checks, provenance
 from ..errors import DataError, LanguageConflict
 from ..progress import note, note_once, say
 from ..provenance import environment
+from ..scoring import lookup
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..scoring.cluster import Cluster
 
 __all__ = [
+    "axes",
     "lm",
     "metrics",
     "naming_model",
@@ -177,6 +179,28 @@ def lm(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def axes(parser: argparse.ArgumentParser, naturalness: str) -> None:
+    """-m and --naturalness: the two metrics of a plane.
+
+    Parameters
+    ----------
+    naturalness : which measures there are, in words.
+    """
+    parser.add_argument(
+        "-m",
+        "--metric",
+        default="chrf",
+        metavar="METRIC",
+        help=f"accuracy {lookup.listed('accuracy')} (default: chrf)",
+    )
+    parser.add_argument(
+        "--naturalness",
+        default="lpp",
+        metavar="MEASURE",
+        help=f"{naturalness} (default: lpp)",
+    )
+
+
 def originals_and_translations(
     parser: argparse.ArgumentParser, originals: str, translations: str
 ) -> None:
@@ -195,9 +219,8 @@ def originals_and_translations(
         "translated",
         nargs="+",
         metavar="TRANSLATED",
-        help="texts translated into it, of the "
-        "same domains, a file per translator or system; all files weigh the same"
-        f"{translations}",
+        help="texts translated into it, of the same domains, a file per translator or system; "
+        f"all files weigh the same{translations}",
     )
     parser.add_argument(
         "--lang",

@@ -69,9 +69,8 @@ def options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="[NAME=]FILE",
-        help="more systems beside those of the data set or of -t, a line per segment; none of them "
-        "is "
-        "a candidate of the oracle curve, so that others draw the same",
+        help="more systems beside those of the data set or of -t, a line per segment; none of "
+        "them is a candidate of the oracle curve, so that others draw the same",
     )
     parser.add_argument(
         "--mine-in-candidates",
@@ -81,19 +80,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--docs", metavar="FILE", help="lines domain<TAB>document for -s; documents are resampled"
     )
-    parser.add_argument(
-        "-m",
-        "--metric",
-        default="chrf",
-        metavar="METRIC",
-        help=f"accuracy {lookup.listed('accuracy')} (default: chrf)",
-    )
-    parser.add_argument(
-        "--naturalness",
-        default="lpp",
-        metavar="MEASURE",
-        help=f"{lookup.listed('naturalness')}; R is that of --mono (default: lpp)",
-    )
+    shared.axes(parser, f"{lookup.listed('naturalness')}; R is that of --mono")
     parser.add_argument(
         "--naturalness-level",
         choices=["segment-mean", "corpus"],

@@ -22,18 +22,16 @@ def options(parser: argparse.ArgumentParser) -> None:
         "-l",
         "--language-pair",
         metavar="SRC-TRG",
-        help="such as en-es; needed for a skeleton, and "
-        "for the check of a folder that holds several pairs",
+        help="such as en-es; needed for a skeleton, and for the check of a folder that holds "
+        "several pairs",
     )
     parser.add_argument(
         "--train",
         nargs="+",
         default=[],
         metavar="FILE",
-        help="texts that judges learn from, plain or "
-        "packed: no reference and no line of the set's monolingual text may stand there (the "
-        "bundled "
-        "language model's are known)",
+        help="texts that judges learn from, plain or packed: no reference and no line of the "
+        "set's monolingual text may stand there (the bundled language model's are known)",
     )
 
 

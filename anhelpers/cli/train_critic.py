@@ -28,8 +28,8 @@ def options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="FILE",
-        help="texts that the critic will be tested "
-        "on: lines that stand there as well are left out of the training",
+        help="texts that the critic will be tested on: lines that stand there as well are left "
+        "out of the training",
     )
     parser.add_argument(
         "--words",

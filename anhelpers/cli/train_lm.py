@@ -65,8 +65,8 @@ def options(parser: argparse.ArgumentParser) -> None:
         type=float,
         nargs="+",
         metavar="W",
-        help="how often the lines of each TEXT are "
-        "read in an epoch; 0.5 reads every line in one epoch of two (default: 1)",
+        help="how often the lines of each TEXT are read in an epoch; 0.5 reads every line in one "
+        "epoch of two (default: 1)",
     )
     parser.add_argument(
         "--join",

@@ -43,8 +43,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     files.add_argument(
         "--mt-logprobs",
         metavar="FILE",
-        help=f"{what} translation model: per line a sum of "
-        "log-probabilities or the scores of the tokens; JSONL; fairseq-generate's output",
+        help=f"{what} translation model: per line a sum of log-probabilities or the scores of the "
+        "tokens; JSONL; fairseq-generate's output",
     )
     files.add_argument(
         "--lm-logprobs", metavar="FILE", help=f"{what} language model, over the same tokens"
@@ -52,8 +52,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     files.add_argument(
         "--unit",
         choices=["nats", "bits", "log10"],
-        help="of the scores: natural logarithms, base 2, "
-        "base 10 as of KenLM (default: what a file declares, else nats; bits for fairseq)",
+        help="of the scores: natural logarithms, base 2, base 10 as of KenLM (default: what a "
+        "file declares, else nats; bits for fairseq)",
     )
     files.add_argument(
         "--vocab",

@@ -111,11 +111,9 @@ SAID = {  # SQLite's name of an error, or how it begins -> what it means here, a
     "SQLITE_CANTOPEN": "cannot be opened; make its folder writable, or name another file (--store "
     "FILE)",
     "SQLITE_FULL": "does not fit on the disk; free some space (anhelpers store prune) and run "
-    "again: what was "
-    "committed is kept",
+    "again: what was committed is kept",
     "SQLITE_BUSY": f"has been locked by another program for {BUSY_SECONDS:.0f} s; wait for it, or "
-    "name another file "
-    "(--store FILE)",
+    "name another file (--store FILE)",
     "SQLITE_LOCKED": "is locked by another program; wait for it, or name another file (--store "
     "FILE)",
     "SQLITE_PROTOCOL": "cannot be locked; a score store works on a local disk, not on a network "
