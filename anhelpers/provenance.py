@@ -37,6 +37,7 @@ __all__ = [
     "environment",
     "from_template",
     "in_page",
+    "line_of",
     "made_by",
     "made_lines",
     "made_of",
@@ -126,6 +127,15 @@ def made_by(*, drawn: bool = False, installed: bool = False) -> str:
     )
 
 
+def line_of(table: pd.DataFrame) -> str:
+    """`made_by` and what it made: |table: and the first 8 hex digits of the SHA-256 of the table as CSV.
+
+    So two tables that one command made of other contents of files of one name do not say the same.
+    """
+    data = table.to_csv(index=False, lineterminator="\n").encode("utf-8", "surrogatepass")
+    return f"{made_by()}|table:{sha256(data).hexdigest()[:8]}"
+
+
 def mark_of(line: str) -> str:
     """The 8 hex digits that stand for a line of `made_by`: the first of the SHA-256 of its UTF-8.
 
@@ -140,7 +150,7 @@ def with_made_by(table: pd.DataFrame, line: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    line : of `made_by`; as it is long, it stands once beside the table, and not in each row.
+    line : of `line_of`; as it is long, it stands once beside the table, and not in each row.
     """
     return table.assign(made_by=f"anhelpers {__version__} {mark_of(line)}")
 
@@ -166,7 +176,7 @@ def write_result(path: str | PathLike, table: pd.DataFrame) -> Path:
     ------
     DataError : no such folder, a full disk, no right to write; a text that is no UTF-8.
     """
-    path, line = Path(path), made_by()
+    path, line = Path(path), line_of(table)
     table = with_made_by(table, line)
     if path.suffix.lower() == ".parquet":
         return write_bytes(path, _parquet(table, line))
@@ -195,7 +205,8 @@ def made_of(path: str | PathLike) -> list[str]:
 
     Raises
     ------
-    DataError : no such file, one that names nobody, or a table whose line is not beside it.
+    DataError : no such file, one that names nobody, a table whose line is not beside it, or a CSV table that is not
+        the one that was written.
     """
     path = Path(path)
     suffix, data = path.suffix.lower(), read_bytes(path)
@@ -217,7 +228,21 @@ def made_of(path: str | PathLike) -> list[str]:
             f"{TOGETHER} beside it; bring that file along, or make the table again.",
             path,
         )
+    made = re.search(r"\|table:(\w+)$", lines[0])
+    if suffix == ".csv" and len(lines) == 1 and made and made[0] != _contents(data):
+        raise DataError(
+            f"is not as it was written: rows or numbers have changed since. It was made by {lines[0]}.",
+            path,
+        )
     return lines
+
+
+def _contents(data: bytes) -> str:
+    """What `line_of` says at its end of the table in the bytes of a CSV file."""
+    import pandas as pd
+
+    table = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False)
+    return line_of(table.drop(columns="made_by"))[-len("|table:12345678") :]
 
 
 def _marks(path: Path, data: bytes) -> tuple[list[str], list[str]]:

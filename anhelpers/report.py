@@ -14,7 +14,16 @@ from .appendix import ADVICE
 from .charts.frame import digits_of
 from .data.writing import write_text
 from .plane import Plane
-from .provenance import TOGETHER, from_template, in_page, made_by, made_lines, mark_of, with_made_by
+from .provenance import (
+    TOGETHER,
+    from_template,
+    in_page,
+    line_of,
+    made_by,
+    made_lines,
+    mark_of,
+    with_made_by,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,14 +133,14 @@ def write_tables(folder: str | PathLike, tables: Mapping[str, pd.DataFrame]) -> 
     ----------
     tables : NAME -> table.
     """
-    folder, line = Path(folder), made_by()
+    folder, own = Path(folder), {name: line_of(table) for name, table in tables.items()}
     # the lines of other tables stay
-    lines = made_lines(folder / TOGETHER) | {mark_of(line): line}
+    lines = made_lines(folder / TOGETHER) | {mark_of(line): line for line in own.values()}
     write_text(folder / TOGETHER, "".join(f"{mark}\t{one}\n" for mark, one in lines.items()))
     return [
         write_text(
             folder / f"{name}.csv",
-            with_made_by(table, line).to_csv(index=False, lineterminator="\n"),
+            with_made_by(table, own[name]).to_csv(index=False, lineterminator="\n"),
         )
         for name, table in tables.items()
     ]

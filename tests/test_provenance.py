@@ -12,7 +12,15 @@ import pytest
 from anhelpers import __version__, cli
 from anhelpers.charts import offline
 from anhelpers.errors import DataError
-from anhelpers.provenance import in_page, made_by, made_of, making, with_made_by, write_result
+from anhelpers.provenance import (
+    in_page,
+    line_of,
+    made_by,
+    made_of,
+    making,
+    with_made_by,
+    write_result,
+)
 from anhelpers.report import write_tables
 
 pa = pytest.importorskip("pyarrow")
@@ -86,10 +94,10 @@ def test_into_a_pipe_the_line_goes_to_standard_error(score, capsys):
 def test_tables_of_a_folder_share_a_file_that_keeps_the_lines_of_others(tmp_path):
     with making({"command": "one"}):
         paths = write_tables(tmp_path, {"a": TABLE, "b": TABLE})
-        one = made_by()
+        one = line_of(TABLE)
     with making({"command": "two"}):
         write_tables(tmp_path, {"c": TABLE})
-        two = made_by()
+        two = line_of(TABLE)
     assert [path.name for path in paths] == ["a.csv", "b.csv"]
     assert [made_of(path) for path in paths] == [[one], [one]]
     assert made_of(tmp_path / "c.csv") == [two]
@@ -101,7 +109,7 @@ def test_results_put_together_are_told_apart(tmp_path):
     for name in "ab":
         with making({"command": name}):
             write_result(tmp_path / f"{name}.csv", TABLE)
-            lines.append(made_by())
+            lines.append(line_of(TABLE))
     both = pd.concat([pd.read_csv(tmp_path / f"{name}.csv") for name in "ab"])
     assert both.made_by.nunique() == 2
     both.to_csv(tmp_path / "both.csv", index=False)
@@ -120,6 +128,24 @@ def test_a_line_that_somebody_changed_is_no_line_of_the_table(tmp_path):
         made_of(path)
 
 
+def test_a_table_that_was_changed_is_told(tmp_path, score, capsys):
+    """The line was that of the command alone: doubled values, and another run's line beside it, passed."""
+    table = TABLE.assign(text=['a "b", c', "d\r\ne"], empty=["", None], n=[1, None])
+    path = write_result(tmp_path / "t.csv", table)
+    assert made_of(path) == [line_of(table)]
+    changed = pd.read_csv(path)
+    changed.assign(value=2 * changed.value).to_csv(path, index=False)
+    with pytest.raises(DataError, match=r"t\.csv: is not as it was written: rows or numbers have"):
+        made_of(path)
+    for name, text in (("one", "Ja.\nNie.\n"), ("two", "Ja.\nDoch.\n")):
+        (tmp_path / "y.de").write_text(text, encoding="utf-8")
+        assert score("-o", tmp_path / f"{name}.csv") == 0
+    (tmp_path / "two.csv.made").replace(tmp_path / "one.csv.made")
+    capsys.readouterr()
+    assert cli.main(["check", str(tmp_path / "one.csv")]) == 2
+    assert "whose line is neither in one.csv.made nor in MADE.txt" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_older_tables_have_the_line_in_each_row(tmp_path, suffix):
     old, path = TABLE.assign(made_by=made_by()), tmp_path / f"old{suffix}"
@@ -129,7 +155,7 @@ def test_older_tables_have_the_line_in_each_row(tmp_path, suffix):
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_table_without_rows_has_its_line(tmp_path, suffix):
-    assert made_of(write_result(tmp_path / f"none{suffix}", TABLE[:0])) == [made_by()]
+    assert made_of(write_result(tmp_path / f"none{suffix}", TABLE[:0])) == [line_of(TABLE[:0])]
 
 
 def test_what_is_not_ours_names_nobody(tmp_path):

@@ -506,13 +506,13 @@ def write_table(table: pd.DataFrame, output: str | None) -> None:
         make_folder(Path(output).parent)
         say(f"wrote {provenance.write_result(output, table)} ({len(table)} rows)")
         return
-    line = provenance.made_by()
     if sys.stdout.isatty():
         from ..report import terminal_text
 
-        shown = table.assign(made_by=line)
+        shown = table.assign(made_by=provenance.made_by())
         sys.stdout.write(terminal_text(shown, get_terminal_size().columns))
         return
+    line = provenance.line_of(table)
     text = provenance.with_made_by(table, line).to_csv(index=False, lineterminator="\n")
     sys.stdout.write(as_utf8(text, "standard output").decode("utf-8"))
     say(f"made by {provenance.mark_of(line)}: {line}")
