@@ -76,11 +76,11 @@ def notebook_paths(names: Sequence[str] = ()) -> list[Path]:
 def about(path: Path) -> About:
     """What a notebook says of itself in its first cell, by whose form the collection is listed everywhere.
 
-    The form: "# title", "About N minutes", a line "Before this: " with `names` or "nothing", and the first line that
-    ends in a question mark.
+    The form: "# title", the first line that ends in a question mark, and a line "About N minutes. Before this: " with
+    links to notebooks or "nothing".
     """
     text = "".join(cell.source for cell in _book(path).cells[:1])
-    parts = (r"^# (.+)$", r"About (\d+) minutes", r"^Before this: (.+)$", r"^([^#\s].*\?)$")
+    parts = (r"^# (.+)$", r"About (\d+) minutes", r"Before this: (.+)$", r"^([^#\s].*\?)$")
     found = [re.search(part, text, re.MULTILINE) for part in parts]
     if not all(found):
         raise DataError(
@@ -88,7 +88,7 @@ def about(path: Path) -> About:
             path,
         )
     title, minutes, before, question = (match[1] for match in found if match)
-    before = tuple(re.findall(r"`(\w+)`", before))
+    before = tuple(re.findall(r"\((\w+)\.ipynb\)", before))
     return About(path.stem, title, int(minutes), before, re.sub(r"[*`]", "", question))
 
 

@@ -98,6 +98,18 @@ def test_formulas_are_typeset(path):
     assert not re.search(r"\\[a-z]", html.unescape(page))
 
 
+FORMULA = re.compile(
+    r"[A-Za-zα-ωΔ]_[\w{]|[Σ∑∫√]|\w\^[\w({]|[₀₁₂₃ₙ²³ⁿ]|\blog [a-z]\(|\b[A-Za-z]\([a-zA-Z]{1,2}(?:[,)]| \|)"
+)
+
+
+def test_formulas_in_a_line_are_typeset_as_well(path):
+    """What has an index, a power, a sum or an argument stands between dollars, outside of code and addresses."""
+    known = r"\$\$.*?\$\$|\$.*?\$|``.*?``|`.*?`|\[\w+\]\(.*?\)|\]\(.*?\)"
+    prose = [re.sub(known, "", c.source, flags=re.S) for c in cells(path, "markdown")]
+    assert [found[0] for text in prose for found in FORMULA.finditer(text)] == []
+
+
 def test_a_page_folds_what_no_reader_begins_with(tmp_path):
     book = nbformat.v4.new_notebook()
     code = nbformat.v4.new_code_cell
@@ -138,17 +150,50 @@ def test_the_form_of_a_teaching_notebook(path):
     for part in ("Guess first", "does and does not say", "## Exercises", "## Sources and licences"):
         assert part in text, part
     assert any("assert" in c.source for c in code)
-    own = [c for c in code if not {"check", "exercise", "solution"} & set(tags(c))]
+    own = [c for c in code if not {"exercise", "solution", "definition"} & set(tags(c))]
     assert not any(
         isinstance(node, ast.FunctionDef) for c in own for node in ast.walk(ast.parse(c.source))
     )
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in COLLECTION if p.stem.startswith(("an_", "xmi_"))],
+    ids=lambda p: p.stem,
+)
+def test_a_chapter_shows_its_definition_and_asserts_that_it_is_the_packages(path):
+    """A cell tagged `definition`: up to three functions of up to six lines say the equation; the package does the rest."""
+    shown = [c for c in cells(path, "code") if "definition" in tags(c)]
+    functions = [
+        node
+        for c in shown
+        for node in ast.walk(ast.parse(c.source))
+        if isinstance(node, ast.FunctionDef)
+    ]
+    assert 1 <= len(functions) <= 3
+    assert all(one.end_lineno - one.lineno < 6 for one in functions)
+    code = cells(path, "code")
+    after = [c.source + code[code.index(c) + 1].source for c in shown]
+    assert all(re.search(r"^assert .*\ban\.", text, re.M | re.S) for text in after)
+
+
+def test_a_chapter_is_an_hour_and_the_rest_is_deeper(path):
+    """Sections "## Deeper: …" are collapsed in pages and in JupyterLab; without them about 60 cells are left."""
+    core, deeper = 0, False
+    for c in nbformat.read(path, 4).cells:
+        if c.cell_type == "markdown" and (head := re.match(r"## (Deeper: )?", c.source)):
+            deeper = bool(head[1])
+            assert bool(c.metadata.get("jp-MarkdownHeadingCollapsed")) == deeper
+        core += not deeper and not {"solution", "check", "exercise", "setup"} & {*tags(c)}
+    assert core <= 60
 
 
 def test_its_first_cell_tells_what_lists_of_the_collection_need(path):
     told = about(path)
     assert 5 <= told.minutes <= 90
     assert set(told.before) <= {p.stem for p in COLLECTION} - {path.stem}
-    assert "After this notebook you can" in cells(path, "markdown")[0].source
+    assert any("After this notebook you can" in c.source for c in cells(path, "markdown")[:6])
+    assert html.unescape(cells(path, "markdown")[0].source).count("](http") >= 1
 
 
 def test_exercises_of_three_kinds_each_with_a_start_a_solution_and_a_check(path):
