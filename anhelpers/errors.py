@@ -45,6 +45,7 @@ EXTRA_OF = {
     "distributed": "cluster",
     "dask_jobqueue": "cluster",
     "yaml": "cluster",
+    "cryptography": "cluster",
     "cvxpy": "theory",
 }
 """A library that the core does without -> the extra of this package that installs it, itself or by what it needs."""

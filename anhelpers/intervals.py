@@ -8,7 +8,7 @@ shows too small an error; plain percentiles forget that and miss too often, on o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from .compiled import compiled
 from .errors import DataError
 from .estimate import Estimate
 from .progress import note_once
-from .stats import cluster_counts, cluster_sums, resampled_sums
+from .stats import Resamples, cluster_sums, resampled_sums, resamples
 
 __all__ = [
     "MeanInterval",
@@ -174,8 +174,8 @@ def bootstrap_means(
             f"{x.shape}."
         )
     checks.same_length(columns=x, clusters=clusters)
-    counts, index = cluster_counts(clusters, n_draws, rng)
-    m = counts.shape[1]
+    counts = resamples(clusters, n_draws, rng)
+    m, index = counts.n_clusters, counts.index
     if m < 2:
         raise DataError(
             f"{m} cluster: an interval needs at least 2; resample segments instead of documents."
@@ -198,7 +198,7 @@ def _ratio(sums: np.ndarray) -> np.ndarray:
 def score_intervals(
     score: Score,
     sums: np.ndarray,
-    counts: np.ndarray,
+    counts: Resamples | np.ndarray,
     *,
     sizes: np.ndarray,
     level: float = LEVEL,
@@ -213,25 +213,23 @@ def score_intervals(
 
     Parameters
     ----------
-    score : (..., S) sums -> (...) scores. sums : (M, C, S) of each cluster. counts : (B, M) how often each is drawn.
+    score : (..., S) sums -> (...) scores. sums : (M, C, S) of each cluster. counts : `resamples`, or (B, M) how
+        often each cluster is drawn.
     sizes : (M, C) of each cluster, by which some count for more than others (`effective`); with `of` (M, K).
     level : of the interval, in (0, 1).
     of : (..., C) scores -> (..., K) numbers made of them, such as correlations, which are wanted in their place.
     farther : each end is the farther one also where there are more clusters: as correlations need it.
     """
-    b, (m, c, s), flat = len(counts), sums.shape, np.ascontiguousarray(sums, dtype=np.float64)
-    drawn = resampled_sums(counts, flat.reshape(m, -1))[0].reshape(b, c, s)
-    whole, one = flat.sum(0)[None], np.ones((1, m), dtype=counts.dtype)
-    estimate, draws = score(whole)[0], score(drawn)
-    slopes, slopes_drawn = _slopes(score, whole, one, flat), _slopes(score, drawn, counts, flat)
-    error = _spread(one, flat, slopes, plain := np.empty((b, 0, c)))[0]
-    if of is None:
-        errors = _spread(counts, flat, slopes_drawn, plain)
-    else:
-        step = STEP_OF * error
-        errors = _spread(counts, flat, slopes_drawn, _gradient(of, draws, step))
+    m, flat = len(sums), np.ascontiguousarray(sums, dtype=np.float64)
+    whole, one = flat.sum(0)[None], np.ones((1, m), dtype=np.int64)
+    estimate, slopes = score(whole)[0], _slopes(score, whole, one, flat)
+    error = _spread(one, flat, slopes, np.empty((1, 0, sums.shape[1])))[0]
+    step = STEP_OF * error
+    if of is not None:
         error = _spread(one, flat, slopes, _gradient(of, estimate[None], step))[0]
-        estimate, draws = of(estimate), of(draws)
+    parts = [_drawn(score, flat, block, of, step) for block in _blocks(counts)]
+    draws, errors = (np.concatenate(part) for part in zip(*parts, strict=True))
+    estimate = estimate if of is None else of(estimate)
     there = (sizes > 0).sum(0)  # of M clusters, for a column may lack some
     fewer = np.where(there > 1, np.sqrt(there / np.maximum(1, there - 1) * (m - 1) / m), np.nan)
     error, errors = fewer * error, fewer * errors
@@ -243,6 +241,26 @@ def score_intervals(
     low = np.where(np.isinf(low), least, np.where(both, np.clip(low, estimate - far, least), low))
     high = np.where(np.isinf(high), most, np.where(both, np.clip(high, most, estimate + far), high))
     return low, high, error, draws
+
+
+def _blocks(counts: Resamples | np.ndarray) -> Iterator[np.ndarray]:
+    """(b, M) how often each cluster is drawn, of all draws in turn."""
+    if isinstance(counts, Resamples):
+        yield from (block for _, block in counts.blocks())
+    else:
+        yield counts
+
+
+def _drawn(
+    score: Score, sums: np.ndarray, counts: np.ndarray, of: Score | None, step: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(b, K) numbers and (b, K) their standard errors in b draws."""
+    (m, c, s), b = sums.shape, len(counts)
+    drawn = resampled_sums(counts, sums.reshape(m, -1))[0].reshape(b, c, s)
+    draws, slopes = score(drawn), _slopes(score, drawn, counts, sums)
+    if of is None:
+        return draws, _spread(counts, sums, slopes, np.empty((b, 0, c)))
+    return of(draws), _spread(counts, sums, slopes, _gradient(of, draws, step))
 
 
 def moves_variance(moves: ArrayLike, clusters: Sequence | np.ndarray) -> tuple[float, float]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +15,7 @@ from .errors import DataError
 
 __all__ = [
     "Z95",
+    "Resamples",
     "cluster_counts",
     "cluster_sums",
     "clusters_of",
@@ -22,6 +25,7 @@ __all__ = [
     "p_value",
     "pearson",
     "resampled_sums",
+    "resamples",
     "share_interval",
     "spearman",
 ]
@@ -59,6 +63,70 @@ def cluster_counts(
     drawn = rng.integers(0, m, size=(checks.draws_that_fit(n_draws, m), m))
     _count_rows(drawn)
     return drawn, index
+
+
+KEPT = 1000  # numbers that are kept of a draw, such as the scores of all systems and what they are made of
+BLOCK = 2**23
+"""How many numbers of draws × clusters are in memory at a time: 64 MB, and as much of what is made of them."""
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """B resamples of M clusters, made block by block: memory does not grow with B × M.
+
+    Parameters
+    ----------
+    n_draws, n_clusters : B and M.
+    index : (n,) the cluster 0..M-1 of each segment.
+    """
+
+    n_draws: int
+    n_clusters: int
+    index: np.ndarray = field(repr=False)
+    _rng: np.random.Generator = field(repr=False)
+    _kept: list[np.ndarray] = field(default_factory=list, repr=False)
+
+    def __len__(self) -> int:
+        return self.n_draws
+
+    def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """(which draws, how often each cluster is drawn in them (b, M)) for all draws; the same numbers every time."""
+        if self._kept:
+            yield slice(0, self.n_draws), self._kept[0]
+            return
+        rng, m = copy.deepcopy(self._rng), self.n_clusters
+        step = max(1, BLOCK // m)
+        for start in range(0, self.n_draws, step):
+            rows = slice(start, min(start + step, self.n_draws))
+            drawn = rng.integers(0, m, size=(rows.stop - start, m))
+            _count_rows(drawn)
+            yield rows, drawn
+
+    def by_segment(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """(which draws, how often each segment is drawn in them (b, n)) for all draws."""
+        n = len(self.index)
+        alone = self.n_clusters == n and bool((self.index == np.arange(n)).all())
+        for rows, counts in self.blocks():
+            yield rows, counts if alone else counts.take(self.index, axis=1)
+
+
+def resamples(clusters: Sequence | np.ndarray, n_draws: int, rng: np.random.Generator) -> Resamples:
+    """Draws of M clusters, as `cluster_counts` makes them, without all of them in memory where they are many.
+
+    Parameters
+    ----------
+    clusters : (n,) cluster of each segment. n_draws : B, at least 1.
+
+    Raises
+    ------
+    DataError : n_draws is no number of resamples, or what is kept of each does not fit into memory.
+    """
+    _, index = np.unique(np.asarray(clusters), return_inverse=True)
+    m = int(index.max()) + 1
+    checks.draws_that_fit(n_draws, min(m, KEPT))
+    if n_draws * m > BLOCK:
+        return Resamples(n_draws, m, index, np.random.default_rng(rng.integers(2**63)))
+    return Resamples(n_draws, m, index, rng, [cluster_counts(clusters, n_draws, rng)[0]])
 
 
 @compiled

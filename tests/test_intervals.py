@@ -1,5 +1,7 @@
 """The bootstrap over documents: its draws, its studentised interval, its standard error."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -251,3 +253,17 @@ def test_one_long_document_counts_for_nearly_all():
         "4 raters, some with so many ratings that all count like 2.5, are few: the intervals may be"
     )
     assert few_clusters(4, "raters", 2.5).startswith(told)
+
+
+def test_a_hundred_thousand_segments_take_no_more_memory_than_a_block_of_draws():
+    """Draws × segments are never all in memory: here they would be 1.6 GB."""
+    x = np.random.default_rng(0).normal(size=100_000)
+    tracemalloc.start()
+    found = bootstrap_means(x, range(len(x)), np.random.default_rng(1), 2000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 400e6
+    assert found.se[0] == pytest.approx(x.std(ddof=1) / np.sqrt(len(x)), rel=1e-6)
+    assert found.draws[:, 0].std() == pytest.approx(found.se[0], rel=0.06)
+    again = bootstrap_means(x, range(len(x)), np.random.default_rng(1), 2000)
+    assert again.draws.tobytes() == found.draws.tobytes()

@@ -13,7 +13,7 @@ from .. import checks
 from ..errors import DataError
 from ..estimate import Estimate
 from ..intervals import FEWEST, effective, few_clusters, score_intervals, student
-from ..stats import cluster_counts, cluster_sums
+from ..stats import cluster_sums, resamples
 from .files import ClassRatings
 from .sheet import SCALE
 
@@ -185,10 +185,10 @@ def _interval(
 
     Each end is the farther one of the studentised draws' and Student's, for ratings take few values.
     """
-    times, index = cluster_counts(segment, *draws)
-    sums = cluster_sums(_coincidences(counts), index)[:, None]
+    times = resamples(segment, *draws)
+    sums = cluster_sums(_coincidences(counts), times.index)[:, None]
     score = partial(_of_coincidences, level)
-    sizes = np.bincount(index)[:, None]
+    sizes = np.bincount(times.index)[:, None]
     low, high, error, drawn = score_intervals(score, sums, times, sizes=sizes)
     least, most = student(score(sums.sum(0)), error, effective(sizes))
     lowest, highest = float(min(low[0], least[0])), float(max(high[0], most[0]))

@@ -3,20 +3,21 @@
 A file is continued where it was cut, tried again with growing pauses, and named only once it is verified. It grows
 under a hidden name that belongs to this call alone, so that two runs cannot mix their bytes. A call that ends early
 gives its part back under a name that the next one finds and continues. The part of a killed one is taken over when
-nobody has it open and it has not grown for an hour.
+nobody has it open and its process is gone, or, on another machine, it has not grown for an hour.
 """
 
 from __future__ import annotations
 
 import base64
 import errno
+import hashlib
 import os
 import re
 import secrets
 import socket
 import ssl
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from email.message import Message
 from email.utils import parsedate_to_datetime
@@ -48,6 +49,7 @@ from .writing import FULL, lock
 __all__ = ["BASE", "Patience", "download", "fetch_data"]
 
 BLOCK = 1 << 16  # bytes per read
+MOST_BYTES = 2_000_000_000  # of a file whose size is not known beforehand
 # seconds without a new byte after which a part has no owner: a live run never pauses so long
 ABANDONED = 3600.0
 PASSING = {408, 429, 500, 502, 503, 504}  # HTTP answers that may be different a little later
@@ -64,12 +66,14 @@ class Patience:
     ----------
     timeout : seconds without a byte. attempts : for one file.
     pause, longest : the first pause and the longest, in seconds.
+    least : bytes a second, below which, over each `timeout`, a server is left as if it had stopped.
     """
 
     timeout: float = 30.0
     attempts: int = 5
     pause: float = 1.0
     longest: float = 60.0
+    least: float = 500.0
 
 
 class _Again(Exception):
@@ -120,13 +124,14 @@ def _free(target: Path) -> Path:
 
 def _claim(target: Path) -> Path:
     """A name for this call alone; an earlier call's part, if there is one, has it now: renaming is the lock."""
-    mine = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    for part in [_free(target), *target.parent.glob(f".{escape(target.name)}.????????.part")]:
+    owner = f"{_this_machine()}{os.getpid():x}"
+    mine = target.with_name(f".{target.name}.{owner}-{secrets.token_hex(4)}.part")
+    for part in [_free(target), *target.parent.glob(f".{escape(target.name)}.*-????????.part")]:
         try:
             with part.open("rb") as file:
                 if not lock(file.fileno()):  # whatever the clock says, somebody writes it
                     continue
-                if part == _free(target) or abs(time.time() - part.stat().st_mtime) > ABANDONED:
+                if part == _free(target) or _abandoned(part):
                     os.utime(part)  # before the new name: under that it must never look abandoned
                     os.rename(part, mine)
                     return mine
@@ -134,6 +139,24 @@ def _claim(target: Path) -> Path:
             # not there, taken by another run just now, or (on Windows) still open there
             continue
     return mine
+
+
+def _this_machine() -> str:
+    """8 digits of this machine's name, which stand in the names of its parts."""
+    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+
+
+def _abandoned(part: Path) -> bool:
+    """Whether nobody writes a part: its process on this machine is gone, or it has not grown for long."""
+    owner = part.name.rpartition("-")[0].rpartition(".")[2]
+    if os.name == "posix" and owner.startswith(_this_machine()):
+        try:
+            os.kill(int(owner[8:], 16), 0)
+        except ProcessLookupError:
+            return True
+        except (OSError, ValueError, OverflowError):  # somebody else's, or no number
+            pass
+    return abs(time.time() - part.stat().st_mtime) > ABANDONED
 
 
 def _fill(
@@ -149,17 +172,19 @@ def _fill(
         if part.exists() and not fault(part, row):
             return
         try:
-            continued = _receive(url, part, patience.timeout, what)
+            continued = _receive(url, part, row, patience, what)
             wrong = fault(part, row)
             if not wrong:
                 return
             if not continued:
-                part.unlink(missing_ok=True)
                 raise DataError(
                     f"{url} {wrong}; a proxy may have answered in its place, nothing was changed "
                     "here."
                 )
             raise _Again(f"{url}, continued from an earlier part, {wrong}", anew=True)
+        except DataError:
+            part.unlink(missing_ok=True)
+            raise
         except _Again as error:
             if error.anew:
                 part.unlink(missing_ok=True)
@@ -181,10 +206,10 @@ def _pause(error: _Again, attempt: int, patience: Patience, say: Callable[[str],
     time.sleep(pause)
 
 
-def _receive(url: str, part: Path, timeout: float, what: str) -> bool:
+def _receive(url: str, part: Path, row: RemoteFile, patience: Patience, what: str) -> bool:
     """Append what is missing of a part, or write it anew where the server cannot continue; whether it was continued."""
     start = part.stat().st_size if part.exists() else 0
-    with _open(url, start, timeout) as response:
+    with _open(url, start, patience.timeout) as response:
         continued = start > 0 and response.status == 206
         if continued and not response.headers.get("Content-Range", "").startswith(
             f"bytes {start}-"
@@ -193,19 +218,46 @@ def _receive(url: str, part: Path, timeout: float, what: str) -> bool:
         done = start if continued else 0
         length = response.headers.get("Content-Length", "")
         total = done + int(length) if length.isdecimal() else None
+        _check_size(url, total, row, continued)
         with (
             part.open("ab" if continued else "wb") as file,
-            progress(total or 0, what, "B") as step,
+            progress(total or row.size or 0, what, "B") as step,
         ):
             lock(file.fileno())
             step(done)
-            while done != total and (block := _read(response, url, timeout)):
+            for block in _blocks(response, url, patience):
                 file.write(block)
                 step(len(block))
                 done += len(block)
+                if done == total:
+                    break
+                _check_size(url, done if done > (row.size or MOST_BYTES) else None, row, continued)
     if total is not None and done < total:
         raise _Again(f"{_host(url)} ended the connection after {done:,} of {total:,} bytes")
     return continued
+
+
+def _check_size(url: str, size: int | None, row: RemoteFile, continued: bool) -> None:
+    """Refuse an answer of another size than the file has; of a part that is continued, the part may be at fault."""
+    if size is None or size == row.size or (row.size is None and size <= MOST_BYTES):
+        return
+    wanted = f"{row.size:,}" if row.size is not None else f"at most {MOST_BYTES:,}"
+    told = f"{url} has {size:,} bytes or more, {wanted} are wanted"
+    if continued:
+        raise _Again(told, anew=True)
+    raise DataError(f"{told}; a proxy may have answered in its place, nothing was changed here.")
+
+
+def _blocks(response: HTTPResponse, url: str, patience: Patience) -> Iterator[bytes]:
+    """What comes, block by block; a server that sends next to nothing for long is left for another attempt."""
+    began, seen = time.monotonic(), 0
+    while block := _read(response, url, patience.timeout):
+        yield block
+        seen += len(block)
+        if (passed := time.monotonic() - began) > patience.timeout:
+            if seen < patience.least * passed:
+                raise _Again(f"{_host(url)} sends no more than {seen / passed:.0f} bytes a second")
+            began, seen = time.monotonic(), 0
 
 
 def _request(url: str, start: int) -> Request:

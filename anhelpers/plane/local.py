@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
 from ..intervals import Score, score_intervals
-from ..stats import cluster_counts, cluster_sums, p_value, pearson, spearman
+from ..stats import cluster_sums, p_value, pearson, resamples, spearman
 from .scores import Plane
 
 if TYPE_CHECKING:
@@ -198,12 +198,12 @@ def _made_of(
 ) -> np.ndarray:
     """(K, 3) numbers made of the scores of all systems on the axes of planes of the same documents, with their ends."""
     one, k = planes[0], len(planes[0].systems)
-    counts, index = cluster_counts(one.clusters, n_draws, rng)
-    if counts.shape[1] < 2:
+    counts = resamples(one.clusters, n_draws, rng)
+    if counts.n_clusters < 2:
         raise DataError(f"{one.name} has one segment: an interval needs at least 2.")
     axes = [(axis, plane.clusters) for plane in planes for axis in plane.axes]
     widths = [axis.counts.shape[2] for axis, _ in axes]
-    sums = np.zeros((counts.shape[1], len(axes) * k, max(widths)))
+    sums = np.zeros((counts.n_clusters, len(axes) * k, max(widths)))
     for i, (axis, docs) in enumerate(axes):
         of_doc = np.unique(docs, return_inverse=True)[1]
         sums[:, i * k : (i + 1) * k, : widths[i]] = cluster_sums(
@@ -220,7 +220,9 @@ def _made_of(
 
     numbers = of(scores(sums.sum(0)))
     sizes = np.repeat(
-        cluster_sums(one.there.any(1).astype(np.float64), index)[:, None], len(numbers), axis=1
+        cluster_sums(one.there.any(1).astype(np.float64), counts.index)[:, None],
+        len(numbers),
+        axis=1,
     )
     low, high, *_ = score_intervals(scores, sums, counts, sizes=sizes, of=of, farther=True)
     return np.stack([numbers, low, high], axis=1)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from ..stats import cluster_counts, cluster_sums, clusters_of, resampled_sums
+from ..stats import Resamples, cluster_sums, clusters_of, resampled_sums, resamples
 
 __all__ = ["Axis", "Plane", "mean_axis", "stored_axis"]
 
@@ -174,24 +174,21 @@ class Plane:
         """(2, k) accuracy and naturalness of each system over its segments; nan where it has none."""
         return np.stack([axis.score(axis.counts.sum(0)) for axis in self.axes])
 
-    def draws(self, rng: np.random.Generator, n_draws: int = 1000) -> tuple[np.ndarray, np.ndarray]:
-        """(B, 2, k) the scores in B resamples of documents, drawn once for all, and (B, N) how often each segment is.
+    def draws(self, rng: np.random.Generator, n_draws: int = 1000) -> tuple[np.ndarray, Resamples]:
+        """(B, 2, k) the scores in B resamples of documents, drawn once for all, and these resamples.
 
         Where there is one document only, segments are resampled; with one segment there is nothing to resample.
         """
-        counts, index = cluster_counts(self.clusters, n_draws, rng)
-        if counts.shape[1] < 2:
+        drawn = resamples(self.clusters, n_draws, rng)
+        if drawn.n_clusters < 2:
             raise DataError(f"{self.name} has one segment: an interval needs at least 2.")
-        n, shapes = len(self), [(n_draws, *axis.counts.shape[1:]) for axis in self.axes]
-        sums = resampled_sums(
-            counts, *(cluster_sums(axis.counts.reshape(n, -1), index) for axis in self.axes)
-        )
-        scores = [
-            axis.score(s.reshape(shape))
-            for axis, s, shape in zip(self.axes, sums, shapes, strict=True)
-        ]
-        by_segment = counts.shape[1] == n and (index == np.arange(n)).all()
-        return np.stack(scores, axis=1), counts if by_segment else counts.take(index, axis=1)
+        flat = [cluster_sums(axis.counts.reshape(len(self), -1), drawn.index) for axis in self.axes]
+        out = np.empty((n_draws, 2, len(self.systems)))
+        for rows, counts in drawn.blocks():
+            sums = resampled_sums(counts, *flat)
+            for i, (axis, one) in enumerate(zip(self.axes, sums, strict=True)):
+                out[rows, i] = axis.score(one.reshape(len(counts), *axis.counts.shape[1:]))
+        return out, drawn
 
     @property
     def unit(self) -> str:

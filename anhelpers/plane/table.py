@@ -11,7 +11,7 @@ from .. import checks
 from ..errors import DataError
 from ..frontier import OracleCurve
 from ..intervals import FEWEST, effective, few_clusters, score_intervals, student
-from ..stats import cluster_counts, cluster_sums, pearson
+from ..stats import Resamples, cluster_sums, pearson, resamples
 from .scores import AXES, Plane
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def systems_table(
     import pandas as pd
 
     scores = plane.scores()
-    low, high, errors, draws, weights = _resampled(plane, rng, n_draws)
+    low, high, errors, draws, resampled = _resampled(plane, rng, n_draws)
     columns: dict[str, object] = {"system": plane.systems, "category": plane.categories}
     for i, axis in enumerate(AXES):
         columns |= {
@@ -71,7 +71,7 @@ def systems_table(
         "pareto_probability": _share(_best(plane, draws), draws),
     }
     if curve is not None:
-        columns |= _gaps(plane, curve, scores, draws, weights=weights, counting=counting)
+        columns |= _gaps(plane, curve, scores, draws, resampled=resampled, counting=counting)
     columns |= {
         f"{name}_signature": axis.signature for name, axis in zip(AXES, plane.axes, strict=True)
     }
@@ -158,7 +158,7 @@ def _gaps(
     scores: np.ndarray,
     draws: np.ndarray,
     *,
-    weights: np.ndarray,
+    resampled: Resamples | None,
     counting: np.ndarray,
 ) -> dict[str, np.ndarray]:
     """What the curve has more on either axis: Student's interval, with the spread of the draws as standard error."""
@@ -172,11 +172,9 @@ def _gaps(
             f"the curve is over {curve.n_segments} segments and the systems are over {len(plane)}."
         )
     gaps = curve.gaps(*scores)
-    drawn = (
-        curve.resampled_gaps(weights, draws[:, 0], draws[:, 1])
-        if len(weights)
-        else np.full_like(draws, np.nan)
-    )
+    drawn = np.full_like(draws, np.nan)
+    for rows, weights in resampled.by_segment() if resampled else ():
+        drawn[rows] = curve.resampled_gaps(weights, draws[rows, 0], draws[rows, 1])
     m = len(set(plane.clusters.tolist()))
     spread = drawn.std(0, ddof=1) * np.sqrt(m / (m - 1)) if m > 1 else drawn[0]
     low, high = student(gaps, spread, counting)
@@ -191,19 +189,21 @@ def _gaps(
     return columns | {"above_curve": known & ~(gaps >= -1e-9).all(0)}
 
 
-def _resampled(plane: Plane, rng: np.random.Generator, n_draws: int) -> tuple[np.ndarray, ...]:
-    """Ends and standard errors (2, k) of the scores, their draws (B, 2, k), and (B, N) how often each segment is drawn.
+def _resampled(
+    plane: Plane, rng: np.random.Generator, n_draws: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Resamples | None]:
+    """Ends and standard errors (2, k) of the scores, their draws (B, 2, k), and the resamples.
 
-    All nan, and no weights, where there is one segment; a stored axis is nan, for its sampling error is not known.
+    All nan, and no resamples, where there is one segment; a stored axis is nan, for its sampling error is not known.
     """
     k = len(plane.systems)
     if len(plane) < 2:
         nothing = np.full((2, k), np.nan)
-        return nothing, nothing, nothing, nothing[None], np.empty((0, len(plane)))
-    counts, index = cluster_counts(plane.clusters, n_draws, rng)
-    sizes = cluster_sums(plane.there.astype(np.float64), index)
+        return nothing, nothing, nothing, nothing[None], None
+    drawn = resamples(plane.clusters, n_draws, rng)
+    sizes = cluster_sums(plane.there.astype(np.float64), drawn.index)
     found = [
-        score_intervals(axis.score, cluster_sums(axis.counts, index), counts, sizes=sizes)
+        score_intervals(axis.score, cluster_sums(axis.counts, drawn.index), drawn, sizes=sizes)
         for axis in plane.axes
     ]
     low, high, errors, draws = (np.stack(part, axis=-2) for part in zip(*found, strict=True))
@@ -212,7 +212,7 @@ def _resampled(plane: Plane, rng: np.random.Generator, n_draws: int) -> tuple[np
     stored = [axis.level == "stored" for axis in plane.axes]
     for part in (low, high, errors, draws):
         part[..., stored, :] = np.nan
-    return low, high, errors, draws, counts[:, index]
+    return low, high, errors, draws, drawn
 
 
 def _effective(plane: Plane) -> np.ndarray:

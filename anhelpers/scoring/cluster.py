@@ -3,16 +3,14 @@
 Calls of a scorer go out in chunks, at most AHEAD per worker at a time, and come back in any order. A chunk is whole
 calls, so that what shares work in one process (a source's candidates) shares it on a worker, and a worker of the same
 kind of device computes the bits of an unshared run. A chunk whose worker is killed is given to another one.
-
-The settings of SLURM jobs are a small yaml file, from which dask_jobqueue is told what it needs.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import re
 import shutil
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,95 +18,13 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from ..data.lines import table_lines
 from ..errors import AnhelpersError, DataError, need
 from ..progress import note, note_once
 from .memo import sharing
+from .slurm import read_slurm, slurm_options
 from .worker import Failed, Recipe, answer
 
-__all__ = ["Cluster", "connect", "draws", "read_slurm", "slurm_options"]
-
-MOST_CHARACTERS = 100_000
-"""Of a file of settings; yaml is slow to read."""
-
-SLURM = {  # of the file -> kind and whether it must be there
-    "queue": (str, False),
-    "account": (str, False),
-    "gpus": (int, False),
-    "cores": (int, False),
-    "memory": (str, True),
-    "walltime": (str, True),
-    "n_jobs": (int, True),
-    "activate": (str, False),
-    "directives": (list, False),
-    "interface": (str, False),
-    "logs": (str, False),
-    "chunk": (int, False),
-}
-
-
-def read_slurm(path: str) -> Mapping[str, Any]:
-    """The settings of SLURM jobs from a yaml file, or a DataError that names the first that is wrong."""
-    yaml = need("yaml", "reading the settings of SLURM jobs")
-    text = "\n".join(table_lines(path))
-    if len(text) > MOST_CHARACTERS:
-        raise DataError(
-            f"has {len(text):,} characters, too many for settings; write them after "
-            "docs/slurm.yaml.",
-            path,
-        )
-    try:
-        settings = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DataError("is no yaml; write one after docs/slurm.yaml.", path) from error
-    if not isinstance(settings, dict):
-        raise DataError(
-            "holds no settings; write lines of the form 'queue: gpu', as in docs/slurm.yaml.", path
-        )
-    for name in settings:
-        if name not in SLURM:
-            raise DataError(f"unknown setting '{name}'; known: {', '.join(SLURM)}.", path)
-    for name, (kind, wanted) in SLURM.items():
-        value = settings.get(name)
-        if (value is None and wanted) or (value is not None and type(value) is not kind):
-            what = {
-                str: "text, in quotes where it has a colon",
-                int: "a whole number",
-                list: "a list",
-            }[kind]
-            raise DataError(
-                f"{name} is {'absent' if value is None else repr(value)}; it must be {what}.", path
-            )
-        if isinstance(value, list) and any(type(one) is not str for one in value):
-            raise DataError(f"{name} is {value!r:.60}; it must be a list of texts.", path)
-        if isinstance(value, int) and value < (0 if name == "gpus" else 1):
-            raise DataError(f"{name} is {value}; it must be positive.", path)
-    return {name: value for name, value in settings.items() if value is not None}
-
-
-def slurm_options(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What `dask_jobqueue.SLURMCluster` is told: one process and one model per job, and per GPU one job."""
-    gpus, cores = settings.get("gpus", 0), settings.get("cores", 1)
-    options: dict[str, Any] = {
-        "cores": 1,
-        "processes": 1,
-        "job_cpu": cores,
-        "memory": settings["memory"],
-        "walltime": settings["walltime"],
-        "python": "python" if "activate" in settings else sys.executable,
-        "job_extra_directives": ([f"--gres=gpu:{gpus}"] if gpus else [])
-        + settings.get("directives", []),
-        "job_script_prologue": [f"export OMP_NUM_THREADS={cores} MKL_NUM_THREADS={cores}"]
-        + ([settings["activate"]] if "activate" in settings else []),
-    }
-    names = {
-        "queue": "queue",
-        "account": "account",
-        "interface": "interface",
-        "logs": "log_directory",
-    }
-    return options | {there: settings[here] for here, there in names.items() if here in settings}
-
+__all__ = ["Cluster", "connect", "draws"]
 
 AHEAD = 2
 """Chunks per worker that are out at once: one at work, one waiting, whatever the number of texts."""
@@ -123,6 +39,14 @@ SECONDS_TO_CONNECT = 15.0
 SECONDS_TO_START = 120.0
 DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 """Local workers do not hear the terminal's Ctrl-C: the command ends them."""
+
+OURS = {
+    "distributed.scheduler.allowed-failures": DEATHS,
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.nanny.http.routes": [],
+}
+"""Settings of the clusters that are started here; no page of theirs is served, as anybody could read or call it."""
 
 WHY = "sharing work over a cluster"
 FORMS = (
@@ -317,14 +241,17 @@ def _cluster(spec: str) -> Cluster:
     raise DataError(f"'{spec}' names no cluster; {FORMS}.")
 
 
+def _keys() -> Any:
+    """A key and a certificate for one run: the ports of a cluster, which run what is sent, answer only who has them."""
+    need("cryptography", "closing a cluster to other users of the machine")
+    return need("distributed.security", WHY).Security.temporary()
+
+
 def _local(workers: int, threads: int, ends: ExitStack) -> Any:
-    """A cluster of processes on this machine, reachable from here only, each with a model of its own."""
+    """A cluster of processes on this machine, each with a model of its own; its ports answer this run alone."""
     distributed, dask = need("distributed", WHY), need("dask", WHY)
     numbers = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads)
-    settings = {
-        "distributed.scheduler.allowed-failures": DEATHS,
-        "distributed.nanny.pre-spawn-environ": numbers,
-    }
+    settings = {"distributed.nanny.pre-spawn-environ": numbers} | OURS
     ends.enter_context(dask.config.set(settings))
     cluster = distributed.LocalCluster(
         n_workers=workers,
@@ -332,9 +259,11 @@ def _local(workers: int, threads: int, ends: ExitStack) -> Any:
         processes=True,
         host="127.0.0.1",
         dashboard_address="127.0.0.1:0",
+        scheduler_kwargs={"dashboard": False},
         memory_limit=0,
         silence_logs="ERROR",
         preload=[DEAF],
+        security=_keys(),
     )
     ends.callback(cluster.close)
     return ends.enter_context(distributed.Client(cluster, set_as_default=False))
@@ -345,6 +274,12 @@ def _running(address: str, ends: ExitStack) -> Any:
     distributed = need("distributed", WHY)
     try:
         client = distributed.Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
+    except TypeError as error:
+        raise DataError(
+            "no key for its TLS is known here; name ca-file, key and cert in distributed.comm.tls "
+            "(~/.config/dask, see docs/cluster.md).",
+            address,
+        ) from error
     except (OSError, TimeoutError, ValueError) as error:
         raise DataError(
             f"no scheduler answers within {SECONDS_TO_CONNECT:.0f} s; start one there (dask "
@@ -352,6 +287,11 @@ def _running(address: str, ends: ExitStack) -> Any:
             address,
         ) from error
     ends.enter_context(client)
+    if address.startswith(("tcp:", "ws:", "ucx:")):
+        note(
+            f"{address} has no TLS: whoever reaches that port can run programs as its owner; "
+            "docs/cluster.md says how to close it."
+        )
     try:
         client.wait_for_workers(1, timeout=SECONDS_TO_START)
     except TimeoutError as error:
@@ -372,10 +312,8 @@ def _slurm(settings: Mapping[str, Any], ends: ExitStack) -> Any:
             "there is no sbatch here, by which SLURM is asked for jobs; type the command where "
             "there is one."
         )
-    ends.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": DEATHS}))
-    cluster = need("dask_jobqueue", "sharing work over SLURM").SLURMCluster(
-        **slurm_options(settings)
-    )
+    ends.enter_context(dask.config.set(OURS))
+    cluster = _slurm_cluster(settings)
     ends.callback(cluster.close)
     cluster.adapt(minimum_jobs=settings["n_jobs"], maximum_jobs=settings["n_jobs"])
     client = ends.enter_context(distributed.Client(cluster, set_as_default=False))
@@ -390,6 +328,17 @@ def _slurm(settings: Mapping[str, Any], ends: ExitStack) -> Any:
             "with docs/slurm.yaml."
         )
     return client
+
+
+def _slurm_cluster(settings: Mapping[str, Any]) -> Any:
+    """The scheduler of SLURM jobs; the keys of the run lie, readable by their owner alone, where all nodes see them."""
+    dask = need("dask", WHY)
+    place = dask.config.get("jobqueue.slurm.shared-temp-directory", None) or os.getcwd()
+    return need("dask_jobqueue", "sharing work over SLURM").SLURMCluster(
+        **{"shared_temp_directory": place} | slurm_options(settings),
+        security=_keys(),
+        scheduler_options={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+    )
 
 
 def draws(cluster: Cluster, recipe: Recipe) -> Callable[..., Iterator[Any]]:

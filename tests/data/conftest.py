@@ -47,7 +47,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 "Content-Range",
                 f"bytes {start + (fault == 'elsewhere')}-{len(body) - 1}/{len(body)}",
             )
-        if fault != "no length":
+        if fault not in ("no length", "endless"):
             self.send_header("Content-Length", str(len(body) - start))
         self.end_headers()
         body = body[start:]
@@ -59,6 +59,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif fault == "slow":
             for i in range(0, len(body), len(body) // 10):
                 self.wfile.write(body[i : i + len(body) // 10])
+                time.sleep(0.02)
+        elif fault == "endless":
+            while True:
+                self.wfile.write(body)
+        elif fault == "drip":
+            for i in range(40):
+                self.wfile.write(body[i : i + 1])
+                self.wfile.flush()
                 time.sleep(0.02)
         elif fault == "wrong":
             self.wfile.write(body[:-1] + b"!")

@@ -1,9 +1,12 @@
 """One file from a server that cuts, stalls, lies and refuses."""
 
+import contextlib
 import errno
 import hashlib
 import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -262,6 +265,57 @@ def test_an_interrupted_download_is_continued_by_the_next(server, get, monkeypat
     assert server.ranges == [None, f"bytes={len(kept)}-"]
 
 
+def test_an_answer_of_another_size_is_refused_before_it_is_read(server, get, row_of):
+    server.files["/a.txt"] = TEXT * 30
+    with pytest.raises(
+        DataError, match=r"/a\.txt has 9,216,000 bytes or more, 307,200 are wanted; a proxy may"
+    ):
+        get()
+    assert get.parts() == []
+
+
+@pytest.mark.parametrize("size", [len(TEXT), None], ids=["known", "not known"])
+def test_an_endless_answer_ends_at_the_size_that_is_wanted(server, get, row_of, monkeypatch, size):
+    """Its server tells no length and sends for ever; what was written is gone."""
+    monkeypatch.setattr(downloading, "MOST_BYTES", 400_000)
+    written = []
+    server.faults = ["endless"]
+    monkeypatch.setattr(
+        downloading, "progress", lambda *_: contextlib.nullcontext(lambda n: written.append(n))
+    )
+    wanted = "307,200 are wanted" if size else "at most 400,000 are wanted"
+    with pytest.raises(DataError, match=wanted):
+        get(replace(row_of(TEXT), size=size))
+    assert sum(written) < 500_000
+    assert get.parts() == []
+
+
+def test_a_server_that_drips_is_left_and_the_rest_comes_from_another_attempt(server, get):
+    server.faults = ["drip"]
+    get(patience=replace(QUICK, timeout=0.2, least=2000.0))
+    assert get.target.read_bytes() == TEXT
+    assert "bytes a second" in get.said[0]
+    assert server.ranges[1] is not None
+
+
+def test_the_part_of_a_killed_process_of_this_machine_is_continued_at_once(server, get):
+    code = (
+        "import sys; from pathlib import Path; from anhelpers.data import fetch; "
+        "mine = fetch._claim(Path(sys.argv[1])); mine.write_bytes(b'0123'); print(mine.name)"
+    )
+    get.target.parent.mkdir(parents=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(get.target)], capture_output=True, text=True, check=True
+    )
+    left = get.target.parent / done.stdout.strip()
+    assert left.exists()
+    left.write_bytes(TEXT[:11])
+    get()
+    assert server.ranges == ["bytes=11-"]
+    assert get.parts() == []
+    assert get.target.read_bytes() == TEXT
+
+
 def test_two_runs_at_once_do_not_mix_their_bytes(server, get):
     server.faults, errors = ["slow"] * 4, []
 
@@ -283,7 +337,7 @@ def test_two_runs_at_once_do_not_mix_their_bytes(server, get):
 
 def test_the_part_of_a_killed_run_is_taken_over_once_nobody_writes_it(server, get):
     get.target.parent.mkdir(parents=True)
-    fresh, dead = (get.target.with_name(f".a.txt.{letter * 8}.part") for letter in "ab")
+    fresh, dead = (get.target.with_name(f".a.txt.elsewhere-{c * 8}.part") for c in "ab")
     fresh.write_bytes(TEXT[:5])
     dead.write_bytes(TEXT[:7])
     os.utime(dead, (time.time() - 7200,) * 2)

@@ -34,7 +34,7 @@ from anhelpers.data.token_scores import read_token_scores
 from anhelpers.data.wmt import read_categories, system_categories
 from anhelpers.data.worlds import load_world
 from anhelpers.errors import AnhelpersError
-from anhelpers.scoring.cluster import read_slurm
+from anhelpers.scoring.slurm import read_slurm
 from anhelpers.scoring.store import Store, key
 from anhelpers.scoring.upkeep import export_parquet, import_parquet
 from anhelpers.xmi.published import FEATURES, SCORES, read_features, read_results

@@ -25,7 +25,7 @@ from anhelpers.data.token_scores import read_token_scores
 from anhelpers.data.wmt import COLUMNS as SYSTEMS
 from anhelpers.data.wmt import read_categories, system_categories
 from anhelpers.data.worlds import load_world
-from anhelpers.scoring.cluster import read_slurm
+from anhelpers.scoring.slurm import read_slurm
 from anhelpers.scoring.store import Store
 from anhelpers.scoring.upkeep import export_parquet, import_parquet, sizes
 from anhelpers.xmi.published import FEATURES, SCORES, read_features, read_results

@@ -4,6 +4,7 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import sacrebleu
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from sacrebleu.significance import PairedTest
 from scipy.stats import multivariate_normal
 
+from anhelpers import stats
 from anhelpers.accuracy.surface import surface_metric
 from anhelpers.charts.systems import error_ellipses
 from anhelpers.data import TestSet
@@ -23,11 +25,13 @@ from anhelpers.plane import (
     paired_tests,
     pareto,
     plane_of,
+    scores,
     sliced_table,
     slices,
     stored_axis,
     system_plane,
     systems_table,
+    table,
 )
 from anhelpers.stats import holm, p_value
 
@@ -72,13 +76,36 @@ def corpus(seed=1, size=30, k=3) -> TestSet:
 @pytest.mark.verifies("Bootstrap over documents", by="property")
 def test_both_axes_and_all_systems_share_the_resampled_documents(random_plane):
     plane = random_plane()
-    draws, weights = plane.draws(np.random.default_rng(5), 60)
+    draws, drawn = plane.draws(np.random.default_rng(5), 60)
+    weights = np.concatenate([block for _, block in drawn.by_segment()])
     for b in range(60):
         rows = np.repeat(np.arange(len(plane)), weights[b])
         np.testing.assert_allclose(draws[b, 0], plane.accuracy.values[rows].mean(0))
         np.testing.assert_allclose(draws[b, 1], plane.naturalness.values[rows].mean(0))
     by_doc = {doc: weights[:, plane.docs == doc] for doc in set(plane.docs.tolist())}
     assert all((w == w[:, :1]).all() for w in by_doc.values())
+
+
+def test_draws_in_blocks_give_the_table_of_all_draws_at_once(random_plane, monkeypatch):
+    """What is too large for memory is made a few draws at a time, and the numbers stay the same."""
+    plane, n = random_plane(), 300
+    monkeypatch.setattr(stats, "BLOCK", 64)
+    few = stats.resamples(plane.clusters, n, np.random.default_rng(1))
+    assert len([*few.blocks()]) > 10
+    kept = np.concatenate([block for _, block in few.blocks()])
+    assert (kept.sum(1) == few.n_clusters).all()
+    whole = replace(few, _kept=[kept])
+    values = plane.accuracy.values, plane.naturalness.values
+    segment = np.repeat(np.arange(len(plane)), len(plane.systems))
+    curve = oracle_curve(segment, *(v.ravel() for v in values))
+    tables = []
+    for drawn in (few, whole):
+        for module in (table, scores):
+            monkeypatch.setattr(module, "resamples", lambda *_, drawn=drawn: drawn)
+        tables.append(systems_table(plane, np.random.default_rng(0), n, curve=curve))
+        tables[-1].attrs["draws"] = plane.draws(np.random.default_rng(0), n)[0]
+    pd.testing.assert_frame_equal(*tables, rtol=1e-12)
+    np.testing.assert_allclose(*(t.attrs["draws"] for t in tables), rtol=1e-12)
 
 
 @pytest.mark.verifies("BLEU", "chrF", by="foreign", of="sacreBLEU")
@@ -89,7 +116,8 @@ def test_a_corpus_score_of_a_resample_is_that_of_the_resampled_texts(name, oracl
     test = corpus()
     axis = metric_axis(test, surface_metric(name, "de"), "corpus")
     plane = plane_of(test, axis, mean_axis("n", "n", "n", np.zeros((len(test), 3))))
-    draws, weights = plane.draws(np.random.default_rng(2), 8)
+    draws, drawn = plane.draws(np.random.default_rng(2), 8)
+    ((_, weights),) = drawn.by_segment()
     for b, j in itertools.product(range(8), range(3)):
         rows = np.repeat(np.arange(len(test)), weights[b])
         hyps, refs = (

@@ -1,10 +1,13 @@
 """Two workers give the bits of one process; killed workers, interrupted runs, and what a user can get wrong."""
 
 import contextlib
+import gc
 import os
 import signal
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,12 +22,9 @@ from anhelpers import cli  # noqa: E402
 from anhelpers.errors import DataError  # noqa: E402
 from anhelpers.naturalness.lm import language_model, load_lm, score_texts  # noqa: E402
 from anhelpers.scoring import cluster as clusters  # noqa: E402
-from anhelpers.scoring.cluster import (  # noqa: E402
-    connect,
-    read_slurm,
-    slurm_options,
-)
+from anhelpers.scoring.cluster import connect  # noqa: E402
 from anhelpers.scoring.memo import IN_MEMORY, sharing  # noqa: E402
+from anhelpers.scoring.slurm import read_slurm, slurm_options  # noqa: E402
 from anhelpers.scoring.store import Store, key  # noqa: E402
 from anhelpers.scoring.worker import loaded_recipe, recipe  # noqa: E402
 
@@ -143,6 +143,59 @@ def test_interrupted_what_came_back_is_kept_and_the_rest_is_done_later(
     assert rows(store) == len(set(TEXTS))
 
 
+THIEF = """
+import os, sys
+import distributed
+import distributed.comm.tcp
+sys.path[:] = []  # which another user may not be allowed to read
+os.setgid(65534), os.setuid(65534)
+for address in sys.argv[1:]:
+    try:
+        with distributed.Client(address, timeout=3) as client:
+            print("ran as", client.submit(os.getuid).result(timeout=10))
+    except OSError as error:
+        print("refused", error)
+"""
+
+
+def stolen(*addresses):
+    """What another user of this machine gets from these ports."""
+    call = [sys.executable, "-c", THIEF, *addresses]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=60, check=False)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "getuid") or os.getuid() != 0, reason="run as root, to become another user"
+)
+def test_another_user_of_the_machine_is_refused(two, monkeypatch):
+    """At the scheduler's port and at a worker's, with TLS that has no key of this run and without."""
+    scheduler = two.client.scheduler.address
+    (worker, *_) = two.client.nthreads()
+    assert {scheduler[:6], worker[:6]} == {"tls://"}
+    said = stolen(scheduler.replace("tls:", "tcp:"), worker.replace("tls:", "tcp:"))
+    assert [line[:7] for line in said] == ["refused"] * 2
+    (tried,) = stolen(scheduler) or ["no key, no connection"]
+    assert "ran as" not in tried
+    monkeypatch.setattr(clusters, "_keys", lambda: None)
+    with contextlib.ExitStack() as ends:  # and without keys anything of theirs would run
+        assert stolen(clusters._local(1, 1, ends).scheduler.address) == [f"ran as {os.getuid()}"]
+
+
+def test_no_page_of_the_cluster_is_served(two):
+    """Its web servers, which anybody on the machine can ask, know no address."""
+    links = two.client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.http_server.port)
+    for page in (
+        "",
+        "status",
+        "info/main/workers.html",
+        "json/identity.json",
+        "api/v1/get_workers",
+    ):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"http://127.0.0.1:{links}/{page}", timeout=5)
+
+
 def test_few_chunks_are_out_and_calls_are_read_as_they_are_needed(two, tiny_lm):
     lm, read = load_lm(tiny_lm, device="cpu"), []
 
@@ -158,13 +211,23 @@ def test_few_chunks_are_out_and_calls_are_read_as_they_are_needed(two, tiny_lm):
     answers.close()
 
 
+@pytest.fixture
+def open_to_all(monkeypatch):
+    """The address of a scheduler of one's own, as a user starts it, with two workers and without keys."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with monkeypatch.context() as patch, contextlib.ExitStack() as ends:
+        patch.setattr(clusters, "_keys", lambda: None)
+        yield clusters._local(2, 1, ends).scheduler.address
+    torch.set_num_threads(threads)
+
+
 def test_the_commands_with_a_running_scheduler_write_the_same_files(
-    two, tiny_lm, tiny_marian, tmp_path, monkeypatch
+    open_to_all, tiny_lm, tiny_marian, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "src").write_text("The dog barks.\nYes.\nA house is old.\n", "utf-8")
     (tmp_path / "hyp").write_text("Der Hund bellt.\nJa.\nDas Haus.\n", "utf-8")
-    address = two.client.scheduler.address
     words = {
         "t.csv": ["score", "--lm", str(tiny_lm), "--segments", "-s", "src", "-t", "hyp"],
         "x.csv": [
@@ -195,13 +258,23 @@ def test_the_commands_with_a_running_scheduler_write_the_same_files(
     }
     for name, command in words.items():
         outputs = []
-        for more in ([], ["--scheduler", address]):
+        for more in ([], ["--scheduler", open_to_all]):
             seen = after(monkeypatch, 0, None)
             assert cli.main([*command, *more, "-o", name]) == 0
             assert bool(seen) == bool(more)
             outputs.append((tmp_path / name).read_bytes())
             (tmp_path / name).unlink()
         assert outputs[0] == outputs[1]
+    assert f"{open_to_all} has no TLS: whoever reaches that port can run" in capsys.readouterr().err
+
+
+def test_a_scheduler_whose_key_is_not_known_is_one_sentence(two, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "src").write_text("ja\n", "utf-8")
+    address = two.client.scheduler.address
+    call = ["score", "-s", "src", "-t", "src", "-m", "zip", "--scheduler", address]
+    assert cli.main(call) == 2
+    assert f"{address}: no key for its TLS is known here" in capsys.readouterr().err
 
 
 def test_learned_metrics_go_to_the_workers_whose_errors_are_sentences(two, tmp_path):
@@ -347,13 +420,18 @@ def test_wrong_settings_of_slurm_are_one_sentence(tmp_path, text, sentence):
     assert sentence in str(told.value)
 
 
-def test_the_settings_in_the_documentation_make_a_script_for_slurm():
-    jobqueue = pytest.importorskip("dask_jobqueue")
+def test_the_settings_in_the_documentation_make_a_script_for_slurm(tmp_path, monkeypatch):
+    pytest.importorskip("dask_jobqueue")
     settings = read_slurm(str(DOCS / "slurm.yaml"))
-    with jobqueue.SLURMCluster(
-        **slurm_options(settings), scheduler_options={"dashboard_address": "127.0.0.1:0"}
-    ) as cluster:
+    monkeypatch.chdir(tmp_path)
+    with clusters._slurm_cluster(settings) as cluster:
         script = cluster.job_script()
+        keys = [*tmp_path.iterdir()]
+        assert len(keys) == 3
+        assert {key.stat().st_mode & 0o777 for key in keys} == {0o600}
+    del cluster
+    gc.collect()
+    assert [*tmp_path.iterdir()] == []
     for line in [
         "#SBATCH -p gpu",
         "#SBATCH --cpus-per-task=4",
@@ -363,7 +441,8 @@ def test_the_settings_in_the_documentation_make_a_script_for_slurm():
         settings["activate"],
     ]:
         assert line in script.splitlines()
-    assert "python -m distributed.cli.dask_worker tcp://" in script
+    assert "python -m distributed.cli.dask_worker tls://" in script
+    assert "--tls-key" in script
     assert "--nthreads 1 " in script
 
 
