@@ -5,6 +5,7 @@ const STEPS = 12; // positions of the slider from one change of the oracle's cho
 const WIDE = 480, HIGH = 350, EDGE = { left: 50, right: 14, top: 12, bottom: 50 }; // the picture, in its own units
 const FULL = 0.4; // nats of one word that give it the full colour
 const WAIT = 400, PAUSE = 1500; // milliseconds until typing is saved, and until it is said aloud
+const NAMED = 12; // sentences that all have a name in the picture; of more those with room have one
 const MINE = "yours"; // how the picture calls what is typed
 
 // ---- the oracle of one source, and what beats it
@@ -75,7 +76,7 @@ function oddsSaid(score) { // a critic's score in a sentence
   const chance = Math.round(100 / (1 + Math.exp(-score))), told = clamp(chance, 1, 99);
   if (Math.abs(score) < 0.1) return "as much like an original as like a translation";
   const how = Math.abs(score) > 1 ? "clearly more" : "more";
-  return `reads ${how} like ${score < 0 ? "a translation" : "an original"} (${told} in 100 for an original)`;
+  return `reads ${how} like ${score < 0 ? "a translation" : "an original"} (chance of an original: ${told}\u00a0%)`;
 }
 
 function worthSaid(one, own, beta) { // against the oracle at this β
@@ -177,7 +178,7 @@ function planeOf(one, tries, box) { // what stays while somebody types; and a fu
   const others = [...one.also.map(([who, , a, n]) => ({ text: who, a, n, kind: "anx-also" })), ...tries.map((t, k) => ({ text: `${k + 1}`, a: t.a, n: t.n, kind: "anx-try" }))];
   const squares = others.map(({ a, n, kind }) => { const [x, y] = scale.at(n, a); return drawing("path", { class: kind, d: `M${x},${y - 6}l6,6l-6,6l-6,-6z` }); });
   const places = others.map(({ a, n }) => scale.at(n, a));
-  const names = namesOf([...others.map(({ text }, k) => ({ text, x: places[k][0], y: places[k][1], must: true })),
+  const names = namesOf([...others.map(({ text }, k) => ({ text, x: places[k][0], y: places[k][1], must: others.length <= NAMED })),
     ...one.chain.map((k) => ({ text: one.tags[k], x: at[k][0], y: at[k][1] }))], [...at, ...places]);
   const svg = drawing("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img" }, axesOf(box, scale), sweep, gap, string, lifted, ...dots, ...squares, ring, seen, names, mine, name);
 
@@ -222,8 +223,8 @@ function controls(data) {
   const id = newId();
   const ui = {
     ...slideBar(id, "β (naturalness weight)", { min: 0 },
-      ["◀ change", "Previous change: the next smaller β at which the oracle takes another candidate"],
-      ["change ▶", "Next change: the next larger β at which the oracle takes another candidate"]),
+      ["◀", "Previous change: the next smaller β at which the oracle takes another candidate"],
+      ["▶", "Next change: the next larger β at which the oracle takes another candidate"]),
     back: button("‹", "Previous source"), forth: button("›", "Next source"), where: span("where"),
     source: make("p", { class: "anx-source", dir: "auto", ...langOf(data, 0) }), gloss: div("gloss"),
     area: make("textarea", { id: id + "-t", rows: 3, dir: "auto", spellcheck: "true", autocomplete: "off", ...langOf(data, 1), ...QUIET }),
@@ -261,7 +262,7 @@ function downloaded(name, text) {
 
 function memoryOf(key) { // what the browser keeps of this page's task; where it may keep nothing, nothing is kept
   return {
-    read() { try { return JSON.parse(localStorage.getItem(key)) || {}; } catch { return {}; } },
+    read() { try { return Object(JSON.parse(localStorage.getItem(key))); } catch { return {}; } },
     write(value) { try { localStorage.setItem(key, JSON.stringify(value)); } catch { /* private windows */ } },
   };
 }
@@ -304,7 +305,7 @@ function render({ model, el }) {
   const kept = div("kept-list", list);
   const root = rootOf(data, "own", "write your own translation", div("two", left, right), kept, ui.foot, ui.status, ui.said);
   el.append(root);
-  let one = data.segments[0], plane, own = null, saving, saying;
+  let one = data.segments[0], plane, own = null, listed = [], saving, saying;
 
   const beta = () => { const b = model.get("beta"); return b === "inf" ? Infinity : +b; };
   const scored = (text, id = one.id) => { const judged = explainedText(critic, text); return { judged, a: chrfOf(text, references.get(id)), n: judged.score, text, segment: id }; };
@@ -345,7 +346,10 @@ function render({ model, el }) {
   }
 
   function paintList() { // kept sentences and those of a class, with the oracle's choice, by their worth
-    const b = beta(), k = oracleAt(one, b), size = b === Infinity ? (x) => number(x, 2) : (x) => number(x, 1);
+    const b = beta(), state = [b, one, model.get("kept"), revealed()];
+    if (state.every((part, i) => part === listed[i])) return; // a key changes none of it
+    listed = state;
+    const k = oracleAt(one, b), size = b === Infinity ? (x) => number(x, 2) : (x) => number(x, 1);
     const rows = [...here().map((row, i) => ({ ...row, who: `${i + 1}`, mine: true })), ...one.also.map(([who, text, a, n]) => ({ who, text, a, n }))];
     kept.hidden = !rows.length;
     ui.foot.hidden = !model.get("kept").length;
@@ -433,9 +437,10 @@ function render({ model, el }) {
 
   function recall() { // what this browser kept, unless the kernel has something newer
     const found = memory.read(), known = new Set(data.segments.map((s) => s.id));
-    for (const [id, text] of found.drafts || []) if (known.has(id)) drafts.set(id, String(text));
-    if (found.who && !model.get("who")) model.set("who", found.who);
-    const list = (found.kept || []).filter(([id, text]) => known.has(id) && String(text).trim());
+    const pairs = (some) => (Array.isArray(some) ? some.filter((pair) => known.has(pair?.[0]) && typeof pair[1] === "string") : []);
+    for (const [id, text] of pairs(found.drafts)) drafts.set(id, text);
+    if (typeof found.who === "string" && !model.get("who")) model.set("who", found.who);
+    const list = pairs(found.kept).filter(([, text]) => text.trim());
     if (list.length && !model.get("kept").length) model.set("kept", list);
     if (drafts.get(model.get("segment")) && !model.get("text")) model.set("text", drafts.get(model.get("segment")));
     model.save_changes();

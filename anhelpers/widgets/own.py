@@ -21,6 +21,8 @@ import traitlets
 from .. import __version__, checks
 from ..accuracy.surface import surface, surface_metric
 from ..charts.curve import beta_label, plot_curve
+from ..charts.frame import number, plane_axes
+from ..charts.marks import QUIET
 from ..data.languages import short_code
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
@@ -359,23 +361,16 @@ def _span(values: Sequence[float], above: float, most: float = math.inf) -> tupl
 
 def _picture(segment: dict[str, Any]) -> Any:
     """The chart of one source where no script may run: its candidates, and the line of those that the oracle takes."""
+    import altair as alt
     import pandas as pd
 
-    accuracy, naturalness = segment["accuracy"], segment["naturalness"]
-    names = [
-        f"{tag} ({k})" if tag in segment["tags"][:k] else tag
-        for k, tag in enumerate(segment["tags"])
-    ]
-    table = pd.DataFrame(
-        {"system": names, "category": "unknown", "accuracy": accuracy, "naturalness": naturalness}
-    )
-    return plot_curve(
-        oracle_curve([0] * len(names), accuracy, naturalness),
-        table,
-        accuracy_title="chrF, points →",
-        naturalness_title="critic, nats →",
-        size=(520, 340),
-    )
+    table = pd.DataFrame({name: segment[name] for name in ("accuracy", "naturalness", "tags")})
+    x0, x1, y0, y1 = segment["box"]
+    titles = {"accuracy_title": "chrF, points →", "naturalness_title": "critic, nats →"}
+    settings: dict[str, Any] = {"ranges": ((x0, x1), (y0, y1)), "size": (520, 340), **titles}
+    curve = oracle_curve([0] * len(table), table.accuracy, table.naturalness)
+    dots = alt.Chart(table).mark_point(color=QUIET, size=70)
+    return plot_curve(curve, **settings) + dots.encode(**plane_axes(**settings).channels)
 
 
 def _printed(segment: dict[str, Any]) -> str:
@@ -385,12 +380,12 @@ def _printed(segment: dict[str, Any]) -> str:
         (
             f"{start:.3g}",
             segment["tags"][k],
-            f"{chrf[k]:.1f}",
-            f"{nats[k]:.2f}",
+            number(chrf[k], 1),
+            number(nats[k], 2),
             segment["texts"][k],
         )
         for k, start in zip(segment["chain"], segment["beta"], strict=True)
     ]
-    rows += [("", who, f"{a:.1f}", f"{n:.2f}", text) for who, text, a, n in segment["also"]]
+    rows += [("", who, number(a, 1), number(n, 2), text) for who, text, a, n in segment["also"]]
     caption = f"Source {segment['id']}: {segment['src']} What the oracle takes:"
     return plain_table(caption, ("from β", "candidate", "chrF", "critic", "translation"), rows)
