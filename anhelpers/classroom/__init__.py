@@ -1,4 +1,4 @@
-"""A class as raters: the rating sheet, the students' pooled ratings, their agreement, and the systems by these.
+"""A class: the rating sheet, the students' pooled ratings, their agreement, the systems by these; their sentences.
 
 A rating says on a scale from 1 to 5 how accurate, or how fluent, one rater finds one translation. A blank one is
 missing, and stays missing: it is never 0 and never the middle of the scale.

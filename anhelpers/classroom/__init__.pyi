@@ -14,6 +14,7 @@ from .files import read_class_ratings as read_class_ratings
 from .files import write_ratings as write_ratings
 from .plane import class_plane as class_plane
 from .plane import plane_notes as plane_notes
+from .sentences import read_sentences as read_sentences
 from .sheet import CRITERIA as CRITERIA
 from .sheet import SCALE as SCALE
 from .sheet import Sheet as Sheet

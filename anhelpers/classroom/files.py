@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -18,9 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import __version__, checks
-from ..data.lines import check_columns, csv_cells, lines_of, plain_number, read_bytes
+from ..data.lines import plain_number
 from ..data.writing import write_text
 from ..errors import DataError, UnknownName
+from .reading import class_files, class_rows
 from .sheet import CRITERIA, SCALE, Cell, Sheet
 
 if TYPE_CHECKING:
@@ -166,9 +166,10 @@ def read_class_ratings(
     cells = {} if sheet is None else dict.fromkeys(sheet.rows)
     found: dict[str, tuple[Path, dict[Cell, RatingRow]]] = {}
     notes = []
-    for path in _files(paths):
+    for path in class_files(paths, "the raters'"):
         mine: dict[str, dict[Cell, RatingRow]] = {}
-        for row in _rows(path):
+        for line, given in class_rows(path, COLUMNS, NEEDED, "ratings"):
+            row = _row(given, path, line)
             first = first or (row.sheet, f"in {path} it is")
             _fits(row, path, first, cells if sheet else None, mine.setdefault(row.rater, {}))
             mine[row.rater][row.cell] = row
@@ -200,68 +201,6 @@ def _fits(
         raise DataError(
             f"{told}, first in line {given[row.cell].line}; keep one of the two.", path, row.line
         )
-
-
-def _files(paths: str | PathLike | Iterable[str | PathLike]) -> list[Path]:
-    """The files that are meant."""
-    if not isinstance(paths, (str, PathLike)):
-        files = [Path(path) for path in paths]
-        if not files:
-            raise DataError(
-                "there is no file to read: give the paths of the raters' CSV files, or their "
-                "folder."
-            )
-        return files
-    if not os.path.isdir(paths):
-        return [Path(paths)]
-    files = sorted(
-        p
-        for p in Path(paths).iterdir()
-        if p.suffix.lower() == ".csv" and not p.name.startswith(".")
-    )
-    if not files:
-        raise DataError("this folder holds no .csv file; put the raters' files into it.", paths)
-    return files
-
-
-def _rows(path: Path) -> Iterator[RatingRow]:
-    """The ratings of one file, each with its line."""
-    data = read_bytes(path)
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        raise DataError(
-            "this is a web page and no CSV: press Save on it, and take the file that it writes.",
-            path,
-            1,
-        )
-    lines = lines_of(data, path)
-    skip = next(
-        (i for i, line in enumerate(lines) if line.strip() and not line.lower().startswith("sep=")),
-        len(lines),
-    )
-    if skip == len(lines):
-        raise DataError(
-            f"this file is empty; a file of ratings begins with {','.join(COLUMNS)}.", path
-        )
-    reader = csv_cells(lines[skip:], path, delimiter=max(",;\t", key=lines[skip].count), skip=skip)
-    header = [name.strip().lower() for name in next(reader)[1]]
-    if missing := [name for name in NEEDED if name not in header]:
-        raise DataError(
-            f"there is no column {', '.join(missing)}; it has {', '.join(filter(None, header))}.",
-            path,
-            skip + 1,
-        )
-    check_columns(header, COLUMNS, path, skip + 1)
-    rows = 0
-    for line, cells in reader:
-        if any(cell.strip() for cell in cells):
-            if len(cells) != len(header):
-                raise DataError(
-                    f"{len(cells)} cells, and the header has {len(header)}.", path, line
-                )
-            yield _row(dict(zip(header, map(str.strip, cells), strict=True)), path, line)
-            rows += 1
-    if not rows:
-        raise DataError("there is a header and no rating below it.", path, skip + 1)
 
 
 def _row(cells: Mapping[str, str], path: Path, line: int) -> RatingRow:

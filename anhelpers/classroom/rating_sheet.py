@@ -6,7 +6,6 @@ browser, and a page that is handed out is always empty: name and ratings are in 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -22,6 +21,7 @@ from ..data.writing import write_text
 from ..errors import DataError
 from ..provenance import from_template
 from ..widgets.base import Widget, detached, html_lang, module, styles, without_kernel
+from ..widgets.pseudonym import BAD_NAME, NAME, NO_NAME
 from .files import COLUMNS, ClassRatings, ratings_csv, read_class_ratings
 from .sheet import CRITERIA, SCALE, Sheet, draw_sheet
 
@@ -30,12 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RatingSheet", "rating_sheet"]
 
-NAME = re.compile(r"""[^=+\-@'\s",;\x00-\x1f\x7f-\x9f][^",;\x00-\x1f\x7f-\x9f]{0,39}""")
-NO_NAME = "Enter a pseudonym before you save; no real name is needed."
-BAD_NAME = (
-    "This pseudonym cannot be written: at most 40 characters without quotes, commas and "
-    "semicolons, and none of = + - @ ' at the start."
-)
 HOW = (
     "Rate every translation twice, on a scale from 1 to 5. Keys: 1 to 5 rate and go on, Backspace "
     "clears, the arrows and Tab move, N and P turn to the next and the previous sentence."

@@ -1,6 +1,6 @@
 // What test_access.py asks of a page with a widget: contrasts of texts, controls without a name, stops of the tabulator.
 (() => {
-  const CONTROLS = ".anx :is(button, input, select, textarea, a[href], [tabindex])";
+  const CONTROLS = ".anx :is(button, summary, input, select, textarea, a[href], [tabindex])";
   const numbers = (color) => { const c = color.match(/[\d.]+/g).map(Number); return c.length === 3 ? [...c, 1] : c; };
   const channel = (v) => ((v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
   const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
@@ -30,7 +30,7 @@
 
   function nameless() {
     const named = (e) => e.getAttribute("aria-label") || e.getAttribute("aria-labelledby") || e.title ||
-      [...(e.labels || [])].some((label) => label.textContent.trim()) || (e.tagName === "BUTTON" && e.textContent.trim());
+      [...(e.labels || [])].some((label) => label.textContent.trim()) || (["BUTTON", "SUMMARY"].includes(e.tagName) && e.textContent.trim());
     return controls().filter((e) => !named(e)).map((e) => e.outerHTML.slice(0, 120));
   }
 

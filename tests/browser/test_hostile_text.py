@@ -181,6 +181,16 @@ def raters():
     )
 
 
+def own():
+    from anhelpers.widgets.own import own_translation
+
+    n = len(HOSTILE)
+    test = TestSet("t", "de-en", tuple(HOSTILE), refs={"refA": tuple(HOSTILE[::-1])})
+    texts = [f"{named(i)} {word}" for i in range(n) for word in ("good", "bad")]
+    cands = CandidateSet(np.repeat(np.arange(n), 2), texts, [named(i) for i in (7, 8)] * n)
+    return own_translation(test, cands, segments=[0], title=TITLE)
+
+
 WIDGETS = {
     "explorer": (explorer, HOSTILE),
     "tradeoff": (tradeoff, HOSTILE[:12]),
@@ -189,6 +199,7 @@ WIDGETS = {
     "divergences": (divergences, HOSTILE[:6]),
     "mqm": (mqm, HOSTILE),
     "raters": (raters, HOSTILE),
+    "own": (own, [HOSTILE[0], named(7), named(8)]),
 }
 """Name -> what makes the widget, and which texts must be seen in it."""
 
