@@ -14,7 +14,9 @@ from .files import write_ratings as write_ratings
 from .invented import invented_class as invented_class
 from .plane import class_plane as class_plane
 from .plane import plane_notes as plane_notes
+from .projector import live_plane as live_plane
 from .sheet import CRITERIA as CRITERIA
 from .sheet import SCALE as SCALE
 from .sheet import Sheet as Sheet
 from .sheet import draw_sheet as draw_sheet
+from .sheet import one_of_each as one_of_each
