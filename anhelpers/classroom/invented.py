@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ..data.text_ratings import TextRatings, load_ratings, ratings_beside
 from ..errors import DataError
 from .files import ClassRatings, RatingRow, pooled_ratings
 from .sheet import SCALE, Sheet
-
-if TYPE_CHECKING:
-    from ..data.text_ratings import TextRatings
 
 __all__ = ["invented_class"]
 
@@ -24,7 +20,7 @@ def invented_class(
     rng: np.random.Generator,
     n_raters: int = 8,
     *,
-    following: TextRatings | None = None,
+    following: TextRatings | str | None = None,
     missing: float = 0.03,
 ) -> ClassRatings:
     """Ratings that nobody gave, to try things out: every translation has two merits, every rater a leniency.
@@ -34,8 +30,9 @@ def invented_class(
     Parameters
     ----------
     n_raters : how many invented students.
-    following : ratings of these texts from 0 to 100, such as `load_ratings("teaching")`: they are the merits, so that
-        the class draws a sensible plane. None: merits are drawn at random and know nothing of the texts.
+    following : ratings of these texts from 0 to 100, or the name of a set that has them, such as "teaching": they are
+        the merits, so that the class draws a sensible plane. None, or a set without ratings: merits are drawn at random
+        and know nothing of the texts.
     missing : share of the ratings that are left out, 0 to 1.
 
     Raises
@@ -43,6 +40,8 @@ def invented_class(
     DataError : a text of the sheet that `following` has no rating of.
     """
     rows = sheet.rows
+    if isinstance(following, str):
+        following = load_ratings(following) if ratings_beside(following) else None
     if following is None:
         merit, about = rng.normal(3.3, 1.1, len(rows)), "and they say nothing about the texts"
     else:

@@ -16,7 +16,7 @@ from ..data.schema import CandidateSet, systems_of
 from ..errors import DataError
 from ..provenance import from_template
 from ..widgets.base import Widget, module, styles, without_kernel
-from .files import COLUMNS, NEEDED
+from .files import COLUMNS, NEEDED, ClassRatings, ratings_csv
 from .sheet import CRITERIA, SCALE, Sheet
 
 __all__ = ["LivePlane", "live_plane"]
@@ -28,6 +28,7 @@ def live_plane(
     *,
     categories: Mapping[str, str] | None = None,
     title: str = "",
+    example: ClassRatings | None = None,
 ) -> LivePlane:
     """A page to drop the raters' files on: the systems' mean ratings as a plane, and the raters' agreement α.
 
@@ -36,6 +37,7 @@ def live_plane(
     sheet : what the class rated; files of another one are refused.
     systems : the candidate set of the sheet, whose tags are systems ("A | B" counts for both), or a name per candidate.
     categories : system → category, for the marks; "unknown" where it is not said. title : above it all.
+    example : ratings that a button adds, such as `invented_class`, for those who have no files yet.
 
     Returns
     -------
@@ -62,7 +64,19 @@ def live_plane(
         "categories": {name: (categories or {}).get(name, "unknown") for name in known},
         "marks": {name: list(look) for name, look in CATEGORIES.items()},
     }
+    data["example"] = _files_of(example) if example else {}
     return LivePlane(data=data, **without_kernel())
+
+
+def _files_of(ratings: ClassRatings) -> dict[str, str]:
+    """Name of a file → its text, for each rater."""
+    wanted = ["segment", "candidate", "criterion", "rating", "seconds", "turn"]
+    return {
+        f"{rater}.csv": ratings_csv(
+            str(rater), ratings.sheet, part[wanted].itertuples(index=False, name=None)
+        )
+        for rater, part in ratings.table.groupby("rater", sort=False)
+    }
 
 
 class LivePlane(Widget):

@@ -43,6 +43,7 @@ def run(args: argparse.Namespace) -> None:
     """Write both pages and print their paths."""
     import numpy as np
 
+    from ..classroom.invented import invented_class
     from ..classroom.projector import live_plane
     from ..classroom.rating_sheet import rating_sheet
     from ..classroom.sheet import one_of_each
@@ -61,5 +62,8 @@ def run(args: argparse.Namespace) -> None:
     print(sheet.save(Path(args.out, "sheet.html")))
     if sheet.sheet is not None:
         title = "The plane of the class"
-        plane = live_plane(sheet.sheet, cands, categories=test.categories, title=title)
+        example = invented_class(sheet.sheet, np.random.default_rng(args.seed), following=args.data)
+        plane = live_plane(
+            sheet.sheet, cands, categories=test.categories, title=title, example=example
+        )
         print(plane.save(Path(args.out, "plane.html")))

@@ -62,7 +62,8 @@ function render({ model, el }) {
   const data = model.get("data"), id = newId(), kept = new Map(), problems = [], copies = [];
   const open = make("input", { type: "file", id: id + "-files", accept: ".csv,text/csv", multiple: "", ...QUIET });
   const clear = make("button", { type: "button", ...QUIET }, "remove all files"), wide = make("button", { type: "button", ...QUIET }, "full screen");
-  const drop = div("drop", make("label", { for: open.id }, "Drop the raters' CSV files here, or choose them: "), open, clear, wide);
+  const example = make("button", { type: "button", ...QUIET }, "no files yet? take an invented class");
+  const drop = div("drop", make("label", { for: open.id }, "Drop the raters' CSV files here, or choose them: "), open, example, clear, wide);
   const chart = div("picture"), agree = div("agree"), table = div("means"), told = make("ul", { class: "anx-told", role: "status" });
   const root = rootOf(data, "cp", "the plane of the class", drop, div("both", chart, div("side", agree, table)), told, div("note", `sheet ${data.sheet}`));
   el.append(root);
@@ -80,6 +81,7 @@ function render({ model, el }) {
       data.criteria.map((one) => `${one} ${alpha[one] === null ? "not defined" : number(alpha[one], 2)}`).join(", ")}.` : "Agreement takes two.") : "";
     told.replaceChildren(...problems.map((text) => make("li", { class: "anx-wrong" }, text)),
       ...[...copies, ...notesOf(kept, data)].map((text) => make("li", {}, text)));
+    example.hidden = Boolean(kept.size) || !Object.keys(data.example).length;
     clear.hidden = !(kept.size || problems.length);
     root.dataset.raters = kept.size;
     put(model, "results", { systems, alpha, raters: [...kept.keys()], problems: [...problems] });
@@ -100,6 +102,11 @@ function render({ model, el }) {
   }
 
   open.addEventListener("change", () => take(open.files));
+  example.addEventListener("click", () => {
+    for (const [name, text] of Object.entries(data.example)) addFile(kept, name, text, data);
+    copies.push("This class is invented: nobody gave these ratings.");
+    paint();
+  });
   clear.addEventListener("click", () => { kept.clear(); problems.length = copies.length = 0; paint(); });
   wide.addEventListener("click", () => (document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen?.()));
   for (const [event, on] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {

@@ -14,7 +14,9 @@ from anhelpers.data import from_systems, load
 test = load("teaching")
 cands = from_systems(test)
 drawn = classroom.draw_sheet(test, cands, 5, 3, rng=np.random.default_rng(3))"""
-SHOW = "w = classroom.live_plane(drawn, cands, categories=test.categories, title='A <claim>')\nw"
+SHOW = """example = classroom.invented_class(drawn, np.random.default_rng(0), 3, following="teaching")
+w = classroom.live_plane(drawn, cands, categories=test.categories, title='A <claim>', example=example)
+w"""
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +73,13 @@ def test_the_plane_and_agreement_are_pythons_for_the_same_files(made, opened, tm
     assert opened.locator("li").all_inner_texts() == list(back.notes)
     drawn = sum(None not in (one["accuracy"], one["fluency"]) for one in found["systems"].values())
     assert opened.locator("path.mark").count() == drawn
+    assert not opened.get_by_role("button", name="take an invented class").is_visible()
     opened.get_by_role("button", name="remove all files").click()
     assert opened.get_attribute("data-raters") == "0"
     assert not opened.locator("path.mark").count()
+    opened.get_by_role("button", name="take an invented class").click()
+    assert opened.get_attribute("data-raters") == "3"
+    assert "This class is invented: nobody gave these ratings." in opened.inner_text()
 
 
 def lines_of(made, rater="Mo", n=4):
