@@ -57,6 +57,7 @@ def rating_sheet(
     path: str | PathLike | None = None,
     reference: bool = False,
     title: str = "",
+    hand_in: bool = True,
 ) -> RatingSheet:
     """A sheet on which one person rates the fluency of texts alone, then their accuracy; whose they are is not shown.
 
@@ -66,6 +67,7 @@ def rating_sheet(
     n_segments, n_candidates : how many are drawn, of different systems; the same rng draws the same sheet.
     path : where "Save" writes with a kernel; a file that is there is read, and the rating goes on. None: a download.
     reference : whether each segment has its reference behind a button. title : above it all.
+    hand_in : whether there is a pseudonym and a button to save; False for a few texts to try it with.
 
     Returns
     -------
@@ -83,6 +85,7 @@ def rating_sheet(
         )
     data: dict[str, Any] = {
         "title": title,
+        "hand_in": hand_in,
         "sheet": sheet.id,
         "version": __version__,
         "columns": list(COLUMNS),

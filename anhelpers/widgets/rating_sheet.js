@@ -161,6 +161,7 @@ function render({ model, el }) {
     off(ui.after, page === pages.length - 1);
     ui.after.textContent = page === first - 1 ? "on to accuracy ▶" : "next ▶";
     if (document.activeElement !== ui.name) ui.name.value = model.get("rater");
+    ui.foot.hidden = data.hand_in === false;
     ui.openBox.hidden = kernel();
     ui.anew.hidden = kernel() || !rated;
     root.dataset.rated = rated;
@@ -191,6 +192,7 @@ function render({ model, el }) {
     const { page, line } = rows[k];
     if (line + 1 < pages[page].rows.length) focusOn(pages[page].rows[line + 1]);
     else if (page + 1 < pages.length) ui.after.focus();
+    else if (ui.foot.hidden) focusOn(k);
     else if (named.test(ui.name.value.trim())) ui.save.focus();
     else ui.name.focus();
   }
@@ -330,7 +332,7 @@ function render({ model, el }) {
   ui.save.addEventListener("click", save);
   ui.open.addEventListener("change", () => { if (ui.open.files.length) goOnWith(ui.open.files[0]); });
   keepKeys(root);
-  const guard = (event) => { if (unsaved && !stored && !kernel() && root.isConnected) event.preventDefault(); };
+  const guard = (event) => { if (unsaved && !stored && !ui.foot.hidden && !kernel() && root.isConnected) event.preventDefault(); };
   window.addEventListener("beforeunload", guard);
 
   const painted = ["ratings", "place", "rater", "file", "sources_shown"].map((key) => [`change:${key}`, paint]);

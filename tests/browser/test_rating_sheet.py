@@ -235,6 +235,14 @@ def test_what_a_source_says_word_for_word_opens_on_demand(page, tmp_path):
     assert line.get_attribute("lang") == "en"
 
 
+def test_a_sheet_to_try_has_nothing_to_hand_in(made, page, tmp_path):
+    page.goto(made.sheet(hand_in=False).save(tmp_path / "try.html").as_uri())
+    assert not page.get_by_role("button", name="Save", exact=True).is_visible()
+    held = type_some(page, page.locator(".anx"), made, PLAN)
+    assert shown(page.locator(".anx")) == held == PLAN
+    assert focused(page) == by_turn(made)[-1]
+
+
 @pytest.mark.parametrize(
     ("name", "said"), [("  ", "Enter a pseudonym"), ("a,b", "cannot be written"), ("=1", "= + - @")]
 )
