@@ -1,6 +1,6 @@
 // The live plane: files of a class are dropped, and the systems appear where the class's means put them.
 
-const SVG = "http://www.w3.org/2000/svg", W = 760, H = 520, LEFT = 74, BOTTOM = 64, TOP = 16, RIGHT = 24;
+const SVG = "http://www.w3.org/2000/svg", WIDE = [760, 520], NARROW = [430, 400], LEFT = 74, BOTTOM = 64, TOP = 16, RIGHT = 24;
 const SHAPES = { circle: "M0-9A9 9 0 1 1 0 9A9 9 0 1 1 0-9Z", square: "M-8-8H8V8H-8Z", diamond: "M0-11L9 0L0 11L-9 0Z",
   "triangle-up": "M0-10L10 8H-10Z", "triangle-down": "M0 10L10-8H-10Z", cross: "M-3-9H3V-3H9V3H3V9H-3V3H-9V-3H-3Z" };
 
@@ -18,7 +18,7 @@ function rangeOf(values, points) { // whole half points around all values, withi
   return [Math.max(points[0], from), Math.min(points[points.length - 1], to)];
 }
 
-function planeSvg(systems, data) { // systems: [name, {accuracy, fluency}], both known
+function planeSvg(systems, data, [W, H]) { // systems: [name, {accuracy, fluency}], both known; width and height
   const title = systems.map(([name, one]) => `${name}: accuracy ${number(one.accuracy, 2)}, fluency ${number(one.fluency, 2)}`).join("; ");
   const svg = draw("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `Accuracy against fluency. ${title || "No file yet"}.` });
   if (!systems.length) svg.append(draw("text", { x: W / 2, y: H / 2, "text-anchor": "middle" }, "The systems appear with the first file."));
@@ -39,13 +39,13 @@ function planeSvg(systems, data) { // systems: [name, {accuracy, fluency}], both
   for (const [name, one] of systems) {
     const [shape, fill] = data.marks[data.categories[name]] || data.marks.unknown, [px, py] = [x(one.fluency), y(one.accuracy)];
     svg.append(draw("path", { class: "mark", d: SHAPES[shape], fill, transform: `translate(${px},${py})`, "data-system": name }));
-    const label = labelOf(name, px, py, taken);
+    const label = labelOf(name, px, py, taken, [W, H]);
     if (label) svg.append(label);
   }
   return svg;
 }
 
-function labelOf(name, px, py, taken) { // beside its mark, where there is room
+function labelOf(name, px, py, taken, [W, H]) { // beside its mark, where there is room
   const width = 10 * name.length;
   for (const [anchor, dx, dy] of [["start", 15, 6], ["end", -15, 6], ["middle", 0, -17], ["middle", 0, 29], ["start", 15, -12], ["start", 15, 24], ["end", -15, -12], ["end", -15, 24]]) {
     const from = px + dx - (anchor === "end" ? width : anchor === "middle" ? width / 2 : 0), box = [from, py + dy - 15, from + width, py + dy + 4];
@@ -67,12 +67,14 @@ function render({ model, el }) {
   const chart = div("picture"), agree = div("agree"), table = div("means"), told = make("ul", { class: "anx-told", role: "status" });
   const root = rootOf(data, "cp", "the plane of the class", drop, div("both", chart, div("side", agree, table)), told, div("note", `sheet ${data.sheet}`));
   el.append(root);
+  let narrow = false;
 
   function paint() {
     const systems = planeOf(kept, data), alpha = Object.fromEntries(data.criteria.map((one) => [one, alphaOf(kept, one, data)]));
     const placed = Object.entries(systems).sort((a, b) => (b[1].accuracy ?? 0) - (a[1].accuracy ?? 0));
     const drawn = placed.filter(([, one]) => data.criteria.every((axis) => one[axis] !== null));
-    chart.replaceChildren(planeSvg(drawn, data));
+    narrow = root.clientWidth < 700;
+    chart.replaceChildren(planeSvg(drawn, data, narrow ? NARROW : WIDE));
     const shown = (value) => (value === null ? "–" : number(value, 2));
     const line = (...cells) => make("tr", {}, ...cells.map((cell, i) => make(i ? "td" : "th", i ? {} : { scope: "row" }, String(cell))));
     table.replaceChildren(...(placed.length ? [tableOf(make("caption", {}, "Means, without intervals: few sentences say little of others."),
@@ -119,4 +121,5 @@ function render({ model, el }) {
   root.addEventListener("drop", (moved) => take(moved.dataTransfer.files));
   keepKeys(root);
   paint();
+  new ResizeObserver(() => { if (root.clientWidth < 700 !== narrow) paint(); }).observe(root);
 }

@@ -156,6 +156,25 @@ def test_files_are_dropped_with_the_mouse(made, opened, tmp_path):
     assert "1 rater. Agreement takes two." in opened.inner_text()
 
 
+def test_names_of_systems_and_raters_are_text(page, tmp_path):
+    odd = "<img src=x onerror=alert(1)>"
+    sheet = classroom.Sheet((0,), ("a",), ((0, 1),), (("x", "y"),))
+    page.goto(classroom.live_plane(sheet, [odd, "B"]).save(tmp_path / "odd.html").as_uri())
+    rows = [(*cell, 3, 1.0, 1) for cell in sheet.rows]
+    (tmp_path / "odd.csv").write_text(classroom.ratings_csv(odd, sheet.id, rows[:3]))
+    root = page.locator(".anx")
+    assert drop(root, 1, tmp_path / "odd.csv")["raters"] == [odd]
+    assert odd in root.locator("table").inner_text()
+    assert f"({odd} 1)" in root.locator("li").inner_text()
+    assert not page.locator("img").count()
+
+
+def test_a_candidate_without_a_system_is_named():
+    sheet = classroom.Sheet((0,), ("a",), ((0, 1),), (("x", "y"),))
+    with pytest.raises(AnhelpersError, match="candidate 1 has no tag, so its system is not known"):
+        classroom.live_plane(sheet, ["A"])
+
+
 def test_the_command_writes_a_sheet_and_a_plane_that_know_each_other(page, tmp_path, capsys):
     assert cli.main(["sheet", "--data", "teaching/de-en", "--out", str(tmp_path)]) == 0
     sheet, plane = capsys.readouterr().out.split()
