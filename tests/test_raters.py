@@ -15,10 +15,10 @@ from anhelpers import classroom
 from anhelpers.charts.systems import plot_systems
 from anhelpers.classroom.alpha import _alpha, _coincidences, _counts, _of_coincidences
 from anhelpers.classroom.files import RatingRow, pooled_ratings
-from anhelpers.data import CandidateSet, from_systems, load, load_candidates
+from anhelpers.data import CandidateSet, from_systems, load, load_candidates, load_ratings
 from anhelpers.errors import DataError, UnknownName
 
-HEAD = ",".join(classroom.COLUMNS)
+HEAD = ",".join(classroom.COLUMNS[:8])  # as files without turns have it
 NAN = np.nan
 
 
@@ -331,6 +331,41 @@ def test_an_invented_class_is_written_and_read_back(tmp_path, sheet):
     back = classroom.read_class_ratings(tmp_path)
     pd.testing.assert_frame_equal(back.table, invented.table)
     assert back.notes == invented.notes[1:]
+
+
+def test_an_invented_class_follows_the_ratings_of_a_set(teaching):
+    """With hardly a rater's own noise left in the mean of many, the plane is that of the set's own ratings."""
+    rated, (test, cands) = load_ratings("teaching"), teaching
+    sheet = classroom.draw_sheet(test, cands, 20, 6, rng=rng())
+    ratings = classroom.invented_class(sheet, rng(), 40, following=rated)
+    assert ratings.notes[0].endswith("nobody gave them, they follow the ratings of teaching.")
+    plane = classroom.class_plane(ratings, cands, rng(), 200).set_index("system")
+    keys = zip(rated.segment.tolist(), rated.texts, strict=True)
+    own = {key: k for k, key in enumerate(keys)}
+    for axis in ("accuracy", "naturalness"):
+        merit = {
+            name: np.mean([rated.mean(axis)[own[i, texts[i]]] for i in sheet.segments])
+            for name, texts in test.systems.items()
+        }
+        best, worst = max(merit, key=merit.get), min(merit, key=merit.get)
+        assert plane[axis][best] - plane[axis][worst] > 0.5
+        assert np.corrcoef(plane[axis], pd.Series(merit)[plane.index])[0, 1] > 0.9
+    with pytest.raises(DataError, match=r"teaching/de-en has no rating of a text of segment \d+"):
+        classroom.invented_class(sheet, rng(), following=load_ratings("teaching/de-en"))
+
+
+def test_a_file_says_in_which_turn_each_rating_was_asked_for(tmp_path):
+    rows = [(0, 7, "accuracy", 4, 1.0, 2), (0, 7, "fluency", 3, 1.0, 1)]
+    (tmp_path / "a.csv").write_text(classroom.ratings_csv("Mo", "s1", rows))
+    found = classroom.read_class_ratings(tmp_path)
+    assert found.table.turn.tolist() == [2, 1]
+    assert found.notes == ()
+    late = [(*row[:5], 3 - row[5]) for row in rows]
+    (tmp_path / "b.csv").write_text(classroom.ratings_csv("Di", "s1", late))
+    write(tmp_path / "c.csv", "Al,s1,0,7,accuracy,3,,0.1", head=HEAD)
+    found = classroom.read_class_ratings(tmp_path)
+    assert found.notes[-1] == "Di rated fluency after the sources had been shown."
+    assert found.table[found.table.rater == "Al"].turn.isna().all()
 
 
 def test_names_with_commas_come_back_and_names_that_are_no_files_are_refused(tmp_path):

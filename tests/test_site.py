@@ -113,6 +113,35 @@ def test_links_between_notebooks_lead_to_pages(built):
     assert 'href="other.ipynb"' in text
 
 
+def test_without_solutions_no_page_holds_an_answer(built, monkeypatch, capsys):
+    monkeypatch.setattr(site, "notebook_paths", lambda: notebook_paths(NAMES[:2]))
+    cell, text = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
+    for name in NAMES[:2]:
+        cells = [
+            text("## Exercises"),
+            cell("share = ...", metadata={"tags": ["exercise"]}),
+            text("It is HIDDEN-1.", metadata={"tags": ["solution"]}),
+            cell("share = 'HIDDEN-2'", metadata={"tags": ["solution"]}),
+            cell(
+                "assert share == 'HIDDEN-3'",
+                metadata={"tags": ["check"]},
+                outputs=[nbformat.v4.new_output("stream", text="HIDDEN-4\n")],
+            ),
+        ]
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), built / f"{name}.ipynb")
+    call = ["site", "--built", str(built), "--out", str(built / "site"), "--no-solutions"]
+    assert cli.main(call) == 0
+    for name in NAMES[:2]:
+        page = (built / "site" / f"{name}.html").read_text("utf-8")
+        assert "share" in page
+        assert "HIDDEN" not in page
+        assert "Show solutions" not in page
+        assert page.count("<nav") == 2
+    (built / f"{NAMES[1]}.ipynb").unlink()
+    assert cli.main(call) == 2
+    assert f"{NAMES[1]}.ipynb: is not there: execute the notebooks first" in capsys.readouterr().err
+
+
 def tags(book):
     return {tag for cell in book.cells for tag in cell.metadata.get("tags", [])}
 

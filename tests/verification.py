@@ -134,8 +134,8 @@ NOT_QUANTITIES = {
     "intervals": "few_clusters",
     "stats": "clusters_of",
     "mqm": "base_system choose_scheme domain_of load_scheme rater_notes",
-    "classroom": "check holds draw_sheet invented_class plane_notes ratings_csv read_class_ratings read_sentences "
-    "write_ratings",
+    "classroom": "check holds draw_sheet invented_class live_plane one_of_each plane_notes "
+    "ratings_csv read_class_ratings read_sentences write_ratings",
     "translation": "load_mt target_tokens translation_model",
     "plane": "at_the_edge curve_rows distinct_systems few_documents fluency_rows join_ratings judged_studies mean_axis "
     "metric_against metric_axis oracle_studies oracle_study outside_of overshoot plane_of rated_plane "

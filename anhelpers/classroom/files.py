@@ -1,7 +1,4 @@
-"""Ratings of a class as files, one per rater, and all of them together as one tidy table.
-
-And a class that does not exist, to try things out before the real one has rated.
-"""
+"""Ratings of a class as files, one per rater, and all of them together as one tidy table."""
 
 from __future__ import annotations
 
@@ -30,15 +27,20 @@ __all__ = [
     "COLUMNS",
     "ClassRatings",
     "RatingRow",
-    "invented_class",
     "pooled_ratings",
     "ratings_csv",
     "read_class_ratings",
     "write_ratings",
 ]
 
-COLUMNS = ("rater", "sheet", "segment", "candidate", "criterion", "rating", "seconds", "version")
-"""The header of a file of ratings, a row for each; seconds and version may be missing."""
+COLUMNS = (
+    *("rater", "sheet", "segment", "candidate", "criterion", "rating"),
+    *("seconds", "version", "turn"),
+)
+"""The header of a file of ratings, a row for each; seconds, version and turn may be missing.
+
+The turn says when the page asked for it, from 1: all texts alone for fluency, then with their sources for accuracy.
+"""
 
 NEEDED = COLUMNS[:6]
 # hidden, in another folder, or not on every system
@@ -81,20 +83,24 @@ class ClassRatings:
 
 
 def ratings_csv(rater: str, sheet: str, rows: Iterable[tuple], version: str = __version__) -> str:
-    """The text of one rater's file: rows of (segment, candidate, criterion, rating, seconds), the last two None or nan
-    where missing.
+    """The text of one rater's file: rows of (segment, candidate, criterion, rating, seconds, turn), the last three None
+    or nan where missing; the turn may be left out.
 
-    >>> print(ratings_csv("Mo", "4b54", [(0, 12, "accuracy", 4, 2.5), (0, 12, "fluency", None, None)], "0.1"))
-    rater,sheet,segment,candidate,criterion,rating,seconds,version
-    Mo,4b54,0,12,accuracy,4,2.5,0.1
-    Mo,4b54,0,12,fluency,,,0.1
+    >>> print(ratings_csv("Mo", "4b54", [(0, 12, "accuracy", 4, 2.5, 2), (0, 12, "fluency", None, None)], "0.1"))
+    rater,sheet,segment,candidate,criterion,rating,seconds,version,turn
+    Mo,4b54,0,12,accuracy,4,2.5,0.1,2
+    Mo,4b54,0,12,fluency,,,0.1,
     <BLANKLINE>
     """
-    lines = [COLUMNS]
-    for segment, candidate, criterion, rating, seconds in rows:
-        rated = "" if rating is None or np.isnan(rating) else f"{rating:.0f}"
-        took = "" if seconds is None or np.isnan(seconds) else f"{seconds:.1f}"
-        lines.append((rater, sheet, segment, candidate, criterion, rated, took, version))
+
+    def shown(value: float | None, digits: int) -> str:
+        return "" if value is None or np.isnan(value) else f"{value:.{digits}f}"
+
+    lines: list[tuple] = [COLUMNS]
+    for segment, candidate, criterion, rating, seconds, *turn in rows:
+        cell = (rater, sheet, segment, candidate, criterion)
+        asked = shown(turn[0] if turn else None, 0)
+        lines.append((*cell, shown(rating, 0), shown(seconds, 1), version, asked))
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(lines)
     return text.getvalue()
@@ -118,7 +124,7 @@ def write_ratings(ratings: ClassRatings, folder: str | PathLike) -> list[Path]:
     paths = []
     for rater in ratings.raters:
         part = ratings.table[ratings.table.rater == rater]
-        rows = part[["segment", "candidate", "criterion", "rating", "seconds"]].itertuples(
+        rows = part[["segment", "candidate", "criterion", "rating", "seconds", "turn"]].itertuples(
             index=False, name=None
         )
         text = ratings_csv(rater, ratings.sheet, rows, str(part.version.iloc[0]))
@@ -133,6 +139,7 @@ class RatingRow(NamedTuple):
     ----------
     line : 1-based, in its file. rater, sheet, version : as typed, the sheet's id, of the package.
     cell : (segment, candidate, criterion). rating : on SCALE. seconds : until it was given.
+    turn : when the page asked for it, 1 first; nan where the file does not say.
     """
 
     line: int
@@ -142,6 +149,7 @@ class RatingRow(NamedTuple):
     rating: float
     seconds: float
     version: str
+    turn: float = np.nan
 
 
 def read_class_ratings(
@@ -215,7 +223,7 @@ def _row(cells: Mapping[str, str], path: Path, line: int) -> RatingRow:
         criterion = checks.one_of(cells["criterion"].lower(), CRITERIA, "criterion")
     except UnknownName as error:
         raise DataError(str(error), path, line) from None
-    rating, seconds = _number(cells["rating"]), _number(cells.get("seconds", ""))
+    rating, seconds, turn = (_number(cells.get(name, "")) for name in ("rating", "seconds", "turn"))
     if cells.get("seconds") and not 0 <= seconds < np.inf:
         raise DataError(
             f"seconds '{cells['seconds']}' is no number ≥ 0; leave it blank where it is not known.",
@@ -229,10 +237,16 @@ def _row(cells: Mapping[str, str], path: Path, line: int) -> RatingRow:
             path,
             line,
         )
+    if cells.get("turn") and not (turn >= 1 and turn == turn // 1):
+        raise DataError(
+            f"turn '{cells['turn']}' is no whole number from 1 on; leave it blank where it is not "
+            "known.",
+            path,
+            line,
+        )
     cell = int(cells["segment"]), int(cells["candidate"]), criterion
-    return RatingRow(
-        line, cells["rater"], cells["sheet"], cell, rating, seconds, cells.get("version", "")
-    )
+    version = cells.get("version", "")
+    return RatingRow(line, cells["rater"], cells["sheet"], cell, rating, seconds, version, turn)
 
 
 def _number(cell: str) -> float:
@@ -277,7 +291,7 @@ def pooled_ratings(
     for rater, given in found.items():
         some = next(iter(given.values()))
         for cell in cells:
-            row = given.get(cell, some._replace(rating=np.nan, seconds=np.nan))
+            row = given.get(cell, some._replace(rating=np.nan, seconds=np.nan, turn=np.nan))
             for name, value in zip(COLUMNS, (rater, row.sheet, *cell, *row[4:]), strict=True):
                 columns[name].append(value)
         missing[rater] = sum(cell not in given or np.isnan(given[cell].rating) for cell in cells)
@@ -287,7 +301,7 @@ def pooled_ratings(
             *notes,
             f"{sum(missing.values())} of {len(cells) * len(found)} ratings are missing ({who}).",
         ]
-    return ClassRatings(pd.DataFrame(columns), (*notes, *_same_work(found)))
+    return ClassRatings(pd.DataFrame(columns), (*notes, *_same_work(found), *_sources_first(found)))
 
 
 def _same_work(found: Mapping[str, Mapping[Cell, RatingRow]]) -> list[str]:
@@ -306,34 +320,14 @@ def _same_work(found: Mapping[str, Mapping[Cell, RatingRow]]) -> list[str]:
     ]
 
 
-def invented_class(
-    sheet: Sheet, rng: np.random.Generator, n_raters: int = 8, *, missing: float = 0.03
-) -> ClassRatings:
-    """Ratings that nobody gave, to try things out: every translation gets two invented merits, every rater a leniency.
-
-    A rating is merit + leniency + noise, rounded and kept within 1 to 5; a share `missing` is left out. The merits are
-    drawn at random and know nothing of the texts, so these ratings say nothing about any translation.
-
-    Parameters
-    ----------
-    n_raters : how many invented students.
-    """
-    rows = sheet.rows
-    merit, leniency = rng.normal(3.3, 1.1, len(rows)), rng.normal(0, 0.5, n_raters)
-    values = merit + leniency[:, None] + rng.normal(0, 0.6, (n_raters, len(rows)))
-    values = np.where(rng.random(values.shape) < missing, np.nan, np.clip(np.round(values), 1, 5))
-    took = np.round(rng.gamma(4, 3, values.shape), 1)
-    found = {}
-    for k in range(n_raters):
-        name = f"invented-{k + 1}"
-        given = zip(rows, values[k].tolist(), took[k].tolist(), strict=True)
-        found[name] = {
-            cell: RatingRow(
-                0, name, sheet.id, cell, rating, np.nan if np.isnan(rating) else seconds, "invented"
-            )
-            for cell, rating, seconds in given
+def _sources_first(found: Mapping[str, Mapping[Cell, RatingRow]]) -> list[str]:
+    """Notes on raters whose files say that fluency was rated after a source had been shown."""
+    late = []
+    for rater, given in found.items():
+        turns = {
+            name: [row.turn for cell, row in given.items() if cell[2] == name and row.turn >= 1]
+            for name in CRITERIA
         }
-    return pooled_ratings(
-        found,
-        ["These ratings are invented: nobody gave them, and they say nothing about the texts."],
-    )
+        if all(turns.values()) and max(turns["fluency"]) > min(turns["accuracy"]):
+            late.append(rater)
+    return [f"{rater} rated fluency after the sources had been shown." for rater in late]

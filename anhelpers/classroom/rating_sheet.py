@@ -1,7 +1,10 @@
-"""The rating sheet: a few segments, each with candidates in blind order, rated for accuracy and fluency by keyboard.
+"""The rating sheet: a few segments, each with candidates in blind order, rated for fluency and accuracy by keyboard.
 
-It needs no kernel: where there is none the page itself writes the file that Python would write. Nothing is kept in the
-browser, and a page that is handed out is always empty: name and ratings are in the file alone.
+Two passes keep the two apart: first every text alone, for its fluency, in shuffled order; then each source with its
+translations, for their accuracy. Once a source has been shown, fluency stays as it is.
+
+It needs no kernel: where there is none the page itself writes the file that Python would write, and until then the
+browser keeps the work. A page that is handed out is always empty.
 """
 
 from __future__ import annotations
@@ -31,9 +34,11 @@ if TYPE_CHECKING:
 __all__ = ["RatingSheet", "rating_sheet"]
 
 HOW = (
-    "Rate every translation twice, on a scale from 1 to 5. Keys: 1 to 5 rate and go on, Backspace "
-    "clears, the arrows and Tab move, N and P turn to the next and the previous sentence."
+    "Two passes: first how fluent each text is, without its source; then how accurate, with it. Once "
+    "a source is shown, fluency stays as it is. Keys: 1 to 5 rate and go on, Backspace clears, the "
+    "arrows and Tab move, N and P turn the page."
 )
+ALONE, TEXTS_ON_A_PAGE = "fluency", 5
 
 
 def rating_sheet(
@@ -46,8 +51,9 @@ def rating_sheet(
     path: str | PathLike | None = None,
     reference: bool = False,
     title: str = "",
+    hand_in: bool = True,
 ) -> RatingSheet:
-    """A sheet on which one person rates the accuracy and the fluency of some candidates, without seeing whose they are.
+    """A sheet on which one person rates the fluency of texts alone, then their accuracy; whose they are is not shown.
 
     Parameters
     ----------
@@ -55,6 +61,7 @@ def rating_sheet(
     n_segments, n_candidates : how many are drawn, of different systems; the same rng draws the same sheet.
     path : where "Save" writes with a kernel; a file that is there is read, and the rating goes on. None: a download.
     reference : whether each segment has its reference behind a button. title : above it all.
+    hand_in : whether there is a pseudonym and a button to save; False for a few texts to try it with.
 
     Returns
     -------
@@ -72,6 +79,7 @@ def rating_sheet(
         )
     data: dict[str, Any] = {
         "title": title,
+        "hand_in": hand_in,
         "sheet": sheet.id,
         "version": __version__,
         "columns": list(COLUMNS),
@@ -87,6 +95,8 @@ def rating_sheet(
             html_lang(getattr(test_or_segments, name, "und")) for name in ("src_lang", "trg_lang")
         ],
         "segments": _segments(sheet, reference),
+        "alone": _alone(sheet, rng),
+        "blind": ALONE,
     }
     widget = RatingSheet(**_blank(data), **without_kernel())
     widget.sheet = sheet
@@ -99,7 +109,8 @@ class RatingSheet(Widget):
     """The widget that `rating_sheet` makes.
 
     `ratings` has an entry per row of `sheet.rows`, 1 to 5 or None; `seconds` what each took since the one before, or
-    None; `rater` is the pseudonym; `place` the segment that is shown, from 0.
+    None; `rater` is the pseudonym; `place` the page that is shown, from 0: first texts alone, then a page for each
+    segment; `sources_shown` whether one of the latter was reached, after which fluency cannot be changed.
     """
 
     _esm = module("rating_sheet.js")
@@ -111,6 +122,7 @@ class RatingSheet(Widget):
     ratings: Any = traitlets.List().tag(sync=True)
     seconds: Any = traitlets.List().tag(sync=True)
     place = traitlets.Int(0).tag(sync=True)
+    sources_shown = traitlets.Bool(False).tag(sync=True)
     # the name of the file that the kernel writes; "": the page writes it
     file = traitlets.Unicode("").tag(sync=True)
     asked = traitlets.Int(0).tag(sync=True)  # how often the page asked to save
@@ -145,10 +157,10 @@ class RatingSheet(Widget):
 
     @traitlets.validate("place")
     def _valid_place(self, proposal: Any) -> Any:
-        n = len(self.data["segments"])
+        n = len(self.data["alone"]) + len(self.data["segments"])
         if not 0 <= proposal["value"] < n:
             raise DataError(
-                f"place must be a segment of the sheet, 0 to {n - 1}, got {proposal['value']}."
+                f"place must be a page of the sheet, 0 to {n - 1}, got {proposal['value']}."
             )
         return proposal["value"]
 
@@ -173,7 +185,8 @@ class RatingSheet(Widget):
         """The text of the file that "Save" writes; a missing rating is blank."""
         if not NAME.fullmatch(self.rater.strip()):
             raise DataError(BAD_NAME if self.rater.strip() else NO_NAME)
-        rows = zip(_rows(self.data), self.ratings, self.seconds, strict=True)
+        turns = _turns(self.data)
+        rows = zip(_rows(self.data), self.ratings, self.seconds, turns, strict=True)
         return ratings_csv(
             self.rater.strip(), self.data["sheet"], ((*cell, *given) for cell, *given in rows)
         )
@@ -215,6 +228,9 @@ class RatingSheet(Widget):
             ]
             found = found.reindex(_rows(self.data)).astype(object).where(lambda x: x.notna(), None)
             self.rater = there.raters[0]
+            self.sources_shown = bool(
+                (there.table.rating.notna() & (there.table.criterion != ALONE)).any()
+            )
             self.ratings = found.rating.tolist()
             self.seconds = found.seconds.tolist()
         self.path, self.file = path, path.name
@@ -261,6 +277,32 @@ def _segments(sheet: Sheet, reference: bool) -> list[dict]:
         {"id": i, "src": src, "ref": ref, "candidates": list(ids), "texts": list(texts)}
         | ({"gloss": gloss} if gloss else {})
         for i, src, ref, gloss, ids, texts in zip(*columns, strict=True)
+    ]
+
+
+def _alone(sheet: Sheet, rng: np.random.Generator) -> list[list[list[int]]]:
+    """Pages of [segment, candidate] places: all texts in shuffled order, no page with two of one source."""
+    n_segments, n_pages = len(sheet.segments), -(-len(sheet.segments) // TEXTS_ON_A_PAGE)
+    rounds = (rng.permutation(n_segments) for _ in sheet.candidates[0])
+    return [
+        [[segment, k] for segment in page.tolist()]
+        for k, order in enumerate(rounds)
+        for page in np.array_split(order, n_pages)
+    ]
+
+
+def _turns(data: dict[str, Any]) -> list[int]:
+    """When the page asks for each rating, 1 first, in the order of `_rows`."""
+    asked = [(s, k, True) for page in data["alone"] for s, k in page]
+    asked += [
+        (s, k, False) for s, one in enumerate(data["segments"]) for k in range(len(one["texts"]))
+    ]
+    turn = {one: 1 + i for i, one in enumerate(asked)}
+    return [
+        turn[s, k, name == data["blind"]]
+        for s, one in enumerate(data["segments"])
+        for k in range(len(one["texts"]))
+        for name, *_ in data["criteria"]
     ]
 
 

@@ -14,7 +14,7 @@ from .. import checks
 from ..data.schema import CandidateSet, TestSet, systems_of
 from ..errors import DataError
 
-__all__ = ["CRITERIA", "SCALE", "Cell", "Sheet", "draw_sheet"]
+__all__ = ["CRITERIA", "SCALE", "Cell", "Sheet", "draw_sheet", "one_of_each"]
 
 CRITERIA = {  # what 1 and what 5 mean
     "accuracy": (
@@ -134,6 +134,17 @@ def draw_sheet(
         refs,
         glosses,
     )
+
+
+def one_of_each(test: TestSet, n_candidates: int) -> list[str]:
+    """The systems that a class rates unless it names others: one of each category, or all where these are too few.
+
+    Parameters
+    ----------
+    n_candidates : translations of a segment on the sheet, each by another system.
+    """
+    first = {test.categories[name]: name for name in sorted(test.systems, reverse=True)}
+    return sorted(first.values()) if len(first) >= n_candidates else list(test.systems)
 
 
 def _systems(cands: CandidateSet, row: int) -> tuple[str, ...]:

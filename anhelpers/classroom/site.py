@@ -8,19 +8,25 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..data.writing import make_folder, replace_folder, unwritable, write_text
-from ..errors import DataError
+from ..errors import DataError, need
+from ..execution import export_html
 from ..notebooks import About, about, notebook_paths
 from ..progress import note
 from ..provenance import from_template, in_page
 
-__all__ = ["MOST_BYTES", "write_site"]
+__all__ = ["MOST_BYTES", "without_solutions", "write_site"]
 
 MOST_BYTES = 60_000_000
 """What the slowest USB stick of the room still takes in the break."""
 
 
-def write_site(built: Path | str, out: Path | str) -> Path:
+def write_site(built: Path | str, out: Path | str, *, solutions: bool = True) -> Path:
     """Copy OUT/NAME.html, as `run` wrote it to `built`, with links from page to page, and OUT/index.html.
+
+    Parameters
+    ----------
+    solutions : False for a site to hand out before the exercises are done: its pages are made anew from NAME.ipynb in
+        `built`, and hold neither solutions nor checks, which know the answers.
 
     A note names the pages that are older than their notebooks.
 
@@ -35,11 +41,12 @@ def write_site(built: Path | str, out: Path | str) -> Path:
     paths = notebook_paths()
     told = [about(path) for path in paths]
     for one in told:
-        if not (built / f"{one.name}.html").is_file():
-            raise DataError(
-                f"is not there: execute the notebooks first (anhelpers run --out {built}).",
-                built / f"{one.name}.html",
-            )
+        for needed in [f"{one.name}.html"] + [f"{one.name}.ipynb"] * (not solutions):
+            if not (built / needed).is_file():
+                raise DataError(
+                    f"is not there: execute the notebooks first (anhelpers run --out {built}).",
+                    built / needed,
+                )
     if old := [
         p.stem for p in paths if (built / f"{p.stem}.html").stat().st_mtime < p.stat().st_mtime
     ]:
@@ -54,20 +61,21 @@ def write_site(built: Path | str, out: Path | str) -> Path:
         )
     make_folder(out.parent)
     try:
-        _write(told, built, out)
+        _write(told, built, out, solutions)
     except OSError as error:
         raise unwritable(error, out) from error
     return out / "index.html"
 
 
-def _write(told: Sequence[About], built: Path, out: Path) -> None:
+def _write(told: Sequence[About], built: Path, out: Path, solutions: bool) -> None:
     """The folder, beside its place first."""
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".site.") as folder:
         fresh = Path(folder) / "site"
         fresh.mkdir()
         for i, one in enumerate(told):
             page = (built / f"{one.name}.html").read_text(encoding="utf-8")
-            write_text(fresh / f"{one.name}.html", _linked(page, told, i))
+            page = page if solutions else without_solutions(built / f"{one.name}.ipynb")
+            write_text(fresh / f"{one.name}.html", _linked(page, told, i, solutions))
         first = (built / f"{told[0].name}.html").read_text(encoding="utf-8")
         write_text(fresh / "index.html", in_page(_index(told, both='class="anx-parts"' in first)))
         size = sum(p.stat().st_size for p in fresh.iterdir())
@@ -78,7 +86,19 @@ def _write(told: Sequence[About], built: Path, out: Path) -> None:
         replace_folder(fresh, out)
 
 
-def _linked(page: str, told: Sequence[About], i: int) -> str:
+def without_solutions(executed: Path) -> str:
+    """The page of an executed notebook without its cells tagged `solution` or `check`, outputs and all."""
+    nbformat = need("nbformat", "exporting notebooks")
+    book = nbformat.read(executed, 4)
+    told = {"solution", "check"}
+    book.cells = [c for c in book.cells if not told & {*c.metadata.get("tags", [])}]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / executed.name
+        nbformat.write(book, path)
+        return export_html(path)
+
+
+def _linked(page: str, told: Sequence[About], i: int, solutions: bool) -> str:
     """The page between two rows of links: to the one before, to the index, to the next; links to notebooks lead to
     their pages."""
     known = "|".join(one.name for one in told)
@@ -92,6 +112,7 @@ def _linked(page: str, told: Sequence[About], i: int) -> str:
         end=end,
         before=told[i - 1] if i else None,
         after=told[i + 1] if i + 1 < len(told) else None,
+        solutions=solutions,
     )
 
 

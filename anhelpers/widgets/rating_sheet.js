@@ -1,18 +1,31 @@
-// The rating sheet: candidates in blind order, two ratings each, by keyboard or mouse; saved by the kernel or by the page.
-// Nothing is kept in the browser. classroom/files.py writes the very same file.
+// The rating sheet: texts alone for fluency, then with their sources for accuracy, by keyboard or mouse; saved by the kernel
+// or by the page, and kept by the browser until then. classroom/files.py writes the very same file.
 
 const PATIENCE = 4000; // milliseconds that a kernel may take to save
 
+const ANEW = "start over", REALLY = "really delete these ratings?";
+
 const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
-function rowsOf(data) { // one per rating: which segment, candidate and criterion, and where it stands on the page
-  return data.segments.flatMap((segment, page) => segment.candidates.flatMap((candidate, line) =>
-    data.criteria.map(([criterion], column) => ({ segment: segment.id, candidate, criterion, page, line, column }))));
+function rowsOf(data) { // one per rating, in the order of the file
+  return data.segments.flatMap((segment, s) => segment.candidates.flatMap((candidate, at) =>
+    data.criteria.map(([criterion]) => ({ segment: segment.id, candidate, criterion, s, at }))));
+}
+
+function pagesOf(data, rows) { // what is shown at a time; each row learns its page, its line there, and its turn
+  const rest = data.criteria.map(([name]) => name).find((name) => name !== data.blind);
+  const find = (s, at, criterion) => rows.findIndex((row) => row.s === s && row.at === at && row.criterion === criterion);
+  const alone = data.alone.map((texts) => ({ criterion: data.blind, rows: texts.map(([s, at]) => find(s, at, data.blind)) }));
+  const sourced = data.segments.map((segment, s) => ({ criterion: rest, segment, rows: segment.texts.map((_, at) => find(s, at, rest)) }));
+  const pages = [...alone, ...sourced];
+  let turn = 0;
+  pages.forEach((page, p) => page.rows.forEach((k, line) => Object.assign(rows[k], { page: p, line, turn: ++turn })));
+  return pages;
 }
 
 function csvOf(data, rows, rater, ratings, seconds) {
   const lines = rows.map((row, k) => [rater, data.sheet, row.segment, row.candidate, row.criterion, ratings[k] ?? "",
-    seconds[k] === null ? "" : seconds[k].toFixed(1), data.version].join(","));
+    seconds[k] === null ? "" : seconds[k].toFixed(1), data.version, row.turn].join(","));
   return [data.columns.join(","), ...lines].join("\n") + "\n";
 }
 
@@ -35,14 +48,6 @@ function readBack(text, data, rows) { // {rater, ratings, seconds} of a file tha
   return { rater: raters[0], ratings, seconds: of("seconds") };
 }
 
-function download(name, text) {
-  const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" })), download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-}
-
 // ---- what is on the page
 function cellOf(data, k, label, id) { // five radio buttons, one stop of the Tab key
   const group = make("div", { class: "anx-rate", role: "radiogroup", "aria-label": label });
@@ -53,11 +58,23 @@ function cellOf(data, k, label, id) { // five radio buttons, one stop of the Tab
   return group;
 }
 
-function sectionOf(data, segment, page, first, id) { // one segment: source, reference, and a row per candidate
-  const source = make("p", { class: "anx-source", dir: "auto", ...langOf(data, 0) }, segment.src);
-  const section = make("section", { "aria-label": `Sentence ${page + 1} of ${data.segments.length}` },
-    div("note", `Source, sentence ${page + 1}`), source);
-  if (segment.gloss) section.append(glossOf(segment.gloss));
+function sectionOf(data, page, rows, said, id) { // texts alone, or a source, its reference and its translations
+  const section = make("section", { "aria-label": said }, div("note", said));
+  if (page.segment) section.append(...sourceOf(data, page.segment));
+  const body = make("tbody", {}, ...page.rows.map((k, line) => {
+    const letter = page.segment ? String.fromCharCode(65 + line) : String(rows[k].turn), text = data.segments[rows[k].s].texts[rows[k].at];
+    const label = `${capital(page.criterion)} of ${page.segment ? letter : "text " + letter}`;
+    const cell = make("td", { class: "anx-cell", "data-label": capital(page.criterion) }, cellOf(data, k, label, id));
+    return make("tr", {}, make("th", { scope: "row" }, letter), make("td", { dir: "auto", ...langOf(data, 1) }, text), cell);
+  }));
+  const cols = make("colgroup", {}, make("col", { class: "anx-letter" }), make("col"), make("col", { class: "anx-five" }));
+  section.append(make("table", {}, cols, make("thead", {}, heads("", "Translation", capital(page.criterion))), body));
+  return section;
+}
+
+function sourceOf(data, segment) { // what stands above the translations of a source
+  const shown = [make("p", { class: "anx-source", dir: "auto", ...langOf(data, 0) }, segment.src)];
+  if (segment.gloss) shown.push(glossOf(segment.gloss));
   if (segment.ref) {
     const ref = make("p", { dir: "auto", ...langOf(data, 1) }, segment.ref);
     const show = make("button", { type: "button", "aria-expanded": "false", ...QUIET }, "show a reference");
@@ -67,73 +84,86 @@ function sectionOf(data, segment, page, first, id) { // one segment: source, ref
       show.setAttribute("aria-expanded", !ref.hidden);
       show.textContent = ref.hidden ? "show a reference" : "hide the reference";
     });
-    section.append(div("ref", show, ref));
+    shown.push(div("ref", show, ref));
   }
-  const head = ["", "Translation", ...data.criteria.map(([name]) => capital(name))];
-  const body = make("tbody", {}, ...segment.texts.map((text, line) => {
-    const letter = String.fromCharCode(65 + line);
-    const cells = data.criteria.map(([name], column) => make("td", { class: "anx-cell", "data-label": capital(name) },
-      cellOf(data, first + line * data.criteria.length + column, `${capital(name)} of ${letter}`, id)));
-    return make("tr", {}, make("th", { scope: "row" }, letter), make("td", { dir: "auto", ...langOf(data, 1) }, text), ...cells);
-  }));
-  const cols = make("colgroup", {}, make("col", { class: "anx-letter" }), make("col"), ...data.criteria.map(() => make("col", { class: "anx-five" })));
-  section.append(make("table", {}, cols, make("thead", {}, heads(...head)), body));
-  return section;
+  return shown;
+}
+
+function saidOf(data, pages) { // the line above each page
+  const n = data.alone.flat().length, first = pages.length - data.segments.length;
+  return pages.map((page, p) => {
+    if (page.segment) return `Second pass, ${page.criterion}: source ${p - first + 1} of ${data.segments.length}`;
+    const from = pages.slice(0, p).reduce((sum, one) => sum + one.rows.length, 1), to = from + page.rows.length - 1;
+    return `First pass, ${page.criterion}: ${from === to ? `text ${from}` : `texts ${from} to ${to}`} of ${n}, without their sources`;
+  });
 }
 
 function controls(data, id) {
   const ui = {
-    before: button("◀ previous", "Previous sentence (P)"),
-    after: button("next ▶", "Next sentence (N)"),
+    before: button("◀ previous", "Previous page (P)"),
+    after: button("next ▶", "Next page (N)"),
     where: span("where"),
     count: make("progress", { max: 1, value: 0, "aria-label": "ratings given" }),
     value: make("output", { class: "anx-value", "aria-live": "off" }),
     name: make("input", { type: "text", id: id + "-name", maxlength: 40, autocomplete: "off", spellcheck: "false", ...QUIET }),
     save: make("button", { type: "button", class: "anx-save", ...QUIET }, "Save"),
     open: make("input", { type: "file", id: id + "-open", accept: ".csv,text/csv", ...QUIET }),
+    anew: make("button", { type: "button", class: "anx-anew", ...QUIET }, ANEW),
     status: make("div", { class: "anx-status", role: "status" }),
   };
   ui.openBox = span("pair anx-open", make("label", { for: ui.open.id }, "go on with a saved file:"), ui.open);
   ui.how = div("how", make("p", {}, data.how),
-    ...data.criteria.map(([name, low, high]) => make("p", {}, make("b", {}, capital(name) + ":"), ` 1 = ${low}; 5 = ${high}.`)));
+    ...data.criteria.map(([name, low, high]) =>
+      make("p", { "data-of": name }, make("b", {}, capital(name) + ":"), ` 1 = ${low}; 5 = ${high}.`)));
   ui.bar = div("bar anx-tools", span("pair", ui.before, ui.where, ui.after),
     span("pair", ui.count, ui.value));
   ui.foot = make("div", { class: "anx-foot" },
     div("pair", make("label", { for: ui.name.id }, "pseudonym"), ui.name, ui.save),
-    span("note", "No real name is needed. Take one that nobody else has, and remember it."), ui.openBox);
+    span("note", "No real name is needed. Take one that nobody else has, and remember it."), ui.openBox, ui.anew);
   ui.paper = div("paper", `sheet ${data.sheet}`);
   return ui;
 }
 
 function render({ model, el }) {
-  const data = model.get("data"), rows = rowsOf(data), id = newId(), ui = controls(data, id);
-  const each = rows.length / data.segments.length; // ratings of one segment
-  const sections = data.segments.map((segment, page) => sectionOf(data, segment, page, rows.findIndex((row) => row.page === page), id));
+  const data = model.get("data"), rows = rowsOf(data), pages = pagesOf(data, rows), id = newId(), ui = controls(data, id);
+  const said = saidOf(data, pages), first = data.alone.length; // the first page with a source
+  const sections = pages.map((page, p) => sectionOf(data, page, rows, said[p], id));
   const main = div("sheet", ui.bar, ...sections);
   const root = rootOf(data, "rs", "rating sheet", ui.how, main, ui.foot, ui.status, ui.paper);
   el.append(root);
+  sections[first].classList.add("anx-second");
   const radios = rows.map((_, k) => [...root.querySelectorAll(`input[data-row="${k}"]`)]);
-  const place = () => clamp(model.get("place"), 0, sections.length - 1);
+  const shown = () => model.get("sources_shown");
+  const place = () => clamp(model.get("place"), shown() ? first : 0, pages.length - 1);
   const named = new RegExp(data.name.pattern, "u");
   const kernel = () => model.get("file") !== "";
-  let since = performance.now(), unsaved = false;
+  const blanks = (list) => list.filter((k) => model.get("ratings")[k] === null).length;
+  let since = performance.now(), unsaved = false, stored = false, warned = false;
 
   // ---- what the traits say
   function paint() {
     const ratings = model.get("ratings"), rated = ratings.filter((r) => r !== null).length, page = place();
+    if (page >= first && !shown()) model.set("sources_shown", true);
     radios.forEach((group, k) => {
-      group.forEach((radio) => { radio.checked = +radio.value === ratings[k]; });
+      group.forEach((radio) => {
+        radio.checked = +radio.value === ratings[k];
+        radio.disabled = shown() && rows[k].page < first;
+      });
       group[0].closest("td").classList.toggle("anx-done", ratings[k] !== null);
     });
     sections.forEach((section, k) => { section.hidden = k !== page; });
-    const left = ratings.slice(page * each, (page + 1) * each).filter((r) => r === null).length;
-    ui.where.textContent = `sentence ${page + 1} of ${sections.length}${left ? "" : " ✓"}`;
+    for (const line of ui.how.querySelectorAll("[data-of]")) line.hidden = line.dataset.of !== pages[page].criterion;
+    const [n, of] = page < first ? [page + 1, first] : [page - first + 1, pages.length - first];
+    ui.where.textContent = `${pages[page].criterion} ${n} of ${of}${blanks(pages[page].rows) ? "" : " ✓"}`;
     ui.value.textContent = `${rated} of ${rows.length}`;
     ui.count.value = rated / rows.length;
-    off(ui.before, page === 0);
-    off(ui.after, page === sections.length - 1);
+    off(ui.before, page === 0 || page === first);
+    off(ui.after, page === pages.length - 1);
+    ui.after.textContent = page === first - 1 ? "on to accuracy ▶" : "next ▶";
     if (document.activeElement !== ui.name) ui.name.value = model.get("rater");
+    ui.foot.hidden = data.hand_in === false;
     ui.openBox.hidden = kernel();
+    ui.anew.hidden = kernel() || !rated;
     root.dataset.rated = rated;
   }
 
@@ -141,6 +171,7 @@ function render({ model, el }) {
 
   // ---- ratings
   function rate(k, rating) {
+    if (shown() && rows[k].page < first) return;
     const now = performance.now(), ratings = model.get("ratings").slice(), seconds = model.get("seconds").slice();
     ratings[k] = rating;
     seconds[k] = rating === null ? null : Math.round((now - since) / 100) / 10;
@@ -148,6 +179,7 @@ function render({ model, el }) {
     unsaved = true;
     model.set("seconds", seconds);
     put(model, "ratings", ratings);
+    keep();
     say("");
   }
 
@@ -156,28 +188,80 @@ function render({ model, el }) {
     (group.find((radio) => radio.checked) || group[0]).focus();
   }
 
-  function goOn(k) { // after a rating: the next cell, at the end of a sentence what leads on
-    if (k + 1 < rows.length && rows[k + 1].page === rows[k].page) focusOn(k + 1);
-    else if (k + 1 < rows.length) ui.after.focus();
+  function goOn(k) { // after a rating: the next text, at the end of a page what leads on
+    const { page, line } = rows[k];
+    if (line + 1 < pages[page].rows.length) focusOn(pages[page].rows[line + 1]);
+    else if (page + 1 < pages.length) ui.after.focus();
+    else if (ui.foot.hidden) focusOn(k);
     else if (named.test(ui.name.value.trim())) ui.save.focus();
     else ui.name.focus();
   }
 
   function turn(by) {
-    const page = place() + by;
-    if (page < 0 || page >= sections.length) return;
+    const page = place() + by, left = blanks(pages.slice(0, first).flatMap((one) => one.rows));
+    if (page < 0 || page >= pages.length) return;
+    if (page < first && shown()) { say("Fluency is closed: the sources have been shown."); return; }
+    if (page === first && !shown() && left && !warned) {
+      warned = true;
+      say(`${left} fluency rating${left > 1 ? "s are" : " is"} blank, and will stay so once a source is shown. Press again to go on.`);
+      return;
+    }
+    if (page >= first) model.set("sources_shown", true);
     put(model, "place", page);
-    focusOn(page * each);
+    keep();
+    say("");
+    focusOn(pages[page].rows[0]);
   }
 
   const here = () => { const k = root.querySelector("input[data-row]:focus")?.dataset.row; return k === undefined ? null : +k; };
 
-  function move(lines, columns) {
+  function move(by) {
     const k = here();
     if (k === null) return;
-    const { line, column } = rows[k], n = data.criteria.length;
-    const to = [clamp(line + lines, 0, each / n - 1), clamp(column + columns, 0, n - 1)];
-    focusOn(place() * each + to[0] * n + to[1]);
+    const { rows: list } = pages[rows[k].page];
+    focusOn(list[clamp(rows[k].line + by, 0, list.length - 1)]);
+  }
+
+  // ---- what the browser keeps, for a page that is loaded again; a kernel keeps it itself
+  const KEPT = `anhelpers rating sheet ${data.sheet}`;
+
+  function keep() {
+    if (kernel()) return;
+    const csv = csvOf(data, rows, "kept", model.get("ratings"), model.get("seconds"));
+    try {
+      localStorage.setItem(KEPT, JSON.stringify({ csv, rater: model.get("rater"), place: place(), shown: shown() }));
+      stored = true;
+    } catch { stored = false; } // a browser that keeps nothing: the page asks before it is left
+  }
+
+  function restore() {
+    if (kernel() || model.get("ratings").some((r) => r !== null)) return;
+    let kept = null;
+    try { kept = JSON.parse(localStorage.getItem(KEPT)); } catch { return; }
+    const found = kept && readBack(String(kept.csv), data, rows);
+    if (!found || found.problem) return;
+    const n = found.ratings.filter((r) => r !== null).length, rater = String(kept.rater || "");
+    if (!n) return;
+    model.set("rater", rater);
+    model.set("seconds", found.seconds);
+    model.set("ratings", found.ratings);
+    model.set("sources_shown", Boolean(kept.shown));
+    put(model, "place", clamp(Math.trunc(kept.place) || 0, 0, pages.length - 1));
+    stored = true;
+    paint();
+    say(`This browser kept ${n} of ${rows.length} ratings${rater ? ` of ${rater}` : ""}: go on, or start over if they are not yours.`);
+  }
+
+  function anew() {
+    if (ui.anew.textContent === ANEW) { ui.anew.textContent = REALLY; return; }
+    ui.anew.textContent = ANEW;
+    try { localStorage.removeItem(KEPT); } catch { /* nothing was kept */ }
+    for (const key of ["ratings", "seconds"]) model.set(key, rows.map(() => null));
+    for (const [key, value] of [["rater", ""], ["sources_shown", false]]) model.set(key, value);
+    put(model, "place", 0);
+    unsaved = warned = false;
+    paint();
+    say("");
   }
 
   // ---- files
@@ -223,8 +307,11 @@ function render({ model, el }) {
     ui.open.value = "";
     if (found.problem) { say(`${file.name}: ${found.problem}`, true); return; }
     for (const key of ["rater", "seconds"]) model.set(key, found[key]);
+    const sourced = found.ratings.some((r, k) => r !== null && rows[k].page >= first);
+    model.set("sources_shown", shown() || sourced);
     put(model, "ratings", found.ratings);
     unsaved = false;
+    keep();
     paint();
     say(`Read ${file.name}: ${root.dataset.rated} of ${rows.length} ratings.`);
   }
@@ -233,21 +320,24 @@ function render({ model, el }) {
   const KEYS = { Backspace: null, Delete: null };
   for (const point of data.points) KEYS[point] = point;
   onKeys(main, KEYS, (rating) => { const k = here(); if (k !== null) { rate(k, rating); if (rating !== null) goOn(k); } });
-  onKeys(main, { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }, (by) => move(...by));
+  onKeys(main, { ArrowUp: -1, ArrowDown: 1, ArrowLeft: -1, ArrowRight: 1 }, move);
   onKeys(main, { n: 1, N: 1, PageDown: 1, p: -1, P: -1, PageUp: -1 }, turn);
   main.addEventListener("change", (event) => { if (event.target.dataset.row) rate(+event.target.dataset.row, +event.target.value); });
   ui.before.addEventListener("click", () => turn(-1));
   ui.after.addEventListener("click", () => turn(1));
-  ui.name.addEventListener("input", () => put(model, "rater", ui.name.value.trim()));
+  ui.name.addEventListener("input", () => { put(model, "rater", ui.name.value.trim()); keep(); });
+  ui.anew.addEventListener("click", anew);
+  ui.anew.addEventListener("blur", () => { ui.anew.textContent = ANEW; });
   ui.name.addEventListener("keydown", (event) => { if (event.key === "Enter") save(); });
   ui.save.addEventListener("click", save);
   ui.open.addEventListener("change", () => { if (ui.open.files.length) goOnWith(ui.open.files[0]); });
   keepKeys(root);
-  const guard = (event) => { if (unsaved && !kernel() && root.isConnected) event.preventDefault(); };
+  const guard = (event) => { if (unsaved && !stored && !ui.foot.hidden && !kernel() && root.isConnected) event.preventDefault(); };
   window.addEventListener("beforeunload", guard);
 
-  const painted = ["ratings", "place", "rater", "file"].map((key) => [`change:${key}`, paint]);
+  const painted = ["ratings", "place", "rater", "file", "sources_shown"].map((key) => [`change:${key}`, paint]);
   const end = follow(model, [...painted, ["change:answer", answered]]);
+  restore();
   paint();
   return () => { end(); window.removeEventListener("beforeunload", guard); };
 }

@@ -189,6 +189,19 @@ def own():
     texts = [f"{named(i)} {word}" for i in range(n) for word in ("good", "bad")]
     cands = CandidateSet(np.repeat(np.arange(n), 2), texts, [named(i) for i in (7, 8)] * n)
     return own_translation(test, cands, segments=[0], title=TITLE)
+def a_guess():
+    from anhelpers.widgets.guesses import guess
+
+    return guess(HOSTILE[0], HOSTILE[1], HOSTILE, HOSTILE[3])
+
+
+def compared():
+    from anhelpers.widgets.guesses import guessed
+
+    told = {text: HOSTILE[k] for k, text in enumerate(HOSTILE)}
+    made = guessed(HOSTILE[0], told | {named(2): dict.fromkeys(HOSTILE, 1)}, unit=HOSTILE[3])
+    made.value = HOSTILE[2]
+    return made
 
 
 WIDGETS = {
@@ -200,6 +213,8 @@ WIDGETS = {
     "mqm": (mqm, HOSTILE),
     "raters": (raters, HOSTILE),
     "own": (own, [HOSTILE[0], named(7), named(8)]),
+    "guess": (a_guess, HOSTILE),
+    "guessed": (compared, HOSTILE),
 }
 """Name -> what makes the widget, and which texts must be seen in it."""
 

@@ -2,9 +2,11 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from anhelpers import classroom
+from anhelpers.classroom.rating_sheet import _turns
 
 SETUP = """import numpy as np
 from anhelpers.data import from_systems, load
@@ -29,8 +31,9 @@ def open_page(made, page, tmp_path):
 
 
 def shown(root):
-    """What every group of radio buttons says: 1 to 5, or None."""
-    groups = "rows => rows.map(row => +(row.querySelector('input:checked')?.value ?? 0) || null)"
+    """What every group of radio buttons says, in the order of the file: 1 to 5, or None."""
+    groups = """rows => rows.map(row => [+row.querySelector('input').dataset.row,
+        +(row.querySelector('input:checked')?.value ?? 0) || null]).sort((a, b) => a[0] - b[0]).map(one => one[1])"""
     return root.locator(".anx-rate").evaluate_all(groups)
 
 
@@ -40,14 +43,34 @@ def focused(page):
     return None if row is None else int(row)
 
 
-def type_all(page, root, plan):
-    root.locator("input[data-row]").first.focus()
-    for k, rating in enumerate(plan):
+def by_turn(made):
+    """The rows of the file in the order in which the page asks for them."""
+    turns = _turns(made.widget.data)
+    return sorted(range(30), key=turns.__getitem__)
+
+
+def to_sources(page):
+    """Turn to the first page with a source, without a rating."""
+    for _ in range(4):
+        page.get_by_label("Next page (N)").click()
+
+
+ENDS = {4, 9, *range(14, 29, 3)}
+"""The last turns of the pages: three of five texts alone, then five sources of three translations; from 0."""
+
+
+def type_some(page, root, made, plan, n=30):
+    """Give the first n ratings that are asked for; returns what the sheet then holds."""
+    root.locator("input[data-row]:visible").first.focus()
+    held = [None] * 30
+    for turn, k in enumerate(by_turn(made)[:n]):
         assert focused(page) == k
-        page.keyboard.press(str(rating))
-        if k % 6 == 5 and k < 29:
-            # the focus is on "next", and goes to the first cell of the next sentence
+        page.keyboard.press(str(plan[k]))
+        held[k] = plan[k]
+        if turn in ENDS:
+            # the focus is on "next", and goes to the first cell of the next page
             page.keyboard.press("Enter")
+    return held
 
 
 def download(page, act):
@@ -58,7 +81,7 @@ def download(page, act):
 
 def test_thirty_keys_rate_all_and_the_page_writes_the_file(made, page, tmp_path):
     root = open_page(made, page, tmp_path)
-    type_all(page, root, PLAN)
+    type_some(page, root, made, PLAN)
     assert shown(root) == PLAN
     assert root.locator(".anx-value").inner_text() == "30 of 30"
     assert root.locator("progress").get_attribute("value") == "1"
@@ -86,65 +109,116 @@ def test_thirty_keys_rate_all_and_the_page_writes_the_file(made, page, tmp_path)
 
 
 def test_arrows_tab_backspace_and_page_keys(made, page, tmp_path):
-    root = open_page(made, page, tmp_path)
-    root.locator("input[data-row]").first.focus()
-    for key, row in [
+    root, rows = open_page(made, page, tmp_path), by_turn(made)
+    root.locator("input[data-row]:visible").first.focus()
+    for key, turn in [
         ("ArrowRight", 1),
-        ("ArrowRight", 1),
+        ("ArrowDown", 2),
         ("ArrowDown", 3),
-        ("ArrowDown", 5),
-        ("ArrowDown", 5),
-        ("ArrowLeft", 4),
+        ("ArrowDown", 4),
+        ("ArrowDown", 4),
+        ("ArrowLeft", 3),
         ("ArrowUp", 2),
         ("Tab", 3),
         ("Shift+Tab", 2),
     ]:
         page.keyboard.press(key)
-        assert focused(page) == row, key
+        assert focused(page) == rows[turn], key
     page.keyboard.press("4")
-    assert focused(page) == 3
+    assert focused(page) == rows[3]
     page.keyboard.press("ArrowLeft")
-    assert shown(root)[:4] == [None, None, 4, None]
+    assert [shown(root)[k] for k in rows[:4]] == [None, None, 4, None]
     page.keyboard.press("5")  # another mind
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Backspace")
     assert shown(root) == [None] * 30
-    assert focused(page) == 2
+    assert focused(page) == rows[2]
     page.keyboard.press("9")
     assert shown(root) == [None] * 30
-    for key, sentence in [
-        ("n", 2),
-        ("N", 3),
-        ("PageDown", 4),
-        ("n", 5),
-        ("n", 5),
-        ("PageUp", 4),
-        ("p", 3),
+
+
+def test_fluency_is_rated_without_the_source_and_stays_once_a_source_is_shown(made, page, tmp_path):
+    root, rows, widget = open_page(made, page, tmp_path), by_turn(made), made.widget
+    root.locator("input[data-row]:visible").first.focus()
+    where, status = root.locator(".anx-where"), root.locator(".anx-status")
+    texts = []
+    for key, said in [
+        ("n", "fluency 2 of 3"),
+        ("P", "fluency 1 of 3"),
+        ("PageDown", "fluency 2 of 3"),
     ]:
         page.keyboard.press(key)
-        assert root.locator(".anx-where").inner_text() == f"sentence {sentence} of 5"
+        assert where.inner_text() == said
         assert root.locator("section:visible").count() == 1
+        assert not root.locator(".anx-source:visible").count()
+    page.keyboard.press("3")
+    page.keyboard.press("n")
+    page.keyboard.press("n")  # 14 are blank: it asks first
+    assert where.inner_text() == "fluency 3 of 3"
+    assert status.inner_text().startswith("14 fluency ratings are blank, and will stay so")
+    page.keyboard.press("n")
+    for sentence in range(5):
+        assert where.inner_text() == f"accuracy {sentence + 1} of 5"
         assert (
-            root.locator("section:visible .anx-source").inner_text()
-            == made.widget.sheet.srcs[sentence - 1]
+            root.locator("section:visible .anx-source").inner_text() == widget.sheet.srcs[sentence]
         )
-    assert focused(page) == 12
+        texts.append(root.locator("section:visible td[lang]").all_inner_texts())
+        page.keyboard.press("n")
+    assert texts == [list(one) for one in widget.sheet.texts]
+    for _ in range(6):
+        page.keyboard.press("p")
+    assert where.inner_text() == "accuracy 1 of 5"
+    assert status.inner_text() == "Fluency is closed: the sources have been shown."
+    assert focused(page) == rows[15]
+    assert root.locator("section").first.locator("input:disabled").count() == 25
+    assert [shown(root)[k] for k in rows[5:7]] == [3, None]
+
+
+def test_a_page_that_is_loaded_again_has_both_passes_still(made, page, tmp_path):
+    root = open_page(made, page, tmp_path)
+    held = type_some(page, root, made, PLAN, 8)
+    page.reload()
+    assert shown(root) == held
+    assert root.locator(".anx-where").inner_text() == "fluency 2 of 3"
+    page.get_by_label("pseudonym").fill("Mo")
+    page.get_by_role("button", name="start over").click()
+    page.get_by_role("button", name="really delete").click()
+    assert shown(root) == [None] * 30
+    page.reload()
+    assert shown(root) == [None] * 30
+    held = type_some(page, root, made, PLAN, 19)
+    page.get_by_label("pseudonym").fill("Mo")
+    page.reload()
+    assert shown(root) == held
+    assert root.locator(".anx-where").inner_text() == "accuracy 2 of 5"
+    assert page.get_by_label("pseudonym").input_value() == "Mo"
+    assert (
+        root.locator(".anx-status").inner_text()
+        == "This browser kept 19 of 30 ratings of Mo: go on, or start over if they are not yours."
+    )
+    page.get_by_label("Previous page (P)").click()
+    assert page.get_by_label("Previous page (P)").get_attribute("aria-disabled") == "true"
+    assert root.locator(".anx-where").inner_text() == "accuracy 1 of 5 ✓"
+    file = download(page, page.get_by_role("button", name="Save", exact=True).click)
+    file.save_as(tmp_path / "mo.csv")
+    found = classroom.read_class_ratings(tmp_path / "mo.csv")
+    assert [None if np.isnan(r) else r for r in found.table.rating] == held
+    assert found.table.turn.tolist() == _turns(made.widget.data)
+    assert found.notes == ("11 of 30 ratings are missing (Mo 11).",)
 
 
 def test_a_mouse_rates_too_and_a_text_field_takes_letters(made, page, tmp_path):
-    root = open_page(made, page, tmp_path)
-    page.get_by_role("radiogroup", name="Fluency of B").get_by_text("4").click()
-    assert shown(root)[3] == 4
-    page.get_by_label("Next sentence (N)").click()
-    assert focused(page) == 6
-    page.get_by_role("radiogroup", name="Accuracy of A").locator("visible=true").get_by_role(
-        "radio"
-    ).nth(1).click()
-    assert shown(root)[6] == 2
+    root, rows = open_page(made, page, tmp_path), by_turn(made)
+    page.get_by_role("radiogroup", name="Fluency of text 2", exact=True).get_by_text("4").click()
+    assert shown(root)[rows[1]] == 4
+    page.get_by_label("Next page (N)").click()
+    assert focused(page) == rows[5]
+    page.get_by_role("radiogroup", name="Fluency of text 6").get_by_role("radio").nth(1).click()
+    assert shown(root)[rows[5]] == 2
     page.get_by_label("pseudonym").fill("")
     page.get_by_label("pseudonym").press_sequentially("Ann 5")
     assert page.get_by_label("pseudonym").input_value() == "Ann 5"
-    assert root.locator(".anx-where").inner_text() == "sentence 2 of 5"
+    assert root.locator(".anx-where").inner_text() == "fluency 2 of 3"
     assert root.locator(".anx-value").inner_text() == "2 of 30"
 
 
@@ -153,11 +227,20 @@ def test_what_a_source_says_word_for_word_opens_on_demand(page, tmp_path):
     exec(SETUP.replace('"teaching"', '"teaching/de-en"'), names)
     widget = names["sheet"]()
     page.goto(widget.save(tmp_path / "glossed.html").as_uri())
+    to_sources(page)
     line = page.locator(".anx details").locator("visible=true")
     assert widget.data["segments"][0]["gloss"] not in line.inner_text()
     line.locator("summary").click()
     assert widget.data["segments"][0]["gloss"] in line.inner_text()
     assert line.get_attribute("lang") == "en"
+
+
+def test_a_sheet_to_try_has_nothing_to_hand_in(made, page, tmp_path):
+    page.goto(made.sheet(hand_in=False).save(tmp_path / "try.html").as_uri())
+    assert not page.get_by_role("button", name="Save", exact=True).is_visible()
+    held = type_some(page, page.locator(".anx"), made, PLAN)
+    assert shown(page.locator(".anx")) == held == PLAN
+    assert focused(page) == by_turn(made)[-1]
 
 
 @pytest.mark.parametrize(
@@ -178,18 +261,20 @@ def test_without_a_usable_name_nothing_is_saved(made, page, tmp_path, name, said
 def test_a_saved_file_is_gone_on_with_and_merged_with_another(made, page, tmp_path):
     first = made.sheet()
     first.rater = "Mo"
-    first.ratings = [*PLAN[:7], *[None] * 23]
-    first.seconds = [1.5] * 7 + [None] * 23
+    first.ratings = [*PLAN[:6], *[None] * 24]
+    first.seconds = [1.5] * 6 + [None] * 24
     first.save_ratings(tmp_path / "mo.csv")
     root = open_page(made, page, tmp_path)
     page.get_by_label("go on with a saved file").set_input_files(tmp_path / "mo.csv")
-    page.wait_for_function("document.querySelector('.anx').dataset.rated === '7'")
+    page.wait_for_function("document.querySelector('.anx').dataset.rated === '6'")
     assert shown(root) == first.ratings
     assert page.get_by_label("pseudonym").input_value() == "Mo"
-    assert root.locator(".anx-status").inner_text() == "Read mo.csv: 7 of 30 ratings."
-    page.get_by_label("Next sentence (N)").click()
-    for key in ("ArrowRight", str(PLAN[7])):
-        page.keyboard.press(key)
+    assert root.locator(".anx-status").inner_text() == "Read mo.csv: 6 of 30 ratings."
+    # whose accuracy was rated has seen sources: the place is behind the texts alone
+    page.get_by_label("Next page (N)").click()
+    page.get_by_role("radiogroup", name="Accuracy of A").locator("visible=true").get_by_text(
+        str(PLAN[6])
+    ).click()
     folder = tmp_path / "class"
     folder.mkdir()
     download(page, page.get_by_role("button", name="Save", exact=True).click).save_as(
@@ -200,11 +285,12 @@ def test_a_saved_file_is_gone_on_with_and_merged_with_another(made, page, tmp_pa
     other.save_ratings(folder / "di.csv")
     both = classroom.read_class_ratings(folder)
     assert both.raters == ("Di", "Mo")
-    assert both.notes == ("22 of 60 ratings are missing (Mo 22).",)
-    assert both.table.rating[both.table.rater == "Mo"].tolist()[:8] == PLAN[:8]
-    assert both.table.seconds[both.table.rater == "Mo"].tolist()[:7] == [1.5] * 7
+    assert both.notes == ("23 of 60 ratings are missing (Mo 23).",)
+    assert both.table.rating[both.table.rater == "Mo"].tolist()[:7] == PLAN[:7]
+    assert both.table.seconds[both.table.rater == "Mo"].tolist()[:6] == [1.5] * 6
     again = made.sheet(path=folder / "mo.csv")  # and a kernel goes on where the page stopped
-    assert again.ratings == [*PLAN[:8], *[None] * 22]
+    assert again.ratings == [*PLAN[:7], *[None] * 23]
+    assert again.sources_shown
 
 
 @pytest.mark.parametrize(
@@ -243,6 +329,7 @@ def test_the_reference_is_behind_a_button_and_texts_are_text(made, page, tmp_pat
     own = made.sheet(reference=True)
     page.goto(own.save(tmp_path / "ref.html").as_uri())
     root, ref = page.locator(".anx"), own.sheet.refs[0]
+    to_sources(page)
     assert not page.get_by_text(ref).is_visible()
     page.get_by_role("button", name="show a reference").click()
     assert page.get_by_text(ref).is_visible()
@@ -259,6 +346,8 @@ def test_it_fits_a_projector_a_phone_and_a_dark_room(fits, made, page, tmp_path)
     assert root.locator("section:visible tbody td").first.bounding_box()["width"] > 300
     page.emulate_media(color_scheme="dark")
     assert root.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(22, 22, 22)"
+    to_sources(page)
+    fits(root, "section:visible", ".anx-foot", ".anx-bar")
     assert (
         root.locator(".anx-source").first.evaluate("e => getComputedStyle(e).color")
         == "rgb(241, 241, 241)"
@@ -270,17 +359,19 @@ def test_printed_it_shows_every_sentence_and_no_controls(made, page, tmp_path):
     root.locator("input[data-row]").first.focus()
     page.keyboard.press("4")
     page.emulate_media(media="print")
-    assert root.locator("section:visible").count() == 5
+    assert root.locator("section:visible").count() == 3 + 5
+    breaks = "all => all.map(one => getComputedStyle(one).breakBefore)"
+    assert root.locator("section").evaluate_all(breaks) == [*["auto"] * 3, "page", *["auto"] * 4]
     assert [root.locator(part).is_visible() for part in (".anx-bar", ".anx-save", ".anx-open")] == [
         False
     ] * 3
     assert made.widget.sheet.id in root.locator(".anx-paper").inner_text()
-    assert shown(root)[0] == 4
+    assert shown(root)[by_turn(made)[0]] == 4
 
 
 def test_without_scripts_a_sheet_to_print_remains(made, without_scripts, tmp_path):
     page = without_scripts(made.widget.save(tmp_path / "sheet.html"))
-    assert page.locator("table").count() == 5
+    assert page.locator("table").count() == 1 + 5
     assert page.locator("body").inner_text().count("☐") == 150
     assert "Pseudonym (no real name is needed): ____" in page.locator("body").inner_text()
 
@@ -298,11 +389,11 @@ def test_in_jupyterlab_the_kernel_saves_and_goes_on(
         run_cell(cell)
     root = page.locator(".anx")
     root.wait_for()
-    type_all(page, root, PLAN[:10])
+    held = type_some(page, root, made, PLAN, 10)
     for key in ("d", "d", "b", "x", "Backspace"):
         page.keyboard.press(key)
     assert n_cells() == 5
-    assert printed(2) == [*map(str, PLAN[:10]), *["None"] * 20, "1"]
+    assert printed(2) == [*map(str, held), "2"]
     page.get_by_label("pseudonym").fill("Mo")
     page.get_by_role("button", name="Save", exact=True).click()
     page.wait_for_function(
@@ -310,8 +401,7 @@ def test_in_jupyterlab_the_kernel_saves_and_goes_on(
     )
     before = classroom.read_class_ratings(file)
     assert before.raters == ("Mo",)
-    assert before.table.rating.tolist()[:10] == PLAN[:10]
-    assert before.table.rating[10:].isna().all()
+    assert [None if np.isnan(r) else r for r in before.table.rating] == held
     page.get_by_label("pseudonym").fill("Di")
     page.get_by_role("button", name="Save", exact=True).click()
     page.wait_for_function(
@@ -323,7 +413,7 @@ def test_in_jupyterlab_the_kernel_saves_and_goes_on(
     run_cell(4)
     page.wait_for_function("document.querySelectorAll('.anx').length === 2")
     second = root.nth(1)
-    assert shown(second) == [*PLAN[:10], *[None] * 20]
+    assert shown(second) == held
     assert second.get_by_label("pseudonym").input_value() == "Mo"
     assert not second.locator(".anx-open").is_visible()
     second.get_by_role("button", name="Save", exact=True).click()
@@ -352,7 +442,7 @@ def executed(execute):
 def test_exported_notebook_works_without_kernel(executed, made, page, exported, tmp_path):
     page.goto(exported(executed))
     root = page.locator(".anx")
-    type_all(page, root, PLAN)
+    type_some(page, root, made, PLAN)
     page.get_by_label("pseudonym").fill("Mo")
     file = download(page, page.get_by_role("button", name="Save", exact=True).click)
     file.save_as(tmp_path / "mo.csv")
@@ -361,7 +451,7 @@ def test_exported_notebook_works_without_kernel(executed, made, page, exported, 
 
 def test_untrusted_notebook_shows_a_sheet_to_print(executed, made, untrusted):
     output = untrusted("raters_static.ipynb")
-    assert output.locator("table").count() == 5
+    assert output.locator("table").count() == 1 + 5
     text = output.inner_text()
     assert text.count("☐") == 150
     assert all(text_of in text for texts in made.widget.sheet.texts for text_of in texts)

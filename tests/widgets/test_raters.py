@@ -6,10 +6,11 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from anhelpers import classroom
-from anhelpers.classroom.rating_sheet import RatingSheet, rating_sheet
+from anhelpers.classroom.rating_sheet import NAME, RatingSheet, _turns, rating_sheet
 from anhelpers.data import from_systems, load
 from anhelpers.data.lines import read_lines
 from anhelpers.errors import DataError
@@ -39,7 +40,7 @@ def test_what_is_shipped_tells_no_system(widget):
     assert widget.data["langs"] == ["en", "de"]
     assert [s["ref"] for s in sheet(reference=True).data["segments"]] == list(widget.sheet.refs)
     # on paper too
-    assert re.findall(r'lang="(\w+)"', widget.static_html())[:3] == ["en", "de", "de"]
+    assert re.findall(r'lang="(\w+)"', widget.static_html())[13:17] == ["de", "de", "en", "de"]
 
 
 def test_sources_have_their_line_of_plain_english_where_the_set_has_glosses(widget, monkeypatch):
@@ -94,7 +95,7 @@ def rate(widget, rater="Mo", n=4):
 def test_the_file_is_tidy_and_read_back(widget, tmp_path):
     path = rate(widget).save_ratings(tmp_path / "mo.csv")
     lines = read_lines(path)
-    assert lines[0] == "rater,sheet,segment,candidate,criterion,rating,seconds,version"
+    assert lines[0] == "rater,sheet,segment,candidate,criterion,rating,seconds,version,turn"
     segment, candidate, _ = widget.sheet.rows[0]
     assert lines[1].startswith(f"Mo,{widget.sheet.id},{segment},{candidate},accuracy,5,2.5,")
     assert f",{candidate},fluency,,," in lines[2]
@@ -163,15 +164,15 @@ def test_what_is_set_from_python_is_checked(widget):
     for wrong in ([6] + [None] * 29, [0] + [None] * 29, [None] * 29, ["5"] + [None] * 29):
         with pytest.raises(DataError, match="ratings must be 30, each 1 to 5, or None"):
             widget.ratings = wrong
-    with pytest.raises(DataError, match="place must be a segment of the sheet, 0 to 4, got 5"):
-        widget.place = 5
+    with pytest.raises(DataError, match="place must be a page of the sheet, 0 to 7, got 8"):
+        widget.place = 8
     with pytest.raises(DataError, match="give the sheet a path"):
         rate(widget).save_ratings()
 
 
 def test_on_paper_there_is_a_table_with_empty_boxes_for_each_sentence(widget):
     before, script = widget.fragment().split("<script>")
-    assert before.count("<table>") == 5
+    assert before.count("<table>") == 1 + 5
     assert before.count("☐") == 30 * 5
     assert all(html.escape(text) in before for texts in widget.sheet.texts for text in texts)
     assert "Accuracy: 1 = says something else than the source; 5 = " in before
@@ -192,6 +193,7 @@ def test_a_page_to_hand_out_is_empty_whoever_has_rated(tmp_path):
     state = json.loads(re.search(r"fakeModel\((\{.*\})\), el: box", page).group(1))
     assert state["ratings"] == state["seconds"] == [None] * 30
     assert (state["rater"], state["file"], state["asked"], state["answer"]) == ("", "", 0, [])
+    assert (state["place"], state["sources_shown"]) == (0, False)
     assert mine.ratings[0] == 5
 
 
@@ -203,10 +205,30 @@ def test_shown_live_and_static(widget, monkeypatch):
     assert set(sheet()._repr_mimebundle_()) == {"text/html", "text/plain"}
 
 
-def test_the_page_is_sent_what_a_pseudonym_may_be_and_keeps_nothing(widget):
-    from anhelpers.classroom.rating_sheet import NAME
-    from anhelpers.widgets.base import HERE
+def test_all_texts_come_alone_first_and_no_page_has_two_of_one_source(widget):
+    pages = widget.data["alone"]
+    assert [len(page) for page in pages] == [5, 5, 5]
+    assert all(len({segment for segment, _ in page}) == 5 for page in pages)
+    assert sorted(place for page in pages for place in page) == [
+        [segment, k] for segment in range(5) for k in range(3)
+    ]
+    turns = pd.Series(_turns(widget.data), [criterion for *_, criterion in widget.sheet.rows])
+    assert sorted(turns["fluency"]) == [*range(1, 16)]
+    assert turns["accuracy"].tolist() == [*range(16, 31)]
+    of_eight = sheet(n_segments=8).data["alone"]
+    assert [len(page) for page in of_eight] == [4] * 6
 
+
+def test_a_file_with_accuracy_closes_fluency_and_one_without_does_not(widget, tmp_path):
+    widget.rater = "Mo"
+    widget.ratings = [None, 4] * 15
+    path = widget.save_ratings(tmp_path / "mo.csv")
+    assert not sheet(path=path).sources_shown
+    widget.ratings = [3, 4] * 15
+    widget.save_ratings(path)
+    assert sheet(path=path).sources_shown
+
+
+def test_the_page_is_sent_what_a_pseudonym_may_be(widget):
     assert widget.data["name"]["pattern"] == f"^{NAME.pattern}$"
-    assert "localStorage" not in (HERE / "rating_sheet.js").read_text(encoding="utf-8")
     assert RatingSheet.noun == "rating sheet"
