@@ -10,6 +10,7 @@ from pathlib import Path
 from ..data.writing import make_folder, replace_folder, unwritable, write_text
 from ..errors import DataError
 from ..notebooks import About, about, notebook_paths
+from ..pages import linked
 from ..progress import note
 from ..provenance import from_template, in_page
 
@@ -22,6 +23,8 @@ MOST_BYTES = 60_000_000
 def write_site(built: Path | str, out: Path | str) -> Path:
     """Copy OUT/NAME.html, as `run` wrote it to `built`, with links from page to page, and OUT/index.html.
 
+    Each notebook comes after those that it names to be read before it, else by its name.
+
     A note names the pages that are older than their notebooks.
 
     The folder is made anew beside `out` and takes its place when it is whole. Returns the path of index.html.
@@ -33,7 +36,7 @@ def write_site(built: Path | str, out: Path | str) -> Path:
     """
     built, out = Path(built), Path(out)
     paths = notebook_paths()
-    told = [about(path) for path in paths]
+    told = _in_order([about(path) for path in paths])
     for one in told:
         if not (built / f"{one.name}.html").is_file():
             raise DataError(
@@ -60,6 +63,18 @@ def write_site(built: Path | str, out: Path | str) -> Path:
     return out / "index.html"
 
 
+def _in_order(told: Sequence[About]) -> list[About]:
+    """The notebooks by name, each after those to be read before it."""
+    left, done = sorted(told, key=lambda one: one.name), list[About]()
+    while left:
+        waiting = {one.name for one in left}
+        # where two wait for each other, the first by name begins
+        following = next((one for one in left if not waiting & {*one.before}), left[0])
+        left.remove(following)
+        done.append(following)
+    return done
+
+
 def _write(told: Sequence[About], built: Path, out: Path) -> None:
     """The folder, beside its place first."""
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".site.") as folder:
@@ -81,9 +96,7 @@ def _write(told: Sequence[About], built: Path, out: Path) -> None:
 def _linked(page: str, told: Sequence[About], i: int) -> str:
     """The page between two rows of links: to the one before, to the index, to the next; links to notebooks lead to
     their pages."""
-    known = "|".join(one.name for one in told)
-    page = re.sub(rf'href="({known})\.ipynb"', r'href="\1.html"', page)
-    head, body, rest = re.split("(<body[^>]*>)", page, maxsplit=1)
+    head, body, rest = re.split("(<body[^>]*>)", linked(page), maxsplit=1)
     inside, _, end = rest.rpartition("</body>")
     return from_template(
         "site_notebook.html",
