@@ -53,8 +53,9 @@ def smoke(tmp_path_factory):
     return path.with_suffix(".html").as_uri()
 
 
-CLIPPED = """() => [...document.querySelectorAll('main *')].filter(e => e.clientWidth > 5
-    && e.scrollWidth > e.clientWidth + 2 && ['hidden', 'clip'].includes(getComputedStyle(e).overflowX) && !e.closest('.anx')).map(e => e.className)"""
+CLIPPED = """() => [...document.querySelectorAll('main *')].filter(e => !e.closest('.anx')
+    && ['hidden', 'clip'].includes(getComputedStyle(e).overflowX)
+    && e.clientWidth > 5 && e.scrollWidth > e.clientWidth + 2).map(e => e.className)"""
 RED = """() => [...document.querySelectorAll('main *')].filter(e => !e.closest('.anx, svg')).flatMap(e => {
     const style = getComputedStyle(e);
     return [style.color, style.backgroundColor].map(c => c.match(/[0-9.]+/g).map(Number))
