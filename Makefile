@@ -18,8 +18,8 @@ start: $(VENV)/.ready   ## the first notebook alone: open build/00_start_here.ht
 test: $(VENV)/.ready lint   ## all tests that this machine can run; the rest is skipped with a reason
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
-lab: $(VENV)/.ready   ## JupyterLab on the collection
-	$(BIN)/jupyter lab notebooks
+lab: $(VENV)/.ready   ## JupyterLab on the collection, at its first notebook
+	$(BIN)/jupyter lab notebooks/00_start_here.ipynb
 
 site: run   ## one offline folder from the executed notebooks: build/site/index.html, to open by double click
 	$(BIN)/anhelpers site
@@ -57,6 +57,7 @@ strip: $(VENV)/.ready   ## remove outputs from the notebooks before a commit
 $(VENV)/.ready: constraints.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$(EXTRAS)]"
+	-$(BIN)/jupyter labextension disable "@jupyterlab/apputils-extension:announcements"   # no news, no search for updates; of this folder alone
 	touch $@
 
 clean:

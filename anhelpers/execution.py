@@ -1,4 +1,4 @@
-"""Notebooks executed headless: papermill runs them, nbconvert writes one self-contained page for each."""
+"""Notebooks executed headless, each in a process of its own, by papermill; `pages` makes the page of each."""
 
 from __future__ import annotations
 
@@ -20,32 +20,11 @@ from .classroom.exercises import NOT_YET, RIGHT
 from .data.writing import make_folder, turn, unwritable, write_text
 from .errors import AnhelpersError, DataError, MissingExtra, UnknownName, need, one_line
 from .notebooks import check_parameters, notebook_paths, parameters_of, parse_value
+from .pages import export_html
 from .progress import note, say
-from .provenance import environment, in_page, made_by, making
+from .provenance import environment, made_by, making
 
-__all__ = ["Outcome", "execute", "export_html", "run"]
-
-OFFLINE_HTML = {
-    "mathjax_url": "",
-    "require_js_url": "",
-    "jquery_url": "",
-    "mermaid_js_url": "",
-    "widget_renderer_url": "",
-}
-"""nbconvert's links to outside scripts, all dropped: the page must open from a USB stick."""
-
-FOLDED = '<details class="anx-fold">'
-
-PAGE_STYLE = """<style>
-math { font-family: "STIX Two Math", "Latin Modern Math", "Cambria Math", math; font-size: 1.15em; }
-:is(p, blockquote):has(> math[display="block"], > p > math[display="block"]) { overflow-x: auto; }
-.anx-fold { color: #4a4a4a; }
-.anx-fold > .highlight { margin: .4em 0; overflow-x: auto; }
-[data-mime-type="application/vnd.jupyter.stderr"] { background: none !important; color: #4a4a4a; }
-@media print { .anx-fold::details-content { content-visibility: visible; height: auto; } }
-</style>"""
-"""Of exported pages: formulas a little larger than text, the wide ones scroll by themselves; notes in grey; what is
-folded is printed all the same."""
+__all__ = ["Outcome", "execute", "run"]
 
 REFUSALS = {kind.__name__ for kind in (AnhelpersError, DataError, MissingExtra, UnknownName)}
 """Errors, by the names that a kernel gives, whose text is a sentence for the user; a traceback adds nothing to it."""
@@ -187,63 +166,6 @@ def _failure(error: Any) -> str:
     return f"cell {error.exec_count}: {error.ename}: {error.evalue}\n" + "\n".join(
         f"    {line}" for line in trace[-12:]
     )
-
-
-def export_html(notebook: Path) -> str:
-    """One HTML page that needs no network: rich outputs as text/html first, no link to outside scripts."""
-    nbconvert = need("nbconvert", "exporting notebooks")
-    config = need("traitlets.config", "exporting notebooks").Config()
-    config.HTMLExporter.update(OFFLINE_HTML)
-    config.NbConvertBase.display_data_priority = [
-        "text/html",
-        "image/svg+xml",
-        "image/png",
-        "image/jpeg",
-        "text/markdown",
-        "text/plain",
-    ]
-    exporter = nbconvert.HTMLExporter(config=config, embed_images=True)
-    exporter.register_filter("markdown2html", typeset)
-    book = need("nbformat", "exporting notebooks").read(notebook, 4)
-    book.cells = [_folded(cell) for cell in book.cells]
-    page, _ = exporter.from_notebook_node(book, {"metadata": {"name": notebook.stem}})
-    return in_page(page.replace("</head>", f"{PAGE_STYLE}</head>", 1), made_by(installed=True))
-
-
-def _folded(cell: Any) -> Any:
-    """The cell; parameters and imports, which no reader begins with, as one line that opens."""
-    tags = {"parameters", "injected-parameters"} & {*cell.metadata.get("tags", [])}
-    imports = re.search(r"^import anhelpers\b", cell.source, re.M)
-    if cell.cell_type != "code" or cell.outputs or not (tags or imports):
-        return cell
-    filters, nbformat = (
-        need(library, "exporting notebooks") for library in ("nbconvert.filters", "nbformat")
-    )
-    what = "Parameters" if tags else "Imports"
-    shown = filters.Highlight2HTML(pygments_lexer="ipython3")(cell.source)
-    page = f"{FOLDED}<summary>{what}</summary>{shown}</details>"
-    return nbformat.v4.new_markdown_cell(page, id=cell.id)
-
-
-def typeset(text: str) -> str:
-    r"""Markdown as HTML, its formulas ($…$ and $$…$$ in LaTeX) as MathML, which browsers draw without a script.
-
-    >>> typeset(r"a half, $\frac{1}{2}$").count("<mfrac>")
-    1
-    """
-    if text.startswith(FOLDED):
-        return text
-    markdown: Any = need("nbconvert.filters.markdown_mistune", "exporting notebooks")
-    mathml = need("latex2mathml.converter", "formulas in exported pages").convert
-
-    class Renderer(markdown.IPythonRenderer):
-        def inline_math(self, body: str) -> str:
-            return mathml(body)
-
-        def block_math(self, body: str) -> str:
-            return mathml(body, display="block")
-
-    return markdown.MarkdownWithMath(renderer=Renderer(escape=False)).render(text)
 
 
 def _ends_when_told() -> None:

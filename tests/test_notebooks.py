@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from anhelpers import cli, execution
+from anhelpers import cli, execution, pages
 from anhelpers.classroom.exercises import NOT_YET, RIGHT
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.execution import execute, run
@@ -90,7 +90,7 @@ def test_formulas_are_typeset(path):
     shown = [line for line in prose if line.startswith("> $$")]
     assert all(line.endswith("$$") for line in shown)
     assert not [line for line in prose if line.startswith(">") and re.search(r"[Σ∑√·≤≥]", line)]
-    page = execution.typeset("\n\n".join(shown))
+    page = pages.typeset("\n\n".join(shown))
     assert page.count('<math xmlns="http://www.w3.org/1998/Math/MathML" display="block"') == len(
         shown
     )
@@ -108,34 +108,6 @@ def test_formulas_in_a_line_are_typeset_as_well(path):
     known = r"\$\$.*?\$\$|\$.*?\$|``.*?``|`.*?`|\[\w+\]\(.*?\)|\]\(.*?\)"
     prose = [re.sub(known, "", c.source, flags=re.S) for c in cells(path, "markdown")]
     assert [found[0] for text in prose for found in FORMULA.finditer(text)] == []
-
-
-def test_a_page_folds_what_no_reader_begins_with(tmp_path):
-    book = nbformat.v4.new_notebook()
-    code = nbformat.v4.new_code_cell
-    book.cells = [
-        code("seed = 1\n\nn = 2", metadata={"tags": ["parameters"]}),
-        code("import anhelpers as an"),
-        code("an.load", outputs=[nbformat.v4.new_output("stream", text="loaded\n")]),
-        code("import anhelpers", outputs=[nbformat.v4.new_output("stream", text="kept\n")]),
-    ]
-    nbformat.write(book, tmp_path / "one.ipynb")
-    page = execution.export_html(tmp_path / "one.ipynb")
-    folded = re.findall(r"<details class=.*?</details>", page, re.S)
-    assert [re.search("<summary>(.*?)<", one)[1] for one in folded] == ["Parameters", "Imports"]
-    assert "seed" in folded[0]
-    assert "loaded" in page
-    assert "kept" in page
-    assert "<title>one</title>" in page
-
-
-def test_a_formula_beside_text_and_code():
-    page = execution.typeset(
-        r"Half is $\frac{1}{2}$, and `$HOME` is no formula; nor is 5 \$ or *so*."
-    )
-    assert page.count("<math") == page.count("<mfrac>") == 1
-    assert "<code>$HOME</code>" in page
-    assert "<em>so</em>" in page
 
 
 def test_the_form_of_a_teaching_notebook(path):

@@ -10,9 +10,10 @@ import pytest
 from anhelpers import cli
 from anhelpers.classroom import site
 from anhelpers.errors import DataError
-from anhelpers.notebooks import about, notebook_paths
+from anhelpers.notebooks import About, about, notebook_paths
 
-NAMES = [path.stem for path in notebook_paths()]
+BEFORE = {path.stem: about(path).before for path in notebook_paths()}
+NAMES = [*BEFORE]
 
 
 @pytest.fixture
@@ -32,15 +33,33 @@ def test_every_page_leads_to_its_neighbours_and_to_the_index(built, capsys):
     assert capsys.readouterr().out.strip() == str(index)
     assert {p.name for p in index.parent.iterdir()} == {"index.html", *(f"{n}.html" for n in NAMES)}
     listed = re.findall(r'<li><a href="(\w+)\.html">', index.read_text("utf-8"))
-    assert listed == NAMES
-    for i, name in enumerate(NAMES):
+    assert sorted(listed) == NAMES
+    for i, name in enumerate(listed):
         page = (index.parent / f"{name}.html").read_text("utf-8")
         links = re.findall(r'href="(\w+)\.html"', page)
-        around = [*NAMES[max(0, i - 1) : i], "index", *NAMES[i + 1 : i + 2]]
+        around = [*listed[max(0, i - 1) : i], "index", *listed[i + 1 : i + 2]]
         assert links == 2 * around
         assert page.count("<nav") == 2
         assert page.count("Show solutions") == 1
         assert name in page
+
+
+def test_the_order_follows_what_is_to_be_read_before(built):
+    text = site.write_site(built, built / "site").read_text("utf-8")
+    listed = re.findall(r'<li><a href="(\w+)\.html">', text)
+    assert listed[0] == "00_start_here"
+    place = listed.index
+    assert all(place(first) < place(name) for name in listed for first in BEFORE[name])
+    linked = re.findall(r'[:;] <a href="(\w+)\.html">', text)
+    assert linked == [first for name in listed for first in BEFORE[name]]
+
+
+def test_notebooks_that_wait_for_each_other_are_listed_by_name():
+    one, two, three = (
+        About(name, name, 5, before, "Why?")
+        for name, before in (("a", ("c",)), ("b", ()), ("c", ("a",)))
+    )
+    assert [told.name for told in site._in_order([three, one, two])] == ["b", "a", "c"]
 
 
 def test_the_index_tells_minutes_and_questions_of_each_notebook(built):

@@ -291,7 +291,7 @@ def _notes(rows: pd.DataFrame, table: pd.DataFrame, ends: list[str]) -> list[str
         for end, text in (("xmi_low", "XMI (upper)"), ("h_lm_low", "H_LM (lower)"))
         if end in ends
     ]
-    notes = [f"Thin black lines: 95 % intervals of {' and of '.join(known)}."] if known else []
+    notes = [f"Thin lines: 95 % intervals of {' and of '.join(known)}."] if known else []
     if (rows["xmi"] < 0).any():
         notes.append(
             "Left of 0: the translation model needs more bits than the language model; the tick "

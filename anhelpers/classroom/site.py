@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ..data.writing import make_folder, replace_folder, unwritable, write_text
 from ..errors import DataError, need
-from ..execution import export_html
 from ..notebooks import About, about, notebook_paths
+from ..pages import export_html, linked
 from ..progress import note
 from ..provenance import from_template, in_page
 
@@ -22,6 +22,8 @@ MOST_BYTES = 60_000_000
 
 def write_site(built: Path | str, out: Path | str, *, solutions: bool = True) -> Path:
     """Copy OUT/NAME.html, as `run` wrote it to `built`, with links from page to page, and OUT/index.html.
+
+    Each notebook comes after those that it names to be read before it, else by its name.
 
     Parameters
     ----------
@@ -39,7 +41,7 @@ def write_site(built: Path | str, out: Path | str, *, solutions: bool = True) ->
     """
     built, out = Path(built), Path(out)
     paths = notebook_paths()
-    told = [about(path) for path in paths]
+    told = _in_order([about(path) for path in paths])
     for one in told:
         for needed in [f"{one.name}.html"] + [f"{one.name}.ipynb"] * (not solutions):
             if not (built / needed).is_file():
@@ -65,6 +67,18 @@ def write_site(built: Path | str, out: Path | str, *, solutions: bool = True) ->
     except OSError as error:
         raise unwritable(error, out) from error
     return out / "index.html"
+
+
+def _in_order(told: Sequence[About]) -> list[About]:
+    """The notebooks by name, each after those to be read before it."""
+    left, done = sorted(told, key=lambda one: one.name), list[About]()
+    while left:
+        waiting = {one.name for one in left}
+        # where two wait for each other, the first by name begins
+        following = next((one for one in left if not waiting & {*one.before}), left[0])
+        left.remove(following)
+        done.append(following)
+    return done
 
 
 def _write(told: Sequence[About], built: Path, out: Path, solutions: bool) -> None:
@@ -101,9 +115,7 @@ def without_solutions(executed: Path) -> str:
 def _linked(page: str, told: Sequence[About], i: int, solutions: bool) -> str:
     """The page between two rows of links: to the one before, to the index, to the next; links to notebooks lead to
     their pages."""
-    known = "|".join(one.name for one in told)
-    page = re.sub(rf'href="({known})\.ipynb"', r'href="\1.html"', page)
-    head, body, rest = re.split("(<body[^>]*>)", page, maxsplit=1)
+    head, body, rest = re.split("(<body[^>]*>)", linked(page), maxsplit=1)
     inside, _, end = rest.rpartition("</body>")
     return from_template(
         "site_notebook.html",

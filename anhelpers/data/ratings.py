@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -112,7 +113,7 @@ class Ratings:
         sizes = (
             f"{len(self.systems)} systems, {len(self.segments)} segments, {len(self.raters)} raters"
         )
-        return f"Ratings({len(self)} ratings of {sizes}; {', '.join(self.paths)})"
+        return f"Ratings({len(self)} ratings of {sizes}; {', '.join(Path(path).name for path in self.paths)})"
 
     @property
     def segment_names(self) -> tuple[str, ...]:

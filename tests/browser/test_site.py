@@ -7,6 +7,7 @@ import pytest
 
 SITE = Path(__file__).parents[2] / "build" / "site"
 PAGES = sorted(path.stem for path in SITE.glob("*.html") if path.stem != "index")
+OPEN = "for (const fold of document.querySelectorAll('details')) fold.open = true"
 pytestmark = pytest.mark.skipif(not PAGES, reason="no site is built here: make site")
 
 
@@ -17,7 +18,8 @@ def test_a_reader_gets_from_the_index_through_every_page(page):
     while (forward := page.locator("nav").first.locator("a", has_text="→")).count():
         forward.click()
         seen.append(Path(page.url).stem)
-    assert seen == PAGES
+    assert sorted(seen) == PAGES
+    assert seen[0] == PAGES[0]
     page.get_by_role("link", name="All notebooks").first.click()
     assert page.url.endswith("index.html")
 
@@ -25,6 +27,7 @@ def test_a_reader_gets_from_the_index_through_every_page(page):
 @pytest.mark.parametrize("name", PAGES)
 def test_every_widget_of_a_page_answers_the_keyboard(page, name):
     page.goto((SITE / f"{name}.html").as_uri())
+    page.evaluate(OPEN)
     for widget in page.locator(".anx-host .anx").all():
         slider = widget.locator("input[type=range]:visible").first
         if slider.count():
@@ -48,6 +51,7 @@ def test_a_page_holds_all_that_it_shows(page, name):
 
 def test_solutions_wait_until_they_are_asked_for(page):
     page.goto((SITE / f"{PAGES[0]}.html").as_uri())
+    page.evaluate(OPEN)
     hidden = page.locator(".celltag_solution, .celltag_check")
     assert hidden.count() > 3
     assert not any(cell.is_visible() for cell in hidden.all())

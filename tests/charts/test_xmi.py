@@ -215,7 +215,7 @@ def test_intervals_are_drawn_where_they_are_known(table):
     assert found["bars"][0]["x"]["scale"]["domain"] == [-7, 170]
     assert "xmi_interval" not in layers(plot_xmi_bars(table))
     one = plot_xmi_bars(known.drop(columns=["xmi_low", "xmi_high"])).to_dict()["title"]["subtitle"]
-    assert "Thin black lines: 95 % intervals of H_LM (lower)." in one
+    assert "Thin lines: 95 % intervals of H_LM (lower)." in one
 
 
 def test_a_direction_that_misses_a_number_is_told(table):

@@ -73,7 +73,9 @@ def test_ids_are_text_in_numeric_order_and_may_count_from_0(write):
 
 def test_ids_that_do_not_tell_segments_apart_are_named_by_document(write):
     rows = [f"A\t{doc}\t1\t0\tr\ts\tt\tOther\tMinor\t" for doc in ("b", "a")]
-    assert read_ratings(write(TED, *rows)).segment_names == ("a:1", "b:1")
+    ratings = read_ratings(write(TED, *rows))
+    assert ratings.segment_names == ("a:1", "b:1")
+    assert "/" not in repr(ratings)  # a page is handed out, and no folder of its maker with it
 
 
 def test_wmt23_drops_attention_checks_and_its_extra_header_cell(write):

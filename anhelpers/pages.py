@@ -1,0 +1,165 @@
+"""Pages of executed notebooks: nothing from the network, formulas typeset, set-up and deeper sections folded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from .charts.dark import with_dark_charts
+from .errors import need
+from .notebooks import notebook_paths
+from .provenance import in_page, made_by
+
+__all__ = ["export_html", "linked", "typeset"]
+
+TEMPLATES = Path(__file__).with_name("templates")
+
+PRIORITY = [
+    "text/html",
+    "image/svg+xml",
+    "image/png",
+    "image/jpeg",
+    "text/markdown",
+    "text/plain",
+]
+"""Of an output in several formats, the first that it has is shown."""
+
+SETUP = {"setup", "parameters", "injected-parameters"}
+TASKS = {"definition", "exercise", "solution", "check"}
+FOLD = '<details class="anx-fold"><summary>Set-up</summary>'
+DEEPER = re.compile(r"## Deeper: .+")
+
+
+def export_html(notebook: Path) -> str:
+    """One HTML page that needs no network: rich outputs as text/html first, no link to outside scripts.
+
+    What no reader begins with (parameters, imports, cells tagged `setup`) is one line that opens, and so is each
+    section "## Deeper: …". Links to notebooks of the collection lead to their pages; charts are dark on a dark system.
+
+    Parameters
+    ----------
+    notebook : an executed one.
+    """
+    nbconvert = need("nbconvert", "exporting notebooks")
+    config = need("traitlets.config", "exporting notebooks").Config()
+    config.HTMLExporter.update({"jupyter_widgets_base_url": "", "widget_renderer_url": ""})
+    config.NbConvertBase.display_data_priority = PRIORITY
+    exporter = nbconvert.HTMLExporter(
+        config=config,
+        embed_images=True,
+        exclude_input_prompt=True,
+        exclude_output_prompt=True,
+        raw_template=_file("page.html"),
+    )
+    exporter.register_filter("markdown2html", typeset)
+    book = need("nbformat", "exporting notebooks").read(notebook, 4)
+    _fold_setup(book.cells)
+    _fold_deeper(book.cells)
+    resources = {
+        "metadata": {"name": notebook.stem},
+        "anx_style": _file("page.css"),
+        "anx_script": _file("page.js"),
+    }
+    page, _ = exporter.from_notebook_node(book, resources)
+    page = re.sub(r"<p>(?=About \d+ minutes)", '<p class="anx-about">', page, count=1)
+    return in_page(with_dark_charts(linked(page)), made_by(installed=True))
+
+
+def linked(page: str) -> str:
+    """The page, whose links to notebooks of the collection lead to their pages beside it.
+
+    Parameters
+    ----------
+    page : HTML.
+
+    >>> linked('<a href="00_start_here.ipynb#guess">') + linked('<a href="mine.ipynb">')
+    '<a href="00_start_here.html#guess"><a href="mine.ipynb">'
+    """
+    known = "|".join(path.stem for path in notebook_paths())
+    return re.sub(rf'href="({known})\.ipynb(?=["#])', r'href="\1.html', page)
+
+
+@cache
+def _file(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _fold(cells: list[Any], opens: str) -> None:
+    """Put these neighbours into one element that opens."""
+    cells[0].metadata["anx_opens"] = opens + cells[0].metadata.get("anx_opens", "")
+    cells[-1].metadata["anx_closes"] = cells[-1].metadata.get("anx_closes", "") + "</details>"
+
+
+def _is_setup(cell: Any) -> bool:
+    """Whether no reader begins with this cell: it is tagged so, or has imports and shows nothing."""
+    tags = {*cell.metadata.get("tags", [])}
+    shows = [o for o in cell.get("outputs", []) if o.get("name") != "stderr"]
+    if tags & SETUP:
+        return not shows
+    lines = [line for line in cell.source.splitlines() if line.strip()]
+    imports = [line for line in lines if re.match(r"(import|from) \w|    \w+,$|\)$", line)]
+    ours = re.search(r"^import anhelpers\b", cell.source, re.M)
+    plain = cell.cell_type == "code" and not cell.outputs and not tags & TASKS
+    return bool(lines and plain and (ours or imports == lines))
+
+
+def _fold_setup(cells: list[Any]) -> None:
+    """Neighbours that are set-up become one line that opens."""
+    for start, end in _runs(cells, _is_setup):
+        _fold(cells[start:end], FOLD)
+
+
+def _runs(cells: list[Any], holds: Callable[[Any], bool]) -> list[tuple[int, int]]:
+    """Where runs of cells begin and end, of all of which this holds."""
+    inside = [False, *map(holds, cells), False]
+    edges = [i for i in range(len(inside) - 1) if inside[i] != inside[i + 1]]
+    return [*zip(edges[::2], edges[1::2], strict=True)]
+
+
+def _fold_deeper(cells: list[Any]) -> None:
+    """Each section whose first cell begins with "## Deeper: …" is one line, its heading, that opens."""
+    heads = [i for i, c in enumerate(cells) if c.cell_type == "markdown" and c.source[:3] == "## "]
+    for start, end in pairwise([*heads, len(cells)]):
+        head = cells[start]
+        if not (found := DEEPER.match(head.source)):
+            continue
+        head.source = head.source[found.end() :].strip()
+        head.metadata["anx_bare"] = not head.source
+        _fold(
+            cells[start:end],
+            f'<details class="anx-deeper"><summary>{typeset(found[0]).strip()}</summary>',
+        )
+
+
+def typeset(text: str) -> str:
+    r"""Markdown as HTML, its formulas ($…$ and $$…$$ in LaTeX) as MathML, which browsers draw without a script.
+
+    Parameters
+    ----------
+    text : Markdown as Jupyter has it.
+
+    >>> typeset(r"a half, $\frac{1}{2}$").count("<mfrac>")
+    1
+    """
+    markdown: Any = need("nbconvert.filters.markdown_mistune", "exporting notebooks")
+    mathml = need("latex2mathml.converter", "formulas in exported pages").convert
+
+    class Renderer(markdown.IPythonRenderer):
+        def inline_math(self, body: str) -> str:
+            return mathml(body)
+
+        def block_math(self, body: str) -> str:
+            return mathml(body, display="block")
+
+        def heading(self, text: str, level: int, **more: Any) -> str:
+            # its parser of XML puts a prefix before the elements of a formula
+            return re.sub(r"(</?)ns\d+:", r"\1", super().heading(text, level, **more))
+
+        def table(self, text: str) -> str:
+            return f'<div class="anx-wide"><table>\n{text}</table></div>\n'
+
+    return markdown.MarkdownWithMath(renderer=Renderer(escape=False)).render(text)

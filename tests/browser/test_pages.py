@@ -1,0 +1,179 @@
+"""How exported pages look: on a phone, in the dark, on paper; what is folded opens by key, by a link and for paper."""
+
+import io
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+BUILT = sorted((Path(__file__).parents[2] / "build").glob("*.html"))
+CODE, TEXT, OUT = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell, nbformat.v4.new_output
+LONG = "table = {name: [value for value in values if value is not None] for name, values in some.items()}  # all"
+HEADS = "".join(f"<th>column number {k}</th>" for k in range(14))
+TABLE = f"<table><thead><tr>{HEADS}</tr></thead><tbody><tr>{'<td>1.2345</td>' * 14}</tr></tbody></table>"
+GERMAN = '<p lang="de">Die Donaudampfschifffahrtsgesellschaft übersetzt Übersetzungsgenauigkeitsmaße.</p>'
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    """The address of a page with all that notebooks show."""
+    pytest.importorskip("nbconvert", reason="install nbconvert: pip install 'anhelpers[notebooks]'")
+    alt = pytest.importorskip("altair", reason="install altair: pip install 'anhelpers[notebooks]'")
+    from anhelpers.charts import offline
+    from anhelpers.pages import export_html
+
+    points = alt.Data(values=[{"x": 1, "y": 1}, {"x": 2, "y": 2}])
+    chart = alt.Chart(points).mark_point(color="#0072B2").encode(x="x:Q", y="y:Q")
+
+    def shows(text):
+        return OUT("execute_result", data={"text/html": text})
+
+    many = " ".join(f"| column number {k}" for k in range(12)) + " |\n"
+    cells = [
+        TEXT("# A page\n\nHow does it *look*?\n\nAbout 5 minutes. Before this: nothing."),
+        CODE("seed = 1", metadata={"tags": ["parameters"]}),
+        CODE("import anhelpers as an"),
+        TEXT(
+            "In a line $D_p(q, r) = \\sqrt{x}$ stands, and displayed\n\n> $$A(N) = \\max_Q \\frac{a}{b}$$"
+        ),
+        CODE(LONG, outputs=[OUT("stream", text=50 * "printed " + "\n"), shows(TABLE)]),
+        CODE("import re", outputs=[OUT("stream", name="stderr", text="note: a note\n")]),
+        CODE("chart", outputs=[shows(offline.picture(chart)), shows(GERMAN)]),
+        TEXT(many + re.sub("column number [0-9]+", "---", many) + many),
+        TEXT("See [below](#Inside)."),
+        TEXT("## Deeper: why"),
+        TEXT("### Inside\n\nThe deep words."),
+        CODE("def f(x): return 'text', 1.5, None, print(x)  # code"),
+        TEXT("## The end"),
+    ]
+    path = tmp_path_factory.mktemp("pages") / "smoke.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    path.with_suffix(".html").write_text(export_html(path), "utf-8")
+    return path.with_suffix(".html").as_uri()
+
+
+CLIPPED = """() => [...document.querySelectorAll('main *')].filter(e => !e.closest('.anx')
+    && ['hidden', 'clip'].includes(getComputedStyle(e).overflowX)
+    && e.clientWidth > 5 && e.scrollWidth > e.clientWidth + 2).map(e => e.className)"""
+RED = """() => [...document.querySelectorAll('main *')].filter(e => !e.closest('.anx, svg')).flatMap(e => {
+    const style = getComputedStyle(e);
+    return [style.color, style.backgroundColor].map(c => c.match(/[0-9.]+/g).map(Number))
+        .filter(([r, g, b, a = 1]) => a > 0 && r - Math.max(g, b) > 15 && Math.abs(g - b) < 15)
+        .map(c => e.className + c); })"""
+FITS = "document.documentElement.scrollWidth <= innerWidth"
+PATH = re.compile(r"(?<![\w.:/])/(work|tmp|home|root|Users)/\w")
+
+
+def is_sound(page):
+    """On a phone nothing sticks out or is cut off; in the dark all is dark; nothing is red, and no machine is named."""
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate(FITS)
+    assert page.evaluate(CLIPPED) == []
+    assert page.evaluate(RED) == []
+    assert not PATH.search(page.inner_text("main"))
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 22, 22)"
+    page.emulate_media(color_scheme="light")
+
+
+def test_a_page_is_sound(page, smoke):
+    page.goto(smoke)
+    is_sound(page)
+    for box in (".anx-wide", ".jp-RenderedHTML:has(table)"):
+        wide = page.locator(box).first
+        assert wide.evaluate(
+            "e => e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX === 'auto'"
+        )
+
+
+@pytest.mark.skipif(not BUILT, reason="no page is built here: make run")
+def test_every_built_page_is_sound(page):
+    for path in BUILT:
+        page.goto(path.as_uri())
+        is_sound(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_code_and_text_have_contrast(page, smoke, scheme):
+    page.emulate_media(color_scheme=scheme)
+    page.goto(smoke)
+    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+    colours = page.evaluate(
+        """() => [...document.querySelectorAll('.highlight span, main :is(p, summary, td, th, a, pre)')].map(e => {
+            let at = e; while (at && getComputedStyle(at).backgroundColor.startsWith('rgba')) at = at.parentElement;
+            return [getComputedStyle(e).color, at ? getComputedStyle(at).backgroundColor : 'rgb(255, 255, 255)']; })"""
+    )
+    assert len(colours) > 50
+    for ink, paper in {tuple(pair) for pair in colours}:
+        assert contrast(ink, paper) >= 4.5, (ink, paper)
+
+
+def contrast(ink, paper):
+    from anhelpers.charts import dark
+
+    return dark.contrast(
+        *(tuple(float(n) for n in re.findall(r"[\d.]+", one)[:3]) for one in (ink, paper))
+    )
+
+
+def test_a_chart_is_dark_where_the_page_is_and_light_on_paper(page, smoke):
+    page.goto(smoke)
+    corners = {}
+    for media, scheme in (("screen", "light"), ("screen", "dark"), ("print", "dark")):
+        page.emulate_media(media=media, color_scheme=scheme)
+        page.wait_for_timeout(100)
+        shot = page.locator("main img").first.screenshot()
+        corners[media, scheme] = corner(shot)
+    assert corners["screen", "light"] == corners["print", "dark"] == (255, 255, 255)
+    assert corners["screen", "dark"] == (22, 22, 22)
+
+
+def corner(png):
+    image = pytest.importorskip("PIL.Image", reason="install Pillow: pip install pillow")
+    return image.open(io.BytesIO(png)).convert("RGB").getpixel((3, 3))
+
+
+def test_formulas_stand_in_their_lines(page, smoke):
+    page.goto(smoke)
+    formulas = page.locator("math").all()
+    assert len(formulas) == 2
+    inline, shown = (formula.bounding_box() for formula in formulas)
+    line = page.locator("p:has(math)").first.bounding_box()
+    assert 0 < inline["height"] < 40
+    assert line["y"] <= inline["y"] + 1 < line["y"] + line["height"]
+    assert shown["height"] > 20
+    assert not re.search(r"\$|\\[a-z]+", page.inner_text("main"))
+
+
+def test_what_is_deeper_opens_by_key_and_by_a_link_into_it(page, smoke):
+    page.goto(smoke)
+    words = page.get_by_text("The deep words.")
+    assert not words.is_visible()
+    assert page.get_by_text("The end").is_visible()
+    page.locator(".anx-deeper > summary").focus()
+    page.keyboard.press("Enter")
+    assert words.is_visible()
+    page.keyboard.press("Enter")
+    assert not words.is_visible()
+    page.get_by_role("link", name="below").click()
+    assert words.is_visible()
+    page.goto("about:blank")
+    page.goto(f"{smoke}#Inside")
+    assert words.is_visible()
+
+
+def test_on_paper_all_is_open_and_nothing_is_cut_off(page, smoke):
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.goto(smoke)
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    for words in ("The deep words.", "seed", "import"):
+        assert page.get_by_text(words).first.bounding_box()["height"] > 0
+    assert page.evaluate(CLIPPED) == []
+    scrolls = "[...document.querySelectorAll('main pre, main table')].filter(e => e.scrollWidth > innerWidth).length"
+    assert page.evaluate(scrolls) == 0
+    page.emulate_media(media="screen")
+    assert page.locator("details[open]").count() == 0
+    assert len(page.pdf()) > 10_000
+    page.wait_for_function("document.querySelectorAll('details[open]').length === 0")

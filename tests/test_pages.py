@@ -1,0 +1,123 @@
+"""Exported pages: what is folded, where links lead, formulas; how they look is in browser/test_pages.py."""
+
+import re
+
+import nbformat
+import pytest
+
+from anhelpers import pages
+
+CODE, TEXT, OUT = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell, nbformat.v4.new_output
+
+
+def tagged(cell, *tags):
+    cell.metadata["tags"] = [*tags]
+    return cell
+
+
+@pytest.fixture
+def exported(tmp_path):
+    """A function: the page of these cells."""
+
+    def page(*cells):
+        nbformat.write(nbformat.v4.new_notebook(cells=[*cells]), tmp_path / "one.ipynb")
+        return pages.export_html(tmp_path / "one.ipynb")
+
+    return page
+
+
+def folds(page):
+    return re.findall(r'<details class="anx-fold">.*?</details>', page, re.S)
+
+
+def test_what_no_reader_begins_with_is_one_line(exported):
+    page = exported(
+        TEXT("# One"),
+        tagged(CODE("seed = 1"), "parameters"),
+        tagged(CODE("seed = 2"), "injected-parameters"),
+        tagged(TEXT("Parameters stand above."), "setup"),
+        CODE("from pathlib import Path\n\nimport anhelpers as an\n\nan.use_offline()"),
+        tagged(CODE("rng = 3", outputs=[OUT("stream", name="stderr", text="note\n")]), "setup"),
+        TEXT("## Guess"),
+        CODE("an.load", outputs=[OUT("stream", text="loaded\n")]),
+    )
+    (fold,) = folds(page)
+    for words in ("seed", "Parameters stand above", "Path", "rng", "note"):
+        assert words in fold
+    assert "Guess" not in fold
+    assert "loaded" not in fold
+    assert page.count("Set-up</summary>") == 1
+    assert "<title>one</title>" in page
+
+
+def test_what_shows_something_or_is_a_task_is_not_folded(exported):
+    shown = [OUT("stream", text="kept\n")]
+    page = exported(
+        CODE("import anhelpers", outputs=shown),
+        tagged(CODE("import math"), "solution"),
+        tagged(CODE("n = 1", outputs=shown), "setup"),
+        TEXT("import this"),
+    )
+    assert folds(page) == []
+
+
+def test_imports_apart_from_the_first_are_folded_too(exported):
+    page = exported(CODE("import math\nfrom os import (\n    path,\n)"), TEXT("x"), CODE("y = 1"))
+    assert len(folds(page)) == 1
+
+
+def test_a_deeper_section_is_its_heading_until_it_is_opened(exported):
+    page = exported(
+        TEXT("## First"),
+        TEXT("## Deeper: why $x^2$"),
+        CODE("a = 1"),
+        TEXT("### A part of it"),
+        TEXT("## Deeper: more\n\nIts first words."),
+        tagged(TEXT("solved"), "solution"),
+        TEXT("## Exercises"),
+    )
+    first, second = re.findall(r'<details class="anx-deeper">.*?</details>', page, re.S)
+    assert re.search(r'<summary><h2 id="Deeper:[^>]*>Deeper: why <math', first)
+    assert "A part of it" in first
+    assert "<summary>" in second
+    assert "Its first words" in second
+    assert "celltag_solution" in second
+    assert "Exercises" not in second
+    assert page.count("<details") == page.count("</details>") == 2
+
+
+def test_links_between_notebooks_lead_to_pages(exported):
+    page = exported(
+        TEXT("[a](an_3_tradeoff.ipynb) [b](an_3_tradeoff.ipynb#The-definition) [c](mine.ipynb)"),
+        TEXT("[paper](https://arxiv.org/abs/2503.24013)"),
+    )
+    for address in (
+        "an_3_tradeoff.html",
+        "an_3_tradeoff.html#The-definition",
+        "mine.ipynb",
+        "https://arxiv.org/abs/2503.24013",
+    ):
+        assert f'href="{address}"' in page
+
+
+def test_the_line_of_minutes_is_soft(exported):
+    page = exported(TEXT("# One\n\nWhy?\n\nAbout 15 minutes. Before this: nothing."))
+    assert '<p class="anx-about">About 15 minutes' in page
+
+
+def test_a_page_asks_nothing_of_a_network(exported):
+    page = exported(TEXT("$x$"))
+    assert not re.search(r"<(script|link|img)[^>]+(src|href)=", page)
+    assert "mathjax" not in page.lower()
+
+
+def test_a_formula_beside_text_and_code():
+    page = pages.typeset(r"Half is $\frac{1}{2}$, and `$HOME` is no formula; nor is 5 \$ or *so*.")
+    assert page.count("<math") == page.count("<mfrac>") == 1
+    assert "<code>$HOME</code>" in page
+    assert "<em>so</em>" in page
+
+
+def test_a_table_in_the_text_scrolls_in_a_box_of_its_own():
+    page = pages.typeset("| a | b |\n|---|---|\n| 1 | $x$ |\n")
+    assert re.fullmatch(r'<div class="anx-wide"><table>.*<math.*</table></div>\s*', page, re.S)
