@@ -134,7 +134,7 @@ def test_the_form_of_a_teaching_notebook(path):
     ids=lambda p: p.stem,
 )
 def test_a_chapter_shows_its_definition_and_asserts_that_it_is_the_packages(path):
-    """A cell tagged `definition`: up to three functions of up to six lines say the equation; the package does the rest."""
+    """A cell tagged `definition`: one to three functions of up to six lines say the equation."""
     shown = [c for c in cells(path, "code") if "definition" in tags(c)]
     functions = [
         node
