@@ -196,6 +196,14 @@ def compared():
     return made
 
 
+def shifted():
+    from anhelpers.widgets.explained import shift_explorer
+
+    n = len(HOSTILE)
+    world = Problem(np.eye(n) / n, 1 - np.eye(n), np.full(n, 1 / n))
+    return shift_explorer({HOSTILE[0]: world, HOSTILE[1]: world}, HOSTILE, HOSTILE, title=TITLE)
+
+
 WIDGETS = {
     "explorer": (explorer, HOSTILE),
     "tradeoff": (tradeoff, HOSTILE[:12]),
@@ -204,6 +212,7 @@ WIDGETS = {
     "divergences": (divergences, HOSTILE[:6]),
     "mqm": (mqm, HOSTILE),
     "raters": (raters, HOSTILE),
+    "grids": (shifted, HOSTILE),
     "guess": (a_guess, HOSTILE),
     "guessed": (compared, HOSTILE),
 }
