@@ -15,7 +15,7 @@ from ..divergences.critics import power_mean
 from ..errors import DataError
 from ..exact import Problem
 from ..exact.uniqueness import Minimisers, conditional_entropy, minimisers, perturbed
-from .grids import GridExplorer, Row, View, grid_explorer
+from .grids import GridExplorer, Quantity, View, grid_explorer
 
 __all__ = ["false_distance_explorer", "power_explorer", "shift_explorer"]
 
@@ -75,13 +75,13 @@ def _world(world: Problem, epsilons: np.ndarray, sources: list[str], targets: li
     best = [minimisers(problem) for problem in moved]
     near = np.array([one.distance for one in best])
     far = np.array([_farthest(p, one) for p, one in zip(moved, best, strict=True)])
-    tied = (far > near + NOTHING).any()
+    tied = bool((far > near + NOTHING).any())
     lines = {"nearest best" if tied else "the best translator": near}
     lines |= {"farthest best": far} if tied else {}
     heard = np.array([p.marginal(b.translator) for p, b in zip(moved, best, strict=True)])
     people = np.array([problem.p_y for problem in moved])
     rows = [
-        Row(f"{who} “{target}”", 100 * shares[:, y], "%", digits=1)
+        Quantity(f"{who} “{target}”", 100 * shares[:, y], "%", digits=1)
         for y, target in enumerate(targets)
         for who, shares in (("people say", people), ("the best says", heard))
     ]
@@ -165,11 +165,11 @@ def _crowd(name: str, gaps: ArrayLike) -> View:
     distances = np.array([power_mean(sizes, p) for p in POWERS])
     sums = ((sizes / sizes.max()) ** POWERS[:, None]).sum(1)
     shares = (sizes == sizes.max()).sum() / sums
-    rows = [Row("D_p", distances, "points")]
+    rows = [Quantity("D_p", distances, "points")]
     for size in dict.fromkeys(sizes):
         n = int((sizes == size).sum())
         who = "one critic sees" if n == 1 else f"{n} critics see, each"
-        rows.append(Row(who, np.full(len(POWERS), size), "points"))
+        rows.append(Quantity(who, np.full(len(POWERS), size), "points"))
     most, mean = float(sizes.max()), float(sizes.mean())
     said = [
         f"D_p = {d:.2f} points, between the mean {mean:.2f} and the largest gap {most:.2f}. "
@@ -225,8 +225,8 @@ def _false(k: int, sizes: np.ndarray, rng: np.random.Generator) -> View:
     ends = [np.quantile(some, [0.025, 0.975], axis=1) for some in (d1, d2)]
     means = [some.mean(1) for some in (d1, d2)]
     rows = [
-        Row("D₁ as estimated", means[0], "σ", *ends[0]),
-        Row("D₂² without bias", means[1], "σ²", *ends[1], digits=3),
+        Quantity("D₁ as estimated", means[0], "σ", ends[0][0], ends[0][1]),
+        Quantity("D₂² without bias", means[1], "σ²", ends[1][0], ends[1][1], 3),
     ]
     said = [
         f"Two samples of the same language: D₁ seems {a:.2f} σ, and D₂² is {number(float(b), 3)} σ² on average; "

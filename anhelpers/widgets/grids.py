@@ -21,11 +21,11 @@ from ..charts.grids import plot_grid
 from ..errors import DataError
 from .base import Widget, drawn, module, plain_table, static_page, styles
 
-__all__ = ["GridExplorer", "Row", "View", "grid_explorer"]
+__all__ = ["GridExplorer", "Quantity", "View", "grid_explorer"]
 
 
 @dataclass(frozen=True)
-class Row:
+class Quantity:
     """A quantity at every place of the grid, printed with its unit, and drawn as a bar.
 
     Parameters
@@ -52,7 +52,7 @@ class View:
     """
 
     lines: Mapping[str, Any]
-    rows: Sequence[Row]
+    rows: Sequence[Quantity]
     said: Sequence[str]
     text: str = ""
     rules: Sequence[tuple[str, float, str]] = ()
@@ -74,7 +74,7 @@ def grid_explorer(
     ----------
     x : (G,) the grid. views : name → View. place : where the slider starts. stops : places that the buttons go to.
     words : sign (printed before a place's value), label (of the slider), choose (of the views), stop (of the buttons),
-        x_title and y_title (of the picture).
+        x_title and y_title (of the picture). log_x : a logarithmic axis. title : the claim.
     """
     x = checks.finite("x", x)
     names = [str(name) for name in views]
@@ -150,7 +150,7 @@ def _view(
 ) -> tuple[dict[str, Any], Any]:
     """What a page needs of a view, and its chart."""
     parts = [pd.DataFrame({"series": name, "x": x, "y": y}) for name, y in view.lines.items()]
-    titles = {"x_title": words["x_title"], "y_title": words["y_title"]}
+    titles: dict[str, Any] = {"x_title": words["x_title"], "y_title": words["y_title"]}
     lines = pd.concat(parts)
     chart, box = plot_grid(lines, **titles, log_x=log_x, rules=view.rules, place=place)
     shown = {
@@ -163,7 +163,7 @@ def _view(
     return shown | drawn(chart), chart
 
 
-def _rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _rows(rows: Sequence[Quantity]) -> list[dict[str, Any]]:
     """Texts and bars, as shares of a track that rows of one unit have in common."""
     spans: dict[str, list[float]] = {}
     for row in rows:
@@ -173,7 +173,7 @@ def _rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [_row(row, *map(float, spans[row.unit])) for row in rows]
 
 
-def _row(row: Row, least: float, most: float) -> dict[str, Any]:
+def _row(row: Quantity, least: float, most: float) -> dict[str, Any]:
     def share(values: Any) -> list[float]:
         width = (most - least) or 1.0
         return (100 * (np.asarray(values, dtype=float) - least) / width).round(2).tolist()
