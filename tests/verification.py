@@ -133,7 +133,7 @@ MODULES = [
 NOT_QUANTITIES = {
     "intervals": "few_clusters",
     "stats": "clusters_of",
-    "mqm": "base_system choose_scheme domain_of load_scheme rater_notes",
+    "mqm": "base_system choose_scheme domain_of load_scheme rater_notes rating_human",
     "classroom": "check holds draw_sheet invented_class live_plane one_of_each plane_notes "
     "ratings_csv read_class_ratings read_sentences write_ratings",
     "translation": "load_mt target_tokens translation_model",

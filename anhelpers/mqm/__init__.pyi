@@ -1,5 +1,8 @@
 # What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
 
+from .critics import RaterCritics as RaterCritics
+from .critics import rater_critics as rater_critics
+from .critics import rating_human as rating_human
 from .scores import DOMAINS as DOMAINS
 from .scores import KINDS as KINDS
 from .scores import LEVELS as LEVELS

@@ -1,6 +1,7 @@
 """Widgets to drag, for a live notebook, an exported page and a headless run: explorers of the oracle curve over β, of
-A(N), of divergences, of corrections, of directions and their bits; the MQM editor; the rating sheet of a class; a
-translation of one's own under two judges; guesses that the page remembers."""
+A(N), of divergences, of corrections, of directions and their bits, of a shifting world, of powers of D_p, of small
+samples; the MQM editor; the rating sheet of a class; a translation of one's own under two judges; guesses that the page
+remembers."""
 
 from ..rooms import lazily
 

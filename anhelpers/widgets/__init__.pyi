@@ -4,6 +4,9 @@ from .decisions import correction_explorer as correction_explorer
 from .directions import direction_explorer as direction_explorer
 from .divergences import divergence_explorer as divergence_explorer
 from .divergences import three_routes as three_routes
+from .explained import false_distance_explorer as false_distance_explorer
+from .explained import power_explorer as power_explorer
+from .explained import shift_explorer as shift_explorer
 from .explorer import beta_explorer as beta_explorer
 from .explorer import static_explorer as static_explorer
 from .guesses import guess as guess

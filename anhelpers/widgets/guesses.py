@@ -60,7 +60,8 @@ def guessed(name: str, answers: Mapping[str, Any], *, unit: str = "") -> Guessed
     ----------
     name : of the guess, as in `guess`.
     answers : who says it → what: a text, a number, or a distribution, i.e. answer → how many gave it, such as the
-        guesses of a class. A number is printed with four digits; give a text for another form.
+        guesses of a class, `pd.concat(map(pd.read_csv, files)).query("name == 'end'").guess.value_counts()` of
+        their saved files. A number is printed with four digits; give a text for another form.
     unit : of the numbers.
 
     Returns
@@ -155,10 +156,19 @@ def _answer(who: str, what: Any) -> dict[str, Any]:
         )
     if not sum(n for _, n in pairs) > 0:
         raise DataError(f"the counts of '{who}' are all 0; leave this answer away.")
-    if all(isinstance(key, Real) for key, _ in pairs):
-        pairs = [(_short(float(key)), n) for key, n in sorted(pairs)]
+    values = [_number(key) for key, _ in pairs]
+    if not any(map(math.isnan, values)):
+        pairs = [(_short(v), n) for v, n in sorted(zip(values, (n for _, n in pairs), strict=True))]
     counts = [[str(key), int(n)] for key, n in pairs]
     return {"who": who, "text": "", "number": None, "counts": counts}
+
+
+def _number(key: Any) -> float:
+    """A guess as a number, as text too, as a saved file has it; else nan."""
+    try:
+        return float(key)
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def _short(value: float) -> str:

@@ -204,6 +204,14 @@ def compared():
     return made
 
 
+def shifted():
+    from anhelpers.widgets.explained import shift_explorer
+
+    n = len(HOSTILE)
+    world = Problem(np.eye(n) / n, 1 - np.eye(n), np.full(n, 1 / n))
+    return shift_explorer({HOSTILE[0]: world, HOSTILE[1]: world}, HOSTILE, HOSTILE, title=TITLE)
+
+
 WIDGETS = {
     "explorer": (explorer, HOSTILE),
     "tradeoff": (tradeoff, HOSTILE[:12]),
@@ -213,6 +221,7 @@ WIDGETS = {
     "mqm": (mqm, HOSTILE),
     "raters": (raters, HOSTILE),
     "own": (own, [HOSTILE[0], named(7), named(8)]),
+    "grids": (shifted, HOSTILE),
     "guess": (a_guess, HOSTILE),
     "guessed": (compared, HOSTILE),
 }

@@ -77,6 +77,11 @@ def test_a_table_of_pandas_counts_too():
     assert guessed("x", {"class": counts}).data["answers"][0]["counts"] == [["b", 2], ["a", 1]]
 
 
+def test_numbers_that_a_file_has_as_texts_stand_in_their_order():
+    counts = guessed("x", {"class": {"10": 1, "2.50": 4, "-1": 2}}).data["answers"][0]["counts"]
+    assert counts == [["−1", 2], ["2.5", 4], ["10", 1]]
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [(np.float64(2.32193), "2.322"), (12345.4, "12345"), (-0.5, "−0.5"), (np.int64(7), "7")],
