@@ -21,6 +21,7 @@ from .paired import paired_tests as paired_tests
 from .paired import with_ranks as with_ranks
 from .ratings import Join as Join
 from .ratings import fluency_rows as fluency_rows
+from .ratings import fluency_summary as fluency_summary
 from .ratings import join_ratings as join_ratings
 from .ratings import metric_against as metric_against
 from .ratings import rated_plane as rated_plane

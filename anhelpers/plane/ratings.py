@@ -14,6 +14,7 @@ from ..data.schema import TestSet
 from ..errors import DataError
 from ..metrics import Metric
 from ..mqm import MqmScores, base_system
+from ..stats import correlation_p
 from .local import correlations
 from .scores import Axis, Plane, mean_axis, stored_axis
 from .systems import metric_axis, plane_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Join",
     "fluency_rows",
+    "fluency_summary",
     "join_ratings",
     "metric_against",
     "rated_plane",
@@ -143,6 +145,36 @@ def fluency_rows(
         ((r, low, high),) = correlations(plane, rng, [range(len(plane.systems))], n_draws)
         frames.append(table.assign(metric=metric, pearson=r, pearson_low=low, pearson_high=high))
     return pd.concat(frames, ignore_index=True)
+
+
+def fluency_summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """How each metric goes together with fluency: a row per metric, its r over all systems with interval, p and n.
+
+    The interval speaks of these systems on other documents, p of other systems: how often so many unrelated ones would
+    give an r at least as far from 0.
+
+    Parameters
+    ----------
+    rows : of `fluency_rows`; systems without score or fluency are not counted.
+
+    Returns
+    -------
+    DataFrame; its index is the metric. r, low, high : Pearson's r, from -1 to 1, with its 95 % interval. p : in
+    [0, 1], Student's. shown : the whole interval is above 0 and p < 0.05. systems, n, n_docs : counts; note : all this
+    in a line, for a picture.
+    """
+    there = rows.dropna(subset=["score", "fluency"]).groupby("metric", sort=False)
+    columns = {"pearson": "r", "pearson_low": "low", "pearson_high": "high"}
+    table = there[[*columns, "n", "n_docs"]].first().rename(columns=columns)
+    table["systems"] = there.size()
+    table["p"] = [float(correlation_p(row.r, row.systems)) for row in table.itertuples()]
+    table["shown"] = (table.low > 0) & (table.p < 0.05)
+    table["note"] = [
+        f"r = {row.r:.2f} ({row.low:.2f} to {row.high:.2f}), k = {row.systems}, "
+        f"n = {row.n} ({row.n_docs} docs)"
+        for row in table.itertuples()
+    ]
+    return table
 
 
 def _renamed(column: str, names: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice, product
+from itertools import chain, count, islice
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,24 @@ from ..errors import DataError, nearest
 __all__ = ["PAIRS", "ToyPair", "toy_candidates", "toy_pair"]
 
 LENGTHS = (0.0, 0.25, 0.25, 0.25, 0.25)  # sentences of 2 to 5 words
+
+STEMS = (
+    "tavin", "morel", "kadun", "pelis", "rogat", "lubin", "zemar", "fidol",
+    "nerup", "sobik", "galem", "tunor", "haspek", "vikar", "bodin", "yalun",
+)  # fmt: skip
+"""Words of the invented source language, the frequent ones first."""
+
+THINGS = {
+    "bird": ("owl", "crow"),
+    "tree": ("oak", "pine"),
+    "fish": ("trout", "eel"),
+    "dog": ("poodle", "terrier"),
+    "flower": ("rose", "tulip"),
+    "tool": ("hammer", "saw"),
+    "boat": ("canoe", "ferry"),
+    "hat": ("beret", "bonnet"),
+}
+"""Words of the target language: each general word, and the two precise ones that it may stand for."""
 
 
 @dataclass(frozen=True)
@@ -242,10 +260,11 @@ def toy_pair(
 
     - "cipher": each source word has one target word. MI = H(S) = H(T).
     - "noisy": the same, but each target word is replaced by another one with probability `noise`.
-    - "gender": every word of a source sentence is masculine, or every word is feminine; the target language has one
-      form for both. MI = H(T), and H(S | T) is exactly 1 bit: nobody who translates into the source can know it.
+    - "gender": every word of a source sentence is masculine and ends in -o, or every word is feminine and ends
+      in -a; the target language has one form for both. MI = H(T), and H(S | T) is exactly 1 bit: nobody who
+      translates into the source can know it.
     - "vague": each source word has a precise target word, and two of them share a general one, which is used instead
-      with probability `vague`: "teacher" for "Lehrer" and "Lehrerin".
+      with probability `vague`: "bird" for "owl" and for "crow".
     - "unrelated": source and target have nothing to do with each other. MI = 0.
 
     Parameters
@@ -254,6 +273,8 @@ def toy_pair(
     lengths : (L,) P(1 word), ..., P(L words). noise, vague : in [0, 1], for the pair of that name.
 
     >>> pair = toy_pair("gender", n_words=2, skew=0, lengths=[1])
+    >>> pair.sources, pair.targets
+    (('tavino', 'morelo', 'tavina', 'morela'), ('owl', 'crow'))
     >>> pair.h_src, pair.h_trg, pair.mi, pair.h_src_given_trg
     (2.0, 1.0, 1.0, 1.0)
     """
@@ -273,7 +294,7 @@ Built = tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]
 
 
 def _cipher(p: np.ndarray, noise: float, vague: float) -> Built:
-    return np.diag(p)[None], _words(len(p), "bdgkmnprt"), _words(len(p), "fhjlsvwz")
+    return np.diag(p)[None], _words(len(p), STEMS), _words(len(p), PRECISE)
 
 
 def _noisy(p: np.ndarray, noise: float, vague: float) -> Built:
@@ -285,19 +306,16 @@ def _noisy(p: np.ndarray, noise: float, vague: float) -> Built:
 def _gender(p: np.ndarray, noise: float, vague: float) -> Built:
     (joint,), stems, targets = _cipher(p, noise, vague)
     forms = np.stack([np.vstack([joint, 0 * joint]), np.vstack([0 * joint, joint])])
-    return forms, tuple(stem + form for form in ("ro", "ra") for stem in stems), targets
+    return forms, tuple(stem + form for form in "oa" for stem in stems), targets
 
 
 def _vague(p: np.ndarray, noise: float, vague: float) -> Built:
     (joint,), sources, _ = _cipher(p, noise, vague)
-    general = _words((len(p) + 1) // 2, "fhjlsvwz")
+    general = _words((len(p) + 1) // 2, tuple(THINGS))
     shared = np.repeat(np.eye(len(general)), 2, axis=0)[: len(p)]
-    precise = tuple(general[k // 2] + ("li", "lu")[k % 2] for k in range(len(p)))
-    return (
-        np.hstack([vague * p[:, None] * shared, (1 - vague) * joint])[None],
-        sources,
-        (*general, *precise),
-    )
+    precise = _words(len(p), PRECISE)
+    both = np.hstack([vague * p[:, None] * shared, (1 - vague) * joint])
+    return both[None], sources, (*general, *precise)
 
 
 PAIRS: dict[str, Callable[[np.ndarray, float, float], Built]] = {
@@ -309,12 +327,13 @@ PAIRS: dict[str, Callable[[np.ndarray, float, float], Built]] = {
 }
 
 
-def _words(n: int, consonants: str) -> tuple[str, ...]:
-    """n made-up words that can be pronounced: as many syllables as it takes, the same number in each."""
-    syllables, size = [c + v for v in "aiueo" for c in consonants], 1
-    while len(syllables) ** size < n:
-        size += 1
-    return tuple("".join(parts) for parts in islice(product(syllables, repeat=size), n))
+PRECISE = tuple(word for two in THINGS.values() for word in two)
+
+
+def _words(n: int, known: Sequence[str]) -> tuple[str, ...]:
+    """The first n of the known words; where they do not last, they begin again with a number: "owl2"."""
+    again = (f"{word}{k or ''}" for k in chain([0], count(2)) for word in known)
+    return tuple(islice(again, n))
 
 
 def toy_candidates(
@@ -338,9 +357,9 @@ def toy_candidates(
     srcs, trgs : N sentence pairs of `pair.sample`. n_samples : how many samples of each source.
 
     >>> from anhelpers.xmi.toy import toy_pair
-    >>> found = toy_candidates(toy_pair("vague"), ["ba da"], ["fali fa"], np.random.default_rng(0), n_samples=0)
+    >>> found = toy_candidates(toy_pair("vague"), ["tavin pelis"], ["owl tree"], np.random.default_rng(0), n_samples=0)
     >>> dict(zip(found.tags[:3], found.texts))
-    {'reference': 'fali fa', 'likeliest words': 'fa fa', 'closest words': 'fali falu'}
+    {'reference': 'owl tree', 'likeliest words': 'bird tree', 'closest words': 'owl pine'}
     """
     checks.same_length(sources=srcs, targets=trgs)
     likeliest, closest = _best_words(pair)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import pearsonr
 
 from anhelpers.accuracy.surface import surface_metric
 from anhelpers.data import find_file, load, ratings_file, read_ratings
@@ -16,6 +17,7 @@ from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings
 from anhelpers.plane import (
     fluency_rows,
+    fluency_summary,
     join_ratings,
     local_correlation,
     metric_against,
@@ -187,3 +189,19 @@ def test_ted_s_ratings_alone_place_its_systems():
     assert systems_table(plane, np.random.default_rng(0)).set_index("system").accuracy[
         "ref"
     ] == pytest.approx(-0.344, abs=1e-3)
+
+
+def test_a_summary_has_a_row_per_metric_and_leaves_out_who_has_no_score(rated):
+    test, ratings, scores = rated
+    planes = {"chrF": metric_against(test, CHRF, scores, join_ratings(test, ratings))}
+    rows = fluency_rows(planes, np.random.default_rng(0), 200)
+    table = fluency_summary(rows)
+    chrf = table.loc["chrF"]
+    assert (chrf.r, chrf.low, chrf.high) == tuple(
+        rows.loc[0, ["pearson", "pearson_low", "pearson_high"]]
+    )
+    assert (chrf.systems, chrf.n) == (8, 52)
+    assert chrf.p == pytest.approx(pearsonr(rows.score, rows.fluency).pvalue)
+    assert chrf.shown == (chrf.low > 0 and chrf.p < 0.05)
+    assert f"r = {chrf.r:.2f}" in chrf.note
+    assert fluency_summary(rows.assign(score=rows.score.where(rows.index > 0))).systems.item() == 7
