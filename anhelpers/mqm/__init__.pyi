@@ -1,5 +1,10 @@
 # What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
 
+from .marks import MarkedTranslation as MarkedTranslation
+from .marks import category_table as category_table
+from .marks import marked_example as marked_example
+from .marks import marks_table as marks_table
+from .marks import rater_table as rater_table
 from .scores import DOMAINS as DOMAINS
 from .scores import KINDS as KINDS
 from .scores import LEVELS as LEVELS
