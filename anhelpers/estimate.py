@@ -145,6 +145,33 @@ class Estimate:
         signature = f"<br><small>{escape(self.signature)}</small>" if self.signature else ""
         return f"<div><b>{escape(self.name)}</b> {said} ({behind}){read}{signature}</div>"
 
+    def minus(self, other: Estimate) -> Estimate:
+        """The difference from an independent estimate of the same kind, with an interval made of both intervals.
+
+        Parameters
+        ----------
+        other : of another sample that has nothing in common with this one. Two estimates of the same sentences are not
+            independent: take the interval of their differences, which is narrower.
+
+        References
+        ----------
+        Zou and Donner 2008, Statistics in Medicine 27: the root of the sum of squares of the half intervals.
+
+        >>> print(Estimate("A", 5.0, low=2.0, high=8.0, n=9).minus(Estimate("B", 1.0, low=-3.0, high=5.0, n=9)))
+        A − B 4, 95 % interval -1 to 9 (n = 9 + 9, taken as independent)
+        """
+        if self.level != other.level or self.unit != other.unit:
+            raise DataError(
+                f"{self.name} and {other.name} have another unit or level; both must be the same."
+            )
+        down = math.hypot(self.value - self.low, other.high - other.value)
+        up = math.hypot(self.high - self.value, other.value - other.low)
+        value = self.value - other.value
+        name = " − ".join(filter(None, (self.name, other.name)))
+        sides = {"n": self.n, "n_docs": self.n_docs, "n_r": other.n, "docs_r": other.n_docs}
+        ends = {"low": value - down, "high": value + up, "level": self.level}
+        return Estimate(name, value, **ends, **sides, of=self.of, unit=self.unit)  # type: ignore[arg-type]
+
     def row(self) -> dict[str, float | int | str]:
         """name, value, low, high, se, n, unit, signature: a row of a table (`scoring.estimate_table` of several)."""
         names = ("name", "value", "low", "high", "se", "n", "unit", "signature")

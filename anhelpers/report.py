@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "in_one_cell",
     "latex_table",
     "readable",
     "split_ranks",
@@ -204,6 +205,23 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
         [_cell(row, c, "({} to {})", digits) for c in columns] for row in table.to_dict("records")
     ]
     return pd.DataFrame(rows, columns=[SHOWN.get(c, c) for c in columns])
+
+
+def in_one_cell(table: pd.DataFrame, digits: int = 2) -> pd.DataFrame:
+    """A table whose columns X, X_low and X_high are one column of text each: "1.78 (1.25 to 2.40)".
+
+    Parameters
+    ----------
+    digits : behind the decimal point. A value without an interval stands alone, a missing one is "–".
+
+    >>> import pandas as pd
+    >>> in_one_cell(pd.DataFrame({"system": ["A"], "r": [0.5], "r_low": [0.25], "r_high": [0.75]}))["r"][0]
+    '0.50 (0.25 to 0.75)'
+    """
+    whole = [c for c in table if {f"{c}_low", f"{c}_high"} <= {*table}]
+    sizes, rows = dict.fromkeys(whole, digits), table.to_dict("records")
+    cells = {c: [_cell(row, c, "({} to {})", sizes) for row in rows] for c in whole}
+    return table.assign(**cells).drop(columns=[c + end for c in whole for end in ("_low", "_high")])
 
 
 def _significant(value: float, digits: int) -> str:

@@ -9,6 +9,7 @@ import pytest
 import anhelpers as an
 from anhelpers import classroom
 from anhelpers.divergences.samples import plug_in
+from anhelpers.errors import DataError
 from anhelpers.judges import win_share
 from anhelpers.scoring import estimate_table
 from anhelpers.xmi import sentence_cross_entropy
@@ -110,3 +111,15 @@ def test_every_kind_of_number_is_one():
     assert len(estimate_table(every)) == len(every)
     assert (d.gap.value, d.distance.value, d.gap.left_out) == (-2.0, 2.0, 1)
     assert "signed gap -2.000, more probable than R; biased upwards near 0" in str(d.distance)
+
+
+def test_the_difference_of_independent_estimates_has_the_interval_of_both():
+    one, other = full(), an.Estimate("other", 50.5, low=46.5, high=52.5, n=40, unit="points")
+    found = one.minus(other)
+    assert found.value == 1
+    assert np.allclose(found.interval, [1 - math.hypot(2.5, 2.0), 1 + math.hypot(2.5, 4.0)])
+    assert np.allclose(other.minus(one).interval, [-found.high, -found.low])
+    assert (found.n, found.n_r, found.unit) == (52, 40, "points")
+    assert math.isnan(one.minus(an.Estimate("exact", 1.0, unit="points")).low)
+    with pytest.raises(DataError, match="another unit or level"):
+        one.minus(an.Estimate("bits", 1.0, unit="bits"))

@@ -17,10 +17,14 @@ from anhelpers.intervals import bootstrap_means
 from anhelpers.mqm import (
     KINDS,
     base_system,
+    category_table,
     choose_scheme,
     domain_of,
     load_scheme,
     load_weights,
+    marked_example,
+    marks_table,
+    rater_table,
     score_ratings,
     system_table,
 )
@@ -495,3 +499,66 @@ def test_every_level_is_pandas_of_the_rows(read, rows):
     by_rater = scores.by("rater").set_index(["system", "rater"]).penalty
     wanted = per_rater.groupby(["system", "rater"]).mean().to_dict()
     assert by_rater.to_dict() == pytest.approx(wanted, rel=1e-12)
+
+
+ROWS = [
+    "A d1 1 r1 Accuracy/Mistranslation|Major",
+    "A d1 1 r1 Fluency/Punctuation|Minor",
+    "A d1 1 r2 No-error|No-error",
+    "B d1 1 r1 Style/Awkward|Minor",
+]
+
+
+def marks_of(read):
+    return read(*ROWS), load_scheme("wmt"), load_weights("freitag2021")
+
+
+def test_marks_have_their_axis_and_their_points_and_add_up_per_category(read):
+    marks = marks_table(*marks_of(read))
+    assert marks.points.tolist() == [5, 0.1, 0, 1]
+    assert marks.dimension.tolist() == ["accuracy", "fluency", "none", "fluency"]
+    assert set(marks.span) == {""}
+    table = category_table(marks)
+    assert table.index.tolist()[:3] == [
+        "Accuracy/Mistranslation",
+        "Style/Awkward",
+        "Fluency/Punctuation",
+    ]
+    assert table.ratings.tolist() == [1, 1, 1, 1]
+    assert np.isclose(table.share["Accuracy/Mistranslation"], 5 / 6.1)
+    assert table.Major.sum() == 1
+
+
+def test_an_example_has_errors_on_both_axes_and_the_length_that_is_nearest(read):
+    ratings, scheme, weights = marks_of(read)
+    marks = marks_table(ratings, scheme, weights)
+    with pytest.raises(DataError, match="texts=True"):
+        marked_example(ratings, marks)
+    with_texts = read_ratings(ratings.paths[0], repeated="count", texts=True)
+    source, translation, own = marked_example(with_texts, marks_table(with_texts, scheme, weights))
+    assert (source, translation) == ("s", "t")
+    assert set(own.system) == {"A"}
+    assert len(own) == 3
+
+
+def test_a_raters_mean_is_over_the_translations_that_this_rater_saw(read):
+    ratings, scheme, weights = marks_of(read)
+    with pytest.raises(DataError, match="at least 2"):
+        rater_table(score_ratings(ratings, scheme, weights), np.random.default_rng(0), 100)
+    other = read(*ROWS, "A d2 2 r2 No-error|No-error", name="two.tsv")
+    scores = score_ratings(other, scheme, weights)
+    table = rater_table(scores, np.random.default_rng(0), 100).set_index("rater")
+    assert table.n.to_dict() == {"r1": 2, "r2": 2}
+    assert np.allclose(table.loc["r1", list(KINDS)].astype(float), [3.05, 2.5, 0.55])
+    assert table.penalty["r2"] == 0
+
+
+def test_a_moved_category_changes_the_parts_and_not_the_whole(read):
+    ratings, scheme, weights = marks_of(read)
+    before = score_ratings(ratings, scheme, weights).by().set_index("system")
+    after = score_ratings(ratings, scheme.moved("Style/Awkward", "accuracy"), weights).by()
+    after = after.set_index("system")
+    assert before.penalty.equals(after.penalty)
+    assert (before.accuracy["B"], after.accuracy["B"]) == (0, 1)
+    with pytest.raises(UnknownName, match="dimension"):
+        scheme.moved("Style/Awkward", "both")

@@ -15,7 +15,7 @@ from anhelpers.appendix import appendix
 from anhelpers.data import bundled
 from anhelpers.errors import DataError
 from anhelpers.plane import Plane, few_documents, mean_axis, paired_tests, systems_table, with_ranks
-from anhelpers.report import latex_table, readable, terminal_text
+from anhelpers.report import in_one_cell, latex_table, readable, terminal_text
 
 
 def plane(accuracy, naturalness, docs=None):
@@ -252,3 +252,10 @@ def test_a_command_writes_csv_to_a_pipe_and_text_to_a_terminal():
     os.close(ours)
     assert "made_by" not in seen.decode()
     assert "signature: mqm|scheme:wmt" in seen.decode()
+
+
+def test_a_value_and_its_interval_are_one_cell():
+    table = pd.DataFrame({"system": ["A", "B"], "r": [0.5, np.nan], "r_low": [0.25, np.nan]})
+    told = in_one_cell(table.assign(r_high=0.75, n=3), digits=1)
+    assert list(told) == ["system", "r", "n"]
+    assert told.r.tolist() == ["0.5 (0.2 to 0.8)", "–"]

@@ -133,13 +133,14 @@ MODULES = [
 NOT_QUANTITIES = {
     "intervals": "few_clusters",
     "stats": "clusters_of",
-    "mqm": "base_system choose_scheme domain_of load_scheme rater_notes rating_human",
+    "mqm": "base_system category_table choose_scheme domain_of load_scheme marked_example marks_table rater_notes "
+    "rating_human",
     "classroom": "check holds draw_sheet invented_class live_plane one_of_each plane_notes "
     "ratings_csv read_class_ratings read_sentences write_ratings",
     "translation": "load_mt target_tokens translation_model",
-    "plane": "at_the_edge curve_rows distinct_systems few_documents fluency_rows fluency_summary join_ratings "
-    "judged_studies mean_axis metric_against metric_axis oracle_studies oracle_study outside_of overshoot plane_of "
-    "rated_plane rated_texts rating_axis sliced_table slices stored_against stored_axis system_plane verdict "
+    "plane": "at_the_edge by_pair curve_rows distinct_systems few_documents fluency_rows fluency_summary join_ratings "
+    "judged_studies leaders mean_axis metric_against metric_axis oracle_studies oracle_study outside_of overshoot "
+    "plane_of rated_plane rated_texts rating_axis sliced_table slices stored_against stored_axis system_plane verdict "
     "with_human_points with_sanity_systems",
     "accuracy.surface": "named surface",
     "accuracy.ter": "counter",

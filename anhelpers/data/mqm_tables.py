@@ -77,6 +77,15 @@ class Scheme:
             (dimension for pattern, dimension, _ in self.rows if _fits(pattern, category)), None
         )
 
+    def moved(self, category: str, dimension: str) -> Scheme:
+        """This scheme with a category counted for another of DIMENSIONS: a row in front, since the first that fits wins.
+
+        >>> Scheme("mine", (("*", "fluency", "ours"),)).moved("Terminology", "accuracy").dimension("Terminology")
+        'accuracy'
+        """
+        row = category, checks.one_of(dimension, DIMENSIONS, "dimension"), "moved"
+        return Scheme(f"{self.name} with {category} as {dimension}", (row, *self.rows))
+
     def __str__(self) -> str:
         return _aligned(f"scheme {self.name}", self.rows)
 

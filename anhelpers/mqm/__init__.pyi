@@ -3,6 +3,11 @@
 from .critics import RaterCritics as RaterCritics
 from .critics import rater_critics as rater_critics
 from .critics import rating_human as rating_human
+from .marks import MarkedTranslation as MarkedTranslation
+from .marks import category_table as category_table
+from .marks import marked_example as marked_example
+from .marks import marks_table as marks_table
+from .marks import rater_table as rater_table
 from .scores import DOMAINS as DOMAINS
 from .scores import KINDS as KINDS
 from .scores import LEVELS as LEVELS

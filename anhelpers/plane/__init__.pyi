@@ -16,6 +16,7 @@ from .oracle import oracle_studies as oracle_studies
 from .oracle import oracle_study as oracle_study
 from .oracle import with_human_points as with_human_points
 from .paired import at_the_edge as at_the_edge
+from .paired import by_pair as by_pair
 from .paired import cannot_decide as cannot_decide
 from .paired import paired_tests as paired_tests
 from .paired import with_ranks as with_ranks
@@ -38,6 +39,7 @@ from .systems import plane_of as plane_of
 from .systems import system_plane as system_plane
 from .systems import with_sanity_systems as with_sanity_systems
 from .table import few_documents as few_documents
+from .table import leaders as leaders
 from .table import pareto as pareto
 from .table import sliced_table as sliced_table
 from .table import slices as slices

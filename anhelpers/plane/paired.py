@@ -16,7 +16,7 @@ from .scores import AXES, Axis, Plane
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALPHA", "at_the_edge", "cannot_decide", "paired_tests", "with_ranks"]
+__all__ = ["ALPHA", "at_the_edge", "by_pair", "cannot_decide", "paired_tests", "with_ranks"]
 
 ALPHA = 0.05
 BEYOND = 10
@@ -101,6 +101,28 @@ def paired_tests(
                 ]
             )
     return pd.concat(frames or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
+
+
+def by_pair(tests: pd.DataFrame) -> pd.DataFrame:
+    """A row per pair of systems: the differences on both axes, their p, and whether the two are a tradeoff.
+
+    Parameters
+    ----------
+    tests : from `paired_tests`.
+
+    Returns
+    -------
+    system_a, system_b; accuracy, naturalness : a - b, in the unit of the axis; p_accuracy, p_naturalness : Holm's;
+    opposed : one of the two is more accurate and the other more natural; surely : both differences are significant at
+    ALPHA, so that a pair that is opposed, surely, is a tradeoff between two systems.
+    """
+    wide = tests.pivot(
+        index=["system_a", "system_b"], columns="axis", values=["difference", "p_holm"]
+    )
+    table = wide.difference[[*AXES]].join(wide.p_holm[[*AXES]].add_prefix("p_"))
+    table["opposed"] = table.accuracy * table.naturalness < 0
+    table["surely"] = (wide.p_holm[[*AXES]] < ALPHA).all(axis=1)
+    return table.rename_axis(columns=None).reset_index()
 
 
 def at_the_edge(tests: pd.DataFrame) -> str:

@@ -17,7 +17,7 @@ from .scores import AXES, Plane
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["few_documents", "pareto", "sliced_table", "slices", "systems_table"]
+__all__ = ["few_documents", "leaders", "pareto", "sliced_table", "slices", "systems_table"]
 
 LENGTHS = ("short", "middle", "long")
 
@@ -94,6 +94,22 @@ def pareto(scores: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
     other = (scores if among is None else scores[..., among])[..., None, :]
     dominated = ((other >= mine).all(-3) & (other > mine).any(-3)).any(-1)
     return ~dominated & ~np.isnan(scores).any(-2)
+
+
+def leaders(table: pd.DataFrame) -> dict[str, str]:
+    """Who leads in a table of systems: the most accurate, the most natural, and the Pareto set.
+
+    Parameters
+    ----------
+    table : from `systems_table`.
+
+    Returns
+    -------
+    accuracy, naturalness : the first system with the highest mean on the axis; frontier : the systems of the Pareto set
+    in the order of the table, joined by commas. On a plane of ratings, naturalness is MQM fluency.
+    """
+    first = {axis: str(table.system[table[axis].idxmax()]) for axis in AXES}
+    return first | {"frontier": ", ".join(table.system[table.pareto])}
 
 
 def _best(plane: Plane, scores: np.ndarray) -> np.ndarray:

@@ -12,7 +12,9 @@ from anhelpers.charts.systems import plot_systems
 from anhelpers.data import TestSet
 from anhelpers.plane import (
     at_the_edge,
+    by_pair,
     cannot_decide,
+    leaders,
     outside_of,
     paired_tests,
     systems_table,
@@ -254,3 +256,21 @@ def test_a_p_at_the_edge_is_drawn_more_often_and_named_where_that_does_not_settl
         f"of 0.05 after Holm's correction: S0 and S1 (accuracy, {tests.p_holm[0]:.3f})."
     )
     assert at_the_edge(tests[1:]) == at_the_edge(tests.assign(exact=True)) == ""
+
+
+def test_pairs_that_are_ahead_on_one_axis_each_are_opposed(plane_from):
+    plane = steps(plane_from, 3, 40, 10)
+    table = by_pair(paired_tests(plane, np.random.default_rng(0)))
+    assert len(table) == 3
+    assert table.opposed.all()
+    assert table.surely.all()
+    assert np.allclose(table.accuracy, -table.naturalness)
+    alike = replace(plane, naturalness=plane.accuracy)
+    assert not by_pair(paired_tests(alike, np.random.default_rng(0))).opposed.any()
+
+
+def test_who_leads_on_each_axis_and_who_is_unbeaten(plane_from):
+    plane = plane_from([[3.0, 2, 1], [3, 2, 1]], [[1.0, 2, 0], [1, 2, 0]])
+    found = leaders(systems_table(plane, np.random.default_rng(0), 100))
+    a, b, _ = plane.systems
+    assert found == {"accuracy": a, "naturalness": b, "frontier": f"{a}, {b}"}
