@@ -189,6 +189,8 @@ def own():
     texts = [f"{named(i)} {word}" for i in range(n) for word in ("good", "bad")]
     cands = CandidateSet(np.repeat(np.arange(n), 2), texts, [named(i) for i in (7, 8)] * n)
     return own_translation(test, cands, segments=[0], title=TITLE)
+
+
 def a_guess():
     from anhelpers.widgets.guesses import guess
 
