@@ -78,7 +78,7 @@ class Scheme:
         )
 
     def moved(self, category: str, dimension: str) -> Scheme:
-        """This scheme with a category counted for another of DIMENSIONS: a row in front, since the first that fits wins.
+        """This scheme with a category counted for another of DIMENSIONS: a row in front, as the first that fits wins.
 
         >>> Scheme("mine", (("*", "fluency", "ours"),)).moved("Terminology", "accuracy").dimension("Terminology")
         'accuracy'
