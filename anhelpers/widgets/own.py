@@ -20,9 +20,9 @@ import traitlets
 
 from .. import __version__, checks
 from ..accuracy.surface import surface, surface_metric
-from ..charts.curve import beta_label, plot_curve
-from ..charts.frame import number, plane_axes
-from ..charts.marks import QUIET
+from ..charts.curve import beta_label
+from ..charts.frame import number
+from ..charts.one_source import plot_one_source
 from ..data.languages import short_code
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
@@ -361,16 +361,14 @@ def _span(values: Sequence[float], above: float, most: float = math.inf) -> tupl
 
 def _picture(segment: dict[str, Any]) -> Any:
     """The chart of one source where no script may run: its candidates, and the line of those that the oracle takes."""
-    import altair as alt
-    import pandas as pd
-
-    table = pd.DataFrame({name: segment[name] for name in ("accuracy", "naturalness", "tags")})
     x0, x1, y0, y1 = segment["box"]
-    titles = {"accuracy_title": "chrF, points →", "naturalness_title": "critic, nats →"}
-    settings: dict[str, Any] = {"ranges": ((x0, x1), (y0, y1)), "size": (520, 340), **titles}
-    curve = oracle_curve([0] * len(table), table.accuracy, table.naturalness)
-    dots = alt.Chart(table).mark_point(color=QUIET, size=70)
-    return plot_curve(curve, **settings) + dots.encode(**plane_axes(**settings).channels)
+    return plot_one_source(
+        segment["accuracy"],
+        segment["naturalness"],
+        ((x0, x1), (y0, y1)),
+        accuracy_title="chrF, points →",
+        naturalness_title="critic, nats →",
+    )
 
 
 def _printed(segment: dict[str, Any]) -> str:
