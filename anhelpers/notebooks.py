@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from os import PathLike
@@ -21,11 +21,13 @@ from .errors import DataError, UnknownName, need
 __all__ = [
     "About",
     "about",
+    "cells_of",
     "check_parameters",
     "notebook_paths",
     "parameters_of",
     "parse_value",
     "write_editions",
+    "write_without",
 ]
 
 
@@ -90,6 +92,23 @@ def about(path: Path) -> About:
     title, minutes, before, question = (match[1] for match in found if match)
     before = tuple(re.findall(r"\((\w+)\.ipynb\)", before))
     return About(path.stem, title, int(minutes), before, re.sub(r"[*`]", "", question))
+
+
+def cells_of(path: Path) -> dict[str, Any]:
+    """Id → cell of a notebook, in order: each has cell_type, source, metadata and, of code, outputs."""
+    return {cell.id: cell for cell in _book(path).cells}
+
+
+def write_without(path: Path, tags: Collection[str], to: Path) -> Path:
+    """Write a notebook without its cells that have one of these tags, outputs and all; returns the path.
+
+    Parameters
+    ----------
+    to : the file to write.
+    """
+    book, nbformat = _book(path), need("nbformat", "writing notebooks")
+    book.cells = [c for c in book.cells if not {*tags} & {*c.metadata.get("tags", [])}]
+    return write_text(to, nbformat.writes(book))
 
 
 def parameters_of(path: Path) -> dict[str, str]:

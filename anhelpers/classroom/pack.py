@@ -16,9 +16,9 @@ from typing import Any
 from ..data.lines import table_lines
 from ..data.sets import bundled
 from ..data.writing import make_folder, write_text
-from ..errors import DataError, need
-from ..execution import typeset
-from ..notebooks import About, about, notebook_paths
+from ..errors import DataError
+from ..pages import typeset
+from ..notebooks import About, about, cells_of, notebook_paths
 from ..provenance import from_template, in_page
 
 __all__ = ["Misconception", "PackRow", "misconceptions", "pack_rows", "write_pack"]
@@ -50,7 +50,12 @@ class PackRow:
 
 @dataclass(frozen=True)
 class Misconception:
-    """What learners of a notebook often believe, and what to say to it."""
+    """What learners of a notebook often believe, and what to say to it.
+
+    Parameters
+    ----------
+    notebook : its name. misconception : in the learners' words. answer : one to three sentences.
+    """
 
     notebook: str
     misconception: str
@@ -117,8 +122,7 @@ def _executed(path: Path) -> dict[str, Any]:
         raise DataError(
             f"is not there: execute the notebooks first (anhelpers run --out {path.parent}).", path
         )
-    book = need("nbformat", "reading notebooks").read(path, 4)
-    return {cell.id: cell for cell in book.cells}
+    return cells_of(path)
 
 
 def _pages(books: Mapping[str, Mapping[str, Any]], told: Mapping[str, About]) -> dict[str, _Page]:

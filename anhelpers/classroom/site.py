@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..data.writing import make_folder, replace_folder, unwritable, write_text
-from ..errors import DataError, need
-from ..notebooks import About, about, notebook_paths
+from ..errors import DataError
+from ..notebooks import About, about, notebook_paths, write_without
 from ..pages import export_html, linked
 from ..progress import note
 from ..provenance import from_template, in_page
@@ -101,15 +101,16 @@ def _write(told: Sequence[About], built: Path, out: Path, solutions: bool) -> No
 
 
 def without_solutions(executed: Path) -> str:
-    """The page of an executed notebook without its cells tagged `solution` or `check`, outputs and all."""
-    nbformat = need("nbformat", "exporting notebooks")
-    book = nbformat.read(executed, 4)
-    told = {"solution", "check"}
-    book.cells = [c for c in book.cells if not told & {*c.metadata.get("tags", [])}]
+    """The page of an executed notebook without its cells tagged `solution` or `check`, outputs and all.
+
+    Parameters
+    ----------
+    executed : path of the notebook.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / executed.name
-        nbformat.write(book, path)
-        return export_html(path)
+        return export_html(
+            write_without(executed, ("solution", "check"), Path(folder, executed.name))
+        )
 
 
 def _linked(page: str, told: Sequence[About], i: int, solutions: bool) -> str:

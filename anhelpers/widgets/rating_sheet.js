@@ -116,10 +116,10 @@ function controls(data, id) {
     ...data.criteria.map(([name, low, high]) =>
       make("p", { "data-of": name }, make("b", {}, capital(name) + ":"), ` 1 = ${low}; 5 = ${high}.`)));
   ui.bar = div("bar anx-tools", span("pair", ui.before, ui.where, ui.after),
-    span("pair", ui.count, ui.value));
+    span("pair", ui.anew, ui.count, ui.value));
   ui.foot = make("div", { class: "anx-foot" },
     div("pair", make("label", { for: ui.name.id }, "pseudonym"), ui.name, ui.save),
-    span("note", "No real name is needed. Take one that nobody else has, and remember it."), ui.openBox, ui.anew);
+    span("note", "No real name is needed. Take one that nobody else has, and remember it."), ui.openBox);
   ui.paper = div("paper", `sheet ${data.sheet}`);
   return ui;
 }

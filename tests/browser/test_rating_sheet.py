@@ -241,6 +241,11 @@ def test_a_sheet_to_try_has_nothing_to_hand_in(made, page, tmp_path):
     held = type_some(page, page.locator(".anx"), made, PLAN)
     assert shown(page.locator(".anx")) == held == PLAN
     assert focused(page) == by_turn(made)[-1]
+    page.reload()
+    assert shown(page.locator(".anx")) == PLAN
+    for name in ("start over", "really delete"):
+        page.get_by_role("button", name=name).click()
+    assert shown(page.locator(".anx")) == [None] * 30
 
 
 @pytest.mark.parametrize(
