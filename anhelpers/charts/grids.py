@@ -24,7 +24,7 @@ def plot_grid(
     title: str = "",
     place: int = 0,
     log_x: bool = False,
-    size: Size = (430, 300),
+    size: Size = (330, 240),
     rules: Sequence[Rule] = (),
 ) -> tuple[alt.LayerChart, list[float]]:
     """A line per series over one grid, with a large mark on each, ``bxpoint0``, ``bxpoint1`` …, and the plane's box.

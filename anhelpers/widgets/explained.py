@@ -59,8 +59,8 @@ def shift_explorer(
         "label": "ε (how much more often)",
         "choose": "world",
         "stop": "tenth",
-        "x_title": f"ε: “{sources[0]}” is heard more often",
-        "y_title": "distance to P(y), 0 = native",
+        "x_title": "ε, how much more often",
+        "y_title": "distance to P(y)",
     }
     return grid_explorer(epsilons, views, place=0, stops=range(0, 51, 10), words=words, title=title)
 
@@ -76,8 +76,8 @@ def _world(world: Problem, epsilons: np.ndarray, sources: list[str], targets: li
     near = np.array([one.distance for one in best])
     far = np.array([_farthest(p, one) for p, one in zip(moved, best, strict=True)])
     tied = bool((far > near + NOTHING).any())
-    lines = {"nearest best" if tied else "the best translator": near}
-    lines |= {"farthest best": far} if tied else {}
+    lines = {"nearest" if tied else "the best": near}
+    lines |= {"farthest": far} if tied else {}
     heard = np.array([p.marginal(b.translator) for p, b in zip(moved, best, strict=True)])
     people = np.array([problem.p_y for problem in moved])
     rows = [
@@ -209,8 +209,8 @@ def false_distance_explorer(
         "label": "n (texts per critic)",
         "choose": "critics",
         "stop": "size",
-        "x_title": "n: texts of each side, per critic",
-        "y_title": "mean estimate; the truth is 0",
+        "x_title": "n, texts of each side",
+        "y_title": "mean (truth: 0)",
     }
     views = {f"{k} critic{'s' * (k > 1)}": _false(k, n, rng) for k in counts}
     return grid_explorer(
@@ -233,7 +233,7 @@ def _false(k: int, sizes: np.ndarray, rng: np.random.Generator) -> View:
         f"{share:.0%} of its estimates are negative."
         for a, b, share in zip(*means, (d2 < 0).mean(1), strict=True)
     ]
-    return View({"D₁ (σ)": means[0], "D₂², unbiased (σ²)": means[1]}, rows, said)
+    return View({"D₁ (σ)": means[0], "D₂² (σ²)": means[1]}, rows, said)
 
 
 def _estimates(k: int, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
