@@ -170,7 +170,7 @@ def fluency_summary(rows: pd.DataFrame) -> pd.DataFrame:
     table["p"] = [float(correlation_p(row.r, row.systems)) for row in table.itertuples()]
     table["shown"] = (table.low > 0) & (table.p < 0.05)
     table["note"] = [
-        f"r = {row.r:.2f} ({row.low:.2f} to {row.high:.2f}), k = {row.systems}, "
+        f"r = {row.r:z.2f} ({row.low:z.2f} to {row.high:z.2f}), k = {row.systems}, "
         f"n = {row.n} ({row.n_docs} docs)"
         for row in table.itertuples()
     ]
