@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
 
 BUILT = sorted((Path(__file__).parents[2] / "build").glob("*.html"))
@@ -26,6 +27,8 @@ def smoke(tmp_path_factory):
     points = alt.Data(values=[{"x": 1, "y": 1}, {"x": 2, "y": 2}])
     chart = alt.Chart(points).mark_point(color="#0072B2").encode(x="x:Q", y="y:Q")
 
+    words = pd.DataFrame({"text": ["A sentence of some words, not a number."], "n": [1.5]})
+
     def shows(text):
         return OUT("execute_result", data={"text/html": text})
 
@@ -41,6 +44,7 @@ def smoke(tmp_path_factory):
         CODE("import re", outputs=[OUT("stream", name="stderr", text="note: a note\n")]),
         CODE("chart", outputs=[shows(offline.picture(chart)), shows(GERMAN)]),
         TEXT(many + re.sub("column number [0-9]+", "---", many) + many),
+        CODE("words", outputs=[shows(words.to_html())]),
         TEXT("See [below](#Inside)."),
         TEXT("## Deeper: why"),
         TEXT("### Inside\n\nThe deep words."),
@@ -132,6 +136,15 @@ def test_a_chart_is_dark_where_the_page_is_and_light_on_paper(page, smoke):
 def corner(png):
     image = pytest.importorskip("PIL.Image", reason="install Pillow: pip install pillow")
     return image.open(io.BytesIO(png)).convert("RGB").getpixel((3, 3))
+
+
+def test_sentences_in_a_table_begin_at_the_left_and_numbers_end_at_the_right(page, smoke):
+    page.goto(smoke)
+    table = page.locator("table", has_text="A sentence of some words").last
+    aligned = "e => getComputedStyle(e).textAlign"
+    assert table.locator("td").first.evaluate(aligned) in ("left", "start")
+    assert table.locator("thead th").nth(1).evaluate(aligned) in ("left", "start")
+    assert table.locator("td").nth(1).evaluate(aligned) == "right"
 
 
 def test_formulas_stand_in_their_lines(page, smoke):
