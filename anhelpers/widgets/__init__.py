@@ -1,5 +1,6 @@
 """Widgets to drag, for a live notebook, an exported page and a headless run: explorers of the oracle curve over β, of
-A(N), of divergences, of corrections, of directions and their bits; the MQM editor; the rating sheet of a class."""
+A(N), of divergences, of corrections, of directions and their bits; the MQM editor; the rating sheet of a class; guesses
+that the page remembers."""
 
 from ..rooms import lazily
 

@@ -6,6 +6,8 @@ from .divergences import divergence_explorer as divergence_explorer
 from .divergences import three_routes as three_routes
 from .explorer import beta_explorer as beta_explorer
 from .explorer import static_explorer as static_explorer
+from .guesses import guess as guess
+from .guesses import guessed as guessed
 from .study import explore as explore
 from .study import one_source as one_source
 from .study import planes as planes

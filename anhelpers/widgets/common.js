@@ -103,6 +103,14 @@ const sliderKeys = (page, last) => ({ ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, 
 
 const langOf = (data, i) => (data.langs[i] ? { lang: data.langs[i] } : {}); // of sources, 0, or of targets, 1
 
+function download(name, text) { // a CSV file
+  const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" })), download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
 function follow(model, events) { // [event, function] pairs; returns what ends them
   for (const [event, f] of events) model.on(event, f);
   return () => { for (const [event, f] of events) model.off(event, f); };

@@ -35,14 +35,6 @@ function readBack(text, data, rows) { // {rater, ratings, seconds} of a file tha
   return { rater: raters[0], ratings, seconds: of("seconds") };
 }
 
-function download(name, text) {
-  const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" })), download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-}
-
 // ---- what is on the page
 function cellOf(data, k, label, id) { // five radio buttons, one stop of the Tab key
   const group = make("div", { class: "anx-rate", role: "radiogroup", "aria-label": label });

@@ -5,7 +5,7 @@
   const channel = (v) => ((v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
   const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
   const shown = (e) => e.checkVisibility({ visibilityProperty: true, opacityProperty: true });
-  const controls = () => [...document.querySelectorAll(CONTROLS)].filter(shown);
+  const controls = () => [...document.querySelectorAll(CONTROLS)].filter((e) => shown(e) && !e.disabled);
 
   function behind(element) { // the first colour behind a text
     for (let e = element; e; e = e.parentElement) {

@@ -181,6 +181,21 @@ def raters():
     )
 
 
+def a_guess():
+    from anhelpers.widgets.guesses import guess
+
+    return guess(HOSTILE[0], HOSTILE[1], HOSTILE, HOSTILE[3])
+
+
+def compared():
+    from anhelpers.widgets.guesses import guessed
+
+    told = {text: HOSTILE[k] for k, text in enumerate(HOSTILE)}
+    made = guessed(HOSTILE[0], told | {named(2): dict.fromkeys(HOSTILE, 1)}, unit=HOSTILE[3])
+    made.value = HOSTILE[2]
+    return made
+
+
 WIDGETS = {
     "explorer": (explorer, HOSTILE),
     "tradeoff": (tradeoff, HOSTILE[:12]),
@@ -189,6 +204,8 @@ WIDGETS = {
     "divergences": (divergences, HOSTILE[:6]),
     "mqm": (mqm, HOSTILE),
     "raters": (raters, HOSTILE),
+    "guess": (a_guess, HOSTILE),
+    "guessed": (compared, HOSTILE),
 }
 """Name -> what makes the widget, and which texts must be seen in it."""
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from anhelpers.frontier import oracle_curve
+from anhelpers.widgets.base import Shown
 from anhelpers.widgets.judged import Judged
 
 SOURCE = (
@@ -64,6 +65,16 @@ def judged(**sizes):
         ),
     ]
     return pairs, srcs, refs, texts, options
+
+
+class Together(Shown):
+    """Several widgets below each other in one page, as in a notebook."""
+
+    def __init__(self, *widgets, title="together", between=""):
+        self.widgets, self.data, self.between = widgets, {"title": title}, between
+
+    def fragment(self):
+        return self.between.join(widget.fragment() for widget in self.widgets)
 
 
 def systems(rng):
