@@ -23,16 +23,16 @@ function betaOf(starts, place) { // a β at that place: in the middle, on the sl
   return v ? Math.sqrt(from * to) : to / 2;
 }
 
-function ranksOf(starts) { // the slider's steps: 0 is β = 0, each next one the β of a change, the last one β = ∞
-  const ticks = [...new Set(starts)].sort((a, b) => a - b), last = ticks.length + 1;
+function ranksOf(changing) { // the slider's steps: 0 is β = 0, each next one the β of a change, the last one β = ∞
+  const ticks = [...new Set(changing)].sort((a, b) => a - b), last = ticks.length + 1;
   const betaAt = (i) => (i <= 0 ? 0 : i >= last ? Infinity : ticks[i - 1]);
-  const changes = (beta) => winner([0, ...ticks], beta);
+  const starts = [0, ...ticks], changes = (beta) => winner(starts, beta);
 
   function positionOf(beta) { // of any β: between two steps, where nothing changes there
     if (beta === 0 || beta === Infinity) return beta && last;
     const k = changes(beta), from = betaAt(k), to = betaAt(k + 1);
     if (k && from === beta) return k;
-    const share = to === Infinity ? 1 - (from || 1) / (beta + (from ? 0 : 1)) : from ? Math.log(beta / from) / Math.log(to / from) : beta / to;
+    const share = to === Infinity ? beta / (beta + (from || 1)) : from ? Math.log(beta / from) / Math.log(to / from) : beta / to;
     return k + clamp(share, 0.05, 0.95);
   }
 

@@ -84,16 +84,16 @@ def test_texts_say_their_language_and_glosses_stand_with_their_sources(opened):
         assert {cell.evaluate("e => getComputedStyle(e).hyphens") for cell in cells.all()} == {
             "auto"
         }
-        assert seen(page).locator("details").count() == (6 if name == "English" else 0)
+        assert seen(page).locator("details.anx-note").count() == (6 if name == "English" else 0)
     page.get_by_role("radio", name="English").check()
     seen(page).locator("summary").nth(1).focus()
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelectorAll('details[open]').length === 6")
+    page.wait_for_function("document.querySelectorAll('details.anx-note[open]').length === 6")
     seen(page).get_by_label("Next page of rows").click()  # still open: who needs one needs them all
-    assert seen(page).locator("details").all_inner_texts() == [
+    assert seen(page).locator("details.anx-note").all_inner_texts() == [
         f"word for word\n{text}" for text in test.glosses[6:12]
     ]
-    assert {box.get_attribute("lang") for box in seen(page).locator("details").all()} == {"en"}
+    assert {box.get_attribute("lang") for box in seen(page).locator("details.anx-note").all()} == {"en"}
     page.set_viewport_size({"width": 358, "height": 800})  # of a phone's 390, in a notebook's page
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     tops = {button.bounding_box()["y"] for button in page.get_by_role("radio").all()}

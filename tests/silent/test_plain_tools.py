@@ -94,7 +94,7 @@ def write_notebook(path):
 
 @pytest.fixture
 def dragged(chromium):
-    """A function: opens a page, drags the slider of its last explorer, and returns the hosts that the page asked for."""
+    """A function: opens a page, drags the slider of its last explorer, and returns the hosts that were asked for."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
 
     def open_and_drag(path):
