@@ -27,7 +27,8 @@ WATCH = """() => { window.took = []; let at = 0;
     const table = document.querySelector('.anx tbody');
     new MutationObserver(() => { table.offsetHeight; took.push(performance.now() - at); }).observe(
         document.querySelector('.anx'), {attributeFilter: ['data-beta']}); }"""
-SHOWN = "() => [...document.querySelectorAll('.anx-chosen > div:first-child')].map(text => text.textContent)"
+SHOWN = """() => [...document.querySelectorAll('.anx-chosen .anx-text')].map(text => [...text.childNodes].filter(
+    node => node.className !== 'anx-gone').map(node => node.textContent).join(''))"""
 
 
 def _page(folder: Path, n: int, k: int) -> tuple[Path, dict[float, list[str]]]:
@@ -82,7 +83,8 @@ def rows(quick: bool) -> Iterator[Row]:
             page.wait_for_timeout(100)  # a frame
             shown[beta] = page.evaluate(SHOWN)
         page.evaluate(WATCH)
-        for key in ["PageUp"] * 4 + ["ArrowRight"] * 156:
+        # a step is a change of a row: from the first to the last and back
+        for key in (["ArrowRight"] * 20 + ["ArrowLeft"] * 20) * 4:
             page.keyboard.press(key)
         took = page.evaluate("window.took")
         browser.close()

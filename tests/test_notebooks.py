@@ -315,7 +315,17 @@ def test_the_first_page_of_another_set_has_no_switch(tiny_lm, tmp_path, capsys):
     page = (tmp_path / "00_start_here.html").read_text(encoding="utf-8")
     assert 'class="anx-parts"' not in page
     assert "word for word:" not in page
-    assert '<ol start="0"><li dir="auto" lang="de">Nach drei Stunden' in page
+    assert '"sentence":37' not in page  # which belongs to the set of translations into English
+    assert page.count('"view":"one"') == 1
+
+
+def test_the_first_page_leads_to_every_notebook():
+    (path,) = notebook_paths(["00_start_here"])
+    text = "\n".join(c.source for c in cells(path, "markdown"))
+    the_map = text.split("## A map of the collection")[1].split("\n## ")[0]
+    assert set(re.findall(r"\]\((\w+)\.ipynb\)", the_map)) == {
+        p.stem for p in COLLECTION if p != path
+    }
 
 
 @pytest.fixture(scope="module")

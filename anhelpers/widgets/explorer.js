@@ -1,14 +1,5 @@
-// The β explorer: a slider, the moving point and the table. Python sends every breakpoint once; here a β is only looked up.
-
-const FIRST_DECADE = -4, STEPS_PER_DECADE = 50, LAST = 402; // positions 1..401 are 1e-4..1e4; 0 is β = 0, LAST is β = ∞
-const PAGE_STEPS = 40; // 0.8 decade
-
-const betaAt = (k) => (k <= 0 ? 0 : k >= LAST ? Infinity : 10 ** (FIRST_DECADE + (k - 1) / STEPS_PER_DECADE));
-
-function positionOf(beta) { // of any β, between the steps as well
-  if (beta === 0) return 0;
-  return beta === Infinity ? LAST : clamp(1 + STEPS_PER_DECADE * (Math.log10(beta) - FIRST_DECADE), 1, LAST - 1);
-}
+// The β explorer: a slider that steps from change to change, one sentence beside its plane or a table beside the curve.
+// Python sends every breakpoint once; here a β is only looked up.
 
 function winner(starts, beta) { // index of the last start <= β; at β = 0 always the first
   if (beta === 0) return 0;
@@ -32,12 +23,34 @@ function betaOf(starts, place) { // a β at that place: in the middle, on the sl
   return v ? Math.sqrt(from * to) : to / 2;
 }
 
+function ranksOf(changing) { // the slider's steps: 0 is β = 0, each next one the β of a change, the last one β = ∞
+  const ticks = [...new Set(changing)].sort((a, b) => a - b), last = ticks.length + 1;
+  const betaAt = (i) => (i <= 0 ? 0 : i >= last ? Infinity : ticks[i - 1]);
+  const starts = [0, ...ticks], changes = (beta) => winner(starts, beta);
+
+  function positionOf(beta) { // of any β: between two steps, where nothing changes there
+    if (beta === 0 || beta === Infinity) return beta && last;
+    const k = changes(beta), from = betaAt(k), to = betaAt(k + 1);
+    if (k && from === beta) return k;
+    const share = to === Infinity ? beta / (beta + (from || 1)) : from ? Math.log(beta / from) / Math.log(to / from) : beta / to;
+    return k + clamp(share, 0.05, 0.95);
+  }
+
+  return { last, betaAt, changes, positionOf };
+}
+
 function controls() {
   const id = newId();
   const ui = {
-    ...slideBar(id, "β (naturalness weight)", { min: 0, max: LAST },
-      ["◀ change", "Previous change: the next smaller β at which a translation on this page changes"],
-      ["change ▶", "Next change: the next larger β at which a translation on this page changes"]),
+    ...slideBar(id, "β (naturalness weight)", { min: 0 },
+      ["◀", "Previous change: the next smaller β at which what is shown changes"],
+      ["▶", "Next change: the next larger β at which what is shown changes"]),
+    rank: span("rank"),
+    views: [["one", "one sentence"], ["table", "all sentences"]].map(([view, text]) =>
+      make("button", { type: "button", value: view, ...QUIET }, text)),
+    sentence: select({ id: id + "-s", class: "anx-pick" }, []),
+    earlier: button("‹", "Previous sentence"),
+    later: button("›", "Next sentence"),
     readout: div("readout"),
     accuracy: select({ id: id + "-a" }, []),
     naturalness: select({ id: id + "-n" }, []),
@@ -51,12 +64,15 @@ function controls() {
     chart: div("chart"),
     body: make("tbody"),
   };
+  ui.value.after(ui.rank);
+  ui.view = make("span", { class: "anx-pair anx-views", role: "group", "aria-label": "What is shown" }, ...ui.views);
+  ui.picker = span("pair", make("label", { for: ui.sentence.id, class: "anx-unseen" }, "sentence"), ui.earlier, ui.sentence, ui.later);
   ui.domainBox = labelled("domain", ui.domain);
   ui.pages = span("pair", ui.back, ui.where, ui.forth);
   ui.judges = div("tools anx-judges", make("b", {}, "Who is the judge?"),
     labelled("accuracy by", ui.accuracy), labelled("naturalness by", ui.naturalness), ui.said);
   ui.rows = labelled("rows", ui.order);
-  ui.tools = div("tools", ui.domainBox, ui.rows, ui.pages);
+  ui.tools = div("tools", ui.view, ui.picker, ui.domainBox, ui.rows, ui.pages);
   return ui;
 }
 
@@ -69,21 +85,24 @@ function table(body, caption) {
 function render({ model, el }) {
   const data = model.get("data");
   const ui = controls();
-  const caption = make("caption");
-  const main = div("main", div("left", ui.chart, ui.readout, ui.place));
-  const root = rootOf(data, "beta", "β explorer", ui.judges, ui.bar, ui.tools, main);
-  if (data.show) main.append(div("table", table(ui.body, caption)));
-  else root.classList.add("anx-alone");
+  const caption = make("caption"), plane = planeOf();
+  const left = div("left", ui.chart, ui.readout, ui.place), texts = div("texts"), grid = div("table", table(ui.body, caption));
+  const main = div("main", ...(data.show ? [texts, left, grid] : [left]));
+  const root = rootOf(data, "beta", "β explorer", ui.judges, ui.tools, ui.bar, main);
+  if (!data.show) root.classList.add("anx-alone");
+  if (Object.keys(data.meanings).length) root.append(legendOf(data.meanings));
   el.append(root);
 
   const beta = () => { const b = model.get("beta"); return b === "inf" ? Infinity : +b; };
   const charts = new Map(); // a chart is parsed once
-  const pairs = data.judged.map((one) => one.judges);
+  const pairs = data.judged.map((one) => one.judges), domains = data.judged[0].choices, keys = {};
   let judge, choice, point, all = [], rows = [], order = [], shown = [];
   let before = null, kept = null, switching = false; // the choices before the judge changed; the β that a hand chose
   let open = false; // the glosses
+  let ranks = ranksOf([]);
+  const alone = () => data.show > 0 && model.get("view") === "one"; // one sentence
 
-  const textAt = (row, k) => row.marked[row.at[k]][0]; // place among the row's texts
+  const textAt = (row, k) => row.pairs[row.at[k]][0]; // place among the row's texts
 
   // ---- what a β changes: at most the cells of this page, the point and the numbers
   function paint(flash) {
@@ -96,30 +115,56 @@ function render({ model, el }) {
     }
     const v = winner(choice.beta, b), a = choice.accuracy[v], n = choice.naturalness[v];
     movePoint(point, judge.box, n, a);
-    const text = betaText(b);
     const means = scores(a, n).join(" · ");
-    ui.slider.value = Math.round(positionOf(b));
-    ui.slider.setAttribute("aria-valuetext", `${text} · ${means}`);
-    ui.value.textContent = text;
     ui.readout.textContent = `${means} (means over ${choice.count} segments). ` +
       (data.show ? `Of the ${shown.length} rows here, ${marked} differ from β\u00a0=\u00a00.` : "");
+    if (alone() && shown.length) paintOne(shown[0], b);
+    laySlider(b, alone() && shown.length ? sayOne(shown[0]) : means);
     root.dataset.beta = b;
-    off(ui.before, jump(-1) === null);
-    off(ui.after, jump(1) === null);
   }
+
+  function laySlider(b, said) {
+    const at = ranks.positionOf(b), text = betaText(b), n = ranks.last - 1;
+    ui.slider.max = ranks.last;
+    ui.slider.step = Number.isInteger(at) ? 1 : "any"; // between two changes, where another control may set it
+    ui.slider.value = at;
+    ui.slider.setAttribute("aria-valuetext", `${text} · ${said}`);
+    ui.value.textContent = text;
+    ui.rank.textContent = n ? `${Math.min(ranks.changes(b), n)} of ${n} change${n > 1 ? "s" : ""}` : "no change";
+    off(ui.before, at <= 0);
+    off(ui.after, at >= ranks.last);
+  }
+
+  function paintOne({ row, k, head, far }, b) {
+    plane.paint(k, b);
+    head.textContent = `The oracle's choice at ${betaText(b)}`;
+    ui.readout.textContent = `Each dot is a candidate for this sentence${far ? ` (${far} of them far off)` : ""}. All that lies on ` +
+      "the dashed line is worth the same at this β, and no candidate lies above it. " +
+      (row.beta.length > 1 ? "" : "One candidate is best at every β.");
+  }
+
+  const sayOne = ({ row, k }) => [row.tags[textAt(row, k)], row.texts[textAt(row, k)]].filter(Boolean).join(" · ");
 
   const scores = (a, n) => [a, n].map((x, i) => `${judge.names[i]} ${number(x, judge.digits[i])}`);
 
+  function traded(row, k) { // what naturalness cost so far
+    const by = [row.accuracy[0] - row.accuracy[k], row.naturalness[k] - row.naturalness[0]];
+    const [paid, gained] = by.map((x, i) => number(x, judge.digits[i]));
+    return k ? [` · since β = 0 paid ${paid} and gained ${gained}`] : [];
+  }
+
   function fill(one, k, flash) {
-    const { row, cell, text, note } = one;
+    const { row, cell, text, old, note } = one;
     one.k = k;
-    text.textContent = "";
-    const [at, ...ends] = row.marked[row.at[k]], tag = row.tags[at], [a, n] = scores(row.accuracy[k], row.naturalness[k]);
-    [...ends, undefined].forEach((end, i) => { // in turn shared with the choice at β = 0, and not
-      const part = row.texts[at].slice(i ? ends[i - 1] : 0, end);
-      if (part) text.append(i % 2 ? make("mark", {}, part) : part);
-    });
-    note.replaceChildren(...(tag ? [whole(tag), " · "] : []), whole(a), " · ", whole(n));
+    layWords(text, row, k);
+    const before = rewritten(row, k), tag = row.tags[textAt(row, k)];
+    old.hidden = !before;
+    old.lastChild.textContent = before;
+    const [a, n] = scores(row.accuracy[k], row.naturalness[k]);
+    const meaning = one.meaning && data.meanings[tag] ? [": " + data.meanings[tag]] : [];
+    if (one.meaning) one.meaning.replaceChildren(...(tag ? [make("b", {}, tag), ...meaning] : []));
+    note.replaceChildren(...(tag && !one.meaning ? [labelOf(tag, data.meanings), " · "] : []), whole(a), " · ", whole(n),
+      ...(one.meaning ? traded(row, k) : []));
     layMoved(one);
     cell.classList.remove("anx-a", "anx-b");
     if (flash) cell.classList.add((one.flip = !one.flip) ? "anx-a" : "anx-b"); // two names, so that it starts anew
@@ -143,8 +188,8 @@ function render({ model, el }) {
     if (next === judge) return;
     if (judge) before = new Map(all.map((row) => [row.id, textAt(row, winner(row.beta, +root.dataset.beta))]));
     judge = next;
-    all = data.rows.map((row, i) => ({ ...row, ...judge.chains[i] }));
-    caption.textContent = `Marked words differ from the choice at β = 0 (${judge.names[0]} alone).`;
+    all = data.rows.map((row, i) => ({ ...row, ...judge.chains[i], clouds: judge.clouds.map((c) => data.clouds[c][i]) }));
+    caption.textContent = `Against the choice at β = 0 (${judge.names[0]} alone): words struck through are gone, underlined ones are new.`;
     ui.accuracy.value = judge.judges[0];
     ui.naturalness.replaceChildren(...data.judged.filter((one) => one.judges[0] === judge.judges[0])
       .map((one) => make("option", { value: one.judges[1] }, one.labels[1])));
@@ -184,26 +229,53 @@ function render({ model, el }) {
   }
 
   // ---- what a page, an order or a domain changes
-  function newRow(row) {
-    const text = make("div", { dir: "auto", ...langOf(data, 1) }), note = div("note");
-    const was = div("note anx-was");
-    const cell = make("td", { class: "anx-chosen", "data-label": "Chosen" }, text, note, was);
+  const inTarget = (tag, more = {}) => make(tag, { dir: "auto", ...langOf(data, 1), ...more });
+
+  function partsOf(row) { // what a row of the table and the sheet of one sentence have in common
+    const text = inTarget("div", { class: "anx-text" }), note = div("note"), was = div("note anx-was");
+    const old = div("old", make("b", {}, "at β = 0: "), inTarget("span"));
     const id = span("note", whole(row.domain ? `#${row.id} · ${row.domain}` : `#${row.id}`));
-    const source = make("td", { "data-label": "Source" }, make("span", { dir: "auto", ...langOf(data, 0) }, row.src), " ", id);
-    if (row.gloss) source.append(glossed(row.gloss));
-    const reference = make("td", { "data-label": "Reference" }, make("div", { dir: "auto", ...langOf(data, 1) }, row.ref));
+    const source = make("span", { dir: "auto", ...langOf(data, 0) }, row.src), reference = inTarget("div");
+    reference.textContent = row.ref;
+    return { row, text, old, note, was, id, source, reference, gloss: row.gloss ? [glossed(row.gloss)] : [], k: -1, flip: false };
+  }
+
+  function newRow(row) {
+    const one = partsOf(row);
+    const cell = make("td", { class: "anx-chosen", "data-label": "Chosen" }, one.old, one.text, one.note, one.was);
+    const source = make("td", { "data-label": "Source" }, one.source, " ", one.id, ...one.gloss);
+    const reference = make("td", { "data-label": "Reference" }, one.reference);
     ui.body.append(make("tr", { "data-segment": row.id }, source, reference, cell));
-    return { row, cell, text, note, was, k: -1, flip: false };
+    return { ...one, cell };
+  }
+
+  function newSheet(row) { // one sentence in large letters, beside its plane
+    const one = partsOf(row), head = div("head"), meaning = div("meaning");
+    const cell = div("chosen", head, one.old, one.text, meaning, one.note, one.was);
+    cell.dataset.segment = row.id;
+    texts.replaceChildren(div("part", div("head", "Source ", one.id), one.source, ...one.gloss), cell,
+      ...(row.ref ? [div("part", div("head", "Reference"), one.reference)] : []));
+    const far = plane.lay(row, judge.names, judge.labels);
+    return { ...one, cell, head, meaning, far };
   }
 
   function glossed(text) { // where one is opened, all are, on every page: who needs one needs them all
     const box = glossOf(text);
     box.open = open;
-    box.addEventListener("toggle", () => ui.body.querySelectorAll("details").forEach((one) => { one.open = open = box.open; }));
+    box.addEventListener("toggle", () => main.querySelectorAll("details").forEach((one) => { one.open = open = box.open; }));
     return box;
   }
 
-  function layPage() {
+  function laySentence() { // the one that was asked for, or the first that is there
+    const found = order.findIndex((row) => row.id === model.get("sentence")), at = Math.max(0, found);
+    shown = order.slice(at, at + 1).map(newSheet);
+    ui.sentence.replaceChildren(...order.map((row) => make("option", { value: row.id }, `#${row.id}  ${row.src}`)));
+    if (order.length) ui.sentence.value = order[at].id;
+    off(ui.earlier, at === 0);
+    off(ui.later, at >= order.length - 1);
+  }
+
+  function layRows() {
     const pages = data.show ? Math.max(1, Math.ceil(order.length / data.show)) : 1;
     const page = clamp(Math.round(model.get("page")) || 1, 1, pages);
     const from = (page - 1) * data.show;
@@ -213,6 +285,22 @@ function render({ model, el }) {
     ui.pages.hidden = pages === 1;
     off(ui.back, page === 1);
     off(ui.forth, page === pages);
+  }
+
+  function layPage() {
+    const one = alone();
+    root.classList.toggle("anx-sheet", one);
+    for (const button of ui.views) button.setAttribute("aria-pressed", button.value === (one ? "one" : "table"));
+    ui.picker.hidden = texts.hidden = !one;
+    grid.hidden = one;
+    ui.domainBox.hidden = one || domains.length < 2;
+    ui.rows.hidden = one || !data.show;
+    ui.pages.hidden = one;
+    if (one) laySentence();
+    else layRows();
+    ui.chart.replaceChildren(one && shown.length ? plane.svg : charts.get(choice));
+    ranks = ranksOf(data.show ? shown.flatMap(({ row }) => row.beta.slice(1)) : choice.beta.slice(1));
+    Object.assign(keys, sliderKeys(Math.max(1, Math.round(ranks.last / 10)), ranks.last));
     paint(false);
   }
 
@@ -228,35 +316,25 @@ function render({ model, el }) {
     choice = judge.choices.find((c) => c.name === name) || judge.choices[0];
     ui.domain.value = choice.name;
     if (!charts.has(choice)) charts.set(choice, parsed(choice));
-    ui.chart.replaceChildren(charts.get(choice));
-    point = ui.chart.querySelector(".bxpoint_marks path");
+    point = charts.get(choice).querySelector(".bxpoint_marks path");
     rows = choice === judge.choices[0] ? all : all.filter((row) => row.domain === choice.name);
     layOrder();
   }
 
   // ---- where the hand goes
-  function jump(direction) { // the β of the neighbouring table, or null where there is none
-    const b = beta();
-    let best = null, here = 0; // here: where the present table begins
-    for (const { row } of shown) {
-      const k = winner(row.beta, b);
-      here = Math.max(here, row.beta[k]);
-      const next = row.beta[k + 1];
-      if (direction > 0 && next !== undefined && (best === null || next < best)) best = next;
-    }
-    if (direction > 0) return b === Infinity ? null : best;
-    for (const { row } of shown) { // the last start before `here`
-      for (let k = 0; k < row.beta.length && row.beta[k] < here; k++) best = Math.max(best ?? 0, row.beta[k]);
-    }
-    return here > 0 ? best ?? 0 : null;
-  }
-
   function putBeta(b) { put(model, "beta", b === Infinity ? "inf" : b); }
 
-  onKeys(ui.slider, sliderKeys(PAGE_STEPS, LAST), (steps) => putBeta(betaAt(stepped(positionOf(beta()), steps, 0, LAST))));
-  ui.slider.addEventListener("input", () => putBeta(betaAt(+ui.slider.value)));
-  for (const [button, direction] of [[ui.before, -1], [ui.after, 1]])
-    button.addEventListener("click", () => { const b = jump(direction); if (b !== null) putBeta(b); });
+  const step = (steps) => putBeta(ranks.betaAt(stepped(ranks.positionOf(beta()), steps, 0, ranks.last)));
+  onKeys(ui.slider, keys, step);
+  ui.slider.addEventListener("input", () => putBeta(ranks.betaAt(Math.round(+ui.slider.value))));
+  for (const [button, direction] of [[ui.before, -1], [ui.after, 1]]) button.addEventListener("click", () => step(direction));
+  for (const button of ui.views) button.addEventListener("click", () => put(model, "view", button.value));
+  for (const [button, step] of [[ui.earlier, -1], [ui.later, 1]])
+    button.addEventListener("click", () => {
+      const next = order[order.findIndex((row) => row === shown[0]?.row) + step];
+      if (next) put(model, "sentence", next.id);
+    });
+  ui.sentence.addEventListener("change", () => put(model, "sentence", +ui.sentence.value));
   for (const [button, step] of [[ui.back, -1], [ui.forth, 1]])
     button.addEventListener("click", () => {
       if (button.getAttribute("aria-disabled") === "true") return;
@@ -272,13 +350,12 @@ function render({ model, el }) {
   for (const [i, one] of data.judged.entries())
     if (pairs.findIndex((pair) => pair[0] === one.judges[0]) === i)
       ui.accuracy.append(make("option", { value: one.judges[0] }, one.labels[0]));
-  const domains = data.judged[0].choices;
   for (const one of domains) ui.domain.append(make("option", { value: one.name }, `${one.name} (${one.count})`));
   ui.judges.hidden = pairs.length < 2;
-  ui.domainBox.hidden = domains.length < 2;
-  ui.rows.hidden = ui.before.hidden = ui.after.hidden = !data.show;
+  ui.view.hidden = !data.show;
   const onDomain = () => { kept = null; layDomain(); sayMoved(); };
-  const end = follow(model, [["change:beta", onBeta], ["change:page", layPage], ["change:order", layOrder],
+  const end = follow(model, [["change:beta", onBeta], ["change:page", layPage], ["change:view", layPage],
+    ["change:sentence", layPage], ["change:order", layOrder],
     ["change:domain", onDomain], ["change:accuracy", layJudge], ["change:naturalness", layJudge]]);
   layJudge();
   return end;

@@ -15,6 +15,7 @@ import traitlets
 
 from .. import checks
 from ..charts.curve import beta_label
+from ..errors import DataError
 from ..frontier import OracleCurve
 from .base import Widget, module, styles
 from .judged import ALL, Judged
@@ -22,6 +23,7 @@ from .shape import choice, shaped, static_html
 
 __all__ = ["BetaExplorer", "StaticView", "beta_explorer", "static_explorer"]
 
+VIEWS = ["one", "table"]
 OF_ONE = ("accuracy", "naturalness", "systems", "names", "accuracy_title", "naturalness_title")
 
 
@@ -32,9 +34,12 @@ def beta_explorer(
     texts: Sequence[str],
     *,
     beta: float = 1.0,
+    view: str = "table",
     **options: Any,
 ) -> BetaExplorer:
-    """A slider over β beside the curve and a table of the translations that the oracle chooses at that β.
+    """A slider over β, and the translations that the oracle chooses at that β: of one sentence, or of all in a table.
+
+    A step of the slider is one change of what is shown: it stands at β = 0 first, and at ∞ last.
 
     Parameters
     ----------
@@ -43,14 +48,18 @@ def beta_explorer(
     srcs, refs : S sources and S references (one stream).
     texts : n candidate translations.
     beta : where the slider starts, in [0, ∞].
+    view : what is seen first, and can be changed in the page: "one" sentence in large letters, with the words that
+        were struck out and those that came, beside its candidates as points; or the "table" beside the curve of all.
     options : segment, accuracy, naturalness : (n,) as given to `frontier.oracle_curve`; needed (of several `Judged`,
         segment alone: these have their own scores, systems, names and titles).
-        tags : n labels of the candidates, e.g. their system. domains : S names; each gets a curve over its segments.
+        tags : n labels of the candidates, e.g. their system. domains : S names; each gets a curve over its segments,
+        if by_domain, which takes a chart for each pair of judges (default: True).
         systems : the table of `charts.curve.plot_curve`, drawn with all segments; or one per domain, "all" among them,
         as a mapping or a function of the name.
         segments : those whose texts are shipped, by default all (1,000 of 250 characters are some 1.5 MB); curve,
         point and means are always over all. show : rows per page, 6; 0 shows the chart without a table.
-        glosses : S lines of plain English for the sources, shown on demand. names : short names of the two scores.
+        glosses : S lines of plain English for the sources, shown on demand. meanings : tag -> what it says of a
+        candidate, in a sentence. names : short names of the two scores.
         langs : language codes of source and target. title : the claim.
         accuracy_title, naturalness_title, size : as in `plot_curve`.
 
@@ -58,10 +67,13 @@ def beta_explorer(
     -------
     BetaExplorer. Where the environment has ANX_MODE=static it shows itself as HTML that works without a kernel.
     """
+    checks.one_of(view, VIEWS, "view")
     judged = _judged(curve, options)
     data, chart = shaped(judged, srcs, refs, texts, point=beta, **options)
     first = dict(zip(("accuracy", "naturalness"), judged[0].judges, strict=True))
-    return BetaExplorer.of(chart, data=data, beta=beta, **first)
+    ids = [row["id"] for row in data["rows"]]
+    seen = {"view": view if ids else "table", "sentence": ids[0] if ids else 0}
+    return BetaExplorer.of(chart, data=data, beta=beta, **seen, **first)
 
 
 def _judged(curve: OracleCurve | Sequence[Judged], options: dict) -> Sequence[Judged]:
@@ -118,11 +130,12 @@ class StaticView:
 class BetaExplorer(Widget):
     """The widget that `beta_explorer` makes; its traits follow the page and can be set.
 
-    `accuracy` and `naturalness` name the judges, as the metrics are named. In the page β keeps its place along the
-    curve when they change, as its unit is another one then; when they are set from Python, β stays as it is.
+    `view` is "one" or "table"; `sentence` is the number of the segment that is seen alone. `accuracy` and
+    `naturalness` name the judges, as the metrics are named. In the page β keeps its place along the curve when they
+    change, as its unit is another one then; when they are set from Python, β stays as it is.
     """
 
-    _esm = module("explorer.js")
+    _esm = module("sentence.js", "explorer.js")
     _css = styles("explorer.css")
     noun = "β explorer"
     beta = traitlets.Float(1.0).tag(
@@ -134,6 +147,8 @@ class BetaExplorer(Widget):
     naturalness = traitlets.Unicode().tag(sync=True)
     domain = traitlets.Unicode(ALL).tag(sync=True)
     page = traitlets.Int(1).tag(sync=True)
+    view = traitlets.Enum(VIEWS, "table").tag(sync=True)
+    sentence = traitlets.Int().tag(sync=True)
     order = traitlets.Enum(["document", "changes"], "document").tag(sync=True)
 
     @property
@@ -158,6 +173,16 @@ class BetaExplorer(Widget):
     def _valid_naturalness(self, proposal: Any) -> Any:
         beside = [n for a, n in self._pairs if a == self.accuracy]
         return checks.one_of(proposal["value"], beside, f"naturalness beside {self.accuracy}")
+
+    @traitlets.validate("sentence")
+    def _valid_sentence(self, proposal: Any) -> Any:
+        ids = [row["id"] for row in self.data["rows"]]
+        if ids and proposal["value"] not in ids:
+            some = ", ".join(map(str, ids[:8])) + (" …" if len(ids) > 8 else "")
+            raise DataError(
+                f"sentence is {proposal['value']}, but the page has those of segments {some}."
+            )
+        return proposal["value"]
 
     @traitlets.validate("domain")
     def _valid_domain(self, proposal: Any) -> Any:

@@ -24,6 +24,8 @@ ALL = "all"
 Systems: TypeAlias = (
     pd.DataFrame | Mapping[str, pd.DataFrame] | Callable[[str], pd.DataFrame | None] | None
 )
+ENDS = [f"{axis}_{end}" for axis in ("accuracy", "naturalness") for end in ("low", "high")]
+"""Columns of the ends of the systems' intervals."""
 TAG = re.compile(r'<[a-z]\w*(?: [\w:-]+="[^"]*")*/?>', re.I)
 UNSEEN = re.compile(
     r' (?:aria-[\w-]+|role|pointer-events|font-family)="[^"]*"| (?:fill-|stroke-)?opacity="1"'
@@ -77,13 +79,14 @@ def judged_data(
     curves = _curves(one.curve, segment, accuracy, naturalness, np.array(domains, dtype=object))
     tables = {name: _systems_of(one.systems, name) for name in curves}
     settings: dict[str, Any] = {
-        "ranges": axis_ranges(curves.values(), tables.values()),
+        "ranges": axis_ranges(curves.values(), [tables[ALL], *map(_points, tables.values())]),
         "size": (430, 340),
         "max_vertices": 400,
         "accuracy_title": one.accuracy_title,
         "naturalness_title": one.naturalness_title,
     } | chart
-    charts = {name: plot_curve(curve, tables[name], **settings) for name, curve in curves.items()}
+    inside = {name: _clipped(table, settings["ranges"]) for name, table in tables.items()}
+    charts = {name: plot_curve(curve, inside[name], **settings) for name, curve in curves.items()}
     digits = [digits_of(v[one.curve.chain_candidate]) for v in (accuracy, naturalness)]
     data = {
         "judges": list(one.judges),
@@ -115,6 +118,20 @@ def _systems_of(systems: Systems, name: str) -> pd.DataFrame | None:
     if isinstance(systems, pd.DataFrame):
         return systems if name == ALL else None
     return systems(name) if callable(systems) else (systems or {}).get(name)
+
+
+def _points(systems: pd.DataFrame | None) -> pd.DataFrame | None:
+    """The systems without their intervals: those of a domain of three documents would stretch the axes of all."""
+    return None if systems is None else systems.drop(columns=[c for c in ENDS if c in systems])
+
+
+def _clipped(systems: pd.DataFrame | None, ranges: Any) -> pd.DataFrame | None:
+    """The systems with intervals that end where the picture does."""
+    if systems is None:
+        return None
+    spans = dict(zip(("naturalness", "accuracy"), ranges, strict=True))
+    ends = {c: systems[c].clip(*spans[c.split("_")[0]]) for c in ENDS if c in systems}
+    return systems.assign(**ends)
 
 
 def _picked(name: str, curve: OracleCurve, chart: Any, digits: list[int]) -> dict:

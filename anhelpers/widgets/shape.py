@@ -1,17 +1,14 @@
 """What the β explorer shows, as plain JSON values: charts, curves, and the chain of translations of every segment.
 
-A translation is cut into the words that it shares with the one at β = 0, and those that it does not.
+Each translation comes with what was struck out of the one at β = 0, and what came in its place (`edits`).
 """
 
 from __future__ import annotations
 
 import html
 import math
-import re
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from itertools import accumulate, groupby, pairwise
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,13 +19,13 @@ from ..charts.curve import beta_label
 from ..charts.frame import number
 from ..errors import DataError
 from .base import html_lang, plain_table, static_page
+from .edits import in_utf16, pieces, word_edits
 from .judged import Judged, judged_data
 
-__all__ = ["bounds", "choice", "cut", "shaped", "static_html", "word_parts"]
+__all__ = ["choice", "shaped", "static_html"]
 
-# scripts without spaces: each character counts as a word
-CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-WORD = re.compile(f"[{CJK}]|[^\\s{CJK}]+")
+MOST_POINTS = 64
+"""So many candidates of a source are drawn as points, evenly taken where there are more."""
 LEFT = 'style="text-align:left;vertical-align:top;padding:.2em .8em .3em 0;hyphens:auto"'
 
 
@@ -45,7 +42,9 @@ def shaped(
     show: int = 6,
     langs: tuple[str, str] = ("", ""),
     glosses: Sequence[str] = (),
+    meanings: Mapping[str, str] | None = None,
     title: str = "",
+    by_domain: bool = True,
     marked: Sequence[float] = (0, math.inf),
     point: float | None = None,
     **chart: Any,
@@ -56,7 +55,9 @@ def shaped(
     ----------
     judged : the same candidates under one or more pairs of judges. segments : those whose texts are shipped.
     glosses : S lines of plain English for the sources, or none.
-    tags : (n,) labels of the candidates. show : rows, one per segment, on a page. point : β of the dragged point.
+    tags : (n,) labels of the candidates. meanings : tag -> what it says of a candidate, in a sentence.
+    show : rows, one per segment, on a page. by_domain : whether each domain has a curve of its own.
+    point : β of the dragged point.
     """
     srcs, refs, texts = list(srcs), list(refs), list(texts)
     tags = [""] * len(texts) if tags is None else list(tags)
@@ -76,13 +77,20 @@ def shaped(
         raise DataError(
             f"segments names {unknown[0]}, but there are segments 0 to {len(srcs) - 1}."
         )
-    # of each row: (candidate at β = 0, candidate) -> place in its "marked"
+    # of each row: (candidate at β = 0, candidate) -> place in its "pairs"
     found: list[dict] = [{} for _ in kept]
-    views, charts = [], []
+    views, charts, clouds = [], [], _Clouds(segment, kept)
+    # nothing is to be chosen by domain where all rows are on one page
+    curves_of = [""] * len(srcs) if 0 < len(kept) <= show or not by_domain else domains
     for one in judged:
-        view, drawn = judged_data(one, segment, domains, betas=marked, point=point, **chart)
+        view, drawn = judged_data(one, segment, curves_of, betas=marked, point=point, **chart)
         rows = zip(kept, found, strict=True)
-        views.append(view | {"chains": [_chain(one, s, view["digits"], own) for s, own in rows]})
+        view["chains"] = [_chain(one, s, view["digits"], own) for s, own in rows]
+        view["clouds"] = [
+            clouds.place(scores, digits)
+            for scores, digits in zip((one.accuracy, one.naturalness), view["digits"], strict=True)
+        ]
+        views.append(view)
         charts.append(drawn)
     rows = [
         {"id": s, "domain": str(domains[s]), "src": srcs[s], "ref": refs[s]}
@@ -90,12 +98,45 @@ def shaped(
         | ({"gloss": glosses[s]} if glosses[s] else {})
         for s, pairs in zip(kept, found, strict=True)
     ]
-    data = {"title": title, "langs": [html_lang(code) for code in langs], "show": int(show)}
+    shown = dict.fromkeys(tag for row in rows for tag in row["tags"])
+    data = {
+        "title": title,
+        "langs": [html_lang(code) for code in langs],
+        "show": int(show),
+        "meanings": {tag: said for tag in shown if (said := (meanings or {}).get(tag))},
+        "clouds": clouds.kept,
+    }
     return data | {"rows": rows, "judged": views}, charts[0]
 
 
+class _Clouds:
+    """The scores of all candidates of the rows, to be drawn as points; those that several judges share, once."""
+
+    def __init__(self, segment: np.ndarray, rows: Iterable[int]) -> None:
+        order = np.argsort(segment, kind="stable")
+        ends = np.searchsorted(segment[order], [[s, s + 1] for s in rows]).reshape(-1, 2)
+        self.candidates = [_some(order[low:high]) for low, high in ends]
+        self.kept: list[list[list[float]]] = []
+        self._places: dict[bytes, int] = {}
+
+    def place(self, scores: ArrayLike, digits: int) -> int:
+        """Where in `kept` the points of these scores stand: for each row, a number for each candidate."""
+        values = np.asarray(scores, dtype=float)
+        if values.tobytes() not in self._places:
+            self._places[values.tobytes()] = len(self.kept)
+            self.kept.append([values[own].round(digits).tolist() for own in self.candidates])
+        return self._places[values.tobytes()]
+
+
+def _some(candidates: np.ndarray) -> np.ndarray:
+    """At most MOST_POINTS of them, evenly taken."""
+    if len(candidates) <= MOST_POINTS:
+        return candidates
+    return candidates[np.linspace(0, len(candidates) - 1, MOST_POINTS).astype(int)]
+
+
 def _chain(one: Judged, s: int, digits: list[int], found: dict[tuple[int, int], int]) -> dict:
-    """The hull of one segment: from which β each translation wins, its place in the row's "marked", its scores."""
+    """The hull of one segment: from which β each translation wins, its place in the row's "pairs", its scores."""
     curve = one.curve
     low, high = np.searchsorted(curve.chain_segment, [s, s + 1])
     chain = curve.chain_candidate[low:high].tolist()
@@ -114,15 +155,22 @@ def _chain(one: Judged, s: int, digits: list[int], found: dict[tuple[int, int], 
 
 
 def _texts(found: dict[tuple[int, int], int], texts: list[str], tags: list[str]) -> dict:
-    """Each text once, with its tag; "marked": of each pair, the text's place, and where shared and own words meet."""
-    shown = list(dict.fromkeys(i for _, i in found))
+    """Each text once, with its tag; "pairs": [the new text's place, the place of that at β = 0, edits or None] each."""
+    shown = list(dict.fromkeys(i for pair in found for i in pair))
     return {
         "texts": [texts[i] for i in shown],
         "tags": [str(tags[i]) for i in shown],
-        "marked": [
-            [shown.index(i), *bounds(word_parts(texts[i], texts[first]))] for first, i in found
+        "pairs": [
+            [shown.index(i), shown.index(first), _edits(texts[first], texts[i])]
+            for first, i in found
         ],
     }
+
+
+def _edits(old: str, new: str) -> list[int] | None:
+    """The edits as the page takes them; None where almost all words changed."""
+    edits = word_edits(old, new)
+    return None if edits is None else in_utf16(old, new, edits)
 
 
 def choice(data: dict, i: int, beta: float, judged: int = 0) -> dict:
@@ -142,7 +190,7 @@ def choice(data: dict, i: int, beta: float, judged: int = 0) -> dict:
         "reference": row["ref"],
     }
     scores = {name: chain[name][k] for name in ("accuracy", "naturalness")}
-    at = row["marked"][chain["at"][k]][0]
+    at = row["pairs"][chain["at"][k]][0]
     return record | {"translation": row["texts"][at], "tag": row["tags"][at]} | scores
 
 
@@ -159,8 +207,9 @@ def static_html(data: dict, betas: Sequence[float] = (0, 1, math.inf)) -> str:
     )
     body = "".join(_static_row(data, i, betas) for i in range(min(data["show"], len(data["rows"]))))
     note = (
-        f"<p>Marked words differ from the choice at β = 0 ({html.escape(first['names'][0])} "
-        "alone).</p>"
+        "<p>Against the choice at β = 0 "
+        f"({html.escape(first['names'][0])} alone): words struck through are gone, underlined ones "
+        "are new; a translation without marks is the same, or new almost throughout.</p>"
     )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
     tables = [table if body else "", _judges_table(data)]
@@ -179,12 +228,7 @@ def _static_row(data: dict, i: int, betas: Sequence[float]) -> str:
     cells = [(source, html.escape(row["src"]) + gloss), (target, html.escape(row["ref"]))]
     for beta in betas:
         chosen = choice(data, i, beta)
-        text = "".join(
-            f"<mark><b><u>{html.escape(part)}</u></b></mark>" if n % 2 else html.escape(part)
-            for n, part in enumerate(
-                cut(chosen["translation"], row["marked"][chain["at"][_place(chain, beta)]][1:])
-            )
-        )
+        text = _with_edits(row, row["pairs"][chain["at"][_place(chain, beta)]])
         scores = [
             f"{name}\u00a0{number(chosen[column], digits)}"
             for name, column, digits in zip(
@@ -198,6 +242,24 @@ def _static_row(data: dict, i: int, betas: Sequence[float]) -> str:
         + "".join(f'<td {LEFT} dir="auto"{lang}>{cell}</td>' for lang, cell in cells)
         + "</tr>"
     )
+
+
+def _with_edits(row: dict, pair: Sequence) -> str:
+    """A translation in which the words are struck through that the one at β = 0 had, and new ones are marked."""
+    new, old = (row["texts"][place] for place in pair[:2])
+    edits = word_edits(old, new)
+    if edits is None:
+        return html.escape(new)
+    parts = list(pieces(old, new, edits))
+    text = ""
+    for n, (kind, part) in enumerate(parts, 1):
+        said = html.escape(part)
+        if kind == "came":
+            said = f"<ins><b>{said}</b></ins>"
+        elif kind == "gone":
+            said = f"<del>{said}</del> " if n < len(parts) else f" <del>{said}</del>"
+        text += said
+    return text
 
 
 def _judges_table(data: dict) -> str:
@@ -230,65 +292,3 @@ def _judges_table(data: dict) -> str:
         else "."
     )
     return plain_table(caption, heads, lines, "right")
-
-
-def word_parts(text: str, base: str) -> list[str]:
-    """`text` cut into parts that are in turn shared with `base` and not, by a longest common subsequence of words.
-
-    >>> word_parts("the small dog barks", "the dog barks loudly")
-    ['the ', 'small', ' dog barks']
-    >>> word_parts("a cat", "the dog")
-    ['', 'a cat']
-    """
-    words = list(WORD.finditer(text))
-    shared = _in_common([w.group() for w in words], WORD.findall(base))
-    parts, at = [""], 0
-    for same, run in groupby(range(len(words)), key=shared.__contains__):
-        run = list(run)
-        if not same:
-            parts[-1] += text[at : words[run[0]].start()]
-            at = words[run[-1]].end()
-            parts += [text[words[run[0]].start() : at], ""]
-    parts[-1] += text[at:]
-    return parts if parts[-1] or len(parts) == 1 else parts[:-1]
-
-
-def _in_common(a: list[str], b: list[str]) -> set[int]:
-    """Indices of the words of `a` in a longest common subsequence of `a` and `b` (Hunt and Szymanski 1977)."""
-    where = defaultdict(list)
-    for j in range(len(b) - 1, -1, -1):
-        where[b[j]].append(j)
-    ends: list[int] = []  # of the common subsequences of k + 1 words: the earliest end in b
-    chains: list[Any] = []  # and the one that has it
-    for i, word in enumerate(a):
-        for j in where.get(word, ()):
-            k = bisect_left(ends, j)
-            ends[k : k + 1], chains[k : k + 1] = [j], [(i, chains[k - 1] if k else None)]
-    shared, chain = set(), chains[-1] if chains else None
-    while chain:
-        i, chain = chain
-        shared.add(i)
-    return shared
-
-
-def bounds(parts: Sequence[str]) -> list[int]:
-    """Where the parts of a text meet, counted in UTF-16 units as JavaScript does; one part has no such place.
-
-    >>> bounds(["the ", "small", " dog barks"])
-    [4, 9]
-    """
-    return [end // 2 for end in accumulate(len(part.encode("utf-16-le")) for part in parts[:-1])]
-
-
-def cut(text: str, bounds: Sequence[int]) -> list[str]:
-    """The parts that meet at these places.
-
-    Parameters
-    ----------
-    bounds : of the function of that name.
-
-    >>> cut("the small dog barks", [4, 9])
-    ['the ', 'small', ' dog barks']
-    """
-    units, ends = text.encode("utf-16-le"), [0, *bounds, len(text) * 2]
-    return [units[2 * low : 2 * high].decode("utf-16-le") for low, high in pairwise(ends)]

@@ -12,6 +12,7 @@ from IPython.display import HTML
 
 from .. import checks
 from ..data.schema import CandidateSet, TestSet
+from ..data.teaching_tags import TAGS
 from ..data.text_ratings import RATED
 from ..errors import DataError
 from ..metrics import Metric
@@ -56,6 +57,7 @@ def _arguments(
         "refs": refs,
         "texts": cands.texts,
         "tags": cands.tags,
+        "meanings": TAGS,
         "segment": cands.segment,
         "segments": segments,
         "langs": (test.src_lang, test.trg_lang),
@@ -104,16 +106,22 @@ def explore(
     rng: np.random.Generator | None = None,
     segments: Sequence[int] | None = None,
     show: int = 6,
+    view: str = "table",
+    by_domain: bool = True,
 ) -> BetaExplorer:
     """Drag the weight β of naturalness and see which candidates the oracle chooses, by one judge or a choice of them.
+
+    A step of the slider is one change of what is shown.
 
     Parameters
     ----------
     studies : as `plane.oracle_studies` makes them; the page starts with the first.
     segments : those whose texts are shipped (default: all); the curves are over all.
-    show : rows, one per segment, on a page.
+    show : rows, one per segment, on a page. view : what is seen first, "one" sentence or the "table" of all.
+    by_domain : whether a domain can be chosen, which takes time and space for a chart by domain and pair of judges.
     """
-    return beta_explorer(**_arguments(studies, rng, segments), beta=beta, title=title, show=show)
+    given = _arguments(studies, rng, segments) | {"by_domain": by_domain}
+    return beta_explorer(**given, beta=beta, title=title, show=show, view=view)
 
 
 def planes(

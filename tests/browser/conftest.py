@@ -179,8 +179,8 @@ def drag(page):
 def by_hand(page, drag):
     """A function: a slider is dragged, and left by the tabulator for the next control of its widget."""
 
-    def used(slider, state):
-        assert drag(slider, state) >= 10
+    def used(slider, state, states=10):
+        assert drag(slider, state) >= states
         slider.focus()
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.closest('.anx') !== null")

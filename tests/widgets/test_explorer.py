@@ -11,13 +11,15 @@ import pandas as pd
 import pytest
 import traitlets
 
-from anhelpers.data import CandidateSet, TestSet, from_systems
+from anhelpers.data import CandidateSet, TestSet, from_systems, load_candidates
+from anhelpers.data.teaching_skeleton import CORE
+from anhelpers.data.teaching_tags import TAGS
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 from anhelpers.frontier import oracle_curve
 from anhelpers.metrics import Metric
 from anhelpers.plane import oracle_studies, oracle_study
+from anhelpers.widgets import edits as words
 from anhelpers.widgets import explorer, shape, study
-from anhelpers.widgets import shape as words
 from anhelpers.widgets.judged import Judged
 
 TEXT = [
@@ -292,7 +294,7 @@ def test_the_fallback_needs_no_script_and_escapes(widget):
     assert "<style" not in before
     assert 'alt="oracle curve' in before
     assert (
-        "<mark><b><u>ein</u></b></mark> Hund <mark><b><u>&lt;/script&gt;</u></b></mark> bellt"
+        "<del>der</del> <ins><b>ein</b></ins> Hund <ins><b>&lt;/script&gt;</b></ins> bellt"
         in before
     )
     assert script.count("</script>") == 1
@@ -346,28 +348,148 @@ def common_length(a, b):
     return 0
 
 
+def as_words(parts, *kinds):
+    return " ".join(part for kind, part in parts if kind in kinds).split()
+
+
 def test_marked_words_are_those_outside_a_longest_common_subsequence():
     rng = np.random.default_rng(2)
-    for _ in range(200):
+    marked = 0
+    for _ in range(300):
         a, b = (list(rng.choice(list("abcd"), rng.integers(0, 8))) for _ in range(2))
-        text = "  ".join(a)
-        parts = words.word_parts(text, " ".join(b))
-        assert "".join(parts) == text
-        assert len(" ".join(parts[::2]).split()) == common_length(a, b)
-        assert all(parts[1:])
+        old, new = " ".join(a), "  ".join(b)
+        common, edits = common_length(a, b), words.word_edits(old, new)
+        changed = len(a) + len(b) - 2 * common
+        assert (edits is None) == (changed > words.ALMOST_ALL * (len(a) + len(b)))
+        if edits is None:
+            continue
+        marked += bool(edits)
+        parts = list(words.pieces(old, new, edits))
+        assert "".join(part for kind, part in parts if kind != "gone") == new
+        assert as_words(parts, "same", "gone") == a
+        assert len(as_words(parts, "same")) == common
+        assert all(part for _, part in parts)
+    assert marked > 50
+
+
+def test_what_changed_almost_throughout_has_no_marks():
+    assert words.word_edits("one two three four", "one two three five") == [(14, 18, 14, 18)]
+    assert words.word_edits("one two three four", "one two 3 4") == [(8, 18, 8, 11)]  # one half
+    assert words.word_edits("one two three four", "one 2 3 4") is None
+    assert words.word_edits("", "") == []
+    assert words.word_edits("", "new") is None
 
 
 def test_scripts_without_spaces_are_compared_by_character():
-    assert words.word_parts("我喜欢狗", "我喜欢猫") == ["我喜欢", "狗"]
+    assert words.word_edits("我喜欢猫", "我喜欢狗") == [(3, 4, 3, 4)]
+    dash = words.word_edits("a friend—a good one", "a friend—the good one")
+    assert dash == [(9, 10, 9, 12)]  # a dash parts two words
 
 
-def test_parts_are_cut_where_the_page_cuts_them():
-    base, text = "ein 🐕 bellt sehr laut im Garten", "ein 🐈 bellt sehr laut im Garten dann 🐕"
-    parts = words.word_parts(text, base)
-    assert parts == ["ein ", "🐈", " bellt sehr laut im Garten ", "dann 🐕"]
-    assert words.bounds(parts) == [4, 6, 33]  # an emoji is two units of UTF-16
-    assert words.cut(text, words.bounds(parts)) == parts
-    assert words.cut(text, []) == [text]
+def test_places_are_counted_as_the_page_counts_them():
+    old, new = "ein 🐕 bellt sehr laut im Garten", "ein 🐈 bellt sehr laut im Garten dann 🐕"
+    edits = words.word_edits(old, new)
+    units = words.in_utf16(old, new, edits)
+    assert units == [4, 6, 4, 6, 32, 32, 33, 40]  # an emoji is two units of UTF-16
+    parts = list(words.pieces(old, new, edits))
+    assert parts == [
+        ("same", "ein "),
+        ("gone", "🐕"),
+        ("came", "🐈"),
+        ("same", " bellt sehr laut im Garten "),
+        ("came", "dann 🐕"),
+    ]
+
+
+def test_what_was_struck_out_at_the_end_stands_apart():
+    row = {"texts": ["the dog barks", "the dog"]}
+    assert shape._with_edits(row, [1, 0]) == "the dog <del>barks</del>"
+    assert shape._with_edits(row, [0, 1]) == "the dog <ins><b>barks</b></ins>"
+    assert shape._with_edits(row, [0, 0]) == "the dog barks"
+    assert shape._with_edits({"texts": ["a b", "<c>"]}, [1, 0]) == "&lt;c&gt;"
+
+
+def test_pairs_of_texts_say_what_changed_since_beta_0(widget):
+    for row, chain in zip(widget.data["rows"], widget.data["judged"][0]["chains"], strict=True):
+        first = row["pairs"][chain["at"][0]]
+        assert first == [first[0], first[0], []]
+        for place in chain["at"]:
+            new, old, shipped = row["pairs"][place]
+            assert old == first[0]
+            old, new = row["texts"][old], row["texts"][new]
+            edits = words.word_edits(old, new)
+            assert shipped == (None if edits is None else words.in_utf16(old, new, edits))
+
+
+def test_points_of_all_candidates_are_shipped_once_for_judges_that_share_a_score(studies):
+    data = study.explore(*studies).data
+    assert len(data["clouds"]) == 4
+    assert [one["clouds"] for one in data["judged"]] == [[0, 1], [0, 2], [3, 1], [3, 2]]
+    for one, made in zip(data["judged"], studies, strict=True):
+        for place, scores in zip(one["clouds"], (made.accuracy, made.naturalness), strict=True):
+            assert [x for row in data["clouds"][place] for x in row] == scores.tolist()
+
+
+def test_of_many_candidates_some_are_drawn():
+    n = 500
+    rng = np.random.default_rng(0)
+    acc, nat, ids = rng.normal(size=n), rng.normal(size=n), np.zeros(n, dtype=int)
+    curve = oracle_curve(ids, acc, nat)
+    texts = [str(i) for i in range(n)]
+    data, _ = shape.shaped([Judged(curve, acc, nat)], ["x"], ["y"], texts, segment=ids)
+    (points,) = data["clouds"][0]
+    assert len(points) == shape.MOST_POINTS
+    assert (points[0], points[-1]) == (acc[0].round(2), acc[-1].round(2))
+
+
+def test_labels_say_what_they_mean(given):
+    meanings = {"a": "First.", "b": "Second.", "z": "Never."}
+    options = given[1] | {"meanings": meanings}
+    assert explorer.beta_explorer(*given[0], **options).data["meanings"] == {
+        "a": "First.",
+        "b": "Second.",
+    }
+    assert explorer.beta_explorer(*given[0], **given[1]).data["meanings"] == {}
+
+
+@pytest.mark.parametrize("name", ["teaching/en-de", "teaching/de-en"])
+def test_every_tag_of_the_teaching_sets_has_a_sentence(name):
+    tags = set(load_candidates(name).tags)
+    assert tags <= set(TAGS)
+    assert set(CORE) <= set(TAGS)
+    assert all(text[0].isupper() and text.endswith(".") for text in TAGS.values())
+
+
+def test_one_sentence_is_seen_first_and_set_from_python(given):
+    widget = explorer.beta_explorer(*given[0], **given[1], view="one", segments=[2, 0], beta=0)
+    assert (widget.view, widget.sentence, widget.beta) == ("one", 2, 0)
+    widget.sentence = 0
+    with pytest.raises(DataError, match="sentence is 1, but the page has those of segments 2, 0"):
+        widget.sentence = 1
+    with pytest.raises(UnknownName, match="view 'on'; did you mean 'one'"):
+        explorer.beta_explorer(*given[0], **given[1], view="on")
+    alone = explorer.beta_explorer(*given[0], **given[1] | {"show": 0, "segments": ()}, view="one")
+    assert (alone.view, alone.sentence) == ("table", 0)
+
+
+def test_without_domains_there_is_one_chart(given):
+    widget = explorer.beta_explorer(*given[0], **given[1], by_domain=False)
+    assert [one["name"] for one in widget.data["judged"][0]["choices"]] == ["all"]
+    assert widget.data["rows"][0]["domain"] == "news"
+    one_page = explorer.beta_explorer(*given[0], **given[1] | {"show": 3})
+    assert len(one_page.data["judged"][0]["choices"]) == 1
+
+
+def test_intervals_of_a_domain_do_not_stretch_the_axes(given):
+    frame = pd.DataFrame(
+        {"system": ["Omega"], "category": ["MT"], "accuracy": [60.0], "naturalness": [-3.0]}
+    )
+    wide = frame.assign(accuracy_low=-900.0, accuracy_high=900.0)
+    data = explorer.beta_explorer(*given[0], **given[1], systems={"news": wide}).data
+    assert data["judged"][0]["box"][2] > 0
+    assert data["judged"][0]["box"][3] < 100
+    data = explorer.beta_explorer(*given[0], **given[1], systems=wide).data
+    assert data["judged"][0]["box"][2] < -900  # of all segments they are seen whole
 
 
 def test_glosses_stand_with_their_sources():
