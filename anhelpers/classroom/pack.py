@@ -17,8 +17,8 @@ from ..data.lines import table_lines
 from ..data.sets import bundled
 from ..data.writing import make_folder, write_text
 from ..errors import DataError
-from ..pages import typeset
 from ..notebooks import About, about, cells_of, notebook_paths
+from ..pages import typeset
 from ..provenance import from_template, in_page
 
 __all__ = ["Misconception", "PackRow", "misconceptions", "pack_rows", "write_pack"]

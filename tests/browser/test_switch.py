@@ -93,7 +93,9 @@ def test_texts_say_their_language_and_glosses_stand_with_their_sources(opened):
     assert seen(page).locator("details.anx-note").all_inner_texts() == [
         f"word for word\n{text}" for text in test.glosses[6:12]
     ]
-    assert {box.get_attribute("lang") for box in seen(page).locator("details.anx-note").all()} == {"en"}
+    assert {box.get_attribute("lang") for box in seen(page).locator("details.anx-note").all()} == {
+        "en"
+    }
     page.set_viewport_size({"width": 358, "height": 800})  # of a phone's 390, in a notebook's page
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     tops = {button.bounding_box()["y"] for button in page.get_by_role("radio").all()}
