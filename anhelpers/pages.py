@@ -32,6 +32,7 @@ SETUP = {"setup", "parameters", "injected-parameters"}
 TASKS = {"definition", "exercise", "solution", "check"}
 FOLD = '<details class="anx-fold"><summary>Set-up</summary>'
 DEEPER = re.compile(r"## Deeper: .+")
+ASKS = re.compile(r"^an\.widgets\.guess(ed)?\(", re.M)
 
 
 def export_html(notebook: Path) -> str:
@@ -59,6 +60,7 @@ def export_html(notebook: Path) -> str:
     book = need("nbformat", "exporting notebooks").read(notebook, 4)
     _fold_setup(book.cells)
     _fold_deeper(book.cells)
+    _hide_asking(book.cells)
     resources = {
         "metadata": {"name": notebook.stem},
         "anx_style": _file("page.css"),
@@ -111,6 +113,15 @@ def _fold_setup(cells: list[Any]) -> None:
     """Neighbours that are set-up become one line that opens."""
     for start, end in _runs(cells, _is_setup):
         _fold(cells[start:end], FOLD)
+
+
+def _hide_asking(cells: list[Any]) -> None:
+    """Of a cell that only asks for a guess, or only shows what the set-up made, the page shows no code; paper does."""
+    for cell in cells:
+        alone = re.fullmatch(r"\w+|display\(.*\)", cell.source)
+        asks = ASKS.search(cell.source) and cell.source.count("\n") < 4
+        if cell.cell_type == "code" and (alone or asks):
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), "asking"]
 
 
 def _runs(cells: list[Any], holds: Callable[[Any], bool]) -> list[tuple[int, int]]:

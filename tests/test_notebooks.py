@@ -98,6 +98,18 @@ def test_formulas_are_typeset(path):
     assert not re.search(r"\\[a-z]", html.unescape(page))
 
 
+def test_the_core_needs_nothing_from_a_deeper_section(path):
+    """Who skips what is collapsed has read every name that the core uses."""
+    core, below, deeper = set(), set(), False
+    for c in nbformat.read(path, 4).cells:
+        if c.cell_type == "markdown" and (head := re.match(r"## (Deeper: )?", c.source)):
+            deeper = bool(head[1])
+        if c.cell_type == "code" and not {"exercise", "solution", "check"} & {*tags(c)}:
+            if not deeper:
+                assert not (names(c, ast.Load) - names(c, ast.Store)) & (below - core), c.source
+            (below if deeper else core).update(names(c, ast.Store))
+
+
 FORMULA = re.compile(
     r"[A-Za-zα-ωΔ]_[\w{]|[Σ∑∫√]|\w\^[\w({]|[₀₁₂₃ₙ²³ⁿ]|\blog [a-z]\(|\b[A-Za-z]\([a-zA-Z]{1,2}(?:[,)]| \|)"
 )
@@ -153,6 +165,7 @@ def test_a_chapter_is_an_hour_and_the_rest_is_deeper(path):
     """Sections "## Deeper: …" are collapsed in pages and in JupyterLab; without them about 60 cells are left."""
     core, deeper = 0, False
     for c in nbformat.read(path, 4).cells:
+        assert c.cell_type == "code" or not deeper or "\n## " not in c.source  # it would be hidden
         if c.cell_type == "markdown" and (head := re.match(r"## (Deeper: )?", c.source)):
             deeper = bool(head[1])
             assert bool(c.metadata.get("jp-MarkdownHeadingCollapsed")) == deeper

@@ -121,3 +121,14 @@ def test_a_formula_beside_text_and_code():
 def test_a_table_in_the_text_scrolls_in_a_box_of_its_own():
     page = pages.typeset("| a | b |\n|---|---|\n| 1 | $x$ |\n")
     assert re.fullmatch(r'<div class="anx-wide"><table>.*<math.*</table></div>\s*', page, re.S)
+
+
+def test_a_cell_that_only_asks_shows_no_code_on_the_screen(exported):
+    shown = [OUT("stream", text="shown\n")]
+    page = exported(
+        CODE('words = "How many?"\nan.widgets.guess("n", words)', outputs=shown),
+        CODE("chart", outputs=shown),
+        CODE("chart + other", outputs=shown),
+    )
+    assert page.count("celltag_asking") == 3  # two cells, and the rule of the style sheet
+    assert "@media screen { .celltag_asking" in page
