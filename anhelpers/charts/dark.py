@@ -72,7 +72,7 @@ def turned(colour: str) -> str:
     colour : "#abc", "#aabbcc", "black", "white" or "rgb(1, 2, 3)".
 
     >>> turned("#000"), turned("white"), turned("#E69F00"), turned("#0072B2")
-    ('#f1f1f1', '#161616', '#e69f00', '#338ec1')
+    ('#f1f1f1', '#161616', '#e69f00', '#2687be')
     """
     told = _parsed(colour)
     depth = 1 - min(told) / 255

@@ -217,7 +217,7 @@ def test_a_part_that_is_being_written_is_not_taken_whatever_the_clock_says(
     tmp_path, monkeypatch, jump
 ):
     target, real = tmp_path / "a.txt", time.time
-    live, dead = (target.with_name(f".a.txt.{letter * 8}.part") for letter in "ab")
+    live, dead = (target.with_name(f".a.txt.elsewhere-{letter * 8}.part") for letter in "ab")
     with live.open("ab") as file:
         assert lock(file.fileno())
         dead.write_bytes(b"123")

@@ -342,6 +342,9 @@ def test_nothing_in_a_name_is_a_command_of_latex():
 MADE_HERE = {  # template -> what is put into it as markup, because a program wrote it
     "report.html": {"chart", 'piece.to_html(index=False, border=0, na_rep="–")'},
     "site_notebook.html": {"head", "inside", "end"},
+    "pack_answers.html": {"piece", "asked"},
+    "pack_handout.html": {"piece"},
+    "pack_slides.html": {"piece"},
 }
 
 

@@ -164,12 +164,12 @@ def test_every_number_that_a_command_takes_has_a_range_or_is_checked_where_it_is
         a for a in cli._parser()._actions if isinstance(a, argparse._SubParsersAction)
     ).choices
     numbers = {a.dest for parser in commands.values() for a in parser._actions if a.type is int}
-    assert numbers - set(typed.RANGES) == {"k", "jobs", "max_tokens"}
+    assert numbers - set(typed.RANGES) == {"k", "jobs", "max_tokens", "segments", "candidates"}
 
 
 def test_resamples_that_do_not_fit_into_memory_are_refused_before_they_are_drawn():
     rng, x = np.random.default_rng(0), np.arange(200_000.0)
-    with pytest.raises(DataError, match=r"10,000,000 resamples of 200,000 .* at most [\d,]+ do"):
+    with pytest.raises(DataError, match=r"10,000,000 resamples of 1,000 .* at most [\d,]+ do"):
         bootstrap_means(x, np.arange(len(x)), rng, checks.MOST_DRAWS)
     for n_draws in (10**11, 0, -1, 0.5, np.nan, np.inf, "7", True, None):
         with pytest.raises(DataError, match="n_draws must be a whole number from 1 to 10000000"):
