@@ -12,7 +12,7 @@
   addEventListener("DOMContentLoaded", reveal);
   const fromRight = (row, place) => row.cells[row.cells.length - place];
   for (const table of document.querySelectorAll(".jp-RenderedHTML table")) {
-    if (table.closest(".anx, .anx-host") || !table.tHead || !table.tBodies[0]) continue;
+    if (table.closest(".anx, .anx-host") || !table.tHead || !table.tBodies[0]?.rows.length) continue;
     const body = [...table.tBodies[0].rows];
     const wide = Math.min(...body.map(row => row.querySelectorAll("td").length));
     for (let place = 1; place <= wide; place++) {
