@@ -123,7 +123,7 @@ def resamples(clusters: Sequence | np.ndarray, n_draws: int, rng: np.random.Gene
     """
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
     m = int(index.max()) + 1
-    checks.draws_that_fit(n_draws, min(m, KEPT))
+    n_draws = checks.draws_that_fit(n_draws, min(m, KEPT))
     if n_draws * m > BLOCK:
         return Resamples(n_draws, m, index, np.random.default_rng(rng.integers(2**63)))
     return Resamples(n_draws, m, index, rng, [cluster_counts(clusters, n_draws, rng)[0]])

@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 import warnings
+from base64 import b64encode
 from pathlib import Path
 
 import hypothesis
@@ -211,3 +212,25 @@ def zeros(marian):
         parameter.data.zero_()
     mt.model.final_logits_bias.zero_()
     return mt
+
+
+@pytest.fixture(scope="session")
+def as_if_executed(tmp_path_factory):
+    """A folder with the collection as if executed: every code cell prints a line and draws the same picture."""
+    nbformat = pytest.importorskip("nbformat", reason="pip install 'anhelpers[notebooks]'")
+    from anhelpers.notebooks import notebook_paths
+
+    drawn = b64encode(
+        b'<svg xmlns="http://www.w3.org/2000/svg" width="700" height="480"><rect width="700" height="480"/></svg>'
+    )
+    picture = f"<img alt='drawn' src='data:image/svg+xml;base64,{drawn.decode()}'>"
+    folder = tmp_path_factory.mktemp("built")
+    for path in notebook_paths():
+        book = nbformat.read(path, 4)
+        for cell in (c for c in book.cells if c.cell_type == "code"):
+            cell.outputs = [
+                nbformat.v4.new_output("stream", text=f"printed by {path.stem} {cell.id}\n"),
+                nbformat.v4.new_output("display_data", {"text/html": picture}),
+            ]
+        nbformat.write(book, folder / path.name)
+    return folder

@@ -265,5 +265,5 @@ def test_a_hundred_thousand_segments_take_no_more_memory_than_a_block_of_draws()
     assert peak < 400e6
     assert found.se[0] == pytest.approx(x.std(ddof=1) / np.sqrt(len(x)), rel=1e-6)
     assert found.draws[:, 0].std() == pytest.approx(found.se[0], rel=0.06)
-    again = bootstrap_means(x, range(len(x)), np.random.default_rng(1), 2000)
+    again = bootstrap_means(x, range(len(x)), np.random.default_rng(1), 2000.0)
     assert again.draws.tobytes() == found.draws.tobytes()

@@ -1,7 +1,6 @@
 """The teacher's pack: every row of it finds its cell in the committed notebooks, and its pages are whole."""
 
 import re
-from base64 import b64encode
 
 import nbformat
 import pytest
@@ -12,23 +11,6 @@ from anhelpers.errors import DataError
 from anhelpers.notebooks import notebook_paths
 
 BOOKS = {path.stem: nbformat.read(path, 4) for path in notebook_paths()}
-SVG = """<svg xmlns="http://www.w3.org/2000/svg" width="700" height="480"><rect width="700" height="480"/></svg>"""
-PICTURE = f"<img alt='drawn' src='data:image/svg+xml;base64,{b64encode(SVG.encode()).decode()}'>"
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """The collection as if executed: every code cell prints a line and draws the same picture."""
-    folder = tmp_path_factory.mktemp("built")
-    for name, book in BOOKS.items():
-        book = nbformat.from_dict(book)
-        for cell in (c for c in book.cells if c.cell_type == "code"):
-            cell.outputs = [
-                nbformat.v4.new_output("stream", text=f"printed by {name} {cell.id}\n"),
-                nbformat.v4.new_output("display_data", {"text/html": PICTURE}),
-            ]
-        nbformat.write(book, folder / f"{name}.ipynb")
-    return folder
 
 
 @pytest.mark.parametrize("row", pack.pack_rows(), ids=lambda row: f"{row.page}-{row.part}")
@@ -50,8 +32,10 @@ def test_there_are_ten_slides_and_every_notebook_has_misconceptions():
     assert all(one.answer.endswith(".") and len(one.answer) > 40 for one in pack.misconceptions())
 
 
-def test_answers_are_the_solutions_of_the_notebooks(built, tmp_path, capsys):
-    assert cli.main(["teachers", "--built", str(built), "--out", str(tmp_path / "pack")]) == 0
+def test_answers_are_the_solutions_of_the_notebooks(as_if_executed, tmp_path, capsys):
+    assert (
+        cli.main(["teachers", "--built", str(as_if_executed), "--out", str(tmp_path / "pack")]) == 0
+    )
     paths = capsys.readouterr().out.split()
     assert [path.rsplit("/")[-1] for path in paths] == [
         "slides.html",
@@ -74,10 +58,10 @@ def test_without_executed_notebooks_it_says_what_to_do(tmp_path):
         pack.write_pack(tmp_path, tmp_path / "pack")
 
 
-def test_a_row_whose_cells_are_gone_is_named(built, tmp_path, monkeypatch):
+def test_a_row_whose_cells_are_gone_is_named(as_if_executed, tmp_path, monkeypatch):
     lost = pack.PackRow("slide 1", "picture", "00_start_here", "gone st-00", "")
     monkeypatch.setattr(pack, "pack_rows", lambda: [lost])
     with pytest.raises(
         DataError, match="slide 1: no cell gone or st-00 of 00_start_here has a pict"
     ):
-        pack.write_pack(built, tmp_path)
+        pack.write_pack(as_if_executed, tmp_path)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "axes",
+    "built",
     "lm",
     "metrics",
     "naming_model",
@@ -475,6 +476,16 @@ def chosen_lm(name: str | None, lang: str) -> LanguageModel | None:
             "taken for granted."
         )
     return model
+
+
+def built(parser: argparse.ArgumentParser) -> None:
+    """The folder that `anhelpers run` wrote, for commands that make something of executed notebooks."""
+    parser.add_argument(
+        "--built",
+        default="build",
+        metavar="DIR",
+        help="where `anhelpers run` wrote (default: build)",
+    )
 
 
 def notebooks(parser: argparse.ArgumentParser) -> None:

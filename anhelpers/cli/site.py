@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import argparse
 
+from . import options as shared
+
 HELP = "one offline folder from the executed notebooks, to open by double click"
 EXAMPLE = "anhelpers site --built build --out build/site"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """The folder of pages, and that of the site."""
-    parser.add_argument(
-        "--built",
-        default="build",
-        metavar="DIR",
-        help="where `anhelpers run` wrote (default: build)",
-    )
+    shared.built(parser)
     parser.add_argument(
         "--out", default="build/site", metavar="DIR", help="the site (default: build/site)"
     )

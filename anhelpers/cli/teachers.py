@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import argparse
 
+from . import options as shared
+
 HELP = "write ten slides, an A4 handout and the expected answers, from the executed notebooks"
 EXAMPLE = "anhelpers teachers --built build --out build/pack"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """The folder of executed notebooks, and that of the pack."""
-    parser.add_argument(
-        "--built",
-        default="build",
-        metavar="DIR",
-        help="where `anhelpers run` wrote (default: build)",
-    )
+    shared.built(parser)
     parser.add_argument(
         "--out",
         default="build/pack",

@@ -183,7 +183,7 @@ class Plane:
         if drawn.n_clusters < 2:
             raise DataError(f"{self.name} has one segment: an interval needs at least 2.")
         flat = [cluster_sums(axis.counts.reshape(len(self), -1), drawn.index) for axis in self.axes]
-        out = np.empty((n_draws, 2, len(self.systems)))
+        out = np.empty((len(drawn), 2, len(self.systems)))
         for rows, counts in drawn.blocks():
             sums = resampled_sums(counts, *flat)
             for i, (axis, one) in enumerate(zip(self.axes, sums, strict=True)):

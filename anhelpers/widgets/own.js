@@ -252,14 +252,6 @@ function ownCsv(data, who, rows) { // what classroom/sentences.py writes and rea
   return [data.columns.join(","), ...lines].join("\n") + "\n";
 }
 
-function downloaded(name, text) {
-  const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" })), download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-}
-
 function memoryOf(key) { // what the browser keeps of this page's task; where it may keep nothing, nothing is kept
   return {
     read() { try { return Object(JSON.parse(localStorage.getItem(key))); } catch { return {}; } },
@@ -466,7 +458,7 @@ function render({ model, el }) {
     put(model, "who", who);
     remember();
     const file = `sentences_${data.task}_${who.replace(/[^\p{L}\p{M}\p{N}_-]+/gu, "_")}.csv`;
-    downloaded(file, ownCsv(data, who, rows));
+    download(file, ownCsv(data, who, rows));
     ui.status.textContent = `Saved ${rows.length} sentence${rows.length === 1 ? "" : "s"} as a download: ${file}. Hand that file in.`;
   }
 

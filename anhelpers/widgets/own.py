@@ -30,6 +30,7 @@ from ..frontier import oracle_curve
 from ..naturalness.critic import Critic, critic_metric, load_critic, score_critic
 from ..plane import OracleStudy
 from ..plane.systems import copied_candidates
+from ..progress import note
 from .base import (
     Markup,
     Widget,
@@ -57,6 +58,7 @@ __all__ = [
 SENTENCE_COLUMNS = ("who", "task", "segment", "text", "chrf", "critic", "version")
 """The header of a file of sentences, a row for each; the scores and the version may be missing."""
 
+ROUNDED = 1e-3  # files have four decimals
 HEADROOM, MARGIN = 0.2, 0.12  # beyond the candidates, as shares of their width on an axis
 Points = list[tuple[str, str, float, float]]  # (who or tag, text, accuracy, naturalness)
 
@@ -321,12 +323,26 @@ def _others(also: Any, task: str, shown: Sequence[int], scored: Any) -> dict[int
     accuracy, naturalness = (
         scored(rows["text"].tolist(), rows["segment"].tolist()) if len(rows) else ([], [])
     )
+    _tell_other_scores(rows, accuracy, naturalness)
     for who, one, text, *point in zip(
         rows["who"], rows["segment"], rows["text"], accuracy, naturalness, strict=True
     ):
         if np.isfinite(point).all():
             found[int(one)].append((str(who), text, *map(float, point)))
     return found
+
+
+def _tell_other_scores(rows: pd.DataFrame, chrf: Any, critic: Any) -> None:
+    """A note where sentences have other scores than their file says: a text or a segment was changed on the way."""
+    said = rows[["chrf", "critic"]].to_numpy(dtype=float)
+    apart = np.abs(said - np.column_stack([chrf, critic])) > ROUNDED
+    if (other := apart.any(axis=1)).any():
+        first = rows[other].iloc[0]
+        note(
+            f"{other.sum()} of {len(rows)} sentences have other scores here than in their files (first: "
+            f"'{first.text:.40}', segment {first.segment}): their texts or segments were changed after they were "
+            "saved. Shown are the scores of the texts as they are."
+        )
 
 
 def _segment(test: TestSet, i: int, points: Points, others: Points) -> dict[str, Any]:

@@ -117,6 +117,23 @@ def test_what_cannot_be_shown_is_said_in_a_sentence(sets):
     assert 0 not in [one["id"] for one in own_translation(some, cands).data["segments"]]
 
 
+def test_sentences_that_were_changed_after_they_were_saved_are_told(sets, made, capsys):
+    """A segment or a word that a spreadsheet changed, in silence: its scores no longer are those of its file."""
+    made.who, made.kept = "Mo", [[20, "So there she was."], [20, "There she stood."]]
+    table = made.sentences()
+    own_translation(*sets, segments=SEGMENTS, also=table.round(4))
+    assert "other scores" not in capsys.readouterr().err
+    table.loc[1, "segment"] = SEGMENTS[1]
+    own_translation(*sets, segments=SEGMENTS, also=table)
+    said = capsys.readouterr().err
+    assert "1 of 2 sentences have other scores here than in their files" in said
+    assert f"(first: 'There she stood.', segment {SEGMENTS[1]})" in said
+    own_translation(
+        *sets, segments=SEGMENTS, also=table.assign(chrf=float("nan"), critic=float("nan"))
+    )
+    assert "other scores" not in capsys.readouterr().err
+
+
 def test_sentences_of_another_task_are_refused(sets, made):
     made.who, made.kept = "Mo", [[20, "So there she was."]]
     table = made.sentences()
