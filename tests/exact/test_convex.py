@@ -247,6 +247,21 @@ def test_errata_the_text_after_theorem_3_1_means_concave(divergence):
     assert middle > (low + high) / 2 + 0.015
 
 
+@pytest.mark.erratum("AN Appendix C")
+@pytest.mark.parametrize("lam", [0.25, 0.5, 0.8])
+def test_errata_the_mixture_of_the_proof_has_the_mean_accuracy_of_both(lam):
+    """Eq. 25 prints Q^0 twice, which would be A(N_0) for any λ; with Q^1 it is the straight line."""
+    problem = world(3)
+    first, second = (exact.solve(problem, n, "kl") for n in (-0.3, -0.02))
+    mixture = lam * first.translator + (1 - lam) * second.translator
+    line = lam * first.accuracy + (1 - lam) * second.accuracy
+    assert problem.accuracy(mixture) == pytest.approx(line, abs=1e-9)
+    assert abs(first.accuracy - line) > 1e-3
+    # the harder demand -0.02 has the smaller set: who meets it meets -0.3 as well, and not the other way round
+    assert second.naturalness >= -0.02 - 1e-6 > first.naturalness
+    assert first.accuracy > second.accuracy
+
+
 GAUSS = np.exp(-((np.arange(4)[:, None] - np.arange(4)) ** 2) / 2)
 
 
