@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from anhelpers import cli
-from anhelpers.notebooks import about, notebook_paths
+from anhelpers.notebooks import about, cells_of, notebook_paths
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -31,3 +31,46 @@ def test_every_notebook_stands_in_the_table_with_what_its_first_cell_says():
 def test_every_command_line_parses(line):
     words = line.split("#")[0].split(">")[0].split()
     assert cli._parser().parse_args(words[1:]).command == words[1]
+
+
+SECTIONS = {
+    "AN": "§1 §2 §3 §3.1 §4 §4.1 §5 §5.1 §5.2 §6 §7 A A.1 A.2 B C D E E.1 E.1.1 E.1.2 E.1.3 F G",
+    "XMI": "§1 §2 §3 §4 §5 A B C D",
+}
+"""Of Flamich et al. 2025 and Bugliarello et al. 2020, as their texts have them."""
+ADDRESSES = {"AN": "arxiv.org/abs/2503.24013", "XMI": "2020.acl-main.149"}
+
+
+def section_rows():
+    """(paper, section, notebook or none, headings or the reason why there is no notebook)."""
+    table = README.split("## Sections of the papers")[1].split("\n## ")[0]
+    row = r"^\| (\w+) (\S+) \| [^|]+ \| (?:\[`(\w+)`\]\([^)]+\)|none) \| ([^|]+) \|$"
+    return re.findall(row, table, re.MULTILINE)
+
+
+def test_every_section_of_both_papers_stands_in_the_table():
+    found = {paper: [] for paper in SECTIONS}
+    for paper, section, _, _ in section_rows():
+        found[paper] += [section] if section not in found[paper] else []
+    assert {paper: " ".join(sections) for paper, sections in found.items()} == SECTIONS
+
+
+@pytest.mark.parametrize(("paper", "section", "notebook", "told"), section_rows())
+def test_a_section_has_a_notebook_that_names_it_or_a_reason_why_it_has_none(
+    paper, section, notebook, told
+):
+    if not notebook:
+        assert told.endswith(".")
+        return
+    assert notebook in {path.stem for path in notebook_paths()}
+    first, *others = (
+        cell.source
+        for cell in cells_of(*notebook_paths([notebook])).values()
+        if cell.cell_type == "markdown"
+    )
+    whole = section.partition(".")[0]  # §3.1 is part of §3, E.1.2 of Appendix E
+    named = rf"{whole}\b" if whole[0] == "§" else rf"Appendi(x|ces)( [A-Z](, | and))* {whole}\b"
+    assert ADDRESSES[paper] in first
+    assert re.search(named, first)
+    headings = re.findall(r"^## (.+)$", "\n".join(others), re.MULTILINE)
+    assert set(told.split("; ")) <= set(headings)
