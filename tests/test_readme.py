@@ -69,7 +69,7 @@ def test_a_section_has_a_notebook_that_names_it_or_a_reason_why_it_has_none(
         if cell.cell_type == "markdown"
     )
     whole = section.partition(".")[0]  # §3.1 is part of §3, E.1.2 of Appendix E
-    named = rf"{whole}\b" if whole[0] == "§" else rf"Appendi(x|ces)( [A-Z](, | and))* {whole}\b"
+    named = rf"{whole}\b" if whole[0] == "§" else rf"Appendi(x|ces)( [A-Z](,| and))* {whole}\b"
     assert ADDRESSES[paper] in first
     assert re.search(named, first)
     headings = re.findall(r"^## (.+)$", "\n".join(others), re.MULTILINE)
