@@ -35,6 +35,11 @@ HIDDEN = "hide-input"
 FOLD = '<details class="anx-fold"><summary>{}</summary>'
 DEEPER = re.compile(r"## Deeper: .+")
 ASKS = re.compile(r"^an\.widgets\.guess(ed)?\(", re.M)
+TAB_STOP = re.compile(
+    r'(?<=class="jp-Cell-inputWrapper") tabindex="0"|(?<=data-mime-type="text/plain") tabindex="0"'
+    r'|(?<=data-mime-type="text/html") tabindex="0"(?=>\s*<div class="anx-host")'
+)
+"""What nbconvert makes the tabulator stop at, although nothing can be done there."""
 EXERCISE = re.compile(r"^### (Exercise \d+)", re.M)
 AS_PAGE = {
     True: "Think first, then open the solution below the exercise. To have an answer of your own checked, "
@@ -80,6 +85,7 @@ def export_html(notebook: Path) -> str:
         "anx_script": _file("page.js"),
     }
     page, _ = exporter.from_notebook_node(book, resources)
+    page = TAB_STOP.sub("", page)
     page = re.sub(r"<p>(?=About \d+ minutes)", '<p class="anx-about">', page, count=1)
     return in_page(with_dark_charts(linked(page)), made_by(installed=True))
 
@@ -148,7 +154,7 @@ def _is_setup(cell: Any) -> bool:
 
 
 def _fold_setup(cells: list[Any]) -> None:
-    """Neighbours that are set-up become one line that opens, and so does other code that is hidden and shows nothing."""
+    """Neighbours that are set-up become one line that opens, and so does hidden code that shows nothing."""
     for start, end in _runs(cells, _is_setup):
         _fold(cells[start:end], FOLD.format("Set-up"))
     for start, end in _runs(cells, lambda cell: HIDDEN in _tags(cell) and not _shown(cell)):
@@ -217,10 +223,12 @@ def typeset(text: str) -> str:
             return mathml(body, display="block")
 
         def heading(self, text: str, level: int, **more: Any) -> str:
-            # its parser of XML puts a prefix before the elements of a formula
-            return re.sub(r"(</?)ns\d+:", r"\1", super().heading(text, level, **more))
+            # its parser of XML puts a prefix before the elements of a formula, and a link behind each heading, which is
+            # one more stop of the tabulator
+            made = re.sub(r"(</?)ns\d+:", r"\1", super().heading(text, level, **more))
+            return re.sub(r'<a class="anchor-link".*?</a>', "", made)
 
         def table(self, text: str) -> str:
             return f'<div class="anx-wide"><table>\n{text}</table></div>\n'
 
-    return markdown.MarkdownWithMath(renderer=Renderer(escape=False, exclude_anchor_links=True)).render(text)
+    return markdown.MarkdownWithMath(renderer=Renderer(escape=False)).render(text)

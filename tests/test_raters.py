@@ -15,6 +15,7 @@ from anhelpers import classroom
 from anhelpers.charts.systems import plot_systems
 from anhelpers.classroom.alpha import _alpha, _coincidences, _counts, _of_coincidences
 from anhelpers.classroom.files import RatingRow, pooled_ratings
+from anhelpers.classroom.projector import page_interval
 from anhelpers.data import CandidateSet, from_systems, load, load_candidates, load_ratings
 from anhelpers.errors import DataError, UnknownName
 
@@ -803,3 +804,14 @@ def test_the_plane_is_pandas_of_the_ratings(rows):
     table["system"], table["segment"] = [SYSTEMS[c] for c in table.candidate], table.candidate // 2
     wanted = table.groupby(["system", "segment"]).rating.mean().groupby("system").mean()
     assert plane.accuracy.to_dict() == pytest.approx(wanted.to_dict(), rel=1e-12)
+
+
+def test_the_interval_of_the_live_page_is_students_within_the_scale():
+    low, high = page_interval([2.5, 3.0, 4.0, 3.5])
+    # mean 3.25, standard error sqrt(5 / 12) / 2, t with 3 degrees of freedom
+    half = 3.182446305284263 * (5 / 12) ** 0.5 / 2
+    assert (low, high) == pytest.approx((3.25 - half, 3.25 + half))
+    assert page_interval([3.0, 4.0]) is None
+    assert page_interval([3.0] * 7) is None
+    assert page_interval([3.0] * 8) == (3, 3)
+    assert page_interval([1.0, 5.0, 5.0]) == (1, 5)

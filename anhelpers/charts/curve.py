@@ -110,7 +110,7 @@ def plot_curve(
     layers += [ends, *texts]
     if point is not None:
         layers.append(moving_point(_vertices(curve, [curve.vertex(point)]), plane.channels))
-    said = [curve_text(curve), systems_text(systems)]
+    said = [curve_text(curve, table), systems_text(systems)]
     return framed(alt.layer(*layers), title, said, notes, size=size)
 
 
@@ -138,12 +138,10 @@ def curve_ends(
 
 
 def curve_notes(table: pd.DataFrame | None) -> list[str]:
-    """Which candidates the curve is over, and which systems are none and lie above it, where the table says so."""
+    """Which systems are no candidates and lie above the curve, where the table says so."""
     if table is None:
         return []
     notes = []
-    if "candidates" in table and table["candidates"].nunique() == 1:
-        notes.append(f"Line: oracle curve over {table['candidates'].iloc[0]}.")
     if {"above_curve", "among_candidates"} <= set(table):
         above = table["system"][
             table["above_curve"].astype(bool) & ~table["among_candidates"].astype(bool)
@@ -173,16 +171,19 @@ def _vertices(
     return pd.DataFrame({"order": index, **at, **labels})
 
 
-def curve_text(curve: OracleCurve | None) -> str:
-    """The two ends of a curve in words; empty for no curve."""
+def curve_text(curve: OracleCurve | None, table: pd.DataFrame | None = None) -> str:
+    """The two ends of a curve in words, and the id of its candidates where the table has it; empty for no curve."""
     if curve is None:
         return ""
+    over = ""
+    if table is not None and "candidates" in table and table["candidates"].nunique() == 1:
+        over = f", over {table['candidates'].iloc[0]}"
     a, n = curve.accuracy, curve.naturalness
     ends = (
         f"from accuracy {a[0]:.4g}, naturalness {n[0]:.4g} at β = 0 "
         f"to {a[-1]:.4g}, {n[-1]:.4g} at β = ∞"
     )
-    return f"oracle curve {ends}"
+    return f"oracle curve {ends}{over}"
 
 
 def plot_gap(
