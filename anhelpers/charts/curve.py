@@ -30,6 +30,7 @@ from .frame import (
     framed,
     inside,
     plane_axes,
+    readable,
     systems_text,
     thinned,
 )
@@ -156,9 +157,9 @@ def beta_label(beta: float) -> str:
     """How a β is printed: "β = 0", "β = 2.5", "β = ∞".
 
     >>> [beta_label(b) for b in (0, 2.50, 1000, math.inf)]
-    ['β = 0', 'β = 2.5', 'β = 1000', 'β = ∞']
+    ['β = 0', 'β = 2.5', 'β = 1,000', 'β = ∞']
     """
-    return "β = ∞" if math.isinf(beta) else f"β = {beta:.4g}"
+    return f"β = {readable(beta)}"
 
 
 def _vertices(

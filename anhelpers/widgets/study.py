@@ -99,7 +99,7 @@ def _said(metric: Metric) -> tuple[str, str]:
 
 
 def _axis_title(metric: Metric) -> str:
-    """Of an axis: what the list calls the score, its unit and direction; who else has a part in it says its signature."""
+    """Of an axis: what the list calls the score, its unit and its direction."""
     if metric.name not in SHORT:
         return metric.oriented_title
     return f"{SHORT[metric.name][0]} ({metric.unit}, higher is {metric.praise})"
