@@ -16,6 +16,7 @@ from anhelpers.charts.systems import plot_systems
 from anhelpers.classroom.alpha import _alpha, _coincidences, _counts, _of_coincidences
 from anhelpers.classroom.files import RatingRow, pooled_ratings
 from anhelpers.classroom.projector import page_interval
+from anhelpers.classroom.rating_sheet import rating_sheet
 from anhelpers.data import CandidateSet, from_systems, load, load_candidates, load_ratings
 from anhelpers.errors import DataError, UnknownName
 
@@ -830,7 +831,9 @@ def test_a_title_names_a_leader_only_where_the_intervals_are_apart():
     claim = classroom.plane_claim
     assert claim(sure) == "A is the most accurate; C is the most fluent"
     touching = sure.assign(accuracy_low=[3.4, 2.6, 1.5])
-    assert claim(touching) == "too few sentences to say who is the most accurate; C is the most fluent"
+    assert (
+        claim(touching) == "too few sentences to say who is the most accurate; C is the most fluent"
+    )
     unknown = sure.assign(naturalness_high=[np.nan, 3.5, 4.4])
     assert (
         claim(unknown) == "A is the most accurate; too few sentences to say who is the most fluent"

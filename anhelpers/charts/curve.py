@@ -29,8 +29,8 @@ from .frame import (
     axis_ranges,
     framed,
     inside,
+    legible,
     plane_axes,
-    readable,
     systems_text,
     thinned,
 )
@@ -159,7 +159,7 @@ def beta_label(beta: float) -> str:
     >>> [beta_label(b) for b in (0, 2.50, 1000, math.inf)]
     ['β = 0', 'β = 2.5', 'β = 1,000', 'β = ∞']
     """
-    return f"β = {readable(beta)}"
+    return f"β = {legible(beta)}"
 
 
 def _vertices(

@@ -35,8 +35,8 @@ __all__ = [
     "description",
     "digits_of",
     "framed",
+    "legible",
     "number",
-    "readable",
     "systems_text",
 ]
 
@@ -143,12 +143,12 @@ def number(value: float, digits: int) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
-def readable(value: float) -> str:
+def legible(value: float) -> str:
     """A number of any size as text, for reading: 3 significant digits, thousands apart, a power of ten in place of "e".
 
     Whole where it is 100 or more. Infinity is ∞.
 
-    >>> [readable(v) for v in (0, 2.504, 300.4, 27234.6, 2.5e9, 0.00002, math.inf)]
+    >>> [legible(v) for v in (0, 2.504, 300.4, 27234.6, 2.5e9, 0.00002, math.inf)]
     ['0', '2.5', '300', '27,235', '2.5·10⁹', '2·10⁻⁵', '∞']
     """
     size = abs(value)

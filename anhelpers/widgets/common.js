@@ -50,7 +50,7 @@ function button(text, label) {
 
 function off(button, is) { button.setAttribute("aria-disabled", is); } // keeps the keyboard focus, unlike `disabled`
 
-function readable(x, digits = 3) { // a number of any size, as charts/frame.py prints it: no "e", thousands apart
+function legible(x, digits = 3) { // a number of any size, as charts/frame.py prints it: no "e", thousands apart
   const size = Math.abs(x);
   if (size === Infinity) return x < 0 ? "\u2212∞" : "∞";
   if (size < 1e7 && size >= 100) return number(x, 0).replace(/\B(?=(\d{3})+$)/g, ",");
@@ -59,7 +59,7 @@ function readable(x, digits = 3) { // a number of any size, as charts/frame.py p
   return `${+mantissa}·10${[...power].map((sign) => raised[sign] ?? "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign]).join("")}`.replace("-", "\u2212");
 }
 
-const betaText = (beta) => "β = " + readable(beta); // its zeros stay, so that it keeps its width while it is dragged
+const betaText = (beta) => "β = " + legible(beta); // its zeros stay, so that it keeps its width while it is dragged
 
 function parsed(one) { // drawn by Altair from our own numbers; texts in it are escaped there
   const holder = make("div");
