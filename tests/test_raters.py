@@ -850,4 +850,4 @@ def test_a_sheet_says_which_languages_its_texts_have_where_its_words_are_of_anot
     for data, said in (("teaching", True), ("teaching/de-en", False)):
         made = rating_sheet(load(data), from_systems(load(data)), rng=rng())
         words = "The texts to rate are in German, their sources in English; only these words"
-        assert (words in made.data["how"]) == said
+        assert (words in made.data["languages"]) == (words in made.static_html()) == said

@@ -86,7 +86,8 @@ def rating_sheet(
         "sheet": sheet.id,
         "version": __version__,
         "columns": list(COLUMNS),
-        "how": HOW + _languages(test_or_segments),
+        "how": HOW,
+        "languages": _languages(test_or_segments),
         "name": {"pattern": f"^{NAME.pattern}$", "none": NO_NAME, "bad": BAD_NAME},
     }
     data |= {
@@ -272,7 +273,7 @@ def _languages(test: TestSet | Sequence[str]) -> str:
     if target in (None, OURS):
         return ""
     sources = f", their sources in {source}" if source else ""
-    return f" The texts to rate are in {target}{sources}; only these words are in {OURS}."
+    return f"The texts to rate are in {target}{sources}; only these words are in {OURS}."
 
 
 def _segments(sheet: Sheet, reference: bool) -> list[dict]:

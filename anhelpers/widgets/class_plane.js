@@ -65,9 +65,10 @@ function labelOf(name, px, py, taken, [W, H]) { // beside its mark, where there 
   return null; // it stands in the table
 }
 
-function captionOf(bare, data) { // what the intervals are about, and who has none
+function captionOf(bare, fewest, data) { // what the intervals are about, what few sentences make of them, and who has none
   const none = bare.length ? ` ${bare.join(", ")}: no interval, for want of ${data.least} sentences with ratings that differ.` : "";
-  return `Means and 95 % intervals (bars) for other sentences of the same kind, rated by the same people. More sentences make them shorter; more raters hardly do.${none}`;
+  const few = fewest < data.varied ? " From so few sentences each of them may be far too short or far too long." : "";
+  return `Means and 95 % intervals (bars) for other sentences of the same kind, rated by the same people. More sentences make them shorter; more raters hardly do.${few}${none}`;
 }
 
 function render({ model, el }) {
@@ -88,9 +89,9 @@ function render({ model, el }) {
     narrow = root.clientWidth < 700;
     chart.replaceChildren(planeSvg(drawn, data, narrow ? NARROW : WIDE));
     const shown = (value) => (value === null ? "–" : number(value, 2));
-    const line = (...cells) => make("tr", {}, ...cells.map((cell, i) => make(i ? "td" : "th", i ? {} : { scope: "row" }, String(cell))));
-    const cell = (one, axis) => `${shown(one[axis])}${endsText(one.ends[axis])}`, bare = drawn.filter(([, one]) => data.criteria.some((axis) => !one.ends[axis]));
-    table.replaceChildren(...(placed.length ? [tableOf(make("caption", {}, captionOf(bare.map(([name]) => name), data)),
+    const line = (...cells) => make("tr", {}, ...cells.map((cell, i) => make(i ? "td" : "th", i ? {} : { scope: "row" }, ...[cell].flat().flatMap((part) => [whole(String(part)), " "]))));
+    const cell = (one, axis) => (one.ends[axis] ? [shown(one[axis]), endsText(one.ends[axis]).trim()] : shown(one[axis])), bare = drawn.filter(([, one]) => data.criteria.some((axis) => !one.ends[axis]));
+    table.replaceChildren(...(placed.length ? [tableOf(make("caption", {}, captionOf(bare.map(([name]) => name), Math.min(...placed.map(([, one]) => one.n)), data)),
       heads("system", "accuracy", "fluency", "sentences"), placed.map(([name, one]) => line(name, cell(one, "accuracy"), cell(one, "fluency"), one.n)))] : []));
     agree.textContent = kept.size ? `${kept.size} rater${kept.size > 1 ? "s" : ""}. ` + (kept.size > 1 ? `Agreement beyond chance, α: ${
       data.criteria.map((one) => `${one} ${alpha[one] === null ? "not defined" : number(alpha[one], 2)}`).join(", ")}.` : "Agreement takes two.") : "";
