@@ -352,7 +352,7 @@ function render({ model, el }) {
     rows.sort((p, q) => worth(q.a, q.n, b) - worth(p.a, p.n, b));
     ui.body.replaceChildren(...rows.map((row) => {
       const text = make("td", { dir: "auto", ...langOf(data, 1) }, row.text), cell = (words) => make("td", { class: "anx-number" }, words);
-      if (row.mine) text.append(" ", editButton(row), " ", dropButton(row));
+      if (row.mine) text.append(" ", span("whole", editButton(row), " ", dropButton(row)));
       return make("tr", row.oracle ? { class: "anx-oracle" } : {}, make("th", { scope: "row" }, row.who), text, cell(number(row.a, 1)), cell(number(row.n, 2)), cell(size(worth(row.a, row.n, b))));
     }));
   }
