@@ -29,17 +29,33 @@ PRIORITY = [
 """Of an output in several formats, the first that it has is shown."""
 
 SETUP = {"setup", "parameters", "injected-parameters"}
-TASKS = {"definition", "exercise", "solution", "check"}
-FOLD = '<details class="anx-fold"><summary>Set-up</summary>'
+TASKS = {"definition", "exercise", "solution", "check", "hide-input"}
+HIDDEN = "hide-input"
+"""The tag, as Jupyter Book has it, of code that a page does not show."""
+FOLD = '<details class="anx-fold"><summary>{}</summary>'
 DEEPER = re.compile(r"## Deeper: .+")
 ASKS = re.compile(r"^an\.widgets\.guess(ed)?\(", re.M)
+TAB_STOP = re.compile(
+    r'(?<=class="jp-Cell-inputWrapper") tabindex="0"|(?<=data-mime-type="text/plain") tabindex="0"'
+    r'|(?<=data-mime-type="text/html") tabindex="0"(?=>\s*<div class="anx-host")'
+)
+"""What nbconvert makes the tabulator stop at, although nothing can be done there."""
+EXERCISE = re.compile(r"^### (Exercise \d+)", re.M)
+AS_PAGE = {
+    True: "Think first, then open the solution below the exercise. To have an answer of your own checked, "
+    "open the notebook `{name}` in Jupyter.",
+    False: "Think, and write your answer down. To have it checked, open the notebook `{name}` in Jupyter.",
+}
+"""What a reader of a page can do with its exercises: where there are solutions, and where there are none."""
 
 
 def export_html(notebook: Path) -> str:
     """One HTML page that needs no network: rich outputs as text/html first, no link to outside scripts.
 
     What no reader begins with (parameters, imports, cells tagged `setup`) is one line that opens, and so is each
-    section "## Deeper: …". Links to notebooks of the collection lead to their pages; charts are dark on a dark system.
+    section "## Deeper: …" and each solution. A cell tagged `hide-input` shows its outputs alone. Nobody puts an answer
+    into a page: where solutions stand, checks are left out, as what they say is about these. Links to notebooks of the
+    collection lead to their pages; charts are dark on a dark system.
 
     Parameters
     ----------
@@ -58,7 +74,9 @@ def export_html(notebook: Path) -> str:
     )
     exporter.register_filter("markdown2html", typeset)
     book = need("nbformat", "exporting notebooks").read(notebook, 4)
+    _for_readers(book, notebook.name)
     _fold_setup(book.cells)
+    _fold_solutions(book.cells)
     _fold_deeper(book.cells)
     _hide_asking(book.cells)
     resources = {
@@ -67,6 +85,7 @@ def export_html(notebook: Path) -> str:
         "anx_script": _file("page.js"),
     }
     page, _ = exporter.from_notebook_node(book, resources)
+    page = TAB_STOP.sub("", page)
     page = re.sub(r"<p>(?=About \d+ minutes)", '<p class="anx-about">', page, count=1)
     return in_page(with_dark_charts(linked(page)), made_by(installed=True))
 
@@ -96,12 +115,37 @@ def _fold(cells: list[Any], opens: str) -> None:
     cells[-1].metadata["anx_closes"] = cells[-1].metadata.get("anx_closes", "") + "</details>"
 
 
+def _tags(cell: Any) -> set[str]:
+    return {*cell.metadata.get("tags", [])}
+
+
+def _for_readers(book: Any, name: str) -> None:
+    """Exercises say what somebody without a kernel can do; a check of the solution beside it is left out."""
+    solved = any("solution" in _tags(cell) for cell in book.cells)
+    if solved:
+        book.cells = [cell for cell in book.cells if "check" not in _tags(cell)]
+    for cell in book.cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("## Exercises"):
+            cell.source = f"## Exercises\n\n{AS_PAGE[solved].format(name=name)}"
+        elif cell.cell_type == "markdown" and cell.source.startswith("## Deeper: more exercises"):
+            parts = cell.source.split("\n\n")
+            cell.source = "\n\n".join(part for part in parts if "three dots" not in part)
+
+
+def _fold_solutions(cells: list[Any]) -> None:
+    """The cells of a solution become one line that opens, named after its exercise."""
+    for start, end in _runs(cells, lambda cell: "solution" in _tags(cell)):
+        heads = (EXERCISE.search(cell.source) for cell in reversed(cells[:start]))
+        found = next((head[1].lower() for head in heads if head), "")
+        named = f"Solution of {found}" if found else "Solution"
+        _fold(cells[start:end], f'<details class="anx-solution"><summary>{named}</summary>')
+
+
 def _is_setup(cell: Any) -> bool:
     """Whether no reader begins with this cell: it is tagged so, or has imports and shows nothing."""
-    tags = {*cell.metadata.get("tags", [])}
-    shows = [o for o in cell.get("outputs", []) if o.get("name") != "stderr"]
+    tags = _tags(cell)
     if tags & SETUP:
-        return not shows
+        return not _shown(cell)
     lines = [line for line in cell.source.splitlines() if line.strip()]
     imports = [line for line in lines if re.match(r"(import|from) \w|    \w+,$|\)$", line)]
     ours = re.search(r"^import anhelpers\b", cell.source, re.M)
@@ -110,18 +154,30 @@ def _is_setup(cell: Any) -> bool:
 
 
 def _fold_setup(cells: list[Any]) -> None:
-    """Neighbours that are set-up become one line that opens."""
+    """Neighbours that are set-up become one line that opens, and so does hidden code that shows nothing."""
     for start, end in _runs(cells, _is_setup):
-        _fold(cells[start:end], FOLD)
+        _fold(cells[start:end], FOLD.format("Set-up"))
+    for start, end in _runs(cells, lambda cell: HIDDEN in _tags(cell) and not _shown(cell)):
+        _fold(cells[start:end], FOLD.format("The same in Python"))
 
 
 def _hide_asking(cells: list[Any]) -> None:
-    """Of a cell that only asks for a guess, or only shows what the set-up made, the page shows no code; paper does."""
-    for cell in cells:
+    """Of a cell that only asks for a guess, or only shows what the set-up made, the page shows no code; paper does.
+
+    Of a cell tagged `hide-input` neither shows code, nor what it wrote to stderr.
+    """
+    for cell in (cell for cell in cells if cell.cell_type == "code"):
+        if HIDDEN in _tags(cell):
+            cell.outputs = _shown(cell)
         alone = re.fullmatch(r"\w+|display\(.*\)", cell.source)
         asks = ASKS.search(cell.source) and cell.source.count("\n") < 4
-        if cell.cell_type == "code" and (alone or asks):
+        if alone or asks:
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), "asking"]
+
+
+def _shown(cell: Any) -> list[Any]:
+    """The outputs of a cell but for what it wrote to stderr."""
+    return [one for one in cell.get("outputs", []) if one.get("name") != "stderr"]
 
 
 def _runs(cells: list[Any], holds: Callable[[Any], bool]) -> list[tuple[int, int]]:
@@ -167,8 +223,10 @@ def typeset(text: str) -> str:
             return mathml(body, display="block")
 
         def heading(self, text: str, level: int, **more: Any) -> str:
-            # its parser of XML puts a prefix before the elements of a formula
-            return re.sub(r"(</?)ns\d+:", r"\1", super().heading(text, level, **more))
+            # its parser of XML puts a prefix before the elements of a formula, and a link behind each heading, which is
+            # one more stop of the tabulator
+            made = re.sub(r"(</?)ns\d+:", r"\1", super().heading(text, level, **more))
+            return re.sub(r'<a class="anchor-link".*?</a>', "", made)
 
         def table(self, text: str) -> str:
             return f'<div class="anx-wide"><table>\n{text}</table></div>\n'

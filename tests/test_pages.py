@@ -83,7 +83,7 @@ def test_a_deeper_section_is_its_heading_until_it_is_opened(exported):
     assert "Its first words" in second
     assert "celltag_solution" in second
     assert "Exercises" not in second
-    assert page.count("<details") == page.count("</details>") == 2
+    assert page.count("<details") == page.count("</details>") == 3
 
 
 def test_links_between_notebooks_lead_to_pages(exported):
@@ -132,3 +132,61 @@ def test_a_cell_that_only_asks_shows_no_code_on_the_screen(exported):
     )
     assert page.count("celltag_asking") == 3  # two cells, and the rule of the style sheet
     assert "@media screen { .celltag_asking" in page
+
+
+def exercise(n):
+    said = [OUT("stream", text=f"Exercise {n} ✓ right\n")]
+    return [
+        TEXT(f"### Exercise {n} · check\n\nHow many?"),
+        tagged(CODE(f"n_{n} = ..."), "exercise"),
+        tagged(TEXT(f"It is {n}."), "solution"),
+        tagged(CODE(f"n_{n} = {n}"), "solution"),
+        tagged(CODE("@an.check\ndef exercise(): pass", outputs=said), "check"),
+    ]
+
+
+def test_a_page_says_what_can_be_done_without_a_kernel_and_claims_no_check(exported):
+    asked = TEXT("## Exercises\n\nReplace the three dots, run the cell, and the check below it.")
+    more = TEXT("## Deeper: more exercises\n\nAn answer in place of the three dots.\n\nAbout dice.")
+    page = exported(asked, *exercise(1), more, *exercise(2))
+    assert "three dots" not in page
+    assert "open the notebook <code>one.ipynb</code> in Jupyter" in page
+    assert "About dice." in page
+    assert "✓" not in page
+    assert "an.check" not in page
+    for n in (1, 2):
+        solution = rf'<details class="anx-solution"><summary>Solution of exercise {n}</summary>(.*?)</details>'
+        (found,) = re.findall(solution, page, re.S)
+        assert f"It is {n}." in found
+        assert found.count("celltag_solution") == 2
+        assert "How many?" not in found
+    assert page.count("<details") == page.count("</details>") == 3
+
+
+def test_the_page_of_somebodys_own_answers_keeps_what_the_checks_said(exported):
+    cells = [TEXT("## Exercises\n\nRun it."), *exercise(1)]
+    page = exported(*(c for c in cells if "solution" not in c.metadata.get("tags", [])))
+    assert "Exercise 1 ✓ right" in page
+    assert 'anx-solution"' not in page
+    assert "the solution below" not in page
+
+
+def test_code_that_is_hidden_shows_what_it_made_and_no_note_of_the_run(exported):
+    noted = [OUT("stream", name="stderr", text="note: 3 scores\n"), OUT("stream", text="made\n")]
+    page = exported(
+        tagged(CODE("x = 'hidden code'\nx", outputs=noted), "hide-input"),
+        TEXT("between"),
+        tagged(CODE("assert 1 + 1 == 2"), "hide-input"),
+    )
+    assert "made" in page
+    assert "note: 3 scores" not in page
+    assert ".celltag_hide-input:not(.anx-fold *) > .jp-Cell-inputWrapper" in page
+    (fold,) = folds(page)
+    assert "<summary>The same in Python</summary>" in fold
+    assert "assert" in fold
+
+
+def test_headings_are_no_stops_of_the_tabulator(exported):
+    page = exported(TEXT("# One\n\n## Two"))
+    assert 'id="Two"' in page
+    assert "anchor-link" not in page.split("<main>")[1]

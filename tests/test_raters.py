@@ -15,6 +15,8 @@ from anhelpers import classroom
 from anhelpers.charts.systems import plot_systems
 from anhelpers.classroom.alpha import _alpha, _coincidences, _counts, _of_coincidences
 from anhelpers.classroom.files import RatingRow, pooled_ratings
+from anhelpers.classroom.projector import page_interval
+from anhelpers.classroom.rating_sheet import rating_sheet
 from anhelpers.data import CandidateSet, from_systems, load, load_candidates, load_ratings
 from anhelpers.errors import DataError, UnknownName
 
@@ -681,9 +683,14 @@ def test_what_five_sentences_can_tell_is_said(teaching, sheet):
         classroom.invented_class(sheet, rng(), 20), teaching[1], rng(), 200
     )
     few, test = classroom.plane_notes(plane)
-    assert few.startswith(
-        f"{plane.n.min()} segments are few: the intervals may be far too short or far too long."
-    )
+    least = plane.system[plane.n == plane.n.min()].tolist()
+    assert plane.n.max() > plane.n.min()
+    named = few[: few.index(f" {plane.n.min()} segments, which are few: the intervals may be far")]
+    assert all(system in named for system in least)
+    assert not any(system in named for system in set(plane.system) - {*least})
+    assert named.endswith(" has" if len(least) == 1 else " have")
+    same = classroom.plane_notes(plane.assign(n=3))[0]
+    assert same.startswith("Each system has 3 segments, which are few: the intervals")
     assert f"no p of a paired test is below {2.0 ** (1 - plane.n.max()):.2g}" in test
     assert classroom.plane_notes(plane.assign(n=8)) == []
     assert len(classroom.plane_notes(plane.assign(n=6))) == 1
@@ -803,3 +810,44 @@ def test_the_plane_is_pandas_of_the_ratings(rows):
     table["system"], table["segment"] = [SYSTEMS[c] for c in table.candidate], table.candidate // 2
     wanted = table.groupby(["system", "segment"]).rating.mean().groupby("system").mean()
     assert plane.accuracy.to_dict() == pytest.approx(wanted.to_dict(), rel=1e-12)
+
+
+def test_the_interval_of_the_live_page_is_students_within_the_scale():
+    low, high = page_interval([2.5, 3.0, 4.0, 3.5])
+    # mean 3.25, standard error sqrt(5 / 12) / 2, t with 3 degrees of freedom
+    half = 3.182446305284263 * (5 / 12) ** 0.5 / 2
+    assert (low, high) == pytest.approx((3.25 - half, 3.25 + half))
+    assert page_interval([3.0, 4.0]) is None
+    assert page_interval([3.0] * 7) is None
+    assert page_interval([3.0] * 8) == (3, 3)
+    assert page_interval([1.0, 5.0, 5.0]) == (1, 5)
+
+
+def test_a_title_names_a_leader_only_where_the_intervals_are_apart():
+    sure = pd.DataFrame({"system": ["A", "B", "C"], "n": 9, "accuracy": [4.0, 3.0, 2.0]})
+    sure = sure.assign(accuracy_low=[3.6, 2.6, 1.5], accuracy_high=[4.4, 3.5, 2.5])
+    for end in ("", "_low", "_high"):
+        sure[f"naturalness{end}"] = sure[f"accuracy{end}"].to_numpy()[::-1]
+    claim = classroom.plane_claim
+    assert claim(sure) == "A is the most accurate; C is the most fluent"
+    touching = sure.assign(accuracy_low=[3.4, 2.6, 1.5])
+    assert (
+        claim(touching) == "too few sentences to say who is the most accurate; C is the most fluent"
+    )
+    unknown = sure.assign(naturalness_high=[np.nan, 3.5, 4.4])
+    assert (
+        claim(unknown) == "A is the most accurate; too few sentences to say who is the most fluent"
+    )
+    assert claim(sure.assign(n=[5, 9, 9])) == "too few sentences to say who leads"
+    both = sure.drop(columns=[c for c in sure if "naturalness" in c])
+    for end in ("", "_low", "_high"):
+        both[f"naturalness{end}"] = both[f"accuracy{end}"]
+    assert claim(both) == "A leads on both axes"
+    assert claim(both[:1]) == "too few sentences to say who leads"
+
+
+def test_a_sheet_says_which_languages_its_texts_have_where_its_words_are_of_another():
+    for data, said in (("teaching", True), ("teaching/de-en", False)):
+        made = rating_sheet(load(data), from_systems(load(data)), rng=rng())
+        words = "The texts to rate are in German, their sources in English; only these words"
+        assert (words in made.data["languages"]) == (words in made.static_html()) == said

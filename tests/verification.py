@@ -135,7 +135,7 @@ NOT_QUANTITIES = {
     "stats": "clusters_of",
     "mqm": "base_system category_table choose_scheme domain_of load_scheme marked_example marks_table rater_notes "
     "rating_human",
-    "classroom": "check holds draw_sheet invented_class live_plane one_of_each plane_notes "
+    "classroom": "check holds draw_sheet invented_class live_plane one_of_each plane_claim plane_notes "
     "ratings_csv read_class_ratings read_sentences write_ratings",
     "translation": "load_mt target_tokens translation_model",
     "plane": "at_the_edge by_pair curve_rows distinct_systems few_documents fluency_rows fluency_summary join_ratings "

@@ -29,6 +29,7 @@ from .frame import (
     axis_ranges,
     framed,
     inside,
+    legible,
     plane_axes,
     systems_text,
     thinned,
@@ -110,7 +111,7 @@ def plot_curve(
     layers += [ends, *texts]
     if point is not None:
         layers.append(moving_point(_vertices(curve, [curve.vertex(point)]), plane.channels))
-    said = [curve_text(curve), systems_text(systems)]
+    said = [curve_text(curve, table), systems_text(systems)]
     return framed(alt.layer(*layers), title, said, notes, size=size)
 
 
@@ -138,12 +139,10 @@ def curve_ends(
 
 
 def curve_notes(table: pd.DataFrame | None) -> list[str]:
-    """Which candidates the curve is over, and which systems are none and lie above it, where the table says so."""
+    """Which systems are no candidates and lie above the curve, where the table says so."""
     if table is None:
         return []
     notes = []
-    if "candidates" in table and table["candidates"].nunique() == 1:
-        notes.append(f"Line: oracle curve over {table['candidates'].iloc[0]}.")
     if {"above_curve", "among_candidates"} <= set(table):
         above = table["system"][
             table["above_curve"].astype(bool) & ~table["among_candidates"].astype(bool)
@@ -158,9 +157,9 @@ def beta_label(beta: float) -> str:
     """How a β is printed: "β = 0", "β = 2.5", "β = ∞".
 
     >>> [beta_label(b) for b in (0, 2.50, 1000, math.inf)]
-    ['β = 0', 'β = 2.5', 'β = 1000', 'β = ∞']
+    ['β = 0', 'β = 2.5', 'β = 1,000', 'β = ∞']
     """
-    return "β = ∞" if math.isinf(beta) else f"β = {beta:.4g}"
+    return f"β = {legible(beta)}"
 
 
 def _vertices(
@@ -173,16 +172,19 @@ def _vertices(
     return pd.DataFrame({"order": index, **at, **labels})
 
 
-def curve_text(curve: OracleCurve | None) -> str:
-    """The two ends of a curve in words; empty for no curve."""
+def curve_text(curve: OracleCurve | None, table: pd.DataFrame | None = None) -> str:
+    """The two ends of a curve in words, and the id of its candidates where the table has it; empty for no curve."""
     if curve is None:
         return ""
+    over = ""
+    if table is not None and "candidates" in table and table["candidates"].nunique() == 1:
+        over = f", over {table['candidates'].iloc[0]}"
     a, n = curve.accuracy, curve.naturalness
     ends = (
         f"from accuracy {a[0]:.4g}, naturalness {n[0]:.4g} at β = 0 "
         f"to {a[-1]:.4g}, {n[-1]:.4g} at β = ∞"
     )
-    return f"oracle curve {ends}"
+    return f"oracle curve {ends}{over}"
 
 
 def plot_gap(

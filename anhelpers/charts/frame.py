@@ -35,6 +35,7 @@ __all__ = [
     "description",
     "digits_of",
     "framed",
+    "legible",
     "number",
     "systems_text",
 ]
@@ -44,6 +45,8 @@ NATURALNESS_TITLE = "Mean log-probability (nats per token, higher is more natura
 # size of a plane whose smallest text is at least 7 pt when saved 3.3 inches wide (an ACL column)
 COLUMN = (400, 320)
 Size = tuple[int, int]
+MOST_WHOLE, LEAST_PLAIN = 1e7, 1e-4  # between them a number is read better without a power of ten
+RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 MOST_ROWS = 4000  # of one table of a chart; Altair draws up to 5000
 AXIS: dict[str, Any] = {
     "labelFontSize": FONT,
@@ -138,6 +141,25 @@ def number(value: float, digits: int) -> str:
     ('−2.0', '0.0')
     """
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def legible(value: float) -> str:
+    """A number of any size as text, for reading: 3 significant digits, thousands apart, a power of ten in place of "e".
+
+    Whole where it is 100 or more. Infinity is ∞.
+
+    >>> [legible(v) for v in (0, 2.504, 300.4, 27234.6, 2.5e9, 0.00002, math.inf)]
+    ['0', '2.5', '300', '27,235', '2.5·10⁹', '2·10⁻⁵', '∞']
+    """
+    size = abs(value)
+    if math.isinf(value):
+        text = "∞"
+    elif size >= MOST_WHOLE or 0 < size < LEAST_PLAIN:
+        mantissa, power = f"{size:.2e}".split("e")
+        text = f"{float(mantissa):g}·10{str(int(power)).translate(RAISED)}"
+    else:
+        text = f"{size:,.0f}" if size >= 100 else f"{size:.3g}"
+    return f"−{text}" if value < 0 else text
 
 
 def digits_of(values: ArrayLike) -> int:

@@ -135,7 +135,7 @@ def plot_systems(
     notes += [f"Names left out, as there is no room: {len(unnamed)}."] if unnamed else []
     first = systems["system"][systems["pareto"].astype(bool)].astype(str) if pareto else []
     first = f"on the Pareto frontier: {', '.join(first)}" if len(first) else ""
-    said = [systems_text(systems), first, curve_text(curve)]
+    said = [systems_text(systems), first, curve_text(curve, table)]
     return framed(alt.layer(*layers), title, said, notes, unnamed=unnamed, size=size)
 
 

@@ -13,6 +13,7 @@ from .files import read_class_ratings as read_class_ratings
 from .files import write_ratings as write_ratings
 from .invented import invented_class as invented_class
 from .plane import class_plane as class_plane
+from .plane import plane_claim as plane_claim
 from .plane import plane_notes as plane_notes
 from .projector import live_plane as live_plane
 from .sentences import read_sentences as read_sentences

@@ -16,7 +16,10 @@ from .sheet import SCALE
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["class_plane", "plane_notes"]
+__all__ = ["class_plane", "plane_claim", "plane_notes"]
+
+FEWEST_SEGMENTS = 6
+"""Of fewer no paired test at 5 % can show a difference: two systems swap their translations in 2 ** 5 = 32 ways."""
 
 
 def class_plane(
@@ -94,17 +97,61 @@ def plane_notes(plane: pd.DataFrame) -> list[str]:
     few = few_clusters(fewest, "segments")
     if not few:
         return []
+    who = plane.system[plane.n == fewest].tolist() if fewest < most else ["each system"]
+    has = ", ".join(who[:-1]) + " and " + who[-1] + " have" if len(who) > 1 else f"{who[0]} has"
+    few = few.replace(" are few", ", which are few", 1)
     notes = [
-        f"{few} They are about other segments, rated by the same people: more segments would make "
-        "them narrower; more raters hardly would."
+        f"{has[0].upper()}{has[1:]} {few} They are about other segments, rated by the same people: more segments "
+        "would make them narrower; more raters hardly would."
     ]
-    if 2.0 ** (1 - most) > 0.05:
+    if most < FEWEST_SEGMENTS:
         notes.append(
             f"No system has more than {most} segments. Two systems can swap their translations in "
             f"{2**most} ways only, so no p of a paired test is below {2.0 ** (1 - most):.2g}: at "
             "5 %, none can show that one is better."
         )
     return notes
+
+
+def plane_claim(plane: pd.DataFrame) -> str:
+    """Who leads on each axis of a `class_plane`, where that is sure, as the claim of a title; else that it is not.
+
+    A leader is named only if its interval lies above those of all other systems, and all have six segments or more.
+
+    Parameters
+    ----------
+    plane : system, accuracy and naturalness, each with _low and _high, and n.
+
+    >>> import pandas as pd
+    >>> ends = {"accuracy": [4, 2], "accuracy_low": [3.5, 1.5], "accuracy_high": [4.5, 2.5], "naturalness": 3,
+    ...         "naturalness_low": 2, "naturalness_high": 4, "n": 20, "system": ["A", "B"]}
+    >>> plane_claim(pd.DataFrame(ends))
+    'A is the most accurate; too few sentences to say who is the most fluent'
+    >>> plane_claim(pd.DataFrame(ends).assign(n=5))
+    'too few sentences to say who leads'
+    """
+    sharp, smooth = (_leader(plane, axis) for axis in ("accuracy", "naturalness"))
+    if not sharp and not smooth:
+        return "too few sentences to say who leads"
+    if sharp == smooth:
+        return f"{sharp} leads on both axes"
+    found = {"accurate": sharp, "fluent": smooth}
+    return "; ".join(
+        f"{name} is the most {what}" if name else f"too few sentences to say who is the most {what}"
+        for what, name in found.items()
+    )
+
+
+def _leader(plane: pd.DataFrame, axis: str) -> str:
+    """The system whose interval lies above all others; "" where there is none, or where segments are too few."""
+    if len(plane) < 2 or plane.n.min() < FEWEST_SEGMENTS:
+        return ""
+    best = plane[axis].idxmax()
+    others = plane.drop(index=best)
+    apart = others[f"{axis}_high"].notna().all() and (
+        plane.loc[best, f"{axis}_low"] > others[f"{axis}_high"].max()
+    )
+    return str(plane.system[best]) if apart else ""
 
 
 def _by_system(ratings: ClassRatings, names: Sequence[str]) -> pd.DataFrame:

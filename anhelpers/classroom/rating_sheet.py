@@ -19,6 +19,7 @@ import numpy as np
 import traitlets
 
 from .. import __version__
+from ..data.languages import NAMES
 from ..data.schema import CandidateSet, TestSet
 from ..data.writing import write_text
 from ..errors import DataError
@@ -39,6 +40,8 @@ HOW = (
     "arrows and Tab move, N and P turn the page."
 )
 ALONE, TEXTS_ON_A_PAGE = "fluency", 5
+OURS = "English"
+"""The language of the instructions."""
 
 
 def rating_sheet(
@@ -84,6 +87,7 @@ def rating_sheet(
         "version": __version__,
         "columns": list(COLUMNS),
         "how": HOW,
+        "languages": _languages(test_or_segments),
         "name": {"pattern": f"^{NAME.pattern}$", "none": NO_NAME, "bad": BAD_NAME},
     }
     data |= {
@@ -261,6 +265,15 @@ class RatingSheet(Widget):
 
     def static_html(self) -> str:
         return from_template("rating_sheet.html", data=self.data, letters=LETTERS)
+
+
+def _languages(test: TestSet | Sequence[str]) -> str:
+    """Which languages the texts have, where they are known and not that of the instructions; "" else."""
+    target, source = (NAMES.get(getattr(test, name, "")) for name in ("trg_lang", "src_lang"))
+    if target in (None, OURS):
+        return ""
+    sources = f", their sources in {source}" if source else ""
+    return f"The texts to rate are in {target}{sources}; only these words are in {OURS}."
 
 
 def _segments(sheet: Sheet, reference: bool) -> list[dict]:

@@ -89,7 +89,7 @@ def _write(told: Sequence[About], built: Path, out: Path, solutions: bool) -> No
         for i, one in enumerate(told):
             page = (built / f"{one.name}.html").read_text(encoding="utf-8")
             page = page if solutions else without_solutions(built / f"{one.name}.ipynb")
-            write_text(fresh / f"{one.name}.html", _linked(page, told, i, solutions))
+            write_text(fresh / f"{one.name}.html", _linked(page, told, i))
         first = (built / f"{told[0].name}.html").read_text(encoding="utf-8")
         write_text(fresh / "index.html", in_page(_index(told, both='class="anx-parts"' in first)))
         size = sum(p.stat().st_size for p in fresh.iterdir())
@@ -113,7 +113,7 @@ def without_solutions(executed: Path) -> str:
         )
 
 
-def _linked(page: str, told: Sequence[About], i: int, solutions: bool) -> str:
+def _linked(page: str, told: Sequence[About], i: int) -> str:
     """The page between two rows of links: to the one before, to the index, to the next; links to notebooks lead to
     their pages."""
     head, body, rest = re.split("(<body[^>]*>)", linked(page), maxsplit=1)
@@ -125,7 +125,6 @@ def _linked(page: str, told: Sequence[About], i: int, solutions: bool) -> str:
         end=end,
         before=told[i - 1] if i else None,
         after=told[i + 1] if i + 1 < len(told) else None,
-        solutions=solutions,
     )
 
 

@@ -112,17 +112,26 @@ function grouped(items, key) { // Map of lists
   return groups;
 }
 
+function endsOf(means, data) { // Student's interval of the mean over segments, within the scale; null where there is none
+  const n = means.length, middle = mean(means);
+  const error = Math.sqrt(means.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (n - 1) / n);
+  if (n < data.least || (error < 1e-12 && n < data.varied)) return null; // equal ratings of a few say nothing of others
+  const half = data.t[n] * error;
+  return [Math.max(data.points[0], middle - half), Math.min(data.points[data.points.length - 1], middle + half)];
+}
+
 function planeOf(kept, data) { // system -> accuracy, fluency: a mean over raters, then a segment's candidates, then segments
   const rows = [...kept.values()].flatMap(({ given }) => [...given.values()].filter((row) => row.rating !== null));
   const long = rows.flatMap((row) => data.systems[row.candidate].map((system) => ({ ...row, system })));
   const systems = {};
   for (const [system, all] of grouped(long, (row) => row.system)) {
-    systems[system] = { n: new Set(all.map((row) => row.segment)).size, ratings: all.length };
+    systems[system] = { n: new Set(all.map((row) => row.segment)).size, ratings: all.length, ends: {} };
     for (const criterion of data.criteria) {
       const part = all.filter((row) => row.criterion === criterion);
       const segments = [...grouped(part, (row) => row.segment).values()].map((list) =>
         mean([...grouped(list, (row) => row.candidate).values()].map((one) => mean(one.map((row) => row.rating)))));
       systems[system][criterion] = segments.length ? mean(segments) : null;
+      systems[system].ends[criterion] = segments.length ? endsOf(segments, data) : null;
     }
   }
   return systems;

@@ -18,11 +18,13 @@ function rangeOf(values, points) { // whole half points around all values, withi
   return [Math.max(points[0], from), Math.min(points[points.length - 1], to)];
 }
 
+const endsText = (ends) => (ends ? ` (${number(ends[0], 1)} to ${number(ends[1], 1)})` : "");
+
 function planeSvg(systems, data, [W, H]) { // systems: [name, {accuracy, fluency}], both known; width and height
-  const title = systems.map(([name, one]) => `${name}: accuracy ${number(one.accuracy, 2)}, fluency ${number(one.fluency, 2)}`).join("; ");
+  const title = systems.map(([name, one]) => `${name}: ${["accuracy", "fluency"].map((axis) => `${axis} ${number(one[axis], 2)}${endsText(one.ends[axis])}`).join(", ")}`).join("; ");
   const svg = draw("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `Accuracy against fluency. ${title || "No file yet"}.` });
   if (!systems.length) svg.append(draw("text", { x: W / 2, y: H / 2, "text-anchor": "middle" }, "The systems appear with the first file."));
-  const ranges = ["fluency", "accuracy"].map((axis) => rangeOf(systems.map(([, one]) => one[axis]), data.points));
+  const ranges = ["fluency", "accuracy"].map((axis) => rangeOf(systems.flatMap(([, one]) => [one[axis], ...(one.ends[axis] || [])]), data.points));
   const x = (value) => LEFT + ((value - ranges[0][0]) / (ranges[0][1] - ranges[0][0])) * (W - LEFT - RIGHT);
   const y = (value) => H - BOTTOM - ((value - ranges[1][0]) / (ranges[1][1] - ranges[1][0])) * (H - BOTTOM - TOP);
   for (let tick = ranges[0][0]; tick <= ranges[0][1]; tick += 0.5) {
@@ -35,6 +37,11 @@ function planeSvg(systems, data, [W, H]) { // systems: [name, {accuracy, fluency
   }
   svg.append(draw("text", { class: "axis", x: (LEFT + W - RIGHT) / 2, y: H - 12, "text-anchor": "middle" }, "Fluency (mean rating, 1 to 5) →"),
     draw("text", { class: "axis", transform: `translate(24,${(TOP + H - BOTTOM) / 2}) rotate(-90)`, "text-anchor": "middle" }, "Accuracy (mean rating, 1 to 5) →"));
+  for (const [, one] of systems) {
+    const { fluency, accuracy } = one.ends;
+    if (fluency) svg.append(draw("line", { class: "ends", x1: x(fluency[0]), x2: x(fluency[1]), y1: y(one.accuracy), y2: y(one.accuracy) }));
+    if (accuracy) svg.append(draw("line", { class: "ends", x1: x(one.fluency), x2: x(one.fluency), y1: y(accuracy[0]), y2: y(accuracy[1]) }));
+  }
   const taken = systems.map(([, one]) => [x(one.fluency) - 11, y(one.accuracy) - 11, x(one.fluency) + 11, y(one.accuracy) + 11]);
   for (const [name, one] of systems) {
     const [shape, fill] = data.marks[data.categories[name]] || data.marks.unknown, [px, py] = [x(one.fluency), y(one.accuracy)];
@@ -58,6 +65,12 @@ function labelOf(name, px, py, taken, [W, H]) { // beside its mark, where there 
   return null; // it stands in the table
 }
 
+function captionOf(bare, fewest, data) { // what the intervals are about, what few sentences make of them, and who has none
+  const none = bare.length ? ` ${bare.join(", ")}: no interval, for want of ${data.least} sentences with ratings that differ.` : "";
+  const few = fewest < data.varied ? " From so few sentences each of them may be far too short or far too long." : "";
+  return `Means and 95 % intervals (bars) for other sentences of the same kind, rated by the same people. More sentences make them shorter; more raters hardly do.${few}${none}`;
+}
+
 function render({ model, el }) {
   const data = model.get("data"), id = newId(), kept = new Map(), problems = [], copies = [];
   const open = make("input", { type: "file", id: id + "-files", accept: ".csv,text/csv", multiple: "", ...QUIET });
@@ -76,9 +89,10 @@ function render({ model, el }) {
     narrow = root.clientWidth < 700;
     chart.replaceChildren(planeSvg(drawn, data, narrow ? NARROW : WIDE));
     const shown = (value) => (value === null ? "–" : number(value, 2));
-    const line = (...cells) => make("tr", {}, ...cells.map((cell, i) => make(i ? "td" : "th", i ? {} : { scope: "row" }, String(cell))));
-    table.replaceChildren(...(placed.length ? [tableOf(make("caption", {}, "Means, without intervals: few sentences say little of others."),
-      heads("system", "accuracy", "fluency", "sentences"), placed.map(([name, one]) => line(name, shown(one.accuracy), shown(one.fluency), one.n)))] : []));
+    const line = (...cells) => make("tr", {}, ...cells.map((cell, i) => make(i ? "td" : "th", i ? {} : { scope: "row" }, ...[cell].flat().flatMap((part) => [whole(String(part)), " "]))));
+    const cell = (one, axis) => (one.ends[axis] ? [shown(one[axis]), endsText(one.ends[axis]).trim()] : shown(one[axis])), bare = drawn.filter(([, one]) => data.criteria.some((axis) => !one.ends[axis]));
+    table.replaceChildren(...(placed.length ? [tableOf(make("caption", {}, captionOf(bare.map(([name]) => name), Math.min(...placed.map(([, one]) => one.n)), data)),
+      heads("system", "accuracy", "fluency", "sentences"), placed.map(([name, one]) => line(name, cell(one, "accuracy"), cell(one, "fluency"), one.n)))] : []));
     agree.textContent = kept.size ? `${kept.size} rater${kept.size > 1 ? "s" : ""}. ` + (kept.size > 1 ? `Agreement beyond chance, α: ${
       data.criteria.map((one) => `${one} ${alpha[one] === null ? "not defined" : number(alpha[one], 2)}`).join(", ")}.` : "Agreement takes two.") : "";
     told.replaceChildren(...problems.map((text) => make("li", { class: "anx-wrong" }, text)),

@@ -50,11 +50,16 @@ function button(text, label) {
 
 function off(button, is) { button.setAttribute("aria-disabled", is); } // keeps the keyboard focus, unlike `disabled`
 
-function betaText(beta) {
-  if (beta === 0) return "β = 0";
-  if (beta === Infinity) return "β = ∞";
-  return "β = " + (beta >= 100 ? Math.round(beta) : beta.toPrecision(3));
+function legible(x, digits = 3) { // a number of any size, as charts/frame.py prints it: no "e", thousands apart
+  const size = Math.abs(x);
+  if (size === Infinity) return x < 0 ? "\u2212∞" : "∞";
+  if (size < 1e7 && size >= 100) return number(x, 0).replace(/\B(?=(\d{3})+$)/g, ",");
+  if (size < 1e7 && (size >= 1e-4 || x === 0)) return x === 0 ? "0" : x.toPrecision(digits).replace("-", "\u2212");
+  const [mantissa, power] = x.toExponential(2).split("e"), raised = { "-": "⁻", "+": "" };
+  return `${+mantissa}·10${[...power].map((sign) => raised[sign] ?? "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign]).join("")}`.replace("-", "\u2212");
 }
+
+const betaText = (beta) => "β = " + legible(beta); // its zeros stay, so that it keeps its width while it is dragged
 
 function parsed(one) { // drawn by Altair from our own numbers; texts in it are escaped there
   const holder = make("div");

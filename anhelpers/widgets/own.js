@@ -6,6 +6,7 @@ const WIDE = 480, HIGH = 350, EDGE = { left: 50, right: 14, top: 12, bottom: 50 
 const FULL = 0.4; // nats of one word that give it the full colour
 const WAIT = 400, PAUSE = 1500; // milliseconds until typing is saved, and until it is said aloud
 const NAMED = 12; // sentences that all have a name in the picture; of more those with room have one
+const KEEP = "Keep this sentence";
 const MINE = "yours"; // how the picture calls what is typed
 
 // ---- the oracle of one source, and what beats it
@@ -230,7 +231,8 @@ function controls(data) {
     area: make("textarea", { id: id + "-t", rows: 3, dir: "auto", spellcheck: "true", autocomplete: "off", ...langOf(data, 1), ...QUIET }),
     words: make("div", { class: "anx-words", dir: "auto", ...langOf(data, 1) }),
     scores: div("scores"), pulls: div("note anx-pulls"),
-    keep: make("button", { type: "button", class: "anx-keep", title: "Keep this sentence (Ctrl and Enter)", ...QUIET }, "Keep this sentence"),
+    keep: make("button", { type: "button", class: "anx-keep", ...QUIET }, KEEP),
+    instead: make("button", { type: "button", ...QUIET }, "keep both"),
     open: make("button", { type: "button", "aria-expanded": "false", ...QUIET }, "show the reference"),
     refs: div("refs"), verdict: div("verdict"), chart: div("chart"),
     look: select({ id: id + "-l" }, []), looked: div("looked"),
@@ -286,10 +288,10 @@ function colouredWords(text, judged, references) { // the text, each word colour
 function render({ model, el }) {
   const data = model.get("data"), ui = controls(data), critic = criticOf(data.critic), memory = memoryOf(`anx-own ${data.task}`);
   const references = new Map(data.segments.map((one) => [one.id, one.refs.map(chrfReference)]));
-  const named = new RegExp(data.name.pattern, "u"), opened = new Set(), drafts = new Map();
+  const named = new RegExp(data.name.pattern, "u"), opened = new Set(), drafts = new Map(), edited = new Map();
   const left = div("write", div("tools", span("pair", ui.back, ui.where, ui.forth)), ui.source, ui.gloss,
     make("label", { for: ui.area.id, class: "anx-ask" }, "Your translation"), ui.area, ui.words, ui.scores, ui.verdict, ui.pulls, ui.legend,
-    div("tools", ui.keep, ui.open), ui.refs);
+    div("tools", ui.keep, ui.instead, ui.open), ui.refs);
   const right = div("see", ui.bar, ui.chart, ui.lines, div("tools", labelled("look at", ui.look)), ui.looked);
   const list = tableOf(make("caption", {}, "Worth at this β, the best first; the oracle's choice stands among them. A number is the point of a kept sentence in the picture."),
     heads("", "Sentence", "chrF", "Critic", "Worth"), []);
@@ -350,20 +352,48 @@ function render({ model, el }) {
     rows.sort((p, q) => worth(q.a, q.n, b) - worth(p.a, p.n, b));
     ui.body.replaceChildren(...rows.map((row) => {
       const text = make("td", { dir: "auto", ...langOf(data, 1) }, row.text), cell = (words) => make("td", { class: "anx-number" }, words);
-      if (row.mine) text.append(" ", dropButton(row));
+      if (row.mine) text.append(" ", span("whole", editButton(row), " ", dropButton(row)));
       return make("tr", row.oracle ? { class: "anx-oracle" } : {}, make("th", { scope: "row" }, row.who), text, cell(number(row.a, 1)), cell(number(row.n, 2)), cell(size(worth(row.a, row.n, b))));
     }));
   }
 
+  const keptAt = (id, text) => model.get("kept").findIndex(([segment, other]) => segment === id && other === text);
+
   function dropButton(row) {
     const drop = button("✕", `Delete sentence ${row.who}`);
     drop.addEventListener("click", () => {
-      const list = model.get("kept").slice(), at = list.findIndex(([segment, text]) => segment === row.segment && text === row.text);
-      list.splice(at, 1);
+      const list = model.get("kept").slice();
+      list.splice(keptAt(row.segment, row.text), 1);
       putKept(list);
       ui.area.focus();
     });
     return drop;
+  }
+
+  function editButton(row) { // back into the field; keeping it again replaces it
+    const again = button("edit", `Edit sentence ${row.who}`);
+    again.addEventListener("click", () => {
+      edited.set(row.segment, row.text);
+      ui.area.value = row.text;
+      put(model, "text", row.text);
+      layKeep();
+      paintText();
+      remember();
+      ui.status.textContent = `Sentence ${row.who} is in the field. Keep it again, and the new wording takes its place.`;
+      ui.area.focus();
+    });
+    return again;
+  }
+
+  function placeOfEdited() { // among the kept sentences, -1 where none of this source is being edited
+    return edited.has(one.id) ? keptAt(one.id, edited.get(one.id)) : -1;
+  }
+
+  function layKeep() { // what the button will do
+    const at = placeOfEdited(), nth = model.get("kept").slice(0, at).filter(([segment]) => segment === one.id).length + 1;
+    ui.keep.textContent = at < 0 ? KEEP : `Replace sentence ${nth}`;
+    ui.keep.title = `${ui.keep.textContent} (Ctrl and Enter)`;
+    ui.instead.hidden = at < 0;
   }
 
   // ---- what another source, or another kept sentence, changes
@@ -408,7 +438,7 @@ function render({ model, el }) {
     layKept();
   }
 
-  function layKept() { layRefs(); layPlane(); paintText(); }
+  function layKept() { layRefs(); layPlane(); layKeep(); paintText(); }
 
   function turn(by) {
     const next = data.segments[data.segments.indexOf(one) + by];
@@ -445,9 +475,12 @@ function render({ model, el }) {
   function keep() {
     const text = ui.area.value.trim().replace(/\s+/gu, " "), list = model.get("kept");
     if (!own) return;
-    if (list.some(([segment, other]) => segment === one.id && other === text)) { ui.status.textContent = "This sentence is kept already."; return; }
-    putKept([...list, [one.id, text]]);
-    ui.status.textContent = `Kept as sentence ${here().length} of this source. Can you beat it?`;
+    const at = placeOfEdited(), said = ui.keep.textContent, there = keptAt(one.id, text);
+    if (there >= 0 && there !== at) { ui.status.textContent = "This sentence is kept already."; return; }
+    edited.delete(one.id);
+    if (there >= 0) { layKeep(); ui.status.textContent = "Nothing was changed."; return; }
+    putKept(at < 0 ? [...list, [one.id, text]] : list.map((pair, k) => (k === at ? [one.id, text] : pair)));
+    ui.status.textContent = at < 0 ? `Kept as sentence ${here().length} of this source. Can you beat it?` : `${said.replace("Replace s", "S")} is replaced.`;
   }
 
   function save() {
@@ -487,6 +520,7 @@ function render({ model, el }) {
   ui.back.addEventListener("click", () => turn(-1));
   ui.forth.addEventListener("click", () => turn(1));
   ui.keep.addEventListener("click", keep);
+  ui.instead.addEventListener("click", () => { edited.delete(one.id); layKeep(); keep(); });
   ui.open.addEventListener("click", () => { opened.add(one.id); layRefs(); lookAt(chosen()); paintList(); ui.area.focus(); });
   ui.look.addEventListener("change", () => lookAt(chosen()));
   ui.name.addEventListener("input", () => { put(model, "who", ui.name.value.trim()); remember(); });

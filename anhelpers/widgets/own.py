@@ -21,7 +21,7 @@ import traitlets
 from .. import __version__, checks
 from ..accuracy.surface import surface, surface_metric
 from ..charts.curve import beta_label
-from ..charts.frame import number
+from ..charts.frame import legible, number
 from ..charts.one_source import plot_one_source
 from ..data.languages import short_code
 from ..data.schema import CandidateSet, TestSet
@@ -392,7 +392,7 @@ def _printed(segment: dict[str, Any]) -> str:
     chrf, nats = segment["accuracy"], segment["naturalness"]
     rows = [
         (
-            f"{start:.3g}",
+            legible(start),
             segment["tags"][k],
             number(chrf[k], 1),
             number(nats[k], 2),

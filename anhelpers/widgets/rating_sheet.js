@@ -112,7 +112,7 @@ function controls(data, id) {
     status: make("div", { class: "anx-status", role: "status" }),
   };
   ui.openBox = span("pair anx-open", make("label", { for: ui.open.id }, "go on with a saved file:"), ui.open);
-  ui.how = div("how", make("p", {}, data.how),
+  ui.how = div("how", make("p", {}, data.how), ...(data.languages ? [make("p", {}, data.languages)] : []),
     ...data.criteria.map(([name, low, high]) =>
       make("p", { "data-of": name }, make("b", {}, capital(name) + ":"), ` 1 = ${low}; 5 = ${high}.`)));
   ui.bar = div("bar anx-tools", span("pair", ui.before, ui.where, ui.after),

@@ -86,8 +86,7 @@ def _judged(study: OracleStudy, rng: np.random.Generator) -> Judged:
         (accuracy.name, naturalness.name),
         (a_label, n_label),
         (a_name, n_name),
-        accuracy.oriented_title,
-        naturalness.oriented_title,
+        *(_axis_title(metric) for metric in study.metrics),
     )
 
 
@@ -97,6 +96,13 @@ def _said(metric: Metric) -> tuple[str, str]:
         return "ratings", metric.label
     sign = "" if metric.higher_is_better else "−"
     return SHORT.get(metric.name, (f"{sign}{metric.label}",) * 2)
+
+
+def _axis_title(metric: Metric) -> str:
+    """Of an axis: what the list calls the score, its unit and its direction."""
+    if metric.name not in SHORT:
+        return metric.oriented_title
+    return f"{SHORT[metric.name][0]} ({metric.unit}, higher is {metric.praise})"
 
 
 def explore(

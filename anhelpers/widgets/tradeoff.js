@@ -4,7 +4,7 @@
 const LAST = 300, PAGE_STEPS = 30; // 301 positions; PageUp moves a tenth of the curve
 const NIL = 5e-7; // Python rounds to six decimals
 
-const betaNumber = (b) => (b === Infinity ? "∞" : b >= 100 ? String(Math.round(b)) : String(+b.toPrecision(3)));
+const betaNumber = (b) => (b < 100 && b >= 1e-4 ? String(+b.toPrecision(3)) : legible(b));
 const percent = (q) => (q < NIL ? "·" : q < 5e-4 ? "<\u00a00.1\u00a0%" : `${(100 * q).toFixed(q > 1 - NIL ? 0 : 1)}\u00a0%`);
 
 function signed(d) { // percentage points; a sign and an arrow beside the colour

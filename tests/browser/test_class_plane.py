@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from anhelpers import classroom, cli
+from anhelpers.classroom.projector import page_interval
 from anhelpers.errors import AnhelpersError
 
 SETUP = """import numpy as np
@@ -43,6 +44,16 @@ def drop(root, n_raters, *paths, problems=0):
     return json.loads(root.get_attribute("data-results"))
 
 
+def means_of(back, made):
+    """(system, criterion) → the means of its segments over raters, then candidates."""
+    rows = back.table.dropna(subset="rating")
+    rows = rows.assign(system=[made["cands"].tags[k].split(" | ") for k in rows.candidate])
+    rows = rows.explode("system")
+    one = rows.groupby(["system", "criterion", "segment", "candidate"]).rating.mean()
+    per_segment = one.groupby(["system", "criterion", "segment"]).mean()
+    return {key: part.to_numpy() for key, part in per_segment.groupby(["system", "criterion"])}
+
+
 def check_values(found, paths, made):
     back = classroom.read_class_ratings(paths, made["drawn"])
     plane = classroom.class_plane(back, made["cands"], np.random.default_rng(0), 200)
@@ -53,6 +64,11 @@ def check_values(found, paths, made):
         values = [np.nan if here[c] is None else here[c] for c in ("accuracy", "fluency")]
         assert values == pytest.approx([there.accuracy, there.naturalness], abs=1e-12, nan_ok=True)
         assert (here["n"], here["ratings"]) == (there.n, there.n_ratings)
+    means = means_of(back, made)
+    for name, here in found["systems"].items():
+        for criterion, ends in here["ends"].items():
+            there = page_interval(means.get((name, criterion), []))
+            assert ends == (None if there is None else pytest.approx(there, abs=1e-9))
     for criterion, alpha in found["alpha"].items():
         right = classroom.agreement(back, criterion, np.random.default_rng(0), 200).value
         alpha = np.nan if alpha is None else alpha
@@ -73,6 +89,13 @@ def test_the_plane_and_agreement_are_pythons_for_the_same_files(made, opened, tm
     assert opened.locator("li").all_inner_texts() == list(back.notes)
     drawn = sum(None not in (one["accuracy"], one["fluency"]) for one in found["systems"].values())
     assert opened.locator("path.mark").count() == drawn
+    placed = [
+        one for one in found["systems"].values() if None not in (one["accuracy"], one["fluency"])
+    ]
+    bars = sum(ends is not None for one in placed for ends in one["ends"].values())
+    assert opened.locator("svg .ends").count() == bars
+    told = opened.locator("caption").inner_text()
+    assert ("no interval, for want of 3 sentences" in told) == (bars < 2 * len(placed))
     assert not opened.get_by_role("button", name="take an invented class").is_visible()
     opened.get_by_role("button", name="remove all files").click()
     assert opened.get_attribute("data-raters") == "0"

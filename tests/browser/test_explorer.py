@@ -1,11 +1,15 @@
 """The β explorer in a browser: as a page of its own, in a real JupyterLab, and in an exported notebook."""
 
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from anhelpers.charts.curve import beta_label
+from anhelpers.charts.frame import legible
+from anhelpers.widgets import base
 from anhelpers.widgets.edits import pieces, word_edits
 
 TEXT = """const text = box => [...box.querySelector('.anx-text').childNodes].filter(
@@ -650,3 +654,23 @@ def test_untrusted_notebook_shows_picture_and_table(executed, untrusted):
     assert output.locator("tbody tr").count() == 6 + 3  # segments; pairs of judges
     assert output.locator("ins").count() > 0
     assert output.locator("del").count() > 0
+
+
+def test_a_price_is_printed_as_python_prints_it_and_never_with_an_exponent(page):
+    page.goto("about:blank")
+    page.add_script_tag(path=str(Path(base.__file__).with_name("common.js")))
+    for price in (0, 1e-9, 2.5e-5, 1e-4, 0.512, 99.4, 100, 999.6, 27234.6, 1234567, 2.5e9, -2e-6):
+        shown = page.evaluate("x => legible(x)", price)
+        plain = re.sub(r"(\.\d*?)0+$", r"\1", shown).rstrip(".") if "." in shown else shown
+        assert plain in (legible(price), shown), price
+        assert "e" not in shown + legible(price)
+        assert float(shown.translate(LOWERED).replace("·10", "e")) == pytest.approx(price, rel=5e-3)
+    assert page.evaluate("betaText(Infinity)") == beta_label(np.inf) == "β = ∞"
+    assert page.evaluate("betaText(27234.6)") == beta_label(27234.6) == "β = 27,235"
+
+
+LOWERED = {ord(c): str(i) for i, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")} | {
+    ord("⁻"): "-",
+    ord("−"): "-",
+    ord(","): "",
+}

@@ -374,6 +374,44 @@ def test_kept_sentences_outlive_the_page_and_are_saved_as_the_file_that_python_r
     assert root.locator("tbody tr").count() == 2
 
 
+def test_a_kept_sentence_is_taken_back_into_the_field_and_replaced(made, page, tmp_path):
+    root = open_page(made, page, tmp_path)
+    area, said = page.get_by_label("Your translation"), root.locator(".anx-status")
+    keep = root.locator(".anx-keep")
+    for text in ("Twice a week she goes up.", "She, the one."):
+        area.fill(text)
+        keep.click()
+    edit = page.get_by_role("button", name="Edit sentence 1")
+    edit.focus()
+    page.keyboard.press("Enter")
+    assert area.input_value() == "Twice a week she goes up."
+    assert area.evaluate("area => area === document.activeElement")
+    assert keep.inner_text() == "Replace sentence 1"
+    keep.click()
+    assert said.inner_text() == "Nothing was changed."
+    assert keep.inner_text() == "Keep this sentence"
+    edit.click()
+    area.fill("She, the one.")
+    keep.click()
+    assert said.inner_text() == "This sentence is kept already."
+    area.fill("Twice a week she climbs up there.")
+    page.keyboard.press("Control+Enter")
+    assert said.inner_text() == "Sentence 1 is replaced."
+    texts = root.locator("tbody td:nth-child(2)")
+    assert "goes up" not in " ".join(texts.all_inner_texts())
+    assert "climbs up" in " ".join(texts.all_inner_texts())
+    assert root.locator("tbody tr").count() == 3
+    page.get_by_role("button", name="Edit sentence 2").click()
+    area.fill("A third one.")
+    page.get_by_role("button", name="keep both").click()
+    assert root.locator("tbody tr").count() == 4
+    page.get_by_role("button", name="Edit sentence 3").click()
+    page.get_by_role("button", name="Delete sentence 3").click()
+    assert keep.inner_text() == "Keep this sentence"  # what is deleted is not replaced
+    page.reload()
+    assert root.locator("tbody tr").count() == 3
+
+
 def test_sentences_of_a_class_stand_among_the_candidates(page, tmp_path):
     names = {}
     exec(SETUP, names)

@@ -385,7 +385,8 @@ def test_pictures_name_the_candidates_and_who_lies_above():
     assert table.set_index("system").above_curve["near"]
     for picture in (plot_systems(table, curve=made.curve), plot_curve(made.curve, table)):
         told = " ".join(picture.title.subtitle)
-        assert f"Line: oracle curve over {made.cands.id}." in told
+        assert made.cands.id not in told
+        assert f", over {made.cands.id}" in picture.description
         assert "Above the line or beyond its end, and not among the candidates: near." in told
     assert "oracle curve" not in " ".join(plot_systems(table).title.subtitle)
     gaps = " ".join(plot_gap(table).title.subtitle)
