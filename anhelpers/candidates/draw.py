@@ -57,6 +57,7 @@ __all__ = [
 # of keys and values alone, so that rows can be repeated and dropped
 CACHES = ("DynamicCache", "EncoderDecoderCache")
 Step = Callable[[Any, Any], tuple[Any, Any]]
+MOST_CANDIDATES = 10**9  # of all sources: years of drawing
 PER_PART = 2**22  # probabilities at a time: 32 MiB of float64
 
 
@@ -273,6 +274,12 @@ def check_sources(drawing: Drawing, srcs: Sequence[str], path: str | None = None
     """A DataError for the first source that cannot be drawn for: before hours of drawing, not after them."""
     if not len(checks.texts("srcs", srcs)):
         raise DataError("there are no sources.", path)
+    if (asked := drawing.k * len(srcs)) > MOST_CANDIDATES:
+        raise DataError(
+            f"{drawing.k:,} samples of each of {len(srcs):,} sources are {asked:,} candidates; at "
+            f"most {MOST_CANDIDATES:,} are drawn in one go: take fewer samples, or fewer sources.",
+            path,
+        )
     for i, src in enumerate(srcs):
         try:
             drawing.start(i, src)

@@ -205,6 +205,7 @@ def _said(value: float | None) -> str:
 
 BATCH = {"cpu": 64, "cuda": 256}  # samples at a time
 MOST_TOKENS = 512
+MOST_SAMPLES = 10**6  # of a source
 
 
 @dataclass(frozen=True)
@@ -248,8 +249,7 @@ class Drawing:
     prompt: Prompt | None = None
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise DataError(f"k must be at least 1 sample per source, got {self.k}.")
+        checks.whole("k (samples per source)", self.k, 1, MOST_SAMPLES)
         if not 0 <= self.seed < 2**64:
             raise DataError(f"seed must be a whole number from 0 to 2^64 - 1, got {self.seed}.")
         for name in ("max_tokens", "batch"):

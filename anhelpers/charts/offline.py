@@ -1,6 +1,7 @@
 """Altair charts without a network: in JupyterLab, in untrusted notebooks, in exported HTML, and as files.
 
-A file names what made it, in the place that its format has for it.
+A file names what made it, in the place that its format has for it. The library that draws reserves more addresses than
+a limit on them (`ulimit -v`) leaves, and then ends its process: under a limit it draws in a process of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import io
 import json
 import re
 import struct
+import subprocess
+import sys
 import zlib
 from os import PathLike
 from pathlib import Path
@@ -21,10 +24,15 @@ import vl_convert
 
 from .. import checks
 from ..data.writing import make_folder, write_bytes
-from ..errors import DataError
+from ..errors import AnhelpersError, DataError
 from ..provenance import in_page, made_by
 
-__all__ = ["interactive", "picture", "save", "stamped", "to_svg", "use_offline"]
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+__all__ = ["NotDrawn", "interactive", "picture", "save", "stamped", "to_svg", "use_offline"]
 
 KEY = b"Software"  # the PNG standard's word for what made a picture
 HEAD = 33  # bytes of a PNG's signature and of its first chunk, IHDR
@@ -33,6 +41,15 @@ VEGALITE_VERSION = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
 VEGALITE_MIME = "application/vnd.vegalite.v5+json"  # the newest that JupyterLab 4 draws by itself
 SVG_SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')  # of the drawing: its first element's
 DPI = 300  # what printers of proceedings ask of pictures made of dots
+ASIDE = """
+import json, sys
+from anhelpers.charts.offline import _here
+sys.stdout.buffer.write(_here(*json.load(sys.stdin)))
+"""
+
+
+class NotDrawn(AnhelpersError, RuntimeError):
+    """A picture cannot be drawn here, though what it shows is known: results are written without it."""
 
 
 class InScript(json.JSONEncoder):
@@ -57,7 +74,11 @@ def use_offline(tooltips: bool = False) -> None:
 
 
 def _picture_bundle(spec: dict, **_: Any) -> dict:
-    return {"text/html": picture(spec), "text/plain": f"<chart: {alt_text(spec)}>"}
+    words = f"<chart: {alt_text(spec)}>"
+    try:
+        return {"text/html": picture(spec), "text/plain": words}
+    except NotDrawn as error:
+        return {"text/plain": f"{words}\n{error}"}
 
 
 def _vega_bundle(spec: dict, **_: Any) -> dict:
@@ -71,7 +92,41 @@ def _vega_bundle(spec: dict, **_: Any) -> dict:
 def to_svg(chart: alt.TopLevelMixin | dict) -> str:
     """The chart as one SVG text, drawn in this process."""
     spec = chart if isinstance(chart, dict) else chart.to_dict()
-    return vl_convert.vegalite_to_svg(spec, vl_version=VEGALITE_VERSION)
+    return _drawn("vegalite_to_svg", spec).decode()
+
+
+def _drawn(call: str, subject: dict | str, **options: Any) -> bytes:
+    """What the library makes of a specification or an SVG text, by the name of its function; "page" is altair's page.
+
+    Raises
+    ------
+    NotDrawn : a limit on the addresses of this process is too low for it.
+    """
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0] if resource is not None else -1
+    if resource is None or limit == resource.RLIM_INFINITY:
+        return _here(call, subject, options)
+    asked = json.dumps([call, subject, options]).encode()
+    done = subprocess.run([sys.executable, "-c", ASIDE], input=asked, capture_output=True)
+    if done.returncode:
+        raise NotDrawn(
+            f"no picture: this process may use {limit / 2**30:.1f} GB of addresses, and the library "
+            "that draws wants more; run again after `ulimit -v unlimited` for the picture."
+        )
+    return done.stdout
+
+
+def _here(call: str, subject: Any, options: dict[str, Any]) -> bytes:
+    """As `_drawn`, in this process."""
+    if call == "page":
+        page = io.StringIO()
+        alt.Chart.from_dict(subject).save(
+            page, format="html", inline=True, json_kwds={"cls": InScript}
+        )
+        return page.getvalue().encode()
+    if call.startswith("vegalite"):
+        options = {"vl_version": VEGALITE_VERSION, **options}
+    made = getattr(vl_convert, call)(subject, **options)
+    return made if isinstance(made, bytes) else made.encode()
 
 
 def picture(chart: alt.TopLevelMixin | dict, svg: str | None = None) -> str:
@@ -89,7 +144,7 @@ def picture(chart: alt.TopLevelMixin | dict, svg: str | None = None) -> str:
 def interactive(chart: alt.TopLevelMixin) -> str:
     """HTML to put once into a page: the chart with tooltips and all its code (0.9 MB); a picture without scripts."""
     spec = _made(chart).to_dict()
-    page = vl_convert.vegalite_to_html(spec, vl_version=VEGALITE_VERSION, bundle=True)
+    page = _drawn("vegalite_to_html", spec, bundle=True).decode()
     # the library writes pages, so it holds tags of its own; this one is ours
     at = page.index('<div id="vega-chart">')
     library, body = page[page.index("<script") : page.rindex("</head>", 0, at)], page[at:]
@@ -128,7 +183,7 @@ def save(chart: alt.TopLevelMixin, path: str | PathLike, inches: float | None = 
         charts for narrow columns (`size=axes.COLUMN`).
     """
     path = Path(path)
-    suffix = checks.one_of(path.suffix.lower(), FILE_OPTIONS, "chart file type")
+    suffix = checks.one_of(path.suffix.lower(), FILE_CALLS, "chart file type")
     if inches is not None and suffix in (".html", ".json"):
         raise DataError(
             f"a {suffix} file has no width in inches; save as .svg, .png or .pdf, or leave inches "
@@ -137,13 +192,15 @@ def save(chart: alt.TopLevelMixin, path: str | PathLike, inches: float | None = 
         )
     make_folder(path.parent)
     if inches is None:
-        drawn = io.BytesIO() if suffix in (".png", ".pdf") else io.StringIO()
-        kind: Any = suffix[1:]
-        _made(chart).save(drawn, format=kind, **FILE_OPTIONS[suffix])
-        data = drawn.getvalue()
+        spec = _made(chart).to_dict()
+        data = (
+            json.dumps(spec).encode()
+            if suffix == ".json"
+            else _drawn(FILE_CALLS[suffix], spec, **FILE_OPTIONS.get(suffix, {}))
+        )
     else:
         data = _printed(to_svg(chart), suffix, inches)
-    return write_bytes(path, stamped(data if isinstance(data, bytes) else data.encode(), suffix))
+    return write_bytes(path, stamped(data, suffix))
 
 
 def _made(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
@@ -155,13 +212,13 @@ def _printed(svg: str, suffix: str, inches: float) -> bytes:
     """The drawing at a width in inches: the same picture in .svg, .png and .pdf."""
     width, height = (float(value) for value in SVG_SIZE.findall(svg)[0])
     if suffix == ".png":
-        return vl_convert.svg_to_png(svg, scale=inches * 72 / width, ppi=DPI)
+        return _drawn("svg_to_png", svg, scale=inches * 72 / width, ppi=DPI)
     # a PDF's unit is the point
     wide, unit = (inches * 72, "") if suffix == ".pdf" else (inches, "in")
     sized = SVG_SIZE.sub(
         f'width="{wide:.5g}{unit}" height="{height / width * wide:.5g}{unit}"', svg, count=1
     )
-    return vl_convert.svg_to_pdf(sized) if suffix == ".pdf" else sized.encode()
+    return _drawn("svg_to_pdf", sized) if suffix == ".pdf" else sized.encode()
 
 
 def stamped(data: bytes, suffix: str) -> bytes:
@@ -214,10 +271,11 @@ def _html(data: bytes) -> bytes:
 STAMPS = {".svg": _svg, ".png": _png, ".pdf": _pdf, ".html": _html}
 
 
-FILE_OPTIONS: dict[str, dict[str, Any]] = {
-    ".html": {"inline": True, "json_kwds": {"cls": InScript}},
-    ".svg": {},
-    ".png": {"scale_factor": 2},
-    ".pdf": {},
-    ".json": {},
+FILE_CALLS = {
+    ".html": "page",
+    ".svg": "vegalite_to_svg",
+    ".png": "vegalite_to_png",
+    ".pdf": "vegalite_to_pdf",
+    ".json": "",
 }
+FILE_OPTIONS = {".png": {"scale": 2}}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DataError
-from ..progress import say
+from ..progress import note, say
 from ..scoring import lookup
 from . import options as shared
 from .entries import about_candidates
@@ -45,6 +45,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Trace, write the page and the vertices."""
+    from ..charts.offline import NotDrawn
     from ..plane import curve_rows, oracle_study
     from ..widgets.study import explore
 
@@ -65,9 +66,13 @@ def run(args: argparse.Namespace) -> None:
     page = Path(args.html or f"build/{Path(args.candidates).stem}.curve.html")
     # else below the chart's title
     named = "" if study.test.systems else f"The oracle curve over {study.cands.id}"
-    explore(study, title=named).save(page)
     shared.write_table(curve_rows(study), args.output)
-    say(f"wrote {page}")
+    try:
+        explore(study, title=named).save(page)
+    except NotDrawn as error:
+        note(f"{page} is not written, the vertices are: {error}")
+    else:
+        say(f"wrote {page}")
 
 
 def _candidates(args: argparse.Namespace) -> tuple[TestSet, CandidateSet]:

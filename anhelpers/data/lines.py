@@ -36,6 +36,7 @@ __all__ = [
     "table_lines",
     "text_lines",
     "text_of",
+    "too_long",
 ]
 
 WEB_PAGE = (
@@ -57,6 +58,9 @@ MAGIC = {  # how a file begins that is something else -> what it is, and what to
 }
 MARK = b"\xef\xbb\xbf"
 """The byte order mark of UTF-8."""
+
+MOST_CHARS = 1_000_000
+"""Of one text: a novel has fewer, and the time of some measures grows with the square."""
 
 PIPE_SECONDS = 5.0
 """How long a pipe may wait for somebody to write into it."""
@@ -100,6 +104,10 @@ def text_lines(data: bytes, path: str | PathLike) -> tuple[tuple[str, ...], tupl
     data = unpacked(data, path)
     text = _decoded(data, path)
     lines = _split(text, path)
+    if (
+        long := next((i for i, line in enumerate(lines) if len(line) > MOST_CHARS), None)
+    ) is not None:
+        raise DataError(too_long(lines[long]), path, long + 1)
     if is_markup(lines):
         raise DataError(
             "this is markup, such as SGM, XML or HTML, and a text is wanted, a line per segment; "
@@ -110,6 +118,17 @@ def text_lines(data: bytes, path: str | PathLike) -> tuple[tuple[str, ...], tupl
     if told := json_told(lines):
         raise DataError(told, path)
     return lines, form_notes(data.startswith(MARK), text, lines, Path(path).name)
+
+
+def too_long(text: str) -> str:
+    """What is wrong with a text of more than MOST_CHARS characters; "" for every other.
+
+    >>> too_long("a" * 2_000_000)
+    'a text of 2,000,000 characters; one has at most 1,000,000: are line ends missing?'
+    """
+    if len(text) <= MOST_CHARS:
+        return ""
+    return f"a text of {len(text):,} characters; one has at most {MOST_CHARS:,}: are line ends missing?"
 
 
 def lines_of(data: bytes, path: str | PathLike) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from ..checks import ROUNDING, too_low
 from ..errors import DataError
 from .fields import blanks, supplied
 from .forms import document_told
-from .lines import json_value, table_lines
+from .lines import json_value, table_lines, too_long
 from .schema import CandidateSet, TestSet
 
 __all__ = [
@@ -398,6 +398,8 @@ def _get(
         raise fail(i, f'"{key}" is {seen}, and {wanted} is wanted.')
     if isinstance(value, int) and abs(value) > MOST:
         raise fail(i, f'"{key}" is {value!r:.60}; at most {MOST} is possible.')
+    if isinstance(value, str) and (told := too_long(value)):
+        raise fail(i, f'"{key}" is {told}')
     if isinstance(value, str) and not value.isascii():
         try:
             value.encode("utf-8")

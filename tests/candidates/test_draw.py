@@ -466,7 +466,17 @@ def test_the_signature_names_all_that_decides(mt, lm, prompt):
             {},
             r"source 0 has \d+ tokens, and mt takes 64 in all; shorten it or leave it out",
         ),
-        (["Yes."], {"k": 0}, "k must be at least 1 sample per source, got 0"),
+        (
+            ["Yes."],
+            {"k": 0},
+            r"k \(samples per source\) must be a whole number from 1 to 1000000, got 0",
+        ),
+        (
+            ["Yes."] * 1001,
+            {"k": 10**6},
+            "1,000,000 samples of each of 1,001 sources are 1,001,000,000 candidates; at most "
+            "1,000,000,000 are drawn in one go",
+        ),
         (["Yes."], {"seed": -1}, "seed must be a whole number from 0"),
         (["Yes."], {"max_tokens": 0}, "max_tokens must be at least 1, got 0"),
         (["Yes."], {"batch": 0}, "batch must be at least 1, got 0"),

@@ -90,3 +90,25 @@ def test_files_of_a_width_in_inches(chart, tmp_path, suffix):
 def test_a_page_has_no_inches(chart, tmp_path):
     with pytest.raises(DataError, match="no width in inches"):
         offline.save(chart, tmp_path / "chart.html", inches=3.3)
+
+
+def test_under_a_limit_on_addresses_the_same_picture_is_drawn_aside(chart, monkeypatch):
+    whole = offline.to_svg(chart), offline.interactive(chart)
+    seen = []
+    real = subprocess.run
+    monkeypatch.setattr(offline.resource, "getrlimit", lambda which: (2**40, 2**40))
+    monkeypatch.setattr(subprocess, "run", lambda *a, **k: seen.append(a) or real(*a, **k))
+    assert (offline.to_svg(chart), offline.interactive(chart)) == whole
+    assert len(seen) == 3  # the page has the picture for readers without scripts
+
+
+def test_a_picture_that_cannot_be_drawn_is_a_sentence_and_alt_text(chart, restored, monkeypatch):
+    monkeypatch.setattr(offline.resource, "getrlimit", lambda which: (2**34, 2**34))
+    ended = subprocess.CompletedProcess([], -5, b"", b"V8")
+    monkeypatch.setattr(subprocess, "run", lambda *a, **k: ended)
+    with pytest.raises(offline.NotDrawn, match=r"16\.0 GB of addresses.*ulimit -v unlimited"):
+        offline.to_svg(chart)
+    offline.use_offline()
+    bundle = chart._repr_mimebundle_()
+    bundle = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert bundle["text/plain"].startswith('<chart: one "point" & more>\nno picture: ')

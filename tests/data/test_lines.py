@@ -1,10 +1,18 @@
+import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anhelpers.data import load, load_candidates, read_lines, read_ratings, write_text
+from anhelpers.data import (
+    load,
+    load_candidates,
+    read_candidate_file,
+    read_lines,
+    read_ratings,
+    write_text,
+)
 from anhelpers.data.lines import lines_of
 from anhelpers.errors import DataError
 
@@ -140,3 +148,20 @@ def test_a_folder_that_may_not_be_entered_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "stat", closed)
     with pytest.raises(DataError, match=r"x\.txt: cannot be read \(Permission denied\)"):
         read_lines(tmp_path / "x.txt")
+
+
+def test_a_text_without_line_ends_is_told_before_anything_is_computed(tmp_path):
+    path = tmp_path / "one.de"
+    path.write_text("kurz\n" + "ein Satz. " * 100_001 + "\n")
+    with pytest.raises(
+        DataError, match=r"one\.de, line 2: a text of 1,000,010 characters; one has at"
+    ):
+        read_lines(path)
+    path.write_text("ein Satz. " * 100_000)
+    assert len(read_lines(path)) == 1
+    row = {"src": "One.", "refs": ["Eins."], "candidates": ["Eins.", "a" * 1_000_001]}
+    (path := tmp_path / "cands.jsonl").write_text(json.dumps(row) + "\n")
+    with pytest.raises(
+        DataError, match=r'cands\.jsonl, line 1: "candidates" is a text of 1,000,001'
+    ):
+        read_candidate_file(path)

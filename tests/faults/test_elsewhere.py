@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -264,3 +265,22 @@ def test_a_file_that_another_run_ended_is_not_drawn_into(tmp_path, monkeypatch):
     with resume._opened(partial) as file:
         assert os.path.samestat(os.fstat(file.fileno()), partial.stat())
     assert len(seen) == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's limit on addresses")
+def test_where_no_picture_can_be_drawn_the_numbers_are_written(tmp_path):
+    """V8 reserves some hundred GB of addresses, and ends its process where it may not."""
+    table, page = tmp_path / "curve.csv", tmp_path / "curve.html"
+    argv = ["curve", "teaching/de-en", "--naturalness", "critic", "-o", table, "--html", page]
+    limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (16 * 2**30,) * 2)  # noqa: E731
+    done = subprocess.run(
+        [sys.executable, "-m", "anhelpers", *map(str, argv)],
+        capture_output=True,
+        text=True,
+        preexec_fn=limit,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(table.read_text().splitlines()) > 50
+    assert "curve.html is not written, the vertices are: no picture" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["curve.csv"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -12,6 +13,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from anhelpers.data.catalog import bundled
 
 pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
 pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
@@ -294,6 +297,54 @@ def test_scoring_is_stopped_and_goes_on_to_the_same_table(
     for i, run in enumerate(runs):
         assert run.status() == 0, run.text()
         assert (tmp_path / f"{i}.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+MIDDLE = {
+    "plane": (
+        ["plane", "--data", "teaching/de-en", "--naturalness", "critic", "--draws", "20"],
+        ["-o", "out"],
+        "import anhelpers.plane as place; name = 'paired_tests'",
+    ),
+    "curve": (
+        ["curve", "teaching/de-en", "--naturalness", "critic"],
+        ["-o", "out/c.csv", "--html", "out/c.html"],
+        "from anhelpers.charts import offline as place; name = '_drawn'",
+    ),
+    "mqm": (
+        ["mqm", "ratings.tsv"],
+        ["-o", "out/m.csv"],
+        "import anhelpers.mqm as place; name = 'system_table'",
+    ),
+}
+"""Command, its output, and a function in the middle of its work, after reading and scoring."""
+
+
+@pytest.mark.parametrize("name", MIDDLE)
+def test_killed_in_the_middle_the_older_results_stay_and_a_rerun_is_byte_identical(
+    name, server, tmp_path, faults
+):
+    argv, out, caught = MIDDLE[name]
+    folders = tmp_path / "one", tmp_path / "other"
+    for folder in folders:
+        (folder / "out").mkdir(parents=True)
+        shutil.copy(bundled("teaching/de-en/mqm.tsv"), folder / "ratings.tsv")
+    whole = Command(server, folders[0], [*argv, *out], "", "../log", True)
+    assert whole.status() == 0, whole.text()
+    older = {path: b"older" for path in faults.tree(folders[0] / "out")}
+    for path, data in older.items():
+        (folders[1] / "out" / path).write_bytes(data)
+    setup = f"{STUCK.format(n=0)}\n{caught}\nfirst = getattr(place, name)\n"
+    setup += "def slow(*a, **k):\n    open('../here', 'w').close(); time.sleep(600)\nsetattr(place, name, slow)"
+    run = Command(server, folders[1], [*argv, *out], setup, "../log2", False)
+    until((tmp_path / "here").exists, f"{caught} to be called: {run.text()}")
+    run.send(signal.SIGKILL)
+    assert run.status() == -9
+    left = faults.tree(folders[1] / "out")
+    made = faults.tree(folders[0] / "out")
+    assert {path: data if data != made[path] else b"older" for path, data in left.items()} == older
+    again = Command(server, folders[1], [*argv, *out], "", "../log3", True)
+    assert again.status() == 0, again.text()
+    assert faults.tree(folders[1] / "out") == made
 
 
 def lives(pid: int) -> bool:
