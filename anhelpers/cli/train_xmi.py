@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..xmi.seeds import Task
 
 HELP = "train very small models of a language pair both ways, several times, and compare their XMI"
-EXAMPLE = "anhelpers train-xmi runs.csv -s text.en -t text.de -l en-de --seeds 5 --smoothing 0 0.1"
+EXAMPLE = "anhelpers train-xmi runs.csv -s text.en -t text.de -l en-de --seeds 5"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +42,6 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--smoothing",
         type=float,
         nargs="+",
-        default=[0.0],
         metavar="X",
         help="label smoothing in training, one or several from 0 to below 1; the XMI paper has 0.1 "
         "(default: 0)",
@@ -73,13 +72,13 @@ def run(args: argparse.Namespace) -> None:
     shared.check_table_name(args.out, (".csv",))
     seeds = range(1, args.seeds + 1)
     for task in list(_tasks(args)):
-        table = write_trainings(args.out, task, seeds, args.smoothing, say)
+        table = write_trainings(args.out, task, seeds, args.smoothing or [0.0], say=say)
     for row in luck_table(table).to_dict("records"):
         print(
             f"{row['pair']}, label smoothing {row['smoothing']:g}: {row['src']} to {row['trg']} saves "
             f"{row['difference']:.2f} bits per sentence more than back (95 % interval {row['low']:.2f} "
             f"to {row['high']:.2f}, n = {row['trainings']} trainings); one training differs from the next by "
-            f"{row['between']:.2f}"
+            f"{row['spread']:.2f}"
         )
 
 

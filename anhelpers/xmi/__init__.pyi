@@ -2,6 +2,7 @@
 
 from .features import corpus_features as corpus_features
 from .features import feature_correlations as feature_correlations
+from .features import metric_correlations as metric_correlations
 from .features import type_token_ratio as type_token_ratio
 from .gap import gap_rows as gap_rows
 from .gap import model_gap as model_gap

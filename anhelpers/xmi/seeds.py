@@ -177,6 +177,7 @@ def write_trainings(
     task: Task,
     seeds: Iterable[int],
     smoothings: Iterable[float] = (0.0,),
+    *,
     say: Callable[[str], None] = lambda line: None,
 ) -> pd.DataFrame:
     """Train a task with every seed and label smoothing, and write each row as soon as it is there.

@@ -179,9 +179,9 @@ def luck_table(table: pd.DataFrame) -> pd.DataFrame:
     -------
     The columns that trainings of one recipe share (pair, src, trg, ..., smoothing); trainings : how many;
     difference : mean of XMI there less XMI back, bits per sentence; low, high : its 95 % interval over trainings and
-    sentences; runs_low, runs_high : over trainings alone; between : standard deviation between trainings; within :
-    standard error of one training over sentences (root mean square); share : between² / (between² + within²), how
-    much of the variance of one run is between trainings; decided : "there", "back", or "not told" where 0 is
+    sentences; runs_low, runs_high : over trainings alone; spread : standard deviation between trainings; se :
+    standard error of one training over sentences (root mean square); share : spread² / (spread² + se²), how much of
+    the variance of one run is between trainings; decided : "there", "back", or "not told" where 0 is
     between low and high.
     """
     import pandas as pd
@@ -190,9 +190,9 @@ def luck_table(table: pd.DataFrame) -> pd.DataFrame:
     for shared, part in table.groupby(list(RECIPE), sort=False):
         runs = mean_over_trainings(part.difference)
         both = mean_over_trainings(part.difference, part.se_difference)
-        between = training_spread(part.difference).value
-        within = math.sqrt(float((part.se_difference**2).mean()))
-        total = between**2 + within**2
+        spread = training_spread(part.difference).value
+        se = math.sqrt(float((part.se_difference**2).mean()))
+        total = spread**2 + se**2
         rows.append(
             dict(zip(RECIPE, shared, strict=True))
             | {
@@ -202,9 +202,9 @@ def luck_table(table: pd.DataFrame) -> pd.DataFrame:
                 "high": both.high,
                 "runs_low": runs.low,
                 "runs_high": runs.high,
-                "between": between,
-                "within": within,
-                "share": between**2 / total if total else math.nan,
+                "spread": spread,
+                "se": se,
+                "share": spread**2 / total if total else math.nan,
                 "decided": "there" if both.low > 0 else "back" if both.high < 0 else "not told",
             }
         )

@@ -135,7 +135,7 @@ def test_the_table_of_luck_by_hand(rows, tmp_path):
     found = luck_table(table)
     assert found.trainings.tolist() == [2, 2]
     assert found.difference.tolist() == pytest.approx([-0.5, -0.6])
-    assert found.between.tolist() == pytest.approx([math.sqrt(0.5)] * 2)
+    assert found.spread.tolist() == pytest.approx([math.sqrt(0.5)] * 2)
     assert found.share.tolist() == pytest.approx([0.5 / 0.75] * 2)
     assert found.decided.tolist() == ["not told"] * 2
 
@@ -198,7 +198,7 @@ def test_a_stopped_series_goes_on_and_makes_nothing_twice(tiny, tmp_path):
     path = tmp_path / "runs.csv"
     write_trainings(path, tiny, [1], say=told.append)
     before = path.read_bytes()
-    table = write_trainings(path, tiny, [1, 2], [0.0, 0.1], told.append)
+    table = write_trainings(path, tiny, [1, 2], [0.0, 0.1], say=told.append)
     assert path.read_bytes().startswith(before)
     assert len(told) == len(table) == 4
     write_trainings(path, tiny, [2], say=told.append)
