@@ -21,7 +21,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Table, text or toy pairs, seeds, recipe."""
     add = parser.add_argument
     add(
-        "out",
+        "output",
         metavar="TABLE",
         help="CSV file of the trainings, a row each; rows that are in it are not made again, so "
         "that the same command goes on where it was stopped",
@@ -69,10 +69,10 @@ def run(args: argparse.Namespace) -> None:
 
     if args.seeds < 2:
         raise DataError(f"--seeds is {args.seeds}; at least 2 trainings tell how far they differ.")
-    shared.check_table_name(args.out, (".csv",))
+    shared.check_table_name(args.output, (".csv",))
     seeds = range(1, args.seeds + 1)
     for task in list(_tasks(args)):
-        table = write_trainings(args.out, task, seeds, args.smoothing or [0.0], say=say)
+        table = write_trainings(args.output, task, seeds, args.smoothing or [0.0], say=say)
     for row in luck_table(table).to_dict("records"):
         print(
             f"{row['pair']}, label smoothing {row['smoothing']:g}: {row['src']} to {row['trg']} saves "

@@ -293,6 +293,9 @@ def test_the_command_trains_writes_and_says_what_is_known(tiny, tmp_path, capsys
     told = capsys.readouterr().out
     assert "toy vague, label smoothing 0: a to b saves" in told
     assert "n = 2 trainings" in told
+    before = out.read_bytes()
+    assert cli.main(line) == 0  # goes on where it was: nothing is left to be done
+    assert out.read_bytes() == before
     with out.open(encoding="utf-8") as file:
         assert [row["seed"] for row in csv.DictReader(file)] == ["1", "2"]
 
