@@ -125,8 +125,8 @@ def text_task(
         (s, t), held = (part[::-1] if back else part for part in (train, valid))
         return train_texts(s, t, (held[0], held[1]), rng=rng, steps=steps, smoothing=smoothing)
 
-    scored = (tuple(side) for side in test)
-    return Task(name, *langs, *scored, len(train[0]), steps, math.nan, learn)
+    srcs, trgs = map(tuple, test)
+    return Task(name, *langs, srcs, trgs, len(train[0]), steps, math.nan, learn)
 
 
 def train_both_ways(task: Task, seed: int, smoothing: float = 0.0) -> dict[str, Any]:

@@ -280,7 +280,8 @@ def _train(
     best = (np.inf, model.state_dict())
     for k in range(recipe.steps):
         batch = order[np.arange(k * recipe.batch, (k + 1) * recipe.batch) % len(order)]
-        loss = _loss(model, *([rows[i] for i in batch] for rows in ids), recipe.smoothing)
+        srcs, trgs = ([rows[i] for i in batch] for rows in ids)
+        loss = _loss(model, srcs, trgs, recipe.smoothing)
         if not loss.isfinite():
             raise AnhelpersError(
                 f"the training has failed: after {k} steps the loss is no number any more; give "
@@ -303,9 +304,10 @@ def _held_out_loss(model: Any, held: Sequence[Ids]) -> float:
     torch = need("torch", WHY)
     model.eval()
     with torch.inference_mode():
-        starts = range(0, len(held[0]), BATCH)
-        parts = [[rows[k : k + BATCH] for rows in held] for k in starts]
-        total = sum(float(_loss(model, *part)) * len(part[0]) for part in parts)
+        total = 0.0
+        for k in range(0, len(held[0]), BATCH):
+            srcs, trgs = (rows[k : k + BATCH] for rows in held)
+            total += float(_loss(model, srcs, trgs)) * len(srcs)
     model.train()
     return total / len(held[0])
 
