@@ -55,6 +55,8 @@ KINDS = """\
 - **correlation inside**: of log-probabilities within a document of skewed size; the true gap of LPP is 0.
 - **words by topic**: a third of a document's words are from 100 of its own, the others by Zipf's law.
 - **q = r, near, apart**: the system and the reference have the same law, one a little away, and one far away.
+- **trainings**: models that differ by their seed, scored on the same 300 sentences; part of a sentence's luck is of all
+  trainings, part of each.
 - **XMI**: sentences whose language model needs 4 bits a token and whose translation model 1.5, some documents harder.
 """
 COLUMNS = ["quantity", "setting", "nominal", "measured", "error", "worlds"]

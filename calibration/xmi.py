@@ -1,4 +1,4 @@
-"""Cross-mutual information: intervals of XMI and of the difference of two directions."""
+"""Cross-mutual information: intervals of XMI, of the difference of two directions, and of means over trainings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from anhelpers.xmi import xmi, xmi_difference
+from anhelpers.xmi import mean_over_trainings, training_spread, xmi, xmi_difference
 
 from .row import Row
 
@@ -37,6 +37,24 @@ def rows() -> Iterator[Row]:
             0.92,
             0.98,
             partial(_difference, m),
+        )
+    for k in (3, 5, 8):
+        for between in (0.2, 2.0):
+            yield Row(
+                "interval of a mean over trainings and sentences",
+                f"{k} trainings, {between:g} times as far apart as one is unsure over sentences",
+                0.95,
+                0.92,
+                1.0,
+                partial(_trainings, k, between),
+            )
+        yield Row(
+            "interval of the spread between trainings",
+            f"{k} trainings",
+            0.95,
+            0.92,
+            0.98,
+            partial(_spread, k),
         )
 
 
@@ -73,3 +91,18 @@ def _difference(m: int, rng: np.random.Generator) -> bool:
         first[:2], second[:2], unit="bits", docs=np.arange(6 * m) // 6, rng=rng, n_draws=DRAWS
     )
     return bool(found.low <= 0 <= found.high)
+
+
+def _trainings(k: int, between: float, rng: np.random.Generator) -> bool:
+    """Whether the interval holds 0: the difference of two directions that save the same, on 300 sentences."""
+    sentences = rng.normal(size=300) + 0.7 * rng.normal(size=(k, 300))
+    luck = between * np.sqrt(1.49 / 300)
+    each = luck * rng.normal(size=(k, 1)) + sentences
+    found = mean_over_trainings(each.mean(1), each.std(1, ddof=1) / np.sqrt(300))
+    return bool(found.low <= 0 <= found.high)
+
+
+def _spread(k: int, rng: np.random.Generator) -> bool:
+    """Whether the interval holds the 2 bits that trainings differ by."""
+    found = training_spread(2 * rng.normal(size=k))
+    return bool(found.low <= 2 <= found.high)

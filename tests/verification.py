@@ -128,6 +128,8 @@ MODULES = [
     "xmi.gap",
     "xmi.features",
     "xmi.published",
+    "xmi.seeds",
+    "xmi.trainings",
 ]
 """Every function in their `__all__` is in some row, or here: it reads, names, sorts or packs what others compute."""
 NOT_QUANTITIES = {
@@ -168,6 +170,8 @@ NOT_QUANTITIES = {
     "judges": "gate_page gate_table judge_page judge_table judge_texts load_judges load_texts shuffled_words",
     "xmi.models": "load_q_lm",
     "xmi.toy": "toy_candidates",
+    "xmi.seeds": "text_task toy_task train_both_ways write_trainings",
+    "xmi.trainings": "read_trainings",
     "xmi.published": "find_outputs find_results published_table read_features read_results recomputed_bleu",
 }
 

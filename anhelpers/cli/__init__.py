@@ -32,6 +32,7 @@ from . import (
     train_combination,
     train_critic,
     train_lm,
+    train_xmi,
     typed,
     xmi,
 )
@@ -59,6 +60,7 @@ COMMANDS = {
     "train-lm": train_lm,
     "train-critic": train_critic,
     "train-combination": train_combination,
+    "train-xmi": train_xmi,
     "teaching-set": teaching_set,
     "store": store,
 }

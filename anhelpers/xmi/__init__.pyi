@@ -2,6 +2,7 @@
 
 from .features import corpus_features as corpus_features
 from .features import feature_correlations as feature_correlations
+from .features import metric_correlations as metric_correlations
 from .features import type_token_ratio as type_token_ratio
 from .gap import gap_rows as gap_rows
 from .gap import model_gap as model_gap
@@ -27,9 +28,18 @@ from .results import Xmi as Xmi
 from .results import XmiPerChar as XmiPerChar
 from .scores import score_doubts as score_doubts
 from .scores import unit_doubt as unit_doubt
+from .seeds import text_task as text_task
+from .seeds import toy_task as toy_task
+from .seeds import train_both_ways as train_both_ways
+from .seeds import write_trainings as write_trainings
 from .tables import xmi_rows as xmi_rows
 from .tables import xmi_table as xmi_table
 from .toy import ToyPair as ToyPair
 from .toy import toy_candidates as toy_candidates
 from .toy import toy_pair as toy_pair
 from .train import train_pair as train_pair
+from .train import train_texts as train_texts
+from .trainings import luck_table as luck_table
+from .trainings import mean_over_trainings as mean_over_trainings
+from .trainings import read_trainings as read_trainings
+from .trainings import training_spread as training_spread

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..errors import DataError
 from ..rooms import old_names
-from ..stats import correlation_p, holm, pearson, spearman
+from ..stats import correlation_interval, correlation_p, holm, pearson, spearman
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,7 @@ __all__ = [
     "CorpusFeatures",
     "corpus_features",
     "feature_correlations",
+    "metric_correlations",
     "ttr_distance",
     "type_token_ratio",
 ]
@@ -198,6 +200,50 @@ def feature_correlations(
         }
         parts.append(pd.DataFrame(rows | _decisions(correlation_p(r, n), alpha) | {"n": n}))
     return pd.concat(parts, ignore_index=True)
+
+
+METRICS = ("bleu", "xmi", "h_lm", "h_mt")
+"""What the paper's Table 1 has for each direction, and Figure 2 correlates."""
+
+
+def metric_correlations(table: pd.DataFrame) -> pd.DataFrame:
+    """How BLEU, XMI, H_LM and H_MT go with each other, two at a time, into English and out of it (XMI Figure 2).
+
+    Into English one language model serves all directions, so that H_LM does not vary and its pairs have no correlation;
+    and XMI, a constant less H_MT, goes with everything as H_MT does with the sign turned. Of three that add up
+    (H_LM = XMI + H_MT) the correlations are bound to each other: six pairs are not six findings.
+
+    Parameters
+    ----------
+    table : src, trg, bleu, xmi, h_lm and h_mt of each direction, such as `published_table`.
+
+    Returns
+    -------
+    A row per side ("into", "out of") and pair: side, x, y, n (directions), r (Pearson, nan where one does not vary),
+    low, high (Fisher's 95 % interval), spearman, p (two-sided, of r; no correction for several tests).
+
+    Raises
+    ------
+    DataError for a missing column.
+
+    References
+    ----------
+    Bugliarello et al. 2020, Figure 2.
+    """
+    import pandas as pd
+
+    if missing := [c for c in ("src", "trg", *METRICS) if c not in table]:
+        raise DataError(f"the table has no column {missing[0]}; it has {', '.join(table)}.")
+    rows = []
+    for side, part in (("into", table[table.trg == "en"]), ("out of", table[table.src == "en"])):
+        for x, y in combinations(METRICS, 2):
+            n, r = len(part), float(pearson(part[x], part[y])) if len(part) > 2 else np.nan
+            low, high = map(float, correlation_interval(r, n))
+            ranks = float(spearman(part[x], part[y])) if n > 2 else np.nan
+            p = float(correlation_p(r, n)) if n > 2 else np.nan
+            rows.append((side, x, y, n, r, low, high, ranks, p))
+    columns = ["side", "x", "y", "n", "r", "low", "high", "spearman", "p"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _aligned(

@@ -103,6 +103,7 @@ BASES = {
     "site": [],
     "train-lm": ["src.txt", "model"],
     "train-critic": ["src.txt", "ref.txt", "model"],
+    "train-xmi": ["runs.csv", "--toy", "nosuch"],
     "run": ["nosuch"],
 }
 
