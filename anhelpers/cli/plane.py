@@ -197,10 +197,12 @@ def run(args: argparse.Namespace) -> None:
         )
         shared.print_notes(filter(None, [edge := planes.at_the_edge(results["pairs"])]))
         undecided = " ".join(filter(None, [undecided, edge]))
-    compared = [name for name in translations if name not in plane.outside]
+    compared = [
+        name for name in translations if name in plane.systems and name not in plane.outside
+    ]
     claim, correlations = _claim(plane.only(compared), curve, rng, args.draws)
     if correlations is not None and (
-        apart := [name for name in translations if name in plane.outside]
+        apart := [name for name in translations if name in plane.outside and name in plane.systems]
     ):
         claim += f" This is without {', '.join(apart)}."
     if correlations is not None:
@@ -252,9 +254,10 @@ def _measured(
         else naturalness
     )
     # which says little of a segment
-    whole = naturalness.score_segments is None or args.naturalness == COMPRESSION
+    whole = not naturalness.of_segments or args.naturalness == COMPRESSION
     level = args.naturalness_level or ("corpus" if whole else "segment-mean")
-    if "corpus" not in (args.level, level) and not args.own_segments:
+    given = [metric.name for metric in (accuracy, naturalness) if metric.score_systems]
+    if not given and "corpus" not in (args.level, level) and not args.own_segments:
         study = planes.oracle_study(test, cands, accuracy, naturalness)
         return study.plane, study, judge
     plane = planes.system_plane(
@@ -268,7 +271,15 @@ def _measured(
     human = (
         (human_compression(test),) if args.naturalness == COMPRESSION and level == "corpus" else ()
     )
-    return replace(plane, notes=(*plane.notes, *human)), None, judge
+    curveless = (
+        [
+            f"no oracle curve and no gaps to it: {' and '.join(given)} {'were' if given[1:] else 'was'} given to "
+            "outputs of systems, and no other candidate has such a score."
+        ]
+        if given
+        else []
+    )
+    return replace(plane, notes=(*plane.notes, *human, *curveless)), None, judge
 
 
 def _claim(

@@ -52,14 +52,7 @@ def metric_axis(
     checks.one_of(level, LEVELS, "level")
     check_needs(test, metric)
     if level == "segment-mean":
-        values = metric.oriented(system_scores(test, metric))
-        return mean_axis(
-            metric.name,
-            metric.oriented_title,
-            metric.signature,
-            values,
-            bounds=metric.oriented_bounds,
-        )
+        return _means(metric, system_scores(test, metric))
     title = metric.oriented_title.replace(metric.label, f"corpus {metric.label}", 1)
     # which is of a corpus by name
     title = metric.oriented_title if metric.name == LPP_DISTANCE else title
@@ -103,12 +96,65 @@ def system_plane(
     test : its references are those that the metrics see; its systems are those to compare.
     level, naturalness_level : of the two axes, as in `metric_axis`; log-perplexity is a mean over segments.
     shared : only the segments that all systems share (`Plane.shared`); False: each system over its own (`Plane.own`).
+
+    Of scores that were given to systems (MQM, ESA, stored ones) the systems without any are left out, which a note
+    tells. Where no metric compares with a reference, rated references are human points.
     """
+    if accuracy.score_systems or naturalness.score_systems:
+        return _given_plane(
+            test, (accuracy, naturalness), (level, naturalness_level), shared=shared
+        )
     across = metric_axis(test, accuracy, level)
     up = metric_axis(test, naturalness, naturalness_level, rows=complete(across.there))
     if across.level == "stored":
         across = metric_axis(test, accuracy, level, rows=complete(up.there))
     return plane_of(test, across, up, shared=shared)
+
+
+def _given_plane(
+    test: TestSet, metrics: tuple[Metric, Metric], levels: tuple[str, str], *, shared: bool
+) -> Plane:
+    """The plane where at least one axis was given to the systems: without those that it does not know."""
+    if not any("refs" in metric.needs for metric in metrics):
+        people = {name: refs for name, refs in test.refs.items() if name not in test.systems}
+        kinds = {**test.categories, **dict.fromkeys(people, "human")}
+        test = replace(test, systems={**test.systems, **people}, categories=kinds)
+    found = {i: m.score_systems(test) for i, m in enumerate(metrics) if m.score_systems}
+    there = {i: ~np.isnan(given.values) for i, given in found.items()}
+    known = np.logical_and.reduce([mask.any(0) for mask in there.values()])
+    names = np.array(list(test.systems), dtype=object)
+    if not known.any():
+        raise DataError(
+            f"no system of {test.name} has scores of {' and '.join(metrics[i].name for i in found)}; "
+            "take ratings of these very systems."
+        )
+    notes = [note for given in found.values() for note in given.notes]
+    if left := [name for name in names[~known] if name not in test.refs]:
+        notes.append(f"left out, as they have none of these scores: {', '.join(left)}.")
+    docs = next((given.docs for given in found.values() if given.docs), ())
+    if docs and len({*test.docs}) == len(test):  # each segment by itself: documents were not known
+        test = replace(test, docs=tuple(d or f"segment {i}" for i, d in enumerate(docs)))
+        notes.append("Documents are those of the ratings.")
+    test = replace(test.without(names[~known]), notes=(*test.notes, *dict.fromkeys(notes)))
+    rows = np.logical_and.reduce([complete(mask[:, known]) for mask in there.values()])
+    axes = [
+        _means(metric, found[i].values[:, known])
+        if i in found and level == "segment-mean"
+        else metric_axis(test, metric, level, rows=rows)
+        for i, (metric, level) in enumerate(zip(metrics, levels, strict=True))
+    ]
+    return plane_of(test, axes[0], axes[1], shared=shared)
+
+
+def _means(metric: Metric, scores: np.ndarray) -> Axis:
+    """The axis of (N, k) scores of segments, in the metric's own direction."""
+    return mean_axis(
+        metric.name,
+        metric.oriented_title,
+        metric.signature,
+        metric.oriented(scores),
+        bounds=metric.oriented_bounds,
+    )
 
 
 def plane_of(
