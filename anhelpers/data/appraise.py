@@ -30,6 +30,7 @@ __all__ = [
     "dates_of",
     "is_appraise",
     "lines_within",
+    "pair_of",
     "read_appraise",
 ]
 
@@ -113,7 +114,7 @@ def read_appraise(paths: Sequence[str | PathLike], kind: str, lp: str) -> Apprai
             if not any(cell.strip() for cell in cells):
                 continue
             _check_width(cells, kind, path, number)
-            pair = "-".join(short_code(known_code(code)) for code in cells[4:6])
+            pair = pair_of(cells[4:6], path, number)
             if pair != lp:
                 pairs[pair] += 1
             elif tuple(cells) in seen:
@@ -157,6 +158,19 @@ def lines_within(test: TestSet, appraisal: Appraisal) -> tuple[np.ndarray, tuple
         if why:
             told.append(f"{Path(path).name}: {why}.")
     return rows, tuple(told)
+
+
+def pair_of(codes: Sequence[str], path: str | PathLike, line: int) -> str:
+    """The language pair of two codes of a row, such as "en-cs" of eng and ces; a DataError for a code that is none.
+
+    Parameters
+    ----------
+    codes : of source and target language.
+    """
+    try:
+        return "-".join(short_code(known_code(code.strip())) for code in codes)
+    except DataError as error:
+        raise DataError(str(error), path, line) from None
 
 
 def _check_width(cells: Sequence[str], kind: str, path: str | PathLike, number: int) -> None:

@@ -82,9 +82,11 @@ def covered(test: TestSet, values: np.ndarray, label: str) -> str:
     said = int(there.sum())
     of = len(test) * int(rated.sum())
     each = there[:, rated].all(1).sum()
+    if said == of:
+        return f"{label}: all {of:,} translations of {rated.sum()} systems have a score."
     return (
-        f"{label}: {said:,} of {of:,} translations have a score ({rated.sum()} systems, {len(test)} segments; "
-        f"{each} segments have it for all of them); the others have none."
+        f"{label}: {said:,} of {of:,} translations of {rated.sum()} systems have a score, in {each:,} of {len(test):,} "
+        "segments all of them; the others have none."
     )
 
 

@@ -6,6 +6,7 @@ or numbers of segments.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,9 +45,9 @@ def rating_files(place: str) -> tuple[Path, ...]:
     if len(paths) == 1 and paths[0].is_dir():
         folder, paths = paths[0], sorted(paths[0].glob("*.csv"))
         if not paths:
-            raise DataError("holds no CSV of ratings.", folder)
+            raise DataError("this folder holds no CSV of ratings.", folder)
     for path in paths:
-        if not path.is_file():
+        if not os.path.lexists(path):
             raise DataError(
                 "no such file of ratings; give a file, a folder of CSV, or a data set.", path
             )
@@ -128,20 +129,19 @@ def _from_export(paths: Sequence[Path], kind: str, test: TestSet) -> Given:
     back[own[own >= 0]] = np.flatnonzero(own >= 0)
     same = same_outputs(whole, test, own)
     column = {system: j for j, system in enumerate(test.systems)}
-    placed = [
+    ours = [
         (row, column[one.system], one)
         for row, one in zip(back[lines].tolist(), appraisal.ratings, strict=True)
-        if row >= 0 and one.system in column
+        if one.system in column
     ]
-    kept = [(row, j, one) for row, j, one in placed if same[row, j]]
+    kept = [(row, j, one) for row, j, one in ours if row >= 0 and same[row, j]]
     strangers = {one.system for one in appraisal.ratings} - column.keys() - test.refs.keys()
-    others = [
-        f"rated, but not in {test.name}: {', '.join(sorted(strangers))}."
-        for _ in range(bool(strangers))
-    ]
-    if len(kept) < len(placed):
+    named_so = ", ".join(sorted(strangers))
+    others = [f"rated, but not in {test.name}: {named_so}."] if strangers else []
+    if len(kept) < len(ours):
         others.append(
-            f"{len(placed) - len(kept):,} ratings are of other texts than these and left out."
+            f"{len(ours) - len(kept):,} ratings of these systems are of segments, or texts, that are not in "
+            f"{test.name} as it is here."
         )
     found = averaged(
         test,
@@ -167,7 +167,8 @@ def _from_json(path: Path, test: TestSet, label: str) -> Given:
         n_segments += bool(record["scores"])
         doc = "_#_".join(str(record.get("doc_id", "")).replace("_#_vid_", "_#_").split("_#_")[:-1])
         for system, ratings in record["scores"].items():
-            text = record.get("tgt_text", {}).get(system)
+            texts = record.get("tgt_text")
+            text = texts.get(system) if isinstance(texts, Mapping) else None
             if not isinstance(text, str) or not isinstance(record.get("src_text"), str):
                 raise DataError(f"there is no source, or no translation by {system}.", path, number)
             for score, rater in _rounds(ratings, path, number):

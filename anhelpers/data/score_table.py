@@ -17,8 +17,8 @@ import numpy as np
 
 from ..errors import DataError, UnknownName
 from ..metrics import Given
+from .appraise import pair_of
 from .given import averaged, places_by_text
-from .languages import known_code, short_code
 from .lines import check_columns, csv_cells, csv_number, table_lines
 from .schema import TestSet
 
@@ -106,8 +106,8 @@ class ScoreTable:
         if "lp" not in self.columns:
             return self, ()
         pairs = [
-            "-".join(short_code(known_code(code)) for code in lp.split("-"))
-            for lp in self.columns["lp"]
+            pair_of(lp.split("-"), self.path, line)
+            for lp, line in zip(self.columns["lp"], self.lines, strict=True)
         ]
         rows = [i for i, lp in enumerate(pairs) if lp == test.lp]
         if not rows:

@@ -6,6 +6,7 @@ the negated score, and that is told from its sign and turned back.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from os import PathLike
@@ -85,9 +86,9 @@ def stored_metric(name: str) -> Metric:
     """
     place, metric = _parts(name)
     path = find_file(place) if place in ENTRIES else Path(place)
-    if not path.exists():
+    if not os.path.lexists(path):
         raise DataError("no such folder or table of scores.", path)
-    table = read_score_table(path).of_metric(metric) if path.is_file() else None
+    table = read_score_table(path).of_metric(metric) if not path.is_dir() else None
     family = family_of(metric)
     if table is not None and "unit" in table.columns:
         family = _said(table.columns["unit"], family)
@@ -148,7 +149,7 @@ def _said(units: tuple[str, ...], family: Family | None) -> Family | None:
 
 def _files(path: Path, metric: str) -> list[Path]:
     """The files in which the scores stand."""
-    if path.is_file():
+    if not path.is_dir():
         return [path]
     if is_wmt25(path):
         if files := sorted((path / SCORES).glob("*.jsonl")):

@@ -7,6 +7,7 @@ blank line; ``automatic_scores/SYSTEM.jsonl`` has ``language_pair``, ``domain``,
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -105,7 +106,7 @@ def read_wmt25_scores(folder: str | PathLike, test: TestSet, metric: str) -> np.
     start = {doc: test.docs.index(doc) for doc in counts}
     for j, system in enumerate(test.systems):
         path = Path(folder) / SCORES / f"{system}.jsonl"
-        if not path.exists():
+        if not os.path.lexists(path):
             continue
         for doc, (number, scores) in _scores(path, test.lp, metric).items():
             if doc not in counts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def mqm_metric(name: str) -> Metric:
     if not place.strip():
         raise DataError(f"'{name}' names no file; write it after the colon, as in {called}:FILE.")
     path = _file(place)
-    ratings, scores = _scored(str(path), path.stat().st_mtime_ns)
+    ratings, scores = _scored(str(path), path.stat().st_mtime_ns if path.is_file() else 0)
 
     def score_systems(test: TestSet) -> Given:
         join = join_ratings(test, ratings)
@@ -78,9 +79,8 @@ def _file(place: str) -> Path:
         raise DataError(f"this is no MQM but {FILES[place][1]}.", place)
     if place in FILES:
         return find_file(place)
-    found = ratings_file(place) if place in RATINGS or not Path(place).is_file() else None
-    path = found or Path(place)
-    if not path.is_file():
+    path = ratings_file(place) or Path(place)
+    if not os.path.lexists(path):
         raise DataError("no such file of MQM ratings; give one, or the name of a data set.", path)
     return path
 
@@ -127,6 +127,6 @@ def _raters(scores: MqmScores) -> str:
     seen = f"{units.min()}" if units.min() == units.max() else f"{units.min()} to {units.max()}"
     mean = "the mean of " if units.max() > 1 else ""
     return (
-        f"MQM: each translation has {mean}{seen} rating{'s' * (units.max() > 1)} ({len(scores.raters)} raters in all); "
+        f"MQM: each translation has {mean}{seen} rating{'s' * bool(units.max() > 1)} ({len(scores.raters)} raters in all); "
         "the raters are held fixed, intervals are for other documents."
     )

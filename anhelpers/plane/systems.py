@@ -3,6 +3,7 @@ of a reference, which would be perfect, among systems and candidates."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
@@ -34,6 +35,13 @@ NEAR = 0.8
 91 % or more."""
 FEWEST = 5
 """Who has a reference's own text for so many sources at least may have copied it."""
+
+COMPARED = "compared with the reference"
+_DIGEST = re.compile(r"sha256:[0-9a-f]+")
+SAME_RATERS = (
+    "Both axes are of the same ratings: that a rater is strict, or a text hard, moves a system on both, so that the "
+    "axes go together for that reason, too."
+)
 
 
 def metric_axis(
@@ -118,7 +126,9 @@ def _given_plane(
     if not any("refs" in metric.needs for metric in metrics):
         people = {name: refs for name, refs in test.refs.items() if name not in test.systems}
         kinds = {**test.categories, **dict.fromkeys(people, "human")}
-        test = replace(test, systems={**test.systems, **people}, categories=kinds)
+        # it says which references the scores are compared with, and these are with none
+        said = [note for note in test.notes if not note.startswith(COMPARED)]
+        test = replace(test, systems={**test.systems, **people}, categories=kinds, notes=said)
     found = {i: m.score_systems(test) for i, m in enumerate(metrics) if m.score_systems}
     there = {i: ~np.isnan(given.values) for i, given in found.items()}
     known = np.logical_and.reduce([mask.any(0) for mask in there.values()])
@@ -129,6 +139,9 @@ def _given_plane(
             "take ratings of these very systems."
         )
     notes = [note for given in found.values() for note in given.notes]
+    digests = [_DIGEST.findall(metric.signature) for metric in metrics]
+    if len(found) == 2 and digests[0] == digests[1]:
+        notes.append(SAME_RATERS)
     if left := [name for name in names[~known] if name not in test.refs]:
         notes.append(f"left out, as they have none of these scores: {', '.join(left)}.")
     docs = next((given.docs for given in found.values() if given.docs), ())

@@ -167,7 +167,7 @@ def row_of(name: str, axis: str = "", kind: str = "") -> MetricRow:
     known = [row.name for row in rows if row.fits(row.name)]
     if axis:
         known += [f"{row.name}:MODEL" for row in rows if "MODEL" in row.behind]
-        known += [row.typed for row in rows if GIVEN in row.sees]
+    known += [row.typed for row in rows if GIVEN in row.sees]
     raise UnknownName(kind or f"{axis} metric".strip(), name, known)
 
 
@@ -366,7 +366,7 @@ def metric(
             "give the test set that is scored, or the language of its translations, such as 'de', "
             f"and not {of!r:.60}."
         )
-    lang, own = (known_code(of), 1) if isinstance(of, str) else (of.trg_lang, of.n_refs)
+    lang, own = (known_code(of), 1) if isinstance(of, str) else (of.trg_lang, of.n_refs or 1)
     row = row_of(name)
     if row.axis == "accuracy":
         return accuracy_metric(name, lang, own if n_refs is None else n_refs)
