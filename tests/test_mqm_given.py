@@ -61,6 +61,7 @@ def given(kind, path, test=TEST):
     return mqm_metric(f"{kind}:{path}").score_systems(test)
 
 
+@pytest.mark.verifies("MQM of rated translations", by="hand")
 def test_penalties_stand_at_their_texts_and_raters_are_averaged(file):
     path = file()
     nan = np.nan
@@ -86,6 +87,19 @@ def test_penalties_stand_at_their_texts_and_raters_are_averaged(file):
     assert "left out, as they have none of these scores: C." in plane.notes
     assert any(note.startswith("Both axes are of the same ratings") for note in plane.notes)
     np.testing.assert_allclose(plane.scores(), [[-2.5, -0.5], [0, -0.55]])
+
+
+@pytest.mark.verifies("MQM of rated translations", by="property")
+def test_neither_the_order_of_rows_nor_that_of_segments_matters(file):
+    expected = given("mqm", file()).values
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        shuffled = file([ROWS[i] for i in rng.permutation(len(ROWS))], name=f"{seed}.tsv")
+        np.testing.assert_allclose(given("mqm", shuffled).values, expected)
+    np.testing.assert_allclose(given("mqm", file(), TEST.subset([1, 0])).values, expected[::-1])
+    np.testing.assert_allclose(
+        given("mqm-accuracy", file()).values + given("mqm-fluency", file()).values, expected
+    )
 
 
 def test_another_text_has_no_rating(file):
@@ -129,7 +143,7 @@ def test_wmt24_dialects_are_read_as_tables_and_as_csv_with_json(file):
         "Accuracy/Omission": "omission",
         "Fluency/Grammar": "grammar",
         "Fluency/Punctuation": "punctuation",
-        "Style/Awkward": "unnatural_or_awkward",
+        "Style/Awkward": "unnatural_flow",
         "No-error": "no-error",
     }
     rich = [(*row[:7], flat[row[7]], row[8].lower(), '{"note": "a, ""b"""}') for row in ROWS]
@@ -166,7 +180,7 @@ def test_the_command_draws_human_axes_without_a_curve(tmp_path, capsys):
     assert "no oracle curve" in capsys.readouterr().err
 
 
-@pytest.mark.verifies("MQM of rated translations", by="foreign", of="rated_plane")
+@pytest.mark.verifies("MQM of rated translations", by="foreign", of="the plane of ratings")
 def test_the_teaching_set_has_the_penalties_of_its_table():
     test, ratings = load("teaching"), read_ratings(ratings_file("teaching"), texts=True)
     plane = rated_plane(score_ratings(ratings), "x")

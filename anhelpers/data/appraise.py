@@ -143,6 +143,10 @@ def lines_within(test: TestSet, appraisal: Appraisal) -> tuple[np.ndarray, tuple
     The line counts, from the start (0, 1, or a canary) under which every rating is of a segment of its own document.
     Where the system is known, its marks must lie within its text.
 
+    Parameters
+    ----------
+    appraisal : of `read_appraise`.
+
     Raises
     ------
     DataError : no start, or several, under which documents and marks fit: these ratings are of other texts, or lines.

@@ -39,21 +39,23 @@ def digest_of(paths: Iterable[str | PathLike]) -> str:
 def averaged(
     test: TestSet,
     places: tuple[ArrayLike, ArrayLike],
-    scores: Sequence[float],
+    scores: Sequence[float] | np.ndarray,
     label: str,
+    *,
     raters: Sequence[str] = (),
 ) -> Given:
     """The mean of the scores that each translation was given, and sentences that count them.
 
     Parameters
     ----------
-    places : of each score the segment and the system, as positions. scores : as many. label : what they are called.
+    places : (n,) segments and (n,) systems, the positions of each score. scores : (n,). label : what they are called.
     raters : who gave each; () where that is not known.
     """
     shape = len(test), len(test.systems)
     sums, n = np.zeros(shape), np.zeros(shape, dtype=np.int64)
-    np.add.at(sums, places, np.asarray(scores, dtype=np.float64))
-    np.add.at(n, places, 1)
+    at = tuple(np.asarray(place, dtype=np.int64) for place in places)
+    np.add.at(sums, at, np.asarray(scores, dtype=np.float64))
+    np.add.at(n, at, 1)
     values = np.divide(sums, n, out=np.full(shape, np.nan), where=n > 0)
     notes = [covered(test, values, label)]
     if repeated := int((n > 1).sum()):
@@ -143,7 +145,7 @@ def same_outputs(whole: TestSet, part: TestSet, rows: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    rows : (N,) of `rows_within`.
+    part : the set whose outputs are asked after. rows : (N,) of `rows_within`.
     """
     same = np.zeros((len(part), len(part.systems)), dtype=bool)
     texts = {**whole.refs, **whole.systems}

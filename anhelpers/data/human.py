@@ -148,7 +148,7 @@ def _from_export(paths: Sequence[Path], kind: str, test: TestSet) -> Given:
         ([row for row, *_ in kept], [j for _, j, _ in kept]),
         [one.points for *_, one in kept],
         label,
-        [one.rater for *_, one in kept],
+        raters=[one.rater for *_, one in kept],
     )
     return Given(found.values, (*appraisal.notes, *told, *found.notes, *others))
 
@@ -176,7 +176,9 @@ def _from_json(path: Path, test: TestSet, label: str) -> Given:
                 points.append(score)
                 raters.append(rater)
     at, rows, columns = places_by_text(test, given)
-    found = averaged(test, (rows, columns), [points[i] for i in at], label, [raters[i] for i in at])
+    found = averaged(
+        test, (rows, columns), [points[i] for i in at], label, raters=[raters[i] for i in at]
+    )
     joined = (
         f"{len(at):,} of {len(given):,} ratings of {n_segments:,} segments are of translations of {test.name}, joined "
         "by source and text."

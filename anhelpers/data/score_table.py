@@ -87,7 +87,7 @@ class ScoreTable:
         by_text = "text" in table.columns
         at, rows, columns = table._by_text(test) if by_text else table._by_number(test)
         raters = [table.columns["rater"][i] for i in at] if "rater" in table.columns else ()
-        found = averaged(test, (rows, columns), table.scores[at], label, raters)
+        found = averaged(test, (rows, columns), table.scores[at], label, raters=raters)
         how = "by their texts" if by_text else "by the number of the segment"
         how += " and the document" if not by_text and "doc" in table.columns else ""
         joined = f"{len({*at.tolist()}):,} of {len(table.scores):,} scores are of {test.name}, found {how}."

@@ -127,6 +127,6 @@ def _raters(scores: MqmScores) -> str:
     seen = f"{units.min()}" if units.min() == units.max() else f"{units.min()} to {units.max()}"
     mean = "the mean of " if units.max() > 1 else ""
     return (
-        f"MQM: each translation has {mean}{seen} rating{'s' * bool(units.max() > 1)} ({len(scores.raters)} raters in all); "
-        "the raters are held fixed, intervals are for other documents."
+        f"MQM: each translation has {mean}{seen} rating{'s' * bool(units.max() > 1)} ({len(scores.raters)} raters in "
+        "all); the raters are held fixed, intervals are for other documents."
     )

@@ -62,6 +62,17 @@ def test_a_rating_belongs_to_its_line_and_several_are_averaged(wave):
     assert "lines count from 1: all 9 ratings are of segments of their own documents" in notes
 
 
+@pytest.mark.verifies("ESA, direct assessment", by="property")
+def test_neither_the_order_of_rows_nor_a_part_of_the_set_matters(wave):
+    again = [*ROWS, row("A", 3, 90, "d2", "r2"), row("B", 3, 90, "d2", "r2")]
+    expected = scored(wave(again))[0]
+    for seed in range(3):
+        rows = [again[i] for i in np.random.default_rng(seed).permutation(len(again))]
+        np.testing.assert_array_equal(scored(wave(rows))[0], expected)
+    one = TEST.without(["A"])
+    np.testing.assert_array_equal(scored(wave(again), one)[0][:, 0], expected[:, 1])
+
+
 def test_controls_are_dropped_and_counted(wave):
     controls = [
         row("A", 1000001, 0, "encs-tutorial1"),

@@ -32,6 +32,7 @@ def folder(tmp_path):
     return place
 
 
+@pytest.mark.verifies("Stored scores of segments", by="hand")
 def test_human_scores_of_mt_metrics_eval_are_an_axis(folder):
     test = read_mme(folder, "en-de")
     metric = stored_metric(f"stored:{folder}#mqm")
@@ -67,6 +68,7 @@ def test_metrics_are_turned_by_what_is_known_of_them(folder):
         system_scores(test, stored_metric(f"stored:{folder}#mine-refB"))
 
 
+@pytest.mark.verifies("Stored scores of segments", by="property")
 def test_scores_stay_with_their_texts(folder):
     test = read_mme(folder, "en-de")
     metric = stored_metric(f"stored:{folder}#mine-refA")
@@ -112,6 +114,9 @@ def test_a_scale_that_cannot_be_is_refused(tmp_path):
     assert family_of("CometKiwi-XL").higher_is_better
 
 
+@pytest.mark.verifies(
+    "Stored scores of segments", by="foreign", of="sacreBLEU, stored and read back"
+)
 def test_what_the_command_score_writes_is_read_back(tmp_path):
     metrics = [lookup.metric("chrf", TEST), lookup.metric("ter", TEST)]
     path = tmp_path / "scores.csv"
