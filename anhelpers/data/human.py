@@ -99,10 +99,9 @@ def human_metric(name: str) -> Metric:
             found = table.given(test, label) if table else _from_json(paths[0], test, label)
         return need_some(found, test, label, paths[0])
 
-    label = files if len(files) < 50 else f"{len(paths)} files"
     return Metric(
         name,
-        f"{kind.upper()}, {label}",
+        kind.upper(),
         unit,
         True,
         (),

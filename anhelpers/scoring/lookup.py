@@ -341,7 +341,8 @@ def metric(
     Parameters
     ----------
     name : of the table, `scoring.lookup.TABLE` and docs/metrics.md: chrf, bleu, comet and others of accuracy; lpp,
-        critic, critic+lpp and others of naturalness.
+        critic, critic+lpp and others of naturalness; mqm-accuracy:FILE, mqm-fluency:FILE, esa:FILE and
+        stored:PLACE#METRIC for scores that were given to systems.
     of : the test set that it will score, or the language of the translations, e.g. "de"; it decides BLEU's tokenizer
         and which critic and which bundled model is meant.
     lm : the language model of those that need one, or its name as in `load_lm`; by default the bundled one of the
