@@ -92,7 +92,8 @@ BEHIND = {
     "MODEL": "a folder, a .ckpt file or a hub id[@revision]",
     "FOLDER": "one of train-critic (else the bundled one, for de and en)",
     "FILE": "ratings of these very systems, or the name of a data set such as mqm/ted-ende",
-    "PLACE#METRIC": "a folder of WMT25 or mt-metrics-eval or a table, and what it calls the metric",
+    "PLACE": "a folder of WMT25 or mt-metrics-eval, or a table",
+    "METRIC": "what it calls the metric",
     "SET": "a folder or JSONL with ratings.tsv (else those of the teaching set)",
 }
 """What stands behind the colon of a name."""
