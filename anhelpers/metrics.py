@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .errors import DataError
 
-__all__ = ["Asked", "Metric", "fitting_metrics", "signature_of"]
+__all__ = ["Asked", "Given", "Metric", "fitting_metrics", "signature_of"]
 
 
 def signature_of(parts: Mapping[str, object]) -> str:
@@ -20,6 +20,21 @@ def signature_of(parts: Mapping[str, object]) -> str:
     'lpp|model:de-small|max:256'
     """
     return "|".join(key if value is None else f"{key}:{value}" for key, value in parts.items())
+
+
+class Given(NamedTuple):
+    """Scores that were given to the outputs of a test set's systems before, by people or by a metric.
+
+    Parameters
+    ----------
+    values : (N, k) of N segments and k systems, in the metric's own direction; nan where there is none.
+    notes : sentences that the user should see: what has no score, and what was left out or averaged.
+    docs : N documents as the raters had them, "" where nothing was rated; () where they are not known.
+    """
+
+    values: np.ndarray
+    notes: tuple[str, ...] = ()
+    docs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,6 +63,8 @@ class Metric:
     bounds : the least and the largest possible score, infinite where there is none; an interval ends there at the
         latest.
     lang : the only language that it knows, where a part of it was trained on one; None for no restriction.
+    score_systems : (test set) -> Given: where scores were given to the outputs of systems and to no other text, as by
+        raters; then `score_segments` and `score_corpus` are None, and candidates have no score.
     """
 
     name: str
@@ -65,6 +82,12 @@ class Metric:
     praise: str = "better"
     bounds: tuple[float, float] = (-np.inf, np.inf)
     lang: str | None = None
+    score_systems: Callable[..., Given] | None = field(default=None, repr=False)
+
+    @property
+    def of_segments(self) -> bool:
+        """Whether each segment of a system has a score, which can be averaged and resampled."""
+        return self.score_segments is not None or self.score_systems is not None
 
     def oriented(self, scores: np.ndarray) -> np.ndarray:
         """The scores turned so that higher is better: accuracy (AN eq. 1), or the mean log-probability of eq. 5."""

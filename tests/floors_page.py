@@ -21,9 +21,9 @@ FLOORS = {  # from below; a module imports from its own floor and from those bel
     ),
     "texts": (
         "text becomes numbers",
-        "metrics provenance data accuracy naturalness candidates translation scoring training hub eight_bits",
+        "metrics provenance data accuracy naturalness candidates translation mqm scoring training hub eight_bits",
     ),
-    "studies": ("scores become a claim with an interval", "plane mqm judges xmi"),
+    "studies": ("scores become a claim with an interval", "plane judges xmi"),
     "pictures": ("a table becomes something to look at", "charts widgets report appendix"),
     "doors": ("a person comes in", "notebooks pages execution classroom cli doctor"),
 }

@@ -136,6 +136,8 @@ def _not_comparable(plane: Plane, metric: Metric) -> str:
 
     if plane.naturalness.name == LPP_DISTANCE:
         return ""
+    if metric.score_systems is not None:
+        return f"{metric.name} was given to outputs of systems, and R has none"
     if metric.score_segments is None or plane.naturalness.level != "segment-mean":
         return f"{metric.name} is measured over a whole corpus and follows its size"
     if metric.needs:

@@ -149,7 +149,9 @@ def run(args: argparse.Namespace) -> None:
     folded = args.naturalness == LPP_DISTANCE
     mono, about_r = reference.given_mono(args, test, model) if args.mono or folded else (None, [])
     plane, study, judge = _measured(args, test, cands, model=model, mono=mono)
-    plane = replace(plane, outside={} if args.count_all else planes.outside_of(test, mine))
+    people = {name: "human" for name in plane.systems if name not in test.systems}
+    outside = {} if args.count_all else planes.outside_of(test, mine) | people
+    plane = replace(plane, outside=outside).only(plane.systems)
     study = study and replace(study, plane=plane)
     curve = study.curve if study else None
     table = (
@@ -197,7 +199,7 @@ def run(args: argparse.Namespace) -> None:
         )
         shared.print_notes(filter(None, [edge := planes.at_the_edge(results["pairs"])]))
         undecided = " ".join(filter(None, [undecided, edge]))
-    compared = [name for name in translations if name not in plane.outside]
+    compared = [name for name in translations if name in {*plane.systems} - {*plane.outside}]
     claim, correlations = _claim(plane.only(compared), curve, rng, args.draws)
     if correlations is not None and (
         apart := [name for name in translations if name in plane.outside]
@@ -252,9 +254,10 @@ def _measured(
         else naturalness
     )
     # which says little of a segment
-    whole = naturalness.score_segments is None or args.naturalness == COMPRESSION
+    whole = not naturalness.of_segments or args.naturalness == COMPRESSION
     level = args.naturalness_level or ("corpus" if whole else "segment-mean")
-    if "corpus" not in (args.level, level) and not args.own_segments:
+    given = accuracy.score_systems or naturalness.score_systems
+    if not given and "corpus" not in (args.level, level) and not args.own_segments:
         study = planes.oracle_study(test, cands, accuracy, naturalness)
         return study.plane, study, judge
     plane = planes.system_plane(

@@ -252,7 +252,7 @@ def _write_scores(test: TestSet, metric: Metric, folder: str) -> list[str]:
     corpus = metric.oriented(system_rows(test, [metric]).value.to_numpy())[columns]
     write_mme_scores(folder, test.lp, metric.name, corpus, systems=systems, ref=ref, level="sys")
     name, missing = f"{metric.name}-{ref}", 0
-    if metric.score_segments is not None:
+    if metric.of_segments:
         segments = metric.oriented(system_scores(test, metric))[:, columns]
         write_mme_scores(folder, test.lp, metric.name, segments, systems=systems, ref=ref)
         missing = int(np.isnan(segments).sum())

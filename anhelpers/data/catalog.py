@@ -26,6 +26,7 @@ from .plain import checked
 from .schema import CandidateSet, TestSet
 from .sets import ENTRIES, FILES, LICENCES, RATINGS, TEACHING, bundled
 from .wmt import language_pairs, read_wmt
+from .wmt25 import is_wmt25, read_wmt25, wmt25_pairs
 
 __all__ = [
     "available",
@@ -72,12 +73,12 @@ NAMED = "a data set is named by a text, such as 'wmt24/en-de', or by the path of
 
 
 def load(name: str | PathLike, lp: str | None = None, reference: str | None = None) -> TestSet:
-    """A test set by name, or from a path: a WMT tree, a directory of mt-metrics-eval, or self-contained JSONL.
+    """A test set by name, or from a path: a WMT tree, WMT25's JSON lines, a directory of mt-metrics-eval, or JSONL.
 
     Parameters
     ----------
     name : "teaching/de-en", "teaching" (or "teaching/en-de"), "wmt24/en-de", "wmt24/ja-zh", "wmt24/en-es",
-        "wmt23/en-de", or a path.
+        "wmt24/en-cs", "wmt23/en-de", "wmt25/cs-de" (without sources and references), or a path.
     lp : language pair of a path; needed where a folder holds several.
     reference : the default reference; None: the standard one of a named set, refB of a folder with candidates.jsonl
         (a teaching set of one's own, whose refA many candidates vary), else the first by name.
@@ -91,6 +92,9 @@ def load(name: str | PathLike, lp: str | None = None, reference: str | None = No
     if entry is None:
         return _load_path(Path(name), lp, reference)
     checks.one_of(lp or entry.lp, [entry.lp], f"language pair of {name}")
+    if entry.year == 2025:
+        test = read_wmt25(find_file(str(name)), entry.lp, name=str(name))
+        return test.with_reference(reference) if reference else test
     return read_wmt(
         find_file(str(name)), entry.lp, year=entry.year, reference=reference, name=str(name)
     )
@@ -350,6 +354,8 @@ def _holds(root: Path, name: str) -> bool:
     place = root / _path(name)
     if name not in ENTRIES:
         return place.exists()
+    if is_wmt25(place):
+        return ENTRIES[name].lp in wmt25_pairs(place)
     return (place / "sources").is_dir() and ENTRIES[name].lp in language_pairs(place)
 
 
@@ -374,7 +380,8 @@ def _absent(name: str) -> DataError:
 def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
     """A test set from a path."""
     if os.path.isdir(path):
-        pairs = language_pairs(path)
+        new = is_wmt25(path)
+        pairs = wmt25_pairs(path) if new else language_pairs(path)
         if not pairs:
             raise DataError(
                 "holds no test set: a WMT tree has sources, references, system-outputs.", path
@@ -386,6 +393,8 @@ def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
                 path,
             )
         pair = lp or next(iter(pairs))
+        if new:
+            return read_wmt25(path, pair, name=f"{path.resolve().name}/{pair}")
         if is_mme(path):
             return read_mme(path, pair, reference=reference)
         test = read_wmt(path, pair, reference=reference)

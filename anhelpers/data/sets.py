@@ -117,11 +117,19 @@ ENTRIES: Mapping[str, Entry] = {
     ),
     "wmt24/ja-zh": Entry("ja-zh", "wmt24/txt", "22 systems, reference refA; research use"),
     "wmt24/en-es": Entry("en-es", "wmt24/txt", "23 systems, reference refA; research use"),
+    "wmt24/en-cs": Entry("en-cs", "wmt24/txt", "26 systems, reference refA; research use"),
     "wmt23/en-de": Entry(
         "en-de",
         "wmt23/txt",
         "12 systems, paragraphs, reference refA; research use",
         2023,
+        mono="mono/de.original",
+    ),
+    "wmt25/cs-de": Entry(
+        "cs-de",
+        "wmt25/data",
+        "5 systems, paragraphs, stored scores of metrics; no sources, no references; research use",
+        2025,
         mono="mono/de.original",
     ),
 }
@@ -136,6 +144,10 @@ FILES: Mapping[str, tuple[str, str]] = {
     "mqm/wmt24-ende": ("mqm/mqm_generalMT2024_ende.tsv", "expert MQM ratings of wmt24/en-de"),
     "mqm/wmt24-enes": ("mqm/mqm_generalMT2024_enes.tsv", "expert MQM ratings of wmt24/en-es"),
     "mqm/wmt24-jazh": ("mqm/mqm_generalMT2024_jazh.tsv", "expert MQM ratings of wmt24/ja-zh"),
+    "esa/wmt24": (
+        "wmt24/humeval/esa_generalMT2024_wave2.csv",
+        "ESA ratings, 0 to 100, of wmt24/en-cs and three pairs more, the second wave",
+    ),
     "xmi": ("xmi", "cross-mutual information: results for 40 directions, outputs and references"),
     "wmt24/autoscores": (
         "wmt24/autoscores.tsv",

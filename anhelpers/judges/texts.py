@@ -129,9 +129,9 @@ def _judge(name: str, trg_lang: str, lm: LanguageModel | None, data: str | PathL
         rated_name("naturalness", data) if name == PEOPLE else name, trg_lang, lm
     )
     if metric.score_segments is None:
+        what = "was given to systems" if metric.score_systems else "measures a whole corpus"
         raise DataError(
-            f"{name} measures a whole corpus and gives no text a score; name a judge of single "
-            "texts."
+            f"{name} {what} and gives no other text a score; name a judge of single texts."
         )
     return metric
 

@@ -1,5 +1,8 @@
 # What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
 
+from ..data.rating_join import Join as Join
+from ..data.rating_join import join_ratings as join_ratings
+from ..data.rating_join import rated_texts as rated_texts
 from .local import FEWEST as FEWEST
 from .local import correlation_gap as correlation_gap
 from .local import correlations as correlations
@@ -20,13 +23,10 @@ from .paired import by_pair as by_pair
 from .paired import cannot_decide as cannot_decide
 from .paired import paired_tests as paired_tests
 from .paired import with_ranks as with_ranks
-from .ratings import Join as Join
 from .ratings import fluency_rows as fluency_rows
 from .ratings import fluency_summary as fluency_summary
-from .ratings import join_ratings as join_ratings
 from .ratings import metric_against as metric_against
 from .ratings import rated_plane as rated_plane
-from .ratings import rated_texts as rated_texts
 from .ratings import rating_axis as rating_axis
 from .ratings import stored_against as stored_against
 from .scores import Axis as Axis

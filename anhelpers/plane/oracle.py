@@ -24,8 +24,9 @@ from ..metrics import Metric, fitting_metrics
 from ..progress import note_once
 from ..provenance import MAKING
 from ..scoring import lookup, scorable, score_all
+from .copies import copied_candidates, copied_systems
 from .scores import Axis, Plane, mean_axis
-from .systems import copied_candidates, copied_systems, plane_of
+from .systems import plane_of
 from .table import systems_table
 
 if TYPE_CHECKING:

@@ -139,8 +139,8 @@ class Plane:
         if any(axis.level == "stored" for axis in self.axes):
             return self.subset(
                 rows,
-                f"{(~rows).sum()} of {len(rows)} segments are left out: a compared system, or "
-                "every reference, is blank there.",
+                f"{(~rows).sum()} of {len(rows)} segments are left out: there a compared system, or "
+                "every reference, is blank, or a score is missing.",
             )
         nobody = ~self.there.any(1)
         missing = np.where(self.there.any(0), (~self.there[~nobody]).sum(0), 0)

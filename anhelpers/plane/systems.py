@@ -1,9 +1,9 @@
-"""A test set's systems on the plane of two metrics; who of them is compared, controls whose place is known, and copies
-of a reference, which would be perfect, among systems and candidates."""
+"""A test set's systems on the plane of two metrics; who of them is compared, and controls whose place is known."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +11,15 @@ import numpy as np
 
 from .. import checks
 from ..data.languages import spaced
-from ..data.schema import CandidateSet, TestSet, same_text, systems_of
+from ..data.schema import TestSet
 from ..errors import DataError
 from ..metrics import Metric
 from ..naturalness.mono import LPP_DISTANCE
 from ..scoring import check_needs, scorable, system_scores
+from .copies import FEWEST_COPIES
 from .scores import COPY, OF_REFERENCE, Axis, Plane, complete, mean_axis, stored_axis
 
 __all__ = [
-    "copied_candidates",
-    "copied_systems",
     "metric_axis",
     "outside_of",
     "plane_of",
@@ -32,8 +31,12 @@ LEVELS = ("segment-mean", "corpus")
 NEAR = 0.8
 """In WMT23 and WMT24, two systems of different makers have at most 17 % of their outputs in common, and a near-copy
 91 % or more."""
-FEWEST = 5
-"""Who has a reference's own text for so many sources at least may have copied it."""
+COMPARED = "compared with the reference"
+_DIGEST = re.compile(r"sha256:[0-9a-f]+")
+SAME_RATERS = (
+    "Both axes are of the same ratings: that a rater is strict, or a text hard, moves a system on both, so that the "
+    "axes go together for that reason, too."
+)
 
 
 def metric_axis(
@@ -52,14 +55,7 @@ def metric_axis(
     checks.one_of(level, LEVELS, "level")
     check_needs(test, metric)
     if level == "segment-mean":
-        values = metric.oriented(system_scores(test, metric))
-        return mean_axis(
-            metric.name,
-            metric.oriented_title,
-            metric.signature,
-            values,
-            bounds=metric.oriented_bounds,
-        )
+        return _means(metric, system_scores(test, metric))
     title = metric.oriented_title.replace(metric.label, f"corpus {metric.label}", 1)
     # which is of a corpus by name
     title = metric.oriented_title if metric.name == LPP_DISTANCE else title
@@ -103,12 +99,74 @@ def system_plane(
     test : its references are those that the metrics see; its systems are those to compare.
     level, naturalness_level : of the two axes, as in `metric_axis`; log-perplexity is a mean over segments.
     shared : only the segments that all systems share (`Plane.shared`); False: each system over its own (`Plane.own`).
+
+    Of scores that were given to systems (MQM, ESA, stored ones) the systems without any are left out, which a note
+    tells. Where no metric compares with a reference, rated references are human points.
     """
+    if accuracy.score_systems or naturalness.score_systems:
+        return _given_plane(
+            test, (accuracy, naturalness), (level, naturalness_level), shared=shared
+        )
     across = metric_axis(test, accuracy, level)
     up = metric_axis(test, naturalness, naturalness_level, rows=complete(across.there))
     if across.level == "stored":
         across = metric_axis(test, accuracy, level, rows=complete(up.there))
     return plane_of(test, across, up, shared=shared)
+
+
+def _given_plane(
+    test: TestSet, metrics: tuple[Metric, Metric], levels: tuple[str, str], *, shared: bool
+) -> Plane:
+    """The plane where at least one axis was given to the systems: without those that it does not know."""
+    if not any("refs" in metric.needs for metric in metrics):
+        people = {name: refs for name, refs in test.refs.items() if name not in test.systems}
+        kinds = {**test.categories, **dict.fromkeys(people, "human")}
+        # it says which references the scores are compared with, and these are with none
+        said = tuple(note for note in test.notes if not note.startswith(COMPARED))
+        test = replace(test, systems={**test.systems, **people}, categories=kinds, notes=said)
+    found = {i: m.score_systems(test) for i, m in enumerate(metrics) if m.score_systems}
+    called = " and ".join(metrics[i].name for i in found)
+    there = {i: ~np.isnan(given.values) for i, given in found.items()}
+    known = np.logical_and.reduce([mask.any(0) for mask in there.values()])
+    names = np.array(list(test.systems), dtype=object)
+    if not known.any():
+        raise DataError(
+            f"no system of {test.name} has scores of {called}; take ratings of these very systems."
+        )
+    notes = [note for given in found.values() for note in given.notes]
+    digests = [_DIGEST.findall(metric.signature) for metric in metrics]
+    if len(found) == 2 and digests[0] == digests[1]:
+        notes.append(SAME_RATERS)
+    notes.append(
+        f"no oracle curve and no gaps to it: {called} {'were' if len(found) > 1 else 'was'} given to outputs of "
+        "systems, and no other candidate has such a score."
+    )
+    if left := [name for name in names[~known] if name not in test.refs]:
+        notes.append(f"left out, as they have none of these scores: {', '.join(left)}.")
+    docs = next((given.docs for given in found.values() if given.docs), ())
+    if docs and len({*test.docs}) == len(test):  # each segment by itself: documents were not known
+        test = replace(test, docs=tuple(d or f"segment {i}" for i, d in enumerate(docs)))
+        notes.append("Documents are those of the ratings.")
+    test = replace(test.without(names[~known]), notes=(*test.notes, *dict.fromkeys(notes)))
+    rows = np.logical_and.reduce([complete(mask[:, known]) for mask in there.values()])
+    axes = [
+        _means(metric, found[i].values[:, known])
+        if i in found and level == "segment-mean"
+        else metric_axis(test, metric, level, rows=rows)
+        for i, (metric, level) in enumerate(zip(metrics, levels, strict=True))
+    ]
+    return plane_of(test, axes[0], axes[1], shared=shared)
+
+
+def _means(metric: Metric, scores: np.ndarray) -> Axis:
+    """The axis of (N, k) scores of segments, in the metric's own direction."""
+    return mean_axis(
+        metric.name,
+        metric.oriented_title,
+        metric.signature,
+        metric.oriented(scores),
+        bounds=metric.oriented_bounds,
+    )
 
 
 def plane_of(
@@ -175,7 +233,7 @@ def _texts(hyps: Iterable[str]) -> np.ndarray:
 
 def _copied(texts: np.ndarray, ref: np.ndarray) -> bool:
     same = int((texts == ref)[ref != ""].sum())
-    return same >= FEWEST and _near(texts[ref != ""], ref[ref != ""])
+    return same >= FEWEST_COPIES and _near(texts[ref != ""], ref[ref != ""])
 
 
 def _near(one: np.ndarray, other: np.ndarray) -> bool:
@@ -275,113 +333,3 @@ def _shuffled(texts: Iterable[str], lang: str, rng: np.random.Generator) -> Iter
     for text in texts:
         words = text.split() if joint else list(text)
         yield joint.join(words[i] for i in rng.permutation(len(words)))
-
-
-MOST, COPIED = 0.5, 0.95
-"""Who has a reference's own text for this share of the sources has copied it, in these or all through: in WMT23 and
-WMT24 a system finds at most 8 % of the references, and all systems of a pair together 13 %."""
-
-
-def copied_systems(test: TestSet, chosen: Collection[str]) -> list[str]:
-    """Which systems are a reference, or nearly so, and in how many segments; white space around a text is ignored.
-
-    Parameters
-    ----------
-    chosen : names of the references that metrics compare with.
-    """
-    copies, notes = test.copies, []
-    for ref, texts in test.refs.items():
-        there = [i for i, text in enumerate(texts) if text]
-        for system, hyps in test.systems.items():
-            same = sum(same_text(hyps[i], texts[i]) for i in there)
-            shared = f"{same} of {len(there)} texts are the same, white space around them aside"
-            share = same / max(1, len(there))
-            if copies.get(system) == ref and (ref in chosen or system != ref):
-                done = "not compared with itself" if ref in chosen else "named so"
-                notes.append(f"{system} is the reference {ref} ({shared}), and is {done}.")
-            elif system not in copies and same >= FEWEST and share > MOST:
-                notes.append(
-                    f"{system} is nearly the reference {ref} ({shared}: {share:.0%}); these texts "
-                    "are perfect by it, and its place says little of a system."
-                )
-    return notes
-
-
-def copied_candidates(cands: CandidateSet, test: TestSet) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Which candidates are references put among them, which would be perfect; notes on those, and on chance equals.
-
-    Systems of category human are references that nothing is compared with: no machine's translations either.
-    The candidates of a system, as their tags name it, hold copies of a reference if one of them is equal to it for most
-    sources; those without a tag, for nearly all. Of each source the first equal one is the copy; a system with one
-    candidate a source that is equal for nearly all of them, or bears the reference's name, is left out whole, edited
-    texts too. Others that are equal are translations that came out so, as of short sources, and stay.
-
-    Returns
-    -------
-    (n,) bool, and sentences.
-
-    Raises
-    ------
-    DataError for a source that would be left without a candidate.
-    """
-    copies, equals, notes = np.zeros(len(cands), bool), np.zeros(len(cands), bool), []
-    origins = [systems_of(tag) or ("",) for tag in cands.tags]
-    segments = cands.segment.tolist()
-    human = {name: hyps for name, hyps in test.systems.items() if test.categories[name] == "human"}
-    for ref, texts in {**human, **test.refs}.items():
-        # by origin, the candidates of each source with this reference
-        offered: dict[str, dict[int, list[int]]] = {}
-        # of those, the ones with an equal candidate, and the first such
-        found: dict[str, dict[int, int]] = {}
-        for i, (source, names) in enumerate(zip(segments, origins, strict=True)):
-            for name in names if texts[source] else ():
-                offered.setdefault(name, {}).setdefault(source, []).append(i)
-                if same_text(cands.texts[i], texts[source]):
-                    equals[i] |= ref in test.refs
-                    found.setdefault(name, {}).setdefault(source, i)
-        copying = [
-            name
-            for name, rows in found.items()
-            if len(offered[name]) >= FEWEST
-            and len(rows) > len(offered[name]) * (MOST if name else COPIED)
-        ]
-        for name in copying:
-            nearly = name and (name == ref or len(found[name]) > COPIED * len(offered[name]))
-            whole = nearly and all(len(those) == 1 for those in offered[name].values())
-            its = (
-                [i for those in offered[name].values() for i in those]
-                if whole
-                else found[name].values()
-            )
-            rows = [i for i in its if set(origins[i]) <= set(copying)]  # who else found it keeps it
-            copies[rows] = True
-            whose = f"candidate of {name}" if name else "candidate"
-            where = f"{len(found[name])} of {len(offered[name])} sources"
-            which = "such" if len(its) == len(found[name]) else f"candidates of {name}"
-            notes.append(
-                f"in {where} a {whose} is the reference {ref} itself; {len(rows)} {which} are left "
-                "out."
-            )
-    without = np.flatnonzero(np.bincount(cands.segment[~copies], minlength=cands.n_segments) == 0)
-    if without.size:
-        raise DataError(
-            f"source {without[0]} (counted from 0) has no candidate but its own reference "
-            f"({without.size} such of {cands.n_segments}), which is none; give others, or leave "
-            "these sources out."
-        )
-    kept = equals & ~copies
-    if kept.any():
-        there, asked = len(set(cands.segment[kept].tolist())), int(test.referenced.sum())
-        many = 2 * there > asked
-        notes.append(
-            f"in {there} of {asked} sources a candidate equals a reference word for word "
-            f"({kept.sum()} of {len(cands) - copies.sum()} candidates), and stays, as the "
-            "translation of a system"
-            + (
-                "; if references were put among the candidates, take them out, for they are "
-                "perfect."
-                if many
-                else "."
-            )
-        )
-    return copies, tuple(notes)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BEHIND",
     "CORPUS",
+    "GIVEN",
     "LM",
     "TABLE",
     "MetricRow",
@@ -38,7 +39,7 @@ __all__ = [
     "row_of",
 ]
 
-LM, CORPUS, R = "language model", "whole corpus", "R"
+LM, CORPUS, R, GIVEN = "language model", "whole corpus", "R", "scores given to systems"
 PACKAGE = __name__.partition(".")[0]
 
 # As typed ([:MODEL] may follow, :MODEL must) | what it sees beside the text | its maker | its
@@ -62,6 +63,11 @@ metricx24[:MODEL] | source, reference | accuracy.metricx:named | google/metricx-
 metricx24-qe[:MODEL] | source | accuracy.metricx:named | google/metricx-24-hybrid-xl-v2p6 | 0 to 25 error points
 metricx:MODEL | source, reference | accuracy.metricx:named | | that of the four which the model's name says
 rated-accuracy[:SET] | source, ratings | data.text_ratings:named | | what raters of these very texts said
+mqm:FILE | scores given to systems | mqm.given:named | | points of all errors that experts marked
+mqm-accuracy:FILE | scores given to systems | mqm.given:named | | points of the errors of accuracy alone
+esa:FILE | scores given to systems | data.human:named | | a rating from 0 to 100, made beside marked errors
+da:FILE | scores given to systems | data.human:named | | a direct assessment
+stored:PLACE#METRIC | scores given to systems | data.segment_scores:named | | scores of a metric that somebody stored
 """,
     "naturalness": """
 lpp | language model | naturalness.lm:named_lpp | | log-perplexity: how surprised the model is per token
@@ -79,11 +85,15 @@ yules_k | whole corpus | naturalness.diversity:named | | how often words recur (
 shannon | whole corpus | naturalness.diversity:named | | how uncertain the next word is by frequency alone
 simpson | whole corpus | naturalness.diversity:named | | how probable it is that two words differ
 rated-naturalness[:SET] | source, ratings | data.text_ratings:named | | what raters of these very texts said
+mqm-fluency:FILE | scores given to systems | mqm.given:named | | points of the errors of fluency that experts marked
 """,
 }
 BEHIND = {
     "MODEL": "a folder, a .ckpt file or a hub id[@revision]",
     "FOLDER": "one of train-critic (else the bundled one, for de and en)",
+    "FILE": "ratings of these very systems, or the name of a data set such as mqm/ted-ende",
+    "PLACE": "a folder of WMT25 or mt-metrics-eval, or a table",
+    "METRIC": "what it calls the metric",
     "SET": "a folder or JSONL with ratings.tsv (else those of the teaching set)",
 }
 """What stands behind the colon of a name."""
@@ -97,7 +107,8 @@ class MetricRow:
     ----------
     axis : "accuracy" or "naturalness". name : as typed, without what stands behind a colon.
     behind : ":MODEL" where that must follow, "[:MODEL]" where it may, "" where nothing does; a key of BEHIND.
-    sees : beside the text: of "source", "reference", "ratings", LM, "R", and CORPUS where it has no score of one text.
+    sees : beside the text: of "source", "reference", "ratings", LM, "R"; CORPUS where it has no score of one text,
+        GIVEN where only systems have scores.
     maker : module of this package and function, such as "accuracy.surface:named"; it takes an `Asked`.
     hub : the model of the bare name on the hub, "" for none. says : what its score is, in a few words.
     """
@@ -157,6 +168,7 @@ def row_of(name: str, axis: str = "", kind: str = "") -> MetricRow:
     known = [row.name for row in rows if row.fits(row.name)]
     if axis:
         known += [f"{row.name}:MODEL" for row in rows if "MODEL" in row.behind]
+    known += [row.typed for row in rows if GIVEN in row.sees]
     raise UnknownName(kind or f"{axis} metric".strip(), name, known)
 
 
@@ -181,7 +193,7 @@ def grouped(axis: str, *, texts: bool = False) -> dict[str, list[str]]:
     """
     groups: dict[str, list[str]] = {}
     for row in TABLE:
-        if row.axis == axis and not (texts and CORPUS in row.sees):
+        if row.axis == axis and not (texts and {CORPUS, GIVEN} & {*row.sees}):
             seen = " and ".join(", ".join(row.sees).rsplit(", ", 1)) or "the text alone"
             groups.setdefault(seen, []).append(row.typed)
     return groups
@@ -330,7 +342,8 @@ def metric(
     Parameters
     ----------
     name : of the table, `scoring.lookup.TABLE` and docs/metrics.md: chrf, bleu, comet and others of accuracy; lpp,
-        critic, critic+lpp and others of naturalness.
+        critic, critic+lpp and others of naturalness; mqm-accuracy:FILE, mqm-fluency:FILE, esa:FILE and
+        stored:PLACE#METRIC for scores that were given to systems.
     of : the test set that it will score, or the language of the translations, e.g. "de"; it decides BLEU's tokenizer
         and which critic and which bundled model is meant.
     lm : the language model of those that need one, or its name as in `load_lm`; by default the bundled one of the
@@ -355,7 +368,7 @@ def metric(
             "give the test set that is scored, or the language of its translations, such as 'de', "
             f"and not {of!r:.60}."
         )
-    lang, own = (known_code(of), 1) if isinstance(of, str) else (of.trg_lang, of.n_refs)
+    lang, own = (known_code(of), 1) if isinstance(of, str) else (of.trg_lang, of.n_refs or 1)
     row = row_of(name)
     if row.axis == "accuracy":
         return accuracy_metric(name, lang, own if n_refs is None else n_refs)

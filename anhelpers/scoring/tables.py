@@ -12,6 +12,7 @@ from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
 from ..estimate import Estimate
 from ..metrics import Metric
+from ..progress import note_once
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +34,7 @@ COLUMNS = ["system", "metric", "level", "value", "unit", "n", "references", "sig
 
 
 def check_needs(test: TestSet, metric: Metric) -> None:
-    """A DataError where the metric needs references and the test set has none, or only blank ones.
+    """A DataError where the metric needs references or sources and the test set has none, or only blank ones.
 
     Or where it knows another language only than that of the translations.
     """
@@ -44,6 +45,10 @@ def check_needs(test: TestSet, metric: Metric) -> None:
         raise DataError(
             f"{what} '{test.trg_lang}'; make {metric.name} for them (an.metric('{metric.name}', "
             "test))."
+        )
+    if "srcs" in metric.needs and len(test) and not any(map(str.strip, test.srcs)):
+        raise DataError(
+            f"{metric.name} reads the source, and those of {test.name} are all blank; take a metric that does not."
         )
     if "refs" in metric.needs and not test.referenced.any():
         seen = f"those of {test.name} are all blank" if test.refs else f"{test.name} has none"
@@ -77,6 +82,16 @@ def score_all(
     All in one call, so that shared work (equal texts, a reference's n-grams) is done once.
     """
     check_needs(test, metric)
+    if metric.score_systems is not None:
+        if cands is not None:
+            raise DataError(
+                f"{metric.name} are scores that outputs of systems were given; other candidates have none, so there "
+                "is no oracle curve."
+            )
+        found = metric.score_systems(test)
+        for sentence in found.notes:
+            note_once(sentence)
+        return np.empty(0), found.values
     if metric.score_segments is None:
         raise DataError(
             f"{metric.name} is a measure of a whole corpus and has no score of a segment; leave it "
@@ -162,9 +177,7 @@ def references_of(test: TestSet, metric: Metric) -> str:
 def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
     check_needs(test, metric)
     seen = references_of(test, metric)
-    if metric.score_corpus is not None and (
-        level in ("corpus", "both") or metric.score_segments is None
-    ):
+    if metric.score_corpus is not None and (level in ("corpus", "both") or not metric.of_segments):
         signature = metric.corpus_signature or metric.signature
         for system, hyps in test.systems.items():
             value = metric.score_corpus(hyps, refs=test.streams, srcs=test.srcs)
@@ -174,7 +187,7 @@ def _rows_of(test: TestSet, metric: Metric, level: str) -> Iterator[tuple]:
                 else int(scorable(test, metric).sum())
             )
             yield system, metric.name, "corpus", value, metric.scale, n, seen, signature
-    if metric.score_segments is None:
+    if not metric.of_segments:
         return
     if metric.score_corpus is None or level in ("segment-mean", "both"):
         scores = system_scores(test, metric)

@@ -29,7 +29,7 @@ from ..errors import DataError
 from ..frontier import oracle_curve
 from ..naturalness.critic import Critic, critic_metric, load_critic, score_critic
 from ..plane import OracleStudy
-from ..plane.systems import copied_candidates
+from ..plane.copies import copied_candidates
 from ..progress import note
 from .base import (
     Markup,

@@ -137,7 +137,9 @@ def test_available_lists_every_name(package, shared):
         "wmt24/en-de",
         "wmt24/ja-zh",
         "wmt24/en-es",
+        "wmt24/en-cs",
         "wmt23/en-de",
+        "wmt25/cs-de",
     ]
     assert rows["teaching"]["present"] is True
     assert rows["wmt24/en-de"] == {

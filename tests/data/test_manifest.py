@@ -174,12 +174,15 @@ def test_our_own_manifest_fits_the_named_sets():
         "wmt24/en-de": 31,
         "wmt24/ja-zh": 26,
         "wmt24/en-es": 27,
+        "wmt24/en-cs": 30,
         "wmt23/en-de": 15,
+        "wmt25/cs-de": 10,
         "mqm/ted-ende": 2,
         "mqm/wmt23-ende-sxs": 1,
         "mqm/wmt24-ende": 1,
         "mqm/wmt24-enes": 1,
         "mqm/wmt24-jazh": 1,
+        "esa/wmt24": 1,
         "xmi": 110,
     }
     assert set(count) <= {*ENTRIES, *FILES}

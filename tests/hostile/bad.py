@@ -293,11 +293,58 @@ RATING = {  # a row of an MQM table -> what the message says
     "A\td\t9\t9\tr1\ts\tt\tFluency\t1": "severity",
     "A\td\t9\t9\tr1\ts\t<v>a</v></v>\tFluency\tMajor": "without its",
 }
+APPRAISE = {  # a row of ESA -> what the message says
+    "r1,A,1,TGT,eng,deu,80,d1,False,1,2": "11 cells.*da:FILE",
+    "r1,A,1,TGT,eng,deu,180,d1,False,[],1,2": "0 to 100",
+    "r1,A,1,TGT,eng,deu,x,d1,False,[],1,2": "rating",
+    "r1,A,1,TGT,eng,deu,-1,d1,False,[],1,2": "rating",
+    "r1,A,1.5,TGT,eng,deu,80,d1,False,[],1,2": "no line",
+    "r1,A,1,TGT,eng,deu,80,d7,False,[],1,2": "d7",
+    "r1,A,7,TGT,eng,deu,80,d1,False,[],1,2": "line 7",
+    "r1,,1,TGT,eng,deu,80,d1,False,[],1,2": "no system",
+    "r1,A,1,TGT,eng,deu,80,d1,False,{},1,2,3": "13 cells",
+    'r1,A,1,TGT,eng,deu,80,d1,False,"[{""a"": 1}]",1,2': "spans",
+    'r1,A,1,TGT,eng,deu,80,d1,False,"[{""start_i"": 0, ""end_i"": 900}]",1,2': "beyond",
+    "r1,A,1,TGT,xx1,deu,80,d1,False,[],1,2": "xx1",
+}
+DOCUMENT = {  # a line of WMT25's outputs -> what the message says
+    "{}": "doc_id",
+    '{"doc_id": 7, "hypothesis": "x"}': "a text",
+    '{"doc_id": "en-de_DE", "hypothesis": "x"}': "DOMAIN",
+    '{"doc_id": "x_#_news_#_d1", "hypothesis": "x"}': "language pair",
+    '{"doc_id": "en-de_DE_#_news_#_d0", "hypothesis": "x"}': "second time",
+    '{"doc_id": "en-de_DE_#_news_#_d1", "hypothesis": ["x"]}': "a text",
+    '{"doc_id": "en-de_AT_#_news_#_d1", "hypothesis": "x"}': "2 forms",
+    "[]": "object",
+}
+_OF = '"language_pair": "en-de_DE", "domain": "news", "document_id"'
+METRICS = {  # a line of WMT25's scores -> what the message says
+    "{}": "language_pair",
+    f'{{{_OF}: "d9", "metric_scores": {{"XCOMET-XL": [1]}}}}': "d9",
+    f'{{{_OF}: "d0", "metric_scores": {{"XCOMET-XL": [1]}}}}': "second time",
+    f'{{{_OF}: "d1", "metric_scores": {{"XCOMET-XL": [1, 0]}}}}': "2 scores",
+    f'{{{_OF}: "d1", "metric_scores": {{"XCOMET-XL": ["1"]}}}}': "finite number",
+    f'{{{_OF}: "d1", "metric_scores": {{"XCOMET-XL": [NaN]}}}}': "finite number",
+    f'{{{_OF}: "d1", "metric_scores": {{"XCOMET-XL": [true]}}}}': "finite number",
+    f'{{{_OF}: "d1", "metric_scores": {{"chrF": [1]}}}}': "chrF",
+    f'{{{_OF}: "d1", "metric_scores": []}}': "metric_scores",
+}
+_TEXTS = '"doc_id": "en-de_#_news_#_d_#_1", "src_text": "Yes.", "tgt_text": {"A": "Ja!"}'
+HUMAN = {  # a line of WMT's JSON with ratings -> what the message says
+    "{}": "scores",
+    '{"scores": {"A": {"human1": 80}}}': "translation by A",
+    f'{{{_TEXTS}, "scores": {{"B": {{"human1": 80}}}}}}': "translation by B",
+    f'{{{_TEXTS}, "scores": {{"A": {{"human1": 180}}}}}}': "0 to 100",
+    f'{{{_TEXTS}, "scores": {{"A": {{"human1": true}}}}}}': "0 to 100",
+    f'{{{_TEXTS}, "scores": {{"A": 80}}}}': "no rating",
+    '{"scores": {"A": {}}, "tgt_text": 7}': "translation by A",
+}
 HEADERS = {  # files whose header can be wrong -> what their columns are separated by
     "mqm.tsv": "\t",
     "scheme.csv": ",",
     "weights.csv": ",",
     "wide.tsv": "\t",
+    "kept.tsv": "\t",
     "long.tsv": "\t",
     "manifest.tsv": "\t",
     "systems.csv": ",",
@@ -308,6 +355,12 @@ HEADERS = {  # files whose header can be wrong -> what their columns are separat
     "xmi/features/mcc.csv": ",",
 }
 CELLS = [  # file, line, what stands there instead, what the message says
+    ("kept.tsv", 2, "A\t9\tchrF\t1", "segment '9'"),
+    ("kept.tsv", 2, "A\t-1\tchrF\t1", "segment '-1'"),
+    ("kept.tsv", 2, "A\t0\tchrF\tx", "score"),
+    ("kept.tsv", 2, "A\t0\tchrF\tinf", "score"),
+    ("kept.tsv", 2, "A\t0\tchrF", "fields"),
+    ("kept.tsv", 2, "A\t0\tchrF\t700", "goes from"),
     ("docs.txt", 2, "news", "domain<TAB>document"),
     ("docs.txt", 2, "news\td1\tx", "domain<TAB>document"),
     ("docs.txt", 2, "\td1", "domain<TAB>document"),
@@ -498,6 +551,10 @@ SPECIAL = [
             ("mt.txt", NUMBERS),
             ("logprobs.txt", NUMBERS),
             ("mqm.tsv", RATING),
+            ("esa.csv", APPRAISE),
+            ("wmt25/systems/A.jsonl", DOCUMENT),
+            ("wmt25/automatic_scores/A.jsonl", METRICS),
+            ("humeval.jsonl", HUMAN),
         )
         for line, says in lines.items()
     ),

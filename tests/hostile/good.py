@@ -24,7 +24,9 @@ from anhelpers.data.stored import read_system_scores
 from anhelpers.data.token_scores import read_token_scores
 from anhelpers.data.wmt import COLUMNS as SYSTEMS
 from anhelpers.data.wmt import read_categories, system_categories
+from anhelpers.data.wmt25 import read_wmt25, read_wmt25_scores
 from anhelpers.data.worlds import load_world
+from anhelpers.scoring import lookup, system_scores
 from anhelpers.scoring.slurm import read_slurm
 from anhelpers.scoring.store import Store
 from anhelpers.scoring.upkeep import export_parquet, import_parquet, sizes
@@ -86,6 +88,39 @@ def _tar(text: str, *names: str) -> bytes:
     return stream.getvalue()
 
 
+ESA = "".join(
+    f'r1,{s},{i},TGT,eng,deu,{80 + i},{d},False,"[{{""start_i"": 0, ""end_i"": 2, ""severity"": ""minor""}}]",1.5,2.5\n'
+    for s in "A"
+    for i, d in ((1, "d1"), (2, "d1"), (3, "d2"))
+)
+HUMEVAL = "".join(
+    json.dumps(
+        {
+            "doc_id": f"en-de_DE_#_news_#_d_#_{i}",
+            "src_text": src,
+            "tgt_text": {"A": hyp},
+            "scores": {"A": {"human1": 80, "annotator1": "r1"}},
+        }
+    )
+    + "\n"
+    for i, (src, hyp) in enumerate(zip(SRC.splitlines(), HYP.splitlines(), strict=True))
+)
+OUTPUTS = "".join(
+    json.dumps({"doc_id": f"en-de_DE_#_news_#_d{i}", "hypothesis": hyp}) + "\n"
+    for i, hyp in enumerate(HYP.splitlines())
+)
+STORED = "".join(
+    json.dumps(
+        {
+            "language_pair": "en-de_DE",
+            "domain": "news",
+            "document_id": f"d{i}",
+            "metric_scores": {"XCOMET-XL": [0.5 + i / 10]},
+        }
+    )
+    + "\n"
+    for i in range(3)
+)
 TEXTS = {
     "src.txt": SRC,
     "ref.txt": REF,
@@ -125,6 +160,16 @@ TEXTS = {
     "mme/human-scores/en-de.mqm.sys.score": "A\t-3.5\n",
     "book.ipynb": json.dumps(NOTEBOOK),
     "examples.txt": "Yes.\tJa.\n",
+    "esa.csv": ESA,
+    "da.csv": "".join(
+        f"r1,A,{i},TGT,eng,deu,{70 + i},{d},False,1.5,2.5\n"
+        for i, d in ((1, "d1"), (2, "d1"), (3, "d2"))
+    ),
+    "humeval.jsonl": HUMEVAL,
+    "kept.tsv": "system\tsegment\tmetric\tscore\n"
+    + "".join(f"A\t{i}\tchrF\t{i}.5\n" for i in range(3)),
+    "wmt25/systems/A.jsonl": OUTPUTS,
+    "wmt25/automatic_scores/A.jsonl": STORED,
 }
 TEXTS |= {
     f"xmi/{'features' if kind is FEATURES else split}/{name}": _values
@@ -179,6 +224,12 @@ def _added(path: Path) -> data.TestSet:
     return add_systems(data.read_plain(_beside(path, "src.txt"), None, None, "en-de"), path)
 
 
+def _given(name: str, path: Path) -> object:
+    kind, _, rest = name.partition(":")
+    place = f"{path}{rest[len(path.name) :]}"
+    return system_scores(data.load(path.parent / "wmt"), lookup.metric(f"{kind}:{place}", "de"))
+
+
 def _with_store(path: Path, do: Callable, *args: object) -> object:
     with Store(path) as store:
         return do(store, *args)
@@ -188,6 +239,7 @@ SCORE = "score -s src.txt -r ref.txt -t A.txt -o out.csv"
 PLANE = "plane -s src.txt -r ref.txt -t A.txt -o out"
 XMI = "xmi --lm-logprobs lm.txt -o out.csv --mt-logprobs "
 CURVE = "curve {} -s src.txt -r ref.txt -o out.csv --html out.html"
+GIVEN = "score --data wmt -o out.csv -m"
 WMT = ("score --data wmt -o out.csv", "plane --data wmt -o out")
 LINES = frozenset({"empty", "blank lines", "line ends alone", "a line of 10 MB"})
 """What is text all the same, where nothing says how many lines there must be."""
@@ -261,7 +313,10 @@ FORMATS = {
         *(
             Format(
                 name,
-                {"read_ratings": lambda p: data.read_ratings(p, texts=True)},
+                {
+                    "read_ratings": lambda p: data.read_ratings(p, texts=True),
+                    "metric": lambda p: lookup.metric(f"mqm:{p}", "de"),
+                },
                 (f"mqm {name} -o out.csv",),
             )
             for name in ("mqm.tsv", "mqm.csv", "mqm.tsv.gz", "mqm.tar.gz")
@@ -376,6 +431,33 @@ FORMATS = {
             "book.ipynb",
             {"parameters_of": notebooks.parameters_of},
             ("run book.ipynb --out out", "students book.ipynb --out out"),
+        ),
+        *(
+            Format(name, {"scores": lambda p, m=metric: _given(m, p)}, (f"{GIVEN} {metric}",))
+            for name, metric in (
+                ("esa.csv", "esa:esa.csv"),
+                ("da.csv", "da:da.csv"),
+                ("humeval.jsonl", "esa:humeval.jsonl"),
+                ("kept.tsv", "stored:kept.tsv#chrF"),
+            )
+        ),
+        Format(
+            "wmt25/systems/A.jsonl",
+            {
+                "read_wmt25": lambda p: read_wmt25(p.parents[1], "en-de"),
+                "load": lambda p: data.load(p.parents[1]),
+            },
+            ("score --data wmt25 -m mattr -o out.csv",),
+        ),
+        Format(
+            "wmt25/automatic_scores/A.jsonl",
+            {
+                "read_wmt25_scores": lambda p: read_wmt25_scores(
+                    p.parents[1], read_wmt25(p.parents[1], "en-de"), "XCOMET-XL"
+                )
+            },
+            ("score --data wmt25 -m stored:wmt25#XCOMET-XL -o out.csv",),
+            frozenset({"missing"}),
         ),
         Format(
             "examples.txt",

@@ -1,0 +1,194 @@
+"""Tables of scores of single translations: a header, then a score a row, found by texts or by the number of a segment.
+
+Separated by tabs or commas. Columns: ``score`` (or ``value``, ``raw``); ``src`` and ``text`` (or ``source``, ``mt``,
+``target``), or ``segment``, which counts from 0; ``system``; and ``rater``, ``doc``, ``lp``, ``metric``, ``unit``. What
+`anhelpers score --segments` writes is such a table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import DataError, UnknownName
+from ..metrics import Given
+from .appraise import pair_of
+from .given import averaged, places_by_text
+from .lines import check_columns, csv_cells, csv_number, table_lines
+from .schema import TestSet
+
+__all__ = ["ScoreTable", "read_score_table"]
+
+NAMES = {  # what a column may be called -> what it is here
+    "raw": "raw",
+    **dict.fromkeys(("score", "value", "points"), "score"),
+    **dict.fromkeys(("src", "source"), "src"),
+    **dict.fromkeys(("mt", "text", "target", "hyp", "translation", "hypothesis"), "text"),
+    **dict.fromkeys(("rater", "annotator"), "rater"),
+    **dict.fromkeys(("doc", "document"), "doc"),
+    **{name: name for name in ("system", "segment", "lp", "metric", "unit")},
+}
+POINTS, STANDARD = "points, 0 to 100", "standard deviations of a rater"
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Scores of translations, a row each.
+
+    Parameters
+    ----------
+    path : the file. columns : what each known column holds, as text; n rows each.
+    scores : (n,) numbers. lines : n, where each stands.
+    """
+
+    path: str
+    columns: dict[str, tuple[str, ...]]
+    scores: np.ndarray
+    lines: tuple[int, ...]
+
+    @property
+    def points(self) -> str:
+        """The unit of direct assessments: points, or where some are below 0, as z-scores are, standard deviations."""
+        if (self.scores < 0).any():
+            return STANDARD
+        if (self.scores > 100).any():
+            at = int(np.argmax(self.scores > 100))
+            raise DataError(
+                f"{self.scores[at]:g} is no rating; they go from 0 to 100.",
+                self.path,
+                self.lines[at],
+            )
+        return POINTS
+
+    def of_metric(self, metric: str) -> ScoreTable:
+        """The rows of one metric; an UnknownName with those that are there. A table without metrics is all of it."""
+        if "metric" not in self.columns:
+            return self
+        rows = [i for i, name in enumerate(self.columns["metric"]) if name == metric]
+        if not rows:
+            raise UnknownName(
+                f"metric of {Path(self.path).name}", metric, {*self.columns["metric"]}
+            )
+        return self._rows(rows)
+
+    def given(self, test: TestSet, label: str) -> Given:
+        """These scores at the segments and systems of a test set; equal translations of a source share theirs.
+
+        Parameters
+        ----------
+        label : what the scores are called.
+        """
+        table, notes = self._of_pair(test)
+        by_text = "text" in table.columns
+        at, rows, columns = table._by_text(test) if by_text else table._by_number(test)
+        raters = [table.columns["rater"][i] for i in at] if "rater" in table.columns else ()
+        found = averaged(test, (rows, columns), table.scores[at], label, raters=raters)
+        how = "by their texts" if by_text else "by the number of the segment"
+        how += " and the document" if not by_text and "doc" in table.columns else ""
+        joined = f"{len({*at.tolist()}):,} of {len(table.scores):,} scores are of {test.name}, found {how}."
+        if not by_text and "doc" not in table.columns:
+            joined = f"{joined[:-1]}, which nothing else checks."
+        return Given(found.values, (*notes, joined, *found.notes))
+
+    def _rows(self, rows: Sequence[int]) -> ScoreTable:
+        columns = {name: tuple(cells[i] for i in rows) for name, cells in self.columns.items()}
+        return ScoreTable(
+            self.path, columns, self.scores[list(rows)], tuple(self.lines[i] for i in rows)
+        )
+
+    def _of_pair(self, test: TestSet) -> tuple[ScoreTable, tuple[str, ...]]:
+        """The rows of the test set's language pair, where rows say theirs."""
+        if "lp" not in self.columns:
+            return self, ()
+        pairs = [
+            pair_of(lp.split("-"), self.path, line)
+            for lp, line in zip(self.columns["lp"], self.lines, strict=True)
+        ]
+        rows = [i for i, lp in enumerate(pairs) if lp == test.lp]
+        if not rows:
+            raise UnknownName(f"language pair of {Path(self.path).name}", test.lp, {*pairs})
+        left = len(pairs) - len(rows)
+        return self._rows(rows), ((f"{left:,} rows are of other language pairs.",) if left else ())
+
+    def _by_text(self, test: TestSet) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        n = len(self.scores)
+        blank = ("",) * n
+        return places_by_text(
+            test,
+            list(
+                zip(
+                    *(self.columns.get(name, blank) for name in ("system", "src", "text", "doc")),
+                    strict=True,
+                )
+            ),
+        )
+
+    def _by_number(self, test: TestSet) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Positions of those whose system is in the test set, their segments and systems."""
+        column = {system: j for j, system in enumerate(test.systems)}
+        found = []
+        for i, (cell, system) in enumerate(
+            zip(self.columns["segment"], self.columns["system"], strict=True)
+        ):
+            if not (cell.isascii() and cell.isdigit() and int(cell) < len(test)):
+                raise DataError(
+                    f"segment '{cell}' is none of {test.name}, whose {len(test)} segments count from 0.",
+                    self.path,
+                    self.lines[i],
+                )
+            if "doc" in self.columns and self.columns["doc"][i] != test.docs[int(cell)]:
+                raise DataError(
+                    f"segment {cell} is of document '{self.columns['doc'][i]}' here, and in {test.name} of "
+                    f"'{test.docs[int(cell)]}': lines are shifted, or these are other texts.",
+                    self.path,
+                    self.lines[i],
+                )
+            if system in column:
+                found.append((i, int(cell), column[system]))
+        places = np.array(found, dtype=np.int64).reshape(-1, 3)
+        return places[:, 0], places[:, 1], places[:, 2]
+
+
+def read_score_table(path: str | PathLike) -> ScoreTable:
+    """A table with a header and a score per row; an empty score, "nan" or "None" is none.
+
+    Raises
+    ------
+    DataError : columns that say neither texts nor segment and system; a row of another width; a score that is none.
+    """
+    lines = table_lines(path)
+    delimiter = "\t" if lines and "\t" in lines[0] else ","
+    rows = [(n, cells) for n, cells in csv_cells(lines, path, delimiter=delimiter) if any(cells)]
+    header = [cell.strip().lower() for cell in rows[0][1]] if rows else []
+    kinds = [NAMES.get(cell, "") for cell in header]
+    check_columns(kinds, [kind for kind in kinds if kind], path)
+    has = {*kinds}
+    if not has & {"score", "raw"} or not ("text" in has or {"segment", "system"} <= has):
+        raise DataError(
+            f"its header has {', '.join(header)[:200] or 'nothing'}; score, and src with text or system with segment, "
+            "are wanted.",
+            path,
+            1,
+        )
+    number = kinds.index("raw" if "raw" in has else "score")
+    numbers, kept = [], []
+    for line, cells in rows[1:]:
+        if len(cells) != len(header):
+            raise DataError(f"has {len(cells)} fields, and the header {len(header)}.", path, line)
+        if cells[number].strip().lower() in ("", "nan", "none", "null"):
+            continue
+        numbers.append(csv_number(cells[number].strip(), "score", path, line, least=-math.inf))
+        kept.append((line, cells))
+    if not kept:
+        raise DataError("this table has no score.", path)
+    columns = {
+        kind: tuple(cells[j].strip() for _, cells in kept)
+        for j, kind in enumerate(kinds)
+        if kind and j != number
+    }
+    return ScoreTable(str(path), columns, np.array(numbers), tuple(line for line, _ in kept))
