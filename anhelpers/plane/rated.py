@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["RatedMetrics", "rated_metrics"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RatedMetrics:
     """What people and metrics say of the same translations, by k systems of N sources; higher is better throughout.
 
@@ -37,13 +37,13 @@ class RatedMetrics:
     notes : what was joined and what was left out.
     """
 
-    accuracy: np.ndarray = field(repr=False)
-    fluency: np.ndarray = field(repr=False)
-    metrics: Mapping[str, np.ndarray] = field(repr=False)
-    docs: np.ndarray = field(repr=False)
+    accuracy: np.ndarray
+    fluency: np.ndarray
+    metrics: Mapping[str, np.ndarray]
+    docs: np.ndarray
     systems: tuple[str, ...] = ()
-    titles: Mapping[str, str] = field(default_factory=dict, repr=False)
-    signatures: Mapping[str, str] = field(default_factory=dict, repr=False)
+    titles: Mapping[str, str] = field(default_factory=dict)
+    signatures: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -63,6 +63,10 @@ class RatedMetrics:
         }.items():
             checks.finite(name, np.nan_to_num(values, nan=0.0, posinf=np.inf), shape)
         checks.same_length(accuracy=self.accuracy, docs=self.docs)
+
+    def __repr__(self) -> str:
+        n, k = np.shape(self.accuracy)
+        return f"RatedMetrics({', '.join(self.metrics) or 'no metric'}: {k} systems on {n} sources)"
 
     @property
     def scores(self) -> dict[str, np.ndarray]:
