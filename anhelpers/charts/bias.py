@@ -113,7 +113,8 @@ def _extent(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _chance(rows: pd.DataFrame) -> bool:
-    return "chance_accuracy_low" in rows and rows["chance_accuracy_low"].notna().any()
+    """Whether the rows say what noise gets."""
+    return "chance_accuracy_low" in rows and bool(rows["chance_accuracy_low"].notna().any())
 
 
 def _field(rows: pd.DataFrame, channels: dict) -> list[alt.Chart]:

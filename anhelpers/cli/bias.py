@@ -75,7 +75,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FILE",
         help="more metrics: CSV with system, segment, metric, value, unit, as `anhelpers score "
-        "--level segment` writes it",
+        "--segments` writes it",
     )
     shared.lm(parser)
     shared.store(parser)

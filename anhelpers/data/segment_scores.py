@@ -1,4 +1,4 @@
-"""Tables of segment scores, a row per system, segment and metric, as `anhelpers score --level segment` writes them."""
+"""Tables of segment scores, a row per system, segment and metric, as `anhelpers score --segments` writes them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def read_segment_scores(path: str | PathLike, test: TestSet) -> pd.DataFrame:
     if missing := [name for name in WANTED if name not in header]:
         raise DataError(
             f"its header has no column {', '.join(missing)}; {', '.join(WANTED)} are wanted, "
-            "separated by commas, as `anhelpers score --level segment` writes them.",
+            "separated by commas, as `anhelpers score --segments` writes them.",
             path,
             1,
         )

@@ -86,7 +86,7 @@ def metric_bias(
 
 def varied(human: Sequence[np.ndarray]) -> np.ndarray:
     """(N,) bool: sources on which both ratings vary over enough systems."""
-    return ~np.isnan(source_correlations(*human))
+    return ~np.isnan(source_correlations(human[0], human[1]))
 
 
 def _agreements(human: Sequence[np.ndarray], score: np.ndarray, kind: str) -> np.ndarray:

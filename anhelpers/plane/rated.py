@@ -178,6 +178,8 @@ def plane_of_scores(x: np.ndarray, y: np.ndarray, docs: np.ndarray) -> Plane:
     """
     n, k = x.shape
     names = tuple(map(str, range(k)))
-    axes = (mean_axis(name, name, name, v) for name, v in (("x", x), ("y", y)))
+    one, other = (mean_axis(name, name, name, v) for name, v in (("x", x), ("y", y)))
     every = np.array(["all"] * n, dtype=object)
-    return Plane("these ratings", names, ("unknown",) * k, *axes, docs, every, np.zeros(n, int))
+    return Plane(
+        "these ratings", names, ("unknown",) * k, one, other, docs, every, np.zeros(n, int)
+    )

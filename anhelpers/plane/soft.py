@@ -68,8 +68,8 @@ def soft_pairwise_accuracy(
     return Estimate(
         "soft pairwise accuracy",
         float(values[0]),
-        low=max(0.0, low),
-        high=min(1.0, high),
+        low=float(np.clip(low, 0, 1)),
+        high=float(np.clip(high, 0, 1)),
         se=se,
         n=x.shape[1] * (x.shape[1] - 1) // 2,
         of="pairs of systems",
