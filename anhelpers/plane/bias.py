@@ -17,7 +17,7 @@ from ..stats import clusters_of, pearson
 from .by_source import FEWEST_SYSTEMS, KINDS, pair_accuracy, source_correlations, tie_threshold
 from .local import correlation_gap, correlations
 from .rated import RatedMetrics, plane_of_scores, shared_sources
-from .soft import jackknife, likeness, swap_p, swap_signs
+from .soft import jackknife_ends, likeness, swap_p, swap_signs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ def metric_bias(
 
     Parameters
     ----------
-    n_noise : metrics of random numbers that are made for what chance gives.
+    rated : of `rated_metrics`. n_noise : metrics of random numbers that are made for what chance gives.
 
     Returns
     -------
@@ -206,7 +206,7 @@ def _soft(
         own = swap_p(score[at], signs, index)
         values = [likeness(one, own) for one in people]
         values.append(values[0] - values[1])
-        ends = np.array([(v[0], *jackknife(v, index)[:2]) for v in values])
+        ends = np.array([(v[0], *jackknife_ends(v, index)[:2]) for v in values])
         out.append(bias_row(name, (BETWEEN, SOFT), ends, least=0.0))
     count = source_counts(rows, docs) | {"left_out": int((~rows).sum()), "n_systems": systems.sum()}
     return pd.DataFrame(out).assign(**count)
@@ -249,7 +249,7 @@ def mixture_arc(rated: RatedMetrics, n: int = 41) -> pd.DataFrame:
 
     Parameters
     ----------
-    n : mixtures from share 0 to share 1.
+    rated : of `rated_metrics`. n : mixtures from share 0 to share 1.
 
     Returns
     -------

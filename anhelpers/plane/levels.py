@@ -40,6 +40,10 @@ def accuracy_levels(
     "between sources" : over the means of sources. "all translations" : over all of them, both mixed. "between systems"
     : over the means of systems, on the sources that have all.
 
+    Parameters
+    ----------
+    rated : of `rated_metrics`.
+
     Returns
     -------
     level; r, r_low, r_high : documents resampled, systems held fixed, nan where r is not defined; n and of : what r is

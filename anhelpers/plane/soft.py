@@ -14,7 +14,7 @@ from ..estimate import Estimate
 from ..intervals import effective, student
 from ..stats import clusters_of
 
-__all__ = ["jackknife", "likeness", "soft_pairwise_accuracy", "swap_p", "swap_signs"]
+__all__ = ["jackknife_ends", "likeness", "soft_pairwise_accuracy", "swap_p", "swap_signs"]
 
 N_SWAPS = 1000
 
@@ -31,7 +31,7 @@ def soft_pairwise_accuracy(
 
     p is that of a paired permutation test, whether the first system of a pair is better: near 0 or 1 where that is
     sure, 1/2 where nothing can be told. So a pair that people cannot tell apart asks nothing of the metric but the same
-    doubt. `swap_p` has p, `jackknife` the interval.
+    doubt. `swap_p` has p, `jackknife_ends` the interval.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def soft_pairwise_accuracy(
     index = np.unique(clusters_of(np.asarray(docs)[whole]), return_inverse=True)[1]
     signs = swap_signs(int(whole.sum()), rng, n_swaps)
     values = likeness(swap_p(x[whole], signs, index), swap_p(y[whole], signs, index))
-    low, high, se, counting = jackknife(values, index)
+    low, high, se, counting = jackknife_ends(values, index)
     return Estimate(
         "soft pairwise accuracy",
         float(values[0]),
@@ -130,12 +130,12 @@ def likeness(human: np.ndarray, metric: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    human, metric : (M + 1, P) of `swap_p`, with the same swaps.
+    human, metric : (M+1, P) of `swap_p`, with the same swaps.
     """
     return 1 - np.abs(human - metric).mean(1)
 
 
-def jackknife(values: np.ndarray, index: np.ndarray) -> tuple[float, float, float, float]:
+def jackknife_ends(values: np.ndarray, index: np.ndarray) -> tuple[float, float, float, float]:
     """(low, high, standard error, effective documents) of a number from what it is without each of M documents.
 
     The interval is for its mean over test sets of as many documents, with these very systems; `docs/calibration.md` has
