@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "in_one_cell",
+    "latex_rows",
     "latex_table",
     "readable",
     "split_ranks",
@@ -109,16 +110,38 @@ def latex_table(table: pd.DataFrame, plane: Plane, told: Sequence[str] = ()) -> 
         f"{plane.name}: {plane.accuracy.title}; {plane.naturalness.title}. 95 % intervals; bold: "
         "Pareto-optimal." + "".join(f" {ADVICE.sub('.', sentence)}" for sentence in told)
     )
+    return _booktabs(f"ll{'r' * (len(columns) - 2)}", [head, *rows], caption)
+
+
+def latex_rows(table: pd.DataFrame, caption: str) -> str:
+    """Any table as LaTeX (booktabs), numbers with their intervals in one cell.
+
+    Parameters
+    ----------
+    caption : what is shown, with unit and direction.
+    """
+    shown = in_one_cell(table)
+    rows = [
+        " & ".join(_latex(_cell(row, c, "", {})) for c in shown) + r" \\"
+        for row in shown.to_dict("records")
+    ]
+    head = " & ".join(_latex(str(c).replace("_", " ")) for c in shown) + r" \\"
+    sides = "".join("r" if shown[c].dtype.kind in "fi" else "l" for c in shown)
+    return _booktabs(sides, [head, *rows], _latex(caption))
+
+
+def _booktabs(sides: str, lines: Sequence[str], caption: str) -> str:
+    """The head and the rows of a table in their environment, with what made them; sides : such as "llrr"."""
     frame = [
         f"% {made_by()}",
         "% needs \\usepackage{booktabs}",
         r"\begin{table*}",
         r"\centering\small",
-        rf"\begin{{tabular}}{{ll{'r' * (len(columns) - 2)}}}",
+        rf"\begin{{tabular}}{{{sides}}}",
         r"\toprule",
-        head,
+        lines[0],
         r"\midrule",
-        *rows,
+        *lines[1:],
         r"\bottomrule",
         r"\end{tabular}",
         rf"\caption{{{caption}}}",

@@ -52,6 +52,8 @@ KINDS = """\
 - **raters who agree well, by chance, nearly always the same**: they see much of what a translation is worth, nothing
   of it, or translations that hardly differ.
 - **plane of a class**: ratings 1 to 5 by raters of different leniency.
+- **MQM-like marks of 8 systems**: hard sources have more errors of accuracy and of fluency; the metric is a mixture of
+  both with noise; sizes are skewed. The intervals of soft pairwise accuracy hold too often rather than too rarely.
 - **correlation inside**: of log-probabilities within a document of skewed size; the true gap of LPP is 0.
 - **words by topic**: a third of a document's words are from 100 of its own, the others by Zipf's law.
 - **q = r, near, apart**: the system and the reference have the same law, one a little away, and one far away.

@@ -2,6 +2,7 @@
 
 from . import frame as frame
 from . import marks as marks
+from .bias import plot_bias as plot_bias
 from .callouts import plot_callouts as plot_callouts
 from .correlation import plot_against_fluency as plot_against_fluency
 from .correlation import plot_local_correlation as plot_local_correlation

@@ -12,6 +12,7 @@ from ..errors import AnhelpersError, DataError, one_line
 from ..progress import say
 from ..provenance import making
 from . import (
+    bias,
     check,
     curve,
     data,
@@ -55,6 +56,7 @@ COMMANDS = {
     "curve": curve,
     "plane": plane,
     "judge": judge,
+    "bias": bias,
     "mqm": mqm,
     "xmi": xmi,
     "train-lm": train_lm,

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import checks
 from ..naturalness.mono import LPP_DISTANCE
-from ..progress import say
 from ..provenance import TOGETHER
 from ..scoring import lookup
 from . import mono as reference
@@ -297,23 +294,11 @@ def _write(
     folder: Path, plane: Plane, results: dict, look: dict[str, Any], words: dict[str, str]
 ) -> None:
     """All results at once, so that those of two runs never stand side by side; print the systems and the claim."""
-    from ..data.writing import make_folder, turn, unwritable
+    from ..data.writing import results_together
     from ..report import readable
 
-    try:
-        with TemporaryDirectory(
-            dir=make_folder(folder), prefix=".plane.", ignore_cleanup_errors=True
-        ) as scratch:
-            _draw(fresh := Path(scratch), plane, results, look, words)
-            with turn(folder):
-                for name in RESULTS:
-                    if (fresh / name).exists():
-                        os.replace(fresh / name, folder / name)
-                        say(f"wrote {folder / name}")
-                    else:
-                        (folder / name).unlink(missing_ok=True)
-    except OSError as error:
-        raise unwritable(error, folder) from error
+    with results_together(folder, RESULTS) as fresh:
+        _draw(fresh, plane, results, look, words)
     table = results["systems"].sort_values("accuracy", ascending=False)
     sys.stdout.write(readable(table).to_string(index=False) + "\n")
     print(words["The claim"])

@@ -38,6 +38,7 @@ from .ratings import read_ratings as read_ratings
 from .schema import CandidateSet as CandidateSet
 from .schema import TestSet as TestSet
 from .score_pairs import read_score_pair as read_score_pair
+from .score_table import read_segment_scores as read_segment_scores
 from .sets import TEACHING as TEACHING
 from .stored import read_system_scores as read_system_scores
 from .text_ratings import TextRatings as TextRatings

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +23,10 @@ from .given import averaged, places_by_text
 from .lines import check_columns, csv_cells, csv_number, table_lines
 from .schema import TestSet
 
-__all__ = ["ScoreTable", "read_score_table"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ScoreTable", "read_score_table", "read_segment_scores"]
 
 NAMES = {  # what a column may be called -> what it is here
     "raw": "raw",
@@ -33,6 +37,8 @@ NAMES = {  # what a column may be called -> what it is here
     **dict.fromkeys(("doc", "document"), "doc"),
     **{name: name for name in ("system", "segment", "lp", "metric", "unit")},
 }
+DIRECTIONS = {"higher is": 1.0, "lower is": -1.0}
+"""What a unit says of the better direction -> the sign by which higher is better."""
 POINTS, STANDARD = "points, 0 to 100", "standard deviations of a rater"
 
 
@@ -192,3 +198,106 @@ def read_score_table(path: str | PathLike) -> ScoreTable:
         if kind and j != number
     }
     return ScoreTable(str(path), columns, np.array(numbers), tuple(line for line, _ in kept))
+
+
+def read_segment_scores(path: str | PathLike, test: TestSet) -> pd.DataFrame:
+    """Scores of a test set's segments by all metrics of a table, turned so that higher is better.
+
+    A table of `read_score_table` with the columns system, segment (from 0), metric and unit, which must say the
+    direction ("points, higher is better"). A column doc must name the document that the segment has in the test set,
+    so that shifted rows are seen.
+
+    Parameters
+    ----------
+    test : the test set that the scores are of.
+
+    Returns
+    -------
+    DataFrame system, segment, metric, score, unit. `attrs["notes"]`: sentences that the user should see.
+
+    Raises
+    ------
+    DataError, with the line : no such column; a segment out of range, or twice; a value that is no number; a unit
+        without a direction, or a metric with two; another document; no system of the test set.
+    """
+    import pandas as pd
+
+    table = read_score_table(path)
+    wanted = ("system", "segment", "metric", "unit")
+    if missing := [name for name in wanted if name not in table.columns]:
+        raise DataError(
+            f"its header has no column {', '.join(missing)}; value and {', '.join(wanted)} are "
+            "wanted, as `anhelpers score --segments` writes them.",
+            path,
+            1,
+        )
+    frames = []
+    for metric in dict.fromkeys(table.columns["metric"]):
+        own = table.of_metric(metric)
+        sign, unit = _direction(own, metric)
+        at, rows, columns = own._by_number(test)
+        _check_once(own, metric, at, rows * len(test.systems) + columns)
+        systems = np.array(list(test.systems), dtype=object)[columns]
+        score = sign * own.scores[at] + 0.0
+        frames.append(
+            pd.DataFrame({"system": systems, "segment": rows, "score": score}).assign(
+                metric=metric, unit=unit
+            )
+        )
+    found = pd.concat(frames, ignore_index=True)[["system", "segment", "metric", "score", "unit"]]
+    if found.empty:
+        raise DataError(f"has scores of no system of {test.name}.", path)
+    found.attrs["notes"] = _missing_notes(table, found, test)
+    return found
+
+
+def _direction(table: ScoreTable, metric: str) -> tuple[float, str]:
+    """The sign by which higher is better, and the unit then: "edits, negated: higher is better"."""
+    unit = table.columns["unit"][0]
+    for other, line in zip(table.columns["unit"], table.lines, strict=True):
+        if other != unit:
+            told = f"{metric} has the unit '{other}' here, and '{unit}' above."
+            raise DataError(told, table.path, line)
+    if not metric:
+        raise DataError("there is no metric's name; give one.", table.path, table.lines[0])
+    signs = [sign for told, sign in DIRECTIONS.items() if told in unit]
+    if len(signs) != 1:
+        raise DataError(
+            f"the unit '{unit}' of {metric} does not say the direction; write “…, higher is "
+            "better” or “…, lower is better”.",
+            table.path,
+            table.lines[0],
+        )
+    return signs[0], unit.replace("lower is", "negated: higher is")
+
+
+def _check_once(table: ScoreTable, metric: str, at: np.ndarray, places: np.ndarray) -> None:
+    """A DataError where a system has a second score for a segment."""
+    again = np.setdiff1d(np.arange(len(at)), np.unique(places, return_index=True)[1])
+    if again.size:
+        i = int(at[again[0]])
+        system, segment = (table.columns[name][i] for name in ("system", "segment"))
+        raise DataError(
+            f"system '{system}' has a second {metric} for segment {segment}.",
+            table.path,
+            table.lines[i],
+        )
+
+
+def _missing_notes(table: ScoreTable, found: pd.DataFrame, test: TestSet) -> tuple[str, ...]:
+    told = []
+    if "doc" not in table.columns:
+        told.append(
+            "scores are matched to segments by number alone; with a column doc shifted rows would "
+            "be seen."
+        )
+    if others := sorted({*table.columns["system"]} - {*test.systems, *test.refs}):
+        told.append(f"not in {test.name}, and left out: {', '.join(others)}.")
+    n = found.groupby(["metric", "system"]).size()
+    if (few := n[n < len(test)]).size:
+        (metric, system), least = few.idxmin(), int(few.min())
+        told.append(
+            f"not all segments have a stored score; fewest: {metric} of {system}, {least} of "
+            f"{len(test)}."
+        )
+    return tuple(told)

@@ -11,12 +11,14 @@ import errno
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ..errors import DataError
+from ..progress import say
 
 try:
     import fcntl
@@ -30,6 +32,7 @@ __all__ = [
     "lock",
     "make_folder",
     "replace_folder",
+    "results_together",
     "still_at",
     "turn",
     "unwritable",
@@ -145,6 +148,33 @@ def turn(folder: Path) -> Iterator[None]:
     finally:
         if descriptor is not None:
             os.close(descriptor)
+
+
+@contextmanager
+def results_together(folder: str | PathLike, names: Sequence[str]) -> Iterator[Path]:
+    """A hidden folder to write results to, which take their places in `folder` together, each with a line that says so.
+
+    So those of two runs never stand side by side: one of the names that was not written anew is removed.
+
+    Parameters
+    ----------
+    names : all that a run may leave.
+    """
+    folder = Path(folder)
+    try:
+        with TemporaryDirectory(
+            dir=make_folder(folder), prefix=".results.", ignore_cleanup_errors=True
+        ) as scratch:
+            yield (fresh := Path(scratch))
+            with turn(folder):
+                for name in names:
+                    if (fresh / name).exists():
+                        os.replace(fresh / name, folder / name)
+                        say(f"wrote {folder / name}")
+                    else:
+                        (folder / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritable(error, folder) from error
 
 
 def lock(descriptor: int, wait: bool = False) -> bool:

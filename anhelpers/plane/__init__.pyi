@@ -3,6 +3,17 @@
 from ..data.rating_join import Join as Join
 from ..data.rating_join import join_ratings as join_ratings
 from ..data.rating_join import rated_texts as rated_texts
+from .bias import BETWEEN as BETWEEN
+from .bias import WITHIN as WITHIN
+from .bias import bias_claim as bias_claim
+from .bias import bias_notes as bias_notes
+from .bias import metric_bias as metric_bias
+from .bias import mixture_arc as mixture_arc
+from .by_source import pair_accuracy as pair_accuracy
+from .by_source import source_correlations as source_correlations
+from .by_source import tie_threshold as tie_threshold
+from .levels import accuracy_levels as accuracy_levels
+from .levels import rater_bias as rater_bias
 from .local import FEWEST as FEWEST
 from .local import correlation_gap as correlation_gap
 from .local import correlations as correlations
@@ -23,6 +34,8 @@ from .paired import by_pair as by_pair
 from .paired import cannot_decide as cannot_decide
 from .paired import paired_tests as paired_tests
 from .paired import with_ranks as with_ranks
+from .rated import RatedMetrics as RatedMetrics
+from .rated import rated_metrics as rated_metrics
 from .ratings import fluency_rows as fluency_rows
 from .ratings import fluency_summary as fluency_summary
 from .ratings import metric_against as metric_against
@@ -33,6 +46,9 @@ from .scores import Axis as Axis
 from .scores import Plane as Plane
 from .scores import mean_axis as mean_axis
 from .scores import stored_axis as stored_axis
+from .soft import soft_pairwise_accuracy as soft_pairwise_accuracy
+from .soft import swap_p as swap_p
+from .soft import swap_signs as swap_signs
 from .systems import metric_axis as metric_axis
 from .systems import outside_of as outside_of
 from .systems import plane_of as plane_of

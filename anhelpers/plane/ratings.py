@@ -144,7 +144,7 @@ def metric_against(
     ----------
     join : of the ratings with the test set, from `join_ratings`. kind : "fluency" or "accuracy".
     """
-    part, rating = _rated_part(
+    part, rating, _ = rated_part(
         test, scores, join, kind, without=tuple(test.refs) if "refs" in metric.needs else ()
     )
     axis = metric_axis(part, metric)
@@ -169,15 +169,18 @@ def stored_against(
     join, kind : as in `metric_against`.
     """
     without = [rated for rated, name in join.names.items() if name not in values]
-    part, rating = _rated_part(test, scores, join, kind, without)
+    part, rating, _ = rated_part(test, scores, join, kind, without)
     column = [values[join.names[system]] for system in part.systems]
     return plane_of(part, stored_axis(*axis, column, rating.there), rating)
 
 
-def _rated_part(
+def rated_part(
     test: TestSet, scores: MqmScores, join: Join, kind: str, without: Sequence[str] = ()
-) -> tuple[TestSet, Axis]:
-    """The rated segments with rated systems of the same text, and their ratings; documents as the raters had them."""
+) -> tuple[TestSet, Axis, np.ndarray]:
+    """The rated segments with rated systems of the same text, their ratings, and (n,) which segments these are.
+
+    Documents are as the raters had them.
+    """
     matrix, texts = scores.matrix(kind), {**test.refs, **test.systems}
     columns = [
         j
@@ -201,4 +204,4 @@ def _rated_part(
         notes=join.report,
     )
     axis = rating_axis(scores, kind).take(rated, np.array(columns))
-    return part, axis.where(join.same[rated][:, columns])
+    return part, axis.where(join.same[rated][:, columns]), join.rows[rated]

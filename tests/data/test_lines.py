@@ -161,7 +161,5 @@ def test_a_text_without_line_ends_is_told_before_anything_is_computed(tmp_path):
     assert len(read_lines(path)) == 1
     row = {"src": "One.", "refs": ["Eins."], "candidates": ["Eins.", "a" * 1_000_001]}
     (path := tmp_path / "cands.jsonl").write_text(json.dumps(row) + "\n")
-    with pytest.raises(
-        DataError, match=r'cands\.jsonl, line 1: "text" is a text of 1,000,001'
-    ):
+    with pytest.raises(DataError, match=r'cands\.jsonl, line 1: "text" is a text of 1,000,001'):
         read_candidate_file(path)

@@ -330,7 +330,7 @@ def test_killed_in_the_middle_the_older_results_stay_and_a_rerun_is_byte_identic
         shutil.copy(bundled("teaching/de-en/mqm.tsv"), folder / "ratings.tsv")
     whole = Command(server, folders[0], [*argv, *out], "", "../log", True)
     assert whole.status() == 0, whole.text()
-    older = {path: b"older" for path in faults.tree(folders[0] / "out")}
+    older = dict.fromkeys(faults.tree(folders[0] / "out"), b"older")
     for path, data in older.items():
         (folders[1] / "out" / path).write_bytes(data)
     setup = f"{STUCK.format(n=0)}\n{caught}\nfirst = getattr(place, name)\n"

@@ -1,0 +1,562 @@
+"""Where metrics stand between accuracy and fluency: on paper, on made marks whose answer is known, against scipy."""
+
+from dataclasses import replace
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from anhelpers.data import read_ratings
+from anhelpers.errors import DataError
+from anhelpers.mqm import choose_scheme, score_ratings
+from anhelpers.plane import (
+    BETWEEN,
+    WITHIN,
+    RatedMetrics,
+    accuracy_levels,
+    bias_claim,
+    bias_notes,
+    join_ratings,
+    metric_bias,
+    mixture_arc,
+    pair_accuracy,
+    rated_metrics,
+    rated_texts,
+    rater_bias,
+    soft_pairwise_accuracy,
+    source_correlations,
+    swap_p,
+    swap_signs,
+    tie_threshold,
+)
+from anhelpers.scoring.lookup import metric as metric_of
+from anhelpers.stats import pearson
+
+EASY, HARD = [-1, -2, -3], [-7, -8, -9]
+PAPER = np.array([EASY, HARD], dtype=float), np.array([EASY[::-1], HARD[::-1]], dtype=float)
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def some_marks(seed=0, n=60, k=6, n_docs=12, ties=3):
+    """(n, k) whole numbers with many ties, another row of them, and documents."""
+    draw = rng(seed)
+    return (
+        -draw.integers(0, ties, (n, k)).astype(float),
+        -draw.integers(0, ties, (n, k)).astype(float),
+        np.sort(draw.integers(0, n_docs, n)),
+    )
+
+
+def a_set(seed=0, **more):
+    accuracy, fluency, docs = some_marks(seed, **more)
+    noise = rng(seed + 1).normal(size=(2, *accuracy.shape))
+    metrics = {"sees accuracy": accuracy + 0.3 * noise[0], "sees fluency": fluency + 0.3 * noise[1]}
+    return RatedMetrics(accuracy, fluency, metrics, docs)
+
+
+@pytest.mark.verifies("Correlation within sources", by="hand")
+def test_two_sources_on_paper_and_the_paradox():
+    accuracy, fluency = PAPER
+    assert source_correlations(accuracy, fluency).tolist() == [-1, -1]
+    assert float(pearson(accuracy.ravel(), fluency.ravel())) == pytest.approx(50 / 58)
+    one, other = [[-1, -2, -6]], [[8, 6, 7]]
+    assert source_correlations(one, other)[0] == pytest.approx(3 / 252**0.5)
+    assert source_correlations(one, other, "kendall")[0] == pytest.approx(1 / 3)
+
+
+@pytest.mark.verifies("Correlation within sources", by="foreign", of="scipy")
+@pytest.mark.parametrize(
+    ("kind", "theirs"), [("pearson", stats.pearsonr), ("kendall", stats.kendalltau)]
+)
+def test_each_source_is_scipys(kind, theirs):
+    x, y, _ = some_marks(3, n=80)
+    x[rng(1).random(x.shape) < 0.2] = np.nan
+    for a, b, found in zip(x, y, source_correlations(x, y, kind), strict=True):
+        there = ~np.isnan(a)
+        a, b = a[there], b[there]
+        if len(a) < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
+            assert np.isnan(found)
+        else:
+            assert found == pytest.approx(theirs(a, b).statistic, abs=1e-12)
+
+
+@pytest.mark.verifies("Correlation within sources", by="property")
+@given(st.integers(0, 10**6), st.floats(1e-3, 1e3), st.floats(-100, 100))
+def test_what_all_systems_share_on_a_source_has_no_part_in_it(seed, scale, shift):
+    draw = rng(seed)
+    x, y = draw.normal(size=(2, 4, 5))
+    hard = draw.normal(size=(4, 1)) * 50
+    for kind in ("pearson", "kendall"):
+        before = source_correlations(x, y, kind)
+        after = source_correlations(scale * x + hard + shift, y - hard, kind)
+        assert before == pytest.approx(after, abs=1e-6)
+        assert source_correlations(-x, y, kind) == pytest.approx(-before)
+
+
+def test_sources_without_a_correlation_are_nan_and_never_0():
+    x = [[1, 2, np.nan], [1, 1, 1], [1, 2, 3]]
+    y = [[1, 2, 3], [1, 2, 3], [2, 2, 2]]
+    assert np.isnan(source_correlations(x, y)).all()
+    assert np.isnan(pair_accuracy(x[:1], y[:1])).all()
+    assert source_correlations([[1e-200, 2e-200, 4e-200]], [[1, 2, 4]])[0] == pytest.approx(1)
+    with pytest.raises(DataError, match=r"two scores of \(sources, systems\) are wanted, got shap"):
+        source_correlations([[1, 2, 3]], [[1, 2]])
+    with pytest.raises(DataError, match="a score is infinite"):
+        source_correlations([[1, 2, np.inf]], [[1, 2, 3]])
+
+
+@pytest.mark.verifies("Pairwise accuracy with ties", by="hand")
+def test_three_pairs_on_paper():
+    # people: A = B < C; the metric: 1, 2, 9; without ties it misses the tie, with ties up to 1 it misses nothing
+    assert pair_accuracy([[1, 2, 9]], [[0, 0, 1]])[0] == pytest.approx(2 / 3)
+    assert tie_threshold([[1, 2, 9]], [[0, 0, 1]]) == 1
+    assert pair_accuracy([[1, 2, 9]], [[0, 0, 1]], 8)[0] == pytest.approx(1 / 3)
+
+
+@pytest.mark.verifies("Pairwise accuracy with ties", by="foreign", of="all thresholds, one by one")
+@pytest.mark.parametrize("seed", range(5))
+def test_the_threshold_is_the_best_of_all(seed):
+    human, _, _ = some_marks(seed, n=12, k=4)
+    score = np.round(human + rng(seed).normal(size=human.shape), 1)
+    score[0, 0] = np.nan
+    sizes = {0.0} | {
+        abs(row[i] - row[j]) for row in score for i, j in combinations(range(4), 2)
+    } - {np.nan}
+    means = {t: np.nanmean(pair_accuracy(score, human, t)) for t in sizes if t == t}
+    best = tie_threshold(score, human)
+    assert np.nanmean(pair_accuracy(score, human, best)) == pytest.approx(max(means.values()))
+    assert best == min(t for t, mean in means.items() if mean > max(means.values()) - 1e-12)
+
+
+@pytest.mark.verifies("Pairwise accuracy with ties", by="property")
+def test_people_agree_with_themselves_and_a_constant_gets_the_share_of_ties():
+    human, _, _ = some_marks()
+    assert (pair_accuracy(human, human) == 1).all()
+    still = pair_accuracy(np.zeros_like(human), human)
+    equal = np.mean([human[:, i] == human[:, j] for i, j in combinations(range(6), 2)], axis=0)
+    assert still == pytest.approx(equal)
+    with pytest.raises(DataError, match="no source has three systems"):
+        tie_threshold(np.full((2, 4), np.nan), np.zeros((2, 4)))
+
+
+def brute(human, metric):
+    """SPA by all ways to swap, one by one."""
+
+    def p(d):
+        sums = [
+            sum(s * x for s, x in zip(signs, d, strict=True))
+            for signs in product((1, -1), repeat=len(d))
+        ]
+        return (
+            np.mean([s > sum(d) + 1e-9 for s in sums])
+            + np.mean([abs(s - sum(d)) < 1e-9 for s in sums]) / 2
+        )
+
+    pairs = combinations(range(human.shape[1]), 2)
+    return np.mean(
+        [1 - abs(p(human[:, i] - human[:, j]) - p(metric[:, i] - metric[:, j])) for i, j in pairs]
+    )
+
+
+@pytest.mark.verifies("Soft pairwise accuracy", by="hand")
+def test_one_pair_on_three_sources_on_paper():
+    pair = [np.stack([d, np.zeros(3)], axis=1) for d in ([1, 1, 1], [2, 1, -1])]
+    found = soft_pairwise_accuracy(*pair, ["a", "b", "c"], rng())
+    assert found.value == 13 / 16
+    assert (found.n, found.n_docs, found.signature) == (1, 3, "swaps:8")
+
+
+@pytest.mark.verifies(
+    "Soft pairwise accuracy", by="foreign", of="an enumeration of all permutations"
+)
+def test_it_is_that_of_all_permutations():
+    human, metric = rng(5).integers(0, 4, (2, 7, 4)).astype(float)
+    found = soft_pairwise_accuracy(human, metric, range(7), rng())
+    assert found.value == pytest.approx(brute(human, metric), abs=1e-12)
+    drawn = [
+        soft_pairwise_accuracy(human, metric, range(7), rng(i), n_swaps=100) for i in range(40)
+    ]
+    assert np.mean([one.value for one in drawn]) == pytest.approx(found.value, abs=0.03)
+
+
+@pytest.mark.verifies("Soft pairwise accuracy", by="property")
+def test_it_is_1_for_people_themselves_and_does_not_depend_on_the_order_of_systems():
+    human, metric = rng(2).normal(size=(2, 40, 5)) + np.arange(5)
+    docs = np.repeat(np.arange(8), 5)
+    assert soft_pairwise_accuracy(human, human, docs, rng()).value == 1
+    found = soft_pairwise_accuracy(human, metric, docs, rng())
+    turned = soft_pairwise_accuracy(human[:, ::-1], metric[:, ::-1], docs, rng())
+    assert found.value == pytest.approx(turned.value)
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    assert soft_pairwise_accuracy(human, -human, docs, rng()).value < 0.2
+    alone = soft_pairwise_accuracy(human[:1], metric[:1], ["a"], rng())
+    assert np.isnan(alone.high)
+
+
+def test_p_without_a_document_is_that_of_the_others():
+    scores, index = rng(1).normal(size=(6, 3)), np.array([0, 0, 1, 1, 2, 2])
+    signs = swap_signs(6, rng())
+    assert len(signs) == 64
+    found = swap_p(scores, signs, index)
+    rest = swap_p(scores[2:], swap_signs(4, rng()))
+    np.testing.assert_allclose(found[1], rest[0])
+    np.testing.assert_allclose(swap_p(scores, signs)[0], found[0])
+
+
+def test_a_source_without_all_systems_is_left_out_of_soft_pairwise_accuracy_and_counted():
+    human = rng(2).normal(size=(9, 3))
+    human[4, 1] = np.nan
+    found = soft_pairwise_accuracy(human, human, range(9), rng())
+    assert found.left_out == 1
+    with pytest.raises(DataError, match="no source has both scores of every system"):
+        soft_pairwise_accuracy(np.full((3, 3), np.nan), np.zeros((3, 3)), range(3), rng())
+    with pytest.raises(DataError, match="two or more systems are wanted"):
+        soft_pairwise_accuracy(np.zeros((3, 1)), np.zeros((3, 1)), range(3), rng())
+
+
+@pytest.mark.verifies("Lean of a metric", by="hand")
+def test_people_as_metrics_stand_in_the_corners():
+    rated = a_set()
+    table = metric_bias(replace(rated, metrics={}), rng(), 50, 20)
+    people = table[table.statistic == "pearson"].set_index(["level", "metric"])
+    for level in (WITHIN, BETWEEN):
+        a, f = (people.loc[level, f"human {kind}"] for kind in ("accuracy", "fluency"))
+        assert a.with_accuracy == f.with_fluency == 1
+        assert a.with_fluency == pytest.approx(f.with_accuracy)
+        assert a.lean == pytest.approx(1 - a.with_fluency)
+        assert a.lean == pytest.approx(-f.lean)
+
+
+@pytest.mark.verifies("Lean of a metric", by="property")
+def test_a_metric_that_sees_one_rating_leans_to_it_surely():
+    rated = a_set(n=120, n_docs=30)
+    apart = np.array([[3, -1, 2, 0, -3, 1], [1, 2, -3, -1, 0, 3]])
+    rated = RatedMetrics(
+        rated.accuracy + apart[0],
+        rated.fluency + apart[1],
+        {name: v + one for (name, v), one in zip(rated.metrics.items(), apart, strict=True)},
+        rated.docs,
+    )
+    table = metric_bias(rated, rng(), 200, 40)
+    for level, statistic in ((WITHIN, "pearson"), (WITHIN, "kendall"), (BETWEEN, "pearson")):
+        rows = table[(table.level == level) & (table.statistic == statistic)].set_index("metric")
+        assert rows.lean_low["sees accuracy"] > 0 > rows.lean_high["sees fluency"]
+        told = bias_claim(table, level, statistic)
+        assert told == (
+            f"{level.capitalize()}, sees accuracy agrees more with accuracy than with fluency, "
+            "sees fluency agrees more with fluency than with accuracy"
+        )
+    swapped = replace(rated, accuracy=rated.fluency, fluency=rated.accuracy)
+    other = metric_bias(swapped, rng(), 200, 40)
+    np.testing.assert_allclose(other.lean[:2], -table.lean[:2])
+
+
+@pytest.mark.verifies("Lean of a metric", by="foreign", of="scipy, source by source")
+def test_the_mean_over_sources_is_that_of_scipys_correlations():
+    rated = a_set(4)
+    rows = metric_bias(rated, rng(), 20, 10).query(
+        "level == 'within sources' and statistic == 'kendall'"
+    )
+    each = [
+        [stats.kendalltau(m, h).statistic for h in (a, f)]
+        for m, a, f in zip(
+            rated.metrics["sees fluency"], rated.accuracy, rated.fluency, strict=True
+        )
+        if np.ptp(a) > 0 and np.ptp(f) > 0
+    ]
+    a, f = np.mean(each, axis=0)
+    row = rows.set_index("metric").loc["sees fluency"]
+    assert (row.with_accuracy, row.with_fluency) == (pytest.approx(a), pytest.approx(f))
+    assert row.lean == pytest.approx(a - f)
+    assert (row.n, row.n + row.left_out) == (len(each), 60)
+
+
+def test_noise_lies_where_chance_says_and_nothing_is_claimed_of_it():
+    rated = a_set()
+    rated = replace(rated, metrics={"noise": rng(9).normal(size=rated.accuracy.shape)})
+    table = metric_bias(rated, rng(), 200, 100)
+    row = table[table.metric == "noise"].set_index("statistic").loc["kendall"]
+    assert row.chance_accuracy_low < row.with_accuracy < row.chance_accuracy_high
+    assert row.chance_accuracy_low < 0 < row.chance_accuracy_high
+    assert bias_claim(table) == "Within sources, noise leans surely to neither side"
+    two = replace(rated, metrics=dict(rated.metrics) | {"more": rng(8).normal(size=(60, 6))})
+    assert "no metric here surely" in bias_claim(metric_bias(two, rng(), 200, 10))
+
+
+def test_metrics_are_compared_on_the_same_translations_and_what_is_missing_is_counted():
+    rated = a_set()
+    sparse = {name: values.copy() for name, values in rated.metrics.items()}
+    sparse["sees fluency"][:30] = np.nan
+    table = metric_bias(replace(rated, metrics=sparse), rng(), 50, 10)
+    half = RatedMetrics(
+        *(v[30:] for v in (rated.accuracy, rated.fluency)),
+        {name: values[30:] for name, values in rated.metrics.items()},
+        rated.docs[30:],
+    )
+    again = metric_bias(half, rng(), 50, 10)
+    np.testing.assert_allclose(table.with_accuracy, again.with_accuracy, atol=1e-12)
+    assert table.n.tolist() == again.n.tolist()
+
+
+def test_a_metric_that_never_varies_has_no_correlation_and_says_so():
+    rated = a_set()
+    rated = replace(rated, metrics={"flat": np.ones_like(rated.accuracy), **rated.metrics})
+    table = metric_bias(rated, rng(), 50, 10)
+    flat = table[table.metric == "flat"].set_index(["level", "statistic"])
+    assert np.isnan(flat.with_accuracy[WITHIN, "pearson"])
+    assert np.isnan(flat.lean[BETWEEN, "pearson"])
+    assert flat.n[WITHIN, "pearson"] == 0
+    assert "flat: never varies within a source." in bias_notes(table)
+
+
+def test_one_document_and_one_source_have_no_interval():
+    rated = a_set(n=1)
+    table = metric_bias(rated, rng(), 50, 10)
+    assert table.with_accuracy_low.isna().all() or (table.n <= 1).all()
+    levels = accuracy_levels(rated, rng(), 50)
+    assert levels.r_low.isna().all()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"accuracy": np.zeros((4, 3)), "fluency": np.zeros((4, 3))}, "at least 4 systems"),
+        ({"fluency": np.zeros((4, 6))}, r"fluency has shape \(4, 6\), and accuracy has \(60, 6\)"),
+        ({"metrics": {"m": np.zeros(5)}}, r"m has shape \(5,\)"),
+        ({"metrics": {"m": np.full((60, 6), np.inf)}}, "m"),
+        ({"docs": np.arange(3)}, "docs"),
+    ],
+)
+def test_what_does_not_fit_is_told_in_a_sentence(change, said):
+    with pytest.raises(DataError, match=said):
+        replace(a_set(), **change)
+
+
+def test_nothing_that_all_have_is_told():
+    rated = a_set()
+    with pytest.raises(DataError, match="no translation has ratings and a score by every metric"):
+        metric_bias(replace(rated, metrics={"m": np.full((60, 6), np.nan)}), rng())
+    holes = rated.accuracy.copy()
+    holes[np.arange(60), np.arange(60) % 6] = np.nan
+    with pytest.raises(DataError, match="no source has every system rated and scored"):
+        metric_bias(replace(rated, accuracy=holes), rng(), 20, 10)
+
+
+@pytest.mark.verifies("Accuracy against fluency by level", by="hand")
+def test_the_levels_of_two_sources_on_paper():
+    accuracy, fluency = (np.column_stack([one, one.mean(1)]) for one in PAPER)
+    found = accuracy_levels(RatedMetrics(accuracy, fluency, {}, np.arange(2)), rng(), 20)
+    r = found.set_index("level").r
+    assert r["within sources"] == r["within sources, pooled"] == -1
+    assert r["between sources"] == pytest.approx(1)
+    # six of the eight are those of the paper, the two others lie in the middle of their source
+    assert r["all translations"] == pytest.approx((50 + 18) / (58 + 18))
+    assert r["between systems"] == pytest.approx(-1)
+
+
+@pytest.mark.verifies("Accuracy against fluency by level", by="foreign", of="scipy")
+def test_every_level_is_scipys_over_its_points():
+    rated = a_set(6)
+    a, f = rated.accuracy, rated.fluency
+    found = accuracy_levels(rated, rng(), 50).set_index("level")
+
+    def theirs(x, y):
+        return pytest.approx(stats.pearsonr(x.ravel(), y.ravel()).statistic)
+
+    assert found.r["all translations"] == theirs(a, f)
+    assert found.r["between sources"] == theirs(a.mean(1), f.mean(1))
+    assert found.r["between systems"] == theirs(a.mean(0), f.mean(0))
+    assert found.r["within sources, pooled"] == theirs(
+        *(v - v.mean(1, keepdims=True) for v in (a, f))
+    )
+    assert found.n.to_dict() | {"within sources": 0} == {
+        "within sources": 0,
+        "within sources, pooled": 60,
+        "between sources": 60,
+        "all translations": 360,
+        "between systems": 6,
+    }
+
+
+@pytest.mark.verifies("Accuracy against fluency by level", by="property")
+def test_a_paradox_that_is_built_in_is_found_on_both_sides():
+    draw = rng(1)
+    hard, gain = draw.normal(0, 3, (80, 1)), draw.normal(size=(80, 8))
+    noise = draw.normal(0, 0.3, (2, 80, 8))
+    rated = RatedMetrics(hard + gain + noise[0], hard - gain + noise[1], {}, np.arange(80) // 4)
+    found = accuracy_levels(rated, rng(), 300).set_index("level")
+    assert (found.r_high[:2] < 0).all()
+    assert found.r_low["between sources"] > 0
+    assert found.r_low["all translations"] > 0
+    assert (found.r_low <= found.r).all()
+    assert (found.r <= found.r_high).all()
+
+
+@pytest.mark.verifies("Mixtures of accuracy and fluency", by="property")
+def test_mixtures_lie_on_the_ellipse_and_no_metric_between_systems_beyond_it():
+    rated = a_set(3)
+    arc = mixture_arc(rated, 9)
+    own = arc[arc.level == BETWEEN]
+    x, y = own.with_accuracy, own.with_fluency
+    rho = float(pearson(rated.accuracy.mean(0), rated.fluency.mean(0)))
+    np.testing.assert_allclose(x**2 - 2 * rho * x * y + y**2, 1 - rho**2, atol=1e-9)
+    table = metric_bias(rated, rng(), 20, 10)
+    rows = table[(table.level == BETWEEN) & (table.statistic == "pearson")]
+    x, y = rows.with_accuracy, rows.with_fluency
+    assert (x**2 - 2 * rho * x * y + y**2 <= 1 - rho**2 + 1e-9).all()
+
+
+@pytest.mark.verifies("Mixtures of accuracy and fluency", by="hand")
+def test_a_mixture_of_equal_parts_agrees_with_both_alike():
+    accuracy, fluency = (np.column_stack([one, one.mean(1)]) for one in PAPER)
+    fluency[:, 0] -= 1
+    arc = mixture_arc(RatedMetrics(accuracy, fluency, {}, np.arange(2)), 3)
+    for _, rows in arc.groupby("level"):
+        ends = rows[["with_accuracy", "with_fluency"]].to_numpy()
+        assert ends[0, 0] == pytest.approx(1)
+        assert ends[2, 1] == pytest.approx(1)
+        assert ends[1, 0] == pytest.approx(ends[1, 1])
+
+
+@pytest.mark.verifies("Mixtures of accuracy and fluency", by="foreign", of="scipy")
+def test_a_mixture_between_systems_is_scipys():
+    rated = a_set(5)
+    arc = mixture_arc(rated, 5)
+    row = arc[(arc.level == BETWEEN) & (arc.share == 0.25)].iloc[0]
+    a, f = (stats.zscore(v.mean(0)) for v in (rated.accuracy, rated.fluency))
+    assert row.with_fluency == pytest.approx(stats.pearsonr(0.75 * a + 0.25 * f, f).statistic)
+
+
+def ratings_file(path, marks):
+    """An MQM file of rows system, segment, rater, category, severity."""
+    head = "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
+    rows = [
+        f"{system}\td{n // 2}\t1\t{n}\t{rater}\tsource {n}\t{system} says {n}\t{category}\t{severity}\n"
+        for system, n, rater, category, severity in marks
+    ]
+    path.write_text(head + "".join(rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def rated_file(tmp_path):
+    """Five systems and a reference, six segments, two raters who agree about accuracy and not about fluency."""
+    draw, marks = rng(3), []
+    for system, segment in product(("ref", *"ABCDE"), range(1, 7)):
+        wrong = draw.random() < 0.5
+        for rater in ("r1", "r2"):
+            kind = ("Accuracy/Mistranslation", "Major") if wrong else ("No-error", "No-error")
+            marks.append((system, segment, rater, *kind))
+            if draw.random() < 0.5:
+                marks.append((system, segment, rater, "Fluency/Grammar", "Minor"))
+    return ratings_file(tmp_path / "rated.tsv", marks)
+
+
+@pytest.mark.verifies("One rater as a metric", by="property")
+def test_raters_who_agree_about_accuracy_alone_are_seen_so(rated_file):
+    ratings = read_ratings(rated_file, texts=True)
+    scores = score_ratings(ratings, choose_scheme(ratings))
+    table = rater_bias(scores, rng(), 100, [s for s in scores.systems if s != "ref"])
+    rows = table[table.statistic == "pearson"].set_index("metric")
+    assert rows.with_accuracy["one rater, accuracy"] == pytest.approx(1)
+    assert abs(rows.with_fluency["one rater, fluency"]) < 0.8
+    assert (table.kind == "rater").all()
+    assert (table.n_systems == 5).all()
+
+
+@pytest.mark.verifies("One rater as a metric", by="hand")
+def test_two_raters_are_held_against_each_other(tmp_path):
+    points = {"r1": (0, 1, 2, 6), "r2": (2, 0, 1, 5)}
+    marks = [
+        (system, 1, rater, f"{kind}/Grammar" if kind == "Fluency" else "Accuracy/Omission", "Minor")
+        for rater, counts in points.items()
+        for system, n in zip("ABCD", counts, strict=True)
+        for kind in ("Accuracy", "Fluency")
+        for _ in range(n)
+    ]
+    marks += [("A", 1, "r1", "No-error", "No-error"), ("B", 1, "r2", "No-error", "No-error")]
+    ratings = read_ratings(ratings_file(tmp_path / "two.tsv", marks), texts=True, repeated="count")
+    table = rater_bias(score_ratings(ratings, choose_scheme(ratings)), rng(), 20)
+    right = stats.pearsonr(points["r1"], points["r2"]).statistic
+    rows = table[table.statistic == "pearson"]
+    assert rows[["with_accuracy", "with_fluency"]].to_numpy() == pytest.approx(right)
+    assert np.isnan(rows.lean_low).all()
+
+
+@pytest.mark.verifies("One rater as a metric", by="foreign", of="scipy, rater by rater")
+def test_the_mean_over_raters_is_that_of_scipys(rated_file):
+    ratings = read_ratings(rated_file, texts=True)
+    scores = score_ratings(ratings, choose_scheme(ratings))
+    points = {}
+    for system, segment, rater, values in zip(
+        scores.system, scores.segment, scores.rater, scores.values, strict=True
+    ):
+        points[rater, segment, system] = values
+    each = []
+    for segment in range(len(scores.segments)):
+        one, other = (
+            np.array([points[r, segment, s] for s in range(len(scores.systems))]) for r in (0, 1)
+        )
+        with np.errstate(all="ignore"):
+            pairs = [
+                [stats.kendalltau(x[:, 1], y[:, axis]).statistic for axis in (1, 2)]
+                for x, y in ((one, other), (other, one))
+            ]
+        good = [p for p in pairs if not np.isnan(p).any()]
+        if good:
+            each.append(np.mean(good, axis=0))
+    row = rater_bias(scores, rng(), 20).query("statistic == 'kendall'").set_index("metric")
+    found = row.loc["one rater, accuracy", ["with_accuracy", "with_fluency"]].to_list()
+    assert found == pytest.approx(np.mean(each, axis=0).tolist())
+
+
+def test_one_rater_a_translation_gives_no_rows(tmp_path):
+    marks = [(s, g, f"r{g}", "Fluency/Grammar", "Minor") for s in "ABCD" for g in (1, 2)]
+    ratings = read_ratings(ratings_file(tmp_path / "one.tsv", marks), texts=True)
+    assert rater_bias(score_ratings(ratings, choose_scheme(ratings)), rng(), 20).empty
+
+
+def test_a_reference_is_left_out_for_all_metrics_and_a_system_rated_twice_is_one(rated_file):
+    text = rated_file.read_text("utf-8")
+    again = [
+        line.replace("A\t", "A_with_ref\t", 1)
+        for line in text.splitlines(True)
+        if line[:2] == "A\t"
+    ]
+    rated_file.write_text(text + "".join(again), encoding="utf-8")
+    ratings = read_ratings(rated_file, texts=True)
+    test = rated_texts(ratings, "en-de", "ref")
+    test = test.without(["A_with_ref"])
+    scores, join = score_ratings(ratings, choose_scheme(ratings)), join_ratings(test, ratings)
+    rated = rated_metrics(test, [metric_of("chrf", test), metric_of("ter", test)], scores, join)
+    assert rated.systems == tuple("ABCDE")
+    assert repr(rated) == "RatedMetrics(chrF, TER: 5 systems on 6 sources)"
+    assert "rated more than once, and averaged: A, 2 times." in rated.notes
+    assert "left out, as metrics compare with it: ref." in rated.notes
+    ters = rated.metrics["TER"]
+    assert (ters <= 0).all()  # turned: higher is better
+    assert rated.titles["TER"].startswith("−TER (")
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("name", "signs", "n_docs"), [("ted/en-de", (-1, 1), 5), ("wmt23/en-de", (1, 1), 30)]
+)
+def test_the_paradox_is_in_the_marks_of_ted_and_not_in_those_of_wmt23(name, signs, n_docs):
+    """What the notebook says of the two: signs within sources and between sources."""
+    from anhelpers.data import load, ratings_file
+
+    ratings = read_ratings(ratings_file(name), texts=True)
+    test = rated_texts(ratings, "en-de", "ref") if n_docs == 5 else load(name)
+    scores, join = score_ratings(ratings, choose_scheme(ratings)), join_ratings(test, ratings)
+    rated = rated_metrics(test, [metric_of("chrf", test)], scores, join)
+    found = accuracy_levels(rated, rng(), 200).set_index("level")
+    for level, sign in zip(("within sources", "between sources"), signs, strict=True):
+        assert min(sign * found.r_low[level], sign * found.r_high[level]) > 0
+    assert (found.n_docs == n_docs).all()
