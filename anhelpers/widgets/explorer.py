@@ -132,7 +132,8 @@ class BetaExplorer(Widget):
 
     `view` is "one" or "table"; `sentence` is the number of the segment that is seen alone. `accuracy` and
     `naturalness` name the judges, as the metrics are named. In the page β keeps its place along the curve when they
-    change, as its unit is another one then; when they are set from Python, β stays as it is.
+    change, as its unit is another one then; when they are set from Python, β stays as it is. `observe` them to hear
+    what is dragged, and ask `values()` for what is chosen there.
     """
 
     _esm = module("sentence.js", "explorer.js")
@@ -188,6 +189,15 @@ class BetaExplorer(Widget):
     def _valid_domain(self, proposal: Any) -> Any:
         names = [c["name"] for c in self.data["judged"][0]["choices"]]
         return checks.one_of(proposal["value"], names, "domain")
+
+    def values(self) -> pd.DataFrame:
+        """What is chosen at the present β by the present judges: a row for each segment of the page.
+
+        segment, domain, beta, source, reference, translation, tag, accuracy, naturalness; the scores higher is better.
+        """
+        judged = self._pairs.index((self.accuracy, self.naturalness))
+        rows = range(len(self.data["rows"]))
+        return pd.DataFrame([choice(self.data, i, self.beta, judged) for i in rows])
 
     def __repr__(self) -> str:
         judges = f"{self.accuracy} × {self.naturalness}, " if len(self._pairs) > 1 else ""

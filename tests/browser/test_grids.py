@@ -3,7 +3,10 @@
 import re
 from types import SimpleNamespace
 
+import nbformat
 import pytest
+
+from anhelpers.notebooks import notebook_paths
 
 SETUP = """import numpy as np
 from anhelpers.exact import Problem
@@ -112,3 +115,21 @@ def test_an_exported_notebook_needs_no_kernel(by_hand, execute, exported, made, 
     page.get_by_role("slider").focus()
     page.keyboard.press("PageUp")
     assert_shown(page.locator(".anx"), made, int(page.locator(".anx").get_attribute("data-place")))
+
+
+def test_python_hears_the_slider_by_the_cell_of_the_notebook(in_lab, run_cell, made, page):
+    (path,) = notebook_paths(["an_b_uniqueness"])
+    (listener,) = (c.source for c in nbformat.read(path, 4).cells if "shifted.observe" in c.source)
+    in_lab("heard.ipynb", SETUP, SHOW.replace("w = ", "shifted = ")[:-1] + "shifted", listener)
+    for cell in range(3):
+        run_cell(cell)
+    line = page.locator(".jp-RenderedMarkdown").last
+    told = [
+        re.sub("<.*?>", "", f"{where}: {said}")  # which Markdown takes for HTML
+        for where, said in zip(made.data["places"], made.given[made.view].said, strict=True)
+    ]
+    line.get_by_text(told[25], exact=True).wait_for()  # as the cell has set it
+    page.get_by_role("slider").focus()
+    for key, place in (("Home", 0), ("PageUp", 10)):
+        page.keyboard.press(key)
+        line.get_by_text(told[place], exact=True).wait_for()

@@ -127,6 +127,22 @@ def test_judges_are_set_from_python_and_others_are_refused(studies):
     assert (widget.accuracy, widget.naturalness) == ("ab", "lpp")
 
 
+def test_who_observes_beta_and_the_judges_hears_the_page_and_has_what_is_chosen_there(studies):
+    widget, heard = study.explore(*studies), []
+    widget.observe(lambda move: heard.append((move.name, widget.values())), ["beta", "naturalness"])
+    widget.set_state({"beta": 2.5})  # as a page sends it
+    widget.set_state({"beta": "inf"})
+    widget.naturalness = "critic"
+    assert [name for name, _ in heard] == ["beta", "beta", "naturalness"]
+    judged = [(studies[0], 2.5), (studies[0], math.inf), (studies[1], math.inf)]
+    for (_, values), (one, beta) in zip(heard, judged, strict=True):
+        at = one.curve.select(beta)
+        assert values.translation.tolist() == [one.cands.texts[i] for i in at]
+        assert values.accuracy.tolist() == pytest.approx(one.accuracy[at])
+        assert values.naturalness.tolist() == pytest.approx(one.naturalness[at])
+        assert set(values.beta) == {beta}
+
+
 def test_one_source_stands_with_its_gloss_and_its_first_candidates():
     test = TestSet("t", "de-en", ("<eins>", "zwei"), {"ref": ("x", "y")}, glosses=("<one>", "two"))
     cands = CandidateSet(np.array([0, 1, 1, 1]), ("a", "<b>", "c", "d"))
