@@ -7,7 +7,8 @@ correlation; or as crosses, an interval on each axis.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -50,11 +51,14 @@ from .marks import (
 )
 
 __all__ = [
+    "Picture",
     "error_ellipses",
     "focus_ranges",
     "has_ellipse",
     "plot_systems",
     "radii",
+    "systems_picture",
+    "systems_ranges",
 ]
 
 CROWD = 9  # of more ellipses the washes would add up and hide the outlines
@@ -100,21 +104,76 @@ def plot_systems(
     ranges : ((from, to) of naturalness, (from, to) of accuracy), as from `focus_ranges`.
     size : (width, height) of the plane in pixels; `axes.COLUMN` for a figure 3.3 inches wide.
     """
+    ranges = ranges or systems_ranges(
+        table, curve=curve, uncertainty=uncertainty, origin=origin, mono=mono
+    )
+    plane = plane_axes(ranges, size, naturalness_title, accuracy_title)
+    drawn = systems_picture(
+        table,
+        plane,
+        curve=curve,
+        uncertainty=uncertainty,
+        pareto=pareto,
+        origin=origin,
+        named=named,
+        betas=betas,
+        mono=mono,
+        tips=[tip("naturalness", naturalness_title), tip("accuracy", accuracy_title)],
+    )
+    layers = alt.layer(*drawn.layers)
+    return framed(layers, title, drawn.said, drawn.notes, unnamed=drawn.unnamed, size=size)
+
+
+class Picture(NamedTuple):
+    """Systems as they are drawn on a plane.
+
+    Parameters
+    ----------
+    layers : what is drawn, from back to front. said : all of it in words, for the alt text.
+    notes : sentences on how to read it, and on what is not in it. unnamed : whose names found no room.
+    """
+
+    layers: list[alt.Chart]
+    said: list[str]
+    notes: list[str]
+    unnamed: list[str]
+
+
+def systems_picture(
+    table: pd.DataFrame,
+    plane: Frame,
+    *,
+    curve: OracleCurve | None = None,
+    uncertainty: str = "ellipse",
+    pareto: bool = True,
+    origin: str = "",
+    named: Sequence[str] = (),
+    betas: Sequence[float] = (0, math.inf),
+    mono: Estimate | None = None,
+    tips: Sequence[alt.Tooltip] = (),
+    legend: Mapping[str, Any] | None = None,
+) -> Picture:
+    """What `plot_systems` draws on a plane, for a picture that has more than one: its layers, and its words.
+
+    Parameters
+    ----------
+    tips : of the two axes; the other arguments as for `plot_systems`.
+    legend : of `marks.system_marks`: the categories that it is of, and where it stands.
+    """
     checks.one_of(uncertainty, UNCERTAINTY, "way to draw uncertainty")
     systems = _ranked(checked_systems(table))
     outlines = error_ellipses(systems) if uncertainty == "ellipse" else None
-    ranges = ranges or _ranges(systems, curve, uncertainty, origin, mono)
-    plane = plane_axes(ranges, size, naturalness_title, accuracy_title)
-    tips = [tip("naturalness", naturalness_title), tip("accuracy", accuracy_title)]
     shown, notes = inside(systems, plane)
     if shown.empty:
-        raise DataError(f"no system lies in the picture, {ranges}: give other ranges, or none.")
+        raise DataError(
+            f"no system lies in the picture, {plane.ranges}: give other ranges, or none."
+        )
     shown = shown.iloc[np.argsort(~shown["system"].isin(named), kind="stable")].reset_index(
         drop=True
     )
     best = shown["pareto"].to_numpy(dtype=bool) & pareto
     bold = best | shown["system"].isin(named).to_numpy()
-    layers, lines, marks = _behind(curve, betas, plane, tips)
+    layers, lines, marks = _behind(curve, betas, plane, list(tips))
     if mono is not None:
         at_r, drawn = _mono_layers(mono, [*lines, plane.at(shown)], plane)
         layers, lines = [*at_r, *layers], [*lines, *drawn]
@@ -128,15 +187,15 @@ def plot_systems(
     plus, marks = _origin(origin, marks, plane)
     leaders, texts, unnamed = label_layers(named_points(shown, marks, bold), lines, plane)
     rings = [ring_marks(shown[best], plane.channels)] if best.any() else []
-    layers += [*leaders, *plus, *rings, system_marks(shown, plane.channels, tips), *texts]
+    points = system_marks(shown, plane.channels, list(tips), **(legend or {}))
+    layers += [*leaders, *plus, *rings, points, *texts]
     notes = [" ".join([PARETO] * pareto + _uncertain(uncertainty, shown)), *notes]
     notes = [*filter(None, notes), *_mono_words(mono, plane), *not_drawn(table, systems)]
     notes += [*_hidden(curve, plane), *(curve_notes(table) if curve is not None else [])]
     notes += [f"Names left out, as there is no room: {len(unnamed)}."] if unnamed else []
     first = systems["system"][systems["pareto"].astype(bool)].astype(str) if pareto else []
     first = f"on the Pareto frontier: {', '.join(first)}" if len(first) else ""
-    said = [systems_text(systems), first, curve_text(curve)]
-    return framed(alt.layer(*layers), title, said, notes, unnamed=unnamed, size=size)
+    return Picture(layers, [systems_text(systems), first, curve_text(curve)], notes, unnamed)
 
 
 def focus_ranges(table: pd.DataFrame, focus: int | Sequence[str] = 12) -> Ranges:
@@ -173,17 +232,20 @@ def _ranked(systems: pd.DataFrame) -> pd.DataFrame:
     return systems.assign(pareto=pareto_mask(one, systems["accuracy"], systems["naturalness"]))
 
 
-def _ranges(
-    systems: pd.DataFrame,
-    curve: OracleCurve | None,
-    uncertainty: str,
-    origin: str,
-    mono: Estimate | None,
+def systems_ranges(
+    table: pd.DataFrame,
+    *,
+    curve: OracleCurve | None = None,
+    uncertainty: str = "ellipse",
+    origin: str = "",
+    mono: Estimate | None = None,
 ) -> Ranges:
     """What holds the systems with what is drawn of their uncertainty, the curve, R, and (0, 0) if it has a name.
 
-    Controls are no systems and stretch no axis, unless there is nothing else.
+    Controls are no systems and stretch no axis, unless there is nothing else. The arguments are those of
+    `plot_systems`.
     """
+    systems = _ranked(checked_systems(table))
     real = systems[systems["outside"] != "control"] if "outside" in systems else systems
     systems = real if len(real) else systems
     frame = systems[["system", "category", "accuracy", "naturalness"]].copy()
