@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -221,7 +222,11 @@ def place_labels(
     leaders, placed = NOTHING, []
     for own, (mark, text, heavy) in enumerate(zip(points, texts, bold, strict=True)):
         clear = partial(_misread, mark=mark, others=np.delete(points, own, axis=0), boxes=boxes)
-        near = {"edge": FONT / 2, "boxes": boxes, "hides": (blocked, 5)}  # half a letter
+        near: dict[str, Any] = {
+            "edge": FONT / 2,
+            "boxes": boxes,
+            "hides": (blocked, 5),
+        }  # half a letter
         off = [(leaders, 0)]
         best = best_place(_around(mark, text, bool(heavy)), size, off=off, cost=clear, **near)
         if heavy and not best:
