@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "appendix_latex",
     "bibliography",
+    "brief",
     "figure_latex",
     "latex_table",
     "latex_text",
@@ -42,6 +43,8 @@ ESCAPES = str.maketrans(
 )
 QUOTED = re.compile(r"\(signature (\S+)\)|\((anhelpers:[^\n]*)\)")
 """Of a sentence, what is set in the letters of a typewriter and may break at each "|"."""
+LONG = 250
+"""Letters of a sentence that a caption still takes."""
 ASIDE = "*"
 """Behind the name of who is measured, but not counted among the systems."""
 
@@ -154,7 +157,8 @@ def _framed(
 ) -> str:
     """A floating table over both columns of a page; the cells are LaTeX already, the caption is not."""
     rows = [" & ".join(row) + r" \\" for row in zip(*columns, strict=True)]
-    caption = " ".join(ADVICE.sub(".", sentence) for sentence in told)
+    caption = " ".join(map(brief, told))
+    heads = [_stacked(head) for head in heads]
     frame = [
         f"% {made_by()}",
         "% needs \\usepackage{booktabs}",
@@ -172,6 +176,25 @@ def _framed(
         r"\end{table*}",
     ]
     return "\n".join(frame) + "\n"
+
+
+def brief(sentence: str) -> str:
+    """A sentence of caution for a caption: without advice, and without a list as long as a paragraph.
+
+    >>> brief("These pairs are close: " + "A and B, " * 40)
+    'These pairs are close (listed in the appendix).'
+    """
+    sentence = ADVICE.sub(".", sentence)
+    if len(sentence) <= LONG or ": " not in sentence:
+        return sentence
+    return f"{sentence.partition(': ')[0]} (listed in the appendix)."
+
+
+def _stacked(head: str) -> str:
+    """A head of two words on two lines, so that it is no wider than its column."""
+    first, space, rest = head.partition(" ")
+    long = space and len(head) > 9 and "$" not in head
+    return rf"\shortstack[r]{{{first}\\{rest}}}" if long else head
 
 
 def figure_latex(files: Mapping[str, str], sentences: Sequence[str], cites: Sequence[str]) -> str:
@@ -193,7 +216,7 @@ def figure_latex(files: Mapping[str, str], sentences: Sequence[str], cites: Sequ
         rf"\begin{{{place}}}",
         r"\centering",
         "\\hfill\n".join(rf"\includegraphics[width={size}]{{{one}}}" for one in files),
-        rf"\caption{{{latex_text(' '.join([*parts, *sentences]))}{cited}}}",
+        rf"\caption{{{latex_text(' '.join([*parts, *map(brief, sentences)]))}{cited}}}",
         r"\label{fig:plane}",
         rf"\end{{{place}}}",
     ]
@@ -212,6 +235,7 @@ def appendix_latex(text: str) -> str:
         name = "signature " if found[1] else ""
         pieces = latex_text(found[1] or found[2]).split(r"\textbar{}")
         typed = r"\textbar{}\allowbreak ".join(pieces).replace(":", r":\allowbreak ")
+        typed = typed.replace(",", r",\allowbreak ")
         parts += [latex_text(text[at : found.start()]), rf"({name}\texttt{{{typed}}})"]
         at = found.end()
     parts.append(latex_text(text[at:]))

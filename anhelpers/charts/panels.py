@@ -86,7 +86,7 @@ def plot_panels(
             tips=[tip("naturalness", naturalness_title), tip("accuracy", panel.title)],
             legend={"legend_of": kinds, "offset": None if k else 6 + above},
         )
-        layers = [*([_outline(inside[k], plane)] if inside else []), *drawn.layers]
+        layers = [*drawn.layers, *([_outline(inside[k], plane)] if inside else [])]
         layers += _ruler(mono, plane) if above and mono is not None and not k else []
         for layer in layers:  # no two planes may have layers of one name
             layer.name = alt.Undefined

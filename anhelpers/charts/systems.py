@@ -19,6 +19,7 @@ from ..errors import DataError
 from ..estimate import Estimate
 from ..frontier import OracleCurve, pareto_mask
 from .curve import curve_ends, curve_line, curve_notes, curve_text
+from .ellipses import ellipse_layers, error_ellipses, has_ellipse, radii
 from .frame import (
     ACCURACY_TITLE,
     NATURALNESS_TITLE,
@@ -35,10 +36,8 @@ from .frame import (
 from .labels import bar_lines, label_layers, named_points
 from .lines import rule_layers
 from .marks import (
-    CATEGORIES,
     QUIET,
     Ranges,
-    checked_columns,
     checked_systems,
     clipped,
     interval_bars,
@@ -52,17 +51,12 @@ from .marks import (
 
 __all__ = [
     "Picture",
-    "error_ellipses",
     "focus_ranges",
-    "has_ellipse",
     "plot_systems",
-    "radii",
     "systems_picture",
     "systems_ranges",
 ]
 
-CROWD = 9  # of more ellipses the washes would add up and hide the outlines
-COLUMNS = ["naturalness_se", "accuracy_se", "correlation"]
 UNCERTAINTY = ("ellipse", "cross", "none")
 PARETO = "Rings: no compared system beats these on both axes."
 
@@ -180,7 +174,7 @@ def systems_picture(
     if pareto:
         layers, lines = _with_steps(systems[systems["pareto"].astype(bool)], plane, layers, lines)
     if outlines is not None:
-        layers += _ellipse_layers(outlines[outlines["system"].isin(shown["system"])], plane)
+        layers += ellipse_layers(outlines[outlines["system"].isin(shown["system"])], plane)
     if uncertainty == "cross":
         layers += interval_bars(shown, plane)
         lines += bar_lines(shown, plane)
@@ -302,83 +296,6 @@ def _staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
         "accuracy": np.r_[np.repeat(y, 2), bottom],
     }
     return pd.DataFrame(corners | {"step": np.arange(2 * len(x) + 1)})
-
-
-def _ellipse_layers(outlines: pd.DataFrame, plane: Frame) -> list[alt.Chart]:
-    """One layer per category: outlines in dark grey, washed with the colour of the category."""
-    layers, wash = [], 0.15 if outlines["system"].nunique() <= CROWD else 0.05
-    for category, group in outlines.groupby("category", sort=False):
-        look = {
-            "fill": CATEGORIES[category][1],
-            "fillOpacity": wash,
-            "stroke": "#555555",
-            "strokeWidth": 1,
-        }
-        cut = clipped(not plane.holds(group).all())
-        mark = alt.Chart(group).mark_line(interpolate="linear-closed", **look, **cut)
-        layers.append(mark.encode(**plane.channels, detail="system:N", order="step:Q"))
-    return layers
-
-
-def error_ellipses(systems: pd.DataFrame, n_points: int = 64) -> pd.DataFrame:
-    """The outline of the region that holds a system's two means with 95 %, were the means normal.
-
-    Parameters
-    ----------
-    systems : a row per system: system, category, naturalness, accuracy, naturalness_se, accuracy_se, correlation of
-        the two means, and n_effective where it is known. A row of which `has_ellipse` is false has none; a standard
-        error of 0 makes a line or a point. `attrs["bounds"]`, where it is there, has the possible range of each axis
-        (as `plane.systems_table` gives it): the outline ends there.
-    n_points : of the outline.
-
-    Returns
-    -------
-    A row per system and point: system, category, naturalness, accuracy, step along the outline.
-    """
-    known = systems[has_ellipse(systems)]
-    sx, sy, r = (known[c].to_numpy(dtype=float)[:, None] for c in COLUMNS)
-    r = np.where((sx == 0) | (sy == 0), 0.0, r)  # what does not vary goes with nothing
-    radius = radii(known)[:, None]
-    angle = np.linspace(0, 2 * np.pi, n_points, endpoint=False)[None]
-    # the columns of the Cholesky root [[sx, 0], [r·sy, √(1-r²)·sy]] of the covariance, times the unit circle
-    dx = radius * sx * np.cos(angle)
-    dy = radius * sy * (r * np.cos(angle) + np.sqrt(np.clip(1 - r**2, 0, None)) * np.sin(angle))
-    outline = known.loc[known.index.repeat(n_points), ["system", "category"]].reset_index(drop=True)
-    for axis, away in (("naturalness", dx), ("accuracy", dy)):
-        at = (known[axis].to_numpy(dtype=float)[:, None] + away).ravel()
-        outline[axis] = at.clip(*systems.attrs.get("bounds", {}).get(axis, (-np.inf, np.inf)))
-    return outline.assign(step=np.tile(np.arange(n_points), len(known)))
-
-
-def has_ellipse(systems: pd.DataFrame) -> pd.Series:
-    """(n,) bool: both standard errors are known, and the correlation of the two means where both vary."""
-    checked_columns(systems, COLUMNS, "systems")
-    sx, sy, r = (systems[c] for c in COLUMNS)
-    return sx.notna() & sy.notna() & (r.notna() | (sx == 0) | (sy == 0)) & ~np.isnan(radii(systems))
-
-
-def radii(systems: pd.DataFrame) -> np.ndarray:
-    """(n,) how many standard errors a 95 % ellipse reaches: Hotelling's √(2 (m - 1) / (m - 2) F), F of 2 and m - 2.
-
-    Parameters
-    ----------
-    systems : a row per system; m is its n_effective (`intervals.effective`), and √χ² of 2 degrees of freedom is taken
-        where that is not known. nan for m ≤ 2: two documents span no ellipse.
-
-    References
-    ----------
-    Hotelling 1931, Annals of Mathematical Statistics 2.
-    """
-    from scipy.special import fdtri
-
-    m = np.asarray(
-        systems["n_effective"] if "n_effective" in systems else np.full(len(systems), np.inf),
-        dtype=float,
-    )
-    m = np.where(np.isnan(m), np.inf, m)
-    some, ends = np.isfinite(m) & (m > 2), np.where(m > 2, 5.991464547107979**0.5, np.nan)
-    ends[some] = np.sqrt(2 * (m[some] - 1) / (m[some] - 2) * fdtri(2, m[some] - 2, 0.95))
-    return ends
 
 
 def _uncertain(uncertainty: str, shown: pd.DataFrame) -> list[str]:

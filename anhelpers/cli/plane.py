@@ -204,7 +204,8 @@ def _run(args: argparse.Namespace) -> None:
     for plane, study in measured:
         outside = {} if args.count_all else planes.outside_of(test, mine)
         plane = replace(plane, outside={s: why for s, why in outside.items() if s in plane.systems})
-        every.append(_found(whole, plane, study and replace(study, plane=plane)))
+        study = study and replace(study, plane=plane)
+        every.append(_found(whole, plane, study, every[0] if every else None))
     common = [note for note in every[0].notes if all(note in one.notes for one in every)]
     shared.print_notes(common)
     for found in every:
@@ -217,8 +218,13 @@ def _run(args: argparse.Namespace) -> None:
         print(f"{found.label}: {found.claim}" if len(every) > 1 else found.claim)
 
 
-def _found(run: Run, plane: Plane, study: OracleStudy | None) -> Found:
-    """Tables, tests, verdict and sentences by one metric of accuracy, from the same draws by each."""
+def _found(run: Run, plane: Plane, study: OracleStudy | None, before: Found | None) -> Found:
+    """Tables, tests, verdict and sentences by one metric of accuracy, from the same draws by each.
+
+    Parameters
+    ----------
+    before : what was found by the first metric, whose tests of naturalness hold for all.
+    """
     from .. import plane as planes
     from ..appendix import cautions, few_slices, sentences, uncounted
 
@@ -243,11 +249,12 @@ def _found(run: Run, plane: Plane, study: OracleStudy | None) -> Found:
     careful = cautions(plane, table, args.draws)
     if study:
         results["curve"] = planes.curve_rows(study)
-    undecided = _tested(args, plane, results, of_pairs)
+    undecided = _tested(args, plane, results, of_pairs, before=before)
     claim, correlations = _claim(run, plane, curve, rng)
     results |= {} if correlations is None else {"claim": correlations}
+    who = _candidates(study) if study else []
     told = sentences(
-        replace(plane, notes=tuple(notes)),
+        replace(plane, notes=(*notes, *who)),
         results["systems"],
         args.draws,
         args.seed,
@@ -261,19 +268,49 @@ def _found(run: Run, plane: Plane, study: OracleStudy | None) -> Found:
 
 
 def _tested(
-    args: argparse.Namespace, plane: Plane, results: dict, rng: np.random.Generator
+    args: argparse.Namespace,
+    plane: Plane,
+    results: dict,
+    rng: np.random.Generator,
+    *,
+    before: Found | None,
 ) -> list[str]:
     """Paired tests and ranks among the results, where systems can be compared; sentences on what they cannot decide."""
+    import pandas as pd
+
     from .. import plane as planes
 
     table, swaps = results["systems"], max(10_000, args.draws)
     if len(table) < 2 or args.own_segments or len(plane) < 2:
         return []
-    results["pairs"] = planes.paired_tests(plane, rng, swaps, args.against)
+    tests = planes.paired_tests(plane, rng, swaps, args.against)
+    if before and "pairs" in before.results and _alike(plane, before.plane):
+        # one comparison has one p, whatever stands on the other axis
+        known = before.results["pairs"]
+        tests = pd.concat(
+            [tests[tests.axis != "naturalness"], known[known.axis == "naturalness"]],
+            ignore_index=True,
+        )
+    results["pairs"] = tests
     if not args.against:
         results["systems"] = planes.with_ranks(table, results["pairs"])
     told = planes.cannot_decide(plane, swaps, args.against), planes.at_the_edge(results["pairs"])
     return list(filter(None, told))
+
+
+def _candidates(study: OracleStudy) -> list[str]:
+    """Who the candidates are from, by name: of many, the notes have the number alone."""
+    from ..data.schema import systems_of
+
+    names = dict.fromkeys(name for tag in study.cands.tags for name in systems_of(tag))
+    return [f"The candidates are outputs of {', '.join(names)}."] if len(names) > 3 else []
+
+
+def _alike(one: Plane, other: Plane) -> bool:
+    """Whether two planes have the same naturalness of the same systems on the same segments."""
+    return one.systems == other.systems and np.array_equal(
+        one.naturalness.values, other.naturalness.values, equal_nan=True
+    )
 
 
 def _counts(run: Run, plane: Plane) -> str:

@@ -165,13 +165,17 @@ def _pictures(folder: Path, run: Run, every: list[Found], keys: list[str]) -> tu
     files = {"plane.pdf": "All systems" if corner else ""}
     charts = {"plane": chart}
     if corner:
-        charts["zoom"], _, missing = draw(size=COLUMN, zoom=corner)
-        files["zoom.pdf"] = "The part in the frame, larger"
+        charts["zoom"], _, missing = draw(size=COLUMN, zoom=corner, uncertainty="none")
+        files["zoom.pdf"] = "The part in the frame, larger and without its uncertainty"
         unnamed = [name for name in unnamed if name in missing or name not in corner]
     for name, one in charts.items():
         for suffix in PICTURES:
             save(one, folder / f"{name}{suffix}", inches=COLUMN_INCHES)
     said = caption_of(every, notes, unnamed)
+    said.append(
+        f"Uncertainty is that of {run.args.draws:,} resamples of {plane.unit} (seed {run.args.seed}); "
+        "the appendix has all signatures."
+    )
     write_text(folder / "caption.tex", figure_latex(files, said, keys))
     return draw(size=(620, 420))[0], said
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import f
 
 from anhelpers.charts import systems as charts
+from anhelpers.charts.ellipses import error_ellipses, has_ellipse, radii
 from anhelpers.charts.frame import COLUMN
 from anhelpers.charts.offline import to_svg
-from anhelpers.charts.systems import error_ellipses, has_ellipse, radii
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.estimate import Estimate
 from anhelpers.frontier import oracle_curve
