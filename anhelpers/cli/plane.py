@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,12 +16,12 @@ from ..scoring import lookup
 from . import mono as reference
 from . import options as shared
 from .entries import about_curve, about_models, about_options, compared_texts
+from .plane_files import Found, Run, write_all
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ..data import CandidateSet, TestSet
-    from ..estimate import Estimate
     from ..frontier import OracleCurve
     from ..metrics import Metric
     from ..naturalness.lm import LanguageModel
@@ -121,57 +121,6 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-@dataclass(frozen=True)
-class Run:
-    """What all metrics of accuracy of a run have in common.
-
-    Parameters
-    ----------
-    args : of the command. n : segments of the test set. cands : the candidates as given.
-    mine, translations : systems of --mine; all systems but controls.
-    model, mono : language model and R. judge : scores texts as the axis of naturalness does.
-    about : notes on R and on models. references : that metrics compare with.
-    """
-
-    args: argparse.Namespace
-    n: int
-    cands: CandidateSet
-    mine: list[str]
-    translations: list[str]
-    model: LanguageModel | None
-    mono: Mono | None
-    judge: Metric
-    about: list[str]
-    references: list[str]
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a run finds by one metric of accuracy.
-
-    Parameters
-    ----------
-    plane, curve, r : the systems, the oracle curve and R's place, where there are any.
-    results : name of a file -> its table. claim : the verdict. careful : sentences of caution.
-    notes : what the user should see. of_r : what R says of the systems. told : the sentences of the appendix.
-    """
-
-    plane: Plane
-    curve: OracleCurve | None
-    r: Estimate | None
-    results: dict[str, pd.DataFrame]
-    claim: str
-    careful: list[str]
-    notes: list[str]
-    of_r: list[str]
-    told: list[str]
-
-    @property
-    def label(self) -> str:
-        """The metric as an axis calls it."""
-        return self.plane.accuracy.title.partition(" (")[0]
-
-
 def run(args: argparse.Namespace) -> None:
     """Score, measure, draw, write."""
     with shared.using_scheduler(args.scheduler):
@@ -181,7 +130,6 @@ def run(args: argparse.Namespace) -> None:
 def _run(args: argparse.Namespace) -> None:
     from .. import plane as planes
     from ..report import readable
-    from .plane_files import write_all
 
     test, cands, mine = compared_texts(args)
     translations = list(test.systems)
@@ -200,7 +148,7 @@ def _run(args: argparse.Namespace) -> None:
     about += about_models(args, model)
     refs = list(test.refs)
     whole = Run(args, len(test), cands, mine, translations, model, mono, judge, about, refs)
-    every = []
+    every: list[Found] = []
     for plane, study in measured:
         outside = {} if args.count_all else planes.outside_of(test, mine)
         plane = replace(plane, outside={s: why for s, why in outside.items() if s in plane.systems})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,9 +18,15 @@ from ..provenance import TOGETHER
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .plane import Found, Run
+    from ..data import CandidateSet
+    from ..estimate import Estimate
+    from ..frontier import OracleCurve
+    from ..metrics import Metric
+    from ..naturalness.lm import LanguageModel
+    from ..naturalness.mono import Mono
+    from ..plane import Plane
 
-__all__ = ["RESULTS", "write_all"]
+__all__ = ["RESULTS", "Found", "Run", "write_all"]
 
 COLUMN_INCHES = 3.3
 """Width of a column in ACL's style."""
@@ -40,6 +48,57 @@ RESULTS = (
 
 CROWD = 8
 """From so many systems on a second picture shows those in the best corner, where a name found no room."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What all metrics of accuracy of a run have in common.
+
+    Parameters
+    ----------
+    args : of the command. n : segments of the test set. cands : the candidates as given.
+    mine, translations : systems of --mine; all systems but controls.
+    model, mono : language model and R. judge : scores texts as the axis of naturalness does.
+    about : notes on R and on models. references : that metrics compare with.
+    """
+
+    args: argparse.Namespace
+    n: int
+    cands: CandidateSet
+    mine: list[str]
+    translations: list[str]
+    model: LanguageModel | None
+    mono: Mono | None
+    judge: Metric
+    about: list[str]
+    references: list[str]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a run finds by one metric of accuracy.
+
+    Parameters
+    ----------
+    plane, curve, r : the systems, the oracle curve and R's place, where there are any.
+    results : name of a file -> its table. claim : the verdict. careful : sentences of caution.
+    notes : what the user should see. of_r : what R says of the systems. told : the sentences of the appendix.
+    """
+
+    plane: Plane
+    curve: OracleCurve | None
+    r: Estimate | None
+    results: dict[str, pd.DataFrame]
+    claim: str
+    careful: list[str]
+    notes: list[str]
+    of_r: list[str]
+    told: list[str]
+
+    @property
+    def label(self) -> str:
+        """The metric as an axis calls it."""
+        return self.plane.accuracy.title.partition(" (")[0]
 
 
 def write_all(folder: Path, run: Run, every: list[Found]) -> None:
