@@ -85,7 +85,7 @@ def test_my_system_stands_among_those_of_a_data_set(tmp_path, tiny_lm, mine, cap
     # two tables, each a head and 10 systems
     assert len(re.findall(r"^(?:\\textbf\{)?[\w-]+\}?\*? & .*\\\\$", latex, flags=re.M)) == 22
     assert latex.count("\\textbf{") == 2 * table.pareto.sum()
-    assert latex.count("refA*") == 2
+    assert len(re.findall(r"refA\}?\*", latex)) == 2
     assert re.findall(r"\\label\{(.+)\}", latex) == ["tab:plane", "tab:plane-gaps"]
     assert "made up: none of its numbers is a finding" in err + (out / "appendix.tex").read_text()
     told = (out / "appendix.txt").read_text()
@@ -446,7 +446,6 @@ def test_several_metrics_are_panels_over_the_same_segments(tmp_path, tiny_lm, mi
     assert "N(Q) = " in svg
     assert "chrF (points, 0 to 100) →" in svg
     assert "BLEU (points, 0 to 100) →" in svg
-    assert svg.count("nats per token") == 1
     assert "Ellipses" not in svg
     caption, latex = (out / "caption.tex").read_text(), (out / "systems.tex").read_text()
     assert r"\label{fig:plane}" in caption
