@@ -14,7 +14,7 @@ from anhelpers import cli
 from anhelpers.cli.entries import split_kinds
 from anhelpers.cli.mono import given_mono
 from anhelpers.data import bundled, load, load_mono
-from anhelpers.errors import DataError
+from anhelpers.errors import UnknownName
 from anhelpers.naturalness.lpp import line_fingerprints
 
 pytestmark = pytest.mark.neural
@@ -516,5 +516,5 @@ def test_kinds_stand_behind_files_whose_own_names_stay(tmp_path):
         [f"a={odd}", "b=hyp.de", "c.de"],
         {"b": "MT"},
     )
-    with pytest.raises(DataError, match="kind of system"):
+    with pytest.raises(UnknownName, match="kind of system"):
         split_kinds(["hyp.de:mt"])
