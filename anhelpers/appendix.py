@@ -17,7 +17,15 @@ from .provenance import made_by
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["appendix", "cautions", "few_slices", "one_document", "uncounted"]
+__all__ = [
+    "appendix",
+    "cautions",
+    "computed",
+    "few_slices",
+    "one_document",
+    "sentences",
+    "uncounted",
+]
 
 WITH = {
     "systems": "",
@@ -68,7 +76,36 @@ def appendix(
     doubts: Iterable[str] = (),
     claim: str = "",
 ) -> str:
-    """The sentences for a paper's appendix: what was measured, over what, how, with all signatures.
+    """The sentences for a paper's appendix: what was measured, over what, how, with all signatures, in one paragraph.
+
+    Parameters
+    ----------
+    as for `sentences`.
+
+    Raises
+    ------
+    DataError where no system has a score.
+    """
+    told = sentences(plane, table, n_draws, seed, tests=tests, doubts=doubts, claim=claim)
+    return " ".join([*told, computed()]) + "\n"
+
+
+def computed() -> str:
+    """The last sentence of an appendix: by what it was computed."""
+    return f"Computed with anhelpers {__version__} ({made_by()})."
+
+
+def sentences(
+    plane: Plane,
+    table: pd.DataFrame,
+    n_draws: int,
+    seed: int,
+    *,
+    tests: pd.DataFrame | None = None,
+    doubts: Iterable[str] = (),
+    claim: str = "",
+) -> list[str]:
+    """What was measured, over what, how, with all signatures: the sentences of `appendix` but for its last.
 
     Parameters
     ----------
@@ -87,7 +124,7 @@ def appendix(
         raise DataError(f"{plane.name} has no system with a score on both axes; add one.")
     unit = plane.unit
     among = f" in {_span(scored.n_docs)} documents" if unit == "documents" else ""
-    sentences = [
+    told = [
         f"Data set {plane.name}: {(scored.outside == '').sum()} systems, {_span(scored.n)} "
         f"segments{among}.",
         uncounted(plane),
@@ -96,7 +133,7 @@ def appendix(
         f"Naturalness is {naturalness.title}, {whose} (signature {naturalness.signature}).",
     ]
     if len(plane) > 1:
-        sentences += [
+        told += [
             f"Intervals are 95 % studentised bootstrap intervals from {n_draws:,} resamples of "
             f"{unit}, drawn jointly for all systems and both axes (seed {seed}), cut off at what "
             "is possible.",
@@ -110,25 +147,21 @@ def appendix(
             "at least as good on both axes and better on one.",
         ]
     if naturalness.level == "stored":
-        sentences.append("The naturalness is known per system only and has no interval.")
+        told.append("The naturalness is known per system only and has no interval.")
     if "accuracy_gap" in table:
         over = table.candidates.iloc[0] if "candidates" in table else "the candidates"
-        sentences.append(
+        told.append(
             f"Gaps are distances to the exact oracle curve over {over}, redrawn in each "
             "resample; their intervals are Student's t with the spread of the resamples as "
             "standard error."
         )
     if tests is not None and len(tests):
-        sentences.append(_of_tests(tests[tests.p.notna()], unit))
+        told.append(_of_tests(tests[tests.p.notna()], unit))
     if "accuracy_rank_low" in table:
-        sentences.append(RANKS)
-    sentences += [ADVICE.sub(".", doubt) for doubt in doubts]
-    sentences += [
-        claim,
-        *(_begun(OPTIONS.sub(".", note), plane.systems) for note in plane.notes),
-        f"Computed with anhelpers {__version__} ({made_by()}).",
-    ]
-    return " ".join(filter(None, sentences)) + "\n"
+        told.append(RANKS)
+    told += [ADVICE.sub(".", doubt) for doubt in doubts]
+    told += [claim, *(_begun(OPTIONS.sub(".", note), plane.systems) for note in plane.notes)]
+    return list(filter(None, told))
 
 
 def _begun(note: str, names: Iterable[str]) -> str:

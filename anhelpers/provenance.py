@@ -285,7 +285,7 @@ PLACES: dict[str, tuple[bytes, Callable[[str], str]]] = {
     ".svg": (rb"<metadata>([^<]+)</metadata>", html.unescape),
     ".html": (rb'<meta name="generator" content="([^"]+)">', html.unescape),
     ".pdf": (rb"/Creator <feff(\w+)>", _from_hex),
-    ".tex": (rb"\A% (.+)", str),
+    **dict.fromkeys((".tex", ".bib"), (rb"\A% (.+)", str)),
     ".txt": (rb"\((anhelpers:.+)\)\.\n?\Z", str),
     **dict.fromkeys(
         (".json", ".jsonl", ".ipynb"), (rb'"made_by": ?("(?:[^"\\]|\\.)*")', json.loads)

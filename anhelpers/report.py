@@ -1,4 +1,4 @@
-"""What a paper needs from a plane: tables as CSV and LaTeX, a page, and the sentences for the appendix."""
+"""Tables of a plane as a person reads them: as CSV, on a page, and on a terminal."""
 
 from __future__ import annotations
 
@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .appendix import ADVICE
 from .charts.frame import digits_of
 from .data.writing import write_text
-from .plane import Plane
 from .provenance import (
     TOGETHER,
     from_template,
     in_page,
     line_of,
-    made_by,
     made_lines,
     mark_of,
     with_made_by,
@@ -29,9 +26,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "cell",
+    "digits_by_column",
     "in_one_cell",
-    "latex_rows",
-    "latex_table",
     "readable",
     "split_ranks",
     "terminal_text",
@@ -44,10 +41,6 @@ def __dir__() -> list[str]:
     return __all__
 
 
-ESCAPES = str.maketrans(
-    {c: f"\\{c}" for c in "&%$#_{}"}
-    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
-)
 SHOWN = {
     "system": "system",
     "category": "kind",
@@ -89,65 +82,6 @@ INTERVALS = (
     "lpp_gap",
     "minus_lpp_distance",
 )
-
-
-def latex_table(table: pd.DataFrame, plane: Plane, told: Sequence[str] = ()) -> str:
-    """The systems as a LaTeX table (booktabs), most accurate first, intervals in brackets, Pareto systems bold.
-
-    Parameters
-    ----------
-    told : sentences of caution for the caption.
-    """
-    columns = [c for c in SHOWN if c in table]
-    head = " & ".join(_latex(SHOWN[c]) for c in columns) + r" \\"
-    rows, digits = [], _digits(table)
-    for row in table.sort_values("accuracy", ascending=False).to_dict("records"):
-        cells = [_latex(_cell(row, c, "[{}, {}]", digits)) for c in columns]
-        if row["pareto"]:
-            cells[0] = rf"\textbf{{{cells[0]}}}"
-        rows.append(" & ".join(cells) + r" \\")
-    caption = _latex(
-        f"{plane.name}: {plane.accuracy.title}; {plane.naturalness.title}. 95 % intervals; bold: "
-        "Pareto-optimal." + "".join(f" {ADVICE.sub('.', sentence)}" for sentence in told)
-    )
-    return _booktabs(f"ll{'r' * (len(columns) - 2)}", [head, *rows], caption)
-
-
-def latex_rows(table: pd.DataFrame, caption: str) -> str:
-    """Any table as LaTeX (booktabs), numbers with their intervals in one cell.
-
-    Parameters
-    ----------
-    caption : what is shown, with unit and direction.
-    """
-    shown = in_one_cell(table)
-    rows = [
-        " & ".join(_latex(_cell(row, c, "", {})) for c in shown) + r" \\"
-        for row in shown.to_dict("records")
-    ]
-    head = " & ".join(_latex(str(c).replace("_", " ")) for c in shown) + r" \\"
-    sides = "".join("r" if shown[c].dtype.kind in "fi" else "l" for c in shown)
-    return _booktabs(sides, [head, *rows], _latex(caption))
-
-
-def _booktabs(sides: str, lines: Sequence[str], caption: str) -> str:
-    """The head and the rows of a table in their environment, with what made them; sides : such as "llrr"."""
-    frame = [
-        f"% {made_by()}",
-        "% needs \\usepackage{booktabs}",
-        r"\begin{table*}",
-        r"\centering\small",
-        rf"\begin{{tabular}}{{{sides}}}",
-        r"\toprule",
-        lines[0],
-        r"\midrule",
-        *lines[1:],
-        r"\bottomrule",
-        r"\end{tabular}",
-        rf"\caption{{{caption}}}",
-        r"\end{table*}",
-    ]
-    return "\n".join(frame) + "\n"
 
 
 def write_tables(folder: str | PathLike, tables: Mapping[str, pd.DataFrame]) -> list[Path]:
@@ -222,10 +156,10 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
                 for c in floats
             }
         )
-    columns, digits = [c for c in ("slice", *SHOWN) if c in table], _digits(table)
+    columns, digits = [c for c in ("slice", *SHOWN) if c in table], digits_by_column(table)
     columns += ["n_docs"] if "slice" in table else []
     rows = [
-        [_cell(row, c, "({} to {})", digits) for c in columns] for row in table.to_dict("records")
+        [cell(row, c, "({} to {})", digits) for c in columns] for row in table.to_dict("records")
     ]
     return pd.DataFrame(rows, columns=[SHOWN.get(c, c) for c in columns])
 
@@ -243,7 +177,7 @@ def in_one_cell(table: pd.DataFrame, digits: int = 2) -> pd.DataFrame:
     """
     whole = [c for c in table if {f"{c}_low", f"{c}_high"} <= {*table}]
     sizes, rows = dict.fromkeys(whole, digits), table.to_dict("records")
-    cells = {c: [_cell(row, c, "({} to {})", sizes) for row in rows] for c in whole}
+    cells = {c: [cell(row, c, "({} to {})", sizes) for row in rows] for c in whole}
     return table.assign(**cells).drop(columns=[c + end for c in whole for end in ("_low", "_high")])
 
 
@@ -257,7 +191,7 @@ def _significant(value: float, digits: int) -> str:
     )
 
 
-def _digits(table: pd.DataFrame) -> dict[str, int]:
+def digits_by_column(table: pd.DataFrame) -> dict[str, int]:
     """The decimals of each column with an interval: of a gap, those of its axis."""
     if "accuracy_low" not in table:
         return {}
@@ -273,7 +207,14 @@ def _digits(table: pd.DataFrame) -> dict[str, int]:
     return digits | {f"{axis}_gap": digits[axis] for axis in spread}
 
 
-def _cell(row: Mapping, column: str, interval: str, digits: Mapping[str, int]) -> str:
+def cell(row: Mapping, column: str, interval: str, digits: Mapping[str, int]) -> str:
+    """A row's value in a column as it is printed, with its interval where the column has one, "–" where it is missing.
+
+    Parameters
+    ----------
+    row : column -> value, of a table of systems. interval : how one is written, such as "({} to {})".
+    digits : of `digits_by_column`.
+    """
     value = row[column]
     if column in digits:
         if not np.isfinite(value):
@@ -291,18 +232,6 @@ def _cell(row: Mapping, column: str, interval: str, digits: Mapping[str, int]) -
     if isinstance(value, float):
         return "–" if np.isnan(value) else f"{value:.2f}"
     return str(value)
-
-
-def _latex(text: str) -> str:
-    """Text for LaTeX; a minus sign is typeset as one.
-
-    >>> _latex("AIST_AIRC: 5 %, -3.1")
-    'AIST\\\\_AIRC: 5 \\\\%, $-$3.1'
-    """
-    out = text.translate(ESCAPES).replace("–", "--").replace("−", "$-$")
-    for opening in (" -", "[-"):
-        out = out.replace(opening, f"{opening[0]}$-$")
-    return f"$-${out[1:]}" if out.startswith("-") and out[1:2].isdigit() else out
 
 
 def terminal_text(table: pd.DataFrame, width: int) -> str:

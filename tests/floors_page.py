@@ -24,7 +24,7 @@ FLOORS = {  # from below; a module imports from its own floor and from those bel
         "metrics provenance data accuracy naturalness candidates translation mqm scoring training hub eight_bits",
     ),
     "studies": ("scores become a claim with an interval", "plane judges xmi"),
-    "pictures": ("a table becomes something to look at", "charts widgets report appendix"),
+    "pictures": ("a table becomes something to look at", "charts widgets report paper appendix"),
     "doors": ("a person comes in", "notebooks pages execution classroom cli doctor"),
 }
 MADE = re.compile(r"(?<=<!-- made: modules -->\n).*?(?=<!-- end -->)", re.S)

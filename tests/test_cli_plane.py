@@ -11,24 +11,32 @@ import pytest
 import sacrebleu
 
 from anhelpers import cli
+from anhelpers.cli.entries import split_kinds
 from anhelpers.cli.mono import given_mono
 from anhelpers.data import bundled, load, load_mono
+from anhelpers.errors import UnknownName
 from anhelpers.naturalness.lpp import line_fingerprints
 
 pytestmark = pytest.mark.neural
 TREE = "references/en-de.refB.txt"
 WRITTEN = {
     "MADE.txt",
+    "appendix.tex",
     "appendix.txt",
+    "caption.tex",
     "claim.csv",
     "curve.csv",
     "pairs.csv",
     "plane.html",
+    "plane.pdf",
     "plane.png",
     "plane.svg",
+    "refs.bib",
     "systems.csv",
     "systems.tex",
 }
+ZOOM = {"zoom.pdf", "zoom.png", "zoom.svg"}
+"""Written where a name found no room."""
 
 
 @pytest.fixture
@@ -59,7 +67,7 @@ def plane(tmp_path, tiny_lm, *more):
 def test_my_system_stands_among_those_of_a_data_set(tmp_path, tiny_lm, mine, capsys):
     assert plane(tmp_path, tiny_lm, "--data", "teaching", "--mine", mine, "--by", "domain") == 0
     out = tmp_path / "out"
-    assert {p.name for p in out.iterdir()} == WRITTEN | {"slices.csv"}
+    assert {p.name for p in out.iterdir()} - ZOOM == WRITTEN | {"slices.csv"}
     table = pd.read_csv(out / "systems.csv")
     assert table.system.tolist() == [*load("teaching").systems, "mine", "refA"]
     assert not table.set_index("system").among_candidates["mine"]
@@ -74,9 +82,12 @@ def test_my_system_stands_among_those_of_a_data_set(tmp_path, tiny_lm, mine, cap
     assert table.accuracy_low.notna().all()
     assert len(pd.read_csv(out / "pairs.csv")) == 2 * 10 * 9 / 2
     latex = (out / "systems.tex").read_text()
-    # head and 10 systems
-    assert len(re.findall(r"^(?:\\textbf\{)?[\w-]+\}? & .*\\\\$", latex, flags=re.M)) == 11
-    assert latex.count("\\textbf{") == table.pareto.sum()
+    # two tables, each a head and 10 systems
+    assert len(re.findall(r"^(?:\\textbf\{)?[\w-]+\}?\*? & .*\\\\$", latex, flags=re.M)) == 22
+    assert latex.count("\\textbf{") == 2 * table.pareto.sum()
+    assert len(re.findall(r"refA\}?\*", latex)) == 2
+    assert re.findall(r"\\label\{(.+)\}", latex) == ["tab:plane", "tab:plane-gaps"]
+    assert "made up: none of its numbers is a finding" in err + (out / "appendix.tex").read_text()
     told = (out / "appendix.txt").read_text()
     assert table.accuracy_signature[0] in told
     assert table.naturalness_signature[0] in told
@@ -242,10 +253,9 @@ def test_results_of_two_runs_never_stand_side_by_side(tmp_path, tiny_lm, capsys,
     )
     err = capsys.readouterr().err
     assert "note: no slices by domain: the naturalness is known per system only." in err
-    assert {path.name for path in out.iterdir()} == WRITTEN - {"curve.csv", "claim.csv"} | {
-        "mine.txt"
-    }
-    assert set(re.findall(r"wrote \S+/(\S+)", err)) == WRITTEN - {"curve.csv", "claim.csv"}
+    wanted = WRITTEN - {"curve.csv", "claim.csv"}
+    assert {path.name for path in out.iterdir()} - ZOOM == wanted | {"mine.txt"}
+    assert set(re.findall(r"wrote \S+/(\S+)", err)) - ZOOM == wanted
 
 
 def test_systems_over_their_own_segments_are_not_tested(tmp_path, tiny_lm, capsys):
@@ -285,9 +295,9 @@ def test_a_measure_of_the_corpus_is_a_point_without_an_interval(measure, tmp_pat
         in (tmp_path / "out" / "appendix.txt").read_text()
     )
     assert "No test of the claim" in capsys.readouterr().out
-    svg = (tmp_path / "out" / "plane.svg").read_text()
-    assert "Bars: 95 % of the mean accuracy." in re.sub(r"</?t[^>]*>", " ", svg)
-    assert "Ellipses" not in svg
+    caption = (tmp_path / "out" / "caption.tex").read_text()
+    assert r"Bars: 95 \% of the mean accuracy." in caption
+    assert "Ellipses" not in caption
 
 
 def test_an_accuracy_that_is_none(tmp_path, tiny_lm, capsys):
@@ -412,3 +422,99 @@ def test_lines_of_r_that_the_model_was_trained_on_are_told(tmp_path, seen, told)
     assert mono.texts == texts
     assert notes[0].endswith(f"Lines of R among the training lines of {told}")
     assert ("m was trained on lines of R" in notes[-1]) == bool(seen)
+
+
+def test_several_metrics_are_panels_over_the_same_segments(tmp_path, tiny_lm, mine, capsys):
+    more = ("-m", "chrf", "bleu", "chrf", "--mono", "--mine", f"ours={mine}:LLM")
+    assert plane(tmp_path, tiny_lm, "--data", "teaching", *more) == 0
+    out, (printed, err) = tmp_path / "out", capsys.readouterr()
+    systems, pairs, curve, claim = (
+        pd.read_csv(out / f"{name}.csv") for name in ("systems", "pairs", "curve", "claim")
+    )
+    for table in (systems, pairs, curve, claim):
+        assert table.columns[0] == "metric"
+        assert table.metric.unique().tolist() == ["chrf", "bleu"]
+    assert systems.n.eq(51).all()
+    chrf, bleu = (systems[systems.metric == name].set_index("system") for name in ("chrf", "bleu"))
+    assert chrf.naturalness_low.tolist() == bleu.naturalness_low.tolist()
+    assert chrf.category["ours"] == "LLM"
+    assert chrf.outside["ours"] == "added"
+    # one comparison of naturalness has one p
+    by = pairs[pairs.axis == "naturalness"].groupby(["system_a", "system_b"]).p.nunique()
+    assert by.eq(1).all()
+    svg = re.sub(r"</?t[^>]*>", " ", (out / "plane.svg").read_text("utf-8"))
+    assert "N(Q) = " in svg
+    assert "chrF (points, 0 to 100) →" in svg
+    assert "BLEU (points, 0 to 100) →" in svg
+    assert "Ellipses" not in svg
+    caption, latex = (out / "caption.tex").read_text(), (out / "systems.tex").read_text()
+    assert r"\label{fig:plane}" in caption
+    assert "by chrF and BLEU" in caption
+    assert "popovic-2015-chrf,papineni-etal-2002-bleu" in caption
+    labels = re.findall(r"\\label\{(.+)\}", latex)
+    assert labels[:2] == ["tab:plane-scores", "tab:plane-chrf"]
+    assert "none across metrics" in latex
+    told = (out / "appendix.txt").read_text()
+    assert told.count("Data set teaching") == 1
+    assert "By BLEU: " in told
+    assert "chrF: " in printed
+    assert "BLEU: " in printed
+    assert err.count("None of its numbers") <= 1
+
+
+def test_the_latex_of_a_run_has_its_braces_and_escapes(tmp_path, tiny_lm, capsys):
+    assert plane(tmp_path, tiny_lm, "--data", "teaching", "--mono") == 0
+    out = tmp_path / "out"
+    keys = re.findall(r"@\w+\{([^,]+),", (out / "refs.bib").read_text())
+    for name in ("caption.tex", "systems.tex", "appendix.tex"):
+        latex = (out / name).read_text("utf-8")
+        body = "\n".join(line for line in latex.split("\n") if not line.startswith("%"))
+        assert body.count("{") - body.count(r"\{") == body.count("}") - body.count(r"\}")
+        assert not re.search(r"(?<!\\)[%#]", body), name
+        assert body.isascii(), [c for c in body if not c.isascii()]
+        for group in re.findall(r"\\cite\{([^}]+)\}", latex):
+            assert set(group.split(",")) <= set(keys)
+    assert "tiny" in keys
+
+
+def test_systems_that_are_mostly_blank_may_be_left_out(tmp_path, tiny_lm, capsys):
+    blank = tmp_path / "sparse.txt"
+    hyps = list(load("teaching").systems["MT-Tuned"])
+    blank.write_text("\n".join([""] * 30 + hyps[30:]) + "\n", "utf-8")
+    more = ("--data", "teaching", "--mine", blank, "--max-blank-share", "0.5")
+    assert plane(tmp_path, tiny_lm, *more) == 0
+    table = pd.read_csv(tmp_path / "out" / "systems.csv")
+    assert "sparse" not in table.system.tolist()
+    assert table.n.eq(52).all()
+    assert "sparse: left out of the comparison, more than 50.0%" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--mine", "{mine}:LLMs"], "unknown kind of system 'LLMs'"),
+        (["--max-blank-share", "2"], "the largest share of blanks is 2; give 0 to 1."),
+        (["-m", "chrf", "chfr"], "'chfr'"),
+        (["--device", "moon"], "moon"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence_and_leaves_nothing(
+    more, words, tmp_path, tiny_lm, mine, capsys
+):
+    typed = [one.format(mine=mine) for one in more]
+    assert plane(tmp_path, tiny_lm, "--data", "teaching", *typed) == 2
+    err = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("note:")]
+    assert len(err) == 1
+    assert words in err[0], err
+    assert not (tmp_path / "out").exists()
+
+
+def test_kinds_stand_behind_files_whose_own_names_stay(tmp_path):
+    odd = tmp_path / "run:LLM"
+    odd.write_text("x\n", "utf-8")
+    assert split_kinds([f"a={odd}", "b=hyp.de:MT", "c.de"]) == (
+        [f"a={odd}", "b=hyp.de", "c.de"],
+        {"b": "MT"},
+    )
+    with pytest.raises(UnknownName, match="kind of system"):
+        split_kinds(["hyp.de:mt"])

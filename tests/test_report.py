@@ -14,8 +14,9 @@ import pytest
 from anhelpers.appendix import appendix
 from anhelpers.data import bundled
 from anhelpers.errors import DataError
+from anhelpers.paper import latex_table
 from anhelpers.plane import Plane, few_documents, mean_axis, paired_tests, systems_table, with_ranks
-from anhelpers.report import in_one_cell, latex_table, readable, terminal_text
+from anhelpers.report import in_one_cell, readable, terminal_text
 
 
 def plane(accuracy, naturalness, docs=None):

@@ -305,6 +305,7 @@ READ = {  # file type -> the lines that it carries, each of which must be the ma
     ".png": _png,
     ".pdf": _pdf,
     ".tex": lambda path: [path.read_text("utf-8").splitlines()[0].removeprefix("% ")],
+    ".bib": lambda path: [path.read_text("utf-8").splitlines()[0].removeprefix("% ")],
     ".txt": _text,
 }
 

@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -35,6 +36,7 @@ APART = 6  # pixels to every other line with which an end is an end of its own
 # pixels by which a name in the plane is at least nearer to its own line than to any other
 NEARER = 6
 MARGIN = 40  # more pixels than this to other lines make a name no clearer
+FAR = (64, 84, 108, 136, 170, 210, 260)  # how far away a name may stand that must not be missing
 ALIGN = {1: "left", 0: "center", -1: "right"}  # of a text on this side of what it names
 NOTHING = np.empty((0, 2))
 
@@ -207,7 +209,7 @@ def place_labels(
     """Each label at that of 24 places around its point which hides least, led to it where that is far away.
 
     None for a label that would run into another, out of the plane, or be nearer to another point: a crowd stays
-    readable, and tooltips and tables name everybody.
+    readable, and tooltips and tables name everybody. A bold one goes farther away, on a line, before it is left out.
 
     Parameters
     ----------
@@ -219,16 +221,19 @@ def place_labels(
     boxes: list[np.ndarray] = []
     leaders, placed = NOTHING, []
     for own, (mark, text, heavy) in enumerate(zip(points, texts, bold, strict=True)):
-        others = np.delete(points, own, axis=0)
-        best = best_place(
-            _around(mark, text, bool(heavy)),
-            size,
-            edge=FONT / 2,  # half a letter
-            boxes=boxes,
-            off=[(leaders, 0)],
-            hides=(blocked, 5),
-            cost=partial(_misread, mark=mark, others=others, boxes=boxes),
-        )
+        clear = partial(_misread, mark=mark, others=np.delete(points, own, axis=0), boxes=boxes)
+        near: dict[str, Any] = {
+            "edge": FONT / 2,
+            "boxes": boxes,
+            "hides": (blocked, 5),
+        }  # half a letter
+        off = [(leaders, 0)]
+        best = best_place(_around(mark, text, bool(heavy)), size, off=off, cost=clear, **near)
+        if heavy and not best:
+            far = list(_around(mark, text, True, FAR))
+            best = best_place(far, size, off=off, cost=clear, **near)
+            # rather across the line of another name than without a name
+            best = best or best_place(far, size, **near)
         placed.append(best)
         if best:
             boxes.append(best.box)
@@ -236,13 +241,15 @@ def place_labels(
     return placed
 
 
-def _around(mark: np.ndarray, text: str, bold: bool) -> Iterable[Label]:
-    """24 places around a point."""
-    for ring, gap in enumerate((14, 28, 46)):
+def _around(
+    mark: np.ndarray, text: str, bold: bool, gaps: Sequence[float] = (14, 28, 46)
+) -> Iterable[Label]:
+    """8 places around a point in each distance: 24."""
+    for ring, gap in enumerate(gaps):
         for dx, dy in ((1, 0), (-1, 0), (1, -1), (-1, 1), (1, 1), (-1, -1), (0, -1), (0, 1)):
             reach = gap * (0.7 if dx and dy else 1.0)
             x, y = mark[0] + dx * reach, mark[1] + dy * (reach + FONT * 0.3)
-            led = (float(mark[0]), float(mark[1])) if ring else None
+            led = (float(mark[0]), float(mark[1])) if gap > 14 else None
             yield Label(text, float(x), float(y), ALIGN[dx], bold, led, cost=0.3 * ring)
 
 

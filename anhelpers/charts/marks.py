@@ -129,20 +129,26 @@ def system_marks(
     axes: dict,
     tips: list[alt.Tooltip],
     legend_of: Iterable[str] | None = None,
+    offset: float | None = 6,
 ) -> alt.Chart:
-    """A mark per system, with a legend of the categories present (or of those given) and a tooltip with all numbers."""
+    """A mark per system, with a legend of the categories present (or of those given) and a tooltip with all numbers.
+
+    Parameters
+    ----------
+    offset : of the legend, in pixels above the plane; None: there is no legend.
+    """
     extra = [c for c in systems if c.endswith(("_low", "_high")) or c in DETAILS]
-    looks = category_channels(systems["category"] if legend_of is None else legend_of)
+    looks = category_channels(systems["category"] if legend_of is None else legend_of, offset)
     tooltip = ["system:N", "category:N", *tips, *map(tip, extra)]
     return dots(systems).encode(**axes, **looks, tooltip=tooltip)
 
 
-def category_channels(categories: Iterable[str]) -> dict:
-    """Shape and fill by category, with one legend of those given."""
+def category_channels(categories: Iterable[str], offset: float | None = 6) -> dict:
+    """Shape and fill by category, with one legend of those given, `offset` pixels above the plane (None: without)."""
     given = set(categories)
     looks = {c: look for c, look in CATEGORIES.items() if c in given}
     shape, fill = zip(*looks.values(), strict=True) if looks else ((), ())
-    above = legend(symbolSize=160, columnPadding=18, offset=6)
+    above = None if offset is None else legend(symbolSize=160, columnPadding=18, offset=offset)
     return told_apart("category", looks, above, shape=shape, fill=fill)
 
 

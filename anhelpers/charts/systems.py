@@ -7,7 +7,8 @@ correlation; or as crosses, an interval on each axis.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -18,6 +19,7 @@ from ..errors import DataError
 from ..estimate import Estimate
 from ..frontier import OracleCurve, pareto_mask
 from .curve import curve_ends, curve_line, curve_notes, curve_text
+from .ellipses import ellipse_layers, error_ellipses, has_ellipse, radii
 from .frame import (
     ACCURACY_TITLE,
     NATURALNESS_TITLE,
@@ -34,10 +36,8 @@ from .frame import (
 from .labels import bar_lines, label_layers, named_points
 from .lines import rule_layers
 from .marks import (
-    CATEGORIES,
     QUIET,
     Ranges,
-    checked_columns,
     checked_systems,
     clipped,
     interval_bars,
@@ -50,15 +50,13 @@ from .marks import (
 )
 
 __all__ = [
-    "error_ellipses",
+    "Picture",
     "focus_ranges",
-    "has_ellipse",
     "plot_systems",
-    "radii",
+    "systems_picture",
+    "systems_ranges",
 ]
 
-CROWD = 9  # of more ellipses the washes would add up and hide the outlines
-COLUMNS = ["naturalness_se", "accuracy_se", "correlation"]
 UNCERTAINTY = ("ellipse", "cross", "none")
 PARETO = "Rings: no compared system beats these on both axes."
 
@@ -100,35 +98,91 @@ def plot_systems(
     ranges : ((from, to) of naturalness, (from, to) of accuracy), as from `focus_ranges`.
     size : (width, height) of the plane in pixels; `axes.COLUMN` for a figure 3.3 inches wide.
     """
+    ranges = ranges or systems_ranges(
+        table, curve=curve, uncertainty=uncertainty, origin=origin, mono=mono
+    )
+    plane = plane_axes(ranges, size, naturalness_title, accuracy_title)
+    drawn = systems_picture(
+        table,
+        plane,
+        curve=curve,
+        uncertainty=uncertainty,
+        pareto=pareto,
+        origin=origin,
+        named=named,
+        betas=betas,
+        mono=mono,
+        tips=[tip("naturalness", naturalness_title), tip("accuracy", accuracy_title)],
+    )
+    layers = alt.layer(*drawn.layers)
+    return framed(layers, title, drawn.said, drawn.notes, unnamed=drawn.unnamed, size=size)
+
+
+class Picture(NamedTuple):
+    """Systems as they are drawn on a plane.
+
+    Parameters
+    ----------
+    layers : what is drawn, from back to front. said : all of it in words, for the alt text.
+    notes : sentences on how to read it, and on what is not in it. unnamed : whose names found no room.
+    """
+
+    layers: list[alt.Chart]
+    said: list[str]
+    notes: list[str]
+    unnamed: list[str]
+
+
+def systems_picture(
+    table: pd.DataFrame,
+    plane: Frame,
+    *,
+    curve: OracleCurve | None = None,
+    uncertainty: str = "ellipse",
+    pareto: bool = True,
+    origin: str = "",
+    named: Sequence[str] = (),
+    betas: Sequence[float] = (0, math.inf),
+    mono: Estimate | None = None,
+    tips: Sequence[alt.Tooltip] = (),
+    legend: Mapping[str, Any] | None = None,
+) -> Picture:
+    """What `plot_systems` draws on a plane, for a picture that has more than one: its layers, and its words.
+
+    Parameters
+    ----------
+    tips : of the two axes; the other arguments as for `plot_systems`.
+    legend : of `marks.system_marks`: the categories that it is of, and where it stands.
+    """
     checks.one_of(uncertainty, UNCERTAINTY, "way to draw uncertainty")
     systems = _ranked(checked_systems(table))
     outlines = error_ellipses(systems) if uncertainty == "ellipse" else None
-    ranges = ranges or _ranges(systems, curve, uncertainty, origin, mono)
-    plane = plane_axes(ranges, size, naturalness_title, accuracy_title)
-    tips = [tip("naturalness", naturalness_title), tip("accuracy", accuracy_title)]
     shown, notes = inside(systems, plane)
     if shown.empty:
-        raise DataError(f"no system lies in the picture, {ranges}: give other ranges, or none.")
+        raise DataError(
+            f"no system lies in the picture, {plane.ranges}: give other ranges, or none."
+        )
     shown = shown.iloc[np.argsort(~shown["system"].isin(named), kind="stable")].reset_index(
         drop=True
     )
     best = shown["pareto"].to_numpy(dtype=bool) & pareto
     bold = best | shown["system"].isin(named).to_numpy()
-    layers, lines, marks = _behind(curve, betas, plane, tips)
+    layers, lines, marks = _behind(curve, betas, plane, list(tips))
     if mono is not None:
         at_r, drawn = _mono_layers(mono, [*lines, plane.at(shown)], plane)
         layers, lines = [*at_r, *layers], [*lines, *drawn]
     if pareto:
         layers, lines = _with_steps(systems[systems["pareto"].astype(bool)], plane, layers, lines)
     if outlines is not None:
-        layers += _ellipse_layers(outlines[outlines["system"].isin(shown["system"])], plane)
+        layers += ellipse_layers(outlines[outlines["system"].isin(shown["system"])], plane)
     if uncertainty == "cross":
         layers += interval_bars(shown, plane)
         lines += bar_lines(shown, plane)
     plus, marks = _origin(origin, marks, plane)
     leaders, texts, unnamed = label_layers(named_points(shown, marks, bold), lines, plane)
     rings = [ring_marks(shown[best], plane.channels)] if best.any() else []
-    layers += [*leaders, *plus, *rings, system_marks(shown, plane.channels, tips), *texts]
+    points = system_marks(shown, plane.channels, list(tips), **(legend or {}))
+    layers += [*leaders, *plus, *rings, points, *texts]
     notes = [" ".join([PARETO] * pareto + _uncertain(uncertainty, shown)), *notes]
     notes = [*filter(None, notes), *_mono_words(mono, plane), *not_drawn(table, systems)]
     notes += [*_hidden(curve, plane), *(curve_notes(table) if curve is not None else [])]
@@ -136,7 +190,7 @@ def plot_systems(
     first = systems["system"][systems["pareto"].astype(bool)].astype(str) if pareto else []
     first = f"on the Pareto frontier: {', '.join(first)}" if len(first) else ""
     said = [systems_text(systems), first, curve_text(curve, table)]
-    return framed(alt.layer(*layers), title, said, notes, unnamed=unnamed, size=size)
+    return Picture(layers, said, notes, unnamed)
 
 
 def focus_ranges(table: pd.DataFrame, focus: int | Sequence[str] = 12) -> Ranges:
@@ -173,17 +227,20 @@ def _ranked(systems: pd.DataFrame) -> pd.DataFrame:
     return systems.assign(pareto=pareto_mask(one, systems["accuracy"], systems["naturalness"]))
 
 
-def _ranges(
-    systems: pd.DataFrame,
-    curve: OracleCurve | None,
-    uncertainty: str,
-    origin: str,
-    mono: Estimate | None,
+def systems_ranges(
+    table: pd.DataFrame,
+    *,
+    curve: OracleCurve | None = None,
+    uncertainty: str = "ellipse",
+    origin: str = "",
+    mono: Estimate | None = None,
 ) -> Ranges:
     """What holds the systems with what is drawn of their uncertainty, the curve, R, and (0, 0) if it has a name.
 
-    Controls are no systems and stretch no axis, unless there is nothing else.
+    Controls are no systems and stretch no axis, unless there is nothing else. The arguments are those of
+    `plot_systems`.
     """
+    systems = _ranked(checked_systems(table))
     real = systems[systems["outside"] != "control"] if "outside" in systems else systems
     systems = real if len(real) else systems
     frame = systems[["system", "category", "accuracy", "naturalness"]].copy()
@@ -240,83 +297,6 @@ def _staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
         "accuracy": np.r_[np.repeat(y, 2), bottom],
     }
     return pd.DataFrame(corners | {"step": np.arange(2 * len(x) + 1)})
-
-
-def _ellipse_layers(outlines: pd.DataFrame, plane: Frame) -> list[alt.Chart]:
-    """One layer per category: outlines in dark grey, washed with the colour of the category."""
-    layers, wash = [], 0.15 if outlines["system"].nunique() <= CROWD else 0.05
-    for category, group in outlines.groupby("category", sort=False):
-        look = {
-            "fill": CATEGORIES[category][1],
-            "fillOpacity": wash,
-            "stroke": "#555555",
-            "strokeWidth": 1,
-        }
-        cut = clipped(not plane.holds(group).all())
-        mark = alt.Chart(group).mark_line(interpolate="linear-closed", **look, **cut)
-        layers.append(mark.encode(**plane.channels, detail="system:N", order="step:Q"))
-    return layers
-
-
-def error_ellipses(systems: pd.DataFrame, n_points: int = 64) -> pd.DataFrame:
-    """The outline of the region that holds a system's two means with 95 %, were the means normal.
-
-    Parameters
-    ----------
-    systems : a row per system: system, category, naturalness, accuracy, naturalness_se, accuracy_se, correlation of
-        the two means, and n_effective where it is known. A row of which `has_ellipse` is false has none; a standard
-        error of 0 makes a line or a point. `attrs["bounds"]`, where it is there, has the possible range of each axis
-        (as `plane.systems_table` gives it): the outline ends there.
-    n_points : of the outline.
-
-    Returns
-    -------
-    A row per system and point: system, category, naturalness, accuracy, step along the outline.
-    """
-    known = systems[has_ellipse(systems)]
-    sx, sy, r = (known[c].to_numpy(dtype=float)[:, None] for c in COLUMNS)
-    r = np.where((sx == 0) | (sy == 0), 0.0, r)  # what does not vary goes with nothing
-    radius = radii(known)[:, None]
-    angle = np.linspace(0, 2 * np.pi, n_points, endpoint=False)[None]
-    # the columns of the Cholesky root [[sx, 0], [r·sy, √(1-r²)·sy]] of the covariance, times the unit circle
-    dx = radius * sx * np.cos(angle)
-    dy = radius * sy * (r * np.cos(angle) + np.sqrt(np.clip(1 - r**2, 0, None)) * np.sin(angle))
-    outline = known.loc[known.index.repeat(n_points), ["system", "category"]].reset_index(drop=True)
-    for axis, away in (("naturalness", dx), ("accuracy", dy)):
-        at = (known[axis].to_numpy(dtype=float)[:, None] + away).ravel()
-        outline[axis] = at.clip(*systems.attrs.get("bounds", {}).get(axis, (-np.inf, np.inf)))
-    return outline.assign(step=np.tile(np.arange(n_points), len(known)))
-
-
-def has_ellipse(systems: pd.DataFrame) -> pd.Series:
-    """(n,) bool: both standard errors are known, and the correlation of the two means where both vary."""
-    checked_columns(systems, COLUMNS, "systems")
-    sx, sy, r = (systems[c] for c in COLUMNS)
-    return sx.notna() & sy.notna() & (r.notna() | (sx == 0) | (sy == 0)) & ~np.isnan(radii(systems))
-
-
-def radii(systems: pd.DataFrame) -> np.ndarray:
-    """(n,) how many standard errors a 95 % ellipse reaches: Hotelling's √(2 (m - 1) / (m - 2) F), F of 2 and m - 2.
-
-    Parameters
-    ----------
-    systems : a row per system; m is its n_effective (`intervals.effective`), and √χ² of 2 degrees of freedom is taken
-        where that is not known. nan for m ≤ 2: two documents span no ellipse.
-
-    References
-    ----------
-    Hotelling 1931, Annals of Mathematical Statistics 2.
-    """
-    from scipy.special import fdtri
-
-    m = np.asarray(
-        systems["n_effective"] if "n_effective" in systems else np.full(len(systems), np.inf),
-        dtype=float,
-    )
-    m = np.where(np.isnan(m), np.inf, m)
-    some, ends = np.isfinite(m) & (m > 2), np.where(m > 2, 5.991464547107979**0.5, np.nan)
-    ends[some] = np.sqrt(2 * (m[some] - 1) / (m[some] - 2) * fdtri(2, m[some] - 2, 0.95))
-    return ends
 
 
 def _uncertain(uncertainty: str, shown: pd.DataFrame) -> list[str]:

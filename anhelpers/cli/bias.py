@@ -187,8 +187,9 @@ def _write(
     from ..charts.bias import plot_bias
     from ..charts.offline import interactive, save
     from ..data.writing import results_together, write_text
+    from ..paper import latex_rows
     from ..plane import BETWEEN, WITHIN, bias_claim, mixture_arc
-    from ..report import in_one_cell, latex_rows, write_page, write_tables
+    from ..report import in_one_cell, write_page, write_tables
 
     arc, claims = mixture_arc(rated), {}
     with results_together(folder, RESULTS) as fresh:
@@ -205,7 +206,7 @@ def _write(
             "Agreement of metrics with human accuracy and human fluency, with 95 % intervals; lean: "
             f"the difference. {claims[WITHIN]}. {claims[BETWEEN]}."
         )
-        write_text(fresh / "bias.tex", latex_rows(_shown(table), caption))
+        write_text(fresh / "bias.tex", latex_rows(_shown(table), caption, "tab:bias"))
         parts = {
             "What metrics agree with": shown,
             "Accuracy against fluency, by level": in_one_cell(levels.drop(columns="signature")),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import checks
 from ..errors import DataError
 from ..naturalness.mono import LPP_DISTANCE
 from . import options as shared
@@ -17,9 +19,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..data import CandidateSet, TestSet
+    from ..naturalness.lm import LanguageModel
     from ..plane import OracleStudy, Plane
 
-__all__ = ["about_candidates", "about_curve", "about_options", "compared_texts"]
+__all__ = [
+    "about_candidates",
+    "about_curve",
+    "about_models",
+    "about_options",
+    "compared_texts",
+    "split_kinds",
+]
+
+KINDS = ("LLM", "MT", "online", "human")
+"""What may stand behind a file of a system, as NAME=FILE:LLM."""
 
 
 def compared_texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet, list[str]]:
@@ -28,6 +41,7 @@ def compared_texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet, lis
     The candidates are a data set's own, or all outputs of -t; those of --mine only where the user asks for it.
     """
     from ..data import add_systems, load, load_candidates, read_plain, with_outputs
+    from ..plane import without_sparse
     from ..scoring import check_systems
     from ..scoring.lookup import needs_lm
 
@@ -37,27 +51,63 @@ def compared_texts(args: argparse.Namespace) -> tuple[TestSet, CandidateSet, lis
         raise DataError(
             "--mine-in-candidates says what to do with the files of --mine, and there is none."
         )
+    files, kinds = split_kinds(args.mine)
+    outputs, more = split_kinds(args.translations)
     if args.data:
         shared.refuse_texts(args, "--data")
         others = load(args.data, args.language_pair)
-        joined = add_systems(others, args.mine)
+        joined = _of_kinds(add_systems(others, files), kinds)
         cands = load_candidates(args.data, args.language_pair).without(args.exclude)
         test = check_systems(shared.selected(args, joined, files=False))
     else:
         with shared.naming_model(args.lm if needs_lm(args.naturalness) else None):
             others = read_plain(
-                args.sources, args.references, args.translations, args.language_pair, docs=args.docs
+                args.sources, args.references, outputs, args.language_pair, docs=args.docs
             )
-            joined = add_systems(others, args.mine)
+            others = _of_kinds(others, more)
+            joined = _of_kinds(add_systems(others, files), kinds)
         if not others.refs or not others.systems:
             raise DataError("the plane needs references (-r REF) and system outputs (-t SYSTEM).")
         test, cands = _candidates_of(
             check_systems(shared.selected(args, joined, files=True)), others
         )
+    test, sparse = without_sparse(test, args.max_blank_share)
+    test = replace(test, notes=(*test.notes, *sparse))
     mine = [name for name in joined.systems if name not in others.systems and name in test.systems]
     if args.mine_in_candidates:
         cands = with_outputs(cands, test, mine)
     return _with_silence(test, mine) if not args.own_segments else test, cands, mine
+
+
+def split_kinds(typed: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Files of systems as they are read, without the kinds behind them; name of a system -> its kind.
+
+    Parameters
+    ----------
+    typed : [NAME=]FILE[:KIND]. A file whose own name ends so stays whole.
+    """
+    from ..data.plain import named_files
+
+    parts = []
+    for one in typed:
+        file, colon, kind = one.rpartition(":")
+        path = one.partition("=")[2] or one
+        if not colon or os.path.exists(one) or os.path.exists(path) or "/" in kind or "\\" in kind:
+            parts.append((one, ""))
+        else:
+            parts.append((file, checks.one_of(kind, KINDS, "kind of system")))
+    of_path = {path: kind for file, kind in parts if kind for path in named_files([file]).values()}
+    names = named_files([file for file, _ in parts]) if of_path else {}
+    return [file for file, _ in parts], {
+        name: of_path[path] for name, path in names.items() if path in of_path
+    }
+
+
+def _of_kinds(test: TestSet, kinds: dict[str, str]) -> TestSet:
+    """The test set with the kinds of systems that the user typed."""
+    for name in kinds:
+        checks.one_of(name, test.systems, "system")
+    return replace(test, categories={**test.categories, **kinds}) if kinds else test
 
 
 def _candidates_of(test: TestSet, given: TestSet) -> tuple[TestSet, CandidateSet]:
@@ -133,6 +183,26 @@ def about_options(
     cut = shared.bleu_tokenizer_notes(args, [axis.signature for axis in plane.axes])
     cut += about_distance(args) if args.naturalness == LPP_DISTANCE else []
     return (*notes, *cut, *(sentence for told, sentence in said if told))
+
+
+def about_models(args: argparse.Namespace, lm: LanguageModel | None) -> list[str]:
+    """What a reader must know of a bundled language model, and of numbers made up for teaching.
+
+    Parameters
+    ----------
+    lm : that judges naturalness; None: there is none.
+    """
+    from ..data.sets import TEACHING, bundled
+
+    told = []
+    if lm is not None and lm.name in {path.name for path in bundled("lm").iterdir()}:
+        told.append(
+            f"The language model {lm.name} is small and made for teaching: its scores are not "
+            "evidence of naturalness for a publication; name another model by --lm."
+        )
+    if args.data in TEACHING:
+        told.append(f"The data set {args.data} is made up: none of its numbers is a finding.")
+    return told
 
 
 def about_curve(

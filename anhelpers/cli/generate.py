@@ -98,13 +98,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         help="ends an answer, '' for none but the model's own end (default: a line end)",
     )
-    add(
-        "--dtype",
-        choices=["float32", "bfloat16", "float16"],
-        default="float32",
-        help="of the weights (default: float32)",
-    )
-    add("--device", metavar="DEVICE", help="cpu, cuda, cuda:1 (default: the GPU if there is one)")
+    shared.loading(parser)
     shared.scheduler(parser)
     add("-o", "--output", metavar="OUT", required=True, help="a .jsonl file")
     parser.set_defaults(refuse=parser.error)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import checks, provenance
 from ..errors import DataError, LanguageConflict
@@ -31,6 +31,7 @@ __all__ = [
     "axes",
     "built",
     "lm",
+    "loading",
     "metrics",
     "naming_model",
     "notebooks",
@@ -180,19 +181,21 @@ def lm(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def axes(parser: argparse.ArgumentParser, naturalness: str) -> None:
+def axes(parser: argparse.ArgumentParser, naturalness: str, *, several: bool = False) -> None:
     """-m and --naturalness: the two metrics of a plane.
 
     Parameters
     ----------
-    naturalness : which measures there are, in words.
+    naturalness : which measures there are, in words. several : whether -m takes more than one.
     """
+    many: dict[str, Any] = {"nargs": "+", "default": ["chrf"]} if several else {"default": "chrf"}
+    each = "; several: a panel each" if several else ""
     parser.add_argument(
         "-m",
         "--metric",
-        default="chrf",
         metavar="METRIC",
-        help=f"accuracy {lookup.listed('accuracy')} (default: chrf)",
+        help=f"accuracy {lookup.listed('accuracy')} (default: chrf{each})",
+        **many,
     )
     parser.add_argument(
         "--naturalness",
@@ -263,6 +266,21 @@ def training_texts(paths: Sequence[str], language: str | None) -> list[tuple[str
                 f"'{language}' alone."
             )
     return texts
+
+
+def loading(parser: Parser) -> None:
+    """--dtype and --device: in what numbers models compute, and where."""
+    parser.add_argument(
+        "--dtype",
+        choices=["float32", "bfloat16", "float16"],
+        default="float32",
+        help="of the weights of models (default: float32)",
+    )
+    parser.add_argument(
+        "--device",
+        metavar="DEVICE",
+        help="of models: cpu, cuda, cuda:1 (default: the GPU if there is one)",
+    )
 
 
 def store(parser: Parser, default: str | None = None) -> None:
@@ -460,7 +478,9 @@ def metrics(
     return [metric(name, trg_lang, lm=lm, n_refs=n_refs, mono=mono) for name in asked]
 
 
-def chosen_lm(name: str | None, lang: str) -> LanguageModel | None:
+def chosen_lm(
+    name: str | None, lang: str, *, device: str | None = None, dtype: str = "float32"
+) -> LanguageModel | None:
     """The language model that --lm names; None without.
 
     Parameters
@@ -469,7 +489,7 @@ def chosen_lm(name: str | None, lang: str) -> LanguageModel | None:
     """
     from ..naturalness.lm import load_lm
 
-    model = load_lm(name, lang=lang) if name else None
+    model = load_lm(name, device=device, dtype=dtype, lang=lang) if name else None
     if model is not None and model.language is None:
         note_once(
             f"{model.name} does not say which languages it knows; that it knows the texts' is "

@@ -29,6 +29,7 @@ from .oracle import judged_studies as judged_studies
 from .oracle import oracle_studies as oracle_studies
 from .oracle import oracle_study as oracle_study
 from .oracle import with_human_points as with_human_points
+from .oracle import without_sparse as without_sparse
 from .paired import at_the_edge as at_the_edge
 from .paired import by_pair as by_pair
 from .paired import cannot_decide as cannot_decide

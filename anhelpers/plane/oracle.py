@@ -41,6 +41,7 @@ __all__ = [
     "oracle_studies",
     "oracle_study",
     "with_human_points",
+    "without_sparse",
 ]
 
 
@@ -222,14 +223,7 @@ def oracle_studies(
         [_metric_of(axis, one, test) for one in metrics]
         for axis, metrics in (("accuracy", accuracies), ("naturalness", naturalnesses))
     )
-    sparse = [s for s, blank in test.blanks.items() if blank > max_blank_share * len(test)]
-    kept = {s: hyps for s, hyps in test.systems.items() if s not in sparse}
-    notes = [
-        f"{s}: left out of the comparison, more than {max_blank_share:.1%} of its outputs are "
-        "blank."
-        for s in sparse
-    ]
-    test = replace(test, systems=kept, categories={s: test.categories[s] for s in kept})
+    test, notes = without_sparse(test, max_blank_share)
     given = check_candidates(test, cands.require(len(test), test.name))
     if MAKING not in os.environ:  # a command, and a notebook that is run, print a study's notes
         for told in given.notes:
@@ -271,6 +265,29 @@ def oracle_studies(
     return [
         replace(_restricted(study, np.flatnonzero(rows)), notes=tuple(notes)) for study in studies
     ]
+
+
+def without_sparse(test: TestSet, max_blank_share: float) -> tuple[TestSet, list[str]]:
+    """The test set without the systems of which more outputs are blank, and a sentence for each of these.
+
+    Parameters
+    ----------
+    max_blank_share : from 0 to 1. A system that stays removes its blank segments for all.
+    """
+    if not 0 <= max_blank_share <= 1:
+        raise DataError(f"the largest share of blanks is {max_blank_share:g}; give 0 to 1.")
+    sparse = [s for s, blank in test.blanks.items() if blank > max_blank_share * len(test)]
+    kept = {s: hyps for s, hyps in test.systems.items() if s not in sparse}
+    notes = [
+        f"{s}: left out of the comparison, more than {max_blank_share:.1%} of its outputs are "
+        "blank."
+        for s in sparse
+    ]
+    if sparse and not kept:
+        raise DataError(
+            f"more than {max_blank_share:.1%} of the outputs of every system are blank; allow more."
+        )
+    return replace(test, systems=kept, categories={s: test.categories[s] for s in kept}), notes
 
 
 def _scored(test: TestSet, cands: CandidateSet, metric: Metric) -> tuple[Metric, np.ndarray, Axis]:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import f
 
 from anhelpers.charts import systems as charts
+from anhelpers.charts.ellipses import error_ellipses, has_ellipse, radii
 from anhelpers.charts.frame import COLUMN
 from anhelpers.charts.offline import to_svg
-from anhelpers.charts.systems import error_ellipses, has_ellipse, radii
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.estimate import Estimate
 from anhelpers.frontier import oracle_curve
@@ -279,7 +279,7 @@ def test_r_is_a_rule_with_its_interval_as_a_band_in_picture_and_words():
         "R (dashed), 40 texts written in the language, stands at −2.20 (band: 95 %, −2.30 to −2.10)"
     )
     assert said in chart.to_dict()["description"]
-    (low, high), _ = charts._ranges(table(6).assign(pareto=True), None, "none", "", r)
+    (low, high), _ = charts.systems_ranges(table(6), uncertainty="none", mono=r)
     assert low < -2.3
     assert high > -2.1
     outside = charts.plot_systems(table(6), mono=r, ranges=((-4.0, -2.5), (40.0, 80.0))).to_dict()

@@ -142,7 +142,7 @@ def test_the_plane_compares_it_with_the_human_text(texts, tmp_path, capsys, more
     assert "single segments" not in err
     table = pd.read_csv(out / "systems.csv").set_index("system")
     assert table.naturalness["same"] < table.naturalness["varied"]
-    assert "less repetitive" in (out / "plane.svg").read_text("utf-8")
+    assert "less repetitive" in (out / "caption.tex").read_text("utf-8")
 
 
 @pytest.mark.parametrize("more", [[], ["--own-segments"]])

@@ -1,0 +1,294 @@
+"""LaTeX of a plane for a paper: tables with labels, the figure with its caption, the appendix, and what to cite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .appendix import ADVICE
+from .data.lines import read_bytes
+from .data.sets import bundled
+from .plane import Plane
+from .provenance import made_by
+from .report import SHOWN, TOLD, cell, digits_by_column, in_one_cell
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "appendix_latex",
+    "bibliography",
+    "brief",
+    "figure_latex",
+    "latex_rows",
+    "latex_table",
+    "latex_text",
+    "scores_table",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+ESCAPES = str.maketrans(
+    {c: f"\\{c}" for c in "&%$#_{}"}
+    | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"}
+    | {"–": "--", "−": "$-$", "…": r"\ldots{}", "→": r"$\rightarrow$", "×": r"$\times$"}
+    | {"β": r"$\beta$", "∞": r"$\infty$", "≥": r"$\geq$", "≤": r"$\leq$", "√": r"$\surd$"}
+    | {"χ": r"$\chi$", "²": r"\textsuperscript{2}", "α": r"$\alpha$", "\u00a0": "~"}
+)
+QUOTED = re.compile(r"\(signature (\S+)\)|\((anhelpers:[^\n]*)\)")
+"""Of a sentence, what is set in the letters of a typewriter and may break at each "|"."""
+LONG = 250
+"""Letters of a sentence that a caption still takes."""
+ASIDE = "*"
+"""Behind the name of who is measured, but not counted among the systems."""
+
+
+def latex_text(text: str) -> str:
+    """Text for LaTeX, of the symbols that this package prints; a minus sign is typeset as one.
+
+    >>> latex_text("AIST_AIRC: 5 %, -3.1 < β")
+    'AIST\\\\_AIRC: 5 \\\\%, $-$3.1 \\\\textless{} $\\\\beta$'
+    """
+    out = text.translate(ESCAPES)
+    for opening in (" -", "[-"):
+        out = out.replace(opening, f"{opening[0]}$-$")
+    return f"$-${out[1:]}" if out.startswith("-") and out[1:2].isdigit() else out
+
+
+def scores_table(tables: Mapping[str, pd.DataFrame], plane: Plane, told: Sequence[str] = ()) -> str:
+    """The systems by several metrics as one LaTeX table: scores with intervals, and the clusters of each axis.
+
+    Parameters
+    ----------
+    tables : name of the metric -> table of `plane.systems_table` or `plane.with_ranks`, all of the same systems on the
+        same segments. plane : the first of the planes. told : sentences of caution for the caption.
+    """
+    first = next(iter(tables.values())).sort_values("accuracy", ascending=False)
+    columns = {"system": _names(first, [*tables.values()]), "kind": first["category"].tolist()}
+    axes = [(name, "accuracy", table) for name, table in tables.items()]
+    for name, axis, table in [*axes, (plane.naturalness.name, "naturalness", first)]:
+        table = table.set_index("system").loc[first["system"]].reset_index()
+        rows, digits = table.to_dict("records"), digits_by_column(table)
+        columns[name] = [latex_text(cell(row, axis, "[{}, {}]", digits)) for row in rows]
+        if f"{axis}_cluster" in table:
+            columns[f"cl.\\ {len(columns)}"] = [
+                latex_text(cell(row, f"{axis}_cluster", "", {})) for row in rows
+            ]
+    heads = ["cl." if name.startswith("cl.") else latex_text(name) for name in columns]
+    said = [
+        f"{plane.name}: n = {_span(first['n'])} segments in {_span(first['n_docs'])} "
+        f"{plane.unit}; {'; '.join([*tables, plane.naturalness.name])} with 95 % intervals. All "
+        "are higher for the better; the units are in the figure."
+    ]
+    if any(name.startswith("cl.") for name in columns):
+        said.append(
+            "cl.: cluster; every system of one is significantly better than all of the next ones "
+            "(p < 0.05 after Holm's correction on each axis by itself, none across metrics)."
+        )
+    said.append("Bold: Pareto-optimal by one of the metrics.")
+    caption = _caption([*said, *_aside(first), *told])
+    return _framed(heads, columns.values(), caption, "tab:plane-scores")
+
+
+def latex_table(
+    table: pd.DataFrame, plane: Plane, told: Sequence[str] = (), label: str = "tab:plane"
+) -> str:
+    """The systems as a LaTeX table (booktabs), most accurate first, intervals in brackets, Pareto systems bold.
+
+    Parameters
+    ----------
+    table : of `plane.systems_table` or `plane.with_ranks`. plane : that it is of.
+    told : sentences of caution for the caption. label : for \\ref.
+    """
+    table = table.sort_values("accuracy", ascending=False)
+    known = [c for c in SHOWN if c in table]
+    split = [c for c in known if c not in BESIDE], ["system", *(c for c in known if c in BESIDE)]
+    said = (
+        f"{plane.name}: {plane.accuracy.title}; {plane.naturalness.title}. 95 % intervals; bold: "
+        "Pareto-optimal."
+    )
+    parts, digits = [], digits_by_column(table)
+    for columns in split if len(split[1]) > 1 else split[:1]:
+        cells = [
+            [latex_text(cell(row, c, "[{}, {}]", digits)) for row in table.to_dict("records")]
+            for c in columns
+        ]
+        cells[0] = _names(table, [table])
+        caption = _caption([said, *(TOLD[c] for c in columns if c in TOLD), *_aside(table), *told])
+        heads = [latex_text(SHOWN[c]) for c in columns]
+        parts.append(_framed(heads, cells, caption, label + "-gaps" * (columns is split[1])))
+    return "\n".join(parts)
+
+
+BESIDE = {
+    "accuracy_gap",
+    "naturalness_gap",
+    "pareto_probability",
+    "lpp_gap",
+    "minus_lpp_distance",
+}
+"""Columns of a second table, so that each fits the width of a page."""
+
+
+def _names(table: pd.DataFrame, tables: Iterable[pd.DataFrame]) -> list[str]:
+    """The systems for LaTeX: bold where one of the tables has them in its Pareto set, a star where not counted."""
+    best = {name for one in tables for name in one["system"][one["pareto"].astype(bool)]}
+    outside = table["outside"] if "outside" in table else [""] * len(table)
+    return [
+        (rf"\textbf{{{latex_text(name)}}}" if name in best else latex_text(name))
+        + ASIDE * bool(why)
+        for name, why in zip(table["system"], outside, strict=True)
+    ]
+
+
+def _aside(table: pd.DataFrame) -> list[str]:
+    if "outside" not in table or not (table["outside"] != "").any():
+        return []
+    return [f"{ASIDE}: measured, but not counted among the systems, as the appendix says."]
+
+
+def _framed(
+    heads: Sequence[str], columns: Iterable[Sequence[str]], caption: str, label: str
+) -> str:
+    """A floating table over both columns of a page; the cells are LaTeX already, the caption is not."""
+    rows = [" & ".join(row) + r" \\" for row in zip(*columns, strict=True)]
+    heads = [_stacked(head) for head in heads]
+    frame = [
+        f"% {made_by()}",
+        "% needs \\usepackage{booktabs}",
+        r"\begin{table*}",
+        r"\centering\footnotesize\setlength{\tabcolsep}{4pt}",
+        rf"\begin{{tabular}}{{ll{'r' * (len(heads) - 2)}}}",
+        r"\toprule",
+        " & ".join(heads) + r" \\",
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+        rf"\caption{{{latex_text(caption)}}}",
+        rf"\label{{{label}}}",
+        r"\end{table*}",
+    ]
+    return "\n".join(frame) + "\n"
+
+
+def _caption(told: Iterable[str]) -> str:
+    return " ".join(map(brief, told))
+
+
+def latex_rows(table: pd.DataFrame, caption: str, label: str) -> str:
+    """Any table as LaTeX (booktabs), numbers with their intervals in one cell.
+
+    Parameters
+    ----------
+    caption : what is shown, with unit and direction. label : for \\ref.
+    """
+    shown = in_one_cell(table)
+    rows = shown.to_dict("records")
+    columns = [[latex_text(cell(row, c, "", {})) for row in rows] for c in shown]
+    heads = [latex_text(str(c).replace("_", " ")) for c in shown]
+    return _framed(heads, columns, caption, label)
+
+
+def brief(sentence: str) -> str:
+    """A sentence of caution for a caption: without advice, and without a list as long as a paragraph.
+
+    >>> brief("These pairs are close: " + "A and B, " * 40)
+    'These pairs are close (listed in the appendix).'
+    """
+    sentence = ADVICE.sub(".", sentence)
+    if len(sentence) <= LONG or ": " not in sentence:
+        return sentence
+    return f"{sentence.partition(': ')[0]} (listed in the appendix)."
+
+
+def _stacked(head: str) -> str:
+    """A head of two words on two lines, so that it is no wider than its column."""
+    first, space, rest = head.partition(" ")
+    long = space and len(head) > 9 and "$" not in head
+    return rf"\shortstack[r]{{{first}\\{rest}}}" if long else head
+
+
+def figure_latex(files: Mapping[str, str], sentences: Sequence[str], cites: Sequence[str]) -> str:
+    """The figure of a paper: its pictures beside each other, and a caption that says all that they show.
+
+    Parameters
+    ----------
+    files : name of a picture, without its folder -> what it shows, "" for one alone. sentences : of the caption.
+    cites : keys of `bibliography`, for its last sentence.
+    """
+    wide = len(files) > 1
+    place, size = ("figure*", r"0.49\textwidth") if wide else ("figure", r"\columnwidth")
+    letters = dict(zip(files, "abc", strict=False))
+    parts = [f"({letters[one]}) {what}." for one, what in files.items() if what]
+    cited = rf" See \cite{{{','.join(cites)}}}." if cites else ""
+    frame = [
+        f"% {made_by()}",
+        "% needs \\usepackage{graphicx}, and the entries of refs.bib",
+        rf"\begin{{{place}}}",
+        r"\centering",
+        "\\hfill\n".join(rf"\includegraphics[width={size}]{{{one}}}" for one in files),
+        rf"\caption{{{latex_text(' '.join([*parts, *map(brief, sentences)]))}{cited}}}",
+        r"\label{fig:plane}",
+        rf"\end{{{place}}}",
+    ]
+    return "\n".join(frame) + "\n"
+
+
+def appendix_latex(text: str) -> str:
+    """The paragraphs of an appendix for LaTeX; signatures in a typewriter's letters, which may break at each bar.
+
+    Parameters
+    ----------
+    text : of `appendix.appendix`.
+    """
+    parts, at = [], 0
+    for found in QUOTED.finditer(text):
+        name = "signature " if found[1] else ""
+        pieces = latex_text(found[1] or found[2]).split(r"\textbar{}")
+        typed = r"\textbar{}\allowbreak ".join(pieces).replace(":", r":\allowbreak ")
+        typed = typed.replace(",", r",\allowbreak ")
+        parts += [latex_text(text[at : found.start()]), rf"({name}\texttt{{{typed}}})"]
+        at = found.end()
+    parts.append(latex_text(text[at:]))
+    return f"% {made_by()}\n{{\\sloppy\n{''.join(parts)}}}\n"
+
+
+def bibliography(
+    asked: Iterable[str], models: Iterable[tuple[str, str]] = ()
+) -> tuple[str, list[str]]:
+    """The BibTeX entries for the metrics, data sets and methods that a plane used, and their keys.
+
+    Parameters
+    ----------
+    asked : "an" (the paper), "tests", names of metrics as typed, and names of data sets.
+    models : (name, revision) of each language model: a folder has no publication that we could know.
+    """
+    wanted = {name for one in asked for name in (one.partition(":")[0], one.partition("/")[0])}
+    wanted |= {f"{one}=" for one in asked}
+    source = read_bytes(bundled("references.bib")).decode("utf-8")
+    entries: dict[str, str] = {}
+    for entry in re.findall(r"@\w+\{[^@]+", source):
+        key, whose = re.findall(r"@\w+\{([^,]+), for = \{([^}]*)\},", entry)[0]
+        if wanted & set(whose.split()):
+            entries[key] = re.sub(r" for = \{[^}]*\},", "", entry, count=1).strip()
+    for name, revision in models:
+        key = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower()
+        link = f"\\url{{https://huggingface.co/{name}}}" if "/" in name else "a local folder"
+        entries[key] = (
+            f"@misc{{{key},\n  title = {{{{{latex_text(name)}}}}}, howpublished = {{{link}}},\n"
+            f"  note = {{language model, revision {latex_text(revision)}}}}}"
+        )
+    return f"% {made_by()}\n\n" + "\n\n".join(entries.values()) + "\n", [*entries]
+
+
+def _span(counts: pd.Series) -> str:
+    ends = dict.fromkeys((int(np.nanmin(counts)), int(np.nanmax(counts))))
+    return " to ".join(f"{n:,}" for n in ends)
