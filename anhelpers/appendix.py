@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "appendix",
+    "appendix_sentences",
     "cautions",
     "computed",
     "few_slices",
     "one_document",
-    "sentences",
     "uncounted",
 ]
 
@@ -80,13 +80,13 @@ def appendix(
 
     Parameters
     ----------
-    as for `sentences`.
+    tests, doubts, claim : as for `appendix_sentences`.
 
     Raises
     ------
     DataError where no system has a score.
     """
-    told = sentences(plane, table, n_draws, seed, tests=tests, doubts=doubts, claim=claim)
+    told = appendix_sentences(plane, table, n_draws, seed, tests=tests, doubts=doubts, claim=claim)
     return " ".join([*told, computed()]) + "\n"
 
 
@@ -95,7 +95,7 @@ def computed() -> str:
     return f"Computed with anhelpers {__version__} ({made_by()})."
 
 
-def sentences(
+def appendix_sentences(
     plane: Plane,
     table: pd.DataFrame,
     n_draws: int,

@@ -43,5 +43,6 @@ def test_every_option_tells_what_it_is_and_its_default(action):
         return
     assert action.help
     if action.default not in (None, False, [], "", argparse.SUPPRESS):
-        shown = f"{action.default:g}" if isinstance(action.default, float) else str(action.default)
+        values = action.default if isinstance(action.default, list) else [action.default]
+        shown = " ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in values)
         assert f"default: {shown}" in action.help or f"the bundled {shown}" in action.help

@@ -330,7 +330,7 @@ def test_r_is_in_the_table_the_picture_the_page_and_the_appendix(tmp_path, tiny_
     for text in (err, page.replace("&lt;", "<").replace("&#x27;", "'"), told):
         assert "R stands at -" in text
         assert " than R, LPP" in text
-    assert "N(Q) = $-$|LPP(Q) $-$ LPP(R)|" in latex
+    assert r"N(Q) = $-$\textbar{}LPP(Q) $-$ LPP(R)\textbar{}" in latex
     assert "texts written in the language, stands at" in page
     assert ">R</text>" in (out / "plane.svg").read_text("utf-8")
 

@@ -151,7 +151,7 @@ def systems_picture(
 
     Parameters
     ----------
-    tips : of the two axes; the other arguments as for `plot_systems`.
+    tips : of the two axes. curve, uncertainty, pareto, origin, named, betas, mono : as for `plot_systems`.
     legend : of `marks.system_marks`: the categories that it is of, and where it stands.
     """
     checks.one_of(uncertainty, UNCERTAINTY, "way to draw uncertainty")
@@ -237,8 +237,11 @@ def systems_ranges(
 ) -> Ranges:
     """What holds the systems with what is drawn of their uncertainty, the curve, R, and (0, 0) if it has a name.
 
-    Controls are no systems and stretch no axis, unless there is nothing else. The arguments are those of
-    `plot_systems`.
+    Controls are no systems and stretch no axis, unless there is nothing else.
+
+    Parameters
+    ----------
+    curve, uncertainty, origin, mono : as for `plot_systems`.
     """
     systems = _ranked(checked_systems(table))
     real = systems[systems["outside"] != "control"] if "outside" in systems else systems

@@ -32,7 +32,7 @@ HELP = (
     "systems on the plane: the figure of a paper (PDF, SVG, PNG) with its caption, tables (CSV, "
     "LaTeX), references (BibTeX), the appendix, and a page"
 )
-EXAMPLE = "anhelpers plane --data wmt24/en-de -m chrf bleu --mono --mine mine.de:LLM -o build/plane"
+EXAMPLE = "anhelpers plane --data wmt24/en-de -m chrf bleu --mono --mine mine.de:LLM"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -47,10 +47,10 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--mine",
         nargs="+",
         default=[],
-        metavar="[NAME=]FILE[:KIND]",
+        metavar="[NAME=]FILE",
         help="more systems beside those of the data set or of -t, a line per segment; none of "
         "them is a candidate of the oracle curve, so that others draw the same; their kind (LLM, "
-        "MT, online, human) decides their mark, of files of -t, too",
+        "MT, online, human), as in NAME=FILE:LLM, decides their mark, of files of -t, too",
     )
     parser.add_argument(
         "--mine-in-candidates",
@@ -175,7 +175,7 @@ def _found(run: Run, plane: Plane, study: OracleStudy | None, before: Found | No
     before : what was found by the first metric, whose tests of naturalness hold for all.
     """
     from .. import plane as planes
-    from ..appendix import cautions, few_slices, sentences, uncounted
+    from ..appendix import appendix_sentences, cautions, few_slices, uncounted
 
     args, rng = run.args, np.random.default_rng(run.args.seed)
     _, of_pairs, of_slices = rng.spawn(3)
@@ -202,7 +202,7 @@ def _found(run: Run, plane: Plane, study: OracleStudy | None, before: Found | No
     claim, correlations = _claim(run, plane, curve, rng)
     results |= {} if correlations is None else {"claim": correlations}
     who = _candidates(study) if study else []
-    told = sentences(
+    told = appendix_sentences(
         replace(plane, notes=(*notes, *who)),
         results["systems"],
         args.draws,

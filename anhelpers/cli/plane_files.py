@@ -104,7 +104,7 @@ def write_all(folder: Path, run: Run, every: list[Found]) -> None:
 
     Parameters
     ----------
-    every : what was found, by each metric of accuracy.
+    run : what all have in common. every : what was found, by each metric of accuracy.
     """
     from ..data.writing import results_together
 
