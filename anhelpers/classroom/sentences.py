@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..data.lines import plain_number
+from ..data.lines import plain_number, unguarded
 from ..errors import DataError
 from ..widgets.own import SENTENCE_COLUMNS
 from .reading import class_files, class_rows
@@ -64,7 +64,7 @@ def _row(cells: Mapping[str, str], path: Path, line: int) -> tuple:
     if not (segment.isascii() and segment.isdigit() and len(segment) < 19):
         raise DataError(f"segment '{segment}' is no whole number from 0 on.", path, line)
     scores = [_score(name, cells.get(name, ""), path, line) for name in ("chrf", "critic")]
-    text = " ".join(cells["text"].split())
+    text = " ".join(unguarded(cells["text"]).split())
     return cells["who"], cells["task"], int(segment), text, *scores, cells.get("version", "")
 
 

@@ -10,6 +10,7 @@ import csv
 import json
 import math
 import os
+import re
 import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,6 +28,7 @@ __all__ = [
     "csv_cells",
     "csv_number",
     "csv_rows",
+    "guarded",
     "json_value",
     "lines_of",
     "not_text",
@@ -37,6 +39,7 @@ __all__ = [
     "text_lines",
     "text_of",
     "too_long",
+    "unguarded",
 ]
 
 WEB_PAGE = (
@@ -129,6 +132,24 @@ def too_long(text: str) -> str:
     if len(text) <= MOST_CHARS:
         return ""
     return f"a text of {len(text):,} characters; one has at most {MOST_CHARS:,}: are line ends missing?"
+
+
+FORMULA = re.compile(r"'*[=+\-@\t\r]")
+"""How a cell begins that a spreadsheet would take for a formula, or that `guarded` has been at."""
+
+
+def guarded(text: str) -> str:
+    """What somebody typed as a cell of a CSV file that a spreadsheet may open: a formula gets an apostrophe before it.
+
+    >>> guarded("=1+1"), guarded("Yes."), unguarded(guarded("- Yes."))
+    ("'=1+1", 'Yes.', '- Yes.')
+    """
+    return f"'{text}" if FORMULA.match(text) else text
+
+
+def unguarded(cell: str) -> str:
+    """The text of a cell that `guarded` made."""
+    return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
 
 
 def lines_of(data: bytes, path: str | PathLike) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from ..charts.curve import beta_label
 from ..charts.frame import legible, number
 from ..charts.one_source import plot_one_source
 from ..data.languages import short_code
+from ..data.lines import guarded
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
 from ..frontier import oracle_curve
@@ -229,7 +230,7 @@ def sentences_csv(rows: Iterable[tuple]) -> str:
     write.writerow(SENTENCE_COLUMNS)
     for who, task, segment, sentence, chrf, critic, version in rows:
         scores = ("" if np.isnan(score) else f"{score:.4f}" for score in (chrf, critic))
-        write.writerow((who, task, segment, sentence, *scores, version))
+        write.writerow((who, task, segment, guarded(sentence), *scores, version))
     return text.getvalue()
 
 

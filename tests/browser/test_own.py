@@ -327,7 +327,7 @@ def test_kept_sentences_outlive_the_page_and_are_saved_as_the_file_that_python_r
     assert not page.get_by_role("button", name="Save my sentences").is_visible()
     for text in (
         "Twice a week she goes up,  “really”, and winds it.",
-        "She, 'the' one -- and only.",
+        "- She, 'the' one -- and only.",
         "Twice a week she goes up,  “really”, and winds it.",
     ):
         area.fill(text)
@@ -358,7 +358,7 @@ def test_kept_sentences_outlive_the_page_and_are_saved_as_the_file_that_python_r
     found = classroom.read_sentences(tmp_path / "one.csv")
     assert found.text.tolist() == [
         "Twice a week she goes up, “really”, and winds it.",
-        "She, 'the' one -- and only.",
+        "- She, 'the' one -- and only.",
     ]
     assert (found.who == "Žofie 2").all()
     assert found.segment.tolist() == [23, 23]

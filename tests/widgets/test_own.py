@@ -1,11 +1,13 @@
 """Write your own translation: what is shipped, what Python knows of it, and which questions it refuses."""
 
+import csv
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from anhelpers.classroom import read_sentences
 from anhelpers.data import load, load_candidates
 from anhelpers.errors import DataError
 from anhelpers.naturalness.critic import load_critic, score_critic
@@ -70,6 +72,15 @@ def test_python_and_the_page_share_what_was_kept(made):
         made.csv()
     made.kept = []
     assert made.sentences().empty
+
+
+def test_a_sentence_that_is_a_formula_to_a_spreadsheet_is_guarded_and_comes_back(made, tmp_path):
+    texts = ["=1+1, she said.", "- Yes.", "'Twas late.", "'=odd'", "@home"]
+    made.who, made.kept = "Mo", [[20, text] for text in texts]
+    (tmp_path / "mo.csv").write_text(made.csv(), "utf-8")
+    cells = [row[3] for row in csv.reader(made.csv().splitlines()[1:])]
+    assert cells == ["'=1+1, she said.", "'- Yes.", "'Twas late.", "''=odd'", "'@home"]
+    assert read_sentences(tmp_path).text.tolist() == texts
 
 
 def test_a_page_that_is_handed_out_is_empty(made, monkeypatch):
