@@ -67,8 +67,6 @@ def run(args: argparse.Namespace) -> None:
     from ..xmi.seeds import write_trainings
     from ..xmi.trainings import luck_table
 
-    if args.seeds < 2:
-        raise DataError(f"--seeds is {args.seeds}; at least 2 trainings tell how far they differ.")
     shared.check_table_name(args.output, (".csv",))
     seeds = range(1, args.seeds + 1)
     for task in list(_tasks(args)):

@@ -20,6 +20,8 @@ RANGES = {
     "steps": (1, 10**9),
     "held_out": (1, 10**9),
     "words": (1, 10**6),
+    "seeds": (2, 10**6),
+    "longest": (1, 10**6),
     "minutes": (0, 10**6),
 }
 """The smallest and the largest number that an option of this name takes, in whichever command."""

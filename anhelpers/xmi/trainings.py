@@ -92,7 +92,7 @@ def mean_over_trainings(
     the interval is then at least as wide as without.
 
     >>> mean_over_trainings([1.0, 2.0, 3.0]).text(2)
-    '2.00 bits per sentence, 95 % interval -0.48 to 4.48 (n = 3 trainings)'
+    'mean 2.00 bits per sentence, 95 % interval -0.48 to 4.48 (n = 3 trainings)'
     """
     each = _trainings(values)
     k, of_runs = len(each), float(each.var(ddof=1)) / len(each)
@@ -135,7 +135,7 @@ def training_spread(values: ArrayLike, *, name: str = "spread", unit: str = SENT
     K = 5 it reaches from 0.6 to 2.9 times the value.
 
     >>> training_spread([1.0, 2.0, 3.0]).text(2)
-    '1.00 bits per sentence, 95 % interval 0.52 to 6.28 (n = 3 trainings)'
+    'spread 1.00 bits per sentence, 95 % interval 0.52 to 6.28 (n = 3 trainings)'
     """
     from scipy.special import chdtri
 

@@ -138,7 +138,7 @@ def test_the_command_line_tells_what_is_wrong_in_one_sentence(tiny_comet, texts,
     for arguments, sentence in [
         (
             ["-m", name],
-            "COMET unified_metric without reference reads the source of each segment, and there is none: ",
+            "comet-qe:unified_metric reads the source, and those of src are all blank; take a metric that",
         ),
         (
             ["-m", "comet:nowhere/model"],

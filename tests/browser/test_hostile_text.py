@@ -359,7 +359,7 @@ def test_a_site_of_notebooks_with_hostile_titles(page, tmp_path):
     seen = opened(page, tmp_path / "index.html")
     assert [text for text in HOSTILE if seen.count(flat(text)) < 2] == []
     (tmp_path / "n1.html").write_text(
-        _linked("<html><body><p>x</p></body></html>", told, 1, True), encoding="utf-8"
+        _linked("<html><body><p>x</p></body></html>", told, 1), encoding="utf-8"
     )
     seen = opened(page, tmp_path / "n1.html")
     assert flat(HOSTILE[0]) in seen

@@ -332,9 +332,9 @@ def test_a_bomb_is_read_as_it_streams(tmp_path):
 
 
 def test_nothing_in_a_name_is_a_command_of_latex():
-    from anhelpers.report import _latex
+    from anhelpers.paper import latex_text
 
-    said = _latex(r"\input{/etc/passwd} & 50 % $x_1^2$ #1 ~")
+    said = latex_text(r"\input{/etc/passwd} & 50 % $x_1^2$ #1 ~")
     assert not re.search(r"(?<!\\)[&%$#_~^]|\\input", said)
     assert said.startswith(r"\textbackslash")
 

@@ -554,6 +554,7 @@ def test_learned_metrics_that_give_nan_are_an_error(value):
 @pytest.mark.neural
 def test_a_training_whose_loss_is_nan_is_an_error(tmp_path, monkeypatch):
     from dataclasses import replace
+    from functools import partial
 
     from anhelpers.training.lm import LmRecipe, train_lm
     from anhelpers.xmi import train
@@ -570,7 +571,7 @@ def test_a_training_whose_loss_is_nan_is_an_error(tmp_path, monkeypatch):
             lines, tmp_path / "m", replace(small, learning_rate=float("inf")), say=lambda line: None
         )
     assert not (tmp_path / "m").exists()
-    monkeypatch.setattr(train, "LEARNING_RATE", float("inf"))
+    monkeypatch.setattr(train, "_Recipe", partial(train._Recipe, rate=float("inf")))
     with pytest.raises(
         AnhelpersError, match="the training has failed: after 1 steps the loss is no number"
     ):
