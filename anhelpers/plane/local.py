@@ -257,7 +257,8 @@ def verdict(table: pd.DataFrame, near: int | None = None) -> str:
     errors, which may go together), where r is another than selecting alone gives (two-sided p < 0.05: other systems
     might have been sent in) and where its 95 % interval lies on the same side of 0 (other documents might have been
     taken): it holds on the claimed side, and is false on the other. Nothing is said of the systems far from the
-    frontier where some of them would be those near it, nor is the near half decided where it has all systems. `docs/calibration.md` has how often a half is decided where
+    frontier where some of them would be those near it, nor is the near half decided where it has all systems.
+    `docs/calibration.md` has how often a half is decided where
     there is nothing.
 
     Parameters

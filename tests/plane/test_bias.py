@@ -244,12 +244,13 @@ def test_a_metric_that_sees_one_rating_leans_to_it_surely():
         rated.docs,
     )
     table = metric_bias(rated, rng(), 200, 40)
+    named = {"pearson": "Pearson's r", "kendall": "Kendall's τ"}
     for level, statistic in ((WITHIN, "pearson"), (WITHIN, "kendall"), (BETWEEN, "pearson")):
         rows = table[(table.level == level) & (table.statistic == statistic)].set_index("metric")
         assert rows.lean_low["sees accuracy"] > 0 > rows.lean_high["sees fluency"]
         told = bias_claim(table, level, statistic)
         assert told == (
-            f"{level.capitalize()}, by {told.split(', ')[1][3:]}, sees accuracy agrees more with accuracy than with fluency, "
+            f"{level.capitalize()}, by {named[statistic]}, sees accuracy agrees more with accuracy than with fluency, "
             "sees fluency agrees more with fluency than with accuracy"
         )
     swapped = replace(rated, accuracy=rated.fluency, fluency=rated.accuracy)
