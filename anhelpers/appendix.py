@@ -34,6 +34,10 @@ WITH = {
     "copy": " with near-copies",
     "control": " with controls",
 }
+TRANSLATIONESE = (
+    "The critic tells originals from translations; a text with words lost or out of order may "
+    "seem as original to it as a sound one, so that it does not measure fluency."
+)
 RANKS = (
     "Ranks 1–5 say that a system may be the best and may be the fifth, by the differences with p "
     f"< {ALPHA} after Holm's correction (level 5 %); a cluster ends only where every system above "
@@ -131,6 +135,7 @@ def appendix_sentences(
         f"Without a score: {without}." if without else "",
         f"Accuracy is {accuracy.title}, {what} (signature {accuracy.signature}).",
         f"Naturalness is {naturalness.title}, {whose} (signature {naturalness.signature}).",
+        TRANSLATIONESE if naturalness.name == "critic" else "",
     ]
     if len(plane) > 1:
         told += [

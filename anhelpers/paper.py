@@ -57,7 +57,7 @@ def latex_text(text: str) -> str:
     'AIST\\\\_AIRC: 5 \\\\%, $-$3.1 \\\\textless{} $\\\\beta$'
     """
     out = text.translate(ESCAPES)
-    for opening in (" -", "[-"):
+    for opening in (" -", "[-", "(-"):
         out = out.replace(opening, f"{opening[0]}$-$")
     return f"$-${out[1:]}" if out.startswith("-") and out[1:2].isdigit() else out
 
@@ -180,7 +180,7 @@ def _framed(
 
 
 def _caption(told: Iterable[str]) -> str:
-    return " ".join(map(brief, told))
+    return " ".join(dict.fromkeys(map(brief, told)))
 
 
 def latex_rows(table: pd.DataFrame, caption: str, label: str) -> str:
@@ -235,7 +235,7 @@ def figure_latex(files: Mapping[str, str], sentences: Sequence[str], cites: Sequ
         rf"\begin{{{place}}}",
         r"\centering",
         "\\hfill\n".join(rf"\includegraphics[width={size}]{{{one}}}" for one in files),
-        rf"\caption{{{latex_text(' '.join([*parts, *map(brief, sentences)]))}{cited}}}",
+        rf"\caption{{{latex_text(' '.join([*parts, *dict.fromkeys(map(brief, sentences))]))}{cited}}}",
         r"\label{fig:plane}",
         rf"\end{{{place}}}",
     ]

@@ -46,6 +46,7 @@ def test_symbols_are_escaped_for_latex():
     assert latex_text("50 % of a_b & |x| < 1 → \u2212y") == (
         r"50 \% of a\_b \& \textbar{}x\textbar{} \textless{} 1 $\rightarrow$ $-$y"
     )
+    assert latex_text("0.1 (-0.2 to -0.1)") == "0.1 ($-$0.2 to $-$0.1)"
     assert brief("A short one: a, b.") == "A short one: a, b."
     assert len(brief("Pairs: " + "a and b, " * 99)) < 60
 

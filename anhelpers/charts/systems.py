@@ -172,7 +172,7 @@ def systems_picture(
         at_r, drawn = _mono_layers(mono, [*lines, plane.at(shown)], plane)
         layers, lines = [*at_r, *layers], [*lines, *drawn]
     if pareto:
-        layers, lines = _with_steps(systems[systems["pareto"].astype(bool)], plane, layers, lines)
+        layers, lines = _with_steps(_edge(systems), plane, layers, lines)
     if outlines is not None:
         layers += ellipse_layers(outlines[outlines["system"].isin(shown["system"])], plane)
     if uncertainty == "cross":
@@ -278,6 +278,12 @@ def _behind(
     return [line, ends], [path], marks
 
 
+def _edge(systems: pd.DataFrame) -> pd.DataFrame:
+    """Whose scores make the edge: of the Pareto set those that are compared, so that it falls from left to right."""
+    best = systems[systems["pareto"].astype(bool)]
+    return best[best["outside"] == ""] if "outside" in best else best
+
+
 def _with_steps(
     best: pd.DataFrame, plane: Frame, layers: list[alt.Chart], lines: list[np.ndarray]
 ) -> tuple[list[alt.Chart], list[np.ndarray]]:
@@ -291,7 +297,7 @@ def _with_steps(
 
 
 def _staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
-    """The edge of what the Pareto set beats, from the left side to the bottom: naturalness, accuracy, step."""
+    """The edge of what the best beat, from the left side to the bottom: naturalness, accuracy, step."""
     best = best.sort_values(["naturalness", "accuracy"], ascending=[True, False])
     x, y = best["naturalness"].to_numpy(dtype=float), best["accuracy"].to_numpy(dtype=float)
     left, bottom = min(ranges[0][0], x[0]), min(ranges[1][0], y[-1])

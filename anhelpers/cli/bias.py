@@ -191,11 +191,13 @@ def _write(
     from ..plane import BETWEEN, WITHIN, bias_claim, mixture_arc
     from ..report import in_one_cell, write_page, write_tables
 
-    arc, claims = mixture_arc(rated), {}
+    arc, claims, beside = mixture_arc(rated), {}, []
     with results_together(folder, RESULTS) as fresh:
         write_tables(fresh, {"bias": table, "levels": levels})
         for level in (WITHIN, BETWEEN):
             claims[level] = bias_claim(table, level)
+            others = table.statistic[(table.level == level) & (table.kind == "metric")].unique()
+            beside += [bias_claim(table, level, one) for one in others if one != "pearson"]
             rows = table[(table.level == level) & (table.statistic == "pearson")]
             if rows.with_accuracy.notna().any():
                 chart = plot_bias(table, level=level, arc=arc, title=claims[level])
@@ -204,20 +206,20 @@ def _write(
         shown = in_one_cell(_shown(table))
         caption = (
             "Agreement of metrics with human accuracy and human fluency, with 95 % intervals; lean: "
-            f"the difference. {claims[WITHIN]}. {claims[BETWEEN]}."
+            f"the difference. {'. '.join([*claims.values(), *beside])}."
         )
         write_text(fresh / "bias.tex", latex_rows(_shown(table), caption, "tab:bias"))
         parts = {
             "What metrics agree with": shown,
             "Accuracy against fluency, by level": in_one_cell(levels.drop(columns="signature")),
-            "The claims": [f"{claim}." for claim in claims.values()],
+            "The claims": [f"{claim}." for claim in (*claims.values(), *beside)],
             "Notes": notes,
         }
         chart = interactive(plot_bias(table, arc=arc, title=claims[WITHIN]))
         write_page(fresh / "bias.html", "Metrics between accuracy and fluency", chart, parts)
     rows = shown[shown.statistic.isin(["pearson", "soft pairwise"])]
     sys.stdout.write(rows.to_string(index=False) + "\n")
-    print(*(f"{claim}." for claim in claims.values()), sep="\n")
+    print(*(f"{claim}." for claim in (*claims.values(), *beside)), sep="\n")
 
 
 def _shown(table: pd.DataFrame) -> pd.DataFrame:

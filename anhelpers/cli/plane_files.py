@@ -246,7 +246,7 @@ def caption_of(every: list[Found], notes: list[list[str]], unnamed: list[str]) -
         f"{plane.naturalness.title}, means over the same {n} segments{docs}."
     ]
     told += [
-        "Arrows point to where higher is better; dashed stairs: the edge of what the best beat."
+        "Arrows point to where higher is better; dashed stairs: the edge of what the best systems beat."
     ]
     for found, own in zip(every, notes, strict=True):
         for sentence in own:

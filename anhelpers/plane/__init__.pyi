@@ -12,6 +12,7 @@ from .bias import mixture_arc as mixture_arc
 from .by_source import pair_accuracy as pair_accuracy
 from .by_source import source_correlations as source_correlations
 from .by_source import tie_threshold as tie_threshold
+from .copies import NEAR_COPY as NEAR_COPY
 from .levels import accuracy_levels as accuracy_levels
 from .levels import rater_bias as rater_bias
 from .local import FEWEST as FEWEST

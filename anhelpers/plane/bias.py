@@ -35,6 +35,7 @@ __all__ = [
 
 WITHIN, BETWEEN = "within sources", "between systems"
 TIES, SOFT = "pairs with ties", "soft pairwise"
+STATISTICS = {"pearson": "Pearson's r", "kendall": "Kendall's τ", SOFT: "soft pairwise accuracy"}
 N_NOISE = 200
 """Metrics of noise that are made, for what chance gives: its middle 95 % rests on five of them beyond each end."""
 ENDS = ("", "_low", "_high")
@@ -303,7 +304,8 @@ def bias_claim(table: pd.DataFrame, level: str = WITHIN, statistic: str = "pears
     if not told:
         none = "no metric here surely agrees more with accuracy or with fluency"
         told = [none if len(rows) > 1 else f"{_listed(rows.metric)} leans surely to neither side"]
-    return f"{level[0].upper()}{level[1:]}, {', '.join(told)}"
+    by = STATISTICS.get(statistic, statistic)
+    return f"{level[0].upper()}{level[1:]}, by {by}, {', '.join(told)}"
 
 
 def _listed(names: Sequence[str]) -> str:

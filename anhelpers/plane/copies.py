@@ -9,10 +9,16 @@ import numpy as np
 from ..data.schema import CandidateSet, TestSet, same_text, systems_of
 from ..errors import DataError
 
-__all__ = ["FEWEST_COPIES", "copied_candidates", "copied_systems"]
+__all__ = ["FEWEST_COPIES", "NEAR_COPY", "copied_candidates", "copied_systems"]
 
 FEWEST_COPIES = 5
 """Who has a reference's own text for so many sources at least may have copied it."""
+
+NEAR_COPY = 0.8
+"""The share of its outputs that a near-copy has in common with another system, or with a reference.
+
+In WMT23 and WMT24, two systems of different makers have at most 17 % in common, and a near-copy 91 % or more.
+"""
 
 MOST, COPIED = 0.5, 0.95
 """Who has a reference's own text for this share of the sources has copied it, in these or all through: in WMT23 and

@@ -6,7 +6,9 @@ carries what selecting alone gives: the same choice among systems whose naturaln
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,8 +37,12 @@ RELIABLE = 0.75
 """Below, a verdict is none: with errors that go together, unrelated systems would be called related too often."""
 MEANING = (
     "95 % intervals are for these systems on other documents; p: how often shuffling naturalness "
-    "among all systems and choosing again gives an r as far out."
+    "among all systems ({ways}) and choosing again gives an r as far out."
 )
+ALL_WAYS = 7
+"""Up to so many systems, p counts all ways to shuffle naturalness, so that it is the same by every seed."""
+EDGE = 3
+"""Monte Carlo errors of p within which another seed may decide otherwise."""
 
 
 def frontier_distance(scores: np.ndarray, curve: OracleCurve | None = None) -> np.ndarray:
@@ -88,7 +94,9 @@ def local_correlation(
     where these systems can hardly be told apart, and r is one of errors;
     selection_pearson, selection_low, selection_high : the mean and the middle 95 % of what selecting alone gives;
     selection_p : twice the share of those that lie at least as far out, on the side of the measured one: here the
-    systems are a sample; n, n_docs. A correlation of systems that do not differ on one axis is nan, as is its p.
+    systems are a sample; n_shuffles, all_ways : how many ways to deal out naturalness that is from, and whether these
+    are all there are (up to ALL_WAYS systems) or drawn; n, n_docs. A correlation of systems that do not differ on one
+    axis is nan, as is its p.
     """
     import pandas as pd
 
@@ -128,7 +136,12 @@ def local_correlation(
                 "selection_p": _two_sided(r, null_r),
             }
         )
-    return pd.DataFrame(rows).assign(n=len(plane), n_docs=len(set(plane.clusters.tolist())))
+    return pd.DataFrame(rows).assign(
+        n_shuffles=len(null_scores) + (k <= ALL_WAYS),
+        all_ways=k <= ALL_WAYS,
+        n=len(plane),
+        n_docs=len(set(plane.clusters.tolist())),
+    )
 
 
 def correlations(
@@ -244,7 +257,8 @@ def verdict(table: pd.DataFrame, near: int | None = None) -> str:
     errors, which may go together), where r is another than selecting alone gives (two-sided p < 0.05: other systems
     might have been sent in) and where its 95 % interval lies on the same side of 0 (other documents might have been
     taken): it holds on the claimed side, and is false on the other. Nothing is said of the systems far from the
-    frontier where some of them would be those near it. `docs/calibration.md` has how often a half is decided where
+    frontier where some of them would be those near it, nor is the near half decided where it has all systems.
+    `docs/calibration.md` has how often a half is decided where
     there is nothing.
 
     Parameters
@@ -266,10 +280,14 @@ def verdict(table: pd.DataFrame, near: int | None = None) -> str:
         else f"{k} systems are too few to tell near from far"
     )
     who = f"Near are {close.systems}{f'. Far are {far.systems}' if apart else ''}."
-    return f"{_half(close, 'Near', 'against each other', -1)}; {other}. {who} {MEANING}"
+    n = f"{close.n_shuffles:,}"
+    ways = f"all {n} ways" if close.all_ways else f"{n} random ways"
+    meaning = MEANING.format(ways=ways)
+    half = _half(close, "Near", "against each other", -1, all_of=k)
+    return f"{half}; {other}. {who} {meaning}"
 
 
-def _half(row: pd.Series, where: str, claim: str, sign: int) -> str:
+def _half(row: pd.Series, where: str, claim: str, sign: int, all_of: int = 0) -> str:
     """One half of the claim, whose correlation has the given sign, and what a row of the table says about it."""
     seen = f"r = {row.pearson:.2f} (95 %: {row.pearson_low:.2f} to {row.pearson_high:.2f})"
     seen += f" among {row.n_systems} systems"
@@ -288,15 +306,25 @@ def _half(row: pd.Series, where: str, claim: str, sign: int) -> str:
             "these systems differ too little beyond their errors (reliability "
             f"{row.reliability:.2f}, {RELIABLE} wanted)",
         ),
+        (row.n_systems == all_of, "these are all systems, near and far"),
     ]
     held = [told for holds, told in reasons if holds]
+    by_seed = _at_the_edge(row) and not any(holds for holds, _ in reasons[1:])
     why = " and ".join(filter(None, [", ".join(held[:-1]), *held[-1:]]))
     word = f"is undecided, because {why}" if why else "holds" if side == sign else "is false"
     alone = (
         f"selecting alone gives {row.selection_low:.2f} to {row.selection_high:.2f}, p = "
         f"{row.selection_p:.3f}"
     )
-    return f"{begin} {word}: {seen}, {alone}"
+    edge = ", so near to 0.05 that another seed may decide otherwise" if by_seed else ""
+    return f"{begin} {word}: {seen}, {alone}{edge}"
+
+
+def _at_the_edge(row: pd.Series) -> bool:
+    """Whether p is within EDGE of its Monte Carlo errors of 0.05; it has none where all ways were counted."""
+    one_sided = row.selection_p / 2
+    error = 2 * math.sqrt(one_sided * (1 - one_sided) / row.n_shuffles)
+    return not row.all_ways and abs(row.selection_p - 0.05) <= EDGE * error
 
 
 def _errors(plane: Plane, rng: np.random.Generator, n_draws: int) -> np.ndarray:
@@ -332,9 +360,17 @@ def _windows(k: int, width: int | None) -> list[tuple[str, slice]]:
 def _dealt_out(
     scores: np.ndarray, curve: OracleCurve | None, rng: np.random.Generator, n_draws: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(B, 2, k) the scores with naturalness dealt out at random, and (B, k) the systems by distance in each draw."""
-    dealt = np.repeat(scores[None], n_draws, axis=0)
-    dealt[:, 1] = rng.permuted(dealt[:, 1], axis=1)
+    """(B, 2, k) the scores with naturalness dealt out in another way, and (B, k) the systems by distance in each.
+
+    All ways but the measured one, which `stats.p_value` counts itself, up to ALL_WAYS systems; else at random.
+    """
+    k = scores.shape[1]
+    if k <= ALL_WAYS:
+        ways = np.array(list(permutations(range(k)))[1:])
+        dealt = np.stack([np.broadcast_to(scores[0], ways.shape), scores[1][ways]], axis=1)
+    else:
+        dealt = np.repeat(scores[None], n_draws, axis=0)
+        dealt[:, 1] = rng.permuted(dealt[:, 1], axis=1)
     return dealt, np.stack([np.argsort(frontier_distance(s, curve), kind="stable") for s in dealt])
 
 

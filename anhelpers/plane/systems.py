@@ -16,7 +16,7 @@ from ..errors import DataError
 from ..metrics import Metric
 from ..naturalness.mono import LPP_DISTANCE
 from ..scoring import check_needs, scorable, system_scores
-from .copies import FEWEST_COPIES
+from .copies import FEWEST_COPIES, NEAR_COPY
 from .scores import COPY, OF_REFERENCE, Axis, Plane, complete, mean_axis, stored_axis
 
 __all__ = [
@@ -28,9 +28,6 @@ __all__ = [
 ]
 
 LEVELS = ("segment-mean", "corpus")
-NEAR = 0.8
-"""In WMT23 and WMT24, two systems of different makers have at most 17 % of their outputs in common, and a near-copy
-91 % or more."""
 COMPARED = "compared with the reference"
 _DIGEST = re.compile(r"sha256:[0-9a-f]+")
 SAME_RATERS = (
@@ -200,7 +197,7 @@ def plane_of(
 def outside_of(test: TestSet, added: Iterable[str] = ()) -> dict[str, str]:
     """System -> why it is not one of those to compare: controls, people, near-copies, added ones.
 
-    A near-copy has the very outputs of an earlier system in NEAR of the segments for which either has text, or a
+    A near-copy has the very outputs of an earlier system in NEAR_COPY of the segments for which either has text, or a
     reference's text in as many of those for which there is one.
 
     Parameters
@@ -238,7 +235,7 @@ def _copied(texts: np.ndarray, ref: np.ndarray) -> bool:
 
 def _near(one: np.ndarray, other: np.ndarray) -> bool:
     said = (one != "") | (other != "")
-    return (one == other)[said].sum() >= NEAR * said.sum() > 0
+    return (one == other)[said].sum() >= NEAR_COPY * said.sum() > 0
 
 
 def _whole(

@@ -288,3 +288,15 @@ def test_r_is_a_rule_with_its_interval_as_a_band_in_picture_and_words():
     at_0 = charts.plot_systems(table(6), mono=Estimate("R", 0.0, n=40))
     assert "stands at 0." in at_0.to_dict()["description"]
     assert not [mark for mark, _, _ in drawn(at_0) if mark["type"] == "rect"]
+
+
+def test_people_beyond_the_systems_do_not_bend_the_edge():
+    frame = table(3).assign(
+        accuracy=[62.0, 33.0, 56.0],
+        naturalness=[-0.5, -0.2, -0.1],
+        outside=["", "", "human"],
+        pareto=True,
+    )
+    edge = charts._staircase(charts._edge(frame), ((-1.0, 0.0), (30.0, 70.0)))
+    assert (np.diff(edge["accuracy"]) <= 0).all()
+    assert edge["naturalness"].max() == -0.2

@@ -244,12 +244,13 @@ def test_a_metric_that_sees_one_rating_leans_to_it_surely():
         rated.docs,
     )
     table = metric_bias(rated, rng(), 200, 40)
+    named = {"pearson": "Pearson's r", "kendall": "Kendall's τ"}
     for level, statistic in ((WITHIN, "pearson"), (WITHIN, "kendall"), (BETWEEN, "pearson")):
         rows = table[(table.level == level) & (table.statistic == statistic)].set_index("metric")
         assert rows.lean_low["sees accuracy"] > 0 > rows.lean_high["sees fluency"]
         told = bias_claim(table, level, statistic)
         assert told == (
-            f"{level.capitalize()}, sees accuracy agrees more with accuracy than with fluency, "
+            f"{level.capitalize()}, by {named[statistic]}, sees accuracy agrees more with accuracy than with fluency, "
             "sees fluency agrees more with fluency than with accuracy"
         )
     swapped = replace(rated, accuracy=rated.fluency, fluency=rated.accuracy)
@@ -284,7 +285,9 @@ def test_noise_lies_where_chance_says_and_nothing_is_claimed_of_it():
     row = table[table.metric == "noise"].set_index("statistic").loc["kendall"]
     assert row.chance_accuracy_low < row.with_accuracy < row.chance_accuracy_high
     assert row.chance_accuracy_low < 0 < row.chance_accuracy_high
-    assert bias_claim(table) == "Within sources, noise leans surely to neither side"
+    assert bias_claim(table) == (
+        "Within sources, by Pearson's r, noise leans surely to neither side"
+    )
     two = replace(rated, metrics=dict(rated.metrics) | {"more": rng(8).normal(size=(60, 6))})
     assert "no metric here surely" in bias_claim(metric_bias(two, rng(), 200, 10))
 

@@ -1,6 +1,7 @@
 """The claim by distance from the frontier, on systems whose answer is known."""
 
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -306,3 +307,26 @@ def test_reliability_by_hand(plane_from):
         local._reliability(shared.scores(), local._errors(shared, np.random.default_rng(0), 200))
         == 1
     )
+
+
+def test_few_systems_have_the_same_p_by_every_seed_and_all_of_them_decide_nothing(plane_from):
+    a, n = np.array([0.58, 0.55, 0.62, 0.59, 0.43]), np.array([-0.79, -0.75, -0.41, -0.65, -1.13])
+    noise = np.random.default_rng(0).normal(0, 0.001, (2, 30, 5))
+    plane = plane_from(a + noise[0], n + noise[1])
+    tables = [local_correlation(plane, np.random.default_rng(s), n_draws=20) for s in (0, 1)]
+    ways = [pearson(plane.scores()[0], np.array(w)) for w in permutations(plane.scores()[1])]
+    row = tables[0].iloc[-1]
+    assert row.selection_p == pytest.approx(2 * np.mean(np.array(ways) >= row.pearson - 1e-12))
+    assert [t.selection_p.tolist() for t in tables] == [tables[0].selection_p.tolist()] * 2
+    told = verdict(tables[0])
+    assert "these are all systems, near and far: r = " in told
+    assert "(all 120 ways)" in told
+
+
+def test_a_p_at_the_edge_says_that_another_seed_may_decide_otherwise(plane_from):
+    table = local_correlation(
+        bent(plane_from, np.random.default_rng(0)), np.random.default_rng(1), n_draws=300
+    )
+    assert "another seed" not in verdict(table.assign(selection_p=0.004))
+    assert "another seed may decide otherwise" in verdict(table.assign(selection_p=0.04))
+    assert "(300 random ways)" in verdict(table)
