@@ -1,0 +1,94 @@
+"""The reference: a page for each room of `import anhelpers as an`, from signatures and docstrings."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from html import escape
+from itertools import groupby
+from types import ModuleType
+from typing import Any
+
+
+def reference(address: str, room: ModuleType) -> dict[str, str]:
+    """Address -> page, of this room and of the rooms within it."""
+    rooms, things = {}, []
+    for name in sorted(room.__all__):
+        value = getattr(room, name)
+        if inspect.ismodule(value):
+            rooms |= reference(f"{address}.{name}", value) if hasattr(value, "__all__") else {}
+        else:
+            things.append(entry(f"{address}.{name}", name, value))
+    inside = [one for one in rooms if one.count(".") == address.count(".") + 1]
+    links = ", ".join(f'<a href="{one}.html"><code>{one}</code></a>' for one in inside)
+    head = f"<h1>{address}</h1>{told(room.__doc__)}" + (f"<p>Rooms: {links}</p>" if links else "")
+    return {address: head + "".join(things), **rooms}
+
+
+def entry(address: str, name: str, value: Any) -> str:
+    """A name with its signature and its docstring; a class with its methods."""
+    head = f'<h2 id="{name}"><code>{escape(address)}</code></h2>'
+    if not (inspect.isclass(value) or inspect.isroutine(value)):
+        shown = type(value).__name__
+        return f"{head}<p>A constant, <code>{escape(shown)}</code>.</p>"
+    own = vars(value).items() if inspect.isclass(value) else ()
+    methods = [(m, v) for m, v in own if m[0] != "_" and inspect.getdoc(v) and of_ours(v)]
+    return (
+        head
+        + signature(name, value)
+        + told(value.__doc__)
+        + "".join(
+            f'<h3 id="{name}.{m}"><code>{name}.{m}</code></h3>{signature(m, v)}{told(v.__doc__)}'
+            for m, v in methods
+        )
+    )
+
+
+def of_ours(value: Any) -> bool:
+    return inspect.isfunction(value) or isinstance(value, (property, classmethod, staticmethod))
+
+
+def signature(name: str, value: Any) -> str:
+    """How it is called, where that can be known."""
+    if isinstance(value, property):
+        return ""
+    try:
+        text = str(inspect.signature(getattr(value, "__func__", value)))
+    except (TypeError, ValueError):
+        return ""
+    plain = re.sub(r"<(?:function|class|factory)[^>]*>", "…", text.replace("'", ""))
+    return f'<pre class="signature"><code>{escape(name + plain)}</code></pre>'
+
+
+def told(doc: str | None) -> str:
+    """A docstring as HTML: paragraphs, headed lists, examples; letters as they stand."""
+    parts, heading = [], ""
+    text = re.sub(
+        r"^( *)(\w[\w ]*)\n\1-{3,}$", r"\n\1§\2\n", inspect.cleandoc(doc or ""), flags=re.M
+    )
+    for block in re.split(r"\n\s*\n", text.strip()):
+        if block.startswith("§"):
+            heading = block[1:]
+            parts.append(f"<p><b>{escape(heading)}</b></p>")
+        elif block.lstrip().startswith(">>>"):
+            parts.append(f"<pre><code>{escape(inspect.cleandoc(block))}</code></pre>")
+        elif heading or re.search(r"^\S.*\n +\S", block):
+            parts.append(f"<dl>{items(block)}</dl>")
+        else:
+            parts.append(f"<p>{inline(block)}</p>")
+    return "".join(parts)
+
+
+def items(block: str) -> str:
+    """Lines, and below each what is indented under it."""
+    rows = groupby(block.splitlines(), key=lambda line: line.startswith(" "))
+    return "".join(
+        f"<dd>{inline(' '.join(lines))}</dd>"
+        if deep
+        else "".join(f"<dt>{inline(x)}</dt>" for x in lines)
+        for deep, lines in ((deep, [*lines]) for deep, lines in rows)
+    )
+
+
+def inline(text: str) -> str:
+    return re.sub(r"``?([^`]+)``?", r"<code>\1</code>", escape(text))
