@@ -99,6 +99,7 @@ def lead(page: Page, link: str, known: dict[Path, Page]) -> str:
         raise ValueError(f"{page.source.relative_to(ROOT)}: {link} names no heading of that page")
     aim = ROOT / "build/docs" / to.target if to else there
     aim = book if there.suffix == ".ipynb" and book.is_file() else aim
+    aim = ROOT / "build/docs" / there.name if there.suffix == ".svg" else aim
     at = (ROOT / "build/docs" / page.target).parent
     return "#".join(
         part for part in (os.path.relpath(aim, at) if path else "", anchor) if part or not path
@@ -161,6 +162,8 @@ def build(out: Path = ROOT / "build/docs") -> list[Path]:
             ),
             encoding="utf-8",
         )
+    for picture in (ROOT / "docs").glob("*.svg"):
+        shutil.copy(picture, out)
     if broken:
         raise ValueError("; ".join(broken))
     return [out / page.target for page in every]

@@ -5,24 +5,24 @@ from __future__ import annotations
 import inspect
 import re
 from html import escape
-from itertools import groupby
 from types import ModuleType
 from typing import Any
 
 
 def reference(address: str, room: ModuleType) -> dict[str, str]:
     """Address -> page, of this room and of the rooms within it."""
-    rooms, things = {}, []
+    rooms, things, names = {}, [], []
     for name in sorted(room.__all__):
         value = getattr(room, name)
         if inspect.ismodule(value):
             rooms |= reference(f"{address}.{name}", value) if hasattr(value, "__all__") else {}
         else:
             things.append(entry(f"{address}.{name}", name, value))
+            names.append(f'<a href="#{name}">{name}</a>')
     inside = [one for one in rooms if one.count(".") == address.count(".") + 1]
     links = ", ".join(f'<a href="{one}.html"><code>{one}</code></a>' for one in inside)
     head = f"<h1>{address}</h1>{told(room.__doc__)}" + (f"<p>Rooms: {links}</p>" if links else "")
-    return {address: head + "".join(things), **rooms}
+    return {address: head + f"<p>Names: {', '.join(names)}</p>" + "".join(things), **rooms}
 
 
 def entry(address: str, name: str, value: Any) -> str:
@@ -72,22 +72,24 @@ def told(doc: str | None) -> str:
             parts.append(f"<p><b>{escape(heading)}</b></p>")
         elif block.lstrip().startswith(">>>"):
             parts.append(f"<pre><code>{escape(inspect.cleandoc(block))}</code></pre>")
-        elif heading or re.search(r"^\S.*\n +\S", block):
-            parts.append(f"<dl>{items(block)}</dl>")
+        elif heading and " : " in block.partition("\n")[0]:
+            parts.append(items(block, named=True))
+        elif re.search(r"^\w[^\n.]*\n {4}\S", block):
+            parts.append(items(block, named=False))
         else:
             parts.append(f"<p>{inline(block)}</p>")
     return "".join(parts)
 
 
-def items(block: str) -> str:
-    """Lines, and below each what is indented under it."""
-    rows = groupby(block.splitlines(), key=lambda line: line.startswith(" "))
-    return "".join(
-        f"<dd>{inline(' '.join(lines))}</dd>"
-        if deep
-        else "".join(f"<dt>{inline(x)}</dt>" for x in lines)
-        for deep, lines in ((deep, [*lines]) for deep, lines in rows)
-    )
+def items(block: str, named: bool) -> str:
+    """Lines, each with what is indented under it: an argument with what it is, or a term and what it says."""
+    shown = []
+    for lines in re.split(r"\n(?=\S)", block):
+        name, colon, rest = lines.partition(" : " if named else "\n")
+        text = inline(" ".join(rest.split()))
+        term = f"<b>{inline(name)}</b>" if colon else inline(" ".join(lines.split()))
+        shown.append(f"<li>{term}{': ' * bool(colon)}{text}</li>")
+    return f"<ul>{''.join(shown)}</ul>"
 
 
 def inline(text: str) -> str:

@@ -29,7 +29,7 @@ def names() -> str:
 
 
 def tables() -> str:
-    """The names of both axes; a table per axis: name, what it sees, its model on the hub, what it says; then what stands behind the colon."""
+    """All names; a table per axis with what each sees and says, and its model; what stands behind the colon."""
     parts = []
     for axis in AXES:
         head = ("as typed", "sees, beside the text", "says", "model on the hub")

@@ -21,7 +21,7 @@ def command_lines():
                 yield pytest.param(line, id=f"{path.stem}: {line[:60]}")
 
 
-@pytest.mark.parametrize("line", command_lines())
+@pytest.mark.parametrize("line", [*command_lines()])
 def test_every_command_line_parses(line):
     words = line.split("#")[0].split(">")[0].split()
     assert cli._parser().parse_args(words[1:]).command == words[1]
@@ -83,7 +83,7 @@ def test_links_within_the_pages_lead_to_pages(built):
     _, paths = built
     for path in paths:
         for link in re.findall(r'href="([^"#]+)', path.read_text("utf-8")):
-            if link.startswith(("http", "mailto")) or not (path.parent / link).suffix == ".html":
+            if link.startswith(("http", "mailto")) or (path.parent / link).suffix != ".html":
                 continue
             aim = (path.parent / link).resolve()
             assert aim in paths or build.SITE.name in aim.parts, (path.name, link)
@@ -103,6 +103,7 @@ def test_a_docstring_keeps_its_letters():
         "A mean, `x < y`.\n\nParameters\n----------\nn : how *many*.\n    At least 1.\n\n>>> 1 < 2\nTrue"
     )
     assert made == (
-        "<p>A mean, <code>x &lt; y</code>.</p><p><b>Parameters</b></p><dl><dt>n : how *many*.</dt>"
-        "<dd>At least 1.</dd></dl><pre><code>&gt;&gt;&gt; 1 &lt; 2\nTrue</code></pre>"
+        "<p>A mean, <code>x &lt; y</code>.</p><p><b>Parameters</b></p>"
+        "<ul><li><b>n</b>: how *many*. At least 1.</li></ul>"
+        "<pre><code>&gt;&gt;&gt; 1 &lt; 2\nTrue</code></pre>"
     )
