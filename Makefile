@@ -7,7 +7,7 @@ JOBS ?= 2
 COMPILED := tests/fuzz/test_kernels.py tests/accuracy/test_kernels.py tests/accuracy/test_surface.py tests/test_frontier.py tests/test_fan.py \
   tests/exact/test_convex.py tests/naturalness/test_lexical.py tests/divergences/test_mmd.py
 
-.PHONY: run start test lab site students teachers pictures lint bounds bench calibrate strip clean
+.PHONY: run start test lab site students teachers docs pictures lint bounds bench calibrate strip clean
 
 run: $(VENV)/.ready   ## every notebook on the bundled sample; results in build/
 	$(BIN)/anhelpers run --out build --jobs $(JOBS)
@@ -29,6 +29,9 @@ students: $(VENV)/.ready   ## the notebooks without solutions in build/students,
 
 teachers: run   ## ten slides, an A4 handout and the expected answers from the executed notebooks: build/pack
 	$(BIN)/anhelpers teachers
+
+docs: $(VENV)/.ready   ## all documentation as pages, with a reference of every name: build/docs/index.html
+	$(BIN)/python -m docs.build
 
 pictures: $(VENV)/.ready   ## the pictures of the README, from the notebooks
 	$(BIN)/anhelpers run an_5_1_oracle_curve -p picture docs/oracle_curve.svg --out build

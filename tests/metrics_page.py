@@ -1,4 +1,4 @@
-"""The metrics in README.md and docs/metrics.md: `python -m tests.metrics_page` writes both from `scoring.lookup`."""
+"""The tables of docs/metrics.md: `python -m tests.metrics_page` writes them from `scoring.lookup`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from anhelpers.scoring import lookup
 
 ROOT = Path(__file__).parents[1]
-README, PAGE = ROOT / "README.md", ROOT / "docs" / "metrics.md"
+PAGE = ROOT / "docs" / "metrics.md"
 AXES = ("accuracy", "naturalness")
 MADE = re.compile(r"(?<=<!-- made: metrics -->\n).*?(?=<!-- end -->)", re.S)
 """The part of a page that is written here."""
@@ -29,7 +29,7 @@ def names() -> str:
 
 
 def tables() -> str:
-    """A table per axis: name, what it sees, its model on the hub, what it says; then what stands behind the colon."""
+    """All names; a table per axis with what each sees and says, and its model; what stands behind the colon."""
     parts = []
     for axis in AXES:
         head = ("as typed", "sees, beside the text", "says", "model on the hub")
@@ -40,13 +40,15 @@ def tables() -> str:
         ]
         parts.append(f"## {axis.capitalize()}\n\n{row(*head)}{row(*['---'] * 4)}{''.join(rows)}")
     behind = "".join(f"- {name}: {what}\n" for name, what in lookup.BEHIND.items())
-    return "\n".join([*parts, f"## Behind the colon\n\n{behind}"])
+    return "\n".join(
+        [f"## By what they see\n\n{names()}", *parts, f"## Behind the colon\n\n{behind}"]
+    )
 
 
-def written(path: Path, made: str) -> str:
-    return MADE.sub(lambda _: made, path.read_text(encoding="utf-8"))
+def written() -> str:
+    """The page as it should be."""
+    return MADE.sub(lambda _: tables(), PAGE.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":
-    README.write_text(written(README, names()), encoding="utf-8")
-    PAGE.write_text(written(PAGE, tables()), encoding="utf-8")
+    PAGE.write_text(written(), encoding="utf-8")

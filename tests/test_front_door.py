@@ -125,8 +125,8 @@ def test_a_notebook_comes_in_by_the_front_door_alone(path):
 
 
 @pytest.mark.neural
-def test_the_readmes_python_runs():
-    page = (ROOT / "README.md").read_text("utf-8")
+def test_the_python_of_the_how_to_runs():
+    page = (ROOT / "docs" / "howto" / "python.md").read_text("utf-8")
     texts, arrays = re.findall(r"```python\n(.*?)```", page, re.S)
     given = {
         "segment": [0, 0, 1],

@@ -1,15 +1,15 @@
-"""What the README promises is there."""
+"""What the README and docs/sections.md promise is there; their commands: tests/test_docs.py."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-from anhelpers import cli
 from anhelpers.notebooks import about, cells_of, notebook_paths
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+SECTIONS_PAGE = (ROOT / "docs" / "sections.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#:]+)\)", README))))
@@ -27,10 +27,10 @@ def test_every_notebook_stands_in_the_table_with_what_its_first_cell_says():
     assert rows == [(one.name, one.name, str(one.minutes), one.question) for one in told]
 
 
-@pytest.mark.parametrize("line", re.findall(r"^anhelpers [a-z].*$", README, re.MULTILINE))
-def test_every_command_line_parses(line):
-    words = line.split("#")[0].split(">")[0].split()
-    assert cli._parser().parse_args(words[1:]).command == words[1]
+def test_it_is_read_in_three_minutes():
+    """700 words outside tables and code."""
+    read = re.sub(r"^```.*?^```|^\|.*?$", "", README, flags=re.MULTILINE | re.DOTALL)
+    assert len(re.sub(r"\]\([^)]*\)", "]", read).split()) <= 700
 
 
 SECTIONS = {
@@ -43,9 +43,8 @@ ADDRESSES = {"AN": "arxiv.org/abs/2503.24013", "XMI": "2020.acl-main.149"}
 
 def section_rows():
     """(paper, section, notebook or none, headings or the reason why there is no notebook)."""
-    table = README.split("## Sections of the papers")[1].split("\n## ")[0]
     row = r"^\| (\w+) (\S+) \| [^|]+ \| (?:\[`(\w+)`\]\([^)]+\)|none) \| ([^|]+) \|$"
-    return re.findall(row, table, re.MULTILINE)
+    return re.findall(row, SECTIONS_PAGE, re.MULTILINE)
 
 
 def test_every_section_of_both_papers_stands_in_the_table():

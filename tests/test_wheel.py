@@ -127,9 +127,11 @@ def test_the_installed_package_scores_files(installed):
     assert re.search(r"^t,ter,corpus,[\d.]+,", told, re.MULTILINE)
 
 
-def test_the_readme_s_example_in_python_runs_there(installed):
+def test_the_how_to_s_example_in_python_runs_there(installed):
     code = re.findall(
-        r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL
+        r"```python\n(.*?)```",
+        (ROOT / "docs" / "howto" / "python.md").read_text(encoding="utf-8"),
+        re.DOTALL,
     )
     given = (
         "segment, accuracy, naturalness = [0, 0, 1, 1], [50.0, 40, 60, 30], [-3.0, -2, -4, -1]\n"

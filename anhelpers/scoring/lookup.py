@@ -1,6 +1,6 @@
 """The table of metrics, of both axes, and a metric by its name: what `an.metric` and the commands' -m find.
 
-A row is all that is said of a metric: names, help texts, error messages, README's list and docs/metrics.md come from
+A row is all that is said of a metric: names, help texts, error messages and docs/metrics.md come from
 it. A new metric is a file with its scorer and a maker, and a row here.
 """
 

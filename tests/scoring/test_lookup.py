@@ -97,11 +97,10 @@ def test_a_new_metric_is_a_file_and_a_row(monkeypatch, capsys):
     assert "`mine[:MODEL]`" in page.tables()
 
 
-def test_readme_and_page_are_those_of_the_table():
-    """`python -m tests.metrics_page` writes them."""
-    assert page.README.read_text(encoding="utf-8") == page.written(page.README, page.names())
-    assert page.PAGE.read_text(encoding="utf-8") == page.written(page.PAGE, page.tables())
-    assert len(page.MADE.findall(page.README.read_text(encoding="utf-8"))) == 1
+def test_the_page_is_that_of_the_table():
+    """`python -m tests.metrics_page` writes it."""
+    assert page.PAGE.read_text(encoding="utf-8") == page.written()
+    assert len(page.MADE.findall(page.PAGE.read_text(encoding="utf-8"))) == 1
 
 
 def test_the_parts_of_a_name_in_another_order_are_its_nearest():

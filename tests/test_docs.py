@@ -1,0 +1,109 @@
+"""The documentation builds, its links lead somewhere, every name is in it, and its commands parse."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import anhelpers as an
+from anhelpers import cli
+from docs import build
+
+ROOT = Path(__file__).parents[1]
+SOURCES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def command_lines():
+    """(page, line) of every command in README and docs, as somebody would type it."""
+    for path in SOURCES:
+        for block in re.findall(r"^```\n(.*?)^```", path.read_text("utf-8"), re.M | re.S):
+            for line in re.findall(r"^anhelpers [a-z].*$", block, re.M):
+                yield pytest.param(line, id=f"{path.stem}: {line[:60]}")
+
+
+@pytest.mark.parametrize("line", [*command_lines()])
+def test_every_command_line_parses(line):
+    words = line.split("#")[0].split(">")[0].split()
+    assert cli._parser().parse_args(words[1:]).command == words[1]
+
+
+@pytest.mark.parametrize(
+    "target",
+    sorted(
+        set(
+            re.findall(
+                r"^make (\w+(?: \w+)*)", "\n".join(p.read_text("utf-8") for p in SOURCES), re.M
+            )
+        )
+    ),
+)
+def test_every_target_of_make_is_there(target):
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert all(re.search(rf"^{one}:", makefile, re.M) for one in target.split())
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    out = tmp_path_factory.mktemp("docs")
+    return out, build.build(out)
+
+
+def test_every_markdown_file_is_a_page_to_which_every_page_leads(built):
+    out, paths = built
+    assert {build.source(name) for name in " ".join(build.NAVIGATION.values()).split()} >= {
+        *SOURCES
+    }
+    for path in paths:
+        page = path.read_text("utf-8")
+        assert page.count(" aria-current=page") == 1
+        links = {(path.parent / link).resolve() for link in re.findall(r'href="([^"#]+)', page)}
+        assert links >= {one for one in paths if one.parent.name != "reference"}
+    assert out / "index.html" == paths[0]
+
+
+def test_every_name_of_the_front_door_and_of_its_rooms_is_in_the_reference(built):
+    out, _ = built
+    front = (out / "reference" / "an.html").read_text("utf-8")
+    for name in an.__all__:
+        if (room := out / "reference" / f"an.{name}.html").is_file():
+            page = room.read_text("utf-8")
+            inside = [
+                one
+                for one in getattr(an, name).__all__
+                if f'id="{one}"' not in page
+                and not (out / "reference" / f"an.{name}.{one}.html").is_file()
+            ]
+            assert not inside
+            assert f'href="an.{name}.html"' in front
+        else:
+            assert f'id="{name}"' in front
+
+
+def test_links_within_the_pages_lead_to_pages(built):
+    _, paths = built
+    for path in paths:
+        for link in re.findall(r'href="([^"#]+)', path.read_text("utf-8")):
+            if link.startswith(("http", "mailto")) or (path.parent / link).suffix != ".html":
+                continue
+            aim = (path.parent / link).resolve()
+            assert aim in paths or build.SITE.name in aim.parts, (path.name, link)
+
+
+@pytest.mark.parametrize("link", ["nowhere.md", "metrics.md#no-such-heading", "#no-such-heading"])
+def test_a_link_that_leads_nowhere_is_an_error(link):
+    page = build.Page(ROOT / "docs" / "input.md", "input.html", "x", "<h1>x</h1>")
+    with pytest.raises(ValueError, match=rf"docs/input.md: {link} "):
+        build.lead(page, link, {})
+
+
+def test_a_docstring_keeps_its_letters():
+    from docs.reference import told
+
+    made = told(
+        "A mean, `x < y`.\n\nParameters\n----------\nn : how *many*.\n    At least 1.\n\n>>> 1 < 2\nTrue"
+    )
+    assert made == (
+        "<p>A mean, <code>x &lt; y</code>.</p><p><b>Parameters</b></p>"
+        "<ul><li><b>n</b>: how *many*. At least 1.</li></ul>"
+        "<pre><code>&gt;&gt;&gt; 1 &lt; 2\nTrue</code></pre>"
+    )
