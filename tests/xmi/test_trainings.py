@@ -306,7 +306,7 @@ def test_the_command_trains_writes_and_says_what_is_known(tiny, tmp_path, capsys
         ("runs.csv", "say what is to be learned"),
         ("runs.csv -s a.txt", "wants all three"),
         ("runs.csv -s a.txt -t a.txt -l ende", "write it as en-de"),
-        ("runs.csv --toy vague --seeds 1", "at least 2 trainings"),
+        ("runs.csv --toy vague --seeds 1", "--seeds is 1; it must be at least 2"),
         ("runs.csv --toy vogue", "vogue"),
         ("runs.csv --toy vague --steps 0", "at least 1"),
         ("runs.csv --toy vague --smoothing 1", "below 1"),
