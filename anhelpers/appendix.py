@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "appendix",
     "appendix_sentences",
     "cautions",
     "computed",
@@ -70,30 +69,6 @@ ADVICE = re.compile(r"; (?:compare|take) [^;]*?(?:segments|documents)\.")
 """The end of the sentences of `plane.cannot_decide`."""
 
 
-def appendix(
-    plane: Plane,
-    table: pd.DataFrame,
-    n_draws: int,
-    seed: int,
-    *,
-    tests: pd.DataFrame | None = None,
-    doubts: Iterable[str] = (),
-    claim: str = "",
-) -> str:
-    """The sentences for a paper's appendix: what was measured, over what, how, with all signatures, in one paragraph.
-
-    Parameters
-    ----------
-    tests, doubts, claim : as for `appendix_sentences`.
-
-    Raises
-    ------
-    DataError where no system has a score.
-    """
-    told = appendix_sentences(plane, table, n_draws, seed, tests=tests, doubts=doubts, claim=claim)
-    return " ".join([*told, computed()]) + "\n"
-
-
 def computed() -> str:
     """The last sentence of an appendix: by what it was computed."""
     return f"Computed with anhelpers {__version__} ({made_by()})."
@@ -109,7 +84,7 @@ def appendix_sentences(
     doubts: Iterable[str] = (),
     claim: str = "",
 ) -> list[str]:
-    """What was measured, over what, how, with all signatures: the sentences of `appendix` but for its last.
+    """What was measured, over what, how, with all signatures: a sentence each, without the last (`computed`).
 
     Parameters
     ----------

@@ -16,7 +16,6 @@ ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 LINES, CODE, FUNCTION, POSITIONAL = 420, 310, 70, 4
 LONGER = {  # module, or module:function -> why it is longer
     "cli/options.py": "every option that commands share, and what each means: one place to look it up",
-    "cli/xmi.py": "a third of it the table of its options, for four kinds of input",
     "candidates/drawing.py": "all that decides what is drawn: how a token is chosen, prompts, limits, the signature",
     "data/catalog.py": "where every data set is looked for, and what is said where it is not here",
     "data/fetch.py": "from a set's name to verified files: what is missing, each download, what is kept",

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anhelpers.appendix import appendix
+from anhelpers.appendix import appendix_sentences, computed
 from anhelpers.data import bundled
 from anhelpers.errors import DataError
 from anhelpers.paper import latex_table
@@ -38,6 +38,11 @@ def plane(accuracy, naturalness, docs=None):
         np.zeros(n, dtype=int),
         (),
     )
+
+
+def appendix(*given, **more):
+    """The paragraph that the command writes."""
+    return " ".join([*appendix_sentences(*given, **more), computed()]) + "\n"
 
 
 def told(one, n_draws=200, **more):

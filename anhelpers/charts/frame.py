@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ACCURACY_TITLE",
     "COLUMN",
+    "COLUMN_INCHES",
     "NATURALNESS_TITLE",
     "Frame",
     "Ranges",
@@ -42,8 +43,8 @@ __all__ = [
 
 ACCURACY_TITLE = "Accuracy (higher is better)"
 NATURALNESS_TITLE = "Mean log-probability (nats per token, higher is more natural)"
-# size of a plane whose smallest text is at least 7 pt when saved 3.3 inches wide (an ACL column)
-COLUMN = (400, 320)
+COLUMN_INCHES = 3.3  # width of a column in ACL's style
+COLUMN = (400, 320)  # size of a plane whose smallest text is at least 7 pt at that width
 Size = tuple[int, int]
 MOST_WHOLE, LEAST_PLAIN = 1e7, 1e-4  # between them a number is read better without a power of ten
 RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")

@@ -39,8 +39,6 @@ RESULTS = (
     "bias.html",
 )
 """All that a run may leave in the folder of its results."""
-COLUMN_INCHES = 3.3
-"""Width of a column in ACL's style."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -79,28 +77,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     )
     shared.lm(parser)
     shared.store(parser)
-    parser.add_argument(
-        "--scheme", metavar="S", help="wmt, en-es or a CSV file (default: what fits the categories)"
-    )
-    parser.add_argument(
-        "--weights",
-        default="freitag2021",
-        metavar="W",
-        help="freitag2021, mt-metrics-eval, wmt24 or a CSV file (default: freitag2021)",
-    )
-    parser.add_argument(
-        "--draws", type=int, default=1000, metavar="B", help="resamples (default: 1000)"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)"
-    )
-    parser.add_argument(
-        "-o",
-        "--out",
-        default="build/bias",
-        metavar="DIR",
-        help="folder of the results (default: build/bias)",
-    )
+    shared.mqm_tables(parser)
+    shared.resampling(parser)
+    shared.out_folder(parser, "build/bias")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -185,6 +164,7 @@ def _write(
 ) -> None:
     """All results at once; print the rows of the picture, and the claim."""
     from ..charts.bias import plot_bias
+    from ..charts.frame import COLUMN_INCHES
     from ..charts.offline import interactive, save
     from ..data.writing import results_together, write_text
     from ..paper import latex_rows

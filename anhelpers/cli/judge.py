@@ -45,12 +45,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     told = f"accuracy, the other axis of the tradeoff, {lookup.listed('accuracy')} (default: chrf)"
     parser.add_argument("-m", "--metric", default="chrf", metavar="METRIC", help=told)
     shared.store(parser)
-    parser.add_argument(
-        "--draws", type=int, default=1000, metavar="B", help="resamples (default: 1000)"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)"
-    )
+    shared.resampling(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="also a row per figure, as .csv or .parquet"
     )

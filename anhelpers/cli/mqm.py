@@ -21,15 +21,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="ratings: .tsv or .csv, plain, .gz, .xz, .zst, .tar.gz; or a name of `anhelpers data`",
     )
-    parser.add_argument(
-        "--scheme", metavar="S", help="wmt, en-es or a CSV file (default: what fits the categories)"
-    )
-    parser.add_argument(
-        "--weights",
-        default="freitag2021",
-        metavar="W",
-        help="freitag2021, mt-metrics-eval, wmt24 or a CSV file (default: freitag2021)",
-    )
+    shared.mqm_tables(parser)
     parser.add_argument(
         "--map",
         metavar="M",
@@ -62,9 +54,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="count categories that the scheme lacks in the penalty alone",
     )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)"
-    )
+    shared.resampling(parser, draws=False)
     parser.add_argument(
         "-o", "--output", metavar="FILE", help=".csv or .parquet (default: CSV on standard output)"
     )

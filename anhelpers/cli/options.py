@@ -33,10 +33,13 @@ __all__ = [
     "lm",
     "loading",
     "metrics",
+    "mqm_tables",
     "naming_model",
     "notebooks",
+    "out_folder",
     "print_notes",
     "refuse_texts",
+    "resampling",
     "scheduler",
     "selected",
     "selection",
@@ -496,6 +499,51 @@ def chosen_lm(
             "taken for granted."
         )
     return model
+
+
+def resampling(parser: argparse.ArgumentParser, draws: bool = True) -> None:
+    """How often is resampled, and from which seed.
+
+    Parameters
+    ----------
+    draws : whether the command lets their number be chosen.
+    """
+    if draws:
+        parser.add_argument(
+            "--draws", type=int, default=1000, metavar="B", help="resamples (default: 1000)"
+        )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)"
+    )
+
+
+def mqm_tables(parser: argparse.ArgumentParser) -> None:
+    """What the categories and severities of MQM count."""
+    parser.add_argument(
+        "--scheme", metavar="S", help="wmt, en-es or a CSV file (default: what fits the categories)"
+    )
+    parser.add_argument(
+        "--weights",
+        default="freitag2021",
+        metavar="W",
+        help="freitag2021, mt-metrics-eval, wmt24 or a CSV file (default: freitag2021)",
+    )
+
+
+def out_folder(parser: argparse.ArgumentParser, default: str) -> None:
+    """Where a command writes several results.
+
+    Parameters
+    ----------
+    default : the folder without the option.
+    """
+    parser.add_argument(
+        "-o",
+        "--out",
+        default=default,
+        metavar="DIR",
+        help=f"folder of the results (default: {default})",
+    )
 
 
 def built(parser: argparse.ArgumentParser) -> None:

@@ -106,19 +106,8 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="people, controls, near-copies and --mine count as systems: in Holm's correction, the "
         "Pareto set, the ranks and the axes' range",
     )
-    parser.add_argument(
-        "--draws", type=int, default=1000, metavar="B", help="resamples (default: 1000)"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)"
-    )
-    parser.add_argument(
-        "-o",
-        "--out",
-        default="build/plane",
-        metavar="DIR",
-        help="folder of the results (default: build/plane)",
-    )
+    shared.resampling(parser)
+    shared.out_folder(parser, "build/plane")
 
 
 def run(args: argparse.Namespace) -> None:

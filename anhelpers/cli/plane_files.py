@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RESULTS", "Found", "Run", "write_all"]
 
-COLUMN_INCHES = 3.3
-"""Width of a column in ACL's style."""
-
 PICTURES = (".pdf", ".svg", ".png")
 TABLES = ("systems", "curve", "pairs", "slices", "claim")
 RESULTS = (
@@ -187,7 +184,7 @@ def _tables(every: list[Found]) -> str:
 
 def _pictures(folder: Path, run: Run, every: list[Found], keys: list[str]) -> tuple[Any, list[str]]:
     """Figure, for a crowd the corner of the best once more, and caption; returns one to explore, and its notes."""
-    from ..charts.frame import COLUMN
+    from ..charts.frame import COLUMN, COLUMN_INCHES
     from ..charts.offline import save
     from ..charts.panels import Panel, plot_panels, zoomed
     from ..data.writing import write_text
@@ -236,6 +233,8 @@ def caption_of(every: list[Found], notes: list[list[str]], unnamed: list[str]) -
     ----------
     notes : of each panel, from `plot_panels`. unnamed : systems without a name in any picture.
     """
+    from ..appendix import TRANSLATIONESE
+
     first = every[0]
     plane, table = first.plane, first.results["systems"]
     by = " and ".join(found.label for found in every)
@@ -257,6 +256,8 @@ def caption_of(every: list[Found], notes: list[list[str]], unnamed: list[str]) -
             told += [named] if named not in told else []
     if unnamed:
         told.append(f"Without a name for want of room: {', '.join(unnamed)}.")
+    if plane.naturalness.name == "critic":
+        told.append(TRANSLATIONESE)
     aside = table["system"][table["outside"] != ""].tolist()
     if aside:
         told.append(f"Drawn, but not counted among the systems: {', '.join(aside)}.")

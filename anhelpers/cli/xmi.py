@@ -125,12 +125,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--name", default="", metavar="NAME", help="of the direction, such as en-de"
     )
-    parser.add_argument(
-        "--draws", type=int, default=1000, metavar="B", help="resamples (default: 1000)"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of the resampling (default: 0)"
-    )
+    shared.resampling(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", help=".csv or .parquet (default: CSV on standard output)"
     )

@@ -37,7 +37,7 @@ def rating_files(place: str) -> tuple[Path, ...]:
 
     >>> rating_files("no/such.csv")
     Traceback (most recent call last):
-    anhelpers.errors.DataError: no/such.csv: no such file of ratings; give a file, a folder of CSV, or a data set.
+    anhelpers.errors.DataError: no/such.csv: no such file of ratings; give a file, a folder of CSV, or a data ...
     """
     if place in FILES:
         return (find_file(place),)
@@ -48,8 +48,11 @@ def rating_files(place: str) -> tuple[Path, ...]:
             raise DataError("this folder holds no CSV of ratings.", folder)
     for path in paths:
         if not os.path.lexists(path):
+            known = ", ".join(name for name in FILES if name.startswith("esa/"))
             raise DataError(
-                "no such file of ratings; give a file, a folder of CSV, or a data set.", path
+                "no such file of ratings; give a file, a folder of CSV, or a data set of ratings "
+                f"({known}).",
+                path,
             )
     return tuple(paths)
 

@@ -134,7 +134,7 @@ def too_long(text: str) -> str:
     return f"a text of {len(text):,} characters; one has at most {MOST_CHARS:,}: are line ends missing?"
 
 
-FORMULA = re.compile(r"'*[=+\-@\t\r]")
+FORMULA = re.compile(r"'*(?:[=@\t\r]|[+-](?![0-9.,]+\Z))")
 """How a cell begins that a spreadsheet would take for a formula, or that `guarded` has been at."""
 
 

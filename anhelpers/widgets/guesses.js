@@ -33,9 +33,9 @@ function entryOf(model) { // what is known of a widget's guess, and how to chang
 }
 
 function csvOf(page) { // every guess of the page
-  const cell = (text) => (/^[=+@\t\r]|[",\n]/.test(text) ? `"${(/^[=+@\t\r]/.test(text) ? "'" : "") + text.replaceAll('"', '""')}"` : text);
+  const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const rows = Object.entries(kept(page)).filter(([, { guess }]) => guess !== null);
-  return ["page,name,guess", ...rows.map(([name, { guess }]) => [page, name, String(guess)].map(cell).join(","))].join("\n") + "\n";
+  return ["page,name,guess", ...rows.map(([name, { guess }]) => [page, name, String(guess)].map((text) => quoted(guarded(text))).join(","))].join("\n") + "\n";
 }
 
 const saveAll = (page) => download(`guesses_${page.replace(/[^\p{L}\p{M}\p{N}_-]+/gu, "_")}.csv`, csvOf(page));

@@ -250,8 +250,7 @@ function controls(data) {
 
 function ownCsv(data, who, rows) { // what classroom/sentences.py writes and reads
   const cell = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const safe = (text) => (/^'*[=+\-@\t\r]/.test(text) ? "'" : "") + text; // a spreadsheet would take it for a formula
-  const lines = rows.map((row) => [who, data.task, row.segment, cell(safe(row.text)), row.a.toFixed(4), row.n.toFixed(4), data.version].join(","));
+  const lines = rows.map((row) => [who, data.task, row.segment, cell(guarded(row.text)), row.a.toFixed(4), row.n.toFixed(4), data.version].join(","));
   return [data.columns.join(","), ...lines].join("\n") + "\n";
 }
 

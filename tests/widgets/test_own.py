@@ -75,11 +75,19 @@ def test_python_and_the_page_share_what_was_kept(made):
 
 
 def test_a_sentence_that_is_a_formula_to_a_spreadsheet_is_guarded_and_comes_back(made, tmp_path):
-    texts = ["=1+1, she said.", "- Yes.", "'Twas late.", "'=odd'", "@home"]
+    texts = ["=1+1, she said.", "- Yes.", "'Twas late.", "'=odd'", "@home", "-5", "-5+1"]
     made.who, made.kept = "Mo", [[20, text] for text in texts]
     (tmp_path / "mo.csv").write_text(made.csv(), "utf-8")
     cells = [row[3] for row in csv.reader(made.csv().splitlines()[1:])]
-    assert cells == ["'=1+1, she said.", "'- Yes.", "'Twas late.", "''=odd'", "'@home"]
+    assert cells == [
+        "'=1+1, she said.",
+        "'- Yes.",
+        "'Twas late.",
+        "''=odd'",
+        "'@home",
+        "-5",
+        "'-5+1",
+    ]
     assert read_sentences(tmp_path).text.tolist() == texts
 
 
