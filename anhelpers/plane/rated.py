@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import checks
+from ..accuracy.align import check_scores
 from ..data.mme import scores_matrix
 from ..data.schema import TestSet
 from ..errors import DataError
@@ -110,6 +111,7 @@ def rated_metrics(
         titles[metric.label], signatures[metric.label] = axis.title, axis.signature
     for name, table in () if stored is None else stored.groupby("metric", sort=False):
         name = f"{name} (stored)" if str(name) in values else str(name)
+        check_scores(test, scores_matrix(table, list(test.systems), len(test))[0], name)
         values[name] = scores_matrix(table, systems, len(test))[0][rows]
         titles[name], signatures[name] = f"{name} ({table.unit.iloc[0]})", "stored"
     twice = [f"{s}, {len(own)} times" for s, own in zip(systems, columns, strict=True) if own[1:]]

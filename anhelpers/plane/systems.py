@@ -15,7 +15,7 @@ from ..data.schema import TestSet
 from ..errors import DataError
 from ..metrics import Metric
 from ..naturalness.mono import LPP_DISTANCE
-from ..scoring import check_needs, scorable, system_scores
+from ..scoring import check_needs, given_scores, scorable, system_scores
 from .copies import FEWEST_COPIES, NEAR_COPY
 from .scores import COPY, OF_REFERENCE, Axis, Plane, complete, mean_axis, stored_axis
 
@@ -121,7 +121,7 @@ def _given_plane(
         # it says which references the scores are compared with, and these are with none
         said = tuple(note for note in test.notes if not note.startswith(COMPARED))
         test = replace(test, systems={**test.systems, **people}, categories=kinds, notes=said)
-    found = {i: m.score_systems(test) for i, m in enumerate(metrics) if m.score_systems}
+    found = {i: given_scores(test, m) for i, m in enumerate(metrics) if m.score_systems}
     called = " and ".join(metrics[i].name for i in found)
     there = {i: ~np.isnan(given.values) for i, given in found.items()}
     known = np.logical_and.reduce([mask.any(0) for mask in there.values()])

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..accuracy.align import check_scores
 from ..data.languages import short_code
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
 from ..estimate import Estimate
-from ..metrics import Metric
+from ..metrics import Given, Metric
 from ..progress import note_once
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ __all__ = [
     "check_systems",
     "estimate_rows",
     "estimate_table",
+    "given_scores",
     "references_of",
     "scorable",
     "score_all",
@@ -88,7 +90,7 @@ def score_all(
                 f"{metric.name} are scores that outputs of systems were given; other candidates have none, so there "
                 "is no oracle curve."
             )
-        found = metric.score_systems(test)
+        found = given_scores(test, metric)
         for sentence in found.notes:
             note_once(sentence)
         return np.empty(0), found.values
@@ -106,6 +108,14 @@ def score_all(
     scores = metric.score_segments(texts, refs=test.streams, srcs=test.srcs, segment=segment)
     first = len(texts) - n * k
     return scores[:first], scores[first:].reshape(k, n).T
+
+
+def given_scores(test: TestSet, metric: Metric) -> Given:
+    """What a metric with scores that were given to systems says of a test set; a DataError where rows are shifted."""
+    assert metric.score_systems is not None
+    found = metric.score_systems(test)
+    check_scores(test, found.values, metric.name)
+    return found
 
 
 def system_scores(test: TestSet, metric: Metric) -> np.ndarray:
