@@ -109,6 +109,7 @@ def _executed(path: Path, fresh: Path, parameters: Mapping[str, Any]) -> str | N
             progress_bar=seen,
             kernel_name="python3",
             log_output=False,
+            autosave_cell_every=0,  # which takes longer than most cells; the file is written at the end
             extra_arguments=QUIET_KERNEL,
         )
     except papermill.PapermillExecutionError as error:

@@ -347,8 +347,13 @@ def forbidden(model: Any) -> tuple[int, ...]:
     return tuple(sorted({word[0] for word in ids if len(word) == 1}))
 
 
-def revision_of(place: Place, model: Any) -> str:
-    """12 hex digits: of the hub's commit, or of the sha256 over the weight and tokenizer files of a folder."""
+def revision_of(place: Place, model: Any = None) -> str:
+    """12 hex digits: of the hub's commit, or of the sha256 over the weight and tokenizer files of a folder.
+
+    Parameters
+    ----------
+    model : loaded from there; a folder says it without.
+    """
     if place.folder is not None:
         return _weights_hash(place.folder)[:12]
     return (getattr(model.config, "_commit_hash", None) or place.revision or "unknown")[:12]

@@ -29,7 +29,7 @@ def test_every_command_has_a_purpose_an_example_that_parses_and_its_exit_statuse
     monkeypatch.setenv("COLUMNS", "80")
     text = COMMANDS[name].format_help()
     assert max(map(len, text.splitlines())) <= 80
-    example = cli.COMMANDS[name].EXAMPLE
+    example = cli.module_of(name).EXAMPLE
     assert f"example:\n  {example}\n" in text
     assert "exit status:\n  0 " in text
     words = shlex.split(example)

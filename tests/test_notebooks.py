@@ -25,10 +25,15 @@ INTO_ENGLISH = [
 """The notebooks that read a teaching set; that one reads it only beside a translation model, which is none of ours."""
 
 
-def smallest(path, tiny_lm):
+@pytest.fixture
+def _scores_are_looked_up(monkeypatch, tmp_path):
+    """As everybody's notebooks do, who has a store, and the scores that come with the bundled models."""
+    monkeypatch.setenv("ANHELPERS_STORE", str(tmp_path / "scores.sqlite"))
+
+
+def smallest(path):
     """The parameters with which a notebook is done soonest."""
     smoke = {
-        "lm": str(tiny_lm),
         "n_draws": 200,
         "pairs": ["cipher", "gender", "vague"],
         "young": [40],
@@ -260,7 +265,8 @@ def test_without_the_solutions_no_name_is_missing(path):
 
 @pytest.mark.notebook
 @pytest.mark.neural
-def test_it_runs_headless_and_leaves_one_self_contained_page(path, tiny_lm, tmp_path):
+@pytest.mark.usefixtures("_scores_are_looked_up")
+def test_it_runs_headless_and_leaves_one_self_contained_page(path, tmp_path):
     """With the solutions every check says right; before a solution, it gives its hint."""
     book = nbformat.read(path, 4)
     for i, c in reversed([*enumerate(book.cells)]):
@@ -269,7 +275,7 @@ def test_it_runs_headless_and_leaves_one_self_contained_page(path, tiny_lm, tmp_
             book.cells.insert(start + 1, nbformat.v4.new_code_cell(c.source, metadata=c.metadata))
     nbformat.write(book, tmp_path / path.name)
     out = tmp_path / "out"
-    (outcome,) = run([str(tmp_path / path.name)], smallest(path, tiny_lm), out)
+    (outcome,) = run([str(tmp_path / path.name)], smallest(path), out)
     assert outcome.error is None, outcome.error
     assert len(outcome.checks) == 2 * sum("check" in tags(c) for c in cells(path, "code"))
     assert all(NOT_YET in line and "three dots" in line for line in outcome.checks[::2])
@@ -282,9 +288,10 @@ def test_it_runs_headless_and_leaves_one_self_contained_page(path, tiny_lm, tmp_
 
 @pytest.mark.notebook
 @pytest.mark.neural
+@pytest.mark.usefixtures("_scores_are_looked_up")
 @pytest.mark.parametrize("book", INTO_ENGLISH, ids=lambda p: p.stem)
-def test_it_runs_on_the_set_into_english_with_every_exercise_right(book, tiny_lm, tmp_path):
-    (outcome,) = run([str(book)], smallest(book, tiny_lm) | {"data": "teaching/de-en"}, tmp_path)
+def test_it_runs_on_the_set_into_english_with_every_exercise_right(book, tmp_path):
+    (outcome,) = run([str(book)], smallest(book) | {"data": "teaching/de-en"}, tmp_path)
     assert outcome.error is None, outcome.error
     assert [line for line in outcome.checks if RIGHT not in line] == []
     assert len(outcome.checks) == sum("check" in tags(c) for c in cells(book, "code"))

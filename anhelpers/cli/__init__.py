@@ -5,67 +5,85 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from textwrap import fill
+from typing import Any
 
 from .. import __version__
 from ..errors import AnhelpersError, DataError, one_line
 from ..progress import say
 from ..provenance import making
-from . import (
-    bias,
-    check,
-    curve,
-    data,
-    fetch,
-    generate,
-    judge,
-    mqm,
-    options,
-    plane,
-    run,
-    score,
-    sheet,
-    site,
-    store,
-    students,
-    teachers,
-    teaching_set,
-    train_combination,
-    train_critic,
-    train_lm,
-    train_xmi,
-    typed,
-    xmi,
-)
+from . import options, typed
 from .stopping import Terminated, mute, open_streams, stoppable
 
 __all__ = ["main"]
 
-# in the order of --help; each has HELP, EXAMPLE, options(parser) and run(args) -> exit status or None
 COMMANDS = {
-    "check": check,
-    "data": data,
-    "fetch": fetch,
-    "run": run,
-    "site": site,
-    "students": students,
-    "sheet": sheet,
-    "teachers": teachers,
-    "score": score,
-    "generate": generate,
-    "curve": curve,
-    "plane": plane,
-    "judge": judge,
-    "bias": bias,
-    "mqm": mqm,
-    "xmi": xmi,
-    "train-lm": train_lm,
-    "train-critic": train_critic,
-    "train-combination": train_combination,
-    "train-xmi": train_xmi,
-    "teaching-set": teaching_set,
-    "store": store,
+    "check": (
+        "say what is installed, what is missing for which feature, and what mends it; or what "
+        "made a result"
+    ),
+    "data": (
+        "list the data sets: what each is, its size and licence, where it lies here or how to "
+        "get it"
+    ),
+    "fetch": (
+        "download data sets into your cache folder, verified and resumable (`anhelpers data` "
+        "lists them)"
+    ),
+    "run": "execute notebooks by papermill; writes executed notebooks and self-contained HTML",
+    "site": "one offline folder from the executed notebooks, to open by double click",
+    "students": (
+        "write the notebooks without their solutions for students, and with them for the teacher"
+    ),
+    "sheet": (
+        "write the rating sheet of a class, and the page that draws its plane from the "
+        "raters' files"
+    ),
+    "teachers": (
+        "write ten slides, an A4 handout and the expected answers, from the executed notebooks"
+    ),
+    "score": "score system outputs: a row per system and metric, or per segment",
+    "generate": (
+        "draw candidates: K samples per source from a translation or language model, resumable"
+    ),
+    "curve": (
+        "the exact oracle curve of a candidate set: all vertices as CSV, and a page with the "
+        "explorer"
+    ),
+    "plane": (
+        "systems on the plane: the figure of a paper (PDF, SVG, PNG) with its caption, tables "
+        "(CSV, LaTeX), references (BibTeX), the appendix, and a page"
+    ),
+    "judge": (
+        "judges of naturalness against readers, pairs with a better side, and each other: "
+        "tables with n and intervals"
+    ),
+    "bias": (
+        "where metrics stand between human accuracy and fluency (MQM): correlations within "
+        "sources and between systems"
+    ),
+    "mqm": (
+        "MQM ratings (WMT, TED): penalties of systems with intervals, or by rater, doc, "
+        "domain, segment"
+    ),
+    "xmi": (
+        "cross-mutual information in bits per sentence, from the scores of a translation and "
+        "a language model"
+    ),
+    "train-lm": "train a very small language model from plain text, resumable at any step",
+    "train-critic": (
+        "train a critic of naturalness: texts written in a language against texts translated "
+        "into it"
+    ),
+    "train-combination": "fit how much a critic and a language model count together (critic+lpp)",
+    "train-xmi": (
+        "train very small models of a language pair both ways, several times, and compare their XMI"
+    ),
+    "teaching-set": "make the skeleton of a teaching set of your own, or check what is in one",
+    "store": "the store of slow scores: what is in it, remove some, carry them to another machine",
 }
+"""Command -> what it does, in the order of --help; each is a module, `module_of`, loaded when it is called."""
 
 STATUS = """\
 exit status:
@@ -83,7 +101,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; 0 where all went well, 1 where a notebook failed, 2 for a wrong input, 70 for a defect of this
     package, 130 or 143 when stopped."""
     there = open_streams()
-    args = _parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else list(argv)
+    args = _parser(next((word for word in words if word in COMMANDS), "")).parse_args(words)
     try:
         typed.check_typed(args)
         options.check_outputs(args)
@@ -97,7 +116,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             options.using_store(getattr(args, "store", None)),
             making(options.command_parameters(args)),
         ):
-            status = COMMANDS[args.command].run(args) or 0
+            status = module_of(args.command).run(args) or 0
             sys.stdout.flush()
             return status
     except Exception as error:
@@ -137,7 +156,13 @@ def _report(command: str, error: Exception) -> int:
     return status
 
 
-def _parser() -> argparse.ArgumentParser:
+def module_of(command: str) -> Any:
+    """The module of a command: EXAMPLE, options(parser), and run(args) -> exit status or None."""
+    return import_module(f".{command.replace('-', '_')}", __name__)
+
+
+def _parser(only: str | None = None) -> argparse.ArgumentParser:
+    """Of all commands, each with its options, or those of one: no other is loaded, and none for ""."""
     parser = argparse.ArgumentParser(
         prog="anhelpers",
         description="The accuracy-naturalness tradeoff of translations.",
@@ -149,9 +174,12 @@ def _parser() -> argparse.ArgumentParser:
     told = "show where an error comes from, in Python's words"
     parser.add_argument("--debug", action="store_true", help=told)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, module in COMMANDS.items():
-        purpose = fill(f"{module.HELP[0].upper()}{module.HELP[1:]}.")
-        one = commands.add_parser(name, help=module.HELP, description=purpose)
+    for name, told_of in COMMANDS.items():
+        purpose = fill(f"{told_of[0].upper()}{told_of[1:]}.")
+        one = commands.add_parser(name, help=told_of, description=purpose)
+        if only not in (None, name):
+            continue
+        module = module_of(name)
         module.options(one)
         one.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=told)
         one.epilog = "\n\n".join(

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from ..metrics import Metric
     from ..plane import RatedMetrics
 
-HELP = (
-    "where metrics stand between human accuracy and fluency (MQM): correlations within sources and "
-    "between systems"
-)
 EXAMPLE = "anhelpers bias --data wmt23/en-de -m chrf bleu -o build/bias"
 TED = "ted/en-de"
 RESULTS = (

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = (
-    "say what is installed, what is missing for which feature, and what mends it; or what made "
-    "a result"
-)
 EXAMPLE = "anhelpers check"
 
 

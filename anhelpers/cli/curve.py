@@ -15,9 +15,6 @@ from .entries import about_candidates
 if TYPE_CHECKING:
     from ..data import CandidateSet, TestSet
 
-HELP = (
-    "the exact oracle curve of a candidate set: all vertices as CSV, and a page with the explorer"
-)
 EXAMPLE = "anhelpers curve candidates.jsonl -m chrf --html curve.html -o vertices.csv"
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..data.manifest import RemoteFile
 
-HELP = "list the data sets: what each is, its size and licence, where it lies here or how to get it"
 EXAMPLE = "anhelpers data wmt24/en-de"
 
 

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = (
-    "download data sets into your cache folder, verified and resumable (`anhelpers data` lists "
-    "them)"
-)
 EXAMPLE = "anhelpers fetch wmt24/en-de mqm/ted-ende"
 
 

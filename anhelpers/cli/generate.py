@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ..candidates.drawing import Drawing
     from ..scoring.cluster import Cluster
 
-HELP = "draw candidates: K samples per source from a translation or language model, resumable"
 EXAMPLE = "anhelpers generate --model MODEL -s src.en -n 64 -o candidates.jsonl"
 MORE = """\
 Prints nothing; OUT holds an object per source with its distinct candidates,

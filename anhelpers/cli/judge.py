@@ -15,10 +15,6 @@ from . import options as shared
 if TYPE_CHECKING:
     from ..naturalness.lm import LanguageModel
 
-HELP = (
-    "judges of naturalness against readers, pairs with a better side, and each other: tables with "
-    "n and intervals"
-)
 EXAMPLE = "anhelpers judge --data teaching --judge critic lpp -o judges.csv"
 
 

@@ -7,9 +7,6 @@ from pathlib import Path
 
 from . import options as shared
 
-HELP = (
-    "MQM ratings (WMT, TED): penalties of systems with intervals, or by rater, doc, domain, segment"
-)
 EXAMPLE = "anhelpers mqm ratings.tsv --by system -o penalties.csv"
 
 

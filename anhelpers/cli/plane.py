@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from ..naturalness.mono import Mono
     from ..plane import OracleStudy, Plane
 
-HELP = (
-    "systems on the plane: the figure of a paper (PDF, SVG, PNG) with its caption, tables (CSV, "
-    "LaTeX), references (BibTeX), the appendix, and a page"
-)
 EXAMPLE = "anhelpers plane --data wmt24/en-de -m chrf bleu --mono --mine mine.de:LLM"
 
 

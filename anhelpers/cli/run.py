@@ -6,7 +6,6 @@ import argparse
 
 from . import options as shared
 
-HELP = "execute notebooks by papermill; writes executed notebooks and self-contained HTML"
 EXAMPLE = "anhelpers run an_5_1_oracle_curve -p data candidates.jsonl --out build"
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ..naturalness.lm import LanguageModel
     from ..naturalness.mono import Mono
 
-HELP = "score system outputs: a row per system and metric, or per segment"
 EXAMPLE = "anhelpers score -s src.en -r ref.de -t mine.de -m chrf bleu -o scores.csv"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-HELP = "write the rating sheet of a class, and the page that draws its plane from the raters' files"
 EXAMPLE = "anhelpers sheet --data teaching/de-en --out build/class"
 
 

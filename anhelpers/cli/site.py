@@ -6,7 +6,6 @@ import argparse
 
 from . import options as shared
 
-HELP = "one offline folder from the executed notebooks, to open by double click"
 EXAMPLE = "anhelpers site --built build --out build/site"
 
 

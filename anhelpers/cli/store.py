@@ -10,7 +10,6 @@ from ..errors import DataError
 from ..progress import note
 from . import options as shared
 
-HELP = "the store of slow scores: what is in it, remove some, carry them to another machine"
 EXAMPLE = "anhelpers store prune --signature 'lpp|model:de-small|*'"
 
 

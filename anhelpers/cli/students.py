@@ -6,7 +6,6 @@ import argparse
 
 from . import options as shared
 
-HELP = "write the notebooks without their solutions for students, and with them for the teacher"
 EXAMPLE = "anhelpers students 00_start_here --out build"
 
 

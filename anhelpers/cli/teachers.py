@@ -6,7 +6,6 @@ import argparse
 
 from . import options as shared
 
-HELP = "write ten slides, an A4 handout and the expected answers, from the executed notebooks"
 EXAMPLE = "anhelpers teachers --built build --out build/pack"
 
 

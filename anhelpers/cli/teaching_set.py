@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 from textwrap import fill
 
-HELP = "make the skeleton of a teaching set of your own, or check what is in one"
 EXAMPLE = "anhelpers teaching-set my-es -l en-es"
 
 

@@ -9,7 +9,6 @@ from ..errors import DataError
 from ..progress import note
 from . import options as shared
 
-HELP = "fit how much a critic and a language model count together (critic+lpp)"
 EXAMPLE = "anhelpers train-combination own.cs refA.cs critic --lang cs --lm cs-lm"
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from ..progress import note
 from . import options as shared
 
-HELP = "train a critic of naturalness: texts written in a language against texts translated into it"
 EXAMPLE = "anhelpers train-critic own.cs refA.cs sysB.cs cs-critic --lang cs"
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from ..progress import note, say
 from . import options as shared
 
-HELP = "train a very small language model from plain text, resumable at any step"
 EXAMPLE = "anhelpers train-lm sentences.es.txt es-tiny --lang es --minutes 60"
 
 

@@ -13,7 +13,6 @@ from . import options as shared
 if TYPE_CHECKING:
     from ..xmi.seeds import Task
 
-HELP = "train very small models of a language pair both ways, several times, and compare their XMI"
 EXAMPLE = "anhelpers train-xmi runs.csv -s text.en -t text.de -l en-de --seeds 5"
 
 

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from ..data.token_scores import TokenScores
     from ..xmi import ModelXmi, Xmi, XmiPerChar
 
-HELP = (
-    "cross-mutual information in bits per sentence, from the scores of a translation and a "
-    "language model"
-)
 EXAMPLE = "anhelpers xmi --mt-logprobs mt.txt --lm-logprobs lm.txt -o xmi.csv"
 
 OF_FILES = ("mt_logprobs", "lm_logprobs", "unit", "vocab")

@@ -79,8 +79,7 @@ def minimal_pair_table(lm: LanguageModel, pairs: Sequence[tuple[str, str, str]])
                 f"phenomenon that is not called '{ALL}', as the row of all pairs is."
             )
     names, goods, bads = zip(*pairs, strict=True)
-    eos = lm.tokenizer.eos_token_id is not None
-    total = score_texts(lm, [*goods, *bads], eos=eos).total
+    total = score_texts(lm, [*goods, *bads], eos=lm.ends).total
     hit = pd.Series(total[: len(goods)] > total[len(goods) :])
     rows = []
     for name, h in {**dict(iter(hit.groupby(list(names)))), ALL: hit}.items():

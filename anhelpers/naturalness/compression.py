@@ -249,7 +249,7 @@ def zip_metric(
     ----------
     Flamich et al. 2025, eqs. 10 and 15.
     """
-    eos = lm.tokenizer.eos_token_id is not None if eos is None else eos
+    eos = lm.ends if eos is None else eos
     lpp = lpp_metric(lm, eos, trg_lang)
     known: dict[str, tuple] = {}  # the corpus level needs what the segments have
 

@@ -59,7 +59,7 @@ def system_kl(
     Flamich et al. 2025, eq. 14.
     """
     _own_each(test, logprobs)
-    eos = lm.tokenizer.eos_token_id is not None if eos is None else eos
+    eos = lm.ends if eos is None else eos
     model = lpp_metric(lm, eos, test.trg_lang).signature.removeprefix("lpp|")
     estimates = {}
     for system, log_q in logprobs.items():

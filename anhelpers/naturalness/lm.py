@@ -15,7 +15,7 @@ from ..errors import DataError
 from ..metrics import Asked, Metric
 from ..progress import note
 from ..scoring.batches import TOKENS_PER_BATCH, batches, padded
-from ..scoring.memo import memo
+from ..scoring.memo import looks_nothing_up, memo
 from ..scoring.worker import Made, loaded_recipe
 from . import packed
 from .load import LanguageModel, language_model, load_lm
@@ -96,6 +96,29 @@ def score_texts(
     the model gives nan, for a text that is not blank.
     """
     _check(lm, texts, eos)
+    known, there = _kept(lm, texts, eos)
+    if not there.all():
+        missing = [text for text, done in zip(texts, there, strict=True) if not done]
+        known[~there] = _computed(lm, missing, eos, tokens_per_batch, share_prefixes)
+    total, tokens, windowed = known.T
+    return TextLogProbs(total, tokens.astype(np.int64), windowed > 0)
+
+
+def _kept(lm: LanguageModel, texts: Sequence[str], eos: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(n, 3) scores that came with the model, and (n,) of which texts; none while no score is looked up."""
+    if lm.kept is None or looks_nothing_up():
+        return np.full((len(texts), 3), np.nan), np.zeros(len(texts), bool)
+    return lm.kept.get(eos, texts)
+
+
+def _computed(
+    lm: LanguageModel,
+    texts: Sequence[str],
+    eos: bool,
+    tokens_per_batch: int | None,
+    share_prefixes: bool | None,
+) -> np.ndarray:
+    """(n, 3) of `score_texts` for texts whose scores did not come with the model."""
     budget = tokens_per_batch or TOKENS_PER_BATCH[hub.kind(lm.device)]
     ids: dict[int, list[int]] = {}
     trees: dict[int, np.ndarray] = {}  # first text of a pack -> where each of its trees ends
@@ -123,7 +146,7 @@ def score_texts(
             else packed.packed_scores(lm, sequences, ends)
         )
 
-    total, tokens, windowed = memo(
+    return memo(
         lm.signature(eos),
         texts,
         compute,
@@ -133,8 +156,7 @@ def score_texts(
         recipe=loaded_recipe("naturalness.lm:made", lm, eos=eos, share_prefixes=share_prefixes),
         detail=lambda indices: (budget, trees.get(int(indices[0]))),
         possible=lambda scores: (scores[:, 1] == 0) | (scores[:, 0] < np.inf),
-    ).T
-    return TextLogProbs(total, tokens.astype(np.int64), windowed > 0)
+    )
 
 
 def score_call(
@@ -173,7 +195,7 @@ def made(
 def _check(lm: LanguageModel, texts: Sequence[str], eos: bool) -> None:
     """A DataError for the first that is no text, or for an end of sequence that the model does not know."""
     checks.texts("texts", texts)
-    if eos and lm.tokenizer.eos_token_id is None:
+    if eos and not lm.ends:
         raise DataError(f"{lm.name} has no end-of-sequence token; leave eos=False.")
 
 
@@ -260,7 +282,7 @@ def bits_per_byte_metric(lm: LanguageModel, trg_lang: str | None = None) -> Metr
     Comparable between models of any tokens, as a mean per token is not. A corpus has all its bits over all its bytes.
     Blank texts are nan. `trg_lang` as in `lpp_metric`.
     """
-    eos = lm.tokenizer.eos_token_id is not None
+    eos = lm.ends
     signature = f"bpb|{lpp_metric(lm, eos, trg_lang).signature.removeprefix('lpp|')}"
 
     def count(hyps: Sequence[str], refs: Any = None, segment: Any = None) -> np.ndarray:

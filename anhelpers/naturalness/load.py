@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from ..data.languages import SAY_THE_PAIR, known_code, short_code
 from ..data.sets import bundled
 from ..errors import DataError, need
 from ..metrics import signature_of
+from .kept import Kept, read_kept
 from .lpp import lengthened_prints
 
 __all__ = [
@@ -52,6 +54,7 @@ class LanguageModel:
     training_lines : (n,) `lpp.line_fingerprints` of what it was trained on, where its folder has them, perhaps
         shortened; None: unknown.
     never : ids of tokens that the model never generates (`hub.forbidden`), without probability.
+    kept : scores that lie beside a bundled model. It is loaded when something else is asked of it.
     """
 
     model: Any = field(repr=False)
@@ -65,6 +68,20 @@ class LanguageModel:
     language: str | None = None
     training_lines: np.ndarray | None = field(default=None, repr=False)
     never: tuple[int, ...] = ()
+    kept: Kept | None = field(default=None, repr=False, compare=False)
+
+    def __getattr__(self, name: str) -> Any:
+        """What only the loaded model knows, the first time that it is asked for."""
+        load: Callable[[], LanguageModel] | None = self.__dict__.get("load")
+        if load is None or name not in self.__dataclass_fields__:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        self.__dict__.update(vars(load()) | self.__dict__)
+        return self.__dict__[name]
+
+    @property
+    def ends(self) -> bool:
+        """Whether it has a token that ends a text, which can be scored too."""
+        return self.kept is not None or self.tokenizer.eos_token_id is not None
 
     @cached_property
     def hidden_states_suffice(self) -> bool:
@@ -125,6 +142,8 @@ class LanguageModel:
 
     def signature(self, eos: bool) -> str:
         """Everything that decides a score, in sacreBLEU's key:value style."""
+        if self.kept is not None:
+            return self.kept.signatures[eos]
         context = (
             "none"
             if self.context_token is None
@@ -177,6 +196,31 @@ def load_lm(
     AnhelpersError in one sentence where it cannot be loaded; DataError for an encoder-decoder.
     """
     place = hub.find(bundled(f"lm/{bundled_lm(lang)}") if str(name) == BUNDLED else name, revision)
+    if place.folder is not None and device is None and dtype == "float32":
+        commit = hub.revision_of(place)
+        if (kept := read_kept(place.folder, commit)) is not None:
+            return _loaded_later(place, commit, kept)
+    return _loaded(place, device, dtype)
+
+
+def _loaded_later(place: hub.Place, commit: str, kept: Kept) -> LanguageModel:
+    """The model whose scores of some texts lie beside it, loaded when anything else is asked of it."""
+    lm = object.__new__(LanguageModel)
+    language, lines = _facts(Path(place.address))
+    lm.__dict__.update(
+        load=partial(_loaded, place, None, "float32"),
+        name=place.name,
+        revision=commit,
+        dtype="float32",
+        language=language,
+        training_lines=lines,
+        kept=kept,
+    )
+    return lm
+
+
+def _loaded(place: hub.Place, device: str | None, dtype: str) -> LanguageModel:
+    """The model that lies there; parameters as in `load_lm`."""
     device = hub.device(device)
     if hub.load_config(place, "language model").is_encoder_decoder:
         raise DataError(

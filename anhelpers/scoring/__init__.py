@@ -4,32 +4,6 @@
 known from the score store (`store`) and commits what it computes; `upkeep` shows, prunes, exports and imports a store.
 """
 
-from .tables import (
-    check_needs,
-    check_systems,
-    estimate_rows,
-    estimate_table,
-    given_scores,
-    scorable,
-    score_all,
-    segment_rows,
-    system_rows,
-    system_scores,
-)
+from ..rooms import lazily
 
-__all__ = [
-    "check_needs",
-    "check_systems",
-    "estimate_rows",
-    "estimate_table",
-    "given_scores",
-    "scorable",
-    "score_all",
-    "segment_rows",
-    "system_rows",
-    "system_scores",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazily(__name__, __file__)

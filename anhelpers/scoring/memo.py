@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .cluster import Cluster
     from .worker import Recipe
 
-__all__ = ["IN_MEMORY", "STORE", "current_store", "memo", "sharing"]
+__all__ = ["IN_MEMORY", "STORE", "current_store", "looks_nothing_up", "memo", "sharing"]
 
 STORE = "ANHELPERS_STORE"
 """The environment variable that names the store's file, or is "off"; unset: `scores.sqlite` in the cache folder."""
@@ -51,10 +51,15 @@ _cluster: ContextVar[Cluster | None] = ContextVar("cluster", default=None)
 
 def current_store() -> Store | None:
     """The store that ANHELPERS_STORE names; None for "off", or where the cache folder can have none (which is told)."""
-    named = os.environ.get(STORE, "").strip()
-    if named.lower() == "off":
+    if looks_nothing_up():
         return None
+    named = os.environ.get(STORE, "").strip()
     return _named(Path(named)) if named else _in_cache(cache_folder() / "scores.sqlite")
+
+
+def looks_nothing_up() -> bool:
+    """Whether ANHELPERS_STORE is "off": then every score is computed."""
+    return os.environ.get(STORE, "").strip().lower() == "off"
 
 
 @contextmanager

@@ -242,7 +242,7 @@ def test_the_command_tells_what_is_missing(tmp_path, capsys, monkeypatch):
 def test_the_option_holds_for_one_command(tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(
-        cli.COMMANDS["store"], "run", lambda args: seen.append(os.environ.get("ANHELPERS_STORE"))
+        cli.module_of("store"), "run", lambda args: seen.append(os.environ.get("ANHELPERS_STORE"))
     )
     monkeypatch.chdir(tmp_path)
     for before in ("off", None):
