@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+CLASS := notebooks
 EXTRAS := notebooks,theory,neural,cluster,dev
 JOBS ?= 2
 COMPILED := tests/fuzz/test_kernels.py tests/accuracy/test_kernels.py tests/accuracy/test_surface.py tests/test_frontier.py tests/test_fan.py \
@@ -12,19 +13,19 @@ COMPILED := tests/fuzz/test_kernels.py tests/accuracy/test_kernels.py tests/accu
 run: $(VENV)/.ready   ## every notebook on the bundled sample; results in build/
 	$(BIN)/anhelpers run --out build --jobs $(JOBS)
 
-start: $(VENV)/.ready   ## the first notebook alone: open build/00_start_here.html and drag
+start: $(VENV)/.class   ## the first notebook alone: open build/00_start_here.html and drag
 	$(BIN)/anhelpers run 00_start_here --out build
 
 test: $(VENV)/.ready lint   ## all tests that this machine can run; the rest is skipped with a reason
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
-lab: $(VENV)/.ready   ## JupyterLab on the collection, at its first notebook
+lab: $(VENV)/.class   ## JupyterLab on the collection, at its first notebook
 	$(BIN)/jupyter lab notebooks/00_start_here.ipynb
 
 site: run   ## one offline folder from the executed notebooks: build/site/index.html, to open by double click
 	$(BIN)/anhelpers site
 
-students: $(VENV)/.ready   ## the notebooks without solutions in build/students, with them in build/teachers
+students: $(VENV)/.class   ## the notebooks without solutions in build/students, with them in build/teachers
 	$(BIN)/anhelpers students
 
 teachers: run   ## ten slides, an A4 handout and the expected answers from the executed notebooks: build/pack
@@ -56,12 +57,21 @@ calibrate: $(VENV)/.ready   ## how often intervals cover and tests reject, in si
 strip: $(VENV)/.ready   ## remove outputs from the notebooks before a commit
 	$(BIN)/nbstripout --keep-id notebooks/*.ipynb
 
-# pip, because constraints.txt pins it all; the stamp makes a second call free and works offline
-$(VENV)/.ready: constraints.txt pyproject.toml
+# pip, because constraints.txt pins it all; a stamp makes a second call free and works offline
+define install
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$(EXTRAS)]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$(1)]"
 	-$(BIN)/jupyter labextension disable "@jupyterlab/apputils-extension:announcements"   # no news, no search for updates; of this folder alone
+endef
+
+# what a class needs: no torch, as the scores of the bundled texts come with their models
+$(VENV)/.class: constraints.txt pyproject.toml
+	$(call install,$(CLASS))
 	touch $@
+
+$(VENV)/.ready: constraints.txt pyproject.toml
+	$(call install,$(EXTRAS))
+	touch $(VENV)/.class $@
 
 clean:
 	rm -rf build .pytest_cache .ruff_cache

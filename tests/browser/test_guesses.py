@@ -101,7 +101,8 @@ def test_the_class_as_bars(opened, page):
     first.get_by_role("radio", name="it falls").check()
     assert second.locator("caption").inner_text() == "the class: 10 guesses"
     assert second.locator("tr.anx-mine").inner_text().split("\t") == ["it falls (you)", "2"]
-    few, many = (bar.bounding_box()["width"] for bar in second.locator(".anx-count").all())
+    widths = "bars => bars.map(bar => bar.getBoundingClientRect().width)"  # at one moment
+    few, many = second.locator(".anx-count").evaluate_all(widths)
     assert few == pytest.approx(many / 4, rel=0.05)
 
 
