@@ -71,7 +71,7 @@ def plot_bias(
             [
                 alt.Chart(line)
                 .mark_line(color=LINE, strokeWidth=2.5)
-                .encode(**plane.channels, order="share:Q")
+                .encode(**plane.channels, order=alt.Order("share:Q"))
             ]
             if len(line)
             else []
@@ -132,7 +132,7 @@ def _field(rows: pd.DataFrame, channels: dict) -> list[alt.Chart]:
         }
     )
     mark = alt.Chart(box).mark_rect(color=BARS, opacity=0.25)
-    return [mark.encode(**channels, x2="x2:Q", y2="y2:Q")]
+    return [mark.encode(**channels, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))]
 
 
 def _diagonal(ranges: tuple, channels: dict) -> alt.Chart:

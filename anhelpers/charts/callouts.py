@@ -138,6 +138,6 @@ def _texts(texts: Sequence[str], width: int, wide: int, high: int) -> alt.Chart:
     mark = alt.Chart(table, view=alt.ViewBackground(strokeOpacity=0)).mark_text(
         align="left", baseline="top", fontSize=FONT, color="#000000"
     )
-    return mark.encode(x=alt.value(0), y=y, text="line:N").properties(
+    return mark.encode(x=alt.value(0), y=y, text=alt.Text("line:N")).properties(
         width=width, height=LINE_HEIGHT * high
     )

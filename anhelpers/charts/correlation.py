@@ -119,16 +119,16 @@ def _panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> alt.Layer
     tips: list[Any] = [tip(c) for c in (*COLUMNS[1:], *DETAILS) if c in rows]
     tips += ["systems:N"] if "systems" in rows else []
     layers = [
-        band.encode(x=x, y=least, y2="selection_high:Q"),
+        band.encode(x=x, y=least, y2=alt.Y2("selection_high:Q")),
         zero.mark_rule(color="#000000", strokeWidth=1.5).encode(y=r),
-        known.mark_rule(color=BARS, strokeWidth=2).encode(x=x, y=low, y2="pearson_high:Q"),
+        known.mark_rule(color=BARS, strokeWidth=2).encode(x=x, y=low, y2=alt.Y2("pearson_high:Q")),
         chosen.mark_line(color="#000000", strokeDash=[6, 4]).encode(x=x, y=alone),
         dots(rows, fill=LINE, size=110).encode(x=x, y=r, tooltip=tips),
     ]
     if kind != "nearest":  # whose x axis says how many
         counts = alt.Chart(_counts(rows, column, domain, size[0])).mark_text(fontSize=FONT)
         level = alt.Y("pearson:Q", scale=scale, axis=y_axis)
-        layers.append(counts.encode(x=x, y=level, text="label:N"))
+        layers.append(counts.encode(x=x, y=level, text=alt.Text("label:N")))
     return alt.layer(*layers).properties(width=size[0], height=size[1])
 
 

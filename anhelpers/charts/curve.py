@@ -124,7 +124,7 @@ def curve_line(
     line = _vertices(curve, kept)
     cut = clipped(not plane.holds(line).all())
     chart = alt.Chart(line, name="bxline").mark_line(color=LINE, strokeWidth=3, **cut)
-    return chart.encode(**plane.channels, order="order:Q"), path[kept]
+    return chart.encode(**plane.channels, order=alt.Order("order:Q")), path[kept]
 
 
 def curve_ends(
@@ -252,5 +252,5 @@ def _panel(rows: pd.DataFrame, column: str, title: str, size: Size) -> alt.Layer
     layers = [system_marks(known, {"x": x, "y": y}, tips, rows["category"])]
     if set(ends) <= set(rows):
         bar = alt.Chart(rows.dropna(subset=ends)).mark_rule(color=BARS, strokeWidth=2)
-        layers.insert(0, bar.encode(x=alt.X(f"{ends[0]}:Q"), x2=f"{ends[1]}:Q", y=y))
+        layers.insert(0, bar.encode(x=alt.X(f"{ends[0]}:Q"), x2=alt.X2(f"{ends[1]}:Q"), y=y))
     return alt.layer(*layers).properties(width=size[0], height=size[1] * len(rows))

@@ -180,7 +180,7 @@ def _marks(rows: pd.DataFrame, key: str, channels: dict) -> alt.Chart:
 def _text(rows: pd.DataFrame, column: str, x: float, y: Any, **look: Any) -> alt.Chart:
     """A column of text that ends at a pixel."""
     marks = alt.Chart(rows).mark_text(fontSize=FONT, baseline="middle", align="right", **look)
-    return marks.encode(x=alt.value(x), y=y, text=f"{column}:N")
+    return marks.encode(x=alt.value(x), y=y, text=alt.Text(f"{column}:N"))
 
 
 def _every_power(plane: Frame) -> alt.X:
@@ -205,7 +205,10 @@ def _thresholds(alpha: float, m: int, key: str, channels: dict) -> list[alt.Char
     label = alt.Chart(foot, name=f"bxholmlabel{key}").mark_text(
         fontSize=FONT, align="right", color=STEPS
     )
-    layers = [stairs.encode(**channels, order="order:Q"), label.encode(**channels, text="text:N")]
+    layers = [
+        stairs.encode(**channels, order=alt.Order("order:Q")),
+        label.encode(**channels, text=alt.Text("text:N")),
+    ]
     for name, value, text, align, dashes in (
         ("bxbonferroni", alpha / m, f"α/{m}", "right", [5, 4]),
         ("bxalpha", alpha, "α", "left", [1, 0]),
@@ -217,7 +220,7 @@ def _thresholds(alpha: float, m: int, key: str, channels: dict) -> list[alt.Char
         label = alt.Chart(frame, name=f"{name}label{key}").mark_text(
             fontSize=FONT, baseline="middle", align=align
         )
-        layers += [line.encode(x=x), label.encode(x=x, y=alt.value(ABOVE), text="text:N")]
+        layers += [line.encode(x=x), label.encode(x=x, y=alt.value(ABOVE), text=alt.Text("text:N"))]
     return layers
 
 

@@ -114,7 +114,7 @@ def plot_bars(
         own = rows.assign(y=rows["at"] + first, y2=rows["at"] + first + BAR, x=0.0, x2=rows[kind])
         bars = alt.Chart(own, name=f"bx{kind}").mark_rect(opacity=1, **look)
         across, down = alt.X("x:Q", scale=x, axis=None), alt.Y("y:Q", scale=y, axis=None)
-        layers.append(bars.encode(x=across, x2="x2:Q", y=down, y2="y2:Q"))
+        layers.append(bars.encode(x=across, x2=alt.X2("x2:Q"), y=down, y2=alt.Y2("y2:Q")))
         label = [f"{kind.upper()} {percent(v)}" for v in own[kind]]
         texts = own.assign(label=label, y=own["y"] + BAR / 2)
         layers.append(_text(texts, y, x=width + NUMBERS, align="right", name=f"bx{kind}text"))
@@ -214,7 +214,9 @@ def _layers(
         line = alt.Chart(own[own["drawn"]], **named).mark_line(
             strokeWidth=3, strokeJoin="round", strokeCap="butt"
         )
-        layers.append(line.encode(x=x, y=y, detail="segment:N", order="t:Q", **look))
+        layers.append(
+            line.encode(x=x, y=y, detail=alt.Detail("segment:N"), order=alt.Order("t:Q"), **look)
+        )
         single = own[own["single"]]
         if len(single):
             mark = alt.Chart(single).mark_point(filled=True, size=90, opacity=1, shape="square")
@@ -273,14 +275,19 @@ def _strip(height: Height, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     at = pd.DataFrame({"t": [0.0], "to": [1.0], "value": [height.infinite], "label": ["∞"]})
     rule = alt.Chart(at).mark_rule(color=QUIET, strokeWidth=1, strokeDash=[2, 4])
     sign = alt.Chart(at).mark_text(fontSize=18, align="right", baseline="middle", dx=-6)
-    return [rule.encode(x=x, x2="to:Q", y=y), sign.encode(x=x, y=y, text="label:N")]
+    return [
+        rule.encode(x=x, x2=alt.X2("to:Q"), y=y),
+        sign.encode(x=x, y=y, text=alt.Text("label:N")),
+    ]
 
 
 def _text(
     rows: pd.DataFrame, y: alt.Scale, *, x: float, align: str, name: str = "names"
 ) -> alt.Chart:
     marks = alt.Chart(rows, name=name).mark_text(fontSize=FONT, baseline="middle", align=align)
-    return marks.encode(x=alt.value(x), y=alt.Y("y:Q", scale=y, axis=None), text="label:N")
+    return marks.encode(
+        x=alt.value(x), y=alt.Y("y:Q", scale=y, axis=None), text=alt.Text("label:N")
+    )
 
 
 def _words(values: pd.DataFrame) -> list[str]:

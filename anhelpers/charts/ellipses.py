@@ -27,7 +27,9 @@ def ellipse_layers(outlines: pd.DataFrame, plane: Frame) -> list[alt.Chart]:
         }
         cut = clipped(not plane.holds(group).all())
         mark = alt.Chart(group).mark_line(interpolate="linear-closed", **look, **cut)
-        layers.append(mark.encode(**plane.channels, detail="system:N", order="step:Q"))
+        layers.append(
+            mark.encode(**plane.channels, detail=alt.Detail("system:N"), order=alt.Order("step:Q"))
+        )
     return layers
 
 

@@ -194,7 +194,7 @@ def _line_layers(rows: pd.DataFrame, names: list[str], plane: Frame) -> list[alt
         return []
     chart = alt.Chart(rows, name="lines").mark_line(strokeWidth=3, strokeJoin="round")
     looks = told_apart("series", names, color=COLOURS, strokeDash=DASHES)
-    return [chart.encode(**plane.channels, order="order:Q", **looks)]
+    return [chart.encode(**plane.channels, order=alt.Order("order:Q"), **looks)]
 
 
 def _point_layers(points: pd.DataFrame, names: list[str], plane: Frame) -> list[alt.Chart]:

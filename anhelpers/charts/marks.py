@@ -139,7 +139,7 @@ def system_marks(
     """
     extra = [c for c in systems if c.endswith(("_low", "_high")) or c in DETAILS]
     looks = category_channels(systems["category"] if legend_of is None else legend_of, offset)
-    tooltip = ["system:N", "category:N", *tips, *map(tip, extra)]
+    tooltip = [alt.Tooltip("system:N"), alt.Tooltip("category:N"), *tips, *map(tip, extra)]
     return dots(systems).encode(**axes, **looks, tooltip=tooltip)
 
 
@@ -172,6 +172,9 @@ def moving_point(at: pd.DataFrame, axes: dict, size: int = 320) -> alt.Chart:
     return dots(at, "bxpoint", fill=POINT, strokeWidth=2, size=size).encode(**axes)
 
 
+END = {"x": alt.X2, "y": alt.Y2}
+
+
 def interval_bars(systems: pd.DataFrame, plane: Frame) -> list[alt.Chart]:
     """A thin cross through each system: its interval on each axis that has one, cut off where the picture ends."""
     charts = []
@@ -182,7 +185,10 @@ def interval_bars(systems: pd.DataFrame, plane: Frame) -> list[alt.Chart]:
         if low in systems and high in systems:
             frame = systems.dropna(subset=[low, high])
             cut = bool((frame[low] < start).any() or (frame[high] > end).any())
-            span = {channel: on(plane.channels[channel], low), f"{channel}2": f"{high}:Q"}
+            span = {
+                channel: on(plane.channels[channel], low),
+                f"{channel}2": END[channel](f"{high}:Q"),
+            }
             rule = alt.Chart(frame).mark_rule(color=BARS, strokeWidth=1.5, **clipped(cut))
             charts.append(rule.encode(**(plane.channels | span)))
     return charts
@@ -233,7 +239,7 @@ def _texts(rows: Sequence[tuple[Label, str]], plane: Frame, **look: Any) -> list
             align=align, fontSize=FONT, baseline="middle", **heavy, **look
         )
         ink = alt.Fill("ink:N", scale=None)
-        layers.append(mark.encode(**plane.channels, text="label:N", fill=ink))
+        layers.append(mark.encode(**plane.channels, text=alt.Text("label:N"), fill=ink))
     return layers
 
 
@@ -262,4 +268,4 @@ def leader_layers(
     rule = alt.Chart(frame, name="leaders" if inks else alt.Undefined)
     rule = rule.mark_rule(strokeWidth=1.5 if inks else 1)
     ink = alt.Color("ink:N", scale=None)
-    return [rule.encode(**plane.channels, x2="to_x:Q", y2="to_y:Q", color=ink)]
+    return [rule.encode(**plane.channels, x2=alt.X2("to_x:Q"), y2=alt.Y2("to_y:Q"), color=ink)]

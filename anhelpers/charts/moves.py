@@ -113,7 +113,7 @@ def _traces(systems: pd.DataFrame, axes: dict) -> list[alt.Chart]:
     line = alt.Chart(systems, name="bxtrace")
     line = line.mark_rule(color=QUIET, strokeWidth=2, strokeDash=[5, 3])
     return [
-        line.encode(**at, x2="naturalness:Q", y2="accuracy:Q"),
+        line.encode(**at, x2=alt.X2("naturalness:Q"), y2=alt.Y2("accuracy:Q")),
         ring_marks(systems, at, "bxstart", stroke=QUIET, size=50),
     ]
 
@@ -130,9 +130,10 @@ def _loose_labels(systems: pd.DataFrame, axes: dict) -> list[alt.Chart]:
     look = {"align": "left", "dx": 14, "fontSize": FONT, "baseline": "middle", "color": "#000000"}
     layers = (("bxhalo", look | HALO), ("bxlabel", look))
     texts = [
-        alt.Chart(systems, name=n).mark_text(**m).encode(**axes, text="system:N") for n, m in layers
+        alt.Chart(systems, name=n).mark_text(**m).encode(**axes, text=alt.Text("system:N"))
+        for n, m in layers
     ]
-    return [line.encode(**axes, x2="naturalness:Q", y2="accuracy:Q"), *texts]
+    return [line.encode(**axes, x2=alt.X2("naturalness:Q"), y2=alt.Y2("accuracy:Q")), *texts]
 
 
 def _words(systems: pd.DataFrame) -> str:

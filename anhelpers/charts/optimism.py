@@ -203,7 +203,7 @@ def _band_layers(
         area = alt.Chart(frame).mark_area(
             color=COLOURS[names.index(name)], opacity=0.16, **clipped(cut)
         )
-        layers.append(area.encode(**plane.channels, y2="high:Q"))
+        layers.append(area.encode(**plane.channels, y2=alt.Y2("high:Q")))
     return layers
 
 
@@ -217,7 +217,9 @@ def _fan_layers(paths: Mapping[str, np.ndarray], plane: Frame) -> list[alt.Chart
     dots = [name for name, path in paths.items() if np.ptp(path, axis=0).max() < 1]
     dot = alt.Chart(frame[frame["series"].isin(dots)].drop_duplicates("series"))
     dot = dot.mark_point(filled=True, color=FAN_INK, size=60, opacity=1)
-    layers = [line.encode(**plane.channels, detail="series:N", order="order:Q")]
+    layers = [
+        line.encode(**plane.channels, detail=alt.Detail("series:N"), order=alt.Order("order:Q"))
+    ]
     return [*layers, dot.encode(**plane.channels)] if dots else layers
 
 
@@ -227,7 +229,7 @@ def _curve_layers(paths: Mapping[str, np.ndarray], plane: Frame) -> list[alt.Cha
     cut = clipped(not plane.holds(frame).all())
     looks = told_apart("series", names, color=COLOURS, strokeDash=DASHES)
     line = alt.Chart(frame, name="curves").mark_line(strokeWidth=3, strokeJoin="round", **cut)
-    layers = [line.encode(**plane.channels, **looks, order="order:Q")]
+    layers = [line.encode(**plane.channels, **looks, order=alt.Order("order:Q"))]
     single = frame[frame["series"].map({name: len(path) for name, path in paths.items()}) == 1]
     dot = alt.Chart(single).mark_point(filled=True, size=120, opacity=1)
     dot = dot.encode(**plane.channels, color=looks["color"])

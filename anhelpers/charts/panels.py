@@ -174,7 +174,7 @@ def _outline(ranges: Ranges, plane: Frame) -> alt.Chart:
     corners |= {"accuracy": max(y0, low), "to_y": min(y1, high)}
     look = {"filled": False, "stroke": QUIET, "strokeWidth": 1}
     frame = alt.Chart(pd.DataFrame([corners])).mark_rect(**look)
-    return frame.encode(**plane.channels, x2="to_x:Q", y2="to_y:Q")
+    return frame.encode(**plane.channels, x2=alt.X2("to_x:Q"), y2=alt.Y2("to_y:Q"))
 
 
 def _ruler(mono: Estimate, plane: Frame) -> list[alt.Chart]:
@@ -203,6 +203,6 @@ def _ruler(mono: Estimate, plane: Frame) -> list[alt.Chart]:
     words = title.mark_text(fontSize=FONT, baseline="bottom", color=QUIET)
     return [
         rules,
-        numbers.encode(x=x, y=alt.value(-7), text="label:N"),
-        words.encode(x=alt.value(plane.size[0] / 2), y=alt.value(-26), text="label:N"),
+        numbers.encode(x=x, y=alt.value(-7), text=alt.Text("label:N")),
+        words.encode(x=alt.value(plane.size[0] / 2), y=alt.value(-26), text=alt.Text("label:N")),
     ]

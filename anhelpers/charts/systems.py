@@ -293,7 +293,10 @@ def _with_steps(
     steps = _staircase(best, plane.ranges)
     cut = clipped(not plane.holds(steps).all())
     line = alt.Chart(steps).mark_line(color="#000000", strokeWidth=1.5, strokeDash=[6, 4], **cut)
-    return [*layers, line.encode(**plane.channels, order="step:Q")], [*lines, plane.at(steps)]
+    return [*layers, line.encode(**plane.channels, order=alt.Order("step:Q"))], [
+        *lines,
+        plane.at(steps),
+    ]
 
 
 def _staircase(best: pd.DataFrame, ranges: Ranges) -> pd.DataFrame:
@@ -338,7 +341,7 @@ def _mono_layers(
     layers = []
     if band["low"] < band["high"]:
         shade = alt.Chart(pd.DataFrame([band]), name="mono").mark_rect(color=QUIET, opacity=0.2)
-        layers.append(shade.encode(x=on(plane.channels["x"], "low"), x2="high:Q"))
+        layers.append(shade.encode(x=on(plane.channels["x"], "low"), x2=alt.X2("high:Q")))
     rules = [("x", mono.value, "R")] if start <= mono.value <= end else []
     across, drawn = rule_layers(rules, paths, plane)
     return [*layers, *across], drawn

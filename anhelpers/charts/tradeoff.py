@@ -59,7 +59,10 @@ def plot_tradeoff(
     corners = line if few else line.iloc[sorted({0, len(line) - 1})]
     corners = dots(corners, "vertices", size=60, fill=LINE)
     tips = [tip("naturalness"), tip("accuracy"), tip("beta", "β from")]
-    layers = [path.encode(**axes, order="naturalness:Q"), corners.encode(**axes, tooltip=tips)]
+    layers = [
+        path.encode(**axes, order=alt.Order("naturalness:Q")),
+        corners.encode(**axes, tooltip=tips),
+    ]
     marked = _rows(curve, at).assign(label=[f"N = {n + 0.0:.3g}".replace("-", "−") for n in at])
     if len(marked):
         layers.append(dots(marked, "marked", size=110, fill=LINE).encode(**axes))

@@ -55,11 +55,15 @@ def plot_words(
     named = alt.Chart(heads.assign(left=0.0, at=heads["top"] - PART / 2))
     chart = alt.layer(
         base.mark_rect(stroke="#BBBBBB", strokeWidth=1).encode(
-            x=x, x2="right:Q", y=top, y2="bottom:Q", fill=fill, tooltip=tips
+            x=x, x2=alt.X2("right:Q"), y=top, y2=alt.Y2("bottom:Q"), fill=fill, tooltip=tips
         ),
-        base.mark_text(**look).encode(x=middle, y=at, text="shown:N"),
-        base.mark_text(**look, color="#333333").encode(x=middle, y=below, text="number:N"),
-        named.mark_text(**look, align="left", fontWeight="bold").encode(x=x, y=at, text="label:N"),
+        base.mark_text(**look).encode(x=middle, y=at, text=alt.Text("shown:N")),
+        base.mark_text(**look, color="#333333").encode(
+            x=middle, y=below, text=alt.Text("number:N")
+        ),
+        named.mark_text(**look, align="left", fontWeight="bold").encode(
+            x=x, y=at, text=alt.Text("label:N")
+        ),
     )
     notes = [f"Below each word its {unit}: + and blue raise the score, − and orange lower it."]
     return framed(chart, title, _told(rows, heads), notes, size=(wide, high), view={"stroke": None})

@@ -136,7 +136,7 @@ def plot_pieces(
     fill = _colours("part", dict(zip(names, COLOURS, strict=False)))
     tips = ["bar:N", "part:N", alt.Tooltip("value:Q", format=".4~g")]
     drawn = alt.Chart(rows, name="pieces").mark_bar(stroke=PAPER, strokeWidth=1)
-    drawn = drawn.encode(x=x, x2="to:Q", y=y, tooltip=tips, **fill)
+    drawn = drawn.encode(x=x, x2=alt.X2("to:Q"), y=y, tooltip=tips, **fill)
     # the length of each piece in its middle, where it fits, in the ink of its colour
     inks = dict(zip(names, COLOURS.values(), strict=False))
     middle = rows.assign(ink=rows["part"].map(inks), middle=(rows["from"] + rows["to"]) / 2)
@@ -223,11 +223,15 @@ def _bars(rows: pd.DataFrame, x: alt.X, y: alt.Y, tips: list) -> list[alt.Chart]
     tips = ["label:N", *(tip(c, t) for c, t in names), *tips]
     fill = _colours("meaning", dict(PARTS[part] for part in present))
     bars = alt.Chart(pieces, name="bars").mark_rect(stroke=PAPER, strokeWidth=1)
-    layers = [bars.encode(x=x, x2="to:Q", y=on(y, "top"), y2="end:Q", tooltip=tips, **fill)]
+    layers = [
+        bars.encode(
+            x=x, x2=alt.X2("to:Q"), y=on(y, "top"), y2=alt.Y2("end:Q"), tooltip=tips, **fill
+        )
+    ]
     worse = rows.assign(**{"from": rows["h_lm"], "end": rows["place"] + 1})[rows["xmi"] < 0]
     if len(worse):
         tick = alt.Chart(worse, name="ticks").mark_rule(color=INK, strokeWidth=4)
-        layers.append(tick.encode(x=x, y=y, y2="end:Q"))
+        layers.append(tick.encode(x=x, y=y, y2=alt.Y2("end:Q")))
     zero = alt.Chart(pd.DataFrame({"from": [0.0]})).mark_rule(color=INK, strokeWidth=1.5)
     return [*layers, zero.encode(x=x)]
 
@@ -281,7 +285,7 @@ def _texts(x: alt.X, y: alt.Y, written: pd.DataFrame) -> list[alt.Chart]:
 
 def _text(frame: pd.DataFrame, name: str, x: alt.X, y: alt.Y, **look: Any) -> alt.Chart:
     mark = alt.Chart(frame, name=name).mark_text(fontSize=FONT, baseline="middle", **look)
-    return mark.encode(x=x, y=y, text="text:N", fill=alt.Fill("ink:N", scale=None))
+    return mark.encode(x=x, y=y, text=alt.Text("text:N"), fill=alt.Fill("ink:N", scale=None))
 
 
 def _notes(rows: pd.DataFrame, table: pd.DataFrame, ends: list[str]) -> list[str]:

@@ -120,7 +120,7 @@ def _lines(
         if len(rule):
             mark = alt.Chart(rule, name=f"intervals_{k}")
             mark = mark.mark_rule(strokeWidth=1.5, color=COLOURS[k])
-            layers.append(mark.encode(x=low, x2="xmi_high:Q", y=plane.channels["y"]))
+            layers.append(mark.encode(x=low, x2=alt.X2("xmi_high:Q"), y=plane.channels["y"]))
     return layers
 
 

@@ -31,6 +31,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     shared.selection(parser)
     shared.lm(parser)
     shared.store(parser)
+    shared.scheduler(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -42,6 +43,11 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Trace, write the page and the vertices."""
+    with shared.using_scheduler(args.scheduler):
+        _run(args)
+
+
+def _run(args: argparse.Namespace) -> None:
     from ..charts.offline import NotDrawn
     from ..plane import curve_rows, oracle_study
     from ..widgets.study import explore

@@ -228,7 +228,22 @@ def test_the_commands_with_a_running_scheduler_write_the_same_files(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "src").write_text("The dog barks.\nYes.\nA house is old.\n", "utf-8")
     (tmp_path / "hyp").write_text("Der Hund bellt.\nJa.\nDas Haus.\n", "utf-8")
+    (tmp_path / "cands.txt").write_text(
+        "Der Hund bellt.\nDer Hund da.\nJa.\nNein.\nDas Haus.\nEin Haus.\n", "utf-8"
+    )
+    texts = ["-s", "src", "-r", "hyp", "-l", "en-de"]
     words = {
+        "v.csv": [
+            "curve",
+            "cands.txt",
+            "-k",
+            "2",
+            *texts,
+            "--naturalness",
+            "lpp",
+            "--lm",
+            str(tiny_lm),
+        ],
         "t.csv": ["score", "--lm", str(tiny_lm), "--segments", "-s", "src", "-t", "hyp"],
         "x.csv": [
             *(
