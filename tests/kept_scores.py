@@ -24,7 +24,7 @@ from anhelpers.scoring.upkeep import export_parquet
 
 
 def bundled_texts(data: str) -> tuple[list[str], list[str]]:
-    """The texts of a teaching set; the sentences of its minimal pairs, which are scored with their ends."""
+    """The texts of a teaching set; the sentences of its minimal pairs."""
     test, candidates = an.load(data), an.load_candidates(data)
     lists = [
         candidates.texts,
@@ -64,8 +64,8 @@ def main() -> None:
             for data in an.data.TEACHING:
                 texts, pairs = bundled_texts(data)
                 lm = models[an.load(data).trg_lang]
-                an.score_texts(lm, texts)
-                an.score_texts(lm, [*pairs, *texts], eos=True)
+                for eos in (False, True):
+                    an.score_texts(lm, [*texts, *pairs], eos)
             run(out=Path(scratch, "out"), jobs=2)
             both = [p.stem for p in notebook_paths() if parameters_of(p)["data"] == '"teaching"']
             run(both, {"data": "teaching/de-en"}, Path(scratch, "out"), jobs=2)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from anhelpers import cli, judges
+from anhelpers.provenance import environment
 from tests import judges_page as made
 
 pytestmark = pytest.mark.neural
@@ -31,8 +32,10 @@ OFF = 0.011
 
 
 @pytest.fixture(scope="module")
-def tables():
-    return {end: made.figures(data) for end, data in made.SETS.items()}
+def tables(tmp_path_factory):
+    """As the command makes them, which takes the scores that come with the models (tests/naturalness/test_kept.py)."""
+    with environment(ANHELPERS_STORE=str(tmp_path_factory.mktemp("store") / "scores.sqlite")):
+        return {end: made.figures(data) for end, data in made.SETS.items()}
 
 
 @pytest.mark.parametrize("end", made.SETS)

@@ -58,7 +58,8 @@ def test_every_bundled_text_has_one_without_loading(data, lm):
     blank = [text for text in texts if not text.strip()]
     scores = an.score_texts(lm, texts)
     assert np.isnan(scores.total).sum() == len(blank)
-    an.score_texts(lm, pairs, eos=True)
+    for eos in (False, True):
+        an.score_texts(lm, pairs, eos)
     assert not is_loaded(lm)
 
 
