@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from zipfile import BadZipFile
 
 import numpy as np
@@ -54,7 +54,11 @@ class LanguageModel:
     training_lines : (n,) `lpp.line_fingerprints` of what it was trained on, where its folder has them, perhaps
         shortened; None: unknown.
     never : ids of tokens that the model never generates (`hub.forbidden`), without probability.
-    kept : scores that lie beside a bundled model. It is loaded when something else is asked of it.
+
+    Attributes
+    ----------
+    kept : scores that lie beside a bundled model, which is loaded when something else is asked of it; a copy that
+        `dataclasses.replace` makes, perhaps with other weights, has none.
     """
 
     model: Any = field(repr=False)
@@ -68,7 +72,7 @@ class LanguageModel:
     language: str | None = None
     training_lines: np.ndarray | None = field(default=None, repr=False)
     never: tuple[int, ...] = ()
-    kept: Kept | None = field(default=None, repr=False, compare=False)
+    kept: ClassVar[Kept | None] = None
 
     def __getattr__(self, name: str) -> Any:
         """What only the loaded model knows, the first time that it is asked for."""

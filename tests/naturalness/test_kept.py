@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -79,6 +80,14 @@ def test_other_texts_among_them_are_computed(lm, computed, data):
     found = an.score_texts(lm, texts)
     assert is_loaded(lm)
     np.testing.assert_allclose(found.mean, an.score_texts(computed, texts).mean, atol=1e-5)
+
+
+def test_a_copy_that_may_have_other_weights_has_none(lm, computed):
+    other = replace(lm, name="mine")
+    assert lm.kept is not None
+    assert other.kept is None
+    assert other.signature(False) == lm.signature(False).replace(lm.name, "mine")
+    assert replace(lm, model=None).model is None
 
 
 def test_where_nothing_is_looked_up_all_is_computed(lm, data, monkeypatch):
