@@ -1,4 +1,4 @@
-"""The scores that come with the bundled models: `python -m tests.kept_scores` computes them anew (about 6 minutes).
+"""The scores that come with the bundled models: `python -m tests.kept_scores` computes them anew (5 minutes).
 
 They are those of the bundled texts, and of what the notebooks score besides with their own parameters, on one CPU.
 """

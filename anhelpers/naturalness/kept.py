@@ -46,16 +46,17 @@ class Kept:
 
     def get(self, eos: bool, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """(n, 3) scores, nan where there is none, and (n,) where there is one."""
-        at = np.array([self._rows[eos].get(key(text), -1) for text in texts], dtype=np.int64)
+        rows, known = self._rows[int(eos)], self.values[int(eos)]
+        at = np.array([rows.get(key(text), -1) for text in texts], dtype=np.int64)
         there, values = at >= 0, np.full((len(texts), 3), np.nan)
-        values[there] = self.values[eos][at[there]]
+        values[there] = known[at[there]]
         return values, there
 
 
 def read_kept(folder: Path, revision: str) -> Kept | None:
     """The scores in a model's folder, if they are of this revision and of the transformers that is here, or of none.
 
-    A file that cannot be read is no error: its texts are scored, as all others are.
+    A file that cannot be read, or does not hold what it should, is no error: its texts are scored, as all others are.
     """
     try:
         with (folder / FILE).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
@@ -64,9 +65,19 @@ def read_kept(folder: Path, revision: str) -> Kept | None:
             values = file["values_no"], file["values_yes"]
     except (OSError, ValueError, EOFError, KeyError, BadZipFile):
         return None
+    if not all(map(_sound, keys, values)):
+        return None
     said = dict(re.findall(r"(rev|transformers):([^|]*)", signatures[0]))
     try:
         fits = version("transformers") == said.get("transformers")
     except PackageNotFoundError:
         fits = True
     return Kept(signatures, keys, values) if fits and said.get("rev") == revision else None
+
+
+def _sound(keys: np.ndarray, values: np.ndarray) -> bool:
+    """Whether every key has a score that a model can have given: a log-probability of tokens, or nan of none."""
+    if keys.dtype != np.uint8 or keys.shape != (len(values), 16) or values.shape[1:] != (3,):
+        return False
+    total, tokens = values[:, 0], values[:, 1]
+    return bool(np.where(tokens == 0, np.isnan(total), (total <= 0) & (total > -np.inf)).all())

@@ -147,7 +147,7 @@ class LanguageModel:
     def signature(self, eos: bool) -> str:
         """Everything that decides a score, in sacreBLEU's key:value style."""
         if self.kept is not None:
-            return self.kept.signatures[eos]
+            return self.kept.signatures[int(eos)]
         context = (
             "none"
             if self.context_token is None

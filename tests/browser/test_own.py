@@ -445,6 +445,15 @@ def test_a_projector_and_a_phone(made, page, tmp_path, fits):
     assert root.locator("textarea").get_attribute("lang") == "en"
 
 
+def test_an_endless_word_stays_on_the_page(made, page, tmp_path):
+    root = open_page(made, page, tmp_path)
+    page.get_by_label("Your translation").fill("a" * 3000)
+    root.locator(".anx-pulls", has_text="aaa").wait_for()
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_without_scripts_there_is_a_picture_and_a_table(made, without_scripts, tmp_path):
     page = without_scripts(made.save(tmp_path / "own.html"))
     one = made.data["segments"][0]

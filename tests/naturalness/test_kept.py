@@ -114,6 +114,27 @@ def test_of_other_weights_another_version_or_a_damaged_file_they_are_not_used(
     assert read_kept(mine, revision) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("keys_no", lambda keys: keys[1:]),
+        ("keys_yes", lambda keys: keys.astype(np.int64)),
+        ("values_no", lambda values: values[:, :2]),
+        ("values_yes", lambda values: values + np.array([1000.0, 0, 0])),
+        ("values_no", lambda values: np.where(np.arange(3) == 0, np.nan, values)),
+    ],
+)
+def test_a_file_that_does_not_hold_what_it_should_is_not_used(tmp_path, name, wrong):
+    folder = bundled("lm/de-small")
+    revision = an.load_lm(folder).revision
+    with np.load(folder / FILE) as file:
+        arrays = {of: file[of] for of in file.files}
+    np.savez(tmp_path / FILE, **arrays)
+    assert read_kept(tmp_path, revision) is not None
+    np.savez(tmp_path / FILE, **arrays | {name: wrong(arrays[name])})
+    assert read_kept(tmp_path, revision) is None
+
+
 WITHOUT_TORCH = """
 import sys
 sys.modules["torch"] = sys.modules["transformers"] = None
