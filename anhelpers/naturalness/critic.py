@@ -38,6 +38,7 @@ __all__ = [
     "critic_tokens",
     "explain",
     "find_critic",
+    "known_words",
     "load_critic",
     "named",
     "ngrams",
@@ -122,6 +123,13 @@ def critic_tokens(text: str, language: str) -> list[str]:
     for form, sign in SAME_SIGNS:
         text = form.sub(sign, text)
     return TOKEN.findall(text.replace("ß", "ss") if short_code(language) == "de" else text)
+
+
+def known_words(critic: Critic, text: str) -> tuple[int, int]:
+    """How many words a text has, and how many of them the critic keeps as they are: most, in its own language."""
+    tokens = critic_tokens(text, critic.language)
+    words = [token.lower() for token in tokens if token[0].isalpha()]
+    return len(words), sum(word in critic.words for word in words)
 
 
 def ngrams(

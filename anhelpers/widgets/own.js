@@ -7,6 +7,7 @@ const FULL = 0.4; // nats of one word that give it the full colour
 const WAIT = 400, PAUSE = 1500; // milliseconds until typing is saved, and until it is said aloud
 const NAMED = 12; // sentences that all have a name in the picture; of more those with room have one
 const KEEP = "Keep this sentence";
+const WORDS = 6; // from which a text can read as another language
 const MINE = "yours"; // how the picture calls what is typed
 
 // ---- the oracle of one source, and what beats it
@@ -78,6 +79,13 @@ function oddsSaid(score) { // a critic's score in a sentence
   if (Math.abs(score) < 0.1) return "as much like an original as like a translation";
   const how = Math.abs(score) > 1 ? "clearly more" : "more";
   return `reads ${how} like ${score < 0 ? "a translation" : "an original"} (chance of an original: ${told}\u00a0%)`;
+}
+
+function strangeSaid(text, critic, { least, name }) { // why the critic cannot judge this text, "" where nothing speaks against it
+  const [words, known] = knownWords(text, critic), only = known ? `only ${known} of ${words} words is` : `none of ${words} words is`;
+  if (words < WORDS || known >= least * words) return "";
+  return `Is this ${name}? ${only.replace("is", known > 1 ? "are" : "is").replace(/^./u, (c) => c.toUpperCase())} among the ` +
+    `${critic.words.size} frequent ones that the critic knows. What it says of another language means nothing.`;
 }
 
 function worthSaid(one, own, beta) { // against the oracle at this β
@@ -201,7 +209,7 @@ function planeOf(one, tries, box) { // what stays while somebody types; and a fu
     for (const [key, value] of [["x", left ? x - 12 : x + 12], ["y", clamp(y + 5, 16, scale.floor - 4)], ["text-anchor", left ? "end" : "start"]]) name.setAttribute(key, value);
     const target = beta === Infinity ? null : line(own.n);
     gap.setAttribute("d", within && target !== null ? pathOf([[x, y], [x, clamp(scale.y(target), EDGE.top, scale.floor)]]) : "");
-    const over = winsBetween(one, own.a, own.n) && within;
+    const over = !own.strange && winsBetween(one, own.a, own.n) && within;
     lifted.setAttribute("d", over ? pathOf(stringOver([...one.chain.map((j) => [one.naturalness[j], one.accuracy[j]]), [own.n, own.a]]).map(([p, q]) => scale.at(p, q))) : "");
   }
 
@@ -302,7 +310,7 @@ function render({ model, el }) {
   let one = data.segments[0], plane, own = null, listed = [], saving, saying;
 
   const beta = () => { const b = model.get("beta"); return b === "inf" ? Infinity : +b; };
-  const scored = (text, id = one.id) => { const judged = explainedText(critic, text); return { judged, a: chrfOf(text, references.get(id)), n: judged.score, text, segment: id }; };
+  const scored = (text, id = one.id) => { const judged = explainedText(critic, text); return { judged, a: chrfOf(text, references.get(id)), n: judged.score, text, segment: id, strange: strangeSaid(text, critic, data.language) }; };
   const all = () => model.get("kept").map(([segment, text]) => scored(text, segment)).filter((row) => row.n !== null);
   const here = () => all().filter((row) => row.segment === one.id);
 
@@ -312,8 +320,8 @@ function render({ model, el }) {
     own = now.n === null ? null : now;
     ui.words.replaceChildren(...colouredWords(text, now.judged, references.get(one.id)));
     ui.scores.replaceChildren(make("b", {}, "chrF ", own ? number(now.a, 1) : "–"), " of 100 · ", make("b", {}, "critic ", own ? nats(now.n) : "–"),
-      own ? `: ${oddsSaid(now.n)}.` : ". Type a translation: both judges read along.");
-    ui.pulls.textContent = own ? `${pullsSaid(now.judged.shares)} Every text starts at ${nats(critic.intercept)}.` : "";
+      own ? (own.strange ? `. ${own.strange}` : `: ${oddsSaid(now.n)}.`) : ". Type a translation: both judges read along.");
+    ui.pulls.textContent = own && !own.strange ? `${pullsSaid(now.judged.shares)} Every text starts at ${nats(critic.intercept)}.` : "";
     for (const part of [ui.words, ui.legend]) part.hidden = !text.trim();
     off(ui.keep, !own);
     if (own && now.judged.shares.length > 4 && (now.a > plane.box[3] || now.n > plane.box[1])) layPlane(); // it won the frame too
@@ -327,12 +335,12 @@ function render({ model, el }) {
     ui.slider.max = STEPS * one.beta.length;
     ui.slider.value = Math.round(ownPlace(one, b));
     ui.value.textContent = text;
-    const taken = `At ${text} the oracle takes: `, said = own ? `${worthSaid(one, own, b)} ${beatenSaid(one, own)}` : "";
+    const taken = `At ${text} the oracle takes: `, said = own && !own.strange ? `${worthSaid(one, own, b)} ${beatenSaid(one, own)}` : "";
     ui.verdict.replaceChildren(taken, make("b", {}, one.tags[k]), ". ", said);
-    ui.verdict.classList.toggle("anx-won", Boolean(own && winsBetween(one, own.a, own.n)));
+    ui.verdict.classList.toggle("anx-won", Boolean(own && !own.strange && winsBetween(one, own.a, own.n)));
     ui.slider.setAttribute("aria-valuetext", `${text}: the oracle takes ${one.tags[k]}`);
     plane.svg.setAttribute("aria-label", `${one.texts.length} candidates by chrF and by the critic, and the string over them: ` +
-      `${one.chain.map((j) => one.tags[j]).join(", ")}.${own ? ` Yours: chrF ${number(own.a, 1)}, critic ${nats(own.n)}.` : ""}`);
+      `${one.chain.map((j) => one.tags[j]).join(", ")}.${own ? ` Yours: chrF ${number(own.a, 1)}, critic ${nats(own.n)}.${own.strange ? ` ${own.strange}` : ""}` : ""}`);
     root.dataset.beta = b;
     off(ui.before, b === 0);
     off(ui.after, b === Infinity);
@@ -344,7 +352,7 @@ function render({ model, el }) {
     if (state.every((part, i) => part === listed[i])) return; // a key changes none of it
     listed = state;
     const k = oracleAt(one, b), size = b === Infinity ? (x) => number(x, 2) : (x) => number(x, 1);
-    const rows = [...here().map((row, i) => ({ ...row, who: `${i + 1}`, mine: true })), ...one.also.map(([who, text, a, n]) => ({ who, text, a, n }))];
+    const rows = [...here().map((row, i) => ({ ...row, who: `${i + 1}`, mine: true })), ...one.also.map(([who, text, a, n]) => ({ who, text, a, n, strange: strangeSaid(text, critic, data.language) }))];
     kept.hidden = !rows.length;
     ui.foot.hidden = !model.get("kept").length;
     if (!rows.length) return;
@@ -352,6 +360,7 @@ function render({ model, el }) {
     rows.sort((p, q) => worth(q.a, q.n, b) - worth(p.a, p.n, b));
     ui.body.replaceChildren(...rows.map((row) => {
       const text = make("td", { dir: "auto", ...langOf(data, 1) }, row.text), cell = (words) => make("td", { class: "anx-number" }, words);
+      if (row.strange) text.append(" ", make("span", { class: "anx-note", lang: "en", title: row.strange }, `(is this ${data.language.name}?)`));
       if (row.mine) text.append(" ", span("whole", editButton(row), " ", dropButton(row)));
       return make("tr", row.oracle ? { class: "anx-oracle" } : {}, make("th", { scope: "row" }, row.who), text, cell(number(row.a, 1)), cell(number(row.n, 2)), cell(size(worth(row.a, row.n, b))));
     }));

@@ -13,8 +13,14 @@ from anhelpers import classroom, widgets
 from anhelpers.accuracy.surface import surface
 from anhelpers.data import load, load_candidates
 from anhelpers.frontier import oracle_curve
-from anhelpers.naturalness.critic import critic_tokens, explain, load_critic, score_critic
-from anhelpers.widgets.own import shipped_critic
+from anhelpers.naturalness.critic import (
+    critic_tokens,
+    explain,
+    known_words,
+    load_critic,
+    score_critic,
+)
+from anhelpers.widgets.own import own_translation, shipped_critic
 
 SETS = {"en": "teaching/de-en", "de": "teaching"}
 SETUP = """from anhelpers.data import load, load_candidates
@@ -27,7 +33,8 @@ SHOW = "w = own()\nw"
 TYPED = "Since then she has gone up there twice a week and wound the clock, and nobody else may touch it."
 JUDGE = """([texts, refs]) => texts.map((text, i) => {
     const judged = explainedText(critic, text);
-    return [chrfOf(text, refs[i].map(chrfReference)), judged.score, judged.shares.map((s) => [s.token, s.nats])];
+    return [chrfOf(text, refs[i].map(chrfReference)), judged.score, judged.shares.map((s) => [s.token, s.nats]),
+        knownWords(text, critic)];
 })"""
 TIMES = """(text) => {
     const area = document.querySelector('textarea'), times = [];
@@ -129,9 +136,12 @@ def assert_same(critic, judge, texts, refs):
     longest = max(map(len, refs))
     streams = [[one[k] if k < len(one) else None for one in refs] for k in range(longest)]
     want = chrf.segment_scores(chrf.statistics(texts, streams))
-    for text, points, (said, score, shares) in zip(texts, want, judge(texts, refs), strict=True):
+    for text, points, (said, score, shares, known) in zip(
+        texts, want, judge(texts, refs), strict=True
+    ):
         assert said == points, text
         assert [token for token, _ in shares] == critic_tokens(text, critic.language), text
+        assert tuple(known) == known_words(critic, text), text
         whole = score_critic(critic, text)
         if np.isnan(whole):
             assert score is None
@@ -227,6 +237,40 @@ def test_what_is_typed_is_scored_at_once_and_stands_beside_the_oracle(made, page
         .get_attribute("title")
         .endswith(f"{says(abs(shares['nobody']), 2)} nats")
     )
+
+
+FOREIGN = "Seitdem stieg sie zweimal in der Woche hinauf und zog die Uhr auf, und niemand sonst darf sie anfassen."
+
+
+def test_a_sentence_in_another_language_is_not_judged(made, page, tmp_path):
+    root = open_page(made, page, tmp_path)
+    field = page.get_by_label("Your translation")
+    field.fill(FOREIGN)
+    said = root.locator(".anx-scores").inner_text()
+    assert "Is this English?" in said
+    assert "another language means nothing" in said
+    assert "reads" not in said
+    assert "chance" not in said
+    assert root.locator(".anx-pulls").inner_text().strip() == ""
+    assert "Yours" not in root.locator(".anx-verdict").inner_text()
+    page.get_by_role("button", name="Keep this sentence").click()
+    assert "(is this English?)" in root.locator("tbody").inner_text()
+    field.fill(TYPED)
+    assert "Is this" not in root.locator(".anx-scores").inner_text()
+
+
+@pytest.mark.parametrize("language", SETS)
+def test_no_bundled_candidate_reads_as_another_language_and_every_source_does(language):
+    test, cands = load(SETS[language]), load_candidates(SETS[language])
+    least = own_translation(test, cands).data["language"]["least"]
+    critic = load_critic(language)
+
+    def strange(texts):
+        counts = [known_words(critic, text) for text in texts]
+        return np.mean([known < least * words for words, known in counts if words >= 6])
+
+    assert strange(cands.texts) < 0.005
+    assert strange(test.srcs) > 0.95
 
 
 def beats(one, chrf, nats, betas):
