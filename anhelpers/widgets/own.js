@@ -307,10 +307,11 @@ function render({ model, el }) {
   const kept = div("kept-list", list);
   const root = rootOf(data, "own", "write your own translation", div("two", left, right), kept, ui.foot, ui.status, ui.said);
   el.append(root);
-  let one = data.segments[0], plane, own = null, listed = [], saving, saying;
+  let one = data.segments[0], plane, grew = null, own = null, listed = [], saving, saying; // grew: the frame as it was before it grew
 
   const beta = () => { const b = model.get("beta"); return b === "inf" ? Infinity : +b; };
   const scored = (text, id = one.id) => { const judged = explainedText(critic, text); return { judged, a: chrfOf(text, references.get(id)), n: judged.score, text, segment: id, strange: strangeSaid(text, critic, data.language) }; };
+  const beyond = (box) => Boolean(own) && (own.a > box[3] || own.n > box[1]); // what is typed, above a frame or to its right
   const all = () => model.get("kept").map(([segment, text]) => scored(text, segment)).filter((row) => row.n !== null);
   const here = () => all().filter((row) => row.segment === one.id);
 
@@ -324,7 +325,7 @@ function render({ model, el }) {
     ui.pulls.textContent = own && !own.strange ? `${pullsSaid(now.judged.shares)} Every text starts at ${nats(critic.intercept)}.` : "";
     for (const part of [ui.words, ui.legend]) part.hidden = !text.trim();
     off(ui.keep, !own);
-    if (own && now.judged.shares.length > 4 && (now.a > plane.box[3] || now.n > plane.box[1])) layPlane(); // it won the frame too
+    if ((own && now.judged.shares.length > 4 && beyond(plane.box)) || (grew && !beyond(grew))) layPlane(); // it won the frame too
     paintBeta();
   }
 
@@ -416,8 +417,9 @@ function render({ model, el }) {
   }
 
   function layPlane() {
-    const tries = here(), long = own && own.segment === one.id && own.judged.shares.length > 4 ? [own] : [];
-    plane = planeOf(one, tries, grown(grown(one.box, tries, true), long, false));
+    const tries = here(), usual = grown(one.box, tries, true);
+    grew = own && own.segment === one.id && own.judged.shares.length > 4 && beyond(usual) ? usual : null;
+    plane = planeOf(one, tries, grew ? grown(usual, [own], false) : usual);
     ui.chart.replaceChildren(plane.svg);
     plane.svg.addEventListener("pointermove", (event) => { if (event.pointerType === "mouse") lookAt(plane.candidateAt(event) ?? chosen()); });
     plane.svg.addEventListener("pointerleave", () => lookAt(chosen()));

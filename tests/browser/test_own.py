@@ -363,6 +363,18 @@ def test_the_slider_goes_from_change_to_change_by_the_keyboard(made, page, tmp_p
     )
 
 
+def test_the_frame_grows_for_an_extreme_sentence_and_goes_back(made, page, tmp_path):
+    root = open_page(made, page, tmp_path)
+    field, ticks = page.get_by_label("Your translation"), root.locator(".anx-axes")
+    before = ticks.inner_html()
+    field.fill(made.data["segments"][0]["refs"][0])
+    chrf, _ = scores_of(made, field.input_value())
+    assert chrf > made.data["segments"][0]["box"][3]
+    assert ticks.inner_html() != before
+    field.fill(TYPED)
+    assert ticks.inner_html() == before
+
+
 def test_kept_sentences_outlive_the_page_and_are_saved_as_the_file_that_python_reads(
     made, page, tmp_path
 ):
