@@ -4,7 +4,7 @@ import pytest
 
 from anhelpers import classroom
 from anhelpers.errors import DataError
-from anhelpers.widgets.own import SENTENCE_COLUMNS, sentences_csv
+from anhelpers.widgets.handed_in import SENTENCE_COLUMNS, sentences_csv
 
 HEAD = "who,task,segment,text,chrf,critic,version"
 

@@ -25,7 +25,7 @@ from ..data.writing import write_text
 from ..errors import DataError
 from ..provenance import from_template
 from ..widgets.base import Widget, detached, html_lang, module, styles, without_kernel
-from ..widgets.pseudonym import BAD_NAME, NAME, NO_NAME
+from ..widgets.handed_in import BAD_NAME, NAME, NO_NAME
 from .files import COLUMNS, ClassRatings, ratings_csv, read_class_ratings
 from .sheet import CRITERIA, SCALE, Sheet, draw_sheet
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..data.lines import plain_number, unguarded
 from ..errors import DataError
-from ..widgets.own import SENTENCE_COLUMNS
+from ..widgets.handed_in import SENTENCE_COLUMNS
 from .reading import class_files, class_rows
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ const FULL = 0.4; // nats of one word that give it the full colour
 const WAIT = 400, PAUSE = 1500; // milliseconds until typing is saved, and until it is said aloud
 const NAMED = 12; // sentences that all have a name in the picture; of more those with room have one
 const KEEP = "Keep this sentence";
-const WORDS = 6; // from which a text can read as another language
 const MINE = "yours"; // how the picture calls what is typed
 
 // ---- the oracle of one source, and what beats it
@@ -81,11 +80,11 @@ function oddsSaid(score) { // a critic's score in a sentence
   return `reads ${how} like ${score < 0 ? "a translation" : "an original"} (chance of an original: ${told}\u00a0%)`;
 }
 
-function strangeSaid(text, critic, { least, name }) { // why the critic cannot judge this text, "" where nothing speaks against it
-  const [words, known] = knownWords(text, critic), only = known ? `only ${known} of ${words} words is` : `none of ${words} words is`;
-  if (words < WORDS || known >= least * words) return "";
-  return `Is this ${name}? ${only.replace("is", known > 1 ? "are" : "is").replace(/^./u, (c) => c.toUpperCase())} among the ` +
-    `${critic.words.size} frequent ones that the critic knows. What it says of another language means nothing.`;
+function strangeSaid(text, critic, language) { // why the critic cannot judge this text, "" where nothing speaks against it
+  const [words, known] = knownWords(text, critic);
+  if (words < language.words || known >= language.least * words) return "";
+  return `Is this ${language.name}? ${known || "None"} of its ${words} words ${known > 1 ? "are" : "is"} among the ${critic.words.size} ` +
+    "frequent ones that the critic knows. What it says of another language means nothing.";
 }
 
 function worthSaid(one, own, beta) { // against the oracle at this β
@@ -307,7 +306,9 @@ function render({ model, el }) {
   const kept = div("kept-list", list);
   const root = rootOf(data, "own", "write your own translation", div("two", left, right), kept, ui.foot, ui.status, ui.said);
   el.append(root);
-  let one = data.segments[0], plane, grew = null, own = null, listed = [], saving, saying; // grew: the frame as it was before it grew
+  let one = data.segments[0], listed = [], saving, saying;
+  let plane, grew = null; // the picture; its frame as it was before it grew
+  let own = null, fair = null; // what is typed, with its scores; the same where the critic can judge it
 
   const beta = () => { const b = model.get("beta"); return b === "inf" ? Infinity : +b; };
   const scored = (text, id = one.id) => { const judged = explainedText(critic, text); return { judged, a: chrfOf(text, references.get(id)), n: judged.score, text, segment: id, strange: strangeSaid(text, critic, data.language) }; };
@@ -319,10 +320,11 @@ function render({ model, el }) {
   function paintText() {
     const text = ui.area.value, now = scored(text);
     own = now.n === null ? null : now;
-    ui.words.replaceChildren(...colouredWords(text, now.judged, references.get(one.id)));
+    fair = own && !own.strange ? own : null;
+    ui.words.replaceChildren(...colouredWords(text, now.strange ? { shares: [] } : now.judged, references.get(one.id)));
     ui.scores.replaceChildren(make("b", {}, "chrF ", own ? number(now.a, 1) : "–"), " of 100 · ", make("b", {}, "critic ", own ? nats(now.n) : "–"),
-      own ? (own.strange ? `. ${own.strange}` : `: ${oddsSaid(now.n)}.`) : ". Type a translation: both judges read along.");
-    ui.pulls.textContent = own && !own.strange ? `${pullsSaid(now.judged.shares)} Every text starts at ${nats(critic.intercept)}.` : "";
+      fair ? `: ${oddsSaid(now.n)}.` : own ? `. ${own.strange}` : ". Type a translation: both judges read along.");
+    ui.pulls.textContent = fair ? `${pullsSaid(now.judged.shares)} Every text starts at ${nats(critic.intercept)}.` : "";
     for (const part of [ui.words, ui.legend]) part.hidden = !text.trim();
     off(ui.keep, !own);
     if ((own && now.judged.shares.length > 4 && beyond(plane.box)) || (grew && !beyond(grew))) layPlane(); // it won the frame too
@@ -336,9 +338,9 @@ function render({ model, el }) {
     ui.slider.max = STEPS * one.beta.length;
     ui.slider.value = Math.round(ownPlace(one, b));
     ui.value.textContent = text;
-    const taken = `At ${text} the oracle takes: `, said = own && !own.strange ? `${worthSaid(one, own, b)} ${beatenSaid(one, own)}` : "";
+    const taken = `At ${text} the oracle takes: `, said = fair ? `${worthSaid(one, fair, b)} ${beatenSaid(one, fair)}` : "";
     ui.verdict.replaceChildren(taken, make("b", {}, one.tags[k]), ". ", said);
-    ui.verdict.classList.toggle("anx-won", Boolean(own && !own.strange && winsBetween(one, own.a, own.n)));
+    ui.verdict.classList.toggle("anx-won", Boolean(fair && winsBetween(one, fair.a, fair.n)));
     ui.slider.setAttribute("aria-valuetext", `${text}: the oracle takes ${one.tags[k]}`);
     plane.svg.setAttribute("aria-label", `${one.texts.length} candidates by chrF and by the critic, and the string over them: ` +
       `${one.chain.map((j) => one.tags[j]).join(", ")}.${own ? ` Yours: chrF ${number(own.a, 1)}, critic ${nats(own.n)}.${own.strange ? ` ${own.strange}` : ""}` : ""}`);

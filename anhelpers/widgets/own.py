@@ -6,12 +6,10 @@ with chrf.js and critic.js, to the same numbers, so no kernel is needed later.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +22,18 @@ from ..charts.curve import beta_label
 from ..charts.frame import legible, number
 from ..charts.one_source import plot_one_source
 from ..data.languages import NAMES, short_code
-from ..data.lines import guarded
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
 from ..frontier import oracle_curve
-from ..naturalness.critic import Critic, critic_metric, known_words, load_critic, score_critic
+from ..naturalness.critic import (
+    FEWEST,
+    Critic,
+    critic_metric,
+    foreign,
+    least_known,
+    load_critic,
+    score_critic,
+)
 from ..plane import OracleStudy
 from ..plane.copies import copied_candidates
 from ..progress import note
@@ -43,27 +48,14 @@ from .base import (
     static_page,
     styles,
 )
-from .pseudonym import BAD_NAME, NAME, NO_NAME
+from .handed_in import BAD_NAME, NAME, NO_NAME, SENTENCE_COLUMNS, sentences_csv
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "SENTENCE_COLUMNS",
-    "OwnTranslation",
-    "own_translation",
-    "sentences_csv",
-    "shipped_critic",
-]
-
-SENTENCE_COLUMNS = ("who", "task", "segment", "text", "chrf", "critic", "version")
-"""The header of a file of sentences, a row for each; the scores and the version may be missing."""
+__all__ = ["OwnTranslation", "own_translation", "shipped_critic"]
 
 ROUNDED = 1e-3  # files have four decimals
-FOREIGN = 0.4
-"""A text whose words the critic knows less often than this share of what it knows of a candidate's may be in another
-language: so read, from 6 words, 0.1 % of the bundled German candidates, 2 % of WMT24's German (names and numbers), and
-99 % of its English and Czech texts."""
 HEADROOM, MARGIN = 0.2, 0.12  # beyond the candidates, as shares of their width on an axis
 Points = list[tuple[str, str, float, float]]  # (who or tag, text, accuracy, naturalness)
 
@@ -113,6 +105,8 @@ def own_translation(
     scored = partial(_scored, test, critic)
     points = _candidates(test, cands, shown, scored)
     others = _others(also, task, shown, scored)
+    language = _language(critic, test)
+    _tell_foreign(critic, language, others)
     data: dict[str, Any] = {
         "title": title,
         "task": task,
@@ -123,7 +117,7 @@ def own_translation(
         "signatures": signatures,
         "name": {"pattern": f"^{NAME.pattern}$", "none": NO_NAME, "bad": BAD_NAME},
         "critic": shipped_critic(critic),
-        "language": _language(critic, points),
+        "language": language,
         "segments": [_segment(test, i, points[i], others[i]) for i in shown],
     }
     made = OwnTranslation.of(None, data=data, segment=shown[0], beta=beta)
@@ -222,23 +216,6 @@ def _scored(
     return chrf.segment_scores(counts), np.array([score_critic(critic, text) for text in texts])
 
 
-def sentences_csv(rows: Iterable[tuple]) -> str:
-    """The text of a file of sentences, from rows in the order of SENTENCE_COLUMNS.
-
-    >>> print(sentences_csv([("Mo", "4b54", 2, 'Yes, she said.', 61.25, -0.5, "0.1")]))
-    who,task,segment,text,chrf,critic,version
-    Mo,4b54,2,"Yes, she said.",61.2500,-0.5000,0.1
-    <BLANKLINE>
-    """
-    text = io.StringIO()
-    write = csv.writer(text, lineterminator="\n")
-    write.writerow(SENTENCE_COLUMNS)
-    for who, task, segment, sentence, chrf, critic, version in rows:
-        scores = ("" if np.isnan(score) else f"{score:.4f}" for score in (chrf, critic))
-        write.writerow((who, task, segment, guarded(sentence), *scores, version))
-    return text.getvalue()
-
-
 def shipped_critic(critic: Critic) -> dict[str, Any]:
     """A critic as the page reads it: all of its n-grams with idf and weight, as one text; no weight is left out.
 
@@ -258,14 +235,6 @@ def shipped_critic(critic: Critic) -> dict[str, Any]:
         "words": " ".join(sorted(critic.words)),
         "ngrams": "\n".join(f"{gram}\t{idf!r}\t{w!r}" for gram, (idf, w) in critic.table.items()),
     }
-
-
-def _language(critic: Critic, points: dict[int, Points]) -> dict[str, Any]:
-    """The critic's language, by name, and the share of known words below which a text may be in another one."""
-    counts = (known_words(critic, text) for some in points.values() for _, text, *_ in some)
-    shares = [known / words for words, known in counts if words]
-    code = short_code(critic.language)
-    return {"name": NAMES.get(code, code), "least": FOREIGN * float(np.median(shares))}
 
 
 def _given(test: TestSet | OracleStudy, cands: CandidateSet | None) -> tuple[TestSet, CandidateSet]:
@@ -356,6 +325,24 @@ def _tell_other_scores(rows: pd.DataFrame, chrf: Any, critic: Any) -> None:
             f"{other.sum()} of {len(rows)} sentences have other scores here than in their files (first: "
             f"'{first.text:.40}', segment {first.segment}): their texts or segments were changed after they were "
             "saved. Shown are the scores of the texts as they are."
+        )
+
+
+def _language(critic: Critic, test: TestSet) -> dict[str, Any]:
+    """The critic's language, by name, and what a text must have to be taken for another one's."""
+    name = NAMES.get(code := short_code(critic.language), code)
+    references = (text for texts in test.streams for text in texts if text)
+    return {"name": name, "least": least_known(critic, references), "words": FEWEST}
+
+
+def _tell_foreign(critic: Critic, language: dict[str, Any], others: dict[int, Points]) -> None:
+    """A note where sentences of a class may be in another language than the critic's."""
+    rows = [(i, who, text) for i, some in others.items() for who, text, *_ in some]
+    if strange := [row for row in rows if foreign(critic, row[2], language["least"])]:
+        segment, who, text = strange[0]
+        note(
+            f"{len(strange)} of {len(rows)} sentences do not read as {language['name']} (first: '{text:.40}', of "
+            f"{who}, segment {segment}): what the critic says of another language means nothing. The page marks them."
         )
 
 

@@ -153,6 +153,18 @@ def test_sentences_that_were_changed_after_they_were_saved_are_told(sets, made, 
     assert "other scores" not in capsys.readouterr().err
 
 
+def test_a_sentence_of_a_class_in_another_language_is_told(sets, made, capsys):
+    made.who, made.kept = "Mo", [[20, "So there she was, and nobody else had seen it."]]
+    table = made.sentences()
+    own_translation(*sets, segments=SEGMENTS, also=table)
+    assert "do not read as" not in capsys.readouterr().err
+    made.kept = [*made.kept, [20, "Da stand sie nun, und niemand sonst hatte es gesehen."]]
+    own_translation(*sets, segments=SEGMENTS, also=made.sentences())
+    said = capsys.readouterr().err
+    assert "1 of 2 sentences do not read as English (first: 'Da stand sie nun" in said
+    assert "of Mo, segment 20)" in said
+
+
 def test_sentences_of_another_task_are_refused(sets, made):
     made.who, made.kept = "Mo", [[20, "So there she was."]]
     table = made.sentences()
