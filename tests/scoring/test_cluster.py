@@ -146,7 +146,7 @@ def test_interrupted_what_came_back_is_kept_and_the_rest_is_done_later(
 THIEF = """
 import os, sys
 import distributed
-import distributed.comm.tcp
+import distributed.comm.tcp, tornado.platform.asyncio  # all that is loaded late, while it can be read
 sys.path[:] = []  # which another user may not be allowed to read
 os.setgid(65534), os.setuid(65534)
 for address in sys.argv[1:]:
