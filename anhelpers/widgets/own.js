@@ -82,7 +82,8 @@ function oddsSaid(score) { // a critic's score in a sentence
 
 function strangeSaid(text, critic, language) { // why the critic cannot judge this text, "" where nothing speaks against it
   const [words, known] = knownWords(text, critic);
-  if (words < language.words || known >= language.least * words) return "";
+  if (words < language.words) return `${words || "No"} word${words === 1 ? "" : "s"}: the critic judges sentences of ${language.words} words or more.`;
+  if (known >= language.least * words) return "";
   return `Is this ${language.name}? ${known || "None"} of its ${words} words ${known > 1 ? "are" : "is"} among the ${critic.words.size} ` +
     "frequent ones that the critic knows. What it says of another language means nothing.";
 }
@@ -363,7 +364,7 @@ function render({ model, el }) {
     rows.sort((p, q) => worth(q.a, q.n, b) - worth(p.a, p.n, b));
     ui.body.replaceChildren(...rows.map((row) => {
       const text = make("td", { dir: "auto", ...langOf(data, 1) }, row.text), cell = (words) => make("td", { class: "anx-number" }, words);
-      if (row.strange) text.append(" ", make("span", { class: "anx-note", lang: "en", title: row.strange }, `(is this ${data.language.name}?)`));
+      if (row.strange) text.append(" ", make("span", { class: "anx-note", lang: "en", title: row.strange }, row.strange.startsWith("Is") ? `(is this ${data.language.name}?)` : "(too short to judge)"));
       if (row.mine) text.append(" ", span("whole", editButton(row), " ", dropButton(row)));
       return make("tr", row.oracle ? { class: "anx-oracle" } : {}, make("th", { scope: "row" }, row.who), text, cell(number(row.a, 1)), cell(number(row.n, 2)), cell(size(worth(row.a, row.n, b))));
     }));

@@ -1,6 +1,7 @@
 """Write your own translation, in a browser: the page's judges are Python's; typing, keeping, saving; JupyterLab."""
 
 import json
+import re
 import unicodedata
 from pathlib import Path
 
@@ -261,6 +262,21 @@ def test_a_sentence_in_another_language_is_not_judged(made, page, tmp_path):
     assert "Is this" not in root.locator(".anx-scores").inner_text()
 
 
+@pytest.mark.parametrize(
+    "text", ["asdf qwer zxcv", "これは", "Guten Morgen.", "I did not know that."]
+)
+def test_a_few_words_are_not_judged(made, page, tmp_path, text):
+    root = open_page(made, page, tmp_path)
+    page.get_by_label("Your translation").fill(text)
+    said = root.locator(".anx-scores").inner_text()
+    assert "the critic judges sentences of 6 words or more" in said
+    assert "reads" not in said
+    assert root.locator(".anx-pulls").inner_text().strip() == ""
+    assert "Yours" not in root.locator(".anx-verdict").inner_text()
+    page.get_by_role("button", name="Keep this sentence").click()
+    assert "(too short to judge)" in root.locator("tbody").inner_text()
+
+
 @pytest.mark.parametrize("language", SETS)
 def test_hardly_a_bundled_candidate_reads_as_another_language_and_every_source_does(language):
     test, cands, critic = (
@@ -503,8 +519,8 @@ def test_a_projector_and_a_phone(made, page, tmp_path, fits):
 
 def test_an_endless_word_stays_on_the_page(made, page, tmp_path):
     root = open_page(made, page, tmp_path)
-    page.get_by_label("Your translation").fill("a" * 3000)
-    root.locator(".anx-pulls", has_text="aaa").wait_for()
+    page.get_by_label("Your translation").fill(f"{TYPED} {'a' * 3000}")
+    root.locator(".anx-pulls", has_text=re.compile(r"\S")).wait_for()
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
