@@ -80,12 +80,12 @@ function oddsSaid(score) { // a critic's score in a sentence
   return `reads ${how} like ${score < 0 ? "a translation" : "an original"} (chance of an original: ${told}\u00a0%)`;
 }
 
-function strangeSaid(text, critic, language) { // why the critic cannot judge this text, "" where nothing speaks against it
+function unfit(text, critic, language, fewest) { // why the critic cannot judge this text, in a word and in a sentence; null where nothing speaks against it
   const [words, known] = knownWords(text, critic);
-  if (words < language.words) return `${words || "No"} word${words === 1 ? "" : "s"}: the critic judges sentences of ${language.words} words or more.`;
-  if (known >= language.least * words) return "";
-  return `Is this ${language.name}? ${known || "None"} of its ${words} words ${known > 1 ? "are" : "is"} among the ${critic.words.size} ` +
-    "frequent ones that the critic knows. What it says of another language means nothing.";
+  if (words < fewest) return { mark: "too short to judge", said: `${words || "No"} word${words === 1 ? "" : "s"}: here the critic is asked from ${fewest} words on.` };
+  if (words < language.words || known >= language.least * words) return null;
+  return { mark: `is this ${language.name}?`, said: `Is this ${language.name}? ${known || "None"} of its ${words} words ${known > 1 ? "are" : "is"} among the ${critic.words.size} ` +
+    "frequent ones that the critic knows. What it says of another language means nothing." };
 }
 
 function worthSaid(one, own, beta) { // against the oracle at this β
@@ -209,7 +209,7 @@ function planeOf(one, tries, box) { // what stays while somebody types; and a fu
     for (const [key, value] of [["x", left ? x - 12 : x + 12], ["y", clamp(y + 5, 16, scale.floor - 4)], ["text-anchor", left ? "end" : "start"]]) name.setAttribute(key, value);
     const target = beta === Infinity ? null : line(own.n);
     gap.setAttribute("d", within && target !== null ? pathOf([[x, y], [x, clamp(scale.y(target), EDGE.top, scale.floor)]]) : "");
-    const over = !own.strange && winsBetween(one, own.a, own.n) && within;
+    const over = !own.unfit && winsBetween(one, own.a, own.n) && within;
     lifted.setAttribute("d", over ? pathOf(stringOver([...one.chain.map((j) => [one.naturalness[j], one.accuracy[j]]), [own.n, own.a]]).map(([p, q]) => scale.at(p, q))) : "");
   }
 
@@ -296,6 +296,7 @@ function colouredWords(text, judged, references) { // the text, each word colour
 function render({ model, el }) {
   const data = model.get("data"), ui = controls(data), critic = criticOf(data.critic), memory = memoryOf(`anx-own ${data.task}`);
   const references = new Map(data.segments.map((one) => [one.id, one.refs.map(chrfReference)]));
+  const fewest = new Map(data.segments.map((one) => [one.id, Math.min(data.language.words, ...one.refs.map((text) => knownWords(text, critic)[0]))])); // a heading may be short
   const named = new RegExp(data.name.pattern, "u"), opened = new Set(), drafts = new Map(), edited = new Map();
   const left = div("write", div("tools", span("pair", ui.back, ui.where, ui.forth)), ui.source, ui.gloss,
     make("label", { for: ui.area.id, class: "anx-ask" }, "Your translation"), ui.area, ui.words, ui.scores, ui.verdict, ui.pulls, ui.legend,
@@ -312,7 +313,7 @@ function render({ model, el }) {
   let own = null, fair = null; // what is typed, with its scores; the same where the critic can judge it
 
   const beta = () => { const b = model.get("beta"); return b === "inf" ? Infinity : +b; };
-  const scored = (text, id = one.id) => { const judged = explainedText(critic, text); return { judged, a: chrfOf(text, references.get(id)), n: judged.score, text, segment: id, strange: strangeSaid(text, critic, data.language) }; };
+  const scored = (text, id = one.id) => { const judged = explainedText(critic, text); return { judged, a: chrfOf(text, references.get(id)), n: judged.score, text, segment: id, unfit: unfit(text, critic, data.language, fewest.get(id)) }; };
   const beyond = (box) => Boolean(own) && (own.a > box[3] || own.n > box[1]); // what is typed, above a frame or to its right
   const all = () => model.get("kept").map(([segment, text]) => scored(text, segment)).filter((row) => row.n !== null);
   const here = () => all().filter((row) => row.segment === one.id);
@@ -321,10 +322,10 @@ function render({ model, el }) {
   function paintText() {
     const text = ui.area.value, now = scored(text);
     own = now.n === null ? null : now;
-    fair = own && !own.strange ? own : null;
-    ui.words.replaceChildren(...colouredWords(text, now.strange ? { shares: [] } : now.judged, references.get(one.id)));
+    fair = own && !own.unfit ? own : null;
+    ui.words.replaceChildren(...colouredWords(text, now.unfit ? { shares: [] } : now.judged, references.get(one.id)));
     ui.scores.replaceChildren(make("b", {}, "chrF ", own ? number(now.a, 1) : "–"), " of 100 · ", make("b", {}, "critic ", own ? nats(now.n) : "–"),
-      fair ? `: ${oddsSaid(now.n)}.` : own ? `. ${own.strange}` : ". Type a translation: both judges read along.");
+      fair ? `: ${oddsSaid(now.n)}.` : own ? `. ${own.unfit.said}` : ". Type a translation: both judges read along.");
     ui.pulls.textContent = fair ? `${pullsSaid(now.judged.shares)} Every text starts at ${nats(critic.intercept)}.` : "";
     for (const part of [ui.words, ui.legend]) part.hidden = !text.trim();
     off(ui.keep, !own);
@@ -344,7 +345,7 @@ function render({ model, el }) {
     ui.verdict.classList.toggle("anx-won", Boolean(fair && winsBetween(one, fair.a, fair.n)));
     ui.slider.setAttribute("aria-valuetext", `${text}: the oracle takes ${one.tags[k]}`);
     plane.svg.setAttribute("aria-label", `${one.texts.length} candidates by chrF and by the critic, and the string over them: ` +
-      `${one.chain.map((j) => one.tags[j]).join(", ")}.${own ? ` Yours: chrF ${number(own.a, 1)}, critic ${nats(own.n)}.${own.strange ? ` ${own.strange}` : ""}` : ""}`);
+      `${one.chain.map((j) => one.tags[j]).join(", ")}.${own ? ` Yours: chrF ${number(own.a, 1)}, critic ${nats(own.n)}.${own.unfit ? ` ${own.unfit.said}` : ""}` : ""}`);
     root.dataset.beta = b;
     off(ui.before, b === 0);
     off(ui.after, b === Infinity);
@@ -356,7 +357,7 @@ function render({ model, el }) {
     if (state.every((part, i) => part === listed[i])) return; // a key changes none of it
     listed = state;
     const k = oracleAt(one, b), size = b === Infinity ? (x) => number(x, 2) : (x) => number(x, 1);
-    const rows = [...here().map((row, i) => ({ ...row, who: `${i + 1}`, mine: true })), ...one.also.map(([who, text, a, n]) => ({ who, text, a, n, strange: strangeSaid(text, critic, data.language) }))];
+    const rows = [...here().map((row, i) => ({ ...row, who: `${i + 1}`, mine: true })), ...one.also.map(([who, text, a, n]) => ({ who, text, a, n, unfit: unfit(text, critic, data.language, fewest.get(one.id)) }))];
     kept.hidden = !rows.length;
     ui.foot.hidden = !model.get("kept").length;
     if (!rows.length) return;
@@ -364,7 +365,7 @@ function render({ model, el }) {
     rows.sort((p, q) => worth(q.a, q.n, b) - worth(p.a, p.n, b));
     ui.body.replaceChildren(...rows.map((row) => {
       const text = make("td", { dir: "auto", ...langOf(data, 1) }, row.text), cell = (words) => make("td", { class: "anx-number" }, words);
-      if (row.strange) text.append(" ", make("span", { class: "anx-note", lang: "en", title: row.strange }, row.strange.startsWith("Is") ? `(is this ${data.language.name}?)` : "(too short to judge)"));
+      if (row.unfit) text.append(" ", make("span", { class: "anx-note", lang: "en", title: row.unfit.said }, `(${row.unfit.mark})`));
       if (row.mine) text.append(" ", span("whole", editButton(row), " ", dropButton(row)));
       return make("tr", row.oracle ? { class: "anx-oracle" } : {}, make("th", { scope: "row" }, row.who), text, cell(number(row.a, 1)), cell(number(row.n, 2)), cell(size(worth(row.a, row.n, b))));
     }));

@@ -3,6 +3,7 @@
 import json
 import re
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -269,12 +270,23 @@ def test_a_few_words_are_not_judged(made, page, tmp_path, text):
     root = open_page(made, page, tmp_path)
     page.get_by_label("Your translation").fill(text)
     said = root.locator(".anx-scores").inner_text()
-    assert "the critic judges sentences of 6 words or more" in said
+    assert "here the critic is asked from 6 words on" in said
     assert "reads" not in said
     assert root.locator(".anx-pulls").inner_text().strip() == ""
     assert "Yours" not in root.locator(".anx-verdict").inner_text()
     page.get_by_role("button", name="Keep this sentence").click()
     assert "(too short to judge)" in root.locator("tbody").inner_text()
+
+
+def test_where_a_reference_is_a_heading_a_heading_is_judged(page, tmp_path):
+    test, cands = load("teaching/de-en"), load_candidates("teaching/de-en")
+    refs = {name: ["Good morning.", *texts[1:]] for name, texts in test.refs.items()}
+    root = open_page(own_translation(replace(test, refs=refs), cands), page, tmp_path)
+    said = root.locator(".anx-scores")
+    page.get_by_label("Your translation").fill("Good.")
+    assert "1 word: here the critic is asked from 2 words on." in said.inner_text()
+    page.get_by_label("Your translation").fill("Good day.")
+    assert "reads" in said.inner_text()
 
 
 @pytest.mark.parametrize("language", SETS)
