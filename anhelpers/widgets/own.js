@@ -208,7 +208,7 @@ function planeOf(one, tries, box) { // what stays while somebody types; and a fu
     name.textContent = within ? MINE : `${MINE}, beyond this edge`;
     for (const [key, value] of [["x", left ? x - 12 : x + 12], ["y", clamp(y + 5, 16, scale.floor - 4)], ["text-anchor", left ? "end" : "start"]]) name.setAttribute(key, value);
     const target = beta === Infinity ? null : line(own.n);
-    gap.setAttribute("d", within && target !== null ? pathOf([[x, y], [x, clamp(scale.y(target), EDGE.top, scale.floor)]]) : "");
+    gap.setAttribute("d", within && !own.unfit && target !== null ? pathOf([[x, y], [x, clamp(scale.y(target), EDGE.top, scale.floor)]]) : "");
     const over = !own.unfit && winsBetween(one, own.a, own.n) && within;
     lifted.setAttribute("d", over ? pathOf(stringOver([...one.chain.map((j) => [one.naturalness[j], one.accuracy[j]]), [own.n, own.a]]).map(([p, q]) => scale.at(p, q))) : "");
   }
@@ -362,12 +362,12 @@ function render({ model, el }) {
     ui.foot.hidden = !model.get("kept").length;
     if (!rows.length) return;
     rows.push({ who: `oracle: ${one.tags[k]}`, text: revealed() ? one.texts[k] : "(after your first sentence)", a: one.accuracy[k], n: one.naturalness[k], oracle: true });
-    rows.sort((p, q) => worth(q.a, q.n, b) - worth(p.a, p.n, b));
+    rows.sort((p, q) => Boolean(p.unfit) - Boolean(q.unfit) || worth(q.a, q.n, b) - worth(p.a, p.n, b)); // unjudged ones last
     ui.body.replaceChildren(...rows.map((row) => {
       const text = make("td", { dir: "auto", ...langOf(data, 1) }, row.text), cell = (words) => make("td", { class: "anx-number" }, words);
       if (row.unfit) text.append(" ", make("span", { class: "anx-note", lang: "en", title: row.unfit.said }, `(${row.unfit.mark})`));
       if (row.mine) text.append(" ", span("whole", editButton(row), " ", dropButton(row)));
-      return make("tr", row.oracle ? { class: "anx-oracle" } : {}, make("th", { scope: "row" }, row.who), text, cell(number(row.a, 1)), cell(number(row.n, 2)), cell(size(worth(row.a, row.n, b))));
+      return make("tr", row.oracle ? { class: "anx-oracle" } : {}, make("th", { scope: "row" }, row.who), text, cell(number(row.a, 1)), cell(number(row.n, 2)), cell(row.unfit ? "–" : size(worth(row.a, row.n, b))));
     }));
   }
 
