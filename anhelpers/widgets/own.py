@@ -312,6 +312,14 @@ def _others(also: Any, task: str, shown: Sequence[int], scored: Any) -> dict[int
     ):
         if np.isfinite(point).all():
             found[int(one)].append((str(who), text, *map(float, point)))
+    drawn = also["segment"].isin(shown).to_numpy()
+    drawn[drawn] = np.isfinite([accuracy, naturalness]).all(axis=0)
+    if not drawn.all():
+        first = also[~drawn].iloc[0]
+        note(
+            f"{(~drawn).sum()} of {len(also)} sentences are left out (first: '{first.text:.40}', of {first.who}, "
+            f"segment {first.segment}): this page does not show their source, or a judge has no score for them."
+        )
     return found
 
 

@@ -153,6 +153,23 @@ def test_sentences_that_were_changed_after_they_were_saved_are_told(sets, made, 
     assert "other scores" not in capsys.readouterr().err
 
 
+def test_a_sentence_of_a_class_that_has_no_point_is_told(sets, made, capsys):
+    made.who, made.kept = "Mo", [[20, "So there she was."], [20, "There she stood."]]
+    table = made.sentences()
+    own_translation(*sets, segments=SEGMENTS, also=table)
+    assert "left out" not in capsys.readouterr().err
+    for column, value in (("segment", 7000), ("text", "!!!")):
+        wrong = table.copy()
+        wrong.loc[1, column] = value
+        whole = own_translation(*sets, segments=SEGMENTS, also=wrong)
+        said = capsys.readouterr().err
+        assert "1 of 2 sentences are left out (first: " in said
+        assert f"'{wrong.text[1]}', of Mo, segment {wrong.segment[1]})" in said
+        assert len(whole.data["segments"][0]["also"]) == 1
+    own_translation(*sets, segments=SEGMENTS[1:], also=table)
+    assert "2 of 2 sentences are left out" in capsys.readouterr().err
+
+
 def test_a_sentence_of_a_class_in_another_language_is_told(sets, made, capsys):
     made.who, made.kept = "Mo", [[20, "So there she was, and nobody else had seen it."]]
     table = made.sentences()
