@@ -164,8 +164,8 @@ NOT_QUANTITIES = {
     "naturalness.lexical": "codes_of",
     "naturalness.diversity": "check_words words frequency_measures lexical_metric lexical_table named",
     "naturalness.ngrams": "ngram_signature",
-    "naturalness.critic": "critic_tokens find_critic foreign known_words least_known load_critic named ngrams "
-    "parse_critic",
+    "naturalness.critic": "find_critic foreign known_words least_known load_critic named parse_critic",
+    "naturalness.masked": "critic_tokens grains joined ngrams",
     "naturalness.combination": "identity named",
     "training.combination": "damaged other_forms write_combination",
     "training.critic": "write_critic",

@@ -13,6 +13,7 @@ from ..data.forms import habits
 from ..data.identify import language_votes, strange_texts
 from ..data.schema import CandidateSet, TestSet, systems_of
 from ..errors import DataError
+from ..progress import progress
 from .surface import surface_metric
 
 __all__ = ["check_alignment", "check_candidates", "check_scores"]
@@ -73,7 +74,11 @@ def check_alignment(test: TestSet) -> TestSet:
                 f"reference {name}, compared with {test.reference}, {told}: mend the file, or go "
                 f"on without it by --reference {test.reference} --exclude {name}."
             )
-    found = {name: _displaced(hyps, first) for name, hyps in test.systems.items()}
+    found = {}
+    with progress(len(test.systems), "looking for shifted lines", "systems") as step:
+        for name, hyps in test.systems.items():
+            found[name] = _displaced(hyps, first)
+            step(1)
     if displaced := {name: told for name, (told, _) in found.items() if told}:
         name, told = next(iter(displaced.items()))
         without = " ".join(f"'{s}'" if " " in s else s for s in displaced)

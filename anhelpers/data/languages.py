@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
+from functools import cache
 from pathlib import Path
 
 from ..errors import DataError, nearest
@@ -66,6 +67,7 @@ def base(code: str) -> str:
     return re.split("[-_]", code, maxsplit=1)[0].lower()
 
 
+@cache
 def short_code(code: str) -> str:
     """The ISO 639-1 code of a language, or of the macrolanguage that it belongs to; else its code without region.
 

@@ -152,8 +152,9 @@ class TestSet:
         found: dict[str, str] = {}
         for system, hyps in self.systems.items():
             for ref, texts in self.refs.items():
-                same = sum(map(same_text, hyps, texts))
-                if any(texts) and (same == len(self) or (system == ref and 2 * same > len(self))):
+                alike = map(same_text, hyps, texts)
+                same = 2 * sum(alike) > len(self) if system == ref else all(alike)
+                if any(texts) and same:
                     found.setdefault(system, ref)
         return found
 

@@ -3,6 +3,7 @@
 from ..scoring.lookup import fitting_metric as fitting_metric
 from . import critic as critic
 from . import kl as kl
+from . import masked as masked
 from . import ngrams as ngrams
 from .compression import COMPRESSORS as COMPRESSORS
 from .compression import compressed_bits as compressed_bits
@@ -10,7 +11,6 @@ from .compression import compressed_bits_each as compressed_bits_each
 from .compression import zip_metric as zip_metric
 from .compression import zip_score as zip_score
 from .critic import critic_metric as critic_metric
-from .critic import critic_tokens as critic_tokens
 from .critic import explain as explain
 from .critic import load_critic as load_critic
 from .critic import score_critic as score_critic
@@ -24,6 +24,7 @@ from .lm import lpp_metric as lpp_metric
 from .lm import score_texts as score_texts
 from .lpp import lpp_distance as lpp_distance
 from .lpp import seen_lines as seen_lines
+from .masked import critic_tokens as critic_tokens
 from .mono import Mono as Mono
 from .ngrams import ngram_features as ngram_features
 from .ngrams import text_mmd as text_mmd

@@ -125,7 +125,7 @@ def combination_metric(
 
     return Metric(
         NAME,
-        f"critic {combination.critic.name} with {lm.name}",
+        NAME,
         "nats per text",
         True,
         (),

@@ -10,10 +10,8 @@ from __future__ import annotations
 import json
 import lzma
 import math
-import re
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import chain
@@ -29,13 +27,12 @@ from ..data.packed import unpacked
 from ..data.sets import bundled, bundled_too
 from ..errors import DataError, UnknownName
 from ..metrics import Asked, Metric, signature_of
-from ..progress import note
+from ..progress import note, progress
+from .masked import Shape, critic_tokens, grains, joined, ngrams
 
 __all__ = [
     "Critic",
-    "Shape",
     "critic_metric",
-    "critic_tokens",
     "explain",
     "find_critic",
     "foreign",
@@ -43,43 +40,17 @@ __all__ = [
     "least_known",
     "load_critic",
     "named",
-    "ngrams",
     "parse_critic",
     "score_critic",
 ]
 
 TABLE, FACTS = "critic.tsv.xz", "facts.json"
-START, END = "<s>", "</s>"  # no token of a text has two signs, unless it is a word
+MOST_SEEN = 2**17  # tokens of earlier texts that a critic keeps
+PART = 2**12  # texts between two signs of progress
 FOREIGN, FEWEST = 0.4, 6
 """A text of so many words may be in another language where the critic knows less than this share of what it usually
 knows of one: so read 0.1 % of the bundled German candidates, 2 % of WMT24's German references (headlines, names), 99 %
 of its English and Czech texts. A sentence half in another language passes, and so do some in a close one (Dutch)."""
-SAME_SIGNS = [  # marks in pairs first: two ` are one quotation mark
-    (re.compile("[„“”«»‟\"]|[’‘‚`´']{2}"), '"'),
-    (re.compile("[’‘‚`´]"), "'"),
-    (re.compile("…"), "..."),
-    (re.compile("(?:^|\\s)[–—−-]+(?=\\s|$)|--+|—"), " - "),
-]
-"""Quotes, dashes and dots betray who typed a text and not how it is put, so all forms of one sign become one."""
-TOKEN = re.compile(r"#[A-Z_\-]+#|\d+(?:[.,:]\d+)*|\w+(?:['-]\w+)*|\.\.+|[^\w\s]")
-LAST = frozenset((".", "!", "?", "...", '"'))
-"""Signs at the end of a text are not read: whether a line is a sentence or a headline is no matter of naturalness."""
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What of a text the critic reads: n-grams at two grains, once with masked words bare, once with their outline.
-
-    Parameters
-    ----------
-    order : tokens of the longest n-gram.
-    lengths : ascending numbers of letters; the outline of a masked word says how many of them it exceeds.
-    ending : last letters that the outline of a masked word in lower case shows, where it is longer than 4.
-    """
-
-    order: int = 2
-    lengths: tuple[int, ...] = (5, 8, 12)
-    ending: int = 2
 
 
 @dataclass(frozen=True)
@@ -94,6 +65,7 @@ class Critic:
     shape : what it reads.
     table : n-gram -> its inverse document frequency, >= 1, and its weight in NATS of the vector of length 1.
     intercept : NATS, of a text of which no n-gram is known.
+    seen : tokens of earlier texts at both grains, kept for the next one.
     """
 
     name: str
@@ -103,6 +75,7 @@ class Critic:
     shape: Shape
     table: Mapping[str, tuple[float, float]] = field(repr=False)
     intercept: float
+    seen: dict[str, tuple[str, str]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def signature(self) -> str:
@@ -113,22 +86,6 @@ class Critic:
             | shape
             | {"features": len(self.table)}
         )
-
-
-def critic_tokens(text: str, language: str) -> list[str]:
-    """Words, numbers and signs of a text; forms of one sign are made the same, in German ß and ss as well.
-
-    Parameters
-    ----------
-    language : of the text, an ISO 639 code.
-
-    >>> critic_tokens("„Daß“ – na ja…", "de")
-    ['"', 'Dass', '"', '-', 'na', 'ja', '...']
-    """
-    text = unicodedata.normalize("NFC", text)
-    for form, sign in SAME_SIGNS:
-        text = form.sub(sign, text)
-    return TOKEN.findall(text.replace("ß", "ss") if short_code(language) == "de" else text)
 
 
 def known_words(critic: Critic, text: str) -> tuple[int, int]:
@@ -161,53 +118,6 @@ def foreign(critic: Critic, text: str, least: float) -> bool:
     return words >= FEWEST and known < least * words
 
 
-def ngrams(
-    tokens: Sequence[str], words: frozenset[str], shape: Shape
-) -> Iterator[tuple[str, range]]:
-    """Each n-gram of a text as the critic reads it, and the tokens that it stands on.
-
-    A word that is not kept becomes N if capitalised and x if not, a number 0. The second grain gives what is new with
-    the outlines of masked words. The signs that end the text are not read; its start and its end are.
-
-    Parameters
-    ----------
-    tokens : of `critic_tokens`. words : those that are kept. shape : of the n-grams.
-
-    >>> [gram for gram, _ in ngrams(["Das", "Rechnen", "lernte", "er"], frozenset({"das", "er"}), Shape())][:5]
-    ['das', 'N', 'x', 'er', '<s> das']
-    """
-    n = len(tokens)
-    while n and tokens[n - 1] in LAST:
-        n -= 1
-    coarse, fine = [START], [START]
-    for token in tokens[:n]:
-        bare, outlined = _masked(token, words, shape)
-        coarse.append(bare)
-        fine.append(outlined)
-    coarse.append(END)
-    fine.append(END)
-    for grain in (coarse, fine):
-        for k in range(1, shape.order + 1):
-            for i in range(k == 1, n + 3 - k - (k == 1)):
-                if grain is coarse or fine[i : i + k] != coarse[i : i + k]:
-                    yield " ".join(grain[i : i + k]), range(max(i - 1, 0), min(i + k - 1, n))
-
-
-def _masked(token: str, words: frozenset[str], shape: Shape) -> tuple[str, str]:
-    """A token at both grains."""
-    first = token[0]
-    if first.isdigit():
-        return "0", "0"
-    if not first.isalpha():
-        return ("N", "N") if first == "#" and len(token) > 1 else (token, token)
-    lower = token.lower()
-    if lower in words:
-        return lower, lower
-    bare = "N" if first.isupper() else "x"
-    ending = f"-{lower[-shape.ending :]}" if bare == "x" and shape.ending and len(token) > 4 else ""
-    return bare, f"{bare}{sum(len(token) > most for most in shape.lengths)}{ending}"
-
-
 def score_critic(critic: Critic, text: str) -> float:
     """The log-odds at equal priors that a text was written in the language, in NATS; above 0 it reads like an original.
 
@@ -221,8 +131,25 @@ def score_critic(critic: Critic, text: str) -> float:
     ----------
     AN §4.1, E.1: the best critic is log r(y)/q(y). The weights are those of a logistic regression over tf-idf.
     """
-    base, parts, _ = _parts(critic, text)
-    return float("nan") if base is None else base + math.fsum(nats for _, nats in parts)
+    tokens = critic_tokens(text, critic.language)
+    if not any(token[0].isalpha() for token in tokens):
+        return float("nan")
+    if len(critic.seen) > MOST_SEEN:
+        critic.seen.clear()
+    both, table = grains(tokens, critic.words, critic.shape, critic.seen), critic.table
+    found: list[str] = []
+    for k in range(1, critic.shape.order + 1):
+        bare, outlined = (joined(grain, k) for grain in both)
+        found += [gram for gram in bare if gram in table]
+        found += [b for a, b in zip(bare, outlined, strict=True) if b != a and b in table]
+    size = _length(found, table)
+    return critic.intercept + math.fsum([table[g][0] * table[g][1] / size for g in found])
+
+
+def _length(grams: Sequence[str], table: Mapping[str, tuple[float, float]]) -> float:
+    """The length of a text's vector; 1 where it has no known n-gram."""
+    counts = Counter(grams)
+    return math.sqrt(math.fsum([(n * table[gram][0]) ** 2 for gram, n in counts.items()])) or 1.0
 
 
 def explain(critic: Critic, text: str) -> list[tuple[str, float]]:
@@ -257,12 +184,7 @@ def _parts(critic: Critic, text: str) -> tuple[float | None, list[tuple[range, f
         for gram, places in ngrams(tokens, critic.words, critic.shape)
         if gram in table
     ]
-    size = (
-        math.sqrt(
-            math.fsum((n * table[gram][0]) ** 2 for gram, n in Counter(g for g, _ in found).items())
-        )
-        or 1.0
-    )
+    size = _length([gram for gram, _ in found], table)
     return (
         critic.intercept,
         [(places, table[gram][0] * table[gram][1] / size) for gram, places in found],
@@ -289,9 +211,12 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
     def score_segments(
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
     ) -> np.ndarray:
-        scores = {
-            text: score_critic(critic, text) for text in dict.fromkeys(checks.texts("hyps", hyps))
-        }
+        distinct, scores = [*dict.fromkeys(checks.texts("hyps", hyps))], dict[str, float]()
+        with progress(len(distinct), f"scoring by the critic {critic.name}", "texts") as step:
+            for start in range(0, len(distinct), PART):
+                part = distinct[start : start + PART]
+                scores |= {text: score_critic(critic, text) for text in part}
+                step(len(part))
         values = np.array([scores[text] for text in hyps], dtype=np.float64)
         if wordless := int(np.isnan(values).sum()):
             note(

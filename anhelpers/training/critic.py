@@ -24,8 +24,9 @@ from .. import checks
 from ..data.languages import known_code, spaced
 from ..data.writing import make_folder, replace_folder, write_bytes, write_text
 from ..errors import DataError
-from ..naturalness.critic import FACTS, TABLE, Critic, Shape, critic_tokens, ngrams, parse_critic
+from ..naturalness.critic import FACTS, TABLE, Critic, parse_critic
 from ..naturalness.critic_figures import auc, reliability, tv_lower_bound
+from ..naturalness.masked import Shape, critic_tokens, ngrams
 from ..progress import progress
 from ..provenance import made_by
 

@@ -24,16 +24,14 @@ from anhelpers.naturalness.critic import (
     FACTS,
     TABLE,
     Critic,
-    Shape,
     critic_metric,
-    critic_tokens,
     explain,
     find_critic,
     load_critic,
-    ngrams,
     score_critic,
 )
 from anhelpers.naturalness.critic_figures import auc, reliability, tv_lower_bound
+from anhelpers.naturalness.masked import Shape, critic_tokens, ngrams
 from anhelpers.plane import oracle_study, system_plane
 from anhelpers.scoring.lookup import naturalness_metric
 from anhelpers.training.critic import CriticRecipe, train_critic, write_critic
