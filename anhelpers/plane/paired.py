@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from .. import checks
 from ..errors import DataError
-from ..stats import cluster_sums, holm
+from ..stats import BLOCK, cluster_sums, holm
 from .scores import AXES, Axis, Plane
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ def cannot_decide(plane: Plane, n_draws: int = 10_000, against: str | None = Non
     unit, sentences = plane.unit, []
     for family, whose in ((SYSTEMS, ""), ("added", " with an added system")):
         n_pairs = families.count(family)
-        least = min(1.0, n_pairs / 2.0 ** (m - 1))
+        least = min(1.0, n_pairs * 2.0 ** (1 - m))
         if not _all_ways(m, _n_draws(n_draws, n_pairs)) or least < ALPHA:
             continue  # drawn ways are as many as it takes
         fewer = (
@@ -250,7 +251,7 @@ def _n_draws(n_draws: int, n_pairs: int) -> int:
 
 def _all_ways(m: int, n_draws: int) -> bool:
     """Whether all ways to swap m documents are tried: half of them, since the other half says the same."""
-    return 2.0 ** (m - 1) <= n_draws
+    return m <= int(n_draws).bit_length()
 
 
 def _randomised(
@@ -268,7 +269,7 @@ def _randomised(
     sums : (M, k, S) counts of each document. draws : for all pairs, and for those that may be significant.
     """
     a, b = np.array(pairs).T
-    total, half = sums.sum(0), (sums[:, a] - sums[:, b]) / 2
+    total, m = sums.sum(0), len(sums)
     scores = axis.score(total)
     observed = scores[a] - scores[b]
     if axis.level == "stored":
@@ -276,37 +277,41 @@ def _randomised(
     middle, rounding = (total[a] + total[b]) / 2, 8 * np.finfo(float).eps * np.abs(scores[a])
     wanted = (1 - 1e-9) * np.abs(observed) - rounding
 
-    def exceeding(which: np.ndarray, signs: Iterator[np.ndarray]) -> np.ndarray:
-        """(W,) how many of the drawn ways are at least as far apart as what was observed, of some pairs."""
-        found, turned = np.zeros(len(which), dtype=np.int64), half[:, which]
-        # each pair its own ways: the same ones, turned round for documents of its own
-        if not exact:
-            turned = turned * (2.0 * rng.integers(0, 2, size=(len(half), len(which), 1)) - 1)
-        flat, middles = turned.reshape(len(half), -1), middle[which]
-        for block in signs:
-            moved = (block @ flat).reshape(len(block), *middles.shape)
-            away = np.abs(axis.score(middles + moved) - axis.score(middles - moved))
-            found += (away >= wanted[which]).sum(0)
+    def exceeding(which: np.ndarray, ways: Callable[[int], Iterator[np.ndarray]]) -> np.ndarray:
+        """(W,) how many ways are at least as far apart as what was observed, of some pairs, in parts that fit."""
+        found = np.zeros(len(which), dtype=np.int64)
+        fits = max(1, BLOCK // sums[:, 0].size)
+        for start in range(0, len(which), fits):
+            some = which[start : start + fits]
+            turned = (sums[:, a[some]] - sums[:, b[some]]) / 2
+            # each pair its own ways: the same ones, turned round for documents of its own
+            if not exact:
+                turned = turned * (2.0 * rng.integers(0, 2, size=(m, len(some), 1)) - 1)
+            flat, middles = turned.reshape(m, -1), middle[some]
+            for block in ways(flat.shape[1]):
+                moved = (block @ flat).reshape(len(block), *middles.shape)
+                away = np.abs(axis.score(middles + moved) - axis.score(middles - moved))
+                found[start : start + fits] += (away >= wanted[some]).sum(0)
         return found
 
     first, most = draws
-    m, every = len(half), np.arange(len(pairs))
+    every = np.arange(len(pairs))
     exact = _all_ways(m, most)
     if exact:
         ways = np.full(len(pairs), 2 ** (m - 1))
-        return observed, exceeding(every, _every_way(m, half[0].size)) / ways, ways
-    found = exceeding(every, _some_ways(rng, first, m, half[0].size))
+        return observed, exceeding(every, partial(_every_way, m)) / ways, ways
+    found = exceeding(every, partial(_some_ways, rng, first, m))
     ways = np.full(len(pairs), first)
     more = np.flatnonzero(found < ALPHA * first) if most > first else every[:0]
     if more.size:
-        found[more] += exceeding(more, _some_ways(rng, most - first, m, half[0, more].size))
+        found[more] += exceeding(more, partial(_some_ways, rng, most - first, m))
         ways[more] = most
 
     def p_now() -> np.ndarray:
         return np.where(np.isnan(observed), np.nan, (found + 1) / (ways + 1))
 
     while (more := np.flatnonzero(_close(p := p_now(), holm(p), ways) & (ways < MOST))).size:
-        found[more] += exceeding(more, _some_ways(rng, MOST, m, half[0, more].size))
+        found[more] += exceeding(more, partial(_some_ways, rng, MOST, m))
         ways[more] += MOST
     return observed, p_now(), ways
 

@@ -43,6 +43,25 @@ def test_few_documents_are_swapped_in_all_ways(plane_from, m):
     assert row.p == paired_tests(plane, np.random.default_rng(1)).p[0]
 
 
+def test_more_documents_than_a_float_has_ways_to_swap_them(plane_from):
+    plane = steps(plane_from, 2, 1100, 1)  # 2 ** 1099 ways
+    assert cannot_decide(plane) == ""
+    assert not paired_tests(plane, np.random.default_rng(0)).exact.any()
+
+
+def test_many_pairs_are_swapped_in_parts_that_fit(plane_from, monkeypatch):
+    plane = steps(plane_from, 6, 60, 0.3)
+    whole = paired_tests(plane, np.random.default_rng(0))
+    monkeypatch.setattr(
+        "anhelpers.plane.paired.BLOCK", 4 * 60
+    )  # four of the fifteen pairs at a time
+    parts = paired_tests(plane, np.random.default_rng(0))
+    assert parts["difference"].equals(whole["difference"])
+    error = np.sqrt((whole.p * (1 - whole.p)).clip(lower=1e-4) / whole.n_swaps.clip(upper=10_000))
+    assert ((parts.p - whole.p).abs() < 6 * error).all()
+    assert not parts.p.equals(whole.p)  # other ways, so it was in parts
+
+
 def test_33_systems_far_apart_all_differ(plane_from):
     plane = steps(plane_from, 33, 40, 10)
     assert cannot_decide(plane) == ""
