@@ -109,13 +109,16 @@ def latex_table(
     """
     table = table.sort_values("accuracy", ascending=False)
     known = [c for c in SHOWN if c in table]
-    split = [c for c in known if c not in BESIDE], ["system", *(c for c in known if c in BESIDE)]
+    beside = [c for c in known if c in BESIDE]
+    split = (
+        [known] if len(beside) < 2 else [[c for c in known if c not in BESIDE], ["system", *beside]]
+    )
     said = (
         f"{plane.name}: {plane.accuracy.title}; {plane.naturalness.title}. 95 % intervals; bold: "
         "Pareto-optimal."
     )
     parts, digits = [], digits_by_column(table)
-    for columns in split if len(split[1]) > 1 else split[:1]:
+    for columns in split:
         cells = [
             [latex_text(cell(row, c, "[{}, {}]", digits)) for row in table.to_dict("records")]
             for c in columns
@@ -123,7 +126,7 @@ def latex_table(
         cells[0] = _names(table, [table])
         caption = _caption([said, *(TOLD[c] for c in columns if c in TOLD), *_aside(table), *told])
         heads = [latex_text(SHOWN[c]) for c in columns]
-        parts.append(_framed(heads, cells, caption, label + "-gaps" * (columns is split[1])))
+        parts.append(_framed(heads, cells, caption, label + "-gaps" * (columns is not split[0])))
     return "\n".join(parts)
 
 
@@ -154,6 +157,10 @@ def _aside(table: pd.DataFrame) -> list[str]:
     return [f"{ASIDE}: measured, but not counted among the systems, as the appendix says."]
 
 
+NO_LABEL = re.compile(r"[^A-Za-z0-9:]+")  # in a \\label, # and _ stop LaTeX
+NO_WIDER = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{"
+
+
 def _framed(
     heads: Sequence[str], columns: Iterable[Sequence[str]], caption: str, label: str
 ) -> str:
@@ -162,18 +169,18 @@ def _framed(
     heads = [_stacked(head) for head in heads]
     frame = [
         f"% {made_by()}",
-        "% needs \\usepackage{booktabs}",
+        "% needs \\usepackage{booktabs,graphicx}",
         r"\begin{table*}",
         r"\centering\footnotesize\setlength{\tabcolsep}{4pt}",
-        rf"\begin{{tabular}}{{ll{'r' * (len(heads) - 2)}}}",
+        NO_WIDER + rf"\begin{{tabular}}{{ll{'r' * (len(heads) - 2)}}}",
         r"\toprule",
         " & ".join(heads) + r" \\",
         r"\midrule",
         *rows,
         r"\bottomrule",
-        r"\end{tabular}",
+        r"\end{tabular}}",
         rf"\caption{{{latex_text(caption)}}}",
-        rf"\label{{{label}}}",
+        rf"\label{{{NO_LABEL.sub('-', label)}}}",
         r"\end{table*}",
     ]
     return "\n".join(frame) + "\n"
@@ -212,8 +219,11 @@ def brief(sentence: str) -> str:
 def _stacked(head: str) -> str:
     """A head of two words on two lines, so that it is no wider than its column."""
     first, space, rest = head.partition(" ")
-    long = space and len(head) > 9 and "$" not in head
+    long = space and len(head) > 9 and "$" not in rest and first.count("$") % 2 == 0
     return rf"\shortstack[r]{{{first}\\{rest}}}" if long else head
+
+
+PAGE = r"height=0.78\textheight,keepaspectratio"  # at most, so that panels below each other leave a caption its room
 
 
 def figure_latex(files: Mapping[str, str], sentences: Sequence[str], cites: Sequence[str]) -> str:
@@ -234,7 +244,7 @@ def figure_latex(files: Mapping[str, str], sentences: Sequence[str], cites: Sequ
         "% needs \\usepackage{graphicx}, and the entries of refs.bib",
         rf"\begin{{{place}}}",
         r"\centering",
-        "\\hfill\n".join(rf"\includegraphics[width={size}]{{{one}}}" for one in files),
+        "\\hfill\n".join(rf"\includegraphics[width={size},{PAGE}]{{{one}}}" for one in files),
         rf"\caption{{{latex_text(' '.join([*parts, *dict.fromkeys(map(brief, sentences))]))}{cited}}}",
         r"\label{fig:plane}",
         rf"\end{{{place}}}",

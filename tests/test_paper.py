@@ -1,8 +1,11 @@
 """What a paper takes from a plane: escapes, references, and pictures of several metrics."""
 
 import re
+import shutil
+import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from anhelpers.charts.panels import Panel, plot_panels, short_title, zoomed
@@ -10,7 +13,7 @@ from anhelpers.data import bundled
 from anhelpers.errors import DataError
 from anhelpers.estimate import Estimate
 from anhelpers.frontier import pareto_mask
-from anhelpers.paper import bibliography, brief, latex_text
+from anhelpers.paper import bibliography, brief, figure_latex, latex_rows, latex_text
 from anhelpers.scoring.lookup import TABLE
 from tests.charts.test_systems import table
 
@@ -49,6 +52,36 @@ def test_symbols_are_escaped_for_latex():
     assert latex_text("0.1 (-0.2 to -0.1)") == "0.1 ($-$0.2 to $-$0.1)"
     assert brief("A short one: a, b.") == "A short one: a, b."
     assert len(brief("Pairs: " + "a and b, " * 99)) < 60
+
+
+def test_a_label_has_no_sign_that_stops_latex():
+    rows = pd.DataFrame({"system": ["A"], "kind": ["MT"], "score": [1.0]})
+    text = latex_rows(rows, "A claim", "tab:plane-stored:wmt25/cs-de#XCOMET_XL")
+    assert r"\label{tab:plane-stored:wmt25-cs-de-XCOMET-XL}" in text
+    assert "# " not in text
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="pdflatex is not installed")
+def test_latex_takes_a_wide_table_and_a_high_picture(tmp_path):
+    rows = pd.DataFrame(
+        {"system": ["A_1"], "kind": ["LLM"]} | {f"score of metric {k}": [k / 7] for k in range(12)}
+    )
+    rows.columns = [f"{c} by another judge" if c.startswith("score") else c for c in rows]
+    (tmp_path / "table.tex").write_text(latex_rows(rows, "A claim", "tab:a#b"), "utf-8")
+    (tmp_path / "figure.tex").write_text(
+        figure_latex({"high.pdf": ""}, ["A sentence."], []), "utf-8"
+    )
+    page = r"\documentclass[twocolumn]{article}\usepackage{booktabs,graphicx}\begin{document}"
+    high = r"\documentclass{article}\usepackage[paperwidth=3in,paperheight=12in,margin=0in]{geometry}\begin{document}x"
+    (tmp_path / "high.tex").write_text(high + r"\end{document}", "utf-8")
+    whole = page + r"\input{figure}\input{table}See \ref{tab:a-b}.\end{document}"
+    (tmp_path / "whole.tex").write_text(whole, "utf-8")
+    for name in ("high", "whole", "whole"):
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", name]
+        said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert said.returncode == 0, said.stdout[-2000:]
+    for wrong in ("Overfull", "too large", "undefined"):
+        assert wrong not in said.stdout, said.stdout
 
 
 def test_panels_share_the_axis_of_naturalness_and_have_no_sentence_inside():
