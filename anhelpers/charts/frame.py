@@ -273,8 +273,12 @@ def _channel(
 
 
 def axis_of(title: str, length: int, **look: Any) -> alt.Axis:
-    """An axis in the fonts of the house, its title wrapped to its length in pixels."""
-    return alt.Axis(title=textwrap.wrap(title, max(12, length // 9)), **AXIS, **look)
+    """An axis in the fonts of the house, its title wrapped to its length; smaller where it has three lines."""
+    lines = textwrap.wrap(title, max(12, length // 9))
+    if len(lines) > 2:
+        lines = textwrap.wrap(title, max(13, length // 8))
+        look |= {"titleFontSize": FONT}
+    return alt.Axis(title=lines, **(AXIS | look))
 
 
 def axis_ranges(

@@ -69,6 +69,7 @@ def plot_lines(
     log_y: bool = False,
     size: Size = (620, 420),
     rules: Sequence[Rule] = (),
+    reach: Sequence[float] = (),
 ) -> alt.LayerChart:
     """A line per series, named at its end, and points with intervals in the same colours.
 
@@ -82,6 +83,7 @@ def plot_lines(
     log_x, log_y : a logarithmic axis; then all its values must be positive.
     size : (width, height) of the plane in pixels; names stand to its right.
     rules : reference values, each ("x" or "y", value, label).
+    reach : values of y that the axis shows too, such as 0.
 
     Returns
     -------
@@ -102,7 +104,10 @@ def plot_lines(
         (checks.one_of(axis, "xy", "axis of a rule"), float(value), str(label))
         for axis, value, label in rules
     ]
-    extent = (_extent("x", lines, points, rules), _extent("y", lines, points, rules))
+    extent = (
+        _extent("x", lines, points, rules),
+        np.r_[_extent("y", lines, points, rules), list(reach)],
+    )
     plane = frame_of(*extent, (x_title, y_title), log=(log_x, log_y), size=size)
     rows = _thinned(lines, plane)
     paths = [_path(rows, points, name, plane) for name in names]

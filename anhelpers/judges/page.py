@@ -69,7 +69,10 @@ def _told(rows: pd.DataFrame) -> list[str]:
     if np.isnan(chance):
         units = rows.drop_duplicates("judge")
         return [
-            *(f"- {judge}: {unit}" for judge, unit in zip(units.judge, units.unit, strict=True)),
+            *(
+                f"- {unit if unit.startswith(judge) else f'{judge}: {unit}'}"
+                for judge, unit in zip(units.judge, units.unit, strict=True)
+            ),
             "",
         ]
     half = chance and rows.n.nunique() == 1

@@ -1,15 +1,8 @@
 // The live plane: files of a class are dropped, and the systems appear where the class's means put them.
 
-const SVG = "http://www.w3.org/2000/svg", WIDE = [760, 520], NARROW = [430, 400], LEFT = 74, BOTTOM = 64, TOP = 16, RIGHT = 24;
+const WIDE = [760, 520], NARROW = [430, 400], LEFT = 74, BOTTOM = 64, TOP = 16, RIGHT = 24;
 const SHAPES = { circle: "M0-9A9 9 0 1 1 0 9A9 9 0 1 1 0-9Z", square: "M-8-8H8V8H-8Z", diamond: "M0-11L9 0L0 11L-9 0Z",
   "triangle-up": "M0-10L10 8H-10Z", "triangle-down": "M0 10L10-8H-10Z", cross: "M-3-9H3V-3H9V3H3V9H-3V3H-9V-3H-3Z" };
-
-function draw(tag, attributes, text) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
 
 function rangeOf(values, points) { // whole half points around all values, within the scale, at least a point and a half wide
   if (!values.length) return [points[0], points[points.length - 1]];
@@ -22,30 +15,30 @@ const endsText = (ends) => (ends ? ` (${number(ends[0], 1)} to ${number(ends[1],
 
 function planeSvg(systems, data, [W, H]) { // systems: [name, {accuracy, fluency}], both known; width and height
   const title = systems.map(([name, one]) => `${name}: ${["accuracy", "fluency"].map((axis) => `${axis} ${number(one[axis], 2)}${endsText(one.ends[axis])}`).join(", ")}`).join("; ");
-  const svg = draw("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `Accuracy against fluency. ${title || "No file yet"}.` });
-  if (!systems.length) svg.append(draw("text", { x: W / 2, y: H / 2, "text-anchor": "middle" }, "The systems appear with the first file."));
+  const svg = drawing("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `Accuracy against fluency. ${title || "No file yet"}.` });
+  if (!systems.length) svg.append(drawing("text", { x: W / 2, y: H / 2, "text-anchor": "middle" }, "The systems appear with the first file."));
   const ranges = ["fluency", "accuracy"].map((axis) => rangeOf(systems.flatMap(([, one]) => [one[axis], ...(one.ends[axis] || [])]), data.points));
   const x = (value) => LEFT + ((value - ranges[0][0]) / (ranges[0][1] - ranges[0][0])) * (W - LEFT - RIGHT);
   const y = (value) => H - BOTTOM - ((value - ranges[1][0]) / (ranges[1][1] - ranges[1][0])) * (H - BOTTOM - TOP);
   for (let tick = ranges[0][0]; tick <= ranges[0][1]; tick += 0.5) {
-    svg.append(draw("line", { class: "grid", x1: x(tick), x2: x(tick), y1: TOP, y2: H - BOTTOM }),
-      draw("text", { x: x(tick), y: H - BOTTOM + 24, "text-anchor": "middle" }, tick));
+    svg.append(drawing("line", { class: "grid", x1: x(tick), x2: x(tick), y1: TOP, y2: H - BOTTOM }),
+      drawing("text", { x: x(tick), y: H - BOTTOM + 24, "text-anchor": "middle" }, tick));
   }
   for (let tick = ranges[1][0]; tick <= ranges[1][1]; tick += 0.5) {
-    svg.append(draw("line", { class: "grid", x1: LEFT, x2: W - RIGHT, y1: y(tick), y2: y(tick) }),
-      draw("text", { x: LEFT - 10, y: y(tick) + 6, "text-anchor": "end" }, tick));
+    svg.append(drawing("line", { class: "grid", x1: LEFT, x2: W - RIGHT, y1: y(tick), y2: y(tick) }),
+      drawing("text", { x: LEFT - 10, y: y(tick) + 6, "text-anchor": "end" }, tick));
   }
-  svg.append(draw("text", { class: "axis", x: (LEFT + W - RIGHT) / 2, y: H - 12, "text-anchor": "middle" }, "Fluency (mean rating, 1 to 5) →"),
-    draw("text", { class: "axis", transform: `translate(24,${(TOP + H - BOTTOM) / 2}) rotate(-90)`, "text-anchor": "middle" }, "Accuracy (mean rating, 1 to 5) →"));
+  svg.append(drawing("text", { class: "axis", x: (LEFT + W - RIGHT) / 2, y: H - 12, "text-anchor": "middle" }, "Fluency (mean rating, 1 to 5) →"),
+    drawing("text", { class: "axis", transform: `translate(24,${(TOP + H - BOTTOM) / 2}) rotate(-90)`, "text-anchor": "middle" }, "Accuracy (mean rating, 1 to 5) →"));
   for (const [, one] of systems) {
     const { fluency, accuracy } = one.ends;
-    if (fluency) svg.append(draw("line", { class: "ends", x1: x(fluency[0]), x2: x(fluency[1]), y1: y(one.accuracy), y2: y(one.accuracy) }));
-    if (accuracy) svg.append(draw("line", { class: "ends", x1: x(one.fluency), x2: x(one.fluency), y1: y(accuracy[0]), y2: y(accuracy[1]) }));
+    if (fluency) svg.append(drawing("line", { class: "ends", x1: x(fluency[0]), x2: x(fluency[1]), y1: y(one.accuracy), y2: y(one.accuracy) }));
+    if (accuracy) svg.append(drawing("line", { class: "ends", x1: x(one.fluency), x2: x(one.fluency), y1: y(accuracy[0]), y2: y(accuracy[1]) }));
   }
   const taken = systems.map(([, one]) => [x(one.fluency) - 11, y(one.accuracy) - 11, x(one.fluency) + 11, y(one.accuracy) + 11]);
   for (const [name, one] of systems) {
     const [shape, fill] = data.marks[data.categories[name]] || data.marks.unknown, [px, py] = [x(one.fluency), y(one.accuracy)];
-    svg.append(draw("path", { class: "mark", d: SHAPES[shape], fill, transform: `translate(${px},${py})`, "data-system": name }));
+    svg.append(drawing("path", { class: "mark", d: SHAPES[shape], fill, transform: `translate(${px},${py})`, "data-system": name }));
     const label = labelOf(name, px, py, taken, [W, H]);
     if (label) svg.append(label);
   }
@@ -59,7 +52,7 @@ function labelOf(name, px, py, taken, [W, H]) { // beside its mark, where there 
     const free = box[0] > LEFT && box[2] < W && box[1] > 0 && box[3] < H - BOTTOM;
     if (free && !taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) {
       taken.push(box);
-      return draw("text", { class: "name", x: px + dx, y: py + dy, "text-anchor": anchor }, name);
+      return drawing("text", { class: "name", x: px + dx, y: py + dy, "text-anchor": anchor }, name);
     }
   }
   return null; // it stands in the table

@@ -18,6 +18,13 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+function drawing(tag, attributes = {}, ...children) { // a part of a picture
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
 function newId() { return "anx-" + ++made + "-" + Math.random().toString(36).slice(2, 8); }
 
 function glossOf(gloss) { // what a source says, word for word, for those who do not know its language

@@ -21,8 +21,10 @@ __all__ = ["false_distance_explorer", "power_explorer", "shift_explorer"]
 
 MOST_BEST = 4096  # deterministic best translators that are looked at one by one
 NOTHING = 1e-9  # a distance below it is 0: what a linear program leaves
-POWERS = 2.0 ** (np.arange(65) / 8)  # from 1 to 256
-TEXTS = (5, 10, 30, 100, 300, 1000)  # per critic, where the buttons stop
+STEPS = [np.arange(low, 2 * low, low / 8) for low in (4, 8, 16, 32, 64, 128)]
+POWERS = np.r_[np.arange(1, 4, 0.25), np.concatenate(STEPS), 256]
+DOUBLED = tuple(2**k for k in range(9))  # powers where the buttons stop
+TEXTS = (5, 10, 30, 100, 300, 1000)  # of each side, where the buttons stop
 N_DRAWN = 2000  # pairs of samples behind each number of the false distance
 
 
@@ -58,9 +60,8 @@ def shift_explorer(
         "sign": "ε",
         "label": "ε (how much more often)",
         "choose": "world",
-        "stop": "tenth",
         "x_title": "ε, how much more often",
-        "y_title": "distance to P(y)",
+        "y_title": "distance from people",
     }
     return grid_explorer(epsilons, views, place=0, stops=range(0, 51, 10), words=words, title=title)
 
@@ -76,14 +77,15 @@ def _world(world: Problem, epsilons: np.ndarray, sources: list[str], targets: li
     near = np.array([one.distance for one in best])
     far = np.array([_farthest(p, one) for p, one in zip(moved, best, strict=True)])
     tied = bool((far > near + NOTHING).any())
-    lines = {"nearest" if tied else "the best": near}
-    lines |= {"farthest": far} if tied else {}
+    lines = {"the nearest" if tied else "the best": near}
+    lines |= {"the farthest": far} if tied else {}
     heard = np.array([p.marginal(b.translator) for p, b in zip(moved, best, strict=True)])
     people = np.array([problem.p_y for problem in moved])
+    best_one = "nearest of the best" if tied else "best"
     rows = [
         Quantity(f"{who} “{target}”", 100 * shares[:, y], "%", digits=1)
         for y, target in enumerate(targets)
-        for who, shares in (("people say", people), ("the best says", heard))
+        for who, shares in (("people say", people), (f"the {best_one} says", heard))
     ]
     said = [
         _best_said(one.targets, sources, targets) + f" Distance {_span(a, b)}."
@@ -132,7 +134,8 @@ def power_explorer(crowds: Mapping[str, ArrayLike], *, title: str = "") -> GridE
 
     Parameters
     ----------
-    crowds : name → (K,) gaps E_q f − E_r f in points, one per critic; equal ones share a row. title : the claim.
+    crowds : name → (K,) gaps E_q f − E_r f in points, one per critic, or critic → gap; equal ones without a name share
+        a row. title : the claim.
 
     Returns
     -------
@@ -149,35 +152,41 @@ def power_explorer(crowds: Mapping[str, ArrayLike], *, title: str = "") -> GridE
         "sign": "p",
         "label": "p (whom to believe)",
         "choose": "crowd",
-        "stop": "double",
         "x_title": "power p",
         "y_title": "D_p in points",
     }
     views = {name: _crowd(name, gaps) for name, gaps in crowds.items()}
-    stops = range(0, len(POWERS), 8)
+    stops = np.searchsorted(POWERS, DOUBLED).tolist()
     return grid_explorer(POWERS, views, place=0, stops=stops, words=words, log_x=True, title=title)
 
 
-def _crowd(name: str, gaps: ArrayLike) -> View:
-    sizes = np.abs(checks.finite(f"crowd '{name}'", gaps))
+def _crowd(name: str, gaps: ArrayLike | Mapping[str, float]) -> View:
+    names, values = ([*gaps], [*gaps.values()]) if isinstance(gaps, Mapping) else ([], gaps)
+    sizes = np.abs(checks.finite(f"crowd '{name}'", values))
     if not sizes.any():
         raise DataError(f"crowd '{name}' sees no difference at all: give a gap that is not 0.")
     distances = np.array([power_mean(sizes, p) for p in POWERS])
     sums = ((sizes / sizes.max()) ** POWERS[:, None]).sum(1)
     shares = (sizes == sizes.max()).sum() / sums
     rows = [Quantity("D_p", distances, "points")]
-    for size in dict.fromkeys(sizes):
-        n = int((sizes == size).sum())
-        who = "one critic sees" if n == 1 else f"{n} critics see, each"
-        rows.append(Quantity(who, np.full(len(POWERS), size), "points"))
+    for who, size in zip(names, sizes, strict=True) if names else _alike(sizes):
+        rows.append(Quantity(f"{who} sees", np.full(len(POWERS), size), "points"))
     most, mean = float(sizes.max()), float(sizes.mean())
     said = [
         f"D_p = {d:.2f} points, between the mean {mean:.2f} and the largest gap {most:.2f}. "
-        f"Who sees most makes up {share:.0%} of the sum."
+        f"Who sees most makes up {share:.0%} of the sum of all gaps to the power p."
         for d, share in zip(distances, shares, strict=True)
     ]
     rules = [("y", most, "largest gap, D_∞")]
     return View({"D_p": distances}, rows, said, "", rules)
+
+
+def _alike(sizes: np.ndarray) -> list[tuple[str, float]]:
+    """Critics without a name, those who see the same together."""
+    counts = {float(size): int((sizes == size).sum()) for size in sizes}
+    return [
+        ("one critic" if n == 1 else f"each of {n} critics", size) for size, n in counts.items()
+    ]
 
 
 def false_distance_explorer(
@@ -206,15 +215,14 @@ def false_distance_explorer(
     stops = [int(np.flatnonzero(n == k)[0]) for k in TEXTS]
     words = {
         "sign": "n",
-        "label": "n (texts per critic)",
+        "label": "n (texts of each side)",
         "choose": "critics",
-        "stop": "size",
         "x_title": "n, texts of each side",
         "y_title": "mean (truth: 0)",
     }
     views = {f"{k} critic{'s' * (k > 1)}": _false(k, n, rng) for k in counts}
     return grid_explorer(
-        n, views, place=stops[1], stops=stops, words=words, log_x=True, title=title
+        n, views, place=stops[-1], stops=stops, words=words, log_x=True, title=title
     )
 
 
@@ -225,12 +233,16 @@ def _false(k: int, sizes: np.ndarray, rng: np.random.Generator) -> View:
     ends = [np.quantile(some, [0.025, 0.975], axis=1) for some in (d1, d2)]
     means = [some.mean(1) for some in (d1, d2)]
     rows = [
-        Quantity("D₁ as estimated", means[0], "σ", ends[0][0], ends[0][1]),
-        Quantity("D₂² without bias", means[1], "σ²", ends[1][0], ends[1][1], 3),
+        Quantity(
+            "D₁ as estimated (95\u00a0% of repetitions)", means[0], "σ", ends[0][0], ends[0][1]
+        ),
+        Quantity(
+            "D₂² without bias (95\u00a0% of repetitions)", means[1], "σ²", ends[1][0], ends[1][1], 3
+        ),
     ]
     said = [
-        f"Two samples of the same language: D₁ seems {a:.2f} σ, and D₂² is {number(float(b), 3)} σ² on average; "
-        f"{share:.0%} of its estimates are negative."
+        f"Two samples of the same language: D₁ seems {a:.2f} σ. Estimates of D₂² are {number(float(b), 3)} σ² on "
+        f"average, and {share:.0%} of them below 0: errors to both sides cancel."
         for a, b, share in zip(*means, (d2 < 0).mean(1), strict=True)
     ]
     return View({"D₁ (σ)": means[0], "D₂² (σ²)": means[1]}, rows, said)

@@ -1,4 +1,5 @@
-// A slider over a grid of places: Python sends what it has computed at each of them, and here it is only looked up.
+// A slider over a grid of places: Python sends what it has computed at each of them, and here it is only looked up. Lines
+// and what is said of all places appear as one drags, so that nobody reads the answer before the guess.
 
 const PAGE = 10; // PageUp moves by ten places
 
@@ -18,15 +19,28 @@ function rowOf(row) { // {element, show(k)}: a quantity, its number, and a bar f
   return { element, show };
 }
 
+function curtain(svg, box) { // show(from, to, to their end?): of the lines what lies between two x, for they are drawn as one drags
+  const [x0, x1, , , width, height] = box, id = newId(), seen = drawing("rect", { y: -20, height: height + 40 });
+  svg.prepend(drawing("clipPath", { id }, seen));
+  for (const line of svg.querySelectorAll(".lines_marks")) line.setAttribute("clip-path", `url(#${id})`);
+  const leaders = svg.querySelectorAll(".leaders_marks"); // from the right ends of the lines to their names
+  return (from, to, whole) => {
+    seen.setAttribute("x", ((from - x0) / (x1 - x0)) * width);
+    seen.setAttribute("width", ((to - from) / (x1 - x0)) * width);
+    for (const leader of leaders) leader.style.visibility = whole ? "" : "hidden";
+  };
+}
+
 function viewOf(data, view) { // {element, show(k)}
-  const svg = parsed(view), rows = view.rows.map(rowOf);
+  const svg = parsed(view), rows = view.rows.map(rowOf), reveal = curtain(svg, view.box);
   const marks = view.y.map((_, i) => svg.querySelector(`.bxpoint${i}_marks path`));
   const text = make("div", { class: "anx-text", dir: "auto" }, view.text);
-  text.hidden = !view.text;
   const said = make("div", { class: "anx-readout", dir: "auto" });
   const table = make("table", {}, make("tbody", {}, ...rows.map(({ element }) => element)));
   const element = div("view", text, said, div("main", div("left", div("chart", svg)), div("table", table)));
-  const show = (k) => {
+  const show = (k, first, last) => { // the place, and the ends of what was seen so far
+    reveal(data.x[first], data.x[last], last === data.x.length - 1);
+    text.style.visibility = first < last ? "" : "hidden"; // what all places have in common
     marks.forEach((mark, i) => movePoint(mark, view.box, data.x[k], view.y[i][k]));
     for (const row of rows) row.show(k);
     said.textContent = view.said[k];
@@ -36,12 +50,13 @@ function viewOf(data, view) { // {element, show(k)}
 
 function render({ model, el }) {
   const data = model.get("data"), { words } = data, id = newId(), last = data.places.length - 1;
-  const ui = slideBar(id, words.label, { min: 0, max: last }, [`◀ ${words.stop}`, `Previous ${words.stop}`], [`${words.stop} ▶`, `Next ${words.stop}`]);
+  const ui = slideBar(id, words.label, { min: 0, max: last }, ["◀ less", "Previous stop, to the left"], ["more ▶", "Next stop, to the right"]);
   const choice = select({ id: id + "-v" }, data.views.map(({ name }) => [name, name]));
   const printed = make("b", { class: "anx-printed" });
   const tools = div("tools", labelled(words.choose, choice), printed);
   tools.hidden = data.views.length < 2;
   const views = data.views.map((view) => viewOf(data, view));
+  let first = model.get("place"), farthest = first; // between them everything was seen
   const root = rootOf(data, "gr", "explorer", ui.bar, tools, ...views.map(({ element }) => element));
   el.append(root);
 
@@ -50,7 +65,8 @@ function render({ model, el }) {
 
   function paint() {
     const k = place(), said = data.views[chosen()].said[k];
-    views[chosen()].show(k);
+    [first, farthest] = [Math.min(first, k), Math.max(farthest, k)];
+    views[chosen()].show(k, first, farthest);
     ui.value.textContent = data.places[k];
     ui.slider.value = k;
     ui.slider.setAttribute("aria-valuetext", `${data.places[k]} · ${said}`);

@@ -30,7 +30,8 @@ class Quantity:
 
     Parameters
     ----------
-    name, unit : what it is. values : (G,). low, high : (G,) ends of an interval, or None. digits : decimals.
+    name, unit : what it is. values : (G,). digits : decimals.
+    low, high : (G,) between which 95 % of repetitions lie, or None.
     """
 
     name: str
@@ -70,19 +71,24 @@ def grid_explorer(
 ) -> GridExplorer:
     """A slider over the grid, a choice among the views, and what was computed at that place.
 
+    The pictures of all views have one scale, from 0 on. On the page their lines appear as one drags.
+
     Parameters
     ----------
     x : (G,) the grid. views : name → View. place : where the slider starts. stops : places that the buttons go to.
-    words : sign (printed before a place's value), label (of the slider), choose (of the views), stop (of the buttons),
-        x_title and y_title (of the picture). log_x : a logarithmic axis. title : the claim.
+    words : sign (printed before a place's value), label (of the slider), choose (of the views), x_title and y_title (of
+        the picture). log_x : a logarithmic axis. title : the claim.
     """
     x = checks.finite("x", x)
     names = [str(name) for name in views]
-    pairs = {name: _view(x, view, words, log_x, place) for name, view in views.items()}
+    heights = [np.asarray(y, dtype=float) for view in views.values() for y in view.lines.values()]
+    reach = [0.0, float(np.min(heights)), float(np.max(heights))]
+    look = {"log_x": log_x, "place": place, "reach": reach}
+    pairs = {name: _view(x, view, words, look) for name, view in views.items()}
     data = {
         "title": title,
-        "words": {key: words[key] for key in ("label", "choose", "stop")},
-        "places": [f"{words['sign']} = {value:.3g}" for value in x],
+        "words": {key: words[key] for key in ("label", "choose")},
+        "places": [f"{words['sign']} = {value:.4g}" for value in x],
         "x": np.log10(x).tolist() if log_x else x.tolist(),
         "stops": sorted({int(stop) for stop in stops}),
         "views": [view | {"name": str(name)} for name, (view, _) in pairs.items()],
@@ -146,13 +152,13 @@ class GridExplorer(Widget):
 
 
 def _view(
-    x: np.ndarray, view: View, words: Mapping[str, str], log_x: bool, place: int
+    x: np.ndarray, view: View, words: Mapping[str, str], look: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Any]:
     """What a page needs of a view, and its chart."""
     parts = [pd.DataFrame({"series": name, "x": x, "y": y}) for name, y in view.lines.items()]
     titles: dict[str, Any] = {"x_title": words["x_title"], "y_title": words["y_title"]}
     lines = pd.concat(parts)
-    chart, box = plot_grid(lines, **titles, log_x=log_x, rules=view.rules, place=place)
+    chart, box = plot_grid(lines, **titles, **look, rules=view.rules)
     shown = {
         "text": view.text,
         "said": list(view.said),

@@ -189,7 +189,7 @@ function render({ model, el }) {
   const layers = { system: all("bxsystem", "path"), ring: all("bxring", "path"), start: all("bxstart", "path"),
     trace: all("bxtrace", "line"), leader: all("bxleader", "line"), halo: all("bxhalo", "text"), label: all("bxlabel", "text") };
   const rewrite = [ticksOf(svg, "X-axis"), ticksOf(svg, "Y-axis")];
-  const titles = layers.system.map((mark) => { const title = document.createElementNS(svg.namespaceURI, "title"); mark.append(title); return title; });
+  const titles = layers.system.map((mark) => { const title = drawing("title"); mark.append(title); return title; });
   const start = penalties(data, data.start.weights, data.start.categories), last = names.map(() => 0);
   const weights = () => model.get("weights"), categories = () => model.get("categories");
   const see = (element, is) => element.setAttribute("visibility", is ? "visible" : "hidden");

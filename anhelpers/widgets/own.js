@@ -115,13 +115,6 @@ function pullsSaid(shares) { // the words that pull most, to either side
 }
 
 // ---- the picture
-function drawing(tag, attributes = {}, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
-
 function scaleOf(box) { // pixels of a naturalness and an accuracy, kept inside the frame; whether that was needed
   const [x0, x1, y0, y1] = box, right = WIDE - EDGE.right, floor = HIGH - EDGE.bottom;
   const x = (n) => EDGE.left + ((n - x0) / (x1 - x0)) * (right - EDGE.left), y = (a) => floor - ((a - y0) / (y1 - y0)) * (floor - EDGE.top);
@@ -325,7 +318,7 @@ function render({ model, el }) {
     fair = own && !own.unfit ? own : null;
     ui.words.replaceChildren(...colouredWords(text, now.unfit ? { shares: [] } : now.judged, references.get(one.id)));
     ui.scores.replaceChildren(make("b", {}, "chrF ", own ? number(now.a, 1) : "–"), " of 100 · ", make("b", {}, "critic ", own ? nats(now.n) : "–"),
-      fair ? `: ${oddsSaid(now.n)}.` : own ? `. ${own.unfit.said}` : ". Type a translation: both judges read along.");
+      fair ? `: ${oddsSaid(now.n)}.` : own ? `. ${own.unfit.said}` : text.trim() ? ". There is no word in this text: a number or a sign has no critic." : ". Type a translation: both judges read along.");
     ui.pulls.textContent = fair ? `${pullsSaid(now.judged.shares)} Every text starts at ${nats(critic.intercept)}.` : "";
     for (const part of [ui.words, ui.legend]) part.hidden = !text.trim();
     off(ui.keep, !own);

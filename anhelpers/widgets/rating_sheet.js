@@ -322,6 +322,15 @@ function render({ model, el }) {
   onKeys(main, KEYS, (rating) => { const k = here(); if (k !== null) { rate(k, rating); if (rating !== null) goOn(k); } });
   onKeys(main, { ArrowUp: -1, ArrowDown: 1, ArrowLeft: -1, ArrowRight: 1 }, move);
   onKeys(main, { n: 1, N: 1, PageDown: 1, p: -1, P: -1, PageUp: -1 }, turn);
+  const wakes = new Set([...data.points.map(String), "n", "N", "p", "P"]);
+  const wake = (event) => { // on a page of its own the keys need no click first
+    if (event.target !== document.body || !wakes.has(event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { rows: list } = pages[place()], ratings = model.get("ratings");
+    focusOn(list.find((k) => ratings[k] === null) ?? list[0]);
+    event.preventDefault();
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: event.key, bubbles: true }));
+  };
+  if (document.body.matches(".anx-page:not(.jp-Notebook)")) document.addEventListener("keydown", wake);
   main.addEventListener("change", (event) => { if (event.target.dataset.row) rate(+event.target.dataset.row, +event.target.value); });
   ui.before.addEventListener("click", () => turn(-1));
   ui.after.addEventListener("click", () => turn(1));
@@ -339,5 +348,5 @@ function render({ model, el }) {
   const end = follow(model, [...painted, ["change:answer", answered]]);
   restore();
   paint();
-  return () => { end(); window.removeEventListener("beforeunload", guard); };
+  return () => { end(); window.removeEventListener("beforeunload", guard); document.removeEventListener("keydown", wake); };
 }

@@ -3,13 +3,6 @@
 
 const PLOT = { width: 400, height: 300, left: 46, right: 14, top: 30, bottom: 42 };
 
-function drawnAs(tag, attributes = {}, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
-
 // ---- words
 
 function piecesOf(old, text, edits) { // ["same", "gone" or "came", words] in reading order, as Python's `pieces`
@@ -85,33 +78,33 @@ function ticksBetween(low, high) { // three to six round numbers
 
 function planeOf() {
   const { width, height, left, right, top, bottom } = PLOT, w = width - left - right, h = height - top - bottom;
-  const clip = newId(), inside = drawnAs("g", { transform: `translate(${left},${top})` });
-  const svg = drawnAs("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "anx-plane" },
-    drawnAs("clipPath", { id: clip }, drawnAs("rect", { width: w, height: h })), inside);
+  const clip = newId(), inside = drawing("g", { transform: `translate(${left},${top})` });
+  const svg = drawing("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "anx-plane" },
+    drawing("clipPath", { id: clip }, drawing("rect", { width: w, height: h })), inside);
   let place, value, point;
 
   function lay(row, names, labels) { // row: with its chain and its clouds
     const [x0, x1] = spread(row.naturalness, row.clouds[1]), [y0, y1] = spread(row.accuracy, row.clouds[0]);
     const at = (n, a) => [((n - x0) / (x1 - x0)) * w, h - ((a - y0) / (y1 - y0)) * h];
-    const text = (said, x, y, more = {}) => drawnAs("text", { x, y, ...more }, said);
+    const text = (said, x, y, more = {}) => drawing("text", { x, y, ...more }, said);
     const [xs, xDigits] = ticksBetween(x0, x1), [ys, yDigits] = ticksBetween(y0, y1);
     const lines = [
       ...xs.map((x) => [at(x, y0)[0], number(x, xDigits)]).flatMap(([x, said]) => [
-        drawnAs("line", { class: "anx-grid", x1: x, x2: x, y2: h }), text(said, x, h + 17, { "text-anchor": "middle" })]),
+        drawing("line", { class: "anx-grid", x1: x, x2: x, y2: h }), text(said, x, h + 17, { "text-anchor": "middle" })]),
       ...ys.map((y) => [at(x0, y)[1], number(y, yDigits)]).flatMap(([y, said]) => [
-        drawnAs("line", { class: "anx-grid", y1: y, y2: y, x2: w }), text(said, -6, y + 4.5, { "text-anchor": "end" })]),
+        drawing("line", { class: "anx-grid", y1: y, y2: y, x2: w }), text(said, -6, y + 4.5, { "text-anchor": "end" })]),
       text(`${names[0]} ↑ more accurate`, -left + 4, -12, { class: "anx-axis" }),
       text(`more natural → ${names[1]}`, w, h + 36, { "text-anchor": "end", class: "anx-axis" }),
     ];
     const all = row.clouds[0].map((a, i) => [row.clouds[1][i], a]);
     const near = all.filter(([n, a]) => n >= x0 && n <= x1 && a >= y0 && a <= y1);
-    const cloud = near.map(([n, a]) => at(n, a)).map(([cx, cy]) => drawnAs("circle", { class: "anx-dot", cx, cy, r: 3.5 }));
+    const cloud = near.map(([n, a]) => at(n, a)).map(([cx, cy]) => drawing("circle", { class: "anx-dot", cx, cy, r: 3.5 }));
     const corners = row.accuracy.map((a, i) => at(row.naturalness[i], a));
-    const hull = drawnAs("polyline", { class: "anx-hull", points: corners.map((p) => p.join(",")).join(" ") });
-    const dots = corners.map(([cx, cy]) => drawnAs("circle", { class: "anx-corner", cx, cy, r: 4 }));
-    const first = drawnAs("circle", { class: "anx-first", cx: corners[0][0], cy: corners[0][1], r: 9 });
-    value = drawnAs("line", { class: "anx-worth", "clip-path": `url(#${clip})` });
-    point = drawnAs("circle", { class: "anx-point", r: 7.5 });
+    const hull = drawing("polyline", { class: "anx-hull", points: corners.map((p) => p.join(",")).join(" ") });
+    const dots = corners.map(([cx, cy]) => drawing("circle", { class: "anx-corner", cx, cy, r: 4 }));
+    const first = drawing("circle", { class: "anx-first", cx: corners[0][0], cy: corners[0][1], r: 9 });
+    value = drawing("line", { class: "anx-worth", "clip-path": `url(#${clip})` });
+    point = drawing("circle", { class: "anx-point", r: 7.5 });
     inside.replaceChildren(...lines, ...cloud, value, hull, ...dots, first, point);
     place = { sx: w / (x1 - x0), sy: h / (y1 - y0), corners };
     svg.setAttribute("aria-label", `The ${row.clouds[0].length} candidates of this sentence: ${labels[0]} against ${labels[1]}; ` +

@@ -26,7 +26,6 @@ __all__ = ["explore", "one_source", "planes", "preview"]
 SHORT = {
     "lpp": ("log-probability", "log-prob."),
     "critic": ("critic", "critic"),
-    "critic+lpp": ("critic+lpp",) * 2,
 }
 """Metric -> how a list calls the oriented score, and how the readout does."""
 

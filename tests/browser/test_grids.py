@@ -57,11 +57,11 @@ def test_keys_and_buttons(opened, made, page):
     for key, place in (("End", 50), ("PageDown", 40), ("ArrowLeft", 39), ("Home", 0)):
         page.keyboard.press(key)
         assert_shown(opened.root, made, place)
-    page.get_by_label("Next tenth").click()
+    page.get_by_label("Next stop, to the right").click()
     assert_shown(opened.root, made, 10)
-    page.get_by_label("Previous tenth").click()
+    page.get_by_label("Previous stop, to the left").click()
     assert_shown(opened.root, made, 0)
-    assert page.get_by_label("Previous tenth").get_attribute("aria-disabled") == "true"
+    assert page.get_by_label("Previous stop, to the left").get_attribute("aria-disabled") == "true"
 
 
 def test_another_world(opened, made, page):
@@ -72,6 +72,33 @@ def test_another_world(opened, made, page):
     assert_shown(opened.root, made, 50, "careless")
     said = opened.slider.get_attribute("aria-valuetext")
     assert said.startswith("ε = 0.5 · Best: “<i>Good</i> morning.” → “Guten Morgen.” or “Moin.”")
+
+
+def test_lines_and_the_verdict_appear_as_one_drags(opened, made, page):
+    part = opened.root.locator(".anx-view").first
+    shown, verdict = part.locator("clipPath rect"), part.locator(".anx-text")
+    x0, x1, *_, width, _ = made.data["views"][0]["box"]
+
+    def drawn():  # from and to, as values of ε
+        at, wide = (float(shown.get_attribute(name)) for name in ("x", "width"))
+        return [x0 + v / width * (x1 - x0) for v in (at, at + wide)]
+
+    lines = part.locator(".lines_marks").first
+    assert (
+        lines.get_attribute("clip-path") == f"url(#{part.locator('clipPath').get_attribute('id')})"
+    )
+    assert drawn() == pytest.approx([0, 0], abs=1e-9)
+    assert not verdict.is_visible()
+    opened.slider.focus()
+    for key, far in (("PageUp", 0.1), ("ArrowLeft", 0.1), ("End", 0.5), ("Home", 0.5)):
+        page.keyboard.press(key)
+        assert drawn() == pytest.approx([0, far], abs=1e-9)
+        assert verdict.is_visible()
+    page.reload()
+    assert drawn() == pytest.approx([0, 0], abs=1e-9)
+    page.emulate_media(media="print")  # paper has no slider: all of it
+    assert verdict.is_visible()
+    assert lines.evaluate("one => getComputedStyle(one).clipPath") == "none"
 
 
 def test_a_mouse_drags_it(drag, opened, made):

@@ -16,18 +16,19 @@ from anhelpers.accuracy.surface import surface
 from anhelpers.data import load, load_candidates
 from anhelpers.frontier import oracle_curve
 from anhelpers.naturalness.critic import (
-    critic_tokens,
     explain,
     foreign,
     known_words,
     load_critic,
     score_critic,
 )
+from anhelpers.naturalness.masked import critic_tokens
 from anhelpers.widgets.own import own_translation, shipped_critic
 
 SETS = {"en": "teaching/de-en", "de": "teaching"}
 SETUP = """from anhelpers.data import load, load_candidates
 from anhelpers.plane import with_human_points
+from anhelpers.naturalness.masked import critic_tokens
 from anhelpers.widgets.own import own_translation
 test, cands = with_human_points(load("teaching/de-en")), load_candidates("teaching/de-en")
 def own(**options):
@@ -279,6 +280,18 @@ def test_a_few_words_are_not_judged(made, page, tmp_path, text):
     last = root.locator("tbody tr").last.inner_text()
     assert "(too short to judge)" in last
     assert last.endswith("–")
+
+
+def test_a_text_without_a_word_has_no_score(made, page, tmp_path):
+    root = open_page(made, page, tmp_path)
+    for text, said in (
+        ("12345 !!!", "There is no word in this text"),
+        ("  ", "Type a translation"),
+    ):
+        page.get_by_label("Your translation").fill(text)
+        assert said in root.locator(".anx-scores").inner_text()
+        keep = page.get_by_role("button", name="Keep this sentence")
+        assert keep.get_attribute("aria-disabled") == "true"
 
 
 def test_where_a_reference_is_a_heading_a_heading_is_judged(page, tmp_path):

@@ -108,6 +108,25 @@ def test_thirty_keys_rate_all_and_the_page_writes_the_file(made, page, tmp_path)
     )
 
 
+def test_the_keys_of_a_page_of_its_own_need_no_click(made, page, tmp_path):
+    root = open_page(made, page, tmp_path)
+    assert page.evaluate("document.activeElement === document.body")
+    for digit in "42":
+        page.keyboard.press(digit)
+    first, second, *_ = by_turn(made)
+    assert (shown(root)[first], shown(root)[second]) == (4, 2)
+    page.mouse.click(2, 2)  # beside the sheet
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("3")  # the first text without a rating
+    assert shown(root)[by_turn(made)[2]] == 3
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("n")
+    assert root.locator(".anx-where").inner_text().startswith("fluency 2")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Control+1")
+    assert shown(root).count(1) == 0
+
+
 def test_arrows_tab_backspace_and_page_keys(made, page, tmp_path):
     root, rows = open_page(made, page, tmp_path), by_turn(made)
     root.locator("input[data-row]:visible").first.focus()

@@ -49,11 +49,18 @@ def test_merit_and_ties(shifted):
     assert max(merit.lines["the best"]) < 1e-9
     assert merit.text.startswith("Merit")
     assert careless.text.startswith("Ties")
-    assert max(careless.lines["nearest"]) < 1e-9
+    assert max(careless.lines["the nearest"]) < 1e-9
     # who always says what is said less often: half plus a quarter of ε away
-    assert careless.lines["farthest"] == pytest.approx(0.5 + np.linspace(0, 0.5, 51) / 4)
+    assert careless.lines["the farthest"] == pytest.approx(0.5 + np.linspace(0, 0.5, 51) / 4)
     assert "“Guten Morgen.” or “Moin.”" in careless.said[0]
     assert careless.said[0].endswith("Distance 0.000 to 0.500.")
+
+
+def test_all_worlds_have_one_scale_from_0(shifted):
+    boxes = [view["box"][2:4] for view in shifted.data["views"]]
+    assert len({*map(tuple, boxes)}) == 1
+    low, high = boxes[0]
+    assert -0.1 < low <= 0 < 0.625 <= high < 0.7  # the careless world's farthest is 5/8 away
 
 
 def test_place_and_view_are_checked(shifted):
@@ -79,12 +86,16 @@ def test_powers_lead_from_the_mean_to_the_largest():
     distances = w.given["three"].lines["D_p"]
     assert (POWERS[0], POWERS[-1]) == (1, 256)
     assert distances[0] == pytest.approx(7 / 3)
-    assert distances[8] == pytest.approx(math.sqrt(25 / 3))  # p = 2
+    assert {*range(1, 11)} < {*POWERS}
+    assert distances[np.flatnonzero(POWERS == 2)] == pytest.approx(math.sqrt(25 / 3))
     assert distances[-1] == pytest.approx(4, rel=0.01)
     assert (np.diff(distances) > 0).all()
     assert w.values()["value"].tolist() == pytest.approx([7 / 3, 3, 4, 0])
-    assert w.said().endswith("Who sees most makes up 57% of the sum.")
-    assert w.given["alike"].lines["D_p"] == pytest.approx(np.full(65, 2.0))
+    assert w.said().endswith("Who sees most makes up 57% of the sum of all gaps to the power p.")
+    assert w.given["alike"].lines["D_p"] == pytest.approx(np.full(len(POWERS), 2.0))
+    assert w.given["alike"].rows[1].name == "each of 2 critics sees"
+    named = an.widgets.power_explorer({"named": {"A": 3, "B": -3}})
+    assert named.values()["name"].tolist() == ["D_p", "A sees", "B sees"]
     for wrong in ({}, {"none": [0, 0]}):
         with pytest.raises(DataError):
             an.widgets.power_explorer(wrong)
@@ -106,6 +117,12 @@ def test_false_distances_are_the_closed_form_and_the_unbiased_one_is_0(false, cr
     assert (d2.low < 0).all()
     assert (d1.low <= d1.values).all()
     assert (d1.values <= d1.high).all()
+
+
+def test_that_ends_are_of_95_percent_is_said_once(false):
+    row = false.data["views"][0]["rows"][0]
+    assert "95\u00a0%" in row["name"]
+    assert "95" not in row["texts"][0]
 
 
 def test_more_critics_do_not_help(false):
