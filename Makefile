@@ -12,6 +12,11 @@ COMPILED := tests/fuzz/test_kernels.py tests/accuracy/test_kernels.py tests/accu
 
 run: $(VENV)/.ready   ## every notebook on the bundled sample; results in build/
 	$(BIN)/anhelpers run --out build --jobs $(JOBS)
+	touch build/.run
+
+# what is made from the executed notebooks runs them only where they, the package or the texts are newer
+build/.run: $(VENV)/.ready $(shell find anhelpers data notebooks -type f -not -path '*/__pycache__/*')
+	$(MAKE) run
 
 start: $(VENV)/.class   ## the first notebook alone: open build/00_start_here.html and drag
 	$(BIN)/anhelpers run 00_start_here --out build
@@ -22,13 +27,13 @@ test: $(VENV)/.ready lint   ## all tests that this machine can run; the rest is 
 lab: $(VENV)/.class   ## JupyterLab on the collection, at its first notebook
 	$(BIN)/jupyter lab notebooks/00_start_here.ipynb
 
-site: run   ## one offline folder from the executed notebooks: build/site/index.html, to open by double click
+site: build/.run   ## one offline folder from the executed notebooks: build/site/index.html, to open by double click
 	$(BIN)/anhelpers site
 
 students: $(VENV)/.class   ## the notebooks without solutions in build/students, with them in build/teachers
 	$(BIN)/anhelpers students
 
-teachers: run   ## ten slides, an A4 handout and the expected answers from the executed notebooks: build/pack
+teachers: build/.run   ## ten slides, an A4 handout and the expected answers from the executed notebooks: build/pack
 	$(BIN)/anhelpers teachers
 
 docs: $(VENV)/.ready   ## all documentation as pages, with a reference of every name: build/docs/index.html

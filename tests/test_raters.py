@@ -209,6 +209,28 @@ def test_columns_may_stand_in_another_order_and_the_last_two_may_be_missing(tmp_
     assert np.isnan(row.seconds)
 
 
+def test_one_file_under_two_names_is_told_also_where_a_rating_is_lost(tmp_path):
+    rows = [f"0,{k},fluency,{1 + k % 5},{2 + k}.5" for k in range(6)]
+    write(tmp_path / "a.csv", *(f"Mo,s1,{row}," for row in rows))
+    write(tmp_path / "b.csv", *(f"Di,s1,{row}," for row in rows[1:]))
+    write(
+        tmp_path / "c.csv", *(f"Al,s1,{row.rsplit(',', 1)[0]},{k}.1," for k, row in enumerate(rows))
+    )
+    notes = classroom.read_class_ratings(tmp_path).notes
+    assert [note.split(":")[0] for note in notes if "same seconds" in note] == [
+        "Mo and Di gave the same ratings in the same seconds"
+    ]
+
+
+def test_one_person_whose_name_is_typed_in_two_ways_is_told(tmp_path):
+    for k, name in enumerate(["Amsel", "amsel.", "Star", "!", "?"]):
+        write(tmp_path / f"{k}.csv", f"{name},s1,0,7,fluency,{1 + k},,")
+    notes = classroom.read_class_ratings(tmp_path).notes
+    assert [note for note in notes if "typed" in note] == [
+        "Amsel and amsel. count as 2 people: are they one, whose name was typed in two ways?"
+    ]
+
+
 def test_a_copy_is_read_once_and_told(tmp_path):
     write(tmp_path / "a.csv", *rated(5, "", 3))
     write(tmp_path / "b.csv", *rated(5, "", 3))

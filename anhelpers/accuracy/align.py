@@ -316,19 +316,17 @@ def _fit(texts: Sequence[str], ref: Sequence[str | None], segment: np.ndarray, f
     count = np.bincount(segment, minlength=len(ref)).astype(float)
     count[count == 0] = np.nan
 
-    def means(lag: int) -> np.ndarray:
-        rows = np.flatnonzero((segment + lag >= 0) & (segment + lag < len(ref)))
-        scores = np.full(len(segment), np.nan)
-        scores[rows] = score([texts[i] for i in rows], refs=[ref], segment=segment[rows] + lag)
-        return np.bincount(segment, scores, len(ref)) / count
-
-    own = means(0)
-    most, others = np.full(len(ref), -np.inf), []
-    for lag in LAGS:
-        there = means(lag)
+    # all lags in one call, so that the n-grams of each reference are counted once
+    where = segment + np.array([[0], *([lag] for lag in LAGS)])
+    inside = (where >= 0) & (where < len(ref))
+    scores = np.full(where.shape, np.nan)
+    asked = [texts[i] for i in np.nonzero(inside)[1]]
+    scores[inside] = score(asked, refs=[ref], segment=where[inside])
+    own, *others = (np.bincount(segment, row, len(ref)) / count for row in scores)
+    most = np.full(len(ref), -np.inf)
+    for lag, there in zip(LAGS, others, strict=True):
         most = np.fmax(most, there)
         rows = np.flatnonzero(~np.isnan(there + own))
-        others.append(there)
         start, stop = _best_run(there[rows] - own[rows] - GAIN)
         n = stop - start
         own_sum = own[rows][start:stop].sum()

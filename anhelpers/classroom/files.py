@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -43,6 +43,10 @@ The turn says when the page asked for it, from 1: all texts alone for fluency, t
 """
 
 NEEDED = COLUMNS[:6]
+ONE_SHEET = (
+    "only ratings of one sheet can be put together: the plane.html that was written with that sheet "
+    "reads this file, and the notebook 01_class_raters with the same data, systems, numbers and seed."
+)
 # hidden, in another folder, or not on every system
 NO_FILE_NAME = re.compile(r'\.|.*[\\/:*?"<>|\x00-\x1f]', re.DOTALL)
 
@@ -200,7 +204,7 @@ def _fits(
     segment, candidate, criterion = row.cell
     if row.sheet != first[0]:
         told = f"this is of sheet '{row.sheet}', and {first[1]} '{first[0]}'"
-        raise DataError(f"{told}; only ratings of one sheet can be put together.", path, row.line)
+        raise DataError(f"{told}; {ONE_SHEET}", path, row.line)
     if cells is not None and row.cell not in cells:
         told = f"candidate {candidate} of segment {segment} is not on the sheet"
         raise DataError(f"{told}; leave the file as the page saved it.", path, row.line)
@@ -301,23 +305,55 @@ def pooled_ratings(
             *notes,
             f"{sum(missing.values())} of {len(cells) * len(found)} ratings are missing ({who}).",
         ]
-    return ClassRatings(pd.DataFrame(columns), (*notes, *_same_work(found), *_sources_first(found)))
+    told = (*_same_work(found), *_same_names(found), *_sources_first(found))
+    return ClassRatings(pd.DataFrame(columns), (*notes, *told))
 
 
 def _same_work(found: Mapping[str, Mapping[Cell, RatingRow]]) -> list[str]:
-    """Notes on raters who gave the same ratings in the same seconds: one file under two names."""
-    names: dict[tuple, list[str]] = {}
-    for rater, given in found.items():
-        timed = (row for row in given.values() if row.rating > 0 and row.seconds > 0)
-        names.setdefault(
-            tuple(sorted((row.cell, row.rating, row.seconds) for row in timed)), []
-        ).append(rater)
+    """Notes on raters whose ratings, wherever both gave one, have the same seconds: one file under two names."""
+    work = {
+        rater: {
+            cell: (row.rating, row.seconds)
+            for cell, row in given.items()
+            if row.rating > 0 and row.seconds > 0
+        }
+        for rater, given in found.items()
+    }
+
+    def same(one: str, other: str) -> bool:
+        both = work[one].keys() & work[other].keys()
+        return len(both) > 2 and all(work[one][cell] == work[other][cell] for cell in both)
+
     return [
         f"{' and '.join(raters)} gave the same ratings in the same seconds: if this is one "
         "person's file under two names, delete one, for it makes the agreement too high."
-        for work, raters in names.items()
-        if len(work) > 2 and len(raters) > 1
+        for raters in _alike(found, same)
     ]
+
+
+def _same_names(found: Iterable[str]) -> list[str]:
+    """Notes on raters whose names have the same letters and digits."""
+
+    def bare(name: str) -> str:
+        return "".join(filter(str.isalnum, name.lower()))
+
+    return [
+        f"{' and '.join(raters)} count as {len(raters)} people: are they one, whose name was typed "
+        "in two ways?"
+        for raters in _alike(found, lambda one, other: bare(one) == bare(other) != "")
+    ]
+
+
+def _alike(names: Iterable[str], same: Callable[[str, str], bool]) -> list[list[str]]:
+    """Groups of two names or more that are like the first of the group."""
+    groups: list[list[str]] = []
+    for name in names:
+        group = next((group for group in groups if same(group[0], name)), None)
+        if group is None:
+            groups.append([name])
+        else:
+            group.append(name)
+    return [group for group in groups if len(group) > 1]
 
 
 def _sources_first(found: Mapping[str, Mapping[Cell, RatingRow]]) -> list[str]:

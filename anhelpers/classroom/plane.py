@@ -107,7 +107,7 @@ def plane_notes(plane: pd.DataFrame) -> list[str]:
     if most < FEWEST_SEGMENTS:
         notes.append(
             f"No system has more than {most} segments. Two systems can swap their translations in "
-            f"{2**most} ways only, so no p of a paired test is below {2.0 ** (1 - most):.2g}: at "
+            f"{2**most} ways only, so no p of a paired test is below {2.0 ** (1 - most):.3g}: at "
             "5 %, none can show that one is better."
         )
     return notes

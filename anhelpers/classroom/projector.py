@@ -20,7 +20,7 @@ from ..errors import DataError
 from ..intervals import FEWEST, student
 from ..provenance import from_template
 from ..widgets.base import Widget, module, styles, without_kernel
-from .files import COLUMNS, NEEDED, ClassRatings, ratings_csv
+from .files import COLUMNS, NEEDED, ONE_SHEET, ClassRatings, ratings_csv
 from .sheet import CRITERIA, SCALE, Sheet
 
 __all__ = ["LEAST", "LivePlane", "live_plane", "page_interval"]
@@ -65,7 +65,12 @@ def live_plane(
         )
     known = sorted({name for found in of.values() for name in found})
     data: dict[str, Any] = {"title": title, "sheet": sheet.id, "points": list(SCALE)}
-    data |= {"columns": list(COLUMNS), "needed": len(NEEDED), "criteria": list(CRITERIA)}
+    data |= {
+        "columns": list(COLUMNS),
+        "needed": len(NEEDED),
+        "criteria": list(CRITERIA),
+        "oneSheet": ONE_SHEET,
+    }
     data |= {
         "cells": [list(cell) for cell in sheet.rows],
         "systems": {str(k): found for k, found in of.items()},

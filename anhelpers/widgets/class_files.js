@@ -31,6 +31,22 @@ function numberOf(cell) { // with a decimal point or comma; null where there is 
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? +text : null;
 }
 
+function textOf(name, bytes) { // as Python reads a file, by whose rule a letter in another encoding is no letter
+  const strict = (part) => { try { return new TextDecoder("utf-8", { fatal: true }).decode(part); } catch { return null; } };
+  const text = strict(bytes);
+  if (text !== null) return text;
+  let start = 0, line = 1;
+  for (;; line++) {
+    const end = bytes.indexOf(10, start);
+    if (end < 0 || strict(bytes.subarray(start, end)) === null) break;
+    start = end + 1;
+  }
+  let at = start;
+  for (let next = start; next - at < 4 && next < bytes.length; next++) if (strict(bytes.subarray(start, next + 1)) !== null) at = next + 1;
+  const column = [...strict(bytes.subarray(start, at))].length + 1;
+  return refuse(name, line, `byte 0x${bytes[at].toString(16).padStart(2, "0")} at column ${column} is not UTF-8; re-save the file as UTF-8.`);
+}
+
 function ratingsOf(name, text, data) { // rows of {line, rater, key, rating, seconds, turn} of one file
   const plain = text.replace(/^\ufeff/, ""), lines = plain.split(/\r\n|\r|\n/);
   if (plain.trimStart().startsWith("<")) refuse(name, 1, "this is a web page and no CSV: press Save on it, and take the file that it writes.");
@@ -74,7 +90,7 @@ function ratingOf(name, line, cells, data) { // one row, each of its cells check
   }
   const [segment, candidate] = [+cells.segment, +cells.candidate];
   if (cells.sheet !== data.sheet) {
-    refuse(name, line, `this is of sheet '${cells.sheet}', and the sheet at hand is '${data.sheet}'; only ratings of one sheet can be put together.`);
+    refuse(name, line, `this is of sheet '${cells.sheet}', and the sheet at hand is '${data.sheet}'; ${data.oneSheet}`);
   }
   return { line, rater: cells.rater, segment, candidate, criterion, key: `${segment} ${candidate} ${criterion}`, rating, seconds, turn };
 }
@@ -155,16 +171,32 @@ function alphaOf(kept, criterion, data) { // Krippendorff's α, ordinal; null wh
   return n.filter((value) => value > 1e-9).length > 1 && expected > 0 ? 1 - observed / expected : null;
 }
 
+function sameWork(one, other) { // three ratings or more that both gave, and all of them in the same seconds
+  const both = [...one.values()].filter((row) => row.rating && row.seconds && other.get(row.key)?.rating && other.get(row.key).seconds);
+  return both.length > 2 && both.every((row) => other.get(row.key).rating === row.rating && other.get(row.key).seconds === row.seconds);
+}
+
+function alike(names, same) { // groups of two names or more that are like the first of the group
+  const groups = [];
+  for (const name of names) {
+    const group = groups.find(([first]) => same(first, name));
+    if (group) group.push(name); else groups.push([name]);
+  }
+  return groups.filter((group) => group.length > 1);
+}
+
 function notesOf(kept, data) { // what a user should see of the files together
   const notes = [], lacks = [...kept].map(([rater, { given }]) =>
     [rater, data.cells.length - [...given.values()].filter((row) => row.rating !== null).length]);
   const all = lacks.reduce((sum, [, n]) => sum + n, 0), who = lacks.filter(([, n]) => n).map(([rater, n]) => `${rater} ${n}`);
   if (all) notes.push(`${all} of ${data.cells.length * kept.size} ratings are missing (${who.join(", ")}).`);
-  const works = grouped([...kept], ([, { given }]) => JSON.stringify([...given.values()].filter((row) => row.rating && row.seconds)
-    .map((row) => [row.key, row.rating, row.seconds]).sort()));
-  for (const [work, raters] of works) if (JSON.parse(work).length > 2 && raters.length > 1) {
-    notes.push(`${raters.map(([rater]) => rater).join(" and ")} gave the same ratings in the same seconds: if this is one person's file ` +
+  for (const raters of alike([...kept.keys()], (one, other) => sameWork(kept.get(one).given, kept.get(other).given))) {
+    notes.push(`${raters.join(" and ")} gave the same ratings in the same seconds: if this is one person's file ` +
       "under two names, delete one, for it makes the agreement too high.");
+  }
+  const bare = (name) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  for (const raters of alike([...kept.keys()], (one, other) => bare(one) && bare(one) === bare(other))) {
+    notes.push(`${raters.join(" and ")} count as ${raters.length} people: are they one, whose name was typed in two ways?`);
   }
   for (const [rater, { given }] of kept) {
     const turns = (criterion) => [...given.values()].filter((row) => row.criterion === criterion && row.turn).map((row) => row.turn);

@@ -69,11 +69,18 @@ function render({ model, el }) {
   const open = make("input", { type: "file", id: id + "-files", accept: ".csv,text/csv", multiple: "", ...QUIET });
   const clear = make("button", { type: "button", ...QUIET }, "remove all files"), wide = make("button", { type: "button", ...QUIET }, "full screen");
   const example = make("button", { type: "button", ...QUIET }, "no files yet? take an invented class");
-  const drop = div("drop", make("label", { for: open.id }, "Drop the raters' CSV files here, or choose them: "), open, example, clear, wide);
+  const read = make("span", { class: "anx-read" });
+  const drop = div("drop", make("label", { for: open.id }, "Drop the raters' CSV files here, or choose them: "), open, read, example, clear, wide);
   const chart = div("picture"), agree = div("agree"), table = div("means"), told = make("ul", { class: "anx-told", role: "status" });
   const root = rootOf(data, "cp", "the plane of the class", drop, div("both", chart, div("side", agree, table)), told, div("note", `sheet ${data.sheet}`));
   el.append(root);
-  let narrow = false;
+  let narrow = false, invented = false;
+
+  function empty() {
+    kept.clear();
+    problems.length = copies.length = 0;
+    invented = false;
+  }
 
   function paint() {
     const systems = planeOf(kept, data), alpha = Object.fromEntries(data.criteria.map((one) => [one, alphaOf(kept, one, data)]));
@@ -90,6 +97,8 @@ function render({ model, el }) {
       data.criteria.map((one) => `${one} ${alpha[one] === null ? "not defined" : number(alpha[one], 2)}`).join(", ")}.` : "Agreement takes two.") : "";
     told.replaceChildren(...problems.map((text) => make("li", { class: "anx-wrong" }, text)),
       ...[...copies, ...notesOf(kept, data)].map((text) => make("li", {}, text)));
+    const files = [...new Set([...kept.values()].map(({ file }) => file))];
+    read.textContent = files.length ? `${files.length} ${files.length > 1 ? "files" : "file"} read: ${files.join(", ")}` : "no file read yet";
     example.hidden = Boolean(kept.size) || !Object.keys(data.example).length;
     clear.hidden = !(kept.size || problems.length);
     root.dataset.raters = kept.size;
@@ -98,9 +107,10 @@ function render({ model, el }) {
   }
 
   async function take(files) {
+    if (invented) empty(); // people and the invented are never counted together
     for (const file of [...files].sort((a, b) => (a.name < b.name ? -1 : 1))) {
       try {
-        copies.push(...addFile(kept, file.name, await file.text(), data));
+        copies.push(...addFile(kept, file.name, textOf(file.name, new Uint8Array(await file.arrayBuffer())), data));
       } catch (error) {
         if (!(error instanceof REFUSED)) throw error;
         problems.push(error.message);
@@ -112,11 +122,12 @@ function render({ model, el }) {
 
   open.addEventListener("change", () => take(open.files));
   example.addEventListener("click", () => {
+    invented = true;
     for (const [name, text] of Object.entries(data.example)) addFile(kept, name, text, data);
     copies.push("This class is invented: nobody gave these ratings.");
     paint();
   });
-  clear.addEventListener("click", () => { kept.clear(); problems.length = copies.length = 0; paint(); });
+  clear.addEventListener("click", () => { empty(); paint(); });
   wide.addEventListener("click", () => (document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen?.()));
   for (const [event, on] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
     root.addEventListener(event, (moved) => {

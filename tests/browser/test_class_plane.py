@@ -153,6 +153,36 @@ def test_a_bad_file_is_told_in_pythons_sentence_and_the_others_stay(made, opened
     assert opened.locator("li.anx-wrong").inner_text() == said
 
 
+def test_people_are_never_counted_together_with_an_invented_class(made, opened, tmp_path):
+    opened.get_by_role("button", name="take an invented class").click()
+    opened.page.wait_for_function("document.querySelector('.anx').dataset.raters === '3'")
+    (tmp_path / "mo.csv").write_text(lines_of(made))
+    found = drop(opened, 1, tmp_path / "mo.csv")
+    assert found["raters"] == ["Mo"]
+    assert "invented" not in opened.locator(".anx-told").inner_text()
+
+
+def test_a_file_that_is_not_utf8_is_told_in_pythons_sentence(made, opened, tmp_path):
+    bad = tmp_path / "bad.csv"
+    bad.write_bytes(lines_of(made).replace("Mo,", "Jörg Müller,").encode("latin-1"))
+    with pytest.raises(AnhelpersError) as error:
+        classroom.read_class_ratings(bad, made["drawn"])
+    found = drop(opened, 0, bad, problems=1)
+    assert found["problems"] == [str(error.value).replace(f"{tmp_path}/", "")]
+
+
+def test_one_persons_file_under_two_names_and_a_name_in_two_ways_are_told(made, opened, tmp_path):
+    paths = [tmp_path / f"{name}.csv" for name in "abc"]
+    for path, name in zip(paths, ["Mo", "mo.", "Di"], strict=True):
+        lines = lines_of(made).replace("Mo,", f"{name},").splitlines(keepends=True)
+        path.write_text("".join(lines if name != "Di" else [*lines[:2], *lines[3:]]))
+    drop(opened, 3, *paths)
+    notes = classroom.read_class_ratings(paths, made["drawn"]).notes
+    assert sum("same seconds" in note or "typed" in note for note in notes) == 2
+    assert opened.locator("li:not(.anx-wrong)").all_inner_texts() == list(notes)
+    assert opened.locator(".anx-read").inner_text() == "3 files read: a.csv, b.csv, c.csv"
+
+
 def test_a_rater_twice_is_told_and_a_copy_is_read_once(made, opened, tmp_path):
     first, copy, other = (tmp_path / f"{name}.csv" for name in "abc")
     first.write_text(lines_of(made))
