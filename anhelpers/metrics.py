@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -102,10 +103,10 @@ class Metric:
     @property
     def oriented_title(self) -> str:
         """Label and unit of the oriented score, which is negated where the metric itself is lower-is-better."""
-        return (
-            f"{'' if self.higher_is_better else '−'}{self.label} ({self.unit}, higher is "
-            f"{self.praise})"
-        )
+        if self.higher_is_better:
+            return f"{self.label} ({self.unit}, higher is {self.praise})"
+        unit = re.sub(r"\b0 to (\d+)", r"−\1 to 0", self.unit)
+        return f"−{self.label} ({unit}, higher is {self.praise})"
 
     @property
     def scale(self) -> str:

@@ -40,12 +40,15 @@ ESCAPES = str.maketrans(
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"}
     | {"–": "--", "−": "$-$", "…": r"\ldots{}", "→": r"$\rightarrow$", "×": r"$\times$"}
     | {"β": r"$\beta$", "∞": r"$\infty$", "≥": r"$\geq$", "≤": r"$\leq$", "√": r"$\surd$"}
+    | {"τ": r"$\tau$", "ρ": r"$\rho$", "Δ": r"$\Delta$", "σ": r"$\sigma$"}
     | {"χ": r"$\chi$", "²": r"\textsuperscript{2}", "α": r"$\alpha$", "\u00a0": "~"}
 )
 QUOTED = re.compile(r"\(signature (\S+)\)|\((anhelpers:[^\n]*)\)")
 """Of a sentence, what is set in the letters of a typewriter and may break at each "|"."""
 LONG = 250
 """Letters of a sentence that a caption still takes."""
+SENTENCE = 3
+"""Words before a colon that can stand for the sentence; "wmt24/en-de:" says nothing by itself."""
 ASIDE = "*"
 """Behind the name of who is measured, but not counted among the systems."""
 
@@ -211,9 +214,10 @@ def brief(sentence: str) -> str:
     'These pairs are close (listed in the appendix).'
     """
     sentence = ADVICE.sub(".", sentence)
-    if len(sentence) <= LONG or ": " not in sentence:
+    head = sentence.partition(": ")[0]
+    if len(sentence) <= LONG or head == sentence or len(head.split()) < SENTENCE:
         return sentence
-    return f"{sentence.partition(': ')[0]} (listed in the appendix)."
+    return f"{head} (listed in the appendix)."
 
 
 def _stacked(head: str) -> str:
@@ -264,7 +268,8 @@ def appendix_latex(text: str) -> str:
         name = "signature " if found[1] else ""
         pieces = latex_text(found[1] or found[2]).split(r"\textbar{}")
         typed = r"\textbar{}\allowbreak ".join(pieces).replace(":", r":\allowbreak ")
-        typed = typed.replace(",", r",\allowbreak ")
+        for sign in (",", ".", r"\_"):  # names of files, too, are longer than a line
+            typed = typed.replace(sign, rf"{sign}\allowbreak ")
         parts += [latex_text(text[at : found.start()]), rf"({name}\texttt{{{typed}}})"]
         at = found.end()
     parts.append(latex_text(text[at:]))
@@ -284,9 +289,14 @@ def bibliography(
     wanted = {name for one in asked for name in (one.partition(":")[0], one.partition("/")[0])}
     wanted |= {f"{one}=" for one in asked}
     source = read_bytes(bundled("references.bib")).decode("utf-8")
+    known = [
+        (*re.findall(r"@\w+\{([^,]+), for = \{([^}]*)\},", entry)[0], entry)
+        for entry in re.findall(r"@\w+\{[^@]+", source)
+    ]
+    names = {name for _, whose, _ in known for name in whose.split()}
+    wanted |= {_published(stored, names) for one in asked if (stored := one.partition("#")[2])}
     entries: dict[str, str] = {}
-    for entry in re.findall(r"@\w+\{[^@]+", source):
-        key, whose = re.findall(r"@\w+\{([^,]+), for = \{([^}]*)\},", entry)[0]
+    for key, whose, entry in known:
         if wanted & set(whose.split()):
             entries[key] = re.sub(r" for = \{[^}]*\},", "", entry, count=1).strip()
     for name, revision in models:
@@ -297,6 +307,20 @@ def bibliography(
             f"  note = {{language model, revision {latex_text(revision)}}}}}"
         )
     return f"% {made_by()}\n\n" + "\n\n".join(entries.values()) + "\n", [*entries]
+
+
+def _published(stored: str, names: Iterable[str]) -> str:
+    """The name under which a metric is known whose scores somebody stored; "" where none is.
+
+    >>> _published("MetricX-24-Hybrid-XL", ["metricx", "metricx24", "comet"])
+    'metricx24'
+    """
+
+    def bare(name: str) -> str:
+        return re.sub(r"[^a-z0-9]", "", name.lower())
+
+    fitting = [name for name in names if bare(stored).startswith(bare(name))]
+    return max(fitting, key=lambda name: (len(bare(name)), name), default="")
 
 
 def _span(counts: pd.Series) -> str:

@@ -51,7 +51,9 @@ def test_symbols_are_escaped_for_latex():
     )
     assert latex_text("0.1 (-0.2 to -0.1)") == "0.1 ($-$0.2 to $-$0.1)"
     assert brief("A short one: a, b.") == "A short one: a, b."
-    assert len(brief("Pairs: " + "a and b, " * 99)) < 60
+    assert len(brief("These pairs are close: " + "a and b, " * 99)) < 60
+    whole = "wmt24/en-de: 5 systems by " + "a long name of a metric and " * 20
+    assert brief(whole) == whole
 
 
 def test_a_label_has_no_sign_that_stops_latex():

@@ -18,6 +18,7 @@ from .. import checks
 from ..errors import DataError
 from ..estimate import Estimate
 from ..frontier import OracleCurve, pareto_mask
+from ..plane.scores import OF_REFERENCE
 from .curve import curve_ends, curve_line, curve_notes, curve_text
 from .ellipses import ellipse_layers, error_ellipses, has_ellipse, radii
 from .frame import (
@@ -204,10 +205,12 @@ def focus_ranges(table: pd.DataFrame, focus: int | Sequence[str] = 12) -> Ranges
     table : as for `plot_systems`; focus : how many systems, or their names. The ranges hold their means; a long
         interval is cut off.
     """
-    systems = _ranked(checked_systems(table))[["system", "category", "accuracy", "naturalness"]]
+    ranked = _ranked(checked_systems(table))
+    systems = ranked[["system", "category", "accuracy", "naturalness"]]
     if (focus if isinstance(focus, int) else len(focus)) < 1:
         raise DataError(f"focus is {focus}; give how many systems, at least 1, or their names.")
     if isinstance(focus, int):
+        systems = systems[_stretching(ranked)]
         at = systems[["accuracy", "naturalness"]].to_numpy(dtype=float)
         spread = np.subtract(*np.percentile(at, [75, 25], axis=0))
         away = np.hypot(*((at.max(axis=0) - at) / np.where(spread > 0, spread, 1)).T)
@@ -215,6 +218,15 @@ def focus_ranges(table: pd.DataFrame, focus: int | Sequence[str] = 12) -> Ranges
     for name in focus:
         checks.one_of(name, systems["system"], "system")
     return axis_ranges([], [systems[systems["system"].isin(focus)]])
+
+
+def _stretching(systems: pd.DataFrame) -> np.ndarray:
+    """(n,) bool: who decides how far an axis reaches: neither a control nor a copy of a reference, which has all."""
+    if "outside" not in systems:
+        return np.ones(len(systems), dtype=bool)
+    why = systems["outside"].astype(str)
+    real = ~(why.eq("control") | why.str.startswith(OF_REFERENCE)).to_numpy()
+    return real if real.any() else ~real
 
 
 def _ranked(systems: pd.DataFrame) -> pd.DataFrame:
@@ -237,15 +249,14 @@ def systems_ranges(
 ) -> Ranges:
     """What holds the systems with what is drawn of their uncertainty, the curve, R, and (0, 0) if it has a name.
 
-    Controls are no systems and stretch no axis, unless there is nothing else.
+    Controls and copies of a reference stretch no axis, unless there is nothing else.
 
     Parameters
     ----------
     curve, uncertainty, origin, mono : as for `plot_systems`.
     """
     systems = _ranked(checked_systems(table))
-    real = systems[systems["outside"] != "control"] if "outside" in systems else systems
-    systems = real if len(real) else systems
+    systems = systems[_stretching(systems)]
     frame = systems[["system", "category", "accuracy", "naturalness"]].copy()
     for axis in ("accuracy", "naturalness"):
         if uncertainty == "ellipse":

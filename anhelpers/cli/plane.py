@@ -255,7 +255,8 @@ def _counts(run: Run, plane: Plane) -> str:
         else "one by one"
     )
     scored = (plane.compared & plane.there.any(0)).sum()
-    return f"{len(plane)} of {run.n} segments compared, resampled {drawn}; {scored} systems."
+    systems = f"{scored} system{'s' * (scored != 1)}"
+    return f"{len(plane)} of {run.n} segments compared, resampled {drawn}; {systems}."
 
 
 def _hints(args: argparse.Namespace, careful: list[str]) -> list[str]:
@@ -298,21 +299,16 @@ def _measured(
     if not given and "corpus" not in (args.level, level) and not args.own_segments:
         studies = planes.oracle_studies(test, cands, accuracies, [naturalness])
         return [(study.plane, study) for study in studies], judge
-    human = (
-        (human_compression(test),) if args.naturalness == COMPRESSION and level == "corpus" else ()
-    )
-    found = (
-        planes.system_plane(
-            test,
-            accuracy,
-            naturalness,
-            args.level,
-            shared=not args.own_segments,
-            naturalness_level=level,
-        )
-        for accuracy in accuracies
-    )
-    return [(replace(plane, notes=(*plane.notes, *human)), None) for plane in found], judge
+
+    def plane_by(accuracy: Metric) -> Plane:
+        levels = {"level": args.level, "naturalness_level": level}
+        plane = planes.system_plane(test, accuracy, naturalness, **levels, shared=None)
+        found = plane.own() if args.own_segments else plane.shared()
+        if args.naturalness != COMPRESSION or level != "corpus":
+            return found
+        return replace(found, notes=(*found.notes, human_compression(test, plane.shared_rows())))
+
+    return [(plane_by(accuracy), None) for accuracy in accuracies], judge
 
 
 def _accuracy(args: argparse.Namespace, name: str, test: TestSet) -> Metric:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..naturalness.mono import LPP_DISTANCE
 from ..progress import note
 from ..provenance import TOGETHER
+from .entries import about_models
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,7 +218,7 @@ def _pictures(folder: Path, run: Run, every: list[Found], keys: list[str]) -> tu
     for name, one in charts.items():
         for suffix in PICTURES:
             save(one, folder / f"{name}{suffix}", inches=COLUMN_INCHES)
-    said = caption_of(every, notes, unnamed)
+    said = caption_of(every, notes, unnamed, about_models(run.args, run.model))
     said.append(
         f"Uncertainty is that of {run.args.draws:,} resamples of {plane.unit} (seed {run.args.seed}); "
         "the appendix has all signatures."
@@ -226,12 +227,15 @@ def _pictures(folder: Path, run: Run, every: list[Found], keys: list[str]) -> tu
     return draw(size=(620, 420))[0], said
 
 
-def caption_of(every: list[Found], notes: list[list[str]], unnamed: list[str]) -> list[str]:
+def caption_of(
+    every: list[Found], notes: list[list[str]], unnamed: list[str], about: Sequence[str] = ()
+) -> list[str]:
     """The sentences of the caption: what is compared over what, how each mark is read, and with what caution.
 
     Parameters
     ----------
     notes : of each panel, from `plot_panels`. unnamed : systems without a name in any picture.
+    about : sentences on the model and the data set, such as that they are for teaching only.
     """
     from ..appendix import TRANSLATIONESE
 
@@ -254,6 +258,14 @@ def caption_of(every: list[Found], notes: list[list[str]], unnamed: list[str]) -
             shared = all(sentence in other for other in notes)
             named = sentence if shared else f"{found.label}: {sentence}"
             told += [named] if named not in told else []
+    if first.curve:
+        told.append(
+            "Curve: the oracle, who knows the accuracy of all candidates and takes for each source the "
+            "best by accuracy + β · naturalness, from β = 0 to β = ∞; the appendix says whose they are."
+        )
+    if first.r and plane.naturalness.name == "lpp":
+        told.append("Upper axis: N(Q) = −|LPP(Q) − LPP(R)|, 0 at R.")
+    told += about
     if unnamed:
         told.append(f"Without a name for want of room: {', '.join(unnamed)}.")
     if plane.naturalness.name == "critic":

@@ -39,8 +39,10 @@ def rating_files(place: str) -> tuple[Path, ...]:
     Traceback (most recent call last):
     anhelpers.errors.DataError: no/such.csv: no such file of ratings; give a file, a folder of CSV, or a data ...
     """
-    if place in FILES:
-        return (find_file(place),)
+    of_texts = f"esa/{place.partition('/')[0]}"  # wmt24/en-cs: the ratings of these very texts
+    for name in (place, of_texts if place in ENTRIES else ""):
+        if name in FILES:
+            return (find_file(name),)
     paths = [Path(one) for one in ([place] if Path(place).exists() else place.split(","))]
     if len(paths) == 1 and paths[0].is_dir():
         folder, paths = paths[0], sorted(paths[0].glob("*.csv"))

@@ -160,7 +160,16 @@ def with_languages(test: TestSet) -> TestSet:
             f"takes {SAMPLE_BYTES} letters); say the pair by -l, such as en-de (in Python: lp)."
         )
     test = replace(test, lp=f"{src_lang}-{trg_lang}", notes=(*test.notes, *notes))
-    return replace(test, notes=(*test.notes, *strange_systems(test, test.systems)))
+    strange = strange_systems(test, test.systems)
+    if test.refs and set(said) == {UNKNOWN} and 0 < len(strange) == len(test.systems):
+        votes = language_votes([text for hyps in test.systems.values() for text in hyps])
+        if _other(votes, trg_lang) and votes.most_common(1)[0][0] == src_lang:
+            raise LanguageConflict(
+                f"{test.name}: all system outputs read as {_named(src_lang)}, like the sources, and "
+                f"the references as {_named(trg_lang)}: give sources and references in their own "
+                "places, or say the pair by -l (in Python: lp)."
+            )
+    return replace(test, notes=(*test.notes, *strange))
 
 
 def strange_systems(test: TestSet, systems: Iterable[str]) -> list[str]:

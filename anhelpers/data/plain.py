@@ -133,7 +133,9 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
             found = by_document(marked, test, name)
         else:
             lines, said = text_lines(data, path)
-            lines = lines[1:] if is_canary(lines) else lines
+            if is_canary(lines):
+                lines = lines[1:]
+                notes.append(f"{name}: the canary, the first line of {path}, is left out.")
             texts, cut = _first(lines, test, path)
             found, notes = {name: texts}, [*notes, *said, *cut]
         for system, texts in found.items():

@@ -203,24 +203,30 @@ def compression_metric() -> Metric:
     )
 
 
-def human_compression(test: TestSet) -> str:
+def human_compression(test: TestSet, rows: np.ndarray) -> str:
     """A sentence on what the references have, by which alone a system's compression can be called natural or not.
 
-    Over the segments for which all systems have text, as the systems' own on the plane.
+    Parameters
+    ----------
+    rows : (N,) bool, the segments over which the systems were measured: bits per character fall with the length of
+        a text, so other segments would say nothing of these.
     """
-    speaking = [hyps for hyps in test.systems.values() if any(map(str.strip, hyps))]
-    rows = [i for i in range(len(test)) if all(hyps[i].strip() for hyps in speaking)]
-    there = {name: [texts[i] for i in rows if texts[i]] for name, texts in test.refs.items()}
-    bits = {name: bits_per_character("\n".join(texts)) for name, texts in there.items()}
+    there = {
+        name: [texts[i] for i in np.flatnonzero(rows) if texts[i]]
+        for name, texts in test.refs.items()
+    }
     told = " and ".join(
-        f"{bits[name]:.4g} ({name}, {len(texts)} segments)"
+        f"{bits_per_character(chr(10).join(texts)):.4g} ({name}, {len(texts)} segments)"
         for name, texts in there.items()
         if texts
     )
-    return (
+    near = (
         f"natural is what comes near the {told} bits per character of human text, from above as "
-        "well as from below: fewer say that a system repeats itself, more that it does so less."
+        "well as from below"
+        if told
+        else "what is natural cannot be said without text by people (-r REF)"
     )
+    return f"{near}: fewer bits say that a system repeats itself, more that it does so less."
 
 
 def zip_metric(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +29,8 @@ __all__ = [
 
 LEVELS = ("segment-mean", "corpus")
 COMPARED = "compared with the reference"
+SPARSE = 0.5
+"""Of the scores that systems usually have: who has a smaller share of them was scored elsewhere, or not at all."""
 _DIGEST = re.compile(r"sha256:[0-9a-f]+")
 SAME_RATERS = (
     "Both axes are of the same ratings: that a rater is strict, or a text hard, moves a system on both, so that the "
@@ -86,7 +88,7 @@ def system_plane(
     naturalness: Metric,
     level: str = "segment-mean",
     *,
-    shared: bool = True,
+    shared: bool | None = True,
     naturalness_level: str = "segment-mean",
 ) -> Plane:
     """The systems of a test set on the plane of two metrics.
@@ -112,9 +114,10 @@ def system_plane(
 
 
 def _given_plane(
-    test: TestSet, metrics: tuple[Metric, Metric], levels: tuple[str, str], *, shared: bool
+    test: TestSet, metrics: tuple[Metric, Metric], levels: tuple[str, str], *, shared: bool | None
 ) -> Plane:
     """The plane where at least one axis was given to the systems: without those that it does not know."""
+    people: dict[str, Any] = {}
     if not any("refs" in metric.needs for metric in metrics):
         people = {name: refs for name, refs in test.refs.items() if name not in test.systems}
         kinds = {**test.categories, **dict.fromkeys(people, "human")}
@@ -131,6 +134,7 @@ def _given_plane(
             f"no system of {test.name} has scores of {called}; take ratings of these very systems."
         )
     notes = [note for given in found.values() for note in given.notes]
+    notes += _without_sparse(test, list(there.values()), known, people)
     digests = [_DIGEST.findall(metric.signature) for metric in metrics]
     if len(found) == 2 and digests[0] == digests[1]:
         notes.append(SAME_RATERS)
@@ -146,6 +150,13 @@ def _given_plane(
         notes.append("Documents are those of the ratings.")
     test = replace(test.without(names[~known]), notes=(*test.notes, *dict.fromkeys(notes)))
     rows = np.logical_and.reduce([complete(mask[:, known]) for mask in there.values()])
+    each = np.logical_and.reduce([mask[:, known] for mask in there.values()]).sum(0)
+    if rows.sum() < SPARSE * np.median(each):
+        raise DataError(
+            f"only {rows.sum()} segments of {test.name} have a score of {called} for every system, and "
+            f"a system has {np.median(each):.0f} on average: means over so few would say little; "
+            "leave out systems that were scored elsewhere (--exclude)."
+        )
     axes = [
         _means(metric, found[i].values[:, known])
         if i in found and level == "segment-mean"
@@ -153,6 +164,35 @@ def _given_plane(
         for i, (metric, level) in enumerate(zip(metrics, levels, strict=True))
     ]
     return plane_of(test, axes[0], axes[1], shared=shared)
+
+
+def _without_sparse(
+    test: TestSet, masks: Sequence[np.ndarray], known: np.ndarray, people: Collection[str]
+) -> list[str]:
+    """Take references out of `known` that have few of the scores; the note that says so.
+
+    Where scores come by text alone, a reference has those of systems that wrote the same, which are no scores of it:
+    over these segments alone all would be compared. A system with so few is refused.
+
+    Parameters
+    ----------
+    masks : per axis (N, k) bool, who has a score where. known : (k,) bool, changed here. people : added references.
+    """
+    n, names = np.logical_and.reduce(list(masks)).sum(0), list(test.systems)
+    real = np.array([name not in people for name in names], dtype=bool)
+    usual = float(np.median(n[known & real])) if (known & real).any() else 0.0
+    few = {j for j in np.flatnonzero(known) if n[j] < SPARSE * usual}
+    if told := [f"{names[j]} ({n[j]:,})" for j in few if real[j]]:
+        raise DataError(
+            f"{', '.join(told)}: far fewer segments with a score than the {usual:,.0f} of other systems, "
+            "and all would be compared over these alone; give the other scores, or leave the system "
+            f"out (--exclude {' '.join(names[j] for j in few if real[j])})."
+        )
+    known[[*few]] = False
+    return [
+        f"{names[j]}: no human point, as only {n[j]:,} of its {len(test):,} texts have a score."
+        for j in few
+    ]
 
 
 def _means(metric: Metric, scores: np.ndarray) -> Axis:
@@ -211,10 +251,10 @@ def outside_of(test: TestSet, added: Iterable[str] = ()) -> dict[str, str]:
         texts = _texts(hyps)
         if test.categories[system] in ("control", "human"):
             out[system] = test.categories[system]
-        elif system in joined:
-            out[system] = "added"
         elif ref := next((name for name, theirs in refs.items() if _copied(texts, theirs)), ""):
             out[system] = f"{OF_REFERENCE}{ref}"
+        elif system in joined:
+            out[system] = "added"
         elif original := next(
             (other for other, theirs in kept.items() if _near(texts, theirs)), ""
         ):

@@ -11,6 +11,11 @@ import pytest
 from anhelpers.data import TestSet, find_file, load
 from anhelpers.data.human import human_metric
 from anhelpers.errors import DataError, UnknownName
+from anhelpers.naturalness.compression import (
+    bits_per_character,
+    compression_metric,
+    human_compression,
+)
 from anhelpers.plane import system_plane, systems_table
 from anhelpers.scoring import lookup, score_all, system_rows, system_scores
 
@@ -309,3 +314,63 @@ def test_esa_of_wmt24_en_cs_is_that_of_pandas():
     table = systems_table(plane, np.random.default_rng(0), 200)
     assert (table.accuracy_low < table.accuracy).all()
     assert table.accuracy_high.max() <= 100
+
+
+def scored_by_text(tmp_path, systems, ref, *, leave_out=()):
+    """A plane of scores that are joined by source and translation alone, as a table without systems has them."""
+    n = len(ref)
+    test = TestSet(
+        "set",
+        "en-de",
+        srcs=tuple(f"Source {i}." for i in range(n)),
+        refs={"refA": ref},
+        systems=systems,
+        docs=tuple(f"d{i % 10}" for i in range(n)),
+    )
+    rows = {
+        f"{src}\t{text}\t{50 + (7 * i + 3 * j) % 40}"
+        for j, (name, hyps) in enumerate(systems.items())
+        for i, (src, text) in enumerate(zip(test.srcs, hyps, strict=True))
+        if (name, i) not in leave_out
+    }
+    path = tmp_path / "da.tsv"
+    path.write_text("src\tmt\tscore\n" + "\n".join(sorted(rows)) + "\n", "utf-8")
+    plane = system_plane(
+        test,
+        human_metric(f"da:{path}"),
+        compression_metric(),
+        naturalness_level="corpus",
+        shared=None,
+    )
+    return test, plane
+
+
+def test_a_reference_that_nobody_rated_does_not_decide_which_segments_are_compared(tmp_path):
+    ref = tuple(f"Satz Nummer {i} von vielen." for i in range(40))
+    systems = {
+        "A": tuple(ref[i] if i == 3 else f"Der Satz {i} ist einer." for i in range(40)),
+        "B": tuple(f"Ein Satz mit der Zahl {i}." for i in range(40)),
+    }
+    test, plane = scored_by_text(tmp_path, systems, ref)
+    shared = plane.shared()
+    assert len(shared) == 40
+    assert shared.systems == ("A", "B")
+    assert any("refA: no human point, as only 1 of its 40 texts" in note for note in shared.notes)
+    means = [np.mean([50 + (7 * i + 3 * j) % 40 for i in range(40)]) for j in (0, 1)]
+    np.testing.assert_allclose(shared.scores()[0], means)
+    half = np.arange(40) < 20
+    told = human_compression(test, half)
+    assert f"{bits_per_character(chr(10).join(ref[:20])):.4g} (refA, 20 segments)" in told
+    assert "cannot be said" in human_compression(replace(test, refs={}), half)
+
+
+def test_a_system_with_few_scores_is_refused_and_named(tmp_path):
+    ref = tuple(f"Satz Nummer {i} von vielen." for i in range(40))
+    systems = {
+        name: tuple(f"{name} sagt zu {i} etwas Eigenes." for i in range(40)) for name in "ABC"
+    }
+    with pytest.raises(DataError, match=r"B \(15\): far fewer .* \(--exclude B\)"):
+        scored_by_text(tmp_path, systems, ref, leave_out={("B", i) for i in range(25)})
+    halves = {("A", i) for i in range(20)} | {("B", i) for i in range(18, 38)}
+    with pytest.raises(DataError, match="only 2 segments of set have a score of da:"):
+        scored_by_text(tmp_path, systems, ref, leave_out=halves)
