@@ -41,6 +41,10 @@ TAB_STOP = re.compile(
 )
 """What nbconvert makes the tabulator stop at, although nothing can be done there."""
 EXERCISE = re.compile(r"^### (Exercise \d+)", re.M)
+CLOSED = re.compile(
+    r'<math[^>]* display="inline"[^>]*>(?:(?!</math>).)*</math>[.,;:!?)\u2019\u201d]+', re.S
+)
+"""A formula in a line with the signs behind it, before which a browser would break the line."""
 AS_PAGE = {
     True: "Think first, then open the solution below the exercise. To have an answer of your own checked, "
     "open the notebook `{name}` in Jupyter.",
@@ -231,4 +235,5 @@ def typeset(text: str) -> str:
         def table(self, text: str) -> str:
             return f'<div class="anx-wide"><table>\n{text}</table></div>\n'
 
-    return markdown.MarkdownWithMath(renderer=Renderer(escape=False)).render(text)
+    made = markdown.MarkdownWithMath(renderer=Renderer(escape=False)).render(text)
+    return CLOSED.sub(r'<span class="anx-whole">\g<0></span>', made)

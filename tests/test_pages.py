@@ -118,6 +118,13 @@ def test_a_formula_beside_text_and_code():
     assert "<em>so</em>" in page
 
 
+def test_a_sign_after_a_formula_stays_in_its_line():
+    page = pages.typeset("Of $x$, $y$ ($z$). Or $x$ and\n\n$$x = y.$$")
+    kept = re.findall(r'<span class="anx-whole"><math.*?</math>(.*?)</span>', page)
+    assert kept == [",", ")."]
+    assert page.count("<math") == 5
+
+
 def test_a_table_in_the_text_scrolls_in_a_box_of_its_own():
     page = pages.typeset("| a | b |\n|---|---|\n| 1 | $x$ |\n")
     assert re.fullmatch(r'<div class="anx-wide"><table>.*<math.*</table></div>\s*', page, re.S)
