@@ -50,6 +50,7 @@ def smoke(tmp_path_factory):
         CODE(LONG, outputs=[OUT("stream", text=50 * "printed " + "\n"), shows(TABLE)]),
         CODE("import re", outputs=[OUT("stream", name="stderr", text="note: a note\n")]),
         CODE("chart", outputs=[shows(offline.picture(chart)), shows(GERMAN)]),
+        CODE("broad", outputs=[shows(offline.picture(chart.properties(width=900)))]),
         TEXT(many + re.sub("column number [0-9]+", "---", many) + many),
         CODE("words", outputs=[shows(words.to_html())]),
         TEXT("See [below](#Inside)."),
@@ -96,6 +97,22 @@ def test_a_page_is_sound(page, smoke):
         assert wide.evaluate(
             "e => e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX === 'auto'"
         )
+
+
+def test_the_letters_of_a_broad_chart_can_be_read_on_a_phone(page, smoke):
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(smoke)
+    narrow, broad = page.locator("main img").all()
+    broad.and_(page.locator(".anx-broad")).wait_for()
+    assert [one.bounding_box()["width"] < 390 for one in (narrow, broad)] == [True, False]
+    box = broad.locator("..")
+    assert (
+        box.evaluate("e => e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX")
+        == "auto"
+    )
+    assert page.evaluate(FITS)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert broad.bounding_box()["width"] == broad.evaluate("e => e.naturalWidth")
 
 
 @pytest.mark.skipif(not BUILT, reason="no page is built here: make run")
