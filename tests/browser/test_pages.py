@@ -54,6 +54,11 @@ def smoke(tmp_path_factory):
         TEXT(many + re.sub("column number [0-9]+", "---", many) + many),
         CODE("words", outputs=[shows(words.to_html())]),
         TEXT("See [below](#Inside)."),
+        CODE(
+            "unseen = 1 + 1\nunseen",
+            metadata={"tags": ["hide-input"]},
+            outputs=[OUT("stream", text="2\n")],
+        ),
         TEXT("## Deeper: why"),
         TEXT("### Inside\n\nThe deep words."),
         CODE("def f(x): return 'text', 1.5, None, print(x)  # code"),
@@ -203,9 +208,10 @@ def test_what_is_deeper_opens_by_key_and_by_a_link_into_it(page, smoke):
 def test_on_paper_all_is_open_and_nothing_is_cut_off(page, smoke):
     page.set_viewport_size({"width": 700, "height": 900})
     page.goto(smoke)
+    assert not page.get_by_text("unseen").first.is_visible()
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    for words in ("The deep words.", "seed", "import"):
+    for words in ("The deep words.", "seed", "import", "unseen"):
         assert page.get_by_text(words).first.bounding_box()["height"] > 0
     assert page.evaluate(CLIPPED) == []
     scrolls = "[...document.querySelectorAll('main pre, main table')].filter(e => e.scrollWidth > innerWidth).length"
