@@ -41,6 +41,10 @@ TAB_STOP = re.compile(
 )
 """What nbconvert makes the tabulator stop at, although nothing can be done there."""
 EXERCISE = re.compile(r"^### (Exercise \d+)", re.M)
+CLOSED = re.compile(
+    r'<math[^>]* display="inline"[^>]*>(?:(?!</math>).)*</math>[.,;:!?)\u2019\u201d]+', re.S
+)
+"""A formula in a line with the signs behind it, before which a browser would break the line."""
 AS_PAGE = {
     True: "Think first, then open the solution below the exercise. To have an answer of your own checked, "
     "open the notebook `{name}` in Jupyter.",
@@ -53,9 +57,9 @@ def export_html(notebook: Path) -> str:
     """One HTML page that needs no network: rich outputs as text/html first, no link to outside scripts.
 
     What no reader begins with (parameters, imports, cells tagged `setup`) is one line that opens, and so is each
-    section "## Deeper: …" and each solution. A cell tagged `hide-input` shows its outputs alone. Nobody puts an answer
-    into a page: where solutions stand, checks are left out, as what they say is about these. Links to notebooks of the
-    collection lead to their pages; charts are dark on a dark system.
+    section "## Deeper: …" and each solution. A cell tagged `hide-input` shows its code on paper only. Nobody puts an
+    answer into a page: where solutions stand, checks are left out, as what they say is about these. Links to notebooks
+    of the collection lead to their pages; charts are dark on a dark system.
 
     Parameters
     ----------
@@ -164,7 +168,7 @@ def _fold_setup(cells: list[Any]) -> None:
 def _hide_asking(cells: list[Any]) -> None:
     """Of a cell that only asks for a guess, or only shows what the set-up made, the page shows no code; paper does.
 
-    Of a cell tagged `hide-input` neither shows code, nor what it wrote to stderr.
+    So it is with a cell tagged `hide-input`, of which neither shows what it wrote to stderr.
     """
     for cell in (cell for cell in cells if cell.cell_type == "code"):
         if HIDDEN in _tags(cell):
@@ -231,4 +235,5 @@ def typeset(text: str) -> str:
         def table(self, text: str) -> str:
             return f'<div class="anx-wide"><table>\n{text}</table></div>\n'
 
-    return markdown.MarkdownWithMath(renderer=Renderer(escape=False)).render(text)
+    made = markdown.MarkdownWithMath(renderer=Renderer(escape=False)).render(text)
+    return CLOSED.sub(r'<span class="anx-whole">\g<0></span>', made)

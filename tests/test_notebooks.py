@@ -89,6 +89,15 @@ def test_parameters_are_literals_with_a_comment(path):
     assert {"data", "seed"} <= set(parameters_of(path))
 
 
+def test_the_first_notebook_is_read_aloud_in_five_minutes():
+    """At 150 words a minute, all of it before the first deeper section, links and the example included."""
+    (first,) = (p for p in COLLECTION if p.stem == "00_start_here")
+    texts = [c.source for c in cells(first, "markdown") if "setup" not in tags(c)]
+    core = texts[: next(i for i, text in enumerate(texts) if text.startswith("## Deeper"))]
+    said = re.sub(r"\]\([^)]*\)", "", "\n".join(core)).split()
+    assert sum(bool(re.search(r"\w", word)) for word in said) <= 750
+
+
 def test_formulas_are_typeset(path):
     """A displayed formula is LaTeX, which becomes MathML in an exported page; none is left in letters and signs."""
     prose = [line for c in cells(path, "markdown") for line in c.source.split("\n")]

@@ -7,6 +7,7 @@ logarithmic.
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -48,6 +49,9 @@ COLUMN = (400, 320)  # size of a plane whose smallest text is at least 7 pt at t
 Size = tuple[int, int]
 MOST_WHOLE, LEAST_PLAIN = 1e7, 1e-4  # between them a number is read better without a power of ten
 RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+WHOLE = re.compile(
+    r"\d to \d+|(?:higher|lower) is (?:more )?\w+"
+)  # what an axis title says in one line
 MOST_ROWS = 4000  # of one table of a chart; Altair draws up to 5000
 AXIS: dict[str, Any] = {
     "labelFontSize": FONT,
@@ -274,11 +278,22 @@ def _channel(
 
 def axis_of(title: str, length: int, **look: Any) -> alt.Axis:
     """An axis in the fonts of the house, its title wrapped to its length; smaller where it has three lines."""
-    lines = textwrap.wrap(title, max(12, length // 9))
+    lines = _even_lines(title, max(12, length // 9))
     if len(lines) > 2:
-        lines = textwrap.wrap(title, max(13, length // 8))
+        lines = _even_lines(title, max(13, length // 8))
         look |= {"titleFontSize": FONT}
     return alt.Axis(title=lines, **(AXIS | look))
+
+
+def _even_lines(text: str, width: int) -> list[str]:
+    """As few lines of at most so many letters as there must be, of like length, and no range or direction torn."""
+    lines = textwrap.wrap(text, width)
+    whole = WHOLE.sub(lambda found: found[0].replace(" ", "\u00a0"), text)
+    for most in range(max(1, len(text) // max(1, len(lines))), width + 1):
+        even = textwrap.wrap(whole, most, break_long_words=False)
+        if len(even) == len(lines) and max(map(len, even), default=0) <= width:
+            return [line.replace("\u00a0", " ") for line in even]
+    return lines
 
 
 def axis_ranges(

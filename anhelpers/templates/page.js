@@ -1,5 +1,5 @@
 /* A link into something folded opens it, and paper shows it all, in browsers that do neither by themselves; columns of
-   a table that hold sentences begin at the left, as pandas' tables do not. */
+   a table that hold sentences begin at the left, as pandas' tables do not; broad charts are marked, for phones. */
 (() => {
   const reveal = () => {
     const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -21,6 +21,9 @@
       const heads = [...table.tHead.rows].filter(row => [...row.cells].every(cell => cell.colSpan === 1));
       for (const cell of [...cells, ...heads.map(row => fromRight(row, place))]) cell?.classList.add("anx-words");
     }
+  }
+  for (const chart of document.querySelectorAll('img[src^="data:image/svg+xml"]')) {
+    chart.decode().then(() => chart.classList.toggle("anx-broad", chart.naturalWidth > 800), () => {});
   }
   let closed = [];
   addEventListener("beforeprint", () => {

@@ -173,12 +173,11 @@ def _crowd(name: str, gaps: ArrayLike | Mapping[str, float]) -> View:
         rows.append(Quantity(f"{who} sees", np.full(len(POWERS), size), "points"))
     most, mean = float(sizes.max()), float(sizes.mean())
     said = [
-        f"D_p = {d:.2f} points, between the mean {mean:.2f} and the largest gap {most:.2f}. "
-        f"Who sees most makes up {share:.0%} of the sum of all gaps to the power p."
+        f"D_p = {d:.2f} points. Who sees most makes up {share:.0%} of the sum of all gaps to the power p."
         for d, share in zip(distances, shares, strict=True)
     ]
-    rules = [("y", most, "largest gap, D_∞")]
-    return View({"D_p": distances}, rows, said, "", rules)
+    text = f"D_p goes from the mean gap, D₁ = {mean:.2f} points, to the largest, D_∞ = {most:.2f}."
+    return View({"D_p": distances}, rows, said, text, [("y", most, "largest gap")])
 
 
 def _alike(sizes: np.ndarray) -> list[tuple[str, float]]:

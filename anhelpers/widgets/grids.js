@@ -19,27 +19,34 @@ function rowOf(row) { // {element, show(k)}: a quantity, its number, and a bar f
   return { element, show };
 }
 
-function curtain(svg, box) { // show(from, to, to their end?): of the lines what lies between two x, for they are drawn as one drags
-  const [x0, x1, , , width, height] = box, id = newId(), seen = drawing("rect", { y: -20, height: height + 40 });
+function curtain(svg, view, xs) { // show(first, last): of the lines what lies between two places, for they are drawn as one drags
+  const { box, y, names } = view, [x0, x1, y0, y1, width, height] = box, id = newId();
+  const seen = drawing("rect", { y: -20, height: height + 40 }), across = (x) => ((x - x0) / (x1 - x0)) * width;
   svg.prepend(drawing("clipPath", { id }, seen));
   for (const line of svg.querySelectorAll(".lines_marks")) line.setAttribute("clip-path", `url(#${id})`);
   const leaders = svg.querySelectorAll(".leaders_marks"); // from the right ends of the lines to their names
-  return (from, to, whole) => {
-    seen.setAttribute("x", ((from - x0) / (x1 - x0)) * width);
-    seen.setAttribute("width", ((to - from) / (x1 - x0)) * width);
+  const texts = [...svg.querySelectorAll("text")], labels = names.map((name) => texts.find((text) => text.textContent === name));
+  return (first, last) => {
+    const whole = last === xs.length - 1, [from, to] = [across(xs[first]), across(xs[last])];
+    seen.setAttribute("x", from);
+    seen.setAttribute("width", to - from);
     for (const leader of leaders) leader.style.visibility = whole ? "" : "hidden";
+    labels.forEach((label, i) => { // a name goes with the end of its line
+      label.style.setProperty("--at", `translate(${to + 14}px,${height - ((y[i][last] - y0) / (y1 - y0)) * height + 5}px)`);
+      label.classList.toggle("anx-rides", !whole);
+    });
   };
 }
 
 function viewOf(data, view) { // {element, show(k)}
-  const svg = parsed(view), rows = view.rows.map(rowOf), reveal = curtain(svg, view.box);
+  const svg = parsed(view), rows = view.rows.map(rowOf), reveal = curtain(svg, view, data.x);
   const marks = view.y.map((_, i) => svg.querySelector(`.bxpoint${i}_marks path`));
   const text = make("div", { class: "anx-text", dir: "auto" }, view.text);
   const said = make("div", { class: "anx-readout", dir: "auto" });
   const table = make("table", {}, make("tbody", {}, ...rows.map(({ element }) => element)));
   const element = div("view", text, said, div("main", div("left", div("chart", svg)), div("table", table)));
   const show = (k, first, last) => { // the place, and the ends of what was seen so far
-    reveal(data.x[first], data.x[last], last === data.x.length - 1);
+    reveal(first, last);
     text.style.visibility = first < last ? "" : "hidden"; // what all places have in common
     marks.forEach((mark, i) => movePoint(mark, view.box, data.x[k], view.y[i][k]));
     for (const row of rows) row.show(k);

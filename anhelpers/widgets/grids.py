@@ -163,6 +163,7 @@ def _view(
         "text": view.text,
         "said": list(view.said),
         "box": box,
+        "names": [*view.lines],
         "y": [np.asarray(y, dtype=float).tolist() for y in view.lines.values()],
         "rows": _rows(view.rows),
     }

@@ -235,7 +235,7 @@ function controls(data) {
     keep: make("button", { type: "button", class: "anx-keep", ...QUIET }, KEEP),
     instead: make("button", { type: "button", ...QUIET }, "keep both"),
     open: make("button", { type: "button", "aria-expanded": "false", ...QUIET }, "show the reference"),
-    refs: div("refs"), verdict: div("verdict"), chart: div("chart"),
+    told: span("note", "The first sentence that you keep shows the reference."), refs: div("refs"), verdict: div("verdict"), chart: div("chart"),
     look: select({ id: id + "-l" }, []), looked: div("looked"),
     lines: div("note", "Blue: the string over the candidates. Grey: all that is worth as much as the oracle's choice at this β. Dashed: the string that yours lifts."),
     said: make("div", { class: "anx-hidden", role: "status" }),
@@ -293,7 +293,7 @@ function render({ model, el }) {
   const named = new RegExp(data.name.pattern, "u"), opened = new Set(), drafts = new Map(), edited = new Map();
   const left = div("write", div("tools", span("pair", ui.back, ui.where, ui.forth)), ui.source, ui.gloss,
     make("label", { for: ui.area.id, class: "anx-ask" }, "Your translation"), ui.area, ui.words, ui.scores, ui.verdict, ui.pulls, ui.legend,
-    div("tools", ui.keep, ui.instead, ui.open), ui.refs);
+    div("tools", ui.keep, ui.instead, ui.open, ui.told), ui.refs);
   const right = div("see", ui.bar, ui.chart, ui.lines, div("tools", labelled("look at", ui.look)), ui.looked);
   const list = tableOf(make("caption", {}, "Worth at this β, the best first; the oracle's choice stands among them. A number is the point of a kept sentence in the picture."),
     heads("", "Sentence", "chrF", "Critic", "Worth"), []);
@@ -409,7 +409,7 @@ function render({ model, el }) {
   function layRefs() {
     const open = revealed();
     ui.open.setAttribute("aria-expanded", open);
-    ui.open.hidden = open;
+    ui.open.hidden = ui.told.hidden = open;
     ui.refs.replaceChildren(...(open ? one.refs.map((text, k) => make("p", { dir: "auto", ...langOf(data, 1) }, make("b", { lang: "en" }, one.refs.length > 1 ? `Reference ${k + 1}: ` : "Reference: "), text)) : []));
   }
 

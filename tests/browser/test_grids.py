@@ -87,8 +87,25 @@ def test_lines_and_the_verdict_appear_as_one_drags(opened, made, page):
     assert (
         lines.get_attribute("clip-path") == f"url(#{part.locator('clipPath').get_attribute('id')})"
     )
+    name = part.locator("text", has_text=re.compile("^the best$"))
+
+    def stands():  # the name of the line, beside the end of what is drawn of it
+        mark, said = part.locator(".bxpoint0_marks path").bounding_box(), name.bounding_box()
+        middle = mark["y"] + mark["height"] / 2
+        return (
+            mark["x"] < said["x"] < mark["x"] + 60
+            and said["y"] < middle < said["y"] + said["height"]
+        )
+
     assert drawn() == pytest.approx([0, 0], abs=1e-9)
     assert not verdict.is_visible()
+    assert stands()
+    opened.slider.focus()
+    page.keyboard.press("PageUp")
+    assert stands()
+    page.keyboard.press("Home")
+    assert not stands()
+    page.reload()
     opened.slider.focus()
     for key, far in (("PageUp", 0.1), ("ArrowLeft", 0.1), ("End", 0.5), ("Home", 0.5)):
         page.keyboard.press(key)

@@ -367,6 +367,8 @@ def test_a_winner_is_told_and_the_reference_is_hidden_until_the_first_sentence(
     one = made.data["segments"][0]
     assert one["refs"][0] not in root.inner_text()
     assert not [text for text in one["texts"] if text in root.inner_text()]
+    told = page.get_by_text("The first sentence that you keep shows the reference.")
+    assert told.is_visible()
     area = page.get_by_label("Your translation")
     area.fill(one["refs"][0])
     assert "chrF 100.0 of 100" in root.inner_text()
@@ -378,6 +380,7 @@ def test_a_winner_is_told_and_the_reference_is_hidden_until_the_first_sentence(
     area.fill("")
     page.get_by_role("button", name="show the reference").click()
     assert one["refs"][0] in root.inner_text()
+    assert not told.is_visible()
     page.get_by_label("look at").select_option(label=one["tags"][4])
     assert one["texts"][4] in root.locator(".anx-looked").inner_text()
     page.get_by_label("Next source").click()

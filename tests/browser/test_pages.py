@@ -50,9 +50,15 @@ def smoke(tmp_path_factory):
         CODE(LONG, outputs=[OUT("stream", text=50 * "printed " + "\n"), shows(TABLE)]),
         CODE("import re", outputs=[OUT("stream", name="stderr", text="note: a note\n")]),
         CODE("chart", outputs=[shows(offline.picture(chart)), shows(GERMAN)]),
+        CODE("broad", outputs=[shows(offline.picture(chart.properties(width=900)))]),
         TEXT(many + re.sub("column number [0-9]+", "---", many) + many),
         CODE("words", outputs=[shows(words.to_html())]),
         TEXT("See [below](#Inside)."),
+        CODE(
+            "unseen = 1 + 1\nunseen",
+            metadata={"tags": ["hide-input"]},
+            outputs=[OUT("stream", text="2\n")],
+        ),
         TEXT("## Deeper: why"),
         TEXT("### Inside\n\nThe deep words."),
         CODE("def f(x): return 'text', 1.5, None, print(x)  # code"),
@@ -96,6 +102,22 @@ def test_a_page_is_sound(page, smoke):
         assert wide.evaluate(
             "e => e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX === 'auto'"
         )
+
+
+def test_the_letters_of_a_broad_chart_can_be_read_on_a_phone(page, smoke):
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(smoke)
+    narrow, broad = page.locator("main img").all()
+    broad.and_(page.locator(".anx-broad")).wait_for()
+    assert [one.bounding_box()["width"] < 390 for one in (narrow, broad)] == [True, False]
+    box = broad.locator("..")
+    assert (
+        box.evaluate("e => e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX")
+        == "auto"
+    )
+    assert page.evaluate(FITS)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert broad.bounding_box()["width"] == broad.evaluate("e => e.naturalWidth")
 
 
 @pytest.mark.skipif(not BUILT, reason="no page is built here: make run")
@@ -186,9 +208,10 @@ def test_what_is_deeper_opens_by_key_and_by_a_link_into_it(page, smoke):
 def test_on_paper_all_is_open_and_nothing_is_cut_off(page, smoke):
     page.set_viewport_size({"width": 700, "height": 900})
     page.goto(smoke)
+    assert not page.get_by_text("unseen").first.is_visible()
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    for words in ("The deep words.", "seed", "import"):
+    for words in ("The deep words.", "seed", "import", "unseen"):
         assert page.get_by_text(words).first.bounding_box()["height"] > 0
     assert page.evaluate(CLIPPED) == []
     scrolls = "[...document.querySelectorAll('main pre, main table')].filter(e => e.scrollWidth > innerWidth).length"

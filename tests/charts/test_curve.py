@@ -75,6 +75,28 @@ def test_up_and_right_are_better_and_nothing_falls_outside(curve, systems):
     assert encoding["x"]["axis"]["labelFontSize"] >= 16
 
 
+@pytest.mark.parametrize(
+    ("title", "length", "lines"),
+    [
+        (
+            "chrF (points, 0 to 100, higher is better)",
+            330,
+            ["chrF (points, 0 to 100,", "higher is better)"],
+        ),
+        (
+            "chrF (points, 0 to 100, higher is better)",
+            400,
+            ["chrF (points, 0 to 100, higher is better)"],
+        ),
+        ("accuracy (minus the share of errors)", 260, ["accuracy (minus the", "share of errors)"]),
+        ("Donaudampfschifffahrtsgesellschaft", 200, ["Donaudampfschifffahrts", "gesellschaft"]),
+        ("", 200, []),
+    ],
+)
+def test_lines_of_an_axis_title_are_of_like_length(title, length, lines):
+    assert axes.axis_of(title, length).title == lines
+
+
 def test_ends_and_chosen_betas_are_marked_and_named(curve):
     chart = charts.plot_curve(curve, betas=(0, 10, math.inf))
     rows = next(

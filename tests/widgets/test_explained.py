@@ -91,6 +91,7 @@ def test_powers_lead_from_the_mean_to_the_largest():
     assert distances[-1] == pytest.approx(4, rel=0.01)
     assert (np.diff(distances) > 0).all()
     assert w.values()["value"].tolist() == pytest.approx([7 / 3, 3, 4, 0])
+    assert w.given["three"].text.endswith("D₁ = 2.33 points, to the largest, D_∞ = 4.00.")
     assert w.said().endswith("Who sees most makes up 57% of the sum of all gaps to the power p.")
     assert w.given["alike"].lines["D_p"] == pytest.approx(np.full(len(POWERS), 2.0))
     assert w.given["alike"].rows[1].name == "each of 2 critics sees"
