@@ -40,7 +40,7 @@ ESCAPES = str.maketrans(
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"}
     | {"–": "--", "−": "$-$", "…": r"\ldots{}", "→": r"$\rightarrow$", "×": r"$\times$"}
     | {"β": r"$\beta$", "∞": r"$\infty$", "≥": r"$\geq$", "≤": r"$\leq$", "√": r"$\surd$"}
-    | {"τ": r"$\tau$", "ρ": r"$\rho$", "Δ": r"$\Delta$", "σ": r"$\sigma$"}
+    | {"τ": r"$\tau$", "ρ": r"$\rho$", "Δ": r"$\Delta$", "σ": r"$\sigma$", "·": r"$\cdot$"}
     | {"χ": r"$\chi$", "²": r"\textsuperscript{2}", "α": r"$\alpha$", "\u00a0": "~"}
 )
 QUOTED = re.compile(r"\(signature (\S+)\)|\((anhelpers:[^\n]*)\)")

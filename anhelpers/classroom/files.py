@@ -303,7 +303,8 @@ def pooled_ratings(
         who = ", ".join(f"{rater} {n}" for rater, n in missing.items() if n)
         notes = [
             *notes,
-            f"{sum(missing.values())} of {len(cells) * len(found)} ratings are missing ({who}).",
+            f"{(lost := sum(missing.values()))} of {len(cells) * len(found)} ratings "
+            f"{'is' if lost == 1 else 'are'} missing ({who}).",
         ]
     told = (*_same_work(found), *_same_names(found), *_sources_first(found))
     return ClassRatings(pd.DataFrame(columns), (*notes, *told))

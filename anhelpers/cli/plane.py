@@ -254,7 +254,7 @@ def _counts(run: Run, plane: Plane) -> str:
         if plane.unit == "documents"
         else "one by one"
     )
-    scored = (plane.compared & plane.there.any(0)).sum()
+    scored = int((plane.compared & plane.there.any(0)).sum())
     systems = f"{scored} system{'s' * (scored != 1)}"
     return f"{len(plane)} of {run.n} segments compared, resampled {drawn}; {systems}."
 

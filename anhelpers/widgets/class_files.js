@@ -189,7 +189,7 @@ function notesOf(kept, data) { // what a user should see of the files together
   const notes = [], lacks = [...kept].map(([rater, { given }]) =>
     [rater, data.cells.length - [...given.values()].filter((row) => row.rating !== null).length]);
   const all = lacks.reduce((sum, [, n]) => sum + n, 0), who = lacks.filter(([, n]) => n).map(([rater, n]) => `${rater} ${n}`);
-  if (all) notes.push(`${all} of ${data.cells.length * kept.size} ratings are missing (${who.join(", ")}).`);
+  if (all) notes.push(`${all} of ${data.cells.length * kept.size} ratings ${all === 1 ? "is" : "are"} missing (${who.join(", ")}).`);
   for (const raters of alike([...kept.keys()], (one, other) => sameWork(kept.get(one).given, kept.get(other).given))) {
     notes.push(`${raters.join(" and ")} gave the same ratings in the same seconds: if this is one person's file ` +
       "under two names, delete one, for it makes the agreement too high.");

@@ -139,7 +139,7 @@ function render({ model, el }) {
     plane.paint(k, b);
     head.textContent = `The oracle's choice at ${betaText(b)}`;
     ui.readout.textContent = `Each dot is a candidate for this sentence${far ? ` (${far} of them far off)` : ""}. All that lies on ` +
-      "the dashed line is worth the same at this β, and no candidate lies above it. " +
+      `the dashed line is worth the same at this β, and no candidate lies ${b === Infinity ? "to the right of" : "above"} it. ` +
       (row.beta.length > 1 ? "" : "One candidate is best at every β.");
   }
 

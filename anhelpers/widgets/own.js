@@ -96,7 +96,7 @@ function worthSaid(one, own, beta) { // against the oracle at this β
 }
 
 function beatenSaid(one, own) { // whether it lies above the string
-  const span = winsBetween(one, own.a, own.n), among = `Nobody among ${one.texts.length} candidates beats yours`;
+  const span = winsBetween(one, own.a, own.n), among = `None of the ${one.texts.length} candidates beats yours`;
   if (!span) {
     const [beta, short] = nearest(one, own.a, own.n);
     return short < 0.05 ? "It lies on the string." : `It lies below the string, and comes closest at ${betaText(beta)}: ${points(short)} short.`;
@@ -201,8 +201,8 @@ function planeOf(one, tries, box) { // what stays while somebody types; and a fu
     name.textContent = within ? MINE : `${MINE}, beyond this edge`;
     for (const [key, value] of [["x", left ? x - 12 : x + 12], ["y", clamp(y + 5, 16, scale.floor - 4)], ["text-anchor", left ? "end" : "start"]]) name.setAttribute(key, value);
     const target = beta === Infinity ? null : line(own.n);
-    gap.setAttribute("d", within && !own.unfit && target !== null ? pathOf([[x, y], [x, clamp(scale.y(target), EDGE.top, scale.floor)]]) : "");
-    const over = !own.unfit && winsBetween(one, own.a, own.n) && within;
+    gap.setAttribute("d", within && target !== null ? pathOf([[x, y], [x, clamp(scale.y(target), EDGE.top, scale.floor)]]) : "");
+    const over = winsBetween(one, own.a, own.n) && within;
     lifted.setAttribute("d", over ? pathOf(stringOver([...one.chain.map((j) => [one.naturalness[j], one.accuracy[j]]), [own.n, own.a]]).map(([p, q]) => scale.at(p, q))) : "");
   }
 
@@ -237,7 +237,7 @@ function controls(data) {
     open: make("button", { type: "button", "aria-expanded": "false", ...QUIET }, "show the reference"),
     told: span("note", "The first sentence that you keep shows the reference."), refs: div("refs"), verdict: div("verdict"), chart: div("chart"),
     look: select({ id: id + "-l" }, []), looked: div("looked"),
-    lines: div("note", "Blue: the string over the candidates. Grey: all that is worth as much as the oracle's choice at this β. Dashed: the string that yours lifts."),
+    lines: div("note", "Blue: the string over the candidates. Grey: all that is worth as much as the oracle's choice at this β. Dashed: the string that yours lifts. Dotted: how far yours is from being worth as much as that choice."),
     said: make("div", { class: "anx-hidden", role: "status" }),
     body: make("tbody"), name: make("input", { type: "text", id: id + "-name", maxlength: 40, autocomplete: "off", spellcheck: "false", ...QUIET }),
     save: make("button", { type: "button", class: "anx-save", ...QUIET }, "Save my sentences"),
@@ -307,7 +307,7 @@ function render({ model, el }) {
 
   const beta = () => { const b = model.get("beta"); return b === "inf" ? Infinity : +b; };
   const scored = (text, id = one.id) => { const judged = explainedText(critic, text); return { judged, a: chrfOf(text, references.get(id)), n: judged.score, text, segment: id, unfit: unfit(text, critic, data.language, fewest.get(id)) }; };
-  const beyond = (box) => Boolean(own) && (own.a > box[3] || own.n > box[1]); // what is typed, above a frame or to its right
+  const beyond = (box) => Boolean(fair) && (fair.a > box[3] || fair.n > box[1]); // what is typed, above a frame or to its right
   const all = () => model.get("kept").map(([segment, text]) => scored(text, segment)).filter((row) => row.n !== null);
   const here = () => all().filter((row) => row.segment === one.id);
 
@@ -317,19 +317,19 @@ function render({ model, el }) {
     own = now.n === null ? null : now;
     fair = own && !own.unfit ? own : null;
     ui.words.replaceChildren(...colouredWords(text, now.unfit ? { shares: [] } : now.judged, references.get(one.id)));
-    ui.scores.replaceChildren(make("b", {}, "chrF ", own ? number(now.a, 1) : "–"), " of 100 · ", make("b", {}, "critic ", own ? nats(now.n) : "–"),
+    ui.scores.replaceChildren(make("b", {}, "chrF ", own ? number(now.a, 1) : "–"), " of 100 · ", make("b", {}, "critic ", fair ? nats(now.n) : "–"),
       fair ? `: ${oddsSaid(now.n)}.` : own ? `. ${own.unfit.said}` : text.trim() ? ". There is no word in this text: a number or a sign has no critic." : ". Type a translation: both judges read along.");
     ui.pulls.textContent = fair ? `${pullsSaid(now.judged.shares)} Every text starts at ${nats(critic.intercept)}.` : "";
     for (const part of [ui.words, ui.legend]) part.hidden = !text.trim();
     off(ui.keep, !own);
-    if ((own && now.judged.shares.length > 4 && beyond(plane.box)) || (grew && !beyond(grew))) layPlane(); // it won the frame too
+    if ((fair && now.judged.shares.length > 4 && beyond(plane.box)) || (grew && !beyond(grew))) layPlane(); // it won the frame too
     paintBeta();
   }
 
   // ---- what a β changes
   function paintBeta() {
     const b = beta(), k = oracleAt(one, b), text = betaText(b);
-    plane.draw(b, own);
+    plane.draw(b, fair);
     ui.slider.max = STEPS * one.beta.length;
     ui.slider.value = Math.round(ownPlace(one, b));
     ui.value.textContent = text;
@@ -338,7 +338,7 @@ function render({ model, el }) {
     ui.verdict.classList.toggle("anx-won", Boolean(fair && winsBetween(one, fair.a, fair.n)));
     ui.slider.setAttribute("aria-valuetext", `${text}: the oracle takes ${one.tags[k]}`);
     plane.svg.setAttribute("aria-label", `${one.texts.length} candidates by chrF and by the critic, and the string over them: ` +
-      `${one.chain.map((j) => one.tags[j]).join(", ")}.${own ? ` Yours: chrF ${number(own.a, 1)}, critic ${nats(own.n)}.${own.unfit ? ` ${own.unfit.said}` : ""}` : ""}`);
+      `${one.chain.map((j) => one.tags[j]).join(", ")}.${fair ? ` Yours: chrF ${number(fair.a, 1)}, critic ${nats(fair.n)}.` : own ? ` ${own.unfit.said}` : ""}`);
     root.dataset.beta = b;
     off(ui.before, b === 0);
     off(ui.after, b === Infinity);
@@ -372,6 +372,7 @@ function render({ model, el }) {
       const list = model.get("kept").slice();
       list.splice(keptAt(row.segment, row.text), 1);
       putKept(list);
+      ui.status.textContent = "Deleted. The numbers count what is left.";
       ui.area.focus();
     });
     return drop;
@@ -415,8 +416,8 @@ function render({ model, el }) {
 
   function layPlane() {
     const tries = here(), usual = grown(one.box, tries, true);
-    grew = own && own.segment === one.id && own.judged.shares.length > 4 && beyond(usual) ? usual : null;
-    plane = planeOf(one, tries, grew ? grown(usual, [own], false) : usual);
+    grew = fair && fair.segment === one.id && fair.judged.shares.length > 4 && beyond(usual) ? usual : null;
+    plane = planeOf(one, tries, grew ? grown(usual, [fair], false) : usual);
     ui.chart.replaceChildren(plane.svg);
     plane.svg.addEventListener("pointermove", (event) => { if (event.pointerType === "mouse") lookAt(plane.candidateAt(event) ?? chosen()); });
     plane.svg.addEventListener("pointerleave", () => lookAt(chosen()));

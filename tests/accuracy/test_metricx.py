@@ -228,7 +228,7 @@ def test_the_metric_is_an_error_score_with_the_mean_over_references(tiny, capsys
         ("srcs", "refs"),
     )
     assert metric.scale == "points, 0 to 25 (lower is better)"
-    assert metric.oriented_title == "−MetricX 24-tiny (points, 0 to 25, higher is better)"
+    assert metric.oriented_title == "−MetricX 24-tiny (points, −25 to 0, higher is better)"
     parts = [part.split(":")[0] for part in metric.signature.split("|")]
     assert parts == [
         "metricx24",

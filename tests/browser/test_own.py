@@ -272,6 +272,8 @@ def test_a_few_words_are_not_judged(made, page, tmp_path, text):
     page.get_by_label("Your translation").fill(text)
     said = root.locator(".anx-scores").inner_text()
     assert "here the critic is asked from 6 words on" in said
+    assert "critic –" in said
+    assert not root.locator(".anx-mine").is_visible()
     assert "reads" not in said
     assert root.locator(".anx-pulls").inner_text().strip() == ""
     assert "Yours" not in root.locator(".anx-verdict").inner_text()
@@ -373,7 +375,7 @@ def test_a_winner_is_told_and_the_reference_is_hidden_until_the_first_sentence(
     area.fill(one["refs"][0])
     assert "chrF 100.0 of 100" in root.inner_text()
     assert (
-        f"Nobody among {len(one['texts'])} candidates beats yours"
+        f"None of the {len(one['texts'])} candidates beats yours"
         in root.locator(".anx-verdict").inner_text()
     )
     assert root.locator(".anx-words .anx-hit").count() > 0
