@@ -43,7 +43,7 @@ ALL_WAYS = 7
 """Up to so many systems, p counts all ways to shuffle naturalness, so that it is the same by every seed."""
 EDGE = 3
 """Monte Carlo errors of p within which another seed may decide otherwise."""
-EDGES = 2**16
+EDGES = 2**14
 """Of a line whose distances are in memory at a time."""
 
 
