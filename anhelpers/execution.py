@@ -50,12 +50,15 @@ class Outcome:
     error: str | None = None
 
 
-def execute(path: Path, parameters: Mapping[str, Any], out: Path) -> Outcome:
+def execute(
+    path: Path, parameters: Mapping[str, Any], out: Path, scheduler: str | None = None
+) -> Outcome:
     """Run one notebook, write OUT/NAME.ipynb and OUT/NAME.html; after an error nothing is written, older files stay.
 
     Parameters
     ----------
     parameters : injected after the cell tagged `parameters`. out : folder.
+    scheduler : of `scoring.cluster.connect`, whose workers compute the models' scores; None: the kernel itself.
     """
     began = time.monotonic()
     told = {name: parse_value(text) for name, text in parameters_of(path).items()} | dict(
@@ -72,7 +75,7 @@ def execute(path: Path, parameters: Mapping[str, Any], out: Path) -> Outcome:
             environment(**_headless(Path(folder).absolute())),
         ):
             fresh = Path(folder) / path.name
-            if error := _executed(path, fresh, parameters):
+            if error := _executed(path, fresh, parameters, scheduler):
                 return Outcome(path.stem, time.monotonic() - began, error=error)
             checks = _checks(fresh)
             _settle(fresh)
@@ -94,7 +97,9 @@ def _headless(folder: Path) -> dict[str, str]:
     return {"ANX_MODE": "static", "JUPYTER_RUNTIME_DIR": str(make_folder(folder / "runtime"))}
 
 
-def _executed(path: Path, fresh: Path, parameters: Mapping[str, Any]) -> str | None:
+def _executed(
+    path: Path, fresh: Path, parameters: Mapping[str, Any], scheduler: str | None
+) -> str | None:
     """Write the executed notebook to `fresh`; what went wrong in it, or None."""
     papermill, nbclient = (
         need(name, "running notebooks") for name in ("papermill", "nbclient.exceptions")
@@ -110,7 +115,7 @@ def _executed(path: Path, fresh: Path, parameters: Mapping[str, Any]) -> str | N
             kernel_name="python3",
             log_output=False,
             autosave_cell_every=0,  # which takes longer than most cells; the file is written at the end
-            extra_arguments=QUIET_KERNEL,
+            extra_arguments=[*QUIET_KERNEL, *_sharing(scheduler)],
         )
     except papermill.PapermillExecutionError as error:
         return _failure(error)
@@ -122,6 +127,14 @@ def _executed(path: Path, fresh: Path, parameters: Mapping[str, Any]) -> str | N
     except RuntimeError as error:
         return f"its kernel did not start ({error}); close other programs, or run with --jobs 1."
     return None
+
+
+def _sharing(scheduler: str | None) -> list[str]:
+    """What a kernel is told so that, before its first cell, models' scores come from a cluster."""
+    if scheduler is None:
+        return []
+    line = f"from anhelpers.scoring import cluster; cluster.share({scheduler!r}); del cluster"
+    return [f"--IPKernelApp.exec_lines={line}"]
 
 
 def _checks(executed: Path) -> tuple[str, ...]:
@@ -205,12 +218,16 @@ def run(
     parameters: Mapping[str, Any] | None = None,
     out: Path | str = "build",
     jobs: int = 1,
+    *,
+    scheduler: str | None = None,
 ) -> list[Outcome]:
     """Execute notebooks, `jobs` at a time, with a line on stderr for each; all are tried even where one fails.
 
     Parameters
     ----------
     parameters : injected into every notebook that knows them. out : folder.
+    scheduler : of `scoring.cluster.connect`; each notebook that scores with a model has workers of its own, or shares
+        those of a scheduler that runs already.
     """
     if jobs < 1:
         raise DataError(f"jobs must be at least 1, got {jobs}.")
@@ -226,7 +243,9 @@ def run(
     with ProcessPoolExecutor(
         max_workers=min(jobs, len(plan)) or 1, initializer=_ends_when_told
     ) as pool:
-        running = {pool.submit(execute, path, p, Path(out)): path for path, p in plan.items()}
+        running = {
+            pool.submit(execute, path, p, Path(out), scheduler): path for path, p in plan.items()
+        }
         say(f"running {len(plan)} notebook(s) into {out}")
         try:
             for future in as_completed(running):

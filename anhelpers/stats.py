@@ -16,6 +16,7 @@ from .errors import DataError
 __all__ = [
     "Z95",
     "Resamples",
+    "check_draws",
     "cluster_counts",
     "cluster_sums",
     "clusters_of",
@@ -103,11 +104,15 @@ class Resamples:
             yield rows, drawn
 
     def by_segment(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """(which draws, how often each segment is drawn in them (b, n)) for all draws."""
+        """(which draws, how often each segment is drawn in them (b, n)) for all draws, BLOCK numbers at a time."""
         n = len(self.index)
         alone = self.n_clusters == n and bool((self.index == np.arange(n)).all())
+        step = max(1, BLOCK // n)
         for rows, counts in self.blocks():
-            yield rows, counts if alone else counts.take(self.index, axis=1)
+            for start in range(rows.start, rows.stop, step):
+                some = counts[start - rows.start : start - rows.start + step]
+                drawn = some if alone else some.take(self.index, axis=1)
+                yield slice(start, start + len(some)), drawn
 
 
 def resamples(clusters: Sequence | np.ndarray, n_draws: int, rng: np.random.Generator) -> Resamples:
@@ -121,12 +126,26 @@ def resamples(clusters: Sequence | np.ndarray, n_draws: int, rng: np.random.Gene
     ------
     DataError : n_draws is no number of resamples, or what is kept of each does not fit into memory.
     """
+    n_draws = check_draws(clusters, n_draws)
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
     m = int(index.max()) + 1
-    n_draws = checks.draws_that_fit(n_draws, min(m, KEPT))
     if n_draws * m > BLOCK:
         return Resamples(n_draws, m, index, np.random.default_rng(rng.integers(2**63)))
     return Resamples(n_draws, m, index, rng, [cluster_counts(clusters, n_draws, rng)[0]])
+
+
+def check_draws(clusters: Sequence | np.ndarray, n_draws: int) -> int:
+    """The number of resamples itself, for `resamples` to draw; a DataError before any text is scored for them.
+
+    Parameters
+    ----------
+    clusters : (n,) cluster of each segment, as `clusters_of` gives them. n_draws : B, at least 1.
+
+    Raises
+    ------
+    DataError : n_draws is no number of resamples, or what is kept of each does not fit into memory.
+    """
+    return checks.draws_that_fit(n_draws, min(len(set(np.asarray(clusters).tolist())), KEPT))
 
 
 @compiled

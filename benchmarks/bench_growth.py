@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +21,7 @@ import numpy as np
 
 import anhelpers as an
 
-from . import bench_frontier, bench_lm, bench_surface
+from . import bench_frontier, bench_lm, bench_mqm, bench_store, bench_surface
 from .table import POINTS, Row, exponent, limited, not_measured, seconds_of
 
 LIMIT = 1.05
@@ -66,6 +67,26 @@ def workloads(quick: bool) -> Iterator[Growing]:
     sizes = tuple(size // fewer for size in (16, 32, 64, 128))
     yield Growing("log-probabilities under de-small", "N", sizes, lambda size: _lm(lm, size, 8), 2)
     yield Growing("log-probabilities under de-small", "K", sizes, lambda size: _lm(lm, 8, size), 2)
+    yield from whole_studies(quick)
+
+
+def whole_studies(quick: bool) -> Iterator[Growing]:
+    """What a user waits for, from files or texts to the table, along N: sentences, segments, ratings, texts."""
+    fewer = 20 if quick else 1
+
+    def sizes(most: int) -> tuple[int, ...]:
+        return tuple(most // fewer // 2**i for i in (3, 2, 1, 0))
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        yield Growing("xmi of two files", "N", sizes(400_000), lambda n: _xmi(folder, n), 2)
+        yield Growing("plane of 8 systems", "N", sizes(16_000), _plane, 2)
+        ratings = bench_mqm.unpacked(folder).read_text("utf-8").splitlines(keepends=True)
+        rows = sizes(len(ratings))
+        yield Growing("MQM read and scored", "N", rows, lambda n: _mqm(folder, ratings, n))
+        yield Growing("score store", "N", sizes(400_000), lambda n: _store(folder, n), 2)
+    critic = an.metric("critic", "de")
+    yield Growing("critic", "N", sizes(64_000), lambda n: _critic(critic, n), 2)
 
 
 def _surface(metric, cands, refs, n: int, k: int) -> Callable[[], object]:
@@ -79,6 +100,64 @@ def _curve(n: int, k: int) -> Callable[[], object]:
 def _lm(lm, n: int, k: int) -> Callable[[], object]:
     texts = list(dict.fromkeys(bench_lm.candidates(n, k)))
     return partial(an.score_texts, lm, texts)
+
+
+def _xmi(folder: Path, n: int) -> Callable[[], object]:
+    """Two files of sums are read and compared, with intervals."""
+    rng = np.random.default_rng(24)
+    lm = -rng.gamma(20.0, 4.0, n)
+    paths = {"mt": lm * rng.beta(20.0, 35.0, n), "lm": lm}
+    for name, scores in paths.items():
+        np.savetxt(folder / name, scores, fmt="%.6f", header="logprob_nats", comments="")
+
+    def compared() -> object:
+        mt, lm, _ = an.data.read_score_pair(folder / "mt", folder / "lm")
+        return an.xmi.xmi(mt.logprobs, lm.logprobs, rng=np.random.default_rng(0), n_draws=200)
+
+    return compared
+
+
+def _plane(n: int) -> Callable[[], object]:
+    """Texts of the teaching set's words, in documents of 20: scores, intervals, gaps and paired tests."""
+    rng, some = np.random.default_rng(24), an.load("teaching")
+    words = np.array(sorted({word for text in some.streams[0] for word in text.split()}))
+    refs = [rng.choice(words, size) for size in rng.integers(8, 33, n)]
+    systems = {
+        f"s{k}": tuple(
+            " ".join(np.where(rng.random(len(ref)) < 0.1 * k, rng.choice(words, len(ref)), ref))
+            for ref in refs
+        )
+        for k in range(1, 9)
+    }
+    docs = tuple(f"d{i // 20}" for i in range(n))
+    streams = {"ref": tuple(map(" ".join, refs))}
+    test = an.TestSet("made up", "en-de", streams["ref"], streams, systems, docs=docs)
+
+    def placed() -> object:
+        cands = an.from_systems(test)
+        study = an.oracle_study(test, cands, "chrf", "critic")
+        study.systems(n_draws=200)
+        return an.plane.paired_tests(study.plane, np.random.default_rng(0), 200)
+
+    return placed
+
+
+def _mqm(folder: Path, lines: list[str], n: int) -> Callable[[], object]:
+    path = folder / "mqm.tsv"
+    path.write_text("".join(lines[:n]), "utf-8")
+    return lambda: an.score_ratings(an.data.read_ratings(path))
+
+
+def _store(folder: Path, n: int) -> Callable[[], object]:
+    def kept_and_found() -> object:
+        with tempfile.TemporaryDirectory(dir=folder) as place:
+            return bench_store.stored(n, Path(place))
+
+    return kept_and_found
+
+
+def _critic(critic, n: int) -> Callable[[], object]:
+    return partial(critic.score_segments, bench_store.texts_of(n))
 
 
 def measured(growing: Growing) -> tuple[list[float], list[float]]:

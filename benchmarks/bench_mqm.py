@@ -36,6 +36,13 @@ READ = {
 }
 
 
+def unpacked(folder: Path) -> Path:
+    """The file of ratings, unpacked into a folder of its own within this one."""
+    with tarfile.open(Path(os.environ["ANHELPERS_DATA"]) / ARCHIVE) as archive:
+        archive.extractall(folder / "mqm", filter="data")
+    return next((folder / "mqm").iterdir())
+
+
 def _theirs(path: Path, columns: list[str] | None) -> dict[str, float]:
     """The penalty of each system by pandas."""
     table = pd.read_csv(
@@ -104,9 +111,7 @@ def rows(quick: bool) -> Iterator[Row]:
     """Warm beside both ways of pandas, the first call of a process, and memory."""
     repeats = 3 if quick else 9
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(Path(os.environ["ANHELPERS_DATA"]) / ARCHIVE) as archive:
-            archive.extractall(folder, filter="data")
-        path = next(Path(folder).iterdir())
+        path = unpacked(Path(folder))
         yield from (_warm(path, what, repeats) for what in GOALS)
         yield _first_call(path, repeats)
         yield _memory(path)

@@ -31,15 +31,15 @@ GOALS = {"de-small": "> 20"}
 USES = ("all known", "kept", "missed", "resumed")
 
 
-def _texts(n: int) -> list[str]:
+def texts_of(n: int) -> list[str]:
     """n distinct texts of the length of sentences."""
     some = an.load_candidates("teaching").texts
     return [f"{some[i % len(some)]} {i}" for i in range(n)]
 
 
-def _stored(n: int, folder: Path) -> dict[str, float]:
+def stored(n: int, folder: Path) -> dict[str, float]:
     """Seconds per score for each of USES; whether all came back as they were; bytes per score."""
-    texts, scores = _texts(n), np.random.default_rng(0).normal(size=(n, WIDTH))
+    texts, scores = texts_of(n), np.random.default_rng(0).normal(size=(n, WIDTH))
     store = Store(folder / "scores.sqlite")
 
     def plan(missing: np.ndarray) -> list[np.ndarray]:
@@ -97,7 +97,7 @@ def rows(quick: bool) -> Iterator[Row]:
     """One row per scorer and use of the store."""
     n = 50_000 if quick else 1_000_000
     with tempfile.TemporaryDirectory() as folder:
-        ours = _stored(n, Path(folder))
+        ours = stored(n, Path(folder))
     told = f"all come back to the bit; {ours['bytes']:.0f} bytes per score of {WIDTH} numbers"
     for scorer, theirs in _scorers(quick).items():
         for what in USES if scorer in GOALS else USES[:1]:

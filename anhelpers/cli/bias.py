@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import DataError
 from ..provenance import TOGETHER
 from ..scoring import lookup
+from ..stats import check_draws, clusters_of
 from . import options as shared
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def run(args: argparse.Namespace) -> None:
     from ..plane import rated_metrics as joined
 
     ratings, test = _texts(args)
+    check_draws(clusters_of(test.docs), args.draws)
     scores = score_ratings(ratings, args.scheme or choose_scheme(ratings), args.weights)
     join = join_ratings(test, ratings)
     stored, told = _stored(args.scores, test)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import DataError
 from ..scoring import lookup
+from ..stats import check_draws, clusters_of
 from . import options as shared
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def run(args: argparse.Namespace) -> None:
     from .. import judges
 
     test, cands = judges.load_texts(args.data, args.language_pair)
+    check_draws(clusters_of(test.docs), args.draws)
     model = _model(args, test.trg_lang)
     found, left_out = judges.load_judges(args.judge, test.trg_lang, model, args.data)
     judged = judges.judge_texts((test, cands), found, args.data, model)

@@ -13,6 +13,7 @@ import numpy as np
 from .. import checks
 from ..naturalness.mono import LPP_DISTANCE
 from ..scoring import lookup
+from ..stats import check_draws, clusters_of
 from . import mono as reference
 from . import options as shared
 from .entries import about_curve, about_models, about_options, compared_texts
@@ -117,6 +118,7 @@ def _run(args: argparse.Namespace) -> None:
     from ..report import readable
 
     test, cands, mine = compared_texts(args)
+    check_draws(clusters_of(test.docs), args.draws)
     translations = list(test.systems)
     if args.sanity:
         # so that none of them moves the draws of all else

@@ -25,6 +25,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--data", metavar="NAME|PATH", help="the data set, short for -p data NAME|PATH"
     )
     shared.store(parser)
+    shared.scheduler(parser)
     parser.add_argument(
         "--out", default="build", metavar="DIR", help="where results go (default: build)"
     )
@@ -40,7 +41,10 @@ def run(args: argparse.Namespace) -> int:
     parameters = {name: notebooks.parse_value(value) for name, value in args.parameter}
     if args.data is not None:
         parameters["data"] = args.data
-    outcomes = execution.run(args.notebooks, parameters, args.out, args.jobs)
+    with shared.using_scheduler(args.scheduler):  # so that a wrong one is told before any kernel
+        outcomes = execution.run(
+            args.notebooks, parameters, args.out, args.jobs, scheduler=args.scheduler
+        )
     for outcome in outcomes:
         print(f"{outcome.name}: {outcome.error}" if outcome.error else f"{outcome.html}")
     return int(any(o.error for o in outcomes))

@@ -239,6 +239,7 @@ def _from_models(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str],
     """The result, what the user should see, and nothing more: the signature names the models already."""
     from ..data.identify import check_language
     from ..data.lines import read_lines
+    from ..stats import check_draws, clusters_of
     from ..translation import load_mt
     from ..xmi import load_q_lm, xmi_from_models
 
@@ -257,6 +258,7 @@ def _from_models(args: argparse.Namespace) -> tuple[Xmi | XmiPerChar, list[str],
         if code:
             check_language(texts, code, f"the texts of {path}")
     docs = _lines(args.docs, len(trgs))
+    check_draws(clusters_of(docs or range(len(trgs))), args.draws)
     codes = {"src_lang": args.src_lang, "trg_lang": args.trg_lang, "device": args.device}
     mt = load_mt(args.mt, task=args.task or "", **codes)
     lm = load_q_lm(args.lm, **codes)

@@ -94,7 +94,8 @@ def read_lines(path: str | PathLike) -> tuple[str, ...]:
 
 def table_lines(path: str | PathLike) -> tuple[str, ...]:
     """The lines of a file that is no text to be scored, such as a table or JSON: as `read_lines`, without notes."""
-    return lines_of(read_bytes(path), path)
+    # in one expression: of a large file, bytes, text and lines are never all in memory
+    return _split(text_of(read_bytes(path), path), path)
 
 
 def text_lines(data: bytes, path: str | PathLike) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -206,7 +207,9 @@ def _split(text: str, path: str | PathLike) -> tuple[str, ...]:
             "of today (LF).",
             path,
         )
-    lines = text.removesuffix("\n").split("\n")
+    lines = text.split("\n")
+    if not lines[-1]:  # behind the last line's end
+        lines.pop()
     return tuple(line.rstrip("\r") for line in lines) if "\r" in text else tuple(lines)
 
 

@@ -124,9 +124,12 @@ def repeated_value(scores: np.ndarray, texts: Sequence[str] | None = None) -> tu
     texts : (N,) of the sentences, of which equal ones count once; None: unknown.
     """
     known = np.flatnonzero(~np.isnan(scores) & (scores != 0))
-    pairs = {(scores[k], texts[k] if texts else k) for k in known}
-    values, counts = np.unique([value for value, _ in pairs], return_counts=True)
-    if not values.size or counts.max() < max(FEW, MANY * len(scores)):
+    least, given = max(FEW, MANY * len(scores)), scores[known]
+    values, counts = np.unique(given, return_counts=True)
+    if texts and values.size and counts.max() >= least:
+        pairs = {(value, texts[k]) for value, k in zip(given.tolist(), known, strict=True)}
+        values, counts = np.unique([value for value, _ in pairs], return_counts=True)
+    if not values.size or counts.max() < least:
         return ()
     told = (
         f"{counts.max()} of {len(scores)} sentences have the same score, "

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
+from itertools import pairwise
 from os import PathLike
 
 import numpy as np
@@ -291,6 +292,11 @@ class CandidateSet:
         """(n_segments,) the number of candidates of each source, however often each was drawn."""
         return np.bincount(self.segment, minlength=self.n_segments)
 
+    def by_source(self) -> Iterator[tuple[str, ...]]:
+        """The texts of each source, in order."""
+        ends = np.searchsorted(self.segment, np.arange(self.n_segments + 1)).tolist()
+        return (self.texts[start:end] for start, end in pairwise(ends))
+
     @cached_property
     def id(self) -> str:
         """What names these candidates in tables, such as "candidates:3f9a2c1b77e0": who has the same id has the same.
@@ -301,11 +307,12 @@ class CandidateSet:
         >>> CandidateSet([0, 0, 0], ["a", "b", "a"]).id == CandidateSet([0, 0], ["b", "a"]).id
         True
         """
-        texts: list[dict[str, int]] = [{} for _ in range(self.n_segments)]
-        for source, text in zip(self.segment.tolist(), self.texts, strict=True):
-            texts[source][text] = 1  # a count, for ids of old
-        listed = json.dumps([sorted(one.items()) for one in texts])  # in ASCII, whatever the texts
-        return f"candidates:{sha256(listed.encode()).hexdigest()[:12]}"
+        said = sha256(b"[")
+        for i, own in enumerate(self.by_source()):  # as JSON, in ASCII, whatever the texts
+            counted = [[text, 1] for text in sorted(set(own))]  # a count, for ids of old
+            said.update(f"{', ' if i else ''}{json.dumps(counted)}".encode())
+        said.update(b"]")
+        return f"candidates:{said.hexdigest()[:12]}"
 
     @property
     def summary(self) -> str:
@@ -421,7 +428,7 @@ class CandidateSet:
     @property
     def repeats(self) -> tuple[str, ...]:
         """A note of how many candidates have the text of an earlier one of their source; none where all differ."""
-        n = len(self) - len(set(zip(self.segment.tolist(), self.texts, strict=True)))
+        n = len(self) - sum(len(set(own)) for own in self.by_source())
         verb, whose = ("repeats", "its") if n == 1 else ("repeat", "their")
         return (
             (f"{n} of {len(self)} candidates {verb} an earlier one of {whose} source.",)

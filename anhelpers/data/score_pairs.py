@@ -287,16 +287,11 @@ def _once(mt: TokenScores, lm: TokenScores) -> None:
     In 125 texts of WMT23, WMT24 and Europarl no 3 lines in a row come again (but for 3 equal ones).
     """
     move = "give each sentence once, or its standard error is too small"
-    pairs = [
-        *zip(
-            *([None if v != v else v for v in side.logprobs.tolist()] for side in (mt, lm)),
-            strict=True,
-        )
-    ]
+    pairs, times_there = _numbers_of_pairs(mt.logprobs, lm.logprobs)
     runs: dict[tuple, int] = {}
     again: dict[int, int] = {}  # a sentence that comes again -> its first place
-    for k in range(len(pairs) - FEW + 1):
-        run = tuple(pairs[k : k + FEW])
+    for k in _runs(times_there > 1):
+        run = tuple(pairs[k : k + FEW].tolist())
         start = runs.setdefault(run, k) if len(set(run)) == FEW else k
         if start < k:
             again |= {k + i: start + i for i in range(FEW)}
@@ -311,13 +306,29 @@ def _once(mt: TokenScores, lm: TokenScores) -> None:
             lm.path,
         )
     for times in (k for k in range(2, len(pairs) // FEW + 1) if len(pairs) % k == 0):
-        once = pairs[::times]
-        if len(set(once)) >= FEW and pairs == [pair for pair in once for _ in range(times)]:
+        each = pairs.reshape(-1, times)
+        if (each == each[:, :1]).all() and len(np.unique(each[:, 0])) >= FEW:
             told = (
-                f"each of {len(once)} sentences comes {times} times in a row with the same scores, "
+                f"each of {len(each)} sentences comes {times} times in a row with the same scores, "
                 f"in {mt.path} too"
             )
             raise DataError(f"{told}; {move}.", lm.path)
+
+
+def _numbers_of_pairs(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) a number for each pair of scores, equal for equal ones, and (n,) how many pairs are equal to it."""
+    (_, first), (known, second) = (np.unique(v, return_inverse=True) for v in (a, b))
+    _, pairs, times = np.unique(
+        first * len(known) + second, return_inverse=True, return_counts=True
+    )
+    return pairs, times[pairs]
+
+
+def _runs(some: np.ndarray) -> list[int]:
+    """Where FEW in a row begin of which all are true."""
+    if len(some) < FEW:
+        return []
+    return np.flatnonzero(np.lib.stride_tricks.sliding_window_view(some, FEW).all(axis=1)).tolist()
 
 
 def _in_one_ratio(mt: TokenScores, lm: TokenScores) -> str:

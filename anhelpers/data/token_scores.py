@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+import sys
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
@@ -88,12 +90,12 @@ class TokenScores:
         return [c if t is None else t for t, c in zip(self.tokens, self.counts, strict=True)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Row:
     """One sentence of a file: its line, its scores in the file's unit, whether they are of tokens."""
 
     line: int
-    scores: tuple[float, ...] | None
+    scores: Sequence[float] | None
     per_token: bool
     tokens: tuple[str, ...] | None = None
     unit: str | None = None
@@ -148,10 +150,13 @@ def _rows(
     if first is None:
         raise DataError("this file is empty; give a line per sentence.", path)
     if first.lstrip().startswith("{"):
-        records = [
-            (i, json_value(line, path, i)) for i, line in enumerate(lines, 1) if line.strip()
-        ]
-        rows, labels = [_object(row, path, i) for i, row in records], labels_of(records, path)
+        rows, records = [], []
+        for i, line in enumerate(lines, 1):
+            if line.strip():
+                record = json_value(line, path, i)
+                rows.append(_object(record, path, i))
+                records.append((i, _without_scores(record)))
+        labels = labels_of(records, path)
         known = {*NAMES, "tokens", "unit", *labels.keys}
         notes = unread(
             [row for _, row in records], lambda k, told: DataError(told, path, records[k][0]), known
@@ -165,6 +170,24 @@ def _rows(
     blank = len(lines) - n
     notes = (f"{blank} blank line{'s' if blank > 1 else ''} at the end left out.",) if blank else ()
     return "numbers", list(_numbers(lines[:n], path)), Labels(), notes
+
+
+def _without_scores(record: dict[str, Any]) -> dict[str, Any]:
+    """What else a row says, its keys held once for all rows: of a million sentences the scores would fill gigabytes."""
+    return {
+        sys.intern(key): None if key in NAMES or key == "tokens" else value
+        for key, value in record.items()
+    }
+
+
+def _packed(scores: Iterable[float]) -> array[float]:
+    """Scores of 8 bytes each; a tuple takes 32."""
+    return array("d", list(scores))  # of a list it takes no more room than it needs
+
+
+def _interned(tokens: Iterable[str]) -> tuple[str, ...]:
+    """Tokens, each held once however often it comes."""
+    return tuple(map(sys.intern, tokens))
 
 
 def _unit(
@@ -228,9 +251,9 @@ def _object(row: Any, path: str | PathLike, number: int) -> _Row:
     if value is None:
         return _Row(number, None, False, None, unit)
     if not isinstance(value, list):
-        scores = (_score(value, path, number, ""),)
+        scores = _packed([_score(value, path, number, "")])
         return _Row(number, None if math.isnan(scores[0]) else scores, False, None, unit)
-    scores = tuple(_score(v, path, number, f"token {k}: ") for k, v in enumerate(value, 1))
+    scores = _packed(_score(v, path, number, f"token {k}: ") for k, v in enumerate(value, 1))
     if not scores:
         raise DataError(
             "there is no token, and at least the end of the sentence has a score.", path, number
@@ -240,7 +263,8 @@ def _object(row: Any, path: str | PathLike, number: int) -> _Row:
         raise DataError(
             f"{n} tokens and {len(scores)} log-probabilities; each token needs one.", path, number
         )
-    return _Row(number, scores, True, None if tokens is None else tuple(map(str, tokens)), unit)
+    named = None if tokens is None else _interned(map(str, tokens))
+    return _Row(number, scores, True, named, unit)
 
 
 def _declared(key: str, unit: object, path: str | PathLike, line: int) -> str | None:
@@ -278,7 +302,7 @@ def _fairseq(
     lines: Sequence[str], texts: dict[str, dict[int, str]], path: str | PathLike
 ) -> Iterator[_Row]:
     """The sentences of a fairseq-generate output, by their ids, with tokens from H where they fit; fills `texts`."""
-    scores: dict[int, tuple[int, tuple[float, ...]]] = {}
+    scores: dict[int, tuple[int, Sequence[float]]] = {}
     for number, line in enumerate(lines, 1):
         found = FAIRSEQ.fullmatch(line)
         if not found:
@@ -303,7 +327,7 @@ def _fairseq(
                 number,
             )
         if kind == "P":
-            scores[key] = number, tuple(number_in(word, path, number) for word in rest.split())
+            scores[key] = number, _packed(number_in(word, path, number) for word in rest.split())
     if not scores:
         raise DataError(
             "fairseq's output without lines of P-<id>, the scores per token; do not use --quiet.",
@@ -321,7 +345,7 @@ def _fairseq(
         whole = (
             None
             if values is None or not words or len(words) + 1 != len(values)
-            else (*words, "</s>")
+            else _interned((*words, "</s>"))
         )
         yield _Row(number, values, values is not None, whole)
 
@@ -329,13 +353,13 @@ def _fairseq(
 def _numbers(lines: Sequence[str], path: str | PathLike) -> Iterator[_Row]:
     """The sentences of a file of numbers, perhaps below a header that declares their unit."""
     name = lines[0].strip().lower()
-    rows = [line.split() for line in lines]
-    each = any(len(words) > 1 for words in rows)
-    for number, words in enumerate(rows, 1):
+    each = any(len(line.split(maxsplit=1)) > 1 for line in lines)
+    for number, line in enumerate(lines, 1):
+        words = line.split()
         if number == 1 and name in NAMES:
             continue
         if not words:
             raise DataError("'' is no number; write nan where there is none.", path, number)
-        values = tuple(number_in(word, path, number) for word in words)
+        values = _packed(number_in(word, path, number) for word in words)
         missing = len(values) == 1 and math.isnan(values[0])
         yield _Row(number, None if missing else values, each, None, NAMES.get(name))

@@ -211,13 +211,14 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
     def score_segments(
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
     ) -> np.ndarray:
-        distinct, scores = [*dict.fromkeys(checks.texts("hyps", hyps))], dict[str, float]()
-        with progress(len(distinct), f"scoring by the critic {critic.name}", "texts") as step:
-            for start in range(0, len(distinct), PART):
-                part = distinct[start : start + PART]
-                scores |= {text: score_critic(critic, text) for text in part}
-                step(len(part))
-        values = np.array([scores[text] for text in hyps], dtype=np.float64)
+        place = {text: i for i, text in enumerate(dict.fromkeys(checks.texts("hyps", hyps)))}
+        found = np.empty(len(place))
+        with progress(len(place), f"scoring by the critic {critic.name}", "texts") as step:
+            for i, text in enumerate(place):
+                found[i] = score_critic(critic, text)
+                if i % PART == PART - 1 or i == len(place) - 1:
+                    step(i % PART + 1)
+        values = found[np.fromiter(map(place.__getitem__, hyps), np.int64, len(hyps))]
         if wordless := int(np.isnan(values).sum()):
             note(
                 f"critic {critic.name}: {wordless} of {len(values)} texts have no word, and so no "

@@ -43,6 +43,8 @@ ALL_WAYS = 7
 """Up to so many systems, p counts all ways to shuffle naturalness, so that it is the same by every seed."""
 EDGE = 3
 """Monte Carlo errors of p within which another seed may decide otherwise."""
+EDGES = 2**14
+"""Of a line whose distances are in memory at a time."""
 
 
 def frontier_distance(scores: np.ndarray, curve: OracleCurve | None = None) -> np.ndarray:
@@ -379,8 +381,11 @@ def _to_line(points: np.ndarray, line: np.ndarray) -> np.ndarray:
     start, step = line[:, None, :-1], np.diff(line)[:, None, :]
     if not step.size:
         return np.sqrt(((points - line) ** 2).sum(0))
-    offset = points[:, :, None] - start
-    along = np.clip(
-        (offset * step).sum(0) / np.maximum((step * step).sum(0), np.finfo(float).tiny), 0, 1
-    )
-    return np.sqrt(((offset - along * step) ** 2).sum(0).min(1))
+    nearest = np.full(points.shape[1], np.inf)
+    for some in range(0, step.shape[2], EDGES):  # of many sources the line has a million edges
+        edges = step[:, :, some : some + EDGES]
+        offset = points[:, :, None] - start[:, :, some : some + EDGES]
+        length = np.maximum((edges * edges).sum(0), np.finfo(float).tiny)
+        along = np.clip((offset * edges).sum(0) / length, 0, 1)
+        nearest = np.minimum(nearest, ((offset - along * edges) ** 2).sum(0).min(1))
+    return np.sqrt(nearest)

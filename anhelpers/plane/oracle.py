@@ -91,16 +91,20 @@ class OracleStudy:
         least 0, and so are the ends of its interval. Without `rng` every call draws the same resamples.
         """
         table = systems_table(self.plane, rng or np.random.default_rng(0), n_draws, self.curve)
-        offered = set(zip(self.cands.segment.tolist(), self.cands.texts, strict=True))
-        table["among_candidates"] = [
-            all(pair in offered for pair in enumerate(self.test.systems[name]))
-            for name in table.system
-        ]
+        table["among_candidates"] = self._offered(table.system.tolist())
         gaps = [c for c in table if c.startswith(("accuracy_gap", "naturalness_gap"))]
         table.loc[table.among_candidates, gaps] = (
             table.loc[table.among_candidates, gaps].clip(lower=0.0) + 0.0
         )
         return table.assign(candidates=self.cands.id)
+
+    def _offered(self, systems: Sequence[str]) -> np.ndarray:
+        """(k,) bool: every output of the system is a candidate of its source."""
+        offered = np.ones(len(systems), dtype=bool)
+        hyps = [self.test.systems[name] for name in systems]
+        for i, own in enumerate(map(set, self.cands.by_source())):
+            offered &= np.array([texts[i] in own for texts in hyps], dtype=bool)
+        return offered
 
     def candidates(self) -> pd.DataFrame:
         """A row per candidate: segment, doc, domain, tag, accuracy, naturalness, text."""

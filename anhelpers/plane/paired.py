@@ -82,7 +82,7 @@ def paired_tests(
         )
     pairs, families = _pairs(plane, against)
     names, index = np.unique(plane.clusters, return_inverse=True)
-    checks.draws_that_fit(n_draws, len(names))
+    n_draws = checks.whole("n_draws", n_draws)
     frames, streams = [], dict(zip((SYSTEMS, *FAMILIES), rng.spawn(1 + len(FAMILIES)), strict=True))
     for name, axis in zip(AXES, plane.axes, strict=True):
         sums = cluster_sums(axis.counts.astype(np.float64), index)

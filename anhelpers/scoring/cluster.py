@@ -7,6 +7,7 @@ kind of device computes the bits of an unshared run. A chunk whose worker is kil
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import re
@@ -24,7 +25,7 @@ from .memo import sharing
 from .slurm import read_slurm, slurm_options
 from .worker import Failed, Recipe, answer
 
-__all__ = ["Cluster", "connect", "draws"]
+__all__ = ["Cluster", "connect", "draws", "share"]
 
 AHEAD = 2
 """Chunks per worker that are out at once: one at work, one waiting, whatever the number of texts."""
@@ -221,6 +222,18 @@ def connect(spec: str) -> Iterator[Cluster]:
     finally:
         cluster.close()
         log.setLevel(level)
+
+
+def share(spec: str) -> None:
+    """From here to the end of this process, all is as inside of `connect`: a notebook's kernel begins with it.
+
+    Parameters
+    ----------
+    spec : as in `connect`.
+    """
+    ends = ExitStack()
+    ends.enter_context(connect(spec))
+    atexit.register(ends.close)
 
 
 def _cluster(spec: str) -> Cluster:

@@ -192,7 +192,7 @@ def _computed(
             recipe, signature, ((at, *sent(indices)) for at, indices in calls)
         )
         return
-    if cluster is not None:
+    if cluster is not None and os.environ.get("ANX_MODE") != "static":  # a notebook keeps its notes
         note_once(f"{signature} is computed in this process: workers cannot load its model.")
     for at, indices in calls:
         yield at, compute(indices)

@@ -55,7 +55,7 @@ def check_needs(test: TestSet, metric: Metric) -> None:
     if "refs" in metric.needs and not test.referenced.any():
         seen = f"those of {test.name} are all blank" if test.refs else f"{test.name} has none"
         raise DataError(
-            f"{metric.name} compares with a reference, and {seen}; give one (-r REF, with files of your own by -s and -t)."
+            f"{metric.name} compares with a reference, and {seen}; give one (-r REF, beside your own -s and -t)."
         )
 
 

@@ -49,6 +49,17 @@ def test_one_object_per_candidate_in_any_order(jsonl):
     assert read_candidate_file(path) == (None, cands)
 
 
+def test_a_large_file_says_how_far_it_is_read(jsonl, monkeypatch, capsys):
+    monkeypatch.setattr("anhelpers.progress.SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr("anhelpers.data.records.PART", 2)
+    path = jsonl(*({"segment": i // 2, "text": f"{i}"} for i in range(5)))
+    assert len(read_candidates(path)) == 5
+    assert capsys.readouterr().err.splitlines() == [
+        "reading c.jsonl: 2 of 5 lines (40%)",
+        "reading c.jsonl: 4 of 5 lines (80%)",
+    ]
+
+
 def test_one_object_per_source_is_self_contained(jsonl):
     path = jsonl(
         {

@@ -12,9 +12,11 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from anhelpers.data.catalog import bundled
+from anhelpers.scoring.store import Store, key
 
 pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
 pytest.importorskip("transformers", reason="pip install -c constraints.txt -e '.[neural]'")
@@ -245,6 +247,14 @@ def test_drawing_is_stopped_and_goes_on_to_the_same_bytes(start, tiny_marian, tm
     assert not partial.exists()
 
 
+def scores_in(store: Path) -> int:
+    try:
+        with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
+            return connection.execute("SELECT COUNT(*) FROM score").fetchone()[0]
+    except sqlite3.Error:
+        return 0
+
+
 SLOW_CALLS = f"""{STUCK.format(n=1)}
 from anhelpers.scoring import memo
 memo.SECONDS_BETWEEN_COMMITS, memo._fitting = 0.0, stuck(memo._fitting)
@@ -276,11 +286,7 @@ def test_scoring_is_stopped_and_goes_on_to_the_same_table(
     assert start([*argv, "whole.csv", *models, "--store", "off"], here=True).status() == 0
 
     def kept() -> int:
-        try:
-            with sqlite3.connect(f"file:{tmp_path}/s?mode=ro", uri=True) as connection:
-                return connection.execute("SELECT COUNT(*) FROM score").fetchone()[0]
-        except sqlite3.Error:
-            return 0
+        return scores_in(tmp_path / "s")
 
     for number, status in (signal.SIGINT, 130), (signal.SIGKILL, -9):
         before, run = kept(), start([*argv, "x.csv", *models, "--store", "s"], SLOW_CALLS)
@@ -299,6 +305,17 @@ def test_scoring_is_stopped_and_goes_on_to_the_same_table(
         assert (tmp_path / f"{i}.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
 
 
+CAUGHT = """
+import time
+n, calls = 0, []
+{caught}
+def slow(*a, _first=getattr(place, name), **k):
+    calls.append(a)
+    if len(calls) > n:
+        open("../here", "w").close(), time.sleep(600)
+    return _first(*a, **k)
+setattr(place, name, slow)
+"""
 MIDDLE = {
     "plane": (
         ["plane", "--data", "teaching/de-en", "--naturalness", "critic", "--draws", "20"],
@@ -315,8 +332,13 @@ MIDDLE = {
         ["-o", "out/m.csv"],
         "import anhelpers.mqm as place; name = 'system_table'",
     ),
+    "store export": (
+        ["store", "export", "--store", "../scores.sqlite"],
+        ["out/s.parquet"],
+        "import anhelpers.scoring.upkeep as place; name = '_table'; place.ROWS_PER_GROUP = 4; n = 2",
+    ),
 }
-"""Command, its output, and a function in the middle of its work, after reading and scoring."""
+"""Command, its output, a function in the middle of its work, and n, how many of its calls come back."""
 
 
 @pytest.mark.parametrize("name", MIDDLE)
@@ -328,6 +350,9 @@ def test_killed_in_the_middle_the_older_results_stay_and_a_rerun_is_byte_identic
     for folder in folders:
         (folder / "out").mkdir(parents=True)
         shutil.copy(bundled("teaching/de-en/mqm.tsv"), folder / "ratings.tsv")
+    store = Store(tmp_path / "scores.sqlite")
+    store.put("a", [key(str(i)) for i in range(20)], np.arange(20.0)[:, None])
+    store.close()
 
     def results(folder: Path) -> dict[str, bytes]:
         """But for PDFs, whose library orders its objects by chance."""
@@ -338,8 +363,7 @@ def test_killed_in_the_middle_the_older_results_stay_and_a_rerun_is_byte_identic
     older = dict.fromkeys(results(folders[0] / "out"), b"older")
     for path, data in older.items():
         (folders[1] / "out" / path).write_bytes(data)
-    setup = f"{STUCK.format(n=0)}\n{caught}\nfirst = getattr(place, name)\n"
-    setup += "def slow(*a, **k):\n    open('../here', 'w').close(); time.sleep(600)\nsetattr(place, name, slow)"
+    setup = CAUGHT.format(caught=caught)
     run = Command(server, folders[1], [*argv, *out], setup, "../log2", False)
     until((tmp_path / "here").exists, f"{caught} to be called: {run.text()}")
     run.send(signal.SIGKILL)
@@ -350,6 +374,51 @@ def test_killed_in_the_middle_the_older_results_stay_and_a_rerun_is_byte_identic
     again = Command(server, folders[1], [*argv, *out], "", "../log3", True)
     assert again.status() == 0, again.text()
     assert results(folders[1] / "out") == made
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="processes are looked up in /proc"
+)
+def test_killed_while_two_workers_score_the_older_table_stays_and_a_rerun_is_byte_identical(
+    start, tiny_lm, tmp_path, faults
+):
+    pytest.importorskip("distributed", reason="pip install -c constraints.txt -e '.[cluster]'")
+    n = 600
+    (tmp_path / "src").write_text("".join(f"The dog sees {i} cats.\n" for i in range(n)), "utf-8")
+    (tmp_path / "trg").write_text(
+        "".join(f"Der Hund sieht {i} Katzen.\n" for i in range(n)), "utf-8"
+    )
+    score = ["score", "-s", "src", "-t", "A=trg", "--segments", "--lm", tiny_lm, "-o"]
+    whole = start([*score, "whole.csv", "--store", "off"])
+    assert whole.status() == 0, whole.text()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "x.csv").write_bytes(b"older")
+    shared = [*score, "out/x.csv", "--store", "s", "--scheduler", "local:2"]
+    watched = f"""{SLOW_CALLS}
+from anhelpers.scoring import cluster
+def answers(self, *a, _first=cluster.Cluster.answers):
+    for one in _first(self, *a):
+        pids = [self._client.cluster.workers[i].pid for i in self._client.cluster.workers]
+        open("pids", "w").write(" ".join(map(str, pids)))
+        yield one
+cluster.Cluster.answers, cluster.PER_CHUNK = answers, 64
+"""
+    run = start(shared, watched)
+    until(lambda: scores_in(tmp_path / "s") > 0, f"a score of a worker: {run.text()}")
+    run.send(signal.SIGKILL)
+    assert run.status() == -9
+    workers = [*map(int, (tmp_path / "pids").read_text().split())]
+    assert len(workers) == 2
+    until(lambda: not any(map(lives, workers)), "the workers to end")
+    assert 0 < scores_in(tmp_path / "s") < n
+    assert faults.tree(tmp_path / "out") == {"x.csv": b"older"}
+    assert not faults.hidden(tmp_path / "out")
+    again = start(shared, log="again")
+    assert again.status() == 0, again.text()
+    assert "of 600 distinct scores come from the store s." in again.text()
+    assert (tmp_path / "out" / "x.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    assert scores_in(tmp_path / "s") == n
 
 
 def lives(pid: int) -> bool:
@@ -394,3 +463,37 @@ def test_notebooks_are_stopped_with_their_kernels(number, status, start, tmp_pat
         "an empty folder",
     )
     assert (tmp_path / "out" / "slow.html").read_text() == "before"
+
+
+@pytest.mark.notebook
+def test_a_notebook_that_is_killed_in_its_middle_leaves_the_older_pages_and_a_rerun_is_byte_identical(
+    start, tmp_path, faults
+):
+    cells = [
+        "import os, time\nimport anhelpers as an\nprint(an.load('teaching').srcs[0])",
+        "if os.path.exists('stop'): open('here', 'w').close(), time.sleep(600)",
+        "print(an.oracle_curve([0, 0, 1], [80, 50, 60], [-4, -1, -2]))",
+    ]
+    book = nbformat.v4.new_notebook(cells=[*map(nbformat.v4.new_code_cell, cells)])
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    book.metadata["kernelspec"] = kernel
+    nbformat.write(book, tmp_path / "own.ipynb")
+    for out in ("whole", "out"):
+        (tmp_path / out).mkdir()
+    whole = start(["run", "own.ipynb", "--out", "whole"])
+    assert whole.status() == 0, whole.text()
+    made = faults.tree(tmp_path / "whole")
+    assert set(made) == {"own.ipynb", "own.html"}
+    for name in made:
+        (tmp_path / "out" / name).write_bytes(b"older")
+    (tmp_path / "stop").touch()
+    run = start(["run", "own.ipynb", "--out", "out"])
+    until((tmp_path / "here").exists, f"the second cell: {run.text()}")
+    run.send(signal.SIGKILL)
+    assert run.status() == -9
+    until(lambda: not faults.hidden(tmp_path / "out"), "what was begun to be removed")
+    assert faults.tree(tmp_path / "out") == dict.fromkeys(made, b"older")
+    (tmp_path / "stop").unlink()
+    again = start(["run", "own.ipynb", "--out", "out"], log="again")
+    assert again.status() == 0, again.text()
+    assert faults.tree(tmp_path / "out") == made

@@ -87,6 +87,16 @@ def test_distance_is_the_shortest_way_to_the_line():
     np.testing.assert_allclose(frontier_distance(scores, curve), brute, atol=1e-4)
 
 
+def test_a_line_of_many_edges_is_gone_along_in_parts(monkeypatch):
+    rng = np.random.default_rng(3)
+    curve = oracle_curve(np.repeat(np.arange(50), 9), *rng.normal(size=(2, 450)))
+    scores = rng.normal(-1, 1, (2, 6))
+    whole = frontier_distance(scores, curve)
+    monkeypatch.setattr(local, "EDGES", 7)
+    assert len(curve.beta) > 50
+    assert frontier_distance(scores, curve).tolist() == whole.tolist()
+
+
 @pytest.mark.verifies("Distance from the frontier", by="hand")
 def test_one_system_best_at_both_is_a_frontier_of_one_point():
     distance = frontier_distance(np.array([[2.0, 0, 1], [2.0, 1, 0]]))

@@ -401,6 +401,45 @@ def test_a_wrong_cluster_is_one_sentence(spec, sentence, tmp_path, monkeypatch, 
     assert line.startswith(f"anhelpers score: {sentence}")
 
 
+NOTEBOOK = """import os, anhelpers as an
+lm = an.load_lm(folder, device="cpu")
+print([total.hex() for total in an.score_texts(lm, ["Das Haus ist alt."] + [f"Der Hund {i}." for i in range(9)]).total])
+from anhelpers.naturalness.lm import language_model
+own = language_model(lm.model, lm.tokenizer, name="own", revision="in-memory")
+found = an.score_texts(own, ["Das Haus."])
+print(found.total[0].hex())
+from anhelpers.scoring import memo; import pathlib
+workers = memo._cluster.get()
+n = len(workers.client.nthreads()) if workers and workers._client else 0
+pathlib.Path("workers").write_text(str(n)) and None"""
+
+
+@pytest.mark.notebook
+def test_a_notebook_scored_by_two_workers_has_the_same_bytes(
+    tiny_lm, tmp_path, monkeypatch, capsys
+):
+    nbformat = pytest.importorskip("nbformat")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    cells = [f"folder = {str(tiny_lm)!r}", NOTEBOOK]
+    book = nbformat.v4.new_notebook(cells=[*map(nbformat.v4.new_code_cell, cells)])
+    book.cells[0].metadata["tags"] = ["parameters"]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    book.metadata["kernelspec"] = kernel
+    nbformat.write(book, "own.ipynb")
+    run = ["run", "own.ipynb", "--store", "off", "--out"]
+    assert cli.main([*run, "alone"]) == 0
+    assert Path("workers").read_text() == "0"
+    assert cli.main([*run, "two", "--scheduler", "local:2"]) == 0
+    assert Path("workers").read_text() == "2"
+    for name in ("own.ipynb", "own.html"):
+        assert Path("two", name).read_bytes() == Path("alone", name).read_bytes()
+    capsys.readouterr()
+    assert cli.main([*run, "wrong", "--scheduler", "local:two"]) == 2
+    assert "anhelpers run: 'local:two' names no cluster; write local:N" in capsys.readouterr().err
+    assert not Path("wrong").exists()
+
+
 def test_without_the_library_the_line_that_installs_it(monkeypatch):
     from anhelpers.errors import MissingExtra
 

@@ -174,7 +174,7 @@ def test_a_second_reference_here_and_there_is_a_variable_number(tmp_path, capsys
 def test_references_that_are_all_blank_are_refused(tmp_path, capsys):
     assert cli.main(["score", *folder_of(tmp_path, s=SRCS, r=WHOLE, h=HYPS)]) == 2
     assert (
-        "chrf compares with a reference, and those of s are all blank; give one (-r REF, with files of your own by -s and -t)."
+        "chrf compares with a reference, and those of s are all blank; give one (-r REF, beside your own -s and -t)."
         in capsys.readouterr().err
     )
 

@@ -31,6 +31,7 @@ from anhelpers.errors import (
     one_line,
 )
 from anhelpers.intervals import bootstrap_means
+from anhelpers.metrics import Metric
 from anhelpers.provenance import MAKING, making
 from tests.hostile.good import fill
 
@@ -176,6 +177,18 @@ def test_resamples_that_do_not_fit_into_memory_are_refused_before_they_are_drawn
         with pytest.raises(DataError, match="n_draws must be a whole number from 1 to 10000000"):
             bootstrap_means(x[:3], [0, 1, 2], rng, n_draws)
     assert bootstrap_means(x[:3], [0, 1, 2], rng, 50.0).draws.shape == (50, 1)
+
+
+@pytest.mark.parametrize("command", ["plane", "judge", "bias"])
+def test_resamples_that_do_not_fit_are_refused_before_any_text_is_scored(ran, monkeypatch, command):
+    def scored(*args):
+        raise AssertionError("a text was scored")
+
+    monkeypatch.setattr(Metric, "oriented", scored)
+    monkeypatch.setattr(os, "sysconf", lambda name: 1000)  # a machine with a million bytes
+    status, _, err = ran(command, "--data", "teaching", "--draws", "999999")
+    assert status == 2
+    assert re.search(r"999,999 resamples of \d+ .* fit into the memory .*: take fewer draws", err)
 
 
 def test_memory_that_runs_out_is_no_defect(ran, monkeypatch):
