@@ -229,7 +229,9 @@ def _systems(judged: JudgedTexts, asked: _Asked) -> Iterator[dict[str, Any]]:
         plane = plane_of(judged.everyone, axis, axis)
         asked.notes.extend(f"{judge}: {said}" for said in plane.notes[len(judged.everyone.notes) :])
         table = systems_table(plane, asked.rng(), asked.n_draws)
-        for row in table.sort_values("naturalness", ascending=False).to_dict("records"):
+        # stable: systems of equal texts, and so of equal scores, stay in their order
+        ranked = table.sort_values("naturalness", ascending=False, kind="stable")
+        for row in ranked.to_dict("records"):
             low, high = row["naturalness_low"], row["naturalness_high"]
             at, n = row["naturalness"], row["n"]
             figure = Estimate(axis.title, at, low=low, high=high, n=n, of="segments")

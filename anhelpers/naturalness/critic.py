@@ -224,6 +224,12 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
                 f"critic {critic.name}: {wordless} of {len(values)} texts have no word, and so no "
                 "score (nan)."
             )
+        few = sum(len(text.split()) == 1 for text in place)
+        if few:
+            note(
+                f"critic {critic.name}: {few} of {len(place)} different texts are a single word, whose "
+                "score says next to nothing."
+            )
         return values
 
     return Metric(
