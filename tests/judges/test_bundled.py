@@ -25,7 +25,8 @@ MISSED = {
     },
     "_en": BOTH | {("critic+lpp", "with chrf"), ("language model", "bits per byte of originals")},
 }
-"""Gates that are not reached today; a judge that comes to reach one, or no longer does, is told here, and in words in an_5_1 (an51-51b), 00 (st-39), the README and the cards."""
+"""Gates that are not reached today; a judge that comes to reach one, or no longer does, is told here, and in words
+in an_5_1 (an51-51b), 00 (st-39), the README and the cards."""
 NUMBER = re.compile(r"−?\d+\.?\d*")
 OFF = 0.011
 """What rounding and another machine's arithmetic may change."""
