@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DataError, nearest
-from ..progress import note_once
+from ..progress import note_once, progress
 from .forms import decomposed, form_notes, is_markup, json_told
 from .packed import unpacked
 
@@ -32,6 +32,7 @@ __all__ = [
     "json_value",
     "lines_of",
     "not_text",
+    "numbered",
     "plain_number",
     "read_bytes",
     "read_lines",
@@ -65,6 +66,9 @@ MARK = b"\xef\xbb\xbf"
 MOST_CHARS = 1_000_000
 """Of one text: a novel has fewer, and the time of some measures grows with the square."""
 
+PART = 2**12
+"""Lines between two signs of progress."""
+
 PIPE_SECONDS = 5.0
 """How long a pipe may wait for somebody to write into it."""
 
@@ -96,6 +100,20 @@ def table_lines(path: str | PathLike) -> tuple[str, ...]:
     """The lines of a file that is no text to be scored, such as a table or JSON: as `read_lines`, without notes."""
     # in one expression: of a large file, bytes, text and lines are never all in memory
     return _split(text_of(read_bytes(path), path), path)
+
+
+def numbered(lines: Sequence[str], path: str | PathLike) -> Iterator[tuple[int, str]]:
+    """(1, the first line) and so on, with progress where a file is long.
+
+    Parameters
+    ----------
+    lines : of the file at `path`, which is named.
+    """
+    with progress(len(lines), f"reading {Path(path).name}", "lines") as step:
+        for number, line in enumerate(lines, 1):
+            yield number, line
+            if number % PART == 0:
+                step(PART)
 
 
 def text_lines(data: bytes, path: str | PathLike) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -7,15 +7,13 @@ import sys
 from collections.abc import Callable, Iterable, Sequence, Set
 from difflib import get_close_matches
 from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..checks import ROUNDING, too_low
 from ..errors import DataError
-from ..progress import progress
 from .fields import blanks, supplied
 from .forms import document_told
-from .lines import json_value, table_lines, too_long
+from .lines import json_value, numbered, table_lines, too_long
 from .schema import CandidateSet, TestSet
 
 __all__ = [
@@ -31,9 +29,6 @@ __all__ = [
 
 Fail = Callable[[int, str], DataError]
 """(number of a record from 0, what is wrong) -> the error that says where."""
-
-PART = 2**12
-"""Lines between two signs of progress."""
 
 MOST = 2**62
 """The largest whole number in a set of candidates: sums of a few stay in 64 bits."""
@@ -68,17 +63,12 @@ class Row(NamedTuple):
 
 def read_jsonl(path: str | PathLike) -> list[dict[str, Any]]:
     """The objects of a file with one JSON object per line."""
-    records, lines = [], table_lines(path)
-    with progress(len(lines), f"reading {Path(path).name}", "lines") as step:
-        for number, line in enumerate(lines, 1):
-            record = json_value(line, path, number)
-            if not isinstance(record, dict):
-                raise DataError(
-                    f"{line:.60} is no JSON object; one per line is wanted.", path, number
-                )
-            records.append(record)
-            if number % PART == 0:
-                step(PART)
+    records = []
+    for number, line in numbered(table_lines(path), path):
+        record = json_value(line, path, number)
+        if not isinstance(record, dict):
+            raise DataError(f"{line:.60} is no JSON object; one per line is wanted.", path, number)
+        records.append(record)
     if not records:
         raise DataError("this file holds no candidates.", path)
     return records

@@ -16,7 +16,7 @@ import numpy as np
 from .. import checks
 from ..checks import LEAST_TOKEN, LEAST_TOTAL, ROUNDING, too_low
 from ..errors import DataError
-from .lines import json_value, table_lines
+from .lines import json_value, numbered, table_lines
 from .numbers import columns_doubt, far_out, number_in
 from .records import unread
 from .score_labels import Labels, labels_of, other_lengths, scored_texts
@@ -151,7 +151,7 @@ def _rows(
         raise DataError("this file is empty; give a line per sentence.", path)
     if first.lstrip().startswith("{"):
         rows, records = [], []
-        for i, line in enumerate(lines, 1):
+        for i, line in numbered(lines, path):
             if line.strip():
                 record = json_value(line, path, i)
                 rows.append(_object(record, path, i))

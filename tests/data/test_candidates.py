@@ -51,7 +51,7 @@ def test_one_object_per_candidate_in_any_order(jsonl):
 
 def test_a_large_file_says_how_far_it_is_read(jsonl, monkeypatch, capsys):
     monkeypatch.setattr("anhelpers.progress.SECONDS_BETWEEN_LINES", 0.0)
-    monkeypatch.setattr("anhelpers.data.records.PART", 2)
+    monkeypatch.setattr("anhelpers.data.lines.PART", 2)
     path = jsonl(*({"segment": i // 2, "text": f"{i}"} for i in range(5)))
     assert len(read_candidates(path)) == 5
     assert capsys.readouterr().err.splitlines() == [
