@@ -385,6 +385,9 @@ def test_where_r_has_no_place_a_sentence_says_so(tmp_path, tiny_lm, capsys):
         assert words in err
         assert "mono" not in pd.read_csv(tmp_path / "out" / "systems.csv")
     assert plane(tmp_path, tiny_lm, "--data", "teaching", "--mono", "--naturalness", "critic") == 0
+    loosely = "knows the translations of 2022 and agrees with ratings only loosely"
+    for name in ("caption.tex", "appendix.txt"):
+        assert loosely in " ".join((tmp_path / "out" / name).read_text("utf-8").split())
     assert "does not measure fluency" in (tmp_path / "out" / "caption.tex").read_text()
     err = capsys.readouterr().err
     assert "note: R stands at +0." in err

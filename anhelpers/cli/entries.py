@@ -186,7 +186,7 @@ def about_options(
 
 
 def about_models(args: argparse.Namespace, lm: LanguageModel | None) -> list[str]:
-    """What a reader must know of a bundled language model, and of numbers made up for teaching.
+    """What a reader must know of a bundled language model or critic, and of numbers made up for teaching.
 
     Parameters
     ----------
@@ -199,6 +199,11 @@ def about_models(args: argparse.Namespace, lm: LanguageModel | None) -> list[str
         told.append(
             f"The language model {lm.name} is small and made for teaching: its scores are not "
             "evidence of naturalness for a publication; name another model by --lm."
+        )
+    if args.naturalness in ("critic", "critic+lpp"):
+        told.append(
+            f"The bundled judge {args.naturalness} knows the translations of 2022 and agrees with ratings only "
+            "loosely: a place by it alone is no evidence of naturalness for a publication."
         )
     if args.data in TEACHING:
         told.append(f"The data set {args.data} is made up: none of its numbers is a finding.")
