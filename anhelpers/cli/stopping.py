@@ -37,6 +37,10 @@ def stoppable() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, end)
     try:
         yield
+    except SystemError as error:  # what a compiled loop says that was interrupted
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise error.__cause__ from None
+        raise
     finally:
         signal.signal(signal.SIGTERM, before)
 

@@ -18,6 +18,7 @@ import pytest
 import anhelpers
 from anhelpers import checks, cli, errors, notebooks, progress
 from anhelpers.cli import mqm, typed
+from anhelpers.cli.stopping import Terminated
 from anhelpers.data import fetch as downloading
 from anhelpers.data.fetch import fetch_data
 from anhelpers.data.manifest import RemoteFile
@@ -189,6 +190,19 @@ def test_resamples_that_do_not_fit_are_refused_before_any_text_is_scored(ran, mo
     status, _, err = ran(command, "--data", "teaching", "--draws", "999999")
     assert status == 2
     assert re.search(r"999,999 resamples of \d+ .* fit into the memory .*: take fewer draws", err)
+
+
+@pytest.mark.parametrize(
+    ("stop", "status"), [(KeyboardInterrupt, 130), (Terminated, 143), (None, 70)]
+)
+def test_a_compiled_loop_that_is_stopped_is_no_defect(ran, monkeypatch, stop, status):
+    def fails(args):
+        raise SystemError("CPUDispatcher returned a result with an exception set") from stop
+
+    monkeypatch.setattr(mqm, "run", fails)
+    found, _, err = ran("mqm", "mqm.tsv")
+    assert found == status
+    assert ("unexpected SystemError" in err) == (stop is None)
 
 
 def test_memory_that_runs_out_is_no_defect(ran, monkeypatch):
