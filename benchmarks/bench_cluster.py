@@ -30,7 +30,7 @@ from .table import Row, beside, within
 TOLERANCE = 1e-4  # nats a text: 2e-6 a token, by which the other texts of a batch may move a score
 
 
-def _seconds(
+def scored_in(
     lm: LanguageModel, texts: Sequence[str], store: str | Path
 ) -> tuple[float, float, np.ndarray]:
     """Seconds, those of this process' processor, and the log-probabilities."""
@@ -50,16 +50,16 @@ def rows(quick: bool) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         for workers in (1, 2):
             with connect(f"local:{workers}") as cluster:
-                _seconds(lm, ["Das Haus."], "off")
+                scored_in(lm, ["Das Haus."], "off")
                 made = loaded_recipe("lm", lm, eos=False, share_prefixes=None).here()
                 cluster.client.run(partial(answer, made, lm.signature(False), [(texts[:64], None)]))
-                times[workers], _, total = _seconds(lm, texts, "off")
+                times[workers], _, total = scored_in(lm, texts, "off")
                 totals.append(total)
                 if workers == 2:
                     store = Path(folder, "scores.sqlite")
-                    _, busy, _ = _seconds(lm, texts[:half], store)
-                    times["rest"], _, _ = _seconds(lm, texts[half:], "off")
-                    times["resumed"], _, total = _seconds(lm, texts, store)
+                    _, busy, _ = scored_in(lm, texts[:half], store)
+                    times["rest"], _, _ = scored_in(lm, texts[half:], "off")
+                    times["resumed"], _, total = scored_in(lm, texts, store)
     work = f"{len(texts):,} texts under de-small"
     peer = "our own 1 worker"
     yield beside(

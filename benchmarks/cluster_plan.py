@@ -24,10 +24,10 @@ from pathlib import Path
 
 import numpy as np
 
-from anhelpers.naturalness.lm import LanguageModel, load_lm, score_texts
-from anhelpers.provenance import environment
+from anhelpers.naturalness.lm import LanguageModel, load_lm
 from anhelpers.scoring.cluster import Cluster, connect
-from anhelpers.scoring.memo import STORE
+
+from .bench_cluster import scored_in
 
 MICROSECONDS_PER_SCORE = 220.0
 """Of one core of the client for a text: tokens for the plan, keys, scheduler, answers, store; measured by `python -m
@@ -101,24 +101,24 @@ def rehearse(n: int, workers: int = 2) -> Iterator[str]:
         lm = _tiny(folder / "lm")
         texts = [f"Das Haus {i} ist {i % 97} Jahre alt." for i in range(n + 2 * TRIAL)]
         trial, more, texts = texts[:TRIAL], texts[TRIAL : 2 * TRIAL], texts[2 * TRIAL :]
-        _timed(lm, trial[:100], "off")
-        rate = TRIAL / _timed(lm, trial, "off")[1]
+        scored_in(lm, trial[:100], "off")
+        rate = TRIAL / scored_in(lm, trial, "off")[1]
         with connect(f"local:{workers}") as cluster:
-            _timed(lm, trial, folder / "warm.sqlite")
-            client = _timed(lm, more, folder / "trial.sqlite")[1] / TRIAL
+            scored_in(lm, trial, folder / "warm.sqlite")
+            client = scored_in(lm, more, folder / "trial.sqlite")[1] / TRIAL
             killer = threading.Thread(
                 target=_kills, args=(cluster, folder / "scores.sqlite", n // 3), daemon=True
             )
             before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             killer.start()
-            took, busy, totals = _timed(lm, texts, folder / "scores.sqlite")
+            took, busy, totals = scored_in(lm, texts, folder / "scores.sqlite")
         memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
         with closing(sqlite3.connect(folder / "scores.sqlite")) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             (kept,) = connection.execute("SELECT COUNT(*) FROM score").fetchone()
         size = (folder / "scores.sqlite").stat().st_size / kept
         some = np.arange(0, n, max(1, n // 1000))
-        alone = _timed(lm, [texts[i] for i in some], "off")[2]
+        alone = scored_in(lm, [texts[i] for i in some], "off")[2]
     days, _, _, share = row(n, rate, workers, 0.0, client)
     yield f"{n:,} texts, {workers} workers, {os.cpu_count()} cores, load {os.getloadavg()[2]:.0f}:"
     yield ""
@@ -155,16 +155,6 @@ def _tiny(folder: Path) -> LanguageModel:
     transformers.GPT2LMHeadModel(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return load_lm(folder, device="cpu")
-
-
-def _timed(
-    lm: LanguageModel, texts: Sequence[str], store: str | Path
-) -> tuple[float, float, np.ndarray]:
-    """Seconds, those of this process' processor, and the log-probabilities."""
-    with environment(**{STORE: str(store)}):
-        start, busy = time.perf_counter(), time.process_time()
-        total = score_texts(lm, texts).total
-        return time.perf_counter() - start, time.process_time() - busy, total
 
 
 def _kills(cluster: Cluster, store: Path, after: int) -> None:
