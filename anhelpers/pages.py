@@ -45,6 +45,8 @@ CLOSED = re.compile(
     r'<math[^>]* display="inline"[^>]*>(?:(?!</math>).)*</math>[.,;:!?)\u2019\u201d]+', re.S
 )
 """A formula in a line with the signs behind it, before which a browser would break the line."""
+VIEW = "application/vnd.jupyter.widget-view+json"
+ALIVE = "<p><small>A control that needs a kernel stands here in Jupyter.</small></p>"
 AS_PAGE = {
     True: "Think first, then open the solution below the exercise. To have an answer of your own checked, "
     "open the notebook `{name}` in Jupyter.",
@@ -79,6 +81,7 @@ def export_html(notebook: Path) -> str:
     exporter.register_filter("markdown2html", typeset)
     book = need("nbformat", "exporting notebooks").read(notebook, 4)
     _for_readers(book, notebook.name)
+    _without_foreign_widgets(book)
     _fold_setup(book.cells)
     _fold_solutions(book.cells)
     _fold_deeper(book.cells)
@@ -134,6 +137,15 @@ def _for_readers(book: Any, name: str) -> None:
         elif cell.cell_type == "markdown" and cell.source.startswith("## Deeper: more exercises"):
             parts = cell.source.split("\n\n")
             cell.source = "\n\n".join(part for part in parts if "three dots" not in part)
+
+
+def _without_foreign_widgets(book: Any) -> None:
+    """A widget that has no HTML of its own is a sentence: it would need a kernel, and a script from the network."""
+    book.metadata.pop("widgets", None)
+    outputs = (one for cell in book.cells for one in cell.get("outputs", []))
+    for data in (one.get("data", {}) for one in outputs):
+        if data.pop(VIEW, None) and "text/html" not in data:
+            data["text/html"] = ALIVE
 
 
 def _fold_solutions(cells: list[Any]) -> None:

@@ -387,13 +387,13 @@ def candidates(tmp_path):
 
 
 def all_rows(page, seen):
-    """What is seen, and what all pages of the explorer's table show, back to the first and on to the last."""
-    explorer = page.locator(".anx").last
-    for way in "‹›":
-        turn = explorer.locator("button:visible", has_text=re.compile(f"^{way}$"))
-        while turn.count() and turn.is_enabled():
-            turn.click()
-            seen += flat(explorer.inner_text())
+    """What is seen, and what all pages of each explorer's table show, back to the first and on to the last."""
+    for explorer in page.locator(".anx").all():
+        for way in "‹›":
+            turn = explorer.locator("button:visible", has_text=re.compile(f"^{way}$"))
+            while turn.count() and turn.is_enabled():
+                turn.click()
+                seen += flat(explorer.inner_text())
     return seen
 
 

@@ -141,7 +141,7 @@ def test_without_documents_none_are_counted(tmp_path, capsys):
         "10",
     ]
     assert cli.main([*plane, "-o", str(tmp_path / "out")]) == 0
-    assert "12 of 12 segments compared, resampled one by one; 1 systems." in capsys.readouterr().err
+    assert "12 of 12 segments compared, resampled one by one; 1 system." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
