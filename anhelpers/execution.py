@@ -114,7 +114,9 @@ def _executed(
             progress_bar=seen,
             kernel_name="python3",
             log_output=False,
-            autosave_cell_every=0,  # which takes longer than most cells; the file is written at the end
+            # each takes longer than most cells; the file is written at the end
+            request_save_on_cell_execute=False,
+            autosave_cell_every=0,
             extra_arguments=[*QUIET_KERNEL, *_sharing(scheduler)],
         )
     except papermill.PapermillExecutionError as error:

@@ -8,7 +8,7 @@ from . import checks
 from .compiled import compiled
 from .errors import DataError
 
-__all__ = ["betas", "edges_of", "held_betas", "hulls", "is_sorted", "sweep"]
+__all__ = ["betas", "edges_of", "held_betas", "hulls", "is_sorted", "line_distances", "sweep"]
 
 
 @compiled
@@ -117,6 +117,32 @@ def _push(chain, beta, m, i, acc, nat):
         chain[m] = i
         beta[m] = b
         return m + 1
+
+
+@compiled
+def line_distances(points, starts, line, begins, ends):
+    """(n,) Euclidean distance of each point from the line of its group; a line of one point is that point.
+
+    Parameters
+    ----------
+    points : (2, n). starts : (G+1,) where each group of them begins. line : (2, V) corners of all lines.
+    begins, ends : (G,) which corners are those of a group's line; several groups may have the same.
+    """
+    far = np.empty(points.shape[1])
+    for g in range(len(starts) - 1):
+        first, last = begins[g], max(ends[g] - 1, begins[g] + 1)
+        for i in range(starts[g], starts[g + 1]):
+            least = np.inf
+            for v in range(first, last):
+                w = min(v + 1, ends[g] - 1)
+                dx, dy = line[0, w] - line[0, v], line[1, w] - line[1, v]
+                x, y = points[0, i] - line[0, v], points[1, i] - line[1, v]
+                square = dx * dx + dy * dy
+                along = min(max((x * dx + y * dy) / square, 0.0), 1.0) if square > 0 else 0.0
+                x, y = x - along * dx, y - along * dy
+                least = min(least, x * x + y * y)
+            far[i] = np.sqrt(least)
+    return far
 
 
 def edges_of(rows: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -20,7 +20,7 @@ NAVIGATION = {
     "Start": "README",
     "How to": "howto/plane howto/ratings howto/score howto/python new-language howto/class",
     "What is where": "sections metrics input install",
-    "What it rests on": "verification calibration judges reproducible performance",
+    "What it rests on": "verification calibration judges claim reproducible performance",
     "Inside": "architecture cluster libraries CONTRIBUTING UPGRADING CHANGELOG",
 }
 """The pages in their order; names in capitals lie beside docs/, the others in it."""

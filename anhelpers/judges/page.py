@@ -13,7 +13,7 @@ from .table import QUESTIONS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["gate_page", "judge_page"]
+__all__ = ["gate_page", "judge_page", "markdown_table"]
 
 ACROSS = ("tags", "minimal pairs", "systems")
 """Questions with a column per judge; the others have a row per judge and item."""
@@ -60,7 +60,7 @@ def gate_page(gates: pd.DataFrame) -> str:
         what = row["item"] if row["question"] in ("tags", "language model") else f"ρ {row['item']}"
         figure = [_cell(row), f"{n:.0f} {row['n_of']}"] if known else ["–", ""]
         rows.append([row["judge"], what, told, *figure, row["reached"], row["elsewhere"]])
-    return "\n".join(_markdown(head, rows)) + "\n"
+    return "\n".join(markdown_table(head, rows)) + "\n"
 
 
 def _told(rows: pd.DataFrame) -> list[str]:
@@ -106,7 +106,7 @@ def _across(rows: pd.DataFrame) -> list[str]:
                 *(f"{p}{_cell(one)}" if one else "–" for p, one in zip(place, there, strict=True)),
             ]
         )
-    return _markdown(["system" if ranked else "pair", *head], lines)
+    return markdown_table(["system" if ranked else "pair", *head], lines)
 
 
 def _down(rows: pd.DataFrame) -> list[str]:
@@ -114,7 +114,7 @@ def _down(rows: pd.DataFrame) -> list[str]:
     units = dict.fromkeys(row["unit"] for row in found)
     unit = f"{next(iter(units))} (95 % interval)" if len(units) == 1 else "figure (95 % interval)"
     lines = [[row["judge"], row["item"], _cell(row), f"{row['n']} {row['n_of']}"] for row in found]
-    return _markdown(["judge", "", unit, "n"], lines)
+    return markdown_table(["judge", "", unit, "n"], lines)
 
 
 def _cell(row: dict[str, Any]) -> str:
@@ -141,8 +141,13 @@ def _range(values: pd.Series) -> str:
     return "–".join(map(str, dict.fromkeys((values.min(), values.max()))))
 
 
-def _markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A table whose columns line up in plain text as well."""
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table whose columns line up in plain text as well.
+
+    Parameters
+    ----------
+    head : a cell per column. rows : as many each.
+    """
     cells = [[str(cell).replace("|", r"\|") for cell in row] for row in (head, *rows)]
     widths = [max(map(len, column)) for column in zip_longest(*cells, fillvalue="")]
     lines = [

@@ -12,6 +12,8 @@ from .bias import mixture_arc as mixture_arc
 from .by_source import pair_accuracy as pair_accuracy
 from .by_source import source_correlations as source_correlations
 from .by_source import tie_threshold as tie_threshold
+from .claim import claim_halves as claim_halves
+from .claim import verdict as verdict
 from .copies import NEAR_COPY as NEAR_COPY
 from .levels import accuracy_levels as accuracy_levels
 from .levels import rater_bias as rater_bias
@@ -21,7 +23,6 @@ from .local import correlations as correlations
 from .local import distinct_systems as distinct_systems
 from .local import frontier_distance as frontier_distance
 from .local import local_correlation as local_correlation
-from .local import verdict as verdict
 from .mono import overshoot as overshoot
 from .mono import with_mono as with_mono
 from .oracle import OracleStudy as OracleStudy

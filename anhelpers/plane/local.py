@@ -6,7 +6,6 @@ carries what selecting alone gives: the same choice among systems whose naturaln
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import permutations
 from typing import TYPE_CHECKING
@@ -14,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import DataError
-from ..frontier import OracleCurve, oracle_curve
+from ..frontier import OracleCurve
+from ..hull import hulls, line_distances
 from ..intervals import Score, score_intervals
 from ..stats import cluster_sums, p_value, pearson, resamples, spearman
 from .scores import Plane
@@ -28,23 +28,12 @@ __all__ = [
     "distinct_systems",
     "frontier_distance",
     "local_correlation",
-    "verdict",
 ]
 
 FEWEST = 4
 """Systems in the smallest window: three points on a plane correlate strongly whatever they are."""
-RELIABLE = 0.75
-"""Below, a verdict is none: with errors that go together, unrelated systems would be called related too often."""
-MEANING = (
-    "95 % intervals are for these systems on other documents; p: how often shuffling naturalness "
-    "among all systems ({ways}) and choosing again gives an r as far out."
-)
 ALL_WAYS = 7
 """Up to so many systems, p counts all ways to shuffle naturalness, so that it is the same by every seed."""
-EDGE = 3
-"""Monte Carlo errors of p within which another seed may decide otherwise."""
-EDGES = 2**14
-"""Of a line whose distances are in memory at a time."""
 
 
 def frontier_distance(scores: np.ndarray, curve: OracleCurve | None = None) -> np.ndarray:
@@ -60,14 +49,11 @@ def frontier_distance(scores: np.ndarray, curve: OracleCurve | None = None) -> n
     >>> frontier_distance(np.array([[2.0, 0, 1, 0], [0.0, 2, 1, 0]])).round(2).tolist()
     [0.0, 0.0, 0.0, 1.48]
     """
-    spread = scores.std(1, ddof=1)
-    if not (spread > 0).all():
+    if not (scores.std(1, ddof=1) > 0).all():
         raise DataError(
             "all systems have the same score on one axis; there is no distance to speak of."
         )
-    hull = curve or oracle_curve(np.zeros(scores.shape[1], dtype=np.int64), *scores)
-    line = np.stack([hull.accuracy, hull.naturalness]) / spread[:, None]
-    return _to_line(scores / spread[:, None], line)
+    return _distances(scores[None], curve)[0]
 
 
 def local_correlation(
@@ -252,83 +238,6 @@ def distinct_systems(plane: Plane) -> list[str]:
     return list(seen.values())
 
 
-def verdict(table: pd.DataFrame, near: int | None = None) -> str:
-    """The two halves of the paper's claim in words, each true, false or undecided by the table of `local_correlation`.
-
-    A half is decided where its systems differ by more than their errors (reliability ≥ RELIABLE: otherwise r is one of
-    errors, which may go together), where r is another than selecting alone gives (two-sided p < 0.05: other systems
-    might have been sent in) and where its 95 % interval lies on the same side of 0 (other documents might have been
-    taken): it holds on the claimed side, and is false on the other. Nothing is said of the systems far from the
-    frontier where some of them would be those near it, nor is the near half decided where it has all systems.
-    `docs/calibration.md` has how often a half is decided where
-    there is nothing.
-
-    Parameters
-    ----------
-    near : how many of the nearest systems count as near the frontier; by default the width of the sliding window.
-    """
-    sliding, nearest = table[table.window == "sliding"], table[table.window == "nearest"]
-    near, k = int(sliding.n_systems.iloc[0]) if near is None else near, int(nearest.n_systems.max())
-    if not FEWEST <= near <= k:
-        raise DataError(
-            f"near is {near}: at least {FEWEST} and at most all {k} systems can be near the "
-            "frontier."
-        )
-    close, far = nearest[nearest.n_systems == near].iloc[0], sliding.iloc[-1]
-    apart = near + far.n_systems <= k
-    other = (
-        _half(far, "far from", "together", 1)
-        if apart
-        else f"{k} systems are too few to tell near from far"
-    )
-    who = f"Near are {close.systems}{f'. Far are {far.systems}' if apart else ''}."
-    n = f"{close.n_shuffles:,}"
-    ways = f"all {n} ways" if close.all_ways else f"{n} random ways"
-    meaning = MEANING.format(ways=ways)
-    half = _half(close, "Near", "against each other", -1, all_of=k)
-    return f"{half}; {other}. {who} {meaning}"
-
-
-def _half(row: pd.Series, where: str, claim: str, sign: int, all_of: int = 0) -> str:
-    """One half of the claim, whose correlation has the given sign, and what a row of the table says about it."""
-    seen = f"r = {row.pearson:.2f} (95 %: {row.pearson_low:.2f} to {row.pearson_high:.2f})"
-    seen += f" among {row.n_systems} systems"
-    begin = f"{where} the frontier the claim that accuracy and naturalness go {claim}"
-    if np.isnan(row.selection_p):
-        return f"{begin} is undecided, because these systems do not differ on one axis: {seen}"
-    side = np.sign(row.pearson - row.selection_pearson)
-    reasons = [
-        (row.selection_p >= 0.05, f"p = {row.selection_p:.3f}"),
-        (
-            min(side * row.pearson_low, side * row.pearson_high) <= 0,
-            "the interval of r reaches the other side of 0",
-        ),
-        (
-            row.reliability < RELIABLE,
-            "these systems differ too little beyond their errors (reliability "
-            f"{row.reliability:.2f}, {RELIABLE} wanted)",
-        ),
-        (row.n_systems == all_of, "these are all systems, near and far"),
-    ]
-    held = [told for holds, told in reasons if holds]
-    by_seed = _at_the_edge(row) and not any(holds for holds, _ in reasons[1:])
-    why = " and ".join(filter(None, [", ".join(held[:-1]), *held[-1:]]))
-    word = f"is undecided, because {why}" if why else "holds" if side == sign else "is false"
-    alone = (
-        f"selecting alone gives {row.selection_low:.2f} to {row.selection_high:.2f}, p = "
-        f"{row.selection_p:.3f}"
-    )
-    edge = ", so near to 0.05 that another seed may decide otherwise" if by_seed else ""
-    return f"{begin} {word}: {seen}, {alone}{edge}"
-
-
-def _at_the_edge(row: pd.Series) -> bool:
-    """Whether p is within EDGE of its Monte Carlo errors of 0.05; it has none where all ways were counted."""
-    one_sided = row.selection_p / 2
-    error = 2 * math.sqrt(one_sided * (1 - one_sided) / row.n_shuffles)
-    return not row.all_ways and abs(row.selection_p - 0.05) <= EDGE * error
-
-
 def _errors(plane: Plane, rng: np.random.Generator, n_draws: int) -> np.ndarray:
     """(B, 2, k) by how much the scores are off in resamples of documents, as far as errors go."""
     m = len(set(plane.clusters.tolist()))
@@ -373,19 +282,25 @@ def _dealt_out(
     else:
         dealt = np.repeat(scores[None], n_draws, axis=0)
         dealt[:, 1] = rng.permuted(dealt[:, 1], axis=1)
-    return dealt, np.stack([np.argsort(frontier_distance(s, curve), kind="stable") for s in dealt])
+    return dealt, np.argsort(_distances(dealt, curve), axis=1, kind="stable")
 
 
-def _to_line(points: np.ndarray, line: np.ndarray) -> np.ndarray:
-    """(k,) Euclidean distance of (2, k) points from a polyline of (2, V) vertices."""
-    start, step = line[:, None, :-1], np.diff(line)[:, None, :]
-    if not step.size:
-        return np.sqrt(((points - line) ** 2).sum(0))
-    nearest = np.full(points.shape[1], np.inf)
-    for some in range(0, step.shape[2], EDGES):  # of many sources the line has a million edges
-        edges = step[:, :, some : some + EDGES]
-        offset = points[:, :, None] - start[:, :, some : some + EDGES]
-        length = np.maximum((edges * edges).sum(0), np.finfo(float).tiny)
-        along = np.clip((offset * edges).sum(0) / length, 0, 1)
-        nearest = np.minimum(nearest, ((offset - along * edges) ** 2).sum(0).min(1))
-    return np.sqrt(nearest)
+def _distances(scores: np.ndarray, curve: OracleCurve | None) -> np.ndarray:
+    """(B, k) `frontier_distance` of B worlds' (B, 2, k) scores."""
+    n, _, k = scores.shape
+    spread = scores.std(2, ddof=1)
+    points = np.ascontiguousarray((scores / spread[:, :, None]).swapaxes(0, 1)).reshape(2, n * k)
+    starts = np.arange(n + 1) * k
+    if curve is None:
+        rows, counts, _ = hulls(np.empty(0, np.int64), starts, *points, np.inf)
+        line, ends = points[:, rows], np.cumsum(counts)
+        return line_distances(points, starts, line, ends - counts, ends).reshape(n, k)
+    line = np.stack([curve.accuracy, curve.naturalness])
+    ones = np.ones(1, np.int64)
+    worlds = [
+        line_distances(
+            points[:, at : at + k], starts[:2], line / s[:, None], 0 * ones, line.shape[1] * ones
+        )
+        for at, s in zip(starts, spread, strict=False)
+    ]
+    return np.stack(worlds)

@@ -20,7 +20,7 @@ import ipywidgets
 import traitlets
 from IPython import get_ipython
 
-from ..charts.offline import InScript, alt_text, picture, to_svg
+from ..charts.offline import InScript, alt_text, picture, spec_of, to_svg
 from ..data.writing import make_folder, write_text
 from ..provenance import in_page
 
@@ -167,7 +167,7 @@ def _escaped(text: str) -> str:
 
 def drawn(chart: Any) -> dict[str, str]:
     """A chart as the page shows it: svg, and alt, what it says to those who do not see it."""
-    spec = chart.to_dict()
+    spec = spec_of(chart)
     return {"svg": to_svg(spec), "alt": alt_text(spec)}
 
 

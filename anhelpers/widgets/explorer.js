@@ -131,6 +131,7 @@ function render({ model, el }) {
     ui.slider.setAttribute("aria-valuetext", `${text} · ${said}`);
     ui.value.textContent = text;
     ui.rank.textContent = n ? `${Math.min(ranks.changes(b), n)} of ${n} change${n > 1 ? "s" : ""}` : "no change";
+    ui.rank.title = alone() ? "of this sentence" : "of the rows that are shown";
     off(ui.before, at <= 0);
     off(ui.after, at >= ranks.last);
   }

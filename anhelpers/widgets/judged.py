@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..charts.curve import axis_ranges, plot_curve
 from ..charts.frame import ACCURACY_TITLE, NATURALNESS_TITLE, digits_of
-from ..charts.offline import alt_text, to_svg
+from ..charts.offline import alt_text, spec_of, to_svg
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
 
@@ -136,7 +136,7 @@ def _clipped(systems: pd.DataFrame | None, ranges: Any) -> pd.DataFrame | None:
 
 def _picked(name: str, curve: OracleCurve, chart: Any, digits: list[int]) -> dict:
     """One choice of the domain list: its chart, and the vertices that say where the point goes."""
-    spec = chart.to_dict(validate=False)  # which is half of the time, and these are all alike
+    spec = spec_of(chart, validate=False)  # which is half of the time, and these are all alike
     return {
         "name": name,
         "count": curve.n_segments,

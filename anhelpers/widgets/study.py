@@ -137,13 +137,14 @@ def planes(
 ) -> BetaExplorer:
     """The picture of `explore` without its table: systems and oracle curve on the plane, with a choice of judges.
 
+    It is of all segments, without a list of domains: each would be one more picture per pair of judges.
+
     Parameters
     ----------
     studies : as in `explore`.
     """
-    return beta_explorer(
-        **_arguments(studies, rng, ()), beta=beta, title=title, show=0, size=(620, 420)
-    )
+    given = _arguments(studies, rng, ()) | {"by_domain": False}
+    return beta_explorer(**given, beta=beta, title=title, show=0, size=(620, 420))
 
 
 def preview(

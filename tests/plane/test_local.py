@@ -87,14 +87,21 @@ def test_distance_is_the_shortest_way_to_the_line():
     np.testing.assert_allclose(frontier_distance(scores, curve), brute, atol=1e-4)
 
 
-def test_a_line_of_many_edges_is_gone_along_in_parts(monkeypatch):
+@pytest.mark.parametrize("of_curve", [True, False])
+def test_many_worlds_at_once_are_each_as_by_itself(of_curve):
     rng = np.random.default_rng(3)
     curve = oracle_curve(np.repeat(np.arange(50), 9), *rng.normal(size=(2, 450)))
-    scores = rng.normal(-1, 1, (2, 6))
-    whole = frontier_distance(scores, curve)
-    monkeypatch.setattr(local, "EDGES", 7)
-    assert len(curve.beta) > 50
-    assert frontier_distance(scores, curve).tolist() == whole.tolist()
+    worlds = rng.normal(-1, 1, (20, 2, 6)).round(1)
+    together = local._distances(worlds, curve if of_curve else None)
+    alone = [frontier_distance(world, curve if of_curve else None) for world in worlds]
+    np.testing.assert_allclose(together, alone, rtol=1e-12)
+
+
+def test_systems_on_the_hull_are_at_no_distance_at_all():
+    """And so in the order in which they are given, not in that of rounding."""
+    angle = np.linspace(0, np.pi / 2, 9)
+    distance = frontier_distance(np.stack([np.cos(angle), np.sin(angle)]) / 3 + 7)
+    assert distance.tolist() == [0.0] * 9
 
 
 @pytest.mark.verifies("Distance from the frontier", by="hand")

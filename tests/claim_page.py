@@ -1,0 +1,182 @@
+"""The tables of docs/claim.md: `python -m tests.claim_page SET…` makes those of these sets anew, of all without any.
+
+Sets of WMT need the shared data, and much time where the log-probabilities of their texts are not stored.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import anhelpers as an
+from anhelpers import plane as planes
+from anhelpers.judges.page import markdown_table
+from anhelpers.metrics import Metric
+from anhelpers.plane import OracleStudy, Plane
+from anhelpers.plane.claim import HALVES, RELIABLE
+from tests.judges_page import made
+
+PAGE = Path(__file__).parents[1] / "docs" / "claim.md"
+SEED, N_DRAWS = 13, 1000
+TRAINED = ("lpp", "critic", "critic+lpp")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A set, and by whom its systems are judged.
+
+    Parameters
+    ----------
+    data : its name. accuracies, judges : names of metrics. per_system : where scores per system are.
+    """
+
+    data: str
+    accuracies: tuple[str, ...]
+    judges: tuple[str, ...] = TRAINED
+    per_system: str = ""
+
+
+STORED = (
+    "XCOMET-XL",
+    "MetricX-24-Hybrid-XL",
+    "CometKiwi-XL",
+    "GEMBA-ESA-CMDA",
+    "GEMBA-ESA-GPT4.1",
+)
+SETS = {
+    "teaching": Asked("teaching", ("chrf", "rated-accuracy"), (*TRAINED, "rated-naturalness")),
+    "teaching_en": Asked(
+        "teaching/de-en", ("chrf", "rated-accuracy"), (*TRAINED, "rated-naturalness")
+    ),
+    "ted": Asked(
+        "ted/en-de",
+        ("chrf", "mqm-accuracy:mqm/ted-ende"),
+        (*TRAINED, "mqm-fluency:mqm/ted-ende"),
+    ),
+    "wmt23": Asked(
+        "wmt23/en-de",
+        ("chrf", "bleu", "mqm-accuracy:mqm/wmt23-ende-sxs"),
+        (*TRAINED, "mqm-fluency:mqm/wmt23-ende-sxs"),
+    ),
+    "wmt24": Asked("wmt24/en-de", ("chrf", "bleu"), per_system="wmt24/autoscores"),
+    "wmt24_cs": Asked("wmt24/en-cs", ("chrf", "esa:esa/wmt24"), ("compression",)),
+    "wmt24_zh": Asked("wmt24/ja-zh", ("chrf",), ("compression",), "wmt24/autoscores"),
+    "wmt25": Asked("wmt25/cs-de", tuple(f"stored:wmt25/cs-de#{name}" for name in STORED)),
+}
+"""Part of the page -> what is asked there."""
+
+
+def texts_of(data: str) -> an.TestSet:
+    """A test set with its people as points."""
+    if data != "ted/en-de":
+        return planes.with_human_points(an.load(data))
+    test = planes.rated_texts(
+        an.read_ratings(an.data.ratings_file(data), texts=True), "en-de", "ref"
+    )
+    kinds = an.system_categories("wmt21-ted")
+    return replace(test, categories={s: kinds.get(s, "unknown") for s in test.systems})
+
+
+def compared(asked: Asked) -> Iterator[tuple[str, str, Plane | OracleStudy]]:
+    """(accuracy, judge, the systems): a study where the accuracy metric scores any text, else their plane alone."""
+    test = texts_of(asked.data)
+    lm = an.load_lm("bundled", lang=test.trg_lang) if "lpp" in asked.judges else None
+    judges = {name: an.metric(name, test, lm=lm) for name in asked.judges}
+    for name in asked.accuracies:
+        accuracy = an.metric(name, test)
+        for judge in judges.values():
+            yield (
+                accuracy.label,
+                judge.name.partition(":")[0],
+                _together(test, accuracy, judge, asked.data),
+            )
+    if asked.per_system:
+        table = an.data.read_system_scores(an.data.find_file(asked.per_system), test.lp)
+        for name, rows in table.groupby("metric"):
+            sign = 1 if rows.higher_is_better.iloc[0] else -1
+            values = dict(zip(rows.system, sign * rows.value, strict=True))
+            for judge in judges.values():
+                axis = planes.metric_axis(test, judge)
+                column = [values.get(system, np.nan) for system in test.systems]
+                there = axis.there & ~np.isnan(column)
+                stored = planes.stored_axis(str(name), str(name), "stored", column, there)
+                yield f"{name} †", judge.name, planes.plane_of(test, stored, axis)
+
+
+def _together(test: an.TestSet, accuracy: Metric, judge: Metric, data: str) -> Plane | OracleStudy:
+    """A study where both metrics score any text, else the plane of the systems that have scores."""
+    if not (accuracy.score_segments and judge.score_segments):
+        return planes.system_plane(test, accuracy, judge)
+    cands = an.data.from_systems(test) if data == "ted/en-de" else an.load_candidates(data)
+    return planes.oracle_study(test, cands, accuracy, judge)
+
+
+def rows_of(asked: Asked) -> pd.DataFrame:
+    """A row per accuracy, judge and half: what `claim_halves` says, the counts, and r over all systems."""
+    found = []
+    for accuracy, judge, each in compared(asked):
+        plane, curve = (each.plane, each.curve) if isinstance(each, OracleStudy) else (each, None)
+        plane = plane.only([name for name in plane.systems if name not in plane.outside])
+        table = planes.local_correlation(
+            plane, np.random.default_rng(SEED), curve=curve, n_draws=N_DRAWS
+        )
+        whole = table[table.window == "nearest"].iloc[-1]
+        halves = planes.claim_halves(table).rename_axis("half").reset_index()
+        told = {"accuracy": accuracy, "judge": judge, "all": whole.n_systems, "r": whole.pearson}
+        found.append(halves.assign(**told, r_low=whole.pearson_low, r_high=whole.pearson_high))
+    return pd.concat(found, ignore_index=True)
+
+
+def page_of(rows: pd.DataFrame) -> str:
+    """The rows of a set as a table in Markdown, a line per accuracy and judge."""
+    head = ["accuracy", "judge of naturalness", "near", "far", "all systems: r"]
+    lines = []
+    for (accuracy, judge), pair in rows.groupby(["accuracy", "judge"], sort=False):
+        halves = pair.set_index("half")
+        cells = [_cell(halves.loc[half]) if half in halves.index else "–" for half in HALVES]
+        one = pair.iloc[0]
+        lines.append([accuracy, judge, *cells, _interval(one.r, one.r_low, one.r_high)])
+    sizes = rows.groupby("half").n_systems.first()
+    n = sorted({*rows.n})
+    counts = f"{rows['all'].iloc[0]} systems, {sizes['near']} near"
+    counts += f" and {sizes['far']} far; " if "far" in sizes else ", too few for a far half; "
+    counts += f"{' to '.join(map(str, dict.fromkeys((n[0], n[-1]))))} segments in {rows.n_docs.max()} documents."
+    return "\n".join([counts, "", *markdown_table(head, lines)]) + "\n"
+
+
+def _cell(row: pd.Series) -> str:
+    said = row.verdict.removeprefix("is ")
+    said = said if said == "undecided" else f"**{said}**{' (by seed)' * row.by_seed}"
+    alone = (
+        f"alone {row.selection_low:z.2f} to {row.selection_high:z.2f}, p = {row.selection_p:.3f}"
+    )
+    errors = "" if row.reliability >= RELIABLE else f", reliability {row.reliability:.2f}"
+    cell = f"{said}: {_interval(row.pearson, row.pearson_low, row.pearson_high)}; {alone}{errors}"
+    return cell.replace("-", "−")
+
+
+def _interval(r: float, low: float, high: float) -> str:
+    return f"{r:z.2f} ({low:z.2f} to {high:z.2f})".replace("-", "−")
+
+
+def counted(page: str) -> str:
+    """How many halves in the tables of the page are decided, and how many would be where nothing is there."""
+    cells = re.findall(r"\| (?:\*\*)?(undecided|holds|false)\b", page)
+    holds, false = cells.count("holds"), cells.count("false")
+    return (
+        f"{len(cells)} halves: {holds} hold, {false} are false, {cells.count('undecided')} are undecided. Were nothing "
+        f"there, about {round(0.05 * len(cells))} of them would be decided, and at most {round(0.07 * len(cells))}."
+    )
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or SETS:
+        page = made(PAGE.read_text(encoding="utf-8"), {name: page_of(rows_of(SETS[name]))})
+        PAGE.write_text(made(page, {"count": counted(page)}), encoding="utf-8")
+        print(f"wrote {name} into {PAGE}")
