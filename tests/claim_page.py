@@ -152,7 +152,7 @@ def page_of(rows: pd.DataFrame) -> str:
 
 def _cell(row: pd.Series) -> str:
     said = row.verdict.removeprefix("is ")
-    said = said if said == "undecided" else f"**{said}**{' (by seed)' * row.by_seed}"
+    said = said if said == "undecided" else f"**{said}**{' (by seed)' if row.by_seed else ''}"
     alone = (
         f"alone {row.selection_low:z.2f} to {row.selection_high:z.2f}, p = {row.selection_p:.3f}"
     )
@@ -177,6 +177,7 @@ def counted(page: str) -> str:
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or SETS:
-        page = made(PAGE.read_text(encoding="utf-8"), {name: page_of(rows_of(SETS[name]))})
+        part = {name: page_of(rows_of(SETS[name]))}
+        page = made(PAGE.read_text(encoding="utf-8"), part)
         PAGE.write_text(made(page, {"count": counted(page)}), encoding="utf-8")
         print(f"wrote {name} into {PAGE}")

@@ -1,11 +1,13 @@
 """Charts that need no network, as a notebook's output and as files."""
 
 import base64
+import json
 import re
 import subprocess
 import sys
 
 import altair as alt
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -21,9 +23,10 @@ def chart():
 
 @pytest.fixture
 def restored():
-    before = alt.renderers.active
+    before = alt.renderers.active, alt.data_transformers.active
     yield
-    alt.renderers.enable(before)
+    alt.renderers.enable(before[0])
+    alt.data_transformers.enable(before[1])
 
 
 def test_import_enables_nothing():
@@ -112,3 +115,32 @@ def test_a_picture_that_cannot_be_drawn_is_a_sentence_and_alt_text(chart, restor
     bundle = chart._repr_mimebundle_()
     bundle = bundle[0] if isinstance(bundle, tuple) else bundle
     assert bundle["text/plain"].startswith('<chart: one "point" & more>\nno picture: ')
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"x": [1.5, np.nan, np.inf], "n": [1, 2, 3], "yes": [True, False, True]},
+        {"text": ["a", "ä", ""], "small": np.array([1, 2, 3], dtype=np.int8)},
+        {"text": ["a", None, "c"], "x": [0.1, 0.2, 0.3]},
+        {"kind": pd.Categorical(["a", "b", "a"]), "day": pd.to_datetime(["2024-01-01"] * 3)},
+        {"list": [[1, 2], [3], []], "whole": pd.array([1, None, 3], dtype="Int64")},
+        {"x": []},
+    ],
+)
+def test_tables_become_the_values_that_altair_makes_of_them(table):
+    table = pd.DataFrame(table)
+    ours, theirs = (
+        make(table)["values"] for make in (offline._values, alt.default_data_transformer)
+    )
+    assert json.dumps(ours) == json.dumps(theirs)
+    with pytest.raises(alt.MaxRowsError):
+        offline._values(pd.DataFrame({"x": range(5001)}))
+
+
+def test_a_chart_has_the_specification_that_altair_gives_it():
+    frame = pd.DataFrame({"x": [0.1, np.nan], "name": ["a", "b"], "n": [1, 2]})
+    chart = alt.Chart(frame).mark_point().encode(x="x:Q", y="n:Q", tooltip=["name:N"])
+    with alt.data_transformers.enable("default"):
+        theirs = chart.to_dict()
+    assert offline.spec_of(chart) == theirs

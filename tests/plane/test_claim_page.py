@@ -39,7 +39,7 @@ def test_the_page_has_what_the_teaching_sets_say(part):
 
 
 @pytest.mark.real
-def test_the_page_has_what_ted_talks_say_by_the_critic(shared_data):
+def test_the_page_has_what_ted_talks_say_by_the_critic():
     page = made.PAGE.read_text("utf-8")
     asked = made.Asked("ted/en-de", made.SETS["ted"].accuracies, ("critic",))
     there = [line for line in table_of(page, "ted") if "| critic |" in line]

@@ -9,6 +9,7 @@ import pytest
 from anhelpers.errors import DataError
 from anhelpers.frontier import oracle_curve
 from anhelpers.plane import (
+    claim_halves,
     correlation_gap,
     correlations,
     frontier_distance,
@@ -49,6 +50,21 @@ def test_the_claim_holds_where_it_was_built_in(plane_from):
     assert (table.pearson <= table.pearson_high).all()
     assert table.n.eq(150).all()
     assert table[table.window == "sliding"].distance.is_monotonic_increasing
+
+
+def test_halves_are_a_table_of_what_the_verdict_says(plane_from):
+    table = local_correlation(
+        bent(plane_from, np.random.default_rng(0)), np.random.default_rng(1), n_draws=300
+    )
+    halves = claim_halves(table)
+    assert halves.index.tolist() == ["near", "far"]
+    assert halves.verdict.tolist() == ["holds", "holds"]
+    assert halves.why.tolist() == ["", ""]
+    assert not set(halves.systems["near"].split(", ")) & set(halves.systems["far"].split(", "))
+    every = claim_halves(table, near=16)
+    assert every.index.tolist() == ["near"]
+    assert every.verdict["near"] == "is undecided"
+    assert "these are all systems, near and far" in every.why["near"]
 
 
 def test_the_claim_does_not_hold_where_all_go_together(plane_from):
