@@ -38,8 +38,7 @@ def claim_halves(table: pd.DataFrame, near: int | None = None) -> pd.DataFrame:
     might have been sent in) and where its 95 % interval lies on the same side of 0 (other documents might have been
     taken): it holds on the claimed side, and is false on the other. Nothing is said of the systems far from the
     frontier where some of them would be those near it, nor is the near half decided where it has all systems.
-    `docs/calibration.md` has how often a half is decided where
-    there is nothing.
+    `docs/calibration.md` has how often a half is decided where there is nothing.
 
     Parameters
     ----------
