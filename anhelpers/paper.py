@@ -227,7 +227,7 @@ def _stacked(head: str) -> str:
     return rf"\shortstack[r]{{{first}\\{rest}}}" if long else head
 
 
-PAGE = r"height=0.78\textheight,keepaspectratio"  # at most, so that panels below each other leave a caption its room
+PAGE = r"height=0.74\textheight,keepaspectratio"  # at most, so that panels below each other leave a caption its room
 
 
 def figure_latex(files: Mapping[str, str], sentences: Sequence[str], cites: Sequence[str]) -> str:
@@ -302,8 +302,9 @@ def bibliography(
     for name, revision in models:
         key = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower()
         link = f"\\url{{https://huggingface.co/{name}}}" if "/" in name else "a local folder"
+        called = latex_text(name)
         entries[key] = (
-            f"@misc{{{key},\n  title = {{{{{latex_text(name)}}}}}, howpublished = {{{link}}},\n"
+            f"@misc{{{key},\n  key = {{{called}}}, title = {{{{{called}}}}}, howpublished = {{{link}}},\n"
             f"  note = {{language model, revision {latex_text(revision)}}}}}"
         )
     return f"% {made_by()}\n\n" + "\n\n".join(entries.values()) + "\n", [*entries]
