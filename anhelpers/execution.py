@@ -114,9 +114,7 @@ def _executed(
             progress_bar=seen,
             kernel_name="python3",
             log_output=False,
-            # each takes longer than most cells; the file is written at the end
-            request_save_on_cell_execute=False,
-            autosave_cell_every=0,
+            request_save_on_cell_execute=False,  # takes longer than most cells; the file is written at the end
             extra_arguments=[*QUIET_KERNEL, *_sharing(scheduler)],
         )
     except papermill.PapermillExecutionError as error:

@@ -120,23 +120,25 @@ def _push(chain, beta, m, i, acc, nat):
 
 
 @compiled
-def line_distances(points, starts, line, begins, ends):
+def line_distances(points, starts, line, begins, ends, units):
     """(n,) Euclidean distance of each point from the line of its group; a line of one point is that point.
 
     Parameters
     ----------
     points : (2, n). starts : (G+1,) where each group of them begins. line : (2, V) corners of all lines.
     begins, ends : (G,) which corners are those of a group's line; several groups may have the same.
+    units : (G, 2) above 0, of both axes, in which a group's distances are.
     """
     far = np.empty(points.shape[1])
     for g in range(len(starts) - 1):
         first, last = begins[g], max(ends[g] - 1, begins[g] + 1)
+        wide, high = units[g]
         for i in range(starts[g], starts[g + 1]):
             least = np.inf
             for v in range(first, last):
                 w = min(v + 1, ends[g] - 1)
-                dx, dy = line[0, w] - line[0, v], line[1, w] - line[1, v]
-                x, y = points[0, i] - line[0, v], points[1, i] - line[1, v]
+                dx, dy = (line[0, w] - line[0, v]) / wide, (line[1, w] - line[1, v]) / high
+                x, y = (points[0, i] - line[0, v]) / wide, (points[1, i] - line[1, v]) / high
                 square = dx * dx + dy * dy
                 along = min(max((x * dx + y * dy) / square, 0.0), 1.0) if square > 0 else 0.0
                 x, y = x - along * dx, y - along * dy

@@ -24,6 +24,8 @@ from tests.judges_page import made
 
 PAGE = Path(__file__).parents[1] / "docs" / "claim.md"
 SEED, N_DRAWS = 13, 1000
+EVERY, ERRORS = "all systems", "reliability"
+"""What a cell says where nothing can be decided: no others to be told from, or only errors."""
 TRAINED = ("lpp", "critic", "critic+lpp")
 
 
@@ -135,19 +137,18 @@ def rows_of(asked: Asked) -> pd.DataFrame:
 
 def page_of(rows: pd.DataFrame) -> str:
     """The rows of a set as a table in Markdown, a line per accuracy and judge."""
-    head = ["accuracy", "judge of naturalness", "near", "far", "all systems: r"]
+    head = ["accuracy", "judge", "systems", "segments", "near", "far", "all systems: r"]
     lines = []
     for (accuracy, judge), pair in rows.groupby(["accuracy", "judge"], sort=False):
-        halves = pair.set_index("half")
+        halves, one = pair.set_index("half"), pair.iloc[0]
         cells = [_cell(halves.loc[half]) if half in halves.index else "–" for half in HALVES]
-        one = pair.iloc[0]
-        lines.append([accuracy, judge, *cells, _interval(one.r, one.r_low, one.r_high)])
-    sizes = rows.groupby("half").n_systems.first()
-    n = sorted({*rows.n})
-    counts = f"{rows['all'].iloc[0]} systems, {sizes['near']} near"
-    counts += f" and {sizes['far']} far; " if "far" in sizes else ", too few for a far half; "
-    counts += f"{' to '.join(map(str, dict.fromkeys((n[0], n[-1]))))} segments in {rows.n_docs.max()} documents."
-    return "\n".join([counts, "", *markdown_table(head, lines)]) + "\n"
+        sizes = [str(n) for n in (one["all"], *halves.n_systems)]
+        # where each segment is by itself, documents are not known
+        docs = f" in {one.n_docs} documents" if one.n_docs < one.n else ", documents unknown"
+        counts = [": ".join([sizes[0], " + ".join(sizes[1:])]), f"{one.n}{docs}"]
+        whole = _interval(one.r, one.r_low, one.r_high)
+        lines.append([accuracy, judge, *counts, *cells, whole])
+    return "\n".join(markdown_table(head, lines)) + "\n"
 
 
 def _cell(row: pd.Series) -> str:
@@ -156,8 +157,9 @@ def _cell(row: pd.Series) -> str:
     alone = (
         f"alone {row.selection_low:z.2f} to {row.selection_high:z.2f}, p = {row.selection_p:.3f}"
     )
-    errors = "" if row.reliability >= RELIABLE else f", reliability {row.reliability:.2f}"
-    cell = f"{said}: {_interval(row.pearson, row.pearson_low, row.pearson_high)}; {alone}{errors}"
+    bars = f", {EVERY}" if row.n_systems == row["all"] else ""
+    bars += "" if row.reliability >= RELIABLE else f", {ERRORS} {row.reliability:.2f}"
+    cell = f"{said}: {_interval(row.pearson, row.pearson_low, row.pearson_high)}; {alone}{bars}"
     return cell.replace("-", "−")
 
 
@@ -167,11 +169,14 @@ def _interval(r: float, low: float, high: float) -> str:
 
 def counted(page: str) -> str:
     """How many halves in the tables of the page are decided, and how many would be where nothing is there."""
-    cells = re.findall(r"\| (?:\*\*)?(undecided|holds|false)\b", page)
-    holds, false = cells.count("holds"), cells.count("false")
+    cells = re.findall(r"\| (?:\*\*)?(undecided|holds|false)\b([^|]*)", page)
+    words = [word for word, _ in cells]
+    could = sum(EVERY not in rest and ERRORS not in rest for _, rest in cells)
     return (
-        f"{len(cells)} halves: {holds} hold, {false} are false, {cells.count('undecided')} are undecided. Were nothing "
-        f"there, about {round(0.05 * len(cells))} of them would be decided, and at most {round(0.07 * len(cells))}."
+        f"{len(cells)} halves: {words.count('holds')} hold, {words.count('false')} are false, "
+        f"{words.count('undecided')} are undecided. {could} of them have systems enough, which differ by more "
+        f"than their errors; were nothing there, about {round(0.05 * could)} of these would be decided, and at most "
+        f"{round(0.07 * could)}."
     )
 
 

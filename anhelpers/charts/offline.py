@@ -81,7 +81,6 @@ def use_offline(tooltips: bool = False) -> None:
         in an untrusted notebook and in exported HTML. True shows JupyterLab's own Vega chart, with tooltips, and
         leaves a picture for exported HTML, there without alt text.
     """
-    alt.data_transformers.enable(VALUES)
     name = "anhelpers-tooltips" if tooltips else "anhelpers"
     alt.renderers.register(name, _vega_bundle if tooltips else _picture_bundle)
     alt.renderers.enable(name)
@@ -112,22 +111,27 @@ def spec_of(chart: alt.TopLevelMixin | dict, *, validate: bool = True) -> dict:
     """
     if isinstance(chart, dict):
         return chart
-    with alt.data_transformers.enable(VALUES):
+    if alt.data_transformers.active != "default":  # the user has chosen another one
+        return chart.to_dict(validate=validate)
+    with alt.data_transformers.enable(VALUES, **alt.data_transformers.options):
         return chart.to_dict(validate=validate)
 
 
-def _values(data: Any) -> Any:
-    """What altair makes of a table, in a tenth of its time where all columns are numbers, truths or texts."""
-    if data is None:
-        return _values
+def _values(data: Any, **options: Any) -> Any:
+    """What altair makes of a table, in a tenth of its time where all columns are numbers, truths or texts.
+
+    Parameters
+    ----------
+    data : a table, or what else a chart may have. options : those of altair, such as `max_rows`.
+    """
     table = altair_data.nw.to_native(data, pass_through=True)
     if not isinstance(table, pd.DataFrame):
-        return alt.default_data_transformer(data)
-    altair_data.limit_rows(table)
+        return alt.default_data_transformer(data, **options)
     columns = [_plain(table.iloc[:, i]) for i in range(table.shape[1])]
     names = [*table.columns]
     if any(column is None for column in columns) or not all(type(name) is str for name in names):
-        return alt.default_data_transformer(data)
+        return alt.default_data_transformer(data, **options)
+    altair_data.limit_rows(table, **options)
     return {"values": [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]}
 
 

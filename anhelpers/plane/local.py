@@ -288,19 +288,13 @@ def _dealt_out(
 def _distances(scores: np.ndarray, curve: OracleCurve | None) -> np.ndarray:
     """(B, k) `frontier_distance` of B worlds' (B, 2, k) scores."""
     n, _, k = scores.shape
-    spread = scores.std(2, ddof=1)
-    points = np.ascontiguousarray((scores / spread[:, :, None]).swapaxes(0, 1)).reshape(2, n * k)
-    starts = np.arange(n + 1) * k
+    points, starts = np.concatenate([*scores], axis=1), np.arange(n + 1) * k
     if curve is None:
         rows, counts, _ = hulls(np.empty(0, np.int64), starts, *points, np.inf)
         line, ends = points[:, rows], np.cumsum(counts)
-        return line_distances(points, starts, line, ends - counts, ends).reshape(n, k)
-    line = np.stack([curve.accuracy, curve.naturalness])
-    ones = np.ones(1, np.int64)
-    worlds = [
-        line_distances(
-            points[:, at : at + k], starts[:2], line / s[:, None], 0 * ones, line.shape[1] * ones
-        )
-        for at, s in zip(starts, spread, strict=False)
-    ]
-    return np.stack(worlds)
+        begins = ends - counts
+    else:
+        line = np.stack([curve.accuracy, curve.naturalness])
+        begins, ends = np.zeros(n, np.int64), np.full(n, line.shape[1])
+    units = scores.std(2, ddof=1)
+    return line_distances(points, starts, line, begins, ends, units).reshape(n, k)

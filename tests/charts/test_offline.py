@@ -134,8 +134,6 @@ def test_tables_become_the_values_that_altair_makes_of_them(table):
         make(table)["values"] for make in (offline._values, alt.default_data_transformer)
     )
     assert json.dumps(ours) == json.dumps(theirs)
-    with pytest.raises(alt.MaxRowsError):
-        offline._values(pd.DataFrame({"x": range(5001)}))
 
 
 def test_a_chart_has_the_specification_that_altair_gives_it():
@@ -144,3 +142,12 @@ def test_a_chart_has_the_specification_that_altair_gives_it():
     with alt.data_transformers.enable("default"):
         theirs = chart.to_dict()
     assert offline.spec_of(chart) == theirs
+
+
+def test_the_limit_of_rows_is_the_users(restored, tmp_path):
+    chart = alt.Chart(pd.DataFrame({"x": range(5001)})).mark_point().encode(x="x:Q")
+    with pytest.raises(alt.MaxRowsError):
+        offline.spec_of(chart)
+    offline.use_offline()
+    alt.data_transformers.disable_max_rows()
+    assert len(*offline.spec_of(chart)["datasets"].values()) == 5001
