@@ -15,7 +15,7 @@ from anhelpers.cli.entries import split_kinds
 from anhelpers.cli.mono import given_mono
 from anhelpers.data import bundled, load, load_mono
 from anhelpers.errors import UnknownName
-from anhelpers.naturalness.lpp import line_fingerprints
+from anhelpers.naturalness.prints import line_fingerprints
 
 pytestmark = pytest.mark.neural
 TREE = "references/en-de.refB.txt"

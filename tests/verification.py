@@ -155,7 +155,8 @@ NOT_QUANTITIES = {
     "candidates.draw": "check_sources draw draw_source drawn_set made",
     "divergences.chance": "resampled",
     "divergences.pairs": "spread_rows",
-    "naturalness.lpp": "lengthened_prints line_fingerprints lines_by_chance seen_lines shared_lines shortened_prints",
+    "naturalness.prints": "lengthened_prints line_fingerprints lines_by_chance seen_beyond_chance seen_lines "
+    "shared_lines shortened_prints training_lines write_training_lines",
     "naturalness.mono": "leaks named",
     "training.recipe": "batches encoded examples n_predicted split_lines",
     "naturalness.lm": "language_model lm_tokens load_lm made named_bpb named_lpp score_call",

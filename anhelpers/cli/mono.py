@@ -54,7 +54,7 @@ def given_mono(
     DataError where there is none, or where its texts read as another language.
     """
     from ..data import mono_for
-    from ..naturalness.lpp import lines_by_chance, seen_lines, shared_lines
+    from ..naturalness.prints import seen_beyond_chance, seen_lines
 
     file = args.mono if isinstance(args.mono, str) else None
     texts, origin = mono_for(args.data or "these texts", test.trg_lang, file)
@@ -77,9 +77,7 @@ def given_mono(
             f" Lines of R among the training lines of {lm.name}: "
             f"{seen_lines(texts, lm.training_lines)}."
         )
-    if lm is not None and lm.training_lines is not None:
-        chance = lines_by_chance(len(texts), lm.training_lines)
-        if len(shared_lines(texts, lm.training_lines)) > chance + 3 * chance**0.5:
+        if seen_beyond_chance(texts, lm.training_lines):
             told.append(
                 f"{lm.name} was trained on lines of R, so it finds R too probable: no comparison "
                 "with R holds; take text that it has not seen."
@@ -103,7 +101,7 @@ def held_against(
     mono : R; None: nobody asked. metric : scores texts as the axis of naturalness does.
     lm : of this metric, if it has one. curve : if one is drawn.
     """
-    from ..naturalness.lpp import seen_lines
+    from ..naturalness.prints import seen_lines
     from ..plane import overshoot, with_mono
 
     if mono is None:

@@ -16,10 +16,17 @@ from typing import TypeVar
 import numpy as np
 
 from ..errors import AnhelpersError, DataError
-from ..naturalness.load import bundled_lm, training_lines
-from ..naturalness.lpp import line_fingerprints, lines_by_chance, shared_lines
+from ..naturalness.load import bundled_lm
+from ..naturalness.prints import (
+    line_fingerprints,
+    lines_by_chance,
+    seen_beyond_chance,
+    shared_lines,
+    training_lines,
+)
 from .catalog import minimal_pairs
 from .identify import check_language, two_languages
+from .languages import short_code
 from .lines import read_lines
 from .schema import TestSet
 from .sets import bundled
@@ -174,7 +181,7 @@ def look_for_training_lines(
     Parameters
     ----------
     look : where defects go. lines : path in the folder -> its lines.
-    train : files of training text, beside which the prints of the bundled language model are read.
+    train : files of training text, beside which the prints of the bundled language model and critic are read.
     """
     prints: list[tuple[str, np.ndarray]] = []
     for path in train:
@@ -182,14 +189,16 @@ def look_for_training_lines(
             prints.append((str(path), line_fingerprints(line for line in known if line.strip())))
     try:
         model = bundled_lm(look.trg_lang)
-        if (own := training_lines(bundled(f"lm/{model}"))) is not None:
-            prints.append((f"the training text of {model}", own))
+        judges = {model: f"lm/{model}", "the critic": f"critic/{short_code(look.trg_lang)}"}
+        for judge, folder in judges.items():
+            if (own := training_lines(bundled(folder))) is not None:
+                prints.append((f"the training text of {judge}", own))
     except DataError:  # none is bundled in this language
         pass
     every = list(chain(*lines.values()))
     for where, theirs in prints:
         chance = lines_by_chance(len(every), theirs)
-        if len(shared_lines(every, theirs)) <= chance + 3 * chance**0.5:
+        if not seen_beyond_chance(every, theirs):
             continue
         for file, texts in lines.items():
             if seen := set(shared_lines(texts, theirs)):

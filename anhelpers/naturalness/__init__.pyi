@@ -23,8 +23,8 @@ from .lm import load_lm as load_lm
 from .lm import lpp_metric as lpp_metric
 from .lm import score_texts as score_texts
 from .lpp import lpp_distance as lpp_distance
-from .lpp import seen_lines as seen_lines
 from .masked import critic_tokens as critic_tokens
 from .mono import Mono as Mono
 from .ngrams import ngram_features as ngram_features
 from .ngrams import text_mmd as text_mmd
+from .prints import seen_lines as seen_lines

@@ -12,7 +12,7 @@ import lzma
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -29,6 +29,7 @@ from ..errors import DataError, UnknownName
 from ..metrics import Asked, Metric, signature_of
 from ..progress import note, progress
 from .masked import Shape, critic_tokens, grains, joined, ngrams
+from .prints import seen_beyond_chance, training_lines
 
 __all__ = [
     "Critic",
@@ -66,6 +67,7 @@ class Critic:
     table : n-gram -> its inverse document frequency, >= 1, and its weight in NATS of the vector of length 1.
     intercept : NATS, of a text of which no n-gram is known.
     seen : tokens of earlier texts at both grains, kept for the next one.
+    training_lines : (n,) `prints.line_fingerprints` of what it was trained on, perhaps shortened; None: unknown.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Critic:
     table: Mapping[str, tuple[float, float]] = field(repr=False)
     intercept: float
     seen: dict[str, tuple[str, str]] = field(default_factory=dict, repr=False, compare=False)
+    training_lines: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     @property
     def signature(self) -> str:
@@ -230,6 +233,13 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
                 f"critic {critic.name}: {few} of {len(place)} different texts are a single word, whose "
                 "score says next to nothing."
             )
+        long = [text for text in place if len(text.split()) >= FEWEST]
+        if read := len(seen_beyond_chance(long, critic.training_lines)):
+            note(
+                f"critic {critic.name}: {read} of {len(long)} different texts of {FEWEST} words or more "
+                "stand in its training texts, so it knows on which side they are: their scores are "
+                "too far from 0, and no figure of it on them holds."
+            )
         return values
 
     return Metric(
@@ -278,7 +288,8 @@ def load_critic(name: str | Path) -> Critic:
     DataError : no such critic, or a folder that holds none.
     """
     folder = find_critic(name)
-    return parse_critic(read_bytes(folder / FACTS), read_bytes(folder / TABLE), folder)
+    critic = parse_critic(read_bytes(folder / FACTS), read_bytes(folder / TABLE), folder)
+    return replace(critic, training_lines=training_lines(folder))
 
 
 def named(asked: Asked) -> Metric:

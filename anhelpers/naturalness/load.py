@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from ..data.sets import bundled
 from ..errors import DataError, need
 from ..metrics import signature_of
 from .kept import Kept, read_kept
-from .lpp import lengthened_prints
+from .prints import training_lines
 
 __all__ = [
     "BUNDLED",
@@ -28,7 +27,6 @@ __all__ = [
     "language_model",
     "load_lm",
     "stated_language",
-    "training_lines",
 ]
 
 BUNDLED = "bundled"
@@ -51,7 +49,7 @@ class LanguageModel:
         then the first token of each text is not scored.
     max_tokens : the longest input the model takes, context token included.
     language : the only language it knows, where its folder says so (facts.json); None for no restriction.
-    training_lines : (n,) `lpp.line_fingerprints` of what it was trained on, where its folder has them, perhaps
+    training_lines : (n,) `prints.line_fingerprints` of what it was trained on, where its folder has them, perhaps
         shortened; None: unknown.
     never : ids of tokens that the model never generates (`hub.forbidden`), without probability.
 
@@ -294,24 +292,6 @@ def _facts(folder: Path) -> tuple[str | None, np.ndarray | None]:
         except DataError as error:
             raise DataError(f"the model's language is unknown: {error}", facts) from None
     return None if language == "und" else language, training_lines(folder)
-
-
-def training_lines(folder: Path) -> np.ndarray | None:
-    """(n,) prints of the lines that a model has seen, whole or shortened; None where its folder has none."""
-    whole, short = folder / "train_lines.npy", folder / "train_lines.npz"
-    path = short if short.is_file() else whole
-    if not path.is_file():
-        return None
-    try:
-        lines = np.load(path, allow_pickle=False)
-        lines = lengthened_prints(lines["gaps"], int(lines["bits"])) if path == short else lines
-    except (ValueError, EOFError, OSError, KeyError, TypeError, IndexError, BadZipFile):
-        lines = None
-    if not (isinstance(lines, np.ndarray) and lines.ndim == 1 and lines.dtype.kind in "iu"):
-        raise DataError(
-            "is no array of the lines of training; delete it, or train the model anew.", path
-        )
-    return lines
 
 
 def language_model(

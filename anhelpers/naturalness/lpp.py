@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,14 +17,8 @@ from ..intervals import few_clusters, moves_variance, student
 __all__ = [
     "LPP_DISTANCE",
     "LppDistance",
-    "lengthened_prints",
-    "line_fingerprints",
-    "lines_by_chance",
     "lpp",
     "lpp_distance",
-    "seen_lines",
-    "shared_lines",
-    "shortened_prints",
 ]
 
 
@@ -182,85 +175,3 @@ def _n_documents(of: np.ndarray) -> int:
     """0 where each text is a document by itself, and so taken as independent."""
     n = len(np.unique(of))
     return 0 if n == len(of) else n
-
-
-def line_fingerprints(lines: Iterable[str]) -> np.ndarray:
-    """Sorted distinct 64-bit hashes of lines, white space folded: enough to recognise a line, not to read it.
-
-    Parameters
-    ----------
-    lines : texts; the hashes are (n,) uint64.
-    """
-    digests = {hashlib.sha256(" ".join(line.split()).encode()).digest()[:8] for line in lines}
-    return np.sort(np.frombuffer(b"".join(digests), dtype="<u8"))
-
-
-def shared_lines(reference: Sequence[str], others: Iterable[str] | np.ndarray) -> list[str]:
-    """Lines of R that also stand elsewhere: R must be unseen by the language model, and by the systems.
-
-    Parameters
-    ----------
-    reference : texts of R.
-    others : texts, or the (n,) `line_fingerprints` of a model's training lines. Of shortened ones (`shortened_prints`)
-        one line in 2,000 is taken for one of theirs by chance (`lines_by_chance`).
-    """
-    known = others if isinstance(others, np.ndarray) else line_fingerprints(others)
-    seen, lowest = set(known.tolist()), _lowest_bit(known)
-    return [line for line in reference if line_fingerprints([line])[0].item() & -lowest in seen]
-
-
-def lines_by_chance(n: int, prints: np.ndarray) -> float:
-    """How many of `n` lines that stand nowhere else `shared_lines` takes for one of these: about 0 for whole prints.
-
-    Parameters
-    ----------
-    prints : (m,) uint64, whole or shortened.
-    """
-    return n * len(prints) * _lowest_bit(prints) / 2**64
-
-
-def seen_lines(reference: Sequence[str], prints: np.ndarray | None) -> str:
-    """How many lines of R a model was trained on, with what chance alone gives where prints are shortened.
-
-    Parameters
-    ----------
-    reference : texts of R.
-    prints : (m,) uint64, of the lines of training; None: not known.
-
-    >>> seen_lines(["a", "b"], line_fingerprints(["b", "c"])), seen_lines(["a"], None)
-    ('1', 'unknown')
-    """
-    if prints is None:
-        return "unknown"
-    chance = lines_by_chance(len(reference), prints)
-    return f"{len(shared_lines(reference, prints))}{f' ({chance:.1f} by chance)' if chance > 0.01 else ''}"
-
-
-def _lowest_bit(prints: np.ndarray) -> int:
-    """Of all that were kept, as a number; 0 for no prints."""
-    some = int(np.bitwise_or.reduce(prints)) if len(prints) else 0
-    return some & -some
-
-
-def shortened_prints(prints: np.ndarray) -> tuple[np.ndarray, int]:
-    """The gaps between the first bits of sorted fingerprints, in two bytes each, and how many bits were kept.
-
-    Parameters
-    ----------
-    prints : (n,) uint64, sorted, as of `line_fingerprints`.
-    """
-    bits = len(prints).bit_length() + 10
-    first = np.unique(prints >> np.uint64(64 - bits))
-    return np.diff(first, prepend=np.uint64(0)).astype(np.uint16), bits
-
-
-def lengthened_prints(gaps: np.ndarray, bits: int) -> np.ndarray:
-    """(n,) uint64: the fingerprints whose first bits `shortened_prints` kept, their other bits 0.
-
-    Parameters
-    ----------
-    gaps : (n,) uint16. bits : how many were kept, 1 to 63; a ValueError for others.
-    """
-    if gaps.dtype != np.uint16 or not 0 < bits < 64:
-        raise ValueError(f"{bits} bits, gaps of {gaps.dtype}")
-    return np.cumsum(gaps.astype(np.uint64)) << np.uint64(64 - bits)

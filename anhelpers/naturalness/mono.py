@@ -18,7 +18,8 @@ from ..estimate import Estimate
 from ..intervals import few_clusters, moves_variance, student
 from ..metrics import Asked, Metric
 from ..stats import clusters_of
-from .lpp import LPP_DISTANCE, LppDistance, lpp, lpp_distance, shared_lines
+from .lpp import LPP_DISTANCE, LppDistance, lpp, lpp_distance
+from .prints import shared_lines
 
 if TYPE_CHECKING:
     from .lm import LanguageModel

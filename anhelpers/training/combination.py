@@ -29,7 +29,7 @@ from ..naturalness.critic import Critic, critic_metric
 from ..naturalness.critic_figures import auc
 from ..naturalness.lm import lpp_metric
 from ..naturalness.load import LanguageModel
-from ..naturalness.lpp import shared_lines
+from ..naturalness.prints import shared_lines
 from ..provenance import made_by
 
 __all__ = ["damaged", "fit_weights", "other_forms", "train_combination", "write_combination"]

@@ -12,7 +12,7 @@ import lzma
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from ..errors import DataError
 from ..naturalness.critic import FACTS, TABLE, Critic, parse_critic
 from ..naturalness.critic_figures import auc, reliability, tv_lower_bound
 from ..naturalness.masked import Shape, critic_tokens, ngrams
+from ..naturalness.prints import line_fingerprints, write_training_lines
 from ..progress import progress
 from ..provenance import made_by
 
@@ -134,7 +135,8 @@ def train_critic(
         "made_by": made_by(),
     }
     table = _table(words, zip(grams, idf, scale * w, strict=True))
-    return parse_critic(json.dumps(facts).encode(), table, Path(recipe.language)), facts
+    critic = parse_critic(json.dumps(facts).encode(), table, Path(recipe.language))
+    return replace(critic, training_lines=line_fingerprints(corpus.texts)), facts
 
 
 def write_critic(critic: Critic, facts: Mapping[str, Any], folder: Path) -> None:
@@ -158,6 +160,8 @@ def write_critic(critic: Critic, facts: Mapping[str, Any], folder: Path) -> None
     rows = ((gram, *numbers) for gram, numbers in critic.table.items())
     write_bytes(fresh / TABLE, _table(critic.words, rows))
     write_text(fresh / FACTS, json.dumps(facts, indent=1) + "\n")
+    if critic.training_lines is not None:
+        write_training_lines(fresh, critic.training_lines)
     for own in folder.glob("*.md"):
         write_bytes(fresh / own.name, own.read_bytes())
     replace_folder(fresh, folder)
@@ -165,6 +169,7 @@ def write_critic(critic: Critic, facts: Mapping[str, Any], folder: Path) -> None
 
 @dataclass(frozen=True)
 class _Corpus:
+    texts: list[str]
     tokens: list[list[str]]
     native: np.ndarray  # (n,) bool
     weight: np.ndarray  # (n,) mean 1; each class half of it
@@ -192,7 +197,7 @@ def _corpus(
     both = originals.intersection(*[set().union(*of_q.values())]) - {""}
     sides = {"": list(map(_folded, native)), **of_q}
     left = Counter[str]()
-    tokens, sizes, groups = [], dict.fromkeys(sides, 0), []
+    kept, tokens, groups, sizes = [], [], [], dict.fromkeys(sides, 0)
     for name, texts in sides.items():
         seen: set[str] = set()
         for line, text in enumerate(texts):
@@ -210,6 +215,7 @@ def _corpus(
             if why:
                 left[why] += 1
                 continue
+            kept.append(text)
             tokens.append(read)
             groups.append(f"{'q' if name else 'r'}{line // BLOCK}")
             sizes[name] += 1
@@ -236,7 +242,7 @@ def _corpus(
         "translations": {name: sizes[name] for name in of_q},
         "left_out": dict(left),
     }
-    return _Corpus(tokens, np.arange(n_r + n_q) < n_r, weight * len(weight), groups, said)
+    return _Corpus(kept, tokens, np.arange(n_r + n_q) < n_r, weight * len(weight), groups, said)
 
 
 def _tell_leaks(

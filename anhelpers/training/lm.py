@@ -24,7 +24,7 @@ import numpy as np
 from .. import checks, eight_bits, hub
 from ..data.writing import replace_folder, unwritable, write_text
 from ..errors import AnhelpersError, DataError, need
-from ..naturalness.lpp import line_fingerprints, shortened_prints
+from ..naturalness.prints import line_fingerprints, write_training_lines
 from ..progress import progress
 from ..provenance import made_by
 from .recipe import (
@@ -488,8 +488,7 @@ def _write(model: Any, tokenizer: Any, facts: dict, lines: np.ndarray, job: _Job
     if eight is None:
         np.save(fresh / "train_lines.npy", lines)
     else:
-        gaps, bits = shortened_prints(lines)
-        np.savez_compressed(fresh / "train_lines.npz", gaps=gaps, bits=bits)
+        write_training_lines(fresh, lines)
     write_text(fresh / "README.md", model_card(facts))
     for kept in job.out.glob("*.md"):
         if not kept.read_text("utf-8", "replace").startswith(WRITTEN):

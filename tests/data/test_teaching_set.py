@@ -24,8 +24,12 @@ from anhelpers.data.identify import foreign_lines
 from anhelpers.data.teaching import check_teaching_set
 from anhelpers.data.teaching_skeleton import CORE, EXAMPLE, make_skeleton
 from anhelpers.errors import DataError
-from anhelpers.naturalness.load import training_lines
-from anhelpers.naturalness.lpp import lengthened_prints, line_fingerprints, shortened_prints
+from anhelpers.naturalness.prints import (
+    lengthened_prints,
+    line_fingerprints,
+    shortened_prints,
+    training_lines,
+)
 
 N = 8  # sources of the small copies
 SRC = "txt/sources/en-de.txt"
@@ -393,16 +397,17 @@ def test_lines_of_a_training_text_are_told(own, tmp_path):
     assert main(["teaching-set", str(own), "--train", str(tmp_path / "train.txt.xz")]) == 2
 
 
-def test_lines_that_the_bundled_model_has_read_are_told(own, monkeypatch):
-    assert training_lines(bundled("lm/de-small")) is not None
+def test_lines_that_the_bundled_judges_have_read_are_told(own, monkeypatch):
+    assert all(training_lines(bundled(name)) is not None for name in ("lm/de-small", "critic/de"))
     prints = lengthened_prints(
         *shortened_prints(line_fingerprints(lines_of(own / "mono.de.txt")[:6]))
     )
     monkeypatch.setattr(teaching_look, "training_lines", lambda folder: prints)
-    (told,) = check_teaching_set(own).defects
-    assert re.search(
-        r"mono.de.txt, line 1: .* in the training text of de-small as well \(6 such lines", told
-    )
+    told = check_teaching_set(own).defects
+    for line, judge in zip(told, ("de-small", "the critic"), strict=True):
+        assert re.search(
+            rf"mono.de.txt, line 1: .* in the training text of {judge} as well \(6 such lines", line
+        )
 
 
 def test_only_lines_in_the_source_language_are_foreign():

@@ -16,7 +16,7 @@ from anhelpers.errors import DataError  # noqa: E402
 from anhelpers.judges import figures as probe  # noqa: E402
 from anhelpers.judges.figures import minimal_pair_table, prefers_original, shuffled_words  # noqa: E402
 from anhelpers.naturalness.lm import load_lm, lpp_metric, score_texts  # noqa: E402
-from anhelpers.naturalness.lpp import lines_by_chance, shared_lines  # noqa: E402
+from anhelpers.naturalness.prints import lines_by_chance, shared_lines  # noqa: E402
 
 pytestmark = pytest.mark.neural
 FOLDER = bundled("lm/de-small")

@@ -12,7 +12,7 @@ import pytest
 
 from anhelpers.data import bundled, load
 from anhelpers.data.lines import read_lines
-from anhelpers.naturalness.critic import load_critic, score_critic
+from anhelpers.naturalness.critic import critic_metric, load_critic, score_critic
 from anhelpers.naturalness.critic_figures import auc
 
 pytestmark = pytest.mark.real
@@ -69,6 +69,19 @@ def test_means_of_ten_sentences_as_the_card_says(scored):
     assert np.mean([auc(tens(scored["originals"]), tens(q)) for q in systems]) == pytest.approx(
         0.948, abs=0.001
     )
+
+
+def test_only_texts_of_its_training_are_told(capsys):
+    """WMT22's are, to the last one; WMT23's are not."""
+    file = Path(os.environ["ANHELPERS_DATA"]) / "critic" / "wmt22_native_or_translated.de.tsv.xz"
+    with lzma.open(file, "rt", encoding="utf-8") as lines:
+        rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        read = [row["text"] for row in rows if (row["set"], row["origin"]) == ("en-de", "Online-B")]
+    metric = critic_metric(load_critic("de"), "de")
+    metric.score_segments(read)
+    assert "1729 of 1729 different texts of 6 words or more stand in its" in capsys.readouterr().err
+    metric.score_segments(load("wmt23/en-de").systems["ONLINE-B"])
+    assert "stand in its training texts" not in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")

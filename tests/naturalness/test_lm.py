@@ -26,8 +26,7 @@ from anhelpers.naturalness.lm import (  # noqa: E402
     lpp_metric,
     score_texts,
 )
-from anhelpers.naturalness.load import training_lines  # noqa: E402
-from anhelpers.naturalness.lpp import shared_lines  # noqa: E402
+from anhelpers.naturalness.prints import shared_lines, training_lines  # noqa: E402
 from anhelpers.training.lm import LmRecipe, train_lm, train_tokenizer  # noqa: E402
 from anhelpers.training.recipe import encoded, examples, n_predicted, split_lines, training_batches  # noqa: E402
 
@@ -406,6 +405,13 @@ def test_a_recipe_that_cannot_be_is_told(chosen, sentence):
 @pytest.mark.parametrize("bits", [0, 64, 70, -1])
 def test_prints_of_lines_with_impossible_bits_are_refused(tmp_path, bits):
     np.savez_compressed(tmp_path / "train_lines.npz", gaps=np.ones(3, np.uint16), bits=bits)
+    with pytest.raises(DataError, match="is no array of the lines of training"):
+        training_lines(tmp_path)
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 4), (2, 2, 2)])
+def test_prints_of_lines_in_another_shape_are_refused(tmp_path, shape):
+    np.savez_compressed(tmp_path / "train_lines.npz", gaps=np.ones(shape, np.uint8), bits=31)
     with pytest.raises(DataError, match="is no array of the lines of training"):
         training_lines(tmp_path)
 

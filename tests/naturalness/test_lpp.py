@@ -5,15 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from anhelpers.errors import DataError
-from anhelpers.naturalness.lpp import (
-    lengthened_prints,
-    line_fingerprints,
-    lines_by_chance,
-    lpp,
-    lpp_distance,
-    shared_lines,
-    shortened_prints,
-)
+from anhelpers.naturalness.lpp import lpp, lpp_distance
 
 
 @pytest.mark.verifies("LPP", by="hand")
@@ -93,12 +85,6 @@ def test_it_says_what_stands_behind_its_means():
     assert lpp_distance([-2.0, -2.0], [-3.0, -3.0]).gap.interval == (-1, -1)
 
 
-def test_shared_lines_are_found_whatever_their_spacing_in_texts_and_in_fingerprints():
-    for others in (["a b", " d "], line_fingerprints(["a   b", "d"])):
-        assert shared_lines(["a  b", "c", "d"], others) == ["a  b", "d"]
-    assert shared_lines(["c"], []) == []
-
-
 LOGPROBS = st.lists(st.floats(-20, 0), min_size=2, max_size=30)
 
 
@@ -126,14 +112,3 @@ def test_errors_are_scipys():
     welch = stats.ttest_ind(-q, -r[:20], equal_var=False)
     assert found.gap.value / found.gap.se == pytest.approx(welch.statistic, rel=1e-10)
     assert found.gap.interval == pytest.approx(tuple(welch.confidence_interval(0.95)), rel=1e-10)
-
-
-def test_shortened_fingerprints_know_every_line_and_few_others():
-    lines, others = [f"line {k}" for k in range(5000)], [f"other {k}" for k in range(5000)]
-    gaps, bits = shortened_prints(line_fingerprints(lines))
-    assert gaps.dtype == np.uint16
-    known = lengthened_prints(gaps, bits)
-    assert shared_lines(lines, known) == lines
-    assert lines_by_chance(5000, known) == pytest.approx(5000 * 5000 / 2**23, rel=0.01)
-    assert len(shared_lines(others, known)) < 15
-    assert lines_by_chance(5000, line_fingerprints(lines)) < 1e-8
