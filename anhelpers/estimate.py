@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import KW_ONLY, dataclass
 from html import escape
 
 from .errors import DataError
 
-__all__ = ["Estimate"]
+__all__ = ["Estimate", "with_unit"]
+
+
+def with_unit(said: str, unit: str) -> str:
+    """A printed number and its unit, of which 1 has one.
+
+    Parameters
+    ----------
+    said : the number, as it is printed. unit : in the plural, such as "bits per sentence"; "" for none.
+
+    >>> with_unit("1", "bits per sentence"), with_unit("1.5", "points"), with_unit("3", "")
+    ('1 bit per sentence', '1.5 points', '3')
+    """
+    if said.lstrip("-−") == "1":
+        unit = re.sub(r"^(\w+)s\b", r"\1", unit)
+    return f"{said} {unit}" if unit else said
 
 
 @dataclass(frozen=True)
@@ -114,7 +130,7 @@ class Estimate:
         if math.isnan(self.value):
             said = "is not defined"
         else:
-            said = number(self.value) + (f" {self.unit}" if self.unit else "")
+            said = with_unit(number(self.value), self.unit)
             ends = f"{100 * self.level:g} % interval {number(self.low)} to {number(self.high)}"
             said += ", " + ("no interval" if math.isnan(self.low) else ends)
         behind = f"n = {self.counted}" if self.n or self.n_r or self.of else self.counted

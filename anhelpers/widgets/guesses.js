@@ -39,7 +39,8 @@ function csvOf(page) { // every guess of the page
 }
 
 const saveAll = (page) => download(`guesses_${page.replace(/[^\p{L}\p{M}\p{N}_-]+/gu, "_")}.csv`, csvOf(page));
-const guessText = (guess, unit) => (typeof guess === "number" ? String(guess).replace("-", "\u2212") + (unit ? ` ${unit}` : "") : guess);
+const withUnit = (text, unit) => (unit ? `${text} ${/^\u2212?1$/.test(text) ? unit.replace(/^(\w+)s\b/, "$1") : unit}` : text);
+const guessText = (guess, unit) => (typeof guess === "number" ? withUnit(String(guess).replace("-", "\u2212"), unit) : guess);
 
 function quiet(text, label) {
   const made = button(text, label);
@@ -134,7 +135,7 @@ function renderGuessed(model, el) {
   function paint() {
     const { guess, compared } = entry.read(), none = guess === null;
     const texts = data.answers.filter(({ text }) => text).map(({ who, text, number }) =>
-      `${who}: ${text}${number !== null && data.unit ? ` ${data.unit}` : ""}`);
+      `${who}: ${number === null ? text : withUnit(text, data.unit)}`);
     said.textContent = [none ? "You did not guess" : `You guessed ${guessText(guess, data.unit)}`, ...texts].join("; ") + ".";
     counts.replaceChildren(...data.answers.filter((one) => one.counts.length).map((one) => countsOf(one, guess)));
     answers.hidden = none && !compared;

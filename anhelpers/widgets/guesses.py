@@ -18,6 +18,7 @@ import traitlets
 
 from .. import checks
 from ..errors import DataError
+from ..estimate import with_unit
 from .base import Markup, Widget, module, plain_table, styles, without_kernel
 
 __all__ = ["Guess", "Guessed", "guess", "guessed"]
@@ -118,15 +119,13 @@ class Guessed(Remembered):
 
     def static_html(self) -> str:
         said = "; ".join(
-            f"{one['who']}: {one['text'] or 'below'}{self._unit(one)}"
+            f"{one['who']}: {one['text'] or 'below'}"
+            if one["number"] is None
+            else f"{one['who']}: {with_unit(one['text'], self.data['unit'])}"
             for one in self.data["answers"]
         )
         tables = "".join(_static_counts(one) for one in self.data["answers"] if one["counts"])
         return f"<p><b>You guessed {BLANK}; {html.escape(said)}</b></p>{tables}"
-
-    def _unit(self, one: Mapping) -> str:
-        unit = self.data["unit"]
-        return f" {unit}" if unit and one["number"] is not None else ""
 
 
 def _text(name: str, text: str) -> str:

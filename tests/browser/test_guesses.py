@@ -70,7 +70,7 @@ def test_a_choice_is_remembered_and_closed_once_compared(opened, page):
 
 
 def test_a_number_by_the_keyboard(opened, page):
-    first, second = opened(bits(), guessed("bits", {"the oracle": 2, "the class": 3}, unit="bits"))
+    first, second = opened(bits(), guessed("bits", {"the oracle": 1, "the class": 3}, unit="bits"))
     field = first.get_by_role("textbox", name="How many bits?")
     for typed, value in (("four", None), ("2,5", 2.5), ("-0.5", -0.5), ("", None), ("4", 4)):
         field.fill(typed)
@@ -80,7 +80,7 @@ def test_a_number_by_the_keyboard(opened, page):
             assert stored(page) == {}
         else:
             assert stored(page)["bits"]["guess"] == value
-    said = "You guessed 4 bits; the oracle: 2 bits; the class: 3 bits."
+    said = "You guessed 4 bits; the oracle: 1 bit; the class: 3 bits."
     second.scroll_into_view_if_needed()
     assert second.locator(".anx-said").inner_text() == said
     page.reload()
