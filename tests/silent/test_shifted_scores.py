@@ -1,4 +1,6 @@
-"""Scores of segments that somebody stored, and that stand at other segments: refused, where chrF can tell."""
+"""Scores of segments that somebody stored, and at other segments or systems: refused, where chrF can tell."""
+
+import itertools
 
 import numpy as np
 import pytest
@@ -31,15 +33,22 @@ def shifted(values, by):
     return np.roll(values, -by, axis=0)
 
 
-def made(n=200):
-    """A test set whose segments are easy or hard for both systems, and (n, 2) how many words each got right."""
+def exchanged(values, one, other):
+    """(N, k) with the scores of two systems at each other's place."""
+    order = np.arange(values.shape[1])
+    order[[one, other]] = other, one
+    return values[:, order]
+
+
+def made(n=200, k=2):
+    """A test set whose segments are easy or hard for all systems, and (n, k) how many words each got right."""
     rng = np.random.default_rng(3)
     words = rng.choice(WORDS, (n, 12))
-    right = rng.random((2, n, 12)) < rng.uniform(0.2, 1, (n, 1))
+    right = rng.random((k, n, 12)) < rng.uniform(0.2, 1, (n, 1))
     ref, *outputs = (
         [" ".join(row) for row in np.where(kept, words, "wrong")] for kept in (True, *right)
     )
-    systems = dict(zip("ab", outputs, strict=True))
+    systems = dict(zip("abcdef"[:k], outputs, strict=True))
     test = an.TestSet("made", "de-en", [f"Quelle {i}" for i in range(n)], {"refA": ref}, systems)
     return test, right.sum(2).T.astype(float)
 
@@ -57,6 +66,20 @@ def test_stored_scores_of_shifted_rows_are_refused(by, where):
         check_scores(test, shifted(-values, by), "errors")
 
 
+@pytest.mark.parametrize("k", [3, 6])
+def test_scores_of_two_exchanged_systems_are_refused(k):
+    test, values = made(k=k)
+    check_scores(test, values, "words")
+    for sign in (1, -1):  # scores of what is right, and of errors
+        with pytest.raises(DataError, match="words: the scores of a fit the outputs of c and the"):
+            check_scores(test, exchanged(sign * values, 0, 2), "words")
+
+
+def test_of_two_systems_alone_nobody_can_say_which_name_is_whose():
+    test, values = made()
+    check_scores(test, exchanged(values, 0, 1), "words")
+
+
 @settings(max_examples=30)
 @given(seed=st.integers(0, 10_000))
 def test_scores_that_follow_nothing_are_let_through(seed):
@@ -67,17 +90,21 @@ def test_scores_that_follow_nothing_are_let_through(seed):
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    ("name", "metric", "told"),
+    ("name", "metric", "told", "apart"),
     [
-        ("wmt23/en-de", "mqm:wmt23/en-de", False),  # 104 segments, which hardly follow chrF
-        ("wmt23/en-de", "bleu", True),
-        ("wmt24/en-cs", "esa:esa/wmt24", True),
+        ("wmt23/en-de", "mqm:wmt23/en-de", False, False),  # 104 segments, which hardly follow chrF
+        ("wmt23/en-de", "bleu", True, True),
+        ("wmt24/en-cs", "esa:esa/wmt24", True, False),  # few pairs of systems were rated together
     ],
 )
-def test_ratings_and_scores_of_real_sets_stand_where_they_belong(name, metric, told):
+def test_ratings_and_scores_of_real_sets_stand_where_they_belong(name, metric, told, apart):
     test = an.load(name)
     values = scoring.system_scores(test, an.metric(metric, test))
     check_scores(test, values, metric)
     if told:
         with pytest.raises(DataError, match="rows are shifted"):
             check_scores(test, shifted(values, 1), metric)
+    if apart:
+        for one, other in [*itertools.combinations(range(len(test.systems)), 2)][::20]:
+            with pytest.raises(DataError, match="the names are exchanged"):
+                check_scores(test, exchanged(values, one, other), metric)
