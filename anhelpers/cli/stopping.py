@@ -37,9 +37,12 @@ def stoppable() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, end)
     try:
         yield
-    except SystemError as error:  # what a compiled loop says that was interrupted
-        if isinstance(error.__cause__, KeyboardInterrupt):
-            raise error.__cause__ from None
+    except SystemError as error:  # what a compiled loop says that was interrupted, or what it calls
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):
+            cause = cause.__cause__
+        if isinstance(cause, KeyboardInterrupt):
+            raise cause from None
         raise
     finally:
         signal.signal(signal.SIGTERM, before)

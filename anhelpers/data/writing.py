@@ -154,13 +154,15 @@ def turn(folder: Path) -> Iterator[None]:
 def results_together(folder: str | PathLike, names: Sequence[str]) -> Iterator[Path]:
     """A hidden folder to write results to, which take their places in `folder` together, each with a line that says so.
 
-    So those of two runs never stand side by side: one of the names that was not written anew is removed.
+    So those of two runs never stand side by side: one of the names that was not written anew is removed. A run that
+    ends before leaves no empty folder that it made.
 
     Parameters
     ----------
     names : all that a run may leave.
     """
     folder = Path(folder)
+    new = not folder.exists()
     try:
         with TemporaryDirectory(
             dir=make_folder(folder), prefix=".results.", ignore_cleanup_errors=True
@@ -175,6 +177,10 @@ def results_together(folder: str | PathLike, names: Sequence[str]) -> Iterator[P
                         (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise unwritable(error, folder) from error
+    finally:
+        if new:
+            with suppress(OSError):
+                folder.rmdir()  # where it is empty
 
 
 def lock(descriptor: int, wait: bool = False) -> bool:

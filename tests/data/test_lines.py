@@ -14,6 +14,7 @@ from anhelpers.data import (
     write_text,
 )
 from anhelpers.data.lines import lines_of
+from anhelpers.data.writing import results_together
 from anhelpers.errors import DataError
 
 ODD = "a\u2028b\u2029c\x0bd\x0ce\x1cf\x85g\rh\ti 🙂"
@@ -113,6 +114,26 @@ def test_half_a_surrogate_pair_or_a_missing_folder_stops_the_writer(tmp_path):
     assert read_lines(path) == ("eins",)
     with pytest.raises(DataError, match="make it first"):
         write_text(tmp_path / "no" / "a.txt", "")
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_results_that_are_not_finished_leave_no_folder_of_their_own(tmp_path, there):
+    folder = tmp_path / "out"
+    if there:
+        folder.mkdir()
+        write_text(folder / "old.txt", "eins\n")
+
+    def run(stop):
+        with results_together(folder, ["new.txt", "old.txt"]) as fresh:
+            write_text(fresh / "new.txt", "zwei\n")
+            if stop:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(stop=True)
+    assert [p.name for p in tmp_path.rglob("*")] == ["out", "old.txt"] * there
+    run(stop=False)
+    assert [p.name for p in folder.iterdir()] == ["new.txt"]
 
 
 def test_a_failed_write_keeps_the_old_file(tmp_path, monkeypatch):

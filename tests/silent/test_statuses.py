@@ -195,9 +195,16 @@ def test_resamples_that_do_not_fit_are_refused_before_any_text_is_scored(ran, mo
 @pytest.mark.parametrize(
     ("stop", "status"), [(KeyboardInterrupt, 130), (Terminated, 143), (None, 70)]
 )
-def test_a_compiled_loop_that_is_stopped_is_no_defect(ran, monkeypatch, stop, status):
+@pytest.mark.parametrize("inner", [False, True])
+def test_a_compiled_loop_that_is_stopped_is_no_defect(ran, monkeypatch, stop, status, inner):
+    """Stopped in what it calls, numba says it twice."""
+
     def fails(args):
-        raise SystemError("CPUDispatcher returned a result with an exception set") from stop
+        try:
+            raise SystemError("_numba_unpickle returned a result with an exception set") from stop
+        except SystemError as error:
+            cause = error if inner else stop
+        raise SystemError("CPUDispatcher returned a result with an exception set") from cause
 
     monkeypatch.setattr(mqm, "run", fails)
     found, _, err = ran("mqm", "mqm.tsv")
