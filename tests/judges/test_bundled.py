@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+import anhelpers as an
 from anhelpers import cli, judges
 from anhelpers.provenance import environment
 from tests import judges_page as made
@@ -105,3 +106,67 @@ def test_real_sets_as_the_page_says(part):
 
 def cells(line):
     return [cell.strip() for cell in line.strip("| ").split("|")]
+
+
+JUDGES = ["lpp", "critic", "critic+lpp", "rated-naturalness"]
+SOURCES = made.PAGE.read_text("utf-8").partition("# Five sources")[2]
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory):
+    """(accuracy, judge) -> study of the teaching set."""
+    with environment(ANHELPERS_STORE=str(tmp_path_factory.mktemp("store") / "scores.sqlite")):
+        test = an.with_human_points(an.load("teaching"))  # chrF against one reference, as there
+        cands = an.load_candidates("teaching")
+        lm = an.load_lm("bundled", lang="de")
+        found, missing = an.judged_studies(test, cands, ["chrf", "rated-accuracy"], JUDGES, lm=lm)
+    assert missing == ()
+    return {tuple(metric.name for metric in study.metrics): study for study in found}
+
+
+def cell(named):
+    """A cell of the page's tables, from (β, judge) of all that chose this text."""
+    chosen = {b: [j for j in JUDGES if (b, j) in named] for b in ("0", "10", "∞")}
+    words = {
+        b: "all judges"
+        if len(js) == 4
+        else ", ".join(j.replace("rated-naturalness", "ratings") for j in js)
+        for b, js in chosen.items()
+    }
+    return "; ".join(f"β = {b}: {js}" for b, js in words.items() if js) or "–"
+
+
+def test_the_five_sources_are_what_the_judges_choose(studies):
+    """Texts, tags and who chose them at which price; the remarks below them are a reader's."""
+    cands = an.load_candidates("teaching")
+    parts = re.split(r"^\*\*Segment (\d+)\.\*\*", SOURCES, flags=re.M)[1:]
+    assert parts[::2] == ["0", "10", "20", "30", "40"]
+    for segment, part in zip(map(int, parts[::2]), parts[1::2], strict=True):
+        by = {}
+        for (accuracy, judge), study in studies.items():
+            for price, beta in (("0", 0.0), ("10", 10.0), ("∞", np.inf)):
+                k = study.curve.select(beta)[segment]
+                row = by.setdefault(
+                    (cands.texts[k], cands.tags[k]), {"chrf": set(), "rated-accuracy": set()}
+                )
+                row[accuracy].add((price, judge))
+        told = {
+            (text, tag): (one, other)
+            for text, tag, one, other in re.findall(
+                r"^\| (.+) \| (.+) \| (.+) \| (.+) \|$", part, re.M
+            )
+            if tag not in ("tag", "---")
+        }
+        assert told == {key: tuple(map(cell, row.values())) for key, row in by.items()}, segment
+
+
+def test_how_often_nothing_keeps_the_oracle_with_the_source(studies):
+    tags = np.array(an.load_candidates("teaching").tags)
+    ends = {
+        key: (tags[study.curve.select(np.inf)] == "unrelated-fluent").sum()
+        for key, study in studies.items()
+    }
+    counts = [ends["chrf", judge] for judge in JUDGES]
+    told = SOURCES.partition("is chosen for ")[2].partition(" beside rated accuracy")[0]
+    found = re.findall(r"\d+", told.replace(" of 52 sources", ""))
+    assert [*map(int, found)] == [*counts, ends["rated-accuracy", "rated-naturalness"]]
