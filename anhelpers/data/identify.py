@@ -42,6 +42,8 @@ MOST_OWN, LEAST_OTHER = 0.1, 0.5
 ALIKE = "bs hr sh sr, da nb nn no, id jv ms, cs sk, gl pt, an es, ca oc, xh zu, hi mr ne, af nl"
 RELATED = [frozenset(group.split()) for group in ALIKE.split(",")]
 """Languages that short texts do not tell apart: neither contradicts the others."""
+LOOKED_UP = 4096
+"""Samples whose language is kept: a set is read again for its candidates, its ratings, and by the next command."""
 UNKNOWN = UNDETERMINED.partition("-")[0]
 
 
@@ -234,14 +236,17 @@ def _identifier() -> tuple[Callable[[str], str], frozenset[str]]:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     model = LanguageIdentifier.from_pickled_model(MODEL_FILE)
-    return lambda text: short_code(model.classify(text)[0]), frozenset(
-        map(short_code, model.nb_classes)
-    )
+
+    @functools.lru_cache(LOOKED_UP)
+    def classify(text: str) -> str:
+        return short_code(model.classify(text)[0])
+
+    return classify, frozenset(map(short_code, model.nb_classes))
 
 
 def _letters(text: str) -> int:
     """Its letters, in bytes of UTF-8."""
-    return sum(len(char.encode("utf-8", "replace")) for char in text if char.isalpha())
+    return len("".join(filter(str.isalpha, text)).encode("utf-8", "replace"))
 
 
 def _samples(texts: Sequence[str]) -> Iterable[str]:

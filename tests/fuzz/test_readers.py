@@ -381,7 +381,7 @@ def parquets():
 def from_store(folder):
     target = folder / "s.sqlite"
     for old in folder.glob("s.sqlite*"):
-        old.unlink()
+        old.unlink(missing_ok=True)  # the last one's, which goes when it is closed
     return import_parquet(Store(target), folder / "s.parquet")
 
 
