@@ -380,6 +380,7 @@ def _own_name(name: str) -> str:
     return Path(name).expanduser().resolve().name
 
 
+@cache
 def version_of(name: str) -> str | None:
     """The installed version of a distribution; None where it is not installed."""
     try:

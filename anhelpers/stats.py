@@ -23,6 +23,7 @@ __all__ = [
     "correlation_interval",
     "correlation_p",
     "holm",
+    "mean_ranks",
     "p_value",
     "pearson",
     "resampled_sums",
@@ -309,12 +310,37 @@ def spearman(x: ArrayLike, y: ArrayLike) -> np.ndarray:
     ----------
     x, y : (..., n), broadcast together.
     """
-    from scipy.stats import rankdata
-
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if not (x.ndim and y.ndim):
         return pearson(x, y)  # which says what is wrong
-    return pearson(rankdata(x, axis=-1), rankdata(y, axis=-1))
+    return pearson(mean_ranks(x), mean_ranks(y))
+
+
+def mean_ranks(x: ArrayLike) -> np.ndarray:
+    """(..., n) ranks along the last axis, from 1; equal numbers share their mean rank, and beside a nan all are nan.
+
+    As scipy.stats.rankdata, whose room takes longer to load than most commands to run.
+
+    Parameters
+    ----------
+    x : (..., n) numbers.
+
+    >>> mean_ranks([30.0, 10.0, 20.0, 10.0]).tolist()
+    [4.0, 1.5, 3.0, 1.5]
+    """
+    x = np.asarray(x, np.float64)
+    order = np.argsort(x, axis=-1, kind="stable")
+    ordered, place = np.take_along_axis(x, order, -1), np.arange(x.shape[-1])
+    first = np.ones(x.shape, dtype=bool)
+    first[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    last = np.roll(first, -1, axis=-1)
+    lowest = np.maximum.accumulate(np.where(first, place, 0), axis=-1)
+    highest = np.minimum.accumulate(np.where(last, place, len(place))[..., ::-1], axis=-1)[
+        ..., ::-1
+    ]
+    ranks = np.empty(x.shape)
+    np.put_along_axis(ranks, order, (lowest + highest) / 2 + 1, -1)
+    return np.where(np.isnan(x).any(-1, keepdims=True), np.nan, ranks)
 
 
 def share_interval(hits: float, n: int) -> tuple[float, float]:

@@ -5,7 +5,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from anhelpers.stats import correlation_interval, correlation_p, holm, p_value, pearson, spearman
+from anhelpers.stats import (
+    correlation_interval,
+    correlation_p,
+    holm,
+    mean_ranks,
+    p_value,
+    pearson,
+    spearman,
+)
 
 
 @pytest.mark.verifies("Holm and Bonferroni", by="foreign", of="statsmodels, recorded")
@@ -57,6 +65,17 @@ def test_p_and_interval_of_a_correlation_are_scipys():
 def test_spearman_by_hand():
     """Ranks 1 2 3 4 5 and 2 1 4 3 5: Σ d² = 4, so ρ = 1 − 6 · 4 / (5 · 24) = 0.8."""
     assert spearman([1, 2, 3, 4, 90], [20, -10, 41, 40, 42]) == pytest.approx(0.8, rel=1e-14)
+
+
+ODD = st.integers(-2, 2).map(float) | st.sampled_from([-0.0, np.inf, -np.inf, np.nan])
+
+
+@pytest.mark.verifies("Spearman's correlation", by="foreign", of="scipy's rankdata")
+@given(
+    arrays(float, st.tuples(st.integers(1, 3), st.integers(0, 3), st.integers(1, 7)), elements=ODD)
+)
+def test_ranks_are_scipys_ties_and_missing_numbers_included(x):
+    np.testing.assert_array_equal(mean_ranks(x), stats.rankdata(x, axis=-1))
 
 
 @pytest.mark.verifies("Paired randomisation test", by="foreign", of="scipy")

@@ -134,7 +134,7 @@ MODULES = [
 """Every function in their `__all__` is in some row, or here: it reads, names, sorts or packs what others compute."""
 NOT_QUANTITIES = {
     "intervals": "few_clusters",
-    "stats": "check_draws clusters_of",
+    "stats": "check_draws clusters_of mean_ranks",
     "mqm": "base_system category_table choose_scheme domain_of load_scheme marked_example marks_table rater_notes "
     "rating_human",
     "classroom": "check holds draw_sheet invented_class live_plane one_of_each plane_claim plane_notes "

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
 from .. import checks
 from ..errors import DataError
 from ..estimate import Estimate
 from ..intervals import bootstrap_means
+from ..stats import mean_ranks
 
 __all__ = ["TVBound", "auc", "reliability", "tv_lower_bound"]
 
@@ -114,7 +114,7 @@ def auc(scores_r: ArrayLike, scores_q: ArrayLike) -> float:
     if not (len(r) and len(q)):
         raise DataError("an AUC needs scores of both classes.")
     return float(
-        (rankdata(np.concatenate([r, q]))[: len(r)].sum() - len(r) * (len(r) + 1) / 2)
+        (mean_ranks(np.concatenate([r, q]))[: len(r)].sum() - len(r) * (len(r) + 1) / 2)
         / (len(r) * len(q))
     )
 
