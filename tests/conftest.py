@@ -44,6 +44,15 @@ def pytest_runtest_setup(item):
         pytest.skip("ANHELPERS_DATA is not set; point it at the shared data to try the real sets.")
 
 
+@pytest.fixture(scope="module")
+def kept_scores(tmp_path_factory):
+    """Scores are looked up, as everybody's are: a store for a file of tests, and what comes with the bundled models."""
+    before = os.environ["ANHELPERS_STORE"]
+    os.environ["ANHELPERS_STORE"] = str(tmp_path_factory.mktemp("store") / "scores.sqlite")
+    yield
+    os.environ["ANHELPERS_STORE"] = before
+
+
 @pytest.fixture(scope="session")
 def tiny_lm(tmp_path_factory):
     """A folder with a random GPT-2 of width 16 and its tokenizer."""

@@ -14,6 +14,8 @@ import pytest
 
 import anhelpers as an
 
+pytestmark = pytest.mark.usefixtures("kept_scores")
+
 ROOT = Path(__file__).parents[1]
 NAMES = [name for name in dir(an) if name != "__version__"]
 

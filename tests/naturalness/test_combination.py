@@ -23,6 +23,8 @@ from anhelpers.training.combination import (
     write_combination,
 )
 
+pytestmark = pytest.mark.usefixtures("kept_scores")
+
 WORDS = [
     "der",
     "den",
