@@ -11,7 +11,10 @@ import numpy as np
 
 from .errors import DataError
 
-__all__ = ["Asked", "Given", "Metric", "fitting_metrics", "signature_of"]
+__all__ = ["LPP_DISTANCE", "Asked", "Given", "Metric", "fitting_metrics", "signature_of"]
+
+LPP_DISTANCE = "lpp-distance"
+"""The metric of a whole corpus that needs R: its name is asked for before anything that computes it is loaded."""
 
 
 def signature_of(parts: Mapping[str, object]) -> str:

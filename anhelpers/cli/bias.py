@@ -12,7 +12,6 @@ import numpy as np
 from ..errors import DataError
 from ..provenance import TOGETHER
 from ..scoring import lookup
-from ..stats import check_draws, clusters_of
 from . import options as shared
 
 if TYPE_CHECKING:
@@ -86,6 +85,7 @@ def run(args: argparse.Namespace) -> None:
     from ..mqm import choose_scheme, score_ratings
     from ..plane import accuracy_levels, bias_notes, join_ratings, metric_bias, rater_bias
     from ..plane import rated_metrics as joined
+    from ..stats import check_draws, clusters_of
 
     ratings, test = _texts(args)
     check_draws(clusters_of(test.docs), args.draws)

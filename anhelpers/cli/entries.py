@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import checks
 from ..errors import DataError
-from ..naturalness.mono import LPP_DISTANCE
+from ..metrics import LPP_DISTANCE
 from . import options as shared
 from .mono import about_distance
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..errors import DataError
 from ..scoring import lookup
-from ..stats import check_draws, clusters_of
 from . import options as shared
 
 if TYPE_CHECKING:
@@ -51,6 +50,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Judge, and print the tables in Markdown."""
     from .. import judges
+    from ..stats import check_draws, clusters_of
 
     test, cands = judges.load_texts(args.data, args.language_pair)
     check_draws(clusters_of(test.docs), args.draws)

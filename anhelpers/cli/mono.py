@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from ..errors import DataError
-from ..naturalness.mono import LPP_DISTANCE, Mono, leaks
+from ..metrics import LPP_DISTANCE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..frontier import OracleCurve
     from ..metrics import Metric
     from ..naturalness.lm import LanguageModel
+    from ..naturalness.mono import Mono
     from ..plane import Plane
 
 __all__ = ["about_distance", "given_mono", "held_against", "option"]
@@ -54,6 +55,7 @@ def given_mono(
     DataError where there is none, or where its texts read as another language.
     """
     from ..data import mono_for
+    from ..naturalness.mono import Mono, leaks
     from ..naturalness.prints import seen_beyond_chance, seen_lines
 
     file = args.mono if isinstance(args.mono, str) else None

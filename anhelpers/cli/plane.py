@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import checks
-from ..naturalness.mono import LPP_DISTANCE
+from ..metrics import LPP_DISTANCE
 from ..scoring import lookup
-from ..stats import check_draws, clusters_of
 from . import mono as reference
 from . import options as shared
 from .entries import about_curve, about_models, about_options, compared_texts
@@ -116,6 +115,7 @@ def run(args: argparse.Namespace) -> None:
 def _run(args: argparse.Namespace) -> None:
     from .. import plane as planes
     from ..report import readable
+    from ..stats import check_draws, clusters_of
 
     test, cands, mine = compared_texts(args)
     check_draws(clusters_of(test.docs), args.draws)

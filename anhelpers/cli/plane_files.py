@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..naturalness.mono import LPP_DISTANCE
+from ..metrics import LPP_DISTANCE
 from ..progress import note
 from ..provenance import TOGETHER
 from .entries import about_models

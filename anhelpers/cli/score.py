@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import DataError
-from ..naturalness.mono import LPP_DISTANCE
+from ..metrics import LPP_DISTANCE
 from ..scoring import lookup
 from . import mono as reference
 from . import options as shared

@@ -13,16 +13,13 @@ from .. import checks
 from ..errors import DataError
 from ..estimate import Estimate
 from ..intervals import few_clusters, moves_variance, student
+from ..metrics import LPP_DISTANCE
 
 __all__ = [
-    "LPP_DISTANCE",
     "LppDistance",
     "lpp",
     "lpp_distance",
 ]
-
-
-LPP_DISTANCE = "lpp-distance"
 
 
 @dataclass(frozen=True)

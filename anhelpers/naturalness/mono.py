@@ -16,16 +16,15 @@ from ..data.schema import TestSet
 from ..errors import DataError
 from ..estimate import Estimate
 from ..intervals import few_clusters, moves_variance, student
-from ..metrics import Asked, Metric
+from ..metrics import LPP_DISTANCE, Asked, Metric
 from ..stats import clusters_of
-from .lpp import LPP_DISTANCE, LppDistance, lpp, lpp_distance
+from .lpp import LppDistance, lpp, lpp_distance
 from .prints import shared_lines
 
 if TYPE_CHECKING:
     from .lm import LanguageModel
 
 __all__ = [
-    "LPP_DISTANCE",
     "Mono",
     "leaks",
     "lpp_distance_metric",

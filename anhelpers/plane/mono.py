@@ -9,9 +9,9 @@ import numpy as np
 
 from ..estimate import Estimate
 from ..frontier import OracleCurve
-from ..metrics import Metric
+from ..metrics import LPP_DISTANCE, Metric
 from ..naturalness.lpp import LppDistance
-from ..naturalness.mono import LPP_DISTANCE, Mono, lpp_gaps, score_mono
+from ..naturalness.mono import Mono, lpp_gaps, score_mono
 from .scores import Plane
 
 if TYPE_CHECKING:

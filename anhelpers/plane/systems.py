@@ -13,8 +13,7 @@ from .. import checks
 from ..data.languages import spaced
 from ..data.schema import TestSet
 from ..errors import DataError
-from ..metrics import Metric
-from ..naturalness.mono import LPP_DISTANCE
+from ..metrics import LPP_DISTANCE, Metric
 from ..scoring import check_needs, given_scores, scorable, system_scores
 from .copies import FEWEST_COPIES, NEAR_COPY
 from .scores import COPY, OF_REFERENCE, Axis, Plane, complete, mean_axis, stored_axis
