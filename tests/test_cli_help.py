@@ -2,6 +2,8 @@
 
 import argparse
 import shlex
+import subprocess
+import sys
 
 import pytest
 
@@ -46,3 +48,11 @@ def test_every_option_tells_what_it_is_and_its_default(action):
         values = action.default if isinstance(action.default, list) else [action.default]
         shown = " ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in values)
         assert f"default: {shown}" in action.help or f"the bundled {shown}" in action.help
+
+
+def test_the_options_of_all_commands_are_told_without_loading_what_computes():
+    """numba alone takes longer to load than the help of a command to print."""
+    heavy = ("numba", "pandas", "altair", "torch", "scipy", "sacrebleu", "papermill")
+    code = f"import sys; from anhelpers import cli; cli._parser(); print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -16,6 +16,9 @@ import struct
 import subprocess
 import sys
 import zlib
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -26,9 +29,10 @@ import vl_convert
 from altair.utils import data as altair_data
 
 from .. import checks
-from ..data.writing import make_folder, write_bytes
+from ..data.manifest import cache_folder
+from ..data.writing import make_folder, write_bytes, write_text
 from ..errors import AnhelpersError, DataError
-from ..provenance import in_page, made_by
+from ..provenance import in_page, made_by, version_of
 
 try:
     import resource
@@ -152,7 +156,7 @@ def to_svg(chart: alt.TopLevelMixin | dict) -> str:
     return _drawn("vegalite_to_svg", spec_of(chart)).decode()
 
 
-def _drawn(call: str, subject: dict | str, **options: Any) -> bytes:
+def _drawn(call: str, subject: dict | str | None, **options: Any) -> bytes:
     """What the library makes of a specification or an SVG text, by the name of its function; "page" is altair's page.
 
     Raises
@@ -201,16 +205,34 @@ def picture(chart: alt.TopLevelMixin | dict, svg: str | None = None) -> str:
 def interactive(chart: alt.TopLevelMixin) -> str:
     """HTML to put once into a page: the chart with tooltips and all its code (0.9 MB); a picture without scripts."""
     spec = spec_of(_made(chart))
-    page = _drawn("vegalite_to_html", spec, bundle=True).decode()
-    # the library writes pages, so it holds tags of its own; this one is ours
-    at = page.index('<div id="vega-chart">')
-    library, body = page[page.index("<script") : page.rindex("</head>", 0, at)], page[at:]
+    page = _drawn("vegalite_to_html", spec, bundle=False).decode()
+    body = page[page.index('<div id="vega-chart">') :]
     start, end = body.index("<script"), body.rindex("</script>")
     # no name may end the script
     chart_script = body[start:end].replace("</", "<\\/").replace("<!", "\\u003c!")
     words = html.escape(alt_text(spec))
     figure = f'<figure role="img" aria-label="{words}" style="margin:0">{body[:start]}</figure>'
+    library = f'<script type="text/javascript">{_library()}</script>'
     return f"<noscript>{picture(spec)}</noscript>{figure}{library}{chart_script}</script>"
+
+
+@cache
+def _library() -> str:
+    """The code by which a page draws its chart: takes seconds to make, and is kept beside the user's downloads."""
+    file = f"vega-{VEGALITE_VERSION}-{version_of('vl-convert-python')}.js"
+    try:
+        place = cache_folder() / file
+        digest, code = place.read_text("utf-8").split("\n", 1)
+        if digest == sha256(code.encode()).hexdigest():
+            return code
+    except (DataError, OSError, ValueError):  # none yet, or no folder for it, or broken
+        pass
+    code = _drawn("javascript_bundle", None, vl_version=VEGALITE_VERSION).decode()
+    with suppress(DataError, OSError):
+        write_text(
+            make_folder(cache_folder()) / file, f"{sha256(code.encode()).hexdigest()}\n{code}"
+        )
+    return code
 
 
 def alt_text(spec: dict) -> str:

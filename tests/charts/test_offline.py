@@ -105,6 +105,29 @@ def test_under_a_limit_on_addresses_the_same_picture_is_drawn_aside(chart, monke
     assert len(seen) == 3  # the page has the picture for readers without scripts
 
 
+def test_the_code_that_draws_in_pages_is_kept_and_made_again_where_it_is_broken(
+    chart, tmp_path, monkeypatch
+):
+    """It is vl-convert's own, whatever lies in the cache, and whether there is a cache or not."""
+    spec = offline.spec_of(chart)
+    theirs = offline.vl_convert.vegalite_to_html(
+        spec, bundle=True, vl_version=offline.VEGALITE_VERSION
+    )
+    monkeypatch.setenv("ANHELPERS_CACHE", str(tmp_path / "cache"))
+    fresh = offline._library.__wrapped__
+    code = fresh()
+    assert f'<script type="text/javascript">{code}</script>' in theirs
+    (kept,) = (tmp_path / "cache").iterdir()
+    good = kept.read_bytes()
+    for broken in (good[:-1], b"", b"no line", b"\xff\n"):
+        kept.write_bytes(broken)
+        assert fresh() == code
+        assert kept.read_bytes() == good
+    monkeypatch.setenv("ANHELPERS_CACHE", str(kept / "below"))
+    assert fresh() == code
+    assert code in offline.interactive(chart)
+
+
 def test_a_picture_that_cannot_be_drawn_is_a_sentence_and_alt_text(chart, restored, monkeypatch):
     monkeypatch.setattr(offline.resource, "getrlimit", lambda which: (2**34, 2**34))
     ended = subprocess.CompletedProcess([], -5, b"", b"V8")
