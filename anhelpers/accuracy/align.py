@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..errors import DataError
 from ..progress import progress
 from .surface import surface_metric
 
-__all__ = ["check_alignment", "check_candidates", "check_scores"]
+__all__ = ["check_alignment", "check_candidates", "comparable"]
 
 LAGS = (-3, -2, -1, 1, 2, 3)
 FEWEST, GAIN = 5, 6.0
@@ -45,15 +44,6 @@ STRANGE = 0.25
 is at most 0.035 for a system of WMT23 and WMT24, and 0.64 or more for all of them where they are shuffled."""
 
 
-SURE, TWICE = 3.5, 2.0
-"""Scores are shifted where their correlation with chrF a few segments away is as many standard errors from 0, and as
-many times as large as at their own segments and all others there. Shifted by one, BLEU has 0.83 there against 0.17
-(WMT23 en-de), ESA 0.22 against 0.08 (WMT24 en-cs). Of 2,000 scores by chance, alike for all systems of a segment, none
-was refused. Names are exchanged where differences of two systems go against those in chrF as surely, at least half as
-much as they follow them in the median pair: BLEU's by 0.56 to 0.82 in all 66 pairs of WMT23 en-de, where any two that
-exchange their scores are found; MQM (TED, 0.06) and the critic follow chrF too little to tell."""
-
-
 def check_alignment(test: TestSet) -> TestSet:
     """The test set, if all systems, and references but the first, have their lines in the order of the first reference.
 
@@ -69,7 +59,7 @@ def check_alignment(test: TestSet) -> TestSet:
     """
     if test.reference is None or len(test) < 2 * FEWEST:
         return test
-    first, *others = map(_comparable, test.streams)
+    first, *others = map(comparable, test.streams)
     for name, texts in zip(list(test.refs)[1:], others, strict=True):
         told, foreign = _displaced(["" if text is None else text for text in texts], first)
         if told := told or foreign:
@@ -97,77 +87,13 @@ def check_alignment(test: TestSet) -> TestSet:
     return replace(test, notes=(*test.notes, *notes)) if notes else test
 
 
-def check_scores(test: TestSet, values: np.ndarray, label: str) -> None:
-    """A DataError where scores of segments fit the outputs of neighbouring segments, or those of another system.
-
-    Compares them with chrF: what is hard to translate is so by most metrics, and by people, and which of two systems
-    did a segment better by most metrics. Without a reference, with few segments, or for scores that hardly follow chrF
-    (of people, systems are not told apart), nothing can be told; nor are names that two systems alone exchanged.
+def comparable(ref: Sequence[str | None]) -> list[str | None]:
+    """References as they are compared here, where capitals do not matter; None for one that is missing or too short.
 
     Parameters
     ----------
-    values : (N, systems) scores, nan where missing. label : what they are called.
+    ref : one text a segment, None where there is none.
     """
-    if test.reference is None or len(test) < 2 * FEWEST or not test.systems:
-        return
-    score: Any = surface_metric("chrf").score_segments
-    ref = _comparable(test.refs[test.reference])
-    chrf = np.column_stack([score(list(hyps), refs=[ref]) for hyps in test.systems.values()])
-    known = (~np.isnan(values + chrf)).any(1).sum()
-    found = {lag: abs(_lagged(values, chrf, lag)) for lag in (0, *LAGS)}
-    lag = max(found, key=found.__getitem__)
-    others = max(r for other, r in found.items() if other != lag)
-    if lag and found[lag] > max(SURE / np.sqrt(known), TWICE * others):
-        where = f"{abs(lag)} segment{'s' * (abs(lag) > 1)} {'earlier' if lag < 0 else 'later'}"
-        raise DataError(
-            f"{label}: these scores fit the outputs {where} (correlation with chrF {found[lag]:.2f} there, "
-            f"{found[0]:.2f} at their own): rows are shifted, or numbers do not count from 0; mend the file."
-        )
-    if pair := _exchanged(values, chrf):
-        one, other = (list(test.systems)[k] for k in pair[:2])
-        raise DataError(
-            f"{label}: the scores of {one} fit the outputs of {other} and the other way round (correlation of the "
-            f"differences with those in chrF {pair[2]:.2f}, in the median pair of systems {pair[3]:.2f}): the names "
-            "are exchanged; mend the file."
-        )
-
-
-def _exchanged(values: np.ndarray, chrf: np.ndarray) -> tuple[int, int, float, float] | None:
-    """Two systems, of three or more, that have each other's scores, and what tells it.
-
-    Where scores follow chrF, so do the differences of two systems, segment by segment; of exchanged ones, they go
-    against it.
-    """
-    follow: dict[tuple[int, int], float] = {}
-    sure: dict[tuple[int, int], float] = {}
-    for a, b in combinations(range(values.shape[1]), 2):
-        one, other = values[:, [a]] - values[:, [b]], chrf[:, [a]] - chrf[:, [b]]
-        if (n := int((~np.isnan(one + other)).sum())) >= 2 * FEWEST:
-            follow[a, b], sure[a, b] = _lagged(one, other, 0), SURE / np.sqrt(n)
-    if values.shape[1] < 3 or not follow:
-        return None
-    usual = float(np.median([*follow.values()]))
-    worst = min(follow, key=lambda pair: np.sign(usual) * follow[pair])
-    against = -np.sign(usual) * follow[worst]
-    if abs(usual) > sure[worst] and against > max(sure[worst], abs(usual) / TWICE):
-        return (*worst, follow[worst], usual)
-    return None
-
-
-def _lagged(values: np.ndarray, chrf: np.ndarray, lag: int) -> float:
-    """Correlation within systems of scores with chrF so many segments later; 0 where there is none."""
-    n = len(values)
-    one, other = values[max(0, -lag) : n - max(0, lag)], chrf[max(0, lag) : n - max(0, -lag)]
-    there = ~np.isnan(one + other)
-    count = np.maximum(there.sum(0), 1)
-    one, other = (np.where(there, x, 0.0) for x in (one, other))
-    one, other = (np.where(there, x - x.sum(0) / count, 0.0) for x in (one, other))
-    size = np.sqrt((one * one).sum() * (other * other).sum())
-    return float((one * other).sum() / size) if size > 0 else 0.0
-
-
-def _comparable(ref: Sequence[str | None]) -> list[str | None]:
-    """References as they are compared here, where capitals do not matter; None for one that is missing or too short."""
     return [text.casefold() if text and len(text.encode()) >= SHORTEST else None for text in ref]
 
 
@@ -176,7 +102,7 @@ def _displaced(texts: Sequence[str], ref: Sequence[str | None]) -> tuple[str, st
 
     Parameters
     ----------
-    ref : `_comparable` references.
+    ref : `comparable` references.
     """
     fit = _fit(texts, ref, np.arange(len(ref)), "lines fit")
     least = max(FEWEST, DOUBTFUL * len(ref))
@@ -215,7 +141,7 @@ def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
     if test.reference is None or len(test) < 2 * FEWEST:
         return cands
     cands.require(len(test), test.name)
-    ref = _comparable(test.one_reference().streams[0])
+    ref = comparable(test.one_reference().streams[0])
     _check_order(cands, ref)
     origins: dict[str, list[int]] = {}
     foreign: dict[str, str] = {}
@@ -338,7 +264,7 @@ class _Fit(NamedTuple):
 
 
 def _fit(texts: Sequence[str], ref: Sequence[str | None], segment: np.ndarray, fit: str) -> _Fit:
-    """Texts of segments compared with the `_comparable` references of their own and of neighbouring segments.
+    """Texts of segments compared with the `comparable` references of their own and of neighbouring segments.
 
     A segment's score is the mean of those of its texts that are long enough.
     """

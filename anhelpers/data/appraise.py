@@ -243,20 +243,31 @@ def _start(test: TestSet, ratings: Sequence[Assessment]) -> tuple[int | None, st
     """What the line of the first segment is called, and a sentence; None, and why, where that cannot be told."""
     n, texts = len(test), {**test.refs, **test.systems}
     fits: dict[int, tuple[int, int, int]] = {}
+    beyond: dict[int, dict[str, tuple[int, int]]] = {}
     for start in STARTS:
         own = [
             0 <= one.line - start < n and test.docs[one.line - start] == one.doc for one in ratings
         ]
         marks = [
-            end <= len(texts[one.system][one.line - start])
+            (one.system, end <= len(texts[one.system][one.line - start]))
             for one, there in zip(ratings, own, strict=True)
             if there and one.system in texts
             for end in one.ends
         ]
-        fits[start] = sum(own), sum(marks), len(marks)
+        fits[start] = sum(own), sum(inside for _, inside in marks), len(marks)
+        of, outside = Counter(s for s, _ in marks), Counter(s for s, inside in marks if not inside)
+        beyond[start] = {
+            s: (k, of[s]) for s, k in outside.items() if k > max(2, MOST_BEYOND * of[s])
+        }
     whole = [start for start in STARTS if fits[start][0] == len(ratings)]
     whole = [s for s in whole if fits[s][1] >= (1 - MOST_BEYOND) * fits[s][2]]
     if len(whole) == 1:
+        if beyond[whole[0]]:
+            told = ", ".join(f"{s} {k} of {n}" for s, (k, n) in beyond[whole[0]].items())
+            return None, (
+                f"marks end beyond the texts of some systems in {test.name} ({told}): their ratings are of other "
+                "translations, as where the names of two systems are exchanged"
+            )
         own, inside, marks = fits[whole[0]]
         checked = f" and {inside:,} of {marks:,} marks lie within their texts" if marks else ""
         return whole[0], (

@@ -83,12 +83,13 @@ def covered(test: TestSet, values: np.ndarray, label: str) -> str:
     rated = there.any(0)
     said = int(there.sum())
     of = len(test) * int(rated.sum())
-    each = there[:, rated].all(1).sum()
+    each, counts = there[:, rated].all(1).sum(), there.sum(0)
     if said == of:
         return f"{label}: all {of:,} translations of {rated.sum()} systems have a score."
+    few = min(np.flatnonzero(rated), key=lambda j: counts[j])
     return (
         f"{label}: {said:,} of {of:,} translations of {rated.sum()} systems have a score, in {each:,} of {len(test):,} "
-        "segments all of them; the others have none."
+        f"segments all of them; fewest: {list(test.systems)[few]}, {counts[few]:,}."
     )
 
 

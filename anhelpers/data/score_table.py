@@ -82,17 +82,20 @@ class ScoreTable:
             )
         return self._rows(rows)
 
-    def given(self, test: TestSet, label: str) -> Given:
+    def given(self, test: TestSet, label: str, *, once: bool = False) -> Given:
         """These scores at the segments and systems of a test set; equal translations of a source share theirs.
 
         Parameters
         ----------
-        label : what the scores are called.
+        label : what the scores are called. once : of a metric, which gives one text one score: without a column of
+            raters, a second and other one is a DataError.
         """
         table, notes = self._of_pair(test)
         by_text = "text" in table.columns
         at, rows, columns = table._by_text(test) if by_text else table._by_number(test)
         raters = [table.columns["rater"][i] for i in at] if "rater" in table.columns else ()
+        if once and not raters:
+            table._check_one_score(at, rows, columns, test, label)
         found = averaged(test, (rows, columns), table.scores[at], label, raters=raters)
         how = "by their texts" if by_text else "by the number of the segment"
         how += " and the document" if not by_text and "doc" in table.columns else ""
@@ -100,6 +103,24 @@ class ScoreTable:
         if not by_text and "doc" not in table.columns:
             joined = f"{joined[:-1]}, which nothing else checks."
         return Given(found.values, (*notes, joined, *found.notes))
+
+    def _check_one_score(
+        self, at: np.ndarray, rows: np.ndarray, columns: np.ndarray, test: TestSet, label: str
+    ) -> None:
+        """A DataError where a translation has a second score that is another one."""
+        first: dict[tuple[int, int], int] = {}
+        for i, place in zip(
+            at.tolist(), zip(rows.tolist(), columns.tolist(), strict=True), strict=True
+        ):
+            one = first.setdefault(place, i)
+            if self.scores[one] != self.scores[i]:
+                raise DataError(
+                    f"{list(test.systems)[place[1]]} has a second {label} for segment {place[0]} (from 0): "
+                    f"{self.scores[i]:g}, and {self.scores[one]:g} on line {self.lines[one]}; a metric gives one. "
+                    "Several raters have a column rater.",
+                    self.path,
+                    self.lines[i],
+                )
 
     def _rows(self, rows: Sequence[int]) -> ScoreTable:
         columns = {name: tuple(cells[i] for i in rows) for name, cells in self.columns.items()}

@@ -103,7 +103,7 @@ def stored_metric(name: str) -> Metric:
     files = _files(path, metric)
 
     def score_systems(test: TestSet) -> Given:
-        found = table.given(test, metric) if table else _of_folder(path, metric, test)
+        found = table.given(test, metric, once=True) if table else _of_folder(path, metric, test)
         need_some(found, test, metric, path)
         values, turned = _own_direction(found.values, family, metric, path)
         return Given(values, (*found.notes, *turned))
@@ -211,8 +211,8 @@ def _own_direction(
     negated = not family.higher_is_better and (known <= LEAST).all() and known.any()
     if negated:
         notes = (
-            f"{metric} is negated where it is stored ({known.min():.2f} to {known.max():.2f}), and turned back: lower "
-            "is better.",
+            f"{metric} is stored negated ({known.min():.2f} to {known.max():.2f}); its own scores are the other way "
+            "round, lower is better, and axes and tables say which they show.",
         )
         values, known = -values, -known
     low, high = family.bounds

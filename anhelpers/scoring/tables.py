@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..accuracy.align import check_scores
+from ..accuracy.given import check_scores
 from ..data.languages import short_code
 from ..data.schema import CandidateSet, TestSet
 from ..errors import DataError
@@ -113,11 +113,11 @@ def score_all(
 
 
 def given_scores(test: TestSet, metric: Metric) -> Given:
-    """What a metric with scores that were given to systems says of a test set; a DataError where rows are shifted."""
+    """What a metric with scores that were given to systems says of a test set; a DataError for those of others."""
     assert metric.score_systems is not None
     found = metric.score_systems(test)
-    check_scores(test, found.values, metric.name)
-    return found
+    told = check_scores(test, found.values, metric.label, bounded=metric.higher_is_better)
+    return found._replace(notes=(*found.notes, *told))
 
 
 def system_scores(test: TestSet, metric: Metric) -> np.ndarray:

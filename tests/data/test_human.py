@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anhelpers.data import TestSet, find_file, load
+from anhelpers.data import TestSet, find_file, load, read_lines
 from anhelpers.data.human import human_metric
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.naturalness.compression import (
@@ -314,6 +314,20 @@ def test_esa_of_wmt24_en_cs_is_that_of_pandas():
     table = systems_table(plane, np.random.default_rng(0), 200)
     assert (table.accuracy_low < table.accuracy).all()
     assert table.accuracy_high.max() <= 100
+
+
+@pytest.mark.real
+@pytest.mark.skipif(not os.environ.get("ANHELPERS_DATA"), reason="ANHELPERS_DATA is not set")
+@pytest.mark.parametrize(("one", "other"), [("Claude-3.5", "IKUN-C"), ("Claude-3.5", "ONLINE-W")])
+def test_ratings_of_two_exchanged_systems_mark_what_is_not_there(tmp_path, one, other):
+    swap = {one: other, other: one}
+    rows = [line.split(",", 2) for line in read_lines(find_file("esa/wmt24"))]
+    changed = [",".join([a, swap.get(b, b) if ",eng,ces," in c else b, c]) for a, b, c in rows]
+    (tmp_path / "esa.csv").write_text("\n".join(changed) + "\n", "utf-8")
+    test = load("wmt24/en-cs")
+    with pytest.raises(DataError, match="marks end beyond the texts of some systems") as told:
+        human_metric(f"esa:{tmp_path / 'esa.csv'}").score_systems(test)
+    assert one in str(told.value) or other in str(told.value)
 
 
 def scored_by_text(tmp_path, systems, ref, *, leave_out=()):

@@ -44,8 +44,8 @@ def test_human_scores_of_mt_metrics_eval_are_an_axis(folder):
     found = metric.score_systems(test)
     np.testing.assert_array_equal(found.values, [[1, 2], [np.nan, 4], [0, 25]])
     assert (
-        "mqm is negated where it is stored (-25.00 to 0.00), and turned back: lower is better."
-        in found.notes
+        "mqm is stored negated (-25.00 to 0.00); its own scores are the other way round, lower is better, and axes "
+        "and tables say which they show." in found.notes
     )
     assert "mqm: 5 of 6 translations of 2 systems have a score" in found.notes[0]
     axis = metric_axis(test, metric)
@@ -112,6 +112,22 @@ def test_a_scale_that_cannot_be_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"neither a folder of WMT25 .* nor one of mt-metrics-eval"):
         stored_metric(f"stored:{tmp_path}#chrF")
     assert family_of("CometKiwi-XL").higher_is_better
+
+
+def test_a_metric_gives_a_translation_one_score_and_raters_several(tmp_path):
+    path = tmp_path / "scores.tsv"
+
+    def scored(head, *rows):
+        path.write_text("\n".join(["system\tsegment\tscore" + head, *rows, ""]), encoding="utf-8")
+        return stored_metric(f"stored:{path}#COMET").score_systems(TEST).values[:, 0].tolist()
+
+    again = "A\t0\t0.9"
+    with pytest.raises(
+        DataError, match=r"line 4: A has a second COMET for segment 0 .* 0\.9, and 0\.7 on line 2"
+    ):
+        scored("", "A\t0\t0.7", "A\t1\t0.5", again)
+    assert scored("", again, again)[0] == 0.9
+    assert scored("\trater", "A\t0\t0.7\tr1", again + "\tr2")[0] == pytest.approx(0.8)
 
 
 @pytest.mark.verifies(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import anhelpers as an
 from anhelpers import scoring
-from anhelpers.accuracy.align import check_scores
+from anhelpers.accuracy.given import check_scores
 from anhelpers.errors import DataError
 
 WORDS = np.array(
@@ -78,6 +78,41 @@ def test_scores_of_two_exchanged_systems_are_refused(k):
 def test_of_two_systems_alone_nobody_can_say_which_name_is_whose():
     test, values = made()
     check_scores(test, exchanged(values, 0, 1), "words")
+
+
+@pytest.mark.parametrize("k", [2, 6])
+def test_a_single_system_s_shifted_rows_are_refused_by_its_name(k):
+    test, values = made(k=k)
+    values[:, 1] = shifted(values[:, 1], 1)
+    with pytest.raises(DataError, match="words: the scores of b fit the outputs 1 segment later"):
+        check_scores(test, values, "words")
+
+
+@pytest.mark.parametrize("factor", [0.01, 100])
+def test_a_single_system_on_another_scale_is_refused_by_its_name(factor):
+    test, values = made(k=4)
+    check_scores(test, values, "words", bounded=True)
+    values[:, 2] *= factor
+    with pytest.raises(
+        DataError, match=r"words: the scores of c go up to .*: they are on another scale"
+    ):
+        check_scores(test, values, "words", bounded=True)
+    check_scores(test, values, "penalties")  # of which a good system may have next to none
+
+
+def test_constant_and_copied_scores_and_a_set_without_reference_are_told():
+    test, values = made(k=4)
+    values[:, 0], values[:, 2] = 0.0, values[:, 3]
+    told = check_scores(test, values, "words")
+    assert told == (
+        "words: a has 0 at all 200 segments.",
+        "words: c and d have the same score at all 188 segments where their texts differ; is one a copy of the "
+        "other?",
+    )
+    (told,) = check_scores(
+        an.TestSet("bare", "de-en", test.srcs, {}, test.systems), made(k=4)[1], "words"
+    )
+    assert told.startswith("words: without a reference, nothing tells whether scores stand")
 
 
 @settings(max_examples=30)
