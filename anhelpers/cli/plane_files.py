@@ -218,7 +218,7 @@ def _pictures(folder: Path, run: Run, every: list[Found], keys: list[str]) -> tu
     for name, one in charts.items():
         for suffix in PICTURES:
             save(one, folder / f"{name}{suffix}", inches=COLUMN_INCHES)
-    said = caption_of(every, notes, unnamed, about_models(run.args, run.model))
+    said = caption_of(every, run.n, notes, unnamed, about_models(run.args, run.model))
     said.append(
         f"Uncertainty is that of {run.args.draws:,} resamples of {plane.unit} (seed {run.args.seed}); "
         "the appendix has all signatures."
@@ -228,25 +228,34 @@ def _pictures(folder: Path, run: Run, every: list[Found], keys: list[str]) -> tu
 
 
 def caption_of(
-    every: list[Found], notes: list[list[str]], unnamed: list[str], about: Sequence[str] = ()
+    every: list[Found],
+    n_segments: int,
+    notes: list[list[str]],
+    unnamed: list[str],
+    about: Sequence[str] = (),
 ) -> list[str]:
     """The sentences of the caption: what is compared over what, how each mark is read, and with what caution.
 
     Parameters
     ----------
-    notes : of each panel, from `plot_panels`. unnamed : systems without a name in any picture.
+    n_segments : of the test set, of which those are compared that all systems have. notes : of each panel, from
+        `plot_panels`. unnamed : systems without a name in any picture.
     about : sentences on the model and the data set, such as that they are for teaching only.
     """
     from ..appendix import TRANSLATIONESE
 
     first = every[0]
     plane, table = first.plane, first.results["systems"]
-    by = " and ".join(found.label for found in every)
+    labels = [found.label for found in every]
+    by = ("; " if any("," in label for label in labels) else " and ").join(labels)
+    least = min(len(found.plane) for found in every)
     n = " and ".join(dict.fromkeys(f"{len(found.plane):,}" for found in every))
+    n += f" of {n_segments:,}" if least < n_segments else ""
+    lacking = " (in the others, some system has no text or score)" if least < n_segments else ""
     docs = f" in {len(set(plane.clusters.tolist()))} documents" if plane.unit == "documents" else ""
     told = [
-        f"{plane.name}: {(table['outside'] == '').sum()} systems by {by} and "
-        f"{plane.naturalness.title}, means over the same {n} segments{docs}."
+        f"{plane.name}: {(table['outside'] == '').sum()} systems by {by}, and "
+        f"{plane.naturalness.title}: means over the same {n} segments{docs}{lacking}."
     ]
     told += [
         "Arrows point to where higher is better; dashed stairs: the edge of what the best systems beat."
@@ -267,7 +276,9 @@ def caption_of(
         told.append("Upper axis: N(Q) = −|LPP(Q) − LPP(R)|, 0 at R.")
     told += about
     if unnamed:
-        told.append(f"Without a name for want of room: {', '.join(unnamed)}.")
+        told.append(
+            f"Without a name in some panel for want of room: {', '.join(sorted(unnamed, key=[*plane.systems].index))}."
+        )
     if plane.naturalness.name == "critic":
         told.append(TRANSLATIONESE)
     aside = table["system"][table["outside"] != ""].tolist()
