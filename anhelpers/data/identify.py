@@ -23,6 +23,7 @@ __all__ = [
     "strange_systems",
     "strange_texts",
     "two_languages",
+    "untranslated",
     "with_languages",
 ]
 
@@ -37,6 +38,9 @@ FEWEST = 3
 LINE_BYTES = 60
 """Letters, in bytes, from which a single line is read by itself: 2 % of such lines are taken for another language, and
 far fewer for one certain other language."""
+UNTRANSLATED, MOST_UNTRANSLATED = 30, 0.03
+"""Letters, in bytes, of a source that is no name or address; the share of outputs that may be their sources: of WMT23's
+and WMT24's systems 0.015 at most (MSLC, en-de)."""
 MOST_OWN, LEAST_OTHER = 0.1, 0.5
 """Texts contradict a language where at most this share of their samples is in it, and this share in another one."""
 ALIKE = "bs hr sh sr, da nb nn no, id jv ms, cs sk, gl pt, an es, ca oc, xh zu, hi mr ne, af nl"
@@ -171,7 +175,7 @@ def with_languages(test: TestSet) -> TestSet:
                 f"the references as {_named(trg_lang)}: give sources and references in their own "
                 "places, or say the pair by -l (in Python: lp)."
             )
-    return replace(test, notes=(*test.notes, *strange))
+    return replace(test, notes=(*test.notes, *strange, *untranslated(test, test.systems)))
 
 
 def strange_systems(test: TestSet, systems: Iterable[str]) -> list[str]:
@@ -180,6 +184,21 @@ def strange_systems(test: TestSet, systems: Iterable[str]) -> list[str]:
         strange_texts(f"{name}: its outputs", test.systems[name], test.trg_lang) for name in systems
     )
     return [note for note in found if note]
+
+
+def untranslated(test: TestSet, systems: Iterable[str]) -> list[str]:
+    """A note for each of these systems of a test set whose outputs are their own sources more often than names are."""
+    notes = []
+    for name in systems:
+        hyps = test.systems[name]
+        same = sum(
+            src.split() == hyp.split() and _letters(src) >= UNTRANSLATED
+            for src, hyp in zip(test.srcs, hyps, strict=True)
+        )
+        if same >= max(FEWEST, MOST_UNTRANSLATED * len(hyps)):
+            told = f"{name}: {same:,} of its {len(hyps):,} outputs are their source, untranslated."
+            notes.append(told)
+    return notes
 
 
 def strange_texts(what: str, texts: Sequence[str], trg_lang: str) -> str:

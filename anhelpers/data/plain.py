@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..errors import DataError
 from .forms import habits, letters
-from .identify import strange_systems, with_languages
+from .identify import strange_systems, untranslated, with_languages
 from .languages import UNDETERMINED
 from .lines import read_bytes, text_lines
 from .markup import Lines, Marked, by_document, marked_set, read_marked
@@ -150,6 +150,7 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
         *letters({**test.refs, **added}),
         *habits(added, test.refs),
         *strange_systems(more, added),
+        *untranslated(more, added),
     )
     return replace(more, notes=(*more.notes, *told))
 

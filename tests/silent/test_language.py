@@ -248,3 +248,27 @@ def test_candidates_of_another_set_or_language_are_told(capsys):
     )
     own = oracle_study(test, data.load_candidates("teaching/de-en"), metric("chrf", test), critic)
     assert "read as" not in " ".join(own.notes)
+
+
+@pytest.mark.parametrize(("every", "told"), [(10, True), (26, False)])
+def test_outputs_that_were_not_translated_are_counted(every, told):
+    """A tenth of a system's lines in the source language leaves its language as it is, and its scores wrong."""
+    test = data.load("teaching")
+    hyps = [
+        src if i % every == 0 else hyp
+        for i, (src, hyp) in enumerate(zip(test.srcs, test.systems["MT-Base"], strict=True))
+    ]
+    some = data.TestSet(
+        "some",
+        "en-de",
+        test.srcs,
+        dict(test.refs),
+        {"mine": hyps, "other": test.systems["Online-P"]},
+    )
+    notes = data.identify.untranslated(some, some.systems)
+    assert notes == ["mine: 6 of its 52 outputs are their source, untranslated."] * told
+    assert data.identify.untranslated(test, test.systems) == []
+    names = data.TestSet(
+        "names", "en-de", ["Anna Berg, Oslo"] * 9, {}, {"a": ["Anna Berg, Oslo"] * 9}
+    )
+    assert data.identify.untranslated(names, ["a"]) == []  # a name stays what it is
