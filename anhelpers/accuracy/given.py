@@ -50,9 +50,12 @@ def check_scores(
     if bounded:
         _check_scales(list(test.systems), values, label)
     notes = _odd_scores(test, values, label)
-    if test.reference is None or len(test) < 2 * FEWEST or not test.systems:
-        unseen = f"{label}: without a reference, nothing tells whether scores stand at their own segments and systems."
-        return (*notes, *([unseen] if test.systems else []))
+    if not test.systems:
+        return notes
+    if test.reference is None or len(test) < 2 * FEWEST:
+        lacking = "without a reference" if test.reference is None else f"with {len(test)} segments"
+        told = f"{label}: {lacking}, nothing tells whether scores stand at their own segments and systems."
+        return (*notes, told)
     score: Any = surface_metric("chrf").score_segments
     ref = comparable(test.refs[test.reference])
     chrf = np.column_stack([score(list(hyps), refs=[ref]) for hyps in test.systems.values()])

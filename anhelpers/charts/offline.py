@@ -228,10 +228,9 @@ def _library() -> str:
     except (DataError, OSError, ValueError):  # none yet, or no folder for it, or broken
         pass
     code = _drawn("javascript_bundle", None, vl_version=VEGALITE_VERSION).decode()
+    digest = sha256(code.encode()).hexdigest()
     with suppress(DataError, OSError):
-        write_text(
-            make_folder(cache_folder()) / file, f"{sha256(code.encode()).hexdigest()}\n{code}"
-        )
+        write_text(make_folder(cache_folder()) / file, f"{digest}\n{code}")
     return code
 
 

@@ -276,9 +276,7 @@ def caption_of(
         told.append("Upper axis: N(Q) = −|LPP(Q) − LPP(R)|, 0 at R.")
     told += about
     if unnamed:
-        told.append(
-            f"Without a name in some panel for want of room: {', '.join(sorted(unnamed, key=[*plane.systems].index))}."
-        )
+        told.append(f"Without a name in some panel for want of room: {', '.join(sorted(unnamed))}.")
     if plane.naturalness.name == "critic":
         told.append(TRANSLATIONESE)
     aside = table["system"][table["outside"] != ""].tolist()

@@ -40,14 +40,14 @@ LINE_BYTES = 60
 far fewer for one certain other language."""
 UNTRANSLATED, MOST_UNTRANSLATED = 30, 0.03
 """Letters, in bytes, of a source that is no name or address; the share of outputs that may be their sources: of WMT23's
-and WMT24's systems 0.015 at most (MSLC, en-de)."""
+and WMT24's systems 0.017 at most."""
 MOST_OWN, LEAST_OTHER = 0.1, 0.5
 """Texts contradict a language where at most this share of their samples is in it, and this share in another one."""
 ALIKE = "bs hr sh sr, da nb nn no, id jv ms, cs sk, gl pt, an es, ca oc, xh zu, hi mr ne, af nl"
 RELATED = [frozenset(group.split()) for group in ALIKE.split(",")]
 """Languages that short texts do not tell apart: neither contradicts the others."""
 LOOKED_UP = 4096
-"""Samples whose language is kept: a set is read again for its candidates, its ratings, and by the next command."""
+"""Samples whose language is kept: a set is read again for its candidates and its ratings."""
 UNKNOWN = UNDETERMINED.partition("-")[0]
 
 

@@ -39,6 +39,7 @@ NAMES = {  # what a column may be called -> what it is here
 }
 DIRECTIONS = {"higher is": 1.0, "lower is": -1.0}
 """What a unit says of the better direction -> the sign by which higher is better."""
+SAME = 1e-3  # as far apart may be scores of one text by one metric, in batches of other sizes
 POINTS, STANDARD = "points, 0 to 100", "standard deviations of a rater"
 
 
@@ -95,7 +96,7 @@ class ScoreTable:
         at, rows, columns = table._by_text(test) if by_text else table._by_number(test)
         raters = [table.columns["rater"][i] for i in at] if "rater" in table.columns else ()
         if once and not raters:
-            table._check_one_score(at, rows, columns, test, label)
+            _check_once(table, label, at, rows * len(test.systems) + columns, equal=True)
         found = averaged(test, (rows, columns), table.scores[at], label, raters=raters)
         how = "by their texts" if by_text else "by the number of the segment"
         how += " and the document" if not by_text and "doc" in table.columns else ""
@@ -103,24 +104,6 @@ class ScoreTable:
         if not by_text and "doc" not in table.columns:
             joined = f"{joined[:-1]}, which nothing else checks."
         return Given(found.values, (*notes, joined, *found.notes))
-
-    def _check_one_score(
-        self, at: np.ndarray, rows: np.ndarray, columns: np.ndarray, test: TestSet, label: str
-    ) -> None:
-        """A DataError where a translation has a second score that is another one."""
-        first: dict[tuple[int, int], int] = {}
-        for i, place in zip(
-            at.tolist(), zip(rows.tolist(), columns.tolist(), strict=True), strict=True
-        ):
-            one = first.setdefault(place, i)
-            if self.scores[one] != self.scores[i]:
-                raise DataError(
-                    f"{list(test.systems)[place[1]]} has a second {label} for segment {place[0]} (from 0): "
-                    f"{self.scores[i]:g}, and {self.scores[one]:g} on line {self.lines[one]}; a metric gives one. "
-                    "Several raters have a column rater.",
-                    self.path,
-                    self.lines[i],
-                )
 
     def _rows(self, rows: Sequence[int]) -> ScoreTable:
         columns = {name: tuple(cells[i] for i in rows) for name, cells in self.columns.items()}
@@ -292,14 +275,32 @@ def _direction(table: ScoreTable, metric: str) -> tuple[float, str]:
     return signs[0], unit.replace("lower is", "negated: higher is")
 
 
-def _check_once(table: ScoreTable, metric: str, at: np.ndarray, places: np.ndarray) -> None:
-    """A DataError where a system has a second score for a segment."""
-    again = np.setdiff1d(np.arange(len(at)), np.unique(places, return_index=True)[1])
-    if again.size:
-        i = int(at[again[0]])
-        system, segment = (table.columns[name][i] for name in ("system", "segment"))
+def _check_once(
+    table: ScoreTable, metric: str, at: np.ndarray, places: np.ndarray, *, equal: bool = False
+) -> None:
+    """A DataError where a system has a second score for a segment.
+
+    Parameters
+    ----------
+    at : (n,) rows of the table. places : (n,) a number for each segment of a system. equal : whether a second score may
+        stand there that is the first one again, but for what another batch changes.
+    """
+    _, first, inverse = np.unique(places, return_index=True, return_inverse=True)
+    before = first[inverse]
+    again = before != np.arange(len(at))
+    if equal:
+        again &= ~np.isclose(table.scores[at], table.scores[at][before], rtol=SAME, atol=SAME)
+    if again.any():
+        i, j = int(at[again][0]), int(at[before[again][0]])
+        # a row that is found by its text may name neither
+        system, segment = (
+            table.columns.get(name, [""] * len(table.scores))[i] for name in ("system", "segment")
+        )
+        who = f"system '{system}'" if system else "this translation"
+        where = f" for segment {segment}" if segment else ""
         raise DataError(
-            f"system '{system}' has a second {metric} for segment {segment}.",
+            f"{who} has a second {metric}{where}: {table.scores[i]:g}, and {table.scores[j]:g} on line "
+            f"{table.lines[j]}; a metric gives one.",
             table.path,
             table.lines[i],
         )

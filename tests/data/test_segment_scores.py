@@ -123,10 +123,12 @@ def test_a_metric_gives_a_translation_one_score_and_raters_several(tmp_path):
 
     again = "A\t0\t0.9"
     with pytest.raises(
-        DataError, match=r"line 4: A has a second COMET for segment 0 .* 0\.9, and 0\.7 on line 2"
+        DataError,
+        match=r"line 4: system 'A' has a second COMET for segment 0: 0\.9, and 0\.7 on line 2",
     ):
         scored("", "A\t0\t0.7", "A\t1\t0.5", again)
     assert scored("", again, again)[0] == 0.9
+    assert scored("", again, "A\t0\t0.90001")[0] == pytest.approx(0.9, abs=1e-5)
     assert scored("\trater", "A\t0\t0.7\tr1", again + "\tr2")[0] == pytest.approx(0.8)
 
 

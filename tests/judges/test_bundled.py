@@ -7,7 +7,6 @@ import pytest
 
 import anhelpers as an
 from anhelpers import cli, judges
-from anhelpers.provenance import environment
 from tests import judges_page as made
 
 pytestmark = pytest.mark.neural
@@ -34,10 +33,9 @@ OFF = 0.011
 
 
 @pytest.fixture(scope="module")
-def tables(tmp_path_factory):
+def tables(kept_scores):
     """As the command makes them, which takes the scores that come with the models (tests/naturalness/test_kept.py)."""
-    with environment(ANHELPERS_STORE=str(tmp_path_factory.mktemp("store") / "scores.sqlite")):
-        return {end: made.figures(data) for end, data in made.SETS.items()}
+    return {end: made.figures(data) for end, data in made.SETS.items()}
 
 
 @pytest.mark.parametrize("end", made.SETS)
@@ -113,13 +111,12 @@ SOURCES = made.PAGE.read_text("utf-8").partition("# Five sources")[2]
 
 
 @pytest.fixture(scope="module")
-def studies(tmp_path_factory):
+def studies(kept_scores):
     """(accuracy, judge) -> study of the teaching set."""
-    with environment(ANHELPERS_STORE=str(tmp_path_factory.mktemp("store") / "scores.sqlite")):
-        test = an.with_human_points(an.load("teaching"))  # chrF against one reference, as there
-        cands = an.load_candidates("teaching")
-        lm = an.load_lm("bundled", lang="de")
-        found, missing = an.judged_studies(test, cands, ["chrf", "rated-accuracy"], JUDGES, lm=lm)
+    test = an.with_human_points(an.load("teaching"))  # chrF against one reference, as there
+    cands = an.load_candidates("teaching")
+    lm = an.load_lm("bundled", lang="de")
+    found, missing = an.judged_studies(test, cands, ["chrf", "rated-accuracy"], JUDGES, lm=lm)
     assert missing == ()
     return {tuple(metric.name for metric in study.metrics): study for study in found}
 
