@@ -23,11 +23,17 @@ from .notebooks import check_parameters, notebook_paths, parameters_of, parse_va
 from .pages import export_html
 from .progress import note, say
 from .provenance import environment, made_by, making
+from .warm import kernel_manager, ready
 
 __all__ = ["Outcome", "execute", "run"]
 
 REFUSALS = {kind.__name__ for kind in (AnhelpersError, DataError, MissingExtra, UnknownName)}
 """Errors, by the names that a kernel gives, whose text is a sentence for the user; a traceback adds nothing to it."""
+
+STYLED = re.compile(r'(?<=["#])T_[0-9a-f]{5}(?![0-9a-f])')
+"""The name that pandas gives, by chance, to a table with a style of its own."""
+
+ADDRESS = re.compile(r" at 0x[0-9a-f]+(?=>)")
 
 # cells tell what fails; how a kernel ends alarms for nothing
 QUIET_KERNEL = ["--IPKernelApp.log_level=50"]
@@ -105,6 +111,7 @@ def _executed(
         need(name, "running notebooks") for name in ("papermill", "nbclient.exceptions")
     )
     seen = sys.stderr is not None and sys.stderr.isatty()
+    manager = kernel_manager()
     try:
         papermill.execute_notebook(
             str(path),
@@ -116,6 +123,7 @@ def _executed(
             log_output=False,
             request_save_on_cell_execute=False,  # takes longer than most cells; the file is written at the end
             extra_arguments=[*QUIET_KERNEL, *_sharing(scheduler)],
+            **({"kernel_manager_class": manager} if manager else {}),
         )
     except papermill.PapermillExecutionError as error:
         return _failure(error)
@@ -169,7 +177,20 @@ def _settle(executed: Path) -> None:
             cell.metadata.pop(name, None)
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell.id = f"injected-{i}"
+    _name_tables(book.cells)
     write_text(executed, nbformat.writes(book) + "\n")
+
+
+def _name_tables(cells: Sequence[Any]) -> None:
+    """Number the tables with a style of their own, in their order, and leave out where in memory an object lay."""
+    names: dict[str, str] = {}
+    for data in (one.get("data", {}) for cell in cells for one in cell.get("outputs", [])):
+        if data.get("text/html", "").startswith("<style"):
+            data["text/html"] = STYLED.sub(
+                lambda found: names.setdefault(found[0], f"T_{len(names):05x}"), data["text/html"]
+            )
+        if "text/plain" in data:
+            data["text/plain"] = ADDRESS.sub("", data["text/plain"])
 
 
 def _failure(error: Any) -> str:
@@ -213,6 +234,7 @@ def _outcome(future: Future[Outcome], path: Path) -> Outcome:
         return Outcome(path.stem, 0.0, error=killed)
 
 
+@ready()
 def run(
     names: Sequence[str] = (),
     parameters: Mapping[str, Any] | None = None,

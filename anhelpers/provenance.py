@@ -112,19 +112,19 @@ def made_by(*, drawn: bool = False, installed: bool = False) -> str:
     Parameters
     ----------
     drawn : of a picture or a page: the libraries that draw count, too.
-    installed : of what another process made, such as a notebook's kernel: all libraries of this environment.
+    installed : of what another process made, such as a notebook's kernel: all libraries of this environment. So it is
+        within a notebook that `anhelpers run` runs, whose kernel may have begun with libraries that it does not use.
 
     >>> made_by().startswith(f"anhelpers:{__version__}|")
     True
     """
-    versions = {"python": platform.python_version()}
+    versions, made = {"python": platform.python_version()}, os.environ.get(MAKING, "")
+    installed = installed or made.startswith("notebook:")
     for name, module in LIBRARIES.items():
         took_part = installed or (module in sys.modules and (drawn or name not in DRAWING))
         if took_part and (found := version_of(name)):
             versions[name] = found
-    return "|".join(
-        filter(None, [f"anhelpers:{__version__}", os.environ.get(MAKING), signature_of(versions)])
-    )
+    return "|".join(filter(None, [f"anhelpers:{__version__}", made, signature_of(versions)]))
 
 
 def line_of(table: pd.DataFrame) -> str:

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from pyarrow import parquet
 
-from anhelpers import __version__, cli
+from anhelpers import __version__, cli, execution
 from anhelpers.provenance import MAKING, in_page, made_by, made_of, making, mark_of
 
 pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")
@@ -149,6 +149,7 @@ BOOK = [
         "p.SECONDS_BETWEEN_LINES = 0.0\nwith progress(2, 'slow') as step:\n    step(1)\n    step(1)",
         None,
     ),
+    ("code", "styled = pd.DataFrame({'b': [seed]}).style.hide()\ndisplay(styled)\nstyled", None),
 ]
 KERNEL = {
     "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
@@ -351,6 +352,25 @@ def test_an_executed_notebook_has_no_times_folders_or_progress(runs):
     assert not re.search(r"papermill\"|start_time|slow: ", text)
     printed = [(o.name, o.text) for o in book.cells[3].outputs]
     assert sorted(printed) == [("stderr", "told\n"), ("stdout", "first 5\nsecond\n")]
+
+
+def test_tables_with_a_style_have_numbers_for_names(runs):
+    """pandas names each by chance, and names their rows after them."""
+    book = nbformat.read(runs[1] / "run" / "book.ipynb", 4)
+    one, two = ({*re.findall(r"T_\w{5}", out.data["text/html"])} for out in book.cells[-1].outputs)
+    assert one == two == {"T_00000"}
+    styled = pd.DataFrame({"a": [1]}).style
+    named = [
+        {"data": {"text/html": h}} for h in (styled.to_html(), "a T_12345 b", styled.to_html())
+    ]
+    named += [
+        {"data": {"text/html": pd.DataFrame({"a": [1]}).style.to_html()}},
+        {"text": "T_12345"},
+    ]
+    execution._name_tables([{"outputs": named}, {}])
+    texts = [one["data"]["text/html"] for one in named[:4]]
+    assert ["T_00000" in texts[0], "T_12345" in texts[1], "T_00001" in texts[3]] == [True] * 3
+    assert texts[0] == texts[2]
 
 
 @pytest.mark.parametrize(
