@@ -34,9 +34,9 @@ from __future__ import annotations
 
 from .rooms import lazily
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
-__getattr__, _names = lazily(__name__, __file__, plot_lack="plot_gap")
+__getattr__, _names = lazily(__name__, __file__)
 
 
 def __dir__() -> list[str]:

@@ -36,6 +36,7 @@ EXTRA_OF = {
     "huggingface_hub": "neural",
     "tokenizers": "neural",
     "safetensors": "neural",
+    "jupyter_client": "notebooks",
     "papermill": "notebooks",
     "nbconvert": "notebooks",
     "nbformat": "notebooks",

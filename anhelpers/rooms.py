@@ -6,22 +6,17 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-__all__ = ["UNTIL", "lazily", "old_names"]
-
-UNTIL = "0.2"
-"""The version without the old names."""
+__all__ = ["lazily"]
 
 
-def lazily(
-    package: str, file: str, **old: str
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazily(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and the `__dir__` of a package whose names stand in the `.pyi` beside its `__init__.py`.
 
     Editors and mypy read that list too, so there is no other.
 
     Parameters
     ----------
-    package, file : the package's `__name__` and `__file__`. old : old=new, as in `old_names`.
+    package, file : the package's `__name__` and `__file__`.
     """
 
     @cache
@@ -46,7 +41,7 @@ def lazily(
         if name == "__all__":  # for help() and `import *`
             return sorted(found())
         if name.startswith("_") or name not in found():
-            return _renamed(package, old, name)
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
         from importlib import import_module
         from sys import modules
 
@@ -57,32 +52,3 @@ def lazily(
         return value
 
     return get, lambda: sorted(found())
-
-
-def old_names(module: str, **old: str) -> Callable[[str], Any]:
-    """The `__getattr__` of a module that still answers to old names of what it holds, with a FutureWarning.
-
-    Parameters
-    ----------
-    module : its `__name__`. old : old=new, both names in this module.
-    """
-
-    def get(name: str) -> Any:
-        return _renamed(module, old, name)
-
-    return get
-
-
-def _renamed(module: str, old: dict[str, str], name: str) -> Any:
-    """What has an old name, with a warning that names the line of whoever asked the `get` that calls this."""
-    from sys import modules
-    from warnings import warn
-
-    if name not in old:
-        raise AttributeError(f"module {module!r} has no attribute {name!r}")
-    warn(
-        f"{module}.{name} is now {module}.{old[name]}; the old name goes with version {UNTIL}.",
-        FutureWarning,
-        stacklevel=3,
-    )
-    return getattr(modules[module], old[name])

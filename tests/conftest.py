@@ -20,6 +20,8 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ["ANHELPERS_CACHE"] = str(Path(tempfile.gettempdir(), "anhelpers-tests-without-cache"))
 # nobody's scores either; a test of the store names a file of its own
 os.environ["ANHELPERS_STORE"] = "off"
+# folders of tests whose matter is how scores are computed; all others look up what they can
+COMPUTING = {"candidates", "naturalness", "scoring", "translation", "xmi"}
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # there are processes enough
@@ -51,6 +53,12 @@ def kept_scores(tmp_path_factory):
     os.environ["ANHELPERS_STORE"] = str(tmp_path_factory.mktemp("store") / "scores.sqlite")
     yield
     os.environ["ANHELPERS_STORE"] = before
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _look_scores_up(request):
+    if request.path.parent.name not in COMPUTING:
+        request.getfixturevalue("kept_scores")
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ import pytest
 
 import anhelpers as an
 from anhelpers import cli
-from anhelpers.rooms import UNTIL
 from docs import build
 
 ROOT = Path(__file__).parents[1]
@@ -109,18 +108,6 @@ def test_a_docstring_keeps_its_letters():
         "<ul><li><b>n</b>: how *many*. At least 1.</li></ul>"
         "<pre><code>&gt;&gt;&gt; 1 &lt; 2\nTrue</code></pre>"
     )
-
-
-def test_every_old_name_that_still_works_stands_with_its_new_one_in_upgrading():
-    code = [path.read_text("utf-8") for path in (ROOT / "anhelpers").rglob("*.py")]
-    calls = [c for text in code for c in re.findall(r"= (?:lazily|old_names)\(([^)]*)\)", text)]
-    renamed = {pair for call in calls for pair in re.findall(r'(\w+)="(\w+)"', call)}
-    assert ("plot_lack", "plot_gap") in renamed
-    told = (ROOT / "UPGRADING.md").read_text("utf-8")
-    rows = [row for row in told.split("\n") if row.startswith("|") and "\\*" in row]
-    for old, new in renamed:
-        assert any(old in row.split("|")[1] and new in row.split("|")[2] for row in rows), old
-    assert f"go with version {UNTIL}." in told
 
 
 def test_every_new_name_in_upgrading_is_there():

@@ -14,8 +14,6 @@ import pytest
 
 import anhelpers as an
 
-pytestmark = pytest.mark.usefixtures("kept_scores")
-
 ROOT = Path(__file__).parents[1]
 NAMES = [name for name in dir(an) if name != "__version__"]
 
@@ -60,35 +58,21 @@ def test_what_is_not_there_is_no_attribute():
     assert not hasattr(an, "_nothing")
 
 
-def test_old_names_lead_to_the_new_ones_with_a_warning():
-    import anhelpers.charts as charts
-    import anhelpers.charts.curve as curve
-
-    for module in (an, charts, curve):
-        told = r"plot_lack is now .*\.plot_gap; .* version 0\.2"
-        with pytest.warns(FutureWarning, match=told) as caught:
-            assert module.plot_lack is an.plot_gap
-        assert caught[0].filename == __file__
-    assert "plot_lack" not in dir(an)
-
-
 @pytest.mark.parametrize(
-    ("room", "old", "new"),
+    ("room", "old"),
     [
-        ("charts", "language_name", "language_label"),
-        ("classroom", "read_ratings", "read_class_ratings"),
-        ("exact", "critics", "critic_ball"),
-        ("exact", "mmd_squared", "mmd_ball"),
-        ("exact", "renyi", "renyi_ball"),
-        ("exact", "wasserstein", "wasserstein_ball"),
-        ("xmi", "cross_entropy", "sentence_cross_entropy"),
-        ("xmi.features", "correlations", "feature_correlations"),
+        ("", "plot_lack"),
+        (".charts", "plot_lack"),
+        (".charts.curve", "plot_lack"),
+        (".charts", "language_name"),
+        (".classroom", "read_ratings"),
+        (".exact", "critics"),
+        (".xmi", "cross_entropy"),
+        (".xmi.features", "correlations"),
     ],
 )
-def test_an_old_name_of_a_room_is_the_new_one(room, old, new):
-    module = import_module(f"anhelpers.{room}")
-    with pytest.warns(FutureWarning, match=f"{old} is now anhelpers.{room}.{new}"):
-        assert getattr(module, old) is getattr(module, new)
+def test_the_old_names_of_0_1_are_gone(room, old):
+    assert not hasattr(import_module(f"anhelpers{room}"), old)
 
 
 def test_importing_loads_nothing_and_one_name_not_everything():

@@ -25,12 +25,6 @@ INTO_ENGLISH = [
 """The notebooks that read a teaching set; that one reads it only beside a translation model, which is none of ours."""
 
 
-@pytest.fixture
-def _scores_are_looked_up(monkeypatch, tmp_path):
-    """As everybody's notebooks do, who has a store, and the scores that come with the bundled models."""
-    monkeypatch.setenv("ANHELPERS_STORE", str(tmp_path / "scores.sqlite"))
-
-
 def smallest(path):
     """The parameters with which a notebook is done soonest."""
     smoke = {
@@ -274,7 +268,6 @@ def test_without_the_solutions_no_name_is_missing(path):
 
 @pytest.mark.notebook
 @pytest.mark.neural
-@pytest.mark.usefixtures("_scores_are_looked_up")
 def test_it_runs_headless_and_leaves_one_self_contained_page(path, tmp_path):
     """With the solutions every check says right; before a solution, it gives its hint."""
     book = nbformat.read(path, 4)
@@ -297,7 +290,6 @@ def test_it_runs_headless_and_leaves_one_self_contained_page(path, tmp_path):
 
 @pytest.mark.notebook
 @pytest.mark.neural
-@pytest.mark.usefixtures("_scores_are_looked_up")
 @pytest.mark.parametrize("book", INTO_ENGLISH, ids=lambda p: p.stem)
 def test_it_runs_on_the_set_into_english_with_every_exercise_right(book, tmp_path):
     (outcome,) = run([str(book)], smallest(book) | {"data": "teaching/de-en"}, tmp_path)

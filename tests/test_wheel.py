@@ -179,6 +179,7 @@ def test_the_citation_has_what_its_format_wants():
         "title",
         "type",
         "version",
+        "date-released",
         "license",
         "authors",
         "references",
@@ -199,6 +200,12 @@ def test_the_citation_has_what_its_format_wants():
         assert ("conference" in entry) == (entry["type"] == "conference-paper")
     # of the software; several would mean that a reader may choose
     assert CITATION["license"] == "Apache-2.0"
+
+
+def test_version_and_date_are_those_of_the_changelog():
+    heads = re.findall(r"^## (.+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert f"{CITATION['version']} ({CITATION['date-released']})" in heads
+    assert CITATION["version"] == __version__ or heads[0] == "Unreleased"
 
 
 def test_pythons_are_named_alike():

@@ -2,6 +2,4 @@
 
 from ..rooms import lazily
 
-__getattr__, __dir__ = lazily(
-    __name__, __file__, plot_lack="plot_gap", language_name="language_label"
-)
+__getattr__, __dir__ = lazily(__name__, __file__)

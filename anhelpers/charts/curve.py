@@ -6,8 +6,6 @@ A gap is drawn on each axis with the other held: points with intervals, a row pe
 from __future__ import annotations
 
 import math
-import re
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +16,6 @@ import pandas as pd
 from ..checks import a_kind
 from ..errors import DataError
 from ..frontier import OracleCurve
-from ..rooms import UNTIL, old_names
 from .frame import (
     ACCURACY_TITLE,
     NATURALNESS_TITLE,
@@ -53,7 +50,6 @@ from .marks import (
 
 __all__ = ["CATEGORIES", "axis_ranges", "beta_label", "plot_curve", "plot_gap"]
 
-__getattr__ = old_names(__name__, plot_lack="plot_gap")
 
 GAPS = ("accuracy_gap", "naturalness_gap")
 
@@ -200,11 +196,10 @@ def plot_gap(
     Parameters
     ----------
     table : system, category, accuracy_gap, naturalness_gap, each where known with _low and _high. A nan has no mark:
-        the oracle has no point there. A table of an earlier version, with accuracy_lack, is read with a FutureWarning.
+        the oracle has no point there.
     accuracy_title, naturalness_title : with the unit of each axis.
     size : (width of a panel, height of a row) in pixels.
     """
-    table = _renamed(table)
     checked_columns(table, ["system", "category", *GAPS], "systems")
     rows = table.sort_values("accuracy_gap", kind="stable").reset_index(drop=True)
     if rows[list(GAPS)].isna().all(axis=None):
@@ -221,19 +216,6 @@ def plot_gap(
     said = [f"{accuracy_title} and {naturalness_title}", systems_text(rows, GAPS)]
     chart = alt.hconcat(*panels, spacing=20).resolve_scale(y="shared")
     return framed(chart, title, said, notes, width=2 * size[0] + 120)
-
-
-def _renamed(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with its columns as they are called now."""
-    old = [name for name in map(str, table) if re.match("(accuracy|naturalness)_lack", name)]
-    if old:
-        warnings.warn(
-            f"{old[0]} is now {old[0].replace('_lack', '_gap')}; the old columns are read until "
-            f"version {UNTIL}.",
-            FutureWarning,
-            stacklevel=3,
-        )
-    return table.rename(columns={name: name.replace("_lack", "_gap") for name in old})
 
 
 def _panel(rows: pd.DataFrame, column: str, title: str, size: Size) -> alt.LayerChart:

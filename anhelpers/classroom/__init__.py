@@ -6,4 +6,4 @@ missing, and stays missing: it is never 0 and never the middle of the scale.
 
 from ..rooms import lazily
 
-__getattr__, __dir__ = lazily(__name__, __file__, read_ratings="read_class_ratings")
+__getattr__, __dir__ = lazily(__name__, __file__)

@@ -1,6 +1,5 @@
 """The AN function A(N) of eq. 3, solved exactly on finite spaces (AN §3, Theorems 3.1 and B.1)."""
 
-from ..rooms import old_names
 from .divergence import Divergence, critic_ball, mmd_ball, renyi_ball, wasserstein_ball
 from .optimism import sampled_oracle
 from .problem import ExactCurve, Problem, Solution
@@ -32,12 +31,3 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
-
-
-__getattr__ = old_names(
-    __name__,
-    critics="critic_ball",
-    mmd_squared="mmd_ball",
-    renyi="renyi_ball",
-    wasserstein="wasserstein_ball",
-)

@@ -2,4 +2,4 @@
 
 from ..rooms import lazily
 
-__getattr__, __dir__ = lazily(__name__, __file__, cross_entropy="sentence_cross_entropy")
+__getattr__, __dir__ = lazily(__name__, __file__)

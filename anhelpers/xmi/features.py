@@ -20,7 +20,6 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import DataError
-from ..rooms import old_names
 from ..stats import correlation_interval, correlation_p, holm, pearson, spearman
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ __all__ = [
     "ttr_distance",
     "type_token_ratio",
 ]
-
-__getattr__ = old_names(__name__, correlations="feature_correlations")
 
 
 @dataclass(frozen=True)

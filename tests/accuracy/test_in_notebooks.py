@@ -6,7 +6,7 @@ import pytest
 
 from anhelpers import cli
 
-pytestmark = [pytest.mark.notebook, pytest.mark.neural, pytest.mark.usefixtures("kept_scores")]
+pytestmark = [pytest.mark.notebook, pytest.mark.neural]
 
 
 def test_a_notebook_takes_a_checkpoint_of_comet(tiny_comet, tiny_lm, tmp_path, capsys):

@@ -20,8 +20,6 @@ from anhelpers.notebooks import About
 from anhelpers.report import write_page
 from anhelpers.stats import holm
 
-pytestmark = pytest.mark.usefixtures("kept_scores")
-
 HOSTILE = [
     "<script>window.pwned=1</script>",
     "<img src=x onerror=window.pwned=1>",

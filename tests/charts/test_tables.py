@@ -153,6 +153,5 @@ def test_gaps_in_two_panels_sorted_by_accuracy():
     assert to_svg(chart).index(">B<") < to_svg(chart).index(">C<") < to_svg(chart).index(">A<")
     with pytest.raises(DataError, match="to draw"):
         plot_gap(frame.assign(accuracy_gap=np.nan, naturalness_gap=np.nan))
-    with pytest.warns(FutureWarning, match="accuracy_lack is now accuracy_gap"):
-        old = plot_gap(frame.rename(columns=lambda name: name.replace("_gap", "_lack")))
-    assert to_svg(old) == to_svg(plot_gap(frame))
+    with pytest.raises(DataError, match="accuracy_gap"):  # as a table of version 0.1 has none
+        plot_gap(frame.rename(columns=lambda name: name.replace("_gap", "_lack")))

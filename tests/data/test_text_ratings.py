@@ -29,8 +29,6 @@ from anhelpers.plane import oracle_study, with_human_points
 from anhelpers.scoring import score_all, system_rows
 from anhelpers.scoring.lookup import accuracy_metric, naturalness_metric, row_of
 
-pytestmark = pytest.mark.usefixtures("kept_scores")
-
 HEAD = "segment\tid\tpass\tnaturalness\taccuracy"
 SET = [
     {

@@ -33,7 +33,7 @@ OFF = 0.011
 
 
 @pytest.fixture(scope="module")
-def tables(kept_scores):
+def tables():
     """As the command makes them, which takes the scores that come with the models (tests/naturalness/test_kept.py)."""
     return {end: made.figures(data) for end, data in made.SETS.items()}
 
@@ -111,7 +111,7 @@ SOURCES = made.PAGE.read_text("utf-8").partition("# Five sources")[2]
 
 
 @pytest.fixture(scope="module")
-def studies(kept_scores):
+def studies():
     """(accuracy, judge) -> study of the teaching set."""
     test = an.with_human_points(an.load("teaching"))  # chrF against one reference, as there
     cands = an.load_candidates("teaching")

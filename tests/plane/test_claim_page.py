@@ -8,8 +8,6 @@ import pytest
 from tests import claim_page as made
 from tests.judges.test_bundled import NUMBER, OFF, squeezed
 
-pytestmark = pytest.mark.usefixtures("kept_scores")
-
 
 def table_of(page, part):
     """The lines of a part's table, without spaces by which it is laid out."""

@@ -17,8 +17,6 @@ from anhelpers.data.catalog import target_language
 from anhelpers.errors import DataError
 from anhelpers.notebooks import notebook_paths, parameters_of
 
-pytestmark = pytest.mark.usefixtures("kept_scores")
-
 OURS = [path for path in notebook_paths() if not path.stem.startswith("xmi")]
 ALSO = {"seed", "picture", "page"}  # parameters that no data come from
 HEAD = "system mqm_avg_score seg_id\n"

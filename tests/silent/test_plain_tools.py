@@ -13,8 +13,6 @@ import pytest
 from anhelpers.notebooks import notebook_paths
 from anhelpers.widgets import base
 
-pytestmark = pytest.mark.usefixtures("kept_scores")
-
 ROOT = Path(__file__).parents[2]
 TINY = ROOT / "tests" / "browser" / "tiny.py"
 CELLS = [

@@ -12,8 +12,6 @@ from anhelpers.data import TestSet, from_systems
 from anhelpers.errors import UnknownName
 from anhelpers.plane import with_human_points
 
-pytestmark = pytest.mark.usefixtures("kept_scores")
-
 N = 30
 REF_A = tuple(f"Das ist der Satz Nummer {i} von {i * i} guten Sätzen." for i in range(N))
 REF_B = tuple(f"Dies wäre der {i}. unter {i * i} ordentlichen Sätzen." for i in range(N))
