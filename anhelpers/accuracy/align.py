@@ -23,6 +23,9 @@ FEWEST, GAIN = 5, 6.0
 """A run of this many segments that fit their neighbours better by this many points of chrF on average is no accident:
 of the 60 systems of WMT23 and WMT24 (en-de, ja-zh), none has one, not even at 4 points."""
 
+TEXTS = 500_000
+"""So many texts of systems are compared at once, for their memory."""
+
 SHORTEST = 12
 """Bytes of UTF-8 below which a text is too short to tell where it belongs: "etc." fits any other short line."""
 
@@ -61,17 +64,19 @@ def check_alignment(test: TestSet) -> TestSet:
         return test
     first, *others = map(comparable, test.streams)
     for name, texts in zip(list(test.refs)[1:], others, strict=True):
-        told, foreign = _displaced(["" if text is None else text for text in texts], first)
+        ((told, foreign),) = _displaced([["" if t is None else t for t in texts]], first)
         if told := told or foreign:
             raise DataError(
                 f"reference {name}, compared with {test.reference}, {told}: mend the file, or go "
                 f"on without it by --reference {test.reference} --exclude {name}."
             )
-    found = {}
-    with progress(len(test.systems), "looking for shifted lines", "systems") as step:
-        for name, hyps in test.systems.items():
-            found[name] = _displaced(hyps, first)
-            step(1)
+    found: dict[str, tuple[str, str]] = {}
+    names, at_once = [*test.systems], max(1, TEXTS // len(test))
+    with progress(len(names), "looking for shifted lines", "systems") as step:
+        for some in (names[i : i + at_once] for i in range(0, len(names), at_once)):
+            texts = [test.systems[name] for name in some]
+            found |= zip(some, _displaced(texts, first), strict=True)
+            step(len(some))
     if displaced := {name: told for name, (told, _) in found.items() if told}:
         name, told = next(iter(displaced.items()))
         without = " ".join(f"'{s}'" if " " in s else s for s in displaced)
@@ -97,14 +102,23 @@ def comparable(ref: Sequence[str | None]) -> list[str | None]:
     return [text.casefold() if text and len(text.encode()) >= SHORTEST else None for text in ref]
 
 
-def _displaced(texts: Sequence[str], ref: Sequence[str | None]) -> tuple[str, str]:
-    """Where the lines of one text stand elsewhere than those of a reference, and how; and that they fit none; else "".
+def _displaced(
+    systems: Sequence[Sequence[str]], ref: Sequence[str | None]
+) -> list[tuple[str, str]]:
+    """For the lines of each system, where they stand elsewhere than those of a reference, and how; and that they fit
+    none; else "".
 
     Parameters
     ----------
     ref : `comparable` references.
     """
-    fit = _fit(texts, ref, np.arange(len(ref)), "lines fit")
+    every = np.arange(len(ref))
+    fits = _fits([(texts, every) for texts in systems], ref, "lines fit")
+    return [_told(texts, fit, ref) for texts, fit in zip(systems, fits, strict=True)]
+
+
+def _told(texts: Sequence[str], fit: _Fit, ref: Sequence[str | None]) -> tuple[str, str]:
+    """As `_displaced`, of one system."""
     least = max(FEWEST, DOUBTFUL * len(ref))
     some = fit.doubtful if fit.doubtful.size >= least else fit.doubtful[:0]
     n, rows, found = _elsewhere([texts[i] for i in some], some, ref)
@@ -153,7 +167,7 @@ def check_candidates(test: TestSet, cands: CandidateSet) -> CandidateSet:
     for name in (name for name in origins if name not in test.systems):
         rows = _first(np.array(origins[name]), cands.segment)
         texts = [cands.texts[i] for i in rows]
-        fit = _fit(texts, ref, cands.segment[rows], "sources have candidates that fit")
+        (fit,) = _fits([(texts, cands.segment[rows])], ref, "sources have candidates that fit")
         whose = f"the candidates of {name}" if name else "the candidates"
         judged |= {whose} if np.unique(cands.segment[rows]).size >= 2 * FEWEST else set()
         if fit.shift:
@@ -263,26 +277,44 @@ class _Fit(NamedTuple):
     foreign: str
 
 
-def _fit(texts: Sequence[str], ref: Sequence[str | None], segment: np.ndarray, fit: str) -> _Fit:
-    """Texts of segments compared with the `comparable` references of their own and of neighbouring segments.
+def _fits(
+    given: Sequence[tuple[Sequence[str], np.ndarray]], ref: Sequence[str | None], fit: str
+) -> list[_Fit]:
+    """Texts, each list with their segments, compared with the `comparable` references of these and of neighbours."""
+    score: Any = surface_metric("chrf").score_segments
+    folded, own, wheres = [], [], []
+    for texts, segment in given:
+        long = np.flatnonzero([len(text.encode()) >= SHORTEST for text in texts])
+        folded.append([texts[i].casefold() for i in long])
+        own.append(segment[long])
+        wheres.append(own[-1] + np.array([[0], *([lag] for lag in LAGS)]))
+    # all lags of all texts in one call, so that the n-grams of each reference are counted once
+    inside = [(where >= 0) & (where < len(ref)) for where in wheres]
+    asked = [
+        texts[i]
+        for texts, known in zip(folded, inside, strict=True)
+        for i in np.nonzero(known)[1].tolist()
+    ]
+    places = [where[known] for where, known in zip(wheres, inside, strict=True)]
+    found = score(asked, refs=[ref], segment=np.concatenate(places))
+    fits, start = [], 0
+    for segment, known in zip(own, inside, strict=True):
+        scores, stop = np.full(known.shape, np.nan), start + np.count_nonzero(known)
+        scores[known], start = found[start:stop], stop
+        fits.append(_fit(scores, segment, len(ref), fit))
+    return fits
+
+
+def _fit(scores: np.ndarray, segment: np.ndarray, n_segments: int, fit: str) -> _Fit:
+    """What (1 + lags, n) scores of n texts of these segments, at their own and at others, tell of their order.
 
     A segment's score is the mean of those of its texts that are long enough.
     """
     runs = []
-    score: Any = surface_metric("chrf").score_segments
-    long = np.flatnonzero([len(text.encode()) >= SHORTEST for text in texts])
-    texts, segment = [texts[i].casefold() for i in long], segment[long]
-    count = np.bincount(segment, minlength=len(ref)).astype(float)
+    count = np.bincount(segment, minlength=n_segments).astype(float)
     count[count == 0] = np.nan
-
-    # all lags in one call, so that the n-grams of each reference are counted once
-    where = segment + np.array([[0], *([lag] for lag in LAGS)])
-    inside = (where >= 0) & (where < len(ref))
-    scores = np.full(where.shape, np.nan)
-    asked = [texts[i] for i in np.nonzero(inside)[1]]
-    scores[inside] = score(asked, refs=[ref], segment=where[inside])
-    own, *others = (np.bincount(segment, row, len(ref)) / count for row in scores)
-    most = np.full(len(ref), -np.inf)
+    own, *others = (np.bincount(segment, row, n_segments) / count for row in scores)
+    most = np.full(n_segments, -np.inf)
     for lag, there in zip(LAGS, others, strict=True):
         most = np.fmax(most, there)
         rows = np.flatnonzero(~np.isnan(there + own))
