@@ -265,8 +265,10 @@ def run(
     with ProcessPoolExecutor(
         max_workers=min(jobs, len(plan)) or 1, initializer=_ends_when_told
     ) as pool:
+        # the last first: those that train models stand there, and would be waited for alone
         running = {
-            pool.submit(execute, path, p, Path(out), scheduler): path for path, p in plan.items()
+            pool.submit(execute, path, p, Path(out), scheduler): path
+            for path, p in reversed(plan.items())
         }
         say(f"running {len(plan)} notebook(s) into {out}")
         try:
