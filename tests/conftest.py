@@ -21,7 +21,7 @@ os.environ["ANHELPERS_CACHE"] = str(Path(tempfile.gettempdir(), "anhelpers-tests
 # nobody's scores either; a test of the store names a file of its own
 os.environ["ANHELPERS_STORE"] = "off"
 # folders of tests whose matter is how scores are computed; all others look up what they can
-COMPUTING = {"candidates", "naturalness", "scoring", "translation", "xmi"}
+COMPUTING = {"accuracy", "candidates", "naturalness", "scoring", "translation", "xmi"}
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # there are processes enough

@@ -25,7 +25,7 @@ FLOORS = {  # from below; a module imports from its own floor and from those bel
     ),
     "studies": ("scores become a claim with an interval", "plane judges xmi"),
     "pictures": ("a table becomes something to look at", "charts widgets report paper appendix"),
-    "doors": ("a person comes in", "notebooks pages execution classroom cli doctor"),
+    "doors": ("a person comes in", "notebooks pages warm execution classroom cli doctor"),
 }
 MADE = re.compile(r"(?<=<!-- made: modules -->\n).*?(?=<!-- end -->)", re.S)
 """The part of the page that is written here."""

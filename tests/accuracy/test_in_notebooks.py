@@ -6,7 +6,7 @@ import pytest
 
 from anhelpers import cli
 
-pytestmark = [pytest.mark.notebook, pytest.mark.neural]
+pytestmark = [pytest.mark.notebook, pytest.mark.neural, pytest.mark.usefixtures("kept_scores")]
 
 
 def test_a_notebook_takes_a_checkpoint_of_comet(tiny_comet, tiny_lm, tmp_path, capsys):
