@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 import gc
 import importlib
 import json
@@ -12,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,7 +55,7 @@ def ready() -> Iterator[None]:
     The process ends with this block, with its owner, or when the owner is killed; so do the kernels that are left.
     """
     global _warm
-    if _warm is not None or sys.platform != "linux":
+    if _warm is not None or not _can_watch():
         yield
         return
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -101,6 +101,17 @@ def kernel_manager() -> type | None:
     return Manager
 
 
+def _can_watch() -> bool:
+    """Whether a process that is no child can be watched here: Linux since 5.3, and not in every sandbox."""
+    if sys.platform != "linux":
+        return False
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except OSError:
+        return False
+    return True
+
+
 def _imported_under(environment: Mapping[str, str]) -> dict[str, str]:
     """The variables that a library may have read when it was imported."""
     return {name: value for name, value in environment.items() if not name.startswith(READ_LATE)}
@@ -126,7 +137,7 @@ def _forked(command: Sequence[str], options: Mapping[str, Any]) -> _Forked | Non
         write = -1
         answer = os.read(read, 32)
         return _Forked(int(answer)) if answer else None
-    except OSError:  # it is gone, or this kernel of Linux knows no pidfd
+    except OSError:  # the process is gone, or the kernel already
         return None
     finally:
         os.close(read)
@@ -147,17 +158,17 @@ class _Forked:
     def __init__(self, pid: int):
         self.pid = pid
         self._file = os.pidfd_open(pid)
-
-    def __del__(self) -> None:
-        os.close(self._file)
+        weakref.finalize(self, os.close, self._file)
+        self._watch = select.poll()  # select() takes no file beyond the thousandth
+        self._watch.register(self._file, select.POLLIN)
 
     def poll(self) -> int | None:
         """None while it runs, then 0: how it ended nobody can tell but its parent."""
-        return 0 if select.select([self._file], [], [], 0)[0] else None
+        return 0 if self._watch.poll(0) else None
 
     def wait(self, timeout: float | None = None) -> int:
         """Until it has ended; TimeoutExpired after `timeout` seconds."""
-        if not select.select([self._file], [], [], timeout)[0]:
+        if not self._watch.poll(None if timeout is None else 1000 * timeout):
             raise subprocess.TimeoutExpired(LAUNCHER, timeout or 0)
         return 0
 
@@ -181,15 +192,13 @@ def serve(number: int) -> None:
     number : of the open file, a socket, from which orders come.
     """
     orders = socket.socket(fileno=number)
-    os.environ["JPY_PARENT_PID"] = str(
-        os.getpid()
-    )  # whose end ends a kernel, read when ipykernel is imported
+    # whose end ends a kernel; read when ipykernel is imported
+    os.environ["JPY_PARENT_PID"] = str(os.getpid())
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     _import_all()
     gc.freeze()
-    size = array.array("i").itemsize
     while True:
-        text, files, _, _ = socket.recv_fds(orders, LARGEST, size)
+        text, files, _, _ = socket.recv_fds(orders, LARGEST, 1)
         if not text:
             return
         (answer,) = files

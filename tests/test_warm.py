@@ -116,6 +116,16 @@ def test_a_block_within_a_block_has_the_same_process_and_leaves_it(process, tmp_
     assert said == f"{process.pid} True"
 
 
+def test_where_no_process_can_be_watched_kernels_are_started_as_always(tmp_path, monkeypatch):
+    def unknown(pid):
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(warm, "_warm", None)
+    monkeypatch.setattr(os, "pidfd_open", unknown)
+    with warm.ready():
+        assert warm.kernel_manager() is None
+
+
 def alive(pid):
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")")[-1].split()[0] != "Z"
