@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -234,7 +235,6 @@ def _outcome(future: Future[Outcome], path: Path) -> Outcome:
         return Outcome(path.stem, 0.0, error=killed)
 
 
-@ready()
 def run(
     names: Sequence[str] = (),
     parameters: Mapping[str, Any] | None = None,
@@ -262,9 +262,12 @@ def run(
     plan = check_parameters(paths, parameters or {})
     make_folder(out)
     outcomes: list[Outcome] = []
-    with ProcessPoolExecutor(
-        max_workers=min(jobs, len(plan)) or 1, initializer=_ends_when_told
-    ) as pool:
+    with (
+        ready() if len(plan) > jobs else nullcontext(),  # for one kernel each it would not pay
+        ProcessPoolExecutor(
+            max_workers=min(jobs, len(plan)) or 1, initializer=_ends_when_told
+        ) as pool,
+    ):
         # the last first: those that train models stand there, and would be waited for alone
         running = {
             pool.submit(execute, path, p, Path(out), scheduler): path

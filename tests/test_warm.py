@@ -141,15 +141,16 @@ def test_nothing_stays_behind_an_owner_that_is_killed(tmp_path, number):
         f"import os, time\nopen({str(tmp_path / 'pids')!r}, 'w').write(f'{{os.getpid()}} {{os.getppid()}} .')\n"
         "time.sleep(600)",
     )
-    code = (
-        f"from anhelpers.execution import run; run([{str(path)!r}], out={str(tmp_path / 'out')!r})"
-    )
+    rest = notebook(tmp_path, "after", "1")  # of two, and one at a time, kernels are forked
+    paths, out = [str(rest), str(path)], str(tmp_path / "out")
+    code = f"from anhelpers.execution import run; run({paths!r}, out={out!r})"
     owner = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
     pids, until = tmp_path / "pids", time.monotonic() + 60
     while not (pids.exists() and pids.read_text().endswith(".")):
         assert time.monotonic() < until
         time.sleep(0.05)
     kernel, server = map(int, pids.read_text().split()[:2])
+    assert b"warm.serve" in Path(f"/proc/{server}/cmdline").read_bytes()
     assert alive(kernel)
     assert alive(server)
     os.kill(owner.pid, number)
