@@ -178,11 +178,11 @@ def _settle(executed: Path) -> None:
             cell.metadata.pop(name, None)
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell.id = f"injected-{i}"
-    _name_tables(book.cells)
+    _without_chance(book.cells)
     write_text(executed, nbformat.writes(book) + "\n")
 
 
-def _name_tables(cells: Sequence[Any]) -> None:
+def _without_chance(cells: Sequence[Any]) -> None:
     """Number the tables with a style of their own, in their order, and leave out where in memory an object lay."""
     names: dict[str, str] = {}
     for data in (one.get("data", {}) for cell in cells for one in cell.get("outputs", [])):

@@ -59,20 +59,27 @@ def test_what_is_not_there_is_no_attribute():
 
 
 @pytest.mark.parametrize(
-    ("room", "old"),
+    ("room", "old", "new"),
     [
-        ("", "plot_lack"),
-        (".charts", "plot_lack"),
-        (".charts.curve", "plot_lack"),
-        (".charts", "language_name"),
-        (".classroom", "read_ratings"),
-        (".exact", "critics"),
-        (".xmi", "cross_entropy"),
-        (".xmi.features", "correlations"),
+        ("", "plot_lack", "plot_gap"),
+        (".charts", "plot_lack", "plot_gap"),
+        (".charts.curve", "plot_lack", "plot_gap"),
+        (".charts", "language_name", "language_label"),
+        (".classroom", "read_ratings", "read_class_ratings"),
+        (".exact", "critics", "critic_ball"),
+        (".exact", "mmd_squared", "mmd_ball"),
+        (".exact", "renyi", "renyi_ball"),
+        (".exact", "wasserstein", "wasserstein_ball"),
+        (".xmi", "cross_entropy", "sentence_cross_entropy"),
+        (".xmi.features", "correlations", "feature_correlations"),
     ],
 )
-def test_the_old_names_of_0_1_are_gone(room, old):
-    assert not hasattr(import_module(f"anhelpers{room}"), old)
+def test_an_old_name_of_0_1_is_gone_and_upgrading_has_the_new_one(room, old, new):
+    module = import_module(f"anhelpers{room}")
+    assert not hasattr(module, old)
+    assert hasattr(module, new)
+    rows = [row.split("|") for row in (ROOT / "UPGRADING.md").read_text("utf-8").split("\n")]
+    assert any(len(row) > 2 and old in row[1] and new in row[2] for row in rows)
 
 
 def test_importing_loads_nothing_and_one_name_not_everything():

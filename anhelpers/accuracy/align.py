@@ -282,25 +282,22 @@ def _fits(
 ) -> list[_Fit]:
     """Texts, each list with their segments, compared with the `comparable` references of these and of neighbours."""
     score: Any = surface_metric("chrf").score_segments
-    folded, own, wheres = [], [], []
+    lags = np.array([[0], *([lag] for lag in LAGS)])
+    asked: list[str] = []
+    parts = []  # of each list: the segments of its long texts, where these are asked for, and which of that is inside
     for texts, segment in given:
         long = np.flatnonzero([len(text.encode()) >= SHORTEST for text in texts])
-        folded.append([texts[i].casefold() for i in long])
-        own.append(segment[long])
-        wheres.append(own[-1] + np.array([[0], *([lag] for lag in LAGS)]))
+        folded, where = [texts[i].casefold() for i in long], segment[long] + lags
+        inside = (where >= 0) & (where < len(ref))
+        asked += [folded[i] for i in np.nonzero(inside)[1].tolist()]
+        parts.append((segment[long], where, inside))
     # all lags of all texts in one call, so that the n-grams of each reference are counted once
-    inside = [(where >= 0) & (where < len(ref)) for where in wheres]
-    asked = [
-        texts[i]
-        for texts, known in zip(folded, inside, strict=True)
-        for i in np.nonzero(known)[1].tolist()
-    ]
-    places = [where[known] for where, known in zip(wheres, inside, strict=True)]
-    found = score(asked, refs=[ref], segment=np.concatenate(places))
+    places = np.concatenate([where[inside] for _, where, inside in parts])
+    found = score(asked, refs=[ref], segment=places)
     fits, start = [], 0
-    for segment, known in zip(own, inside, strict=True):
-        scores, stop = np.full(known.shape, np.nan), start + np.count_nonzero(known)
-        scores[known], start = found[start:stop], stop
+    for segment, where, inside in parts:
+        scores, stop = np.full(where.shape, np.nan), start + np.count_nonzero(inside)
+        scores[inside], start = found[start:stop], stop
         fits.append(_fit(scores, segment, len(ref), fit))
     return fits
 
