@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 from ..errors import LanguageConflict
 from .languages import NAMES, UNDETERMINED, short_code, split_pair
@@ -51,31 +52,37 @@ LOOKED_UP = 4096
 UNKNOWN = UNDETERMINED.partition("-")[0]
 
 
-def language_votes(texts: Sequence[str]) -> Counter[str]:
+def language_votes(texts: Sequence[Any], read: Callable[[Any], str] = str) -> Counter[str]:
     """ISO 639-1 code -> how many samples of the texts are in that language (py3langid; Lui and Baldwin 2012).
 
     Empty where there are fewer than SAMPLE_BYTES of letters: too little to tell.
+
+    Parameters
+    ----------
+    read : what makes a text of one of `texts`; called for those in a sample alone.
 
     >>> language_votes(["Wer das liest, der versteht vermutlich auch Deutsch, denn so ist es geschrieben."] * 5)
     Counter({'de': 1})
     """
     classify, _ = _identifier()
-    return Counter(map(classify, _samples(texts)))
+    return Counter(map(classify, _samples(texts, read)))
 
 
-def check_language(texts: Sequence[str], code: str, what: str) -> str:
+def check_language(
+    texts: Sequence[Any], code: str, what: str, read: Callable[[Any], str] = str
+) -> str:
     """The language of texts: `code`, if nothing contradicts it; for "und" what most samples say, or "und" again.
 
     Parameters
     ----------
     code : the language that they are said to be in, also as models write it (deu_Latn, >>deu<<), or "und".
-    what : they are, as the subject of a sentence.
+    what : they are, as the subject of a sentence. read : as in `language_votes`.
 
     Raises
     ------
     LanguageConflict where hardly any sample is in that language, and most are in another one.
     """
-    votes, code = language_votes(texts), code.strip("<>")
+    votes, code = language_votes(texts, read), code.strip("<>")
     if code == UNKNOWN:
         return next(
             (lang for lang, k in votes.most_common(1) if k >= LEAST_OTHER * votes.total()), UNKNOWN
@@ -107,12 +114,16 @@ def foreign_lines(texts: Sequence[str], code: str, other: str) -> list[int]:
     ]
 
 
-def two_languages(texts: Sequence[str]) -> str:
+def two_languages(texts: Sequence[Any], read: Callable[[Any], str] = str) -> str:
     """The two languages of texts that are in two, in words; "" where they are in one, or are too little to tell.
 
     In two where at least FEWEST samples, and a quarter of all, are in a language unlike the most frequent one.
+
+    Parameters
+    ----------
+    read : as in `language_votes`.
     """
-    return _mixed(language_votes(texts))
+    return _mixed(language_votes(texts, read))
 
 
 def _mixed(votes: Counter[str]) -> str:
@@ -268,12 +279,12 @@ def _letters(text: str) -> int:
     return len("".join(filter(str.isalpha, text)).encode("utf-8", "replace"))
 
 
-def _samples(texts: Sequence[str]) -> Iterable[str]:
+def _samples(texts: Sequence[Any], read: Callable[[Any], str]) -> Iterable[str]:
     """Up to SAMPLES pieces of SAMPLE_BYTES of letters or more, each of neighbouring texts."""
     step = max(1, len(texts) // SAMPLES)
     held, size = [], 0
     for start in range(0, len(texts), step):
-        for text in texts[start : start + step]:
+        for text in map(read, texts[start : start + step]):
             held.append(text)
             size += _letters(text)
             if size >= SAMPLE_BYTES:

@@ -128,10 +128,8 @@ def check_units(ratings: Ratings, part: np.ndarray) -> None:
     ----------
     part : (n,) the part of each rating, in ascending order.
     """
-    shape = len(ratings.systems), len(ratings.segments), len(ratings.raters)
-    unit = np.ravel_multi_index((ratings.system, ratings.segment, ratings.rater), shape)
     n = int(part[-1]) + 1
-    pairs, row = np.unique(unit * n + part, return_index=True)
+    pairs, row = np.unique(ratings.units() * n + part, return_index=True)
     twice = np.flatnonzero(np.diff(pairs // n) == 0)
     if twice.size:
         first, again = ratings.frame().iloc[row[twice[0] : twice[0] + 2]].itertuples()
@@ -178,12 +176,11 @@ def without_clean(ratings: Ratings) -> tuple[str, ...]:
     A segment is known by its rows alone, so that without its No-error it is missing in the mean.
     """
     clean = np.array([name == "No-error" for name in ratings.categories])[ratings.category]
-    told = []
+    told, unit = [], ratings.units()
+    shape = len(ratings.systems), len(ratings.segments), len(ratings.raters)
     for file, path in enumerate(ratings.paths):
         some, what = ratings.file == file, ""
-        units = np.unique(
-            np.stack([ratings.system, ratings.segment, ratings.rater])[:, some], axis=1
-        )
+        units = np.stack(np.unravel_index(np.unique(unit[some]), shape))
         systems = np.unique(units[0])
         n_rated = {s: int((units[0] == s).sum()) for s in systems}
         n_segments = {s: len(np.unique(units[1, units[0] == s])) for s in systems}
@@ -223,28 +220,52 @@ def check_file_texts(scan: Scan, rows: np.ndarray, ratings: Ratings) -> None:
     scan : of the file. rows : (n,) its rows that became `ratings`.
     """
     _check_names([ratings])
-    firsts: list[dict[tuple, int]] = [{}, {}]
-    others: list[dict[tuple, tuple[int, int]]] = [{}, {}]
-    for place, row in enumerate(rows):
-        system, segment = int(ratings.system[place]), int(ratings.segment[place])
-        for side, key in enumerate(((segment,), (system, segment))):
-            start = firsts[side].setdefault(key, row)
-            one, other = scan.pairs[start][side], scan.pairs[row][side]
-            if one != other and key not in others[side] and not _alike(one, other):
-                others[side][key] = start, row
-    for side, what in enumerate(("source", "translation")):
-        if len(others[side]) > max(1, _FEW * len(firsts[side])):
-            key, (start, row) = next(iter(others[side].items()))
-            told = _told(what, ratings.segments[key[-1]], ratings.systems[key[0]] if side else "")
+    shape = len(ratings.systems), len(ratings.segments)
+    keys = ratings.segment, np.ravel_multi_index((ratings.system, ratings.segment), shape)
+    for side, (what, key) in enumerate(zip(("source", "translation"), keys, strict=True)):
+        firsts, others = _two_texts([pair[side] for pair in scan.pairs], rows, key)
+        if len(others) > max(1, _FEW * firsts):
+            place, start, row = next(iter(others.values()))
+            system = ratings.systems[ratings.system[place]] if side else ""
+            told = _told(what, ratings.segments[ratings.segment[place]], system)
             texts = [f"'{_text(scan.pairs[at][side])}'" for at in (start, row)]
             quoted = f"{texts[0]} in line {scan.line[start]}, {texts[1]} here"
-            n = f"{len(others[side])} of {len(firsts[side])} {what}s have two texts"
+            n = f"{len(others)} of {firsts} {what}s have two texts"
             raise DataError(
                 f"{told} is {quoted} ({n}): are these two test sets or language pairs? Give each "
                 "a file, or documents of other names.",
                 ratings.paths[0],
                 int(scan.line[row]),
             )
+
+
+def _two_texts(
+    texts: Sequence[bytes], rows: np.ndarray, key: np.ndarray
+) -> tuple[int, dict[int, tuple[int, int, int]]]:
+    """How many keys there are, and those with two texts: key -> place of the second, row of the first, of the second.
+
+    Parameters
+    ----------
+    texts : of all rows. rows, key : (n,) rows and what each of them is of.
+    """
+    first: dict[int, tuple[int, bytes]] = {}
+    others: dict[int, tuple[int, int, int]] = {}
+    for place, (row, what) in enumerate(zip(rows.tolist(), key.tolist(), strict=True)):
+        text = texts[row]
+        if (known := first.get(what)) is None:
+            first[what] = row, _unmarked(text)
+        elif (
+            text is not texts[known[0]]
+            and (plain := _unmarked(text)) != known[1]
+            and what not in others
+            and not _alike(known[1], plain)
+        ):
+            others[what] = place, known[0], row
+    return len(first), others
+
+
+def _unmarked(text: bytes) -> bytes:
+    return text.replace(b"<v>", b"").replace(b"</v>", b"") if b"v>" in text else text
 
 
 def check_one_pair(parts: Sequence[Ratings]) -> None:
@@ -337,14 +358,12 @@ def _alike(one: bytes, other: bytes) -> bool:
 def _one_language(parts: Sequence[Ratings], side: int, what: str) -> None:
     first, lang = None, UNKNOWN
     for part in parts:
-        texts = [
-            plain_text(text) for text in dict.fromkeys(texts[side] for texts in part.raw.values())
-        ]
+        texts = list(dict.fromkeys(texts[side] for texts in part.raw.values()))
         path, ask = ", ".join(part.paths), "give two language pairs to two calls"
-        if mixed := two_languages(texts):
+        if mixed := two_languages(texts, plain_text):
             raise DataError(f"the {what} are in different languages, {mixed}: {ask}.", path)
         try:
-            told = check_language(texts, lang, f"the {what}")
+            told = check_language(texts, lang, f"the {what}", plain_text)
         except LanguageConflict as error:
             there = ", ".join(first.paths if first else ())
             told = (

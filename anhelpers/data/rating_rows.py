@@ -18,11 +18,11 @@ import re
 import tarfile
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, count
-from operator import getitem, itemgetter
+from operator import itemgetter
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -400,6 +400,7 @@ def scan_rows(
     unclosed: list[int] = []
     (system,), (rater,), source, target = header.key[0], header.key[2], header.source, header.target
     segment, kind = itemgetter(*header.key[1]), itemgetter(*header.key[3])
+    category = header.key[3][0]
     blank: list[int] = []
     for line, fields in rows:
         fields[-1] = fields[-1].rstrip(b"\r\n")
@@ -413,12 +414,14 @@ def scan_rows(
             kinds[kind(fields)],
         )
         lines.append(line)
-        pairs.append((known.setdefault(fields[source], fields[source]), fields[target]))
-        elsewhere.append(_elsewhere(fields, header))
+        src, trg = fields[source], fields[target]
+        pairs.append((known.setdefault(src, src), trg))
+        told_there = b"<v>" in trg or b"<v>" in src or not _is_error(fields[category])
+        elsewhere.append(0 if told_there else _elsewhere([fields[i] for i in header.others]))
         if texts:
             pair = (_plain(fields[i], path, line, unclosed) for i in (source, target))
-            (src, in_src), (trg, in_trg) = pair
-            kept.append((src, trg, " … ".join(in_trg + in_src)))
+            (plain_src, in_src), (plain_trg, in_trg) = pair
+            kept.append((plain_src, plain_trg, " … ".join(in_trg + in_src)))
     written = tuple(
         [key if isinstance(key, tuple) else (key,) for key in column] for column in names
     )
@@ -436,30 +439,39 @@ def scan_rows(
 def _marks(
     keys: tuple[list, ...], code: np.ndarray, pairs: list, elsewhere: list[int]
 ) -> np.ndarray:
-    """(n,) int64, the same for rows that say the same: names, texts with their marks, and what is said elsewhere."""
-    seen = lru_cache(None)(_seen)
-    named = [[tuple(map(seen, key)) for key in column] for column in keys[:3]]
-    kinds = [tuple(category_key(seen(part)) for part in key) for key in keys[3]]
-    marks = []
-    for *names, kind, texts, more in zip(*code.tolist(), pairs, elsewhere, strict=True):
-        marks.append(hash((*map(getitem, named, names), kinds[kind], *map(seen, texts), more)))
-    return np.array(marks, np.int64)
+    """(n,) int64, the same for rows that say the same: names, texts with their marks, and what is said elsewhere.
+
+    Texts are looked at where another row has the same names, category and severity: they take most of the time.
+    """
+    mark = np.zeros(code.shape[1], np.int64)
+    for column, (known, codes) in enumerate(zip(keys, code, strict=True)):
+        forms: dict[Any, int] = {}
+        seen = (tuple(map(_seen, key)) for key in known)
+        if column == 3:
+            seen = (tuple(map(category_key, key)) for key in seen)
+        ids = np.array([forms.setdefault(form, len(forms)) for form in seen], np.int64)
+        mark = np.unique(mark * max(1, len(forms)) + ids[codes], return_inverse=True)[1]
+    several = np.flatnonzero(np.bincount(mark, minlength=1)[mark] > 1)
+    texts_of = lru_cache(None)(_seen)
+    first: dict[Any, int] = {}
+    for i in several.tolist():
+        said = int(mark[i]), *map(texts_of, pairs[i]), elsewhere[i]
+        mark[i] = first.setdefault(said, len(mark) + len(first))
+    return mark
 
 
-def _elsewhere(fields: list[bytes], header: Header) -> int:
+@lru_cache(4096)
+def _is_error(category: bytes) -> bool:
+    return category_key(_seen(category)) not in ("", "noerror")
+
+
+def _elsewhere(cells: Sequence[bytes]) -> int:
     """A hash of what the other columns say of an error that no mark places, and that they may tell from another one.
 
-    0 for all other rows: a copy may have lost their comments, or put "NA" where there was none.
+    Of all other rows it is 0: a copy may have lost their comments, or put "NA" where there was none.
     """
-    category = category_key(_seen(fields[header.key[3][0]]))
-    if (
-        category in ("", "noerror")
-        or b"<v>" in fields[header.source]
-        or b"<v>" in fields[header.target]
-    ):
-        return 0
-    cells = (_seen(fields[i]) for i in header.others)
-    return hash(tuple("" if cell.lower() in EMPTY else cell for cell in cells))
+    said = map(_seen, cells)
+    return hash(tuple("" if cell.lower() in EMPTY else cell for cell in said))
 
 
 def _seen(cell: bytes) -> str:

@@ -121,6 +121,11 @@ class Ratings:
         ids = tuple(segment.global_id for segment in self.segments)
         return ids if len(set(ids)) == len(ids) else tuple(f"{s.doc}:{s.id}" for s in self.segments)
 
+    def units(self) -> np.ndarray:
+        """(n,) int64: equal for ratings of one translation by one rater; `np.unravel_index` gives the three codes."""
+        shape = len(self.systems), len(self.segments), len(self.raters)
+        return np.ravel_multi_index((self.system, self.segment, self.rater), shape)
+
     def frame(self) -> pd.DataFrame:
         """file, line, system, segment, doc, rater, category, severity: a row per rating, in names."""
         import pandas as pd
@@ -185,11 +190,10 @@ def read_ratings(
     )
     units = [
         (ratings.systems[i], ratings.segments[k])
-        for i, k in zip(ratings.system, ratings.segment, strict=True)
+        for i, k in zip(ratings.system.tolist(), ratings.segment.tolist(), strict=True)
     ]
-    raw: dict[tuple[str, Segment], tuple[bytes, bytes]] = {}
-    for unit, row in zip(units, rows, strict=True):
-        raw.setdefault(unit, scan.pairs[row])
+    # the first text of each stays
+    raw = dict(zip(reversed(units), (scan.pairs[row] for row in rows[::-1]), strict=True))
     notes = (*mapped, *scan.notes, *repeats, *_notes(scan, left_out, rows, ratings))
     ratings = replace(ratings, notes=notes, raw=raw, reading=reading)
     check_languages([ratings])
@@ -332,9 +336,7 @@ def _notes(scan: Scan, left_out: np.ndarray, rows: np.ndarray, ratings: Ratings)
         )
         one = "one more rater" if len(ratings.raters) > 1 else "one rater"
         notes.append(f"{told}: they count as those of {one}, without a name; fill in who it was.")
-    unit = np.unique(
-        np.stack([ratings.system, ratings.segment, ratings.rater]), axis=1, return_inverse=True
-    )[1].ravel()
+    unit = np.unique(ratings.units(), return_inverse=True)[1]
     both = np.intersect1d(unit[errors], unit[~errors])
     if n := len(both):
         told = (

@@ -263,15 +263,14 @@ def score_ratings(
     weight = _weights(ratings, weights)
     (dimension, waived) = _dimensions(ratings, scheme, unclassified)
     shape = len(ratings.systems), len(ratings.segments), len(ratings.raters)
-    cell = np.ravel_multi_index((ratings.system, ratings.segment, ratings.rater), shape)
-    units, unit = np.unique(cell, return_inverse=True)
+    units, unit = np.unique(ratings.units(), return_inverse=True)
     counted = (weight, weight * (dimension == "accuracy"), weight * (dimension == "fluency"))
     values = np.stack(
         [np.bincount(unit, column, minlength=len(units)) for column in counted], axis=1
     )
     docs = tuple(segment.doc for segment in ratings.segments)
     named = tuple((domains or {}).get(doc) or domain_of(doc) for doc in docs)
-    system, segment, rater = np.unravel_index(units, shape)
+    system, segment, rater = map(np.asarray, np.unravel_index(units, shape))
     missing, twice = without_clean(ratings), spelled_twice(ratings)
     notes = (
         *ratings.notes,
