@@ -1,14 +1,17 @@
-"""Loops compiled to machine code, which is cached on disk where possible."""
+"""Loops compiled to machine code, which is cached on disk where possible, and run on all processors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from queue import SimpleQueue
 from typing import Any
 
 import numba
 
-__all__ = ["compiled"]
+__all__ = ["compiled", "cores", "side_by_side"]
 
 
 def compiled(function: Callable | None = None, **options: Any) -> Callable:
@@ -29,3 +32,37 @@ def compiled(function: Callable | None = None, **options: Any) -> Callable:
     except RuntimeError:
         # neither this folder nor the user's cache can be written; NUMBA_CACHE_DIR would name another
         return numba.njit(nogil=True, **options)(function)
+
+
+def cores() -> int:
+    """How many processors this process may use: those that it was given, or OMP_NUM_THREADS where that is fewer."""
+    given = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    most = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(given or 1, int(most) if most.isdecimal() else given or 1))
+
+
+def side_by_side(maker: Callable[[], Callable[[Any], Any]], items: Sequence) -> Iterator[Any]:
+    """The result for each item, in their order, from as many threads as there are processors; the same as from one.
+
+    Parameters
+    ----------
+    maker : makes the function for one thread, which spends its time in compiled loops, and may keep what it has seen.
+    """
+    n = min(cores(), len(items))
+    if n < 2:
+        yield from map(maker(), items)
+        return
+    idle: SimpleQueue[Callable] = SimpleQueue()
+    for _ in range(n):
+        idle.put(maker())
+
+    def result(item: Any) -> Any:
+        function = idle.get()
+        try:
+            return function(item)
+        finally:
+            idle.put(function)
+
+    # the map of a pool cancels what has not begun where its reader stops
+    with ThreadPoolExecutor(n) as pool:
+        yield from pool.map(result, items)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..compiled import side_by_side
 from .references import Reference, streams
 
 __all__ = ["WHITESPACE", "SegmentBatch", "code_points", "gather", "segment_batches"]
@@ -62,20 +63,23 @@ def code_points(texts: list[str], joined: str | None = None) -> tuple[np.ndarray
 
 
 def gather(
-    of_batch: Callable[[SegmentBatch], np.ndarray],
+    counter: Callable[[], Callable[[SegmentBatch], np.ndarray]],
     hyps: Sequence[str],
     refs: Sequence[Sequence[Reference]],
     segment: ArrayLike | None = None,
+    one_by_one: bool = False,
 ) -> np.ndarray:
     """(n, ...) results for n hypotheses, in their order, of a function that handles one batch; see `segment_batches`.
 
     Parameters
     ----------
-    of_batch : a batch of b hypotheses -> (b, ...) results.
+    counter : makes such a function, a batch of b hypotheses -> (b, ...) results, for each thread.
+    one_by_one : all batches by one function, which spends its time in Python, or has seen much of the next batch.
     """
     out: Any = None
-    for batch in segment_batches(hyps, refs, segment):
-        part = of_batch(batch)
+    batches = list(segment_batches(hyps, refs, segment))
+    parts = map(counter(), batches) if one_by_one else side_by_side(counter, batches)
+    for batch, part in zip(batches, parts, strict=True):
         if out is None:
             out = np.empty((len(hyps), *part.shape[1:]), dtype=part.dtype)
         out[batch.rows] = part

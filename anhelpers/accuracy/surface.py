@@ -42,6 +42,7 @@ class Surface:
     segment_scores : (..., S) counts of segments -> (...) float64 scores.
     corpus_scores : (..., S) sums of such counts -> (...) float64 scores.
     segment_sacrebleu, corpus_sacrebleu : sacreBLEU's objects with the same options, for the signatures.
+    one_by_one : whether the counts are made by Python, which threads would not make faster.
     """
 
     label: str
@@ -52,6 +53,7 @@ class Surface:
     corpus_scores: Callable[[np.ndarray], np.ndarray]
     segment_sacrebleu: sacrebleu.metrics.base.Metric
     corpus_sacrebleu: sacrebleu.metrics.base.Metric
+    one_by_one: bool = False
 
     def statistics(
         self, hyps: Sequence[str], refs: Sequence[Sequence[Reference]], segment: Any = None
@@ -63,7 +65,12 @@ class Surface:
         >>> surface("chrf").statistics(["abc"], [["abd"]])[:, :6]
         array([[3, 3, 2, 2, 2, 1]])
         """
-        return gather(self.counter(), hyps, refs, segment)
+        return gather(self.counter, hyps, refs, segment, self.one_by_one)
+
+    def scorer(self) -> Callable[[SegmentBatch], np.ndarray]:
+        """A function from a batch of m hypotheses to their (m,) scores."""
+        count = self.counter()
+        return lambda batch: self.segment_scores(count(batch))
 
 
 def _points(
@@ -109,6 +116,7 @@ def _ter(trg_lang: str) -> Surface:
         ter.scores,
         sacre,
         sacre,
+        one_by_one=True,
     )
 
 
@@ -167,8 +175,8 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
     def score_segments(
         hyps: Sequence[str], refs: Any, srcs: Any = None, segment: Any = None
     ) -> np.ndarray:
-        refs, count = streams(refs, definition.label, n_refs), definition.counter()
-        scores = gather(lambda batch: definition.segment_scores(count(batch)), hyps, refs, segment)
+        refs = streams(refs, definition.label, n_refs)
+        scores = gather(definition.scorer, hyps, refs, segment, definition.one_by_one)
         known = referenced(refs)
         return (
             scores

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..compiled import compiled
+from ..compiled import compiled, cores
 from .kernels import Kernel
 
 __all__ = ["Tile", "scaled_for", "tiles"]
@@ -72,7 +71,7 @@ def tiles(kernel: Kernel, x: np.ndarray, y: np.ndarray | None, block: int) -> It
     block : rows and columns of a tile.
     """
     other = x if y is None else y
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         make = _rbf32(x, other, block, pool) if _is_fast(kernel, x) else _float64(kernel, x, other)
         for i in range(0, len(x), block):
             for j in range(i if y is None else 0, len(other), block):
@@ -97,7 +96,7 @@ def _rbf32(x: np.ndarray, y: np.ndarray, block: int, pool: ThreadPoolExecutor) -
     half_x, half_y = (0.5 * np.einsum("id,id->i", v, v, dtype=np.float64) for v in (x, y))
     half_x, half_y = half_x.astype(np.float32), half_y.astype(np.float32)
     buffer = np.empty(min(block, len(x)) * min(block, len(y)), dtype=np.float32)
-    workers = os.cpu_count() or 1
+    workers = cores()
 
     def make(rows: slice, cols: slice, diagonal: bool) -> Tile:
         a, b = x[rows], y[cols]

@@ -1,6 +1,9 @@
 """The kernels against slow and obvious counting: no outside program, odd sizes, and the limits of the tables."""
 
+import os
 from collections import Counter
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anhelpers.accuracy import encode, ngrams, words
+from anhelpers.accuracy.surface import surface
 from anhelpers.accuracy.words import Vocabulary
-from anhelpers.compiled import compiled
+from anhelpers.compiled import compiled, cores, side_by_side
 from anhelpers.errors import DataError
 
 SYMBOLS = st.lists(st.integers(0, 4) | st.sampled_from([70, 0x3000, 0x1F600]), max_size=30)
@@ -146,6 +150,46 @@ def test_batches_bring_every_hypothesis_back_to_its_row(rng):
                 assert (batch.hyps[i], a, b) == (hyps[row], f"a{segment[row]}", f"b{segment[row]}")
                 seen[row] += 1
     assert (seen == 1).all()
+
+
+@pytest.mark.parametrize("name", ["chrf", "chrf++", "bleu", "ter"])
+def test_threads_give_the_bits_of_one(name, rng, monkeypatch):
+    vocabulary = ["alt,", "Haus", "das", "3.5", "schön", "😀", "-", "(ja)"]
+    texts = [" ".join(rng.choice(vocabulary, int(rng.integers(0, 9)))) for _ in range(300)]
+    segment, refs = rng.integers(0, 40, 260), [texts[:40], texts[20:60]]
+    small = partial(encode.segment_batches, characters=200)
+    monkeypatch.setattr(encode, "segment_batches", small)
+    found, made = [], []
+    for n in (1, 3):
+        monkeypatch.setattr("anhelpers.compiled.cores", lambda n=n: n)
+        definition = surface(name)
+
+        def counter(make=definition.counter):
+            made.append(name)
+            return make()
+
+        definition = replace(definition, counter=counter)
+        found.append(definition.statistics(texts[40:], refs, segment))
+    assert len(made) == (2 if name == "ter" else 4)
+    assert (found[0] == found[1]).all()
+
+
+def test_threads_stop_where_a_batch_fails():
+    begun = []
+
+    def fail(item):
+        begun.append(item)
+        raise ValueError(item)
+
+    with pytest.raises(ValueError, match="0"):
+        list(side_by_side(lambda: fail, range(10_000)))
+    assert len(begun) < 10_000
+
+
+@pytest.mark.parametrize(("said", "most"), [("1", 1), ("", 10**6), ("lots", 10**6), ("0", 1)])
+def test_processors_are_those_given_or_fewer_where_that_is_said(said, most, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", said)
+    assert 1 <= cores() <= min(most, os.cpu_count())
 
 
 @pytest.mark.parametrize(
