@@ -20,7 +20,9 @@ from .peers import PeerMissing
 from .table import Row, not_measured
 
 BENCHMARKS = {  # name -> needs ANHELPERS_DATA
+    "commands": True,
     "surface": True,
+    "cores": True,
     "bootstrap": True,
     "mqm": True,
     "frontier": False,
@@ -31,6 +33,7 @@ BENCHMARKS = {  # name -> needs ANHELPERS_DATA
     "explorer": False,
     "mmd": False,
     "store": False,
+    "critic": False,
     "cluster": False,
     "growth": True,
     "comet": False,

@@ -74,4 +74,4 @@ def rows(quick: bool) -> Iterator[Row]:
         f"{n} small notebooks, 2 processes", "our own 1 process", times, goal=">= 1.9", **told
     )
     seconds = [_import_seconds() for _ in range(3 if quick else 11)]
-    yield limited("import anhelpers", seconds, 50e-3, lambda s: f"{s * 1e3:.1f} ms")
+    yield limited("import anhelpers", seconds, 30e-3, lambda s: f"{s * 1e3:.1f} ms")

@@ -229,13 +229,20 @@ def _elsewhere(
         return 1, np.empty(0, np.int64), np.empty(0, np.int64)
     n = min(len(asked), LOOKED_AT, max(4 * FEWEST, PAIRS // len(there)))
     strange = []  # (text, the segment that it fits)
-    for i in asked[np.linspace(0, len(asked) - 1, n).astype(np.int64)]:
-        # the text takes the reference's place, so that its n-grams are counted once
-        fits = score(known, refs=[[texts[i]]], segment=np.zeros(len(there), np.int64))
-        best = int(np.argmax(fits))
-        others = fits[known != known[best]]
-        if known[best] != ref[segment[i]] and others.size and fits[best] - others.max() >= GAIN:
-            strange.append((i, there[best]))
+    looked_at, at_once = (
+        asked[np.linspace(0, len(asked) - 1, n).astype(np.int64)],
+        TEXTS // len(there),
+    )
+    for some in np.array_split(looked_at, range(at_once or 1, n, at_once or 1)):
+        # the texts take the references' place, so that their n-grams are counted once
+        where = np.repeat(np.arange(len(some)), len(there))
+        found = score([*known] * len(some), refs=[[texts[i] for i in some]], segment=where)
+        for i, fits in zip(some, found.reshape(len(some), -1), strict=True):
+            best = int(np.argmax(fits))
+            others = fits[known != known[best]]
+            clearly = others.size and fits[best] - others.max() >= GAIN
+            if clearly and known[best] != ref[segment[i]]:
+                strange.append((i, there[best]))
     rows, found = np.array(strange, dtype=np.int64).reshape(-1, 2).T
     return n, rows, found
 

@@ -9,7 +9,18 @@ import pandas as pd
 from ..errors import DataError
 from .frame import Size, axis_ranges, framed, number, plane_axes
 from .labels import bar_lines, label_layers, named_points
-from .marks import BARS, LINE, QUIET, checked_columns, dots, interval_bars, legend, tip, told_apart
+from .marks import (
+    BARS,
+    LINE,
+    QUIET,
+    Layer,
+    checked_columns,
+    dots,
+    interval_bars,
+    legend,
+    tip,
+    told_apart,
+)
 
 __all__ = ["plot_bias"]
 
@@ -69,7 +80,7 @@ def plot_bias(
         _diagonal(plane.ranges, plane.channels),
         *(
             [
-                alt.Chart(line)
+                Layer(line)
                 .mark_line(color=LINE, strokeWidth=2.5)
                 .encode(**plane.channels, order=alt.Order("share:Q"))
             ]
@@ -131,7 +142,7 @@ def _field(rows: pd.DataFrame, channels: dict) -> list[alt.Chart]:
             "y2": [high.accuracy],
         }
     )
-    mark = alt.Chart(box).mark_rect(color=BARS, opacity=0.25)
+    mark = Layer(box).mark_rect(color=BARS, opacity=0.25)
     return [mark.encode(**channels, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))]
 
 
@@ -139,7 +150,7 @@ def _diagonal(ranges: tuple, channels: dict) -> alt.Chart:
     """Agrees with both alike."""
     low, high = max(span[0] for span in ranges), min(span[1] for span in ranges)
     ends = pd.DataFrame({"naturalness": [low, high], "accuracy": [low, high]})
-    return alt.Chart(ends).mark_line(color=QUIET, strokeDash=[6, 4]).encode(**channels)
+    return Layer(ends).mark_line(color=QUIET, strokeDash=[6, 4]).encode(**channels)
 
 
 def _marks(rows: pd.DataFrame, channels: dict) -> alt.Chart:

@@ -16,7 +16,7 @@ from ..errors import DataError
 from .curve import beta_label, curve_ends, curve_line, curve_text
 from .frame import Size, axis_ranges, framed, plane_axes
 from .labels import label_layers, named_points
-from .marks import FONT, LINE_HEIGHT, tip
+from .marks import FONT, LINE_HEIGHT, Layer, tip
 
 if TYPE_CHECKING:
     from ..plane import OracleStudy
@@ -135,7 +135,7 @@ def _texts(texts: Sequence[str], width: int, wide: int, high: int) -> alt.Chart:
     table = pd.DataFrame({"line": lines, "at": range(len(lines))})
     scale = alt.Scale(domain=[high, 0], nice=False, zero=False)
     y = alt.Y("at:Q", axis=None, scale=scale)
-    mark = alt.Chart(table, view=alt.ViewBackground(strokeOpacity=0)).mark_text(
+    mark = Layer(table, view=alt.ViewBackground(strokeOpacity=0)).mark_text(
         align="left", baseline="top", fontSize=FONT, color="#000000"
     )
     return mark.encode(x=alt.value(0), y=y, text=alt.Text("line:N")).properties(

@@ -30,6 +30,7 @@ from .marks import (
     BARS,
     FONT,
     LINE,
+    Layer,
     checked_columns,
     checked_systems,
     dots,
@@ -112,9 +113,9 @@ def _panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> alt.Layer
     r, low, alone, least = (
         alt.Y(f"{c}:Q", scale=scale, axis=y_axis) for c in (*COLUMNS[3:5], *COLUMNS[6:8])
     )
-    chosen = alt.Chart(rows.dropna(subset=["selection_pearson"]))
-    zero = alt.Chart(pd.DataFrame({"pearson": [0.0]}))
-    known = alt.Chart(rows.dropna(subset=["pearson_low", "pearson_high"]))
+    chosen = Layer(rows.dropna(subset=["selection_pearson"]))
+    zero = Layer(pd.DataFrame({"pearson": [0.0]}))
+    known = Layer(rows.dropna(subset=["pearson_low", "pearson_high"]))
     band = chosen.mark_area(color=BARS, opacity=0.25)
     tips: list[Any] = [tip(c) for c in (*COLUMNS[1:], *DETAILS) if c in rows]
     tips += ["systems:N"] if "systems" in rows else []
@@ -126,7 +127,7 @@ def _panel(rows: pd.DataFrame, kind: str, size: Size, y_axis: bool) -> alt.Layer
         dots(rows, fill=LINE, size=110).encode(x=x, y=r, tooltip=tips),
     ]
     if kind != "nearest":  # whose x axis says how many
-        counts = alt.Chart(_counts(rows, column, domain, size[0])).mark_text(fontSize=FONT)
+        counts = Layer(_counts(rows, column, domain, size[0])).mark_text(fontSize=FONT)
         level = alt.Y("pearson:Q", scale=scale, axis=y_axis)
         layers.append(counts.encode(x=x, y=level, text=alt.Text("label:N")))
     return alt.layer(*layers).properties(width=size[0], height=size[1])

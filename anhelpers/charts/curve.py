@@ -37,6 +37,7 @@ from .marks import (
     CATEGORIES,
     FONT,
     LINE,
+    Layer,
     checked_columns,
     checked_systems,
     clipped,
@@ -119,7 +120,7 @@ def curve_line(
     kept = np.arange(len(path)) if len(path) <= max_vertices else np.flatnonzero(thinned(path))
     line = _vertices(curve, kept)
     cut = clipped(not plane.holds(line).all())
-    chart = alt.Chart(line, name="bxline").mark_line(color=LINE, strokeWidth=3, **cut)
+    chart = Layer(line, name="bxline").mark_line(color=LINE, strokeWidth=3, **cut)
     return chart.encode(**plane.channels, order=alt.Order("order:Q")), path[kept]
 
 
@@ -233,6 +234,6 @@ def _panel(rows: pd.DataFrame, column: str, title: str, size: Size) -> alt.Layer
     known, tips = rows.dropna(subset=[column]), [tip(column, title)]
     layers = [system_marks(known, {"x": x, "y": y}, tips, rows["category"])]
     if set(ends) <= set(rows):
-        bar = alt.Chart(rows.dropna(subset=ends)).mark_rule(color=BARS, strokeWidth=2)
+        bar = Layer(rows.dropna(subset=ends)).mark_rule(color=BARS, strokeWidth=2)
         layers.insert(0, bar.encode(x=alt.X(f"{ends[0]}:Q"), x2=alt.X2(f"{ends[1]}:Q"), y=y))
     return alt.layer(*layers).properties(width=size[0], height=size[1] * len(rows))

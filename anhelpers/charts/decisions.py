@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..errors import DataError
 from .frame import Frame, frame_of, framed, number
-from .marks import FONT, checked_columns, dots, legend, tip, told_apart
+from .marks import FONT, Layer, checked_columns, dots, legend, tip, told_apart
 
 __all__ = ["LEVELS", "claim", "decided", "decision_plane", "plot_decisions"]
 
@@ -149,7 +149,7 @@ def _panel(rows: pd.DataFrame, alpha: float, key: str, *, plane: Frame) -> alt.L
         scale=alt.Scale(domain=[0.5, plane.size[1] / ROW + 0.5], nice=False, reverse=True),
     )
     x = _every_power(plane)
-    rule = alt.Chart(rows).mark_rule(color=FAINT, strokeWidth=1).encode(y=y)
+    rule = Layer(rows).mark_rule(color=FAINT, strokeWidth=1).encode(y=y)
     layers = [
         rule,
         *_thresholds(alpha, m, key, {"x": x, "y": y}),
@@ -179,7 +179,7 @@ def _marks(rows: pd.DataFrame, key: str, channels: dict) -> alt.Chart:
 
 def _text(rows: pd.DataFrame, column: str, x: float, y: Any, **look: Any) -> alt.Chart:
     """A column of text that ends at a pixel."""
-    marks = alt.Chart(rows).mark_text(fontSize=FONT, baseline="middle", align="right", **look)
+    marks = Layer(rows).mark_text(fontSize=FONT, baseline="middle", align="right", **look)
     return marks.encode(x=alt.value(x), y=y, text=alt.Text(f"{column}:N"))
 
 
@@ -198,11 +198,11 @@ def _thresholds(alpha: float, m: int, key: str, channels: dict) -> list[alt.Char
     rank = np.arange(1, m + 1)
     steps = pd.DataFrame({"x": np.repeat(alpha / (m - rank + 1), 2), "order": range(2 * m)})
     steps["rank"] = np.stack([rank - 0.5, rank + 0.5], axis=1).ravel()
-    stairs = alt.Chart(steps, name=f"bxholm{key}").mark_line(
+    stairs = Layer(steps, name=f"bxholm{key}").mark_line(
         color=STEPS, strokeWidth=3, strokeJoin="miter"
     )
     foot = pd.DataFrame({"x": [alpha / 1.5], "rank": [float(m)], "text": ["Holm"]})
-    label = alt.Chart(foot, name=f"bxholmlabel{key}").mark_text(
+    label = Layer(foot, name=f"bxholmlabel{key}").mark_text(
         fontSize=FONT, align="right", color=STEPS
     )
     layers = [
@@ -214,10 +214,10 @@ def _thresholds(alpha: float, m: int, key: str, channels: dict) -> list[alt.Char
         ("bxalpha", alpha, "α", "left", [1, 0]),
     ):
         frame, x = pd.DataFrame({"x": [value], "text": [text]}), channels["x"]
-        line = alt.Chart(frame, name=f"{name}{key}").mark_rule(
+        line = Layer(frame, name=f"{name}{key}").mark_rule(
             strokeWidth=2, strokeDash=dashes, color=INK
         )
-        label = alt.Chart(frame, name=f"{name}label{key}").mark_text(
+        label = Layer(frame, name=f"{name}label{key}").mark_text(
             fontSize=FONT, baseline="middle", align=align
         )
         layers += [line.encode(x=x), label.encode(x=x, y=alt.value(ABOVE), text=alt.Text("text:N"))]

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..errors import DataError
 from .frame import AXIS, Size, framed
-from .marks import FONT, POINT, QUIET, checked_columns, legend, moving_point, told_apart
+from .marks import FONT, POINT, QUIET, Layer, checked_columns, legend, moving_point, told_apart
 
 __all__ = [
     "COLOURS",
@@ -112,7 +112,7 @@ def plot_bars(
         ("q", NAME + BAR + 3, {"fill": POINT, "stroke": POINT, "strokeWidth": 1.5}),
     ):
         own = rows.assign(y=rows["at"] + first, y2=rows["at"] + first + BAR, x=0.0, x2=rows[kind])
-        bars = alt.Chart(own, name=f"bx{kind}").mark_rect(opacity=1, **look)
+        bars = Layer(own, name=f"bx{kind}").mark_rect(opacity=1, **look)
         across, down = alt.X("x:Q", scale=x, axis=None), alt.Y("y:Q", scale=y, axis=None)
         layers.append(bars.encode(x=across, x2=alt.X2("x2:Q"), y=down, y2=alt.Y2("y2:Q")))
         label = [f"{kind.upper()} {percent(v)}" for v in own[kind]]
@@ -211,7 +211,7 @@ def _layers(
         named: dict[str, Any] = (
             {} if point is None else {"name": f"bxpath{k}"}
         )  # panels of one picture must not share names
-        line = alt.Chart(own[own["drawn"]], **named).mark_line(
+        line = Layer(own[own["drawn"]], **named).mark_line(
             strokeWidth=3, strokeJoin="round", strokeCap="butt"
         )
         layers.append(
@@ -219,7 +219,7 @@ def _layers(
         )
         single = own[own["single"]]
         if len(single):
-            mark = alt.Chart(single).mark_point(filled=True, size=90, opacity=1, shape="square")
+            mark = Layer(single).mark_point(filled=True, size=90, opacity=1, shape="square")
             layers.append(mark.encode(x=x, y=y, color=look["color"]))
     if point is not None:
         at = pd.DataFrame({"t": [point[0]], "value": height.of([point[1]])})
@@ -273,8 +273,8 @@ def _ticks(top: float) -> list[float]:
 def _strip(height: Height, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """A thin line at the place of what is infinite, and its sign."""
     at = pd.DataFrame({"t": [0.0], "to": [1.0], "value": [height.infinite], "label": ["∞"]})
-    rule = alt.Chart(at).mark_rule(color=QUIET, strokeWidth=1, strokeDash=[2, 4])
-    sign = alt.Chart(at).mark_text(fontSize=18, align="right", baseline="middle", dx=-6)
+    rule = Layer(at).mark_rule(color=QUIET, strokeWidth=1, strokeDash=[2, 4])
+    sign = Layer(at).mark_text(fontSize=18, align="right", baseline="middle", dx=-6)
     return [
         rule.encode(x=x, x2=alt.X2("to:Q"), y=y),
         sign.encode(x=x, y=y, text=alt.Text("label:N")),
@@ -284,7 +284,7 @@ def _strip(height: Height, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 def _text(
     rows: pd.DataFrame, y: alt.Scale, *, x: float, align: str, name: str = "names"
 ) -> alt.Chart:
-    marks = alt.Chart(rows, name=name).mark_text(fontSize=FONT, baseline="middle", align=align)
+    marks = Layer(rows, name=name).mark_text(fontSize=FONT, baseline="middle", align=align)
     return marks.encode(
         x=alt.value(x), y=alt.Y("y:Q", scale=y, axis=None), text=alt.Text("label:N")
     )

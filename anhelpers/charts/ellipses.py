@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from .frame import Frame
-from .marks import CATEGORIES, checked_columns, clipped
+from .marks import CATEGORIES, Layer, checked_columns, clipped
 
 __all__ = ["ellipse_layers", "error_ellipses", "has_ellipse", "radii"]
 
@@ -26,7 +26,7 @@ def ellipse_layers(outlines: pd.DataFrame, plane: Frame) -> list[alt.Chart]:
             "strokeWidth": 1,
         }
         cut = clipped(not plane.holds(group).all())
-        mark = alt.Chart(group).mark_line(interpolate="linear-closed", **look, **cut)
+        mark = Layer(group).mark_line(interpolate="linear-closed", **look, **cut)
         layers.append(
             mark.encode(**plane.channels, detail=alt.Detail("system:N"), order=alt.Order("step:Q"))
         )

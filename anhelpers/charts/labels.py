@@ -10,7 +10,7 @@ import math
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import altair as alt
@@ -85,6 +85,7 @@ def best_place(
     off: Sequence[tuple[np.ndarray, float]] = (),
     hides: tuple[np.ndarray, float] = (NOTHING, 0.0),
     cost: Callable[[Label], float] = lambda place: 0.0,
+    wrong: Callable[[Label], bool] = lambda place: False,
 ) -> Label | None:
     """The cheapest of some places for a label, the first of equal ones; None where it can stand at none of them.
 
@@ -94,6 +95,7 @@ def best_place(
     boxes : (4,) each, of labels over which it must not lie.
     off : ((n, 2) pixels, margin) each, of points that are not within that many pixels of it.
     hides : the same, of points that cost 1 each. cost : what else a place costs; infinite: it is none.
+    wrong : whether it is none for another reason; asked last, as it may take its time.
     """
     least, best = math.inf, None
     taken = np.reshape(boxes, (-1, 4))
@@ -106,7 +108,7 @@ def best_place(
         if any(_within(box, points, margin).any() for points, margin in off):
             continue
         paid = place.cost + cost(place) + _within(box, *hides).sum()
-        if paid < least:
+        if paid < least and not wrong(place):
             least, best = paid, place
     return best
 
@@ -128,8 +130,12 @@ def width(text: str, bold: bool) -> float:
     ----------
     bold : is wider.
     """
-    units = sum(1.0 if ord(c) >= 0x2E80 else 0.7 if c.isupper() else 0.54 for c in text)
-    return FONT * units * (1.08 if bold else 1)
+    return FONT * _units(text) * (1.08 if bold else 1)
+
+
+@lru_cache(4096)
+def _units(text: str) -> float:
+    return sum(1.0 if ord(c) >= 0x2E80 else 0.7 if c.isupper() else 0.54 for c in text)
 
 
 def densely(line: np.ndarray) -> np.ndarray:
@@ -221,17 +227,17 @@ def place_labels(
     boxes: list[np.ndarray] = []
     leaders, placed = NOTHING, []
     for own, (mark, text, heavy) in enumerate(zip(points, texts, bold, strict=True)):
-        clear = partial(_misread, mark=mark, others=np.delete(points, own, axis=0), boxes=boxes)
+        mistaken = partial(_misread, mark=mark, others=np.delete(points, own, axis=0), boxes=boxes)
         near: dict[str, Any] = {
             "edge": FONT / 2,
             "boxes": boxes,
             "hides": (blocked, 5),
         }  # half a letter
         off = [(leaders, 0)]
-        best = best_place(_around(mark, text, bool(heavy)), size, off=off, cost=clear, **near)
+        best = best_place(_around(mark, text, bool(heavy)), size, off=off, wrong=mistaken, **near)
         if heavy and not best:
             far = list(_around(mark, text, True, FAR))
-            best = best_place(far, size, off=off, cost=clear, **near)
+            best = best_place(far, size, off=off, wrong=mistaken, **near)
             # rather across the line of another name than without a name
             best = best or best_place(far, size, **near)
         placed.append(best)
@@ -255,20 +261,23 @@ def _around(
 
 def _misread(
     place: Label, *, mark: np.ndarray, others: np.ndarray, boxes: Sequence[np.ndarray]
-) -> float:
-    """Infinite where a label would be read as another mark's, or its line pass another mark or a label; else 0."""
+) -> bool:
+    """Whether a label would be read as another mark's, or its line pass another mark or a label."""
     # with a line to its mark it only has to be clear of the others
     least = 12 if place.led else min(12, _away(place.box, mark[None])[0] - 3)
+    if _away(place.box, others).min(initial=99) < least:
+        return True
     line = _leader(mark, place)
     gaps = np.hypot(*(line[:, None] - others[None]).T)
-    wrong = _away(place.box, others).min(initial=99) < least or (gaps < 10).any()
-    return math.inf if wrong or any(_within(box, line, 0).any() for box in boxes) else 0.0
+    return bool((gaps < 10).any()) or any(_within(box, line, 0).any() for box in boxes)
 
 
 def _leader(mark: np.ndarray, place: Label) -> np.ndarray:
     """(m, 2) points along the line from a mark to its label: none where the label is near."""
+    if not place.led:
+        return NOTHING
     line = densely(np.stack([mark, np.array([place.x, place.y])]))
-    return line[np.hypot(*(line - mark).T) > 10] if place.led else line[:0]
+    return line[np.hypot(*(line - mark).T) > 10]
 
 
 def name_lines(

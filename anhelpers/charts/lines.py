@@ -27,6 +27,7 @@ from .frame import (
 from .labels import Label, bar_ends, free_place, name_lines
 from .marks import (
     QUIET,
+    Layer,
     checked_columns,
     checked_numbers,
     dots,
@@ -197,7 +198,7 @@ def _path(rows: pd.DataFrame, points: pd.DataFrame, name: str, plane: Frame) -> 
 def _line_layers(rows: pd.DataFrame, names: list[str], plane: Frame) -> list[alt.Chart]:
     if rows.empty:
         return []
-    chart = alt.Chart(rows, name="lines").mark_line(strokeWidth=3, strokeJoin="round")
+    chart = Layer(rows, name="lines").mark_line(strokeWidth=3, strokeJoin="round")
     looks = told_apart("series", names, color=COLOURS, strokeDash=DASHES)
     return [chart.encode(**plane.channels, order=alt.Order("order:Q"), **looks)]
 
@@ -207,7 +208,7 @@ def _point_layers(points: pd.DataFrame, names: list[str], plane: Frame) -> list[
     layers = []
     if "low" in points:
         known = points.dropna(subset=["low", "high"])
-        bars = alt.Chart(known, name="intervals").mark_rule(strokeWidth=2)
+        bars = Layer(known, name="intervals").mark_rule(strokeWidth=2)
         span = {"x": plane.channels["x"], "y": on(plane.channels["y"], "low"), "y2": "high:Q"}
         layers.append(bars.encode(**span, **told_apart("series", names, color=COLOURS)))
     if len(points):
@@ -234,7 +235,7 @@ def rule_layers(
         for (x, y), (axis, _, _) in zip(at, rules, strict=True)
     ]
     for k, (axis, value, text) in enumerate(rules):
-        at_value = alt.Chart(pd.DataFrame({fields[axis]: [value]}))
+        at_value = Layer(pd.DataFrame({fields[axis]: [value]}))
         mark = at_value.mark_rule(color=QUIET, strokeWidth=1.5, strokeDash=[4, 4])
         layers.append(mark.encode(**{axis: plane.channels[axis]}))
         others = [*paths, *drawn[:k], *drawn[k + 1 :]]

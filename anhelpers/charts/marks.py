@@ -39,6 +39,13 @@ QUIET = "#555555"  # of what is drawn for comparison
 DETAILS = ("n", "n_docs", "pareto", "pareto_probability", "accuracy_gap", "naturalness_gap")
 
 
+class Layer(alt.Chart):
+    """A chart whose deep copy shares its parts: Altair copies every layer twice, and changes none of its parts."""
+
+    def __deepcopy__(self, memo: Any = None) -> Layer:
+        return self.copy(deep=False)
+
+
 def checked_systems(systems: pd.DataFrame | None) -> pd.DataFrame:
     """The drawable rows of a table of systems (none for None), or a DataError naming what is missing."""
     columns = ["system", "category", "accuracy", "naturalness"]
@@ -121,7 +128,7 @@ def told_apart(
 def dots(rows: pd.DataFrame, name: Any = alt.Undefined, **look: Any) -> Any:
     """A filled mark with a black outline per row, or what `look` says otherwise."""
     usual = {"filled": True, "size": 160, "stroke": "#000000", "strokeWidth": 1, "opacity": 1}
-    return alt.Chart(rows, name=name).mark_point(**(usual | look))
+    return Layer(rows, name=name).mark_point(**(usual | look))
 
 
 def system_marks(
@@ -164,7 +171,7 @@ def plus_mark(axes: dict) -> alt.Chart:
     """A plus at (0, 0): no errors."""
     zero = pd.DataFrame({"naturalness": [0.0], "accuracy": [0.0]})
     plus = {"shape": "M-1,0H1M0,-1V1", "stroke": "#000000", "strokeWidth": 2, "size": 200}
-    return alt.Chart(zero).mark_point(**plus, opacity=1).encode(x=axes["x"], y=axes["y"])
+    return Layer(zero).mark_point(**plus, opacity=1).encode(x=axes["x"], y=axes["y"])
 
 
 def moving_point(at: pd.DataFrame, axes: dict, size: int = 320) -> alt.Chart:
@@ -189,7 +196,7 @@ def interval_bars(systems: pd.DataFrame, plane: Frame) -> list[alt.Chart]:
                 channel: on(plane.channels[channel], low),
                 f"{channel}2": END[channel](f"{high}:Q"),
             }
-            rule = alt.Chart(frame).mark_rule(color=BARS, strokeWidth=1.5, **clipped(cut))
+            rule = Layer(frame).mark_rule(color=BARS, strokeWidth=1.5, **clipped(cut))
             charts.append(rule.encode(**(plane.channels | span)))
     return charts
 
@@ -235,7 +242,7 @@ def _texts(rows: Sequence[tuple[Label, str]], plane: Frame, **look: Any) -> list
         frame = _columns([[(label.x, label.y)] for label, _ in own], [plane.fields], plane)
         frame = frame.assign(label=[label.text for label, _ in own], ink=[ink for _, ink in own])
         heavy = {"fontWeight": "bold"} if bold else {}
-        mark = alt.Chart(frame).mark_text(
+        mark = Layer(frame).mark_text(
             align=align, fontSize=FONT, baseline="middle", **heavy, **look
         )
         ink = alt.Fill("ink:N", scale=None)
@@ -265,7 +272,7 @@ def leader_layers(
     ends: list[Any] = [(label.led, (label.x - 4 * label.beside, label.y)) for label, _ in led]
     frame = _columns(ends, [plane.fields, ("to_x", "to_y")], plane)
     frame["ink"] = [ink for _, ink in led]
-    rule = alt.Chart(frame, name="leaders" if inks else alt.Undefined)
+    rule = Layer(frame, name="leaders" if inks else alt.Undefined)
     rule = rule.mark_rule(strokeWidth=1.5 if inks else 1)
     ink = alt.Color("ink:N", scale=None)
     return [rule.encode(**plane.channels, x2=alt.X2("to_x:Q"), y2=alt.Y2("to_y:Q"), color=ink)]

@@ -14,6 +14,7 @@ from .marks import (
     FONT,
     HALO,
     QUIET,
+    Layer,
     category_channels,
     checked_columns,
     checked_systems,
@@ -110,7 +111,7 @@ def _traces(systems: pd.DataFrame, axes: dict) -> list[alt.Chart]:
     if systems.empty:
         return []
     at = {"x": on(axes["x"], "naturalness_start"), "y": on(axes["y"], "accuracy_start")}
-    line = alt.Chart(systems, name="bxtrace")
+    line = Layer(systems, name="bxtrace")
     line = line.mark_rule(color=QUIET, strokeWidth=2, strokeDash=[5, 3])
     return [
         line.encode(**at, x2=alt.X2("naturalness:Q"), y2=alt.Y2("accuracy:Q")),
@@ -126,11 +127,11 @@ def _marks(systems: pd.DataFrame, axes: dict) -> alt.Chart:
 
 def _loose_labels(systems: pd.DataFrame, axes: dict) -> list[alt.Chart]:
     """The names right of their marks, each with a halo under it, and lines for those that must move away."""
-    line = alt.Chart(systems, name="bxleader").mark_rule(color="#444444", strokeWidth=1)
+    line = Layer(systems, name="bxleader").mark_rule(color="#444444", strokeWidth=1)
     look = {"align": "left", "dx": 14, "fontSize": FONT, "baseline": "middle", "color": "#000000"}
     layers = (("bxhalo", look | HALO), ("bxlabel", look))
     texts = [
-        alt.Chart(systems, name=n).mark_text(**m).encode(**axes, text=alt.Text("system:N"))
+        Layer(systems, name=n).mark_text(**m).encode(**axes, text=alt.Text("system:N"))
         for n, m in layers
     ]
     return [line.encode(**axes, x2=alt.X2("naturalness:Q"), y2=alt.Y2("accuracy:Q")), *texts]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ..frontier import oracle_curve
 from .curve import plot_curve
 from .frame import ACCURACY_TITLE, NATURALNESS_TITLE, Size, plane_axes
-from .marks import QUIET, Ranges
+from .marks import QUIET, Layer, Ranges
 
 __all__ = ["plot_one_source"]
 
@@ -40,6 +40,6 @@ def plot_one_source(
         accuracy_title=accuracy_title,
         naturalness_title=naturalness_title,
     )
-    circles = alt.Chart(table).mark_point(color=QUIET, size=70)
+    circles = Layer(table).mark_point(color=QUIET, size=70)
     plane = plane_axes(ranges, size, naturalness_title, accuracy_title)
     return line + circles.encode(**plane.channels)

@@ -38,6 +38,7 @@ from .labels import (
 )
 from .lines import COLOURS, DASHES, INKS
 from .marks import (
+    Layer,
     checked_systems,
     clipped,
     leader_layers,
@@ -200,7 +201,7 @@ def _band_layers(
     for name, (x, low, high) in bands.items():
         frame = pd.DataFrame({"naturalness": x, "accuracy": low, "high": high})
         cut = bool(((x < x0) | (x > x1) | (low < y0) | (high > y1)).any())
-        area = alt.Chart(frame).mark_area(
+        area = Layer(frame).mark_area(
             color=COLOURS[names.index(name)], opacity=0.16, **clipped(cut)
         )
         layers.append(area.encode(**plane.channels, y2=alt.Y2("high:Q")))
@@ -213,9 +214,9 @@ def _fan_layers(paths: Mapping[str, np.ndarray], plane: Frame) -> list[alt.Chart
         return []
     frame = _frame(paths, plane)
     cut = clipped(not plane.holds(frame).all())
-    line = alt.Chart(frame, name="fan").mark_line(color=FAN, strokeWidth=1.5, **cut)
+    line = Layer(frame, name="fan").mark_line(color=FAN, strokeWidth=1.5, **cut)
     dots = [name for name, path in paths.items() if np.ptp(path, axis=0).max() < 1]
-    dot = alt.Chart(frame[frame["series"].isin(dots)].drop_duplicates("series"))
+    dot = Layer(frame[frame["series"].isin(dots)].drop_duplicates("series"))
     dot = dot.mark_point(filled=True, color=FAN_INK, size=60, opacity=1)
     layers = [
         line.encode(**plane.channels, detail=alt.Detail("series:N"), order=alt.Order("order:Q"))
@@ -228,10 +229,10 @@ def _curve_layers(paths: Mapping[str, np.ndarray], plane: Frame) -> list[alt.Cha
     frame, names = _frame(paths, plane), list(paths)
     cut = clipped(not plane.holds(frame).all())
     looks = told_apart("series", names, color=COLOURS, strokeDash=DASHES)
-    line = alt.Chart(frame, name="curves").mark_line(strokeWidth=3, strokeJoin="round", **cut)
+    line = Layer(frame, name="curves").mark_line(strokeWidth=3, strokeJoin="round", **cut)
     layers = [line.encode(**plane.channels, **looks, order=alt.Order("order:Q"))]
     single = frame[frame["series"].map({name: len(path) for name, path in paths.items()}) == 1]
-    dot = alt.Chart(single).mark_point(filled=True, size=120, opacity=1)
+    dot = Layer(single).mark_point(filled=True, size=120, opacity=1)
     dot = dot.encode(**plane.channels, color=looks["color"])
     return [*layers, dot] if len(single) else layers
 

@@ -14,7 +14,7 @@ from ..errors import DataError
 from ..estimate import Estimate
 from ..frontier import OracleCurve
 from .frame import COLUMN, Frame, Size, axis_of, description, plane_axes
-from .marks import FONT, QUIET, Ranges, checked_systems, tip
+from .marks import FONT, QUIET, Layer, Ranges, checked_systems, tip
 from .systems import focus_ranges, systems_picture, systems_ranges
 
 __all__ = ["Panel", "plot_panels", "short_title", "zoomed"]
@@ -173,7 +173,7 @@ def _outline(ranges: Ranges, plane: Frame) -> alt.Chart:
     corners = {"naturalness": max(x0, left), "to_x": min(x1, right)}
     corners |= {"accuracy": max(y0, low), "to_y": min(y1, high)}
     look = {"filled": False, "stroke": QUIET, "strokeWidth": 1}
-    frame = alt.Chart(pd.DataFrame([corners])).mark_rect(**look)
+    frame = Layer(pd.DataFrame([corners])).mark_rect(**look)
     return frame.encode(**plane.channels, x2=alt.X2("to_x:Q"), y2=alt.Y2("to_y:Q"))
 
 
@@ -195,11 +195,11 @@ def _ruler(mono: Estimate, plane: Frame) -> list[alt.Chart]:
             "label": ["0" if one == 0 else t for one, t in zip(away, texts, strict=True)],
         }
     )
-    base = alt.Chart(ticks)
+    base = Layer(ticks)
     x = plane.channels["x"]
     rules = base.mark_rule(color=QUIET).encode(x=x, y=alt.value(-5), y2=alt.value(0))
     numbers = base.mark_text(fontSize=FONT, baseline="bottom", color=QUIET)
-    title = alt.Chart(pd.DataFrame({"label": ["N(Q) = −|LPP(Q) − LPP(R)|"]}))
+    title = Layer(pd.DataFrame({"label": ["N(Q) = −|LPP(Q) − LPP(R)|"]}))
     words = title.mark_text(fontSize=FONT, baseline="bottom", color=QUIET)
     return [
         rules,

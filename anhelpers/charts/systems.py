@@ -38,6 +38,7 @@ from .labels import bar_lines, label_layers, named_points
 from .lines import rule_layers
 from .marks import (
     QUIET,
+    Layer,
     Ranges,
     checked_systems,
     clipped,
@@ -303,7 +304,7 @@ def _with_steps(
         return layers, lines
     steps = _staircase(best, plane.ranges)
     cut = clipped(not plane.holds(steps).all())
-    line = alt.Chart(steps).mark_line(color="#000000", strokeWidth=1.5, strokeDash=[6, 4], **cut)
+    line = Layer(steps).mark_line(color="#000000", strokeWidth=1.5, strokeDash=[6, 4], **cut)
     return [*layers, line.encode(**plane.channels, order=alt.Order("step:Q"))], [
         *lines,
         plane.at(steps),
@@ -351,7 +352,7 @@ def _mono_layers(
     band = {"low": max(mono.low, start), "high": min(mono.high, end)}
     layers = []
     if band["low"] < band["high"]:
-        shade = alt.Chart(pd.DataFrame([band]), name="mono").mark_rect(color=QUIET, opacity=0.2)
+        shade = Layer(pd.DataFrame([band]), name="mono").mark_rect(color=QUIET, opacity=0.2)
         layers.append(shade.encode(x=on(plane.channels["x"], "low"), x2=alt.X2("high:Q")))
     rules = [("x", mono.value, "R")] if start <= mono.value <= end else []
     across, drawn = rule_layers(rules, paths, plane)

@@ -12,7 +12,7 @@ import pandas as pd
 from ..errors import DataError
 from .frame import Size, axis_ranges, framed, plane_axes
 from .labels import label_layers, named_points
-from .marks import LINE, dots, moving_point, tip
+from .marks import LINE, Layer, dots, moving_point, tip
 
 if TYPE_CHECKING:
     from ..exact import ExactCurve
@@ -54,7 +54,7 @@ def plot_tradeoff(
     plane = plane_axes(axis_ranges([curve]), size, naturalness_title, accuracy_title)
     axes = plane.channels
     line = _rows(curve, curve.naturalness).assign(beta=curve.beta)
-    path = alt.Chart(line, name="bxline").mark_line(color=LINE, strokeWidth=3)
+    path = Layer(line, name="bxline").mark_line(color=LINE, strokeWidth=3)
     few = curve.exact and len(line) <= MOST_MARKS
     corners = line if few else line.iloc[sorted({0, len(line) - 1})]
     corners = dots(corners, "vertices", size=60, fill=LINE)

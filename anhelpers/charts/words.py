@@ -11,7 +11,7 @@ import pandas as pd
 from ..errors import DataError
 from .frame import framed, number
 from .labels import width
-from .marks import FONT, checked_columns, checked_numbers
+from .marks import FONT, Layer, checked_columns, checked_numbers
 
 __all__ = ["plot_words"]
 
@@ -51,8 +51,8 @@ def plot_words(
     fill = alt.Fill("value:Q", scale=scale, legend=None)
     tips = ["text:N", "token:N", alt.Tooltip("value:Q", format="+.3f")]
     look: dict[str, Any] = {"fontSize": FONT, "baseline": "middle"}
-    base = alt.Chart(rows.assign(at=rows["top"] + 12, below=rows["top"] + 33))
-    named = alt.Chart(heads.assign(left=0.0, at=heads["top"] - PART / 2))
+    base = Layer(rows.assign(at=rows["top"] + 12, below=rows["top"] + 33))
+    named = Layer(heads.assign(left=0.0, at=heads["top"] - PART / 2))
     chart = alt.layer(
         base.mark_rect(stroke="#BBBBBB", strokeWidth=1).encode(
             x=x, x2=alt.X2("right:Q"), y=top, y2=alt.Y2("bottom:Q"), fill=fill, tooltip=tips

@@ -19,6 +19,7 @@ from .frame import AXIS, Size, framed, number
 from .labels import width
 from .marks import (
     FONT,
+    Layer,
     checked_columns,
     checked_numbers,
     legend,
@@ -135,7 +136,7 @@ def plot_pieces(
     y = alt.Y("bar:N", sort=bars, axis=labels, scale=alt.Scale(paddingInner=0.2, paddingOuter=0.1))
     fill = _colours("part", dict(zip(names, COLOURS, strict=False)))
     tips = ["bar:N", "part:N", alt.Tooltip("value:Q", format=".4~g")]
-    drawn = alt.Chart(rows, name="pieces").mark_bar(stroke=PAPER, strokeWidth=1)
+    drawn = Layer(rows, name="pieces").mark_bar(stroke=PAPER, strokeWidth=1)
     drawn = drawn.encode(x=x, x2=alt.X2("to:Q"), y=y, tooltip=tips, **fill)
     # the length of each piece in its middle, where it fits, in the ink of its colour
     inks = dict(zip(names, COLOURS.values(), strict=False))
@@ -222,7 +223,7 @@ def _bars(rows: pd.DataFrame, x: alt.X, y: alt.Y, tips: list) -> list[alt.Chart]
     names = (("h_lm", "H_LM"), ("xmi", "XMI"), ("h_mt", "H_MT"))
     tips = ["label:N", *(tip(c, t) for c, t in names), *tips]
     fill = _colours("meaning", dict(PARTS[part] for part in present))
-    bars = alt.Chart(pieces, name="bars").mark_rect(stroke=PAPER, strokeWidth=1)
+    bars = Layer(pieces, name="bars").mark_rect(stroke=PAPER, strokeWidth=1)
     layers = [
         bars.encode(
             x=x, x2=alt.X2("to:Q"), y=on(y, "top"), y2=alt.Y2("end:Q"), tooltip=tips, **fill
@@ -230,9 +231,9 @@ def _bars(rows: pd.DataFrame, x: alt.X, y: alt.Y, tips: list) -> list[alt.Chart]
     ]
     worse = rows.assign(**{"from": rows["h_lm"], "end": rows["place"] + 1})[rows["xmi"] < 0]
     if len(worse):
-        tick = alt.Chart(worse, name="ticks").mark_rule(color=INK, strokeWidth=4)
+        tick = Layer(worse, name="ticks").mark_rule(color=INK, strokeWidth=4)
         layers.append(tick.encode(x=x, y=y, y2=alt.Y2("end:Q")))
-    zero = alt.Chart(pd.DataFrame({"from": [0.0]})).mark_rule(color=INK, strokeWidth=1.5)
+    zero = Layer(pd.DataFrame({"from": [0.0]})).mark_rule(color=INK, strokeWidth=1.5)
     return [*layers, zero.encode(x=x)]
 
 
@@ -245,7 +246,7 @@ def _intervals(rows: pd.DataFrame, x: alt.X, y: alt.Y, ends: list[str]) -> list[
             frame = rows.dropna(subset=[low, high]).assign(at=rows["place"] + share)
             span = {"x": on(x, low), "x2": f"{high}:Q", "y": on(y, "at")}
             for kind, ink, wide in (("under", PAPER, 4), ("interval", INK, 2)):
-                rule = alt.Chart(frame, name=f"{name}_{kind}")
+                rule = Layer(frame, name=f"{name}_{kind}")
                 layers.append(rule.mark_rule(color=ink, strokeWidth=wide).encode(**span))
     return layers
 
@@ -284,7 +285,7 @@ def _texts(x: alt.X, y: alt.Y, written: pd.DataFrame) -> list[alt.Chart]:
 
 
 def _text(frame: pd.DataFrame, name: str, x: alt.X, y: alt.Y, **look: Any) -> alt.Chart:
-    mark = alt.Chart(frame, name=name).mark_text(fontSize=FONT, baseline="middle", **look)
+    mark = Layer(frame, name=name).mark_text(fontSize=FONT, baseline="middle", **look)
     return mark.encode(x=x, y=y, text=alt.Text("text:N"), fill=alt.Fill("ink:N", scale=None))
 
 

@@ -14,7 +14,7 @@ from .directions import checked_directions
 from .frame import Frame, Size, frame_of, framed, number
 from .labels import label_layers
 from .lines import COLOURS, DASHES, INKS, SHAPES
-from .marks import dots, legend, not_drawn, on, tip, told_apart
+from .marks import Layer, dots, legend, not_drawn, on, tip, told_apart
 
 __all__ = ["plot_xmi_bleu"]
 
@@ -115,10 +115,10 @@ def _lines(
         line, rule = (frame[frame["series"] == name] for frame in (fits, intervals))
         if len(line):
             look = {"strokeWidth": 2.5, "color": COLOURS[k], "strokeDash": DASHES[k]}
-            mark = alt.Chart(line, name=f"fit_{k}").mark_line(**look)
+            mark = Layer(line, name=f"fit_{k}").mark_line(**look)
             layers.append(mark.encode(**plane.channels))
         if len(rule):
-            mark = alt.Chart(rule, name=f"intervals_{k}")
+            mark = Layer(rule, name=f"intervals_{k}")
             mark = mark.mark_rule(strokeWidth=1.5, color=COLOURS[k])
             layers.append(mark.encode(x=low, x2=alt.X2("xmi_high:Q"), y=plane.channels["y"]))
     return layers

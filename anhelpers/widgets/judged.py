@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from altair.utils.schemapi import debug_mode
 from numpy.typing import ArrayLike
 
 from .. import checks
@@ -86,7 +87,10 @@ def judged_data(
         "naturalness_title": one.naturalness_title,
     } | chart
     inside = {name: _clipped(table, settings["ranges"]) for name, table in tables.items()}
-    charts = {name: plot_curve(curve, inside[name], **settings) for name, curve in curves.items()}
+    with debug_mode(False):  # Altair checks each part that is made; these are all alike
+        charts = {
+            name: plot_curve(curve, inside[name], **settings) for name, curve in curves.items()
+        }
     digits = [digits_of(v[one.curve.chain_candidate]) for v in (accuracy, naturalness)]
     data = {
         "judges": list(one.judges),

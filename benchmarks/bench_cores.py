@@ -1,0 +1,89 @@
+"""All processors beside one: segment chrF and BLEU, 997 sources x 1024 candidates, and MMD², 10,000 x 10,000 points.
+
+The clock on the wall. The oracle curve of as many candidates takes 6 ms on one, and the resamples of a bootstrap come
+from one stream of random numbers: neither is spread over several.
+
+    ANHELPERS_DATA=... python -m benchmarks cores [--quick]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+import anhelpers as an
+from anhelpers.compiled import cores
+
+from .bench_surface import candidates, scoring
+from .table import Row, beside, interleaved, not_measured
+
+GOAL = ">= 1.8"
+VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+MMD = """
+import json, sys, time
+import anhelpers as an
+from benchmarks.bench_mmd import _points
+x, y, kernel = _points(int(sys.argv[1]))
+seconds = []
+for _ in range(2):
+    start = time.perf_counter()
+    value = an.divergences.mmd.mmd2(x, y, kernel).value
+    seconds.append(time.perf_counter() - start)
+print(json.dumps([seconds[-1], value]))
+"""
+
+
+def _on(n: int, program: Callable[[], np.ndarray]) -> np.ndarray:
+    """What a program returns on n processors."""
+    before = os.environ.get(VARIABLES[0])
+    os.environ[VARIABLES[0]] = str(n)
+    try:
+        return program()
+    finally:
+        del os.environ[VARIABLES[0]]
+        if before is not None:
+            os.environ[VARIABLES[0]] = before
+
+
+def _apart(name: str, wanted: np.ndarray, found: np.ndarray, times: list) -> Row:
+    same = int((wanted == found).sum())
+    told = {"agree": f"{same:,} of {wanted.size:,} equal to the bit", "agrees": same == wanted.size}
+    return beside(name, "our own 1 processor", times, goal=GOAL, **told)
+
+
+def _mmd(n: int, points: int) -> tuple[float, float]:
+    """Seconds of the second call of a process on n processors, and its value."""
+    command = [sys.executable, "-c", MMD, str(points)]
+    environment = os.environ | dict.fromkeys(VARIABLES, str(n))
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return tuple(json.loads(ran.stdout))
+
+
+def rows(quick: bool) -> Iterator[Row]:
+    """chrF, BLEU, MMD²."""
+    n = cores()
+    if n < 2:
+        yield not_measured("all processors", "our own 1 processor", "there is only one", GOAL)
+        return
+    sources, k, rounds = (60, 256, 1) if quick else (997, 1024, 3)
+    cands, refs = candidates(k, sources, np.random.default_rng(24))
+    for name in ("chrf", "bleu"):
+        program = scoring(an.accuracy.surface.surface_metric(name, "de"), cands, refs)
+        _on(n, program)
+        both = [partial(_on, 1, program), partial(_on, n, program)]
+        times, (wanted, found) = interleaved(both, rounds)
+        yield _apart(f"segment {name}, K={k}, {n} processors", wanted, found, times)
+    points = 2_000 if quick else 10_000
+    ran = [(_mmd(1, points), _mmd(n, points)) for _ in range(rounds)]
+    wanted, found = (np.array([pair[i][1] for pair in ran]) for i in (0, 1))
+    times = [(one[0], all_of[0]) for one, all_of in ran]
+    apart = float(np.abs(wanted / found - 1).max())
+    told = {"agree": f"apart by at most {apart:.0e} of the value", "agrees": apart < 1e-6}
+    workload = f"MMD² rbf {points} x {points} x 384 float32, {n} processors"
+    yield beside(workload, "our own 1 processor", times, goal=GOAL, **told)
