@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
@@ -254,7 +255,8 @@ def rated_metric(name: str, trg_lang: str = "de") -> Metric:
     if colon and not place.strip():
         raise DataError(f"'{name}' names no set; write a folder, or a JSONL file, after the colon.")
     axis = called.removeprefix("rated-")
-    ratings = load_ratings(place or teaching_set(trg_lang) or "teaching")
+    own = teaching_set(trg_lang) or "teaching"
+    ratings = load_ratings(place) if place else _of_package(own)
     found: dict[tuple[str, str], list[float]] = {}
     for src, text, value in zip(
         ratings.srcs, ratings.texts, ratings.mean(axis).tolist(), strict=True
@@ -303,6 +305,12 @@ def rated_metric(name: str, trg_lang: str = "de") -> Metric:
         score_segments,
         bounds=(0.0, 100.0),
     )
+
+
+@lru_cache(4)
+def _of_package(name: str) -> TextRatings:
+    """The ratings of a teaching set, which do not change while a program runs."""
+    return load_ratings(name)
 
 
 def named(asked: Asked) -> Metric:
