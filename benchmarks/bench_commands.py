@@ -82,7 +82,9 @@ def rows(quick: bool) -> Iterator[Row]:
             programs[1]()  # writes the compiled loops
             times, (wanted, found) = interleaved(programs, rounds)
             apart = max(
-                abs(a - b) for name in wanted for a, b in zip(wanted[name], found[name], strict=True)
+                abs(a - b)
+                for name in wanted
+                for a, b in zip(wanted[name], found[name], strict=True)
             )
             yield beside(
                 f"anhelpers score -m bleu chrf, {n} system{'s' * (n > 1)}",

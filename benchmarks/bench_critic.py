@@ -1,6 +1,6 @@
 """The bundled critic on 10,000 texts of the length of sentences, on one processor, none of which it has seen.
 
-    python -m benchmarks critic [--quick]
+python -m benchmarks critic [--quick]
 """
 
 from __future__ import annotations
@@ -8,9 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-import numpy as np
-
-import anhelpers as an
 from anhelpers.naturalness.critic import critic_metric, load_critic, score_critic
 
 from .bench_store import texts_of

@@ -107,7 +107,9 @@ def far_out(nats: np.ndarray) -> tuple[str, ...]:
     known = nats[~np.isnan(nats)]
     if not known.size or not known.min() < FAR * np.median(known) < 0:
         return ()
-    i, times = int(np.nanargmin(nats)), known.min() / np.median(known)
+    i = int(np.nanargmin(nats))
+    with np.errstate(over="ignore"):  # of a median of 1e-309, infinitely many
+        times = known.min() / np.median(known)
     told = (
         f"sentence {i + 1} has {nats[i]:.6g} nats, {times:.0f} times the median of "
         f"{np.median(known):.4g}"

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from anhelpers.data.numbers import read_logprobs, read_numbers
+from anhelpers.data.numbers import far_out, read_logprobs, read_numbers
 from anhelpers.errors import DataError
 
 
@@ -41,3 +41,10 @@ def test_errors_name_file_line_and_value(path, text, words):
 def test_a_certain_output_has_log_probability_0(path):
     path.write_text("0\n-0.0\nnan\n", encoding="utf-8")
     np.testing.assert_array_equal(read_logprobs(path, 3), [0, 0, np.nan])
+
+
+def test_a_sentence_far_out_is_told_beside_any_median():
+    (told,) = far_out(np.array([-900.0, -3, -4, np.nan, -5]))
+    assert told.startswith("sentence 1 has -900 nats, 200 times the median of -4.5")
+    assert "inf times the median" in far_out(np.array([-5.0, -4e-309, -4e-309]))[0]
+    assert far_out(np.array([-5.0, -3, 0])) == far_out(np.array([])) == ()
