@@ -10,10 +10,6 @@ from textwrap import fill
 from typing import Any
 
 from .. import __version__
-from ..errors import AnhelpersError, DataError, one_line
-from ..progress import say
-from ..provenance import making
-from . import options, typed
 from .stopping import Terminated, mute, open_streams, stoppable
 
 __all__ = ["main"]
@@ -103,6 +99,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     there = open_streams()
     words = sys.argv[1:] if argv is None else list(argv)
     args = _parser(next((word for word in words if word in COMMANDS), "")).parse_args(words)
+    # not for the help, which is printed by now
+    from ..errors import DataError
+    from ..progress import say
+    from ..provenance import making
+    from . import options, typed
+
     try:
         typed.check_typed(args)
         options.check_outputs(args)
@@ -131,6 +133,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _report(command: str, error: Exception) -> int:
     """Say in one sentence what went wrong; the exit status."""
+    from ..errors import AnhelpersError, one_line
+    from ..progress import say
+
     if isinstance(error, BrokenPipeError):
         mute()
         return 0
