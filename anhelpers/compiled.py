@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import chain, islice
 from queue import SimpleQueue
 from typing import Any
 
@@ -41,16 +42,17 @@ def cores() -> int:
     return max(1, min(given or 1, int(most) if most.isdecimal() else given or 1))
 
 
-def side_by_side(maker: Callable[[], Callable[[Any], Any]], items: Sequence) -> Iterator[Any]:
+def side_by_side(maker: Callable[[], Callable[[Any], Any]], items: Iterable) -> Iterator[Any]:
     """The result for each item, in their order, from as many threads as there are processors; the same as from one.
 
     Parameters
     ----------
     maker : makes the function for one thread, which spends its time in compiled loops, and may keep what it has seen.
     """
-    n = min(cores(), len(items))
-    if n < 2:
-        yield from map(maker(), items)
+    n, rest = cores(), iter(items)
+    first = [*islice(rest, n)]
+    if n < 2 or len(first) < 2:
+        yield from map(maker(), chain(first, rest))
         return
     idle: SimpleQueue[Callable] = SimpleQueue()
     for _ in range(n):
@@ -63,6 +65,6 @@ def side_by_side(maker: Callable[[], Callable[[Any], Any]], items: Sequence) -> 
         finally:
             idle.put(function)
 
-    # the map of a pool cancels what has not begun where its reader stops
+    # the map of a pool begins while the last items are made, and cancels what has not begun where its reader stops
     with ThreadPoolExecutor(n) as pool:
-        yield from pool.map(result, items)
+        yield from pool.map(result, chain(first, rest))

@@ -123,7 +123,10 @@ def _f_scores(stats, beta):
 @compiled
 def split_edges(pool, begin, words):
     """Words with a space before the mark at their end, or else after the mark at their start; as sacreBLEU's chrF++."""
-    codes = np.empty(words.size + np.sum(begin[words + 1] - begin[words]), np.uint32)
+    size = words.size
+    for word in words:
+        size += begin[word + 1] - begin[word]
+    codes = np.empty(size, np.uint32)
     starts = np.zeros(words.size + 1, np.int64)
     n = 0
     for i, word in enumerate(words):

@@ -76,13 +76,17 @@ def gather(
     counter : makes such a function, a batch of b hypotheses -> (b, ...) results, for each thread.
     one_by_one : all batches by one function, which spends its time in Python, or has seen much of the next batch.
     """
+
+    def with_rows() -> Callable[[SegmentBatch], tuple[Any, np.ndarray]]:
+        count = counter()
+        return lambda batch: (batch.rows, count(batch))
+
     out: Any = None
-    batches = list(segment_batches(hyps, refs, segment))
-    parts = map(counter(), batches) if one_by_one else side_by_side(counter, batches)
-    for batch, part in zip(batches, parts, strict=True):
+    batches = segment_batches(hyps, refs, segment)
+    for rows, part in map(with_rows(), batches) if one_by_one else side_by_side(with_rows, batches):
         if out is None:
             out = np.empty((len(hyps), *part.shape[1:]), dtype=part.dtype)
-        out[batch.rows] = part
+        out[rows] = part
     return out
 
 

@@ -88,9 +88,9 @@ def _scan(codes, starts, space, slots, begin, pool, size):
         length = starts[i + 1] - starts[i]
         most = size + length // 2 + 1  # words, if all in this text were new
         if most + 1 > begin.size:
-            begin = np.append(begin, np.empty(most, np.int64))
+            begin = _longer(begin, most)
         if begin[size] + length > pool.size:
-            pool = np.append(pool, np.empty(pool.size + length, np.uint32))
+            pool = _longer(pool, pool.size + length)
         if 2 * most > slots.size:
             slots = _slots(most, begin, pool, size)
         n, size = _scan_text(
@@ -98,6 +98,15 @@ def _scan(codes, starts, space, slots, begin, pool, size):
         )
         word_starts[i + 1] = n
     return ids[:n], word_starts, slots, begin, pool, size
+
+
+@compiled
+def _longer(array, more):
+    """A copy with room for more entries."""
+    out = np.empty(array.size + more, array.dtype)
+    for i in range(array.size):
+        out[i] = array[i]
+    return out
 
 
 @compiled

@@ -9,6 +9,7 @@ Costs and D come in units of their own size (`solve.plain_world`): tolerances he
 
 from __future__ import annotations
 
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ from .divergence import Divergence, Polyhedron
 from .problem import SLACK, SUMMED, Problem
 
 __all__ = ["best_targets", "solve_equal", "solve_point", "solve_vertices"]
+
+SMALL = 20_000
+"""Entries up to which the matrices of a program are dense: sparse ones take longer to put together than to solve."""
 
 Vertex = tuple[float, float, np.ndarray]
 """D, cost, and (X, Y) the mass that is said: P(x) Q(y|x)."""
@@ -90,17 +94,24 @@ class _Program:
         self.shape = x, y = problem.cost.shape
         self.cost = problem.cost.ravel()
         self.weights = d.weights
-        said, spoken = _sums(x, y)
         n_u = len(d.weights)
-        rows = [[spoken, sparse.csr_array((x, n_u))], [d.equal_q @ said, d.equal_u]]
-        self.equal = sparse.block_array(rows, format="csr")
+        none = sparse.csr_array((x, n_u))
+        parts: list[Any] = [*_sums(x, y), none, d.equal_q, d.equal_u, d.upper_q, d.upper_u]
+        blocks: Any = partial(sparse.block_array, format="csr")
+        if (x + len(d.equal) + len(d.upper)) * (x * y + n_u) <= SMALL:
+            parts, blocks = [one.toarray() for one in parts], np.block
+        said, spoken, none, equal_q, equal_u, upper_q, upper_u = parts
+        self.equal = blocks([[spoken, none], [equal_q @ said, equal_u]])
         self.equal_to = np.concatenate([problem.p_x, d.equal])
-        self.upper = sparse.block_array([[d.upper_q @ said, d.upper_u]], format="csr")
+        self.upper = blocks([[upper_q @ said, upper_u]])
         self.upper_to = d.upper
 
     def within(self, limit: float) -> tuple[np.ndarray, float]:
         costs = np.concatenate([np.zeros(len(self.cost)), self.weights])
-        upper = sparse.vstack([self.upper, sparse.csr_array(costs[None])], format="csr")
+        if isinstance(self.upper, np.ndarray):
+            upper = np.vstack([self.upper, costs])
+        else:
+            upper = sparse.vstack([self.upper, sparse.csr_array(costs[None])], format="csr")
         result = self._solve(self._objective(0.0), upper, np.append(self.upper_to, limit))
         return self._mass(result), max(0.0, -float(result.ineqlin.marginals[-1]))
 
@@ -194,6 +205,7 @@ class _Transport:
         return plan
 
 
+@lru_cache(16)
 def _sums(x: int, y: int) -> tuple[sparse.sparray, sparse.sparray]:
     """(Y, XY) and (X, XY): said @ f is Q(y) = Σ_x f(x, y), spoken @ f is Σ_y f(x, y), for f of (X, Y) in a row."""
     said = sparse.kron(np.ones((1, x)), sparse.eye_array(y))

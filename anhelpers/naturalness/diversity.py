@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,7 +87,8 @@ def _pattern() -> re.Pattern[str]:
 
 def _marks() -> str:
     """All characters of category M, as ranges for a character class: `re` does not count them as letters."""
-    codes = [c for c in range(0x300, LAST_MARK + 1) if unicodedata.category(chr(c))[0] == "M"]
+    planes = chain(range(0x300, 0x20000), range(0xE0000, LAST_MARK + 1))  # between them are none
+    codes = [c for c in planes if unicodedata.category(chr(c))[0] == "M"]
     starts = [c for i, c in enumerate(codes) if i == 0 or codes[i - 1] != c - 1]
     ends = [c for i, c in enumerate(codes) if i + 1 == len(codes) or codes[i + 1] != c + 1]
     return "".join(f"{chr(a)}-{chr(b)}" for a, b in zip(starts, ends, strict=True))
