@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 
 from .. import checks
 from ..errors import DataError
@@ -34,12 +35,17 @@ POSITIONAL = {"candidates", "file", "files", "names", "native", "notebooks", "te
 
 
 def check_typed(args: argparse.Namespace) -> None:
-    """A DataError for a number out of its range, an option that is empty, or one that holds no text."""
+    """A DataError for a number out of its range, an option that is empty or holds no text, a device of no kind."""
     for name, (least, most) in RANGES.items():
         number = getattr(args, name, None)
         if number is not None and not least <= number <= most:
             told = f"at least {least}" if number < least else f"at most {most}"
             raise DataError(f"{_typed(name)} is {number}; it must be {told}.")
+    place = getattr(args, "device", None)
+    if place and not re.fullmatch(r"cpu(:0)?|cuda(:\d+)?", place.strip()):
+        raise DataError(
+            f"there is no device '{place}' here; there is cpu, and cuda or cuda:1 where there is a GPU."
+        )
     for name, value in vars(args).items():
         for text in value if isinstance(value, list) else [value]:
             if isinstance(text, str):

@@ -687,3 +687,10 @@ def test_the_extras_of_the_metadata_are_those_of_the_messages():
     assert {f'extra == "{extra}"' for extra in EXTRA_OF.values()} <= {
         line.partition(";")[2].strip().replace("'", '"') for line in listed
     }
+
+
+def test_a_device_of_no_kind_is_told_where_no_model_runs(capsys):
+    call = "plane --data teaching -m chrf --naturalness critic --device banana --out nowhere"
+    assert cli.main(call.split()) == 2
+    assert "there is no device 'banana' here; there is cpu" in capsys.readouterr().err
+    assert not Path("nowhere").exists()
