@@ -17,6 +17,9 @@ from .table import POINTS, Row, exponent
 __all__ = ["write_results"]
 
 FOLDER = Path("build", "bench")
+AT_ONCE = (
+    4  # workloads in one chart, each along N and perhaps along K: eight lines can be told apart
+)
 HEADS = {
     "workload": "workload",
     "goal": "goal",
@@ -36,11 +39,12 @@ def write_results(table: Sequence[Row], quick: bool) -> list[Path]:
     frame, points = pd.DataFrame([row.record() for row in table]), pd.DataFrame(POINTS)
     tables = {"bench": frame} | ({"growth": points} if len(points) else {})
     paths = an.report.write_tables(FOLDER, tables)
-    charts = (
-        [picture(_growth(points, what, title)) for what, title in GROWTH.items()]
-        if len(points)
-        else []
-    )
+    workloads = points["workload"].unique() if len(points) else []
+    charts = [
+        picture(_growth(points[points["workload"].isin(workloads[i : i + AT_ONCE])], what, title))
+        for what, title in GROWTH.items()
+        for i in range(0, len(workloads), AT_ONCE)
+    ]
     told = "Ratios are medians, with the ends of the rounds. With a goal of the form ≥ x we are so many times faster; "
     told += "with one of the form ≤ x the ratio is our time or size by the peer's, or by the limit."
     parts = {"What was measured": f"{told}\n{_machine(quick)}", "Rows": _readable(table)}

@@ -84,6 +84,21 @@ def test_misses_and_absent_peers_are_in_the_table_and_on_the_page(results):
     assert "slow &lt;b&gt;" in page
 
 
+def test_however_many_workloads_grow_all_are_drawn(results, monkeypatch):
+    """Eight lines can be told apart in one picture; `make bench` broke at the ninth."""
+    points = [
+        {"workload": f"w{i}", "along": along, "size": n, "seconds": n * 0.1, "mib": 1.0 + n}
+        for i in range(9)
+        for along in "NK"
+        for n in (1, 2, 4)
+    ]
+    monkeypatch.setattr("benchmarks.page.POINTS", points)
+    status, _, folder = results([beside("fast", "peer 1.0", [(3.0, 1.0)], goal=">= 2")])
+    page = (folder / "index.html").read_text("utf-8")
+    assert status == 0
+    assert all(f"w{i}, {along}^1.00" in page for i in range(9) for along in "NK")
+
+
 def test_the_page_of_one_benchmark_needs_no_other_one():
     code = "import benchmarks.page, sys; print([name for name in sys.modules if '.bench_' in name])"
     root = Path(__file__).parents[1]
