@@ -229,11 +229,9 @@ def _elsewhere(
         return 1, np.empty(0, np.int64), np.empty(0, np.int64)
     n = min(len(asked), LOOKED_AT, max(4 * FEWEST, PAIRS // len(there)))
     strange = []  # (text, the segment that it fits)
-    looked_at, at_once = (
-        asked[np.linspace(0, len(asked) - 1, n).astype(np.int64)],
-        TEXTS // len(there),
-    )
-    for some in np.array_split(looked_at, range(at_once or 1, n, at_once or 1)):
+    looked_at = asked[np.linspace(0, len(asked) - 1, n).astype(np.int64)]
+    at_once = max(1, TEXTS // len(there))
+    for some in np.array_split(looked_at, range(at_once, n, at_once)):
         # the texts take the references' place, so that their n-grams are counted once
         where = np.repeat(np.arange(len(some)), len(there))
         found = score([*known] * len(some), refs=[[texts[i] for i in some]], segment=where)

@@ -89,9 +89,8 @@ def _match(symbols, starts, ref_symbols, ref_starts, groups, skipped, matches):
         refs = ref_starts[g * per_group : (g + 1) * per_group + 1]
         shift = _name_symbols(ref_symbols, refs[0], refs[-1], local)
         text, text_starts = _localise_all(ref_symbols, refs, local)
-        for r in range(
-            per_group
-        ):  # numba compiles a difference of slices, and its errors, in seconds
+        # np.diff, with all that it may complain of, takes numba seconds to compile
+        for r in range(per_group):
             ref_lengths[g * per_group + r] = text_starts[r + 1] - text_starts[r]
         states = 1 + order * text_starts[-1]
         fits = (
