@@ -67,6 +67,7 @@ def gather(
     hyps: Sequence[str],
     refs: Sequence[Sequence[Reference]],
     segment: ArrayLike | None = None,
+    *,
     one_by_one: bool = False,
 ) -> np.ndarray:
     """(n, ...) results for n hypotheses, in their order, of a function that handles one batch; see `segment_batches`.

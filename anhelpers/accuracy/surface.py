@@ -65,7 +65,7 @@ class Surface:
         >>> surface("chrf").statistics(["abc"], [["abd"]])[:, :6]
         array([[3, 3, 2, 2, 2, 1]])
         """
-        return gather(self.counter, hyps, refs, segment, self.one_by_one)
+        return gather(self.counter, hyps, refs, segment, one_by_one=self.one_by_one)
 
     def scorer(self) -> Callable[[SegmentBatch], np.ndarray]:
         """A function from a batch of m hypotheses to their (m,) scores."""
@@ -176,7 +176,8 @@ def surface_metric(name: str, trg_lang: str = "", n_refs: int | str = 1) -> Metr
         hyps: Sequence[str], refs: Any, srcs: Any = None, segment: Any = None
     ) -> np.ndarray:
         refs = streams(refs, definition.label, n_refs)
-        scores = gather(definition.scorer, hyps, refs, segment, definition.one_by_one)
+        one_by_one = definition.one_by_one
+        scores = gather(definition.scorer, hyps, refs, segment, one_by_one=one_by_one)
         known = referenced(refs)
         return (
             scores

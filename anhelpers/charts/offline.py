@@ -16,7 +16,7 @@ import struct
 import subprocess
 import sys
 import zlib
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import cache
 from hashlib import sha256
 from os import PathLike
@@ -27,6 +27,7 @@ import altair as alt
 import pandas as pd
 import vl_convert
 from altair.utils import data as altair_data
+from altair.utils.schemapi import debug_mode
 
 from .. import checks
 from ..data.manifest import cache_folder
@@ -47,6 +48,7 @@ __all__ = [
     "spec_of",
     "stamped",
     "to_svg",
+    "unchecked",
     "use_offline",
 ]
 
@@ -104,6 +106,11 @@ def _vega_bundle(spec: dict, **_: Any) -> dict:
         "image/svg+xml": to_svg(spec),
         "text/plain": f"<chart: {alt_text(spec)}>",
     }
+
+
+def unchecked() -> AbstractContextManager:
+    """Inside, Altair does not check each part of a chart when it is made against Vega-Lite's schema."""
+    return debug_mode(False)
 
 
 def spec_of(chart: alt.TopLevelMixin | dict, *, validate: bool = True) -> dict:

@@ -192,8 +192,9 @@ def read_ratings(
         (ratings.systems[i], ratings.segments[k])
         for i, k in zip(ratings.system.tolist(), ratings.segment.tolist(), strict=True)
     ]
-    # the first text of each stays
-    raw = dict(zip(reversed(units), (scan.pairs[row] for row in rows[::-1]), strict=True))
+    raw: dict[tuple[str, Segment], tuple[bytes, bytes]] = {}
+    for unit, row in zip(units, rows.tolist(), strict=True):
+        raw.setdefault(unit, scan.pairs[row])
     notes = (*mapped, *scan.notes, *repeats, *_notes(scan, left_out, rows, ratings))
     ratings = replace(ratings, notes=notes, raw=raw, reading=reading)
     check_languages([ratings])

@@ -9,13 +9,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from altair.utils.schemapi import debug_mode
 from numpy.typing import ArrayLike
 
 from .. import checks
 from ..charts.curve import axis_ranges, plot_curve
 from ..charts.frame import ACCURACY_TITLE, NATURALNESS_TITLE, digits_of
-from ..charts.offline import alt_text, spec_of, to_svg
+from ..charts.offline import alt_text, spec_of, to_svg, unchecked
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
 
@@ -87,7 +86,7 @@ def judged_data(
         "naturalness_title": one.naturalness_title,
     } | chart
     inside = {name: _clipped(table, settings["ranges"]) for name, table in tables.items()}
-    with debug_mode(False):  # Altair checks each part that is made; these are all alike
+    with unchecked():  # these are all alike
         charts = {
             name: plot_curve(curve, inside[name], **settings) for name, curve in curves.items()
         }
