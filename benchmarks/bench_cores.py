@@ -9,7 +9,6 @@ from one stream of random numbers: neither is spread over several.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,12 +18,13 @@ import numpy as np
 
 import anhelpers as an
 from anhelpers.compiled import cores
+from anhelpers.provenance import environment
 
 from .bench_surface import candidates, scoring
 from .table import Row, beside, interleaved, not_measured
 
 GOAL = ">= 1.8"
-VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+ONE = "our own 1 processor"
 MMD = """
 import json, sys, time
 import anhelpers as an
@@ -41,27 +41,19 @@ print(json.dumps([seconds[-1], value]))
 
 def _on(n: int, program: Callable[[], np.ndarray]) -> np.ndarray:
     """What a program returns on n processors."""
-    before = os.environ.get(VARIABLES[0])
-    os.environ[VARIABLES[0]] = str(n)
-    try:
+    with environment(**_using(n)):
         return program()
-    finally:
-        del os.environ[VARIABLES[0]]
-        if before is not None:
-            os.environ[VARIABLES[0]] = before
 
 
-def _apart(name: str, wanted: np.ndarray, found: np.ndarray, times: list) -> Row:
-    same = int((wanted == found).sum())
-    told = {"agree": f"{same:,} of {wanted.size:,} equal to the bit", "agrees": same == wanted.size}
-    return beside(name, "our own 1 processor", times, goal=GOAL, **told)
+def _using(n: int) -> dict[str, str]:
+    return dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(n))
 
 
 def _mmd(n: int, points: int) -> tuple[float, float]:
     """Seconds of the second call of a process on n processors, and its value."""
     command = [sys.executable, "-c", MMD, str(points)]
-    environment = os.environ | dict.fromkeys(VARIABLES, str(n))
-    ran = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    with environment(**_using(n)):
+        ran = subprocess.run(command, capture_output=True, text=True, check=True)
     return tuple(json.loads(ran.stdout))
 
 
@@ -69,7 +61,7 @@ def rows(quick: bool) -> Iterator[Row]:
     """chrF, BLEU, MMD²."""
     n = cores()
     if n < 2:
-        yield not_measured("all processors", "our own 1 processor", "there is only one", GOAL)
+        yield not_measured("all processors", ONE, "there is only one", GOAL)
         return
     sources, k, rounds = (60, 256, 1) if quick else (997, 1024, 3)
     cands, refs = candidates(k, sources, np.random.default_rng(24))
@@ -78,7 +70,9 @@ def rows(quick: bool) -> Iterator[Row]:
         _on(n, program)
         both = [partial(_on, 1, program), partial(_on, n, program)]
         times, (wanted, found) = interleaved(both, rounds)
-        yield _apart(f"segment {name}, K={k}, {n} processors", wanted, found, times)
+        same, size = int((wanted == found).sum()), wanted.size
+        told = {"agree": f"{same:,} of {size:,} equal to the bit", "agrees": same == size}
+        yield beside(f"segment {name}, K={k}, {n} processors", ONE, times, goal=GOAL, **told)
     points = 2_000 if quick else 10_000
     ran = [(_mmd(1, points), _mmd(n, points)) for _ in range(rounds)]
     wanted, found = (np.array([pair[i][1] for pair in ran]) for i in (0, 1))
@@ -86,4 +80,4 @@ def rows(quick: bool) -> Iterator[Row]:
     apart = float(np.abs(wanted / found - 1).max())
     told = {"agree": f"apart by at most {apart:.0e} of the value", "agrees": apart < 1e-6}
     workload = f"MMD² rbf {points} x {points} x 384 float32, {n} processors"
-    yield beside(workload, "our own 1 processor", times, goal=GOAL, **told)
+    yield beside(workload, ONE, times, goal=GOAL, **told)

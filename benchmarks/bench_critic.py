@@ -1,6 +1,8 @@
-"""The bundled critic on 10,000 texts of the length of sentences, on one processor, none of which it has seen.
+"""The bundled critic on 10,000 texts of the length of sentences, on one processor.
 
-python -m benchmarks critic [--quick]
+It has seen none of them, nor any of their words.
+
+    python -m benchmarks critic [--quick]
 """
 
 from __future__ import annotations

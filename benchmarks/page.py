@@ -11,6 +11,7 @@ import pandas as pd
 
 import anhelpers as an
 from anhelpers.charts.offline import picture
+from anhelpers.compiled import cores
 
 from .table import POINTS, Row, exponent
 
@@ -95,8 +96,5 @@ def _growth(points: pd.DataFrame, what: str, title: str):
 
 
 def _machine(quick: bool) -> str:
-    import os
-
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     size = " Smaller workloads than those of the goals (--quick)." if quick else ""
-    return f"Python {sys.version.split()[0]}, {platform.system()} {platform.machine()}, {cores} cores.{size}"
+    return f"Python {sys.version.split()[0]}, {platform.system()} {platform.machine()}, {cores()} cores.{size}"
