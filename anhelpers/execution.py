@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -35,6 +36,9 @@ STYLED = re.compile(r'(?<=["#])T_[0-9a-f]{5}(?![0-9a-f])')
 """The name that pandas gives, by chance, to a table with a style of its own."""
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]+(?=>)")
+WIDGETS = "application/vnd.jupyter.widget-{}+json"
+PART = re.compile(r"(?<=IPY_MODEL_)[0-9a-f]{32}")
+"""How the state of a widget of ipywidgets names another one, such as its layout."""
 
 # cells tell what fails; how a kernel ends alarms for nothing
 QUIET_KERNEL = ["--IPKernelApp.log_level=50"]
@@ -179,7 +183,26 @@ def _settle(executed: Path) -> None:
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell.id = f"injected-{i}"
     _without_chance(book.cells)
-    write_text(executed, nbformat.writes(book) + "\n")
+    text, names = nbformat.writes(book), _widget_names(book)
+    if names:
+        text = re.sub("|".join(names), lambda found: names[found[0]], text)
+        text = nbformat.writes(nbformat.reads(text, 4))  # in the order of the new names
+    write_text(executed, text + "\n")
+
+
+def _widget_names(book: Any) -> dict[str, str]:
+    """The name by chance of each widget of ipywidgets -> its number: as they are shown, each before its own parts."""
+    state = book.metadata.get("widgets", {}).get(WIDGETS.format("state"), {}).get("state", {})
+    datas = [one.get("data", {}) for cell in book.cells for one in cell.get("outputs", [])]
+    order = [data[view]["model_id"] for data in datas if (view := WIDGETS.format("view")) in data]
+    told = {name: json.dumps(model, sort_keys=True) for name, model in state.items()}
+    order += sorted(set(told) - set(order), key=lambda name: PART.sub("", told[name]))
+    names: dict[str, str] = {}
+    while order:
+        if (name := order.pop(0)) not in names:
+            names[name] = f"{len(names):032x}"
+            order = [*PART.findall(told.get(name, "")), *order]
+    return names
 
 
 def _without_chance(cells: Sequence[Any]) -> None:

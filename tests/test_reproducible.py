@@ -149,6 +149,7 @@ BOOK = [
         "p.SECONDS_BETWEEN_LINES = 0.0\nwith progress(2, 'slow') as step:\n    step(1)\n    step(1)",
         None,
     ),
+    ("code", "from ipywidgets import HBox, IntSlider\nHBox([IntSlider(seed), IntSlider(1)])", None),
     ("code", "styled = pd.DataFrame({'b': [seed]}).style.hide()\ndisplay(styled)\nstyled", None),
 ]
 KERNEL = {
@@ -352,6 +353,19 @@ def test_an_executed_notebook_has_no_times_folders_or_progress(runs):
     assert not re.search(r"papermill\"|start_time|slow: ", text)
     printed = [(o.name, o.text) for o in book.cells[3].outputs]
     assert sorted(printed) == [("stderr", "told\n"), ("stdout", "first 5\nsecond\n")]
+
+
+def test_widgets_have_numbers_for_names(runs):
+    """ipywidgets names each by chance; a notebook lists them by name."""
+    book = nbformat.read(runs[1] / "run" / "book.ipynb", 4)
+    names = execution._widget_names(book)
+    assert names
+    assert all(old == new for old, new in names.items())
+    (shown,) = (o.data[execution.WIDGETS.format("view")] for o in book.cells[-2].outputs)
+    assert shown["model_id"] == f"{0:032x}"
+    state = book.metadata.widgets[execution.WIDGETS.format("state")]["state"]
+    assert list(state) == [f"{i:032x}" for i in range(len(names))]
+    assert state[shown["model_id"]]["model_name"] == "HBoxModel"
 
 
 def test_tables_with_a_style_have_numbers_for_names(runs):
