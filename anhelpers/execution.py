@@ -10,10 +10,10 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,8 @@ PART = re.compile(r"(?<=IPY_MODEL_)[0-9a-f]{32}")
 
 # cells tell what fails; how a kernel ends alarms for nothing
 QUIET_KERNEL = ["--IPKernelApp.log_level=50"]
+
+LONGEST_SOCKET = 100  # bytes of a path; Linux knows 107, macOS 103
 
 
 @dataclass(frozen=True)
@@ -118,18 +120,20 @@ def _executed(
     seen = sys.stderr is not None and sys.stderr.isatty()
     manager = kernel_manager()
     try:
-        papermill.execute_notebook(
-            str(path),
-            str(fresh),
-            parameters=dict(parameters),
-            cwd=os.getcwd(),
-            progress_bar=seen,
-            kernel_name="python3",
-            log_output=False,
-            request_save_on_cell_execute=False,  # takes longer than most cells; the file is written at the end
-            extra_arguments=[*QUIET_KERNEL, *_sharing(scheduler)],
-            **({"kernel_manager_class": manager} if manager else {}),
-        )
+        with _channels() as config:
+            papermill.execute_notebook(
+                str(path),
+                str(fresh),
+                parameters=dict(parameters),
+                cwd=os.getcwd(),
+                progress_bar=seen,
+                kernel_name="python3",
+                log_output=False,
+                request_save_on_cell_execute=False,  # takes longer than most cells; the file is written at the end
+                extra_arguments=[*QUIET_KERNEL, *_sharing(scheduler)],
+                config=config,
+                **({"kernel_manager_class": manager} if manager else {}),
+            )
     except papermill.PapermillExecutionError as error:
         return _failure(error)
     except nbclient.DeadKernelError:
@@ -140,6 +144,23 @@ def _executed(
     except RuntimeError as error:
         return f"its kernel did not start ({error}); close other programs, or run with --jobs 1."
     return None
+
+
+@contextmanager
+def _channels() -> Iterator[Any]:
+    """How a kernel is spoken to: by sockets in a folder that nobody else may enter, or by ports where there are none.
+
+    A port is chosen before the kernel takes it, and another program may have been quicker.
+    """
+    chosen = need("traitlets.config", "running notebooks").Config()
+    if os.name != "posix":
+        yield chosen
+        return
+    with tempfile.TemporaryDirectory(prefix="anhelpers.", ignore_cleanup_errors=True) as folder:
+        base = os.path.join(folder, "kernel")
+        if len(os.fsencode(base)) <= LONGEST_SOCKET:
+            chosen.KernelManager.update(transport="ipc", ip=base)
+        yield chosen
 
 
 def _sharing(scheduler: str | None) -> list[str]:

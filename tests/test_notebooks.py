@@ -5,6 +5,7 @@ import html
 import os
 import re
 import statistics
+import tempfile
 from pathlib import Path
 
 import nbformat
@@ -598,6 +599,25 @@ def test_a_kernel_that_does_not_start_is_told_and_nothing_of_ours_stays_behind(
         "its kernel did not start (Kernel died before replying to kernel_info)"
     )
     assert dict(os.environ) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sockets with a path are POSIX")
+@pytest.mark.parametrize(("folder", "told"), [("t", "ipc True"), ("t" * 120, "tcp False")])
+def test_a_kernel_is_spoken_to_where_only_its_owner_can_or_by_ports_where_paths_are_too_long(
+    folder, told, tmp_path, monkeypatch
+):
+    asked = """
+import ipykernel, json, os
+here = json.loads(ipykernel.get_connection_info())
+place = os.path.dirname(here["ip"])
+print(here["transport"], bool(place) and os.stat(place).st_mode % 0o1000 == 0o700)"""
+    with tempfile.TemporaryDirectory() as short:  # pytest's own folders have long names
+        (place := Path(short, folder)).mkdir()
+        monkeypatch.setattr(tempfile, "tempdir", str(place))
+        outcome = execute(small_notebook(tmp_path, "one", asked), {}, tmp_path / "out")
+        left = [path.name for path in place.iterdir() if path.is_dir()]
+    (cell,) = [c for c in nbformat.read(outcome.notebook, 4).cells if c.get("outputs")]
+    assert (cell.outputs[0].text, left) == (f"{told}\n", [])
 
 
 def test_what_is_printed_is_one_piece_and_of_a_line_written_over_the_last_state(tmp_path):
