@@ -13,8 +13,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,13 @@ from ..data.sets import bundled, bundled_too
 from ..errors import DataError, UnknownName
 from ..metrics import Asked, Metric, signature_of
 from ..progress import note, progress
-from .masked import Shape, critic_tokens, grains, joined, ngrams
+from .masked import Grams, Shape, critic_tokens, ngrams
 from .prints import seen_beyond_chance, training_lines
 
 __all__ = [
     "Critic",
     "critic_metric",
+    "critic_scores",
     "explain",
     "find_critic",
     "foreign",
@@ -46,8 +48,7 @@ __all__ = [
 ]
 
 TABLE, FACTS = "critic.tsv.xz", "facts.json"
-MOST_SEEN = 2**17  # tokens of earlier texts that a critic keeps
-PART = 2**12  # texts between two signs of progress
+PART = 2**10  # texts that are scored together
 FOREIGN, FEWEST = 0.4, 6
 """A text of so many words may be in another language where the critic knows less than this share of what it usually
 knows of one: so read 0.1 % of the bundled German candidates, 2 % of WMT24's German references (headlines, names), 99 %
@@ -66,7 +67,6 @@ class Critic:
     shape : what it reads.
     table : n-gram -> its inverse document frequency, >= 1, and its weight in NATS of the vector of length 1.
     intercept : NATS, of a text of which no n-gram is known.
-    seen : tokens of earlier texts at both grains, kept for the next one.
     training_lines : (n,) `prints.line_fingerprints` of what it was trained on, perhaps shortened; None: unknown.
     """
 
@@ -77,7 +77,6 @@ class Critic:
     shape: Shape
     table: Mapping[str, tuple[float, float]] = field(repr=False)
     intercept: float
-    seen: dict[str, tuple[str, str]] = field(default_factory=dict, repr=False, compare=False)
     training_lines: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -89,6 +88,16 @@ class Critic:
             | shape
             | {"features": len(self.table)}
         )
+
+    @cached_property
+    def grams(self) -> Grams:
+        """The n-grams of the table, to be found in texts."""
+        return Grams(self.table, self.words, self.shape)
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """(2, n-grams) float64: the inverse document frequencies and the weights of the table."""
+        return np.array([*self.table.values()]).T
 
 
 def known_words(critic: Critic, text: str) -> tuple[int, int]:
@@ -134,19 +143,34 @@ def score_critic(critic: Critic, text: str) -> float:
     ----------
     AN §4.1, E.1: the best critic is log r(y)/q(y). The weights are those of a logistic regression over tf-idf.
     """
-    tokens = critic_tokens(text, critic.language)
-    if not any(token[0].isalpha() for token in tokens):
-        return float("nan")
-    if len(critic.seen) > MOST_SEEN:
-        critic.seen.clear()
-    both, table = grains(tokens, critic.words, critic.shape, critic.seen), critic.table
-    found: list[str] = []
-    for k in range(1, critic.shape.order + 1):
-        bare, outlined = (joined(grain, k) for grain in both)
-        found += [gram for gram in bare if gram in table]
-        found += [b for a, b in zip(bare, outlined, strict=True) if b != a and b in table]
-    size = _length(found, table)
-    return critic.intercept + math.fsum([table[g][0] * table[g][1] / size for g in found])
+    return float(critic_scores(critic, [text])[0])
+
+
+def critic_scores(critic: Critic, texts: Sequence[str]) -> np.ndarray:
+    """(n,) the `score_critic` of each text, to the bit, in an eighth of the time.
+
+    Parameters
+    ----------
+    critic : of `load_critic`. texts : in its language; some thousands at a time are enough, and their tokens in memory.
+    """
+    found = critic.grams.find([critic_tokens(text, critic.language) for text in texts])
+    idf, weight = critic.columns
+    count, n = found.times * idf[found.gram], len(texts)
+    length = np.sqrt(_sums(count * count, found.text, n))
+    length[length == 0] = 1.0  # no n-gram is known
+    parts = count * weight[found.gram] / length[found.text]
+    return np.where(found.worded, critic.intercept + _sums(parts, found.text, n), np.nan)
+
+
+def _sums(values: np.ndarray, group: np.ndarray, n: int) -> np.ndarray:
+    """(n,) sums of the values of each group, rounded once, so that other texts beside it do not change a text's.
+
+    Parameters
+    ----------
+    group : ascending.
+    """
+    stops, listed = np.searchsorted(group, np.arange(n + 1)).tolist(), values.tolist()
+    return np.array([math.fsum(listed[start:stop]) for start, stop in pairwise(stops)])
 
 
 def _length(grams: Sequence[str], table: Mapping[str, tuple[float, float]]) -> float:
@@ -215,25 +239,25 @@ def critic_metric(critic: Critic, trg_lang: str | None = None) -> Metric:
         hyps: Sequence[str], refs: Any = None, srcs: Any = None, segment: Any = None
     ) -> np.ndarray:
         place = {text: i for i, text in enumerate(dict.fromkeys(checks.texts("hyps", hyps)))}
-        found = np.empty(len(place))
-        with progress(len(place), f"scoring by the critic {critic.name}", "texts") as step:
-            for i, text in enumerate(place):
-                found[i] = score_critic(critic, text)
-                if i % PART == PART - 1 or i == len(place) - 1:
-                    step(i % PART + 1)
+        texts, found = [*place], np.empty(len(place))
+        with progress(len(texts), f"scoring by the critic {critic.name}", "texts") as step:
+            for i in range(0, len(texts), PART):
+                some = texts[i : i + PART]
+                found[i : i + PART] = critic_scores(critic, some)
+                step(len(some))
         values = found[np.fromiter(map(place.__getitem__, hyps), np.int64, len(hyps))]
         if wordless := int(np.isnan(values).sum()):
             note(
                 f"critic {critic.name}: {wordless} of {len(values)} texts have no word, and so no "
                 "score (nan)."
             )
-        few = sum(len(text.split()) == 1 for text in place)
-        if few:
+        words = [len(text.split()) for text in texts]
+        if few := words.count(1):
             note(
-                f"critic {critic.name}: {few} of {len(place)} different texts are a single word, whose "
+                f"critic {critic.name}: {few} of {len(texts)} different texts are a single word, whose "
                 "score says next to nothing."
             )
-        long = [text for text in place if len(text.split()) >= FEWEST]
+        long = [text for text, n in zip(texts, words, strict=True) if n >= FEWEST]
         if read := len(seen_beyond_chance(long, critic.training_lines)):
             note(
                 f"critic {critic.name}: {read} of {len(long)} different texts of {FEWEST} words or more "

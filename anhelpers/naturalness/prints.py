@@ -31,8 +31,11 @@ def line_fingerprints(lines: Iterable[str]) -> np.ndarray:
     ----------
     lines : texts; the hashes are (n,) uint64.
     """
-    digests = {hashlib.sha256(" ".join(line.split()).encode()).digest()[:8] for line in lines}
-    return np.sort(np.frombuffer(b"".join(digests), dtype="<u8"))
+    return np.sort(np.array([*set(map(_print, lines))], np.uint64))
+
+
+def _print(line: str) -> int:
+    return int.from_bytes(hashlib.sha256(" ".join(line.split()).encode()).digest()[:8], "little")
 
 
 def shared_lines(reference: Sequence[str], others: Iterable[str] | np.ndarray) -> list[str]:
@@ -46,7 +49,7 @@ def shared_lines(reference: Sequence[str], others: Iterable[str] | np.ndarray) -
     """
     known = others if isinstance(others, np.ndarray) else line_fingerprints(others)
     seen, lowest = set(known.tolist()), _lowest_bit(known)
-    return [line for line in reference if line_fingerprints([line])[0].item() & -lowest in seen]
+    return [line for line in reference if _print(line) & -lowest in seen]
 
 
 def lines_by_chance(n: int, prints: np.ndarray) -> float:

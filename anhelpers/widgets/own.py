@@ -29,10 +29,10 @@ from ..naturalness.critic import (
     FEWEST,
     Critic,
     critic_metric,
+    critic_scores,
     foreign,
     least_known,
     load_critic,
-    score_critic,
 )
 from ..plane import OracleStudy
 from ..plane.copies import copied_candidates
@@ -213,7 +213,7 @@ def _scored(
     """chrF and the critic's log-odds of translations of these segments; nan for a text without a word."""
     chrf = surface("chrf", test.trg_lang)
     counts = chrf.statistics(texts, test.streams, np.asarray(segment, dtype=np.int64))
-    return chrf.segment_scores(counts), np.array([score_critic(critic, text) for text in texts])
+    return chrf.segment_scores(counts), critic_scores(critic, texts)
 
 
 def shipped_critic(critic: Critic) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import lzma
 import math
 import re
 import shutil
+from collections import Counter
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -32,7 +33,7 @@ from anhelpers.naturalness.critic import (
     score_critic,
 )
 from anhelpers.naturalness.critic_figures import auc, reliability, tv_lower_bound
-from anhelpers.naturalness.masked import Shape, critic_tokens, ngrams
+from anhelpers.naturalness.masked import Grams, Shape, critic_tokens, ngrams
 from anhelpers.plane import oracle_study, system_plane
 from anhelpers.scoring.lookup import naturalness_metric
 from anhelpers.training.critic import CriticRecipe, train_critic, write_critic
@@ -80,6 +81,33 @@ def test_a_score_by_hand():
     assert [nats for _, nats in parts] == pytest.approx(
         [shares[0], *(s / size for s in shares[1:]), 0.0], abs=1e-12
     )
+
+
+TOKENS = st.lists(
+    st.sampled_from(["das", "Er", "Haus", "ging", "gehend", "3,5", ",", "...", "#PER#", "ß"]),
+    max_size=7,
+)
+
+
+@given(
+    st.lists(TOKENS, max_size=5),
+    st.integers(1, 3),
+    st.sets(st.integers(0, 200), min_size=1),
+    st.sampled_from([(), (5,)]),
+)
+def test_n_grams_that_are_looked_up_together_are_those_of_each_text(texts, order, some, lengths):
+    words, shape = frozenset({"das", "er"}), Shape(order, lengths, 2 * bool(lengths))
+    there = sorted({gram for text in texts for gram, _ in ngrams(text, words, shape)})
+    known = [gram for i, gram in enumerate(there) if i in some] + ["</s> <s>", "<s>", "0 0 0"]
+    found = Grams(known, words, shape).find(texts)
+    wanted = [
+        (i, known.index(gram), n)
+        for i, text in enumerate(texts)
+        for gram, n in Counter(gram for gram, _ in ngrams(text, words, shape)).items()
+        if gram in known
+    ]
+    assert [*zip(*(part.tolist() for part in found[:3]), strict=True)] == sorted(wanted)
+    assert [*found.worded] == [any(token[0].isalpha() for token in text) for text in texts]
 
 
 def test_one_form_of_each_sign():
