@@ -5,6 +5,7 @@ The line has no date, no folder and no user, so that the same command writes the
 
 from __future__ import annotations
 
+import csv
 import html
 import io
 import json
@@ -12,14 +13,14 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from . import __version__
 from .data.lines import read_bytes
@@ -31,9 +32,13 @@ if TYPE_CHECKING:
     import jinja2
     import pandas as pd
 
+    Table: TypeAlias = pd.DataFrame | Sequence[Mapping[str, object]]
+    """A data frame, or rows, column -> value, where pandas would take longer to load than all else."""
+
 __all__ = [
     "MAKING",
     "TOGETHER",
+    "as_csv",
     "environment",
     "from_template",
     "in_page",
@@ -127,12 +132,33 @@ def made_by(*, drawn: bool = False, installed: bool = False) -> str:
     return "|".join(filter(None, [f"anhelpers:{__version__}", made, signature_of(versions)]))
 
 
-def line_of(table: pd.DataFrame) -> str:
+def as_csv(table: Table) -> str:
+    r"""A table as CSV, the same from rows as from their data frame; None and nan are empty.
+
+    Parameters
+    ----------
+    table : a data frame, or rows: column -> value. A row may lack columns.
+
+    >>> as_csv([{"name": "a, b", "value": 0.1}, {"name": "c", "value": None, "low": 2}])
+    'name,value,low\n"a, b",0.1,\nc,,2\n'
+    """
+    if not isinstance(table, Sequence):
+        return table.to_csv(index=False, lineterminator="\n")
+    names = dict.fromkeys(name for row in table for name in row)
+    rows = csv.writer(text := io.StringIO(), lineterminator="\n")
+    rows.writerow(names)
+    for row in table:
+        values = (row.get(name) for name in names)
+        rows.writerow("" if value is None or value != value else value for value in values)
+    return text.getvalue()
+
+
+def line_of(table: Table) -> str:
     """`made_by` and what it made: |table: and the first 8 hex digits of the SHA-256 of the table as CSV.
 
     So two tables that one command made of other contents of files of one name do not say the same.
     """
-    data = table.to_csv(index=False, lineterminator="\n").encode("utf-8", "surrogatepass")
+    data = as_csv(table).encode("utf-8", "surrogatepass")
     return f"{made_by()}|table:{sha256(data).hexdigest()[:8]}"
 
 
@@ -145,14 +171,17 @@ def mark_of(line: str) -> str:
     return sha256(line.encode()).hexdigest()[:8]
 
 
-def with_made_by(table: pd.DataFrame, line: str) -> pd.DataFrame:
+def with_made_by(table: Table, line: str) -> Table:
     """The table with a last column made_by, the same in every row: package, version and the mark of its line.
 
     Parameters
     ----------
     line : of `line_of`; as it is long, it stands once beside the table, and not in each row.
     """
-    return table.assign(made_by=f"anhelpers {__version__} {mark_of(line)}")
+    made = {"made_by": f"anhelpers {__version__} {mark_of(line)}"}
+    return (
+        [{**row, **made} for row in table] if isinstance(table, Sequence) else table.assign(**made)
+    )
 
 
 def made_lines(path: str | PathLike) -> dict[str, str]:
@@ -166,7 +195,7 @@ def made_lines(path: str | PathLike) -> dict[str, str]:
     return {mark: line for mark, _, line in rows if mark == mark_of(line)}
 
 
-def write_result(path: str | PathLike, table: pd.DataFrame) -> Path:
+def write_result(path: str | PathLike, table: Table) -> Path:
     """A table as .csv or .parquet, with what made it: its mark in each row, its line once. Returns the path.
 
     The line goes into NAME.csv.made before the table takes its place; of parquet it is `made_by` of the file's
@@ -180,18 +209,19 @@ def write_result(path: str | PathLike, table: pd.DataFrame) -> Path:
     table = with_made_by(table, line)
     if path.suffix.lower() == ".parquet":
         return write_bytes(path, _parquet(table, line))
-    data = as_utf8(table.to_csv(index=False, lineterminator="\n"), path)
+    data = as_utf8(as_csv(table), path)
     with turn(path.parent), fresh_file(path) as fresh:
         fresh.write_bytes(data)
         write_text(f"{path}.made", f"{mark_of(line)}\t{line}\n")
     return path
 
 
-def _parquet(table: pd.DataFrame, line: str) -> bytes:
+def _parquet(table: Table, line: str) -> bytes:
+    import pandas as pd
     import pyarrow
     from pyarrow import parquet
 
-    whole = pyarrow.Table.from_pandas(table, preserve_index=False)
+    whole = pyarrow.Table.from_pandas(pd.DataFrame(table), preserve_index=False)
     told = {**whole.schema.metadata, "made_by": line}
     parquet.write_table(whole.replace_schema_metadata(told), buffer := io.BytesIO())
     return buffer.getvalue()

@@ -14,6 +14,7 @@ from .charts.frame import digits_of
 from .data.writing import write_text
 from .provenance import (
     TOGETHER,
+    as_csv,
     from_template,
     in_page,
     line_of,
@@ -98,7 +99,7 @@ def write_tables(folder: str | PathLike, tables: Mapping[str, pd.DataFrame]) -> 
     return [
         write_text(
             folder / f"{name}.csv",
-            with_made_by(table, own[name]).to_csv(index=False, lineterminator="\n"),
+            as_csv(with_made_by(table, own[name])),
         )
         for name, table in tables.items()
     ]

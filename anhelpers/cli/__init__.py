@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -96,6 +97,8 @@ LESS = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; 0 where all went well, 1 where a notebook failed, 2 for a wrong input, 70 for a defect of this
     package, 130 or 143 when stopped."""
+    if argv is None:  # a process of its own, which loads libraries: they leave no garbage
+        gc.set_threshold(200_000, 20, 100)
     there = open_streams()
     words = sys.argv[1:] if argv is None else list(argv)
     args = _parser(next((word for word in words if word in COMMANDS), "")).parse_args(words)

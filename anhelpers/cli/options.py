@@ -19,12 +19,11 @@ from ..provenance import environment
 from ..scoring import lookup
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ..data import TestSet
     from ..metrics import Metric
     from ..naturalness.lm import LanguageModel
     from ..naturalness.mono import Mono
+    from ..provenance import Table
     from ..scoring.cluster import Cluster
 
 __all__ = [
@@ -572,7 +571,7 @@ def print_notes(notes: Iterable[str]) -> None:
         note(sentence)
 
 
-def write_table(table: pd.DataFrame, output: str | None) -> None:
+def write_table(table: Table, output: str | None) -> None:
     """CSV on standard output, or a .csv/.parquet file that appears in one step; a last column marks what made it.
 
     The whole line of what made it goes beside or into the file; of standard output, to standard error. On a terminal
@@ -586,12 +585,14 @@ def write_table(table: pd.DataFrame, output: str | None) -> None:
         say(f"wrote {provenance.write_result(output, table)} ({len(table)} rows)")
         return
     if sys.stdout.isatty():
+        import pandas as pd
+
         from ..report import terminal_text
 
-        shown = table.assign(made_by=provenance.made_by())
+        shown = pd.DataFrame(table).assign(made_by=provenance.made_by())
         sys.stdout.write(terminal_text(shown, get_terminal_size().columns))
         return
     line = provenance.line_of(table)
-    text = provenance.with_made_by(table, line).to_csv(index=False, lineterminator="\n")
+    text = provenance.as_csv(provenance.with_made_by(table, line))
     sys.stdout.write(as_utf8(text, "standard output").decode("utf-8"))
     say(f"made by {provenance.mark_of(line)}: {line}")

@@ -16,12 +16,15 @@ from . import mono as reference
 from . import options as shared
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from ..data import TestSet
     from ..metrics import Metric
     from ..naturalness.lm import LanguageModel
     from ..naturalness.mono import Mono
+    from ..provenance import Table
 
 EXAMPLE = "anhelpers score -s src.en -r ref.de -t mine.de -m chrf bleu -o scores.csv"
 
@@ -91,11 +94,10 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
-    import pandas as pd
-
     from ..data import write_mme
     from ..naturalness.load import BUNDLED
-    from ..scoring import segment_rows, system_rows
+    from ..scoring import segment_rows
+    from ..scoring.tables import system_records
 
     test, whole = _test_set(args)
     logprobs = _logprobs(args, test)
@@ -124,15 +126,20 @@ def _run(args: argparse.Namespace) -> None:
         for metric in metrics
         if metric.name != LPP_DISTANCE or args.segments
     ]
-    tables = [
-        segment_rows(*one) if args.segments else system_rows(*one, args.level) for one in sets
-    ]
-    if mono and model and not args.segments:
-        tables.append(_distances(whole, model, mono))
-    table = pd.concat(tables, ignore_index=True)
-    shared.write_table(
-        _with_kl(table, test, logprobs, model) if logprobs and model else table, args.output
-    )
+    if args.segments:
+        shared.write_table(_together([segment_rows(*one) for one in sets]), args.output)
+        return
+    rows = [row for one in sets for row in system_records(*one, args.level)]
+    more = [_distances(whole, model, mono)] if mono and model else []
+    more += [_kl(test, logprobs, model)] if logprobs and model else []
+    shared.write_table(_together([rows, *more]) if more else rows, args.output)
+
+
+def _together(tables: Sequence[Table]) -> pd.DataFrame:
+    """The rows of one table after those of another."""
+    import pandas as pd
+
+    return pd.concat(map(pd.DataFrame, tables), ignore_index=True)
 
 
 def _logprobs(args: argparse.Namespace, test: TestSet) -> dict[str, np.ndarray]:
@@ -153,18 +160,14 @@ def _logprobs(args: argparse.Namespace, test: TestSet) -> dict[str, np.ndarray]:
     }
 
 
-def _with_kl(
-    table: pd.DataFrame, test: TestSet, logprobs: dict, model: LanguageModel
-) -> pd.DataFrame:
-    """The table with a row kl per system whose log-probabilities are known; its interval is a note."""
-    import pandas as pd
-
+def _kl(test: TestSet, logprobs: dict, model: LanguageModel) -> pd.DataFrame:
+    """A row kl per system whose log-probabilities are known; its interval is a note."""
     from ..naturalness.kl import system_kl
     from ..scoring import estimate_rows
 
     estimates = system_kl(test, logprobs, model)
     shared.print_notes(f"{system}: {estimate}" for system, estimate in estimates.items())
-    return pd.concat([table, estimate_rows("kl", estimates)], ignore_index=True)
+    return estimate_rows("kl", estimates)
 
 
 def _distances(test: TestSet, model: LanguageModel, mono: Mono) -> pd.DataFrame:

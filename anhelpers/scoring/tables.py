@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,7 @@ __all__ = [
     "scorable",
     "score_all",
     "segment_rows",
+    "system_records",
     "system_rows",
     "system_scores",
 ]
@@ -136,8 +137,20 @@ def system_rows(test: TestSet, metrics: Sequence[Metric], level: str = "corpus")
     """
     import pandas as pd
 
-    rows = [row for metric in metrics for row in _rows_of(check_systems(test), metric, level)]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(system_records(test, metrics, level), columns=COLUMNS)
+
+
+def system_records(
+    test: TestSet, metrics: Sequence[Metric], level: str = "corpus"
+) -> list[dict[str, Any]]:
+    """The rows of `system_rows`, column -> value: pandas takes longer to load than a system takes to be scored.
+
+    Parameters
+    ----------
+    test, metrics, level : as in `system_rows`.
+    """
+    rows = (row for metric in metrics for row in _rows_of(check_systems(test), metric, level))
+    return [dict(zip(COLUMNS, row, strict=True)) for row in rows]
 
 
 def estimate_rows(
