@@ -3,7 +3,8 @@
 The exponent is the slope of a line through the logarithms: 1 is linear, and what a call costs in any case flattens
 it. Memory is the highest resident size during the call less that before it, as Linux counts it. A point of
 time is the processor's, the least of some calls, which go through all sizes in turn; one of memory is the first
-of them.
+of them. Whole studies have a process for each point of memory: one that has run before has room that it does not give
+back, which the first sizes would take without being counted.
 
     ANHELPERS_DATA=... python -m benchmarks growth [--quick]
 """
@@ -11,6 +12,7 @@ of them.
 from __future__ import annotations
 
 import ctypes
+import multiprocessing
 import re
 import tempfile
 import time
@@ -38,6 +40,7 @@ class Growing:
     sizes: tuple[int, ...]
     made: Callable[[int], Callable[[], object]]
     rounds: int = 3
+    alone: bool = False  # each point of memory has a process of its own; then `made` is picklable
 
 
 def workloads(quick: bool) -> Iterator[Growing]:
@@ -81,14 +84,15 @@ def whole_studies(quick: bool) -> Iterator[Growing]:
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        yield Growing("xmi of two files", "N", sizes(400_000), lambda n: _xmi(folder, n), 2)
-        yield Growing("plane of 8 systems", "N", sizes(16_000), _plane, 2)
+        study = partial(Growing, along="N", alone=True, rounds=2)
+        yield study("xmi of two files", sizes=sizes(400_000), made=partial(_xmi, folder))
+        yield study("plane of 8 systems", sizes=sizes(16_000), made=_plane)
         ratings = bench_mqm.unpacked(folder).read_text("utf-8").splitlines(keepends=True)
         rows = sizes(len(ratings))
-        yield Growing("MQM read and scored", "N", rows, lambda n: _mqm(folder, ratings, n))
-        yield Growing("score store", "N", sizes(400_000), lambda n: _store(folder, n), 2)
-    critic = an.metric("critic", "de")
-    yield Growing("critic", "N", sizes(64_000), lambda n: _critic(critic, n), 2)
+        mqm = partial(_mqm, folder, ratings)
+        yield study("MQM read and scored", sizes=rows, made=mqm, rounds=3)
+        yield study("score store", sizes=sizes(400_000), made=partial(_store, folder))
+    yield study("critic", sizes=sizes(64_000), made=_critic)
 
 
 def _surface(metric, cands, refs, n: int, k: int) -> Callable[[], object]:
@@ -159,8 +163,8 @@ def _store(folder: Path, n: int) -> Callable[[], object]:
     return kept_and_found
 
 
-def _critic(critic, n: int) -> Callable[[], object]:
-    return partial(critic.score_segments, bench_store.texts_of(n))
+def _critic(n: int) -> Callable[[], object]:
+    return partial(an.metric("critic", "de").score_segments, bench_store.texts_of(n))
 
 
 def measured(growing: Growing) -> tuple[list[float], list[float]]:
@@ -170,14 +174,28 @@ def measured(growing: Growing) -> tuple[list[float], list[float]]:
     for r in range(growing.rounds):
         for i, size in enumerate(growing.sizes):
             program = growing.made(size)
-            taken, more = _with_memory(program) if r == 0 else (_seconds(program), np.inf)
+            taken, more = (
+                _with_memory(program)
+                if r == 0 and not growing.alone
+                else (_seconds(program), np.inf)
+            )
             seconds[i], mib[i] = min(seconds[i], taken), min(mib[i], more)
+    if growing.alone:
+        for i, size in enumerate(growing.sizes):
+            with multiprocessing.get_context("spawn").Pool(1) as process:
+                mib[i] = process.apply(_memory, (growing.made, size))
     return seconds.tolist(), mib.tolist()
 
 
 def _seconds(program: Callable[[], object]) -> float:
     """Of the processor: a machine that others use as well makes large sizes wait longer."""
     return seconds_of(program, time.process_time)[0]
+
+
+def _memory(made: Callable[[int], Callable[[], object]], size: int) -> float:
+    """MiB of a workload at a size, in a process that has done no more than import what it calls."""
+    made(size // 50)()
+    return _with_memory(made(size))[1]
 
 
 def _with_memory(program: Callable[[], object]) -> tuple[float, float]:
