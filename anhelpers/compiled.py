@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import chain, islice
 from queue import SimpleQueue
+from threading import Event, Lock
 from typing import Any
 
 import numba
@@ -43,29 +44,43 @@ def cores() -> int:
 
 
 def side_by_side(maker: Callable[[], Callable[[Any], Any]], items: Iterable) -> Iterator[Any]:
-    """The result for each item, in their order, from as many threads as there are processors; the same as from one.
+    """The result for each item, in any order, from as many threads as there are processors; the same as from one.
 
     Parameters
     ----------
     maker : makes the function for one thread, which spends its time in compiled loops, and may keep what it has seen.
-    items : what it is called with; made as they are taken.
+    items : what it is called with; each is made by the thread that takes it.
     """
     n, rest = cores(), iter(items)
     first = [*islice(rest, n)]
     if n < 2 or len(first) < 2:
         yield from map(maker(), chain(first, rest))
         return
-    idle: SimpleQueue[Callable] = SimpleQueue()
-    for _ in range(n):
-        idle.put(maker())
+    todo, taking, ended, end = chain(first, rest), Lock(), Event(), object()
+    found: SimpleQueue[Any] = SimpleQueue()
 
-    def result(item: Any) -> Any:
-        function = idle.get()
+    def work() -> None:
         try:
-            return function(item)
+            function = maker()
+            while not ended.is_set():
+                with taking:
+                    item = next(todo, end)
+                if item is end:
+                    break
+                found.put(function(item))
+        except BaseException:
+            ended.set()
+            raise
         finally:
-            idle.put(function)
+            found.put(end)
 
-    # the map of a pool begins while the last items are made, and cancels what has not begun where its reader stops
     with ThreadPoolExecutor(n) as pool:
-        yield from pool.map(result, chain(first, rest))
+        working = [pool.submit(work) for _ in range(n)]
+        try:
+            for _ in working:
+                while (result := found.get()) is not end:
+                    yield result
+        finally:
+            ended.set()
+    for one in working:
+        one.result()

@@ -1,6 +1,8 @@
 """Running notebooks: two processes beside one, what one notebook costs beyond its own work, and the package's import.
 
-Six notebooks that only import numpy and print are made for it, so that the start of kernels is all that counts.
+Six notebooks that only import numpy and print are made for it, so that the start of kernels is all that counts. Where
+kernels are forked (`warm`), the process that they are forked from is there before: its imports, some seconds, come once
+in a run, and would be most of one with notebooks as small as these.
 
     python -m benchmarks notebooks [--quick]
 """
@@ -16,6 +18,7 @@ from pathlib import Path
 
 import nbformat
 
+from anhelpers import warm
 from anhelpers.execution import execute, run
 
 from .table import Row, beside, interleaved, limited
@@ -58,7 +61,9 @@ def rows(quick: bool) -> Iterator[Row]:
             [partial(execute, Path(path), {}, out) for path in paths[:3]], rounds
         )
         programs = [partial(run, paths, None, out, 1), partial(run, paths, None, out, 2)]
-        times, outcomes = interleaved(programs, rounds)
+        with warm.ready():
+            run(paths[:1], None, out)  # waits until all is imported
+            times, outcomes = interleaved(programs, rounds)
     done = sum(result.error is None for result in results)
     told = {"agree": f"{done} of {len(results)} ran", "agrees": done == len(results)}
     yield limited(

@@ -133,7 +133,7 @@ class Grams:
     """
 
     _seen: _Numbers
-    _tokens: np.ndarray  # (len(_seen), 4), of `_told`
+    _tokens: np.ndarray  # (len(_seen) or more, 4), of `_told`
 
     def __init__(self, known: Collection[str], words: frozenset[str], shape: Shape):
         self._words, self._shape = words, shape
@@ -168,8 +168,11 @@ class Grams:
         for text in texts:
             tokens += (0, *map(self._seen.__getitem__, text[: _read(text)]), 1)
             stops.append(len(tokens))
-        new = [self._told(token) for token in [*self._seen][len(self._tokens) :]]
-        self._tokens = np.concatenate([self._tokens, np.array(new, np.int64).reshape(-1, 4)])
+        told = np.array([*map(self._told, self._seen.new)], np.int64).reshape(-1, 4)
+        self._seen.new.clear()
+        if (n := len(self._seen)) > len(self._tokens):
+            self._tokens = np.concatenate([self._tokens, np.empty((n, 4), np.int64)])
+        self._tokens[n - len(told) : n] = told
         coarse, fine, masked, word = self._tokens[tokens].T
         text, inner = np.repeat(np.arange(len(texts)), np.diff(stops)), np.array(tokens) > 1
         found = [
@@ -209,8 +212,8 @@ class Grams:
 
     def _forget(self) -> None:
         """Forget the tokens of earlier texts, but for the start and the end of a text, which are 0 and 1."""
-        self._seen = _Numbers({START: 0, END: 1})
-        self._tokens = np.empty((0, 4), np.int64)
+        self._seen, self._tokens = _Numbers(), np.empty((0, 4), np.int64)
+        assert (self._seen[START], self._seen[END]) == (0, 1)
 
     def _told(self, token: str) -> tuple[int, int, bool, bool]:
         """The forms of a token at both grains (-1: in no known n-gram), whether they differ, whether it is a word."""
@@ -220,8 +223,12 @@ class Grams:
 
 
 class _Numbers(dict[str, int]):
-    """Token -> its number, in the order in which they are met."""
+    """Token -> its number, in the order in which they are met; `new` are those that were not yet told."""
+
+    def __init__(self) -> None:
+        self.new: list[str] = []
 
     def __missing__(self, token: str) -> int:
+        self.new.append(token)
         self[token] = number = len(self)
         return number

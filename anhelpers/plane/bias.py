@@ -7,6 +7,7 @@ all sources count. The two may have different signs (Simpson's paradox), for the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -176,12 +177,13 @@ def _between(
 
     rows, systems = shared_sources(human)
     at, out = np.ix_(rows, systems), []
-    every = [range(int(systems.sum()))]
+    every, draw = [range(int(systems.sum()))], draws[0].spawn(1)[0]
     for name, score in known.items():
         planes = [plane_of_scores(score[at], one[at], docs[rows]) for one in human]
         if rows.sum() > 1:
-            ends = [correlations(plane, draws[0], every, draws[1])[0] for plane in planes]
-            ends.append(np.array(correlation_gap(planes[0], planes[1], *draws)))
+            # the same resamples for all: r of the two ratings stands in two rows
+            ends = [correlations(plane, deepcopy(draw), every, draws[1])[0] for plane in planes]
+            ends.append(np.array(correlation_gap(planes[0], planes[1], deepcopy(draw), draws[1])))
         else:
             r = [float(pearson(*plane.scores())) for plane in planes]
             ends = [np.array([value, np.nan, np.nan]) for value in (*r, r[0] - r[1])]

@@ -233,6 +233,17 @@ def test_people_as_metrics_stand_in_the_corners():
         assert a.lean == pytest.approx(-f.lean)
 
 
+@pytest.mark.parametrize("level", [WITHIN, BETWEEN])
+def test_the_correlation_of_the_two_ratings_is_one_number_with_one_interval(level):
+    table = metric_bias(a_set(), rng(), n_draws=100, n_noise=5)
+    rows = table[(table.level == level) & (table.statistic == "pearson")].set_index("metric")
+    ends = [f"{{}}{end}" for end in ("", "_low", "_high")]
+    one = rows.loc["human accuracy", [end.format("with_fluency") for end in ends]]
+    other = rows.loc["human fluency", [end.format("with_accuracy") for end in ends]]
+    assert one.tolist() == pytest.approx(other.tolist(), abs=1e-12)
+    assert one.iloc[1] < one.iloc[0] < one.iloc[2]
+
+
 @pytest.mark.verifies("Lean of a metric", by="property")
 def test_a_metric_that_sees_one_rating_leans_to_it_surely():
     rated = a_set(n=120, n_docs=30)
