@@ -3,16 +3,21 @@
 import hashlib
 import io
 import json
+import subprocess
+import sys
 
 import altair as alt
 import nbformat
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from anhelpers import __version__, cli
 from anhelpers.charts import offline
 from anhelpers.errors import DataError
 from anhelpers.provenance import (
+    as_csv,
     in_page,
     line_of,
     made_by,
@@ -44,6 +49,27 @@ def score(tmp_path):
         return cli.main(["score", *typed, "--store", "off", "-m", "chrf", *map(str, more)])
 
     return run
+
+
+TEXTS = st.text(st.sampled_from('ab ,;"\n\r\tä'))
+
+
+@given(st.lists(st.tuples(TEXTS, st.floats(), st.integers(-9, 10**12), st.booleans()), min_size=1))
+def test_rows_are_the_same_csv_as_their_data_frame(cells):
+    names = "system", "value", "n", "told", "low"
+    rows = [dict(zip(names, (*row, float("nan")), strict=True)) for row in cells]
+    frame = pd.DataFrame(rows)
+    assert as_csv(rows) == as_csv(frame)
+    assert as_csv(with_made_by(rows, "x")) == as_csv(with_made_by(frame, "x"))
+
+
+def test_a_score_is_written_without_loading_pandas(tmp_path):
+    code = "import sys; from anhelpers import cli; cli.main(sys.argv[1:]); assert 'pandas' not in sys.modules"
+    for name, text in {"x.de": "Ja, das ist so.", "y.de": "Nein, so ist es."}.items():
+        (tmp_path / name).write_text(f"{text}\n" * 3, encoding="utf-8")
+    words = ["score", "-s", "x.de", "-r", "x.de", "-t", "y.de", "-m", "chrf", "-o", "s.csv"]
+    subprocess.run([sys.executable, "-c", code, *words], cwd=tmp_path, check=True)
+    assert len(pd.read_csv(tmp_path / "s.csv")) == 1
 
 
 def test_a_row_of_csv_carries_the_mark_and_the_line_stands_beside(tmp_path, score, capsys):

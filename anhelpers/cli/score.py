@@ -139,7 +139,7 @@ def _together(tables: Sequence[Table]) -> pd.DataFrame:
     """The rows of one table after those of another."""
     import pandas as pd
 
-    return pd.concat(map(pd.DataFrame, tables), ignore_index=True)
+    return pd.concat([pd.DataFrame(one) for one in tables if len(one)], ignore_index=True)
 
 
 def _logprobs(args: argparse.Namespace, test: TestSet) -> dict[str, np.ndarray]:

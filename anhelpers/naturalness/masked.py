@@ -213,7 +213,6 @@ class Grams:
     def _forget(self) -> None:
         """Forget the tokens of earlier texts, but for the start and the end of a text, which are 0 and 1."""
         self._seen, self._tokens = _Numbers(), np.empty((0, 4), np.int64)
-        assert (self._seen[START], self._seen[END]) == (0, 1)
 
     def _told(self, token: str) -> tuple[int, int, bool, bool]:
         """The forms of a token at both grains (-1: in no known n-gram), whether they differ, whether it is a word."""
@@ -226,7 +225,8 @@ class _Numbers(dict[str, int]):
     """Token -> its number, in the order in which they are met; `new` are those that were not yet told."""
 
     def __init__(self) -> None:
-        self.new: list[str] = []
+        super().__init__({START: 0, END: 1})
+        self.new = [*self]
 
     def __missing__(self, token: str) -> int:
         self.new.append(token)
