@@ -49,7 +49,7 @@ def side_by_side(maker: Callable[[], Callable[[Any], Any]], items: Iterable) -> 
     Parameters
     ----------
     maker : makes the function for one thread, which spends its time in compiled loops, and may keep what it has seen.
-    items : what it is called with; each is made by the thread that takes it.
+    items : what it is called with; each but the first few is made by the thread that takes it.
     """
     n, rest = cores(), iter(items)
     first = [*islice(rest, n)]

@@ -97,10 +97,7 @@ def write_tables(folder: str | PathLike, tables: Mapping[str, pd.DataFrame]) -> 
     lines = made_lines(folder / TOGETHER) | {mark_of(line): line for line in own.values()}
     write_text(folder / TOGETHER, "".join(f"{mark}\t{one}\n" for mark, one in lines.items()))
     return [
-        write_text(
-            folder / f"{name}.csv",
-            as_csv(with_made_by(table, own[name])),
-        )
+        write_text(folder / f"{name}.csv", as_csv(with_made_by(table, own[name])))
         for name, table in tables.items()
     ]
 

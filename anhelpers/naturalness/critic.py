@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import lzma
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -29,7 +28,7 @@ from ..data.sets import bundled, bundled_too
 from ..errors import DataError, UnknownName
 from ..metrics import Asked, Metric, signature_of
 from ..progress import note, progress
-from .masked import Grams, Shape, critic_tokens, ngrams
+from .masked import Grams, Hits, Shape, critic_tokens, ngrams
 from .prints import seen_beyond_chance, training_lines
 
 __all__ = [
@@ -154,12 +153,17 @@ def critic_scores(critic: Critic, texts: Sequence[str]) -> np.ndarray:
     critic : of `load_critic`. texts : in its language; some thousands at a time are enough, and their tokens in memory.
     """
     found = critic.grams.find([critic_tokens(text, critic.language) for text in texts])
-    idf, weight = critic.columns
-    count, n = found.times * idf[found.gram], len(texts)
-    length = np.sqrt(_sums(count * count, found.text, n))
-    length[length == 0] = 1.0  # no n-gram is known
-    parts = count * weight[found.gram] / length[found.text]
-    return np.where(found.worded, critic.intercept + _sums(parts, found.text, n), np.nan)
+    idf, weight = critic.columns[:, found.gram]
+    parts = found.times * idf * weight / _lengths(critic, found)[found.text]
+    scores = critic.intercept + _sums(parts, found.text, len(texts))
+    return np.where(found.worded, scores, np.nan)
+
+
+def _lengths(critic: Critic, found: Hits) -> np.ndarray:
+    """(texts,) lengths of the vectors of texts; 1 for one that has no known n-gram."""
+    size = found.times * critic.columns[0, found.gram]
+    length = np.sqrt(_sums(size * size, found.text, len(found.worded)))
+    return np.where(length > 0, length, 1.0)
 
 
 def _sums(values: np.ndarray, group: np.ndarray, n: int) -> np.ndarray:
@@ -171,12 +175,6 @@ def _sums(values: np.ndarray, group: np.ndarray, n: int) -> np.ndarray:
     """
     stops, listed = np.searchsorted(group, np.arange(n + 1)).tolist(), values.tolist()
     return np.array([math.fsum(listed[start:stop]) for start, stop in pairwise(stops)])
-
-
-def _length(grams: Sequence[str], table: Mapping[str, tuple[float, float]]) -> float:
-    """The length of a text's vector; 1 where it has no known n-gram."""
-    counts = Counter(grams)
-    return math.sqrt(math.fsum([(n * table[gram][0]) ** 2 for gram, n in counts.items()])) or 1.0
 
 
 def explain(critic: Critic, text: str) -> list[tuple[str, float]]:
@@ -211,7 +209,7 @@ def _parts(critic: Critic, text: str) -> tuple[float | None, list[tuple[range, f
         for gram, places in ngrams(tokens, critic.words, critic.shape)
         if gram in table
     ]
-    size = _length([gram for gram, _ in found], table)
+    (size,) = _lengths(critic, critic.grams.find([tokens])).tolist()
     return (
         critic.intercept,
         [(places, table[gram][0] * table[gram][1] / size) for gram, places in found],
