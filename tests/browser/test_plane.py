@@ -40,3 +40,7 @@ def test_a_page_shows_numbers_under_the_pointer_and_loads_nothing(tmp_path, page
     assert page.inner_text("h1") == "A & B"
     assert page.inner_text("p") == "x < y"
     assert ODD in page.inner_text("table")
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    box = page.locator("svg.marks").bounding_box()
+    assert 0 <= box["x"] < box["x"] + box["width"] <= 390
