@@ -206,6 +206,21 @@ def fits(page):
 
 
 @pytest.fixture
+def load_again(page):
+    """A function that loads the page once more, a moment after the last key, as people do.
+
+    What a page stores is kept by another process of the browser, which may tell a page that is loaded at once what was
+    stored before.
+    """
+
+    def loaded():
+        page.wait_for_timeout(300)
+        page.reload()
+
+    return loaded
+
+
+@pytest.fixture
 def without_scripts(chromium):
     """A function that opens a file in a browser that runs no scripts."""
     context = chromium.new_context(java_script_enabled=False)

@@ -43,7 +43,7 @@ def stored(page, title="a page"):
     return json.loads(page.evaluate(f"localStorage.getItem('anx-guesses:{title}')") or "{}")
 
 
-def test_a_choice_is_remembered_and_closed_once_compared(opened, page):
+def test_a_choice_is_remembered_and_closed_once_compared(opened, page, load_again):
     first, second = opened(end(), guessed("end", {"it": "it rises"}))
     assert not second.get_by_text("it rises").is_visible()
     assert second.get_by_role("button", name="Compare").count() == 1
@@ -53,14 +53,14 @@ def test_a_choice_is_remembered_and_closed_once_compared(opened, page):
     page.keyboard.press("ArrowDown")
     assert first.get_by_role("status").inner_text() == "Remembered: it rises."
     assert stored(page)["end"] == {"guess": "it rises", "compared": False}
-    page.reload()
+    load_again()
     assert first.get_by_role("radio", name="it rises").is_checked()
     first.get_by_role("radio", name="it falls").check()  # may still be changed
     second.scroll_into_view_if_needed()
     assert second.inner_text().startswith("You guessed it falls; it: it rises.")
     page.wait_for_function("document.querySelector('[role=status]').textContent[0] === 'C'")
     assert first.get_by_role("radio", name="it rises").is_disabled()
-    page.reload()
+    load_again()
     assert first.get_by_role("status").inner_text() == "Compared, so it stays: it falls."
     first.get_by_role("button", name="Forget this guess").click()
     assert not first.get_by_role("radio", name="it falls").is_checked()
@@ -69,7 +69,7 @@ def test_a_choice_is_remembered_and_closed_once_compared(opened, page):
     assert second.get_by_role("button", name="Compare").count() == 1
 
 
-def test_a_number_by_the_keyboard(opened, page):
+def test_a_number_by_the_keyboard(opened, page, load_again):
     first, second = opened(bits(), guessed("bits", {"the oracle": 1, "the class": 3}, unit="bits"))
     field = first.get_by_role("textbox", name="How many bits?")
     for typed, value in (("four", None), ("2,5", 2.5), ("-0.5", -0.5), ("", None), ("4", 4)):
@@ -83,7 +83,7 @@ def test_a_number_by_the_keyboard(opened, page):
     said = "You guessed 4 bits; the oracle: 1 bit; the class: 3 bits."
     second.scroll_into_view_if_needed()
     assert second.locator(".anx-said").inner_text() == said
-    page.reload()
+    load_again()
     assert first.get_by_role("textbox").input_value() == "4"
 
 
@@ -171,14 +171,14 @@ def test_without_scripts_a_line_to_write_on_and_the_answers(tiny, without_script
     assert page.locator("tbody tr").count() == 2
 
 
-def test_an_exported_notebook_needs_no_kernel(execute, exported, page):
+def test_an_exported_notebook_needs_no_kernel(execute, exported, page, load_again):
     address = exported(
         execute("guesses.ipynb", SETUP, "guess('end', 'What?', CHOICES)", "guessed('end', TOLD)")
     )
     page.goto(address)
     page.get_by_role("radio", name="it stays").check()
     page.get_by_text("You guessed it stays; the oracle: it stays.").wait_for()
-    page.reload()
+    load_again()
     assert page.get_by_role("radio", name="it stays").is_checked()
     assert page.locator(".anx-mine").inner_text().startswith("it stays (you)")
 

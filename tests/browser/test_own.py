@@ -425,7 +425,7 @@ def test_the_frame_grows_for_an_extreme_sentence_and_goes_back(made, page, tmp_p
 
 
 def test_kept_sentences_outlive_the_page_and_are_saved_as_the_file_that_python_reads(
-    made, page, tmp_path
+    made, page, tmp_path, load_again
 ):
     root = open_page(made, page, tmp_path)
     area, said = page.get_by_label("Your translation"), root.locator(".anx-status")
@@ -441,7 +441,7 @@ def test_kept_sentences_outlive_the_page_and_are_saved_as_the_file_that_python_r
     page.get_by_label("Next source").click()
     area.fill("A draft, not kept")
     page.wait_for_timeout(600)
-    page.reload()
+    load_again()
     assert (
         area.input_value() == "Twice a week she goes up,  “really”, and winds it."
     )  # as it was typed
@@ -475,11 +475,13 @@ def test_kept_sentences_outlive_the_page_and_are_saved_as_the_file_that_python_r
     assert (tmp_path / "one.csv").read_bytes() == same.csv().encode()
     page.get_by_label("Previous source").click()
     page.get_by_label("Delete sentence 2").click()
-    page.reload()
+    load_again()
     assert root.locator("tbody tr").count() == 2
 
 
-def test_a_kept_sentence_is_taken_back_into_the_field_and_replaced(made, page, tmp_path):
+def test_a_kept_sentence_is_taken_back_into_the_field_and_replaced(
+    made, page, tmp_path, load_again
+):
     root = open_page(made, page, tmp_path)
     area, said = page.get_by_label("Your translation"), root.locator(".anx-status")
     keep = root.locator(".anx-keep")
@@ -513,7 +515,7 @@ def test_a_kept_sentence_is_taken_back_into_the_field_and_replaced(made, page, t
     page.get_by_role("button", name="Edit sentence 3").click()
     page.get_by_role("button", name="Delete sentence 3").click()
     assert keep.inner_text() == "Keep this sentence"  # what is deleted is not replaced
-    page.reload()
+    load_again()
     assert root.locator("tbody tr").count() == 3
 
 

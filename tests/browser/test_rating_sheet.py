@@ -193,21 +193,21 @@ def test_fluency_is_rated_without_the_source_and_stays_once_a_source_is_shown(ma
     assert [shown(root)[k] for k in rows[5:7]] == [3, None]
 
 
-def test_a_page_that_is_loaded_again_has_both_passes_still(made, page, tmp_path):
+def test_a_page_that_is_loaded_again_has_both_passes_still(made, page, tmp_path, load_again):
     root = open_page(made, page, tmp_path)
     held = type_some(page, root, made, PLAN, 8)
-    page.reload()
+    load_again()
     assert shown(root) == held
     assert root.locator(".anx-where").inner_text() == "fluency 2 of 3"
     page.get_by_label("pseudonym").fill("Mo")
     page.get_by_role("button", name="start over").click()
     page.get_by_role("button", name="really delete").click()
     assert shown(root) == [None] * 30
-    page.reload()
+    load_again()
     assert shown(root) == [None] * 30
     held = type_some(page, root, made, PLAN, 19)
     page.get_by_label("pseudonym").fill("Mo")
-    page.reload()
+    load_again()
     assert shown(root) == held
     assert root.locator(".anx-where").inner_text() == "accuracy 2 of 5"
     assert page.get_by_label("pseudonym").input_value() == "Mo"
@@ -254,13 +254,13 @@ def test_what_a_source_says_word_for_word_opens_on_demand(page, tmp_path):
     assert line.get_attribute("lang") == "en"
 
 
-def test_a_sheet_to_try_has_nothing_to_hand_in(made, page, tmp_path):
+def test_a_sheet_to_try_has_nothing_to_hand_in(made, page, tmp_path, load_again):
     page.goto(made.sheet(hand_in=False).save(tmp_path / "try.html").as_uri())
     assert not page.get_by_role("button", name="Save", exact=True).is_visible()
     held = type_some(page, page.locator(".anx"), made, PLAN)
     assert shown(page.locator(".anx")) == held == PLAN
     assert focused(page) == by_turn(made)[-1]
-    page.reload()
+    load_again()
     assert shown(page.locator(".anx")) == PLAN
     for name in ("start over", "really delete"):
         page.get_by_role("button", name=name).click()
