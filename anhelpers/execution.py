@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -307,7 +307,7 @@ def run(
     make_folder(out)
     outcomes: list[Outcome] = []
     with (
-        ready() if len(plan) > jobs else nullcontext(),  # for one kernel each it would not pay
+        ready(),  # it imports beside this process, which has its own imports
         ProcessPoolExecutor(
             max_workers=min(jobs, len(plan)) or 1, initializer=_ends_when_told
         ) as pool,

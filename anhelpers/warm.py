@@ -37,6 +37,9 @@ MODULES = (
 )
 """What nearly every notebook of the collection imports."""
 
+LATER = ("pandas.io.formats.style", "scipy.stats")
+"""What half of them import: while nobody waits for a kernel."""
+
 READ_LATE = ("ANHELPERS_", "ANX_", "JPY_", "JUPYTER_", "PYTEST_")
 """How those environment variables begin that nothing reads while it is imported: a kernel may have others of these."""
 
@@ -196,8 +199,12 @@ def serve(number: int) -> None:
     os.environ["JPY_PARENT_PID"] = str(os.getpid())
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     _import_all()
-    gc.freeze()
+    waiting, later = select.poll(), [*LATER]
+    waiting.register(orders, select.POLLIN)
     while True:
+        while later and not waiting.poll(0):
+            importlib.import_module(later.pop(0))
+        gc.freeze()
         text, files, _, _ = socket.recv_fds(orders, LARGEST, 1)
         if not text:
             return

@@ -1,21 +1,18 @@
 """Altair charts without a network: in JupyterLab, in untrusted notebooks, in exported HTML, and as files.
 
-A file names what made it, in the place that its format has for it. The library that draws reserves more addresses than
-a limit on them (`ulimit -v`) leaves, and then ends its process: under a limit it draws in a process of its own.
+A file names what made it, in the place that its format has for it.
 """
 
 from __future__ import annotations
 
 import base64
 import html
-import io
 import json
 import math
 import re
 import struct
-import subprocess
-import sys
 import zlib
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
 from functools import cache
 from hashlib import sha256
@@ -25,29 +22,24 @@ from typing import Any
 
 import altair as alt
 import pandas as pd
-import vl_convert
 from altair.utils import data as altair_data
 from altair.utils.schemapi import debug_mode
 
 from .. import checks
 from ..data.manifest import cache_folder
 from ..data.writing import make_folder, write_bytes, write_text
-from ..errors import AnhelpersError, DataError
+from ..errors import DataError
 from ..provenance import in_page, made_by, version_of
-
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
+from .drawing import NotDrawn, drawn_aside
 
 __all__ = [
-    "NotDrawn",
     "interactive",
     "picture",
     "save",
     "spec_of",
     "stamped",
     "to_svg",
+    "to_svg_later",
     "unchecked",
     "use_offline",
 ]
@@ -60,22 +52,6 @@ VALUES = "anhelpers"  # altair's name for what makes values of a table
 VEGALITE_MIME = "application/vnd.vegalite.v5+json"  # the newest that JupyterLab 4 draws by itself
 SVG_SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')  # of the drawing: its first element's
 DPI = 300  # what printers of proceedings ask of pictures made of dots
-ASIDE = """
-import json, sys
-from anhelpers.charts.offline import _here
-sys.stdout.buffer.write(_here(*json.load(sys.stdin)))
-"""
-
-
-class NotDrawn(AnhelpersError, RuntimeError):
-    """A picture cannot be drawn here, though what it shows is known: results are written without it."""
-
-
-class InScript(json.JSONEncoder):
-    """JSON in which no text can end the script element around it."""
-
-    def encode(self, o: Any) -> str:
-        return super().encode(o).replace("<", "\\u003c")
 
 
 def use_offline(tooltips: bool = False) -> None:
@@ -159,42 +135,24 @@ def _plain(column: pd.Series) -> list | None:
 
 
 def to_svg(chart: alt.TopLevelMixin | dict) -> str:
-    """The chart as one SVG text, drawn in this process."""
-    return _drawn("vegalite_to_svg", spec_of(chart)).decode()
+    """The chart as one SVG text."""
+    return to_svg_later(spec_of(chart)).result().decode()
+
+
+def to_svg_later(spec: dict) -> Future[bytes]:
+    """The SVG text of a specification, when it is drawn; until then Python goes on.
+
+    Parameters
+    ----------
+    spec : of `spec_of`.
+    """
+    return drawn_aside("vegalite_to_svg", spec, vl_version=VEGALITE_VERSION)
 
 
 def _drawn(call: str, subject: dict | str | None, **options: Any) -> bytes:
-    """What the library makes of a specification or an SVG text, by the name of its function; "page" is altair's page.
-
-    Raises
-    ------
-    NotDrawn : a limit on the addresses of this process is too low for it.
-    """
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0] if resource is not None else -1
-    if resource is None or limit == resource.RLIM_INFINITY:
-        return _here(call, subject, options)
-    asked = json.dumps([call, subject, options]).encode()
-    done = subprocess.run([sys.executable, "-c", ASIDE], input=asked, capture_output=True)
-    if done.returncode:
-        raise NotDrawn(
-            f"no picture: this process may use {limit / 2**30:.1f} GB of addresses, and the library "
-            "that draws wants more; run again after `ulimit -v unlimited` for the picture."
-        )
-    return done.stdout
-
-
-def _here(call: str, subject: Any, options: dict[str, Any]) -> bytes:
-    """As `_drawn`, in this process."""
-    if call == "page":
-        page = io.StringIO()
-        alt.Chart.from_dict(subject).save(
-            page, format="html", inline=True, json_kwds={"cls": InScript}
-        )
-        return page.getvalue().encode()
-    if call.startswith("vegalite"):
-        options = {"vl_version": VEGALITE_VERSION, **options}
-    made = getattr(vl_convert, call)(subject, **options)
-    return made if isinstance(made, bytes) else made.encode()
+    """What `drawing.drawn_aside` gives, once it is there; the library knows several versions of Vega-Lite."""
+    version = {"vl_version": VEGALITE_VERSION} if call.startswith("vegalite") else {}
+    return drawn_aside(call, subject, **version, **options).result()
 
 
 def picture(chart: alt.TopLevelMixin | dict, svg: str | None = None) -> str:

@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _run(args: argparse.Namespace) -> None:
-    from ..charts.offline import NotDrawn
+    from ..charts.drawing import NotDrawn
     from ..plane import curve_rows, oracle_study
     from ..widgets.study import explore
 

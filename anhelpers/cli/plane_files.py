@@ -113,7 +113,7 @@ def write_all(folder: Path, run: Run, every: list[Found]) -> None:
 def _write(folder: Path, run: Run, every: list[Found]) -> None:
     """The files themselves."""
     from ..appendix import computed
-    from ..charts.offline import NotDrawn
+    from ..charts.drawing import NotDrawn
     from ..data.writing import write_text
     from ..paper import appendix_latex, bibliography
     from ..report import write_tables

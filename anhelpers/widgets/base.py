@@ -20,7 +20,8 @@ import ipywidgets
 import traitlets
 from IPython import get_ipython
 
-from ..charts.offline import InScript, alt_text, picture, spec_of, to_svg
+from ..charts.drawing import InScript
+from ..charts.offline import alt_text, picture, spec_of, to_svg
 from ..data.writing import make_folder, write_text
 from ..provenance import in_page
 

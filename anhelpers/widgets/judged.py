@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..charts.curve import axis_ranges, plot_curve
 from ..charts.frame import ACCURACY_TITLE, NATURALNESS_TITLE, digits_of
-from ..charts.offline import alt_text, spec_of, to_svg, unchecked
+from ..charts.offline import alt_text, spec_of, to_svg_later, unchecked
 from ..errors import DataError
 from ..frontier import OracleCurve, oracle_curve
 
-__all__ = ["ALL", "Judged", "Systems", "judged_data"]
+__all__ = ["ALL", "Judged", "Systems", "judged_data", "settle"]
 
 ALL = "all"
 Systems: TypeAlias = (
@@ -61,7 +61,7 @@ class Judged:
 def judged_data(
     one: Judged, segment: np.ndarray, domains: Sequence[str], **chart: Any
 ) -> tuple[dict, Any]:
-    """(what the page needs of one pair of judges besides texts, chart over all segments).
+    """(what the page needs of one pair of judges besides texts, chart over all segments); drawings until `settle`.
 
     Parameters
     ----------
@@ -138,17 +138,28 @@ def _clipped(systems: pd.DataFrame | None, ranges: Any) -> pd.DataFrame | None:
 
 
 def _picked(name: str, curve: OracleCurve, chart: Any, digits: list[int]) -> dict:
-    """One choice of the domain list: its chart, and the vertices that say where the point goes."""
+    """One choice of the domain list: its chart, that others are made beside, and where the point goes."""
     spec = spec_of(chart, validate=False)  # which is half of the time, and these are all alike
     return {
         "name": name,
         "count": curve.n_segments,
-        "svg": TAG.sub(_lean, to_svg(spec)),
+        "svg": to_svg_later(spec),
         "alt": alt_text(spec),
         "beta": curve.beta.tolist(),
         "accuracy": curve.accuracy.round(digits[0] + 3).tolist(),
         "naturalness": curve.naturalness.round(digits[1] + 3).tolist(),
     }
+
+
+def settle(views: Iterable[dict]) -> None:
+    """Put the drawings of all choices into their place, as texts.
+
+    Parameters
+    ----------
+    views : of `judged_data`.
+    """
+    for choice in (choice for view in views for choice in view["choices"]):
+        choice["svg"] = TAG.sub(_lean, choice["svg"].result().decode())
 
 
 def _lean(tag: re.Match) -> str:

@@ -20,7 +20,7 @@ from ..charts.frame import number
 from ..errors import DataError
 from .base import html_lang, plain_table, static_page
 from .edits import in_utf16, pieces, word_edits
-from .judged import Judged, judged_data
+from .judged import Judged, judged_data, settle
 
 __all__ = ["choice", "shaped", "static_html"]
 
@@ -106,6 +106,7 @@ def shaped(
         "meanings": {tag: said for tag in shown if (said := (meanings or {}).get(tag))},
         "clouds": clouds.kept,
     }
+    settle(views)
     return data | {"rows": rows, "judged": views}, charts[0]
 
 

@@ -272,9 +272,8 @@ def _train(
 ) -> None:
     """Adam with a linear warm-up and a cosine to zero, on the sentences in this order, again and again."""
     torch = need("torch", WHY)
-    optimizer = torch.optim.AdamW(
-        model.parameters(), recipe.rate, (0.9, 0.98), weight_decay=0.01, fused=True
-    )
+    weights = [*model.parameters()]
+    optimizer = torch.optim.AdamW(weights, recipe.rate, (0.9, 0.98), weight_decay=0.01, fused=True)
     rate = partial(warm_cosine, warm=max(1, round(WARM_UP * recipe.steps)), steps=recipe.steps)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
     best = (np.inf, model.state_dict())
@@ -288,7 +287,7 @@ def _train(
                 "other sizes, or another seed."
             )
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimizer.step()
         schedule.step()
         optimizer.zero_grad(set_to_none=True)
