@@ -279,6 +279,15 @@ def _outcome(future: Future[Outcome], path: Path) -> Outcome:
         return Outcome(path.stem, 0.0, error=killed)
 
 
+def _share(jobs: int) -> dict[str, str]:
+    """Environment of kernels side by side: a share of the processors each, or their threads would be in their way."""
+    if jobs < 2:
+        return {}
+    from .compiled import cores
+
+    return {"OMP_NUM_THREADS": str(max(1, cores() // jobs))}
+
+
 def run(
     names: Sequence[str] = (),
     parameters: Mapping[str, Any] | None = None,
@@ -306,11 +315,11 @@ def run(
     plan = check_parameters(paths, parameters or {})
     make_folder(out)
     outcomes: list[Outcome] = []
+    workers = min(jobs, len(plan)) or 1
     with (
+        environment(**_share(workers)),
         ready(),  # it imports beside this process, which has its own imports
-        ProcessPoolExecutor(
-            max_workers=min(jobs, len(plan)) or 1, initializer=_ends_when_told
-        ) as pool,
+        ProcessPoolExecutor(max_workers=workers, initializer=_ends_when_told) as pool,
     ):
         # the last first: those that train models stand there, and would be waited for alone
         running = {
@@ -329,10 +338,10 @@ def run(
                     )
                 say(f"[{len(outcomes)}/{len(plan)}] {o.name}: {state}, {o.seconds:.1f} s")
         except BaseException as error:
-            workers = list(pool._processes.values())
+            processes = list(pool._processes.values())
             pool.shutdown(wait=False, cancel_futures=True)
-            for worker in workers:
-                worker.terminate()
+            for process in processes:
+                process.terminate()
             if isinstance(error, KeyboardInterrupt):
                 rest = "run the others by name, or all again"
                 note(

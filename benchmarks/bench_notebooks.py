@@ -1,4 +1,4 @@
-"""Running notebooks: two processes beside one, what one notebook costs beyond its own work, and the package's import.
+"""Running notebooks: the two commands of the README, two processes beside one, what one costs beyond its own work.
 
 Six notebooks that only import numpy and print are made for it, so that the start of kernels is all that counts. Where
 kernels are forked (`warm`), the process that they are forked from is there before: its imports, some seconds, come once
@@ -9,9 +9,11 @@ in a run, and would be most of one with notebooks as small as these.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -51,8 +53,26 @@ def _import_seconds() -> float:
     )
 
 
+def _command(*arguments: str) -> float:
+    """Seconds of one call of the command as the Makefile makes it, for somebody whose store of scores is empty."""
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        subprocess.run(
+            [sys.executable, "-m", "anhelpers", "run", *arguments, "--out", folder],
+            check=True,
+            capture_output=True,
+            env=os.environ | {"ANHELPERS_STORE": str(Path(folder, "scores.sqlite"))},
+        )
+        return time.perf_counter() - began
+
+
 def rows(quick: bool) -> Iterator[Row]:
-    """Processes, overhead, import."""
+    """The README's commands, processes, overhead, import."""
+    first = [_command("00_start_here") for _ in range(1 if quick else 3)]
+    yield limited("the first notebook, as `make start` runs it", first, 10.0, "{:.1f} s".format)
+    if not quick:
+        every = [_command("--jobs", "2")]
+        yield limited("all 21 notebooks, as `make run` does", every, 80.0, "{:.1f} s".format)
     n, rounds = (2, 1) if quick else (6, 3)
     with tempfile.TemporaryDirectory() as folder:
         paths, out = _notebooks(Path(folder), n), Path(folder, "out")

@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from anhelpers import cli, execution, pages
+from anhelpers import cli, compiled, execution, pages
 from anhelpers.classroom.exercises import NOT_YET, RIGHT
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.execution import execute, run
@@ -540,6 +540,21 @@ def test_parameters_are_injected_and_results_appear_together(tmp_path, capsys):
     out, err = capsys.readouterr()
     assert out.splitlines() == [str(tmp_path / "out" / f"{n}.html") for n in ("one", "two")]
     assert "[2/2]" in err
+
+
+@pytest.mark.notebook
+@pytest.mark.parametrize(
+    ("n", "jobs", "told"), [(1, 3, "5"), (2, 1, "5"), (2, 2, "2"), (3, 9, "1")]
+)
+def test_kernels_side_by_side_share_the_processors(n, jobs, told, tmp_path, monkeypatch):
+    monkeypatch.setattr(compiled, "cores", lambda: 5)
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    asked = "import os; print(os.environ['OMP_NUM_THREADS'])"
+    paths = [small_notebook(tmp_path, f"n{i}", "a = 1", asked) for i in range(n)]
+    done = run([str(path) for path in paths], None, tmp_path / "out", jobs)
+    cells = [c for one in done for c in nbformat.read(one.notebook, 4).cells if c.get("outputs")]
+    assert [cell.outputs[0].text for cell in cells] == [f"{told}\n"] * n
+    assert os.environ["OMP_NUM_THREADS"] == "5"
 
 
 @pytest.mark.notebook

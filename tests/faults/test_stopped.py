@@ -325,7 +325,7 @@ MIDDLE = {
     "curve": (
         ["curve", "teaching/de-en", "--naturalness", "critic"],
         ["-o", "out/c.csv", "--html", "out/c.html"],
-        "from anhelpers.charts import offline as place; name = '_drawn'",
+        "from anhelpers.charts import offline as place; name = 'drawn_aside'",
     ),
     "mqm": (
         ["mqm", "ratings.tsv"],
