@@ -157,6 +157,7 @@ def _channels() -> Iterator[Any]:
         yield chosen
         return
     with tempfile.TemporaryDirectory(prefix="anhelpers.", ignore_cleanup_errors=True) as folder:
+        chosen.KernelManager.connection_file = os.path.join(folder, "kernel.json")  # has its key
         base = os.path.join(folder, "kernel")
         if len(os.fsencode(base)) <= LONGEST_SOCKET:
             chosen.KernelManager.update(transport="ipc", ip=base)

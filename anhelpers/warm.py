@@ -13,7 +13,7 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +43,11 @@ LATER = ("pandas.io.formats.style", "scipy.stats")
 READ_LATE = ("ANHELPERS_", "ANX_", "JPY_", "JUPYTER_", "PYTEST_")
 """How those environment variables begin that nothing reads while it is imported: a kernel may have others of these."""
 
-SERVE = "import sys; del sys.path[0]; from anhelpers import warm; warm.serve(int(sys.argv[1]))"
-"""Nothing of the current folder is imported; a kernel has it on its path later, as always."""
+SERVE = (
+    "import sys; sys.path[0] = sys.argv[2]; from anhelpers import warm; del sys.path[0]; "
+    "warm.serve(int(sys.argv[1]))"
+)
+"""This package, and nothing else of the current folder, is imported; a kernel has it on its path later, as always."""
 
 LARGEST = 2**18  # bytes of one order: a command, a folder and an environment
 
@@ -62,7 +65,8 @@ def ready() -> Iterator[None]:
         yield
         return
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    command = [sys.executable, "-c", SERVE, str(theirs.fileno())]
+    root = str(Path(__file__).parents[1])
+    command = [sys.executable, "-c", SERVE, str(theirs.fileno()), root]
     with ours:
         process = subprocess.Popen(
             command,
@@ -215,7 +219,8 @@ def serve(number: int) -> None:
             os.close(answer)
             _become_kernel(**json.loads(text))
             return
-        os.write(answer, str(pid).encode())
+        with suppress(OSError):  # who asked is gone
+            os.write(answer, str(pid).encode())
         os.close(answer)
 
 

@@ -81,13 +81,27 @@ def _beside(pid: int) -> subprocess.Popen:
 
 
 def _end(process: subprocess.Popen, pid: int) -> None:
-    """Let it end; in a fork of the process that began it, nothing."""
+    """End it, and what it draws; in a fork of the process that began it, nothing.
+
+    Its input would tell it, too, but that a fork may hold open.
+    """
     if os.getpid() == pid:
+        process.kill()
         with suppress(OSError, ValueError):  # its pipes are broken, or closed already
             process.communicate()
 
 
 def _answer(asked: bytes) -> bytes:
+    """Asked of a second process where the first has ended, unless a limit ended it, as it would the second."""
+    try:
+        return _asked(asked)
+    except NotDrawn:
+        if _limit() is not None:
+            raise
+        return _asked(asked)
+
+
+def _asked(asked: bytes) -> bytes:
     process: Any = _beside(os.getpid())
     try:
         process.stdin.write(asked + b"\n")
@@ -98,19 +112,25 @@ def _answer(asked: bytes) -> bytes:
             raise EOFError
     except (OSError, ValueError, EOFError):  # it has ended
         _beside.cache_clear()
+        status = process.wait()
         _end(process, os.getpid())
-        raise NotDrawn(_why(process.returncode)) from None
+        raise NotDrawn(_why(status)) from None
     if kind == b"refused":
         raise ValueError(made.decode())
     return made
 
 
-def _why(status: int) -> str:
+def _limit() -> float | None:
+    """Bytes of addresses that this process may use; None without a limit."""
     limit = resource.getrlimit(resource.RLIMIT_AS)[0] if resource is not None else -1
-    if resource is None or limit == resource.RLIM_INFINITY:
+    return None if resource is None or limit == resource.RLIM_INFINITY else limit
+
+
+def _why(status: int) -> str:
+    if (limit := _limit()) is None:
         return (
-            f"no picture: the process that draws has ended (status {status}), as happens when memory "
-            "runs out; close other programs, and run again for the picture."
+            f"no picture: the process that draws has ended twice (status {status}), as happens when "
+            "memory runs out; close other programs, and run again for the picture."
         )
     return (
         f"no picture: this process may use {limit / 2**30:.1f} GB of addresses, and the library "

@@ -121,7 +121,7 @@ def test_the_code_that_draws_in_pages_is_kept_and_made_again_where_it_is_broken(
 def test_a_picture_that_cannot_be_drawn_is_a_sentence_and_alt_text(chart, restored, monkeypatch):
     monkeypatch.setattr(drawing, "SERVE", "raise SystemExit(5)")
     monkeypatch.setattr(drawing, "_beside", cache(drawing._beside.__wrapped__))
-    with pytest.raises(drawing.NotDrawn, match=r"has ended \(status 5\).*run again"):
+    with pytest.raises(drawing.NotDrawn, match=r"has ended twice \(status 5\).*run again"):
         offline.to_svg(chart)
     if drawing.resource is not None:
         monkeypatch.setattr(drawing.resource, "getrlimit", lambda which: (2**34, 2**34))
