@@ -14,7 +14,7 @@ import platform
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -69,7 +69,7 @@ LIBRARIES = {  # distribution -> the module by whose presence we know that it to
     "torch": "transformers",
     "transformers": "transformers",
     "altair": "altair",
-    "vl-convert-python": "vl_convert",
+    "vl-convert-python": "anhelpers.charts.offline",  # which has it called by another process
 }
 DRAWING = ("altair", "vl-convert-python")
 
@@ -383,31 +383,34 @@ def _counts(value: object) -> bool:
 def _shown(value: object) -> str:
     """A parameter on one line, without the "|" that parts the line, and without folders.
 
-    >>> _shown(["a=/home/me/a.txt", "wmt24/en-de", "x|y", "to German:"])
-    'a=a.txt,wmt24/en-de,x%7Cy,to German:'
+    >>> _shown(["a=/home/me/a.txt", "/home/me/b.txt:LLM", "wmt24/en-de", "x|y", "to German:"])
+    'a=a.txt,b.txt:LLM,wmt24/en-de,x%7Cy,to German:'
     """
     if isinstance(value, list | tuple):
         return ",".join(map(_shown, value))
     if value is True:
         return "yes"
-    match = re.fullmatch(r"(?s)(?:(.*?)([=:]))?(.*)", without_password(str(value)))
-    head, mark, name = match.groups(default="") if match else ("", "", "")  # it fits every text
-    text = head + mark + (_own_name(name) if name and _is_place(name) else name)
+    text = _without_folder(plain := without_password(str(value)))
+    if text == plain and (match := re.fullmatch(r"(?s)(.*?[=:])(.+)", plain)):
+        text = match[1] + _without_folder(match[2])
     text = re.sub(r"[\s\x00-\x1f\x7f]+", " ", text).replace("|", "%7C")
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _is_place(name: str) -> bool:
-    """Whether a text is an absolute path, or leads to something that is there."""
-    try:
-        return Path(name).expanduser().is_absolute() or Path(name).exists()
-    except (OSError, ValueError, RuntimeError):
+def _without_folder(text: str) -> str:
+    """The own name of a file or folder, also of one with the kind of its system behind it; else the text."""
+    file, _, kind = text.rpartition(":")
+    own = _own_name(file)
+    return _own_name(text) or (f"{own}:{kind}" if own else text)
+
+
+def _own_name(text: str) -> str | None:
+    """Of an absolute path, or of what leads to something that is there; None for another text."""
+    with suppress(OSError, ValueError, RuntimeError):
         # too long for a name, with a NUL, or of a user who is not there
-        return False
-
-
-def _own_name(name: str) -> str:
-    return Path(name).expanduser().resolve().name
+        if text and ((path := Path(text).expanduser()).is_absolute() or path.exists()):
+            return path.resolve().name
+    return None
 
 
 @cache

@@ -167,3 +167,15 @@ def test_the_limit_of_rows_is_the_users(restored, tmp_path):
     offline.use_offline()
     alt.data_transformers.disable_max_rows()
     assert len(*offline.spec_of(chart)["datasets"].values()) == 5001
+
+
+def test_a_picture_names_the_library_that_draws_though_it_does_so_elsewhere(tmp_path):
+    code = """
+import sys, altair as alt, pandas as pd, anhelpers as an
+an.save(alt.Chart(pd.DataFrame({"a": [1]})).mark_point().encode(x="a:Q"), sys.argv[1])
+print("vl_convert" in sys.modules)
+"""
+    file = tmp_path / "a.svg"
+    done = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("False\n", "")
+    assert f"vl-convert-python:{vl_convert.__version__}" in file.read_text()
