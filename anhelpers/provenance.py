@@ -405,9 +405,7 @@ def _without_folder(text: str) -> str:
 
 
 def _own_name(text: str) -> str | None:
-    """Of an absolute path, or of what leads to something that is there; None for another text."""
-    with suppress(OSError, ValueError, RuntimeError):
-        # too long for a name, with a NUL, or of a user who is not there
+    with suppress(OSError, ValueError, RuntimeError):  # too long, with a NUL, of a user not there
         if text and ((path := Path(text).expanduser()).is_absolute() or path.exists()):
             return path.resolve().name
     return None
