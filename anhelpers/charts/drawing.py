@@ -112,9 +112,10 @@ def _asked(asked: bytes) -> bytes:
             raise EOFError
     except (OSError, ValueError, EOFError):  # it has ended
         _beside.cache_clear()
-        status = process.wait()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(5)  # for its own status; one that says what is no answer has not ended
         _end(process, os.getpid())
-        raise NotDrawn(_why(status)) from None
+        raise NotDrawn(_why(process.returncode)) from None
     if kind == b"refused":
         raise ValueError(made.decode())
     return made
@@ -140,8 +141,9 @@ def _why(status: int) -> str:
 
 def draw_all() -> None:
     """Draw what is asked for, a line each, until nobody can ask any more."""
-    asked, answers = sys.stdin.buffer, sys.stdout.buffer
-    for line in asked:
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints is no answer
+    for line in sys.stdin.buffer:
         try:
             kind, made = b"made", _made(*json.loads(line))
         except Exception as error:  # of the library, of which only the words are told

@@ -146,13 +146,17 @@ def to_svg_later(spec: dict) -> Future[bytes]:
     ----------
     spec : of `spec_of`.
     """
-    return drawn_aside("vegalite_to_svg", spec, vl_version=VEGALITE_VERSION)
+    return _aside("vegalite_to_svg", spec)
 
 
 def _drawn(call: str, subject: dict | str | None, **options: Any) -> bytes:
-    """What `drawing.drawn_aside` gives, once it is there; the library knows several versions of Vega-Lite."""
+    return _aside(call, subject, **options).result()
+
+
+def _aside(call: str, subject: dict | str | None, **options: Any) -> Future[bytes]:
+    """As `drawing.drawn_aside`, of whose versions of Vega-Lite this is Altair's."""
     version = {"vl_version": VEGALITE_VERSION} if call.startswith("vegalite") else {}
-    return drawn_aside(call, subject, **version, **options).result()
+    return drawn_aside(call, subject, **version, **options)
 
 
 def picture(chart: alt.TopLevelMixin | dict, svg: str | None = None) -> str:

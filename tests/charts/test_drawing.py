@@ -1,11 +1,11 @@
 """The process that draws beside this one: the same pictures, and what becomes of both where one of them ends."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -67,6 +67,26 @@ def test_where_it_is_killed_another_draws_the_same_picture(process):
     os.kill(process.pid, signal.SIGKILL)
     assert drawing.drawn_aside("vegalite_to_svg", SPEC).result() == whole
     assert drawing._beside(os.getpid()).pid != process.pid
+    drawing._end(drawing._beside(os.getpid()), os.getpid())
+
+
+@pytest.mark.parametrize(
+    "says", ["print('a word')", "print('made 3')", "print('made 9999\\nshort')"]
+)
+def test_what_is_no_answer_is_no_picture(says, monkeypatch):
+    monkeypatch.setattr(drawing, "SERVE", says)
+    monkeypatch.setattr(drawing, "_beside", cache(drawing._beside.__wrapped__))
+    with pytest.raises(drawing.NotDrawn, match="has ended twice"):
+        drawing.drawn_aside("vegalite_to_svg", SPEC).result()
+
+
+def test_what_the_library_prints_is_no_answer(monkeypatch):
+    loud = "import anhelpers.charts.drawing as d; _m = d._made; d._made = lambda *a: (print('loud', flush=True), _m(*a))[1]"
+    serve = drawing.SERVE.replace("draw_all()", f"{loud}; draw_all()")
+    monkeypatch.setattr(drawing, "SERVE", serve)
+    monkeypatch.setattr(drawing, "_beside", cache(drawing._beside.__wrapped__))
+    made = drawing.drawn_aside("vegalite_to_svg", SPEC).result()
+    assert made.startswith(b"<svg")
     drawing._end(drawing._beside(os.getpid()), os.getpid())
 
 
@@ -137,7 +157,7 @@ def test_it_imports_what_this_process_would(tmp_path):
 import sys
 sys.path[:] = [place for place in sys.path if place]
 from anhelpers.charts import drawing
-print(drawing.drawn_aside("vegalite_to_svg", {json.loads(json.dumps(SPEC))}).result()[:4])
+print(drawing.drawn_aside("vegalite_to_svg", {SPEC}).result()[:4])
 """
     done = subprocess.run(
         [sys.executable, "-P", "-c", code], cwd=tmp_path, capture_output=True, text=True
