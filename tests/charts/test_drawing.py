@@ -81,9 +81,12 @@ def test_what_is_no_answer_is_no_picture(says, monkeypatch):
 
 
 def test_what_the_library_prints_is_no_answer(monkeypatch):
-    loud = "import anhelpers.charts.drawing as d; _m = d._made; d._made = lambda *a: (print('loud', flush=True), _m(*a))[1]"
-    serve = drawing.SERVE.replace("draw_all()", f"{loud}; draw_all()")
-    monkeypatch.setattr(drawing, "SERVE", serve)
+    loud = """
+from anhelpers.charts import drawing
+quiet = drawing._made
+drawing._made = lambda *parts: (print("a word", flush=True), quiet(*parts))[1]
+draw_all()"""
+    monkeypatch.setattr(drawing, "SERVE", drawing.SERVE.replace("\ndraw_all()", loud))
     monkeypatch.setattr(drawing, "_beside", cache(drawing._beside.__wrapped__))
     made = drawing.drawn_aside("vegalite_to_svg", SPEC).result()
     assert made.startswith(b"<svg")
