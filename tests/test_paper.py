@@ -108,6 +108,10 @@ def test_panels_share_the_axis_of_naturalness_and_have_no_sentence_inside():
     best = set(one.system[pareto_mask(np.zeros(12, int), one.accuracy, one.naturalness)])
     assert not best & set(unnamed)
     closer, _, _ = plot_panels(panels, "LPP (nats)", zoom=zoomed(one, 4))
+    far = one.system[one.accuracy.idxmin()]
+    assert far not in zoomed(one, 4)
+    assert {*zoomed(one, 4), far} <= {*zoomed(one, 4, named=[far])}  # one's own are never outside
+    assert zoomed(one, 4, named=["of another panel"]) == zoomed(one, 4)
     assert closer.to_dict() != spec
     with pytest.raises(DataError, match="no plane to draw"):
         plot_panels([], "LPP (nats)")

@@ -35,6 +35,7 @@ NEAR = 0.15  # a line that ends in this last part of the width is named beside t
 APART = 6  # pixels to every other line with which an end is an end of its own
 # pixels by which a name in the plane is at least nearer to its own line than to any other
 NEARER = 6
+SAME = 2  # pixels within which two marks are one, which has both names
 MARGIN = 40  # more pixels than this to other lines make a name no clearer
 FAR = (64, 84, 108, 136, 170, 210, 260)  # how far away a name may stand that must not be missing
 ALIGN = {1: "left", 0: "center", -1: "right"}  # of a text on this side of what it names
@@ -91,7 +92,8 @@ def best_place(
 
     Parameters
     ----------
-    size : (width, height) of the plane, beyond which a label reaches by at most `edge` pixels.
+    size : (width, height) of the plane, beyond which a label reaches by at most `edge` pixels: to the right and above,
+        where no axis has its numbers.
     boxes : (4,) each, of labels over which it must not lie.
     off : ((n, 2) pixels, margin) each, of points that are not within that many pixels of it.
     hides : the same, of points that cost 1 each. cost : what else a place costs; infinite: it is none.
@@ -101,9 +103,9 @@ def best_place(
     taken = np.reshape(boxes, (-1, 4))
     for place in places:
         box = place.box
-        outside = np.clip([-box[0], -box[1], box[2] - size[0], box[3] - size[1]], 0, None).sum()
+        outside = np.clip([-box[1], box[2] - size[0]], 0, None).sum()
         shared = np.minimum(taken[:, 2:], box[2:]) - np.maximum(taken[:, :2], box[:2])
-        if outside > edge or (shared > 0).all(axis=1).any():
+        if outside > edge or box[0] < 0 or box[3] > size[1] or (shared > 0).all(axis=1).any():
             continue
         if any(_within(box, points, margin).any() for points, margin in off):
             continue
@@ -215,7 +217,8 @@ def place_labels(
     """Each label at that of 24 places around its point which hides least, led to it where that is far away.
 
     None for a label that would run into another, out of the plane, or be nearer to another point: a crowd stays
-    readable, and tooltips and tables name everybody. A bold one goes farther away, on a line, before it is left out.
+    readable, and tooltips and tables name everybody. A bold one has a line wherever another point is about as near, and
+    goes farther away before it is left out.
 
     Parameters
     ----------
@@ -263,9 +266,11 @@ def _misread(
     place: Label, *, mark: np.ndarray, others: np.ndarray, boxes: Sequence[np.ndarray]
 ) -> bool:
     """Whether a label would be read as another mark's, or its line pass another mark or a label."""
-    # with a line to its mark it only has to be clear of the others
-    least = 12 if place.led else min(12, _away(place.box, mark[None])[0] - 3)
-    if _away(place.box, others).min(initial=99) < least:
+    # with a line to its mark it only has to be clear of the others; without, it is nearer to its own, a bold one by far
+    elsewhere = others[np.hypot(*(others - mark).T) > SAME]
+    own = _away(place.box, mark[None])[0]
+    least = 12 if place.led else own + (10 if place.bold else 3)
+    if _away(place.box, elsewhere).min(initial=99) < least:
         return True
     line = _leader(mark, place)
     gaps = np.hypot(*(line[:, None] - others[None]).T)

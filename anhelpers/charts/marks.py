@@ -137,17 +137,26 @@ def system_marks(
     tips: list[alt.Tooltip],
     legend_of: Iterable[str] | None = None,
     offset: float | None = 6,
+    own: Sequence[str] = (),
 ) -> alt.Chart:
     """A mark per system, with a legend of the categories present (or of those given) and a tooltip with all numbers.
 
     Parameters
     ----------
+    own : whose marks lie above the others, large and with a thick outline.
     offset : of the legend, in pixels above the plane; None: there is no legend.
     """
+    mine = systems["system"].isin(own)
+    heavy = {}
+    if mine.any():
+        look = {"outline": np.where(mine, 3, 1), "area": np.where(mine, 260, 160)}
+        systems = systems.assign(**look).iloc[np.argsort(mine, kind="stable")]
+        heavy["strokeWidth"] = alt.StrokeWidth("outline:Q", scale=None)
+        heavy["size"] = alt.Size("area:Q", scale=None)
     extra = [c for c in systems if c.endswith(("_low", "_high")) or c in DETAILS]
     looks = category_channels(systems["category"] if legend_of is None else legend_of, offset)
     tooltip = [alt.Tooltip("system:N"), alt.Tooltip("category:N"), *tips, *map(tip, extra)]
-    return dots(systems).encode(**axes, **looks, tooltip=tooltip)
+    return dots(systems).encode(**axes, **looks, **heavy, tooltip=tooltip)
 
 
 def category_channels(categories: Iterable[str], offset: float | None = 6) -> dict:

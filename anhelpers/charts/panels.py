@@ -101,16 +101,22 @@ def plot_panels(
     return chart, [one.notes for _, one in parts], list(dict.fromkeys(unnamed))
 
 
-def zoomed(table: pd.DataFrame, most: int = 12) -> list[str]:
+def zoomed(table: pd.DataFrame, most: int = 12, named: Sequence[str] = ()) -> list[str]:
     """The systems in the corner of high accuracy and high naturalness, which a second picture shows larger.
+
+    It reaches as far as one's own systems.
 
     Parameters
     ----------
-    table : as for `plot_systems`. most : at most so many, beside the Pareto set; half of them where they are fewer.
+    table : as for `plot_systems`. most : about so many, half of the systems where they are fewer. named : one's own.
     """
     systems = checked_systems(table)
     n = min(most, max(2, len(systems) // 2))
     (x0, x1), (y0, y1) = focus_ranges(table, n)
+    own = systems["system"][systems["system"].isin(named)].tolist()
+    if own:
+        (left, right), (low, high) = focus_ranges(table, own)
+        x0, x1, y0, y1 = min(x0, left), max(x1, right), min(y0, low), max(y1, high)
     near = systems["naturalness"].between(x0, x1) & systems["accuracy"].between(y0, y1)
     return systems["system"][near].tolist()
 

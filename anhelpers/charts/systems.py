@@ -96,7 +96,8 @@ def plot_systems(
     origin : what (0, 0) means, "no errors" for negated penalties: is then marked, and within the default ranges.
     mono : of `plane.with_mono`, where R, text that people wrote in the language, stands on the axis of naturalness: a
         rule, with its interval as a band.
-    named : systems whose labels are placed before all others, in bold: one's own.
+    named : one's own systems: their labels are placed before all others, in bold, their marks lie above the others, and
+        have a thick outline.
     ranges : ((from, to) of naturalness, (from, to) of accuracy), as from `focus_ranges`.
     size : (width, height) of the plane in pixels; `axes.COLUMN` for a figure 3.3 inches wide.
     """
@@ -183,11 +184,13 @@ def systems_picture(
     plus, marks = _origin(origin, marks, plane)
     leaders, texts, unnamed = label_layers(named_points(shown, marks, bold), lines, plane)
     rings = [ring_marks(shown[best], plane.channels)] if best.any() else []
-    points = system_marks(shown, plane.channels, list(tips), **(legend or {}))
+    points = system_marks(shown, plane.channels, list(tips), own=named, **(legend or {}))
     layers += [*leaders, *plus, *rings, points, *texts]
     notes = [" ".join([PARETO] * pareto + _uncertain(uncertainty, shown)), *notes]
     notes = [*filter(None, notes), *_mono_words(mono, plane), *not_drawn(table, systems)]
     notes += [*_hidden(curve, plane), *(curve_notes(table) if curve is not None else [])]
+    own = ", ".join(shown["system"][shown["system"].isin(named)].astype(str))
+    notes += [f"Thick outlines: {own}."] if own else []
     notes += [f"Names left out, as there is no room: {len(unnamed)}."] if unnamed else []
     first = systems["system"][systems["pareto"].astype(bool)].astype(str) if pareto else []
     first = f"on the Pareto frontier: {', '.join(first)}" if len(first) else ""

@@ -206,7 +206,9 @@ def _pictures(folder: Path, run: Run, every: list[Found], keys: list[str]) -> tu
     _, _, unnamed = draw(size=COLUMN)
     crowd = len(plane.systems) >= CROWD and unnamed
     corner = (
-        list(dict.fromkeys(s for panel in panels for s in zoomed(panel.table))) if crowd else []
+        list(dict.fromkeys(s for panel in panels for s in zoomed(panel.table, named=run.mine)))
+        if crowd
+        else []
     )
     chart, notes, unnamed = draw(size=COLUMN, inner=corner)
     files = {"plane.pdf": "All systems" if corner else ""}

@@ -42,23 +42,30 @@ def test_in_a_crowd_labels_are_left_out_rather_than_printed_over_each_other():
 @given(
     st.lists(st.tuples(st.floats(0, 300), st.floats(0, 300)), min_size=1, max_size=14),
     st.integers(1, 16),
+    st.booleans(),
 )
-def test_a_label_is_nearer_to_its_own_point_or_has_a_line_to_it(at, length):
-    points, size = np.array(at), (300, 300)
-    for own, place in enumerate(charts.place_labels(points, ["n" * length] * len(at), [], size)):
+def test_a_label_is_nearer_to_its_own_point_or_has_a_line_to_it(at, length, bold):
+    points, size, texts = np.array(at), (300, 300), ["n" * length] * len(at)
+    placed = charts.place_labels(points, texts, [], size, bold=[bold] * len(at))
+    for own, place in enumerate(placed):
         if place is None:
             continue
         box = place.box
-        width = charts.width("n" * length, False)
+        assert box[0] >= 0  # where an axis has its numbers
+        assert box[3] <= 300
+        width = charts.width("n" * length, bold)
         assert box[2:] - box[:2] == pytest.approx([width, 19.2])
         left = place.x - {"left": 0.0, "center": 0.5, "right": 1.0}[place.align] * width
         assert box[:2] == pytest.approx([left, place.y - 9.6])
         low, high = box[:2], box[2:]
         away = np.hypot(*np.clip(np.maximum(low - points, points - high), 0, None).T)
-        others = np.delete(away, own).min(initial=99)
+        others = away[np.hypot(*(points - points[own]).T) > 2].min(initial=99)
         assert place.led in (None, tuple(points[own]))
-        assert others >= (12 if place.led else min(12, away[own] - 3)) - 1e-9
-        assert 0 < away[own] <= 60
+        if not place.led:
+            assert others >= away[own] + (10 if bold else 3) - 1e-9
+        elif not bold:  # a bold name rather crosses another line than is missing
+            assert others >= 12 - 1e-9
+        assert 0 < away[own] <= (300 if bold else 60)
 
 
 def test_the_first_label_has_the_choice_and_widths_are_those_of_its_letters():
@@ -79,7 +86,8 @@ def test_the_engine_takes_the_cheapest_place_that_is_free():
     here, there = np.array([[15.0, 50.0]]), np.array([[110.0, 50.0]])
     assert found([10, 100]) == 10  # the first of equal ones
     assert found([-1, 190, 100]) == 100  # inside the frame
-    assert found([-1], edge=1) == -1
+    assert found([-1], edge=1) is None  # where an axis has its numbers
+    assert found([176], edge=8) == 176
     assert found([10, 100], off=[(here, 0)]) == 100
     assert found([10, 100], off=[(here, 0), (there, 0)]) is None
     assert found([20, 100], off=[(here, 4)]) == 20

@@ -175,6 +175,21 @@ def test_a_few_bad_systems_stretch_nothing_and_are_told():
         charts.plot_systems(frame, ranges=((0, 1), (0, 1)))
 
 
+def test_ones_own_systems_lie_above_the_others_and_stand_out():
+    frame = table(12)
+    chart = charts.plot_systems(frame, named=["System-4", "System-2"])
+    rows = [row for m, e, rows in drawn(chart) for row in rows if "shape" in e and "outline" in row]
+    assert [row["system"] for row in rows[-2:]] == ["System-2", "System-4"]  # drawn last
+    assert [row["outline"] > 1 for row in rows] == [False] * 10 + [True] * 2
+    assert [row["area"] > 160 for row in rows] == [False] * 10 + [True] * 2
+    assert "Thick outlines: System-4, System-2." in " ".join(chart.title.subtitle) or (
+        "Thick outlines: System-2, System-4." in " ".join(chart.title.subtitle)
+    )
+    assert 'stroke-width="3"' in to_svg(chart)
+    assert "Thick outlines" not in charts.plot_systems(frame).description
+    assert 'stroke-width="3"' not in to_svg(charts.plot_systems(frame))
+
+
 def test_what_lies_inside_the_default_ranges():
     frame = table(6)
     curve = oracle_curve([0, 0, 1, 1], [70.0, 60, 68, 66], [-3.0, -2, -2.5, -2])
