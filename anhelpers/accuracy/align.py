@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -55,21 +55,16 @@ def check_alignment(test: TestSet) -> TestSet:
     them is compared with all references, as candidates are: they may stand in quite another order. Without a reference,
     or with few segments, nothing can be told; a missing reference tells nothing of the lines around it.
 
+    Where no system of several stands as the first reference does, it is that reference which is displaced.
+
     Raises
     ------
     DataError naming the first such text, its first shifted segment (from 1) and by how much it is shifted, or where a
-    line of it fits, and how to go on without all such systems.
+    line of it fits, and how to go on without all such systems; and where none of several systems fits the reference.
     """
     if test.reference is None or len(test) < 2 * FEWEST:
         return test
     first, *others = map(comparable, test.streams)
-    for name, texts in zip(list(test.refs)[1:], others, strict=True):
-        ((told, foreign),) = _displaced([["" if t is None else t for t in texts]], first)
-        if told := told or foreign:
-            raise DataError(
-                f"reference {name}, compared with {test.reference}, {told}: mend the file, or go "
-                f"on without it by --reference {test.reference} --exclude {name}."
-            )
     found: dict[str, tuple[str, str]] = {}
     names, at_once = [*test.systems], max(1, TEXTS // len(test))
     with progress(len(names), "looking for shifted lines", "systems") as step:
@@ -77,19 +72,47 @@ def check_alignment(test: TestSet) -> TestSet:
             texts = [test.systems[name] for name in some]
             found |= zip(some, _displaced(texts, first), strict=True)
             step(len(some))
-    if displaced := {name: told for name, (told, _) in found.items() if told}:
+    displaced = {name: told for name, (told, _) in found.items() if told}
+    foreign = {name: told for name, (_, told) in found.items() if told}
+    if found.keys() == {*displaced, *foreign} and len({*test.systems.values()}) > 1:
+        _refuse_reference(test, displaced, foreign)
+    for name, texts in zip(list(test.refs)[1:], others, strict=True):
+        ((told, unlike),) = _displaced([["" if t is None else t for t in texts]], first)
+        if told := told or unlike:
+            raise DataError(
+                f"reference {name}, compared with {test.reference}, {told}: mend the file, or go "
+                f"on without it by --reference {test.reference} --exclude {name}."
+            )
+    if displaced:
         name, told = next(iter(displaced.items()))
         without = " ".join(f"'{s}'" if " " in s else s for s in displaced)
-        raise DataError(
-            f"{name}, {told}: mend the file, or go on without "
-            f"{'it' if len(displaced) == 1 else 'all such systems'} by --exclude {without} "
-            "(in Python: test.without)."
-        )
-    foreign = {name: told for name, (_, told) in found.items() if told}
-    whose = f"no system fits the reference {test.reference}: is it of another test set?"
-    notes = [f"{name}: {told}; is it of another test set?" for name, told in foreign.items()]
-    notes += [whose] if notes and len(foreign) == len(found) > 1 else []
+        those = "it" if len(displaced) == 1 else "all such systems"
+        rest = f"go on without {those} by --exclude {without} (in Python: test.without)"
+        rest = rest if len(found) > 1 else f"that of the reference {test.reference}"
+        raise DataError(f"{name}, {told}: mend the file, or {rest}.")
+    whose = "it" if len(found) > 1 else f"it, or the reference {test.reference},"
+    notes = [f"{name}: {told}; is {whose} of another test set?" for name, told in foreign.items()]
     return replace(test, notes=(*test.notes, *notes)) if notes else test
+
+
+def _refuse_reference(
+    test: TestSet, displaced: Mapping[str, str], foreign: Mapping[str, str]
+) -> None:
+    """A DataError: no system stands as the first reference does, or fits it."""
+    moved = len(displaced) >= len(foreign)
+    name, told = next(iter((displaced if moved else foreign).items()))
+    how = "stands in the order of" if moved else "fits"
+    mend = (
+        "mend the reference's file, whose lines seem to be moved (or those of all systems)"
+        if moved
+        else "the reference seems to be of another test set; give that of these sources"
+    )
+    others = " ".join(list(test.refs)[1:])
+    rest = f", or go on by --reference {others} --exclude {test.reference}" if others else ""
+    raise DataError(
+        f"none of {len(test.systems)} systems {how} the reference {test.reference}; {name}"
+        f"{', ' if moved else ': '}{told}: {mend}{rest}."
+    )
 
 
 def comparable(ref: Sequence[str | None]) -> list[str | None]:

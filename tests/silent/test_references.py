@@ -350,9 +350,53 @@ def test_texts_of_another_test_set_are_told_or_refused(tmp_path, capsys):
     assert f"B: {told}" in (err := capsys.readouterr().err)
     assert f"mt: {told}" not in err
     assert cli.main(["score", "-s", src, "-r", foreign, "-t", mt, "-l", "en-de"]) == 0
-    assert f"mt: {told}" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert f"mt: {told}" in err
+    assert "; is it, or the reference B, of another test set?" in err
+    other = lines(tmp_path, "other", [f"{text}!" for text in hyps])
+    assert cli.main(["score", "-s", src, "-r", foreign, "-t", mt, other, "-l", "en-de"]) == 2
+    err = capsys.readouterr().err
+    assert f"none of 2 systems fits the reference B; mt: {told}" in err
+    assert "the reference seems to be of another test set; give that of these sources." in err
     assert cli.main(["score", "-s", src, "-r", ref, foreign, "-t", mt, "-l", "en-de"]) == 2
     assert f"reference B, compared with A, {told}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("where", [0, 7])
+def test_a_reference_that_has_lost_a_line_is_named_and_not_the_systems(where, tmp_path, capsys):
+    srcs, refs, hyps = VARIED
+    lost = [*refs[:where], *refs[where + 1 :], "ja"]
+    src, good, ref, mt, other = (
+        lines(tmp_path, name, texts)
+        for name, texts in (
+            ("src", srcs),
+            ("good", refs),
+            ("lost", lost),
+            ("mt", hyps),
+            ("other", [f"{text}!" for text in hyps]),
+        )
+    )
+    base = ["score", "-s", src, "-l", "en-de"]
+    assert cli.main([*base, "-t", mt, other, "-r", ref]) == 2
+    err = capsys.readouterr().err
+    told = f"mt, from segment {where + 2}: "
+    assert f"none of 2 systems stands in the order of the reference lost; {told}" in err
+    assert (
+        "mend the reference's file, whose lines seem to be moved (or those of all systems)" in err
+    )
+    assert "exclude" not in err
+    assert cli.main([*base, "-t", mt, other, "-r", ref, good]) == 2  # nor is it the other reference
+    err = capsys.readouterr().err
+    assert f"order of the reference lost; {told}" in err
+    assert "or go on by --reference good --exclude lost." in err
+    assert (
+        cli.main(
+            [*base, "-t", mt, other, "-r", ref, good, "--reference", "good", "--exclude", "lost"]
+        )
+        == 0
+    )
+    assert cli.main([*base, "-t", mt, "-r", ref]) == 2  # who of the two, only a person can say
+    assert "mend the file, or that of the reference lost." in capsys.readouterr().err
 
 
 def test_short_lines_that_fit_others_are_no_sign_of_another_order(tmp_path, capsys):
