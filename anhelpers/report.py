@@ -62,7 +62,7 @@ TOLD = {
     "accuracy_gap": "Gap: how much more of one axis the oracle curve has where the system stands "
     "on the other.",
     "pareto_probability": "Pareto prob.: the share of resamples in which no compared system is at "
-    "least as good on both axes and better on one.",
+    "least as good on both axes and better on one; of controls and near-copies it is not asked.",
     "lpp_gap": "LPP(Q) − LPP(R): how much less probable a system is than R, nats per token (mean "
     "negative log-probability; below 0 it is more probable than R). N(Q), AN's own naturalness, "
     "is 0 at best.",

@@ -42,7 +42,7 @@ def systems_table(
     draws; n (segments), n_docs and n_effective (`intervals.effective`) of this system, so that these give the error
     ellipse; outside : "", or why it is not compared (`Plane.outside`); pareto : no compared system is at
     least as good on both axes and better on one (never for a control or a near-copy); pareto_probability : share of the
-    draws in which this holds; with a curve accuracy_gap, naturalness_gap, each with _low and _high, in the unit of
+    draws in which this holds (nan for a control or a near-copy, of which it is not asked); with a curve accuracy_gap, naturalness_gap, each with _low and _high, in the unit of
     its axis, and above_curve; both signatures. A stored axis has no draws, so all that needs them is nan.
     """
     checks.a_kind(plane, Plane, "plane is a Plane, such as system_plane() gives or study.plane")
@@ -66,9 +66,10 @@ def systems_table(
     }
     columns["n_effective"] = counting = _effective(plane)
     columns["outside"] = [plane.outside.get(system, "") for system in plane.systems]
+    best = _share(_best(plane, draws), draws)
     columns |= {
         "pareto": _best(plane, scores),
-        "pareto_probability": _share(_best(plane, draws), draws),
+        "pareto_probability": np.where(_on_frontier(plane), best, np.nan),
     }
     if curve is not None:
         columns |= _gaps(plane, curve, scores, draws, resampled=resampled, counting=counting)
@@ -114,8 +115,13 @@ def leaders(table: pd.DataFrame) -> dict[str, str]:
 
 def _best(plane: Plane, scores: np.ndarray) -> np.ndarray:
     """(..., k) `pareto` among the systems that are compared; a control and a near-copy are not on the frontier."""
-    shown = [plane.outside.get(system, "") in ("", "human", "added") for system in plane.systems]
-    return pareto(scores, plane.compared) & np.array(shown, dtype=bool)
+    return pareto(scores, plane.compared) & _on_frontier(plane)
+
+
+def _on_frontier(plane: Plane) -> np.ndarray:
+    """(k,) bool: who may be on the frontier."""
+    why = [plane.outside.get(system, "") for system in plane.systems]
+    return np.isin(why, ("", "human", "added"))
 
 
 def slices(plane: Plane, by: str) -> Iterator[tuple[str, Plane]]:
