@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -12,8 +13,25 @@ from threading import Event, Lock
 from typing import Any
 
 import numba
+from numba.core import event
+
+from .progress import note_once
 
 __all__ = ["compiled", "cores", "side_by_side"]
+
+
+class _Waiting(event.Listener):
+    """Tells who waits at a terminal that loops are compiled there, for the first time on a machine."""
+
+    def on_start(self, event: event.Event) -> None:
+        if sys.stderr is not None and sys.stderr.isatty():
+            note_once("fast loops are compiled for this machine, once; that may take a minute.")
+
+    def on_end(self, event: event.Event) -> None:
+        pass
+
+
+event.register("numba:compile", _Waiting())
 
 
 def compiled(function: Callable | None = None, **options: Any) -> Callable:

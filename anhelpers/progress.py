@@ -11,9 +11,11 @@ from contextlib import contextmanager, suppress
 
 from .errors import without_password
 
-__all__ = ["note", "note_once", "progress", "say"]
+__all__ = ["note", "note_once", "progress", "say", "time_left"]
 
 SECONDS_BETWEEN_LINES = 30.0
+SECONDS_TO_THE_FIRST = 10.0
+EARLY = 0.05  # of the work, before which its pace tells little
 
 
 def say(line: str) -> None:
@@ -65,16 +67,35 @@ def progress(total: int, what: str, unit: str = "it") -> Iterator[Callable[..., 
 
 
 def _plain_lines(total: int, what: str, unit: str) -> Callable[..., None]:
-    """One line every half minute, so that short work says nothing; none in a headless notebook, which would keep it."""
-    done, last = 0, time.monotonic()
+    """A line after 10 s and every half minute, so that short work says nothing; a headless notebook would keep it.
+
+    How long the rest may take is told at the pace since the last line: a beginning is slow, for libraries are loaded
+    there, and the longest texts are scored first.
+    """
+    done, begin = 0, time.monotonic()
+    before, last = 0, begin
+    due = begin + min(SECONDS_TO_THE_FIRST, SECONDS_BETWEEN_LINES)
 
     def step(n: int, said: str = "") -> None:
-        nonlocal done, last
+        nonlocal done, before, last, due
         done += n
         now = time.monotonic()
-        if now - last >= SECONDS_BETWEEN_LINES and os.environ.get("ANX_MODE") != "static":
+        if now >= due and os.environ.get("ANX_MODE") != "static":
             share = f"{what}: {done:,} of {total:,} {unit} ({done / max(total, 1):.0%})"
-            say(", ".join(filter(None, [share, said])))
-            last = now
+            rest = (now - last) / (done - before) * max(0, total - done) if done > before else 0.0
+            known = time_left(rest) if last > begin or done > EARLY * total else ""
+            say(", ".join(filter(None, [share, said or known])))
+            before, last, due = done, now, now + SECONDS_BETWEEN_LINES
 
     return step
+
+
+def time_left(seconds: float) -> str:
+    """How long something may still take, in words; nothing for less than a second.
+
+    >>> time_left(100), time_left(20), time_left(0.2)
+    ('about 2 min left', 'about 20 s left', '')
+    """
+    if seconds < 1:
+        return ""
+    return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {seconds:.0f} s left"

@@ -147,7 +147,7 @@ def system_marks(
     offset : of the legend, in pixels above the plane; None: there is no legend.
     """
     mine = systems["system"].isin(own)
-    heavy = {}
+    heavy: dict[str, Any] = {}
     if mine.any():
         look = {"outline": np.where(mine, 3, 1), "area": np.where(mine, 260, 160)}
         systems = systems.assign(**look).iloc[np.argsort(mine, kind="stable")]

@@ -40,10 +40,11 @@ def systems_table(
     system, category; accuracy and naturalness, each with _low, _high, _se (`intervals.score_intervals`, the ends cut
     off at what is possible: `Axis.bounds`, in `attrs["bounds"]` too, for the ellipses); correlation : of the two in the
     draws; n (segments), n_docs and n_effective (`intervals.effective`) of this system, so that these give the error
-    ellipse; outside : "", or why it is not compared (`Plane.outside`); pareto : no compared system is at
-    least as good on both axes and better on one (never for a control or a near-copy); pareto_probability : share of the
-    draws in which this holds (nan for a control or a near-copy, of which it is not asked); with a curve accuracy_gap, naturalness_gap, each with _low and _high, in the unit of
-    its axis, and above_curve; both signatures. A stored axis has no draws, so all that needs them is nan.
+    ellipse; outside : "", or why it is not compared (`Plane.outside`); pareto : no compared system is at least as good
+    on both axes and better on one (never for a control or a near-copy); pareto_probability : share of the draws in
+    which this holds (nan for a control or a near-copy, of which it is not asked); with a curve accuracy_gap,
+    naturalness_gap, each with _low and _high, in the unit of its axis, and above_curve; both signatures. A stored axis
+    has no draws, so all that needs them is nan.
     """
     checks.a_kind(plane, Plane, "plane is a Plane, such as system_plane() gives or study.plane")
     checks.a_kind(rng, np.random.Generator, "rng is a generator, such as np.random.default_rng(0)")

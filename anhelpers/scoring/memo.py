@@ -147,9 +147,10 @@ def memo(
     where: dict[Key, int] = {}
     back = np.array([where.setdefault(one, len(where)) for one in keys], np.int64)
     firsts = np.unique(back, return_index=True)[1]  # distinct inputs are numbered as they appear
-    values, there, keep = _looked_up(signature, [*where], width, what, store, possible)
+    values, there, keep, kept_in = _looked_up(signature, [*where], width, what, store, possible)
     calls = _calls(firsts[~there], groups, len(keys))
     with (
+        _told_when_stopped(what or signature, kept_in),
         progress(int((~there).sum()), what or signature, "scores") as step,
         _committing(keep) as done,
     ):
@@ -205,14 +206,15 @@ def _looked_up(
     what: str,
     store: Store | str | None,
     possible: Possible | None = None,
-) -> tuple[np.ndarray, np.ndarray, Keep]:
-    """What the store knows of distinct inputs: scores, which are there; and how to keep scores at some places."""
+) -> tuple[np.ndarray, np.ndarray, Keep, str]:
+    """What the store knows of distinct inputs: scores, which are there; how to keep scores at places; and its name."""
     kept = current_store() if isinstance(store, str) else store
     if kept is None or not _fixed(signature):
         return (
             np.full((len(keys), width), np.nan),
             np.zeros(len(keys), bool),
             lambda at, values: None,
+            "",
         )
     digests = [key(one) if isinstance(one, str) else key(*one) for one in keys]
     values, there = kept.get(signature, digests, width)
@@ -232,7 +234,11 @@ def _looked_up(
         if store is kept or os.environ.get(STORE, "").strip()
         else functools.partial(_put_or_note, kept)
     )
-    return values, there, lambda at, values: put(signature, [digests[i] for i in at], values)
+
+    def keep(at: np.ndarray, scores: np.ndarray) -> None:
+        put(signature, [digests[i] for i in at], scores)
+
+    return values, there, keep, kept.path.name
 
 
 def _fixed(signature: str) -> bool:
@@ -269,6 +275,17 @@ def _calls(
             call = []
     if call:
         yield call
+
+
+@contextmanager
+def _told_when_stopped(what: str, kept_in: str) -> Iterator[None]:
+    """A note where what was computed before an interruption is; `kept_in` is "" where it is not kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if kept_in:
+            note(f"{what}: what was computed is kept in {kept_in}; the same command goes on there.")
+        raise
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from .. import checks, eight_bits, hub
 from ..data.writing import replace_folder, unwritable, write_text
 from ..errors import AnhelpersError, DataError, need
 from ..naturalness.prints import line_fingerprints, write_training_lines
-from ..progress import progress
+from ..progress import progress, time_left
 from ..provenance import made_by
 from .recipe import (
     WRITTEN,
@@ -447,12 +447,8 @@ def _left(run: _Training) -> str:
         if run.place.step > run.first
         else 0.0
     )
-    seconds = pace * max(0, run.steps - run.place.step)
-    if seconds < 1:
-        return ""
-    return (
-        f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {seconds:.0f} s left"
-    )
+    left = time_left(pace * max(0, run.steps - run.place.step))
+    return f", {left}" if left else ""
 
 
 def _save(run: _Training) -> None:

@@ -249,6 +249,45 @@ def test_a_clock_that_jumps_does_not_disturb_progress(capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
+def test_lines_of_progress_tell_how_long_the_rest_takes(capsys, monkeypatch):
+    from anhelpers.progress import progress
+
+    clock = iter([0.0, 5, 11, 30, 41, 71, 101])
+    monkeypatch.delenv("ANX_MODE", raising=False)
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    with progress(1000, "work", "texts") as step:
+        for n in (10, 10, 40, 40, 300, 600):
+            step(n)
+    assert capsys.readouterr().err.splitlines() == [
+        "work: 20 of 1,000 texts (2%)",  # a beginning, whose pace tells little
+        "work: 100 of 1,000 texts (10%), about 6 min left",  # 30 s for the last 80
+        "work: 400 of 1,000 texts (40%), about 60 s left",
+        "work: 1,000 of 1,000 texts (100%)",
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of its own")
+def test_who_waits_at_a_terminal_is_told_that_loops_are_compiled(tmp_path):
+    import pty
+
+    code = (
+        "import numpy as np; from anhelpers.compiled import compiled\n"
+        "@compiled\ndef f(x): return x + 1\n"
+        "@compiled\ndef g(x): return x + 2\n"
+        "print(f(1) + g(1))"
+    )
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    ours, theirs = pty.openpty()
+    call = [sys.executable, "-c", code]
+    done = subprocess.run(call, stdout=subprocess.PIPE, stderr=theirs, env=env, check=True)
+    os.close(theirs)
+    assert done.stdout == b"5\n"
+    assert os.read(ours, 10_000).decode().count("loops are compiled for this machine, once") == 1
+    os.close(ours)
+    done = subprocess.run(call, capture_output=True, env=env, check=True)
+    assert done.stderr == b""  # nobody waits
+
+
 def test_a_file_that_another_run_ended_is_not_drawn_into(tmp_path, monkeypatch):
     """Opened before the other run removes it, locked after: it would be written to a file without a name."""
     from anhelpers.candidates import resume
