@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from . import __version__
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "HEADINGS",
     "appendix_sentences",
+    "appendix_text",
     "cautions",
     "computed",
     "few_slices",
@@ -26,6 +28,8 @@ __all__ = [
     "uncounted",
 ]
 
+HEADINGS = ("Systems", "Measures", "Intervals", "Tests", "Claim", "Notes")
+"""Of the paragraphs of an appendix, in their order."""
 WITH = {
     "systems": "",
     "added": " with added ones",
@@ -83,8 +87,8 @@ def appendix_sentences(
     tests: pd.DataFrame | None = None,
     doubts: Iterable[str] = (),
     claim: str = "",
-) -> list[str]:
-    """What was measured, over what, how, with all signatures: a sentence each, without the last (`computed`).
+) -> dict[str, list[str]]:
+    """What was measured, over what, how, with all signatures: sentences by heading (`HEADINGS`), those that there are.
 
     Parameters
     ----------
@@ -103,17 +107,20 @@ def appendix_sentences(
         raise DataError(f"{plane.name} has no system with a score on both axes; add one.")
     unit = plane.unit
     among = f" in {_span(scored.n_docs)} documents" if unit == "documents" else ""
-    told = [
+    systems = [
         f"Data set {plane.name}: {(scored.outside == '').sum()} systems, {_span(scored.n)} "
         f"segments{among}.",
         uncounted(plane),
         f"Without a score: {without}." if without else "",
+    ]
+    measures = [
         f"Accuracy is {accuracy.title}, {what} (signature {accuracy.signature}).",
         f"Naturalness is {naturalness.title}, {whose} (signature {naturalness.signature}).",
         TRANSLATIONESE if naturalness.name == "critic" else "",
     ]
+    intervals = []
     if len(plane) > 1:
-        told += [
+        intervals = [
             f"Intervals are 95 % studentised bootstrap intervals from {n_draws:,} resamples of "
             f"{unit}, drawn jointly for all systems and both axes (seed {seed}), cut off at what "
             "is possible.",
@@ -127,25 +134,47 @@ def appendix_sentences(
             "at least as good on both axes and better on one.",
         ]
     if naturalness.level == "stored":
-        told.append("The naturalness is known per system only and has no interval.")
+        intervals.append("The naturalness is known per system only and has no interval.")
     if "accuracy_gap" in table:
         over = table.candidates.iloc[0] if "candidates" in table else "the candidates"
-        told.append(
+        intervals.append(
             f"Gaps are distances to the exact oracle curve over {over}, redrawn in each "
             "resample; their intervals are Student's t with the spread of the resamples as "
             "standard error."
         )
-    if tests is not None and len(tests):
-        told.append(_of_tests(tests[tests.p.notna()], unit))
-    if "accuracy_rank_low" in table:
-        told.append(RANKS)
-    told += [ADVICE.sub(".", doubt) for doubt in doubts]
-    told += [claim, *(_begun(OPTIONS.sub(".", note), plane.systems) for note in plane.notes)]
-    return list(filter(None, told))
+    of_pairs = [_of_tests(tests[tests.p.notna()], unit)] if tests is not None else []
+    of_pairs += [RANKS] if "accuracy_rank_low" in table else []
+    of_pairs += [ADVICE.sub(".", doubt) for doubt in doubts]
+    notes = [_begun(OPTIONS.sub(".", note), plane.systems) for note in plane.notes]
+    parts = (systems, measures, intervals, of_pairs, [claim], notes)
+    told = {head: [*filter(None, part)] for head, part in zip(HEADINGS, parts, strict=True)}
+    return {head: part for head, part in told.items() if part}
+
+
+def appendix_text(found: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+    """An appendix of one or several planes of the same systems: a paragraph by heading, what all share told once.
+
+    Parameters
+    ----------
+    found : of `appendix_sentences`, by the label of the metric of accuracy.
+    """
+    every, paragraphs = list(found.values()), []
+    for head in HEADINGS:
+        here = [parts.get(head, ()) for parts in every]
+        shared = [one for one in here[0] if all(one in other for other in here)]
+        told = list(shared)
+        for label, part in zip(found, here, strict=True):
+            own = [one for one in part if one not in shared]
+            told += [f"By {label}: {' '.join(own)}"] if own else []
+        paragraphs += [f"{head}. {' '.join(told)}"] if told else []
+    return "\n\n".join([*paragraphs, computed()]) + "\n"
 
 
 def _begun(note: str, names: Iterable[str]) -> str:
     """A note as a sentence: with a capital, but for the name of a system, even of one that is not compared."""
+    several = note.partition(":")[0].split(", ")
+    if len(several) > 1 and {*several} <= {*names}:
+        return f"The systems {note}"
     first = re.match(r"[^\s,:]*", note)[0]  # type: ignore[index]  # it matches every text
     if first in names and note[:1].islower():
         return f"The system {note}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .appendix import ADVICE
+from .appendix import ADVICE, HEADINGS
 from .data.lines import read_bytes
 from .data.sets import bundled
 from .plane import Plane
@@ -261,7 +261,7 @@ def appendix_latex(text: str) -> str:
 
     Parameters
     ----------
-    text : of `appendix.appendix`.
+    text : of `appendix.appendix_text`.
     """
     parts, at = [], 0
     for found in QUOTED.finditer(text):
@@ -273,7 +273,8 @@ def appendix_latex(text: str) -> str:
         parts += [latex_text(text[at : found.start()]), rf"({name}\texttt{{{typed}}})"]
         at = found.end()
     parts.append(latex_text(text[at:]))
-    return f"% {made_by()}\n{{\\sloppy\n{''.join(parts)}}}\n"
+    latex = re.sub(rf"^({'|'.join(HEADINGS)})\.", r"\\textbf{\1.}", "".join(parts), flags=re.M)
+    return f"% {made_by()}\n{{\\sloppy\n{latex}}}\n"
 
 
 def bibliography(

@@ -460,7 +460,10 @@ def test_several_metrics_are_panels_over_the_same_segments(tmp_path, tiny_lm, mi
     assert "none across metrics" in latex
     told = (out / "appendix.txt").read_text()
     assert told.count("Data set teaching") == 1
-    assert "By BLEU: " in told
+    assert "\n\nMeasures. Naturalness is" in told  # what both share once, and then
+    assert re.search(r"By chrF: Accuracy is chrF [^\n]* By BLEU: Accuracy is BLEU", told)
+    assert re.search(r"\nClaim\. By chrF: [^\n]* By BLEU: ", told)
+    assert r"\textbf{Claim.} By chrF" in (out / "appendix.tex").read_text()
     assert "chrF: " in printed
     assert "BLEU: " in printed
     assert err.count("None of its numbers") <= 1

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from anhelpers.appendix import appendix_sentences, computed
+from anhelpers.appendix import HEADINGS, appendix_sentences, appendix_text
 from anhelpers.data import bundled
 from anhelpers.errors import DataError
-from anhelpers.paper import latex_table
+from anhelpers.paper import appendix_latex, latex_table
 from anhelpers.plane import Plane, few_documents, mean_axis, paired_tests, systems_table, with_ranks
 from anhelpers.report import in_one_cell, readable, terminal_text
 
@@ -41,8 +41,8 @@ def plane(accuracy, naturalness, docs=None):
 
 
 def appendix(*given, **more):
-    """The paragraph that the command writes."""
-    return " ".join([*appendix_sentences(*given, **more), computed()]) + "\n"
+    """What the command writes."""
+    return appendix_text({"chrF": appendix_sentences(*given, **more)})
 
 
 def told(one, n_draws=200, **more):
@@ -96,7 +96,7 @@ def test_a_p_is_never_printed_as_0():
 
 
 def test_the_sentences_are_of_what_there_is(close):
-    assert "made: 3 systems, 40 segments. Accuracy is" in told(close)
+    assert "made: 3 systems, 40 segments.\n\nMeasures. Accuracy is" in told(close)
     assert "studentised bootstrap intervals from 200 resamples of segments" in told(close)
     by_document = plane(close.accuracy.values, close.naturalness.values, docs=np.arange(40) // 7)
     assert "made: 3 systems, 40 segments in 6 documents." in told(by_document)
@@ -174,11 +174,33 @@ def test_the_sentences_say_how_gaps_intervals_ranks_and_probabilities_are_made(c
         "The Pareto probability is the share of the resamples in which",
         "a cluster ends only where every system above is significantly better than each one below.",
         "(level 5 %)",
-        " A. So. ",
+        " A.\n\nClaim. So.\n\nComputed with",
     ):
         assert words in text
     assert "farther" not in told(close)
     assert "Ranks" not in told(close)
+
+
+def test_what_two_metrics_share_is_told_once_under_its_heading(close):
+    table = systems_table(close, np.random.default_rng(0), 200)
+    found = {
+        metric: appendix_sentences(
+            replace(close, notes=("All.", metric)), table, 200, 0, claim=metric
+        )
+        for metric in ("chrF", "BLEU")
+    }
+    text = appendix_text(found)
+    assert [line.partition(". ")[0] for line in text.split("\n\n")[:-1]] == [
+        head for head in HEADINGS if head != "Tests"
+    ]
+    assert (
+        "\n\nClaim. By chrF: chrF By BLEU: BLEU\n\nNotes. All. By chrF: chrF By BLEU: BLEU\n\n"
+        in text
+    )
+    assert text.count("Accuracy is") == text.count("Data set made") == 1
+    latex = appendix_latex(text)
+    assert "\n\n\\textbf{Claim.} By chrF: chrF" in latex
+    assert latex.count(r"\textbf") == len(HEADINGS) - 1
 
 
 def test_notes_begin_with_a_capital_and_name_no_option(close):
@@ -188,11 +210,13 @@ def test_notes_begin_with_a_capital_and_name_no_option(close):
         "cut by 13a; -l decides.",
     )
     text = told(replace(close, notes=notes))
-    assert "Zip follows length. A: 1 blank text. Cut by 13a. Computed" in text
+    assert "Zip follows length. A: 1 blank text. Cut by 13a.\n\nComputed" in text
     small = replace(
         close, systems=("a", "B", "C"), notes=("a: 1 blank text.",), outside={"C": "copy of B"}
     )
-    assert "The system a: 1 blank text." in told(small)
+    assert "Notes. The system a: 1 blank text." in told(small)
+    assert "The systems a, B: no text." in told(replace(small, notes=("a, B: no text.",)))
+    assert "Notes. A, Z: no text." not in told(replace(small, notes=("a, Z: no text.",)))
     assert "C (copy of B). Of near-copies, the one given first counts." in told(small)
 
 

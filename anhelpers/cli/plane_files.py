@@ -78,7 +78,8 @@ class Found:
     ----------
     plane, curve, r : the systems, the oracle curve and R's place, where there are any.
     results : name of a file -> its table. claim : the verdict. careful : sentences of caution.
-    notes : what the user should see. of_r : what R says of the systems. told : the sentences of the appendix.
+    notes : what the user should see. of_r : what R says of the systems. told : the sentences of the appendix by
+        heading.
     """
 
     plane: Plane
@@ -89,7 +90,7 @@ class Found:
     careful: list[str]
     notes: list[str]
     of_r: list[str]
-    told: list[str]
+    told: dict[str, list[str]]
 
     @property
     def label(self) -> str:
@@ -112,13 +113,13 @@ def write_all(folder: Path, run: Run, every: list[Found]) -> None:
 
 def _write(folder: Path, run: Run, every: list[Found]) -> None:
     """The files themselves."""
-    from ..appendix import computed
+    from ..appendix import appendix_text
     from ..charts.drawing import NotDrawn
     from ..data.writing import write_text
     from ..paper import appendix_latex, bibliography
     from ..report import write_tables
 
-    first, several = every[0], len(every) > 1
+    first = every[0]
     write_tables(folder, _stacked(every))
     models = [(run.model.name, run.model.revision)] if run.model else []
     data = [str(run.args.data)] if run.args.data else []
@@ -127,12 +128,7 @@ def _write(folder: Path, run: Run, every: list[Found]) -> None:
     entries, keys = bibliography(asked, models)
     write_text(folder / "refs.bib", entries)
     write_text(folder / "systems.tex", _tables(every))
-    parts = [
-        " ".join(told for told in found.told if found is first or told not in first.told)
-        for found in every
-    ]
-    parts = [f"By {f.label}: {p}" if several else p for f, p in zip(every, parts, strict=True)]
-    text = "\n\n".join(parts) + f" {computed()}\n"
+    text = appendix_text({found.label: found.told for found in every})
     write_text(folder / "appendix.txt", text)
     write_text(folder / "appendix.tex", appendix_latex(text))
     try:
