@@ -373,6 +373,9 @@ def _from_pipe(path: Path) -> bytes:
 
 def _absent(path: Path) -> str:
     """What to say of a file that is not there: the nearest name in its folder, or the folder that is missing."""
+    file, colon, kind = path.name.rpartition(":")
+    if colon and path.with_name(file or ".").is_file():
+        return f"no such file; {file} is one, but a kind (:{kind}) is known to `anhelpers plane` alone."
     if not path.parent.is_dir():
         return f"no such file, and there is no folder {path.parent} either."
     try:

@@ -82,8 +82,13 @@ def test_a_latin1_file_is_refused(file):
         read_lines(file("für\n".encode("latin-1")))
 
 
-def test_a_missing_file_names_the_nearest_one(file):
+def test_a_missing_file_names_the_nearest_one(file, tmp_path):
     path = file(b"", "en-de.refA.txt")
+    (tmp_path / "mine").write_text("a\n")
+    with pytest.raises(
+        DataError, match=r"mine is one, but a kind \(:LLM\) is known to `anhelpers plane` alone\."
+    ):
+        read_lines(tmp_path / "mine:LLM")
     with pytest.raises(DataError, match=r"no such file; did you mean 'en-de\.refA\.txt'\?"):
         read_lines(path.with_name("en-de.refa.txt"))
 
