@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .charts.drawing import NO_PICTURE
 from .classroom.exercises import NOT_YET, RIGHT
 from .data.writing import make_folder, turn, unwritable, write_text
 from .errors import AnhelpersError, DataError, MissingExtra, UnknownName, need, one_line
@@ -52,7 +53,8 @@ class Outcome:
 
     Parameters
     ----------
-    seconds : it took. notebook, html : the files written.
+    seconds : it took. notebook, html : the files written. missing : how many pictures are not in them, as nothing could
+        draw them.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Outcome:
     notebook: Path | None = None
     html: Path | None = None
     checks: tuple[str, ...] = ()
+    missing: int = 0
     error: str | None = None
 
 
@@ -90,7 +93,7 @@ def execute(
             fresh = Path(folder) / path.name
             if error := _executed(path, fresh, parameters, scheduler):
                 return Outcome(path.stem, time.monotonic() - began, error=error)
-            checks = _checks(fresh)
+            checks, missing = _checks(fresh), _missing(fresh)
             _settle(fresh)
             html = write_text(fresh.with_suffix(".html"), export_html(fresh))
             done = [out / fresh.name, out / html.name]
@@ -99,7 +102,8 @@ def execute(
                     os.replace(source, target)
     except OSError as error:
         raise unwritable(error, out) from error
-    return Outcome(path.stem, time.monotonic() - began, done[0], done[1], checks=checks)
+    seconds = time.monotonic() - began
+    return Outcome(path.stem, seconds, done[0], done[1], checks=checks, missing=missing)
 
 
 def _headless(folder: Path) -> dict[str, str]:
@@ -185,6 +189,13 @@ def _checks(executed: Path) -> tuple[str, ...]:
     return tuple(
         line for text in printed for line in text.splitlines() if RIGHT in line or NOT_YET in line
     )
+
+
+def _missing(executed: Path) -> int:
+    """How many outputs are the sentence that stands for a picture."""
+    cells = need("nbformat", "reading notebooks").read(executed, 4).cells
+    shown = [o.get("data", {}).get("text/plain", "") for c in cells for o in c.get("outputs", [])]
+    return sum(f"\n{NO_PICTURE}" in text for text in shown)
 
 
 def _settle(executed: Path) -> None:
@@ -337,6 +348,8 @@ def run(
                         f", {sum(RIGHT in line for line in o.checks)} of {len(o.checks)} exercises "
                         "right"
                     )
+                lost = f"{o.missing} picture{'s' * (o.missing > 1)} could not be drawn"
+                state += f", but {lost}; the page says why" if o.missing else ""
                 say(f"[{len(outcomes)}/{len(plan)}] {o.name}: {state}, {o.seconds:.1f} s")
         except BaseException as error:
             processes = list(pool._processes.values())

@@ -5,6 +5,7 @@ import html
 import os
 import re
 import statistics
+import sys
 import tempfile
 from pathlib import Path
 
@@ -558,6 +559,21 @@ def test_kernels_side_by_side_share_the_processors(n, jobs, told, tmp_path, monk
 
 
 @pytest.mark.notebook
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's limit on addresses")
+def test_a_page_without_its_picture_is_told(tmp_path, capsys):
+    draws = (
+        "import resource, altair as alt, pandas as pd, anhelpers as an",
+        "resource.setrlimit(resource.RLIMIT_AS, (16 * 2**30,) * 2)  # V8 reserves hundreds",
+        "an.use_offline()",
+        "alt.Chart(pd.DataFrame({'x': [1]})).mark_point().encode(x='x:Q')",
+    )
+    path = small_notebook(tmp_path, "lost", "\n".join(draws))
+    assert cli.main(["run", str(path), "--out", str(tmp_path / "out")]) == 0
+    err = capsys.readouterr().err
+    assert "lost: ok, but 1 picture could not be drawn; the page says why, " in err
+    assert "no picture: this process may use 16.0 GB" in (tmp_path / "out/lost.html").read_text()
+
+
 def test_a_failing_cell_is_told_and_earlier_results_stay(tmp_path, capsys):
     path = small_notebook(tmp_path, "bad", "a = 1", "print(1 / (a - 1))")
     out = tmp_path / "out"

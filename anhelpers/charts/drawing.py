@@ -23,7 +23,10 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-__all__ = ["InScript", "NotDrawn", "draw_all", "drawn_aside"]
+__all__ = ["NO_PICTURE", "InScript", "NotDrawn", "draw_all", "drawn_aside"]
+
+NO_PICTURE = "no picture: "
+"""With which the sentence begins that stands for a picture."""
 
 SERVE = """
 import json, sys
@@ -130,11 +133,11 @@ def _limit() -> float | None:
 def _why(status: int) -> str:
     if (limit := _limit()) is None:
         return (
-            f"no picture: the process that draws has ended twice (status {status}), as happens when "
+            f"{NO_PICTURE}the process that draws has ended twice (status {status}), as happens when "
             "memory runs out; close other programs, and run again for the picture."
         )
     return (
-        f"no picture: this process may use {limit / 2**30:.1f} GB of addresses, and the library "
+        f"{NO_PICTURE}this process may use {limit / 2**30:.1f} GB of addresses, and the library "
         "that draws wants more; run again after `ulimit -v unlimited` for the picture."
     )
 

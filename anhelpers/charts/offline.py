@@ -77,11 +77,11 @@ def _picture_bundle(spec: dict, **_: Any) -> dict:
 
 
 def _vega_bundle(spec: dict, **_: Any) -> dict:
-    return {
-        VEGALITE_MIME: spec,
-        "image/svg+xml": to_svg(spec),
-        "text/plain": f"<chart: {alt_text(spec)}>",
-    }
+    words = f"<chart: {alt_text(spec)}>"
+    try:
+        return {VEGALITE_MIME: spec, "image/svg+xml": to_svg(spec), "text/plain": words}
+    except NotDrawn as error:
+        return {VEGALITE_MIME: spec, "text/plain": f"{words}\n{error}"}
 
 
 def unchecked() -> AbstractContextManager:

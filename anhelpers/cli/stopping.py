@@ -59,8 +59,8 @@ def open_streams() -> bool:
         try:
             os.fstat(number)
         except OSError:
-            # takes the lowest number that is free, which is this one
-            os.open(os.devnull, os.O_RDWR)
+            # takes the lowest number that is free, which is this one; a process that is started here needs it, too
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
     there = sys.stdout is not None
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:

@@ -131,6 +131,11 @@ def test_a_picture_that_cannot_be_drawn_is_a_sentence_and_alt_text(chart, restor
     bundle = chart._repr_mimebundle_()
     bundle = bundle[0] if isinstance(bundle, tuple) else bundle
     assert bundle["text/plain"].startswith('<chart: one "point" & more>\nno picture: ')
+    offline.use_offline(tooltips=True)  # JupyterLab draws by itself
+    bundle = chart._repr_mimebundle_()
+    bundle = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert bundle["text/plain"].startswith('<chart: one "point" & more>\nno picture: ')
+    assert {*bundle} == {offline.VEGALITE_MIME, "text/plain"}
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import sys
 from importlib.metadata import requires
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
 
@@ -325,6 +326,18 @@ def test_closed_streams(here, line, status):
     assert (here / "closed.csv").exists() == ("closed.csv" in line)
     if status and "2>" not in line:
         assert b"standard output is closed" in err
+
+
+@pytest.mark.notebook
+@pytest.mark.parametrize("streams", [">&-", ">&- 2>&- <&-"])
+def test_a_notebook_runs_where_nobody_reads(here, streams):
+    """A kernel has the streams of its command, and takes them apart."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("print(6 * 7)")])
+    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
+    nbformat.write(book, here / "small.ipynb")
+    status, _, err = shell(here, f"AN run small.ipynb --out read-by-nobody {streams}")
+    assert status == 0, err
+    assert "42" in (here / "read-by-nobody" / "small.html").read_text()
 
 
 @pytest.mark.parametrize("streams", ["2>&-", "2>/dev/full", "<&-"])
