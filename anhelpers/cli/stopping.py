@@ -17,22 +17,39 @@ from contextlib import contextmanager
 __all__ = ["Terminated", "mute", "open_streams", "stoppable"]
 
 
+AGAIN = 2.0
+"""Seconds after which a process that has been told to end, and goes on, is told again."""
+
+
 class Terminated(KeyboardInterrupt):
     """SIGTERM, as batch systems send it when the time is over."""
 
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Inside, SIGTERM is raised like Ctrl-C, in the process and thread that asked for it and in no forked one."""
+    """Inside, SIGTERM is raised like Ctrl-C, in the process and thread that asked for it and in no forked one.
+
+    Python ignores what is raised while an object is cleared away, or in a library's callback: it is raised again until
+    the process is on its way out, which nothing interrupts.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    asked = os.getpid()
+    asked, out = os.getpid(), threading.Event()
+
+    def tell_again() -> None:
+        while not out.wait(AGAIN):
+            os.kill(asked, signal.SIGTERM)
+
+    again = threading.Thread(target=tell_again, daemon=True)
 
     def end(number: int, frame: object) -> None:
         if os.getpid() != asked:
             os._exit(128 + number)
-        raise Terminated
+        if again.ident is None and os.name == "posix":
+            again.start()
+        if not _on_its_way(sys.exc_info()[1]):
+            raise Terminated
 
     before = signal.signal(signal.SIGTERM, end)
     try:
@@ -45,7 +62,19 @@ def stoppable() -> Iterator[None]:
             raise cause from None
         raise
     finally:
-        signal.signal(signal.SIGTERM, before)
+        out.set()
+        try:
+            if again.ident is not None:
+                again.join()
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _on_its_way(error: BaseException | None) -> bool:
+    """Whether what is being handled is an interruption, or came while one was."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def open_streams() -> bool:

@@ -125,6 +125,35 @@ def stuck(function, calls=[]):
 """A function that never comes back from its call n + 1: how a command is caught in the middle of its work."""
 
 
+SWALLOWED = """
+import os, signal, sys, time
+from anhelpers.cli.stopping import stoppable
+class Cleared:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.1)
+began = time.monotonic()
+try:
+    with stoppable():
+        try:
+            Cleared()  # Python ignores what is raised there
+            time.sleep(60)
+        finally:
+            time.sleep(5)  # the way out, during which it is told again, and goes on
+            print("out")
+except KeyboardInterrupt:
+    print(type(sys.exc_info()[1]).__name__, time.monotonic() - began < 20)
+print(signal.getsignal(signal.SIGTERM) == signal.SIG_DFL)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such signal")
+def test_who_is_told_to_end_where_python_ignores_it_ends_nevertheless():
+    done = subprocess.run([sys.executable, "-c", SWALLOWED], capture_output=True, text=True)
+    assert done.stdout.split() == ["out", "Terminated", "True", "True"], done.stderr
+    assert "Exception ignored in" in done.stderr
+
+
 @pytest.fixture
 def text(tmp_path):
     (tmp_path / "t.txt").write_text("".join(f"Zeile {i} steht hier.\n" for i in range(12)), "utf-8")
