@@ -356,7 +356,7 @@ def test_texts_of_another_test_set_are_told_or_refused(tmp_path, capsys):
     other = lines(tmp_path, "other", [f"{text}!" for text in hyps])
     assert cli.main(["score", "-s", src, "-r", foreign, "-t", mt, other, "-l", "en-de"]) == 2
     err = capsys.readouterr().err
-    assert f"none of 2 systems fits the reference B; mt: {told}" in err
+    assert f"2 of 2 systems do not fit the reference B; mt: {told}" in err
     assert "the reference seems to be of another test set; give that of these sources." in err
     assert cli.main(["score", "-s", src, "-r", ref, foreign, "-t", mt, "-l", "en-de"]) == 2
     assert f"reference B, compared with A, {told}" in capsys.readouterr().err
@@ -380,7 +380,7 @@ def test_a_reference_that_has_lost_a_line_is_named_and_not_the_systems(where, tm
     assert cli.main([*base, "-t", mt, other, "-r", ref]) == 2
     err = capsys.readouterr().err
     told = f"mt, from segment {where + 2}: "
-    assert f"none of 2 systems stands in the order of the reference lost; {told}" in err
+    assert f"2 of 2 systems do not stand in the order of the reference lost; {told}" in err
     assert (
         "mend the reference's file, whose lines seem to be moved (or those of all systems)" in err
     )
