@@ -15,7 +15,7 @@ __all__ = ["note", "note_once", "progress", "say", "time_left"]
 
 SECONDS_BETWEEN_LINES = 30.0
 SECONDS_TO_THE_FIRST = 10.0
-EARLY = 0.05  # of the work, before which its pace tells little
+EARLY = 0.05  # of the work, before which its pace tells little: libraries are loaded there
 
 
 def say(line: str) -> None:
@@ -67,25 +67,19 @@ def progress(total: int, what: str, unit: str = "it") -> Iterator[Callable[..., 
 
 
 def _plain_lines(total: int, what: str, unit: str) -> Callable[..., None]:
-    """A line after 10 s and every half minute, so that short work says nothing; a headless notebook would keep it.
-
-    How long the rest may take is told at the pace since the last line: a beginning is slow, for libraries are loaded
-    there, and the longest texts are scored first.
-    """
+    """A line after 10 s and every half minute, so that short work says nothing; a headless notebook would keep it."""
     done, begin = 0, time.monotonic()
-    before, last = 0, begin
     due = begin + min(SECONDS_TO_THE_FIRST, SECONDS_BETWEEN_LINES)
 
     def step(n: int, said: str = "") -> None:
-        nonlocal done, before, last, due
+        nonlocal done, due
         done += n
         now = time.monotonic()
         if now >= due and os.environ.get("ANX_MODE") != "static":
             share = f"{what}: {done:,} of {total:,} {unit} ({done / max(total, 1):.0%})"
-            rest = (now - last) / (done - before) * max(0, total - done) if done > before else 0.0
-            known = time_left(rest) if last > begin or done > EARLY * total else ""
-            say(", ".join(filter(None, [share, said or known])))
-            before, last, due = done, now, now + SECONDS_BETWEEN_LINES
+            rest = (now - begin) * (total / done - 1) if done > EARLY * total else 0.0
+            say(", ".join(filter(None, [share, said or time_left(rest)])))
+            due = now + SECONDS_BETWEEN_LINES
 
     return step
 

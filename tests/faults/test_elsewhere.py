@@ -260,8 +260,8 @@ def test_lines_of_progress_tell_how_long_the_rest_takes(capsys, monkeypatch):
             step(n)
     assert capsys.readouterr().err.splitlines() == [
         "work: 20 of 1,000 texts (2%)",  # a beginning, whose pace tells little
-        "work: 100 of 1,000 texts (10%), about 6 min left",  # 30 s for the last 80
-        "work: 400 of 1,000 texts (40%), about 60 s left",
+        "work: 100 of 1,000 texts (10%), about 6 min left",
+        "work: 400 of 1,000 texts (40%), about 2 min left",
         "work: 1,000 of 1,000 texts (100%)",
     ]
 
