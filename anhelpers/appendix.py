@@ -46,6 +46,7 @@ RANKS = (
     f"< {ALPHA} after Holm's correction (level 5 %); a cluster ends only where every system above "
     "is significantly better than each one below."
 )
+BOTH = "all systems and both axes"
 WORDS = {
     "all",
     "compared",
@@ -107,9 +108,9 @@ def appendix_sentences(
         raise DataError(f"{plane.name} has no system with a score on both axes; add one.")
     unit = plane.unit
     among = f" in {_span(scored.n_docs)} documents" if unit == "documents" else ""
+    n = int((scored.outside == "").sum())
     systems = [
-        f"Data set {plane.name}: {(scored.outside == '').sum()} systems, {_span(scored.n)} "
-        f"segments{among}.",
+        f"Data set {plane.name}: {n} system{'s' * (n != 1)}, {_span(scored.n)} segments{among}.",
         uncounted(plane),
         f"Without a score: {without}." if without else "",
     ]
@@ -120,17 +121,20 @@ def appendix_sentences(
     ]
     intervals = []
     if len(plane) > 1:
+        drawn = "all systems" if "stored" in (accuracy.level, naturalness.level) else BOTH
         intervals = [
             f"Intervals are 95 % studentised bootstrap intervals from {n_draws:,} resamples of "
-            f"{unit}, drawn jointly for all systems and both axes (seed {seed}), cut off at what "
-            "is possible.",
+            f"{unit}, drawn jointly for {drawn} (seed {seed}), cut off at what is possible.",
             f"With fewer than {FEWEST} effective {unit} (as many of equal size would say as "
             "much), each end is the farther one of that and of Student's t, and at most twice as "
             "far as Student's."
             if (scored.n_effective < FEWEST).any()
             else "",
             *cautions(plane, scored, n_draws),
-            "The Pareto probability is the share of the resamples in which no compared system is "
+        ]
+    if scored.pareto_probability.notna().any():
+        intervals += [
+            "The Pareto probability is the share of the resamples in which no counted system is "
             "at least as good on both axes and better on one.",
         ]
     if naturalness.level == "stored":
@@ -218,7 +222,7 @@ def few_slices(table: pd.DataFrame, what: str = "documents") -> str:
 
 
 def _fewest(table: pd.DataFrame) -> float:
-    return float(table.n_effective[table.n_docs > 1].min())
+    return float(table.n_effective[table.n_effective > 1].min())
 
 
 def _of_tests(tests: pd.DataFrame, unit: str) -> str:
@@ -237,9 +241,13 @@ def _of_tests(tests: pd.DataFrame, unit: str) -> str:
     random = f"{_span(drawn)} random" if len(drawn) else ""
     ways = " or ".join(filter(None, ["all" if tests.exact.any() else "", random]))
     where = "each axis" if len(axes) > 1 else f"{axes[0]} alone"
+    apart = (
+        " A verdict or rank of one of these families does not compare with that of another, which "
+        "is corrected for another number of pairs."
+    )
     return (
         f"The p-values are from paired randomisation over {unit} ({ways} ways to swap them), with "
-        f"Holm's correction on {where} for {pairs}."
+        f"Holm's correction on {where} for {pairs}.{apart * (len(told) > 1)}"
     )
 
 

@@ -84,10 +84,11 @@ def scores_table(tables: Mapping[str, pd.DataFrame], plane: Plane, told: Sequenc
             columns[f"cl.\\ {len(columns)}"] = [
                 latex_text(cell(row, f"{axis}_cluster", "", {})) for row in rows
             ]
+    docs = f" in {_span(first['n_docs'])} documents" if plane.unit == "documents" else ""
     heads = ["cl." if name.startswith("cl.") else latex_text(name) for name in columns]
     said = [
-        f"{plane.name}: n = {_span(first['n'])} segments in {_span(first['n_docs'])} "
-        f"{plane.unit}; {'; '.join([*tables, plane.naturalness.name])} with 95 % intervals. All "
+        f"{plane.name}: n = {_span(first['n'])} segments{docs}; "
+        f"{'; '.join([*tables, plane.naturalness.name])} with 95 % intervals. All "
         "are higher for the better; the units are in the figure."
     ]
     if any(name.startswith("cl.") for name in columns):
@@ -95,7 +96,9 @@ def scores_table(tables: Mapping[str, pd.DataFrame], plane: Plane, told: Sequenc
             "cl.: cluster; every system of one is significantly better than all of the next ones "
             "(p < 0.05 after Holm's correction on each axis by itself, none across metrics)."
         )
-    said.append("Bold: Pareto-optimal by one of the metrics.")
+    said.append(
+        "Bold: Pareto-optimal by one of the metrics, as no counted system is better on both axes."
+    )
     caption = _caption([*said, *_aside(first), *told])
     return _framed(heads, columns.values(), caption, "tab:plane-scores")
 
@@ -118,7 +121,7 @@ def latex_table(
     )
     said = (
         f"{plane.name}: {plane.accuracy.title}; {plane.naturalness.title}. 95 % intervals; bold: "
-        "Pareto-optimal."
+        "Pareto-optimal, as no counted system is better on both axes."
     )
     parts, digits = [], digits_by_column(table)
     for columns in split:

@@ -60,16 +60,20 @@ SHOWN = {
 }
 TOLD = {
     "accuracy_gap": "Gap: how much more of one axis the oracle curve has where the system stands "
-    "on the other.",
-    "pareto_probability": "Pareto prob.: the share of resamples in which no compared system is at "
-    "least as good on both axes and better on one; of controls and near-copies it is not asked.",
+    "on the other; without an interval where some resamples have none, as the system is beyond the "
+    "curve's end there.",
+    "pareto_probability": "Pareto prob.: the share of resamples in which no counted system is at "
+    "least as good on both axes and better on one; of controls and near-copies it is not asked. It is "
+    "no probability that a system is best in truth: near 0 and 1 it is too sure where systems hardly "
+    "differ.",
     "lpp_gap": "LPP(Q) − LPP(R): how much less probable a system is than R, nats per token (mean "
     "negative log-probability; below 0 it is more probable than R). N(Q), AN's own naturalness, "
     "is 0 at best.",
     "accuracy_rank_low": "Ranks: 1–5 says that a system may be the best and may be the fifth, by "
-    "the tests below. Clusters: every system of one is significantly better than all of the next "
-    "ones. Who stands outside, such as people, gets the ranks that it would have among the "
-    "compared ones, and no cluster.",
+    "the paired tests. Clusters: every system of one is significantly better than all of the next "
+    "ones. Who is not counted, such as people, gets the ranks that it would have among the counted "
+    "ones, and no cluster; its tests are corrected by themselves, so that equal outputs may differ "
+    "in rank.",
 }
 """What stands above a table with such a column."""
 STANDING = re.compile(r"(accuracy|naturalness)_(rank_low|rank_high|cluster)")

@@ -464,6 +464,24 @@ def test_several_metrics_are_panels_over_the_same_segments(tmp_path, tiny_lm, mi
     assert re.search(r"By chrF: Accuracy is chrF [^\n]* By BLEU: Accuracy is BLEU", told)
     assert re.search(r"\nClaim\. By chrF: [^\n]* By BLEU: ", told)
     assert r"\textbf{Claim.} By chrF" in (out / "appendix.tex").read_text()
+    # who is not counted is corrected apart, so that equal outputs may have other verdicts
+    assert (
+        "A verdict or rank of one of these families does not compare with that of another" in told
+    )
+    assert "corrected by themselves, so that equal outputs may differ in rank" in latex
+    assert "Pareto-optimal by one of the metrics, as no counted system is better on both" in latex
+    assert "-lm" not in caption  # nobody types in a paper
+    assert systems.accuracy_title.unique().tolist() == [
+        "chrF (points, 0 to 100, higher is better)",
+        "BLEU (points, 0 to 100, higher is better)",
+    ]
+    assert systems[["accuracy_level", "resampled"]].drop_duplicates().to_numpy().tolist() == [
+        ["segment-mean", "documents"]
+    ]
+    assert pairs.title[pairs.axis == "accuracy"].unique().tolist() == [
+        *systems.accuracy_title.unique()
+    ]
+    assert pairs.resampled.eq("documents").all()
     assert "chrF: " in printed
     assert "BLEU: " in printed
     assert err.count("None of its numbers") <= 1

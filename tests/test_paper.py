@@ -103,7 +103,7 @@ def test_panels_share_the_axis_of_naturalness_and_have_no_sentence_inside():
     }
     assert len(domains) == 1
     assert len(notes) == 2
-    assert "Rings: no compared system beats these on both axes." in notes[0][0]
+    assert "Rings: no counted system beats these on both axes." in notes[0][0]
     assert "chrF (points, higher is better): " in spec["description"]
     best = set(one.system[pareto_mask(np.zeros(12, int), one.accuracy, one.naturalness)])
     assert not best & set(unnamed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..compiled import side_by_side
+from ..progress import progress
 from .references import Reference, streams
 
 __all__ = ["WHITESPACE", "SegmentBatch", "code_points", "gather", "segment_batches"]
@@ -75,7 +77,7 @@ def gather(
     Parameters
     ----------
     counter : makes such a function, a batch of b hypotheses -> (b, ...) results, for each thread.
-    one_by_one : all batches by one function, which spends its time in Python, or has seen much of the next batch.
+    one_by_one : all batches, which are smaller, by one function, which spends its time in Python: its progress is told.
     """
 
     def with_rows() -> Callable[[SegmentBatch], tuple[Any, np.ndarray]]:
@@ -83,11 +85,16 @@ def gather(
         return lambda batch: (batch.rows, count(batch))
 
     out: Any = None
-    batches = segment_batches(hyps, refs, segment)
-    for rows, part in map(with_rows(), batches) if one_by_one else side_by_side(with_rows, batches):
-        if out is None:
-            out = np.empty((len(hyps), *part.shape[1:]), dtype=part.dtype)
-        out[rows] = part
+    smaller = {"characters": BATCH_CHARACTERS // 16} if one_by_one else {}
+    batches = segment_batches(hyps, refs, segment, **smaller)
+    unseen: Any = nullcontext(lambda n: None)
+    with progress(len(hyps), "counting edits", "texts") if one_by_one else unseen as step:
+        found = map(with_rows(), batches) if one_by_one else side_by_side(with_rows, batches)
+        for rows, part in found:
+            if out is None:
+                out = np.empty((len(hyps), *part.shape[1:]), dtype=part.dtype)
+            out[rows] = part
+            step(len(part))
     return out
 
 

@@ -35,9 +35,13 @@ NEAR = 0.15  # a line that ends in this last part of the width is named beside t
 APART = 6  # pixels to every other line with which an end is an end of its own
 # pixels by which a name in the plane is at least nearer to its own line than to any other
 NEARER = 6
+CLEAR = 20  # pixels to the middle of every other mark from a name that a line leads to
+CLOSER = 8  # pixels by which a name without a line is nearer to the middle of its own mark than to that of any other
 SAME = 2  # pixels within which two marks are one, which has both names
 MARGIN = 40  # more pixels than this to other lines make a name no clearer
 FAR = (64, 84, 108, 136, 170, 210, 260)  # how far away a name may stand that must not be missing
+SIDES = ((1, 0), (-1, 0), (1, -1), (-1, 1), (1, 1), (-1, -1), (0, -1), (0, 1))
+BETWEEN = tuple((x * a, y * b) for a, b in ((1, 0.41), (0.41, 1)) for x in (1, -1) for y in (-1, 1))
 ALIGN = {1: "left", 0: "center", -1: "right"}  # of a text on this side of what it names
 NOTHING = np.empty((0, 2))
 
@@ -216,9 +220,8 @@ def place_labels(
 ) -> list[Label | None]:
     """Each label at that of 24 places around its point which hides least, led to it where that is far away.
 
-    None for a label that would run into another, out of the plane, or be nearer to another point: a crowd stays
-    readable, and tooltips and tables name everybody. A bold one has a line wherever another point is about as near, and
-    goes farther away before it is left out.
+    None for a label that would run into another, out of the plane, or be read as another point's: a crowd stays
+    readable, and tooltips and tables name everybody. A bold one goes farther away, on a line, before it is left out.
 
     Parameters
     ----------
@@ -242,7 +245,7 @@ def place_labels(
             far = list(_around(mark, text, True, FAR))
             best = best_place(far, size, off=off, wrong=mistaken, **near)
             # rather across the line of another name than without a name
-            best = best or best_place(far, size, **near)
+            best = best or best_place(far, size, wrong=mistaken, **near)
         placed.append(best)
         if best:
             boxes.append(best.box)
@@ -253,23 +256,22 @@ def place_labels(
 def _around(
     mark: np.ndarray, text: str, bold: bool, gaps: Sequence[float] = (14, 28, 46)
 ) -> Iterable[Label]:
-    """8 places around a point in each distance: 24."""
+    """8 places around a point in each distance, 24; 16 in each that is large."""
     for ring, gap in enumerate(gaps):
-        for dx, dy in ((1, 0), (-1, 0), (1, -1), (-1, 1), (1, 1), (-1, -1), (0, -1), (0, 1)):
-            reach = gap * (0.7 if dx and dy else 1.0)
+        for dx, dy in SIDES if gap < FAR[0] else (*SIDES, *BETWEEN):
+            reach = gap / math.hypot(dx, dy)
             x, y = mark[0] + dx * reach, mark[1] + dy * (reach + FONT * 0.3)
             led = (float(mark[0]), float(mark[1])) if gap > 14 else None
-            yield Label(text, float(x), float(y), ALIGN[dx], bold, led, cost=0.3 * ring)
+            align = ALIGN[round(dx)]
+            yield Label(text, float(x), float(y), align, bold, led, cost=0.3 * ring)
 
 
 def _misread(
     place: Label, *, mark: np.ndarray, others: np.ndarray, boxes: Sequence[np.ndarray]
 ) -> bool:
     """Whether a label would be read as another mark's, or its line pass another mark or a label."""
-    # with a line to its mark it only has to be clear of the others; without, it is nearer to its own, a bold one by far
     elsewhere = others[np.hypot(*(others - mark).T) > SAME]
-    own = _away(place.box, mark[None])[0]
-    least = 12 if place.led else own + (10 if place.bold else 3)
+    least = CLEAR if place.led else _away(place.box, mark[None])[0] + CLOSER
     if _away(place.box, elsewhere).min(initial=99) < least:
         return True
     line = _leader(mark, place)

@@ -146,16 +146,18 @@ def system_marks(
     own : whose marks lie above the others, large and with a thick outline.
     offset : of the legend, in pixels above the plane; None: there is no legend.
     """
-    mine = systems["system"].isin(own)
+    mine = systems["system"].isin(own).to_numpy()
     heavy: dict[str, Any] = {}
     if mine.any():
-        look = {"outline": np.where(mine, 3, 1), "area": np.where(mine, 260, 160)}
-        systems = systems.assign(**look).iloc[np.argsort(mine, kind="stable")]
+        systems = systems.assign(outline=np.where(mine, 3, 1), area=np.where(mine, 260, 160))
         heavy["strokeWidth"] = alt.StrokeWidth("outline:Q", scale=None)
         heavy["size"] = alt.Size("area:Q", scale=None)
     extra = [c for c in systems if c.endswith(("_low", "_high")) or c in DETAILS]
     looks = category_channels(systems["category"] if legend_of is None else legend_of, offset)
     tooltip = [alt.Tooltip("system:N"), alt.Tooltip("category:N"), *tips, *map(tip, extra)]
+    # who is not counted, such as a copy, lies below whom it would cover
+    apart = systems["outside"].ne("").to_numpy() if "outside" in systems else np.zeros_like(mine)
+    systems = systems.iloc[np.lexsort((~apart, mine))]
     return dots(systems).encode(**axes, **looks, **heavy, tooltip=tooltip)
 
 

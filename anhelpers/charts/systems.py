@@ -60,7 +60,7 @@ __all__ = [
 ]
 
 UNCERTAINTY = ("ellipse", "cross", "none")
-PARETO = "Rings: no compared system beats these on both axes."
+PARETO = "Rings: no counted system beats these on both axes."
 
 
 def plot_systems(
@@ -183,7 +183,12 @@ def systems_picture(
         lines += bar_lines(shown, plane)
     plus, marks = _origin(origin, marks, plane)
     leaders, texts, unnamed = label_layers(named_points(shown, marks, bold), lines, plane)
-    rings = [ring_marks(shown[best], plane.channels)] if best.any() else []
+    mine = shown["system"].isin(named).to_numpy()
+    rings = [
+        ring_marks(shown[some], plane.channels, size=size)
+        for some, size in ((best & ~mine, 420), (best & mine, 900))  # of whose marks are larger
+        if some.any()
+    ]
     points = system_marks(shown, plane.channels, list(tips), own=named, **(legend or {}))
     layers += [*leaders, *plus, *rings, points, *texts]
     notes = [" ".join([PARETO] * pareto + _uncertain(uncertainty, shown)), *notes]

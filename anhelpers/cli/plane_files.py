@@ -240,7 +240,7 @@ def caption_of(
         `plot_panels`. unnamed : systems without a name in any picture.
     about : sentences on the model and the data set, such as that they are for teaching only.
     """
-    from ..appendix import TRANSLATIONESE
+    from ..appendix import OPTIONS, TRANSLATIONESE
 
     first = every[0]
     plane, table = first.plane, first.results["systems"]
@@ -251,9 +251,11 @@ def caption_of(
     n += f" of {n_segments:,}" if least < n_segments else ""
     lacking = " (in the others, some system has no text or score)" if least < n_segments else ""
     docs = f" in {len(set(plane.clusters.tolist()))} documents" if plane.unit == "documents" else ""
+    counted = int((table["outside"] == "").sum())
+    means = "means" if all(axis.level != "stored" for axis in plane.axes) else "scores"
     told = [
-        f"{plane.name}: {(table['outside'] == '').sum()} systems by {by}, and "
-        f"{plane.naturalness.title}: means over the same {n} segments{docs}{lacking}."
+        f"{plane.name}: {counted} system{'s' * (counted != 1)} by {by}, and "
+        f"{plane.naturalness.title}: {means} over the same {n} segments{docs}{lacking}."
     ]
     told += [
         "Arrows point to where higher is better; dashed stairs: the edge of what the best systems beat."
@@ -272,9 +274,10 @@ def caption_of(
         )
     if first.r and plane.naturalness.name == "lpp":
         told.append("Upper axis: N(Q) = −|LPP(Q) − LPP(R)|, 0 at R.")
-    told += about
+    told += [OPTIONS.sub(".", sentence) for sentence in about]  # nobody types on paper
     if unnamed:
-        told.append(f"Without a name in some panel for want of room: {', '.join(sorted(unnamed))}.")
+        names = ", ".join(sorted(unnamed))
+        told.append(f"Unnamed: {names} (there is no room in some panel).")
     if plane.naturalness.name == "critic":
         told.append(TRANSLATIONESE)
     aside = table["system"][table["outside"] != ""].tolist()

@@ -133,10 +133,10 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
             found = by_document(marked, test, name)
         else:
             lines, said = text_lines(data, path)
-            if is_canary(lines):
+            if canary := is_canary(lines):
                 lines = lines[1:]
                 notes.append(f"{name}: the canary, the first line of {path}, is left out.")
-            texts, cut = _first(lines, test, path)
+            texts, cut = _first(lines, test, path, told=", its canary aside" * canary)
             found, notes = {name: texts}, [*notes, *said, *cut]
         for system, texts in found.items():
             if system in test.systems or system in test.refs or system in added:
@@ -155,12 +155,14 @@ def add_systems(test: TestSet, hyps: Paths) -> TestSet:
     return replace(more, notes=(*more.notes, *told))
 
 
-def _first(lines: tuple[str, ...], test: TestSet, path: Path) -> tuple[tuple[str, ...], list[str]]:
+def _first(
+    lines: tuple[str, ...], test: TestSet, path: Path, told: str
+) -> tuple[tuple[str, ...], list[str]]:
     """A line per segment where all others are blank, and a note that counts those; else a DataError."""
     found, cut = without_blank_end(lines, len(test), path)
     if len(found) != len(test):
         raise DataError(
-            f"has {len(lines)} lines, and {test.name} has {len(test)} segments; they must align.",
+            f"has {len(lines)} lines{told}, and {test.name} has {len(test)} segments; they must align.",
             path,
         )
     return found, list(cut)
@@ -394,6 +396,8 @@ def named_files(paths: Paths | None) -> dict[str, Path]:
     for one in given:
         name, path = (typed[one][0], typed[one][2]) if one in typed else (next(called), one)
         if name in named:
+            if Path(path) == named[name]:
+                raise DataError(f"{path} is given twice; give it once.")
             both = f"{named[name]} and {path} are both called '{name}'"
             raise DataError(f"{both}; give one of them another name, as in {name}2={path}.")
         named[name] = Path(path)

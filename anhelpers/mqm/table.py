@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["rater_notes", "system_table"]
 
+UNIT = "MQM points per segment (lower is better)"
+
 
 def system_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 1000) -> pd.DataFrame:
     """A row per system, the best first: its mean penalty, accuracy and fluency, each with two 95 % intervals.
@@ -28,11 +30,11 @@ def system_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 100
     Returns
     -------
     system, n_segments, n_raters, n_docs, n_effective (`intervals.effective` documents); then penalty, penalty_low,
-    penalty_high and so on, MQM points per segment, lower is better; the same with _same_raters; resampled ("documents
-    and raters"; without raters where one rater saw all of a system; "" where there is no interval);
-    n_effective_raters; signature. Each system is averaged over the segments that were rated for it (`n_segments`; where
-    these differ, the scores have a note, and `scores.shared()` only those of all); where these are of one document
-    among several, there is no interval (nan).
+    penalty_high and so on, MQM points per segment, lower is better; the same with _same_raters; resampled
+    ("documents and raters"; without raters where one rater saw all of a system; "" where there is no interval);
+    n_effective_raters; unit; signature. Each system is averaged over the segments that were rated for it
+    (`n_segments`; where these differ, the scores have a note, and `scores.shared()` only those of all); where these
+    are of one document among several, there is no interval (nan).
 
     References
     ----------
@@ -65,7 +67,8 @@ def system_table(scores: MqmScores, rng: np.random.Generator, n_draws: int = 100
     table["n_effective_raters"], table["signature"] = raters, scores.signature
     bounds = [kind + end for kind in KINDS for end in ("", "_low", "_high")]
     fixed = [f"{kind}{end}_same_raters" for kind in KINDS for end in ("_low", "_high")]
-    last = ["resampled", "n_effective_raters", "signature"]
+    table["unit"] = UNIT
+    last = ["resampled", "n_effective_raters", "unit", "signature"]
     table = table[["n_segments", "n_raters", "n_docs", "n_effective", *bounds, *fixed, *last]]
     return table.sort_values("penalty", kind="stable").reset_index()
 

@@ -1,15 +1,22 @@
-"""Copies of a reference, which would be perfect, among systems and among candidates."""
+"""Systems and candidates that are none: copies of a reference, which would be perfect, and texts without a score."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from itertools import combinations
 
 import numpy as np
 
 from ..data.schema import CandidateSet, TestSet, same_text, systems_of
 from ..errors import DataError
 
-__all__ = ["FEWEST_COPIES", "NEAR_COPY", "copied_candidates", "copied_systems"]
+__all__ = [
+    "FEWEST_COPIES",
+    "NEAR_COPY",
+    "copied_candidates",
+    "copied_systems",
+    "unscored_candidates",
+]
 
 FEWEST_COPIES = 5
 """Who has a reference's own text for so many sources at least may have copied it."""
@@ -20,7 +27,7 @@ NEAR_COPY = 0.8
 In WMT23 and WMT24, two systems of different makers have at most 17 % in common, and a near-copy 91 % or more.
 """
 
-MOST, COPIED = 0.5, 0.95
+MANY, MOST, COPIED = 0.15, 0.5, 0.95
 """Who has a reference's own text for this share of the sources has copied it, in these or all through: in WMT23 and
 WMT24 a system finds at most 8 % of the references, and all systems of a pair together 13 %."""
 
@@ -31,7 +38,17 @@ def copied_systems(test: TestSet, chosen: Collection[str]) -> list[str]:
     Parameters
     ----------
     chosen : names of the references that metrics compare with.
+
+    Raises
+    ------
+    DataError for two of these that are the same texts.
     """
+    for one, other in combinations(chosen, 2):
+        if test.refs[one] == test.refs[other]:
+            raise DataError(
+                f"the references {one} and {other} are the same texts, which is one reference under two names; "
+                "give it once."
+            )
     copies, notes = test.copies, []
     for ref, texts in test.refs.items():
         there = [i for i, text in enumerate(texts) if text]
@@ -46,6 +63,11 @@ def copied_systems(test: TestSet, chosen: Collection[str]) -> list[str]:
                 notes.append(
                     f"{system} is nearly the reference {ref} ({shared}: {share:.0%}); these texts "
                     "are perfect by it, and its place says little of a system."
+                )
+            elif system not in copies and same >= FEWEST_COPIES and share > MANY:
+                notes.append(
+                    f"{system} has the very text of the reference {ref} in {same} of {len(there)} segments "
+                    f"({share:.0%}), where systems of WMT23 and WMT24 have it in at most 8 %: did it see the reference?"
                 )
     return notes
 
@@ -128,3 +150,28 @@ def copied_candidates(cands: CandidateSet, test: TestSet) -> tuple[np.ndarray, t
             )
         )
     return copies, tuple(notes)
+
+
+def unscored_candidates(
+    cands: CandidateSet, scores: Sequence[np.ndarray], rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Which candidates no oracle can choose, as a metric gives them no score; the segments that stay; sentences.
+
+    A source all of whose candidates are such is left out.
+
+    Parameters
+    ----------
+    scores : (n,) of each metric, nan where there is none. rows : (N,) bool, the segments.
+    """
+    without = np.isnan(np.stack(scores)).any(0)
+    some = np.bincount(cands.segment[~without], minlength=len(rows)) > 0
+    dropped = without & (rows & some)[cands.segment]
+    notes = []
+    if n := int(dropped.sum()):
+        notes = [
+            f"{n:,} of {len(cands):,} candidates {'has' if n == 1 else 'have'} no score by one of the metrics, and "
+            f"{'is' if n == 1 else 'are'} left out (the first is of source {cands.segment[dropped][0] + 1})."
+        ]
+    if n := int((rows & ~some).sum()):
+        notes.append(f"{n} of {len(rows)} segments are left out: no candidate has a score there.")
+    return dropped, rows & some, notes

@@ -24,8 +24,8 @@ from ..metrics import Metric, fitting_metrics
 from ..progress import note_once
 from ..provenance import MAKING
 from ..scoring import lookup, scorable, score_all
-from .copies import copied_candidates, copied_systems
-from .scores import Axis, Plane, mean_axis
+from .copies import copied_candidates, copied_systems, unscored_candidates
+from .scores import AXES, Axis, Plane, mean_axis
 from .systems import plane_of
 from .table import systems_table
 
@@ -189,9 +189,8 @@ def oracle_study(
     `curve.select(beta)` counts in. ``an.plot_curve(study.curve, study.systems())`` draws it, ``an.explore(study)`` lets
     one drag β.
     """
-    return oracle_studies(test, cands, [accuracy], [naturalness], max_blank_share=max_blank_share)[
-        0
-    ]
+    axes = [accuracy], [naturalness]
+    return oracle_studies(test, cands, *axes, max_blank_share=max_blank_share)[0]
 
 
 def _metric_of(axis: str, metric: Metric | str, test: TestSet) -> Metric:
@@ -225,7 +224,7 @@ def oracle_studies(
     checks.a_kind(cands, CandidateSet, "cands is a CandidateSet, as load_candidates() gives")
     by, beside = (
         [_metric_of(axis, one, test) for one in metrics]
-        for axis, metrics in (("accuracy", accuracies), ("naturalness", naturalnesses))
+        for axis, metrics in zip(AXES, (accuracies, naturalnesses), strict=True)
     )
     test, notes = without_sparse(test, max_blank_share)
     given = check_candidates(test, cands.require(len(test), test.name))
@@ -258,13 +257,20 @@ def oracle_studies(
                 "gives a candidate there no score."
             ] = None
         rows &= ~without
+    dropped = np.zeros(len(cands), dtype=bool)
+    if len(studies) == 1:
+        both = [getattr(studies[0], axis) for axis in AXES]
+        dropped, rows, unscored = unscored_candidates(cands, both, rows)
+        left_out |= dict.fromkeys(unscored)
     if not rows.any():
-        raise DataError(
-            "no segment has a score from every metric for all its candidates; leave a metric out."
-        )
-    for axis, of_axis in zip(("accuracy", "naturalness"), scored, strict=True):
+        raise DataError("no segment has a score of its candidates by every metric; leave one out.")
+    asked = rows[cands.segment] & ~dropped
+    for axis, of_axis in zip(AXES, scored, strict=True):
         for _, values, _ in of_axis:
-            _all_scored(axis, given, ~copies, np.where(rows[cands.segment], values, 0.0))
+            _all_scored(axis, given, ~copies, np.where(asked, values, 0.0))
+    if dropped.any():
+        scores = {axis: getattr(studies[0], axis)[~dropped] for axis in AXES}
+        studies = [replace(studies[0], cands=cands.take(~dropped), **scores)]
     notes = [*test.notes, *cands.notes, *told, *cands.repeats, *notes, *left_out]
     return [
         replace(_restricted(study, np.flatnonzero(rows)), notes=tuple(notes)) for study in studies

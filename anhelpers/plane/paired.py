@@ -39,6 +39,8 @@ COLUMNS = [
     "exact",
     "n",
     "n_docs",
+    "resampled",
+    "title",
 ]
 AT_ONCE = 4_000_000  # numbers in a block of draws
 
@@ -66,7 +68,8 @@ def paired_tests(
     -------
     axis; family : "systems", or why one of the pair is outside; system_a, system_b, difference (a - b, in the unit of
     the axis), p, p_holm; n_swaps : the ways to swap that p rests on; exact : whether these are all; n (segments),
-    n_docs. A stored axis has no p: what is known per system only cannot be swapped by document. `cannot_decide` says
+    n_docs; resampled : what is swapped, "documents" or "segments"; title : of the axis, with its unit and direction. A
+    stored axis has no p: what is known per system only cannot be swapped by document. `cannot_decide` says
     where no p could be small enough.
 
     References
@@ -94,7 +97,13 @@ def paired_tests(
             systems = [[plane.systems[pair[side]] for pair in some] for side in (0, 1)]
             frame = pd.DataFrame(dict(zip(columns, (*systems, *found), strict=True)))
             frame = frame.assign(
-                axis=name, family=family, p_holm=holm(frame.p), n=len(plane), n_docs=len(names)
+                axis=name,
+                family=family,
+                p_holm=holm(frame.p),
+                n=len(plane),
+                n_docs=len(set(plane.docs.tolist())),
+                resampled=plane.unit,
+                title=axis.title,
             )
             frames.append(
                 frame.assign(exact=_all_ways(len(names), draws[1]) and axis.level != "stored")[

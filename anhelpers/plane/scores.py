@@ -139,15 +139,13 @@ class Plane:
         if any(axis.level == "stored" for axis in self.axes):
             return self.subset(
                 rows,
-                f"{(~rows).sum()} of {len(rows)} segments are left out: there a compared system, or "
+                f"{(~rows).sum()} of {len(rows)} segments are left out: there a system, or "
                 "every reference, is blank, or a score is missing.",
             )
         nobody = ~self.there.any(1)
         missing = np.where(self.there.any(0), (~self.there[~nobody]).sum(0), 0)
-        some = (
-            f"some compared system has no score there (most often {self.systems[missing.argmax()]})"
-        )
-        told = ((nobody, "no compared system has a score there"), (~rows & ~nobody, some))
+        some = f"some system has no score there (most often {self.systems[missing.argmax()]})"
+        told = ((nobody, "no system has a score there"), (~rows & ~nobody, some))
         notes = (
             f"{left.sum()} of {len(rows)} segments are left out: {why}."
             for left, why in told

@@ -38,13 +38,14 @@ def systems_table(
     Returns
     -------
     system, category; accuracy and naturalness, each with _low, _high, _se (`intervals.score_intervals`, the ends cut
-    off at what is possible: `Axis.bounds`, in `attrs["bounds"]` too, for the ellipses); correlation : of the two in the
-    draws; n (segments), n_docs and n_effective (`intervals.effective`) of this system, so that these give the error
-    ellipse; outside : "", or why it is not compared (`Plane.outside`); pareto : no compared system is at least as good
-    on both axes and better on one (never for a control or a near-copy); pareto_probability : share of the draws in
-    which this holds (nan for a control or a near-copy, of which it is not asked); with a curve accuracy_gap,
-    naturalness_gap, each with _low and _high, in the unit of its axis, and above_curve; both signatures. A stored axis
-    has no draws, so all that needs them is nan.
+    off at what is possible: `Axis.bounds`, in `attrs["bounds"]` too, for the ellipses); correlation : of the two in
+    the draws; n (segments), n_docs and n_effective (`intervals.effective`) of this system, so that these give the
+    error ellipse; resampled : "documents", or "segments" where there is one document, or none is known; outside :
+    "", or why it is not compared (`Plane.outside`); pareto : no compared system is at least as good on both axes
+    and better on one (never for a control or a near-copy); pareto_probability : share of the draws in which this
+    holds (nan for a control or a near-copy, of which it is not asked); with a curve accuracy_gap, naturalness_gap,
+    each with _low and _high, in the unit of its axis, and above_curve; of each axis _title (with its unit and
+    direction), _level and _signature. A stored axis has no draws, so all that needs them is nan.
     """
     checks.a_kind(plane, Plane, "plane is a Plane, such as system_plane() gives or study.plane")
     checks.a_kind(rng, np.random.Generator, "rng is a generator, such as np.random.default_rng(0)")
@@ -60,10 +61,11 @@ def systems_table(
             f"{axis}_high": high[i],
             f"{axis}_se": errors[i],
         }
-    columns["correlation"], clusters = pearson(draws[:, 0].T, draws[:, 1].T), plane.clusters
+    columns["correlation"] = pearson(draws[:, 0].T, draws[:, 1].T)
     columns |= {
         "n": plane.there.sum(0),
-        "n_docs": [len(set(clusters[seen].tolist())) for seen in plane.there.T],
+        "n_docs": [len(set(plane.docs[seen].tolist())) for seen in plane.there.T],
+        "resampled": plane.unit,
     }
     columns["n_effective"] = counting = _effective(plane)
     columns["outside"] = [plane.outside.get(system, "") for system in plane.systems]
@@ -74,9 +76,9 @@ def systems_table(
     }
     if curve is not None:
         columns |= _gaps(plane, curve, scores, draws, resampled=resampled, counting=counting)
-    columns |= {
-        f"{name}_signature": axis.signature for name, axis in zip(AXES, plane.axes, strict=True)
-    }
+    for name, axis in zip(AXES, plane.axes, strict=True):
+        columns |= {f"{name}_title": axis.title, f"{name}_level": axis.level}
+        columns[f"{name}_signature"] = axis.signature
     table = pd.DataFrame(columns)
     table.attrs["bounds"] = {name: axis.bounds for name, axis in zip(AXES, plane.axes, strict=True)}
     return table
@@ -195,12 +197,14 @@ def _gaps(
             f"the curve is over {curve.n_segments} segments and the systems are over {len(plane)}."
         )
     gaps = curve.gaps(*scores)
+    most = np.array([[np.subtract(*axis.bounds[::-1])] for axis in plane.axes])
     drawn = np.full_like(draws, np.nan)
     for rows, weights in resampled.by_segment() if resampled else ():
         drawn[rows] = curve.resampled_gaps(weights, draws[rows, 0], draws[rows, 1])
     m = len(set(plane.clusters.tolist()))
     spread = drawn.std(0, ddof=1) * np.sqrt(m / (m - 1)) if m > 1 else drawn[0]
     low, high = student(gaps, spread, counting)
+    high = np.minimum(high, most)  # no gap is larger than the scale
     columns: dict[str, Any] = {}
     for i, axis in enumerate(AXES):
         columns |= {
@@ -258,11 +262,12 @@ def few_documents(table: pd.DataFrame, what: str = "documents") -> str:
         resampled, in the plural.
     """
     effective = table["n_effective" if "n_effective" in table else "n_docs"]
-    few = table[(table.n_docs > 1) & (effective < FEWEST)]
+    few = table[(effective > 1) & (effective < FEWEST)]
     if few.empty:
         return ""
+    counted = few["n"] if what == "segments" and "n" in few else few["n_docs"]
     listed = ", ".join(few.system[:5]) + ", …" * (len(few) > 5)
     who = f"{listed}: " if len(few) < len(table) else ""
     return who + few_clusters(
-        int(few.n_docs.min()), what, float(effective[few.index].min()), int(few.n_docs.max())
+        int(counted.min()), what, float(effective[few.index].min()), int(counted.max())
     )

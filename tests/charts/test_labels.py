@@ -61,10 +61,7 @@ def test_a_label_is_nearer_to_its_own_point_or_has_a_line_to_it(at, length, bold
         away = np.hypot(*np.clip(np.maximum(low - points, points - high), 0, None).T)
         others = away[np.hypot(*(points - points[own]).T) > 2].min(initial=99)
         assert place.led in (None, tuple(points[own]))
-        if not place.led:
-            assert others >= away[own] + (10 if bold else 3) - 1e-9
-        elif not bold:  # a bold name rather crosses another line than is missing
-            assert others >= 12 - 1e-9
+        assert others >= (charts.CLEAR if place.led else away[own] + charts.CLOSER) - 1e-9
         assert 0 < away[own] <= (300 if bold else 60)
 
 

@@ -190,6 +190,16 @@ def test_ones_own_systems_lie_above_the_others_and_stand_out():
     assert 'stroke-width="3"' not in to_svg(charts.plot_systems(frame))
 
 
+def test_who_is_not_counted_lies_below_and_a_ring_is_clear_of_an_own_mark():
+    frame = table(6).assign(outside=["", "copy of System-0", "", "", "human", "added"])
+    frame["pareto"] = [True, False, False, False, False, True]
+    chart = charts.plot_systems(frame, named=["System-5"])
+    marks = next(rows for _, e, rows in drawn(chart) if "shape" in e)
+    assert [row["system"] for row in marks] == [f"System-{i}" for i in (1, 4, 0, 2, 3, 5)]
+    assert [row["system"] for row in rows_of(chart, size=420)] == ["System-0"]
+    assert [row["system"] for row in rows_of(chart, size=900)] == ["System-5"]
+
+
 def test_what_lies_inside_the_default_ranges():
     frame = table(6)
     curve = oracle_curve([0, 0, 1, 1], [70.0, 60, 68, 66], [-3.0, -2, -2.5, -2])

@@ -1,7 +1,7 @@
 import pytest
 
 from anhelpers.data import read_plain
-from anhelpers.data.plain import read_documents
+from anhelpers.data.plain import named_files, read_documents
 from anhelpers.errors import DataError
 
 
@@ -69,8 +69,10 @@ def test_two_files_of_one_name_are_called_by_their_folders_and_one_file_twice_is
     test = read_plain(folder / "src.en", folder / "ref.de", both, "en-de")
     assert list(test.systems) == [folder.name, "more"]
     with pytest.raises(
-        DataError, match="are both called 'sysX'; give one of them another name, as in sysX2="
+        DataError, match=r"are both called .*; give one of them another name, as in"
     ):
+        named_files([*both, f"{folder.name}={folder / 'src.en'}"])
+    with pytest.raises(DataError, match=r"sysX\.de is given twice; give it once\."):
         read_plain(folder / "src.en", folder / "ref.de", both[:1] * 2, "en-de")
 
 

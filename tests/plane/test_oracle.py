@@ -133,7 +133,7 @@ def test_a_domain_keeps_how_often_its_candidates_were_drawn():
     assert 0 < len(there) < n
 
 
-def test_a_candidate_without_a_score_is_named_by_its_place_in_the_given_candidates():
+def test_a_candidate_without_a_score_is_left_out_and_told():
     """Segment 2 is left out, for A is blank there; of segment 3, the second of the three given has no score."""
     cands = CandidateSet(np.array([0, 1, 2, 3, 3, 3]), ("ein", "zwei", "drei", "", "?", "x"))
     words = length_metric()
@@ -141,10 +141,23 @@ def test_a_candidate_without_a_score_is_named_by_its_place_in_the_given_candidat
     def score(hyps, **context):
         return np.where([h == "?" for h in hyps], np.nan, words.score_segments(hyps, **context))
 
+    study = oracle_study(TEST, cands, CHRF, replace(words, score_segments=score))
+    assert study.cands.texts == ("ein", "zwei", "x")
+    assert len(study.accuracy) == len(study.naturalness) == 3
+    told = "1 of 5 candidates has no score by one of the metrics, and is left out (the first is of source 4)."
+    assert told in study.notes
+    only = CandidateSet(np.array([0, 1, 2, 3, 3]), ("ein", "?", "drei", "x", "y"))
+    study = oracle_study(TEST, only, CHRF, replace(words, score_segments=score))
+    assert study.cands.texts == ("ein", "x", "y")
+    assert "1 of 4 segments are left out: no candidate has a score there." in study.notes
+
+    def infinite(hyps, **context):
+        return np.where([h == "?" for h in hyps], np.inf, words.score_segments(hyps, **context))
+
     with pytest.raises(
-        DataError, match=r"naturalness of segment 3, its candidate 1 \(flat index 4\) is nan"
+        DataError, match=r"naturalness of segment 3, its candidate 1 \(flat index 4\) is inf"
     ):
-        oracle_study(TEST, cands, CHRF, replace(words, score_segments=score))
+        oracle_study(TEST, cands, CHRF, replace(words, score_segments=infinite))
 
 
 def test_a_metric_without_its_reference_says_so():
@@ -194,7 +207,8 @@ def test_intervals_of_one_document_resample_segments():
     one = TestSet("t", "en-de", ("a", "b"), {"r": ("x", "y")}, {"A": ("x", "z")}, docs=("1", "1"))
     axis = mean_axis("x", "x", "x|v:1", [[1.0], [2.0]])
     table = systems_table(plane_of(one, axis, axis), np.random.default_rng(0))
-    assert table.n_docs.tolist() == [2]
+    assert table[["n", "n_docs", "resampled"]].iloc[0].tolist() == [2, 1, "segments"]
+    assert table[["accuracy_title", "accuracy_level"]].iloc[0].tolist() == ["x", "segment-mean"]
 
 
 def test_one_segment_has_scores_and_no_interval():
@@ -278,7 +292,7 @@ def test_a_candidate_that_one_of_several_judges_cannot_score_leaves_its_segment_
     assert (
         only[0].notes[-1] == "1 of 4 segments are left out: picky gives a candidate there no score."
     )
-    with pytest.raises(DataError, match="no segment has a score from every metric"):
+    with pytest.raises(DataError, match="no segment has a score of its candidates by every metric"):
         oracle_studies(
             bare, CandidateSet(np.arange(4), ("zwo",) * 4), [CHRF], [length_metric(), picky]
         )

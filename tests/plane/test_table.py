@@ -234,7 +234,7 @@ def test_only_shared_segments_count_unless_asked_otherwise(plane_from):
     shared = plane.shared()
     assert len(shared) == 3
     assert shared.notes == (
-        "1 of 4 segments are left out: some compared system has no score there (most often A).",
+        "1 of 4 segments are left out: some system has no score there (most often A).",
     )
     table = systems_table(shared, np.random.default_rng(0))
     assert table.n.tolist() == [3, 3, 0]
@@ -410,6 +410,16 @@ def test_a_stored_score_says_nothing_that_needs_draws_and_has_no_slices(plane_fr
         DataError, match="n is known for the whole test set only, so made up has no slices"
     ):
         sliced_table(plane, np.random.default_rng(0), "domain")
+
+
+def test_no_gap_is_larger_than_the_scale(plane_from):
+    plane = plane_from([[0.0], [90.0], [1.0]], [[0.0], [1.0], [2.0]])
+    plane = replace(plane, accuracy=replace(plane.accuracy, bounds=(0.0, 100.0)))
+    curve = oracle_curve([0, 1, 2], [95.0, 95, 95], [3.0, 3, 3])
+    table = systems_table(plane, np.random.default_rng(0), 200, curve)
+    assert table.accuracy_gap_high.tolist() == [100.0]
+    free = replace(plane, accuracy=replace(plane.accuracy, bounds=(-np.inf, np.inf)))
+    assert systems_table(free, np.random.default_rng(0), 200, curve).accuracy_gap_high[0] > 100
 
 
 def test_documents_are_counted_for_each_system(plane_from):

@@ -293,7 +293,7 @@ def test_the_plane_and_the_curve_are_over_the_segments_with_a_reference(level):
     alone = plane.system_plane(test.subset(range(0, 12, 2)), chrf, words(), level)
     assert len(found) == 6
     assert found.scores().tolist() == alone.scores().tolist()
-    assert "6 of 12 segments are left out: no compared system has a score there." in found.notes
+    assert "6 of 12 segments are left out: no system has a score there." in found.notes
     own = plane.system_plane(test, chrf, words(), level, shared=False)
     assert own.scores().tolist() == alone.scores().tolist()
     assert own.there.sum(0).tolist() == [6, 6]

@@ -121,12 +121,12 @@ def test_a_source_with_nothing_but_its_reference_is_refused():
         study(TEST, CandidateSet(np.arange(N), REF))
 
 
-def test_a_score_that_is_missing_is_named_by_its_place_among_all_candidates():
+def test_a_score_that_is_infinite_is_named_by_its_place_among_all_candidates():
     texts = tuple(text for i in range(N) for text in (REF[i], OFFERED[i][0]))
     cands = CandidateSet(np.repeat(np.arange(N), 2), texts)
     broken = replace(
         length_metric(),
-        score_segments=lambda hyps, **c: np.array([np.nan] + [0.0] * (len(hyps) - 1)),
+        score_segments=lambda hyps, **c: np.array([np.inf] + [0.0] * (len(hyps) - 1)),
     )
     with pytest.raises(DataError, match=r"segment 0, its candidate 1 \(flat index 1\)"):
         oracle_study(TEST, cands, surface_metric("chrf", "de"), broken)

@@ -116,7 +116,7 @@ def test_a_blank_output_of_one_system_is_told_as_that(tmp_path, capsys):
     assert cli.main([*plane, "--draws", "10", "-o", str(tmp_path / "out")]) == 0
     err = capsys.readouterr().err
     assert (
-        "1 of 12 segments are left out: there a compared system, or every reference, is blank, or a score is missing."
+        "1 of 12 segments are left out: there a system, or every reference, is blank, or a score is missing."
         in err
     )
 

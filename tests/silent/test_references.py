@@ -362,6 +362,33 @@ def test_texts_of_another_test_set_are_told_or_refused(tmp_path, capsys):
     assert f"reference B, compared with A, {told}" in capsys.readouterr().err
 
 
+def test_a_reference_under_two_names_is_one(tmp_path, capsys):
+    """The signature would say nrefs:2, and so would the paper."""
+    srcs, refs, hyps = VARIED
+    src, ref, mt = (
+        lines(tmp_path, name, texts) for name, texts in (("src", srcs), ("A", refs), ("mt", hyps))
+    )
+    base = ["score", "-s", src, "-t", mt, "-l", "en-de", "-r", ref]
+    assert cli.main([*base, f"B={ref}"]) == 2
+    assert "the references A and B are the same texts, which is one" in capsys.readouterr().err
+    assert cli.main([*base, ref]) == 2
+    assert "A is given twice; give it once." in capsys.readouterr().err
+
+
+def test_who_has_many_texts_of_a_reference_is_told(tmp_path, capsys):
+    srcs, refs, hyps = VARIED
+    saw = [refs[i] if i % 5 == 0 else hyp for i, hyp in enumerate(hyps)]
+    src, ref, mt, mine = (
+        lines(tmp_path, name, texts)
+        for name, texts in (("src", srcs), ("A", refs), ("mt", hyps), ("mine", saw))
+    )
+    assert cli.main(["score", "-s", src, "-t", mt, mine, "-l", "en-de", "-r", ref]) == 0
+    err = capsys.readouterr().err
+    assert "mine has the very text of the reference A in 6 of 30 segments (20%)" in err
+    assert "did it see the reference?" in err
+    assert "mt has the very text" not in err
+
+
 @pytest.mark.parametrize("where", [0, 7])
 def test_a_reference_that_has_lost_a_line_is_named_and_not_the_systems(where, tmp_path, capsys):
     srcs, refs, hyps = VARIED
