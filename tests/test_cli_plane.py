@@ -237,6 +237,21 @@ def test_systems_of_wmt23_without_documents_are_resampled_by_segment(tmp_path, t
     assert "resamples of segments" in (tmp_path / "out" / "appendix.txt").read_text()
 
 
+def test_one_system_has_a_curve_of_one_point_which_is_told(tmp_path, tiny_lm, capsys):
+    test = load("teaching")
+    texts = {"src": test.srcs, "ref": test.streams[0], "mine": test.systems["MT-Base"]}
+    for name, lines in texts.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    more = ("-s", tmp_path / "src", "-r", tmp_path / "ref", "-t", tmp_path / "mine")
+    assert plane(tmp_path, tiny_lm, *more, "-l", "en-de") == 0
+    told = "Each source has one candidate: there is nothing to choose, the curve is one point"
+    assert told in capsys.readouterr().err
+    appendix = (tmp_path / "out" / "appendix.txt").read_text("utf-8")
+    assert told in appendix
+    assert ": 1 system, 5" in appendix
+    assert ": 1 system by chrF" in (tmp_path / "out" / "caption.tex").read_text("utf-8")
+
+
 def test_results_of_two_runs_never_stand_side_by_side(tmp_path, tiny_lm, capsys, monkeypatch):
     out = tmp_path / "out"
     assert plane(tmp_path, tiny_lm, "--data", "teaching", "--by", "domain") == 0

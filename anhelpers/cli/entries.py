@@ -258,6 +258,11 @@ def about_candidates(kept: CandidateSet, given: CandidateSet) -> tuple[str, ...]
     kept : those of the curve. given : before blanks, copies of references and segments were left out.
     """
     said = f"The oracle curve is over {kept.summary}."
+    if len(kept) and kept.n_candidates.max() == 1:
+        said += (
+            " Each source has one candidate: there is nothing to choose, the curve is one point, and gaps to it "
+            "say nothing."
+        )
     if kept.id == given.id:
         return (said,)
     return said, f"Given were {given.summary}; other notes say what was left out."
