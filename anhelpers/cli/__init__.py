@@ -104,7 +104,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _parser(next((word for word in words if word in COMMANDS), "")).parse_args(words)
     # not for the help, which is printed by now
     from ..errors import DataError
-    from ..progress import say
+    from ..progress import note, say
     from ..provenance import making
     from . import options, typed
 
@@ -129,6 +129,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         return _report(args.command, error)
     except KeyboardInterrupt as stop:
+        memo = sys.modules.get("anhelpers.scoring.memo")  # without it nothing was kept
+        for place in sorted(memo.kept_in) if memo else ():
+            note(f"what was computed is kept in {place}; the same command goes on there.")
         ended = isinstance(stop, Terminated)
         say(f"anhelpers {args.command}: {'terminated' if ended else 'interrupted'}.")
         return 143 if ended else 130

@@ -29,7 +29,15 @@ if TYPE_CHECKING:
     from .cluster import Cluster
     from .worker import Recipe
 
-__all__ = ["IN_MEMORY", "STORE", "current_store", "looks_nothing_up", "memo", "sharing"]
+__all__ = [
+    "IN_MEMORY",
+    "STORE",
+    "current_store",
+    "kept_in",
+    "looks_nothing_up",
+    "memo",
+    "sharing",
+]
 
 STORE = "ANHELPERS_STORE"
 """The environment variable that names the store's file, or is "off"; unset: `scores.sqlite` in the cache folder."""
@@ -47,6 +55,9 @@ Plan = Callable[[np.ndarray], Iterable[Sequence[int]]]
 Possible = Callable[[np.ndarray], np.ndarray]
 
 _cluster: ContextVar[Cluster | None] = ContextVar("cluster", default=None)
+
+kept_in: set[str] = set()
+"""Names of the stores into which this process has put scores: where a stopped command goes on."""
 
 
 def current_store() -> Store | None:
@@ -147,10 +158,9 @@ def memo(
     where: dict[Key, int] = {}
     back = np.array([where.setdefault(one, len(where)) for one in keys], np.int64)
     firsts = np.unique(back, return_index=True)[1]  # distinct inputs are numbered as they appear
-    values, there, keep, kept_in = _looked_up(signature, [*where], width, what, store, possible)
+    values, there, keep = _looked_up(signature, [*where], width, what, store, possible)
     calls = _calls(firsts[~there], groups, len(keys))
     with (
-        _told_when_stopped(what or signature, kept_in),
         progress(int((~there).sum()), what or signature, "scores") as step,
         _committing(keep) as done,
     ):
@@ -206,15 +216,14 @@ def _looked_up(
     what: str,
     store: Store | str | None,
     possible: Possible | None = None,
-) -> tuple[np.ndarray, np.ndarray, Keep, str]:
-    """What the store knows of distinct inputs: scores, which are there; how to keep scores at places; and its name."""
+) -> tuple[np.ndarray, np.ndarray, Keep]:
+    """What the store knows of distinct inputs: scores, which are there; and how to keep scores at some places."""
     kept = current_store() if isinstance(store, str) else store
     if kept is None or not _fixed(signature):
         return (
             np.full((len(keys), width), np.nan),
             np.zeros(len(keys), bool),
             lambda at, values: None,
-            "",
         )
     digests = [key(one) if isinstance(one, str) else key(*one) for one in keys]
     values, there = kept.get(signature, digests, width)
@@ -237,8 +246,9 @@ def _looked_up(
 
     def keep(at: np.ndarray, scores: np.ndarray) -> None:
         put(signature, [digests[i] for i in at], scores)
+        kept_in.add(kept.path.name)
 
-    return values, there, keep, kept.path.name
+    return values, there, keep
 
 
 def _fixed(signature: str) -> bool:
@@ -275,17 +285,6 @@ def _calls(
             call = []
     if call:
         yield call
-
-
-@contextmanager
-def _told_when_stopped(what: str, kept_in: str) -> Iterator[None]:
-    """A note where what was computed before an interruption is; `kept_in` is "" where it is not kept."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if kept_in:
-            note(f"{what}: what was computed is kept in {kept_in}; the same command goes on there.")
-        raise
 
 
 @contextmanager

@@ -326,7 +326,9 @@ def test_scoring_is_stopped_and_goes_on_to_the_same_table(
         if status > 0:
             *_, kept_in, last = run.text().splitlines()
             assert last == f"anhelpers {name}: interrupted."
-            assert kept_in.endswith("was computed is kept in s; the same command goes on there.")
+            assert (
+                kept_in == "note: what was computed is kept in s; the same command goes on there."
+            )
         assert not (tmp_path / "x.csv").exists()
         assert kept() < n * (2 if kind == "mt" else 1)
     # both into one store

@@ -79,7 +79,7 @@ ARGUMENTS = {  # what is typed -> what the message says
     "score -s src.txt -r ref.txt -t A.txt -m chfr": "did you mean",
     "score -s src.txt -t A.txt -m chrf": "reference",
     "score -s src.txt -r ref.txt -t A.txt -l german": "language pair",
-    "score -s src.txt -r ref.txt -t A.txt A.txt": "both called",
+    "score -s src.txt -r ref.txt -t A.txt A.txt": "given twice",
     "score --data wmt23/xx-yy": "neither a known",
     "score --data teaching -l en-fr": "language pair",
     "score -s src.txt -r ref.txt -t A.txt -o out.txt": "csv",
