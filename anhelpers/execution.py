@@ -93,7 +93,8 @@ def execute(
             fresh = Path(folder) / path.name
             if error := _executed(path, fresh, parameters, scheduler):
                 return Outcome(path.stem, time.monotonic() - began, error=error)
-            checks, missing = _checks(fresh), _missing(fresh)
+            cells = need("nbformat", "reading notebooks").read(fresh, 4).cells
+            checks, missing = _checks(cells), _missing(cells)
             _settle(fresh)
             html = write_text(fresh.with_suffix(".html"), export_html(fresh))
             done = [out / fresh.name, out / html.name]
@@ -176,9 +177,8 @@ def _sharing(scheduler: str | None) -> list[str]:
     return [f"--IPKernelApp.exec_lines={line}"]
 
 
-def _checks(executed: Path) -> tuple[str, ...]:
+def _checks(cells: Sequence[Any]) -> tuple[str, ...]:
     """What the cells tagged `check` say of the exercises, a line each."""
-    cells = need("nbformat", "reading notebooks").read(executed, 4).cells
     printed = [
         o.text
         for c in cells
@@ -191,9 +191,8 @@ def _checks(executed: Path) -> tuple[str, ...]:
     )
 
 
-def _missing(executed: Path) -> int:
+def _missing(cells: Sequence[Any]) -> int:
     """How many outputs are the sentence that stands for a picture."""
-    cells = need("nbformat", "reading notebooks").read(executed, 4).cells
     shown = [o.get("data", {}).get("text/plain", "") for c in cells for o in c.get("outputs", [])]
     return sum(f"\n{NO_PICTURE}" in text for text in shown)
 

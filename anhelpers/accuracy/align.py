@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -38,8 +38,8 @@ OF_EACH, LOOKED_AT, PAIRS = 4, 200, 200_000
 a candidate and a reference."""
 
 MOST = 0.75
-"""Where more of the systems stand otherwise than the reference does, it is the reference that is displaced: a system so
-bad that nothing can be told of its lines stands nowhere."""
+"""Where more of the systems stand otherwise than the reference does, that is likely to be displaced: a system so bad
+that nothing can be told of its lines stands nowhere."""
 
 DOUBTFUL = 0.05
 """Lines of a system are in another order where at least this share of them fits a neighbouring segment as well as its
@@ -59,7 +59,7 @@ def check_alignment(test: TestSet) -> TestSet:
     them is compared with all references, as candidates are: they may stand in quite another order. Without a reference,
     or with few segments, nothing can be told; a missing reference tells nothing of the lines around it.
 
-    Where nearly all systems stand otherwise than the first reference does, it is that reference which is displaced.
+    Where nearly all systems stand otherwise than the first reference does, that is told to be displaced.
 
     Raises
     ------
@@ -79,7 +79,8 @@ def check_alignment(test: TestSet) -> TestSet:
             step(len(some))
     displaced = {name: told for name, (told, _) in found.items() if told}
     foreign = {name: told for name, (_, told) in found.items() if told}
-    if len({*displaced, *foreign}) > MOST * len(found) and len({*test.systems.values()}) > 1:
+    wrong = len(displaced) > MOST * len(found) or found.keys() == {*displaced, *foreign}
+    if wrong and len({*test.systems.values()}) > 1:
         _refuse_reference(test, displaced, foreign)
     for name, texts in zip(list(test.refs)[1:], others, strict=True):
         ((told, unlike),) = _displaced([["" if t is None else t for t in texts]], first)
@@ -90,7 +91,7 @@ def check_alignment(test: TestSet) -> TestSet:
             )
     if displaced:
         name, told = next(iter(displaced.items()))
-        without = " ".join(f"'{s}'" if " " in s else s for s in displaced)
+        without = _typed(displaced)
         those = "it" if len(displaced) == 1 else "all such systems"
         rest = f"go on without {those} by --exclude {without} (in Python: test.without)"
         rest = rest if len(found) > 1 else f"that of the reference {test.reference}"
@@ -115,10 +116,17 @@ def _refuse_reference(
     )
     others = " ".join(list(test.refs)[1:])
     rest = f", or go on by --reference {others} --exclude {test.reference}" if others else ""
+    if sound := len(test.systems) - len({*displaced, *foreign}):
+        rest += f"; if it is right, as the other{'s' * (sound > 1)} may tell, go on by --exclude {_typed(displaced)}"
     raise DataError(
         f"{those} do not {how} the reference {test.reference}; {name}"
         f"{', ' if moved else ': '}{told}: {mend}{rest}."
     )
+
+
+def _typed(names: Iterable[str]) -> str:
+    """Names as a command line takes them."""
+    return " ".join(f"'{name}'" if " " in name else name for name in names)
 
 
 def comparable(ref: Sequence[str | None]) -> list[str | None]:

@@ -169,7 +169,8 @@ def systems_picture(
         drop=True
     )
     best = shown["pareto"].to_numpy(dtype=bool) & pareto
-    bold = best | shown["system"].isin(named).to_numpy()
+    mine = shown["system"].isin(named).to_numpy()
+    bold = best | mine
     layers, lines, marks = _behind(curve, betas, plane, list(tips))
     if mono is not None:
         at_r, drawn = _mono_layers(mono, [*lines, plane.at(shown)], plane)
@@ -183,7 +184,6 @@ def systems_picture(
         lines += bar_lines(shown, plane)
     plus, marks = _origin(origin, marks, plane)
     leaders, texts, unnamed = label_layers(named_points(shown, marks, bold), lines, plane)
-    mine = shown["system"].isin(named).to_numpy()
     rings = [
         ring_marks(shown[some], plane.channels, size=size)
         for some, size in ((best & ~mine, 420), (best & mine, 900))  # of whose marks are larger
@@ -194,7 +194,7 @@ def systems_picture(
     notes = [" ".join([PARETO] * pareto + _uncertain(uncertainty, shown)), *notes]
     notes = [*filter(None, notes), *_mono_words(mono, plane), *not_drawn(table, systems)]
     notes += [*_hidden(curve, plane), *(curve_notes(table) if curve is not None else [])]
-    own = ", ".join(shown["system"][shown["system"].isin(named)].astype(str))
+    own = ", ".join(shown["system"][mine].astype(str))
     notes += [f"Thick outlines: {own}."] if own else []
     notes += [f"Names left out, as there is no room: {len(unnamed)}."] if unnamed else []
     first = systems["system"][systems["pareto"].astype(bool)].astype(str) if pareto else []
