@@ -1,0 +1,262 @@
+"""Numbers of the whole collection, as the commit that first recorded them computed them.
+
+``python -m tests.golden`` records them again. A refactoring never does: it is the change that is reverted.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import anhelpers as an
+from anhelpers import cli
+
+ROOT = Path(__file__).parents[2]
+SHARED = os.environ.get("ANHELPERS_DATA")
+SURFACES = ("chrf", "chrf++", "bleu", "ter")
+SMALL = 400  # numbers of one column that are kept one by one; of more, their fingerprint
+
+
+def fingerprint(values: np.ndarray) -> list[float]:
+    """Count, sum, sum of absolute values and a projection on fixed pseudo-random weights of finite values, in order."""
+    flat = np.asarray(values, float).ravel()
+    there = flat[np.isfinite(flat)]
+    weights = np.cos(np.arange(1, len(flat) + 1) * 2.399963)[np.isfinite(flat)]
+    return [float(len(flat)), float(len(there)), there.sum(), np.abs(there).sum(), there @ weights]
+
+
+def column(values: object) -> list:
+    """One column of a table: its numbers, or the fingerprint of many; missing is "nan"."""
+    numbers = np.asarray(values, float).ravel()
+    numbers = numbers if len(numbers) <= SMALL else np.array(fingerprint(numbers))
+    return [float(f"{v:.12g}") if np.isfinite(v) else str(v) for v in numbers]
+
+
+def table(frame: pd.DataFrame) -> dict[str, list]:
+    """The numeric columns of a table."""
+    numeric = frame.select_dtypes("number").astype(float)
+    return {str(name): column(numeric[name]) for name in numeric}
+
+
+def commanded(folder: Path, *argv: str) -> dict[str, list]:
+    """The numbers of every CSV file that a command writes to a folder."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        assert cli.main(list(argv)) == 0, argv
+    finally:
+        os.chdir(before)
+    found = {}
+    for path in sorted(folder.rglob("*.csv")):
+        for name, values in table(pd.read_csv(path)).items():
+            found[f"{path.stem}.{name}"] = values
+    return found
+
+
+def plane(data: str, naturalness: str, metrics: tuple[str, ...] = ("chrf",)) -> Callable:
+    return lambda folder: commanded(
+        folder, "plane", "--data", data, "-m", *metrics, "--naturalness", naturalness, "-o", "out"
+    )
+
+
+def score(data: str, *metrics: str) -> Callable:
+    return lambda folder: (
+        commanded(folder, "score", "--data", data, "-m", *metrics, "--segments", "-o", "a.csv")
+        | commanded(folder, "score", "--data", data, "-m", *metrics, "-o", "b.csv")
+    )
+
+
+def curve(data: str, metric: str, naturalness: str) -> Callable:
+    argv = ("curve", data, "-m", metric, "--naturalness", naturalness, "-o", "curve.csv")
+    return lambda folder: commanded(folder, *argv)
+
+
+def mqm(ratings: str, weights: str, by: str) -> Callable:
+    argv = ("mqm", ratings, "--weights", weights, "--by", by, "-o", "mqm.csv")
+    return lambda folder: commanded(folder, *argv)
+
+
+def xmi(folder: Path) -> dict[str, list]:
+    """Two models' scores of 60 made-up sentences in 12 documents."""
+    rng = np.random.default_rng(5)
+    tokens = rng.integers(3, 20, 60)
+    for name, mean in (("mt", 2.0), ("lm", 4.0)):
+        rows = [" ".join(f"{-v:.4f}" for v in rng.gamma(2, mean / 2, n)) for n in tokens]
+        (folder / name).write_text("\n".join(rows) + "\n", "utf-8")
+    (folder / "docs").write_text("".join(f"d{i // 5}\n" for i in range(60)), "utf-8")
+    argv = ("xmi", "--mt-logprobs", "mt", "--lm-logprobs", "lm", "--unit", "nats", "--docs", "docs")
+    return commanded(folder, *argv, "-o", "xmi.csv")
+
+
+def surfaces(folder: Path) -> dict[str, list]:
+    """Every surface metric on 5,000 made-up pairs, segment by segment."""
+    rng = np.random.default_rng(7)
+    words = Path(ROOT, "data/teaching/en-de/mono.de.txt").read_text("utf-8").split()[:400]
+    refs = [" ".join(rng.choice(words, rng.integers(1, 25))) for _ in range(5_000)]
+    hyps = [
+        " ".join(w if rng.random() < 0.7 else rng.choice(words) for w in ref.split())
+        for ref in refs
+    ]
+    found = {}
+    for name in SURFACES:
+        scores = an.metric(name, "de").score_segments(hyps, refs=[refs])
+        found[name] = column(scores)
+    return found
+
+
+def oracle(folder: Path) -> dict[str, list]:
+    """Vertices of curves over random candidates, with ties and single candidates."""
+    found = {}
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        segment = np.repeat(np.arange(40), rng.integers(1, 12, 40))
+        a, n = rng.normal(60, 10, len(segment)), rng.normal(-3, 1, len(segment))
+        if seed % 2:
+            a, n = a.round(), n.round(1)
+        traced = an.oracle_curve(segment, a, n)
+        for name in ("beta", "accuracy", "naturalness"):
+            found[f"{seed}.{name}"] = column(getattr(traced, name))
+        found[f"{seed}.selected"] = column(traced.select(10.0))
+    return found
+
+
+def exact(folder: Path) -> dict[str, list]:
+    """A(N) of the bundled world under five divergences."""
+    problem = an.load_world("teacher").problem
+    found = {}
+    for divergence in ("tv", "kl", "chi2"):
+        solved = an.exact.solve_curve(problem, divergence)
+        for name in ("naturalness", "accuracy", "beta"):
+            found[f"{divergence}.{name}"] = column(getattr(solved, name))
+    return found
+
+
+def divergences(folder: Path) -> dict[str, list]:
+    """Divergences of five pairs of distributions and of samples."""
+    d, found = an.divergences, {}
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        q, r = rng.dirichlet(np.ones(6), 2)
+        ground = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))
+        kernel, critics = np.exp(-(ground**2)), rng.normal(size=(4, 6))
+        process = d.CriticProcess("identity", rng.normal(size=6), kernel)
+        probit = d.CriticProcess("probit", rng.normal(size=6), kernel)
+        values = [
+            d.pmf.total_variation(q, r),
+            d.pmf.wasserstein(q, r, ground),
+            d.pmf.wasserstein(q, r, ground**2),
+            d.pmf.kl(q, r),
+            d.pmf.renyi(q, r, 0.5),
+            d.pmf.renyi(q, r, 2.0),
+            d.pmf.jensen_shannon(q, r),
+            d.pmf.chi_squared(q, r),
+            d.pmf.mmd_squared(q, r, kernel),
+            d.pmf.entropy(q),
+            d.pmf.cross_entropy(q, r),
+            d.pmf.ipm(q, r, critics),
+            d.critic_distance(q, r, critics, power=1.0),
+            d.critic_distance(q, r, critics, power=2.0),
+            d.gp_distance(q, r, process, power=1),
+            d.gp_distance(q, r, process, power=2),
+            *d.second_moment(probit).ravel()[:12],
+            d.memed_squared(q, r, d.second_moment(probit)),
+        ]
+        x, y = rng.normal(0, 1, 30), rng.normal(0.5, 1.2, 25)
+        estimates = [
+            d.wasserstein_1d(x, y, rng=np.random.default_rng(0)),
+            d.mmd.mmd2(x[:, None], y[:, None], d.rbf(1.0)),
+            d.kl_from_logprobs(-np.abs(x) - 1, -np.abs(x) - 2),
+        ]
+        for one in estimates:
+            values += [one.value, one.se]
+        found[str(seed)] = column(values)
+    return found
+
+
+def lpp(folder: Path) -> dict[str, list]:
+    """Log-probabilities of 200 texts under the bundled model of German, computed anew."""
+    texts = Path(ROOT, "data/teaching/en-de/mono.de.txt").read_text("utf-8").splitlines()[:200]
+    os.environ["ANHELPERS_STORE"], before = "off", os.environ.get("ANHELPERS_STORE", "off")
+    try:
+        scores = an.score_texts(an.load_lm("de-small"), texts)
+    finally:
+        os.environ["ANHELPERS_STORE"] = before
+    return {"logprobs": column(scores.total), "tokens": column(scores.tokens)}
+
+
+TED = f"{SHARED}/mqm/mqm_ted_ende.tsv"
+CASES = {
+    "plane-en-de-lpp": plane("teaching/en-de", "lpp", ("chrf", "bleu", "ter")),
+    "plane-en-de-critic+lpp": plane("teaching/en-de", "critic+lpp"),
+    "plane-en-de-compression": plane("teaching/en-de", "compression"),
+    "plane-de-en-lpp": plane("teaching/de-en", "lpp", ("chrf", "bleu", "ter")),
+    "plane-de-en-critic+lpp": plane("teaching/de-en", "critic+lpp"),
+    "score-en-de": score("teaching/en-de", *SURFACES, "lpp", "critic", "critic+lpp", "compression"),
+    "score-de-en": score("teaching/de-en", *SURFACES, "lpp", "critic", "critic+lpp", "compression"),
+    "curve-en-de": curve("teaching/en-de", "chrf", "critic+lpp"),
+    "curve-de-en": curve("teaching/de-en", "bleu", "lpp"),
+    "xmi": xmi,
+    "surfaces": surfaces,
+    "oracle": oracle,
+    "exact": exact,
+    "divergences": divergences,
+    "lpp": lpp,
+}
+for _weights in ("freitag2021", "mt-metrics-eval", "wmt24"):
+    CASES[f"mqm-teaching-{_weights}"] = mqm("teaching/en-de", _weights, "system")
+    CASES[f"mqm-ted-{_weights}"] = mqm(TED, _weights, "system")
+CASES["mqm-ted-segment"] = mqm(TED, "freitag2021", "segment")
+CASES["plane-wmt24-en-de"] = plane("wmt24/en-de", "critic")
+CASES["plane-wmt23-en-de"] = plane("wmt23/en-de", "critic", ("chrf", "bleu"))
+NEURAL = {name for name in CASES if "lpp" in name or name.startswith("score")}
+REAL = {name for name in CASES if name.startswith(("mqm-ted", "plane-wmt"))}
+
+# --- notebooks: what a run of the collection has printed, drawn and given to its widgets
+
+NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
+LAYOUT = re.compile(
+    r"^(x|y|dx|dy|tx|ty|lx|ly|left|right|top|bottom|width|height|angle|align|order|row|column|place|at_|label_)"
+)
+
+
+def numbers_of(text: str) -> list[float]:
+    found = (one.replace("−", "-").replace(",", "") for one in NUMBER.findall(text))
+    return [float(one) for one in found if one.count(".") <= 1]
+
+
+def _columns(rows: list) -> Mapping[str, list[float]]:
+    columns: dict[str, list[float]] = {}
+    for row in rows:
+        for name, value in row.items() if isinstance(row, dict) else ():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                columns.setdefault(name, []).append(value)
+    return {name: values for name, values in columns.items() if not LAYOUT.match(name)}
+
+
+def executed(path: Path) -> dict[str, list]:
+    """The numbers of one executed notebook, by cell: printed ones in order, data sets of charts by sorted columns."""
+    found: dict[str, list] = {}
+    book = json.loads(path.read_text("utf-8"))
+    for cell in book["cells"]:
+        for output in cell.get("outputs", ()):
+            data, here = output.get("data", {}), cell["id"]
+            text = output.get("text") if output["output_type"] == "stream" else None
+            text = text if text is not None else data.get("text/plain")
+            if (
+                text is not None
+                and output.get("name") != "stderr"
+                and not any("vega" in k or "widget" in k for k in data)
+            ):
+                found.setdefault(f"{here}.text", []).extend(numbers_of("".join(text)))
+            for kind, spec in data.items():
+                for rows in spec.get("datasets", {}).values() if "vegalite" in kind else ():
+                    for name, values in _columns(rows).items():
+                        found.setdefault(f"{here}.{name}", []).extend(values)
+    return {
+        key: column(values if key.endswith(".text") else sorted(values))
+        for key, values in found.items()
+    }

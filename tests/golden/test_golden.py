@@ -1,0 +1,61 @@
+"""Every number is what it was when the goldens were recorded."""
+
+import gzip
+import json
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from .cases import CASES, NEURAL, REAL, executed
+
+HERE = Path(__file__).parent
+EXECUTED = Path(os.environ.get("ANHELPERS_EXECUTED", HERE.parents[1] / "build"))
+GONE = re.compile(r"$^")  # columns that a removed feature took along
+
+
+def recorded(name: str) -> dict:
+    return json.loads(gzip.decompress((HERE / f"{name}.json.gz").read_bytes()))
+
+
+def differences(now: dict, then: dict, rtol: float) -> list[str]:
+    found = [name for name in then if name not in now and not GONE.search(name)]
+    for name in then.keys() & now.keys():
+        a, b = (np.array(side[name], float) for side in (now, then))
+        same = a.shape == b.shape and np.array_equal(np.isnan(a), np.isnan(b))
+        if same:
+            scale = max(1e-9, np.abs(b[np.isfinite(b)]).max(initial=0))
+            same = np.allclose(a, b, rtol=rtol, atol=rtol * scale, equal_nan=True)
+        if not same:
+            found.append(name)
+    return sorted(found)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name,
+            marks=[pytest.mark.real] * (name in REAL) + [pytest.mark.neural] * (name in NEURAL),
+        )
+        for name in CASES
+    ],
+)
+@pytest.mark.filterwarnings("default")
+def test_numbers_are_those_that_were_recorded(name, tmp_path):
+    rtol = 1e-6 if name in NEURAL else 1e-9
+    assert not differences(CASES[name](tmp_path), recorded(name), rtol)
+
+
+BOOKS = recorded("notebooks")
+
+
+@pytest.mark.parametrize("name", BOOKS)
+def test_numbers_of_an_executed_notebook_are_those_that_were_recorded(name):
+    """Of the last run of the collection, by `make run`."""
+    path = EXECUTED / f"{name}.ipynb"
+    if not path.exists():
+        pytest.skip(f"{path.name} was not executed; run: make run")
+    assert not differences(executed(path), BOOKS[name], 1e-6)
