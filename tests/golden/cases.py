@@ -6,7 +6,8 @@
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from base64 import b64decode
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -215,12 +216,14 @@ CASES["plane-wmt23-en-de"] = plane("wmt23/en-de", "critic", ("chrf", "bleu"))
 NEURAL = {name for name in CASES if "lpp" in name or name.startswith("score")}
 REAL = {name for name in CASES if name.startswith(("mqm-ted", "plane-wmt"))}
 
-# --- notebooks: what a run of the collection has printed, drawn and given to its widgets
+# --- notebooks: what a run of the collection has printed, tabulated, drawn and given to its widgets
 
 NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
-LAYOUT = re.compile(
-    r"^(x|y|dx|dy|tx|ty|lx|ly|left|right|top|bottom|width|height|angle|align|order|row|column|place|at_|label_)"
-)
+PICTURE = re.compile(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)")
+MARK = re.compile(r"\b([a-z]\w*): ([-−]?\d[\d.]*(?:e[-+]?\d+)?)(?=;|$)")
+LAYOUT = re.compile(r"to_x|to_y|order|(d|t|l|n)[xy]|row|column|place|at_|label|line|size|angle")
+LONG = re.compile(r"-?\d+\.\d{4,}(?:e[-+]?\d+)?")  # of a widget's data: no index, no rounded text
+MOST = 200  # numbers of a chart or a widget that are kept, evenly spaced in their order
 
 
 def numbers_of(text: str) -> list[float]:
@@ -228,35 +231,38 @@ def numbers_of(text: str) -> list[float]:
     return [float(one) for one in found if one.count(".") <= 1]
 
 
-def _columns(rows: list) -> Mapping[str, list[float]]:
-    columns: dict[str, list[float]] = {}
-    for row in rows:
-        for name, value in row.items() if isinstance(row, dict) else ():
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                columns.setdefault(name, []).append(value)
-    return {name: values for name, values in columns.items() if not LAYOUT.match(name)}
+def _spread(values: set[float]) -> list[float]:
+    ordered = sorted(values)
+    picked = np.linspace(0, len(ordered) - 1, min(MOST, len(ordered))).astype(int)
+    return [float(f"{ordered[i]:.9g}") for i in picked]
 
 
-def executed(path: Path) -> dict[str, list]:
-    """The numbers of one executed notebook, by cell: printed ones in order, data sets of charts by sorted columns."""
+def executed(path: Path, whole: bool = False) -> dict[str, list]:
+    """The numbers of an executed notebook by cell: of its text, tables, pictures' marks and widgets' data.
+
+    The last two are sets, of which `whole` keeps all.
+    """
     found: dict[str, list] = {}
-    book = json.loads(path.read_text("utf-8"))
-    for cell in book["cells"]:
+    sets: dict[str, set[float]] = {}
+    for cell in json.loads(path.read_text("utf-8"))["cells"]:
         for output in cell.get("outputs", ()):
             data, here = output.get("data", {}), cell["id"]
+            page = "".join(data.get("text/html", ""))
             text = output.get("text") if output["output_type"] == "stream" else None
-            text = text if text is not None else data.get("text/plain")
-            if (
-                text is not None
-                and output.get("name") != "stderr"
-                and not any("vega" in k or "widget" in k for k in data)
-            ):
+            text = text if page or text is not None else data.get("text/plain")
+            if text is not None and output.get("name") != "stderr" and "widget" not in str([*data]):
                 found.setdefault(f"{here}.text", []).extend(numbers_of("".join(text)))
-            for kind, spec in data.items():
-                for rows in spec.get("datasets", {}).values() if "vegalite" in kind else ():
-                    for name, values in _columns(rows).items():
-                        found.setdefault(f"{here}.{name}", []).extend(values)
-    return {
-        key: column(values if key.endswith(".text") else sorted(values))
-        for key, values in found.items()
-    }
+            for body in re.findall(r"<tbody>(.*?)</tbody>", page, re.S):
+                cells = re.sub(r"<[^>]*>", " ", re.sub(r"<th.*?</th>", " ", body, flags=re.S))
+                found.setdefault(f"{here}.table", []).extend(numbers_of(cells))
+            for picture in PICTURE.findall(page):
+                for label in re.findall(r'aria-label="([^"]*)"', b64decode(picture).decode()):
+                    for name, value in MARK.findall(label):
+                        if not LAYOUT.match(name):
+                            number = float(value.replace("−", "-"))
+                            sets.setdefault(f"{here}.marks", set()).add(number)
+            for script in re.findall(r"<script>(.*?)</script>", page, re.S):
+                long = map(float, LONG.findall(script[script.rfind("fakeModel(") :]))
+                sets.setdefault(f"{here}.widget", set()).update(long)
+    kept = sorted if whole else _spread
+    return {k: column(v) for k, v in found.items()} | {k: kept(v) for k, v in sets.items() if v}

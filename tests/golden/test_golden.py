@@ -58,4 +58,14 @@ def test_numbers_of_an_executed_notebook_are_those_that_were_recorded(name):
     path = EXECUTED / f"{name}.ipynb"
     if not path.exists():
         pytest.skip(f"{path.name} was not executed; run: make run")
-    assert not differences(executed(path), BOOKS[name], 1e-6)
+    then, now = BOOKS[name], executed(path, whole=True)
+    sets = {key for key in then if key.endswith((".marks", ".widget"))}
+    lost = []
+    for key in sets - {key for key in sets if GONE.search(f"{name}:{key}")}:
+        known = np.array([*now.get(key, ()), np.inf])
+        nearest = np.abs(np.subtract.outer(np.array(then[key]), known)).min(1)
+        if (nearest > 1e-6 * np.maximum(1, np.abs(then[key]))).any():
+            lost.append(key)
+    rest = {f"{name}:{key}": v for key, v in then.items() if key not in sets}
+    lost += differences({f"{name}:{key}": v for key, v in now.items()}, rest, 1e-6)
+    assert not lost
