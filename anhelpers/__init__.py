@@ -22,22 +22,18 @@ Judges and raters
 Numbers
     bootstrap_means, spearman, pearson, holm; Estimate, any number with its interval, n, unit and signature.
 In notebooks
-    check an exercise, what it holds; DataError, AnhelpersError: one sentence that says what to do.
+    check an exercise, what it holds; DataError, AnhelpersError: the cause and a remedy in one
+    sentence; AnhelpersWarning: a finding that does not stop the computation.
 Rooms, each with a table of contents of its own
     Mathematics: exact, divergences, frontier, fan, intervals, stats. Texts: data, candidates, accuracy, naturalness,
-    translation. Studies: plane, mqm, judges, xmi. Pictures: charts, widgets, report. And classroom, notebooks, checks.
+    translation, scoring. Studies: plane, mqm, judges, xmi. Pictures: charts, widgets, report. And classroom,
+    notebooks, checks.
 
-Nothing is loaded before it is asked for: `import anhelpers` takes milliseconds.
+Imports are lazy: `import anhelpers` takes milliseconds.
 """
 
-from __future__ import annotations
-
-from .rooms import lazily
+import lazy_loader
 
 __version__ = "1.0.0"
 
-__getattr__, _names = lazily(__name__, __file__)
-
-
-def __dir__() -> list[str]:
-    return sorted([*_names(), "__version__"])
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

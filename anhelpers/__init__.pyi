@@ -1,4 +1,4 @@
-# What stands on the front door, and where it comes from: read by editors, by mypy and by `__init__.py`.
+# The front door: public names and their modules; read by editors, mypy and `__init__.py`.
 
 from . import accuracy as accuracy
 from . import candidates as candidates
@@ -17,6 +17,7 @@ from . import naturalness as naturalness
 from . import notebooks as notebooks
 from . import plane as plane
 from . import report as report
+from . import scoring as scoring
 from . import stats as stats
 from . import translation as translation
 from . import widgets as widgets
@@ -52,6 +53,7 @@ from .data import system_categories as system_categories
 from .data import write_candidates as write_candidates
 from .data.worlds import load_world as load_world
 from .errors import AnhelpersError as AnhelpersError
+from .errors import AnhelpersWarning as AnhelpersWarning
 from .errors import DataError as DataError
 from .estimate import Estimate as Estimate
 from .frontier import oracle_curve as oracle_curve

@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 __all__ = [
     "AnhelpersError",
+    "AnhelpersWarning",
     "DataError",
     "LanguageConflict",
     "MissingExtra",
@@ -66,6 +67,10 @@ class AnhelpersError(Exception):
 
     def __init__(self, message: str = ""):
         super().__init__(one_line(message))
+
+
+class AnhelpersWarning(UserWarning):
+    """A finding about data or scores that does not stop the computation."""
 
 
 class DataError(AnhelpersError, ValueError):

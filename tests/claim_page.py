@@ -78,7 +78,7 @@ def texts_of(data: str) -> an.TestSet:
     """A test set with its people as points."""
     if data != "ted/en-de":
         return planes.with_human_points(an.load(data))
-    test = planes.rated_texts(
+    test = an.data.rated_texts(
         an.read_ratings(an.data.ratings_file(data), texts=True), "en-de", "ref"
     )
     kinds = an.system_categories("wmt21-ted")

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from anhelpers.cli import main
-from anhelpers.data import TestSet, find_file, load, ratings_file, read_ratings
+from anhelpers.data import TestSet, find_file, load, rated_texts, ratings_file, read_ratings
 from anhelpers.data.averages import averages_beside
 from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings
 from anhelpers.mqm.given import mqm_metric
-from anhelpers.plane import rated_plane, rated_texts, system_plane, systems_table
+from anhelpers.plane import rated_plane, system_plane, systems_table
 from anhelpers.scoring import system_scores
 
 TEST = TestSet(

@@ -1,5 +1,5 @@
 """Accuracy: scores of a translation beside its references, its source, or both (AN eq. 1)."""
 
-from ..rooms import lazily
+import lazy_loader
 
-__getattr__, __dir__ = lazily(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

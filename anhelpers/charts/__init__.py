@@ -1,5 +1,5 @@
 """Charts: each takes plain arrays or a tidy frame and returns an Altair chart; nothing is enabled on import."""
 
-from ..rooms import lazily
+import lazy_loader
 
-__getattr__, __dir__ = lazily(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

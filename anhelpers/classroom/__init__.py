@@ -4,6 +4,6 @@ A rating says on a scale from 1 to 5 how accurate, or how fluent, one rater find
 missing, and stays missing: it is never 0 and never the middle of the scale.
 """
 
-from ..rooms import lazily
+import lazy_loader
 
-__getattr__, __dir__ = lazily(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -82,8 +82,9 @@ def run(args: argparse.Namespace) -> None:
     """Join, score, correlate, write."""
     import pandas as pd
 
+    from ..data import join_ratings
     from ..mqm import choose_scheme, score_ratings
-    from ..plane import accuracy_levels, bias_notes, join_ratings, metric_bias, rater_bias
+    from ..plane import accuracy_levels, bias_notes, metric_bias, rater_bias
     from ..plane import rated_metrics as joined
     from ..stats import check_draws, clusters_of
 
@@ -106,8 +107,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _texts(args: argparse.Namespace) -> tuple[Ratings, TestSet]:
     """The ratings, and the texts that were rated."""
-    from ..data import load, ratings_file, read_ratings
-    from ..plane import rated_texts
+    from ..data import load, rated_texts, ratings_file, read_ratings
 
     if not (args.data or args.ratings):
         raise DataError(

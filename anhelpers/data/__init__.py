@@ -4,6 +4,6 @@
 written by people. Everything else is read by the `read_` function of its format.
 """
 
-from ..rooms import lazily
+import lazy_loader
 
-__getattr__, __dir__ = lazily(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

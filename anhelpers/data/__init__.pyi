@@ -1,4 +1,4 @@
-# What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
+# Public names of this room and their modules; read by editors, mypy and `__init__.py`.
 
 from .averages import averages_beside as averages_beside
 from .averages import compare_averages as compare_averages
@@ -32,6 +32,8 @@ from .mme import write_mme as write_mme
 from .mme import write_mme_scores as write_mme_scores
 from .plain import add_systems as add_systems
 from .plain import read_plain as read_plain
+from .rating_join import join_ratings as join_ratings
+from .rating_join import rated_texts as rated_texts
 from .ratings import Ratings as Ratings
 from .ratings import pool_ratings as pool_ratings
 from .ratings import read_ratings as read_ratings

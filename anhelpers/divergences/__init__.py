@@ -5,6 +5,6 @@ samples of vectors; texts as vectors are made by `naturalness.ngrams`. `critics`
 population of critics (eqs. 4, 31, Appendix E).
 """
 
-from ..rooms import lazily
+import lazy_loader
 
-__getattr__, __dir__ = lazily(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,6 +5,6 @@ each number with its interval, `table` all of them as tidy rows, `gates` what is
 `page` writes it in Markdown.
 """
 
-from ..rooms import lazily
+import lazy_loader
 
-__getattr__, __dir__ = lazily(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

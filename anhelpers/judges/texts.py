@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..data.catalog import load, load_candidates, ratings_file
+from ..data.rating_join import Join, join_ratings
 from ..data.ratings import read_ratings
 from ..data.schema import CandidateSet, TestSet
 from ..data.sets import TEACHING
@@ -24,7 +25,7 @@ from ..data.text_ratings import (
 from ..errors import DataError
 from ..metrics import Metric, fitting_metrics
 from ..mqm import MqmScores, choose_scheme, score_ratings
-from ..plane import Axis, Join, join_ratings, metric_axis, with_human_points
+from ..plane import Axis, metric_axis, with_human_points
 from ..scoring import score_all
 from ..scoring.lookup import naturalness_metric, row_of
 

@@ -1,4 +1,4 @@
-# What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
+# Public names of this room and their modules; read by editors, mypy and `__init__.py`.
 
 from .critics import RaterCritics as RaterCritics
 from .critics import rater_critics as rater_critics

@@ -1,6 +1,5 @@
-# What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
+# Public names of this room and their modules; read by editors, mypy and `__init__.py`.
 
-from ..scoring.lookup import fitting_metric as fitting_metric
 from . import critic as critic
 from . import kl as kl
 from . import masked as masked

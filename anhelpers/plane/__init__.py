@@ -1,5 +1,5 @@
 """Systems on the accuracy-naturalness plane: scores, intervals, the oracle curve, and the paper's claim."""
 
-from ..rooms import lazily
+import lazy_loader
 
-__getattr__, __dir__ = lazily(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

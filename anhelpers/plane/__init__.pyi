@@ -1,8 +1,5 @@
-# What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
+# Public names of this room and their modules; read by editors, mypy and `__init__.py`.
 
-from ..data.rating_join import Join as Join
-from ..data.rating_join import join_ratings as join_ratings
-from ..data.rating_join import rated_texts as rated_texts
 from .bias import BETWEEN as BETWEEN
 from .bias import WITHIN as WITHIN
 from .bias import bias_claim as bias_claim

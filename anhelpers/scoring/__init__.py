@@ -4,6 +4,6 @@
 known from the score store (`store`) and commits what it computes; `upkeep` shows, prunes, exports and imports a store.
 """
 
-from ..rooms import lazily
+import lazy_loader
 
-__getattr__, __dir__ = lazily(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

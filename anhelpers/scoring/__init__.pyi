@@ -1,5 +1,7 @@
-# What stands in this room, and where it comes from: read by editors, by mypy and by `__init__.py`.
+# Public names of this room and their modules; read by editors, mypy and `__init__.py`.
 
+from .lookup import accuracy_metric as accuracy_metric
+from .lookup import fitting_metric as fitting_metric
 from .tables import check_needs as check_needs
 from .tables import check_systems as check_systems
 from .tables import estimate_rows as estimate_rows

@@ -1,5 +1,5 @@
 """Translation models as probabilities: log q_MT(t | s) of given translations under encoder-decoders of transformers."""
 
-from ..rooms import lazily
+import lazy_loader
 
-__getattr__, __dir__ = lazily(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -3,6 +3,6 @@ A(N), of divergences, of corrections, of directions and their bits, of a shiftin
 samples; the MQM editor; the rating sheet of a class; a translation of one's own under two judges; guesses that the page
 remembers."""
 
-from ..rooms import lazily
+import lazy_loader
 
-__getattr__, __dir__ = lazily(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

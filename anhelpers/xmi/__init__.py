@@ -1,5 +1,5 @@
 """Cross-mutual information: how many bits of a sentence the source explains, from the scores of two models."""
 
-from ..rooms import lazily
+import lazy_loader
 
-__getattr__, __dir__ = lazily(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

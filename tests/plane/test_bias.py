@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from anhelpers.data import read_ratings
+from anhelpers.data import join_ratings, rated_texts, read_ratings
 from anhelpers.errors import DataError
 from anhelpers.mqm import choose_scheme, score_ratings
 from anhelpers.plane import (
@@ -19,12 +19,10 @@ from anhelpers.plane import (
     accuracy_levels,
     bias_claim,
     bias_notes,
-    join_ratings,
     metric_bias,
     mixture_arc,
     pair_accuracy,
     rated_metrics,
-    rated_texts,
     rater_bias,
     soft_pairwise_accuracy,
     source_correlations,

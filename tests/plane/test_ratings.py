@@ -11,19 +11,17 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
 from anhelpers.accuracy.surface import surface_metric
-from anhelpers.data import find_file, load, ratings_file, read_ratings
+from anhelpers.data import find_file, join_ratings, load, rated_texts, ratings_file, read_ratings
 from anhelpers.data.wmt import system_categories
 from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings
 from anhelpers.plane import (
     fluency_rows,
     fluency_summary,
-    join_ratings,
     local_correlation,
     metric_against,
     paired_tests,
     rated_plane,
-    rated_texts,
     slices,
     stored_against,
     systems_table,

@@ -15,12 +15,20 @@ import zstandard
 
 from anhelpers.classroom import read_class_ratings
 from anhelpers.cli import main
-from anhelpers.data import bundled, pool_ratings, ratings_file, read_candidates, read_ratings
+from anhelpers.data import (
+    bundled,
+    join_ratings,
+    pool_ratings,
+    rated_texts,
+    ratings_file,
+    read_candidates,
+    read_ratings,
+)
 from anhelpers.data.mqm_tables import RatingMap, load_map, load_scheme
 from anhelpers.data.stored import read_system_scores
 from anhelpers.errors import DataError
 from anhelpers.mqm import score_ratings, system_table
-from anhelpers.plane import join_ratings, rated_plane, rated_texts
+from anhelpers.plane import rated_plane
 
 REAL = pytest.mark.skipif(
     "ANHELPERS_DATA" not in os.environ, reason="set ANHELPERS_DATA to the shared data sets"

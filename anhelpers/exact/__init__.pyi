@@ -1,0 +1,21 @@
+# Public names of this room and their modules; read by editors, mypy and `__init__.py`.
+
+from .divergence import Divergence as Divergence
+from .divergence import critic_ball as critic_ball
+from .divergence import mmd_ball as mmd_ball
+from .divergence import renyi_ball as renyi_ball
+from .divergence import wasserstein_ball as wasserstein_ball
+from .optimism import sampled_oracle as sampled_oracle
+from .problem import ExactCurve as ExactCurve
+from .problem import Problem as Problem
+from .problem import Solution as Solution
+from .solve import Theorem31 as Theorem31
+from .solve import check_theorem as check_theorem
+from .solve import solve as solve
+from .solve import solve_curve as solve_curve
+from .uniqueness import Minimisers as Minimisers
+from .uniqueness import conditional_entropy as conditional_entropy
+from .uniqueness import minimisers as minimisers
+from .uniqueness import own_p_y as own_p_y
+from .uniqueness import perturbed as perturbed
+from .uniqueness import stability as stability
