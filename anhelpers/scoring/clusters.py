@@ -1,0 +1,83 @@
+"""Scores computed by the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from ..errors import AnhelpersError, need
+
+_client: ContextVar[Any] = ContextVar("client", default=None)
+
+
+@contextmanager
+def connect(cluster: Any) -> Iterator[Any]:
+    """Context manager: scores that are not in the cache are computed by this cluster's workers.
+
+    Models and batches are sent to the workers, which need the same versions of the libraries. Connect only to a
+    scheduler that you trust and that others cannot reach: a scheduler runs whatever code it receives.
+
+    Parameters
+    ----------
+    cluster : address of a scheduler ("tcp://HOST:PORT"), or a cluster object such as `distributed.LocalCluster()` or
+        `dask_jobqueue.SLURMCluster()`.
+
+    Returns
+    -------
+    The `distributed.Client`, which is closed at the end.
+
+    Raises
+    ------
+    AnhelpersError if no scheduler answers; MissingExtra without distributed.
+    """
+    distributed = need("distributed", "sharing work over a cluster")
+    try:
+        client = distributed.Client(cluster, timeout=15, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise AnhelpersError(f"no Dask scheduler answers at {cluster}: {error}") from error
+    token = _client.set(client)
+    try:
+        with client:
+            yield client
+    finally:
+        _client.reset(token)
+
+
+def computed(compute: Callable[[Any], Any], calls: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield (call, result) for every call: in order in this process, or as workers of a cluster finish them.
+
+    Parameters
+    ----------
+    compute : the function of one call; it is pickled for a cluster, with the model that it holds.
+    calls : its arguments, such as lists of texts.
+
+    Raises
+    ------
+    AnhelpersError if the cluster fails, or if a worker fails with anything but one.
+    """
+    client = _client.get()
+    if client is None:
+        for call in calls:
+            yield call, compute(call)
+        return
+    distributed = need("distributed", "sharing work over a cluster")
+    scorer = client.scatter(compute, broadcast=True, hash=False)
+    sent = {client.submit(_apply, scorer, call, pure=False): call for call in calls}
+    try:
+        for future, result in distributed.as_completed(list(sent), with_results=True):
+            yield sent[future], result
+    except AnhelpersError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+        raise AnhelpersError(
+            f"the cluster failed ({kind}): {error}. Run again to resume."
+        ) from error
+    finally:
+        client.cancel(list(sent))
+
+
+def _apply(compute: Callable[[Any], Any], call: Any) -> Any:
+    return compute(call)
