@@ -109,7 +109,8 @@ def test_groups_stay_together():
     batches = list(groups(lambda text: text.partition(":")[0])(texts))
     assert sorted(text for batch in batches for text in batch) == sorted(texts)
     where = [{text.partition(":")[0] for text in batch} for batch in batches]
-    assert len(batches) > 1 and sum(map(len, where)) == 40
+    assert len(batches) > 1
+    assert sum(map(len, where)) == 40
 
 
 @pytest.mark.parametrize(
@@ -171,4 +172,5 @@ def test_processes_share_one_file(file):
     for one in both:
         one.join()
     known = cached(SIGNATURE, [str(i) for i in range(750)], lambda texts: 1 / 0)
-    assert known.ravel().tolist() == list(range(750)) and [p.exitcode for p in both] == [0, 0]
+    assert known.ravel().tolist() == list(range(750))
+    assert [p.exitcode for p in both] == [0, 0]
