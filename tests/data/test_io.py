@@ -101,7 +101,7 @@ def test_missing_files_and_folders_are_data_errors(tmp_path):
 
 
 def test_tables_keep_text_and_read_missing_numbers(file):
-    data = b"system,n,score,more\r\nNA,1,None,x\r\n\" q\n,\",2,-1e3,\r\nc,3,,nan\r\n"
+    data = b'system,n,score,more\r\nNA,1,None,x\r\n" q\n,",2,-1e3,\r\nc,3,,nan\r\n'
     table = io.read_table(file(data), TABLE)
     assert table.system.tolist() == ["NA", " q\n,", "c"]
     assert table.more.tolist() == ["x", "", "nan"]
