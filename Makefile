@@ -5,10 +5,12 @@ BIN := $(VENV)/bin
 CLASS := notebooks
 EXTRAS := notebooks,theory,neural,cluster,dev
 JOBS ?= 2
+# an extra package index for torch, such as PyTorch's index of CPU builds
+TORCH_INDEX ?=
 COMPILED := tests/fuzz/test_kernels.py tests/accuracy/test_kernels.py tests/accuracy/test_surface.py tests/test_frontier.py tests/test_fan.py \
   tests/exact/test_convex.py tests/naturalness/test_lexical.py tests/divergences/test_mmd.py
 
-.PHONY: run start test lab site students teachers docs pictures lint bounds bench calibrate strip clean
+.PHONY: run start test lab site docs pictures lint bounds bench calibrate mutate strip clean
 
 run: $(VENV)/.ready   ## every notebook on the bundled sample; results in build/
 	$(BIN)/anhelpers run --out build --jobs $(JOBS)
@@ -29,12 +31,6 @@ lab: $(VENV)/.class   ## JupyterLab on the collection, at its first notebook
 
 site: build/.run   ## one offline folder from the executed notebooks: build/site/index.html, to open by double click
 	$(BIN)/anhelpers site
-
-students: $(VENV)/.class   ## the notebooks without solutions in build/students, with them in build/teachers
-	$(BIN)/anhelpers students
-
-teachers: build/.run   ## ten slides, an A4 handout and the expected answers from the executed notebooks: build/pack
-	$(BIN)/anhelpers teachers
 
 docs: $(VENV)/.ready   ## all documentation as pages, with a reference of every name: build/docs/index.html
 	$(BIN)/python -m docs.build
@@ -59,13 +55,16 @@ bench: $(VENV)/.ready   ## speed beside named peers, as ratios from one run; res
 calibrate: $(VENV)/.ready   ## how often intervals cover and tests reject, in simulated worlds; rewrites docs/calibration.md (about half an hour)
 	$(BIN)/python -m calibration
 
+mutate: $(VENV)/.ready   ## the share of small edits of the mathematics that the tests notice (half an hour)
+	$(BIN)/python -m benchmarks.mutation
+
 strip: $(VENV)/.ready   ## remove outputs from the notebooks before a commit
 	$(BIN)/nbstripout --keep-id notebooks/*.ipynb
 
 # pip, because constraints.txt pins it all; a stamp makes a second call free and works offline
 define install
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[$(1)]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -c constraints.txt -e ".[$(1)]"
 	-$(BIN)/jupyter labextension disable "@jupyterlab/apputils-extension:announcements"   # no news, no search for updates; of this folder alone
 endef
 

@@ -30,16 +30,23 @@ def test_every_requirement_is_pinned(name):
     assert normal(name) in {normal(pin) for pin in PINS} or name == "setuptools"
 
 
-def test_the_conda_environment_installs_the_same_pins_and_extras():
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+def conda(name: str) -> tuple[list[str], list[str]]:
+    """The packages of a conda file, and what pip installs beside them."""
+    environment = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
     (pip,) = (d["pip"] for d in environment["dependencies"] if isinstance(d, dict))
-    extras = ",".join(PROJECT["optional-dependencies"])
-    assert pip == ["-c constraints.txt", f"-e .[{extras}]"]
-    assert f"EXTRAS := {extras}\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
-    python = next(d for d in environment["dependencies"] if str(d).startswith("python="))
-    assert tuple(map(int, python.split("=")[1].split("."))) >= (3, 11)
+    return [d for d in environment["dependencies"] if isinstance(d, str)], pip
+
+
+def test_conda_makes_the_environment_of_a_class_or_the_full_one():
+    python, tool = conda("environment.yml")[0]
+    assert (python, tool) == ("python=3.11", "pip")
     assert PROJECT["requires-python"] == ">=3.11"
-    assert "pip" in environment["dependencies"]
+    assert conda("environment.yml")[1] == ["-c constraints.txt", "-e .[notebooks,theory]"]
+    extras = ",".join(PROJECT["optional-dependencies"])
+    packages, pip = conda("environment-full.yml")
+    assert any(one.startswith("pytorch-cpu") for one in packages)
+    assert pip == [f"-e .[{extras}]"]
+    assert f"EXTRAS := {extras}\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def test_torch_is_pinned_exactly():
