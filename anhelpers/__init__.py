@@ -34,6 +34,6 @@ Imports are lazy: `import anhelpers` takes milliseconds.
 
 import lazy_loader
 
-__version__ = "1.0.0"
+__version__ = "2.0.0.dev0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -22,7 +22,14 @@ BUDGETS = {
     "words of docs": 51_500,
     "bytes of CHANGELOG": 62_700,
     "run-time dependencies": 14,
+    "phrases to rewrite": 218,
 }
+PHRASES = (
+    "is told", "are told", "told by", "is answered", "is counted for", "as it stands", "stands there",
+    "stand there", "lies below", "lie above", "as far as known", "of one's own", "anew", "whoever",
+    "owed to", "dearer", "next to nothing", "what is not", "who is not", "who has", "shall ",
+)  # fmt: skip
+"""Words that no native writer of a manual would use: software returns, raises, warns, reads, writes and skips."""
 
 
 def python_files(folder: Path) -> list[Path]:
@@ -66,6 +73,7 @@ def figures() -> dict[str, int]:
     nodes = [node for tree in trees.values() for node in ast.walk(tree)]
     tops = [node for tree in trees.values() for node in tree.body]
     pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+    prose = [path.read_text("utf-8").lower() for path in [*files, *pages]]
     from anhelpers import cli
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -86,6 +94,7 @@ def figures() -> dict[str, int]:
         ),
         "bytes of CHANGELOG": (ROOT / "CHANGELOG.md").stat().st_size,
         "run-time dependencies": len(project["dependencies"]),
+        "phrases to rewrite": sum(text.count(phrase) for text in prose for phrase in PHRASES),
     }
 
 

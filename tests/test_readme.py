@@ -17,20 +17,15 @@ def test_every_link_leads_somewhere(link):
     assert (ROOT / link).exists()
 
 
-def test_every_notebook_stands_in_the_table_with_what_its_first_cell_says():
-    rows = re.findall(
-        r"^\| \[`(\w+)`\]\(notebooks/(\w+)\.ipynb\) \| [^|]+ \| (\d+) \| (.+?) \| [^|]+ \|$",
-        README,
-        re.MULTILINE,
-    )
-    told = [about(path) for path in notebook_paths()]
-    assert rows == [(one.name, one.name, str(one.minutes), one.question) for one in told]
+def test_every_notebook_is_in_the_table_with_its_question():
+    rows = re.findall(r"^\| \[`(\w+)`\]\(notebooks/\1\.ipynb\) \| (.+?) \|$", README, re.MULTILINE)
+    assert rows == [(one.name, one.question) for one in map(about, notebook_paths())]
 
 
-def test_it_is_read_in_three_minutes():
-    """700 words outside tables and code."""
+def test_it_fits_two_screens():
+    """350 words outside tables and code."""
     read = re.sub(r"^```.*?^```|^\|.*?$", "", README, flags=re.MULTILINE | re.DOTALL)
-    assert len(re.sub(r"\]\([^)]*\)", "]", read).split()) <= 700
+    assert len(re.sub(r"\]\([^)]*\)", "]", read).split()) <= 350
 
 
 SECTIONS = {
