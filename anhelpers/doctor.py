@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from . import __version__
-from .data.catalog import available
-from .data.sets import bundled
+from .data.fetch import bundled
+from .data.sets import available
 from .errors import install_line
 from .provenance import version_of
 
@@ -104,18 +104,18 @@ def _comet() -> list[Finding]:
 def _data() -> list[Finding]:
     rows = []
     sets = available()
-    absent = " ".join(str(entry["name"]) for entry in sets if not entry["present"])
+    absent = " ".join(str(entry["name"]) for entry in sets if not entry["place"])
     for entry in sets:
         mend = (
             ""
-            if entry["present"]
-            else f"anhelpers fetch {absent}   (or export ANHELPERS_DATA=FOLDER)"
+            if entry["place"]
+            else f"anhelpers data --fetch {absent}   (or export ANHELPERS_DATA=FOLDER)"
         )
         rows.append(
             Finding(
                 f"data set {entry['name']}",
-                entry["present"],
-                str(entry["note"] or entry["where"]),
+                bool(entry["place"]),
+                str(entry["note"]),
                 mend,
             )
         )

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import checks, eight_bits
-from .data.sets import bundled
+from .data.fetch import bundled
 from .data.writing import FULL
 from .errors import AnhelpersError, DataError, MissingExtra, install_line, need
 from .progress import note_once

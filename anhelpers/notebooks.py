@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from . import checks
+from .data.fetch import bundled
 from .data.lines import table_lines
-from .data.sets import bundled
 from .data.writing import as_utf8, make_folder, write_text
 from .errors import DataError, UnknownName, need
 

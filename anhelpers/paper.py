@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .appendix import ADVICE, HEADINGS
+from .data.fetch import bundled
 from .data.lines import read_bytes
-from .data.sets import bundled
 from .plane import Plane
 from .provenance import made_by
 from .report import SHOWN, TOLD, cell, digits_by_column, in_one_cell

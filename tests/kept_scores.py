@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow.parquet as pq
 
 import anhelpers as an
-from anhelpers.data.catalog import minimal_pairs, mono_for
-from anhelpers.data.sets import bundled
+from anhelpers.data.fetch import bundled
+from anhelpers.data.sets import minimal_pairs, mono_for
 from anhelpers.execution import run
 from anhelpers.naturalness.kept import ENDS, FILE
 from anhelpers.naturalness.load import LanguageModel

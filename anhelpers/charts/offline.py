@@ -26,7 +26,7 @@ from altair.utils import data as altair_data
 from altair.utils.schemapi import debug_mode
 
 from .. import checks
-from ..data.manifest import cache_folder
+from ..data.fetch import cache_folder
 from ..data.writing import make_folder, write_bytes, write_text
 from ..errors import DataError
 from ..provenance import in_page, made_by, version_of

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..data.fetch import bundled
 from ..data.lines import table_lines
-from ..data.sets import bundled
 from ..data.writing import make_folder, write_text
 from ..errors import DataError
 from ..notebooks import About, about, cells_of, notebook_paths

@@ -20,14 +20,7 @@ COMMANDS = {
         "say what is installed, what is missing for which feature, and what mends it; or what "
         "made a result"
     ),
-    "data": (
-        "list the data sets: what each is, its size and licence, where it lies here or how to "
-        "get it"
-    ),
-    "fetch": (
-        "download data sets into your cache folder, verified and resumable (`anhelpers data` "
-        "lists them)"
-    ),
+    "data": "list the data sets with their licence and place, or download some",
     "run": "execute notebooks by papermill; writes executed notebooks and self-contained HTML",
     "site": "one offline folder from the executed notebooks, to open by double click",
     "students": (

@@ -192,7 +192,8 @@ def about_models(args: argparse.Namespace, lm: LanguageModel | None) -> list[str
     ----------
     lm : that judges naturalness; None: there is none.
     """
-    from ..data.sets import TEACHING, bundled
+    from ..data.fetch import bundled
+    from ..data.sets import TEACHING
 
     told = []
     if lm is not None and lm.name in {path.name for path in bundled("lm").iterdir()}:

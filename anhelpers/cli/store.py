@@ -52,13 +52,12 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _info(store: Any, args: argparse.Namespace) -> str:
-    from ..data.manifest import megabytes
     from ..scoring.upkeep import sizes
 
     table = sizes(store)
     shared.write_table(table, None)
     files = [Path(f"{store.path}{end}") for end in ("", "-wal")]
-    size = megabytes(path.stat().st_size for path in files if path.is_file())
+    size = f"{sum(path.stat().st_size for path in files if path.is_file()) / 1e6:.1f} MB"
     bad, old = int(table.damaged.sum()), int(table.unverified.sum())
     if bad:
         note(

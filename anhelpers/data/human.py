@@ -17,13 +17,12 @@ from .. import checks
 from ..errors import DataError
 from ..metrics import Asked, Given, Metric, signature_of
 from .appraise import dates_of, is_appraise, lines_within, read_appraise
-from .catalog import find_file, load, whereabouts
 from .given import averaged, digest_of, need_some, places_by_text, rows_within, same_outputs
 from .lines import csv_number, json_value, table_lines
 from .packed import suffix_of
 from .schema import TestSet
 from .score_table import read_score_table
-from .sets import ENTRIES, FILES
+from .sets import SETS, find_file, load, whereabouts
 
 __all__ = ["human_metric", "named", "rating_files"]
 
@@ -40,8 +39,8 @@ def rating_files(place: str) -> tuple[Path, ...]:
     anhelpers.errors.DataError: no/such.csv: no such file of ratings; give a file, a folder of CSV, or a data ...
     """
     of_texts = f"esa/{place.partition('/')[0]}"  # wmt24/en-cs: the ratings of these very texts
-    for name in (place, of_texts if place in ENTRIES else ""):
-        if name in FILES:
+    for name in (place, of_texts if place in SETS else ""):
+        if name.startswith("esa/") and name in SETS:
             return (find_file(name),)
     paths = [Path(one) for one in ([place] if Path(place).exists() else place.split(","))]
     if len(paths) == 1 and paths[0].is_dir():
@@ -50,7 +49,7 @@ def rating_files(place: str) -> tuple[Path, ...]:
             raise DataError("this folder holds no CSV of ratings.", folder)
     for path in paths:
         if not os.path.lexists(path):
-            known = ", ".join(name for name in FILES if name.startswith("esa/"))
+            known = ", ".join(name for name in SETS if name.startswith("esa/"))
             raise DataError(
                 "no such file of ratings; give a file, a folder of CSV, or a data set of ratings "
                 f"({known}).",
@@ -125,7 +124,7 @@ def named(asked: Asked) -> Metric:
 def _from_export(paths: Sequence[Path], kind: str, test: TestSet) -> Given:
     """The ratings of exports at their lines, which are those of the whole set where it has a name."""
     appraisal, label = read_appraise(paths, kind, test.lp), kind.upper()
-    here = test.name in ENTRIES and whereabouts(test.name) is not None
+    here = test.name in SETS and whereabouts(test.name) is not None
     whole = load(test.name) if here else test
     lines, told = lines_within(whole, appraisal)
     own = rows_within(whole, test)

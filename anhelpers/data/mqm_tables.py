@@ -23,9 +23,9 @@ import numpy as np
 
 from .. import checks
 from ..errors import DataError
+from .fetch import bundled
 from .lines import csv_cells, csv_number, csv_rows, read_lines
 from .rating_names import SEVERITIES, category_key, close_category, column_key
-from .sets import bundled
 
 if TYPE_CHECKING:
     from .ratings import Ratings

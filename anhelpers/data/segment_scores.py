@@ -16,12 +16,11 @@ import numpy as np
 
 from ..errors import DataError, UnknownName
 from ..metrics import Asked, Given, Metric, signature_of
-from .catalog import find_file
 from .given import covered, digest_of, need_some, rows_within, same_outputs
 from .mme import is_mme, mme_scores, read_mme, read_mme_scores, score_path, scores_matrix
 from .schema import TestSet
 from .score_table import read_score_table
-from .sets import ENTRIES
+from .sets import SETS, find_file
 from .wmt25 import SCORES, is_wmt25, read_wmt25, read_wmt25_scores
 
 __all__ = ["FAMILIES", "Family", "family_of", "named", "stored_metric"]
@@ -85,7 +84,7 @@ def stored_metric(name: str) -> Metric:
         texts, or scores beyond the metric's bounds.
     """
     place, metric = _parts(name)
-    path = find_file(place) if place in ENTRIES else Path(place)
+    path = find_file(place) if place in SETS else Path(place)
     if not os.path.lexists(path):
         raise DataError("no such folder or table of scores.", path)
     table = read_score_table(path).of_metric(metric) if not path.is_dir() else None
@@ -108,7 +107,7 @@ def stored_metric(name: str) -> Metric:
         values, turned = _own_direction(found.values, family, metric, path)
         return Given(values, (*found.notes, *turned))
 
-    said = {"stored": None, "metric": metric, "from": place if place in ENTRIES else path.name}
+    said = {"stored": None, "metric": metric, "from": place if place in SETS else path.name}
     return Metric(
         name,
         f"{metric}, stored",

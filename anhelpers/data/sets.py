@@ -1,180 +1,318 @@
-"""The named data sets: what each is and where it lies, in the package or below a data folder. To add one, add an entry.
+"""Named data sets: what each is, where it is, and how to load it. To add one, add a row to ``data/sets.csv``.
 
-Where the files of most of them come from stands in the manifest, ``data/manifest.tsv``.
+Files of the package come first, then those of the folder ANHELPERS_DATA, then downloads; all have one layout.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path, PurePosixPath
+from os import PathLike
+from pathlib import Path
+from typing import Any
 
-from ..errors import DataError, UnknownName
-from .languages import NAMES
-
-__all__ = ["ENTRIES", "FILES", "LICENCES", "RATINGS", "TEACHING", "Entry", "bundled", "bundled_too"]
-
-
-def bundled(name: str) -> Path:
-    """The path of a file or folder that comes with the package, e.g. "teaching" or "teaching/en-de/mono.de.txt".
-
-    In a checkout it lies in ``data/``, in an installed package in ``anhelpers/_bundle/data/``.
-    """
-    root, wanted = _bundle_root(), PurePosixPath(name)
-    if wanted.is_absolute() or ".." in wanted.parts:
-        raise DataError(
-            f"'{name}' is no name of a bundled file; names are relative, like "
-            "teaching/en-de/mono.de.txt."
-        )
-    path = root / wanted
-    if not path.exists():
-        beside = path.parent if path.parent.is_dir() else root
-        raise UnknownName("bundled file", path.name, (p.name for p in beside.iterdir()))
-    return path
-
-
-def bundled_too(file: str, lang: str, called: str) -> str:
-    """Of a sentence that refuses a judge of another language, the part that names the bundled one; "" without any.
-
-    Parameters
-    ----------
-    file : of the bundled judge, where there is one. lang : ISO 639-1 code of the texts. called : what to ask for.
-
-    >>> bundled_too("critic/en", "en", "critic"), bundled_too("critic/cs", "cs", "critic")
-    ('for English there is a bundled one: critic; or ', '')
-    """
-    try:
-        bundled(file)
-    except (UnknownName, DataError):
-        return ""
-    return f"for {NAMES.get(lang, lang)} there is a bundled one: {called}; or "
-
-
-@cache
-def _bundle_root() -> Path:
-    """The package's own data folder."""
-    package = Path(__file__).resolve().parents[1]
-    for root, mark in (
-        (package / "_bundle" / "data", package),
-        (package.parent / "data", package.parent / "pyproject.toml"),
-    ):
-        if root.is_dir() and mark.exists():
-            return root
-    raise DataError(
-        "the package's data folder is missing; install anhelpers again, or work in a full "
-        "checkout.",
-        package,
-    )
+from .. import checks
+from ..errors import DataError, nearest
+from ..progress import note
+from .candidates import JSONL, PARQUET, from_systems, read_candidate_file, read_candidates
+from .fetch import bundled, cache_folder, download, remote_files, shared_data
+from .languages import short_code
+from .lines import read_bytes, read_lines, table_lines
+from .markup import read_marked, whole_set
+from .mme import is_mme, read_mme
+from .packed import suffix_of
+from .plain import checked
+from .schema import CandidateSet, TestSet
+from .wmt import language_pairs, read_wmt
+from .wmt25 import is_wmt25, read_wmt25, wmt25_pairs
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One named test set: a WMT text tree, in the package or in a data folder.
+class DataSet:
+    """A named data set.
 
     Parameters
     ----------
-    lp : language pair. tree : folder of the texts. note : shown to the user. year : of the layout.
-    mono : the monolingual text, a name of FILES. candidates : their file. Both "" for none.
-    in_package : all lies in the package, `mono` being a path there.
+    path : str
+        A file or folder below a data folder.
+    lp : str
+        Language pair of a test set; "" for other data.
+    year : str
+        Layout of its WMT text tree.
+    mono : str
+        Its monolingual reference R: another named set, or a path in the package.
+    ratings : str
+        The named set of its MQM ratings.
+    licence, note : str
+        What its owners allow, and what it is.
     """
 
+    path: str
     lp: str
-    tree: str
+    year: str
+    mono: str
+    ratings: str
+    licence: str
     note: str
-    year: int = 2024
-    mono: str = ""
-    candidates: str = ""
-    in_package: bool = False
 
 
-_EN_DE, _DE_EN = (
-    Entry(
-        lp,
-        f"teaching/{lp}",
-        f"small, made for this course, into {into}",
-        mono=f"teaching/{lp}/mono.{lp[3:]}.txt",
-        candidates=f"teaching/{lp}/candidates.jsonl",
-        in_package=True,
-    )
-    for lp, into in (("en-de", "German"), ("de-en", "English"))
-)
+def _read_sets() -> dict[str, DataSet]:
+    """Name -> data set, from the table of the package."""
+    with bundled("sets.csv").open(encoding="utf-8", newline="") as file:
+        return {row.pop("name"): DataSet(**row) for row in csv.DictReader(file)}
 
-TEACHING: Mapping[str, Entry] = {
-    "teaching": _EN_DE,
-    "teaching/en-de": _EN_DE,
-    "teaching/de-en": _DE_EN,
+
+SETS: Mapping[str, DataSet] = _read_sets()
+TEACHING = {name: one for name, one in SETS.items() if one.path.startswith("teaching/")}
+"""The sets of the package; "teaching" is an alias of "teaching/en-de"."""
+_RATINGS = {name: one.ratings for name, one in SETS.items() if one.ratings} | {
+    "ted/en-de": "mqm/ted-ende"
 }
-"""The sets that come with the package; "teaching" is the first of them by its old name."""
+CANDIDATES = "candidates.jsonl"
 
-ENTRIES: Mapping[str, Entry] = {
-    **TEACHING,
-    "wmt24/en-de": Entry(
-        "en-de",
-        "wmt24/txt",
-        "26 systems, refB (standard) and refA; research use",
-        mono="mono/de.original",
-    ),
-    "wmt24/ja-zh": Entry("ja-zh", "wmt24/txt", "22 systems, reference refA; research use"),
-    "wmt24/en-es": Entry("en-es", "wmt24/txt", "23 systems, reference refA; research use"),
-    "wmt24/en-cs": Entry("en-cs", "wmt24/txt", "26 systems, reference refA; research use"),
-    "wmt23/en-de": Entry(
-        "en-de",
-        "wmt23/txt",
-        "12 systems, paragraphs, reference refA; research use",
-        2023,
-        mono="mono/de.original",
-    ),
-    "wmt25/cs-de": Entry(
-        "cs-de",
-        "wmt25/data",
-        "5 systems, paragraphs, stored scores of metrics; no sources, no references; research use",
-        2025,
-        mono="mono/de.original",
-    ),
-}
 
-# name -> (a file or folder below the data folder, what it is)
-FILES: Mapping[str, tuple[str, str]] = {
-    "mqm/ted-ende": ("mqm/mqm_ted_ende.tsv", "expert MQM ratings of TED talks, 14 systems"),
-    "mqm/wmt23-ende-sxs": (
-        "mqm/sxs_mqm_generalMT2023_ende.3ratingsPerSegment.tsv.tar.gz",
-        "expert MQM ratings of wmt23/en-de, 10 systems, 3 raters per segment",
-    ),
-    "mqm/wmt24-ende": ("mqm/mqm_generalMT2024_ende.tsv", "expert MQM ratings of wmt24/en-de"),
-    "mqm/wmt24-enes": ("mqm/mqm_generalMT2024_enes.tsv", "expert MQM ratings of wmt24/en-es"),
-    "mqm/wmt24-jazh": ("mqm/mqm_generalMT2024_jazh.tsv", "expert MQM ratings of wmt24/ja-zh"),
-    "esa/wmt24": (
-        "wmt24/humeval/esa_generalMT2024_wave2.csv",
-        "ESA ratings, 0 to 100, of wmt24/en-cs and three pairs more, the second wave",
-    ),
-    "xmi": ("xmi", "cross-mutual information: results for 40 directions, outputs and references"),
-    "wmt24/autoscores": (
-        "wmt24/autoscores.tsv",
-        "MetricX-23-XL and CometKiwi-XL per system, from a spreadsheet",
-    ),
-    "mono/de.original": (
-        "mono/de.original.txt",
-        "German written as German, put together from several test sets",
-    ),
-    "mono/de.human": (
-        "mono/de.human.txt",
-        "German by people, put together from several collections",
-    ),
-}
+def whereabouts(name: str) -> Path | None:
+    """Return the file or folder of a named data set; None if it is not on this machine."""
+    one = SETS[checks.one_of(name, SETS, "data set")]
+    if name in TEACHING:
+        return bundled(one.path)
+    shared, rows, kept = shared_data(), remote_files(name), cache_folder()
+    if shared is not None and _holds(shared / one.path, one.lp):
+        return shared / one.path
+    whole = rows and all((kept / row.file).is_file() for row in rows)
+    return kept / one.path if whole else None
 
-# of the sets that are not in the manifest, which says it of the others
-LICENCES: Mapping[str, str] = {
-    **dict.fromkeys(TEACHING, "CC BY 4.0"),
-    "wmt24/autoscores": "none stated; for research",
-    "mono/de.original": "none stated; for research",
-    "mono/de.human": "none stated; for research",
-}
 
-RATINGS: Mapping[str, str] = {  # test set -> its MQM ratings in FILES
-    "wmt24/en-de": "mqm/wmt24-ende",
-    "wmt24/en-es": "mqm/wmt24-enes",
-    "wmt24/ja-zh": "mqm/wmt24-jazh",
-    "wmt23/en-de": "mqm/wmt23-ende-sxs",
-    "ted/en-de": "mqm/ted-ende",
-}
+def _holds(place: Path, lp: str) -> bool:
+    """Whether a folder has the texts of a language pair, or, without a pair, whether it exists."""
+    if not lp or not place.exists():
+        return place.exists()
+    return lp in (wmt25_pairs(place) if is_wmt25(place) else language_pairs(place))
+
+
+def find_file(name: str) -> Path:
+    """Return the file or folder of a named data set, such as "xmi" or "wmt24/en-de".
+
+    Raises
+    ------
+    UnknownName : no such data set. DataError : it is not on this machine; the message says how to get it.
+    """
+    place = whereabouts(name)
+    if place is None:
+        get = f": anhelpers data --fetch {name}" if remote_files(name) else " to a folder with it"
+        how = "Download it" if remote_files(name) else "Set ANHELPERS_DATA"
+        raise DataError(f"not on this machine ({SETS[name].path}). {how}{get}.", name)
+    return place
+
+
+def fetch_data(names: str | Iterable[str]) -> dict[str, Path]:
+    """Download what is missing of some data sets, verify it, and return where each is.
+
+    The network is used unless ANHELPERS_OFFLINE is set; ANHELPERS_MIRROR names another server.
+
+    Raises
+    ------
+    UnknownName : no such data set. DataError : not downloadable, or missing while offline.
+    AnhelpersError : no network, or wrong bytes.
+    """
+    names = [names] if isinstance(names, str) else list(names)
+    for name in names:
+        if whereabouts(name) is None and (rows := remote_files(name)):
+            note(f"{name}: {len(rows)} files from github.com/{rows[0].repo}; {SETS[name].licence}.")
+            download(rows, name)
+    return {name: find_file(name) for name in names}
+
+
+def available() -> list[dict[str, Any]]:
+    """Return a row for each named data set: name, note, licence, downloadable files, place (None if missing)."""
+    return [
+        {
+            "name": name,
+            "note": one.note,
+            "licence": one.licence,
+            "files": len(remote_files(name)),
+            "place": whereabouts(name),
+        }
+        for name, one in SETS.items()
+    ]
+
+
+def load(name: str | PathLike, lp: str | None = None, reference: str | None = None) -> TestSet:
+    """Load a test set by name or path.
+
+    Parameters
+    ----------
+    name : str or path
+        "teaching/de-en", "wmt24/en-de", …; a folder (WMT tree, WMT25's JSON lines, mt-metrics-eval); XML, SGM, JSONL.
+    lp : str, optional
+        Language pair; needed if a folder holds several.
+    reference : str, optional
+        The default reference; by default that of the task, or the first by name.
+
+    Raises
+    ------
+    UnknownName : no such data set, language pair or reference. DataError : missing or malformed.
+    """
+    checks.a_kind(name, checks.PLACE, "a data set is a name, such as 'wmt24/en-de', or a path")
+    one = SETS.get(str(name))
+    if one is None:
+        return _load_path(Path(name), lp, reference)
+    if not one.lp:
+        raise DataError(f"no test set but {one.note}.", name)
+    checks.one_of(lp or one.lp, [one.lp], f"language pair of {name}")
+    if one.year == "2025":
+        test = read_wmt25(find_file(str(name)), one.lp, name=str(name))
+        return test.with_reference(reference) if reference else test
+    folder = find_file(str(name))
+    return read_wmt(folder, one.lp, year=int(one.year), reference=reference, name=str(name))
+
+
+def _load_path(path: Path, lp: str | None, reference: str | None) -> TestSet:
+    """Load a test set from a folder or file."""
+    if not path.exists():
+        hint = nearest(str(path), SETS) or f"; names: {', '.join(SETS)}."
+        raise DataError(f"neither a data set nor an existing path{hint}", path)
+    if path.is_dir():
+        pairs = list(wmt25_pairs(path) if is_wmt25(path) else language_pairs(path))
+        if not pairs or (lp is None and len(pairs) > 1):
+            raise DataError(f"language pairs: got {', '.join(pairs) or 'none'}. Name one.", path)
+        lp = lp or pairs[0]
+        if is_mme(path):
+            return read_mme(path, lp, reference=reference)
+        if is_wmt25(path):
+            test = read_wmt25(path, lp, name=f"{path.resolve().name}/{lp}")
+        else:
+            test = read_wmt(path, lp, reference=reference)
+        if reference is None and "refB" in test.refs and own_file(path, CANDIDATES):
+            reference = "refB"  # a copied teaching set: many candidates vary its refA
+    else:
+        test = _from_file(path, lp)
+    return test.with_reference(reference) if reference else test
+
+
+def _from_file(path: Path, lp: str | None) -> TestSet:
+    """Load a test set from JSONL, XML or SGM."""
+    if suffix_of(path) in JSONL:
+        test = read_candidate_file(path, lp)[0]
+    else:
+        marked = read_marked(read_bytes(path), path)
+        test = None if marked is None else checked(whole_set(marked, lp))
+    if test is None:
+        raise DataError("no sources found, expected WMT's XML, SGM, or JSONL with src.", path)
+    return test
+
+
+def load_candidates(name: str | PathLike, lp: str | None = None) -> CandidateSet:
+    """Load candidates by name or path: candidates.jsonl of a teaching set, else the system outputs."""
+    place = bundled(TEACHING[str(name)].path) if str(name) in TEACHING else Path(name)
+    if place.is_file() and not (
+        suffix_of(place) not in (*JSONL, *PARQUET) and read_marked(read_bytes(place), place)
+    ):
+        return read_candidates(place)
+    if str(name) in SETS and str(name) not in TEACHING:
+        return from_systems(load(name, lp))
+    if (own := own_file(place, CANDIDATES)) is not None:
+        return read_candidates(own, srcs=load(name, lp).srcs)
+    return from_systems(load(name, lp))
+
+
+def load_mono(name: str | PathLike) -> tuple[str, ...]:
+    """Load R, the monolingual reference of a data set: distinct texts written in the target language.
+
+    Parameters
+    ----------
+    name : str or path
+        A data set, a text file, or a folder with one mono.LANGUAGE.txt.
+    """
+    one = SETS.get(str(name))
+    if one is None:
+        files = [path for path in Path(name).glob("mono.*.txt") if path.name.count(".") == 2]
+        return _distinct(files[0] if len(files) == 1 else name)
+    if not one.mono:
+        raise DataError("no monolingual reference. Give a file of texts in its language.", name)
+    return _distinct(bundled(one.mono) if str(name) in TEACHING else find_file(one.mono))
+
+
+def _distinct(path: str | PathLike) -> tuple[str, ...]:
+    """Return the distinct lines of a file that are not blank: a repeated text would shorten an interval."""
+    lines = read_lines(path)
+    texts = tuple(dict.fromkeys(line for line in lines if line.strip()))
+    if left_out := len(lines) - len(texts):
+        note(f"{path}: {left_out} blank or repeated lines of {len(lines)} left out.")
+    return texts
+
+
+def mono_for(
+    data: str | PathLike, lang: str, path: str | PathLike | None = None
+) -> tuple[tuple[str, ...], str]:
+    """Return the monolingual reference R for any data set, and where it is from.
+
+    In this order: the file `path`, the data set's own texts, the teaching set of this language, none.
+    """
+    one = SETS.get(str(data))
+    if path is not None:
+        return _distinct(path), str(path)
+    if one and one.mono and (str(data) in TEACHING or whereabouts(one.mono)):
+        return load_mono(data), f"of {data}"
+    if one is None and (file := own_file(data, f"mono.{lang}.txt")) is not None:
+        return _distinct(file), f"of {data}"
+    if (own := teaching_set(lang)) is not None:
+        texts = load_mono(own)
+        return texts, f"the {len(texts)} sentences of the teaching set, as {data} has none"
+    return (), f"none for {data}; name a file of texts written in '{lang}'"
+
+
+def minimal_pairs(name: str | PathLike) -> list[tuple[str, str, str]]:
+    """Return (phenomenon, grammatical, ungrammatical sentence) of a teaching set, or of a folder like one."""
+    folder = bundled(TEACHING[str(name)].path) if str(name) in TEACHING else name
+    path = own_file(folder, "minimal_pairs.tsv")
+    pairs = []
+    for number, line in enumerate(read_lines(path)[1:] if path else (), 2):
+        cells = line.split("\t")
+        if len(cells) != 3 or not all(map(str.strip, cells)):
+            raise DataError(f"got {len(cells)} cells, expected 3 that are not blank.", path, number)
+        pairs.append((cells[0], cells[1], cells[2]))
+    return pairs
+
+
+def own_file(folder: str | PathLike, name: str) -> Path | None:
+    """Return a file of a folder; None if it is missing, or a .tsv with nothing below its header."""
+    path = Path(folder) / name
+    filled = os.path.isfile(path) and len(table_lines(path)) > (path.suffix == ".tsv")
+    return path if filled else None
+
+
+def ratings_file(name: str | PathLike) -> Path | None:
+    """Return the MQM ratings of a test set ("wmt23/en-de"), by their own name ("mqm/ted-ende"), or of a folder.
+
+    None if no ratings are known. DataError if they are not on this machine.
+    """
+    if str(name) in TEACHING:
+        return bundled(f"{TEACHING[str(name)].path}/mqm.tsv")
+    own = str(name) if str(name) in _RATINGS.values() else _RATINGS.get(str(name))
+    return find_file(own) if own else own_file(name, "mqm.tsv")
+
+
+def target_language(name: str | PathLike, lang: str | None = None) -> str:
+    """Return the language code of a data set's translations: `lang`, or that of its name.
+
+    >>> target_language("ted/en-de"), target_language("ratings.tsv", "zh")
+    ('de', 'zh')
+    """
+    pair = SETS[str(name)].lp if str(name) in SETS else "en-de" if str(name) == "ted/en-de" else ""
+    own = pair.partition("-")[2]
+    if not (own or lang) or (own and lang and short_code(lang) != short_code(own)):
+        raise DataError(f"language: got {lang}, expected {own or 'a code such as de'}.", name)
+    return lang or own
+
+
+def teaching_set(lang: str) -> str | None:
+    """Return the name of the teaching set with translations into a language; None if there is none.
+
+    >>> teaching_set("eng"), teaching_set("de_AT"), teaching_set("cs")
+    ('teaching/de-en', 'teaching', None)
+    """
+    into = (name for name, one in TEACHING.items() if one.lp.endswith(f"-{short_code(lang)}"))
+    return next(into, None)

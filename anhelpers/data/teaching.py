@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from ..errors import DataError
 from .candidates import read_candidates
-from .catalog import load
 from .identify import foreign_lines
 from .languages import short_code
 from .lines import table_lines
@@ -24,6 +23,7 @@ from .plain import read_parallel
 from .ratings import read_ratings
 from .records import read_jsonl
 from .schema import TestSet
+from .sets import load
 from .teaching_look import (
     Look,
     counted,

@@ -24,12 +24,12 @@ from ..naturalness.prints import (
     shared_lines,
     training_lines,
 )
-from .catalog import minimal_pairs
+from .fetch import bundled
 from .identify import check_language, two_languages
 from .languages import short_code
 from .lines import read_lines
 from .schema import TestSet
-from .sets import bundled
+from .sets import minimal_pairs
 from .teaching_skeleton import EXAMPLE
 
 __all__ = ["Look", "counted", "folded", "look_at_mono", "look_at_pairs", "look_for_training_lines"]

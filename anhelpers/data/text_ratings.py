@@ -22,10 +22,10 @@ from ..errors import DataError
 from ..metrics import Asked, Metric, signature_of
 from ..progress import note_once
 from .candidates import read_candidate_file, read_candidates
-from .catalog import CANDIDATES, load, load_candidates, own_file, teaching_set
+from .fetch import bundled
 from .lines import csv_number, lines_of, read_bytes
 from .schema import CandidateSet, TestSet
-from .sets import ENTRIES, TEACHING, bundled
+from .sets import CANDIDATES, SETS, TEACHING, load, load_candidates, own_file, teaching_set
 
 __all__ = [
     "RATED",
@@ -95,7 +95,7 @@ def load_ratings(name: str | PathLike = "teaching") -> TextRatings:
     DataError : no ratings, a broken line, a rating that is no number from 0 to 100, a text without its rating in some
         pass, a rating of no text of the set; it names the first, and counts them.
     """
-    entry, place, file = ENTRIES.get(str(name)), Path(name), _beside(name)
+    entry, place, file = SETS.get(str(name)), Path(name), _beside(name)
     if file is None and entry is not None:
         raise DataError(f"{name} has no ratings of its texts; that takes {WANTED}.")
     if file is None:
@@ -137,11 +137,11 @@ def ratings_beside(name: str | PathLike) -> Path | None:
 
 def _beside(name: str | PathLike) -> Path | None:
     """The file of ratings, with or without rows."""
-    entry, place = ENTRIES.get(str(name)), Path(name)
-    if entry is not None and not entry.in_package:
+    entry, place = SETS.get(str(name)), Path(name)
+    if entry is not None and str(name) not in TEACHING:
         return None
     folder = (
-        bundled(entry.tree)
+        bundled(entry.path)
         if entry is not None
         else place
         if os.path.isdir(place)

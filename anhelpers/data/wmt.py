@@ -29,12 +29,12 @@ from pathlib import Path
 
 from .. import checks
 from ..errors import DataError, UnknownName
+from .fetch import bundled
 from .languages import split_pair
 from .lines import csv_rows, read_lines, table_lines
 from .packed import stem_of, suffix_of
 from .plain import ParallelFiles, is_canary, read_parallel
 from .schema import CATEGORIES, TestSet
-from .sets import TEACHING, bundled
 
 __all__ = [
     "COLUMNS",
@@ -100,7 +100,10 @@ def _table(name: str | PathLike) -> Path:
     return Path(name)
 
 
-DEFAULT_REFERENCE = {"wmt24/en-de": "refB", **dict.fromkeys(TEACHING, "refB")}
+DEFAULT_REFERENCE = {
+    "wmt24/en-de": "refB",
+    **dict.fromkeys(("teaching", "teaching/en-de", "teaching/de-en"), "refB"),
+}
 """The reference that a task calls standard, where it is not the first by name; WMT24 en-de: refA is a second human;
 teaching: refA is the text that many candidates vary by a word."""
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..errors import DataError, nearest
 from ..exact import Problem
+from .fetch import bundled
 from .lines import csv_number, csv_rows
-from .sets import bundled
 
 __all__ = ["World", "load_world"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.catalog import load_mono, minimal_pairs, own_file
+from ..data.sets import load_mono, minimal_pairs, own_file
 from ..data.text_ratings import RATED
 from ..errors import DataError
 from ..estimate import Estimate

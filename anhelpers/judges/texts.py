@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.catalog import load, load_candidates, ratings_file
 from ..data.rating_join import Join, join_ratings
 from ..data.ratings import read_ratings
 from ..data.schema import CandidateSet, TestSet
-from ..data.sets import TEACHING
+from ..data.sets import TEACHING, load, load_candidates, ratings_file
 from ..data.text_ratings import (
     RATED,
     TextRatings,

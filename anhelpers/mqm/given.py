@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from .. import checks
-from ..data.catalog import find_file, ratings_file
 from ..data.given import covered, digest_of, need_some
 from ..data.rating_join import Join, join_ratings
 from ..data.ratings import Ratings, read_ratings
 from ..data.schema import TestSet
-from ..data.sets import FILES, RATINGS
+from ..data.sets import SETS, find_file, ratings_file
 from ..errors import DataError
 from ..metrics import Asked, Given, Metric, signature_of
 from .scores import MqmScores, choose_scheme, score_ratings
@@ -75,9 +74,7 @@ def named(asked: Asked) -> Metric:
 
 def _file(place: str) -> Path:
     """The file of ratings behind a name's colon."""
-    if place in FILES and place not in RATINGS.values():
-        raise DataError(f"this is no MQM but {FILES[place][1]}.", place)
-    if place in FILES:
+    if place.startswith("mqm/") and place in SETS:
         return find_file(place)
     path = ratings_file(place) or Path(place)
     if not os.path.lexists(path):

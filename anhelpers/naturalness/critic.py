@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from .. import checks
+from ..data.fetch import bundled, bundled_too
 from ..data.languages import SAY_THE_PAIR, known_code, short_code
 from ..data.lines import read_bytes
 from ..data.packed import unpacked
-from ..data.sets import bundled, bundled_too
 from ..errors import DataError, UnknownName
 from ..metrics import Asked, Metric, signature_of
 from ..progress import note, progress

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import checks, hub
+from ..data.fetch import bundled_too
 from ..data.languages import short_code
-from ..data.sets import bundled_too
 from ..errors import DataError
 from ..metrics import Asked, Metric
 from ..progress import note

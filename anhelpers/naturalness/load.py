@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import hub
+from ..data.fetch import bundled
 from ..data.languages import SAY_THE_PAIR, known_code, short_code
-from ..data.sets import bundled
 from ..errors import DataError, need
 from ..metrics import signature_of
 from .kept import Kept, read_kept

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..data.manifest import cache_folder
+from ..data.fetch import cache_folder
 from ..errors import AnhelpersError, DataError
 from ..progress import note, note_once, progress
 from .store import Store, key

@@ -34,9 +34,9 @@ from typing import TYPE_CHECKING
 
 from .. import checks
 from ..accuracy.surface import surface
-from ..data.catalog import find_file
+from ..data.fetch import bundled
 from ..data.lines import csv_number, csv_rows, read_lines
-from ..data.sets import bundled
+from ..data.sets import find_file
 from ..errors import DataError
 from ..stats import correlation_p, pearson
 from .measure import COUNTS

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..data.fetch import bundled
 from ..data.lines import csv_number, csv_rows
-from ..data.sets import bundled
 from ..errors import DataError
 from ..estimate import Estimate
 from ..intervals import student

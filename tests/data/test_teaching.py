@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from anhelpers.data import bundled, load, load_candidates, load_mono
-from anhelpers.data.catalog import minimal_pairs, teaching_set
 from anhelpers.data.lines import read_lines
+from anhelpers.data.sets import minimal_pairs, teaching_set
 
 OF = {
     "teaching/en-de": ("de", ("agreement", "verb-position", "case", "separable-verbs")),

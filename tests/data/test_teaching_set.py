@@ -19,8 +19,8 @@ from anhelpers.data import (
     teaching_look,
     teaching_skeleton,
 )
-from anhelpers.data.catalog import minimal_pairs
 from anhelpers.data.identify import foreign_lines
+from anhelpers.data.sets import minimal_pairs
 from anhelpers.data.teaching import check_teaching_set
 from anhelpers.data.teaching_skeleton import CORE, EXAMPLE, make_skeleton
 from anhelpers.errors import DataError

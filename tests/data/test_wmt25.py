@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from anhelpers.data import load
-from anhelpers.data.catalog import remote_files
+from anhelpers.data.sets import remote_files
 from anhelpers.data.wmt25 import is_wmt25, read_wmt25, read_wmt25_scores, wmt25_pairs
 from anhelpers.errors import DataError, UnknownName
 from anhelpers.metrics import Metric

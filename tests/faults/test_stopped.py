@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from anhelpers.data.catalog import bundled
+from anhelpers.data.fetch import bundled
 from anhelpers.scoring.store import Store, key
 
 pytest.importorskip("torch", reason="pip install -c constraints.txt -e '.[neural]'")

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from anhelpers.data.manifest import read_manifest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from anhelpers import data
 from anhelpers.classroom.files import ratings_csv, read_class_ratings, write_ratings
 from anhelpers.data.candidates import read_candidate_file, read_candidates, write_candidates
-from anhelpers.data.manifest import read_manifest
 from anhelpers.data.mqm_tables import DIMENSIONS, load_scheme, load_weights
 from anhelpers.data.numbers import read_logprobs, read_numbers
 from anhelpers.data.plain import read_documents

@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from anhelpers.data.catalog import load_candidates, load_mono
+from anhelpers.data.manifest import COLUMNS as MANIFEST
+from anhelpers.data.manifest import read_manifest
+
 import anhelpers.data as data
 from anhelpers import notebooks
 from anhelpers.classroom import read_class_ratings
 from anhelpers.cli import generate
-from anhelpers.data.catalog import load_candidates, load_mono
-from anhelpers.data.manifest import COLUMNS as MANIFEST
-from anhelpers.data.manifest import read_manifest
 from anhelpers.data.mqm_tables import load_scheme, load_weights
 from anhelpers.data.numbers import read_logprobs
 from anhelpers.data.plain import add_systems, read_documents

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from anhelpers import cli
 from anhelpers.data import bundled, load, load_candidates, load_mono
-from anhelpers.data.catalog import teaching_set
+from anhelpers.data.sets import teaching_set
 from anhelpers.errors import DataError
 from anhelpers.naturalness.critic import (
     FACTS,

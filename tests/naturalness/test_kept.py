@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import anhelpers as an
-from anhelpers.data.sets import bundled
+from anhelpers.data.fetch import bundled
 from anhelpers.naturalness.kept import FILE, read_kept
 from anhelpers.naturalness.load import LanguageModel
 from tests.kept_scores import bundled_texts

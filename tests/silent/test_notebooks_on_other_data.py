@@ -9,11 +9,11 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
+from anhelpers.data.catalog import target_language
 
 from anhelpers import cli
 from anhelpers.classroom.exercises import holds
 from anhelpers.data.averages import averages_beside, compare_averages, read_averages
-from anhelpers.data.catalog import target_language
 from anhelpers.errors import DataError
 from anhelpers.notebooks import notebook_paths, parameters_of
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
+from anhelpers.data.manifest import RemoteFile
 
 import anhelpers
 from anhelpers import checks, cli, errors, notebooks, progress
@@ -22,7 +23,6 @@ from anhelpers.cli import mqm, typed
 from anhelpers.cli.stopping import Terminated
 from anhelpers.data import fetch as downloading
 from anhelpers.data.fetch import fetch_data
-from anhelpers.data.manifest import RemoteFile
 from anhelpers.errors import (
     EXTRA_OF,
     AnhelpersError,
