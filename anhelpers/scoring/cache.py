@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.manifest import cache_folder
+from ..data.fetch import cache_folder
 from ..errors import DataError
 from ..progress import note_once, progress
 from .clusters import computed

@@ -1,5 +1,6 @@
 """Data sets by name: where they are found, how they are loaded, and downloads from a local server."""
 
+import gc
 import hashlib
 import http.server
 import os
@@ -14,6 +15,8 @@ from anhelpers import cli, data
 from anhelpers.data import fetch, sets
 from anhelpers.errors import AnhelpersError, DataError, UnknownName
 
+# requests leaves the socket of a refused download to the garbage collector
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 FILES = {
     "txt/sources/en-de.txt": "a\nb\n",
     "txt/references/en-de.refA.txt": "A\nB\n",
@@ -241,6 +244,7 @@ def server(tmp_path, monkeypatch):
         yield one
         one.shutdown()
         thread.join()
+        gc.collect()
 
 
 def test_sets_are_downloaded_in_the_layout_of_a_data_folder(server, cache, capsys):
